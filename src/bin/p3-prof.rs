@@ -1,0 +1,2 @@
+//! `p3-prof`: see `docs/` and `--help`.
+fn main() {}

@@ -1,0 +1,2 @@
+//! `p3-rewrite`: see `docs/` and `--help`.
+fn main() {}

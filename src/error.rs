@@ -1,0 +1,118 @@
+//! What can go wrong for a user's reason. What only this project could cause is an assertion.
+
+use std::path::PathBuf;
+
+/// The result of everything that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// One variant per phase. Every message is one line that names the file and the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An input or profile could not be read.
+    #[error("{path}: cannot read: {source}", path = path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Something could not be written.
+    #[error("{path}: cannot write: {source}", path = path.display())]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The arguments do not make sense.
+    #[error("{0}")]
+    Usage(String),
+    /// The input is not LLVM IR, or not of a version that can be read.
+    #[error("{path}: {problem}; {remedy}", path = path.display())]
+    Load {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// The IR was read but could not be lowered to the control-flow view.
+    #[error("{path}: function {function}: {problem}; {remedy}", path = path.display())]
+    Lower {
+        /// The file.
+        path: PathBuf,
+        /// The function that was being read.
+        function: String,
+        /// What the loader said.
+        problem: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A module could not be rewritten.
+    #[error("{module}: copy {copy}: {problem}; {remedy}")]
+    Emit {
+        /// The input module.
+        module: String,
+        /// The copy.
+        copy: u32,
+        /// What LLVM said.
+        problem: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A manifest, raw or merged profile is not usable.
+    #[error("{path}: {problem}; {remedy}", path = path.display())]
+    Profile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do.
+        remedy: String,
+    },
+}
+
+impl Error {
+    /// A failed read of `path`.
+    pub fn read(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Error::Read {
+            path: path.into(),
+            source,
+        }
+    }
+
+    /// A failed write of `path`.
+    pub fn write(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Error::Write {
+            path: path.into(),
+            source,
+        }
+    }
+
+    /// A profile file that cannot be used.
+    pub fn profile(
+        path: impl Into<PathBuf>,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Error::Profile {
+            path: path.into(),
+            problem: problem.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// An input that cannot be loaded.
+    pub fn load(
+        path: impl Into<PathBuf>,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Error::Load {
+            path: path.into(),
+            problem: problem.into(),
+            remedy: remedy.into(),
+        }
+    }
+}

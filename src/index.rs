@@ -1,0 +1,88 @@
+//! Index newtypes: every stage names things by one of these, never by a bare integer.
+//!
+//! All are dense, start at 0 and serialise as plain numbers.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! index {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(
+            Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+        )]
+        #[serde(transparent)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The index as a `usize`, for subscripting.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// Makes an index from a position in a list.
+            ///
+            /// # Panics
+            /// When `i` does not fit 32 bits: no input comes near that size.
+            #[inline]
+            pub fn new(i: usize) -> Self {
+                Self(u32::try_from(i).expect("index exceeds 32 bits"))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+index!(
+    /// An input module: its position in the sorted list of inputs.
+    ModuleId
+);
+index!(
+    /// A function of the program (several bodies may share one, see [`crate::ir::Program`]).
+    FuncId
+);
+index!(
+    /// A basic block: its ordinal in the input module's function. The entry block is 0.
+    BlockId
+);
+index!(
+    /// A vertex of a Ball–Larus DAG: 0 is ENTRY, the last one is EXIT, numbers are a topological order.
+    VertexId
+);
+index!(
+    /// An edge of a Ball–Larus DAG: grouped by source vertex, in out-edge order.
+    EdgeId
+);
+index!(
+    /// One of the `k` copies of the program.
+    CopyId
+);
+
+/// The id of a path: the sum of the labels of its edges, `0 .. N(ENTRY)`.
+///
+/// Canonical ids are those of the Ball–Larus numbering of the function's DAG; a copy that
+/// profiles a subset of the paths (PSPP) counts under ids of its own, which merging translates.
+pub type PathId = u64;
+
+/// A control-flow edge: a block and the ordinal of the successor in its terminator.
+///
+/// Parallel edges (two `switch` cases with one target) differ in `succ`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct CfgEdge {
+    /// The source block.
+    pub block: BlockId,
+    /// The successor's ordinal in the terminator of `block`.
+    pub succ: u32,
+}
+
+impl fmt::Display for CfgEdge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b{}.{}", self.block, self.succ)
+    }
+}

@@ -1,0 +1,118 @@
+//! The control-flow graph of one function body.
+
+use crate::index::{BlockId, FuncId};
+use serde::{Deserialize, Serialize};
+
+/// The control-flow graph of a function with at least one block. Block 0 is the entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cfg {
+    /// The blocks in the order of the input module's function.
+    pub blocks: Vec<Block>,
+}
+
+/// A basic block as the analyses see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What ends the block.
+    pub terminator: Terminator,
+    /// Successors in the terminator's order (`br`: true, false; `switch`: default, then cases;
+    /// `invoke`: normal, unwind). Parallel edges stay apart.
+    pub succs: Vec<BlockId>,
+    /// Instructions that do work: all but debug and other intrinsics that generate no code.
+    pub instructions: u32,
+    /// Direct, indirect and assembler calls of the block in order, the terminator's last.
+    pub calls: Vec<Call>,
+    /// Whether control may leave the block in its middle: it holds a call that may not return
+    /// (by `exit`, `longjmp`, an exception, an endless loop), the call of an `invoke` included.
+    pub may_leave: bool,
+    /// Source positions of the block's instructions in order, consecutive repeats folded.
+    pub lines: Vec<Loc>,
+}
+
+/// The kind of a block's terminator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Terminator {
+    /// `ret`
+    Return,
+    /// `br`, unconditional
+    Jump,
+    /// `br`, conditional: successor 0 is true, 1 is false
+    Branch,
+    /// `switch`: successor 0 is the default
+    Switch,
+    /// `indirectbr`: its edges cannot be split, repeats of one target cannot be told apart
+    IndirectBr,
+    /// `invoke`: successor 1 is the unwind edge, which cannot be split
+    Invoke,
+    /// `callbr`
+    CallBr,
+    /// `resume`
+    Resume,
+    /// `unreachable`
+    Unreachable,
+    /// `cleanupret`, `catchret`, `catchswitch`: Windows funclets
+    Funclet,
+}
+
+/// A call site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Who is called.
+    pub callee: Callee,
+}
+
+/// The target of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// A function of the program, aliases resolved; of several that share a symbol, the first
+    /// ([`crate::ir::ProgFunction::unit`]).
+    Function(FuncId),
+    /// A function that no input module defines, by symbol name.
+    External(String),
+    /// Through a pointer.
+    Indirect,
+    /// Inline assembly.
+    Asm,
+}
+
+/// A source position; `file` is an index into [`crate::ir::Program::files`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Loc {
+    /// Index into the program's file table.
+    pub file: u32,
+    /// The line, counted from 1.
+    pub line: u32,
+}
+
+impl Terminator {
+    /// Whether edge number `succ` of such a terminator can get a block of its own.
+    pub fn can_split(self, succ: u32) -> bool {
+        match self {
+            Terminator::IndirectBr | Terminator::CallBr | Terminator::Funclet => false,
+            Terminator::Invoke => succ == 0,
+            _ => true,
+        }
+    }
+}
+
+impl Cfg {
+    /// The number of blocks.
+    pub fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Whether there is no block (never true for a lowered function).
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// The block with number `b`.
+    pub fn block(&self, b: BlockId) -> &Block {
+        &self.blocks[b.index()]
+    }
+
+    /// The blocks' numbers, in order.
+    pub fn ids(&self) -> impl Iterator<Item = BlockId> + use<> {
+        (0..self.blocks.len()).map(BlockId::new)
+    }
+}

@@ -1,0 +1,38 @@
+//! Which functions can be instrumented, and why others are skipped.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why a function is not instrumented. Nothing is skipped without one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SkipReason {
+    /// `naked`: no code may be added.
+    Naked,
+    /// The `noprofile` attribute.
+    NoProfile,
+    /// The `skipprofile` attribute.
+    SkipProfile,
+    /// Left out by `--include` or `--exclude`.
+    Excluded,
+    /// Windows funclet exception handling.
+    Funclets,
+    /// `callbr` (asm goto): the loader cannot see its targets.
+    CallBr,
+    /// A coroutine before splitting.
+    Coroutine,
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SkipReason::Naked => "naked function",
+            SkipReason::NoProfile => "attribute noprofile",
+            SkipReason::SkipProfile => "attribute skipprofile",
+            SkipReason::Excluded => "left out by --include/--exclude",
+            SkipReason::Funclets => "Windows exception funclets",
+            SkipReason::CallBr => "callbr (asm goto)",
+            SkipReason::Coroutine => "coroutine that is not split yet",
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! The program: all input modules together, and which bodies are one function.
+
+use super::{Cfg, Loc, SkipReason};
+use crate::index::{FuncId, ModuleId};
+use serde::{Deserialize, Serialize};
+
+/// All input modules as one program.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The modules, sorted by name.
+    pub modules: Vec<Module>,
+    /// The functions, sorted by (module, ordinal) of their first body.
+    pub functions: Vec<ProgFunction>,
+    /// Source files that [`Loc::file`] points to.
+    pub files: Vec<String>,
+    /// Whether the program needs the C++ driver to link.
+    pub cxx: bool,
+}
+
+/// One input module.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// The name relative to the input argument, also the name in the output folders.
+    pub name: String,
+    /// blake3 of the input's bytes, hexadecimal.
+    pub hash: String,
+    /// The defined functions in module order.
+    pub bodies: Vec<FunctionBody>,
+}
+
+/// A function definition in one module.
+#[derive(Clone, Debug)]
+pub struct FunctionBody {
+    /// The symbol name.
+    pub name: String,
+    /// How the linker treats it.
+    pub linkage: Linkage,
+    /// Its control flow.
+    pub cfg: Cfg,
+    /// Where the function begins.
+    pub loc: Option<Loc>,
+    /// Why it cannot or must not be instrumented, if so.
+    pub skip: Option<SkipReason>,
+    /// Whether its address is taken anywhere in its module.
+    pub address_taken: bool,
+}
+
+/// Linkage classes that the analyses distinguish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Linkage {
+    /// `internal`, `private`: invisible outside its module.
+    Local,
+    /// An ordinary definition.
+    External,
+    /// `linkonce*`, `weak*`, `common`: the linker keeps one of several.
+    Mergeable,
+    /// `available_externally`: for inlining only, dropped before linking.
+    AvailableExternally,
+}
+
+/// A function of the program: one body, or several interchangeable ones.
+///
+/// Bodies of one symbol in several modules are one function when their control flow is equal:
+/// their counts add up. When it differs they are functions of their own that share a `unit`, so
+/// that one copy profiles all of them (which body runs depends on what the linker and the
+/// inliner chose in that copy).
+#[derive(Clone, Debug)]
+pub struct ProgFunction {
+    /// The symbol name.
+    pub name: String,
+    /// Every body, in module order; the first one stands for all.
+    pub bodies: Vec<Body>,
+    /// The first function with this symbol, or the function itself: what must stay together.
+    pub unit: FuncId,
+    /// Direct call sites in all modules, plus one if the address is taken, plus one if it can be
+    /// called from outside (P3 paper, §3.2; spec §5).
+    pub call_sites: u32,
+    /// Whether it is on a cycle of the call graph.
+    pub recursive: bool,
+}
+
+/// Where a body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Body {
+    /// The module.
+    pub module: ModuleId,
+    /// The ordinal among the module's function definitions (declarations not counted).
+    pub ordinal: u32,
+}
+
+impl Program {
+    /// The body that stands for function `f`.
+    pub fn body(&self, f: FuncId) -> &FunctionBody {
+        let b = self.functions[f.index()].bodies[0];
+        &self.modules[b.module.index()].bodies[b.ordinal as usize]
+    }
+}

@@ -1,0 +1,50 @@
+//! Exact path profiling of compiled programs.
+//!
+//! The pipeline, in the order in which data flows:
+//!
+//! ```text
+//! load      files, folders, magic numbers -> bytes, kind, content hash
+//! ir        control-flow view of all modules, lowered from llvm-ir
+//! dag       Ball–Larus DAG of each function: back edges, cuts, reduced graph
+//! weights   how often each edge is expected to run
+//! spantree  maximum spanning tree, event counting
+//! numbering Ball–Larus and PSPP labels, decoding
+//! partition sbl, pbl, p3: tasks, LPT distribution, owners
+//! plan      what to insert on which edge of which copy
+//! emit      the only place that writes LLVM
+//! manifest  what decode, merge, verify and simulate need
+//! profile   raw files -> merged profile -> reports
+//! ```
+//!
+//! A module imports only from those above it. `docs/ARCHITECTURE.md` is the map.
+
+pub mod error;
+pub mod index;
+
+pub mod load;
+
+pub mod ir;
+
+pub mod dag;
+
+pub mod weights;
+
+pub mod spantree;
+
+pub mod numbering;
+
+pub mod partition;
+
+pub mod plan;
+
+pub mod emit;
+
+pub mod manifest;
+
+pub mod profile;
+
+pub mod dump;
+
+pub mod cli;
+
+pub use error::{Error, Result};
