@@ -1,0 +1,117 @@
+//! Cut edges: keeping the number of paths within 64-bit ids (spec §8).
+
+use super::order::{LoopForest, Order, is_taken, loop_forest};
+use crate::index::{BlockId, CfgEdge};
+use crate::ir::Cfg;
+
+/// No DAG numbers more paths than this: ids and sums of labels then fit 63 bits.
+pub const MAX_PATHS: u64 = 1 << 62;
+
+/// The edges to cut so that at most `max_paths` paths remain, sorted; empty when none is needed.
+///
+/// One pass in reverse topological order, O(V + E): a block may have at most
+/// `max_paths / (V + 1)` paths to EXIT, since every target of a cut is one more start of paths.
+/// Few: a block with one successor is cut early, while it is the waist below a whole
+/// series of branches, and a block over the limit is cut on its heavy edges only. Cold: the first
+/// half of the margin is reserved for waists outside loops.
+///
+/// # Panics
+/// When `max_paths` is less than 4 × (V + 1) × (largest out-degree): no such function is loadable.
+pub fn choose_cuts(cfg: &Cfg, max_paths: u64) -> Vec<CfgEdge> {
+    let order = Order::new(cfg);
+    let limit = max_paths / (order.rpo.len() as u64 + 1);
+    if fits(cfg, &order, limit) {
+        return Vec::new();
+    }
+    let forest = loop_forest(cfg, &order);
+    Cutter {
+        cfg,
+        order: &order,
+        forest: &forest,
+        limit,
+        paths: vec![0; cfg.len()],
+    }
+    .run()
+}
+
+/// Whether every block has at most `limit` paths without any cut.
+fn fits(cfg: &Cfg, order: &Order, limit: u64) -> bool {
+    let mut paths = vec![0u64; cfg.len()];
+    order.rpo.iter().rev().all(|&b| {
+        let n = edges(cfg, order, b).fold(0u64, |n, (_, to)| {
+            n.saturating_add(to.map_or(1, |t| paths[t.index()]))
+        });
+        paths[b.index()] = n.max(1);
+        n <= limit
+    })
+}
+
+/// The taken edges of `b`, with the target for those that do not end a path already.
+fn edges<'a>(
+    cfg: &'a Cfg,
+    order: &'a Order,
+    b: BlockId,
+) -> impl Iterator<Item = (CfgEdge, Option<BlockId>)> + 'a {
+    let succs = cfg.block(b).succs.iter().enumerate();
+    succs
+        .filter(move |&(i, _)| is_taken(cfg, b, i))
+        .map(move |(i, &to)| {
+            let edge = CfgEdge {
+                block: b,
+                succ: i as u32,
+            };
+            (edge, (!order.is_retreating(b, to)).then_some(to))
+        })
+}
+
+struct Cutter<'a> {
+    cfg: &'a Cfg,
+    order: &'a Order,
+    forest: &'a LoopForest,
+    limit: u64,
+    /// Paths from each block to EXIT, given the cuts so far.
+    paths: Vec<u64>,
+}
+
+impl Cutter<'_> {
+    fn run(mut self) -> Vec<CfgEdge> {
+        let mut cuts = Vec::new();
+        for &b in self.order.rpo.iter().rev() {
+            self.visit(b, &mut cuts);
+        }
+        cuts.sort_unstable();
+        cuts
+    }
+
+    fn visit(&mut self, b: BlockId, cuts: &mut Vec<CfgEdge>) {
+        let mut weights: Vec<(CfgEdge, u64)> = edges(self.cfg, self.order, b)
+            .map(|(e, to)| (e, to.map_or(1, |t| self.paths[t.index()])))
+            .collect();
+        let total = weights.iter().fold(0u64, |n, &(_, w)| n.saturating_add(w));
+        if self.must_cut(b, weights.len(), total) {
+            let heavy = self.heavy(weights.len());
+            for (e, w) in weights.iter_mut().filter(|(_, w)| *w > heavy) {
+                cuts.push(*e);
+                *w = 1;
+            }
+        }
+        self.paths[b.index()] = weights.iter().map(|&(_, w)| w).sum::<u64>().max(1);
+    }
+
+    /// Waists are cut from 1/2^16 of the limit on (outside loops) or 1/2^8 (inside).
+    fn must_cut(&self, b: BlockId, degree: usize, total: u64) -> bool {
+        let at = self.order.position[b.index()].expect("reachable");
+        let margin = match (degree, self.forest.loop_of(at)) {
+            (1, None) => 1 << 16,
+            (1, Some(_)) => 1 << 8,
+            _ => 1,
+        };
+        total > (self.limit / margin).max(1)
+    }
+
+    /// Edges with more paths than this are cut in a block over the limit; the light ones
+    /// together stay below a 2^20th of it, so the next cut is far away.
+    fn heavy(&self, degree: usize) -> u64 {
+        (self.limit >> 20) / degree as u64
+    }
+}

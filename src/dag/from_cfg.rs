@@ -1,0 +1,127 @@
+//! CFG → DAG (Ball & Larus 1996, §3; spec §1).
+
+use super::order::{Order, is_taken};
+use super::{Dag, Edge, EdgeKind};
+use crate::index::{BlockId, CfgEdge, VertexId};
+use crate::ir::Cfg;
+
+impl Dag {
+    /// The DAG of `cfg`, where the edges in `cuts` (sorted) end paths as back edges do. O(V + E).
+    ///
+    /// ENTRY's out-edges: first the entry block, then the phony edges to loop headers in
+    /// topological order. A block's out-edges: in successor order, each back edge's phony edge
+    /// in the place of the back edge.
+    pub fn from_cfg(cfg: &Cfg, cuts: &[CfgEdge]) -> Dag {
+        let order = Order::new(cfg);
+        Builder {
+            cfg,
+            cuts,
+            order: &order,
+        }
+        .build()
+    }
+}
+
+struct Builder<'a> {
+    cfg: &'a Cfg,
+    cuts: &'a [CfgEdge],
+    order: &'a Order,
+}
+
+impl Builder<'_> {
+    fn build(self) -> Dag {
+        let exit = VertexId::new(self.order.rpo.len() + 1);
+        let mut starts = vec![false; self.order.rpo.len()];
+        let mut body = Vec::with_capacity(self.cfg.len() * 2);
+        let mut targets = Vec::with_capacity(self.cfg.len() * 2);
+        for &b in &self.order.rpo {
+            self.block_edges(b, exit, &mut starts, &mut body, &mut targets);
+        }
+        let mut edges = vec![self.entry_edge(EdgeKind::Enter, BlockId(0))];
+        let headers = self.order.rpo.iter().zip(&starts).filter(|(_, s)| **s);
+        edges.extend(headers.map(|(&b, _)| self.entry_edge(EdgeKind::LoopStart, b)));
+        let mut back_target = vec![None; edges.len()];
+        back_target.append(&mut targets);
+        edges.append(&mut body);
+        Dag::assemble(edges, self.blocks(), self.vertices(), back_target)
+    }
+
+    fn block_edges(
+        &self,
+        b: BlockId,
+        exit: VertexId,
+        starts: &mut [bool],
+        edges: &mut Vec<Edge>,
+        targets: &mut Vec<Option<BlockId>>,
+    ) {
+        let src = self.vertex(b);
+        let block = self.cfg.block(b);
+        if block.succs.is_empty() {
+            edges.push(Edge {
+                src,
+                dst: exit,
+                kind: EdgeKind::Leave,
+            });
+            targets.push(None);
+        }
+        for (i, &to) in block
+            .succs
+            .iter()
+            .enumerate()
+            .filter(|&(i, _)| is_taken(self.cfg, b, i))
+        {
+            let cfg_edge = CfgEdge {
+                block: b,
+                succ: i as u32,
+            };
+            if self.ends_path(cfg_edge, to) {
+                starts[self.vertex(to).index() - 1] = true;
+                edges.push(Edge {
+                    src,
+                    dst: exit,
+                    kind: EdgeKind::BackEdge(cfg_edge),
+                });
+                targets.push(Some(to));
+            } else {
+                edges.push(Edge {
+                    src,
+                    dst: self.vertex(to),
+                    kind: EdgeKind::Real(cfg_edge),
+                });
+                targets.push(None);
+            }
+        }
+    }
+
+    fn ends_path(&self, edge: CfgEdge, to: BlockId) -> bool {
+        self.order.is_retreating(edge.block, to) || self.cuts.binary_search(&edge).is_ok()
+    }
+
+    fn entry_edge(&self, kind: EdgeKind, to: BlockId) -> Edge {
+        Edge {
+            src: VertexId(0),
+            dst: self.vertex(to),
+            kind,
+        }
+    }
+
+    fn vertex(&self, b: BlockId) -> VertexId {
+        VertexId(self.order.position[b.index()].expect("reachable") + 1)
+    }
+
+    fn blocks(&self) -> Vec<Option<BlockId>> {
+        let inner = self.order.rpo.iter().map(|&b| Some(b));
+        std::iter::once(None)
+            .chain(inner)
+            .chain(std::iter::once(None))
+            .collect()
+    }
+
+    fn vertices(&self) -> Vec<Option<VertexId>> {
+        self.order
+            .position
+            .iter()
+            .map(|p| p.map(|p| VertexId(p + 1)))
+            .collect()
+    }
+}

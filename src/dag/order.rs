@@ -1,0 +1,146 @@
+//! Depth-first orders of a CFG: retreating edges and the loop nesting forest.
+
+use crate::index::BlockId;
+use crate::ir::{Cfg, Terminator};
+
+/// A depth-first search of a CFG from its entry that visits successors in order.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The reachable blocks in reverse postorder: a topological order of the non-retreating edges.
+    pub rpo: Vec<BlockId>,
+    /// Position in `rpo` by block; `None` for unreachable blocks.
+    pub position: Vec<Option<u32>>,
+}
+
+impl Order {
+    /// Runs the search. O(V + E), no recursion.
+    pub fn new(cfg: &Cfg) -> Order {
+        let mut seen = vec![false; cfg.len()];
+        let mut postorder = Vec::with_capacity(cfg.len());
+        let mut stack = vec![(BlockId(0), 0usize)];
+        seen[0] = true;
+        while let Some((b, next)) = stack.last_mut() {
+            match cfg.block(*b).succs.get(*next) {
+                Some(&s) => {
+                    *next += 1;
+                    if !std::mem::replace(&mut seen[s.index()], true) {
+                        stack.push((s, 0));
+                    }
+                }
+                None => {
+                    postorder.push(*b);
+                    stack.pop();
+                }
+            }
+        }
+        postorder.reverse();
+        let mut position = vec![None; cfg.len()];
+        for (i, b) in postorder.iter().enumerate() {
+            position[b.index()] = Some(i as u32);
+        }
+        Order {
+            rpo: postorder,
+            position,
+        }
+    }
+
+    /// Whether the edge `from → to` is retreating in this search: its target is `from` itself or
+    /// an ancestor on the depth-first tree. Both blocks must be reachable.
+    ///
+    /// An edge goes against reverse postorder exactly when it is retreating.
+    pub fn is_retreating(&self, from: BlockId, to: BlockId) -> bool {
+        self.position[to.index()] <= self.position[from.index()]
+    }
+}
+
+/// Whether edge number `succ` of block `b` can be told apart at run time: of an `indirectbr`
+/// that names one target several times only the first is ever counted.
+pub(super) fn is_taken(cfg: &Cfg, b: BlockId, succ: usize) -> bool {
+    let block = cfg.block(b);
+    let repeats = matches!(block.terminator, Terminator::IndirectBr);
+    !repeats || !block.succs[..succ].contains(&block.succs[succ])
+}
+
+/// The innermost loop header of every block: the loop nesting forest of the search's retreating
+/// edges (Havlak's generalisation of natural loops to irreducible graphs; Tarjan 1974).
+///
+/// A block that is itself a header maps to the header of the loop around it, so following the
+/// links climbs the nest. Near-linear: union-find over inner loops.
+pub fn loop_forest(cfg: &Cfg, order: &Order) -> LoopForest {
+    let preds = predecessors(cfg, order);
+    let n = order.rpo.len();
+    let mut parent: Vec<Option<u32>> = vec![None; n];
+    let mut is_header = vec![false; n];
+    let mut collapsed: Vec<u32> = (0..n as u32).collect();
+    for h in (0..n as u32).rev() {
+        let mut work: Vec<u32> = Vec::new();
+        for &p in preds[h as usize].iter().filter(|&&p| p >= h) {
+            is_header[h as usize] = true;
+            work.push(find(&mut collapsed, p));
+        }
+        while let Some(x) = work.pop() {
+            if x == h || collapsed[x as usize] == h {
+                continue;
+            }
+            parent[x as usize] = Some(h);
+            collapsed[x as usize] = h;
+            // Edges into the body from before the header (irreducible entries) stay outside.
+            for &p in preds[x as usize].iter() {
+                let p = find(&mut collapsed, p);
+                if p > h {
+                    work.push(p);
+                }
+            }
+        }
+    }
+    LoopForest { parent, is_header }
+}
+
+/// See [`loop_forest`]; everything by position in reverse postorder.
+#[derive(Clone, Debug)]
+pub struct LoopForest {
+    /// The header of the innermost loop around a block (not the loop it heads itself).
+    pub parent: Vec<Option<u32>>,
+    /// Whether a retreating edge leads to the block.
+    pub is_header: Vec<bool>,
+}
+
+impl LoopForest {
+    /// The innermost loop that holds block `x`: its own when it is a header.
+    pub fn loop_of(&self, x: u32) -> Option<u32> {
+        if self.is_header[x as usize] {
+            Some(x)
+        } else {
+            self.parent[x as usize]
+        }
+    }
+
+    /// Whether block `x` lies in the loop of `header`. O(depth): headers precede their bodies.
+    pub fn holds(&self, header: u32, x: u32) -> bool {
+        let up = |&h: &u32| self.parent[h as usize];
+        std::iter::successors(self.loop_of(x), up)
+            .take_while(|&h| h >= header)
+            .any(|h| h == header)
+    }
+}
+
+fn predecessors(cfg: &Cfg, order: &Order) -> Vec<Vec<u32>> {
+    let mut preds = vec![Vec::new(); order.rpo.len()];
+    for (i, &b) in order.rpo.iter().enumerate() {
+        for &s in &cfg.block(b).succs {
+            let to = order.position[s.index()].expect("successor of a reachable block");
+            preds[to as usize].push(i as u32);
+        }
+    }
+    preds
+}
+
+/// The outermost collapsed loop around `x`, with path halving.
+fn find(collapsed: &mut [u32], mut x: u32) -> u32 {
+    while collapsed[x as usize] != x {
+        let up = collapsed[x as usize];
+        collapsed[x as usize] = collapsed[up as usize];
+        x = collapsed[x as usize];
+    }
+    x
+}
