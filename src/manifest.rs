@@ -1,1 +1,451 @@
-//! (to be written)
+//! `manifest.json`: enough to decode, merge, verify and simulate every copy's profile, without
+//! LLVM and without the bitcode. `docs/manifest.schema.json` is its schema.
+//!
+//! Labels are not stored: they follow from the control flow and the shares. Blocks are named by
+//! ordinal, sets of DAG edges are bit sets in base64 (bit `i` of byte `i / 8`: edge `i`).
+
+use crate::error::{Error, Result};
+use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
+use crate::ir::{Block, Body, Call, Callee, Cfg, Linkage, Loc, Program, SkipReason, Terminator};
+use crate::partition::{Assignment, FunctionInput, FunctionPaths, Scheme, Share};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
+use fixedbitset::FixedBitSet;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The value of [`Manifest::format`].
+pub const FORMAT: &str = "p3-manifest";
+/// The version that this build reads and writes.
+pub const VERSION: u32 = 1;
+
+/// The manifest of one rewriting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// Name and version of the tool that wrote it.
+    pub tool: String,
+    /// Identifies the rewriting: 32 hexadecimal digits, the hash of everything below. Raw
+    /// profiles carry it.
+    pub program: String,
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The number of copies.
+    pub copies: u32,
+    /// Source files that positions refer to.
+    pub files: Vec<String>,
+    /// The input modules.
+    pub modules: Vec<ModuleEntry>,
+    /// The functions; a [`FuncId`] is a position here.
+    pub functions: Vec<FunctionEntry>,
+}
+
+/// An input module.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModuleEntry {
+    /// Its name, relative to the input argument.
+    pub name: String,
+    /// blake3 of its bytes.
+    pub hash: String,
+}
+
+/// Whether a function's profile is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Every path of every activation is counted.
+    Exact,
+    /// Likewise, but paths also end and start at cut edges.
+    Cut,
+    /// It is not profiled.
+    Skipped(SkipReason),
+}
+
+/// What the copies profile of a function: [`Share`] in serialised form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShareEntry {
+    /// It is skipped.
+    Nothing,
+    /// One copy profiles all paths.
+    Whole(CopyId),
+    /// These copies profile the paths inside these edge sets.
+    Split(Vec<(CopyId, String)>),
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionEntry {
+    /// The symbol name.
+    pub name: String,
+    /// Where its bodies are; the first one stands for all.
+    pub bodies: Vec<Body>,
+    /// Linkage of the first body.
+    pub linkage: Linkage,
+    /// Whether some module takes its address.
+    pub address_taken: bool,
+    /// See [`crate::ir::ProgFunction::unit`].
+    pub unit: FuncId,
+    /// See [`crate::ir::ProgFunction::call_sites`].
+    pub call_sites: u32,
+    /// See [`crate::ir::ProgFunction::recursive`].
+    pub recursive: bool,
+    /// Whether its profile is complete.
+    pub status: Status,
+    /// Where it begins in the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loc: Option<Loc>,
+    /// The terminator of each block.
+    pub terminators: Vec<Terminator>,
+    /// The successors of each block.
+    pub succs: Vec<Vec<BlockId>>,
+    /// The instructions of each block.
+    pub instructions: Vec<u32>,
+    /// The blocks that control may leave in the middle ([`Block::may_leave`]).
+    pub may_leave: Vec<BlockId>,
+    /// The source positions of each block, as file and line in turn; empty without debug info.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<Vec<u32>>,
+    /// The blocks with calls of functions of the program, and whom they call, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<(BlockId, Vec<FuncId>)>,
+    /// The edges that were cut.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cuts: Vec<CfgEdge>,
+    /// Who profiles it.
+    pub share: ShareEntry,
+}
+
+impl FunctionEntry {
+    /// Its control flow, as far as the manifest keeps it: calls of functions outside the program
+    /// and through pointers are not listed.
+    pub fn cfg(&self) -> Cfg {
+        let mut calls = vec![Vec::new(); self.succs.len()];
+        for (b, callees) in &self.calls {
+            let call = |&f| Call {
+                callee: Callee::Function(f),
+            };
+            calls[b.index()] = callees.iter().map(call).collect();
+        }
+        let blocks = calls.into_iter().enumerate().map(|(i, calls)| Block {
+            terminator: self.terminators[i],
+            succs: self.succs[i].clone(),
+            instructions: self.instructions[i],
+            calls,
+            may_leave: self.may_leave.binary_search(&BlockId::new(i)).is_ok(),
+            lines: self.block_lines(i),
+        });
+        Cfg {
+            blocks: blocks.collect(),
+        }
+    }
+
+    fn block_lines(&self, block: usize) -> Vec<Loc> {
+        let pairs = self.lines.get(block).map_or(&[][..], |l| l).chunks_exact(2);
+        pairs
+            .map(|p| Loc {
+                file: p[0],
+                line: p[1],
+            })
+            .collect()
+    }
+
+    /// What the analyses take, with `cfg` from [`FunctionEntry::cfg`].
+    pub fn input<'a>(&self, cfg: &'a Cfg) -> FunctionInput<'a> {
+        let skip = match self.status {
+            Status::Skipped(reason) => Some(reason),
+            _ => None,
+        };
+        FunctionInput {
+            cfg,
+            unit: self.unit,
+            call_sites: self.call_sites,
+            skip,
+        }
+    }
+
+    /// Its share, with edge sets over a DAG of `edges` edges; an error when they do not fit.
+    pub fn share(&self, edges: usize) -> Result<Share, String> {
+        Ok(match &self.share {
+            ShareEntry::Nothing => Share::Nothing,
+            ShareEntry::Whole(c) => Share::Whole(*c),
+            ShareEntry::Split(sets) => {
+                let set = |(c, s): &(CopyId, String)| Ok((*c, decode_set(s, edges)?));
+                Share::Split(sets.iter().map(set).collect::<Result<_, String>>()?)
+            }
+        })
+    }
+}
+
+fn encode_set(set: &FixedBitSet) -> String {
+    let mut bytes = vec![0u8; set.len().div_ceil(8)];
+    for i in set.ones() {
+        bytes[i / 8] |= 1 << (i % 8);
+    }
+    BASE64.encode(bytes)
+}
+
+fn decode_set(text: &str, edges: usize) -> Result<FixedBitSet, String> {
+    let bytes = BASE64
+        .decode(text)
+        .map_err(|e| format!("edge set is not base64: {e}"))?;
+    let mut set = FixedBitSet::with_capacity(edges);
+    let ones = (0..bytes.len() * 8).filter(|i| bytes[i / 8] >> (i % 8) & 1 == 1);
+    for i in ones {
+        if i >= edges {
+            return Err(format!("edge set names edge {i} of {edges}"));
+        }
+        set.insert(i);
+    }
+    Ok(set)
+}
+
+/// Everything that goes into a manifest.
+pub struct Parts<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The path structure of its functions.
+    pub paths: &'a [Option<FunctionPaths>],
+    /// Who profiles what.
+    pub assignment: &'a Assignment,
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The number of copies.
+    pub copies: u32,
+    /// Options that change what the copies do, in a stable text form: part of the identity.
+    pub options: &'a str,
+}
+
+impl Manifest {
+    /// The manifest of a rewriting.
+    pub fn new(parts: &Parts) -> Manifest {
+        let p = parts.program;
+        let module = |m: &crate::ir::Module| ModuleEntry {
+            name: m.name.clone(),
+            hash: m.hash.clone(),
+        };
+        let functions = (0..p.functions.len()).map(|i| entry(parts, FuncId::new(i)));
+        let mut manifest = Manifest {
+            format: FORMAT.into(),
+            version: VERSION,
+            tool: concat!("p3-rewrite ", env!("CARGO_PKG_VERSION")).into(),
+            program: String::new(),
+            scheme: parts.scheme,
+            copies: parts.copies,
+            files: p.files.clone(),
+            modules: p.modules.iter().map(module).collect(),
+            functions: functions.collect(),
+        };
+        manifest.program = manifest.identity(parts.options);
+        manifest
+    }
+
+    fn identity(&self, options: &str) -> String {
+        let mut hash = blake3::Hasher::new();
+        hash.update(&serde_json::to_vec(self).expect("a manifest serialises"));
+        hash.update(options.as_bytes());
+        hash.finalize().to_hex()[..32].to_string()
+    }
+
+    /// The bytes of [`Manifest::program`].
+    pub fn program_bytes(&self) -> [u8; 16] {
+        let digits = self.program.as_bytes().chunks_exact(2);
+        let byte = |d: &[u8]| u8::from_str_radix(std::str::from_utf8(d).ok()?, 16).ok();
+        let bytes: Option<Vec<u8>> = digits.map(byte).collect();
+        bytes
+            .and_then(|b| b.try_into().ok())
+            .expect("checked when read")
+    }
+
+    /// Reads and checks `path`.
+    pub fn read(path: &Path) -> Result<Manifest> {
+        let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+        Self::parse(&bytes).map_err(|problem| {
+            Error::profile(
+                path,
+                problem,
+                "name the manifest.json that p3-rewrite wrote",
+            )
+        })
+    }
+
+    /// Parses and checks: afterwards every index is in range and every function has an entry
+    /// block, so that nothing that uses a manifest can panic on it.
+    pub fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+        let header: Header =
+            serde_json::from_slice(bytes).map_err(|e| format!("not a manifest: {e}"))?;
+        if header.format != FORMAT {
+            return Err(format!("not a manifest: format is {:?}", header.format));
+        }
+        if header.version != VERSION {
+            return Err(format!(
+                "manifest version {} (this build: {VERSION})",
+                header.version
+            ));
+        }
+        let manifest: Manifest =
+            serde_json::from_slice(bytes).map_err(|e| format!("damaged manifest: {e}"))?;
+        manifest
+            .check()
+            .map_err(|e| format!("damaged manifest: {e}"))?;
+        Ok(manifest)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let hex = self.program.len() == 32 && self.program.bytes().all(|b| b.is_ascii_hexdigit());
+        ensure(hex, "program id")?;
+        ensure((1..=1024).contains(&self.copies), "number of copies")?;
+        self.functions.iter().try_for_each(|f| {
+            self.check_function(f)
+                .map_err(|e| format!("{}: {e}", f.name))
+        })
+    }
+
+    fn check_function(&self, f: &FunctionEntry) -> Result<(), String> {
+        let blocks = f.succs.len();
+        ensure(blocks > 0 && !f.bodies.is_empty(), "no body")?;
+        ensure(
+            f.bodies
+                .iter()
+                .all(|b| b.module.index() < self.modules.len()),
+            "module",
+        )?;
+        ensure(f.unit.index() < self.functions.len(), "unit")?;
+        let columns = f.terminators.len() == blocks && f.instructions.len() == blocks;
+        ensure(
+            columns && matches!(f.lines.len(), n if n == 0 || n == blocks),
+            "columns",
+        )?;
+        let inside = |b: &BlockId| b.index() < blocks;
+        ensure(f.succs.iter().flatten().all(inside), "successor")?;
+        ensure(
+            f.may_leave.iter().all(inside) && f.may_leave.is_sorted(),
+            "may_leave",
+        )?;
+        ensure(f.calls.iter().all(|(b, _)| inside(b)), "call site")?;
+        let known = |c: &FuncId| c.index() < self.functions.len();
+        ensure(f.calls.iter().flat_map(|(_, c)| c).all(known), "callee")?;
+        let cut = |c: &CfgEdge| {
+            f.succs
+                .get(c.block.index())
+                .is_some_and(|s| c.succ < s.len() as u32)
+        };
+        ensure(f.cuts.iter().all(cut) && f.cuts.is_sorted(), "cut edge")?;
+        let files = f
+            .lines
+            .iter()
+            .flat_map(|l| l.iter().step_by(2))
+            .chain(f.loc.iter().map(|l| &l.file));
+        ensure(
+            files.into_iter().all(|&i| (i as usize) < self.files.len()),
+            "file",
+        )?;
+        ensure(f.lines.iter().all(|l| l.len() % 2 == 0), "lines")?;
+        self.check_share(f)
+    }
+
+    fn check_share(&self, f: &FunctionEntry) -> Result<(), String> {
+        let skipped = matches!(f.status, Status::Skipped(_));
+        let copy = |c: &CopyId| c.0 < self.copies;
+        ensure(
+            match &f.share {
+                ShareEntry::Nothing => skipped,
+                ShareEntry::Whole(c) => !skipped && copy(c),
+                ShareEntry::Split(s) => !skipped && s.iter().all(|(c, _)| copy(c)),
+            },
+            "share",
+        )
+    }
+}
+
+/// What every version of the format has.
+#[derive(Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+}
+
+fn ensure(ok: bool, what: &str) -> Result<(), String> {
+    if ok {
+        Ok(())
+    } else {
+        Err(format!("{what} out of range"))
+    }
+}
+
+fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
+    let f = &parts.program.functions[id.index()];
+    let body = parts.program.body(id);
+    let blocks = &body.cfg.blocks;
+    let taken = f
+        .bodies
+        .iter()
+        .any(|b| parts.program.modules[b.module.index()].bodies[b.ordinal as usize].address_taken);
+    FunctionEntry {
+        name: f.name.clone(),
+        bodies: f.bodies.clone(),
+        linkage: body.linkage,
+        address_taken: taken,
+        unit: f.unit,
+        call_sites: f.call_sites,
+        recursive: f.recursive,
+        status: status(body.skip, parts.paths[id.index()].as_ref()),
+        loc: body.loc,
+        terminators: blocks.iter().map(|b| b.terminator).collect(),
+        succs: blocks.iter().map(|b| b.succs.clone()).collect(),
+        instructions: blocks.iter().map(|b| b.instructions).collect(),
+        may_leave: body
+            .cfg
+            .ids()
+            .filter(|&b| body.cfg.block(b).may_leave)
+            .collect(),
+        lines: lines(blocks),
+        calls: calls(&body.cfg),
+        cuts: parts.paths[id.index()]
+            .as_ref()
+            .map_or(Vec::new(), |p| p.cuts.clone()),
+        share: match &parts.assignment.shares[id.index()] {
+            Share::Nothing => ShareEntry::Nothing,
+            Share::Whole(c) => ShareEntry::Whole(*c),
+            Share::Split(sets) => {
+                ShareEntry::Split(sets.iter().map(|(c, s)| (*c, encode_set(s))).collect())
+            }
+        },
+    }
+}
+
+fn status(skip: Option<SkipReason>, paths: Option<&FunctionPaths>) -> Status {
+    match (skip, paths) {
+        (Some(reason), _) => Status::Skipped(reason),
+        (None, Some(p)) if !p.cuts.is_empty() => Status::Cut,
+        _ => Status::Exact,
+    }
+}
+
+fn lines(blocks: &[Block]) -> Vec<Vec<u32>> {
+    if blocks.iter().all(|b| b.lines.is_empty()) {
+        return Vec::new();
+    }
+    blocks
+        .iter()
+        .map(|b| b.lines.iter().flat_map(|l| [l.file, l.line]).collect())
+        .collect()
+}
+
+fn calls(cfg: &Cfg) -> Vec<(BlockId, Vec<FuncId>)> {
+    let callees = |b: BlockId| {
+        let calls = cfg.block(b).calls.iter();
+        calls.filter_map(|c| match c.callee {
+            Callee::Function(f) => Some(f),
+            _ => None,
+        })
+    };
+    let site = |b| (b, callees(b).collect::<Vec<_>>());
+    cfg.ids().map(site).filter(|(_, c)| !c.is_empty()).collect()
+}

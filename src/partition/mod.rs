@@ -1,1 +1,102 @@
-//! (to be written)
+//! Who profiles what: the schemes sbl, pbl and p3 (P3 paper, Algorithm 2; spec §5).
+//!
+//! A function's paths are one task, or several where p3 finds it profitable; tasks go to copies
+//! longest first. What a copy profiles of a function is its *share*.
+
+mod distribute;
+mod find;
+mod shares;
+
+#[cfg(test)]
+mod tests;
+
+pub use distribute::{Distribution, distribute};
+pub use find::find_partition;
+pub use shares::{Assignment, Owners, Share, Task, assign};
+
+use crate::dag::{Dag, MAX_PATHS, choose_cuts};
+use crate::index::{CfgEdge, FuncId};
+use crate::ir::{Cfg, SkipReason};
+use crate::numbering::{Numbering, ball_larus};
+use crate::weights::{Weights, static_weights};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How path profiling is spread over copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheme {
+    /// Sequential Ball–Larus: one copy profiles everything.
+    Sbl,
+    /// Parallel Ball–Larus: whole functions are spread over the copies.
+    Pbl,
+    /// Partitioned path profiling: profitable functions are split by PSPP.
+    P3,
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Scheme::Sbl => "sbl",
+            Scheme::Pbl => "pbl",
+            Scheme::P3 => "p3",
+        })
+    }
+}
+
+/// What the analyses need to know of a function: the same from a program and from a manifest.
+#[derive(Clone, Copy, Debug)]
+pub struct FunctionInput<'a> {
+    /// Its control flow.
+    pub cfg: &'a Cfg,
+    /// Functions of one unit are profiled by one copy ([`crate::ir::ProgFunction::unit`]).
+    pub unit: FuncId,
+    /// See [`crate::ir::ProgFunction::call_sites`].
+    pub call_sites: u32,
+    /// Why it is not profiled, if so.
+    pub skip: Option<SkipReason>,
+}
+
+/// The path structure of one function, the same in every copy and scheme.
+#[derive(Clone, Debug)]
+pub struct FunctionPaths {
+    /// Its DAG.
+    pub dag: Dag,
+    /// The edges that were cut to keep ids within 64 bits, sorted.
+    pub cuts: Vec<CfgEdge>,
+    /// The canonical numbering: Ball–Larus ids.
+    pub numbering: Numbering,
+    /// Expected executions of the DAG's edges.
+    pub weights: Weights,
+}
+
+impl FunctionPaths {
+    /// The paths of `cfg`, with static weights. Linear.
+    pub fn new(cfg: &Cfg) -> Self {
+        let cuts = choose_cuts(cfg, MAX_PATHS);
+        Self::with_cuts(cfg, cuts).expect("enough edges are cut")
+    }
+
+    /// The paths of `cfg` when these edges (sorted) are cut; `None` when that leaves more than
+    /// [`MAX_PATHS`].
+    pub fn with_cuts(cfg: &Cfg, cuts: Vec<CfgEdge>) -> Option<Self> {
+        let dag = Dag::from_cfg(cfg, &cuts);
+        let numbering = ball_larus(&dag)?;
+        let weights = static_weights(cfg, &dag);
+        Some(FunctionPaths {
+            dag,
+            cuts,
+            numbering,
+            weights,
+        })
+    }
+}
+
+/// The path structure of all functions that are not skipped, in parallel; by [`FuncId`].
+pub fn all_paths(functions: &[FunctionInput]) -> Vec<Option<FunctionPaths>> {
+    functions
+        .par_iter()
+        .map(|f| f.skip.is_none().then(|| FunctionPaths::new(f.cfg)))
+        .collect()
+}

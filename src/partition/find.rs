@@ -1,0 +1,107 @@
+//! `find_partition`: splitting the paths of one procedure into tasks (P3 paper, Algorithm 2;
+//! spec §5).
+
+use crate::dag::Dag;
+use crate::dag::reduced::Reduced;
+use crate::index::{EdgeId, VertexId};
+use fixedbitset::FixedBitSet;
+
+/// Splits the paths of `graph`'s DAG into tasks: the edge sets partition the paths (each path
+/// has all its edges in exactly one of them).
+///
+/// The walk stops as soon as it holds `threshold` path prefixes. O(tasks × E).
+pub fn find_partition(dag: &Dag, graph: &Reduced, threshold: usize) -> Vec<FixedBitSet> {
+    let walk = Walk::run(dag, graph, threshold);
+    let mut tasks = Vec::new();
+    for v in graph.vertices() {
+        let prefixes = &walk.held[v.index()];
+        if prefixes.is_empty() || !(v == dag.exit() || walk.has_uncovered(graph, v)) {
+            continue;
+        }
+        let rest = walk.beyond(dag, graph, v);
+        tasks.extend(prefixes.iter().map(|&p| walk.task(dag, graph, &rest, p)));
+    }
+    tasks
+}
+
+/// A path prefix as a list that shares its beginning with others: the last edge and the rest.
+#[derive(Clone, Copy)]
+struct Prefix {
+    last: EdgeId,
+    before: Option<u32>,
+}
+
+struct Walk {
+    prefixes: Vec<Prefix>,
+    /// By vertex: the prefixes from ENTRY to it (`v.SE` of the paper); `None` is the empty one.
+    held: Vec<Vec<Option<u32>>>,
+    covered: FixedBitSet,
+}
+
+impl Walk {
+    fn run(dag: &Dag, graph: &Reduced, threshold: usize) -> Walk {
+        let mut walk = Walk {
+            prefixes: Vec::new(),
+            held: vec![Vec::new(); dag.vertices()],
+            covered: FixedBitSet::with_capacity(dag.edges().len()),
+        };
+        walk.held[0].push(None);
+        let mut total = 1;
+        for v in graph.vertices().filter(|&v| v != dag.exit()) {
+            total -= walk.held[v.index()].len();
+            for e in graph.outs(v) {
+                total += walk.extend(dag, v, e);
+                if total >= threshold {
+                    return walk;
+                }
+            }
+        }
+        walk
+    }
+
+    /// Moves every prefix held at `v` along `e`; how many there are.
+    fn extend(&mut self, dag: &Dag, v: VertexId, e: EdgeId) -> usize {
+        self.covered.insert(e.index());
+        let target = dag.edge(e).dst.index();
+        for i in 0..self.held[v.index()].len() {
+            let before = self.held[v.index()][i];
+            self.prefixes.push(Prefix { last: e, before });
+            self.held[target].push(Some(self.prefixes.len() as u32 - 1));
+        }
+        self.held[v.index()].len()
+    }
+
+    fn has_uncovered(&self, graph: &Reduced, v: VertexId) -> bool {
+        graph.outs(v).any(|e| !self.covered.contains(e.index()))
+    }
+
+    /// The uncovered out-edges of `v` and all that is reachable from them, dummies expanded.
+    fn beyond(&self, dag: &Dag, graph: &Reduced, v: VertexId) -> FixedBitSet {
+        let mut edges = FixedBitSet::with_capacity(dag.edges().len());
+        let mut seen = FixedBitSet::with_capacity(dag.vertices());
+        let uncovered = graph.outs(v).filter(|e| !self.covered.contains(e.index()));
+        let mut stack: Vec<EdgeId> = uncovered.collect();
+        while let Some(e) = stack.pop() {
+            edges.insert(e.index());
+            let w = dag.edge(e).dst;
+            if !seen.put(w.index()) {
+                edges.extend(graph.inside(w).iter().map(|e| e.index()));
+                stack.extend(graph.outs(w));
+            }
+        }
+        edges
+    }
+
+    /// `rest` with the edges of prefix `p` and the insides of the dummies on its way.
+    fn task(&self, dag: &Dag, graph: &Reduced, rest: &FixedBitSet, p: Option<u32>) -> FixedBitSet {
+        let mut edges = rest.clone();
+        let mut next = p;
+        while let Some(i) = next {
+            let Prefix { last, before } = self.prefixes[i as usize];
+            edges.insert(last.index());
+            edges.extend(graph.inside(dag.edge(last).dst).iter().map(|e| e.index()));
+            next = before;
+        }
+        edges
+    }
+}
