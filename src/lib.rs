@@ -47,4 +47,7 @@ pub mod dump;
 
 pub mod cli;
 
+#[cfg(test)]
+mod random_cfg;
+
 pub use error::{Error, Result};

@@ -1,1 +1,176 @@
-//! Unit tests.
+//! Unit and property tests of DAG construction.
+
+use super::reduced::Reduced;
+use super::*;
+use crate::random_cfg::{any_cfg, cfg, paths_of, retreating, walk};
+use proptest::prelude::*;
+
+fn kinds(dag: &Dag) -> Vec<(u32, u32, EdgeKind)> {
+    dag.edges()
+        .iter()
+        .map(|e| (e.src.0, e.dst.0, e.kind))
+        .collect()
+}
+
+fn edge(block: u32, succ: u32) -> CfgEdge {
+    CfgEdge {
+        block: BlockId(block),
+        succ,
+    }
+}
+
+/// ```text
+/// 0 → 1 ⇄ 2      1 → 3 (exit)
+/// ```
+#[test]
+fn a_loop_becomes_a_phony_pair() {
+    use EdgeKind::*;
+    let dag = Dag::from_cfg(&cfg(&[&[1], &[2, 3], &[1], &[]]), &[]);
+    // Reverse postorder is 0 1 3 2: the search reaches 3 last.
+    let expected = vec![
+        (0, 1, Enter),
+        (0, 2, LoopStart),
+        (1, 2, Real(edge(0, 0))),
+        (2, 4, Real(edge(1, 0))),
+        (2, 3, Real(edge(1, 1))),
+        (3, 5, Leave),
+        (4, 5, BackEdge(edge(2, 0))),
+    ];
+    assert_eq!(kinds(&dag), expected);
+    assert_eq!(dag.back_target(EdgeId(6)), BlockId(1));
+}
+
+#[test]
+fn parallel_edges_stay_apart_and_unreachable_blocks_stay_out() {
+    let dag = Dag::from_cfg(&cfg(&[&[2, 2, 2], &[2], &[]]), &[]);
+    assert_eq!(dag.vertices(), 4);
+    assert_eq!(dag.vertex(BlockId(1)), None);
+    assert_eq!(dag.out_degree(VertexId(1)), 3);
+}
+
+#[test]
+fn repeated_indirectbr_targets_are_one_edge() {
+    let mut graph = cfg(&[&[1, 1, 2], &[2], &[]]);
+    graph.blocks[0].terminator = crate::ir::Terminator::IndirectBr;
+    let dag = Dag::from_cfg(&graph, &[]);
+    assert_eq!(dag.out_degree(VertexId(1)), 2);
+    assert_eq!(dag.edge_of(edge(0, 1)), None);
+}
+
+/// Two diamonds in a row and a nested one:
+/// ```text
+/// 0 → {1,2} → 3 → {4,5} → 6 → {7,8}; 7 → {9,10} → 11 → 12; 8 → 12
+/// ```
+#[test]
+fn runs_of_diamonds_collapse_nested_ones_do_not() {
+    let graph = cfg(&[
+        &[1, 2],
+        &[3],
+        &[3],
+        &[4, 5],
+        &[6],
+        &[6],
+        &[7, 8],
+        &[9, 10],
+        &[12],
+        &[11],
+        &[11],
+        &[12],
+        &[],
+    ]);
+    let dag = Dag::from_cfg(&graph, &[]);
+    let reduced = Reduced::new(&dag);
+    let blocks: Vec<_> = reduced
+        .vertices()
+        .filter_map(|v| dag.block(v))
+        .map(|b| b.0)
+        .collect();
+    assert_eq!(blocks, [0, 8, 7, 12]);
+    assert_eq!(reduced.inside(dag.vertex(BlockId(0)).unwrap()).len(), 8);
+    assert_eq!(reduced.inside(dag.vertex(BlockId(7)).unwrap()).len(), 4);
+}
+
+#[test]
+fn a_triangle_collapses() {
+    let dag = Dag::from_cfg(&cfg(&[&[1, 2], &[2], &[]]), &[]);
+    let reduced = Reduced::new(&dag);
+    assert_eq!(reduced.vertices().count(), 3);
+}
+
+/// `n` diamonds in a row have 2^n paths: a few cuts make them countable.
+#[test]
+fn long_rows_of_branches_need_few_cuts() {
+    let n = 2000u32;
+    let mut blocks: Vec<Vec<u32>> = Vec::new();
+    for i in 0..n {
+        let at = i * 3;
+        blocks.extend([vec![at + 1, at + 2], vec![at + 3], vec![at + 3]]);
+    }
+    blocks.push(vec![]);
+    let slices: Vec<&[u32]> = blocks.iter().map(|b| b.as_slice()).collect();
+    let graph = cfg(&slices);
+    let cuts = choose_cuts(&graph, MAX_PATHS);
+    assert!(
+        (1..=3 * n as usize / 45).contains(&cuts.len()),
+        "{} cuts",
+        cuts.len()
+    );
+    let numbering = crate::numbering::ball_larus(&Dag::from_cfg(&graph, &cuts));
+    assert!(numbering.is_some());
+    assert!(crate::numbering::ball_larus(&Dag::from_cfg(&graph, &[])).is_none());
+}
+
+proptest! {
+    #[test]
+    fn retreating_edges_are_those_of_the_definition(graph in any_cfg(24)) {
+        let dag = Dag::from_cfg(&graph, &[]);
+        let mut found: Vec<CfgEdge> = dag.edges().iter().filter_map(|e| match e.kind {
+            EdgeKind::BackEdge(c) => Some(c),
+            _ => None,
+        }).collect();
+        found.sort_unstable();
+        prop_assert_eq!(found, retreating(&graph));
+    }
+
+    #[test]
+    fn every_vertex_lies_on_a_path(graph in any_cfg(40)) {
+        let dag = Dag::from_cfg(&graph, &[]);
+        for v in dag.order() {
+            prop_assert!(v == dag.entry() || !dag.ins(v).is_empty());
+            prop_assert!(v == dag.exit() || dag.out_degree(v) > 0);
+        }
+    }
+
+    #[test]
+    fn paths_of_walks_are_paths_of_the_dag(
+        graph in any_cfg(24),
+        choices in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let dag = Dag::from_cfg(&graph, &[]);
+        let walks = walk(&graph, &choices);
+        for path in walks.iter().flat_map(|w| paths_of(&graph, w, &retreating(&graph))) {
+            let edges = dag.path_edges(&path).expect("a path of the DAG");
+            prop_assert_eq!(dag.path(&edges), path);
+        }
+    }
+
+    /// Whatever the limit, cutting keeps to it (spec §8: never skip a function).
+    #[test]
+    fn cuts_keep_to_the_limit(graph in any_cfg(60), bits in 11..30u32) {
+        let cuts = choose_cuts(&graph, 1 << bits);
+        let numbering = crate::numbering::ball_larus(&Dag::from_cfg(&graph, &cuts)).unwrap();
+        prop_assert!(numbering.total() <= 1 << bits, "{} > 2^{bits}", numbering.total());
+    }
+
+    #[test]
+    fn loops_hold_their_back_edges(graph in any_cfg(40)) {
+        let order = Order::new(&graph);
+        let forest = loop_forest(&graph, &order);
+        for e in retreating(&graph) {
+            let at = |b: BlockId| order.position[b.index()].unwrap();
+            let header = at(graph.block(e.block).succs[e.succ as usize]);
+            prop_assert!(forest.is_header[header as usize]);
+            prop_assert!(forest.holds(header, at(e.block)));
+        }
+    }
+}

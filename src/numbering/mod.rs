@@ -7,10 +7,12 @@ mod ball_larus;
 mod pspp;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use ball_larus::ball_larus;
 pub use pspp::pspp;
+#[cfg(test)]
+pub(crate) use tests::enumerate;
 
 use crate::dag::Dag;
 use crate::index::{EdgeId, PathId, VertexId};

@@ -1,1 +1,216 @@
-//! Unit tests.
+//! Properties of partitions, and of everything from shares to counts: plans of all copies,
+//! interpreted on random walks, must give back the paths of the walks.
+
+use super::*;
+use crate::dag::Path;
+use crate::dag::reduced::Reduced;
+use crate::index::{CfgEdge, CopyId};
+use crate::numbering::{enumerate, pspp};
+use crate::plan::build::{copy_plan, function_code};
+use crate::plan::interp::{Activation, Outcome};
+use crate::random_cfg::{Walk, any_cfg, cfg, paths_of, retreating, walk};
+use fixedbitset::FixedBitSet;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn input(graph: &Cfg) -> FunctionInput<'_> {
+    FunctionInput {
+        cfg: graph,
+        unit: FuncId(0),
+        call_sites: 1,
+        skip: None,
+    }
+}
+
+#[test]
+fn longest_processing_time_first() {
+    let d = distribute(&[7, 3, 5, 5, 4, 0], 2);
+    assert_eq!(
+        d.copy.iter().map(|c| c.0).collect::<Vec<_>>(),
+        [0, 1, 1, 1, 0, 0]
+    );
+    assert_eq!(d.load, [11, 13]);
+}
+
+/// Two loops in a row: three starts of paths, so three tasks.
+#[test]
+fn loops_make_a_procedure_profitable() {
+    let graph = cfg(&[&[1], &[1, 2], &[2, 3], &[]]);
+    let functions = [input(&graph)];
+    let assignment = assign(&functions, &all_paths(&functions), Scheme::P3, 2);
+    assert_eq!(assignment.tasks, [3]);
+    assert!(matches!(&assignment.shares[0], Share::Split(s) if s.len() == 2));
+}
+
+#[test]
+fn functions_of_one_unit_stay_together() {
+    let (a, b) = (
+        cfg(&[&[1], &[1, 2], &[]]),
+        cfg(&[&[1], &[1, 2], &[2, 3], &[]]),
+    );
+    let functions = [input(&a), input(&b)];
+    let assignment = assign(&functions, &all_paths(&functions), Scheme::P3, 4);
+    assert!(matches!(assignment.shares[0], Share::Whole(_)));
+    assert_eq!(assignment.shares[0], assignment.shares[1]);
+}
+
+/// Counts by canonical id from one copy's plan over walks.
+fn profile(
+    graph: &Cfg,
+    share: Option<&FixedBitSet>,
+    plan: &crate::plan::FunctionPlan,
+    paths: &FunctionPaths,
+    walks: &[Walk],
+) -> (BTreeMap<u64, u64>, u64) {
+    let mut outcome = Outcome::default();
+    for w in walks {
+        let mut activation = Activation::enter(plan, &mut outcome);
+        for e in &w.edges {
+            activation.take(e.block, e.succ);
+        }
+        if let Some(b) = w.exit {
+            activation.leave(b);
+        }
+    }
+    let code = function_code(graph, paths, share);
+    let canonical = |(&id, &count): (&u64, &u64)| {
+        let numbering = code.numbering.as_ref().unwrap_or(&paths.numbering);
+        let edges = numbering.decode(&paths.dag, id)?;
+        Some((paths.numbering.id(&edges), count))
+    };
+    (
+        outcome.counts.iter().filter_map(canonical).collect(),
+        outcome.hits,
+    )
+}
+
+/// By definition: the paths of the walks, by canonical id.
+fn expected(paths: &FunctionPaths, all: &[Path]) -> BTreeMap<u64, u64> {
+    let mut counts = BTreeMap::new();
+    for p in all {
+        let edges = paths.dag.path_edges(p).expect("path of the DAG");
+        *counts.entry(paths.numbering.id(&edges)).or_default() += 1;
+    }
+    counts
+}
+
+/// Merges as `p3-prof merge` does: the owner's count, which the others must confirm.
+fn check_scheme(
+    graph: &Cfg,
+    paths: &[Option<FunctionPaths>],
+    walks: &[Walk],
+    wanted: &BTreeMap<u64, u64>,
+    scheme: Scheme,
+    copies: u32,
+) -> Result<(), TestCaseError> {
+    let functions = [input(graph)];
+    let only = paths[0].as_ref().unwrap();
+    let assignment = assign(&functions, paths, scheme, copies);
+    let mut merged: BTreeMap<u64, u64> = BTreeMap::new();
+    for copy in (0..copies).map(CopyId) {
+        let plan = copy_plan(&functions, paths, &assignment.shares, copy);
+        let Some(plan) = plan.functions.first() else {
+            continue;
+        };
+        let set = match &assignment.shares[0] {
+            Share::Split(sets) => sets.iter().find(|(c, _)| *c == copy).map(|(_, s)| s),
+            _ => None,
+        };
+        for (id, count) in profile(graph, set, plan, only, walks).0 {
+            let edges = only.numbering.decode(&only.dag, id).unwrap();
+            let counting: Vec<CopyId> = Owners(&assignment.shares[0]).of(&edges).collect();
+            prop_assert!(counting.contains(&copy));
+            let before = merged.insert(id, count);
+            prop_assert!(before.is_none_or(|b| b == count), "copies disagree");
+        }
+    }
+    prop_assert_eq!(&merged, wanted, "{} k={}", scheme, copies);
+    Ok(())
+}
+
+fn walks(graph: &Cfg, choices: &[Vec<u8>]) -> Vec<Walk> {
+    choices.iter().filter_map(|c| walk(graph, c)).collect()
+}
+
+fn all_paths_of(graph: &Cfg, walks: &[Walk], cuts: &[CfgEdge]) -> Vec<Path> {
+    let mut ends = retreating(graph);
+    ends.extend(cuts);
+    ends.sort_unstable();
+    walks
+        .iter()
+        .flat_map(|w| paths_of(graph, w, &ends))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 3000 }))]
+
+    #[test]
+    fn tasks_partition_the_paths(graph in any_cfg(16), k in 1..9usize) {
+        let dag = crate::dag::Dag::from_cfg(&graph, &[]);
+        prop_assume!(ball_larus(&dag).unwrap().total() <= 2000);
+        let threshold = dag.out_degree(dag.entry()).max(k);
+        let tasks = find_partition(&dag, &Reduced::new(&dag), threshold);
+        for path in enumerate(&dag) {
+            let holds = |t: &&FixedBitSet| path.iter().all(|e| t.contains(e.index()));
+            prop_assert_eq!(tasks.iter().filter(holds).count(), 1);
+        }
+        for t in tasks.iter().filter(|t| !t.is_full()) {
+            let used: FixedBitSet = enumerate(&dag).iter()
+                .filter(|p| p.iter().all(|e| t.contains(e.index())))
+                .flatten().map(|e| e.index()).collect();
+            prop_assert!(t.ones().eq(used.ones()), "an edge of a task is on none of its paths");
+            let _ = pspp(&dag, t);
+        }
+    }
+
+    #[test]
+    fn all_schemes_count_what_ran(
+        graph in any_cfg(20),
+        choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..120), 1..6),
+    ) {
+        let functions = [input(&graph)];
+        let paths = all_paths(&functions);
+        let only = paths[0].as_ref().unwrap();
+        let walks = walks(&graph, &choices);
+        let wanted = expected(only, &all_paths_of(&graph, &walks, &only.cuts));
+        check_scheme(&graph, &paths, &walks, &wanted, Scheme::Sbl, 1)?;
+        for copies in [1, 2, 3, 8, 17] {
+            check_scheme(&graph, &paths, &walks, &wanted, Scheme::Pbl, copies)?;
+            check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3, copies)?;
+        }
+    }
+
+    #[test]
+    fn cut_functions_count_what_ran(
+        graph in any_cfg(40),
+        bits in 11..16u32,
+        choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..4),
+    ) {
+        let cuts = crate::dag::choose_cuts(&graph, 1 << bits);
+        let paths = [FunctionPaths::with_cuts(&graph, cuts)];
+        let only = paths[0].as_ref().unwrap();
+        let walks = walks(&graph, &choices);
+        let wanted = expected(only, &all_paths_of(&graph, &walks, &only.cuts));
+        check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3, 4)?;
+    }
+
+    /// The placement's own idea of its cost is what the interpreter measures.
+    #[test]
+    fn hits_along_paths_are_those_of_the_interpreter(
+        graph in any_cfg(20),
+        choices in proptest::collection::vec(any::<u8>(), 0..120),
+    ) {
+        let paths = FunctionPaths::new(&graph);
+        let Some(walk) = walk(&graph, &choices).filter(|w| w.exit.is_some()) else {
+            return Ok(());
+        };
+        let functions = [input(&graph)];
+        let plan = copy_plan(&functions, &[Some(paths.clone())], &[Share::Whole(CopyId(0))], CopyId(0));
+        let measured = profile(&graph, None, &plan.functions[0], &paths, std::slice::from_ref(&walk)).1;
+        let code = function_code(&graph, &paths, None);
+        let computed: u64 = all_paths_of(&graph, &[walk], &paths.cuts).iter()
+            .map(|p| code.placement.hits(&paths.dag.path_edges(p).unwrap())).sum();
+        prop_assert_eq!(computed, measured);
+    }
+}

@@ -1,1 +1,121 @@
-//! (to be written)
+//! Shares → plans: numbering, placement and table of every function of a copy.
+
+use super::place::{Increments, Placement};
+use super::{CopyPlan, FunctionPlan, Table};
+use crate::dag::Dag;
+use crate::index::{CopyId, FuncId};
+use crate::ir::Cfg;
+use crate::numbering::{Numbering, pspp};
+use crate::partition::{FunctionInput, FunctionPaths, Share};
+use crate::spantree::SpanningTree;
+use fixedbitset::FixedBitSet;
+use rayon::prelude::*;
+
+/// Functions with at most this many path ids count in an array, others in a hash table.
+pub const MAX_ARRAY_SLOTS: u64 = 1 << 14;
+
+/// How one copy profiles one function.
+#[derive(Clone, Debug)]
+pub struct FunctionCode {
+    /// The ids this copy counts under; `None`: the canonical ones.
+    pub numbering: Option<Numbering>,
+    /// The statements.
+    pub placement: Placement,
+    /// Where the counts go.
+    pub table: Table,
+}
+
+/// The code for the paths inside `edges` (`None`, or a full set: all paths). O(E log E).
+///
+/// All paths: Ball–Larus labels, spanning-tree placement. A subset: PSPP labels, placed as they
+/// are or over the spanning tree, whichever costs fewer expected hits (spec §4).
+pub fn function_code(
+    cfg: &Cfg,
+    paths: &FunctionPaths,
+    edges: Option<&FixedBitSet>,
+) -> FunctionCode {
+    let dag = &paths.dag;
+    let subset = edges.filter(|set| !set.is_full());
+    let numbering = subset.map(|set| pspp(dag, set));
+    let labels = &numbering.as_ref().unwrap_or(&paths.numbering).labels;
+    let place = |inc| {
+        let counted = counted_ends(dag, subset);
+        Increments {
+            dag,
+            inc,
+            counted,
+            may_leave: may_leave(cfg, dag),
+        }
+        .place()
+    };
+    let tree = SpanningTree::maximum(dag, &paths.weights);
+    let mut placement = place(tree.increments(dag, labels));
+    if subset.is_some() {
+        let plain = place(labels.iter().map(|&l| l as i64).collect());
+        if plain.cost(&paths.weights) < placement.cost(&paths.weights) {
+            placement = plain;
+        }
+    }
+    FunctionCode {
+        numbering,
+        placement,
+        table: table(paths.numbering.total()),
+    }
+}
+
+/// The last edges of the paths to count: an end that no interesting path has needs no count.
+fn counted_ends(dag: &Dag, subset: Option<&FixedBitSet>) -> FixedBitSet {
+    let mut counted = FixedBitSet::with_capacity(dag.edges().len());
+    let wanted = |e: &usize| subset.is_none_or(|set| set.contains(*e));
+    counted.extend(dag.ins(dag.exit()).iter().map(|e| e.index()).filter(wanted));
+    counted
+}
+
+fn may_leave(cfg: &Cfg, dag: &Dag) -> FixedBitSet {
+    let mut set = FixedBitSet::with_capacity(dag.vertices());
+    let leaves = |b| cfg.block(b).may_leave;
+    set.extend(
+        dag.order()
+            .filter(|&v| dag.block(v).is_some_and(leaves))
+            .map(|v| v.index()),
+    );
+    set
+}
+
+fn table(ids: u64) -> Table {
+    if ids <= MAX_ARRAY_SLOTS {
+        Table::Array { slots: ids }
+    } else {
+        Table::Hash { ids }
+    }
+}
+
+/// The plan of one copy. Near-linear in what the copy profiles; functions in parallel.
+pub fn copy_plan(
+    functions: &[FunctionInput],
+    paths: &[Option<FunctionPaths>],
+    shares: &[Share],
+    copy: CopyId,
+) -> CopyPlan {
+    let plans = shares.par_iter().enumerate().filter_map(|(i, share)| {
+        let edges = match share {
+            Share::Whole(c) if *c == copy => None,
+            Share::Split(sets) => Some(&sets.iter().find(|(c, _)| *c == copy)?.1),
+            _ => return None,
+        };
+        let paths = paths[i]
+            .as_ref()
+            .expect("only skipped functions have no paths");
+        let code = function_code(functions[i].cfg, paths, edges);
+        let probes = code.placement.sites(&paths.dag);
+        Some(FunctionPlan {
+            func: FuncId::new(i),
+            table: code.table,
+            probes,
+        })
+    });
+    CopyPlan {
+        copy,
+        functions: plans.collect(),
+    }
+}
