@@ -1,1 +1,134 @@
-//! (to be written)
+//! Views of every stage for people: graphs as dot, numberings and plans as text (`--dump`).
+
+use crate::dag::{Dag, EdgeKind};
+use crate::index::{EdgeId, VertexId};
+use crate::ir::{Cfg, Terminator};
+use crate::partition::FunctionPaths;
+use petgraph::dot::{Config, Dot};
+use petgraph::graph::Graph;
+
+/// What can be dumped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum View {
+    /// The control-flow graph (dot).
+    Cfg,
+    /// The Ball–Larus DAG with its labels (dot).
+    Dag,
+    /// Numbers of paths, labels and weights (text).
+    Numbering,
+    /// What each copy inserts (text).
+    Plan,
+}
+
+/// The CFG of function `name` as dot.
+pub fn cfg_dot(name: &str, cfg: &Cfg) -> String {
+    let mut graph = Graph::<String, String>::new();
+    let nodes: Vec<_> = cfg.ids().map(|b| graph.add_node(format!("b{b}"))).collect();
+    for b in cfg.ids() {
+        let block = cfg.block(b);
+        for (i, s) in block.succs.iter().enumerate() {
+            let label = edge_name(block.terminator, i as u32);
+            graph.add_edge(nodes[b.index()], nodes[s.index()], label);
+        }
+    }
+    dot(name, &graph)
+}
+
+/// The DAG of function `name` as dot: edges carry their Ball–Larus labels, phony edges are
+/// dashed.
+pub fn dag_dot(name: &str, paths: &FunctionPaths) -> String {
+    let dag = &paths.dag;
+    let mut graph = Graph::<String, String>::new();
+    let nodes: Vec<_> = dag
+        .order()
+        .map(|v| graph.add_node(vertex_name(dag, v)))
+        .collect();
+    for e in dag.edge_ids() {
+        let edge = dag.edge(e);
+        let label = match paths.numbering.labels[e.index()] {
+            0 => String::new(),
+            l => format!("+{l}"),
+        };
+        graph.add_edge(nodes[edge.src.index()], nodes[edge.dst.index()], label);
+    }
+    let phony = |e: usize| {
+        let kind = dag.edge(EdgeId::new(e)).kind;
+        matches!(kind, EdgeKind::LoopStart | EdgeKind::BackEdge(_))
+    };
+    render(name, &graph, &|e| {
+        if phony(e) {
+            "style=dashed".into()
+        } else {
+            String::new()
+        }
+    })
+}
+
+/// Numbers of paths, labels and weights as text; one line for each edge, no path is listed.
+pub fn numbering_text(name: &str, paths: &FunctionPaths) -> String {
+    let dag = &paths.dag;
+    let mut out = format!(
+        "{name}: {} paths, {} cuts\n",
+        paths.numbering.total(),
+        paths.cuts.len()
+    );
+    for v in dag.order() {
+        let n = paths.numbering.paths[v.index()];
+        out += &format!("{}: {n} paths to EXIT\n", vertex_name(dag, v));
+        for e in dag.outs(v) {
+            let (label, weight) = (paths.numbering.labels[e.index()], paths.weights[e.index()]);
+            let (to, kind) = (vertex_name(dag, dag.edge(e).dst), kind_name(dag, e));
+            out += &format!("  -> {to:<6} label {label:<8} weight {weight:<10.4} {kind}\n");
+        }
+    }
+    out
+}
+
+/// How an edge is called in reports and dumps, from its terminator and ordinal.
+pub fn edge_name(terminator: Terminator, succ: u32) -> String {
+    match (terminator, succ) {
+        (Terminator::Branch, 0) => "true".into(),
+        (Terminator::Branch, _) => "false".into(),
+        (Terminator::Switch, 0) => "default".into(),
+        (Terminator::Switch, n) => format!("case #{n}"),
+        (Terminator::Invoke, 0) => "normal".into(),
+        (Terminator::Invoke, _) => "unwind".into(),
+        (Terminator::IndirectBr | Terminator::CallBr, n) => format!("goto #{n}"),
+        _ => String::new(),
+    }
+}
+
+fn vertex_name(dag: &Dag, v: VertexId) -> String {
+    match dag.block(v) {
+        Some(b) => format!("b{b}"),
+        None if v == dag.entry() => "ENTRY".into(),
+        None => "EXIT".into(),
+    }
+}
+
+fn kind_name(dag: &Dag, e: EdgeId) -> String {
+    match dag.edge(e).kind {
+        EdgeKind::Enter | EdgeKind::Leave => String::new(),
+        EdgeKind::LoopStart => "phony: a loop starts".into(),
+        EdgeKind::Real(c) => format!("edge {c}"),
+        EdgeKind::BackEdge(c) => format!("phony: back edge {c} to b{}", dag.back_target(e)),
+    }
+}
+
+fn dot(name: &str, graph: &Graph<String, String>) -> String {
+    render(name, graph, &|_| String::new())
+}
+
+fn render(
+    name: &str,
+    graph: &Graph<String, String>,
+    attributes: &dyn Fn(usize) -> String,
+) -> String {
+    let edge = |_: &Graph<String, String>, e: petgraph::graph::EdgeReference<String>| {
+        attributes(e.id().index())
+    };
+    let node = |_: &Graph<String, String>, _| "shape=box".to_string();
+    use petgraph::visit::EdgeRef;
+    let body = Dot::with_attr_getters(graph, &[Config::GraphContentOnly], &edge, &node);
+    format!("digraph {name:?} {{\n{body}}}\n")
+}

@@ -12,6 +12,7 @@
 //! partition sbl, pbl, p3: tasks, LPT distribution, owners
 //! plan      what to insert on which edge of which copy
 //! emit      the only place that writes LLVM
+//! output    the folder that people run: copies, runtime, Makefile, manifest
 //! manifest  what decode, merge, verify and simulate need
 //! profile   raw files -> merged profile -> reports
 //! ```
@@ -40,6 +41,10 @@ pub mod plan;
 pub mod emit;
 
 pub mod manifest;
+
+pub mod output;
+
+pub mod stats;
 
 pub mod profile;
 

@@ -1,1 +1,37 @@
-//! (to be written)
+//! Raw arguments → resolved configuration, apart from the work itself.
+
+pub mod prof;
+pub mod rewrite;
+
+use clap::ValueEnum;
+
+/// When to colour output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Applies the choice to everything that is printed from now on.
+    pub fn apply(self) {
+        let choice = match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+/// Prints `error: …` in one line on stderr and returns exit status 2.
+pub fn fail(error: &anyhow::Error) -> std::process::ExitCode {
+    let line = format!("{error:#}").lines().collect::<Vec<_>>().join(" ");
+    anstream::eprintln!("error: {line}");
+    std::process::ExitCode::from(2)
+}

@@ -1,0 +1,262 @@
+//! Arguments of `p3-rewrite` and what they resolve to.
+
+use super::Color;
+use crate::dump::View;
+use crate::error::{Error, Result};
+use crate::partition::Scheme;
+use clap::{Parser, ValueEnum};
+use regex::Regex;
+use std::path::{Path, PathBuf};
+
+/// Rewrites LLVM IR into K copies that together take an exact path profile.
+///
+/// Every copy runs on the same input and profiles its share of the paths; `make -C DIR run`
+/// links, runs and merges, `make -C DIR report` shows the hottest paths.
+#[derive(Debug, Parser)]
+#[command(name = "p3-rewrite", version, max_term_width = 100)]
+pub struct Args {
+    /// `.ll`, `.bc` or any file that holds bitcode by content, or a folder of them
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// Number of copies, 1 to 1024
+    #[arg(short = 'k', long, value_name = "K", default_value_t = 4,
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    copies: u32,
+
+    /// Output folder, made if missing
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+
+    /// How the work is spread over the copies (sbl always makes one copy)
+    #[arg(long, value_name = "NAME", value_enum, default_value = "p3")]
+    scheme: SchemeArg,
+
+    /// What to write for each copy
+    #[arg(
+        long,
+        value_name = "FORMATS",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "bc"
+    )]
+    emit: Vec<Format>,
+
+    /// An earlier merged profile: weights for probe placement
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+
+    /// Instrument only functions whose symbol matches (may be repeated)
+    #[arg(long, value_name = "RE")]
+    include: Vec<String>,
+
+    /// Do not instrument functions whose symbol matches (may be repeated)
+    #[arg(long, value_name = "RE")]
+    exclude: Vec<String>,
+
+    /// Where counters are incremented: in the code, or by calls into the runtime
+    #[arg(long, value_enum, default_value = "auto")]
+    counters: Counters,
+
+    /// How counters are updated: `atomic` stays exact with threads, as clang's
+    /// -fprofile-update
+    #[arg(long, value_enum, default_value = "single")]
+    update: Update,
+
+    /// Write views of the analyses
+    #[arg(long, value_name = "VIEWS", value_enum, value_delimiter = ',')]
+    dump: Vec<View>,
+
+    /// Folder for --dump [default: DIR/dump]
+    #[arg(long, value_name = "DIR", requires = "dump")]
+    dump_dir: Option<PathBuf>,
+
+    /// Only functions whose symbol matches, for --dump and --stats
+    #[arg(long, value_name = "RE")]
+    function: Option<String>,
+
+    /// Print a table of paths, probes, expected load and status by function and copy
+    #[arg(long)]
+    stats: bool,
+
+    /// Threads [default: all cores]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    jobs: Option<u32>,
+
+    /// Print nothing but errors
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+
+    /// Print what takes how long
+    #[arg(short, long)]
+    verbose: bool,
+
+    /// When to colour messages
+    #[arg(long, value_enum, default_value = "auto")]
+    color: Color,
+}
+
+/// The values of `--scheme`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SchemeArg {
+    /// Partitioned path profiling: profitable functions are split over copies
+    P3,
+    /// Parallel Ball–Larus: whole functions are spread over copies
+    Pbl,
+    /// Sequential Ball–Larus: one copy profiles everything
+    Sbl,
+    /// One copy that reports every executed block to a tracer: the test oracle
+    #[value(hide = true)]
+    Trace,
+}
+
+/// The values of `--emit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Bitcode
+    Bc,
+    /// Text
+    Ll,
+}
+
+/// How counts are incremented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Counters {
+    /// Arrays inline, hash tables by a call
+    Auto,
+    /// The same: a hash table has no inline form
+    Inline,
+    /// Everything by a call
+    Call,
+}
+
+/// Whether counts stay exact when several threads count at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Update {
+    /// Plain loads and stores: exact in one thread
+    Single,
+    /// Atomic increments: exact in any number
+    Atomic,
+}
+
+/// A resolved invocation.
+#[derive(Debug)]
+pub struct Config {
+    /// Files and folders to load.
+    pub inputs: Vec<PathBuf>,
+    /// The number of copies to make.
+    pub copies: u32,
+    /// The output folder.
+    pub out: PathBuf,
+    /// The scheme; the tracing build uses sbl's.
+    pub scheme: Scheme,
+    /// Make the tracing build instead of profiling copies.
+    pub trace: bool,
+    /// Write bitcode.
+    pub bitcode: bool,
+    /// Write text.
+    pub text: bool,
+    /// Profile to take weights from.
+    pub profile: Option<PathBuf>,
+    /// Functions to instrument.
+    pub include: Option<Regex>,
+    /// Functions to leave alone.
+    pub exclude: Option<Regex>,
+    /// How counts are incremented.
+    pub counters: Counters,
+    /// Whether counts are exact under threads.
+    pub update: Update,
+    /// Views to write, and where.
+    pub dump: Vec<View>,
+    /// Folder for the views.
+    pub dump_dir: PathBuf,
+    /// Functions to dump and list.
+    pub function: Option<Regex>,
+    /// Print the table.
+    pub stats: bool,
+    /// Threads; `None` for all cores.
+    pub jobs: Option<u32>,
+    /// -1 quiet, 0, 1 verbose.
+    pub verbosity: i8,
+    /// When to colour.
+    pub color: Color,
+}
+
+impl Config {
+    /// Checks what clap cannot.
+    pub fn resolve(args: Args) -> Result<Config> {
+        let (scheme, trace) = match args.scheme {
+            SchemeArg::P3 => (Scheme::P3, false),
+            SchemeArg::Pbl => (Scheme::Pbl, false),
+            SchemeArg::Sbl => (Scheme::Sbl, false),
+            SchemeArg::Trace => (Scheme::Sbl, true),
+        };
+        let dump_dir = args.dump_dir.unwrap_or_else(|| args.out.join("dump"));
+        Ok(Config {
+            copies: if scheme == Scheme::Sbl {
+                1
+            } else {
+                args.copies
+            },
+            scheme,
+            trace,
+            bitcode: args.emit.contains(&Format::Bc),
+            text: args.emit.contains(&Format::Ll),
+            include: regex("--include", &args.include)?,
+            exclude: regex("--exclude", &args.exclude)?,
+            function: regex("--function", args.function.as_slice())?,
+            inputs: args.inputs,
+            out: args.out,
+            profile: args.profile,
+            counters: args.counters,
+            update: args.update,
+            dump: args.dump,
+            dump_dir,
+            stats: args.stats,
+            jobs: args.jobs,
+            verbosity: i8::from(args.verbose) - i8::from(args.quiet),
+            color: args.color,
+        })
+    }
+
+    /// The options that change what copies do, in a stable form: part of the program's identity.
+    pub fn identity(&self) -> String {
+        format!("{:?} {:?} trace={}", self.counters, self.update, self.trace)
+    }
+
+    /// Whether function `name` is to be dumped and listed.
+    pub fn selects(&self, name: &str) -> bool {
+        self.function.as_ref().is_none_or(|re| re.is_match(name))
+    }
+
+    /// The output folder.
+    pub fn out(&self) -> &Path {
+        &self.out
+    }
+}
+
+/// One expression that matches what any of `patterns` matches; `None` for no pattern.
+fn regex(option: &str, patterns: &[String]) -> Result<Option<Regex>> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let parse = |text: &str| Regex::new(text).map_err(|e| bad_regex(option, text, &e));
+    for pattern in patterns {
+        parse(pattern)?;
+    }
+    let any: Vec<String> = patterns.iter().map(|p| format!("(?:{p})")).collect();
+    parse(&any.join("|")).map(Some)
+}
+
+fn bad_regex(option: &str, text: &str, error: &regex::Error) -> Error {
+    let last = error
+        .to_string()
+        .lines()
+        .last()
+        .unwrap_or_default()
+        .trim()
+        .to_string();
+    Error::Usage(format!(
+        "{option} {text:?}: {last}; see `regex` syntax, e.g. '^foo_'"
+    ))
+}

@@ -1,0 +1,109 @@
+//! The output folder: self-contained, and never half-made in a way that looks finished.
+//!
+//! An old manifest is removed before anything else is touched, every file appears by rename, and
+//! the new manifest comes last.
+
+use crate::error::{Error, Result};
+use crate::manifest::Manifest;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The C runtime and the runner, as they are copied into the folder.
+const RUNTIME: &[(&str, &str)] = &[];
+
+/// The runner's rules; a header of variables comes before them.
+const RUNNER: &str = "";
+
+/// An output folder in the making.
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Makes the folder, or takes over an old one: its manifest, copies and results go.
+    pub fn begin(path: &Path) -> Result<Folder> {
+        std::fs::create_dir_all(path).map_err(|e| Error::write(path, e))?;
+        let folder = Folder {
+            path: path.to_path_buf(),
+        };
+        if Manifest::read(&path.join("manifest.json")).is_ok() {
+            folder.clear()?;
+        }
+        folder.remove("manifest.json")?;
+        Ok(folder)
+    }
+
+    /// Removes what an earlier rewriting left.
+    fn clear(&self) -> Result<()> {
+        self.remove("manifest.json")?;
+        self.remove("profile.p3prof")?;
+        let entries = std::fs::read_dir(&self.path).map_err(|e| Error::read(&self.path, e))?;
+        for entry in entries {
+            let name = entry.map_err(|e| Error::read(&self.path, e))?.file_name();
+            let name = name.to_string_lossy();
+            let copy = name
+                .strip_prefix("copy-")
+                .is_some_and(|n| n.parse::<u32>().is_ok());
+            if copy || name == "native" || name == "run" {
+                let path = self.path.join(name.as_ref());
+                std::fs::remove_dir_all(&path).map_err(|e| Error::write(path, e))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        let path = self.path.join(name);
+        match std::fs::remove_file(&path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::write(path, e)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes one file, given relative to the folder, whole or not at all.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        write_whole(&self.path.join(name), bytes)
+    }
+
+    /// Writes the runtime, the runner and, last of all, the manifest.
+    pub fn finish(&self, manifest: &Manifest, cxx: bool) -> Result<()> {
+        for (name, text) in RUNTIME {
+            self.write(&format!("runtime/{name}"), text.as_bytes())?;
+        }
+        self.write("Makefile", runner(manifest, cxx).as_bytes())?;
+        let mut json = serde_json::to_vec(manifest).expect("a manifest serialises");
+        json.push(b'\n');
+        self.write("manifest.json", &json)
+    }
+}
+
+/// Writes a file by rename, making its folder; nothing is left behind on failure.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+    let attempt = || {
+        let mut file = tempfile::Builder::new()
+            .prefix(".p3-")
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+            .tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        file.persist(path).map_err(|e| e.error)
+    };
+    attempt().map(drop).map_err(|e| Error::write(path, e))
+}
+
+/// The Makefile: variables, then the rules.
+fn runner(manifest: &Manifest, cxx: bool) -> String {
+    let copies: Vec<String> = (0..manifest.copies).map(|c| c.to_string()).collect();
+    let modules: Vec<&str> = manifest.modules.iter().map(|m| m.name.as_str()).collect();
+    format!(
+        "# Written by p3-rewrite; `make help` lists the targets.\n\
+         P3_COPIES := {}\nP3_MODULES := {}\nP3_CXX := {}\n\n{RUNNER}",
+        copies.join(" "),
+        modules.join(" "),
+        u8::from(cxx),
+    )
+}
