@@ -1,1 +1,130 @@
-//! (to be written)
+//! Files and folders → bytes, kind and content hash of every input module.
+
+use crate::error::{Error, Result};
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// What an input holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// LLVM bitcode, with or without the wrapper header.
+    Bitcode,
+    /// LLVM assembly.
+    Text,
+}
+
+/// An input module.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Where it was found.
+    pub path: PathBuf,
+    /// The file name, or the path below the folder that was named: unique among the inputs.
+    pub name: String,
+    /// What it holds.
+    pub kind: Kind,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// blake3 of the bytes, hexadecimal.
+    pub hash: String,
+}
+
+const REMEDY: &str = "give .ll, .bc or -flto objects (clang -emit-llvm -c), or a folder of them";
+
+/// Reads every input that `arguments` name, sorted by name.
+///
+/// A file must hold IR; in a folder, files that do not are passed over, but one must.
+pub fn find_inputs(arguments: &[PathBuf]) -> Result<Vec<Input>> {
+    let mut inputs = Vec::new();
+    for argument in arguments {
+        let meta = std::fs::metadata(argument).map_err(|e| Error::read(argument, e))?;
+        if meta.is_dir() {
+            inputs.extend(folder(argument)?);
+        } else {
+            inputs.push(file(argument)?);
+        }
+    }
+    inputs.sort_by(|a, b| a.name.cmp(&b.name));
+    let twice = inputs.windows(2).find(|w| w[0].name == w[1].name);
+    match twice {
+        Some(w) => Err(Error::load(
+            &w[1].path,
+            format!("same name in the output as {}", w[0].path.display()),
+            "rename one, or name the folder above both",
+        )),
+        None => Ok(inputs),
+    }
+}
+
+fn file(path: &Path) -> Result<Input> {
+    let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+    let name = path
+        .file_name()
+        .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    match kind(path, &bytes) {
+        Some(kind) => input(path, name, kind, bytes),
+        None => Err(Error::load(path, what_else(&bytes), REMEDY)),
+    }
+}
+
+fn folder(root: &Path) -> Result<Vec<Input>> {
+    let mut inputs = Vec::new();
+    for entry in WalkDir::new(root).sort_by_file_name() {
+        let entry = entry.map_err(|e| {
+            let path = e.path().unwrap_or(root).to_path_buf();
+            Error::read(path, e.into())
+        })?;
+        if !entry.file_type().is_file() {
+            continue;
+        }
+        let bytes = std::fs::read(entry.path()).map_err(|e| Error::read(entry.path(), e))?;
+        if let Some(kind) = kind(entry.path(), &bytes) {
+            let below = entry
+                .path()
+                .strip_prefix(root)
+                .expect("walked from the root");
+            let name = below.to_string_lossy().into_owned();
+            inputs.push(input(entry.path(), name, kind, bytes)?);
+        }
+    }
+    if inputs.is_empty() {
+        return Err(Error::load(root, "no LLVM IR in this folder", REMEDY));
+    }
+    Ok(inputs)
+}
+
+fn input(path: &Path, name: String, kind: Kind, bytes: Vec<u8>) -> Result<Input> {
+    let bad = |c: char| c.is_whitespace() || c.is_control() || "$%:;#'\"\\".contains(c);
+    if name.contains(bad) {
+        let problem = "make cannot handle white space or any of $%:;#'\"\\ in its name";
+        return Err(Error::load(path, problem, "rename it"));
+    }
+    let hash = blake3::hash(&bytes).to_hex().to_string();
+    Ok(Input {
+        path: path.to_path_buf(),
+        name,
+        kind,
+        bytes,
+        hash,
+    })
+}
+
+/// Recognises IR by content; text also needs the name, since anything is text.
+fn kind(path: &Path, bytes: &[u8]) -> Option<Kind> {
+    let bitcode = bytes.starts_with(b"BC\xC0\xDE") || bytes.starts_with(&[0xDE, 0xC0, 0x17, 0x0B]);
+    let text = || path.extension().is_some_and(|e| e == "ll") && !bytes.contains(&0);
+    if bitcode {
+        Some(Kind::Bitcode)
+    } else {
+        text().then_some(Kind::Text)
+    }
+}
+
+/// Says what a file that is no IR looks like.
+fn what_else(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [] => "an empty file, not LLVM IR",
+        [0x7F, b'E', b'L', b'F', ..] => "machine code (ELF), not LLVM IR",
+        [b'!', b'<', b'a', b'r', b'c', b'h', ..] => "an archive, not LLVM IR: extract it first",
+        _ => "not LLVM IR",
+    }
+}

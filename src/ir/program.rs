@@ -91,7 +91,12 @@ pub struct Body {
 impl Program {
     /// The body that stands for function `f`.
     pub fn body(&self, f: FuncId) -> &FunctionBody {
-        let b = self.functions[f.index()].bodies[0];
+        self.body_at(&self.functions[f.index()])
+    }
+
+    /// The body that stands for `f`.
+    pub fn body_at(&self, f: &ProgFunction) -> &FunctionBody {
+        let b = f.bodies[0];
         &self.modules[b.module.index()].bodies[b.ordinal as usize]
     }
 }

@@ -1,0 +1,221 @@
+//! Modules → one program: which bodies are one function, who calls whom over all modules.
+
+use super::Lowered;
+use crate::error::{Error, Result};
+use crate::index::{FuncId, ModuleId};
+use crate::ir::callgraph;
+use crate::ir::{Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction, Program};
+use crate::load::Input;
+use std::collections::{HashMap, HashSet};
+
+/// Assembles the program from the lowered modules of `inputs`.
+pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
+    let mut scopes: Vec<Scope> = Vec::new();
+    let mut calls = Vec::new();
+    let mut program = Program::default();
+    for (input, module) in inputs.iter().zip(lowered) {
+        let Lowered {
+            mut bodies,
+            files,
+            aliases,
+            taken,
+            calls: edges,
+            cxx,
+        } = module;
+        renumber(&mut bodies, program.files.len() as u32);
+        program.files.extend(files);
+        program.cxx |= cxx;
+        scopes.push(Scope {
+            aliases,
+            taken: taken.into_iter().collect(),
+            local: HashMap::new(),
+        });
+        calls.push(edges);
+        let (name, hash) = (input.name.clone(), input.hash.clone());
+        program.modules.push(Module { name, hash, bodies });
+    }
+    let global = functions(inputs, &mut program, &mut scopes)?;
+    let resolver = Resolver {
+        scopes: &scopes,
+        global: &global,
+    };
+    resolver.resolve_calls(&mut program);
+    resolver.address_taken(&mut program);
+    resolver.recursion(&mut program, &calls);
+    count_call_sites(&mut program);
+    Ok(program)
+}
+
+/// What names mean inside one module.
+struct Scope {
+    aliases: HashMap<String, String>,
+    taken: Vec<String>,
+    local: HashMap<String, FuncId>,
+}
+
+fn renumber(bodies: &mut [FunctionBody], offset: u32) {
+    for body in bodies {
+        let lines = body.cfg.blocks.iter_mut().flat_map(|b| &mut b.lines);
+        lines.chain(&mut body.loc).for_each(|l| l.file += offset);
+    }
+}
+
+/// Makes the program's functions; the map names those visible over modules (their units).
+fn functions(
+    inputs: &[Input],
+    program: &mut Program,
+    scopes: &mut [Scope],
+) -> Result<HashMap<String, FuncId>> {
+    let mut global: HashMap<String, FuncId> = HashMap::new();
+    let mut strong: HashMap<String, usize> = HashMap::new();
+    let mut members: HashMap<FuncId, Vec<FuncId>> = HashMap::new();
+    let mut functions: Vec<ProgFunction> = Vec::new();
+    for (m, module) in program.modules.iter().enumerate() {
+        for (ordinal, body) in module.bodies.iter().enumerate() {
+            let place = Body {
+                module: ModuleId::new(m),
+                ordinal: ordinal as u32,
+            };
+            let new = FuncId::new(functions.len());
+            if body.linkage == Linkage::Local {
+                scopes[m].local.insert(body.name.clone(), new);
+                functions.push(function(body, place, new));
+                continue;
+            }
+            if body.linkage == Linkage::External
+                && let Some(first) = strong.insert(body.name.clone(), m)
+            {
+                return Err(defined_twice(&inputs[first], &inputs[m], &body.name));
+            }
+            let unit = *global.entry(body.name.clone()).or_insert(new);
+            let members = members.entry(unit).or_default();
+            let same = |f: &&FuncId| equal(program.body_at(&functions[f.index()]), body);
+            match members.iter().find(same) {
+                Some(f) => functions[f.index()].bodies.push(place),
+                None => {
+                    members.push(new);
+                    functions.push(function(body, place, unit));
+                }
+            }
+        }
+    }
+    program.functions = functions;
+    Ok(global)
+}
+
+fn function(body: &FunctionBody, place: Body, unit: FuncId) -> ProgFunction {
+    let name = body.name.clone();
+    ProgFunction {
+        name,
+        bodies: vec![place],
+        unit,
+        call_sites: 0,
+        recursive: false,
+    }
+}
+
+/// Whether two bodies of one symbol can share counts.
+fn equal(a: &FunctionBody, b: &FunctionBody) -> bool {
+    let shape = |f: &FunctionBody| -> Vec<_> {
+        f.cfg
+            .blocks
+            .iter()
+            .map(|b| (b.terminator, b.succs.clone(), b.may_leave))
+            .collect()
+    };
+    a.skip == b.skip && shape(a) == shape(b)
+}
+
+fn defined_twice(first: &Input, second: &Input, name: &str) -> Error {
+    Error::load(
+        &second.path,
+        format!("defines {name}, as {} does", first.path.display()),
+        "give the modules of one program only",
+    )
+}
+
+struct Resolver<'a> {
+    scopes: &'a [Scope],
+    global: &'a HashMap<String, FuncId>,
+}
+
+impl Resolver<'_> {
+    /// What `name` means in module `m`, through at most one chain of aliases.
+    fn find(&self, m: usize, name: &str) -> Option<FuncId> {
+        let scope = &self.scopes[m];
+        let mut name = name;
+        for _ in 0..=scope.aliases.len() {
+            if let Some(f) = scope.local.get(name).or_else(|| self.global.get(name)) {
+                return Some(*f);
+            }
+            let elsewhere = self.scopes.iter().find_map(|s| s.aliases.get(name));
+            name = scope.aliases.get(name).or(elsewhere)?;
+        }
+        None
+    }
+
+    fn resolve_calls(&self, program: &mut Program) {
+        for (m, module) in program.modules.iter_mut().enumerate() {
+            let blocks = module.bodies.iter_mut().flat_map(|b| &mut b.cfg.blocks);
+            for Call { callee } in blocks.flat_map(|b| &mut b.calls) {
+                if let Callee::External(name) = callee
+                    && let Some(f) = self.find(m, name)
+                {
+                    *callee = Callee::Function(f);
+                }
+            }
+        }
+    }
+
+    /// A function whose address any module takes has it taken.
+    fn address_taken(&self, program: &mut Program) {
+        let names = self.scopes.iter().enumerate();
+        let taken: HashSet<FuncId> = names
+            .flat_map(|(m, s)| s.taken.iter().filter_map(move |n| self.find(m, n)))
+            .collect();
+        for b in program
+            .functions
+            .iter()
+            .filter(|f| taken.contains(&f.unit))
+            .flat_map(|f| &f.bodies)
+        {
+            let module = &mut program.modules[b.module.index()];
+            module.bodies[b.ordinal as usize].address_taken = true;
+        }
+    }
+
+    fn recursion(&self, program: &mut Program, calls: &[Vec<(String, String)>]) {
+        let pairs = calls.iter().enumerate().flat_map(|(m, edges)| {
+            let find = move |(a, b): &(String, String)| Some((self.find(m, a)?, self.find(m, b)?));
+            edges.iter().filter_map(find)
+        });
+        let pairs: Vec<_> = pairs.collect();
+        let recursive = callgraph::recursive(program.functions.len(), &pairs);
+        for f in &mut program.functions {
+            f.recursive = recursive.contains(&f.unit);
+        }
+    }
+}
+
+/// Call sites over all modules (spec §5): direct ones in the body that stands for each function,
+/// one more for a taken address, one more where it can be called from outside. In a program with
+/// a `main` that is `main` itself; in a library, whatever other modules can see.
+fn count_call_sites(program: &mut Program) {
+    let mut sites = vec![0u32; program.functions.len()];
+    for i in 0..program.functions.len() {
+        let body = program.body(FuncId::new(i));
+        for call in body.cfg.blocks.iter().flat_map(|b| &b.calls) {
+            if let Callee::Function(f) = call.callee {
+                sites[f.index()] += 1;
+            }
+        }
+    }
+    let executable = program.functions.iter().any(|f| f.name == "main");
+    for i in 0..program.functions.len() {
+        let unit = program.functions[i].unit;
+        let body = program.body(FuncId::new(i));
+        let outside = body.linkage != Linkage::Local && (!executable || body.name == "main");
+        let extra = u32::from(body.address_taken) + u32::from(outside);
+        program.functions[i].call_sites = sites[unit.index()] + extra;
+    }
+}

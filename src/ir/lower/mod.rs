@@ -1,0 +1,82 @@
+//! llvm-ir's data → our control-flow view: the one place that knows the loader.
+
+mod assemble;
+mod body;
+mod operands;
+mod parse;
+
+#[cfg(test)]
+mod tests;
+
+use super::{FunctionBody, Program, SkipReason};
+use crate::error::Result;
+use crate::load::Input;
+use rayon::prelude::*;
+use regex::Regex;
+use std::collections::{BTreeSet, HashMap};
+
+/// Which functions are to be instrumented.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// Only those whose symbol matches.
+    pub include: Option<Regex>,
+    /// Not those whose symbol matches.
+    pub exclude: Option<Regex>,
+}
+
+impl LoadOptions {
+    fn excludes(&self, name: &str) -> bool {
+        let included = self.include.as_ref().is_none_or(|re| re.is_match(name));
+        !included || self.exclude.as_ref().is_some_and(|re| re.is_match(name))
+    }
+}
+
+/// One lowered module, before calls are resolved over all modules: `Callee::External` names
+/// every direct callee.
+struct Lowered {
+    bodies: Vec<FunctionBody>,
+    files: Vec<String>,
+    aliases: HashMap<String, String>,
+    /// Functions of this module (defined or not) whose address is taken.
+    taken: BTreeSet<String>,
+    /// Who may call whom, by name; from llvm-ir-analysis.
+    calls: Vec<(String, String)>,
+    cxx: bool,
+}
+
+/// Loads all modules and assembles the program. Modules in parallel; linear.
+///
+/// # Errors
+/// Input that LLVM or llvm-ir cannot read, and symbols that two modules define.
+pub fn load_program(inputs: &[Input], options: &LoadOptions) -> Result<Program> {
+    let lowered: Vec<Lowered> = inputs
+        .par_iter()
+        .map(|input| lower(input, options))
+        .collect::<Result<_>>()?;
+    assemble::program(inputs, lowered)
+}
+
+fn lower(input: &Input, options: &LoadOptions) -> Result<Lowered> {
+    let module = parse::parse(input)?;
+    let taken = operands::address_taken(&module);
+    let mut files = body::Files::default();
+    let known = body::callees(&module);
+    let aliases = body::aliases(&module);
+    let bodies = module.functions.iter().map(|f| {
+        let mut body = body::lower(f, &known, &mut files);
+        body.address_taken = taken.contains(&f.name);
+        if body.skip.is_none() && options.excludes(&f.name) {
+            body.skip = Some(SkipReason::Excluded);
+        }
+        body
+    });
+    let bodies = bodies.collect();
+    Ok(Lowered {
+        bodies,
+        aliases,
+        calls: super::callgraph::calls(&module),
+        cxx: body::is_cxx(&module),
+        files: files.names,
+        taken,
+    })
+}

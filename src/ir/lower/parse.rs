@@ -1,0 +1,125 @@
+//! Parsing by llvm-ir, whose errors and panics become ours.
+
+use crate::error::{Error, Result};
+use crate::load::Input;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+thread_local! {
+    static SILENT: Cell<bool> = const { Cell::new(false) };
+    static FUNCTION: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Parses an input with llvm-ir.
+///
+/// The text parser is used for bitcode as well: it recognises it, and returns LLVM's error where
+/// the bitcode parser prints it and ends the process.
+pub fn parse(input: &Input) -> Result<llvm_ir::Module> {
+    match attempt(input) {
+        Ok(Ok(module)) => Ok(module),
+        Ok(Err(message)) => Err(llvm_error(input, &message)),
+        Err(problem) => Err(Error::Lower {
+            path: input.path.clone(),
+            function: failing_function(input),
+            problem: format!("llvm-ir cannot represent it: {problem}"),
+            remedy: "compile this function without the construct, or leave its file out".into(),
+        }),
+    }
+}
+
+/// The outer error is a panic's message.
+fn attempt(input: &Input) -> Result<Result<llvm_ir::Module, String>, String> {
+    silence_panics();
+    SILENT.set(true);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        llvm_ir::Module::from_ir_path(&input.path)
+    }));
+    SILENT.set(false);
+    result.map_err(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text
+            .or_else(|| payload.downcast_ref::<&str>().copied())
+            .unwrap_or("panic");
+        text.lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(200)
+            .collect()
+    })
+}
+
+fn silence_panics() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !SILENT.get() {
+                previous(info);
+            }
+        }));
+    });
+}
+
+fn llvm_error(input: &Input, message: &str) -> Error {
+    let message = message.trim_start_matches("Failed to parse IR: ");
+    let text = message.lines().next().unwrap_or_default();
+    let path = input.path.display().to_string();
+    let text = text.strip_prefix(&format!("{path}:")).unwrap_or(text);
+    let newer = producer(text).filter(|p| major(p).is_some_and(|v| v > 19));
+    match newer {
+        Some(p) => Error::load(
+            &input.path,
+            format!("bitcode of {p}, newer than LLVM 19"),
+            "compile it with clang 19 or older",
+        ),
+        None => Error::load(
+            &input.path,
+            format!("LLVM 19 cannot read it: {}", text.trim()),
+            "compile it again with clang 19 or older (-emit-llvm)",
+        ),
+    }
+}
+
+/// The producer that LLVM's bitcode errors name: `(Producer: 'LLVM20.1.0' Reader: …)`.
+fn producer(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("Producer: '")?;
+    Some(rest.split_once('\'')?.0)
+}
+
+fn major(producer: &str) -> Option<u32> {
+    let digits = producer.trim_start_matches(|c: char| !c.is_ascii_digit());
+    digits.split('.').next()?.parse().ok()
+}
+
+/// The function at which llvm-ir fails: it names them in its debug log, so parse once more and
+/// listen. (With its log on, llvm-ir prints every instruction, so it is off otherwise.)
+fn failing_function(input: &Input) -> String {
+    static LISTENER: Listener = Listener;
+    let _ = log::set_logger(&LISTENER);
+    FUNCTION.set(None);
+    log::set_max_level(log::LevelFilter::Debug);
+    let _ = attempt(input);
+    log::set_max_level(log::LevelFilter::Off);
+    FUNCTION
+        .take()
+        .unwrap_or_else(|| "(none: outside functions)".into())
+}
+
+struct Listener;
+
+impl log::Log for Listener {
+    fn enabled(&self, metadata: &log::Metadata) -> bool {
+        metadata.target().starts_with("llvm_ir")
+    }
+
+    fn log(&self, record: &log::Record) {
+        let text = record.args().to_string();
+        if let Some(name) = text.strip_prefix("Processing func ") {
+            FUNCTION.set(Some(name.trim_matches('"').to_string()));
+        }
+    }
+
+    fn flush(&self) {}
+}
