@@ -56,3 +56,6 @@ pub mod cli;
 mod random_cfg;
 
 pub use error::{Error, Result};
+
+mod rewrite;
+pub use rewrite::{Summary, rewrite};

@@ -1,6 +1,7 @@
 //! Files and folders → bytes, kind and content hash of every input module.
 
 use crate::error::{Error, Result};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -32,26 +33,42 @@ const REMEDY: &str = "give .ll, .bc or -flto objects (clang -emit-llvm -c), or a
 
 /// Reads every input that `arguments` name, sorted by name.
 ///
-/// A file must hold IR; in a folder, files that do not are passed over, but one must.
-pub fn find_inputs(arguments: &[PathBuf]) -> Result<Vec<Input>> {
+/// A file must hold IR; in a folder, files that do not are passed over, but one must. What lies
+/// in the folder `out` is not looked at: an earlier run wrote it.
+pub fn find_inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<Input>> {
+    let out = std::fs::canonicalize(out).ok();
     let mut inputs = Vec::new();
     for argument in arguments {
         let meta = std::fs::metadata(argument).map_err(|e| Error::read(argument, e))?;
         if meta.is_dir() {
-            inputs.extend(folder(argument)?);
+            inputs.extend(folder(argument, out.as_deref())?);
         } else {
             inputs.push(file(argument)?);
         }
     }
     inputs.sort_by(|a, b| a.name.cmp(&b.name));
-    let twice = inputs.windows(2).find(|w| w[0].name == w[1].name);
-    match twice {
-        Some(w) => Err(Error::load(
-            &w[1].path,
-            format!("same name in the output as {}", w[0].path.display()),
-            "rename one, or name the folder above both",
-        )),
-        None => Ok(inputs),
+    let mut names = HashMap::new();
+    for input in &inputs {
+        if let Some(other) = names.insert(input.output_name("bc"), &input.path) {
+            return Err(Error::load(
+                &input.path,
+                format!("same name in the output as {}", other.display()),
+                "rename one, or name the folder above both",
+            ));
+        }
+    }
+    Ok(inputs)
+}
+
+impl Input {
+    /// The name of the rewritten module in the output folder: that of the input, but `.ll` and
+    /// `.bc` say what the file holds. `extension` is one of them.
+    pub fn output_name(&self, extension: &str) -> String {
+        match self.name.rsplit_once('.') {
+            Some((stem, "ll" | "bc")) => format!("{stem}.{extension}"),
+            _ if extension == "bc" => self.name.clone(),
+            _ => format!("{}.{extension}", self.name),
+        }
     }
 }
 
@@ -66,9 +83,15 @@ fn file(path: &Path) -> Result<Input> {
     }
 }
 
-fn folder(root: &Path) -> Result<Vec<Input>> {
+fn folder(root: &Path, out: Option<&Path>) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
-    for entry in WalkDir::new(root).sort_by_file_name() {
+    let is_out = |e: &walkdir::DirEntry| {
+        out.is_some()
+            && e.file_type().is_dir()
+            && std::fs::canonicalize(e.path()).ok().as_deref() == out
+    };
+    let walk = WalkDir::new(root).sort_by_file_name().into_iter();
+    for entry in walk.filter_entry(|e| !is_out(e)) {
         let entry = entry.map_err(|e| {
             let path = e.path().unwrap_or(root).to_path_buf();
             Error::read(path, e.into())

@@ -12,6 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use fixedbitset::FixedBitSet;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::Path;
 
 /// The value of [`Manifest::format`].
@@ -297,7 +298,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let hex = self.program.len() == 32 && self.program.bytes().all(|b| b.is_ascii_hexdigit());
         ensure(hex, "program id")?;
         ensure((1..=1024).contains(&self.copies), "number of copies")?;
@@ -448,4 +449,14 @@ fn calls(cfg: &Cfg) -> Vec<(BlockId, Vec<FuncId>)> {
     };
     let site = |b| (b, callees(b).collect::<Vec<_>>());
     cfg.ids().map(site).filter(|(_, c)| !c.is_empty()).collect()
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Status::Exact => f.write_str("exact"),
+            Status::Cut => f.write_str("cut"),
+            Status::Skipped(reason) => write!(f, "skipped({reason})"),
+        }
+    }
 }

@@ -9,10 +9,28 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The C runtime and the runner, as they are copied into the folder.
-const RUNTIME: &[(&str, &str)] = &[];
+const RUNTIME: &[(&str, &str)] = &[
+    ("p3-run.sh", include_str!("../runtime-c/p3-run.sh")),
+    ("p3_abi.h", include_str!("../runtime-c/p3_abi.h")),
+    ("p3_format.h", include_str!("../runtime-c/p3_format.h")),
+    ("p3_internal.h", include_str!("../runtime-c/p3_internal.h")),
+    ("p3_name.c", include_str!("../runtime-c/p3_name.c")),
+    ("p3_profile.h", include_str!("../runtime-c/p3_profile.h")),
+    ("p3_register.c", include_str!("../runtime-c/p3_register.c")),
+    ("p3_table.c", include_str!("../runtime-c/p3_table.c")),
+    ("p3_write.c", include_str!("../runtime-c/p3_write.c")),
+];
 
 /// The runner's rules; a header of variables comes before them.
-const RUNNER: &str = "";
+const RUNNER: &str = include_str!("../runtime-c/runner.mk");
+
+/// What the runner must know beside the manifest.
+pub struct Linking {
+    /// The files of each copy that are linked, relative to its folder.
+    pub modules: Vec<String>,
+    /// Whether the program needs the C++ driver.
+    pub cxx: bool,
+}
 
 /// An output folder in the making.
 pub struct Folder {
@@ -44,7 +62,7 @@ impl Folder {
             let copy = name
                 .strip_prefix("copy-")
                 .is_some_and(|n| n.parse::<u32>().is_ok());
-            if copy || name == "native" || name == "run" {
+            if copy || ["native", "run", "obj", "bin"].contains(&name.as_ref()) {
                 let path = self.path.join(name.as_ref());
                 std::fs::remove_dir_all(&path).map_err(|e| Error::write(path, e))?;
             }
@@ -66,11 +84,11 @@ impl Folder {
     }
 
     /// Writes the runtime, the runner and, last of all, the manifest.
-    pub fn finish(&self, manifest: &Manifest, cxx: bool) -> Result<()> {
+    pub fn finish(&self, manifest: &Manifest, linking: &Linking) -> Result<()> {
         for (name, text) in RUNTIME {
             self.write(&format!("runtime/{name}"), text.as_bytes())?;
         }
-        self.write("Makefile", runner(manifest, cxx).as_bytes())?;
+        self.write("Makefile", runner(manifest, linking).as_bytes())?;
         let mut json = serde_json::to_vec(manifest).expect("a manifest serialises");
         json.push(b'\n');
         self.write("manifest.json", &json)
@@ -96,14 +114,15 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// The Makefile: variables, then the rules.
-fn runner(manifest: &Manifest, cxx: bool) -> String {
+fn runner(manifest: &Manifest, linking: &Linking) -> String {
     let copies: Vec<String> = (0..manifest.copies).map(|c| c.to_string()).collect();
-    let modules: Vec<&str> = manifest.modules.iter().map(|m| m.name.as_str()).collect();
+    let inputs: Vec<&str> = manifest.modules.iter().map(|m| m.name.as_str()).collect();
     format!(
         "# Written by p3-rewrite; `make help` lists the targets.\n\
-         P3_COPIES := {}\nP3_MODULES := {}\nP3_CXX := {}\n\n{RUNNER}",
+         P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_CXX := {}\n\n{RUNNER}",
         copies.join(" "),
-        modules.join(" "),
-        u8::from(cxx),
+        linking.modules.join(" "),
+        inputs.join(" "),
+        u8::from(linking.cxx),
     )
 }

@@ -1,2 +1,28 @@
-//! `p3-prof`: see `docs/` and `--help`.
-fn main() {}
+//! `p3-prof`: merges, checks and shows profiles.
+
+use anyhow::Result;
+use clap::Parser;
+use p3_rewrite::cli::prof::{Cli, run};
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match work(&Cli::parse()) {
+        Ok(code) => code,
+        Err(e) => p3_rewrite::cli::fail(&e),
+    }
+}
+
+fn work(cli: &Cli) -> Result<ExitCode> {
+    cli.color.apply();
+    let outcome = run(cli)?;
+    for warning in &outcome.warnings {
+        anstream::eprintln!("warning: {warning}");
+    }
+    match anstream::stdout().write_all(outcome.text.as_bytes()) {
+        // Whoever reads has seen enough.
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => {}
+        result => result?,
+    }
+    Ok(ExitCode::from(u8::from(outcome.found)))
+}

@@ -1,2 +1,26 @@
-//! `p3-rewrite`: see `docs/` and `--help`.
-fn main() {}
+//! `p3-rewrite`: LLVM IR → K copies that together take an exact path profile.
+
+use anyhow::Result;
+use clap::Parser;
+use p3_rewrite::cli::rewrite::{Args, Config};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run(Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => p3_rewrite::cli::fail(&e),
+    }
+}
+
+fn run(args: Args) -> Result<()> {
+    let config = Config::resolve(args)?;
+    config.color.apply();
+    let summary = p3_rewrite::rewrite(&config)?;
+    if let Some(table) = &summary.stats {
+        anstream::print!("{table}");
+    }
+    if config.verbosity >= 0 {
+        anstream::eprintln!("{}", summary.line(&config));
+    }
+    Ok(())
+}

@@ -31,7 +31,7 @@ impl Color {
 
 /// Prints `error: …` in one line on stderr and returns exit status 2.
 pub fn fail(error: &anyhow::Error) -> std::process::ExitCode {
-    let line = format!("{error:#}").lines().collect::<Vec<_>>().join(" ");
+    let line = error.to_string().lines().collect::<Vec<_>>().join(" ");
     anstream::eprintln!("error: {line}");
     std::process::ExitCode::from(2)
 }

@@ -1,1 +1,246 @@
-//! (to be written)
+//! Arguments and commands of `p3-prof`.
+
+use super::Color;
+use crate::error::{Error, Result};
+use crate::manifest::Manifest;
+use crate::partition::Scheme;
+use crate::profile::merge::{FailureMode, merge};
+use crate::profile::report::{Report, Selection, csv, edges, json, text};
+use crate::profile::{Profile, compare, simulate, verify};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use regex::Regex;
+use std::path::PathBuf;
+
+/// Merges, checks and shows what the copies of p3-rewrite counted.
+///
+/// Exit status: 0 fine, 1 a difference or violation was found, 2 the command could not do its work.
+#[derive(Debug, Parser)]
+#[command(name = "p3-prof", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// When to colour output
+    #[arg(long, value_enum, default_value = "auto", global = true)]
+    pub color: Color,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Merge raw profiles of all copies, and of many runs, into one profile
+    Merge(MergeArgs),
+    /// Show the hottest paths, or edge counts
+    Show(ShowArgs),
+    /// Compare two profiles: exit 0 when both hold the same counts, 1 with the first differences
+    Compare(CompareArgs),
+    /// Check flow conservation within and between functions
+    Verify(VerifyArgs),
+    /// Compute the hits that each scheme would have cost, without running anything
+    Simulate(SimulateArgs),
+}
+
+#[derive(Debug, Args)]
+struct MergeArgs {
+    /// The manifest.json of the copies
+    #[arg(short, long, value_name = "FILE")]
+    manifest: PathBuf,
+    /// The merged profile to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// What to do about unusable files and missing copies
+    #[arg(long, value_enum, default_value = "any")]
+    failure_mode: FailureMode,
+    /// Raw profiles, or folders that are searched for *.p3raw
+    #[arg(required = true, value_name = "RAW")]
+    files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// For tables
+    Csv,
+}
+
+#[derive(Debug, Args)]
+struct ShowArgs {
+    /// A merged profile
+    file: PathBuf,
+    /// How many paths to show [default: 20 as text, otherwise all]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Only functions whose symbol matches
+    #[arg(long, value_name = "RE")]
+    function: Option<Regex>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Show edge, block and call counts derived from the paths
+    #[arg(long, conflicts_with = "top")]
+    edges: bool,
+}
+
+#[derive(Debug, Args)]
+struct CompareArgs {
+    /// A merged profile
+    a: PathBuf,
+    /// Another
+    b: PathBuf,
+    /// How many differences to print
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    max: usize,
+}
+
+#[derive(Debug, Args)]
+struct VerifyArgs {
+    /// A merged profile
+    file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct SimulateArgs {
+    /// The manifest of the same input [default: the profile's own]
+    #[arg(short, long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// A merged profile
+    file: PathBuf,
+    /// Numbers of copies
+    #[arg(short = 'k', long, value_name = "K,…", value_delimiter = ',', default_value = "2,4,8",
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    copies: Vec<u32>,
+    /// Schemes
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "sbl,pbl,p3"
+    )]
+    scheme: Vec<Scheme>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// What a command prints, and whether it found something (exit status 1).
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// For standard output, styled.
+    pub text: String,
+    /// Warnings for standard error, one line each.
+    pub warnings: Vec<String>,
+    /// A difference or violation was found.
+    pub found: bool,
+}
+
+impl Outcome {
+    fn print(text: String) -> Outcome {
+        Outcome {
+            text,
+            ..Outcome::default()
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(cli: &Cli) -> Result<Outcome> {
+    match &cli.command {
+        Command::Merge(args) => run_merge(args),
+        Command::Show(args) => show(args),
+        Command::Compare(args) => run_compare(args),
+        Command::Verify(args) => run_verify(args),
+        Command::Simulate(args) => run_simulate(args),
+    }
+}
+
+fn run_merge(args: &MergeArgs) -> Result<Outcome> {
+    let merged = merge(&args.manifest, &args.files, args.failure_mode)?;
+    merged.profile.write(&args.output)?;
+    Ok(Outcome {
+        warnings: merged.warnings,
+        ..Outcome::default()
+    })
+}
+
+fn show(args: &ShowArgs) -> Result<Outcome> {
+    let profile = Profile::read(&args.file)?;
+    let mut selection = Selection {
+        function: args.function.clone(),
+        top: args.top,
+    };
+    if args.edges {
+        let counts = edges::collect(&profile, &selection)?;
+        return Ok(Outcome::print(match args.format {
+            Format::Text => edges::text(&counts),
+            Format::Json => edges::json(&counts),
+            Format::Csv => edges::csv(&counts),
+        }));
+    }
+    if args.format == Format::Text {
+        selection.top = selection.top.or(Some(20));
+    }
+    let report = Report::new(&profile, &selection)?;
+    Ok(Outcome::print(match args.format {
+        Format::Text => text::render(&report),
+        Format::Json => json::render(&report),
+        Format::Csv => csv::render(&report),
+    }))
+}
+
+fn run_compare(args: &CompareArgs) -> Result<Outcome> {
+    let (a, b) = (Profile::read(&args.a)?, Profile::read(&args.b)?);
+    let mut differences = compare::compare(&a, &b);
+    let mut text: String = differences
+        .by_ref()
+        .take(args.max)
+        .map(|d| d + "\n")
+        .collect();
+    let found = !text.is_empty();
+    match differences.count() {
+        0 => {}
+        more => text += &format!("… and {more} more differences\n"),
+    }
+    Ok(Outcome {
+        text,
+        found,
+        ..Outcome::default()
+    })
+}
+
+fn run_verify(args: &VerifyArgs) -> Result<Outcome> {
+    let profile = Profile::read(&args.file)?;
+    let report = verify::verify(&profile)?;
+    let mut text = String::new();
+    for (f, n) in &report.abandoned {
+        let name = &profile.entry(*f).name;
+        text += &format!("{name}: {n} paths begun at loop headers and not completed\n");
+    }
+    for violation in &report.violations {
+        text += &format!("violation: {violation}\n");
+    }
+    text += &format!(
+        "{} functions checked, {} violations\n",
+        report.functions,
+        report.violations.len()
+    );
+    Ok(Outcome {
+        text,
+        found: !report.violations.is_empty(),
+        ..Outcome::default()
+    })
+}
+
+fn run_simulate(args: &SimulateArgs) -> Result<Outcome> {
+    let profile = Profile::read(&args.file)?;
+    let own = || Ok::<_, Error>(profile.manifest.clone());
+    let manifest = args.manifest.as_deref().map_or_else(own, Manifest::read)?;
+    let rows = simulate::simulate(&manifest, &profile, &args.scheme, &args.copies)?;
+    Ok(Outcome::print(match args.format {
+        Format::Text => simulate::text(&rows),
+        Format::Json => simulate::json(&rows),
+        Format::Csv => simulate::csv(&rows),
+    }))
+}

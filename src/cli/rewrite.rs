@@ -2,6 +2,7 @@
 
 use super::Color;
 use crate::dump::View;
+use crate::emit::{Counters, Update};
 use crate::error::{Error, Result};
 use crate::partition::Scheme;
 use clap::{Parser, ValueEnum};
@@ -117,26 +118,6 @@ enum Format {
     Bc,
     /// Text
     Ll,
-}
-
-/// How counts are incremented.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Counters {
-    /// Arrays inline, hash tables by a call
-    Auto,
-    /// The same: a hash table has no inline form
-    Inline,
-    /// Everything by a call
-    Call,
-}
-
-/// Whether counts stay exact when several threads count at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Update {
-    /// Plain loads and stores: exact in one thread
-    Single,
-    /// Atomic increments: exact in any number
-    Atomic,
 }
 
 /// A resolved invocation.

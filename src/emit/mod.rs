@@ -1,1 +1,171 @@
-//! (to be written)
+//! Plans → LLVM modules: the only place that writes LLVM IR.
+//!
+//! A module is parsed again from the bytes that `ir` was lowered from, joined with that view by
+//! ordinals (function, block, successor), and edited as the plan says. Everything that is not
+//! instrumented stays as it is, but for attributes that are no longer true ([`attributes`]).
+
+mod attributes;
+mod data;
+mod edges;
+mod function;
+mod sites;
+mod sys;
+mod trace;
+
+pub use attributes::{Affected, Callers};
+pub use sys::install_fatal_handler;
+
+use crate::error::{Error, Result};
+use crate::index::{CopyId, FuncId, ModuleId};
+use crate::ir;
+use crate::plan::FunctionPlan;
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use inkwell::values::FunctionValue;
+
+/// How counts are incremented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Counters {
+    /// Arrays inline, hash tables by a call
+    Auto,
+    /// The same: a hash table has no inline form
+    Inline,
+    /// Everything by a call
+    Call,
+}
+
+/// Whether counts stay exact when several threads count at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Update {
+    /// Plain loads and stores: exact in one thread
+    Single,
+    /// Atomic increments: exact in any number
+    Atomic,
+}
+
+/// One module of one copy.
+pub struct ModuleJob<'a> {
+    /// The input's bytes: bitcode or text.
+    pub bytes: &'a [u8],
+    /// What they were lowered to.
+    pub module: &'a ir::Module,
+    /// Its number in the program.
+    pub id: ModuleId,
+    /// The plans of functions with a body in this module, with the body's ordinal, ascending.
+    pub plans: Vec<(u32, &'a FunctionPlan)>,
+    /// The copy.
+    pub copy: CopyId,
+    /// The number of copies.
+    pub copies: u32,
+    /// [`crate::manifest::Manifest::program`].
+    pub program: [u8; 16],
+    /// How counts are incremented.
+    pub counters: Counters,
+    /// Whether increments are atomic.
+    pub update: Update,
+    /// The functions whose attributes may have become false.
+    pub affected: &'a Affected,
+    /// Instead of `plans`: report executed blocks of these bodies to a tracer.
+    pub trace: Option<Vec<(u32, FuncId)>>,
+    /// Write bitcode.
+    pub bitcode: bool,
+    /// Write text.
+    pub text: bool,
+}
+
+/// A rewritten module.
+pub struct Rewritten {
+    /// As bitcode, if wanted.
+    pub bitcode: Option<Vec<u8>>,
+    /// As text, if wanted.
+    pub text: Option<String>,
+}
+
+/// Rewrites one module for one copy. Linear in the module.
+///
+/// # Errors
+/// Input that is instrumented already, and results that LLVM's verifier rejects.
+///
+/// # Panics
+/// When the bytes and the lowered view do not match: they come from the same file.
+pub fn rewrite(job: &ModuleJob) -> Result<Rewritten> {
+    let context = Context::create();
+    let module = parse(&context, job)?;
+    let functions = join(&module, job);
+    match &job.trace {
+        Some(bodies) => {
+            for &(ordinal, func) in bodies {
+                let body = &job.module.bodies[ordinal as usize];
+                trace::instrument(&context, &module, functions[ordinal as usize], body, func);
+            }
+        }
+        None if job.plans.is_empty() => {}
+        None => {
+            let data = data::Data::declare(&context, &module, job);
+            for (i, &(ordinal, plan)) in job.plans.iter().enumerate() {
+                let body = &job.module.bodies[ordinal as usize];
+                let table = data.table(i);
+                let function = functions[ordinal as usize];
+                function::instrument(&context, &module, function, body, plan, &data, table);
+            }
+            data.register(&context, &module, job);
+        }
+    }
+    attributes::correct(&module, job.id.index(), job.affected);
+    module.verify().map_err(|e| failure(job, e.to_string()))?;
+    Ok(Rewritten {
+        bitcode: job
+            .bitcode
+            .then(|| module.write_bitcode_to_memory().as_slice().to_vec()),
+        text: job.text.then(|| module.print_to_string().to_string()),
+    })
+}
+
+fn parse<'ctx>(context: &'ctx Context, job: &ModuleJob) -> Result<Module<'ctx>> {
+    let buffer = MemoryBuffer::create_from_memory_range_copy(job.bytes, &job.module.name);
+    let module = context
+        .create_module_from_ir(buffer)
+        .map_err(|e| failure(job, e.to_string()))?;
+    if module.get_global("__p3_module").is_some() || module.get_function("__p3_ctor").is_some() {
+        return Err(Error::Emit {
+            module: job.module.name.clone(),
+            copy: job.copy.0,
+            problem: "the input is instrumented already".into(),
+            remedy: "rewrite the module that it was made from".into(),
+        });
+    }
+    Ok(module)
+}
+
+fn failure(job: &ModuleJob, message: String) -> Error {
+    Error::Emit {
+        module: job.module.name.clone(),
+        copy: job.copy.0,
+        problem: message.lines().take(2).collect::<Vec<_>>().join(": "),
+        remedy: "this is a bug of p3-rewrite; --exclude the function to go on".into(),
+    }
+}
+
+/// The module's definitions, in the order of the view's bodies.
+fn join<'ctx>(module: &Module<'ctx>, job: &ModuleJob) -> Vec<FunctionValue<'ctx>> {
+    let functions: Vec<_> = module
+        .get_functions()
+        .filter(|f| sys::is_definition(*f))
+        .collect();
+    assert_eq!(
+        functions.len(),
+        job.module.bodies.len(),
+        "{}: definitions",
+        job.module.name
+    );
+    for (f, body) in functions.iter().zip(&job.module.bodies) {
+        assert_eq!(
+            f.get_name().to_string_lossy(),
+            body.name,
+            "{}: order",
+            job.module.name
+        );
+    }
+    functions
+}

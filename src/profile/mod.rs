@@ -1,1 +1,94 @@
-//! (to be written)
+//! Profiles: what the copies wrote → one merged profile → what people and programs read.
+//!
+//! Nothing here loads LLVM or a bitcode file: manifest and raw profiles are enough.
+
+pub mod compare;
+pub mod decode;
+pub mod edges;
+pub mod file;
+pub mod merge;
+pub mod raw;
+pub mod report;
+pub mod simulate;
+pub mod verify;
+pub mod weights;
+
+use crate::error::{Error, Result};
+use crate::index::{CopyId, EdgeId, FuncId, PathId};
+use crate::ir::Cfg;
+use crate::manifest::{FunctionEntry, Manifest};
+use crate::partition::FunctionPaths;
+use std::path::PathBuf;
+
+/// How often each path ran, over all copies; self-contained.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Where it was read from, for messages.
+    pub path: PathBuf,
+    /// What was profiled.
+    pub manifest: Manifest,
+    /// Raw profiles that went into it.
+    pub files: u32,
+    /// Copies whose counts are missing: the profile is incomplete.
+    pub missing: Vec<CopyId>,
+    /// By function: canonical id and count (not zero) of every path that ran, by ascending id.
+    pub counts: Vec<Vec<(PathId, u64)>>,
+}
+
+/// The structure of a function of a profile, as the rewriter saw it.
+pub struct Structure {
+    /// Its control flow.
+    pub cfg: Cfg,
+    /// Its paths.
+    pub paths: FunctionPaths,
+}
+
+impl Structure {
+    /// Rebuilds what the manifest's `entry` describes; an error when it cannot be. Linear.
+    pub fn new(entry: &FunctionEntry) -> Result<Structure, String> {
+        let cfg = entry.cfg();
+        let paths = FunctionPaths::with_cuts(&cfg, entry.cuts.clone())
+            .ok_or_else(|| format!("damaged manifest: {} has too many paths", entry.name))?;
+        Ok(Structure { cfg, paths })
+    }
+}
+
+impl Profile {
+    /// The functions in which something ran.
+    pub fn executed(&self) -> impl Iterator<Item = FuncId> + '_ {
+        let ran = self
+            .counts
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| !c.is_empty());
+        ran.map(|(i, _)| FuncId::new(i))
+    }
+
+    /// The manifest's entry of function `f`.
+    pub fn entry(&self, f: FuncId) -> &FunctionEntry {
+        &self.manifest.functions[f.index()]
+    }
+
+    /// The module that names function `f` in reports.
+    pub fn module(&self, f: FuncId) -> &str {
+        let body = self.entry(f).bodies[0];
+        &self.manifest.modules[body.module.index()].name
+    }
+
+    /// The structure of function `f`.
+    pub fn structure(&self, f: FuncId) -> Result<Structure> {
+        Structure::new(self.entry(f)).map_err(|problem| self.damaged(problem))
+    }
+
+    /// The edges of path `id` of `f`.
+    pub fn decode(&self, f: FuncId, structure: &Structure, id: PathId) -> Result<Vec<EdgeId>> {
+        let paths = &structure.paths;
+        let edges = paths.numbering.decode(&paths.dag, id);
+        edges.ok_or_else(|| self.damaged(format!("{} has no path {id}", self.entry(f).name)))
+    }
+
+    /// The error for a profile that cannot be what a merge wrote.
+    pub fn damaged(&self, problem: impl Into<String>) -> Error {
+        Error::profile(&self.path, problem, "merge the raw profiles again")
+    }
+}

@@ -1,0 +1,20 @@
+/* The runtime's interface for programs. The functions are weak, so a program that also links
+ * without the runtime asks first:  if (p3_profile_dump) p3_profile_dump(); */
+#ifndef P3_PROFILE_H
+#define P3_PROFILE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes what was counted so far; at exit the file is written anew. 0, or -1 on failure. */
+int p3_profile_dump(void) __attribute__((weak));
+
+/* Sets all counts to zero. Paths under way are counted when they end. */
+void p3_profile_reset(void) __attribute__((weak));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

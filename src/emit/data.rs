@@ -1,0 +1,301 @@
+//! What a rewritten module adds beside code: counters, tables, their description and the
+//! constructor that registers them (`runtime-c/p3_abi.h`).
+
+use super::sys;
+use super::{Counters, ModuleJob, Update};
+use crate::plan::{FunctionPlan, Table};
+use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::module::{Linkage, Module};
+use inkwell::types::{BasicTypeEnum, IntType, PointerType, StructType};
+use inkwell::values::{
+    AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue,
+};
+
+/// The version of the interface to the runtime.
+const ABI: u64 = 1;
+/// The size of the runtime's `struct p3_table`, in words.
+const TABLE_WORDS: u32 = 8;
+
+/// Where one function counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Its array begins at this slot of the module's counters.
+    Array {
+        /// The slot of id 0.
+        first: u64,
+    },
+    /// Its hash table has this number in the module.
+    Hash {
+        /// The table's number.
+        index: u64,
+    },
+}
+
+/// The globals of a rewritten module.
+pub struct Data<'ctx> {
+    counters: Option<GlobalValue<'ctx>>,
+    tables: Option<GlobalValue<'ctx>>,
+    places: Vec<Place>,
+    /// The number of counters; one more slot takes increments that must not count.
+    slots: u64,
+    /// Increment arrays by calls.
+    pub calls: bool,
+    /// Increment atomically.
+    pub atomic: bool,
+    i64: IntType<'ctx>,
+}
+
+impl<'ctx> Data<'ctx> {
+    /// Declares counters and tables for all plans of the job.
+    pub fn declare(context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) -> Self {
+        let i64 = context.i64_type();
+        let (places, slots, tables) = lay_out(job.plans.iter().map(|(_, p)| *p));
+        let internal = |name: &str, ty: BasicTypeEnum<'ctx>, align: u32| {
+            let global = module.add_global(ty, None, name);
+            global.set_linkage(Linkage::Internal);
+            global.set_alignment(align);
+            global.set_initializer(&zero(ty));
+            global
+        };
+        // The slot behind the last counter is not described to the runtime.
+        let array = |n: u64| {
+            i64.array_type(u32::try_from(n).expect("counters fit"))
+                .into()
+        };
+        let table = i64.array_type(TABLE_WORDS).array_type(tables as u32);
+        Data {
+            counters: (slots > 0).then(|| internal("__p3_counters", array(slots + 1), 4096)),
+            tables: (tables > 0).then(|| internal("__p3_tables", table.into(), 64)),
+            places,
+            slots,
+            calls: job.counters == Counters::Call,
+            atomic: job.update == Update::Atomic,
+            i64,
+        }
+    }
+
+    /// Where the job's `i`-th plan counts.
+    pub fn table(&self, i: usize) -> Place {
+        self.places[i]
+    }
+
+    /// The address of slot `slot` of the counters.
+    pub fn counter(&self, slot: u64) -> PointerValue<'ctx> {
+        let base = self
+            .counters
+            .expect("an array plan has counters")
+            .as_pointer_value();
+        sys::const_address(base, self.i64.const_int(slot * 8, false))
+    }
+
+    /// The slot that takes increments which must not count.
+    pub fn trash(&self) -> PointerValue<'ctx> {
+        self.counter(self.slots)
+    }
+
+    /// The address of hash table `index`.
+    pub fn hash_table(&self, index: u64) -> PointerValue<'ctx> {
+        let base = self
+            .tables
+            .expect("a hash plan has tables")
+            .as_pointer_value();
+        sys::const_address(
+            base,
+            self.i64
+                .const_int(index * u64::from(TABLE_WORDS) * 8, false),
+        )
+    }
+
+    /// The runtime's function that counts an id in a hash table.
+    pub fn count_function(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+    ) -> FunctionValue<'ctx> {
+        let name = if self.atomic {
+            "__p3_count_atomic"
+        } else {
+            "__p3_count"
+        };
+        let parameters = [pointer(context).into(), self.i64.into()];
+        runtime_function(context, module, name, &parameters)
+    }
+
+    /// The runtime's function that increments a counter.
+    pub fn add_function(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+    ) -> FunctionValue<'ctx> {
+        let name = if self.atomic {
+            "__p3_add_atomic"
+        } else {
+            "__p3_add"
+        };
+        runtime_function(context, module, name, &[pointer(context).into()])
+    }
+
+    /// Describes everything to the runtime, and registers it in a constructor.
+    pub fn register(&self, context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) {
+        let functions = self.describe_functions(context, module, job);
+        let description = self.describe_module(context, module, job, functions);
+        let ctor = constructor(context, module, description);
+        append_ctor(context, module, ctor);
+    }
+
+    fn describe_functions(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        job: &ModuleJob,
+    ) -> GlobalValue<'ctx> {
+        let (i32, ptr) = (context.i32_type(), pointer(context));
+        let record = context.struct_type(
+            &[i32.into(), i32.into(), self.i64.into(), ptr.into()],
+            false,
+        );
+        let describe = |((_, plan), place): (&(u32, &FunctionPlan), &Place)| {
+            let (kind, counts) = match *place {
+                Place::Array { first } => (0, self.counter(first)),
+                Place::Hash { index } => (1, self.hash_table(index)),
+            };
+            record.const_named_struct(&[
+                i32.const_int(u64::from(plan.func.0), false).into(),
+                i32.const_int(kind, false).into(),
+                self.i64.const_int(plan.table.ids(), false).into(),
+                counts.into(),
+            ])
+        };
+        let records: Vec<_> = job.plans.iter().zip(&self.places).map(describe).collect();
+        let global = module.add_global(
+            record.array_type(records.len() as u32),
+            None,
+            "__p3_functions",
+        );
+        global.set_linkage(Linkage::Internal);
+        global.set_initializer(&record.const_array(&records));
+        global
+    }
+
+    fn describe_module(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        job: &ModuleJob,
+        functions: GlobalValue<'ctx>,
+    ) -> GlobalValue<'ctx> {
+        let (i8, i32, ptr) = (context.i8_type(), context.i32_type(), pointer(context));
+        let word = |n: u32| -> BasicValueEnum<'ctx> { i32.const_int(u64::from(n), false).into() };
+        let program: Vec<IntValue> = job
+            .program
+            .iter()
+            .map(|&b| i8.const_int(u64::from(b), false))
+            .collect();
+        let counters = self
+            .counters
+            .map_or(ptr.const_null(), |g| g.as_pointer_value());
+        let fields: [BasicValueEnum; 12] = [
+            word(ABI as u32),
+            word(job.plans.len() as u32),
+            word(job.copy.0),
+            word(job.copies),
+            i8.const_array(&program).into(),
+            word(job.id.0),
+            word(u32::from(self.atomic)),
+            functions.as_pointer_value().into(),
+            counters.into(),
+            self.i64.const_int(self.slots, false).into(),
+            ptr.const_null().into(),
+            self.i64.array_type(4).const_zero().into(),
+        ];
+        let types: Vec<BasicTypeEnum> = fields.iter().map(|f| f.get_type()).collect();
+        let ty: StructType = context.struct_type(&types, false);
+        let global = module.add_global(ty, None, "__p3_module");
+        global.set_linkage(Linkage::Internal);
+        global.set_initializer(&ty.const_named_struct(&fields));
+        global
+    }
+}
+
+/// Gives every plan its place: counters in use, and hash tables.
+fn lay_out<'a>(plans: impl Iterator<Item = &'a FunctionPlan>) -> (Vec<Place>, u64, u64) {
+    let (mut slots, mut tables) = (0, 0);
+    let places = plans.map(|plan| match plan.table {
+        Table::Array { slots: n } => {
+            let first = slots;
+            slots += n;
+            Place::Array { first }
+        }
+        Table::Hash { .. } => {
+            tables += 1;
+            Place::Hash { index: tables - 1 }
+        }
+    });
+    let places = places.collect();
+    (places, slots, tables)
+}
+
+fn zero(ty: BasicTypeEnum) -> BasicValueEnum {
+    ty.const_zero()
+}
+
+fn pointer(context: &Context) -> PointerType<'_> {
+    context.ptr_type(AddressSpace::default())
+}
+
+/// Declares a function of the runtime that returns nothing and never unwinds.
+pub fn runtime_function<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    name: &str,
+    parameters: &[inkwell::types::BasicMetadataTypeEnum<'ctx>],
+) -> FunctionValue<'ctx> {
+    module.get_function(name).unwrap_or_else(|| {
+        let ty = context.void_type().fn_type(parameters, false);
+        let function = module.add_function(name, ty, None);
+        function.add_attribute(AttributeLoc::Function, nounwind(context));
+        function
+    })
+}
+
+fn nounwind(context: &Context) -> Attribute {
+    context.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0)
+}
+
+fn constructor<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    description: GlobalValue<'ctx>,
+) -> FunctionValue<'ctx> {
+    let register = runtime_function(context, module, "__p3_register", &[pointer(context).into()]);
+    let ty = context.void_type().fn_type(&[], false);
+    let ctor = module.add_function("__p3_ctor", ty, Some(Linkage::Internal));
+    ctor.add_attribute(AttributeLoc::Function, nounwind(context));
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(ctor, ""));
+    let argument = description.as_pointer_value().into();
+    builder
+        .build_call(register, &[argument], "")
+        .expect("positioned");
+    builder.build_return(None).expect("positioned");
+    ctor
+}
+
+/// Puts `ctor` first in llvm.global_ctors, at the highest priority.
+fn append_ctor<'ctx>(context: &'ctx Context, module: &Module<'ctx>, ctor: FunctionValue<'ctx>) {
+    let (i32, ptr) = (context.i32_type(), pointer(context));
+    let record = context.struct_type(&[i32.into(), ptr.into(), ptr.into()], false);
+    let entry = record.const_named_struct(&[
+        i32.const_zero().into(),
+        ctor.as_global_value().as_pointer_value().into(),
+        ptr.const_null().into(),
+    ]);
+    let old = module.get_global("llvm.global_ctors");
+    let mut elements = vec![entry.as_value_ref()];
+    if let Some(BasicValueEnum::ArrayValue(array)) = old.and_then(|g| g.get_initializer()) {
+        elements.extend(sys::array_elements(array));
+    }
+    sys::replace_appending(module, old, c"llvm.global_ctors", &mut elements);
+}

@@ -1,0 +1,333 @@
+//! One function: its path register as SSA values, and its counts.
+
+use super::data::{Data, Place};
+use super::edges::{Spot, Spots, split};
+use super::sites;
+use super::sys;
+use crate::dag::Order;
+use crate::index::{BlockId, CfgEdge};
+use crate::ir::{Cfg, FunctionBody};
+use crate::plan::register::{Registers, Value};
+use crate::plan::{FunctionPlan, Op, Site};
+use inkwell::AtomicOrdering;
+use inkwell::AtomicRMWBinOp;
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::types::IntType;
+use inkwell::values::{BasicValue, FunctionValue, IntValue, PhiValue, PointerValue};
+use std::collections::HashMap;
+
+/// Inserts the code of `plan` into `function`. O(blocks + code).
+pub fn instrument<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    function: FunctionValue<'ctx>,
+    body: &FunctionBody,
+    plan: &FunctionPlan,
+    data: &Data<'ctx>,
+    place: Place,
+) {
+    let blocks = function.get_basic_blocks();
+    check(&blocks, body);
+    let spots = split(context, function, &blocks, &body.cfg, plan);
+    let registers = Registers::new(&body.cfg, plan);
+    let builder = context.create_builder();
+    let mut emitter = Emitter {
+        context,
+        module,
+        builder,
+        cfg: &body.cfg,
+        plan,
+        data,
+        place,
+        blocks,
+        spots,
+        registers,
+        phis: HashMap::new(),
+        after: HashMap::new(),
+        flagged: HashMap::new(),
+        i64: context.i64_type(),
+    };
+    emitter.run();
+}
+
+/// The view and the function must have the same shape.
+fn check(blocks: &[BasicBlock], body: &FunctionBody) {
+    assert_eq!(blocks.len(), body.cfg.len(), "{}: blocks", body.name);
+    for (block, view) in blocks.iter().zip(&body.cfg.blocks) {
+        let n = sys::successor_count(sites::terminator(*block)) as usize;
+        assert_eq!(n, view.succs.len(), "{}: successors", body.name);
+    }
+}
+
+struct Emitter<'a, 'ctx> {
+    context: &'ctx Context,
+    module: &'a Module<'ctx>,
+    builder: Builder<'ctx>,
+    cfg: &'a Cfg,
+    plan: &'a FunctionPlan,
+    data: &'a Data<'ctx>,
+    place: Place,
+    blocks: Vec<BasicBlock<'ctx>>,
+    spots: Spots<'ctx>,
+    registers: Registers,
+    phis: HashMap<BlockId, PhiValue<'ctx>>,
+    /// The register behind edges with code.
+    after: HashMap<CfgEdge, IntValue<'ctx>>,
+    /// The ids that edges which cannot be split bring to be counted in their target.
+    flagged: HashMap<CfgEdge, IntValue<'ctx>>,
+    i64: IntType<'ctx>,
+}
+
+impl<'ctx> Emitter<'_, 'ctx> {
+    fn run(&mut self) {
+        self.make_phis();
+        let order = Order::new(self.cfg);
+        self.entry();
+        for &b in &order.rpo {
+            for succ in 0..self.cfg.block(b).succs.len() as u32 {
+                self.edge(CfgEdge { block: b, succ });
+            }
+            self.exit(b);
+        }
+        self.fill_phis();
+        self.count_flagged();
+    }
+
+    fn make_phis(&mut self) {
+        for b in self.cfg.ids() {
+            if self.registers.at[b.index()] == Some(Value::Phi(b)) {
+                let phi = sys::phi_at_start(&self.builder, self.blocks[b.index()], self.i64);
+                self.phis.insert(b, phi);
+            }
+        }
+    }
+
+    fn entry(&mut self) {
+        let ops = self.plan.ops(Site::Entry);
+        if !ops.is_empty() {
+            sys::position_before(&self.builder, sites::entry_point(self.blocks[0]));
+            self.code(ops, None, None);
+        }
+    }
+
+    fn edge(&mut self, edge: CfgEdge) {
+        let Some(&spot) = self.spots.spots.get(&edge) else {
+            return;
+        };
+        let to = self.cfg.block(edge.block).succs[edge.succ as usize];
+        match spot {
+            Spot::Source | Spot::Flagged => {
+                let end = sites::terminator(self.blocks[edge.block.index()]);
+                sys::position_before(&self.builder, end);
+            }
+            Spot::Target => {
+                sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
+            }
+            Spot::Own(block) => sys::position_before(&self.builder, sites::terminator(block)),
+        }
+        let flag = (spot == Spot::Flagged).then_some(edge);
+        let before = self.at(edge.block);
+        if let Some(after) = self.code(self.plan.ops(Site::Edge(edge)), before, flag) {
+            self.after.insert(edge, after);
+        }
+    }
+
+    fn exit(&mut self, b: BlockId) {
+        let ops = self.plan.ops(Site::Exit(b));
+        if !ops.is_empty() {
+            sys::position_before(&self.builder, sites::exit_point(self.blocks[b.index()]));
+            self.code(ops, self.at(b), None);
+        }
+    }
+
+    /// The register at the start of block `b`, where it is read.
+    fn at(&self, b: BlockId) -> Option<IntValue<'ctx>> {
+        self.registers.at[b.index()].map(|value| match value {
+            Value::Const(c) => self.constant(c),
+            Value::Phi(p) => self.phis[&p].as_basic_value().into_int_value(),
+            Value::Sum(e) => self.after[&e],
+        })
+    }
+
+    fn constant(&self, c: i64) -> IntValue<'ctx> {
+        self.i64.const_int(c as u64, true)
+    }
+
+    /// Emits `ops` where the builder stands; the register behind them. With `flag` the id to
+    /// count is noted for the target of that edge instead of being counted here.
+    fn code(
+        &mut self,
+        ops: &[Op],
+        before: Option<IntValue<'ctx>>,
+        flag: Option<CfgEdge>,
+    ) -> Option<IntValue<'ctx>> {
+        let mut register = before;
+        for op in ops {
+            let read = || register.expect("the plan sets the register before it reads it");
+            let id = match *op {
+                Op::Set(c) => {
+                    register = Some(self.constant(c));
+                    continue;
+                }
+                Op::Add(c) => {
+                    register = Some(self.sum(read(), c));
+                    continue;
+                }
+                Op::Count(c) => self.sum(read(), c),
+                Op::CountConst(id) => self.constant(id as i64),
+            };
+            match flag {
+                Some(edge) => drop(self.flagged.insert(edge, id)),
+                None => self.count(id),
+            }
+        }
+        register
+    }
+
+    fn sum(&self, value: IntValue<'ctx>, c: i64) -> IntValue<'ctx> {
+        match c {
+            0 => value,
+            _ => self
+                .builder
+                .build_int_add(value, self.constant(c), "p3.r")
+                .expect("positioned"),
+        }
+    }
+
+    fn count(&self, id: IntValue<'ctx>) {
+        match self.place {
+            Place::Array { .. } => self.increment(self.slot(id)),
+            Place::Hash { index } => self.count_hash(index, id),
+        }
+    }
+
+    fn slot(&self, id: IntValue<'ctx>) -> PointerValue<'ctx> {
+        let Place::Array { first } = self.place else {
+            unreachable!("an array has slots")
+        };
+        match id.get_zero_extended_constant() {
+            Some(id) => self.data.counter(first + id),
+            None => sys::slot(&self.builder, self.data.counter(first), id),
+        }
+    }
+
+    fn increment(&self, slot: PointerValue<'ctx>) {
+        let (b, one) = (&self.builder, self.constant(1));
+        if self.data.calls {
+            let add = self.data.add_function(self.context, self.module);
+            b.build_call(add, &[slot.into()], "").expect("positioned");
+        } else if self.data.atomic {
+            let (add, order) = (AtomicRMWBinOp::Add, AtomicOrdering::Monotonic);
+            b.build_atomicrmw(add, slot, one, order)
+                .expect("positioned");
+        } else {
+            let old = b
+                .build_load(self.i64, slot, "p3.n")
+                .expect("positioned")
+                .into_int_value();
+            let new = b.build_int_add(old, one, "p3.n").expect("positioned");
+            b.build_store(slot, new).expect("positioned");
+        }
+    }
+
+    fn count_hash(&self, index: u64, id: IntValue<'ctx>) {
+        let table = self.data.hash_table(index);
+        let count = self.data.count_function(self.context, self.module);
+        self.builder
+            .build_call(count, &[table.into(), id.into()], "")
+            .expect("positioned");
+    }
+
+    /// The block from which edge `e` arrives at its target.
+    fn arrival(&self, e: CfgEdge) -> BasicBlock<'ctx> {
+        match self.spots.spots.get(&e) {
+            Some(Spot::Own(block)) => *block,
+            _ => self.blocks[e.block.index()],
+        }
+    }
+
+    fn fill_phis(&self) {
+        let poison = self.i64.get_poison();
+        for (&b, phi) in &self.phis {
+            for &e in &self.spots.ins[b.index()] {
+                // Edges from unreachable blocks, and repeats of an indirectbr target that are
+                // never taken: any value will do, but repeats must agree.
+                let twin = self.first_of(e);
+                let value = self.value_behind(twin).unwrap_or(poison);
+                phi.add_incoming(&[(&value as &dyn BasicValue, self.arrival(e))]);
+            }
+        }
+    }
+
+    fn value_behind(&self, e: CfgEdge) -> Option<IntValue<'ctx>> {
+        self.after.get(&e).copied().or_else(|| self.at(e.block))
+    }
+
+    /// Of several edges of an `indirectbr` to one target the first, which is the one with code.
+    fn first_of(&self, e: CfgEdge) -> CfgEdge {
+        let block = self.cfg.block(e.block);
+        if block.terminator != crate::ir::Terminator::IndirectBr {
+            return e;
+        }
+        let to = block.succs[e.succ as usize];
+        let succ = block
+            .succs
+            .iter()
+            .position(|&s| s == to)
+            .expect("it is there") as u32;
+        CfgEdge {
+            block: e.block,
+            succ,
+        }
+    }
+
+    /// Counts, in the targets of edges that cannot be split, what those edges bring. An edge that
+    /// brings nothing increments a counter (or names an id) that does not exist for the runtime.
+    fn count_flagged(&self) {
+        let mut targets: Vec<BlockId> = self
+            .flagged
+            .keys()
+            .map(|e| self.cfg.block(e.block).succs[e.succ as usize])
+            .collect();
+        targets.sort_unstable();
+        targets.dedup();
+        for to in targets {
+            match self.place {
+                Place::Array { .. } => self.count_flagged_array(to),
+                Place::Hash { index } => self.count_flagged_hash(to, index),
+            }
+        }
+    }
+
+    fn count_flagged_array(&self, to: BlockId) {
+        let ty = self.context.ptr_type(inkwell::AddressSpace::default());
+        let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], ty);
+        // φ entries of one block must be one value: repeats of an edge share what the first computed.
+        let mut slots: HashMap<CfgEdge, PointerValue<'ctx>> = HashMap::new();
+        for &e in &self.spots.ins[to.index()] {
+            let (from, first) = (self.arrival(e), self.first_of(e));
+            sys::position_before(&self.builder, sites::terminator(from));
+            let slot = match self.flagged.get(&first) {
+                Some(&id) => *slots.entry(first).or_insert_with(|| self.slot(id)),
+                None => self.data.trash(),
+            };
+            phi.add_incoming(&[(&slot as &dyn BasicValue, from)]);
+        }
+        sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
+        self.increment(phi.as_basic_value().into_pointer_value());
+    }
+
+    fn count_flagged_hash(&self, to: BlockId, index: u64) {
+        let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], self.i64);
+        let none = self.constant(-1);
+        for &e in &self.spots.ins[to.index()] {
+            let id = self.flagged.get(&self.first_of(e)).copied().unwrap_or(none);
+            phi.add_incoming(&[(&id as &dyn BasicValue, self.arrival(e))]);
+        }
+        sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
+        self.count_hash(index, phi.as_basic_value().into_int_value());
+    }
+}

@@ -1,0 +1,236 @@
+//! What inkwell lacks, straight from the LLVM C API: the only unsafe code of the project.
+#![allow(unsafe_code)]
+
+use inkwell::attributes::AttributeLoc;
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTailCallKind};
+use inkwell::module::Module;
+use inkwell::types::BasicType;
+use inkwell::values::{
+    ArrayValue, AsValueRef, FunctionValue, GlobalValue, InstructionValue, IntValue, PhiValue,
+    PointerValue,
+};
+
+/// Whether the function has a body.
+pub fn is_definition(f: FunctionValue) -> bool {
+    // SAFETY: `f` is a live function of a live module.
+    unsafe { LLVMIsDeclaration(f.as_value_ref()) == 0 }
+}
+
+/// The number of successors of a terminator.
+pub fn successor_count(terminator: InstructionValue) -> u32 {
+    // SAFETY: the caller got it from `BasicBlock::get_terminator`.
+    unsafe { LLVMGetNumSuccessors(terminator.as_value_ref()) }
+}
+
+/// Stands before an instruction and the debug records that belong to it, and takes its location.
+pub fn position_before<'ctx>(builder: &Builder<'ctx>, at: InstructionValue<'ctx>) {
+    // Tells inkwell that the builder is positioned.
+    builder.position_before(&at);
+    // SAFETY: `at` is a live instruction in a block.
+    unsafe {
+        LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), at.as_value_ref());
+    }
+}
+
+/// Redirects successor `i` of a terminator. φs are the caller's business.
+pub fn set_successor(terminator: InstructionValue, i: u32, to: BasicBlock) {
+    assert!(i < successor_count(terminator));
+    // SAFETY: `i` is in range, both belong to one function.
+    unsafe { LLVMSetSuccessor(terminator.as_value_ref(), i, to.as_mut_ptr()) }
+}
+
+/// The kind of an instruction.
+pub fn opcode(i: InstructionValue) -> LLVMOpcode {
+    // SAFETY: `i` is a live instruction.
+    unsafe { LLVMGetInstructionOpcode(i.as_value_ref()) }
+}
+
+/// Whether a call is marked `musttail`.
+pub fn is_musttail(call: InstructionValue) -> bool {
+    opcode(call) == LLVMOpcode::LLVMCall
+        // SAFETY: it is a call.
+        && unsafe { LLVMGetTailCallKind(call.as_value_ref()) }
+            == LLVMTailCallKind::LLVMTailCallKindMustTail
+}
+
+/// Whether an instruction is a call site.
+pub fn is_call(i: InstructionValue) -> bool {
+    use LLVMOpcode::*;
+    matches!(opcode(i), LLVMCall | LLVMInvoke | LLVMCallBr)
+}
+
+/// Whether a call site is inline assembly.
+pub fn calls_assembly(call: InstructionValue) -> bool {
+    assert!(is_call(call));
+    // SAFETY: it is a call site, whose called value is live.
+    unsafe { !LLVMIsAInlineAsm(LLVMGetCalledValue(call.as_value_ref())).is_null() }
+}
+
+/// The name of the function that a call site calls directly.
+pub fn callee_name(call: InstructionValue) -> Option<String> {
+    assert!(is_call(call));
+    // SAFETY: it is a call site; the called value is live, and names are copied at once.
+    unsafe {
+        let callee = LLVMIsAFunction(LLVMGetCalledValue(call.as_value_ref()));
+        (!callee.is_null()).then(|| value_name(callee))
+    }
+}
+
+/// # Safety
+/// `value` must be live.
+unsafe fn value_name(value: LLVMValueRef) -> String {
+    let mut length = 0;
+    // SAFETY: LLVM returns a pointer to `length` bytes that live as long as the value's name.
+    let bytes = unsafe {
+        let text = LLVMGetValueName2(value, &mut length);
+        std::slice::from_raw_parts(text.cast::<u8>(), length)
+    };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Drops an enum attribute of the function behind a call site.
+pub fn remove_call_attribute(call: InstructionValue, kind: u32) {
+    assert!(is_call(call));
+    // SAFETY: it is a call site; removing an absent attribute does nothing.
+    unsafe {
+        let index = AttributeLoc::Function.get_index();
+        if !LLVMGetCallSiteEnumAttribute(call.as_value_ref(), index, kind).is_null() {
+            LLVMRemoveCallSiteEnumAttribute(call.as_value_ref(), index, kind);
+        }
+    }
+}
+
+trait Index {
+    fn get_index(self) -> u32;
+}
+
+impl Index for AttributeLoc {
+    fn get_index(self) -> u32 {
+        match self {
+            AttributeLoc::Return => 0,
+            AttributeLoc::Param(i) => i + 1,
+            AttributeLoc::Function => u32::MAX,
+        }
+    }
+}
+
+/// The address of element `index` of an array of 64-bit integers.
+pub fn slot<'ctx>(
+    builder: &Builder<'ctx>,
+    base: PointerValue<'ctx>,
+    index: IntValue<'ctx>,
+) -> PointerValue<'ctx> {
+    let i64_type = index.get_type();
+    // SAFETY: plans count ids below the table's size only, and the array was made that large.
+    unsafe { builder.build_in_bounds_gep(i64_type, base, &[index], "") }.expect("positioned")
+}
+
+/// A constant address inside a global: byte-typed, so `offset` counts bytes.
+pub fn const_address<'ctx>(base: PointerValue<'ctx>, offset: IntValue<'ctx>) -> PointerValue<'ctx> {
+    let byte = offset.get_type().get_context().i8_type();
+    // SAFETY: the caller's offsets are inside the global that `base` is.
+    unsafe { base.const_in_bounds_gep(byte, &[offset]) }
+}
+
+/// Replaces φ `old` by one whose incoming blocks are mapped, entry by entry, and which keeps
+/// name, position, fast-math flags and debug location.
+pub fn rebuild_phi<'ctx>(
+    builder: &Builder<'ctx>,
+    old: InstructionValue<'ctx>,
+    mut map: impl FnMut(BasicBlock<'ctx>) -> BasicBlock<'ctx>,
+) {
+    assert_eq!(opcode(old), LLVMOpcode::LLVMPHI);
+    position_before(builder, old);
+    let raw = old.as_value_ref();
+    // SAFETY: `old` is a live φ of this module, the builder stands before it in its block, and
+    // the values and blocks that are added were taken from it or belong to its function. After
+    // the replacement `old` has no use left and may go.
+    unsafe {
+        let name = value_name(raw);
+        let new = LLVMBuildPhi(builder.as_mut_ptr(), LLVMTypeOf(raw), c"".as_ptr());
+        for i in 0..LLVMCountIncoming(raw) {
+            let block = BasicBlock::new(LLVMGetIncomingBlock(raw, i)).expect("incoming block");
+            let mut block = map(block).as_mut_ptr();
+            let mut value = LLVMGetIncomingValue(raw, i);
+            LLVMAddIncoming(new, &mut value, &mut block, 1);
+        }
+        if LLVMCanValueUseFastMathFlags(raw) != 0 {
+            LLVMSetFastMathFlags(new, LLVMGetFastMathFlags(raw));
+        }
+        let location = LLVMInstructionGetDebugLoc(raw);
+        LLVMInstructionSetDebugLoc(new, location);
+        LLVMReplaceAllUsesWith(raw, new);
+        LLVMInstructionEraseFromParent(raw);
+        LLVMSetValueName2(new, name.as_ptr().cast(), name.len());
+    }
+}
+
+/// The elements of a constant array, and the type of one.
+pub fn array_elements<'ctx>(array: ArrayValue<'ctx>) -> Vec<LLVMValueRef> {
+    // SAFETY: `array` is a live constant array; its operands are its elements.
+    unsafe {
+        let n = LLVMGetNumOperands(array.as_value_ref()) as u32;
+        (0..n)
+            .map(|i| LLVMGetOperand(array.as_value_ref(), i))
+            .collect()
+    }
+}
+
+/// Makes `global` (an array with appending linkage) hold `elements`, each a constant of one type.
+pub fn replace_appending<'ctx>(
+    module: &Module<'ctx>,
+    old: Option<GlobalValue<'ctx>>,
+    name: &std::ffi::CStr,
+    elements: &mut [LLVMValueRef],
+) {
+    assert!(!elements.is_empty());
+    // SAFETY: all elements are live constants of one type in this module's context; an appending
+    // global has no uses inside the module, so the old one may go.
+    unsafe {
+        let element = LLVMTypeOf(elements[0]);
+        let count = elements.len() as u64;
+        let array = LLVMConstArray2(element, elements.as_mut_ptr(), count);
+        if let Some(old) = old {
+            LLVMDeleteGlobal(old.as_value_ref());
+        }
+        let global = LLVMAddGlobal(module.as_mut_ptr(), LLVMTypeOf(array), name.as_ptr());
+        LLVMSetInitializer(global, array);
+        LLVMSetLinkage(global, inkwell::llvm_sys::LLVMLinkage::LLVMAppendingLinkage);
+    }
+}
+
+/// A φ without entries at the start of a block.
+pub fn phi_at_start<'ctx>(
+    builder: &Builder<'ctx>,
+    block: BasicBlock<'ctx>,
+    ty: impl BasicType<'ctx>,
+) -> PhiValue<'ctx> {
+    let first = block
+        .get_first_instruction()
+        .expect("a block has a terminator");
+    position_before(builder, first);
+    builder.build_phi(ty, "p3.r").expect("positioned")
+}
+
+/// Reports LLVM's fatal errors as one line of ours and exit status 2.
+pub fn install_fatal_handler() {
+    extern "C" fn handler(reason: *const std::ffi::c_char) {
+        // SAFETY: LLVM passes a NUL-terminated string.
+        let text = unsafe { std::ffi::CStr::from_ptr(reason) }.to_string_lossy();
+        eprintln!(
+            "error: LLVM gave up: {}",
+            text.lines().collect::<Vec<_>>().join(" ")
+        );
+        std::process::exit(2);
+    }
+    // SAFETY: the handler does not return and has the signature LLVM wants.
+    unsafe {
+        inkwell::llvm_sys::error_handling::LLVMResetFatalErrorHandler();
+        inkwell::llvm_sys::error_handling::LLVMInstallFatalErrorHandler(Some(handler));
+    }
+}

@@ -1,0 +1,95 @@
+//! The tracing build: reports activations and executed blocks to a tracer, path by path and
+//! counter by counter independent of plans. What tests compare profiles with.
+
+use super::data::runtime_function;
+use super::{sites, sys};
+use crate::dag::Order;
+use crate::index::{BlockId, FuncId};
+use crate::ir::{FunctionBody, Terminator};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue};
+
+/// Inserts the calls: `frame = __p3_trace_enter(function)` at the entry,
+/// `__p3_trace_block(frame, block)` in every reachable block and `__p3_trace_exit(frame)` where a
+/// path that ends there is complete.
+pub fn instrument<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    function: FunctionValue<'ctx>,
+    body: &FunctionBody,
+    func: FuncId,
+) {
+    let blocks = function.get_basic_blocks();
+    let tracer = Tracer {
+        context,
+        module,
+        builder: context.create_builder(),
+    };
+    let frame = tracer.enter(blocks[0], func);
+    for b in Order::new(&body.cfg).rpo {
+        tracer.block(blocks[b.index()], b, frame);
+        if body.cfg.block(b).succs.is_empty() {
+            debug_assert_ne!(body.cfg.block(b).terminator, Terminator::Funclet);
+            tracer.exit(blocks[b.index()], frame);
+        }
+    }
+}
+
+struct Tracer<'a, 'ctx> {
+    context: &'ctx Context,
+    module: &'a Module<'ctx>,
+    builder: Builder<'ctx>,
+}
+
+impl<'ctx> Tracer<'_, 'ctx> {
+    fn enter(&self, entry: BasicBlock<'ctx>, func: FuncId) -> BasicValueEnum<'ctx> {
+        let (i32, i64) = (self.context.i32_type(), self.context.i64_type());
+        let name = "__p3_trace_enter";
+        let callee = self.module.get_function(name).unwrap_or_else(|| {
+            let ty = i64.fn_type(&[i32.into()], false);
+            self.module.add_function(name, ty, None)
+        });
+        sys::position_before(&self.builder, sites::entry_point(entry));
+        let func = i32.const_int(u64::from(func.0), false).into();
+        let call = self.builder.build_call(callee, &[func], "p3.frame");
+        call.expect("positioned")
+            .try_as_basic_value()
+            .expect_basic("it returns a value")
+    }
+
+    fn block(&self, block: BasicBlock<'ctx>, b: BlockId, frame: BasicValueEnum<'ctx>) {
+        let (i32, i64) = (self.context.i32_type(), self.context.i64_type());
+        let callee = runtime_function(
+            self.context,
+            self.module,
+            "__p3_trace_block",
+            &[i64.into(), i32.into()],
+        );
+        match b {
+            // Behind the call that makes the frame.
+            BlockId(0) => {
+                let enter = frame.as_instruction_value().expect("a call");
+                let next = enter.get_next_instruction().expect("a terminator follows");
+                sys::position_before(&self.builder, next);
+            }
+            _ => sys::position_before(&self.builder, sites::first_point(block)),
+        }
+        let number = i32.const_int(u64::from(b.0), false).into();
+        let arguments = [frame.into(), number];
+        self.builder
+            .build_call(callee, &arguments, "")
+            .expect("positioned");
+    }
+
+    fn exit(&self, block: BasicBlock<'ctx>, frame: BasicValueEnum<'ctx>) {
+        let i64 = self.context.i64_type().into();
+        let callee = runtime_function(self.context, self.module, "__p3_trace_exit", &[i64]);
+        sys::position_before(&self.builder, sites::exit_point(block));
+        self.builder
+            .build_call(callee, &[frame.into()], "")
+            .expect("positioned");
+    }
+}

@@ -1,0 +1,167 @@
+//! `show --edges`: edge, block and call counts that follow from the paths.
+
+use super::Selection;
+use super::text::grouped;
+use crate::dump::edge_name;
+use crate::error::Result;
+use crate::index::{BlockId, FuncId};
+use crate::manifest::Status;
+use crate::profile::edges::{EdgeCount, flow};
+use crate::profile::{Profile, Structure};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// The counts of one function.
+#[derive(Serialize)]
+pub struct FunctionEdges {
+    /// The module that names it.
+    pub module: String,
+    /// Its symbol.
+    pub name: String,
+    /// Paths that began at its entry.
+    pub entry: u64,
+    /// Every edge.
+    pub edges: Vec<Edge>,
+    /// Executions of each block.
+    pub blocks: Vec<u64>,
+    /// Executed calls of functions of the program.
+    pub calls: Vec<CallCount>,
+    #[serde(skip)]
+    names: Vec<String>,
+}
+
+/// An edge.
+#[derive(Serialize)]
+pub struct Edge {
+    /// Source block.
+    pub src: BlockId,
+    /// The successor's ordinal.
+    pub succ: u32,
+    /// Target block.
+    pub dst: BlockId,
+    /// How often it was taken.
+    pub count: u64,
+}
+
+/// A call site.
+#[derive(Serialize)]
+pub struct CallCount {
+    /// The block.
+    pub block: BlockId,
+    /// The function called.
+    pub callee: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// The counts of all profiled functions that the selection admits.
+pub fn collect(profile: &Profile, selection: &Selection) -> Result<Vec<FunctionEdges>> {
+    let all = (0..profile.manifest.functions.len())
+        .into_par_iter()
+        .map(FuncId::new);
+    let admits = |f: &FuncId| {
+        let entry = profile.entry(*f);
+        !matches!(entry.status, Status::Skipped(_))
+            && selection
+                .function
+                .as_ref()
+                .is_none_or(|re| re.is_match(&entry.name))
+    };
+    all.filter(admits).map(|f| function(profile, f)).collect()
+}
+
+fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
+    let structure = profile.structure(f)?;
+    let flow = flow(profile, f, &structure)?;
+    let edges = flow.edges(&structure);
+    let entry = profile.entry(f);
+    let called = |(block, callees): &(BlockId, Vec<FuncId>)| {
+        let (block, count) = (*block, flow.blocks[block.index()]);
+        let name = |c: &FuncId| profile.entry(*c).name.clone();
+        let call = move |c| CallCount {
+            block,
+            callee: name(c),
+            count,
+        };
+        callees.iter().map(call).collect::<Vec<_>>()
+    };
+    Ok(FunctionEdges {
+        module: profile.module(f).to_string(),
+        name: entry.name.clone(),
+        entry: flow.entry,
+        calls: entry.calls.iter().flat_map(called).collect(),
+        names: edges.iter().map(|e| name(&structure, e)).collect(),
+        edges: edges.iter().map(edge).collect(),
+        blocks: flow.blocks,
+    })
+}
+
+fn name(structure: &Structure, e: &EdgeCount) -> String {
+    edge_name(structure.cfg.block(e.edge.block).terminator, e.edge.succ)
+}
+
+fn edge(e: &EdgeCount) -> Edge {
+    Edge {
+        src: e.edge.block,
+        succ: e.edge.succ,
+        dst: e.dst,
+        count: e.count,
+    }
+}
+
+/// For other programs.
+pub fn json(functions: &[FunctionEdges]) -> String {
+    #[derive(Serialize)]
+    struct Functions<'a> {
+        functions: &'a [FunctionEdges],
+    }
+    serde_json::to_string(&Functions { functions }).expect("a report serialises") + "\n"
+}
+
+/// One record for each edge.
+pub fn csv(functions: &[FunctionEdges]) -> String {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let heading = ["module", "function", "src", "succ", "dst", "count"];
+    out.write_record(heading).expect("memory takes everything");
+    for f in functions {
+        for e in &f.edges {
+            let numbers = [
+                e.src.to_string(),
+                e.succ.to_string(),
+                e.dst.to_string(),
+                e.count.to_string(),
+            ];
+            let record = [f.module.clone(), f.name.clone()]
+                .into_iter()
+                .chain(numbers);
+            out.write_record(record).expect("memory takes everything");
+        }
+    }
+    let bytes = out.into_inner().expect("memory takes everything");
+    String::from_utf8(bytes).expect("all fields are text")
+}
+
+/// For people: the functions that ran, block by block.
+pub fn text(functions: &[FunctionEdges]) -> String {
+    let mut out = String::new();
+    for f in functions.iter().filter(|f| f.blocks.iter().any(|&n| n > 0)) {
+        let _ = writeln!(out, "{}: entered {}", f.name, grouped(f.entry));
+        for (b, &n) in f.blocks.iter().enumerate() {
+            let _ = writeln!(out, "  b{b}: {}", grouped(n));
+            let here = |src: BlockId| src.index() == b;
+            for c in f.calls.iter().filter(|c| here(c.block)) {
+                let _ = writeln!(out, "    calls {}: {}", c.callee, grouped(c.count));
+            }
+            for (e, name) in f.edges.iter().zip(&f.names).filter(|(e, _)| here(e.src)) {
+                let name = if name.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({name})")
+                };
+                let _ = writeln!(out, "    → b{}{name}: {}", e.dst, grouped(e.count));
+            }
+        }
+    }
+    out
+}

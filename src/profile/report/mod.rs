@@ -1,0 +1,195 @@
+//! Profiles for people and programs: one file for each format.
+
+pub mod csv;
+pub mod edges;
+pub mod json;
+pub mod text;
+
+use super::{Profile, Structure};
+use crate::dag::Path;
+use crate::dump::edge_name;
+use crate::error::Result;
+use crate::index::{BlockId, FuncId, PathId};
+use crate::ir::{Cfg, Loc};
+use rayon::prelude::*;
+use regex::Regex;
+
+/// Which paths to show.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Only functions whose symbol matches.
+    pub function: Option<Regex>,
+    /// At most this many paths, the hottest.
+    pub top: Option<usize>,
+}
+
+/// A path that ran, ready to be shown.
+pub struct Line {
+    /// The function.
+    pub func: FuncId,
+    /// Its canonical id.
+    pub id: PathId,
+    /// How often it ran.
+    pub count: u64,
+    /// Where it runs.
+    pub path: Path,
+    /// Instructions in its blocks.
+    pub instructions: u64,
+    /// Source positions along it, repeats folded.
+    pub locs: Vec<Loc>,
+    /// At each of its blocks with several ways out: where it is, and the way taken.
+    pub decisions: Vec<Decision>,
+}
+
+/// A way taken.
+pub struct Decision {
+    /// The block.
+    pub block: BlockId,
+    /// The block's last source line.
+    pub line: Option<u32>,
+    /// What the edge is called.
+    pub taken: String,
+}
+
+/// What a report shows, and the sums that shares refer to.
+pub struct Report<'a> {
+    /// The profile.
+    pub profile: &'a Profile,
+    /// The functions that were selected, in the manifest's order.
+    pub functions: Vec<FuncId>,
+    /// The paths that were selected, hottest first.
+    pub lines: Vec<Line>,
+    /// How many paths of the selected functions ran.
+    pub distinct: usize,
+    /// Executed paths of the whole profile.
+    pub total_paths: u128,
+    /// Executed instructions of the whole profile, as far as paths were completed.
+    pub total_instructions: u128,
+}
+
+impl<'a> Report<'a> {
+    /// Collects what `selection` admits. O(total path length).
+    pub fn new(profile: &'a Profile, selection: &Selection) -> Result<Report<'a>> {
+        let admits = |f: &FuncId| {
+            let name = &profile.entry(*f).name;
+            selection
+                .function
+                .as_ref()
+                .is_none_or(|re| re.is_match(name))
+        };
+        let all = (0..profile.manifest.functions.len()).map(FuncId::new);
+        let functions: Vec<FuncId> = all.filter(admits).collect();
+        let ran: Vec<FuncId> = profile.executed().collect();
+        let totals = ran.par_iter().map(|&f| totals(profile, f));
+        let totals: Vec<(u128, u128)> = totals.collect::<Result<_>>()?;
+        let mut hottest = hottest(profile, &functions);
+        let distinct = hottest.len();
+        hottest.truncate(selection.top.unwrap_or(usize::MAX));
+        Ok(Report {
+            lines: lines(profile, &hottest)?,
+            profile,
+            functions,
+            distinct,
+            total_paths: totals.iter().map(|t| t.0).sum(),
+            total_instructions: totals.iter().map(|t| t.1).sum(),
+        })
+    }
+
+    /// A line's share of all executed paths.
+    pub fn path_share(&self, line: &Line) -> f64 {
+        line.count as f64 / self.total_paths.max(1) as f64
+    }
+
+    /// A line's share of all executed instructions.
+    pub fn instruction_share(&self, line: &Line) -> f64 {
+        let own = line.count as f64 * line.instructions as f64;
+        own / self.total_instructions.max(1) as f64
+    }
+}
+
+/// Function, id and count of the paths of `functions`, by descending count, then order.
+fn hottest(profile: &Profile, functions: &[FuncId]) -> Vec<(FuncId, PathId, u64)> {
+    let of = |&f: &FuncId| {
+        profile.counts[f.index()]
+            .iter()
+            .map(move |&(id, n)| (f, id, n))
+    };
+    let mut paths: Vec<_> = functions.iter().flat_map(of).collect();
+    paths.sort_by_key(|&(f, id, n)| (std::cmp::Reverse(n), f, id));
+    paths
+}
+
+/// Executed paths and instructions of a function.
+fn totals(profile: &Profile, f: FuncId) -> Result<(u128, u128)> {
+    let structure = profile.structure(f)?;
+    let flow = super::edges::flow(profile, f, &structure)?;
+    let paths = profile.counts[f.index()]
+        .iter()
+        .map(|&(_, n)| u128::from(n))
+        .sum();
+    let blocks = flow.blocks.iter().zip(&structure.cfg.blocks);
+    let instructions = blocks
+        .map(|(&n, b)| u128::from(n) * u128::from(b.instructions))
+        .sum();
+    Ok((paths, instructions))
+}
+
+/// The lines of `paths`; a function's structure is built once.
+fn lines(profile: &Profile, paths: &[(FuncId, PathId, u64)]) -> Result<Vec<Line>> {
+    let mut order: Vec<usize> = (0..paths.len()).collect();
+    order.sort_by_key(|&i| paths[i].0);
+    let groups: Vec<&[usize]> = order.chunk_by(|&a, &b| paths[a].0 == paths[b].0).collect();
+    let groups = groups.par_iter().map(|group| {
+        let structure = profile.structure(paths[group[0]].0)?;
+        let line = |&i: &usize| Ok((i, line(profile, &structure, paths[i])?));
+        group.iter().map(line).collect::<Result<Vec<_>>>()
+    });
+    let mut lines: Vec<(usize, Line)> = groups
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .flatten()
+        .collect();
+    lines.sort_by_key(|l| l.0);
+    Ok(lines.into_iter().map(|l| l.1).collect())
+}
+
+fn line(
+    profile: &Profile,
+    structure: &Structure,
+    (func, id, count): (FuncId, PathId, u64),
+) -> Result<Line> {
+    let edges = profile.decode(func, structure, id)?;
+    let path = structure.paths.dag.path(&edges);
+    let cfg = &structure.cfg;
+    let blocks = || path.blocks.iter().map(|&b| cfg.block(b));
+    let mut locs: Vec<Loc> = blocks().flat_map(|b| b.lines.iter().copied()).collect();
+    locs.dedup();
+    Ok(Line {
+        func,
+        id,
+        count,
+        instructions: blocks().map(|b| u64::from(b.instructions)).sum(),
+        locs,
+        decisions: decisions(cfg, &path),
+        path,
+    })
+}
+
+fn decisions(cfg: &Cfg, path: &Path) -> Vec<Decision> {
+    let last = match path.end {
+        crate::dag::PathEnd::Back(c, _) => Some(c.succ),
+        crate::dag::PathEnd::Exit => None,
+    };
+    let ways = path
+        .blocks
+        .iter()
+        .zip(path.succs.iter().copied().chain(last));
+    let choice = |(b, _): &(&BlockId, u32)| cfg.block(**b).succs.len() > 1;
+    ways.filter(choice)
+        .map(|(&block, succ)| Decision {
+            block,
+            line: cfg.block(block).lines.last().map(|l| l.line),
+            taken: edge_name(cfg.block(block).terminator, succ),
+        })
+        .collect()
+}

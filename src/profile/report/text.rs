@@ -1,0 +1,186 @@
+//! `show` for people.
+
+use super::{Decision, Line, Report};
+use crate::dag::{PathEnd, PathStart};
+use crate::ir::Loc;
+use crate::manifest::Status;
+use anstyle::{AnsiColor, Style};
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const NAME: Style = AnsiColor::Cyan.on_default();
+const WARN: Style = AnsiColor::Yellow.on_default();
+/// A path shows at most this many source lines and decisions.
+const MAX_ITEMS: usize = 40;
+
+/// The report; styled, for a stream that drops styles where they are not wanted.
+pub fn render(report: &Report) -> String {
+    let mut out = summary(report);
+    let counts: Vec<String> = report.lines.iter().map(|l| grouped(l.count)).collect();
+    let width = counts.iter().map(String::len).max().unwrap_or(0).max(5);
+    let title = format!(
+        "{:>width$}  {:>6}  {:>6}  {:>6}  {:>6}",
+        "count", "paths", "instrs", "length", "blocks"
+    );
+    if !report.lines.is_empty() {
+        let _ = writeln!(out, "\n{BOLD}{title}  function, id and way{BOLD:#}");
+    }
+    for (line, count) in report.lines.iter().zip(&counts) {
+        let numbers = format!(
+            "{count:>width$}  {:>6}  {:>6}  {:>6}  {:>6}",
+            percent(report.path_share(line)),
+            percent(report.instruction_share(line)),
+            line.instructions,
+            line.path.blocks.len(),
+        );
+        let name = &report.profile.entry(line.func).name;
+        let _ = writeln!(
+            out,
+            "{numbers}  {NAME}{name}{NAME:#} #{} {}",
+            line.id,
+            way(line)
+        );
+        for detail in details(report, line) {
+            let _ = writeln!(out, "{:width$}  {DIM}{detail}{DIM:#}", "");
+        }
+    }
+    if report.lines.len() < report.distinct {
+        let rest = report.distinct - report.lines.len();
+        let _ = writeln!(
+            out,
+            "{DIM}… and {rest} more (--top {}){DIM:#}",
+            report.distinct
+        );
+    }
+    out
+}
+
+/// What was profiled, and whether all of it.
+fn summary(report: &Report) -> String {
+    let (profile, manifest) = (report.profile, &report.profile.manifest);
+    let mut by_status = [0usize; 3];
+    for f in &report.functions {
+        by_status[match profile.entry(*f).status {
+            Status::Exact => 0,
+            Status::Cut => 1,
+            Status::Skipped(_) => 2,
+        }] += 1;
+    }
+    let [exact, cut, skipped] = by_status;
+    let ran = report
+        .functions
+        .iter()
+        .filter(|f| !profile.counts[f.index()].is_empty())
+        .count();
+    let mut out = format!(
+        "{BOLD}{} paths executed, {} distinct{BOLD:#}, in {ran} of {} functions: \
+         {exact} exact, {cut} cut, {skipped} skipped ({}, {} copies)\n",
+        grouped128(report.total_paths),
+        grouped(report.distinct as u64),
+        report.functions.len(),
+        manifest.scheme,
+        manifest.copies,
+    );
+    for f in &report.functions {
+        if let status @ (Status::Skipped(_) | Status::Cut) = profile.entry(*f).status {
+            let _ = writeln!(out, "{WARN}{}: {status}{WARN:#}", profile.entry(*f).name);
+        }
+    }
+    if !profile.missing.is_empty() {
+        let missing: Vec<String> = profile.missing.iter().map(|c| c.to_string()).collect();
+        let copies = missing.join(", ");
+        let _ = writeln!(
+            out,
+            "{WARN}incomplete: nothing of copy {copies} was merged{WARN:#}"
+        );
+    }
+    out
+}
+
+/// How a path begins and ends.
+fn way(line: &Line) -> String {
+    let from = match line.path.start {
+        PathStart::Entry => "entry".to_string(),
+        PathStart::Loop => format!("loop b{}", line.path.blocks[0]),
+    };
+    match line.path.end {
+        PathEnd::Exit => format!("{from} → exit"),
+        PathEnd::Back(_, to) => format!("{from} → back to b{to}"),
+    }
+}
+
+fn details(report: &Report, line: &Line) -> Vec<String> {
+    let blocks: Vec<String> = line.path.blocks.iter().map(|b| format!("b{b}")).collect();
+    let mut details = vec![match line.locs.is_empty() {
+        true => shortened(&blocks, "→"),
+        false => lines(&report.profile.manifest.files, &line.locs),
+    }];
+    if !line.decisions.is_empty() {
+        details.push(decisions(line, place));
+    }
+    details
+}
+
+/// Source positions as `file.c:12→14→20`; where the file changes it is named again.
+pub fn lines(files: &[String], locs: &[Loc]) -> String {
+    let mut items: Vec<String> = Vec::new();
+    let mut current = None;
+    for loc in locs {
+        if current != Some(loc.file) {
+            current = Some(loc.file);
+            let file = &files[loc.file as usize];
+            let short = file.rsplit('/').next().unwrap_or(file);
+            items.push(format!("{short}:{}", loc.line));
+        } else {
+            items.push(loc.line.to_string());
+        }
+    }
+    shortened(&items, "→")
+}
+
+/// The decisions as `13 true, 18 false`.
+pub fn decisions(line: &Line, place: impl Fn(&Decision) -> String) -> String {
+    let item = |d: &Decision| format!("{} {}", place(d), d.taken);
+    shortened(&line.decisions.iter().map(item).collect::<Vec<_>>(), ", ")
+}
+
+/// Where a decision is: its line, or its block.
+pub fn place(decision: &Decision) -> String {
+    match decision.line {
+        Some(line) => line.to_string(),
+        None => format!("b{}", decision.block),
+    }
+}
+
+/// Joins items; of very many the middle is left out, and said so.
+fn shortened(items: &[String], separator: &str) -> String {
+    if items.len() <= MAX_ITEMS {
+        return items.join(separator);
+    }
+    let half = MAX_ITEMS / 2;
+    let middle = format!("…({} more)…", items.len() - 2 * half);
+    let (first, last) = (&items[..half], &items[items.len() - half..]);
+    [first.join(separator), middle, last.join(separator)].join(separator)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2}%", share * 100.0)
+}
+
+/// A number with its digits in groups of three.
+pub fn grouped(n: u64) -> String {
+    grouped128(u128::from(n))
+}
+
+fn grouped128(n: u128) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}

@@ -1,0 +1,205 @@
+//! `p3-prof simulate`: the hits that each scheme would have cost, from one profile (spec §3).
+
+use super::{Profile, edges};
+use crate::dag::Dag;
+use crate::error::{Error, Result};
+use crate::index::CopyId;
+use crate::ir::Cfg;
+use crate::manifest::Manifest;
+use crate::partition::{FunctionInput, FunctionPaths, Scheme, Share, assign};
+use crate::plan::build::{FunctionCode, function_code};
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// The hits of one scheme and number of copies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The number of copies.
+    pub k: u32,
+    /// By copy: executed probes.
+    pub probe_hits: Vec<u64>,
+    /// By copy: executed edges with a non-zero label, the P3 paper's measure.
+    pub label_hits: Vec<u64>,
+}
+
+/// The counts of a profile on the structure of a manifest.
+struct Ground {
+    cfgs: Vec<Cfg>,
+    paths: Vec<Option<FunctionPaths>>,
+    /// Executions of each DAG edge; empty where nothing ran.
+    flows: Vec<Vec<u64>>,
+}
+
+/// Simulates every scheme at every number of copies, with static weights. Near-linear for each.
+pub fn simulate(
+    manifest: &Manifest,
+    profile: &Profile,
+    schemes: &[Scheme],
+    copies: &[u32],
+) -> Result<Vec<Row>> {
+    let ground = ground(manifest, profile)?;
+    let inputs: Vec<FunctionInput> = manifest
+        .functions
+        .iter()
+        .zip(&ground.cfgs)
+        .map(|(f, cfg)| f.input(cfg))
+        .collect();
+    let mut rows = Vec::new();
+    for &scheme in schemes {
+        for &k in if scheme == Scheme::Sbl {
+            &[1][..]
+        } else {
+            copies
+        } {
+            rows.push(row(&ground, &inputs, scheme, k));
+        }
+    }
+    Ok(rows)
+}
+
+fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
+    let same = |(a, b): (
+        &crate::manifest::FunctionEntry,
+        &crate::manifest::FunctionEntry,
+    )| { a.name == b.name && a.succs == b.succs && a.cuts == b.cuts };
+    let (a, b) = (&manifest.functions, &profile.manifest.functions);
+    if a.len() != b.len() || !a.iter().zip(b).all(same) {
+        let problem = "it is of another program than the manifest";
+        return Err(Error::profile(
+            &profile.path,
+            problem,
+            "name a manifest of the same input",
+        ));
+    }
+    let structures = profile
+        .manifest
+        .functions
+        .par_iter()
+        .enumerate()
+        .map(|(i, entry)| {
+            let f = crate::index::FuncId::new(i);
+            let skipped = matches!(entry.status, crate::manifest::Status::Skipped(_));
+            if skipped {
+                return Ok((entry.cfg(), None, Vec::new()));
+            }
+            let structure = profile.structure(f)?;
+            let flow = match profile.counts[i].is_empty() {
+                true => Vec::new(),
+                false => edges::flow(profile, f, &structure)?.dag,
+            };
+            Ok((structure.cfg, Some(structure.paths), flow))
+        });
+    let mut ground = Ground {
+        cfgs: Vec::new(),
+        paths: Vec::new(),
+        flows: Vec::new(),
+    };
+    for (cfg, paths, flow) in structures.collect::<Result<Vec<_>>>()? {
+        ground.cfgs.push(cfg);
+        ground.paths.push(paths);
+        ground.flows.push(flow);
+    }
+    Ok(ground)
+}
+
+fn row(ground: &Ground, inputs: &[FunctionInput], scheme: Scheme, k: u32) -> Row {
+    let assignment = assign(inputs, &ground.paths, scheme, k);
+    let hits = assignment
+        .shares
+        .par_iter()
+        .enumerate()
+        .flat_map_iter(|(i, share)| {
+            let parts = match share {
+                _ if ground.flows[i].is_empty() => Vec::new(),
+                Share::Nothing => Vec::new(),
+                Share::Whole(c) => vec![(*c, None)],
+                Share::Split(sets) => sets.iter().map(|(c, s)| (*c, Some(s))).collect(),
+            };
+            let paths = ground.paths[i].as_ref();
+            parts.into_iter().map(move |(copy, set)| {
+                let paths = paths.expect("what ran is not skipped");
+                let code = function_code(inputs[i].cfg, paths, set);
+                (copy, hits(&paths.dag, &code, paths, &ground.flows[i]))
+            })
+        });
+    let hits: Vec<(CopyId, (u64, u64))> = hits.collect();
+    let mut row = Row {
+        scheme,
+        k,
+        probe_hits: vec![0; k as usize],
+        label_hits: vec![0; k as usize],
+    };
+    for (copy, (probes, labels)) in hits {
+        row.probe_hits[copy.index()] += probes;
+        row.label_hits[copy.index()] += labels;
+    }
+    row
+}
+
+fn hits(dag: &Dag, code: &FunctionCode, paths: &FunctionPaths, flow: &[u64]) -> (u64, u64) {
+    let labels = &code.numbering.as_ref().unwrap_or(&paths.numbering).labels;
+    let sum = |counts: &dyn Fn(usize) -> bool| -> u64 {
+        dag.edge_ids()
+            .map(|e| e.index())
+            .filter(|&e| counts(e))
+            .map(|e| flow[e])
+            .sum()
+    };
+    (
+        sum(&|e| code.placement.code[e].is_some()),
+        sum(&|e| labels[e] != 0),
+    )
+}
+
+impl Row {
+    fn slowest(&self) -> (u64, u64) {
+        let max = |hits: &[u64]| hits.iter().copied().max().unwrap_or(0);
+        (max(&self.probe_hits), max(&self.label_hits))
+    }
+}
+
+/// For programs.
+pub fn json(rows: &[Row]) -> String {
+    serde_json::json!({ "rows": rows }).to_string() + "\n"
+}
+
+/// One record for each scheme, number of copies and copy.
+pub fn csv(rows: &[Row]) -> String {
+    let mut text = String::from("scheme,k,copy,probe_hits,label_hits\n");
+    for r in rows {
+        for (copy, (probes, labels)) in r.probe_hits.iter().zip(&r.label_hits).enumerate() {
+            text += &format!("{},{},{copy},{probes},{labels}\n", r.scheme, r.k);
+        }
+    }
+    text
+}
+
+/// For people: the slowest copy of each, and what it saves over the first sequential row.
+pub fn text(rows: &[Row]) -> String {
+    let base = rows
+        .iter()
+        .find(|r| r.scheme == Scheme::Sbl)
+        .map(Row::slowest);
+    let mut text = format!(
+        "{:<8} {:>4}  {:>20}  {:>8}  {:>20}  {:>8}\n",
+        "scheme", "k", "probe hits, slowest", "to sbl", "label hits, slowest", "to sbl"
+    );
+    for r in rows {
+        let (probes, labels) = r.slowest();
+        let to = |hits: u64, base: Option<u64>| match base {
+            Some(b) if b > 0 => format!("{:+.1}%", (hits as f64 / b as f64 - 1.0) * 100.0),
+            _ => String::new(),
+        };
+        let (scheme, k) = (r.scheme.to_string(), r.k);
+        let line = format!(
+            "{scheme:<8} {k:>4}  {probes:>20}  {:>8}  {labels:>20}  {:>8}",
+            to(probes, base.map(|b| b.0)),
+            to(labels, base.map(|b| b.1)),
+        );
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
