@@ -18,6 +18,7 @@ pub use sys::install_fatal_handler;
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, ModuleId};
 use crate::ir;
+use crate::load::Input;
 use crate::plan::FunctionPlan;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -44,10 +45,23 @@ pub enum Update {
     Atomic,
 }
 
-/// One module of one copy.
+/// What is parsed, for one copy.
+pub struct Source<'a> {
+    bytes: &'a [u8],
+    name: &'a str,
+    copy: CopyId,
+}
+
+impl<'a> Source<'a> {
+    /// An input that is to be rewritten for `copy`.
+    pub fn new(input: &'a Input, copy: CopyId) -> Self {
+        let Input { bytes, name, .. } = input;
+        Source { bytes, name, copy }
+    }
+}
+
+/// What becomes of one module of one copy.
 pub struct ModuleJob<'a> {
-    /// The input's bytes: bitcode or text.
-    pub bytes: &'a [u8],
     /// What they were lowered to.
     pub module: &'a ir::Module,
     /// Its number in the program.
@@ -84,53 +98,99 @@ pub struct Rewritten {
 
 /// Rewrites one module for one copy. Linear in the module.
 ///
+/// `job` is asked for when the module is parsed, and may say that there is nothing to do.
+///
 /// # Errors
 /// Input that is instrumented already, and results that LLVM's verifier rejects.
 ///
 /// # Panics
 /// When the bytes and the lowered view do not match: they come from the same file.
-pub fn rewrite(job: &ModuleJob) -> Result<Rewritten> {
+pub fn rewrite<'a>(
+    source: &Source,
+    job: impl FnOnce() -> Option<ModuleJob<'a>>,
+) -> Result<Option<Rewritten>> {
     let context = Context::create();
-    let module = parse(&context, job)?;
+    let parsed = parse(&context, source);
+    let Some(job) = &job() else { return Ok(None) };
+    let module = parsed?;
     let functions = join(&module, job);
     match &job.trace {
-        Some(bodies) => {
-            for &(ordinal, func) in bodies {
-                let body = &job.module.bodies[ordinal as usize];
-                trace::instrument(&context, &module, functions[ordinal as usize], body, func);
-            }
-        }
+        Some(bodies) => trace_bodies(&context, &module, &functions, job, bodies),
         None if job.plans.is_empty() => {}
-        None => {
-            let data = data::Data::declare(&context, &module, job);
-            for (i, &(ordinal, plan)) in job.plans.iter().enumerate() {
-                let body = &job.module.bodies[ordinal as usize];
-                let table = data.table(i);
-                let function = functions[ordinal as usize];
-                function::instrument(&context, &module, function, body, plan, &data, table);
-            }
-            data.register(&context, &module, job);
-        }
+        None => count(&context, &module, &functions, job),
     }
     attributes::correct(&module, job.id.index(), job.affected);
-    module.verify().map_err(|e| failure(job, e.to_string()))?;
-    Ok(Rewritten {
+    verify(&module, &functions, source, job)?;
+    Ok(Some(Rewritten {
         bitcode: job
             .bitcode
             .then(|| module.write_bitcode_to_memory().as_slice().to_vec()),
         text: job.text.then(|| module.print_to_string().to_string()),
-    })
+    }))
 }
 
-fn parse<'ctx>(context: &'ctx Context, job: &ModuleJob) -> Result<Module<'ctx>> {
-    let buffer = MemoryBuffer::create_from_memory_range_copy(job.bytes, &job.module.name);
+fn trace_bodies<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    functions: &[FunctionValue<'ctx>],
+    job: &ModuleJob,
+    bodies: &[(u32, FuncId)],
+) {
+    for &(ordinal, func) in bodies {
+        let body = &job.module.bodies[ordinal as usize];
+        trace::instrument(context, module, functions[ordinal as usize], body, func);
+    }
+}
+
+fn count<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    functions: &[FunctionValue<'ctx>],
+    job: &ModuleJob,
+) {
+    let data = data::Data::declare(context, module, job);
+    for (i, &(ordinal, plan)) in job.plans.iter().enumerate() {
+        let body = &job.module.bodies[ordinal as usize];
+        let function = functions[ordinal as usize];
+        function::instrument(context, module, function, body, plan, &data, data.table(i));
+    }
+    data.register(context, module, job);
+}
+
+/// Runs LLVM's verifier on what was changed: the functions with inserted code. (Elsewhere at most
+/// attributes were dropped.)
+fn verify(
+    module: &Module,
+    functions: &[FunctionValue],
+    source: &Source,
+    job: &ModuleJob,
+) -> Result<()> {
+    let counting = job.plans.iter().map(|p| p.0);
+    let traced = job.trace.iter().flatten().map(|b| b.0);
+    let mut changed = counting
+        .chain(traced)
+        .map(|ordinal| functions[ordinal as usize]);
+    match changed.all(|f| f.verify(false)) {
+        true => Ok(()),
+        false => Err(failure(
+            source,
+            module
+                .verify()
+                .err()
+                .map_or_else(String::new, |e| e.to_string()),
+        )),
+    }
+}
+
+fn parse<'ctx>(context: &'ctx Context, source: &Source) -> Result<Module<'ctx>> {
+    let buffer = MemoryBuffer::create_from_memory_range_copy(source.bytes, source.name);
     let module = context
         .create_module_from_ir(buffer)
-        .map_err(|e| failure(job, e.to_string()))?;
+        .map_err(|e| failure(source, e.to_string()))?;
     if module.get_global("__p3_module").is_some() || module.get_function("__p3_ctor").is_some() {
         return Err(Error::Emit {
-            module: job.module.name.clone(),
-            copy: job.copy.0,
+            module: source.name.into(),
+            copy: source.copy.0,
             problem: "the input is instrumented already".into(),
             remedy: "rewrite the module that it was made from".into(),
         });
@@ -138,10 +198,10 @@ fn parse<'ctx>(context: &'ctx Context, job: &ModuleJob) -> Result<Module<'ctx>> 
     Ok(module)
 }
 
-fn failure(job: &ModuleJob, message: String) -> Error {
+fn failure(source: &Source, message: String) -> Error {
     Error::Emit {
-        module: job.module.name.clone(),
-        copy: job.copy.0,
+        module: source.name.into(),
+        copy: source.copy.0,
         problem: message.lines().take(2).collect::<Vec<_>>().join(": "),
         remedy: "this is a bug of p3-rewrite; --exclude the function to go on".into(),
     }

@@ -1,0 +1,105 @@
+//! Everything that is known before the first copy is written.
+
+use super::Clock;
+use crate::cli::rewrite::Config;
+use crate::emit::Callers;
+use crate::index::{CopyId, FuncId};
+use crate::ir::Program;
+use crate::ir::lower::{LoadOptions, load_program};
+use crate::load::Input;
+use crate::manifest::{Manifest, Parts};
+use crate::partition::{Assignment, FunctionInput, FunctionPaths, all_paths, assign};
+use crate::plan::CopyPlan;
+use crate::plan::build::copy_plan;
+use crate::{Result, profile};
+
+/// The program, its paths, and who profiles what.
+pub struct Analysis {
+    /// The program.
+    pub program: Program,
+    /// By function; `None` where it is skipped.
+    pub paths: Vec<Option<FunctionPaths>>,
+    /// Who profiles what.
+    pub assignment: Assignment,
+    /// What the copies' profiles will be decoded with.
+    pub manifest: Manifest,
+    /// Who may call whom.
+    pub callers: Callers,
+    /// By module: ordinal and function of its bodies, ascending.
+    pub bodies: Vec<Vec<(u32, FuncId)>>,
+}
+
+impl Analysis {
+    /// Loads and analyses the inputs.
+    pub fn new(config: &Config, inputs: &[Input], clock: &mut Clock) -> Result<Analysis> {
+        let options = LoadOptions {
+            include: config.include.clone(),
+            exclude: config.exclude.clone(),
+        };
+        let program = load_program(inputs, &options)?;
+        clock.lap("parsed and lowered");
+        let functions = functions(&program);
+        let mut paths = all_paths(&functions);
+        if let Some(file) = &config.profile {
+            profile::weights::apply(file, &program, &mut paths)?;
+        }
+        let assignment = assign(&functions, &paths, config.scheme, config.copies);
+        let manifest = Manifest::new(&Parts {
+            program: &program,
+            paths: &paths,
+            assignment: &assignment,
+            scheme: config.scheme,
+            copies: config.copies,
+            options: &config.identity(),
+        });
+        clock.lap("analysed");
+        Ok(Analysis {
+            callers: Callers::new(&program),
+            bodies: bodies(&program),
+            program,
+            paths,
+            assignment,
+            manifest,
+        })
+    }
+
+    /// The plan of one copy.
+    pub fn plan(&self, copy: CopyId) -> CopyPlan {
+        copy_plan(
+            &functions(&self.program),
+            &self.paths,
+            &self.assignment.shares,
+            copy,
+        )
+    }
+
+    /// The functions that are not skipped.
+    pub fn profiled(&self) -> impl Iterator<Item = FuncId> + '_ {
+        let profiled = self.paths.iter().enumerate().filter(|(_, p)| p.is_some());
+        profiled.map(|(i, _)| FuncId::new(i))
+    }
+}
+
+fn functions(program: &Program) -> Vec<FunctionInput<'_>> {
+    let input = |f| {
+        let body = program.body_at(f);
+        FunctionInput {
+            cfg: &body.cfg,
+            unit: f.unit,
+            call_sites: f.call_sites,
+            skip: body.skip,
+        }
+    };
+    program.functions.iter().map(input).collect()
+}
+
+fn bodies(program: &Program) -> Vec<Vec<(u32, FuncId)>> {
+    let mut bodies = vec![Vec::new(); program.modules.len()];
+    for (i, f) in program.functions.iter().enumerate() {
+        for b in &f.bodies {
+            bodies[b.module.index()].push((b.ordinal, FuncId::new(i)));
+        }
+    }
+    bodies.iter_mut().for_each(|b| b.sort_unstable());
+    bodies
+}

@@ -1,0 +1,228 @@
+//! Writing the copies, in parallel and partly ahead of the analysis.
+
+use super::analysis::Analysis;
+use crate::Result;
+use crate::cli::rewrite::Config;
+use crate::dump::View;
+use crate::emit::{self, Affected, ModuleJob, Rewritten, Source};
+use crate::index::{CopyId, FuncId, ModuleId};
+use crate::load::Input;
+use crate::output::Folder;
+use crate::plan::CopyPlan;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Scope, ScopedJoinHandle};
+
+/// What is needed to write any module of any copy.
+pub struct Copies<'a> {
+    config: &'a Config,
+    /// The inputs.
+    pub inputs: &'a [Input],
+    /// What is known of them.
+    pub analysis: Analysis,
+    /// Where everything goes.
+    pub folder: Folder,
+    bar: ProgressBar,
+    /// The plans, when something later wants to see them.
+    kept: Mutex<BTreeMap<CopyId, CopyPlan>>,
+}
+
+/// What one copy inserts and which attributes that affects.
+struct Insertion {
+    plan: CopyPlan,
+    affected: Affected,
+}
+
+impl<'a> Copies<'a> {
+    /// Gets ready to write.
+    pub fn new(
+        config: &'a Config,
+        inputs: &'a [Input],
+        analysis: Analysis,
+        folder: Folder,
+    ) -> Self {
+        let bar = ProgressBar::new(u64::from(config.copies) * inputs.len() as u64);
+        if config.verbosity < 0 {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let style = ProgressStyle::with_template("rewriting {bar:30} {pos}/{len} modules {eta}");
+        Copies {
+            config,
+            inputs,
+            analysis,
+            folder,
+            bar: bar.with_style(style.expect("a valid template")),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Writes every module of every copy: the first ones by the threads that are ahead.
+    pub fn write<'scope>(&'scope self, pool: &ThreadPool, ahead: Ahead<'scope, 'a>) -> Result<()> {
+        let first = ahead.copies();
+        let ahead = ahead.go_on(self);
+        let rest = pool.install(|| {
+            (first..self.config.copies)
+                .into_par_iter()
+                .try_for_each(|c| {
+                    let insertion = self.insertion(CopyId(c));
+                    (0..self.inputs.len())
+                        .into_par_iter()
+                        .try_for_each(|m| self.write_module(CopyId(c), m, || Some(&insertion)))
+                })
+        });
+        for thread in ahead {
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        }
+        self.bar.finish_and_clear();
+        rest
+    }
+
+    /// The plans by copy, if `--stats` or `--dump plan` asks for them.
+    pub fn plans(&self) -> Vec<CopyPlan> {
+        let kept = self.kept.lock().expect("nothing panics while it is held");
+        kept.values().cloned().collect()
+    }
+
+    fn insertion(&self, copy: CopyId) -> Insertion {
+        let plan = self.analysis.plan(copy);
+        if self.config.stats || self.config.dump.contains(&View::Plan) {
+            let mut kept = self.kept.lock().expect("nothing panics while it is held");
+            kept.insert(copy, plan.clone());
+        }
+        let counting: Vec<FuncId> = match self.config.trace {
+            true => self.analysis.profiled().collect(),
+            false => plan.functions.iter().map(|f| f.func).collect(),
+        };
+        let affected = Affected::new(&self.analysis.program, &self.analysis.callers, counting);
+        Insertion { plan, affected }
+    }
+
+    fn write_module<'i>(
+        &'i self,
+        copy: CopyId,
+        m: usize,
+        insertion: impl FnOnce() -> Option<&'i Insertion>,
+    ) -> Result<()> {
+        let source = Source::new(&self.inputs[m], copy);
+        let job = || Some(self.job(m, insertion()?));
+        match emit::rewrite(&source, job)? {
+            Some(rewritten) => self.store(copy, m, &rewritten),
+            None => Ok(()),
+        }
+    }
+
+    fn job<'i>(&'i self, m: usize, insertion: &'i Insertion) -> ModuleJob<'i> {
+        let bodies = &self.analysis.bodies[m];
+        let plan = &insertion.plan;
+        let planned = |&(ordinal, func): &(u32, FuncId)| {
+            let i = plan.functions.binary_search_by_key(&func, |f| f.func);
+            Some((ordinal, &plan.functions[i.ok()?]))
+        };
+        let profiled = |b: &&(u32, FuncId)| self.analysis.paths[b.1.index()].is_some();
+        ModuleJob {
+            module: &self.analysis.program.modules[m],
+            id: ModuleId::new(m),
+            plans: bodies.iter().filter_map(planned).collect(),
+            copy: plan.copy,
+            copies: self.config.copies,
+            program: self.analysis.manifest.program_bytes(),
+            counters: self.config.counters,
+            update: self.config.update,
+            affected: &insertion.affected,
+            trace: self
+                .config
+                .trace
+                .then(|| bodies.iter().filter(profiled).copied().collect()),
+            bitcode: self.config.bitcode,
+            text: self.config.text,
+        }
+    }
+
+    fn store(&self, copy: CopyId, m: usize, rewritten: &Rewritten) -> Result<()> {
+        let name = |extension| format!("copy-{copy}/{}", self.inputs[m].output_name(extension));
+        if let Some(bytes) = &rewritten.bitcode {
+            self.folder.write(&name("bc"), bytes)?;
+        }
+        if let Some(text) = &rewritten.text {
+            self.folder.write(&name("ll"), text.as_bytes())?;
+        }
+        self.bar.inc(1);
+        Ok(())
+    }
+}
+
+/// Threads that parse the only input module for the first copies while it is still being
+/// analysed. (With several modules, loading them keeps all cores busy.)
+pub struct Ahead<'scope, 'a> {
+    threads: Vec<Thread<'scope, 'a>>,
+}
+
+type Thread<'scope, 'a> = (
+    Sender<&'scope Copies<'a>>,
+    ScopedJoinHandle<'scope, Result<()>>,
+);
+
+impl<'scope, 'a: 'scope> Ahead<'scope, 'a> {
+    /// Starts them: as many as copies and cores allow, none for a single job.
+    pub fn start<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        pool: &'scope ThreadPool,
+        config: &Config,
+        inputs: &'a [Input],
+    ) -> Self {
+        let ([input], 2..) = (inputs, pool.current_num_threads()) else {
+            return Ahead {
+                threads: Vec::new(),
+            };
+        };
+        let threads = config.copies.min(pool.current_num_threads() as u32);
+        let start = |c| {
+            let (send, receive) = channel();
+            let work = move || rewrite_ahead(pool, input, CopyId(c), &receive);
+            (send, scope.spawn(work))
+        };
+        Ahead {
+            threads: (0..threads).map(start).collect(),
+        }
+    }
+
+    fn copies(&self) -> u32 {
+        self.threads.len() as u32
+    }
+
+    /// Hands them what they have been waiting for.
+    fn go_on(self, copies: &'scope Copies<'a>) -> Vec<ScopedJoinHandle<'scope, Result<()>>> {
+        let hand_over = |(send, thread): Thread<'scope, 'a>| {
+            // A thread that has failed meanwhile says so when it is joined.
+            let _ = send.send(copies);
+            thread
+        };
+        self.threads.into_iter().map(hand_over).collect()
+    }
+}
+
+/// Parses, waits for the analysis, rewrites. Nothing to do when the analysis fails.
+fn rewrite_ahead<'scope, 'a: 'scope>(
+    pool: &ThreadPool,
+    input: &Input,
+    copy: CopyId,
+    receive: &Receiver<&'scope Copies<'a>>,
+) -> Result<()> {
+    let (copies, insertion) = (OnceCell::new(), OnceCell::new());
+    let rewritten = emit::rewrite(&Source::new(input, copy), || {
+        let copies: &Copies = copies.get_or_init(|| receive.recv().ok()).as_ref()?;
+        let insertion = insertion.get_or_init(|| pool.install(|| copies.insertion(copy)));
+        Some(copies.job(0, insertion))
+    })?;
+    match (copies.get(), rewritten) {
+        (Some(Some(copies)), Some(rewritten)) => copies.store(copy, 0, &rewritten),
+        _ => Ok(()),
+    }
+}

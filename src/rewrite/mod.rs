@@ -1,0 +1,146 @@
+//! The whole of `p3-rewrite`: inputs → output folder.
+
+mod analysis;
+mod copies;
+mod views;
+
+use crate::cli::rewrite::Config;
+use crate::load::{Input, find_inputs};
+use crate::manifest::{Manifest, Status};
+use crate::output::{Folder, Linking};
+use crate::partition::{Assignment, Share};
+use crate::{Error, Result, emit, stats};
+use analysis::Analysis;
+use copies::{Ahead, Copies};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// What a rewriting did, for the user.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Functions by status: exact, cut, skipped.
+    pub functions: [usize; 3],
+    /// Functions that several copies share.
+    pub split: usize,
+    /// The table of `--stats`, if wanted.
+    pub stats: Option<String>,
+}
+
+impl Summary {
+    /// The closing line: what was made, and what to type next.
+    pub fn line(&self, config: &Config) -> String {
+        let [exact, cut, skipped] = self.functions;
+        let out = config.out().display();
+        format!(
+            "{out}: {} copies ({}); functions: {exact} exact, {cut} cut, {skipped} skipped, {} split; \
+             next: make -C {out} run",
+            config.copies, config.scheme, self.split,
+        )
+    }
+}
+
+/// Rewrites the inputs of `config` into its output folder. Linear in the inputs; copies and
+/// modules in parallel.
+///
+/// # Errors
+/// See [`Error`]; the folder then has no manifest.
+pub fn rewrite(config: &Config) -> Result<Summary> {
+    let jobs = config.jobs.unwrap_or(0) as usize;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    let pool = pool.map_err(|e| Error::Usage(format!("--jobs {jobs}: {e}")))?;
+    emit::install_fatal_handler();
+    let mut clock = Clock::new(config.verbosity > 0);
+    let inputs = find_inputs(&config.inputs, config.out())?;
+    clock.lap("read the inputs");
+    let ready = OnceLock::new();
+    std::thread::scope(|scope| {
+        // While one thread loads and analyses, others parse what they will rewrite.
+        let ahead = Ahead::start(scope, &pool, config, &inputs);
+        let analysis = pool.install(|| Analysis::new(config, &inputs, &mut clock))?;
+        let folder = Folder::begin(config.out())?;
+        let copies = ready.get_or_init(|| Copies::new(config, &inputs, analysis, folder));
+        copies.write(&pool, ahead)?;
+        clock.lap("wrote the copies");
+        let summary = finish(config, copies)?;
+        clock.lap("wrote the manifest");
+        Ok(summary)
+    })
+}
+
+/// Writes everything beside the copies, the manifest last.
+fn finish(config: &Config, copies: &Copies) -> Result<Summary> {
+    let Copies {
+        inputs,
+        analysis,
+        folder,
+        ..
+    } = copies;
+    let plans = copies.plans();
+    views::write(config, analysis, &plans)?;
+    for input in *inputs {
+        folder.write(&format!("native/{}", input.name), &input.bytes)?;
+    }
+    folder.finish(
+        &analysis.manifest,
+        &linking(config, inputs, analysis.program.cxx),
+    )?;
+    let Analysis {
+        program,
+        manifest,
+        paths,
+        assignment,
+        ..
+    } = analysis;
+    let select = |name: &str| config.selects(name);
+    let table = || stats::table(program, manifest, paths, assignment, &plans, select);
+    Ok(Summary {
+        stats: config.stats.then(table),
+        ..summary(manifest, assignment)
+    })
+}
+
+fn linking(config: &Config, inputs: &[Input], cxx: bool) -> Linking {
+    let extension = if config.bitcode { "bc" } else { "ll" };
+    Linking {
+        modules: inputs.iter().map(|i| i.output_name(extension)).collect(),
+        cxx,
+    }
+}
+
+fn summary(manifest: &Manifest, assignment: &Assignment) -> Summary {
+    let mut functions = [0; 3];
+    for f in &manifest.functions {
+        functions[match f.status {
+            Status::Exact => 0,
+            Status::Cut => 1,
+            Status::Skipped(_) => 2,
+        }] += 1;
+    }
+    let shared = |s: &&Share| matches!(s, Share::Split(_));
+    Summary {
+        functions,
+        split: assignment.shares.iter().filter(shared).count(),
+        stats: None,
+    }
+}
+
+/// Says on stderr how long each phase took, when asked to.
+pub(crate) struct Clock {
+    verbose: bool,
+    last: Instant,
+}
+
+impl Clock {
+    fn new(verbose: bool) -> Self {
+        let last = Instant::now();
+        Clock { verbose, last }
+    }
+
+    fn lap(&mut self, what: &str) {
+        if self.verbose {
+            let ms = self.last.elapsed().as_secs_f64() * 1e3;
+            anstream::eprintln!("{ms:8.1} ms  {what}");
+        }
+        self.last = Instant::now();
+    }
+}

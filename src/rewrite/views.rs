@@ -1,0 +1,65 @@
+//! `--dump`: a file for each view and function; plans by copy.
+
+use super::analysis::Analysis;
+use crate::Result;
+use crate::cli::rewrite::Config;
+use crate::dump::{self, View};
+use crate::index::FuncId;
+use crate::plan::CopyPlan;
+
+/// Writes what `--dump` asks for.
+pub fn write(config: &Config, analysis: &Analysis, plans: &[CopyPlan]) -> Result<()> {
+    for view in &config.dump {
+        for (name, text) in files(config, analysis, plans, *view) {
+            crate::output::write_whole(&config.dump_dir.join(name), text.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// The files of a view, by name.
+fn files(
+    config: &Config,
+    analysis: &Analysis,
+    plans: &[CopyPlan],
+    view: View,
+) -> Vec<(String, String)> {
+    if view == View::Plan {
+        let file = |p: &CopyPlan| {
+            (
+                format!("copy-{}.plan.txt", p.copy),
+                plan(config, analysis, p),
+            )
+        };
+        return plans.iter().map(file).collect();
+    }
+    let functions = analysis.program.functions.iter().enumerate();
+    let selected = functions.filter(|(_, f)| config.selects(&f.name));
+    let file = |(i, f): (usize, &crate::ir::ProgFunction)| {
+        let paths = analysis.paths[i].as_ref()?;
+        let (extension, text) = match view {
+            View::Cfg => {
+                let cfg = &analysis.program.body_at(f).cfg;
+                ("cfg.dot", dump::cfg_dot(&f.name, cfg))
+            }
+            View::Dag => ("dag.dot", dump::dag_dot(&f.name, paths)),
+            View::Numbering | View::Plan => ("numbering.txt", dump::numbering_text(&f.name, paths)),
+        };
+        Some((format!("{i}.{}.{extension}", file_name(&f.name)), text))
+    };
+    selected.filter_map(file).collect()
+}
+
+fn plan(config: &Config, analysis: &Analysis, plan: &CopyPlan) -> String {
+    let name = |f: FuncId| analysis.program.functions[f.index()].name.as_str();
+    let mut selected = plan.clone();
+    selected.functions.retain(|f| config.selects(name(f.func)));
+    selected.text(name)
+}
+
+/// A function's name as part of a file name.
+fn file_name(name: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "_.$-".contains(c);
+    let safe = |c| if safe(c) { c } else { '_' };
+    name.chars().map(safe).take(100).collect()
+}
