@@ -1,7 +1,7 @@
 //! What inkwell lacks, straight from the LLVM C API: the only unsafe code of the project.
 #![allow(unsafe_code)]
 
-use inkwell::attributes::AttributeLoc;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::llvm_sys::core::*;
@@ -91,6 +91,20 @@ unsafe fn value_name(value: LLVMValueRef) -> String {
         std::slice::from_raw_parts(text.cast::<u8>(), length)
     };
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Whether a call may return a second time, as `setjmp` does.
+pub fn returns_twice(call: InstructionValue) -> bool {
+    assert!(is_call(call));
+    let kind = Attribute::get_named_enum_kind_id("returns_twice");
+    let index = AttributeLoc::Function.get_index();
+    // SAFETY: it is a call site, and attributes are asked of a function.
+    unsafe {
+        let callee = LLVMIsAFunction(LLVMGetCalledValue(call.as_value_ref()));
+        let declared =
+            !callee.is_null() && !LLVMGetEnumAttributeAtIndex(callee, index, kind).is_null();
+        declared || !LLVMGetCallSiteEnumAttribute(call.as_value_ref(), index, kind).is_null()
+    }
 }
 
 /// Drops an enum attribute of the function behind a call site.

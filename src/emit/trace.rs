@@ -10,11 +10,12 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::module::Module;
-use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue};
+use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionValue};
 
 /// Inserts the calls: `frame = __p3_trace_enter(function)` at the entry,
-/// `__p3_trace_block(frame, block)` in every reachable block and `__p3_trace_exit(frame)` where a
-/// path that ends there is complete.
+/// `__p3_trace_block(frame, block)` in every reachable block, `__p3_trace_resume(frame, block)`
+/// behind every call that may return twice, and `__p3_trace_exit(frame)` where a path that ends
+/// there is complete.
 pub fn instrument<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
@@ -31,6 +32,7 @@ pub fn instrument<'ctx>(
     let frame = tracer.enter(blocks[0], func);
     for b in Order::new(&body.cfg).rpo {
         tracer.block(blocks[b.index()], b, frame);
+        tracer.resume(blocks[b.index()], b, frame);
         if body.cfg.block(b).succs.is_empty() {
             debug_assert_ne!(body.cfg.block(b).terminator, Terminator::Funclet);
             tracer.exit(blocks[b.index()], frame);
@@ -61,13 +63,6 @@ impl<'ctx> Tracer<'_, 'ctx> {
     }
 
     fn block(&self, block: BasicBlock<'ctx>, b: BlockId, frame: BasicValueEnum<'ctx>) {
-        let (i32, i64) = (self.context.i32_type(), self.context.i64_type());
-        let callee = runtime_function(
-            self.context,
-            self.module,
-            "__p3_trace_block",
-            &[i64.into(), i32.into()],
-        );
         match b {
             // Behind the call that makes the frame.
             BlockId(0) => {
@@ -77,11 +72,29 @@ impl<'ctx> Tracer<'_, 'ctx> {
             }
             _ => sys::position_before(&self.builder, sites::first_point(block)),
         }
+        self.report("__p3_trace_block", b, frame);
+    }
+
+    fn resume(&self, block: BasicBlock<'ctx>, b: BlockId, frame: BasicValueEnum<'ctx>) {
+        let first = block.get_first_instruction();
+        let all = std::iter::successors(first, |i| i.get_next_instruction());
+        let twice = |i: &InstructionValue<'ctx>| sys::is_call(*i) && sys::returns_twice(*i);
+        for call in all.filter(twice).collect::<Vec<_>>() {
+            let next = call
+                .get_next_instruction()
+                .expect("an invoke of setjmp is not traced");
+            sys::position_before(&self.builder, next);
+            self.report("__p3_trace_resume", b, frame);
+        }
+    }
+
+    fn report(&self, name: &str, b: BlockId, frame: BasicValueEnum<'ctx>) {
+        let (i32, i64) = (self.context.i32_type(), self.context.i64_type());
+        let parameters = [i64.into(), i32.into()];
+        let callee = runtime_function(self.context, self.module, name, &parameters);
         let number = i32.const_int(u64::from(b.0), false).into();
-        let arguments = [frame.into(), number];
-        self.builder
-            .build_call(callee, &arguments, "")
-            .expect("positioned");
+        let call = self.builder.build_call(callee, &[frame.into(), number], "");
+        call.expect("positioned");
     }
 
     fn exit(&self, block: BasicBlock<'ctx>, frame: BasicValueEnum<'ctx>) {

@@ -1,0 +1,95 @@
+//! Merged profiles against paths counted by brute force from a log of executed blocks: for every
+//! test program, unoptimised and optimised, sbl, pbl and p3 agree with the log, and every copy
+//! behaves as the original.
+
+mod support;
+
+use std::collections::BTreeSet;
+use support::{compile, execute, link, paths, profile, project, rewrite, trace, tracer};
+
+fn check(name: &str, flags: &[&str], linking: &[&str]) {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let modules = compile(name, flags, &dir.join("input"));
+    let native = dir.join("native.exe");
+    link(&modules, &[], linking, &native);
+    let expected = execute(&native, &dir.join("native"));
+
+    let traced = dir.join("trace");
+    rewrite(&modules, &["--scheme", "trace"], &traced);
+    let exe = dir.join("trace.exe");
+    link(
+        &support::copy_modules(&modules, &traced, 0),
+        tracer(),
+        linking,
+        &exe,
+    );
+    assert_eq!(execute(&exe, &traced), expected, "the traced program");
+    let oracle = trace::count(&traced.join("manifest.json"), &traced.join("trace"));
+    assert!(!oracle.is_empty());
+
+    let runs: [(&[&str], u32); 5] = [
+        (&["--scheme", "sbl"], 1),
+        (&["--scheme", "pbl"], 3),
+        (&["--scheme", "p3"], 2),
+        (
+            &["--scheme", "p3", "--counters", "call", "--update", "atomic"],
+            4,
+        ),
+        (&["--scheme", "p3"], 7),
+    ];
+    for (i, (options, copies)) in runs.into_iter().enumerate() {
+        let out = dir.join(i.to_string());
+        let merged = profile(&modules, options, copies, linking, &expected, &out);
+        let counted = paths(&merged);
+        for (key, n) in &oracle {
+            assert_eq!(counted.get(key).unwrap_or(&0), n, "{options:?}: {key:?}");
+        }
+        assert_eq!(
+            counted.len(),
+            oracle.len(),
+            "{options:?}: paths that never ran"
+        );
+    }
+}
+
+macro_rules! programs {
+    ($($name:ident)*) => {
+        $(mod $name {
+            #[test]
+            fn unoptimised() {
+                let flags = ["-O0", "-Xclang", "-disable-O0-optnone"];
+                super::check(stringify!($name), &flags, &["-O0"]);
+            }
+
+            #[test]
+            fn optimised() {
+                super::check(stringify!($name), &["-O2", "-g"], &["-O2"]);
+            }
+        })*
+
+        #[test]
+        fn all_programs_are_listed() {
+            let listed: BTreeSet<String> = [$(stringify!($name).to_string()),*].into();
+            let folder = project("testdata/programs").read_dir().unwrap();
+            let there = folder.map(|e| e.unwrap().path().file_stem().unwrap().to_str().unwrap().to_string());
+            assert_eq!(listed, there.collect());
+        }
+    };
+}
+
+programs! {
+    callbacks
+    computed_goto
+    demo
+    exceptions
+    exits
+    irreducible
+    longjmp
+    loops
+    many_paths
+    modules
+    pure
+    recursion
+    switches
+}

@@ -1,0 +1,242 @@
+//! What the integration tests share: compiling, rewriting, linking, running, merging.
+#![allow(dead_code)]
+
+pub mod trace;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+pub const REWRITE: &str = env!("CARGO_BIN_EXE_p3-rewrite");
+pub const PROF: &str = env!("CARGO_BIN_EXE_p3-prof");
+
+/// A file of the project.
+pub fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// A tool of LLVM 19.
+pub fn llvm(tool: &str) -> PathBuf {
+    let prefix = std::env::var("LLVM_SYS_191_PREFIX").unwrap_or("/usr/lib/llvm-19".into());
+    Path::new(&prefix).join("bin").join(tool)
+}
+
+/// Runs a command that must succeed.
+#[track_caller]
+pub fn run(command: &mut Command) -> Output {
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{stderr}",
+        output.status
+    );
+    output
+}
+
+/// A test program: sources in `testdata/programs`, all modules of `NAME` or `NAME/*`.
+pub fn sources(name: &str) -> Vec<PathBuf> {
+    let folder = project("testdata/programs");
+    let many = folder.join(name);
+    if many.is_dir() {
+        let mut files: Vec<_> = many
+            .read_dir()
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .collect();
+        files.sort();
+        return files;
+    }
+    let file = |extension: &&&str| folder.join(format!("{name}.{extension}")).exists();
+    let extension = ["c", "cpp", "ll"]
+        .iter()
+        .find(file)
+        .expect("the program is there");
+    vec![folder.join(format!("{name}.{extension}"))]
+}
+
+/// Compiles a program's sources to bitcode below `dir`; the modules.
+#[track_caller]
+pub fn compile(name: &str, flags: &[&str], dir: &Path) -> Vec<PathBuf> {
+    std::fs::create_dir_all(dir).unwrap();
+    let compile = |source: &PathBuf| {
+        let stem = source.file_stem().unwrap().to_str().unwrap();
+        let out = dir.join(format!("{stem}.bc"));
+        if source.extension().is_some_and(|e| e == "ll") {
+            run(Command::new(llvm("llvm-as"))
+                .arg(source)
+                .arg("-o")
+                .arg(&out));
+        } else {
+            let mut clang = Command::new(llvm("clang"));
+            let files = [source.as_path(), Path::new("-o"), &out];
+            clang.arg("-I").arg(project("testdata/include"));
+            run(clang
+                .args(flags)
+                .args(["-w", "-c", "-emit-llvm"])
+                .args(files));
+        }
+        out
+    };
+    sources(name).iter().map(compile).collect()
+}
+
+/// The compiled C runtime.
+pub fn runtime() -> &'static [PathBuf] {
+    static OBJECTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    OBJECTS.get_or_init(|| {
+        let mut files: Vec<_> = project("runtime-c")
+            .read_dir()
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .collect();
+        files.retain(|f| f.extension().is_some_and(|e| e == "c"));
+        files.iter().map(|f| object(f)).collect()
+    })
+}
+
+/// The compiled tracer of the trace oracle.
+pub fn tracer() -> &'static [PathBuf] {
+    static OBJECTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    OBJECTS.get_or_init(|| vec![object(&project("tests/support/tracer.c"))])
+}
+
+fn object(file: &Path) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let object = dir.join(file.file_stem().unwrap()).with_extension("o");
+    let mut clang = Command::new(llvm("clang"));
+    run(clang
+        .args(["-std=c11", "-O2", "-fPIC", "-c"])
+        .arg(file)
+        .arg("-o")
+        .arg(&object));
+    object
+}
+
+/// Links modules and objects to an executable.
+#[track_caller]
+pub fn link(modules: &[PathBuf], objects: &[PathBuf], flags: &[&str], exe: &Path) {
+    let mut clang = Command::new(llvm("clang++"));
+    clang.args(flags).args(["-Wno-override-module", "-w"]);
+    // With -x the languages of all files must be said.
+    clang
+        .args(["-x", "ir"])
+        .args(modules)
+        .args(["-x", "none"])
+        .args(objects);
+    run(clang.args(["-lm", "-pthread", "-o"]).arg(exe));
+}
+
+/// What a program did: what it printed and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Behaviour {
+    pub stdout: String,
+    pub status: String,
+}
+
+/// Runs `exe` in `dir`, with raw profiles going to `dir/raw`.
+pub fn execute(exe: &Path, dir: &Path) -> Behaviour {
+    std::fs::create_dir_all(dir).unwrap();
+    let output = Command::new(exe)
+        .current_dir(dir)
+        .env("P3_PROFILE_FILE", dir.join("raw/%k-%p.p3raw"))
+        .env("P3_TRACE_FILE", dir.join("trace"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "",
+        "{} wrote to stderr",
+        exe.display()
+    );
+    Behaviour {
+        stdout: String::from_utf8_lossy(&output.stdout).into(),
+        status: output.status.to_string(),
+    }
+}
+
+/// Runs p3-rewrite, which must succeed and need no PATH.
+#[track_caller]
+pub fn rewrite(modules: &[PathBuf], options: &[&str], out: &Path) {
+    let mut command = Command::new(REWRITE);
+    command
+        .args(modules)
+        .args(options)
+        .args(["-q", "-o"])
+        .arg(out)
+        .env("PATH", "");
+    run(&mut command);
+}
+
+/// The modules of one copy.
+pub fn copy_modules(modules: &[PathBuf], out: &Path, copy: u32) -> Vec<PathBuf> {
+    let file = |m: &PathBuf| {
+        out.join(format!("copy-{copy}"))
+            .join(m.file_name().unwrap())
+    };
+    modules.iter().map(file).collect()
+}
+
+/// Rewrites into `copies`, links and runs each, checks that all behave as `expected`, merges
+/// their profiles, verifies; the merged profile.
+#[track_caller]
+pub fn profile(
+    modules: &[PathBuf],
+    options: &[&str],
+    copies: u32,
+    flags: &[&str],
+    expected: &Behaviour,
+    dir: &Path,
+) -> PathBuf {
+    let k = copies.to_string();
+    let options: Vec<&str> = options.iter().copied().chain(["-k", &k]).collect();
+    rewrite(modules, &options, dir);
+    for c in 0..copies {
+        let exe = dir.join(format!("copy-{c}.exe"));
+        link(&copy_modules(modules, dir, c), runtime(), flags, &exe);
+        assert_eq!(execute(&exe, dir), *expected, "copy {c} of {options:?}");
+    }
+    let merged = dir.join("merged.p3prof");
+    let mut merge = Command::new(PROF);
+    merge
+        .arg("merge")
+        .arg("-m")
+        .arg(dir.join("manifest.json"))
+        .arg("-o")
+        .arg(&merged);
+    run(merge.arg(dir.join("raw")).env("PATH", ""));
+    run(Command::new(PROF).arg("verify").arg(&merged));
+    merged
+}
+
+/// A path as other programs see it: module, function, start, blocks, end, target of the back edge.
+pub type PathKey = (String, String, String, Vec<u32>, String, Option<u32>);
+
+/// All counts of a merged profile by `show --format json`. Paths along parallel edges are one.
+pub fn paths(profile: &Path) -> BTreeMap<PathKey, u64> {
+    let shown = run(Command::new(PROF)
+        .args(["show", "--format", "json"])
+        .arg(profile));
+    let json: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let mut counts = BTreeMap::new();
+    for f in json["functions"].as_array().unwrap() {
+        for p in f["paths"].as_array().unwrap() {
+            let text = |v: &serde_json::Value| v.as_str().unwrap().to_string();
+            let block = |v: &serde_json::Value| v.as_u64().unwrap() as u32;
+            let key = (
+                text(&f["module"]),
+                text(&f["name"]),
+                text(&p["starts"]),
+                p["blocks"].as_array().unwrap().iter().map(block).collect(),
+                text(&p["ends"]),
+                p["back_to"].as_u64().map(|b| b as u32),
+            );
+            *counts.entry(key).or_default() += p["count"].as_u64().unwrap();
+        }
+    }
+    counts
+}

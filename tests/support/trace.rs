@@ -1,0 +1,148 @@
+//! Paths counted by brute force from a log of executed blocks: the oracle's side. Uses nothing of
+//! the library; only the shape of the functions is read from the manifest.
+
+use super::PathKey;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+/// One function of the manifest.
+struct Function {
+    module: String,
+    name: String,
+    succs: Vec<Vec<usize>>,
+    /// Edges (as block pairs) that end a path: retreating or cut.
+    ends: HashSet<(usize, usize)>,
+}
+
+/// What is known of one activation: its function, and the path it is on.
+struct Frame {
+    function: usize,
+    from_entry: bool,
+    blocks: Vec<usize>,
+    /// By block with a call that may return twice: the path when it returned first.
+    returned: HashMap<usize, (bool, Vec<usize>)>,
+}
+
+/// Counts the complete paths of the log `trace`.
+pub fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
+    let manifest: Value = serde_json::from_slice(&std::fs::read(manifest).unwrap()).unwrap();
+    let functions = functions(&manifest);
+    let mut frames: BTreeMap<u64, Frame> = BTreeMap::new();
+    let mut counts = BTreeMap::new();
+    for record in std::fs::read(trace).unwrap().chunks_exact(16) {
+        let frame = u64::from_le_bytes(record[..8].try_into().unwrap());
+        let kind = u32::from_le_bytes(record[8..12].try_into().unwrap());
+        let value = u32::from_le_bytes(record[12..].try_into().unwrap()) as usize;
+        if kind == 0 {
+            let new = Frame {
+                function: value,
+                from_entry: true,
+                blocks: Vec::new(),
+                returned: HashMap::new(),
+            };
+            frames.insert(frame, new);
+            continue;
+        }
+        let state = frames
+            .get_mut(&frame)
+            .expect("a frame is entered before it runs");
+        let function = &functions[state.function];
+        let last = state.blocks.last().copied();
+        if kind == 2 {
+            *counts.entry(key(function, state, None)).or_default() += 1;
+            frames.remove(&frame);
+            continue;
+        }
+        if kind == 3 {
+            match state.returned.get(&value) {
+                None => drop(
+                    state
+                        .returned
+                        .insert(value, (state.from_entry, state.blocks.clone())),
+                ),
+                Some((from_entry, blocks)) => {
+                    (state.from_entry, state.blocks) = (*from_entry, blocks.clone());
+                }
+            }
+            continue;
+        }
+        // Another execution of the block's call.
+        state.returned.remove(&value);
+        if let Some(last) = last {
+            assert!(
+                function.succs[last].contains(&value),
+                "{}: {last} → {value}",
+                function.name
+            );
+            if function.ends.contains(&(last, value)) {
+                *counts.entry(key(function, state, Some(value))).or_default() += 1;
+                state.blocks.clear();
+                state.from_entry = false;
+            }
+        }
+        state.blocks.push(value);
+    }
+    counts
+}
+
+fn key(f: &Function, frame: &Frame, back_to: Option<usize>) -> PathKey {
+    (
+        f.module.clone(),
+        f.name.clone(),
+        if frame.from_entry { "entry" } else { "loop" }.into(),
+        frame.blocks.iter().map(|&b| b as u32).collect(),
+        if back_to.is_some() { "back" } else { "exit" }.into(),
+        back_to.map(|b| b as u32),
+    )
+}
+
+fn functions(manifest: &Value) -> Vec<Function> {
+    let number = |v: &Value| v.as_u64().unwrap() as usize;
+    let function = |f: &Value| {
+        let list = |v: &Value| v.as_array().unwrap().iter().map(number).collect();
+        let succs: Vec<Vec<usize>> = f["succs"].as_array().unwrap().iter().map(list).collect();
+        let mut ends = retreating(&succs);
+        for cut in f["cuts"].as_array().into_iter().flatten() {
+            let (block, succ) = (number(&cut["block"]), number(&cut["succ"]));
+            ends.insert((block, succs[block][succ]));
+        }
+        let module = number(&f["bodies"][0]["module"]);
+        Function {
+            module: manifest["modules"][module]["name"].as_str().unwrap().into(),
+            name: f["name"].as_str().unwrap().into(),
+            succs,
+            ends,
+        }
+    };
+    manifest["functions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(function)
+        .collect()
+}
+
+/// The edges to a block that is on the stack of a depth-first search which visits successors in
+/// order: the definition, by recursion.
+fn retreating(succs: &[Vec<usize>]) -> HashSet<(usize, usize)> {
+    fn visit(
+        b: usize,
+        succs: &[Vec<usize>],
+        state: &mut [u8],
+        found: &mut HashSet<(usize, usize)>,
+    ) {
+        state[b] = 1;
+        for &s in &succs[b] {
+            match state[s] {
+                0 => visit(s, succs, state, found),
+                1 => drop(found.insert((b, s))),
+                _ => {}
+            }
+        }
+        state[b] = 2;
+    }
+    let mut found = HashSet::new();
+    visit(0, succs, &mut vec![0; succs.len()], &mut found);
+    found
+}
