@@ -122,11 +122,10 @@ pub fn link(modules: &[PathBuf], objects: &[PathBuf], flags: &[&str], exe: &Path
     let mut clang = Command::new(llvm("clang++"));
     clang.args(flags).args(["-Wno-override-module", "-w"]);
     // With -x the languages of all files must be said.
-    clang
-        .args(["-x", "ir"])
-        .args(modules)
-        .args(["-x", "none"])
-        .args(objects);
+    if !modules.is_empty() {
+        clang.args(["-x", "ir"]).args(modules).args(["-x", "none"]);
+    }
+    clang.args(objects);
     run(clang.args(["-lm", "-pthread", "-o"]).arg(exe));
 }
 

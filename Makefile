@@ -1,0 +1,44 @@
+# Targets for people; everything else is cargo.
+
+CARGO ?= cargo
+OUT ?= target/demo
+APT = clang-19 llvm-19 llvm-19-dev libpolly-19-dev lld-19 libclang-rt-19-dev zlib1g-dev libzstd-dev g++ make util-linux
+TOOLS = clang-19 opt-19 llvm-profdata-19 ld.lld-19 g++ setarch
+
+.PHONY: help setup build demo test lint corpus bench clean
+help:
+	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
+	@echo 'make test     set up, run all tests'
+	@echo 'make lint     formatting and clippy'
+	@echo 'make corpus   profile bzip2, lua and sqlite3 from Debian sources, check the profiles (minutes)'
+	@echo 'make bench    time of rewriting beside opt (minutes)'
+
+setup:
+	@sh tools/setup.sh "$(TOOLS)" "$(APT)"
+
+build: setup
+	$(CARGO) build --release --locked
+
+# With debug information, so that the report names source lines.
+demo: build
+	@mkdir -p $(OUT)
+	clang-19 -O1 -g -fno-inline -emit-llvm -c testdata/programs/demo.c -o $(OUT)/demo.bc
+	target/release/p3-rewrite $(OUT)/demo.bc -k 4 -o $(OUT)/out
+	$(MAKE) -s -C $(OUT)/out run ARGS=100000 P3_PROF=$(CURDIR)/target/release/p3-prof
+	$(MAKE) -s -C $(OUT)/out report TOP=5 P3_PROF=$(CURDIR)/target/release/p3-prof
+
+test: setup
+	$(CARGO) test --locked
+
+lint:
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+
+corpus: build
+	sh tools/corpus.sh
+
+bench: build
+	sh tools/bench.sh
+
+clean:
+	$(CARGO) clean
