@@ -9,6 +9,7 @@ ifeq ($(origin CXX),default)
 CXX := $(or $(call first,clang++-19 clang++),clang++)
 endif
 CFLAGS ?= -O2
+LDLIBS ?= -lm -pthread -ldl
 P3_PROF ?= p3-prof
 PROFILE ?= profile.p3prof
 P3_LINK = $(if $(filter 1,$(P3_CXX)),$(CXX),$(CC))

@@ -1,0 +1,121 @@
+# Profiles bzip2, lua5.4 and sqlite3 with its shell, from Debian's sources: with sbl, pbl and p3
+# (k = 4), merged, verified and compared. Writes corpus/RESULTS.md: time and memory of each step.
+set -eu
+cd "$(dirname "$0")/.."
+ROOT=$PWD
+BIN=$ROOT/target/release
+OUT=$ROOT/corpus
+K=${K:-4}
+mkdir -p "$OUT/src"
+export P3_PROF=$BIN/p3-prof LC_ALL=C
+
+say() { echo "corpus: $*" >&2; }
+
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+need() {
+    for tool in dpkg-source tclsh time; do
+        command -v $tool >/dev/null && continue
+        $sudo apt-get update -q >/dev/null
+        $sudo apt-get install -y -q dpkg-dev tcl time >/dev/null
+    done
+}
+
+# Sources come from where packages do.
+fetch() {
+    ls "$OUT/src/$1"_*.dsc >/dev/null 2>&1 && return
+    if ! grep -qs "^Types:.*deb-src" /etc/apt/sources.list.d/*.sources; then
+        sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources |
+            $sudo tee /etc/apt/sources.list.d/p3-corpus.sources >/dev/null
+        $sudo apt-get update -q >/dev/null
+    fi
+    (cd "$OUT/src" && apt-get source --download-only -q "$1" >/dev/null)
+}
+
+# unpack PACKAGE: its source tree in $OUT/PACKAGE/tree
+unpack() {
+    fetch "$1"
+    rm -rf "$OUT/$1" && mkdir -p "$OUT/$1/bc"
+    dpkg-source -x "${2:---no-check}" "$OUT/src/$1"_*.dsc "$OUT/$1/tree" >/dev/null 2>&1
+}
+
+# compile PACKAGE FLAGS FILES: each file to a module of its own
+compile() {
+    p=$1 flags=$2
+    shift 2
+    for f; do
+        clang-19 -O2 -g -w $flags -emit-llvm -c "$f" -o "$OUT/$p/bc/$(basename "${f%.c}").bc"
+    done
+}
+
+build_bzip2() {
+    unpack bzip2
+    cd "$OUT/bzip2/tree"
+    compile bzip2 "-D_FILE_OFFSET_BITS=64" blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c
+    cat ./*.c ./*.c ./*.c ./*.h >"$OUT/bzip2/input"
+    RUN="ARGS=-9ckvv STDIN=$OUT/bzip2/input"
+}
+
+build_lua5_4() {
+    # Without Debian's patches, which need generated headers.
+    unpack lua5.4 --skip-patches
+    cd "$OUT/lua5.4/tree/src"
+    files=$(ls ./*.c | grep -v luac.c)
+    # Copies must run alike: a fixed seed, and no hashing of addresses, which differ between them.
+    sed -i 's/^#define point2uint(p).*/#define point2uint(p) ((void)(p), 0u)/' llimits.h
+    compile lua5.4 "-std=gnu99 -DLUA_COMPAT_5_3 -DLUA_USE_POSIX -Dluai_makeseed(L)=42" $files
+    RUN="ARGS=$ROOT/tools/corpus/work.lua"
+}
+
+build_sqlite3() {
+    unpack sqlite3
+    cd "$OUT/sqlite3/tree"
+    (./configure -q && make -s sqlite3.c shell.c) >/dev/null 2>&1
+    compile sqlite3 "-DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_ENABLE_WINDOW_FUNCTIONS" sqlite3.c shell.c
+    RUN="STDIN=$ROOT/tools/corpus/work.sql ALLOW_STATUS=1"
+}
+
+# measure STEP COMMAND…: a row of the table
+measure() {
+    step=$1
+    shift
+    command time -o "$OUT/time" -f '%e %U %M' "$@" >"$OUT/log" 2>&1 || { cat "$OUT/log" >&2; exit 1; }
+    read -r wall user memory <"$OUT/time"
+    echo "| $PROGRAM | $SCHEME | $step | $wall | $user | $((memory / 1024)) |" >>"$OUT/RESULTS.md"
+}
+
+profile() {
+    dir=$OUT/$PROGRAM
+    for SCHEME in sbl pbl p3; do
+        out=$dir/$SCHEME
+        measure rewrite "$BIN/p3-rewrite" "$dir/bc" -k "$K" --scheme $SCHEME -o "$out"
+        tail -n 1 "$OUT/log" >&2
+        measure link make -s -j2 -C "$out"
+        eval "measure 'run and merge' make -s -C $out run $(quote $RUN)"
+        measure verify "$P3_PROF" verify "$out/profile.p3prof"
+        cat "$OUT/log" >&2
+        [ $SCHEME = sbl ] && continue
+        measure compare "$P3_PROF" compare "$dir/sbl/profile.p3prof" "$out/profile.p3prof"
+        say "$PROGRAM: $SCHEME equals sbl"
+    done
+    "$P3_PROF" show "$out/profile.p3prof" --top 5 >"$dir/report.txt"
+    "$P3_PROF" simulate "$dir/sbl/profile.p3prof" >"$dir/simulate.txt"
+    cat "$dir/report.txt" "$dir/simulate.txt"
+}
+
+quote() { for w; do printf "'%s' " "$w"; done; }
+
+need
+{
+    echo "# Corpus: k = $K, $(date -u +%F), $(nproc) cores"
+    echo
+    echo "| program | scheme | step | wall s | user s | MB |"
+    echo "|---|---|---|---:|---:|---:|"
+} >"$OUT/RESULTS.md"
+for PROGRAM in ${PROGRAMS:-bzip2 lua5.4 sqlite3}; do
+    say "$PROGRAM: fetch and compile"
+    "build_$(echo "$PROGRAM" | tr . _)"
+    cd "$ROOT"
+    profile
+done
+cat "$OUT/RESULTS.md"
