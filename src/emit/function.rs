@@ -99,7 +99,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn make_phis(&mut self) {
         for b in self.cfg.ids() {
             if self.registers.at[b.index()] == Some(Value::Phi(b)) {
-                let phi = sys::phi_at_start(&self.builder, self.blocks[b.index()], self.i64);
+                let phi =
+                    sys::phi_at_start(&self.builder, self.blocks[b.index()], self.i64, "p3.r");
                 self.phis.insert(b, phi);
             }
         }
@@ -304,7 +305,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn count_flagged_array(&self, to: BlockId) {
         let ty = self.context.ptr_type(inkwell::AddressSpace::default());
-        let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], ty);
+        let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], ty, "p3.slot");
         // φ entries of one block must be one value: repeats of an edge share what the first computed.
         let mut slots: HashMap<CfgEdge, PointerValue<'ctx>> = HashMap::new();
         for &e in &self.spots.ins[to.index()] {
@@ -321,7 +322,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     fn count_flagged_hash(&self, to: BlockId, index: u64) {
-        let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], self.i64);
+        let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], self.i64, "p3.id");
         let none = self.constant(-1);
         for &e in &self.spots.ins[to.index()] {
             let id = self.flagged.get(&self.first_of(e)).copied().unwrap_or(none);

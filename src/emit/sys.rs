@@ -223,12 +223,13 @@ pub fn phi_at_start<'ctx>(
     builder: &Builder<'ctx>,
     block: BasicBlock<'ctx>,
     ty: impl BasicType<'ctx>,
+    name: &str,
 ) -> PhiValue<'ctx> {
     let first = block
         .get_first_instruction()
         .expect("a block has a terminator");
     position_before(builder, first);
-    builder.build_phi(ty, "p3.r").expect("positioned")
+    builder.build_phi(ty, name).expect("positioned")
 }
 
 /// Reports LLVM's fatal errors as one line of ours and exit status 2.
