@@ -9,7 +9,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An input or profile could not be read.
-    #[error("{path}: cannot read: {source}", path = path.display())]
+    #[error("{path}: cannot read: {source}; check its name and permissions", path = path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -17,7 +17,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// Something could not be written.
-    #[error("{path}: cannot write: {source}", path = path.display())]
+    #[error("{path}: cannot write: {source}; make room, or name another place", path = path.display())]
     Write {
         /// The file or folder.
         path: PathBuf,

@@ -95,8 +95,12 @@ impl Folder {
     }
 }
 
-/// Writes a file by rename, making its folder; nothing is left behind on failure.
+/// Writes a file by rename, making its folder; nothing is left behind on failure. A device or pipe
+/// is written to as it is.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        return std::fs::write(path, bytes).map_err(|e| Error::write(path, e));
+    }
     let folder = path
         .parent()
         .filter(|p| !p.as_os_str().is_empty())
@@ -110,7 +114,18 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
         file.write_all(bytes)?;
         file.persist(path).map_err(|e| e.error)
     };
-    attempt().map(drop).map_err(|e| Error::write(path, e))
+    attempt()
+        .map(drop)
+        .map_err(|e| Error::write(path, without_path(e)))
+}
+
+/// Takes the temporary file's name out of an error.
+fn without_path(e: std::io::Error) -> std::io::Error {
+    let text = e.to_string();
+    match text.split_once(" at path ") {
+        Some((bare, _)) => std::io::Error::new(e.kind(), bare.to_string()),
+        None => e,
+    }
 }
 
 /// The Makefile: variables, then the rules.

@@ -1,13 +1,16 @@
 //! `p3-prof`: merges, checks and shows profiles.
 
 use anyhow::Result;
-use clap::Parser;
 use p3_rewrite::cli::prof::{Cli, run};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match work(&Cli::parse()) {
+    let cli = match p3_rewrite::cli::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    match work(&cli) {
         Ok(code) => code,
         Err(e) => p3_rewrite::cli::fail(&e),
     }

@@ -1,7 +1,6 @@
 //! `p3-rewrite`: LLVM IR → K copies that together take an exact path profile.
 
 use anyhow::Result;
-use clap::Parser;
 use p3_rewrite::cli::rewrite::{Args, Config};
 use std::process::ExitCode;
 
@@ -11,7 +10,11 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    match run(Args::parse()) {
+    let args = match p3_rewrite::cli::parse() {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    match run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => p3_rewrite::cli::fail(&e),
     }

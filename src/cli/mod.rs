@@ -35,3 +35,19 @@ pub fn fail(error: &anyhow::Error) -> std::process::ExitCode {
     anstream::eprintln!("error: {line}");
     std::process::ExitCode::from(2)
 }
+
+/// The arguments; where they are wrong, the exit status after one line on stderr has said so.
+pub fn parse<T: clap::Parser>() -> Result<T, std::process::ExitCode> {
+    T::try_parse().map_err(|e| {
+        if !e.use_stderr() {
+            // Help and version.
+            let _ = e.print();
+            return std::process::ExitCode::SUCCESS;
+        }
+        let text = e.render().to_string();
+        let first = text.split("\n\n").next().unwrap_or_default();
+        let line: Vec<&str> = first.lines().map(str::trim).collect();
+        anstream::eprintln!("{}; see --help", line.join(" "));
+        std::process::ExitCode::from(2)
+    })
+}

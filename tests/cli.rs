@@ -1,0 +1,448 @@
+//! The command lines: help, what bad input gives (one line that names file and remedy, exit 2,
+//! nothing half-written), reports.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{PROF, REWRITE, compile, execute, link, profile, project, rewrite};
+
+/// What a command printed and its exit status, with the names of `dir` taken out.
+fn transcript(command: &mut Command, dir: &Path) -> String {
+    let output = command.env("PATH", "").current_dir(dir).output().unwrap();
+    let text = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes).replace(dir.to_str().unwrap(), "DIR");
+        text.replace(env!("CARGO_MANIFEST_DIR"), "PROJECT")
+    };
+    let code = output.status.code().expect("it was not killed");
+    format!(
+        "{}{}exit {code}\n",
+        text(&output.stdout),
+        text(&output.stderr)
+    )
+}
+
+fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(project("snapshots/cli"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.add_filter(r"version \d+\.\d+\.\d+", "version X");
+    settings.add_filter(r"Reader: 'LLVM [^']*'", "Reader: 'LLVM'");
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[track_caller]
+fn one_line_error(text: &str) {
+    assert!(text.ends_with("exit 2\n"), "{text}");
+    assert_eq!(text.lines().count(), 2, "more than one line: {text}");
+    assert!(text.starts_with("error: "), "{text}");
+}
+
+#[test]
+fn help() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut pages = transcript(Command::new(REWRITE).arg("--help"), dir.path());
+    pages += &transcript(Command::new(PROF).arg("--help"), dir.path());
+    for command in ["merge", "show", "compare", "verify", "simulate"] {
+        pages += &format!("--- {command}\n");
+        pages += &transcript(Command::new(PROF).args([command, "--help"]), dir.path());
+    }
+    snapshot("help", &pages);
+}
+
+/// Bitcode of the demo program.
+fn bitcode(dir: &Path) -> Vec<u8> {
+    std::fs::read(&compile("demo", &["-O1"], dir)[0]).unwrap()
+}
+
+#[test]
+fn bad_inputs() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let bitcode = bitcode(&dir.join("input"));
+    let file = |name: &str, bytes: &[u8]| std::fs::write(dir.join(name), bytes).unwrap();
+    file("text.txt", b"hello\n");
+    file("empty.bc", b"");
+    file("elf.o", b"\x7fELF\x02\x01\x01");
+    file("archive.a", b"!<arch>\n");
+    file("half.bc", &bitcode[..bitcode.len() / 2]);
+    file("start.bc", &bitcode[..40]);
+    file("syntax.ll", b"define i32 @f() {\n  ret i33 0\n}\n");
+    file("twice.ll", b"define void @main() {\n  ret void\n}\n");
+    file("again.ll", b"define void @main() {\n  ret void\n}\n");
+    file("white space.ll", b"define void @main() {\n  ret void\n}\n");
+    file("a file", b"");
+    std::fs::create_dir(dir.join("folder")).unwrap();
+    std::fs::write(dir.join("folder/readme"), "no IR").unwrap();
+    let cases: &[&[&str]] = &[
+        &["missing.bc"],
+        &["text.txt"],
+        &["empty.bc"],
+        &["elf.o"],
+        &["archive.a"],
+        &["half.bc"],
+        &["start.bc"],
+        &["syntax.ll"],
+        &["twice.ll", "again.ll"],
+        &["twice.ll", "twice.ll"],
+        &["white space.ll"],
+        &["folder"],
+        &["twice.ll", "--include", "("],
+        &["twice.ll", "--profile", "text.txt"],
+        &["twice.ll", "--out", "a file"],
+        &["twice.ll", "--out", "a file/below"],
+    ];
+    let mut all = String::new();
+    for case in cases {
+        let mut command = Command::new(REWRITE);
+        command.args(*case);
+        if !case.contains(&"--out") {
+            command.args(["-o", "out"]);
+        }
+        let text = transcript(&mut command, dir);
+        one_line_error(&text);
+        all += &format!("$ p3-rewrite {}\n{text}", case.join(" "));
+        assert!(!dir.join("out/manifest.json").exists() && !dir.join("out/copy-0").exists());
+    }
+    for copies in ["0", "1025", "-3", "many"] {
+        let mut command = Command::new(REWRITE);
+        let text = transcript(command.args(["twice.ll", "-o", "out", "-k", copies]), dir);
+        one_line_error(&text);
+        all += &format!("$ p3-rewrite twice.ll -k {copies}\n{text}");
+    }
+    for arguments in [
+        &[][..],
+        &["twice.ll"],
+        &["twice.ll", "-o", "out", "--scheme", "best"],
+    ] {
+        let text = transcript(Command::new(REWRITE).args(arguments), dir);
+        one_line_error(&text);
+        all += &format!("$ p3-rewrite {}\n{text}", arguments.join(" "));
+    }
+    snapshot("bad_inputs", &all);
+}
+
+/// An already instrumented module is refused; so is a damaged one, wherever the damage is.
+#[test]
+fn damaged_bitcode_never_crashes() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let good = bitcode(&dir.join("input"));
+    let mut outcomes = [0; 3];
+    for i in 0..60usize {
+        let mut bytes = good.clone();
+        if i % 3 == 0 {
+            bytes.truncate(good.len() * i / 60);
+        } else {
+            bytes[(i * 7919) % good.len()] ^= 1 << (i % 8);
+        }
+        std::fs::write(dir.join("x.bc"), bytes).unwrap();
+        let mut command = Command::new(REWRITE);
+        let output = command
+            .args(["-q", "x.bc", "-k", "2", "-o", "out"])
+            .current_dir(dir)
+            .output();
+        let output = output.unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => outcomes[0] += 1,
+            Some(2) => {
+                assert_eq!(stderr.lines().count(), 1, "{stderr}");
+                outcomes[1] += 1;
+            }
+            // LLVM's reader itself dies of some inputs; nothing that looks finished may be left.
+            _ => {
+                assert!(!dir.join("out/manifest.json").exists());
+                outcomes[2] += 1;
+            }
+        }
+        let _ = std::fs::remove_dir_all(dir.join("out"));
+    }
+    assert!(outcomes[1] > 30, "{outcomes:?}");
+    assert!(outcomes[2] < 3, "{outcomes:?}");
+}
+
+/// Bitcode whose producer is a newer LLVM, and which this one cannot read, is said to be that.
+#[test]
+fn newer_bitcode() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let newer = with_producer(&bitcode(&dir.join("input")));
+    for i in 0..2000 {
+        let mut bytes = newer.clone();
+        bytes[300 + i * 3] ^= 0x55;
+        std::fs::write(dir.join("newer.bc"), bytes).unwrap();
+        let text = transcript(Command::new(REWRITE).args(["newer.bc", "-o", "out"]), dir);
+        if text.contains("newer than LLVM 19") {
+            one_line_error(&text);
+            return;
+        }
+    }
+    panic!("no damage made LLVM name the producer");
+}
+
+/// Changes the producer `LLVM19` to `LLVM29`: 6-bit characters at any bit offset.
+fn with_producer(bytes: &[u8]) -> Vec<u8> {
+    let bit = |bytes: &[u8], i: usize| bytes[i / 8] >> (i % 8) & 1;
+    let char6 = |c: u8| match c {
+        b'a'..=b'z' => c - b'a',
+        b'A'..=b'Z' => c - b'A' + 26,
+        _ => c - b'0' + 52,
+    };
+    let pattern: Vec<u8> = b"LLVM19".iter().map(|&c| char6(c)).collect();
+    let pattern = |i: usize| pattern[i / 6] >> (i % 6) & 1;
+    let at = (0..4000).find(|at| (0..36).all(|i| bit(bytes, at + i) == pattern(i)));
+    let digit = at.expect("the producer is in the identification block") + 24;
+    let mut bytes = bytes.to_vec();
+    for i in 0..6 {
+        let wanted = char6(b'2') >> i & 1;
+        let (byte, shift) = ((digit + i) / 8, (digit + i) % 8);
+        bytes[byte] = bytes[byte] & !(1 << shift) | wanted << shift;
+    }
+    bytes
+}
+
+#[test]
+fn instrumented_input_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let modules = compile("demo", &["-O1"], &dir.join("input"));
+    rewrite(&modules, &["-k", "1"], &dir.join("out"));
+    let again = dir.join("out/copy-0/demo.bc");
+    let text = transcript(Command::new(REWRITE).arg(again).args(["-o", "twice"]), dir);
+    one_line_error(&text);
+    assert!(text.contains("instrumented already"), "{text}");
+}
+
+/// A merged profile of the `loops` program and the folder of its copies.
+fn profiled(dir: &Path) -> (PathBuf, PathBuf) {
+    let modules = compile("loops", &["-O1", "-g", "-fno-inline"], &dir.join("input"));
+    let native = dir.join("native.exe");
+    link(&modules, &[], &["-O1"], &native);
+    let expected = execute(&native, &dir.join("native"));
+    let out = dir.join("out");
+    (
+        profile(&modules, &["--scheme", "p3"], 3, &["-O1"], &expected, &out),
+        out,
+    )
+}
+
+#[test]
+fn reports() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let (merged, _) = profiled(dir);
+    let commands: &[&[&str]] = &[
+        &["show", "--top", "6"],
+        &["show", "--function", "^gcd$"],
+        &["show", "--format", "csv", "--top", "4"],
+        &["show", "--format", "json", "--function", "^find$"],
+        &["show", "--edges", "--function", "^gcd$"],
+        &["show", "--edges", "--format", "json", "--function", "^gcd$"],
+        &["show", "--edges", "--format", "csv", "--function", "^gcd$"],
+        &["simulate", "-k", "2,4"],
+        &["simulate", "-k", "3", "--format", "json"],
+        &["verify"],
+        &["show", "--color", "always", "--top", "1"],
+    ];
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(project("snapshots/report"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let mut all = String::new();
+    for arguments in commands {
+        let text = transcript(Command::new(PROF).args(*arguments).arg(&merged), dir);
+        all += &format!("$ p3-prof {}\n{text}", arguments.join(" "));
+    }
+    settings.bind(|| insta::assert_snapshot!("loops", all));
+}
+
+#[test]
+fn bad_profiles() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let (merged, out) = profiled(dir);
+    let raw = |k: u32| {
+        let mut files = out
+            .join("raw")
+            .read_dir()
+            .unwrap()
+            .map(|e| e.unwrap().path());
+        let is = |f: &PathBuf| {
+            f.file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .starts_with(&format!("{k}-"))
+        };
+        files.find(is).unwrap()
+    };
+    // Raw files by copy, damaged in every way.
+    let mut good = Vec::new();
+    for k in 0..3 {
+        good.push(std::fs::read(raw(k)).unwrap());
+        std::fs::write(dir.join(format!("{k}.p3raw")), &good[k as usize]).unwrap();
+    }
+    let write = |name: &str, bytes: &[u8]| std::fs::write(dir.join(name), bytes).unwrap();
+    write("half.p3raw", &good[1][..good[1].len() / 2]);
+    let mut flipped = good[1].clone();
+    flipped[400] ^= 4;
+    write("flipped.p3raw", &flipped);
+    flipped = good[1].clone();
+    flipped[8] = 9;
+    write("version.p3raw", &flipped);
+    write("text.p3raw", b"hello");
+    let shown = std::fs::read(&merged).unwrap();
+    write("half.p3prof", &shown[..shown.len() / 2]);
+    let mut flipped = shown.clone();
+    flipped[100] ^= 1;
+    write("flipped.p3prof", &flipped);
+    // Another rewriting, and another program.
+    let input = dir.join("input/loops.bc");
+    rewrite(&[input], &["-k", "2"], &dir.join("other"));
+    std::fs::copy(out.join("manifest.json"), dir.join("manifest.json")).unwrap();
+    let manifest = std::fs::read_to_string(dir.join("manifest.json")).unwrap();
+    write("half.json", &manifest.as_bytes()[..manifest.len() / 2]);
+    write(
+        "old.json",
+        manifest
+            .replace("\"version\":1", "\"version\":0")
+            .as_bytes(),
+    );
+    write(
+        "wrong.json",
+        manifest.replace("\"unit\":1", "\"unit\":99").as_bytes(),
+    );
+
+    let merge = |arguments: &[&str]| {
+        let mut command = Command::new(PROF);
+        command.args(["merge", "-o", "x.p3prof"]).args(arguments);
+        transcript(&mut command, dir)
+    };
+    let mut all = String::new();
+    for case in [
+        &["-m", "manifest.json", "0.p3raw", "1.p3raw"][..],
+        &["-m", "manifest.json", "0.p3raw", "half.p3raw", "2.p3raw"],
+        &["-m", "manifest.json", "0.p3raw", "flipped.p3raw", "2.p3raw"],
+        &["-m", "manifest.json", "0.p3raw", "version.p3raw", "2.p3raw"],
+        &["-m", "manifest.json", "0.p3raw", "text.p3raw", "2.p3raw"],
+        &["-m", "manifest.json", "0.p3raw", "missing.p3raw", "2.p3raw"],
+        &["-m", "manifest.json", "other"],
+        &["-m", "other/manifest.json", "0.p3raw", "1.p3raw", "2.p3raw"],
+        &["-m", "half.json", "0.p3raw"],
+        &["-m", "old.json", "0.p3raw"],
+        &["-m", "wrong.json", "0.p3raw"],
+        &["-m", "0.p3raw", "0.p3raw"],
+    ] {
+        let text = merge(case);
+        one_line_error(&text);
+        all += &format!("$ p3-prof merge {}\n{text}", case.join(" "));
+        assert!(!dir.join("x.p3prof").exists());
+    }
+    for case in [
+        &[
+            "-m",
+            "manifest.json",
+            "--failure-mode",
+            "warn",
+            "0.p3raw",
+            "half.p3raw",
+        ][..],
+        &["-m", "manifest.json", "--failure-mode", "all", "text.p3raw"],
+    ] {
+        all += &format!("$ p3-prof merge {}\n{}", case.join(" "), merge(case));
+    }
+    let incomplete = transcript(
+        Command::new(PROF).args(["show", "x.p3prof", "--top", "1"]),
+        dir,
+    );
+    assert!(
+        incomplete.contains("incomplete: nothing of copy 1, 2 was merged"),
+        "{incomplete}"
+    );
+    for file in [
+        "half.p3prof",
+        "flipped.p3prof",
+        "manifest.json",
+        "missing.p3prof",
+    ] {
+        for command in ["show", "verify", "simulate"] {
+            let text = transcript(Command::new(PROF).args([command, file]), dir);
+            one_line_error(&text);
+            all += &format!("$ p3-prof {command} {file}\n{text}");
+        }
+    }
+    snapshot("bad_profiles", &all);
+
+    // Twice the same run: twice the counts, and a difference.
+    assert_eq!(
+        merge(&["-m", "manifest.json", "0.p3raw", "1.p3raw", "2.p3raw"]),
+        "exit 0\n"
+    );
+    let compare = |a: &Path, b: &str| {
+        transcript(
+            Command::new(PROF)
+                .arg("compare")
+                .arg(a)
+                .arg(b)
+                .args(["--max", "2"]),
+            dir,
+        )
+    };
+    assert_eq!(compare(&merged, "x.p3prof"), "exit 0\n");
+    let twice = [
+        "0.p3raw", "1.p3raw", "2.p3raw", "0.p3raw", "1.p3raw", "2.p3raw",
+    ];
+    assert_eq!(
+        merge(&[&["-m", "manifest.json"], &twice[..]].concat()),
+        "exit 0\n"
+    );
+    let text = compare(&merged, "x.p3prof");
+    assert!(text.ends_with("more differences\nexit 1\n"), "{text}");
+    // Copies of different runs disagree about paths that several count, if there are any.
+    let text = merge(&[
+        "-m",
+        "manifest.json",
+        "0.p3raw",
+        "1.p3raw",
+        "2.p3raw",
+        "0.p3raw",
+    ]);
+    assert!(
+        text == "exit 0\n" || text.contains("did not run alike"),
+        "{text}"
+    );
+}
+
+/// A full disk: the old profile stays, nothing half-written appears.
+#[test]
+fn merge_on_a_full_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let (_, out) = profiled(dir);
+    let script = r#"
+        mkdir full && mount -t tmpfs -o size=16k none full || exit 77
+        echo old > full/profile; cat /dev/zero > full/filler 2>/dev/null
+        "$1" merge -m "$2/manifest.json" -o full/profile "$2/raw"; echo "exit $?"
+        cat full/profile; ls -A full"#;
+    let mut unshare = Command::new("unshare");
+    unshare.args([
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        PROF,
+    ]);
+    let output = unshare.arg(&out).current_dir(dir).output().unwrap();
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(stdout, "exit 2\nold\nfiller\nprofile\n", "{stderr}");
+    assert_eq!(
+        stderr,
+        "error: full/profile: cannot write: No space left on device (os error 28); make room, or name another place\n"
+    );
+}
