@@ -43,7 +43,7 @@ fn rewritten_functions() {
         let name = input.file_stem().unwrap().to_str().unwrap().to_string();
         let dir = tempfile::tempdir().unwrap();
         let options = ["--scheme", "sbl", "--emit", "ll", "--exclude", "^leaf$"];
-        rewrite(&[input.clone()], &options, dir.path());
+        rewrite(std::slice::from_ref(&input), &options, dir.path());
         let copy = dir.path().join("copy-0").join(input.file_name().unwrap());
         let text = diff(&printed(&input), &printed(&copy));
         snapshots("ir").bind(|| insta::assert_snapshot!(name, text));
@@ -78,7 +78,7 @@ fn excluded_functions_are_untouched() {
         let input = entry.unwrap().path();
         let dir = tempfile::tempdir().unwrap();
         rewrite(
-            &[input.clone()],
+            std::slice::from_ref(&input),
             &["-k", "1", "--emit", "ll", "--exclude", "."],
             dir.path(),
         );

@@ -31,6 +31,7 @@ pub struct Block {
 
 /// The kind of a block's terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Terminator {
     /// `ret`
     Return,

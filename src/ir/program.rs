@@ -47,6 +47,7 @@ pub struct FunctionBody {
 
 /// Linkage classes that the analyses distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Linkage {
     /// `internal`, `private`: invisible outside its module.
     Local,

@@ -95,7 +95,7 @@ impl Profile {
 /// Ids ascending, counts not zero.
 fn pairs(flat: &[u64]) -> Option<Vec<(PathId, u64)>> {
     let pairs: Vec<(u64, u64)> = flat.chunks_exact(2).map(|p| (p[0], p[1])).collect();
-    let sound = flat.len() % 2 == 0
+    let sound = flat.len().is_multiple_of(2)
         && pairs.windows(2).all(|w| w[0].0 < w[1].0)
         && pairs.iter().all(|p| p.1 != 0);
     sound.then_some(pairs)

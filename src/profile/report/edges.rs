@@ -1,7 +1,7 @@
 //! `show --edges`: edge, block and call counts that follow from the paths.
 
 use super::Selection;
-use super::text::grouped;
+use super::text::{demangled, grouped};
 use crate::dump::edge_name;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
@@ -146,12 +146,17 @@ pub fn csv(functions: &[FunctionEdges]) -> String {
 pub fn text(functions: &[FunctionEdges]) -> String {
     let mut out = String::new();
     for f in functions.iter().filter(|f| f.blocks.iter().any(|&n| n > 0)) {
-        let _ = writeln!(out, "{}: entered {}", f.name, grouped(f.entry));
+        let _ = writeln!(out, "{}: entered {}", demangled(&f.name), grouped(f.entry));
         for (b, &n) in f.blocks.iter().enumerate() {
             let _ = writeln!(out, "  b{b}: {}", grouped(n));
             let here = |src: BlockId| src.index() == b;
             for c in f.calls.iter().filter(|c| here(c.block)) {
-                let _ = writeln!(out, "    calls {}: {}", c.callee, grouped(c.count));
+                let _ = writeln!(
+                    out,
+                    "    calls {}: {}",
+                    demangled(&c.callee),
+                    grouped(c.count)
+                );
             }
             for (e, name) in f.edges.iter().zip(&f.names).filter(|(e, _)| here(e.src)) {
                 let name = if name.is_empty() {

@@ -84,7 +84,8 @@ fn summary(report: &Report) -> String {
     );
     for f in &report.functions {
         if let status @ (Status::Skipped(_) | Status::Cut) = profile.entry(*f).status {
-            let _ = writeln!(out, "{WARN}{}: {status}{WARN:#}", profile.entry(*f).name);
+            let name = demangled(&profile.entry(*f).name);
+            let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
         }
     }
     if !profile.missing.is_empty() {
@@ -96,6 +97,16 @@ fn summary(report: &Report) -> String {
         );
     }
     out
+}
+
+/// A symbol as its source names it, if it is one of C++ or Rust.
+pub fn demangled(symbol: &str) -> String {
+    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        return format!("{name:#}");
+    }
+    let cxx = cpp_demangle::Symbol::new(symbol).ok();
+    cxx.and_then(|s| s.demangle().ok())
+        .unwrap_or_else(|| symbol.to_string())
 }
 
 /// How a path begins and ends.
@@ -177,7 +188,7 @@ fn grouped128(n: u128) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(c);
