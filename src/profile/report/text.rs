@@ -34,7 +34,7 @@ pub fn render(report: &Report) -> String {
             line.instructions,
             line.path.blocks.len(),
         );
-        let name = &report.profile.entry(line.func).name;
+        let name = demangled(&report.profile.entry(line.func).name);
         let _ = writeln!(
             out,
             "{numbers}  {NAME}{name}{NAME:#} #{} {}",
