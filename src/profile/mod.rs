@@ -13,6 +13,9 @@ pub mod simulate;
 pub mod verify;
 pub mod weights;
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, PathId};
 use crate::ir::Cfg;

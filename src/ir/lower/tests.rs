@@ -1,1 +1,175 @@
-//! Tests.
+//! Programs made of small modules of text.
+
+use super::{LoadOptions, load_program};
+use crate::error::Result;
+use crate::index::{BlockId, FuncId};
+use crate::ir::{Callee, FunctionBody, Program, SkipReason, Terminator};
+use crate::load::{Input, find_inputs};
+use std::path::Path;
+
+fn inputs(modules: &[&str], dir: &Path) -> Vec<Input> {
+    for (i, text) in modules.iter().enumerate() {
+        std::fs::write(dir.join(format!("m{i}.ll")), text).unwrap();
+    }
+    find_inputs(&[dir.to_path_buf()], Path::new("")).unwrap()
+}
+
+fn load(modules: &[&str]) -> Result<Program> {
+    let dir = tempfile::tempdir().unwrap();
+    load_program(&inputs(modules, dir.path()), &LoadOptions::default())
+}
+
+fn find<'a>(program: &'a Program, name: &str) -> (FuncId, &'a FunctionBody) {
+    let found = program.functions.iter().position(|f| f.name == name);
+    let id = FuncId::new(found.unwrap_or_else(|| panic!("{name}")));
+    (id, program.body(id))
+}
+
+fn sites(program: &Program, name: &str) -> u32 {
+    program.functions[find(program, name).0.index()].call_sites
+}
+
+#[test]
+fn terminators_and_their_successors() {
+    let program = load(&["
+        declare i32 @p(...)
+        define i32 @f(i32 %n, ptr %t) personality ptr @p {
+        a: switch i32 %n, label %b [ i32 1, label %c
+                                     i32 2, label %b ]
+        b: indirectbr ptr %t, [ label %c, label %b, label %c ]
+        c: %x = invoke i32 @f(i32 1, ptr %t) to label %d unwind label %e
+        d: br i1 true, label %d2, label %d2
+        d2: ret i32 0
+        e: %l = landingpad { ptr, i32 } cleanup
+           resume { ptr, i32 } %l
+        z: unreachable
+        }"])
+    .unwrap();
+    let cfg = &find(&program, "f").1.cfg;
+    let block = |i: usize| {
+        (
+            cfg.blocks[i].terminator,
+            cfg.blocks[i].succs.iter().map(|b| b.0).collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(block(0), (Terminator::Switch, vec![1, 2, 1]));
+    assert_eq!(block(1), (Terminator::IndirectBr, vec![2, 1, 2]));
+    assert_eq!(block(2), (Terminator::Invoke, vec![3, 5]));
+    assert_eq!(block(3), (Terminator::Branch, vec![4, 4]));
+    assert_eq!(block(5), (Terminator::Resume, vec![]));
+    assert_eq!(block(6), (Terminator::Unreachable, vec![]));
+    assert!(cfg.block(BlockId(2)).may_leave && !cfg.block(BlockId(0)).may_leave);
+    assert_eq!(cfg.blocks[2].calls[0].callee, Callee::Function(FuncId(0)));
+}
+
+#[test]
+fn call_sites_are_counted_over_modules() {
+    let program = load(&[
+        "declare void @g()
+         define internal void @local() { ret void }
+         define void @main() { call void @local()  call void @g()  call void @g()  ret void }",
+        "@table = global [1 x ptr] [ptr @taken]
+         define void @g() { call void @alias()  ret void }
+         define void @h() { call void @local()  ret void }
+         define internal void @local() { ret void }
+         define internal void @taken() { ret void }
+         @alias = alias void (), ptr @h",
+    ])
+    .unwrap();
+    // Only main can be called from outside a program that has one.
+    assert_eq!((sites(&program, "main"), sites(&program, "g")), (1, 2));
+    // By its alias, and its address is in the alias.
+    assert_eq!(sites(&program, "h"), 2);
+    assert_eq!(sites(&program, "taken"), 1);
+    let locals = program.functions.iter().filter(|f| f.name == "local");
+    assert_eq!(locals.map(|f| f.call_sites).collect::<Vec<_>>(), [1, 1]);
+    let library = load(&["define void @f() { ret void }
+                          define void @g() { call void @f()  ret void }"]);
+    assert_eq!(sites(&library.unwrap(), "f"), 2);
+}
+
+#[test]
+fn duplicates_are_one_function_where_their_control_flow_is_equal() {
+    let same = "define linkonce_odr i32 @f(i32 %n) { ret i32 %n }
+                define weak i32 @g(i1 %c) { br i1 %c, label %a, label %b
+                a: ret i32 1
+                b: ret i32 2 }";
+    let program = load(&[
+        same,
+        same,
+        "define available_externally i32 @f(i32 %n) { %m = add i32 %n, 0  ret i32 %m }
+         define i32 @g(i1 %c) { ret i32 3 }",
+    ])
+    .unwrap();
+    assert_eq!(program.functions.len(), 3);
+    let (f, g) = (&program.functions[0], &program.functions[1]);
+    assert_eq!((f.name.as_str(), f.bodies.len()), ("f", 3));
+    assert_eq!((g.name.as_str(), g.bodies.len()), ("g", 2));
+    // The other g is a function of its own that stays with it.
+    assert_eq!(
+        (
+            program.functions[2].name.as_str(),
+            program.functions[2].unit
+        ),
+        ("g", FuncId(1))
+    );
+}
+
+#[test]
+fn two_definitions_of_one_symbol_are_an_error() {
+    let one = "define void @f() { ret void }";
+    let error = load(&[one, one]).unwrap_err().to_string();
+    assert!(
+        error.contains("defines f, as ") && !error.contains('\n'),
+        "{error}"
+    );
+}
+
+#[test]
+fn functions_that_cannot_be_profiled_say_why() {
+    let program = load(&["
+        define void @bare() naked { unreachable }
+        define void @asm(i32 %n) {
+          callbr void asm sideeffect \"\", \"!i\"() to label %a [label %b]
+        a: ret void
+        b: ret void }
+        declare token @llvm.coro.id(i32, ptr, ptr, ptr)
+        declare ptr @llvm.coro.begin(token, ptr)
+        define void @coroutine() presplitcoroutine {
+          %id = call token @llvm.coro.id(i32 0, ptr null, ptr null, ptr null)
+          %h = call ptr @llvm.coro.begin(token %id, ptr null)
+          ret void }"])
+    .unwrap();
+    let skip = |name| find(&program, name).1.skip;
+    assert_eq!(skip("bare"), Some(SkipReason::Naked));
+    assert_eq!(skip("asm"), Some(SkipReason::CallBr));
+    assert_eq!(skip("coroutine"), Some(SkipReason::Coroutine));
+}
+
+#[test]
+fn what_the_loader_cannot_represent_is_an_error_with_file_and_function() {
+    let error = load(&["
+        define i32 @fine() { ret i32 0 }
+        define i128 @wide() { ret i128 340282366920938463463374607431768211455 }"]);
+    match error {
+        Ok(program) => assert_eq!(program.functions.len(), 2),
+        Err(e) => {
+            let e = e.to_string();
+            assert!(
+                e.contains("m0.ll: function wide: ") && !e.contains('\n'),
+                "{e}"
+            );
+        }
+    }
+}
+
+#[test]
+fn recursion_is_seen_through_pointers() {
+    let program = load(&["
+        define void @a(ptr %f) { call void @b(ptr %f)  ret void }
+        define void @b(ptr %f) { call void %f(ptr @a)  ret void }
+        define i32 @c() { ret i32 0 }"])
+    .unwrap();
+    let recursive = |name| program.functions[find(&program, name).0.index()].recursive;
+    assert!(recursive("a") && recursive("b") && !recursive("c"));
+}

@@ -1,0 +1,232 @@
+//! Readers against hostile bytes, and simulation against interpreted plans.
+
+use super::{Profile, raw};
+use crate::ir::lower::{LoadOptions, load_program};
+use crate::manifest::{Manifest, Parts};
+use crate::partition::{FunctionInput, Scheme, all_paths, assign};
+use crate::plan::build::copy_plan;
+use crate::plan::interp::{Activation, Outcome};
+use crate::profile::simulate::simulate;
+use crate::{index::*, load::find_inputs};
+use proptest::prelude::*;
+use std::path::Path;
+
+/// A raw profile of two functions, with right checksums.
+fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
+    let mut body = Vec::new();
+    let word = |n: u32| n.to_le_bytes();
+    body.extend([word(0), word(2)].concat());
+    let first = (raw::HEADER_SIZE + raw::MODULE_SIZE + 2 * raw::FUNCTION_SIZE) as u64;
+    let n = counts.len() as u64;
+    for (kind, ids, offset, entries) in [
+        (0, n, first, n),
+        (1, 1 << 40, first + 8 * n, pairs.len() as u64),
+    ] {
+        body.extend([word(kind), word(kind)].concat());
+        body.extend([ids, offset, entries].map(u64::to_le_bytes).concat());
+    }
+    body.extend(counts.iter().flat_map(|c| c.to_le_bytes()));
+    body.extend(
+        pairs
+            .iter()
+            .flat_map(|(k, c)| [k.to_le_bytes(), c.to_le_bytes()].concat()),
+    );
+    let mut header = raw::MAGIC.to_le_bytes().to_vec();
+    header.extend([word(raw::VERSION), word(raw::HEADER_SIZE as u32)].concat());
+    header.extend(((raw::HEADER_SIZE + body.len()) as u64).to_le_bytes());
+    header.extend([7; 16]);
+    header.extend([word(1), word(3), word(1), word(2)].concat());
+    header.extend(42u64.to_le_bytes());
+    header.extend([word(0), word(0), word(crc32fast::hash(&body))].concat());
+    header.extend(word(crc32fast::hash(&header)));
+    [header, body].concat()
+}
+
+/// Makes the checksums right again, so that damage gets past them.
+fn seal(bytes: &mut [u8]) {
+    if bytes.len() >= raw::HEADER_SIZE {
+        let length = (bytes.len() as u64).to_le_bytes();
+        bytes[16..24].copy_from_slice(&length);
+        let body = crc32fast::hash(&bytes[raw::HEADER_SIZE..]).to_le_bytes();
+        bytes[72..76].copy_from_slice(&body);
+        let header = crc32fast::hash(&bytes[..raw::HEADER_CRC_AT]).to_le_bytes();
+        bytes[76..80].copy_from_slice(&header);
+    }
+}
+
+#[test]
+fn a_good_raw_profile_is_read() {
+    let raw = raw::parse(&raw_profile(&[0, 5, 0], &[(0, 9), (8, 2)])).unwrap();
+    assert_eq!(raw.functions[0].counts, [(1, 5)]);
+    assert_eq!(raw.functions[1].counts, [(7, 2)]);
+    assert_eq!((raw.copy, raw.copies), (CopyId(1), 3));
+}
+
+proptest! {
+    /// Damage is refused, or changes what the checksums do not cover; nothing panics.
+    #[test]
+    fn damaged_raw_profiles(at in 0..256usize, bit in 0..8u32, cut in 0..256usize, sealed: bool) {
+        let good = raw_profile(&[1, 2, 3], &[(4, 5), (6, 7)]);
+        let mut bytes = good.clone();
+        bytes.truncate(cut.max(1));
+        let at = at % bytes.len();
+        bytes[at] ^= 1 << bit;
+        if sealed {
+            seal(&mut bytes);
+            let _ = raw::parse(&bytes);
+        } else {
+            prop_assert!(raw::parse(&bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn random_bytes_are_no_profile(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(raw::parse(&bytes).is_err());
+        prop_assert!(Profile::parse(&bytes, Path::new("x")).is_err());
+        prop_assert!(Manifest::parse(&bytes).is_err());
+    }
+}
+
+const PROGRAM: &str = "
+    define i32 @main(i32 %n) {
+    a: br label %b
+    b: %i = phi i32 [ 0, %a ], [ %j, %e ]
+       switch i32 %i, label %c [ i32 1, label %d
+                                 i32 2, label %d
+                                 i32 3, label %e ]
+    c: br i1 true, label %d, label %e
+    d: br label %e
+    e: %j = add i32 %i, 1
+       %m = icmp slt i32 %j, %n
+       br i1 %m, label %b, label %f
+    f: ret i32 %j
+    }";
+
+/// A manifest of `PROGRAM`, and a profile with these counts.
+fn profile(counts: Vec<(u64, u64)>) -> Profile {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("m.ll"), PROGRAM).unwrap();
+    let inputs = find_inputs(&[dir.path().to_path_buf()], Path::new("")).unwrap();
+    let program = load_program(&inputs, &LoadOptions::default()).unwrap();
+    let input = FunctionInput {
+        cfg: &program.modules[0].bodies[0].cfg,
+        unit: FuncId(0),
+        call_sites: 1,
+        skip: None,
+    };
+    let paths = all_paths(&[input]);
+    let assignment = assign(&[input], &paths, Scheme::P3, 2);
+    let manifest = Manifest::new(&Parts {
+        program: &program,
+        paths: &paths,
+        assignment: &assignment,
+        scheme: Scheme::P3,
+        copies: 2,
+        options: "",
+    });
+    Profile {
+        path: "m".into(),
+        manifest,
+        files: 2,
+        missing: vec![],
+        counts: vec![counts],
+    }
+}
+
+#[test]
+fn a_profile_survives_its_file() {
+    let p = profile(vec![(0, 1), (3, u64::MAX)]);
+    let bytes = p.to_bytes();
+    assert_eq!(Profile::parse(&bytes, &p.path).unwrap(), p);
+    for i in 0..bytes.len() {
+        assert!(Profile::parse(&bytes[..i], &p.path).is_err(), "cut to {i}");
+        let mut flipped = bytes.clone();
+        flipped[i] ^= 1 << (i % 8);
+        assert!(Profile::parse(&flipped, &p.path).is_err(), "flipped at {i}");
+    }
+}
+
+/// Simulated hits are what the plans' interpreter counts on walks with those paths.
+#[test]
+fn simulation_equals_interpretation() {
+    let empty = profile(vec![]);
+    let structure = empty.structure(FuncId(0)).unwrap();
+    let input = FunctionInput {
+        cfg: &structure.cfg,
+        unit: FuncId(0),
+        call_sites: 1,
+        skip: None,
+    };
+    // Every activation: once round the loop by each way, then out.
+    let walks: [&[u32]; 3] = [
+        &[0, 0, 1],
+        &[0, 1, 0, 1, 0, 2, 0, 3, 1],
+        &[3, 0, 3, 0, 0, 0, 0, 0, 0, 1],
+    ];
+    for (scheme, k) in [
+        (Scheme::Sbl, 1),
+        (Scheme::Pbl, 2),
+        (Scheme::P3, 2),
+        (Scheme::P3, 5),
+    ] {
+        let paths = all_paths(&[input]);
+        let assignment = assign(&[input], &paths, scheme, k);
+        let mut measured = vec![0; k as usize];
+        let mut counts = std::collections::BTreeMap::<u64, u64>::new();
+        for walk in walks {
+            for (copy, hits) in measured.iter_mut().enumerate() {
+                let plan = copy_plan(&[input], &paths, &assignment.shares, CopyId::new(copy));
+                let Some(plan) = plan.functions.first() else {
+                    continue;
+                };
+                let mut outcome = Outcome::default();
+                let end = run(
+                    &structure.cfg,
+                    walk,
+                    |e| Activation::enter(plan, e),
+                    &mut outcome,
+                );
+                assert_eq!(end, BlockId(5));
+                *hits += outcome.hits;
+            }
+            // The same walk under the sequential plan gives the canonical counts.
+            let sequential = assign(&[input], &paths, Scheme::Sbl, 1);
+            let plan = &copy_plan(&[input], &paths, &sequential.shares, CopyId(0)).functions[0];
+            let mut outcome = Outcome::default();
+            run(
+                &structure.cfg,
+                walk,
+                |e| Activation::enter(plan, e),
+                &mut outcome,
+            );
+            for (id, n) in outcome.counts {
+                *counts.entry(id).or_default() += n;
+            }
+        }
+        let p = profile(counts.into_iter().collect());
+        let rows = simulate(&p.manifest, &p, &[scheme], &[k]).unwrap();
+        assert_eq!(rows[0].probe_hits, measured, "{scheme} {k}");
+        assert!(rows[0].label_hits.iter().sum::<u64>() > 0);
+    }
+}
+
+/// Follows `choices` (successor ordinals, 0 where there is one) to the exit.
+fn run<'a>(
+    cfg: &crate::ir::Cfg,
+    choices: &[u32],
+    enter: impl FnOnce(&'a mut Outcome) -> Activation<'a>,
+    outcome: &'a mut Outcome,
+) -> BlockId {
+    let mut activation = enter(outcome);
+    let (mut at, mut choices) = (BlockId(0), choices.iter());
+    while !cfg.block(at).succs.is_empty() {
+        let succ = match cfg.block(at).succs.len() {
+            1 => 0,
+            _ => *choices.next().expect("the walk ends"),
+        };
+        activation.take(at, succ);
+        at = cfg.block(at).succs[succ as usize];
+    }
+    activation.leave(at);
+    at
+}
