@@ -28,6 +28,7 @@ fn snapshot(name: &str, text: &str) {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.add_filter(r"version \d+\.\d+\.\d+", "version X");
+    settings.add_filter(r"column \d+", "column N");
     settings.add_filter(r"Reader: 'LLVM [^']*'", "Reader: 'LLVM'");
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
