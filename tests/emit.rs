@@ -33,6 +33,8 @@ fn snapshots(folder: &str) -> insta::Settings {
     settings.set_snapshot_path(project("snapshots").join(folder));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
+    // The hash of the manifest.
+    settings.add_filter(r#"\[16 x i8\] c"[^"]*""#, "[16 x i8] PROGRAM");
     settings
 }
 
