@@ -3,6 +3,7 @@
 #include "p3_internal.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 enum { FIRST_CAPACITY = 256 };
@@ -64,7 +65,7 @@ void __p3_count(struct p3_table *table, uint64_t id) {
 
 void __p3_count_atomic(struct p3_table *table, uint64_t id) {
     while (__atomic_exchange_n(&table->lock, 1, __ATOMIC_ACQUIRE) != 0)
-        ;
+        sched_yield();
     __p3_count(table, id);
     __atomic_store_n(&table->lock, 0, __ATOMIC_RELEASE);
 }

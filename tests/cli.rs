@@ -416,6 +416,38 @@ fn bad_profiles() {
     );
 }
 
+/// Placing probes by a measured profile changes their cost, not the counts.
+#[test]
+fn measured_weights_keep_the_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let (merged, _) = profiled(dir);
+    let modules = [dir.join("input/loops.bc")];
+    let expected = execute(&dir.join("native.exe"), &dir.join("native"));
+    let options = ["--scheme", "sbl", "--profile", merged.to_str().unwrap()];
+    let again = profile(
+        &modules,
+        &options,
+        1,
+        &["-O1"],
+        &expected,
+        &dir.join("again"),
+    );
+    support::run(Command::new(PROF).arg("compare").arg(&merged).arg(&again));
+    let plan = |options: &[&str], out: &str| {
+        rewrite(
+            &modules,
+            &[options, &["--dump", "plan"]].concat(),
+            &dir.join(out),
+        );
+        std::fs::read_to_string(dir.join(out).join("dump/copy-0.plan.txt")).unwrap()
+    };
+    assert_ne!(
+        plan(&options, "measured"),
+        plan(&["--scheme", "sbl"], "static")
+    );
+}
+
 /// A full disk: the old profile stays, nothing half-written appears.
 #[test]
 fn merge_on_a_full_disk() {
