@@ -4,32 +4,35 @@
 
 #include <stdint.h>
 
-#define P3_ABI 1u
+#define P3_ABI 2u
 
-enum { P3_ARRAY = 0, P3_HASH = 1 };
+/* p3_function.kind */
+enum { P3_ARRAY = 0, P3_HASH = 1, P3_ENTRIES = 2 };
 
 enum { P3_ATOMIC = 1u }; /* p3_module.flags: counts are updated atomically */
-
-/* A growing hash table; all zero when the program starts. */
-struct p3_table {
-    struct p3_slot *slots; /* open addressing, linear probing */
-    uint64_t capacity;     /* 0 or a power of two */
-    uint64_t used;
-    uint32_t lock; /* of __p3_count_atomic */
-    uint32_t pad;
-    uint64_t reserved[4];
-};
 
 struct p3_slot {
     uint64_t key; /* path id + 1; 0: empty */
     uint64_t count;
 };
 
+/* A growing hash table: level i has P3_FIRST_SLOTS << 2 * i slots. A key is in the first level in
+ * which its window of P3_WINDOW slots had room when it came, and never moves. */
+enum { P3_LEVELS = 12, P3_FIRST_SLOTS = 128, P3_WINDOW = 8 };
+
+struct p3_table {
+    uint32_t func; /* its number in the manifest */
+    uint32_t reserved0;
+    uint64_t size; /* one more than the largest id */
+    struct p3_slot *level[P3_LEVELS];
+    uint64_t reserved[2];
+};
+
 struct p3_function {
     uint32_t func; /* its number in the manifest */
     uint32_t kind;
-    uint64_t size; /* one more than the largest id */
-    void *counts;  /* P3_ARRAY: uint64_t[size]; P3_HASH: struct p3_table */
+    uint64_t size; /* P3_ARRAY, P3_HASH: one more than the largest id; P3_ENTRIES: 1 */
+    void *counts;  /* P3_HASH: struct p3_table; otherwise uint64_t[size], among the counters */
 };
 
 struct p3_module {
@@ -41,19 +44,23 @@ struct p3_module {
     uint32_t module; /* its number in the manifest */
     uint32_t flags;
     struct p3_function *functions;
-    uint64_t *counters;
-    uint64_t n_counters;
+    uint64_t *counters;     /* whole pages of its own */
+    uint64_t counters_size; /* in bytes, a multiple of page */
+    uint64_t page;
     struct p3_module *next; /* the runtime's list */
-    uint64_t reserved[4];
+    uint64_t live;          /* the runtime's: the counters are mapped over the profile */
+    uint64_t reserved[2];
 };
 
+#define P3_HIDDEN __attribute__((visibility("hidden")))
+
 /* Called by each module's constructor. */
-void __p3_register(struct p3_module *module);
+P3_HIDDEN void __p3_register(struct p3_module *module);
 /* Counts a path id; UINT64_MAX counts nothing. */
-void __p3_count(struct p3_table *table, uint64_t id);
-void __p3_count_atomic(struct p3_table *table, uint64_t id);
+P3_HIDDEN void __p3_count(struct p3_table *table, uint64_t id);
+P3_HIDDEN void __p3_count_atomic(struct p3_table *table, uint64_t id);
 /* --counters call: increments one counter. */
-void __p3_add(uint64_t *counter);
-void __p3_add_atomic(uint64_t *counter);
+P3_HIDDEN void __p3_add(uint64_t *counter);
+P3_HIDDEN void __p3_add_atomic(uint64_t *counter);
 
 #endif

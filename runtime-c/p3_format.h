@@ -1,47 +1,71 @@
-/* The raw profile, version 1: the one source of the format (docs/RAW_FORMAT.md explains it).
- * All numbers in the byte order of the machine that wrote them; the magic number tells which. */
+/* The raw profile, version 2: the one source of the format (docs/RAW_FORMAT.md explains it).
+ * All numbers in the byte order of the machine that wrote them; the magic numbers tell which.
+ * The file is valid at any moment: counters and hash tables are mapped, the process may be killed. */
 #ifndef P3_FORMAT_H
 #define P3_FORMAT_H
 
 #include <stdint.h>
 
-#define P3_RAW_MAGIC UINT64_C(0xff7033726177ff01) /* \xff p3raw \xff \x01 */
-#define P3_RAW_VERSION 1u
+#define P3_RAW_MAGIC UINT64_C(0xff7033726177ff02)   /* \xff p3raw \xff \x02 */
+#define P3_BLOCK_MAGIC UINT64_C(0x7033626c6f636b02) /* p3block \x02 */
+#define P3_CHUNK_MAGIC UINT64_C(0x70336368756e6b02) /* p3chunk \x02 */
+#define P3_RAW_VERSION 2u
 
-/* At offset 0. Behind it: module records, function records, counts; nothing else. */
+/* p3_raw_header.flags */
+enum {
+    P3_RAW_ENDED = 1u, /* the process ended normally, in its only thread */
+    P3_RAW_LOST = 2u,  /* counts were lost: no memory, no space */
+    P3_RAW_CHILD = 4u  /* of a forked child: it began inside the functions of its parent */
+};
+
+/* At offset 0, alone in its page. */
 struct p3_raw_header {
     uint64_t magic;
     uint32_t version;
     uint32_t header_size; /* sizeof(struct p3_raw_header) */
-    uint64_t file_size;
-    uint8_t program[16]; /* manifest.json: "program" */
+    uint8_t program[16];  /* manifest.json: "program" */
     uint32_t copy;
     uint32_t copies;
-    uint32_t n_modules;
-    uint32_t n_functions; /* of all modules */
     uint64_t pid;
-    uint32_t flags;     /* P3_ATOMIC */
-    uint32_t reserved;  /* 0 */
-    uint32_t body_crc;  /* CRC-32 of all that follows the header */
+    uint64_t page;       /* what blocks are aligned to */
+    uint32_t atomic;     /* counts are updated atomically */
     uint32_t header_crc; /* CRC-32 of the header up to here */
+    uint32_t flags;
+    uint32_t reserved;  /* 0 */
+    uint64_t file_size; /* at least; grows before a block becomes valid */
 };
 
-struct p3_raw_module {
-    uint32_t module;
-    uint32_t n_functions; /* its function records follow those of the module before */
+enum { P3_BLOCK_MODULE = 1, P3_BLOCK_ARENA = 2 };
+
+/* At multiples of the page. A page that begins with zeros instead was reserved and never used. */
+struct p3_raw_block {
+    uint64_t magic; /* written last */
+    uint64_t size;  /* with this header; a multiple of the page */
+    uint32_t kind;
+    uint32_t module;           /* its number in the manifest */
+    uint64_t n_functions;      /* MODULE: function records follow this header */
+    uint64_t counters_offset;  /* MODULE: from the block's begin, a multiple of the page */
+    uint64_t n_counters;       /* MODULE */
+    uint64_t reserved;
+    uint32_t reserved2;
+    uint32_t crc; /* CRC-32 of size … n_counters and of the records */
 };
 
 struct p3_raw_function {
     uint32_t func;
-    uint32_t kind;    /* P3_ARRAY: entries are counters; P3_HASH: struct p3_raw_entry */
-    uint64_t size;    /* one more than the largest id */
-    uint64_t offset;  /* of the entries in the file, a multiple of 8 */
-    uint64_t entries; /* their number; P3_ARRAY: size */
+    uint32_t kind;
+    uint64_t size;  /* as in p3_function */
+    uint64_t first; /* P3_ARRAY, P3_ENTRIES: index of the first counter */
 };
 
-struct p3_raw_entry {
-    uint64_t key; /* path id + 1; 0: empty */
-    uint64_t count;
+/* In an ARENA block, at multiples of 64 behind its header. Zeros: reserved and never used. */
+struct p3_raw_chunk {
+    uint64_t magic; /* written last */
+    uint32_t func;
+    uint32_t level;
+    uint64_t slots; /* struct p3_raw_slot follow: key and count */
+    uint64_t size;  /* P3_HASH: one more than the largest id */
+    uint64_t reserved[4];
 };
 
 #endif

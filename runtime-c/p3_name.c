@@ -51,9 +51,9 @@ static size_t append_field(char *out, size_t size, size_t at, char field, uint32
     return append(out, size, at, text);
 }
 
-static size_t expand(char *out, size_t size, const char *pattern, uint32_t copy) {
-    size_t at = 0;
-    out[0] = 0;
+static size_t expand(char *out, size_t size, size_t at, const char *pattern, uint32_t copy) {
+    if (at == 0)
+        out[0] = 0;
     for (const char *p = pattern; *p != 0; p++) {
         char one[2] = {*p, 0};
         at = *p == '%' && p[1] != 0 ? append_field(out, size, at, *++p, copy)
@@ -77,26 +77,31 @@ static int make_folders(char *path) {
     return 0;
 }
 
-static int names_process(const char *pattern) {
-    for (const char *p = strchr(pattern, '%'); p != NULL; p = strchr(p + 2, '%')) {
-        if (p[1] == 'p')
-            return 1;
-        if (p[1] == 0)
-            return 0;
-    }
-    return 0;
+/* Puts "-N" before the extension. */
+static size_t number(char *out, size_t size, size_t at, int n) {
+    char text[300], *slash = strrchr(out, '/'), *dot = strrchr(out, '.');
+    if (n == 0 || at == SIZE_MAX)
+        return at;
+    if (dot == NULL || (slash != NULL && dot < slash) || strlen(dot) > 200)
+        dot = out + at;
+    snprintf(text, sizeof text, "-%d%s", n, dot);
+    return append(out, size, (size_t)(dot - out), text);
 }
 
-int p3_file_name(char *out, size_t size, uint32_t copy, int child) {
+/* The working folder of the program may change. */
+static size_t absolute(char *out, size_t size) {
+    if (getcwd(out, size) == NULL)
+        return out[0] = 0, 0;
+    return append(out, size, strlen(out), "/");
+}
+
+int p3_file_name(char *out, size_t size, uint32_t copy, int n) {
     const char *pattern = getenv("P3_PROFILE_FILE");
     if (pattern == NULL || *pattern == 0)
         pattern = DEFAULT_PATTERN;
-    size_t at = expand(out, size, pattern, copy);
-    if (child && !names_process(pattern)) {
-        at = append(out, size, at, ".");
-        at = at == SIZE_MAX ? at : append_field(out, size, at, 'p', copy);
-    }
-    if (at == SIZE_MAX) {
+    size_t at = *pattern == '/' ? 0 : absolute(out, size);
+    at = expand(out, size, at, pattern, copy);
+    if (number(out, size, at, n) == SIZE_MAX) {
         p3_complain("P3_PROFILE_FILE", "file name too long");
         return -1;
     }

@@ -1,80 +1,63 @@
-/* Counting: hash tables of 64-bit path ids, and single counters. */
-#define _GNU_SOURCE
+/* Counting: hash tables of 64-bit path ids, and single counters.
+ *
+ * No lock anywhere: a key is claimed by compare-and-swap, never moves and never goes, so counting is
+ * safe in signal handlers and threads, and a process killed at any moment leaves a table that can be read. */
 #include "p3_internal.h"
 
-#include <errno.h>
-#include <sched.h>
-#include <sys/mman.h>
+uint64_t p3_level_slots(unsigned level) { return (uint64_t)P3_FIRST_SLOTS << 2 * level; }
 
-enum { FIRST_CAPACITY = 256 };
-
-static uint64_t slot_of(uint64_t key, uint64_t capacity) {
-    uint64_t h = key * UINT64_C(0x9e3779b97f4a7c15);
-    return (h ^ (h >> 32)) & (capacity - 1);
+/* Where the window of a key begins: the upper bits of a product, two more of them each level. */
+static uint64_t window(uint64_t key, unsigned level) {
+    return key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - 7 - 2 * level);
 }
 
-static struct p3_slot *find(struct p3_slot *slots, uint64_t capacity, uint64_t key) {
-    uint64_t i = slot_of(key, capacity);
-    while (slots[i].key != key && slots[i].key != 0)
-        i = (i + 1) & (capacity - 1);
-    return &slots[i];
+static struct p3_slot *level_of(struct p3_table *table, unsigned level) {
+    struct p3_slot *slots = __atomic_load_n(&table->level[level], __ATOMIC_ACQUIRE);
+    if (slots != NULL)
+        return slots;
+    struct p3_slot *fresh = p3_arena_level(table, level);
+    /* Whoever comes second uses what is there; its own stays empty. */
+    if (fresh == NULL || __atomic_compare_exchange_n(&table->level[level], &slots, fresh, 0,
+                                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return fresh;
+    return slots;
 }
 
-/* Doubles the table. When there is no memory, it goes on filling up; -1 when it is full. */
-static int grow(struct p3_table *table) {
-    uint64_t capacity = table->capacity ? table->capacity * 2 : FIRST_CAPACITY;
-    int saved = errno;
-    void *memory = mmap(NULL, capacity * sizeof(struct p3_slot), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    errno = saved;
-    if (memory == MAP_FAILED)
-        return table->used + 1 < table->capacity ? 0 : -1;
-    struct p3_slot *old = table->slots, *slots = memory;
-    uint64_t n = table->capacity;
-    for (uint64_t i = 0; i < n; i++)
-        if (old[i].key != 0)
-            *find(slots, capacity, old[i].key) = old[i];
-    table->slots = slots;
-    table->capacity = capacity;
-    if (old)
-        munmap(old, n * sizeof(struct p3_slot));
-    errno = saved;
-    return 0;
+/* Whether the slot holds the key, now or from now on. */
+static int take(struct p3_slot *slot, uint64_t key) {
+    uint64_t found = __atomic_load_n(&slot->key, __ATOMIC_RELAXED);
+    if (found == 0)
+        __atomic_compare_exchange_n(&slot->key, &found, key, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return found == 0 || found == key;
+}
+
+static struct p3_slot *find(struct p3_table *table, uint64_t key) {
+    for (unsigned level = 0; level < P3_LEVELS; level++) {
+        struct p3_slot *slots = level_of(table, level);
+        if (slots == NULL)
+            return NULL;
+        uint64_t first = window(key, level), mask = p3_level_slots(level) - 1;
+        for (uint64_t i = 0; i < P3_WINDOW; i++)
+            if (take(&slots[(first + i) & mask], key))
+                return &slots[(first + i) & mask];
+    }
+    return NULL;
 }
 
 void __p3_count(struct p3_table *table, uint64_t id) {
-    uint64_t key = id + 1;
-    if (key == 0)
-        return;
-    if (table->capacity != 0) {
-        struct p3_slot *slot = find(table->slots, table->capacity, key);
-        if (slot->key == key) {
-            slot->count++;
-            return;
-        }
-    }
-    if (table->used * 4 >= table->capacity * 3 && grow(table) != 0) {
+    struct p3_slot *slot = id == UINT64_MAX ? NULL : find(table, id + 1);
+    if (slot != NULL)
+        slot->count++;
+    else if (id != UINT64_MAX)
         p3_count_lost();
-        return;
-    }
-    struct p3_slot *slot = find(table->slots, table->capacity, key);
-    slot->key = key;
-    slot->count = 1;
-    table->used++;
 }
 
 void __p3_count_atomic(struct p3_table *table, uint64_t id) {
-    while (__atomic_exchange_n(&table->lock, 1, __ATOMIC_ACQUIRE) != 0)
-        sched_yield();
-    __p3_count(table, id);
-    __atomic_store_n(&table->lock, 0, __ATOMIC_RELEASE);
-}
-
-void p3_table_reset(struct p3_table *table) {
-    for (uint64_t i = 0; i < table->capacity; i++)
-        table->slots[i] = (struct p3_slot){0, 0};
-    table->used = 0;
-    table->lock = 0;
+    struct p3_slot *slot = id == UINT64_MAX ? NULL : find(table, id + 1);
+    if (slot != NULL)
+        __atomic_fetch_add(&slot->count, 1, __ATOMIC_RELAXED);
+    else if (id != UINT64_MAX)
+        p3_count_lost();
 }
 
 void __p3_add(uint64_t *counter) { ++*counter; }

@@ -110,6 +110,9 @@ pub struct FunctionEntry {
     pub instructions: Vec<u32>,
     /// The blocks that control may leave in the middle ([`Block::may_leave`]).
     pub may_leave: Vec<BlockId>,
+    /// The blocks with calls that may return twice ([`Block::returns_twice`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub returns_twice: Vec<BlockId>,
     /// The source positions of each block, as file and line in turn; empty without debug info.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Vec<u32>>,
@@ -140,6 +143,7 @@ impl FunctionEntry {
             instructions: self.instructions[i],
             calls,
             may_leave: self.may_leave.binary_search(&BlockId::new(i)).is_ok(),
+            returns_twice: self.returns_twice.contains(&BlockId::new(i)),
             lines: self.block_lines(i),
         });
         Cfg {
@@ -405,6 +409,11 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
             .cfg
             .ids()
             .filter(|&b| body.cfg.block(b).may_leave)
+            .collect(),
+        returns_twice: body
+            .cfg
+            .ids()
+            .filter(|&b| body.cfg.block(b).returns_twice)
             .collect(),
         lines: lines(blocks),
         calls: calls(&body.cfg),

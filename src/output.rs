@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 const RUNTIME: &[(&str, &str)] = &[
     ("p3-run.sh", include_str!("../runtime-c/p3-run.sh")),
     ("p3_abi.h", include_str!("../runtime-c/p3_abi.h")),
+    ("p3_arena.c", include_str!("../runtime-c/p3_arena.c")),
+    ("p3_file.c", include_str!("../runtime-c/p3_file.c")),
     ("p3_format.h", include_str!("../runtime-c/p3_format.h")),
     ("p3_internal.h", include_str!("../runtime-c/p3_internal.h")),
     ("p3_name.c", include_str!("../runtime-c/p3_name.c")),
     ("p3_profile.h", include_str!("../runtime-c/p3_profile.h")),
     ("p3_register.c", include_str!("../runtime-c/p3_register.c")),
     ("p3_table.c", include_str!("../runtime-c/p3_table.c")),
-    ("p3_write.c", include_str!("../runtime-c/p3_write.c")),
 ];
 
 /// The runner's rules; a header of variables comes before them.

@@ -29,6 +29,7 @@ fn block(succs: impl Iterator<Item = u32>, may_leave: bool) -> Block {
         instructions: 1,
         calls: Vec::new(),
         may_leave,
+        returns_twice: false,
         lines: Vec::new(),
     }
 }

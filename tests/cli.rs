@@ -288,7 +288,7 @@ fn bad_profiles() {
     let write = |name: &str, bytes: &[u8]| std::fs::write(dir.join(name), bytes).unwrap();
     write("half.p3raw", &good[1][..good[1].len() / 2]);
     let mut flipped = good[1].clone();
-    flipped[400] ^= 4;
+    flipped[4096 + 70] ^= 4;
     write("flipped.p3raw", &flipped);
     flipped = good[1].clone();
     flipped[8] = 9;

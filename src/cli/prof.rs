@@ -216,10 +216,13 @@ fn run_verify(args: &VerifyArgs) -> Result<Outcome> {
     let mut text = String::new();
     for (f, n) in &report.abandoned {
         let name = &profile.entry(*f).name;
-        text += &format!("{name}: {n} paths begun at loop headers and not completed\n");
+        text += &format!("{name}: {n} paths abandoned by exit, longjmp, an exception or the end\n");
     }
     for violation in &report.violations {
         text += &format!("violation: {violation}\n");
+    }
+    if report.in_flight {
+        text += "processes were killed, forked, or left threads behind: calls were not compared with entries\n";
     }
     text += &format!(
         "{} functions checked, {} violations\n",

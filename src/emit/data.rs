@@ -14,9 +14,11 @@ use inkwell::values::{
 };
 
 /// The version of the interface to the runtime.
-const ABI: u64 = 1;
-/// The size of the runtime's `struct p3_table`, in words.
-const TABLE_WORDS: u32 = 8;
+const ABI: u32 = 2;
+/// The size of the runtime's `struct p3_table`, in bytes.
+const TABLE_SIZE: u64 = 128;
+/// The number of levels of a table.
+const LEVELS: u32 = 12;
 
 /// Where one function counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +40,12 @@ pub struct Data<'ctx> {
     counters: Option<GlobalValue<'ctx>>,
     tables: Option<GlobalValue<'ctx>>,
     places: Vec<Place>,
+    /// By plan: the slot that counts entries.
+    entries: Vec<Option<u64>>,
     /// The number of counters; one more slot takes increments that must not count.
     slots: u64,
+    /// Counters have whole pages of this size for themselves: the runtime maps a file over them.
+    page: u64,
     /// Increment arrays by calls.
     pub calls: bool,
     /// Increment atomically.
@@ -50,30 +56,74 @@ pub struct Data<'ctx> {
 impl<'ctx> Data<'ctx> {
     /// Declares counters and tables for all plans of the job.
     pub fn declare(context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) -> Self {
-        let i64 = context.i64_type();
-        let (places, slots, tables) = lay_out(job.plans.iter().map(|(_, p)| *p));
-        let internal = |name: &str, ty: BasicTypeEnum<'ctx>, align: u32| {
-            let global = module.add_global(ty, None, name);
-            global.set_linkage(Linkage::Internal);
-            global.set_alignment(align);
-            global.set_initializer(&zero(ty));
-            global
-        };
-        // The slot behind the last counter is not described to the runtime.
-        let array = |n: u64| {
-            i64.array_type(u32::try_from(n).expect("counters fit"))
-                .into()
-        };
-        let table = i64.array_type(TABLE_WORDS).array_type(tables as u32);
-        Data {
-            counters: (slots > 0).then(|| internal("__p3_counters", array(slots + 1), 4096)),
-            tables: (tables > 0).then(|| internal("__p3_tables", table.into(), 64)),
-            places,
-            slots,
+        let layout = Layout::new(job.plans.iter().map(|(_, p)| *p));
+        let mut data = Data {
+            counters: None,
+            tables: None,
+            slots: layout.slots,
+            places: layout.places,
+            entries: layout.entries,
+            page: page_size(module),
             calls: job.counters == Counters::Call,
             atomic: job.update == Update::Atomic,
-            i64,
+            i64: context.i64_type(),
+        };
+        if data.slots > 0 {
+            let words = u32::try_from(data.counters_size() / 8).expect("counters fit");
+            let ty = data.i64.array_type(words);
+            let global = internal(module, ty.into(), "__p3_counters");
+            global.set_alignment(data.page as u32);
+            global.set_initializer(&ty.const_zero());
+            data.counters = Some(global);
         }
+        data.tables = data.declare_tables(context, module, job);
+        data
+    }
+
+    fn declare_tables(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        job: &ModuleJob,
+    ) -> Option<GlobalValue<'ctx>> {
+        let (i32, ptr) = (context.i32_type(), pointer(context));
+        let table = |plan: &FunctionPlan| {
+            context.const_struct(
+                &[
+                    i32.const_int(u64::from(plan.func.0), false).into(),
+                    i32.const_zero().into(),
+                    self.i64.const_int(plan.table.ids(), false).into(),
+                    ptr.array_type(LEVELS).const_zero().into(),
+                    self.i64.array_type(2).const_zero().into(),
+                ],
+                false,
+            )
+        };
+        let plans = job.plans.iter().zip(&self.places);
+        let hashed = plans.filter(|(_, place)| matches!(place, Place::Hash { .. }));
+        let tables: Vec<_> = hashed.map(|((_, plan), _)| table(plan)).collect();
+        let ty = tables.first()?.get_type();
+        let global = internal(
+            module,
+            ty.array_type(tables.len() as u32).into(),
+            "__p3_tables",
+        );
+        global.set_alignment(64);
+        global.set_initializer(&ty.const_array(&tables));
+        Some(global)
+    }
+
+    /// The size of the counters in bytes, the slot behind the last one included.
+    fn counters_size(&self) -> u64 {
+        match self.slots {
+            0 => 0,
+            slots => ((slots + 1) * 8).next_multiple_of(self.page),
+        }
+    }
+
+    /// The counter of entries of the job's `i`-th plan, if it counts them.
+    pub fn entry_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
+        self.entries[i].map(|slot| self.counter(slot))
     }
 
     /// Where the job's `i`-th plan counts.
@@ -101,11 +151,7 @@ impl<'ctx> Data<'ctx> {
             .tables
             .expect("a hash plan has tables")
             .as_pointer_value();
-        sys::const_address(
-            base,
-            self.i64
-                .const_int(index * u64::from(TABLE_WORDS) * 8, false),
-        )
+        sys::const_address(base, self.i64.const_int(index * TABLE_SIZE, false))
     }
 
     /// The runtime's function that counts an id in a hash table.
@@ -152,29 +198,30 @@ impl<'ctx> Data<'ctx> {
         job: &ModuleJob,
     ) -> GlobalValue<'ctx> {
         let (i32, ptr) = (context.i32_type(), pointer(context));
-        let record = context.struct_type(
-            &[i32.into(), i32.into(), self.i64.into(), ptr.into()],
-            false,
-        );
-        let describe = |((_, plan), place): (&(u32, &FunctionPlan), &Place)| {
-            let (kind, counts) = match *place {
-                Place::Array { first } => (0, self.counter(first)),
-                Place::Hash { index } => (1, self.hash_table(index)),
-            };
+        let fields = [i32.into(), i32.into(), self.i64.into(), ptr.into()];
+        let record = context.struct_type(&fields, false);
+        let describe = |func: u32, kind: u64, size: u64, counts: PointerValue<'ctx>| {
             record.const_named_struct(&[
-                i32.const_int(u64::from(plan.func.0), false).into(),
+                i32.const_int(u64::from(func), false).into(),
                 i32.const_int(kind, false).into(),
-                self.i64.const_int(plan.table.ids(), false).into(),
+                self.i64.const_int(size, false).into(),
                 counts.into(),
             ])
         };
-        let records: Vec<_> = job.plans.iter().zip(&self.places).map(describe).collect();
-        let global = module.add_global(
-            record.array_type(records.len() as u32),
-            None,
-            "__p3_functions",
-        );
-        global.set_linkage(Linkage::Internal);
+        let mut records = Vec::new();
+        for (i, (_, plan)) in job.plans.iter().enumerate() {
+            let (kind, counts) = match self.places[i] {
+                Place::Array { first } => (0, self.counter(first)),
+                Place::Hash { index } => (1, self.hash_table(index)),
+            };
+            records.push(describe(plan.func.0, kind, plan.table.ids(), counts));
+            records.extend(
+                self.entry_counter(i)
+                    .map(|slot| describe(plan.func.0, 2, 1, slot)),
+            );
+        }
+        let ty = record.array_type(records.len() as u32).into();
+        let global = internal(module, ty, "__p3_functions");
         global.set_initializer(&record.const_array(&records));
         global
     }
@@ -196,9 +243,11 @@ impl<'ctx> Data<'ctx> {
         let counters = self
             .counters
             .map_or(ptr.const_null(), |g| g.as_pointer_value());
-        let fields: [BasicValueEnum; 12] = [
-            word(ABI as u32),
-            word(job.plans.len() as u32),
+        let size = |n: u64| -> BasicValueEnum<'ctx> { self.i64.const_int(n, false).into() };
+        let records = self.places.len() + self.entries.iter().flatten().count();
+        let fields: [BasicValueEnum; 14] = [
+            word(ABI),
+            word(records as u32),
             word(job.copy.0),
             word(job.copies),
             i8.const_array(&program).into(),
@@ -206,39 +255,70 @@ impl<'ctx> Data<'ctx> {
             word(u32::from(self.atomic)),
             functions.as_pointer_value().into(),
             counters.into(),
-            self.i64.const_int(self.slots, false).into(),
+            size(self.counters_size()),
+            size(self.page),
             ptr.const_null().into(),
-            self.i64.array_type(4).const_zero().into(),
+            size(0),
+            self.i64.array_type(2).const_zero().into(),
         ];
         let types: Vec<BasicTypeEnum> = fields.iter().map(|f| f.get_type()).collect();
         let ty: StructType = context.struct_type(&types, false);
-        let global = module.add_global(ty, None, "__p3_module");
-        global.set_linkage(Linkage::Internal);
+        let global = internal(module, ty.into(), "__p3_module");
         global.set_initializer(&ty.const_named_struct(&fields));
         global
     }
 }
 
-/// Gives every plan its place: counters in use, and hash tables.
-fn lay_out<'a>(plans: impl Iterator<Item = &'a FunctionPlan>) -> (Vec<Place>, u64, u64) {
-    let (mut slots, mut tables) = (0, 0);
-    let places = plans.map(|plan| match plan.table {
-        Table::Array { slots: n } => {
-            let first = slots;
-            slots += n;
-            Place::Array { first }
-        }
-        Table::Hash { .. } => {
-            tables += 1;
-            Place::Hash { index: tables - 1 }
-        }
-    });
-    let places = places.collect();
-    (places, slots, tables)
+/// Where everything is: counters in use, and hash tables.
+#[derive(Default)]
+struct Layout {
+    places: Vec<Place>,
+    entries: Vec<Option<u64>>,
+    slots: u64,
 }
 
-fn zero(ty: BasicTypeEnum) -> BasicValueEnum {
-    ty.const_zero()
+impl Layout {
+    fn new<'a>(plans: impl Iterator<Item = &'a FunctionPlan>) -> Layout {
+        let (mut layout, mut tables) = (Layout::default(), 0);
+        for plan in plans {
+            let place = match plan.table {
+                Table::Array { slots } => Place::Array {
+                    first: layout.take(slots),
+                },
+                Table::Hash { .. } => {
+                    tables += 1;
+                    Place::Hash { index: tables - 1 }
+                }
+            };
+            layout.places.push(place);
+            let entries = plan.entries.then(|| layout.take(1));
+            layout.entries.push(entries);
+        }
+        layout
+    }
+
+    fn take(&mut self, slots: u64) -> u64 {
+        self.slots += slots;
+        self.slots - slots
+    }
+}
+
+/// The largest page that a kernel for the module's target has.
+fn page_size(module: &Module) -> u64 {
+    let triple = module.get_triple();
+    let triple = triple.as_str().to_string_lossy();
+    let large = ["aarch64", "arm64", "powerpc", "ppc64", "mips", "loongarch"];
+    if large.iter().any(|t| triple.starts_with(t)) {
+        1 << 16
+    } else {
+        1 << 12
+    }
+}
+
+fn internal<'ctx>(module: &Module<'ctx>, ty: BasicTypeEnum<'ctx>, name: &str) -> GlobalValue<'ctx> {
+    let global = module.add_global(ty, None, name);
+    global.set_linkage(Linkage::Internal);
+    global
 }
 
 fn pointer(context: &Context) -> PointerType<'_> {

@@ -19,7 +19,7 @@ use inkwell::types::IntType;
 use inkwell::values::{BasicValue, FunctionValue, IntValue, PhiValue, PointerValue};
 use std::collections::HashMap;
 
-/// Inserts the code of `plan` into `function`. O(blocks + code).
+/// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
 pub fn instrument<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
@@ -27,7 +27,7 @@ pub fn instrument<'ctx>(
     body: &FunctionBody,
     plan: &FunctionPlan,
     data: &Data<'ctx>,
-    place: Place,
+    index: usize,
 ) {
     let blocks = function.get_basic_blocks();
     check(&blocks, body);
@@ -41,7 +41,8 @@ pub fn instrument<'ctx>(
         cfg: &body.cfg,
         plan,
         data,
-        place,
+        place: data.table(index),
+        entries: data.entry_counter(index),
         blocks,
         spots,
         registers,
@@ -70,6 +71,7 @@ struct Emitter<'a, 'ctx> {
     plan: &'a FunctionPlan,
     data: &'a Data<'ctx>,
     place: Place,
+    entries: Option<PointerValue<'ctx>>,
     blocks: Vec<BasicBlock<'ctx>>,
     spots: Spots<'ctx>,
     registers: Registers,
@@ -108,10 +110,14 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn entry(&mut self) {
         let ops = self.plan.ops(Site::Entry);
-        if !ops.is_empty() {
-            sys::position_before(&self.builder, sites::entry_point(self.blocks[0]));
-            self.code(ops, None, None);
+        if ops.is_empty() && self.entries.is_none() {
+            return;
         }
+        sys::position_before(&self.builder, sites::entry_point(self.blocks[0]));
+        if let Some(counter) = self.entries {
+            self.increment(counter);
+        }
+        self.code(ops, None, None);
     }
 
     fn edge(&mut self, edge: CfgEdge) {

@@ -152,7 +152,7 @@ fn count<'ctx>(
     for (i, &(ordinal, plan)) in job.plans.iter().enumerate() {
         let body = &job.module.bodies[ordinal as usize];
         let function = functions[ordinal as usize];
-        function::instrument(context, module, function, body, plan, &data, data.table(i));
+        function::instrument(context, module, function, body, plan, &data, i);
     }
     data.register(context, module, job);
 }

@@ -25,6 +25,8 @@ pub struct Block {
     /// Whether control may leave the block in its middle: it holds a call that may not return
     /// (by `exit`, `longjmp`, an exception, an endless loop), the call of an `invoke` included.
     pub may_leave: bool,
+    /// Whether it holds a call that may return a second time, as `setjmp` does.
+    pub returns_twice: bool,
     /// Source positions of the block's instructions in order, consecutive repeats folded.
     pub lines: Vec<Loc>,
 }

@@ -34,6 +34,17 @@ pub enum Share {
     Split(Vec<(CopyId, FixedBitSet)>),
 }
 
+impl Share {
+    /// The lowest copy that profiles some of it.
+    pub fn first(&self) -> Option<CopyId> {
+        match self {
+            Share::Nothing => None,
+            Share::Whole(copy) => Some(*copy),
+            Share::Split(sets) => sets.first().map(|&(copy, _)| copy),
+        }
+    }
+}
+
 /// The outcome of partitioning and distribution.
 #[derive(Clone, Debug)]
 pub struct Assignment {

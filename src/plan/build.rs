@@ -90,6 +90,12 @@ fn table(ids: u64) -> Table {
     }
 }
 
+/// Whether activations may end otherwise than by an exit of `cfg`. O(V + E).
+pub fn may_be_left(cfg: &Cfg) -> bool {
+    let reachable = crate::dag::Order::new(cfg).rpo;
+    reachable.iter().any(|&b| cfg.block(b).may_leave)
+}
+
 /// The plan of one copy. Near-linear in what the copy profiles; functions in parallel.
 pub fn copy_plan(
     functions: &[FunctionInput],
@@ -111,6 +117,7 @@ pub fn copy_plan(
         Some(FunctionPlan {
             func: FuncId::new(i),
             table: code.table,
+            entries: share.first() == Some(copy) && may_be_left(functions[i].cfg),
             probes,
         })
     });

@@ -32,6 +32,9 @@ pub struct FunctionPlan {
     pub func: FuncId,
     /// Where its counts are kept.
     pub table: Table,
+    /// Whether this copy also counts how often the function is entered: one copy does, where
+    /// activations may end without completing their path.
+    pub entries: bool,
     /// The code to insert, sorted by site, each site once, no list empty.
     pub probes: Vec<SiteCode>,
 }

@@ -17,7 +17,12 @@ impl CopyPlan {
 impl FunctionPlan {
     /// The plan of one function as text, one line for each site.
     pub fn text(&self, name: &str) -> String {
-        let mut out = format!("{name}: {}, {} sites\n", self.table, self.probes.len());
+        let entries = if self.entries { ", entries" } else { "" };
+        let mut out = format!(
+            "{name}: {}{entries}, {} sites\n",
+            self.table,
+            self.probes.len()
+        );
         for code in &self.probes {
             let ops: Vec<String> = code.ops.iter().map(Op::to_string).collect();
             out += &format!("  {:<12} {}\n", format!("{}:", code.site), ops.join("; "));

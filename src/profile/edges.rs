@@ -3,7 +3,7 @@
 use super::{Profile, Structure};
 use crate::dag::{Dag, EdgeKind};
 use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, FuncId};
+use crate::index::{BlockId, CfgEdge, EdgeId, FuncId};
 
 /// What the paths of one function add up to. Paths that were begun and not completed (left by
 /// `exit`, `longjmp` or an exception) are not in it.
@@ -11,8 +11,10 @@ use crate::index::{BlockId, CfgEdge, FuncId};
 pub struct Flow {
     /// Executions of each DAG edge.
     pub dag: Vec<u64>,
-    /// Paths that began at the function's entry.
+    /// How often the function was entered: counted, or as often as completed paths begin there.
     pub entry: u64,
+    /// Activations that reached an exit.
+    pub exits: u64,
     /// Executions of each block.
     pub blocks: Vec<u64>,
 }
@@ -28,10 +30,20 @@ pub fn flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow>
         }
     }
     Ok(Flow {
-        entry: counts[0],
+        entry: profile.entries[f.index()].unwrap_or(counts[0]),
+        exits: exits(dag, &counts),
         blocks: blocks(dag, &counts, structure.cfg.len()),
         dag: counts,
     })
+}
+
+fn exits(dag: &Dag, counts: &[u64]) -> u64 {
+    let leave = |e: &&EdgeId| dag.edge(**e).kind == EdgeKind::Leave;
+    dag.ins(dag.exit())
+        .iter()
+        .filter(leave)
+        .map(|e| counts[e.index()])
+        .sum()
 }
 
 fn blocks(dag: &Dag, counts: &[u64], n: usize) -> Vec<u64> {

@@ -25,9 +25,13 @@ const MAX_RATIO: u64 = 1100;
 #[serde(deny_unknown_fields)]
 struct Payload {
     files: u32,
+    cut_short: u32,
+    children: u32,
     missing: Vec<CopyId>,
     /// The functions that ran: id and count in turn, by ascending id.
     counts: Vec<(FuncId, Vec<u64>)>,
+    /// Functions whose entries are counted, and how often they were entered.
+    entries: Vec<(FuncId, u64)>,
     manifest: Manifest,
 }
 
@@ -44,10 +48,16 @@ impl Profile {
             let pairs = self.counts[f.index()].iter();
             (f, pairs.flat_map(|&(id, n)| [id, n]).collect())
         };
+        let entries = self.entries.iter().enumerate();
         let payload = Payload {
             files: self.files,
+            cut_short: self.cut_short,
+            children: self.children,
             missing: self.missing.clone(),
             counts: self.executed().map(flat).collect(),
+            entries: entries
+                .filter_map(|(i, n)| Some((FuncId::new(i), (*n)?)))
+                .collect(),
             manifest: self.manifest.clone(),
         };
         let json = serde_json::to_vec(&payload).expect("a profile serialises");
@@ -82,12 +92,20 @@ impl Profile {
                 .ok_or("damaged: function out of range")?;
             *slot = pairs(&flat).ok_or("damaged: counts out of order")?;
         }
+        let mut entries = vec![None; manifest.functions.len()];
+        for (f, n) in payload.entries {
+            let slot = entries.get_mut(f.index());
+            *slot.ok_or("damaged: function out of range")? = Some(n);
+        }
         Ok(Profile {
             path: path.to_path_buf(),
             manifest,
             files: payload.files,
+            cut_short: payload.cut_short,
+            children: payload.children,
             missing: payload.missing,
             counts,
+            entries,
         })
     }
 }

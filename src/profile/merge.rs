@@ -31,8 +31,12 @@ pub struct Merged {
     pub warnings: Vec<String>,
 }
 
-/// Counts by function and id.
-type Counts = BTreeMap<FuncId, BTreeMap<u64, u64>>;
+/// What one copy counted, over all its processes.
+#[derive(Default)]
+struct Copy {
+    counts: BTreeMap<FuncId, BTreeMap<u64, u64>>,
+    entries: BTreeMap<FuncId, u64>,
+}
 
 /// Merges the raw files (of any number of runs) named by `files`, folders searched for `*.p3raw`.
 ///
@@ -42,11 +46,13 @@ type Counts = BTreeMap<FuncId, BTreeMap<u64, u64>>;
 pub fn merge(manifest_path: &Path, files: &[PathBuf], mode: FailureMode) -> Result<Merged> {
     let manifest = Manifest::read(manifest_path)?;
     let mut warnings = Vec::new();
-    let mut by_copy: BTreeMap<CopyId, Counts> = BTreeMap::new();
-    let mut used = 0;
+    let mut by_copy: BTreeMap<CopyId, Copy> = BTreeMap::new();
+    let (mut used, mut cut_short, mut children) = (0, 0, 0);
     for file in raw_files(files)? {
         match read(&file, &manifest) {
             Ok(raw) => {
+                cut_short += u32::from(!raw.ended);
+                children += u32::from(raw.child);
                 add(by_copy.entry(raw.copy).or_default(), raw, &file)?;
                 used += 1;
             }
@@ -77,8 +83,11 @@ pub fn merge(manifest_path: &Path, files: &[PathBuf], mode: FailureMode) -> Resu
     let path = manifest_path.to_path_buf();
     let profile = Profile {
         path,
+        entries: entries(&manifest, &by_copy),
         manifest,
         files: used,
+        cut_short,
+        children,
         missing,
         counts,
     };
@@ -116,35 +125,54 @@ fn check(raw: &Raw, manifest: &Manifest) -> Result<(), String> {
     if raw.program != manifest.program_bytes() {
         return Err("it is of another program, or of another rewriting of it".into());
     }
+    if raw.lost {
+        return Err("its process ran out of memory or disk and dropped counts".into());
+    }
     if raw.copies != manifest.copies || raw.copy.0 >= raw.copies {
         return Err(format!("it is of copy {} of {}", raw.copy, raw.copies));
     }
-    let unknown = raw
+    match raw
         .functions
-        .iter()
-        .find(|f| f.func.index() >= manifest.functions.len());
-    match unknown {
-        Some(f) => Err(format!("the manifest has no function {}", f.func)),
+        .keys()
+        .find(|f| f.index() >= manifest.functions.len())
+    {
+        Some(f) => Err(format!("the manifest has no function {f}")),
         None => Ok(()),
     }
 }
 
-fn add(counts: &mut Counts, raw: Raw, file: &Path) -> Result<()> {
-    for f in raw.functions {
-        let ids = counts.entry(f.func).or_default();
+fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
+    let sum = |to: &mut u64, n: u64, func: FuncId| {
+        *to = to.checked_add(n).ok_or_else(|| {
+            let problem = format!("a count of function {func} overflows");
+            Error::profile(file, problem, "merge fewer runs")
+        })?;
+        Ok::<_, Error>(())
+    };
+    for (func, f) in raw.functions {
+        let ids = copy.counts.entry(func).or_default();
         for (id, count) in f.counts {
-            let sum = ids.entry(id).or_default();
-            *sum = sum.checked_add(count).ok_or_else(|| {
-                let problem = format!("the count of id {id} of function {} overflows", f.func);
-                Error::profile(file, problem, "merge fewer runs")
-            })?;
+            sum(ids.entry(id).or_default(), count, func)?;
+        }
+        if let Some(n) = f.entries {
+            sum(copy.entries.entry(func).or_default(), n, func)?;
         }
     }
     Ok(())
 }
 
+/// By function: its entries, where a copy that ran has counted them.
+fn entries(manifest: &Manifest, by_copy: &BTreeMap<CopyId, Copy>) -> Vec<Option<u64>> {
+    let of = |i| {
+        by_copy
+            .values()
+            .find_map(|c| c.entries.get(&FuncId::new(i)).copied())
+    };
+    (0..manifest.functions.len()).map(of).collect()
+}
+
 /// The copies that profile something and have left no file.
-fn missing_copies(manifest: &Manifest, by_copy: &BTreeMap<CopyId, Counts>) -> Vec<CopyId> {
+fn missing_copies(manifest: &Manifest, by_copy: &BTreeMap<CopyId, Copy>) -> Vec<CopyId> {
     let mut needed = BTreeSet::new();
     for f in &manifest.functions {
         match &f.share {
@@ -178,16 +206,12 @@ fn disagreement(manifest: &Path, first: &str, count: usize) -> Error {
 /// Counts by function, and where copies disagree.
 type Combined = (Vec<Vec<(PathId, u64)>>, Vec<String>);
 
-fn combine(
-    path: &Path,
-    manifest: &Manifest,
-    by_copy: &BTreeMap<CopyId, Counts>,
-) -> Result<Combined> {
+fn combine(path: &Path, manifest: &Manifest, by_copy: &BTreeMap<CopyId, Copy>) -> Result<Combined> {
     let functions = manifest.functions.par_iter().enumerate().map(|(i, entry)| {
         let func = FuncId::new(i);
         let counts = by_copy
             .iter()
-            .filter_map(|(c, counts)| Some((*c, counts.get(&func)?)));
+            .filter_map(|(c, counts)| Some((*c, counts.counts.get(&func)?)));
         combine_function(entry, &counts.collect::<Vec<_>>()).map_err(|p| {
             Error::profile(path, format!("{}: {p}", entry.name), "run the copies again")
         })

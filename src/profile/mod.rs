@@ -32,10 +32,17 @@ pub struct Profile {
     pub manifest: Manifest,
     /// Raw profiles that went into it.
     pub files: u32,
+    /// How many of them are of processes that did not end normally: complete up to that moment.
+    pub cut_short: u32,
+    /// How many of them are of forked children, which leave functions that they never entered.
+    pub children: u32,
     /// Copies whose counts are missing: the profile is incomplete.
     pub missing: Vec<CopyId>,
     /// By function: canonical id and count (not zero) of every path that ran, by ascending id.
     pub counts: Vec<Vec<(PathId, u64)>>,
+    /// By function: how often it was entered, where activations may end without completing their
+    /// path (elsewhere: as often as paths begin at the entry).
+    pub entries: Vec<Option<u64>>,
 }
 
 /// The structure of a function of a profile, as the rewriter saw it.

@@ -1,25 +1,31 @@
-//! Raw profiles, as the C runtime writes them (`runtime-c/p3_format.h`, `docs/RAW_FORMAT.md`).
+//! Raw profiles, as the C runtime keeps them (`runtime-c/p3_format.h`, `docs/RAW_FORMAT.md`).
 //!
-//! Nothing is believed before it was checked: magic, version, length, checksums, then every
-//! offset. No more memory is used than the file is long.
+//! The process may have been killed at any moment, so counts carry no checksum; everything that
+//! describes them does, and nothing is believed before it was checked. No more memory is used than
+//! the file is long.
 
 use crate::index::{CopyId, FuncId};
+use std::collections::BTreeMap;
 
 /// `P3_RAW_MAGIC`.
-pub const MAGIC: u64 = 0xff70_3372_6177_ff01;
+pub const MAGIC: u64 = 0xff70_3372_6177_ff02;
+/// `P3_BLOCK_MAGIC`.
+pub const BLOCK_MAGIC: u64 = 0x7033_626c_6f63_6b02;
+/// `P3_CHUNK_MAGIC`.
+pub const CHUNK_MAGIC: u64 = 0x7033_6368_756e_6b02;
 /// `P3_RAW_VERSION`.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// `sizeof(struct p3_raw_header)`.
 pub const HEADER_SIZE: usize = 80;
 /// `offsetof(struct p3_raw_header, header_crc)`.
-pub const HEADER_CRC_AT: usize = 76;
-/// `sizeof(struct p3_raw_module)`.
-pub const MODULE_SIZE: usize = 8;
+pub const HEADER_CRC_AT: usize = 60;
+/// `sizeof(struct p3_raw_block)`, and of a chunk's header.
+pub const BLOCK_SIZE: usize = 64;
 /// `sizeof(struct p3_raw_function)`.
-pub const FUNCTION_SIZE: usize = 32;
+pub const FUNCTION_SIZE: usize = 24;
 
-/// What one run of one copy counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What one process of one copy counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Raw {
     /// [`crate::manifest::Manifest::program_bytes`].
     pub program: [u8; 16],
@@ -27,19 +33,23 @@ pub struct Raw {
     pub copy: CopyId,
     /// The number of copies.
     pub copies: u32,
-    /// One for each function body; several may be of one function.
-    pub functions: Vec<RawFunction>,
+    /// Whether the process ended normally.
+    pub ended: bool,
+    /// Whether the process had to drop counts.
+    pub lost: bool,
+    /// Whether it is of a forked child, which began inside the functions of its parent.
+    pub child: bool,
+    /// By function: what was counted.
+    pub functions: BTreeMap<FuncId, RawFunction>,
 }
 
-/// The counts of one function body.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The counts of one function, of all its bodies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawFunction {
-    /// The function.
-    pub func: FuncId,
-    /// One more than the largest id.
-    pub ids: u64,
-    /// Id (as the copy numbers paths) and count, zero counts left out.
-    pub counts: Vec<(u64, u64)>,
+    /// Id (as the copy numbers paths) → count, zero counts left out.
+    pub counts: BTreeMap<u64, u64>,
+    /// How often it was entered, if that is counted.
+    pub entries: Option<u64>,
 }
 
 /// Parses a raw profile; the error is what is wrong with it.
@@ -47,34 +57,40 @@ pub fn parse(bytes: &[u8]) -> Result<Raw, String> {
     let header = bytes
         .get(..HEADER_SIZE)
         .ok_or("not a raw profile: too short")?;
-    let order = byte_order(header)?;
-    let read = Reader { bytes, order };
+    let read = Reader {
+        bytes,
+        order: byte_order(header)?,
+    };
     if read.u32(8) != VERSION {
         return Err(format!(
             "raw format version {} (this build: {VERSION})",
             read.u32(8)
         ));
     }
-    if read.u32(12) as usize != HEADER_SIZE {
-        return Err("damaged: header size".into());
-    }
-    if crc32fast::hash(&header[..HEADER_CRC_AT]) != read.u32(HEADER_CRC_AT) {
+    if read.u32(12) as usize != HEADER_SIZE
+        || crc32fast::hash(&header[..HEADER_CRC_AT]) != read.u32(HEADER_CRC_AT)
+    {
         return Err("damaged: the header's checksum is wrong".into());
     }
-    if read.u64(16) != bytes.len() as u64 {
-        let (is, should) = (bytes.len(), read.u64(16));
+    if (bytes.len() as u64) < read.u64(72) {
+        let (is, should) = (bytes.len(), read.u64(72));
         return Err(format!("damaged: {is} bytes long instead of {should}"));
     }
-    if crc32fast::hash(&bytes[HEADER_SIZE..]) != read.u32(72) {
-        return Err("damaged: the checksum is wrong".into());
+    let mut raw = Raw {
+        program: header[16..32].try_into().expect("16 bytes"),
+        copy: CopyId(read.u32(32)),
+        copies: read.u32(36),
+        ended: read.u32(64) & 1 != 0,
+        lost: read.u32(64) & 2 != 0,
+        child: read.u32(64) & 4 != 0,
+        functions: BTreeMap::new(),
+    };
+    let page = usize::try_from(read.u64(48)).unwrap_or(0);
+    if !page.is_power_of_two() || page < 4096 {
+        return Err("damaged: page size".into());
     }
-    let functions = functions(&read, read.u32(48) as usize, read.u32(52) as usize)?;
-    Ok(Raw {
-        program: header[24..40].try_into().expect("16 bytes"),
-        copy: CopyId(read.u32(40)),
-        copies: read.u32(44),
-        functions,
-    })
+    read.blocks(page, &mut raw)?;
+    Ok(raw)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -85,9 +101,13 @@ enum Order {
 
 fn byte_order(header: &[u8]) -> Result<Order, String> {
     let magic: [u8; 8] = header[..8].try_into().expect("8 bytes");
-    match (u64::from_le_bytes(magic), u64::from_be_bytes(magic)) {
-        (MAGIC, _) => Ok(Order::Little),
-        (_, MAGIC) => Ok(Order::Big),
+    // The last byte is the version: a file of another one is still recognised.
+    match (
+        u64::from_le_bytes(magic) >> 8,
+        u64::from_be_bytes(magic) >> 8,
+    ) {
+        (m, _) if m == MAGIC >> 8 => Ok(Order::Little),
+        (_, m) if m == MAGIC >> 8 => Ok(Order::Big),
         _ => Err("not a raw profile".into()),
     }
 }
@@ -114,51 +134,135 @@ impl Reader<'_> {
             Order::Big => u64::from_be_bytes(b),
         }
     }
+
+    /// Walks the blocks behind the header's page. Pages that were reserved and never became a
+    /// block begin with zeros.
+    fn blocks(&self, page: usize, raw: &mut Raw) -> Result<(), String> {
+        let mut at = page;
+        while at + BLOCK_SIZE <= self.bytes.len() {
+            if self.u64(at) != BLOCK_MAGIC {
+                if self.u64(at) != 0 {
+                    return Err(format!("damaged: no block at {at}"));
+                }
+                at += page;
+                continue;
+            }
+            let size = self.u64(at + 8);
+            let end = (at as u64)
+                .checked_add(size)
+                .filter(|&e| e <= self.bytes.len() as u64);
+            let (Some(end), true) = (end, size >= BLOCK_SIZE as u64 && size % page as u64 == 0)
+            else {
+                return Err(format!(
+                    "damaged: the block at {at} is longer than the file"
+                ));
+            };
+            match self.u32(at + 16) {
+                1 => self.module(at, end as usize, raw)?,
+                2 => self.arena(at + BLOCK_SIZE, end as usize, raw)?,
+                kind => return Err(format!("damaged: block of kind {kind}")),
+            }
+            at = end as usize;
+        }
+        Ok(())
+    }
+
+    fn module(&self, at: usize, end: usize, raw: &mut Raw) -> Result<(), String> {
+        let space = (end - at) as u64;
+        let (records, counters, n) = (self.u64(at + 24), self.u64(at + 32), self.u64(at + 40));
+        let table = records
+            .checked_mul(FUNCTION_SIZE as u64)
+            .and_then(|n| n.checked_add(64));
+        let data = n.checked_mul(8).and_then(|n| n.checked_add(counters));
+        let fits = table.is_some_and(|t| t <= counters && t <= space);
+        if !fits || data.is_none_or(|d| d > space) {
+            return Err("damaged: a module's counts lie outside its block".into());
+        }
+        let table = at + BLOCK_SIZE..at + 64 + records as usize * FUNCTION_SIZE;
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&self.bytes[at + 8..at + 48]);
+        crc.update(&self.bytes[table.clone()]);
+        if crc.finalize() != self.u32(at + 60) {
+            return Err("damaged: the checksum of a block is wrong".into());
+        }
+        for record in table.step_by(FUNCTION_SIZE) {
+            self.function(record, at + counters as usize, n, raw)?;
+        }
+        Ok(())
+    }
+
+    fn function(
+        &self,
+        record: usize,
+        counters: usize,
+        n: u64,
+        raw: &mut Raw,
+    ) -> Result<(), String> {
+        let (func, kind) = (FuncId(self.u32(record)), self.u32(record + 4));
+        let (size, first) = (self.u64(record + 8), self.u64(record + 16));
+        let function = raw.functions.entry(func).or_default();
+        if kind == 1 {
+            return Ok(()); // its counts are in chunks
+        }
+        if kind > 2 || first.checked_add(size).is_none_or(|end| end > n) {
+            return Err(format!(
+                "damaged: the counts of function {func} lie outside its block"
+            ));
+        }
+        for id in 0..size {
+            let count = self.u64(counters + (first + id) as usize * 8);
+            match kind {
+                0 => add(&mut function.counts, id, count)?,
+                _ => function.entries = Some(sum(function.entries.unwrap_or(0), count)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Walks the chunks of an arena; between them, what was reserved and never used is zero.
+    fn arena(&self, mut at: usize, end: usize, raw: &mut Raw) -> Result<(), String> {
+        while at + BLOCK_SIZE <= end {
+            if self.u64(at) != CHUNK_MAGIC {
+                if self.u64(at) != 0 {
+                    return Err(format!("damaged: no table at {at}"));
+                }
+                at += BLOCK_SIZE;
+                continue;
+            }
+            let (func, slots, ids) = (
+                FuncId(self.u32(at + 8)),
+                self.u64(at + 16),
+                self.u64(at + 24),
+            );
+            let first = at + BLOCK_SIZE;
+            let size = slots.checked_mul(16).filter(|&s| s <= (end - first) as u64);
+            let size = size.ok_or_else(|| format!("damaged: the table at {at} is too long"))?;
+            let function = raw.functions.entry(func).or_default();
+            for slot in (first..first + size as usize).step_by(16) {
+                let (key, count) = (self.u64(slot), self.u64(slot + 8));
+                if key > ids {
+                    return Err(format!("damaged: function {func} has no id {}", key - 1));
+                }
+                // A key without count: the process ended between the two.
+                if key != 0 {
+                    add(&mut function.counts, key - 1, count)?;
+                }
+            }
+            at = (first + size as usize).next_multiple_of(BLOCK_SIZE);
+        }
+        Ok(())
+    }
 }
 
-fn functions(read: &Reader, modules: usize, count: usize) -> Result<Vec<RawFunction>, String> {
-    let first = HEADER_SIZE + modules.saturating_mul(MODULE_SIZE);
-    let end = first.saturating_add(count.saturating_mul(FUNCTION_SIZE));
-    if end > read.bytes.len() {
-        return Err("damaged: its tables are longer than the file".into());
+fn add(counts: &mut BTreeMap<u64, u64>, id: u64, count: u64) -> Result<(), String> {
+    if count != 0 {
+        let slot = counts.entry(id).or_default();
+        *slot = sum(*slot, count)?;
     }
-    (0..count)
-        .map(|i| function(read, first + i * FUNCTION_SIZE, end))
-        .collect()
+    Ok(())
 }
 
-fn function(read: &Reader, at: usize, data: usize) -> Result<RawFunction, String> {
-    let (func, kind, ids) = (FuncId(read.u32(at)), read.u32(at + 4), read.u64(at + 8));
-    let (offset, entries) = (read.u64(at + 16), read.u64(at + 24));
-    let size = match kind {
-        0 => 8,
-        1 => 16,
-        _ => return Err(format!("damaged: function {func} counts in kind {kind}")),
-    };
-    let length = read.bytes.len() as u64;
-    let end = entries
-        .checked_mul(size)
-        .and_then(|n| n.checked_add(offset));
-    let fits = offset >= data as u64 && offset % 8 == 0 && end.is_some_and(|e| e <= length);
-    if !fits || kind == 0 && entries != ids {
-        return Err(format!(
-            "damaged: the counts of function {func} lie outside the file"
-        ));
-    }
-    let at = |i: u64| (offset + i * size) as usize;
-    let counts: Vec<(u64, u64)> = match kind {
-        0 => (0..entries)
-            .map(|i| (i, read.u64(at(i))))
-            .filter(|c| c.1 != 0)
-            .collect(),
-        _ => (0..entries)
-            .map(|i| (read.u64(at(i)), read.u64(at(i) + 8)))
-            .filter(|&(key, count)| key != 0 && count != 0)
-            .map(|(key, count)| (key - 1, count))
-            .collect(),
-    };
-    match counts.iter().find(|c| c.0 >= ids) {
-        Some((id, _)) => Err(format!("damaged: function {func} has no id {id}")),
-        None => Ok(RawFunction { func, ids, counts }),
-    }
+fn sum(a: u64, b: u64) -> Result<u64, String> {
+    a.checked_add(b)
+        .ok_or_else(|| "damaged: a count overflows".into())
 }

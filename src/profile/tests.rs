@@ -11,71 +11,110 @@ use crate::{index::*, load::find_inputs};
 use proptest::prelude::*;
 use std::path::Path;
 
-/// A raw profile of two functions, with right checksums.
+const PAGE: usize = 4096;
+
+/// A raw profile: a module with an array and entries, and a table, with right checksums.
 fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
-    let mut body = Vec::new();
     let word = |n: u32| n.to_le_bytes();
-    body.extend([word(0), word(2)].concat());
-    let first = (raw::HEADER_SIZE + raw::MODULE_SIZE + 2 * raw::FUNCTION_SIZE) as u64;
+    let mut header = raw::MAGIC.to_le_bytes().to_vec();
+    header.extend([word(raw::VERSION), word(raw::HEADER_SIZE as u32)].concat());
+    header.extend([7; 16]);
+    header.extend([word(1), word(3)].concat());
+    header.extend([42, PAGE as u64].map(u64::to_le_bytes).concat());
+    header.extend(word(0));
+    header.extend(word(crc32fast::hash(&header)));
+    header.extend([word(1), word(0)].concat());
+    header.extend((4 * PAGE as u64).to_le_bytes());
+    header.resize(PAGE, 0);
+
     let n = counts.len() as u64;
-    for (kind, ids, offset, entries) in [
-        (0, n, first, n),
-        (1, 1 << 40, first + 8 * n, pairs.len() as u64),
-    ] {
-        body.extend([word(kind), word(kind)].concat());
-        body.extend([ids, offset, entries].map(u64::to_le_bytes).concat());
+    let mut module = raw::BLOCK_MAGIC.to_le_bytes().to_vec();
+    module.extend((2 * PAGE as u64).to_le_bytes());
+    module.extend([word(1), word(0)].concat());
+    module.extend(
+        [3, PAGE as u64, PAGE as u64 / 8, 0]
+            .map(u64::to_le_bytes)
+            .concat(),
+    );
+    module.extend([0; 8]);
+    for (func, kind, size, first) in [(0, 0, n, 0), (0, 2, 1, n), (1, 1, 1 << 40, 0)] {
+        module.extend([word(func), word(kind)].concat());
+        module.extend([size, first].map(u64::to_le_bytes).concat());
     }
-    body.extend(counts.iter().flat_map(|c| c.to_le_bytes()));
-    body.extend(
+    module.resize(PAGE, 0);
+    module.extend(counts.iter().flat_map(|c| c.to_le_bytes()));
+    module.extend(77u64.to_le_bytes());
+    module.resize(2 * PAGE, 0);
+
+    let mut arena = raw::BLOCK_MAGIC.to_le_bytes().to_vec();
+    arena.extend((PAGE as u64).to_le_bytes());
+    arena.extend(word(2));
+    arena.resize(2 * raw::BLOCK_SIZE, 0); // the first piece was never used
+    arena.extend(raw::CHUNK_MAGIC.to_le_bytes());
+    arena.extend([word(1), word(0)].concat());
+    arena.extend([pairs.len() as u64, 1 << 40].map(u64::to_le_bytes).concat());
+    arena.resize(3 * raw::BLOCK_SIZE, 0);
+    arena.extend(
         pairs
             .iter()
             .flat_map(|(k, c)| [k.to_le_bytes(), c.to_le_bytes()].concat()),
     );
-    let mut header = raw::MAGIC.to_le_bytes().to_vec();
-    header.extend([word(raw::VERSION), word(raw::HEADER_SIZE as u32)].concat());
-    header.extend(((raw::HEADER_SIZE + body.len()) as u64).to_le_bytes());
-    header.extend([7; 16]);
-    header.extend([word(1), word(3), word(1), word(2)].concat());
-    header.extend(42u64.to_le_bytes());
-    header.extend([word(0), word(0), word(crc32fast::hash(&body))].concat());
-    header.extend(word(crc32fast::hash(&header)));
-    [header, body].concat()
+    arena.resize(PAGE, 0);
+    let mut bytes = [header, module, arena].concat();
+    seal(&mut bytes);
+    bytes
 }
 
-/// Makes the checksums right again, so that damage gets past them.
+/// Makes the checksums right, so that damage gets past them.
 fn seal(bytes: &mut [u8]) {
-    if bytes.len() >= raw::HEADER_SIZE {
-        let length = (bytes.len() as u64).to_le_bytes();
-        bytes[16..24].copy_from_slice(&length);
-        let body = crc32fast::hash(&bytes[raw::HEADER_SIZE..]).to_le_bytes();
-        bytes[72..76].copy_from_slice(&body);
-        let header = crc32fast::hash(&bytes[..raw::HEADER_CRC_AT]).to_le_bytes();
-        bytes[76..80].copy_from_slice(&header);
+    if bytes.len() >= 2 * PAGE {
+        let crc = crc32fast::hash(&bytes[..raw::HEADER_CRC_AT]).to_le_bytes();
+        bytes[raw::HEADER_CRC_AT..raw::HEADER_CRC_AT + 4].copy_from_slice(&crc);
+        let records = PAGE + raw::BLOCK_SIZE..PAGE + raw::BLOCK_SIZE + 3 * raw::FUNCTION_SIZE;
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&bytes[PAGE + 8..PAGE + 48]);
+        crc.update(&bytes[records]);
+        bytes[PAGE + 60..PAGE + 64].copy_from_slice(&crc.finalize().to_le_bytes());
     }
 }
 
 #[test]
 fn a_good_raw_profile_is_read() {
-    let raw = raw::parse(&raw_profile(&[0, 5, 0], &[(0, 9), (8, 2)])).unwrap();
-    assert_eq!(raw.functions[0].counts, [(1, 5)]);
-    assert_eq!(raw.functions[1].counts, [(7, 2)]);
-    assert_eq!((raw.copy, raw.copies), (CopyId(1), 3));
+    let raw = raw::parse(&raw_profile(&[0, 5, 0], &[(0, 9), (8, 2), (9, 0)])).unwrap();
+    let counts = |f| {
+        raw.functions[&FuncId(f)]
+            .counts
+            .iter()
+            .map(|(&i, &n)| (i, n))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!((counts(0), counts(1)), (vec![(1, 5)], vec![(7, 2)]));
+    assert_eq!(raw.functions[&FuncId(0)].entries, Some(77));
+    assert_eq!(
+        (raw.copy, raw.copies, raw.ended, raw.lost),
+        (CopyId(1), 3, true, false)
+    );
 }
 
 proptest! {
-    /// Damage is refused, or changes what the checksums do not cover; nothing panics.
+    /// Damage is refused, or changes counts, which carry no checksum; nothing panics.
     #[test]
-    fn damaged_raw_profiles(at in 0..256usize, bit in 0..8u32, cut in 0..256usize, sealed: bool) {
+    fn damaged_raw_profiles(
+        page in 0..4usize, at in 0..320usize, value: u8, cut in prop::option::of(0..5 * PAGE), sealed: bool,
+    ) {
         let good = raw_profile(&[1, 2, 3], &[(4, 5), (6, 7)]);
         let mut bytes = good.clone();
-        bytes.truncate(cut.max(1));
-        let at = at % bytes.len();
-        bytes[at] ^= 1 << bit;
+        bytes[page * PAGE + at] = value;
+        bytes.truncate(cut.unwrap_or(usize::MAX));
         if sealed {
             seal(&mut bytes);
-            let _ = raw::parse(&bytes);
-        } else {
-            prop_assert!(raw::parse(&bytes).is_err());
+        }
+        let described = |at: usize| at < 64 || (72..80).contains(&at);
+        let raw = raw::parse(&bytes);
+        if cut.is_some_and(|c| c < good.len()) && !(page == 0 && at >= 60) {
+            prop_assert!(raw.is_err());
+        } else if !sealed && page == 0 && described(at) && bytes != good && cut.is_none() && at < 64 {
+            prop_assert!(raw.is_err());
         }
     }
 
@@ -128,8 +167,11 @@ fn profile(counts: Vec<(u64, u64)>) -> Profile {
         path: "m".into(),
         manifest,
         files: 2,
+        cut_short: 1,
+        children: 0,
         missing: vec![],
         counts: vec![counts],
+        entries: vec![Some(12)],
     }
 }
 

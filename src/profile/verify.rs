@@ -1,8 +1,17 @@
 //! `p3-prof verify`: what must hold of the counts of a run.
 //!
-//! Within a function every back edge that ends a path begins another one; what was begun and not
-//! completed was abandoned, which only a block that control may leave can do. Between functions,
-//! a function that is only called directly was entered as often as its callers' paths call it.
+//! Within a function, every path is begun by an entry or a back edge and is completed, or abandoned
+//! by `exit`, `longjmp` or an exception:
+//!
+//! ```text
+//! entries + back edges taken = paths completed + paths abandoned
+//! ```
+//!
+//! Entries are counted beside the paths where control may leave in the middle of a block; elsewhere
+//! nothing is abandoned. Between functions, one that is only called directly was entered as often
+//! as its callers call it: exactly where the callers' paths are all complete, within what their
+//! abandoned paths can have called otherwise. Entries are counted by one copy and calls by others,
+//! so copies that ran differently are found out.
 //! (That copies agree about paths which several count is checked when they are merged.)
 
 use super::edges::{Flow, flow};
@@ -10,7 +19,7 @@ use super::{Profile, Structure};
 use crate::dag::{EdgeKind, Order};
 use crate::error::Result;
 use crate::index::FuncId;
-use crate::ir::{Linkage, Terminator};
+use crate::ir::Linkage;
 use crate::manifest::Status;
 use rayon::prelude::*;
 
@@ -19,8 +28,12 @@ use rayon::prelude::*;
 pub struct Report {
     /// What cannot have happened, one line each.
     pub violations: Vec<String>,
-    /// By function: paths begun at loop headers and not completed, where there are any.
+    /// By function: activations that did not reach an exit, and so abandoned a path, where there
+    /// are any.
     pub abandoned: Vec<(FuncId, u64)>,
+    /// Whether processes were killed, or forked, in the middle of functions: calls then cannot be
+    /// compared with entries.
+    pub in_flight: bool,
     /// Functions whose counts were checked.
     pub functions: usize,
 }
@@ -31,6 +44,8 @@ struct Checked {
     flow: Flow,
     /// Whether control may leave it other than by its exits.
     may_leave: bool,
+    /// Whether `longjmp` may return to it.
+    returns_twice: bool,
 }
 
 /// Checks all functions. Linear in manifest and path lengths.
@@ -46,13 +61,14 @@ pub fn verify(profile: &Profile) -> Result<Report> {
         });
     let functions: Vec<Option<Checked>> = functions.collect::<Result<_>>()?;
     let mut report = Report::default();
+    report.in_flight = profile.cut_short > 0 || profile.children > 0;
     for (i, checked) in functions.iter().enumerate() {
         if let Some(c) = checked {
             report.functions += 1;
             within(profile, FuncId::new(i), c, &mut report);
         }
     }
-    if profile.missing.is_empty() {
+    if profile.missing.is_empty() && !report.in_flight {
         between(profile, &functions, &mut report);
     }
     Ok(report)
@@ -64,54 +80,76 @@ fn check(profile: &Profile, f: FuncId) -> Result<Checked> {
     let reachable = Order::new(&structure.cfg).rpo;
     let leaves = |b: &crate::index::BlockId| structure.cfg.block(*b).may_leave;
     let may_leave = reachable.iter().any(leaves);
+    let returns_twice = structure.cfg.blocks.iter().any(|b| b.returns_twice);
     Ok(Checked {
         structure,
         flow,
         may_leave,
+        returns_twice,
     })
 }
 
-/// Paths that end by back edges to a header against paths that begin there.
+/// Paths begun against paths completed: at every header, and in all.
 fn within(profile: &Profile, f: FuncId, c: &Checked, report: &mut Report) {
     let dag = &c.structure.paths.dag;
-    let mut ended = vec![0u64; dag.vertices()];
+    let name = &profile.entry(f).name;
+    let mut taken = vec![0u64; dag.vertices()];
     for e in dag.edge_ids() {
         if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
             let header = dag
                 .vertex(dag.back_target(e))
                 .expect("targets are reachable");
-            ended[header.index()] += c.flow.dag[e.index()];
+            taken[header.index()] += c.flow.dag[e.index()];
         }
     }
-    let mut abandoned = 0;
-    for e in dag
-        .outs(dag.entry())
-        .filter(|&e| dag.edge(e).kind == EdgeKind::LoopStart)
-    {
+    for e in dag.outs(dag.entry()) {
         let header = dag.edge(e).dst;
-        let (begun, completed) = (ended[header.index()], c.flow.dag[e.index()]);
-        let block = dag.block(header).expect("a header is a block");
-        let name = &profile.entry(f).name;
-        if completed > begun || completed < begun && !c.may_leave {
+        let (begun, what) = match dag.edge(e).kind {
+            EdgeKind::LoopStart => (taken[header.index()], "back edges lead to"),
+            _ => (c.flow.entry, "activations enter"),
+        };
+        let completed = c.flow.dag[e.index()];
+        if c.returns_twice {
+            continue;
+        }
+        let few = completed < begun && !c.may_leave && !report.in_flight;
+        let many = completed > begun && profile.children == 0;
+        if few || many {
+            let block = dag.block(header).expect("a header is a block");
             report.violations.push(format!(
-                "{name}: {begun} back edges lead to block {block}, {completed} paths begin there"
+                "{name}: {begun} {what} block {block}, {completed} completed paths begin there"
             ));
         }
-        abandoned += begun.saturating_sub(completed);
     }
-    if abandoned > 0 {
-        report.abandoned.push((f, abandoned));
+    let few = c.flow.exits < c.flow.entry && !c.may_leave && !report.in_flight;
+    if few || c.flow.exits > c.flow.entry && profile.children == 0 {
+        let (entered, exits) = (c.flow.entry, c.flow.exits);
+        report.violations.push(format!(
+            "{name}: entered {entered} times, left {exits} times"
+        ));
+    }
+    if c.abandoned() > 0 {
+        report.abandoned.push((f, c.abandoned()));
+    }
+}
+
+impl Checked {
+    /// Activations, each on one path, that never reached an exit.
+    fn abandoned(&self) -> u64 {
+        self.flow.entry.saturating_sub(self.flow.exits)
     }
 }
 
 /// What is known of the calls of one function.
 #[derive(Clone, Copy, Default)]
 struct Calls {
-    /// By completed paths; those by `invoke` may not have returned and are not in it.
-    returned: u64,
-    invoked: u64,
-    /// From a function whose paths may be abandoned, or that is not profiled.
-    uncertain: bool,
+    /// By completed paths.
+    made: u64,
+    /// How many more abandoned paths can have made.
+    possible: u64,
+    /// From a function that is not profiled, or to which `longjmp` may return: completed paths
+    /// then repeat what ran once.
+    unknown: bool,
 }
 
 fn between(profile: &Profile, functions: &[Option<Checked>], report: &mut Report) {
@@ -123,17 +161,14 @@ fn between(profile: &Profile, functions: &[Option<Checked>], report: &mut Report
         };
         // Of several bodies of one symbol the callers do not say which one they call.
         let only_direct = entry.linkage == Linkage::Local && !entry.address_taken;
-        if !only_direct || members[i] != 1 {
+        if !only_direct || members[i] != 1 || calls[i].unknown {
             continue;
         }
         let (entered, calls) = (c.flow.entry, calls[i]);
-        let few = !c.may_leave && entered < calls.returned;
-        let many = !calls.uncertain && entered > calls.returned.saturating_add(calls.invoked);
-        if few || many {
-            let called = calls.returned.saturating_add(calls.invoked);
-            let name = &entry.name;
+        if entered < calls.made || entered > calls.made.saturating_add(calls.possible) {
             report.violations.push(format!(
-                "{name}: called {called} times, entered {entered} times"
+                "{}: called {} times by completed paths (and at most {} by others), entered {entered} times",
+                entry.name, calls.made, calls.possible
             ));
         }
     }
@@ -152,20 +187,15 @@ fn all_calls(profile: &Profile, functions: &[Option<Checked>]) -> Vec<Calls> {
     let mut calls = vec![Calls::default(); functions.len()];
     for (entry, checked) in profile.manifest.functions.iter().zip(functions) {
         for (block, callees) in &entry.calls {
-            let invoke = entry.terminators[block.index()] == Terminator::Invoke;
-            for (i, callee) in callees.iter().enumerate() {
+            for callee in callees {
                 let call = &mut calls[callee.index()];
-                let Some(c) = checked else {
-                    call.uncertain = true;
+                let Some(c) = checked.as_ref().filter(|c| !c.returns_twice) else {
+                    call.unknown = true;
                     continue;
                 };
-                let n = c.flow.blocks[block.index()];
-                let to = match invoke && i + 1 == callees.len() {
-                    true => &mut call.invoked,
-                    false => &mut call.returned,
-                };
-                *to = to.saturating_add(n);
-                call.uncertain |= c.may_leave;
+                call.made = call.made.saturating_add(c.flow.blocks[block.index()]);
+                // An abandoned path runs through a block once at most, but longjmp may come back.
+                call.possible = call.possible.saturating_add(c.abandoned());
             }
         }
     }

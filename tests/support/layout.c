@@ -9,16 +9,25 @@
 #define AT(type, field) printf("%s.%s %zu\n", #type, #field, offsetof(struct type, field))
 
 int main(void) {
-    printf("magic %llx\nversion %u\n", (unsigned long long)P3_RAW_MAGIC, P3_RAW_VERSION);
-    SIZE(p3_raw_header), SIZE(p3_raw_module), SIZE(p3_raw_function), SIZE(p3_raw_entry);
-    AT(p3_raw_header, file_size), AT(p3_raw_header, program), AT(p3_raw_header, copy);
-    AT(p3_raw_header, copies), AT(p3_raw_header, n_modules), AT(p3_raw_header, n_functions);
-    AT(p3_raw_header, body_crc), AT(p3_raw_header, header_crc);
-    AT(p3_raw_function, kind), AT(p3_raw_function, size), AT(p3_raw_function, offset);
-    AT(p3_raw_function, entries);
+    printf("magic %llx\n", (unsigned long long)P3_RAW_MAGIC);
+    printf("block %llx\n", (unsigned long long)P3_BLOCK_MAGIC);
+    printf("chunk %llx\n", (unsigned long long)P3_CHUNK_MAGIC);
+    printf("version %u\n", P3_RAW_VERSION);
+    printf("levels %d\n", P3_LEVELS);
+    SIZE(p3_raw_header), SIZE(p3_raw_block), SIZE(p3_raw_function), SIZE(p3_raw_chunk);
+    SIZE(p3_slot);
+    AT(p3_raw_header, program), AT(p3_raw_header, copy), AT(p3_raw_header, copies);
+    AT(p3_raw_header, page), AT(p3_raw_header, header_crc), AT(p3_raw_header, flags);
+    AT(p3_raw_header, file_size);
+    AT(p3_raw_block, size), AT(p3_raw_block, kind), AT(p3_raw_block, n_functions);
+    AT(p3_raw_block, counters_offset), AT(p3_raw_block, n_counters), AT(p3_raw_block, crc);
+    AT(p3_raw_block, reserved);
+    AT(p3_raw_function, kind), AT(p3_raw_function, size), AT(p3_raw_function, first);
+    AT(p3_raw_chunk, func), AT(p3_raw_chunk, slots), AT(p3_raw_chunk, size);
     SIZE(p3_table), SIZE(p3_function), SIZE(p3_module);
     AT(p3_function, size), AT(p3_function, counts);
     AT(p3_module, program), AT(p3_module, module), AT(p3_module, functions);
-    AT(p3_module, n_counters), AT(p3_module, next);
+    AT(p3_module, counters_size), AT(p3_module, page), AT(p3_module, next);
+    AT(p3_table, size), AT(p3_table, level);
     return 0;
 }

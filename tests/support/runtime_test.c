@@ -3,30 +3,43 @@
 #include "p3_profile.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { IDS = 5000, ROUNDS = 200000, THREADS = 8 };
 
-static uint64_t counters[4 + 1];
-static struct p3_table tables[1];
+static uint64_t counters[4096 / 8] __attribute__((aligned(4096)));
+static struct p3_table tables[1] = {{.func = 9, .size = UINT64_C(1) << 40}};
 static struct p3_function functions[] = {
     {7, P3_ARRAY, 4, counters},
+    {7, P3_ENTRIES, 1, &counters[4]},
     {9, P3_HASH, UINT64_C(1) << 40, tables},
 };
 static struct p3_module module = {
     .abi = P3_ABI,
-    .n_functions = 2,
+    .n_functions = 3,
     .copy = 1,
     .copies = 3,
     .program = {1, 2, 3},
     .functions = functions,
     .counters = counters,
-    .n_counters = 4,
+    .counters_size = sizeof counters,
+    .page = 4096,
 };
+
+/* A constructor that comes before ours counts as well. */
+__attribute__((constructor(101))) static void early(void) {
+    if (getenv("P3_TEST_EARLY") != NULL) {
+        counters[0] += 100;
+        for (uint64_t i = 0; i < 1000; i++)
+            __p3_count(tables, i);
+    }
+}
 
 __attribute__((constructor)) static void construct(void) { __p3_register(&module); }
 
@@ -54,6 +67,39 @@ static void threads(void) {
         pthread_create(&thread[i], NULL, hammer, NULL);
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
+}
+
+static void stop(const char *how) {
+    if (strcmp(how, "abort") == 0)
+        abort();
+    if (strcmp(how, "_exit") == 0)
+        _exit(4);
+    if (strcmp(how, "quick_exit") == 0)
+        quick_exit(5);
+    if (strcmp(how, "kill") == 0)
+        raise(SIGKILL);
+    if (strcmp(how, "exec") == 0)
+        execl("/bin/true", "true", (char *)NULL);
+}
+
+static volatile int handled;
+
+/* Counts new ids, whatever is interrupted: tables grow in here as well. */
+static void handler(int number) {
+    (void)number;
+    for (int i = 0; i < 50; i++)
+        __p3_count(tables, 1000000 + (uint64_t)(handled * 50 + i));
+    handled++;
+}
+
+static void signals(void) {
+    struct itimerval often = {{0, 50}, {0, 50}};
+    signal(SIGALRM, handler);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int i = 0; handled < 400; i++)
+        __p3_count(tables, (uint64_t)(i % 900000));
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
+    printf("%d\n", handled);
 }
 
 int main(int argc, char **argv) {
@@ -84,6 +130,21 @@ int main(int argc, char **argv) {
         __p3_add(&counters[3]);
         fflush(stdout);
         _exit(result == 0 ? 5 : 6);
+    }
+    if (strcmp(what, "signals") == 0)
+        signals();
+    if (strcmp(what, "stop") == 0) {
+        counters[4]++;
+        count_hash(__p3_count);
+        stop(argv[2]);
+    }
+    if (strcmp(what, "close") == 0) { /* as daemons do */
+        for (int fd = 3; fd < 1024; fd++)
+            close(fd);
+        if (chdir("/") != 0)
+            return 9;
+        for (uint64_t i = 0; i < 100000; i++)
+            __p3_count(tables, i);
     }
     return 3;
 }

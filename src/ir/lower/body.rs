@@ -38,6 +38,9 @@ const LEAVING: &[&str] = &[
     "llvm.coro.suspend",
 ];
 
+/// Functions that return twice, should the call site not say so.
+const RETURN_TWICE: &[&str] = &["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "vfork"];
+
 /// Interned source files.
 #[derive(Default)]
 pub struct Files {
@@ -198,6 +201,7 @@ impl Lowering<'_> {
             instructions: 1,
             calls: Vec::new(),
             may_leave: false,
+            returns_twice: false,
             lines: Vec::new(),
         };
         for instruction in &block.instrs {
@@ -236,6 +240,7 @@ impl Lowering<'_> {
         attributes: &[Attr],
         block: &mut Block,
     ) -> bool {
+        block.returns_twice |= attributes.contains(&Attr::ReturnsTwice);
         let callee = match function {
             Either::Left(_) => Callee::Asm,
             Either::Right(operand) => match operand.as_constant() {
@@ -258,6 +263,7 @@ impl Lowering<'_> {
             }
             return !starts(NO_CODE);
         }
+        block.returns_twice |= RETURN_TWICE.contains(&name.as_str());
         let known = self.callees.get(name.as_str()).copied().unwrap_or(false);
         block.may_leave |= !(known || returns(attributes));
         block.calls.push(Call { callee });

@@ -19,7 +19,7 @@ pub struct FunctionEdges {
     pub module: String,
     /// Its symbol.
     pub name: String,
-    /// Paths that began at its entry.
+    /// How often it was entered.
     pub entry: u64,
     /// Every edge.
     pub edges: Vec<Edge>,
