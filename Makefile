@@ -5,12 +5,13 @@ OUT ?= target/demo
 APT = clang-19 llvm-19 llvm-19-dev libpolly-19-dev lld-19 libclang-rt-19-dev zlib1g-dev libzstd-dev g++ make util-linux
 TOOLS = clang-19 opt-19 llvm-profdata-19 ld.lld-19 g++ setarch
 
-.PHONY: help setup build demo test lint corpus bench clean
+.PHONY: help setup build demo test lint corpus bench fuzz clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests'
 	@echo 'make lint     formatting and clippy'
 	@echo 'make corpus   profile bzip2, lua and sqlite3 from Debian sources, check the profiles (minutes)'
+	@echo 'make fuzz     random programs and damaged files for SECONDS (default 600)'
 	@echo 'make bench    time of rewriting beside opt (minutes)'
 
 setup:
@@ -36,6 +37,10 @@ lint:
 
 corpus: build
 	sh tools/corpus.sh
+
+SECONDS ?= 600
+fuzz: setup
+	P3_FUZZ_SECONDS=$(SECONDS) P3_FUZZ_SEED=$${P3_FUZZ_SEED:-$$(date +%s)} $(CARGO) test --release --locked --test fuzz -- --nocapture
 
 bench: build
 	sh tools/bench.sh

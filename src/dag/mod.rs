@@ -15,7 +15,7 @@ pub mod reduced;
 mod tests;
 
 pub use cuts::{MAX_PATHS, choose_cuts};
-pub use order::{LoopForest, Order, loop_forest};
+pub use order::{LoopForest, Order, is_taken, loop_forest};
 
 use crate::index::{BlockId, CfgEdge, EdgeId, VertexId};
 

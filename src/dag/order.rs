@@ -55,7 +55,7 @@ impl Order {
 
 /// Whether edge number `succ` of block `b` can be told apart at run time: of an `indirectbr`
 /// that names one target several times only the first is ever counted.
-pub(super) fn is_taken(cfg: &Cfg, b: BlockId, succ: usize) -> bool {
+pub fn is_taken(cfg: &Cfg, b: BlockId, succ: usize) -> bool {
     let block = cfg.block(b);
     let repeats = matches!(block.terminator, Terminator::IndirectBr);
     !repeats || !block.succs[..succ].contains(&block.succs[succ])

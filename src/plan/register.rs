@@ -5,7 +5,7 @@
 //! edge ends a path and begins another), so one pass in topological order settles it.
 
 use super::{FunctionPlan, Op, Site};
-use crate::dag::Order;
+use crate::dag::{Order, is_taken};
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::Cfg;
 
@@ -92,6 +92,7 @@ fn live_blocks(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> Vec<bool> {
     let mut live = vec![false; cfg.len()];
     for &b in order.rpo.iter().rev() {
         let succs = cfg.block(b).succs.iter().enumerate();
+        let succs = succs.filter(|&(i, _)| is_taken(cfg, b, i));
         let edge_reads = |(i, to): (usize, &BlockId)| {
             let site = Site::Edge(CfgEdge {
                 block: b,
@@ -120,10 +121,12 @@ fn reachable_ins(cfg: &Cfg, order: &Order) -> Vec<Vec<CfgEdge>> {
     let mut ins = vec![Vec::new(); cfg.len()];
     for &b in &order.rpo {
         for (i, to) in cfg.block(b).succs.iter().enumerate() {
-            ins[to.index()].push(CfgEdge {
-                block: b,
-                succ: i as u32,
-            });
+            if is_taken(cfg, b, i) {
+                ins[to.index()].push(CfgEdge {
+                    block: b,
+                    succ: i as u32,
+                });
+            }
         }
     }
     ins

@@ -151,8 +151,10 @@ impl Reader<'_> {
             let end = (at as u64)
                 .checked_add(size)
                 .filter(|&e| e <= self.bytes.len() as u64);
-            let (Some(end), true) = (end, size >= BLOCK_SIZE as u64 && size % page as u64 == 0)
-            else {
+            let (Some(end), true) = (
+                end,
+                size >= BLOCK_SIZE as u64 && size.is_multiple_of(page as u64),
+            ) else {
                 return Err(format!(
                     "damaged: the block at {at} is longer than the file"
                 ));

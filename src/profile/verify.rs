@@ -60,8 +60,10 @@ pub fn verify(profile: &Profile) -> Result<Report> {
             }
         });
     let functions: Vec<Option<Checked>> = functions.collect::<Result<_>>()?;
-    let mut report = Report::default();
-    report.in_flight = profile.cut_short > 0 || profile.children > 0;
+    let mut report = Report {
+        in_flight: profile.cut_short > 0 || profile.children > 0,
+        ..Report::default()
+    };
     for (i, checked) in functions.iter().enumerate() {
         if let Some(c) = checked {
             report.functions += 1;

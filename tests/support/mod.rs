@@ -1,6 +1,7 @@
 //! What the integration tests share: compiling, rewriting, linking, running, merging.
 #![allow(dead_code)]
 
+pub mod generate;
 pub mod trace;
 
 use std::collections::BTreeMap;
@@ -191,13 +192,32 @@ pub fn profile(
     expected: &Behaviour,
     dir: &Path,
 ) -> PathBuf {
+    profile_with(modules, &[], options, copies, flags, expected, dir).unwrap()
+}
+
+/// The same with more objects to link; what is wrong, if something is.
+pub fn profile_with(
+    modules: &[PathBuf],
+    objects: &[PathBuf],
+    options: &[&str],
+    copies: u32,
+    flags: &[&str],
+    expected: &Behaviour,
+    dir: &Path,
+) -> Result<PathBuf, String> {
     let k = copies.to_string();
     let options: Vec<&str> = options.iter().copied().chain(["-k", &k]).collect();
     rewrite(modules, &options, dir);
+    let objects = [runtime(), objects].concat();
     for c in 0..copies {
         let exe = dir.join(format!("copy-{c}.exe"));
-        link(&copy_modules(modules, dir, c), runtime(), flags, &exe);
-        assert_eq!(execute(&exe, dir), *expected, "copy {c} of {options:?}");
+        link(&copy_modules(modules, dir, c), &objects, flags, &exe);
+        let behaviour = execute(&exe, dir);
+        if behaviour != *expected {
+            return Err(format!(
+                "copy {c} of {options:?}: {behaviour:?}, not {expected:?}"
+            ));
+        }
     }
     let merged = dir.join("merged.p3prof");
     let mut merge = Command::new(PROF);
@@ -208,8 +228,18 @@ pub fn profile(
         .arg("-o")
         .arg(&merged);
     run(merge.arg(dir.join("raw")).env("PATH", ""));
-    run(Command::new(PROF).arg("verify").arg(&merged));
-    merged
+    let verify = Command::new(PROF)
+        .arg("verify")
+        .arg(&merged)
+        .output()
+        .unwrap();
+    match verify.status.code() {
+        Some(0) => Ok(merged),
+        _ => Err(format!(
+            "{options:?}: {}",
+            String::from_utf8_lossy(&verify.stdout)
+        )),
+    }
 }
 
 /// A path as other programs see it: module, function, start, blocks, end, target of the back edge.

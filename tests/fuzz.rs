@@ -1,0 +1,143 @@
+//! Differential fuzzing: random whole programs, run as they are, traced, and rewritten by every
+//! scheme; every copy behaves as the original and every profile equals brute force.
+//!
+//! `make fuzz` runs it for P3_FUZZ_SECONDS from a seed of P3_FUZZ_SEED.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use support::generate::{HEAD, main, program};
+use support::{copy_modules, execute, link, llvm, paths, project, rewrite, run, trace, tracer};
+
+/// Programs that are one module: linking is what takes the time.
+const BATCH: usize = 25;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// The programs with these seeds as a module.
+fn module(seeds: &[u64], dir: &Path) -> PathBuf {
+    let numbers: Vec<usize> = (0..seeds.len()).collect();
+    let programs = numbers.iter().map(|&n| program(n, seeds[n]));
+    let text: String = [HEAD.to_string()]
+        .into_iter()
+        .chain(programs)
+        .chain([main(&numbers)])
+        .collect();
+    std::fs::create_dir_all(dir).unwrap();
+    let (file, module) = (dir.join("m.ll"), dir.join("m.bc"));
+    std::fs::write(&file, text).unwrap();
+    run(Command::new(llvm("llvm-as"))
+        .arg(file)
+        .arg("-o")
+        .arg(&module));
+    module
+}
+
+fn support_object(dir: &Path) -> PathBuf {
+    let object = dir.join("fuzz.o");
+    let mut clang = Command::new(llvm("clang++"));
+    run(clang
+        .arg("-c")
+        .arg(project("tests/support/fuzz.cpp"))
+        .arg("-o")
+        .arg(&object));
+    object
+}
+
+/// Runs the programs in every way that `round` selects; the first thing that is wrong.
+fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
+    let modules = [module(seeds, &dir.join("input"))];
+    let object = support_object(dir);
+    // Optimised code generation alone or with all passes.
+    let flags = [&["-O0"][..], &["-O2"]][round % 2];
+    let exe = dir.join("x.exe");
+    link(&modules, &[object.clone()], flags, &exe);
+    let expected = execute(&exe, &dir.join("native"));
+    let traced = dir.join("trace");
+    rewrite(&modules, &["--scheme", "trace"], &traced);
+    let objects = [&tracer()[..], &[object.clone()]].concat();
+    link(&copy_modules(&modules, &traced, 0), &objects, flags, &exe);
+    if execute(&exe, &traced) != expected {
+        return Err("the traced program behaves differently".into());
+    }
+    let oracle = trace::count(&traced.join("manifest.json"), &traced.join("trace"));
+    let pick = |list: [u32; 5]| list[round % 5];
+    let runs: [(&[&str], u32); 4] = [
+        (&["--scheme", "sbl"], 1),
+        (&["--scheme", "pbl"], pick([2, 3, 1, 8, 17])),
+        (&["--scheme", "p3"], pick([3, 8, 2, 17, 1])),
+        (
+            &["--scheme", "p3", "--counters", "call", "--update", "atomic"],
+            pick([2, 1, 3, 2, 8]),
+        ),
+    ];
+    for (i, (options, copies)) in runs.into_iter().enumerate() {
+        let out = dir.join(i.to_string());
+        let objects = [object.clone()];
+        let merged =
+            support::profile_with(&modules, &objects, options, copies, flags, &expected, &out)?;
+        let counted = paths(&merged);
+        if let Some((key, n)) = oracle.iter().find(|(k, n)| counted.get(k) != Some(n)) {
+            let got = counted.get(key);
+            return Err(format!(
+                "{options:?} -k {copies}: {key:?} ran {n} times, profile: {got:?}"
+            ));
+        }
+        if counted.len() != oracle.len() {
+            return Err(format!("{options:?} -k {copies}: paths that never ran"));
+        }
+    }
+    Ok(oracle.len())
+}
+
+/// Reports the smallest single program of a batch that fails as well.
+fn fail(seeds: &[u64], round: usize, problem: &str) -> ! {
+    let fails = |seed: &u64| {
+        let dir = tempfile::tempdir().unwrap();
+        let alone = std::panic::catch_unwind(|| check(&[*seed], round, dir.path()));
+        !matches!(alone, Ok(Ok(_)))
+    };
+    let failing = seeds
+        .iter()
+        .filter(|s| fails(s))
+        .map(|&s| (program(0, s).len(), s));
+    match failing.min() {
+        Some((_, seed)) => panic!(
+            "{problem}\nseed {seed}, round {round}:\n{}",
+            program(0, seed)
+        ),
+        None => panic!("{problem}\nonly together: seeds {seeds:?}, round {round}"),
+    }
+}
+
+#[test]
+fn random_programs() {
+    let seconds = number("P3_FUZZ_SECONDS");
+    let first = number("P3_FUZZ_SEED").unwrap_or(1);
+    let start = Instant::now();
+    let (mut programs, mut found) = (0, 0);
+    for round in 0.. {
+        let done = match seconds {
+            Some(s) => start.elapsed() > Duration::from_secs(s),
+            None => round == 10,
+        };
+        if done {
+            break;
+        }
+        let seeds: Vec<u64> = (0..BATCH as u64)
+            .map(|i| first + (round * BATCH) as u64 + i)
+            .collect();
+        let dir = tempfile::tempdir().unwrap();
+        match check(&seeds, round, dir.path()) {
+            Ok(n) => found += n,
+            Err(problem) => fail(&seeds, round, &problem),
+        }
+        programs += BATCH;
+    }
+    println!("{programs} programs, {found} distinct paths, seeds from {first}");
+    assert!(found > programs * 5, "programs that do nothing");
+}
