@@ -1,0 +1,262 @@
+//! Profiles of real processes that end badly: killed at random moments, forked, unloaded.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use support::{PROF, copy_modules, link, llvm, paths, rewrite, run, runtime};
+
+/// Compiles C (or C++) source to a module.
+fn module(name: &str, source: &str, flags: &[&str], dir: &Path) -> PathBuf {
+    std::fs::create_dir_all(dir).unwrap();
+    let file = dir.join(name);
+    std::fs::write(&file, source).unwrap();
+    let out = file.with_extension("bc");
+    let mut clang = Command::new(llvm("clang"));
+    run(clang
+        .args(flags)
+        .args(["-w", "-emit-llvm", "-c"])
+        .arg(file)
+        .arg("-o")
+        .arg(&out));
+    out
+}
+
+fn merge(dir: &Path, options: &[&str]) -> PathBuf {
+    let merged = dir.join("merged.p3prof");
+    let mut merge = Command::new(PROF);
+    merge
+        .arg("merge")
+        .arg("-m")
+        .arg(dir.join("manifest.json"))
+        .arg("-o")
+        .arg(&merged);
+    run(merge.args(options).arg(dir.join("raw")));
+    merged
+}
+
+/// Counts by function name of paths that end at an exit.
+fn exits(profile: &Path) -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
+    for (key, n) in paths(profile) {
+        if key.4 == "exit" {
+            *sums.entry(key.1).or_default() += n;
+        }
+    }
+    sums
+}
+
+const WORKER: &str = r#"
+    #include <stdio.h>
+    #include <unistd.h>
+    __attribute__((noinline)) static int step(int i) {
+        int sum = 0;
+        for (int j = 0; j < i % 7; j++) sum += j % 3 ? j : i;
+        return sum;
+    }
+    #define S(k) if (i >> k & 1) sum = sum * 3 + k; else sum ^= k;
+    __attribute__((noinline)) static int many(unsigned i) {
+        int sum = 0;
+        S(0) S(1) S(2) S(3) S(4) S(5) S(6) S(7) S(8) S(9) S(10) S(11) S(12) S(13) S(14) S(15)
+        return sum;
+    }
+    int main(void) {
+        volatile int sink = 0;
+        for (int i = 0;; i++) {
+            sink += step(i) + many((unsigned)i * 2654435761u);
+            if (i % 16 == 0) dprintf(1, "%d\n", i);
+        }
+    }"#;
+
+/// 100 kills: what the last line on stdout proves to have run was counted, and not much more.
+#[test]
+fn no_count_is_lost_or_wrong_when_the_process_is_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let modules = [module(
+        "w.c",
+        WORKER,
+        &["-O1", "-fno-inline"],
+        &dir.join("input"),
+    )];
+    rewrite(&modules, &["--scheme", "sbl"], &dir.join("out"));
+    let exe = dir.join("w.exe");
+    link(
+        &copy_modules(&modules, &dir.join("out"), 0),
+        runtime(),
+        &["-O1"],
+        &exe,
+    );
+    let kills = std::env::var("P3_KILLS")
+        .ok()
+        .and_then(|k| k.parse().ok())
+        .unwrap_or(100);
+    let mut largest = 0;
+    for i in 0..kills {
+        let raw = dir.join("out/raw");
+        let _ = std::fs::remove_dir_all(&raw);
+        let mut child = Command::new(&exe)
+            .env("P3_PROFILE_FILE", raw.join("%p.p3raw"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_micros(500 + (i * 7919 % 40_000)));
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.next();
+        child.kill().unwrap();
+        let last = lines
+            .map(|l| l.unwrap())
+            .last()
+            .or(first.map(|l| l.unwrap()));
+        child.wait().unwrap();
+        let printed: u64 = last.map_or(0, |l| l.parse().unwrap());
+        let merged = merge(&dir.join("out"), &[]);
+        let counted = exits(&merged);
+        for function in ["step", "many"] {
+            let n = counted.get(function).copied().unwrap_or(0);
+            // The line was written after call number `printed`; at most 16 calls and the current
+            // one came after it.
+            assert!(
+                (printed..=printed + 18).contains(&n),
+                "{function}: {n}, printed {printed}"
+            );
+        }
+        run(Command::new(PROF).arg("verify").arg(&merged));
+        largest = largest.max(printed);
+    }
+    assert!(largest > 1000, "the process hardly ran");
+    println!("{kills} kills, up to {largest} calls each");
+}
+
+/// A library loaded and unloaded again and again, also in a forked child, and a second one.
+#[test]
+fn libraries_come_and_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let library = |name: &str, times: &str| {
+        let source = format!(
+            "int {name}(int n) {{ int s = 0; for (int i = 0; i < n; i++) s += i % 3 ? {times} : i; return s; }}"
+        );
+        let modules = [module(
+            &format!("{name}.c"),
+            &source,
+            &["-O1", "-fPIC"],
+            &dir.join(name),
+        )];
+        let out = dir.join(format!("out-{name}"));
+        rewrite(&modules, &["--scheme", "sbl"], &out);
+        let so = dir.join(format!("lib{name}.so"));
+        link(
+            &copy_modules(&modules, &out, 0),
+            runtime(),
+            &["-O1", "-fPIC", "-shared"],
+            &so,
+        );
+        out
+    };
+    let outs = [library("first", "2"), library("second", "5")];
+    let host = r#"
+        #include <dlfcn.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static int call(const char *so, const char *name, int n) {
+            void *library = dlopen(so, RTLD_NOW);
+            if (!library) { puts(dlerror()); exit(1); }
+            int result = ((int (*)(int))dlsym(library, name))(n);
+            dlclose(library);
+            return result;
+        }
+        int main(void) {
+            int sum = 0;
+            for (int i = 0; i < 5; i++) sum += call("./libfirst.so", "first", i);
+            sum += call("./libsecond.so", "second", 7);
+            void *kept = dlopen("./libfirst.so", RTLD_NOW);
+            int (*first)(int) = (int (*)(int))dlsym(kept, "first");
+            if (fork() == 0) { first(3); dlclose(kept); call("./libsecond.so", "second", 1); _exit(0); }
+            wait(NULL);
+            first(1);
+            printf("%d\n", sum);
+            return 0;
+        }"#;
+    std::fs::write(dir.join("host.c"), host).unwrap();
+    let exe = dir.join("host");
+    run(Command::new(llvm("clang"))
+        .arg(dir.join("host.c"))
+        .args(["-ldl", "-o"])
+        .arg(&exe));
+    let output = Command::new(&exe)
+        .current_dir(dir)
+        .env("P3_PROFILE_FILE", "raw/x-%p.p3raw")
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.success());
+    // Every file is of one of the two rewritings.
+    for (out, name, expected) in [(&outs[0], "first", 5 + 1 + 1), (&outs[1], "second", 1 + 1)] {
+        std::fs::rename(dir.join("raw"), out.join("raw")).unwrap();
+        let merged = dir.join("merged.p3prof");
+        let mut merge = Command::new(PROF);
+        merge
+            .args(["merge", "--failure-mode", "all", "-o"])
+            .arg(&merged);
+        run(merge
+            .arg("-m")
+            .arg(out.join("manifest.json"))
+            .arg(out.join("raw")));
+        assert_eq!(exits(&merged)[name], expected, "{name}");
+        std::fs::rename(out.join("raw"), dir.join("raw")).unwrap();
+    }
+}
+
+/// Copies merge to the same profile however they are linked.
+#[test]
+fn linkers_and_optimisation_levels() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let modules = support::compile("pure", &["-O1"], &dir.join("input"));
+    rewrite(&modules, &["-k", "2"], &dir.join("out"));
+    let mut first = None;
+    for flags in [
+        &["-O0"][..],
+        &["-O3"],
+        &["-O2", "-no-pie", "-fuse-ld=bfd"],
+        &["-O2", "-pie", "-fPIE", "-fuse-ld=lld"],
+        &["-O2", "-fuse-ld=gold", "-Wl,-z,relro,-z,now"],
+        &["-O2", "-static"],
+        &["-O2", "-flto", "-fuse-ld=lld"],
+        &[
+            "-O2",
+            "-ffunction-sections",
+            "-fdata-sections",
+            "-Wl,--gc-sections",
+        ],
+        &[
+            "-O2",
+            "-fuse-ld=lld",
+            "-Wl,--gc-sections,--icf=all",
+            "-fdata-sections",
+        ],
+        &["-Os", "-mcmodel=large"],
+    ] {
+        let _ = std::fs::remove_dir_all(dir.join("out/raw"));
+        for copy in 0..2 {
+            let exe = dir.join("x.exe");
+            link(
+                &copy_modules(&modules, &dir.join("out"), copy),
+                runtime(),
+                flags,
+                &exe,
+            );
+            support::execute(&exe, &dir.join("out"));
+        }
+        let merged = merge(&dir.join("out"), &[]);
+        run(Command::new(PROF).arg("verify").arg(&merged));
+        let counted = paths(&merged);
+        assert_eq!(first.get_or_insert(counted.clone()), &counted, "{flags:?}");
+    }
+}
