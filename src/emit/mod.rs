@@ -8,11 +8,13 @@ mod attributes;
 mod data;
 mod edges;
 mod function;
+mod inspect;
 mod sites;
 mod sys;
 mod trace;
 
 pub use attributes::{Affected, Callers};
+pub use inspect::inspect;
 pub use sys::install_fatal_handler;
 
 use crate::error::{Error, Result};

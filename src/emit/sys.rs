@@ -4,10 +4,13 @@
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
+use inkwell::context::{AsContextRef, Context};
+use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTailCallKind};
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::types::BasicType;
 use inkwell::values::{
@@ -230,6 +233,25 @@ pub fn phi_at_start<'ctx>(
         .expect("a block has a terminator");
     position_before(builder, first);
     builder.build_phi(ty, name).expect("positioned")
+}
+
+/// Parses bitcode without the bodies of its functions, which stay to be read. `None` when LLVM
+/// cannot read it.
+pub fn parse_lazily<'ctx>(context: &'ctx Context, bytes: &[u8]) -> Option<Module<'ctx>> {
+    extern "C" fn ignore(_: LLVMDiagnosticInfoRef, _: *mut std::ffi::c_void) {}
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, "");
+    let mut module = std::ptr::null_mut();
+    // SAFETY: the buffer is live. It becomes the module's where that succeeds, and stays ours where
+    // it does not. Errors go to the handler, which ignores them: the default one ends the process.
+    unsafe {
+        LLVMContextSetDiagnosticHandler(context.as_ctx_ref(), Some(ignore), std::ptr::null_mut());
+        let (raw, memory) = (context.as_ctx_ref(), buffer.as_mut_ptr());
+        if LLVMGetBitcodeModuleInContext2(raw, memory, &mut module) != 0 {
+            return None;
+        }
+        std::mem::forget(buffer);
+        Some(Module::new(module))
+    }
 }
 
 /// Reports LLVM's fatal errors as one line of ours and exit status 2.

@@ -2,7 +2,7 @@
 
 use super::Clock;
 use crate::cli::rewrite::Config;
-use crate::emit::Callers;
+use crate::emit::{Callers, inspect};
 use crate::index::{CopyId, FuncId};
 use crate::ir::Program;
 use crate::ir::lower::{LoadOptions, load_program};
@@ -12,6 +12,7 @@ use crate::partition::{Assignment, FunctionInput, FunctionPaths, all_paths, assi
 use crate::plan::CopyPlan;
 use crate::plan::build::copy_plan;
 use crate::{Result, profile};
+use rayon::prelude::*;
 
 /// The program, its paths, and who profiles what.
 pub struct Analysis {
@@ -35,6 +36,7 @@ impl Analysis {
         let options = LoadOptions {
             include: config.include.clone(),
             exclude: config.exclude.clone(),
+            attributes: inputs.par_iter().map(inspect).collect(),
         };
         let program = load_program(inputs, &options)?;
         clock.lap("parsed and lowered");

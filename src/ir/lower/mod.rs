@@ -22,6 +22,9 @@ pub struct LoadOptions {
     pub include: Option<Regex>,
     /// Not those whose symbol matches.
     pub exclude: Option<Regex>,
+    /// By input, then by ordinal of the definition: functions that say they are not to be
+    /// profiled, in attributes that llvm-ir does not show. May be shorter than the inputs.
+    pub attributes: Vec<Vec<Option<SkipReason>>>,
 }
 
 impl LoadOptions {
@@ -51,20 +54,28 @@ struct Lowered {
 pub fn load_program(inputs: &[Input], options: &LoadOptions) -> Result<Program> {
     let lowered: Vec<Lowered> = inputs
         .par_iter()
-        .map(|input| lower(input, options))
+        .enumerate()
+        .map(|(i, input)| lower(input, options.attributes.get(i), options))
         .collect::<Result<_>>()?;
     assemble::program(inputs, lowered)
 }
 
-fn lower(input: &Input, options: &LoadOptions) -> Result<Lowered> {
+fn lower(
+    input: &Input,
+    attributes: Option<&Vec<Option<SkipReason>>>,
+    options: &LoadOptions,
+) -> Result<Lowered> {
     let module = parse::parse(input)?;
     let taken = operands::address_taken(&module);
     let mut files = body::Files::default();
     let known = body::callees(&module);
     let aliases = body::aliases(&module);
-    let bodies = module.functions.iter().map(|f| {
+    let bodies = module.functions.iter().enumerate().map(|(i, f)| {
         let mut body = body::lower(f, &known, &mut files);
         body.address_taken = taken.contains(&f.name);
+        body.skip = body
+            .skip
+            .or(attributes.and_then(|a| a.get(i).copied().flatten()));
         if body.skip.is_none() && options.excludes(&f.name) {
             body.skip = Some(SkipReason::Excluded);
         }
