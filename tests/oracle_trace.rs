@@ -80,8 +80,16 @@ macro_rules! programs {
 
 programs! {
     callbacks
+    cleanups
     computed_goto
+    coroutines
     demo
+    ends_by_abort
+    ends_by_quick_exit
+    ends_by_signal
+    ends_by_thread_exit
+    ends_by_trap
+    ends_by_underscore_exit
     exceptions
     exits
     irreducible
@@ -89,7 +97,9 @@ programs! {
     loops
     many_paths
     modules
+    odd_functions
     pure
     recursion
     switches
+    vfork
 }

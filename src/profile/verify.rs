@@ -124,7 +124,8 @@ fn within(profile: &Profile, f: FuncId, c: &Checked, report: &mut Report) {
         }
     }
     let few = c.flow.exits < c.flow.entry && !c.may_leave && !report.in_flight;
-    if few || c.flow.exits > c.flow.entry && profile.children == 0 {
+    let many = c.flow.exits > c.flow.entry && profile.children == 0;
+    if (few || many) && !c.returns_twice {
         let (entered, exits) = (c.flow.entry, c.flow.exits);
         report.violations.push(format!(
             "{name}: entered {entered} times, left {exits} times"

@@ -74,6 +74,9 @@ pub fn compile(name: &str, flags: &[&str], dir: &Path) -> Vec<PathBuf> {
             let mut clang = Command::new(llvm("clang"));
             let files = [source.as_path(), Path::new("-o"), &out];
             clang.arg("-I").arg(project("testdata/include"));
+            if source.extension().is_some_and(|e| e == "cpp") {
+                clang.arg("-std=c++20");
+            }
             run(clang
                 .args(flags)
                 .args(["-w", "-c", "-emit-llvm"])

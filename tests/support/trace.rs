@@ -4,6 +4,7 @@
 use super::PathKey;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Read;
 use std::path::Path;
 
 /// One function of the manifest.
@@ -15,7 +16,7 @@ struct Function {
     ends: HashSet<(usize, usize)>,
 }
 
-/// What is known of one activation: its function, and the path it is on.
+/// What is known of one activation (it may go on after an exit, where vfork returns once more): its function, and the path it is on.
 struct Frame {
     function: usize,
     from_entry: bool,
@@ -30,7 +31,7 @@ pub fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
     let functions = functions(&manifest);
     let mut frames: BTreeMap<u64, Frame> = BTreeMap::new();
     let mut counts = BTreeMap::new();
-    for record in std::fs::read(trace).unwrap().chunks_exact(16) {
+    for record in records(trace).chunks_exact(16) {
         let frame = u64::from_le_bytes(record[..8].try_into().unwrap());
         let kind = u32::from_le_bytes(record[8..12].try_into().unwrap());
         let value = u32::from_le_bytes(record[12..].try_into().unwrap()) as usize;
@@ -51,7 +52,6 @@ pub fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
         let last = state.blocks.last().copied();
         if kind == 2 {
             *counts.entry(key(function, state, None)).or_default() += 1;
-            frames.remove(&frame);
             continue;
         }
         if kind == 3 {
@@ -84,6 +84,17 @@ pub fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
         state.blocks.push(value);
     }
     counts
+}
+
+/// The log without its first record, which holds their number.
+fn records(trace: &Path) -> Vec<u8> {
+    let mut file = std::fs::File::open(trace).unwrap();
+    let mut first = [0; 16];
+    file.read_exact(&mut first).unwrap();
+    let n = u64::from_le_bytes(first[..8].try_into().unwrap());
+    let mut records = Vec::new();
+    file.take(n * 16).read_to_end(&mut records).unwrap();
+    records
 }
 
 fn key(f: &Function, frame: &Frame, back_to: Option<usize>) -> PathKey {

@@ -3,6 +3,8 @@
 #include "modules.h"
 #include <cstdio>
 
+extern "C" int plain(int (*call)(int), int n);
+
 static int local(int n) { return n > 3 ? n - 3 : n; }
 
 int main() {
@@ -10,6 +12,7 @@ int main() {
     for (int i = 0; i < 20; i++) {
         sum += clamp(i, 4, 12) + other(i) + local(i);
         try {
+            sum += plain(thrower, i);
             sum += thrower(i);
         } catch (int x) {
             sum -= x;

@@ -1,0 +1,3 @@
+#include <stdlib.h>
+#define END abort()
+#include "ending.h"

@@ -1,0 +1,2 @@
+#define END __builtin_trap()
+#include "ending.h"
