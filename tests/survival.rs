@@ -260,3 +260,137 @@ fn linkers_and_optimisation_levels() {
         assert_eq!(first.get_or_insert(counted.clone()), &counted, "{flags:?}");
     }
 }
+
+/// With `--update atomic`, eight threads in one function lose no count.
+#[test]
+fn threads_are_counted_exactly() {
+    let source = r#"
+        #include <pthread.h>
+        #define S(k) if (i >> k & 1) sum = sum * 3 + k; else sum ^= k;
+        __attribute__((noinline)) static int many(unsigned i) {
+            int sum = 0;
+            S(0) S(1) S(2) S(3) S(4) S(5) S(6) S(7) S(8) S(9) S(10) S(11) S(12) S(13) S(14) S(15)
+            return sum;
+        }
+        __attribute__((noinline)) static int few(int n) { return n % 3 ? n / 2 : n * 2; }
+        static void *work(void *result) {
+            int sum = 0;
+            for (unsigned i = 0; i < 30000; i++) sum += many(i * 2654435761u % 5003) + few((int)i);
+            *(int *)result = sum;
+            return 0;
+        }
+        int main(void) {
+            pthread_t threads[8];
+            int results[8];
+            for (int i = 0; i < 8; i++) pthread_create(&threads[i], 0, work, &results[i]);
+            for (int i = 0; i < 8; i++) pthread_join(threads[i], 0);
+            return 0;
+        }"#;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let modules = [module(
+        "t.c",
+        source,
+        &["-O1", "-fno-inline"],
+        &dir.join("input"),
+    )];
+    for counters in ["auto", "call"] {
+        let out = dir.join(counters);
+        let options = ["-k", "2", "--update", "atomic", "--counters", counters];
+        rewrite(&modules, &options, &out);
+        for copy in 0..2 {
+            let exe = out.join("x.exe");
+            link(
+                &copy_modules(&modules, &out, copy),
+                runtime(),
+                &["-O1"],
+                &exe,
+            );
+            support::execute(&exe, &out);
+        }
+        let merged = merge(&out, &[]);
+        run(Command::new(PROF).arg("verify").arg(&merged));
+        let counted = exits(&merged);
+        assert_eq!(
+            (counted["many"], counted["few"], counted["work"]),
+            (240_000, 240_000, 8)
+        );
+    }
+}
+
+/// Copies that were given different inputs are found out, and the functions named.
+#[test]
+fn divergence_is_found() {
+    let source = r#"
+        #include <stdlib.h>
+        __attribute__((noinline)) static int bud(int n) { return n % 7 ? n / 2 : n > 9 ? 3 : 4; }
+        __attribute__((noinline)) static int twig(int n) { return n % 5 ? bud(n + 1) : n * 2; }
+        __attribute__((noinline)) static int leaf(int n) { return n % 3 ? twig(n) : bud(n); }
+        __attribute__((noinline)) static int walk(int n) {
+            int sum = 0;
+            for (int i = 0; i < n; i++) sum += i % 5 ? leaf(i) : i % 2 ? leaf(n) : n;
+            return sum;
+        }
+        int main(void) { return walk(atoi(getenv("P3_TEST_N"))) & 1; }"#;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let modules = [module(
+        "d.c",
+        source,
+        &["-O1", "-fno-inline"],
+        &dir.join("input"),
+    )];
+    for scheme in ["p3", "pbl"] {
+        let mut found = 0;
+        for inputs in [["9", "9"], ["7", "300"], ["40", "33"]] {
+            let out = dir.join(format!("{scheme}-{}", inputs.concat()));
+            rewrite(&modules, &["-k", "2", "--scheme", scheme], &out);
+            for (copy, input) in inputs.iter().enumerate() {
+                let exe = out.join("x.exe");
+                link(
+                    &copy_modules(&modules, &out, copy as u32),
+                    runtime(),
+                    &["-O1"],
+                    &exe,
+                );
+                let mut program = Command::new(&exe);
+                program
+                    .env("P3_TEST_N", input)
+                    .env("P3_PROFILE_FILE", out.join("raw/%k.p3raw"));
+                program.output().unwrap();
+            }
+            let merged = out.join("merged.p3prof");
+            let mut command = Command::new(PROF);
+            command
+                .arg("merge")
+                .arg("-m")
+                .arg(out.join("manifest.json"))
+                .arg("-o")
+                .arg(&merged);
+            let merge = command.arg(out.join("raw")).output().unwrap();
+            let text = if merge.status.success() {
+                Command::new(PROF)
+                    .arg("verify")
+                    .arg(&merged)
+                    .output()
+                    .unwrap()
+                    .stdout
+            } else {
+                merge.stderr
+            };
+            let text = String::from_utf8_lossy(&text);
+            let named =
+                text.contains(": called ") || text.contains("copies did not run alike: ");
+            assert!(
+                named || inputs[0] == inputs[1],
+                "{scheme} {inputs:?}: {text}"
+            );
+            assert!(
+                !named || inputs[0] != inputs[1],
+                "{scheme} {inputs:?}: {text}"
+            );
+            found += usize::from(named);
+        }
+        assert_eq!(found, 2);
+    }
+}
