@@ -379,8 +379,7 @@ fn divergence_is_found() {
                 merge.stderr
             };
             let text = String::from_utf8_lossy(&text);
-            let named =
-                text.contains(": called ") || text.contains("copies did not run alike: ");
+            let named = text.contains(": called ") || text.contains("copies did not run alike: ");
             assert!(
                 named || inputs[0] == inputs[1],
                 "{scheme} {inputs:?}: {text}"

@@ -60,16 +60,7 @@ impl Profile {
                 .collect(),
             manifest: self.manifest.clone(),
         };
-        let json = serde_json::to_vec(&payload).expect("a profile serialises");
-        let mut packer = ZlibEncoder::new(vec![0; HEADER], Compression::default());
-        packer.write_all(&json).expect("memory takes everything");
-        let mut bytes = packer.finish().expect("memory takes everything");
-        let length = (bytes.len() - HEADER) as u64;
-        let crc = crc32fast::hash(&bytes[HEADER..]);
-        bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..16].copy_from_slice(&length.to_le_bytes());
-        bytes[16..20].copy_from_slice(&crc.to_le_bytes());
-        bytes
+        pack(&serde_json::to_vec(&payload).expect("a profile serialises"))
     }
 
     /// Reads and checks `path`.
@@ -108,6 +99,25 @@ impl Profile {
             entries,
         })
     }
+}
+
+/// Puts the header before the compressed payload.
+pub(super) fn pack(json: &[u8]) -> Vec<u8> {
+    let mut packer = ZlibEncoder::new(vec![0; HEADER], Compression::default());
+    packer.write_all(json).expect("memory takes everything");
+    let mut bytes = packer.finish().expect("memory takes everything");
+    let length = (bytes.len() - HEADER) as u64;
+    let crc = crc32fast::hash(&bytes[HEADER..]);
+    bytes[..8].copy_from_slice(&MAGIC);
+    bytes[8..16].copy_from_slice(&length.to_le_bytes());
+    bytes[16..20].copy_from_slice(&crc.to_le_bytes());
+    bytes
+}
+
+/// The payload of a profile as JSON.
+#[cfg(test)]
+pub(super) fn payload(p: &Profile) -> serde_json::Value {
+    serde_json::from_slice(&unpack(&p.to_bytes()).expect("just packed")).expect("JSON")
 }
 
 /// Ids ascending, counts not zero.

@@ -272,3 +272,104 @@ fn run<'a>(
     activation.leave(at);
     at
 }
+
+/// Replaces one number, string or list of a JSON value, chosen by `choices`.
+fn mutate(value: &mut serde_json::Value, choices: &mut dyn Iterator<Item = u32>) {
+    use serde_json::Value;
+    let mut next = || choices.next().unwrap_or(0);
+    match value {
+        Value::Array(items) if !items.is_empty() && next() % 8 != 0 => {
+            let i = next() as usize % items.len();
+            mutate(&mut items[i], choices);
+        }
+        Value::Object(fields) if !fields.is_empty() => {
+            let i = next() as usize % fields.len();
+            let field = fields.values_mut().nth(i).expect("in range");
+            mutate(field, choices);
+        }
+        Value::Array(items) => match next() % 3 {
+            0 => items.clear(),
+            1 => drop(items.pop()),
+            _ => items.extend(items.clone()),
+        },
+        Value::Number(_) => {
+            let odd = [
+                0,
+                1,
+                2,
+                3,
+                7,
+                255,
+                1023,
+                1 << 31,
+                u64::from(u32::MAX),
+                u64::MAX,
+            ];
+            *value = odd[next() as usize % odd.len()].into();
+        }
+        Value::String(text) => match next() % 4 {
+            0 => text.clear(),
+            1 => *text = "branch".into(),
+            2 => *text = "switch".into(),
+            _ => text.push('x'),
+        },
+        _ => *value = 1.into(),
+    }
+}
+
+/// Everything that commands do with a profile.
+fn use_profile(p: &Profile) {
+    use crate::profile::report::{Report, Selection, csv, edges, json, text};
+    if let Ok(report) = Report::new(p, &Selection::default()) {
+        let _ = (
+            text::render(&report),
+            json::render(&report),
+            csv::render(&report),
+        );
+    }
+    if let Ok(counts) = edges::collect(p, &Selection::default()) {
+        let _ = (
+            edges::text(&counts),
+            edges::csv(&counts),
+            edges::json(&counts),
+        );
+    }
+    let _ = super::verify::verify(p);
+    let _ = simulate(&p.manifest, p, &[Scheme::Sbl, Scheme::P3], &[2, 5]);
+    let _ = super::compare::compare(p, p).count();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(
+        std::env::var("P3_FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(3000)
+    ))]
+
+    /// A profile with right checksums and any content is refused or can be used.
+    #[test]
+    fn hostile_profiles_do_no_harm(
+        edits in 1..4usize,
+        choices in proptest::collection::vec(any::<u32>(), 40),
+    ) {
+        let mut p = profile(vec![(0, 1), (3, 5), (4, u64::MAX)]);
+        // Something to damage in every field.
+        let f = &mut p.manifest.functions[0];
+        f.lines = vec![vec![0, 5]; 6];
+        f.calls = vec![(BlockId(1), vec![FuncId(0)])];
+        f.cuts = vec![CfgEdge { block: BlockId(2), succ: 1 }];
+        f.returns_twice = vec![BlockId(2)];
+        p.manifest.files = vec!["f.c".into()];
+        let mut payload = super::file::payload(&p);
+        let mut choices = choices.into_iter();
+        for _ in 0..edits {
+            mutate(&mut payload, &mut choices);
+        }
+        let manifest = serde_json::to_vec(&payload["manifest"]).unwrap();
+        if let Ok(manifest) = Manifest::parse(&manifest) {
+            let _ = simulate(&manifest, &p, &[Scheme::P3], &[3]);
+        }
+        let bytes = super::file::pack(&serde_json::to_vec(&payload).unwrap());
+        if let Ok(p) = Profile::parse(&bytes, Path::new("x")) {
+            use_profile(&p);
+        }
+    }
+}
