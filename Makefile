@@ -5,13 +5,15 @@ OUT ?= target/demo
 APT = clang-19 llvm-19 llvm-19-dev libpolly-19-dev lld-19 libclang-rt-19-dev zlib1g-dev libzstd-dev g++ make util-linux
 TOOLS = clang-19 opt-19 llvm-profdata-19 ld.lld-19 g++ setarch
 
-.PHONY: help setup build demo test lint corpus bench fuzz clean
+.PHONY: help setup build demo test lint corpus programs bench fuzz cross clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests'
 	@echo 'make lint     formatting and clippy'
 	@echo 'make corpus   profile bzip2, lua and sqlite3 from Debian sources, check the profiles (minutes)'
 	@echo 'make fuzz     random programs and damaged files for SECONDS (default 600)'
+	@echo 'make programs BENCH=folder   profile programs given as prog/NAME/{prog.bc,link.sh,run-train.sh}'
+	@echo 'make cross    the runtime with gcc 12, clang 14 and 19, x86-64 and aarch64'
 	@echo 'make bench    time of rewriting beside opt (minutes)'
 
 setup:
@@ -38,6 +40,10 @@ lint:
 corpus: build
 	sh tools/corpus.sh
 
+# BENCH: the folder of programs that were built by the recipes
+programs: build
+	sh tools/programs.sh $(BENCH)
+
 SECONDS ?= 600
 fuzz: setup
 	P3_FUZZ_SECONDS=$(SECONDS) P3_FUZZ_SEED=$${P3_FUZZ_SEED:-$$(date +%s)} $(CARGO) test --release --locked --test fuzz -- --nocapture
@@ -47,3 +53,7 @@ bench: build
 
 clean:
 	$(CARGO) clean
+
+# The runtime with other compilers and for aarch64, under qemu-user.
+cross: setup
+	sh tools/cross.sh
