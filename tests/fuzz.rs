@@ -55,11 +55,11 @@ fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
     // Optimised code generation alone or with all passes.
     let flags = [&["-O0"][..], &["-O2"]][round % 2];
     let exe = dir.join("x.exe");
-    link(&modules, &[object.clone()], flags, &exe);
+    link(&modules, std::slice::from_ref(&object), flags, &exe);
     let expected = execute(&exe, &dir.join("native"));
     let traced = dir.join("trace");
     rewrite(&modules, &["--scheme", "trace"], &traced);
-    let objects = [&tracer()[..], &[object.clone()]].concat();
+    let objects = [tracer(), std::slice::from_ref(&object)].concat();
     link(&copy_modules(&modules, &traced, 0), &objects, flags, &exe);
     if execute(&exe, &traced) != expected {
         return Err("the traced program behaves differently".into());

@@ -44,7 +44,8 @@ compile() {
     p=$1 flags=$2
     shift 2
     for f; do
-        clang-19 -O2 -g -w $flags -emit-llvm -c "$f" -o "$OUT/$p/bc/$(basename "${f%.c}").bc"
+        name=$(echo "${f#./}" | tr / _)
+        clang-19 -O2 -g -w $flags -emit-llvm -c "$f" -o "$OUT/$p/bc/${name%.*}.bc"
     done
 }
 
@@ -73,6 +74,30 @@ build_sqlite3() {
     (./configure -q && make -s sqlite3.c shell.c) >/dev/null 2>&1
     compile sqlite3 "-DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_ENABLE_WINDOW_FUNCTIONS" sqlite3.c shell.c
     RUN="STDIN=$ROOT/tools/corpus/work.sql ALLOW_STATUS=1"
+}
+
+# C++ with exceptions: a document that ends in an error.
+build_yaml_cpp() {
+    unpack yaml-cpp
+    cd "$OUT/yaml-cpp/tree"
+    compile yaml-cpp "-std=c++17 -Iinclude -Isrc" src/*.cpp util/parse.cpp
+    {
+        for i in $(seq 3000); do
+            echo "- {name: item $i, list: [1, 2.5, \"a b\", ~], &a$i text: |"
+            echo "    two"
+            echo "    lines"
+        done | sed 's/, &a[0-9]* text: |/}/; /^    /d'
+        echo "- [unfinished"
+    } >"$OUT/yaml-cpp/input"
+    RUN="STDIN=$OUT/yaml-cpp/input"
+}
+
+# C++ with exceptions: the library's own tests, many of which throw.
+build_libjsoncpp() {
+    unpack libjsoncpp
+    cd "$OUT/libjsoncpp/tree"
+    compile libjsoncpp "-std=c++17 -Iinclude -Isrc/lib_json" src/lib_json/*.cpp src/test_lib_json/*.cpp
+    RUN="ALLOW_STATUS=1"
 }
 
 # measure STEP COMMAND…: a row of the table
@@ -114,7 +139,7 @@ need
 } >"$OUT/RESULTS.md"
 for PROGRAM in ${PROGRAMS:-bzip2 lua5.4 sqlite3}; do
     say "$PROGRAM: fetch and compile"
-    "build_$(echo "$PROGRAM" | tr . _)"
+    "build_$(echo "$PROGRAM" | tr .- __)"
     cd "$ROOT"
     profile
 done

@@ -215,7 +215,7 @@ fn run_verify(args: &VerifyArgs) -> Result<Outcome> {
     let report = verify::verify(&profile)?;
     let mut text = String::new();
     for (f, n) in &report.abandoned {
-        let name = &profile.entry(*f).name;
+        let name = profile.name(*f);
         text += &format!("{name}: {n} paths abandoned by exit, longjmp, an exception or the end\n");
     }
     for violation in &report.violations {

@@ -79,6 +79,11 @@ impl Profile {
         &self.manifest.functions[f.index()]
     }
 
+    /// The name of function `f` as its source has it, if its symbol is one of C++ or Rust.
+    pub fn name(&self, f: FuncId) -> String {
+        report::text::demangled(&self.entry(f).name)
+    }
+
     /// The module that names function `f` in reports.
     pub fn module(&self, f: FuncId) -> &str {
         let body = self.entry(f).bodies[0];

@@ -94,7 +94,7 @@ fn check(profile: &Profile, f: FuncId) -> Result<Checked> {
 /// Paths begun against paths completed: at every header, and in all.
 fn within(profile: &Profile, f: FuncId, c: &Checked, report: &mut Report) {
     let dag = &c.structure.paths.dag;
-    let name = &profile.entry(f).name;
+    let name = profile.name(f);
     let mut taken = vec![0u64; dag.vertices()];
     for e in dag.edge_ids() {
         if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
@@ -171,7 +171,7 @@ fn between(profile: &Profile, functions: &[Option<Checked>], report: &mut Report
         if entered < calls.made || entered > calls.made.saturating_add(calls.possible) {
             report.violations.push(format!(
                 "{}: called {} times by completed paths (and at most {} by others), entered {entered} times",
-                entry.name, calls.made, calls.possible
+                profile.name(FuncId::new(i)), calls.made, calls.possible
             ));
         }
     }

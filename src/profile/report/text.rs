@@ -34,7 +34,7 @@ pub fn render(report: &Report) -> String {
             line.instructions,
             line.path.blocks.len(),
         );
-        let name = demangled(&report.profile.entry(line.func).name);
+        let name = report.profile.name(line.func);
         let _ = writeln!(
             out,
             "{numbers}  {NAME}{name}{NAME:#} #{} {}",
@@ -84,7 +84,7 @@ fn summary(report: &Report) -> String {
     );
     for f in &report.functions {
         if let status @ (Status::Skipped(_) | Status::Cut) = profile.entry(*f).status {
-            let name = demangled(&profile.entry(*f).name);
+            let name = profile.name(*f);
             let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
         }
     }
