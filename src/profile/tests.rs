@@ -96,7 +96,17 @@ fn a_good_raw_profile_is_read() {
     );
 }
 
+/// `make fuzz` and longer runs set the number of cases.
+fn cases(normal: u32) -> ProptestConfig {
+    let wanted = std::env::var("P3_FUZZ_CASES")
+        .ok()
+        .and_then(|n| n.parse().ok());
+    ProptestConfig::with_cases(wanted.unwrap_or(normal))
+}
+
 proptest! {
+    #![proptest_config(cases(1000))]
+
     /// Damage is refused, or changes counts, which carry no checksum; nothing panics.
     #[test]
     fn damaged_raw_profiles(
@@ -141,8 +151,17 @@ const PROGRAM: &str = "
     f: ret i32 %j
     }";
 
-/// A manifest of `PROGRAM`, and a profile with these counts.
+/// A profile of `PROGRAM` with these counts.
 fn profile(counts: Vec<(u64, u64)>) -> Profile {
+    static EMPTY: std::sync::OnceLock<Profile> = std::sync::OnceLock::new();
+    let counts = vec![counts];
+    Profile {
+        counts,
+        ..EMPTY.get_or_init(empty_profile).clone()
+    }
+}
+
+fn empty_profile() -> Profile {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("m.ll"), PROGRAM).unwrap();
     let inputs = find_inputs(&[dir.path().to_path_buf()], Path::new("")).unwrap();
@@ -170,7 +189,7 @@ fn profile(counts: Vec<(u64, u64)>) -> Profile {
         cut_short: 1,
         children: 0,
         missing: vec![],
-        counts: vec![counts],
+        counts: vec![Vec::new()],
         entries: vec![Some(12)],
     }
 }
@@ -340,9 +359,7 @@ fn use_profile(p: &Profile) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(
-        std::env::var("P3_FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(3000)
-    ))]
+    #![proptest_config(cases(3000))]
 
     /// A profile with right checksums and any content is refused or can be used.
     #[test]
