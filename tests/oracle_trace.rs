@@ -79,6 +79,7 @@ macro_rules! programs {
 }
 
 programs! {
+    asm_goto
     callbacks
     cleanups
     computed_goto

@@ -393,3 +393,46 @@ fn divergence_is_found() {
         assert_eq!(found, 2);
     }
 }
+
+/// The resolver of an ifunc runs before any constructor, while the program is still being linked.
+#[test]
+fn ifunc_resolvers_are_counted() {
+    let source = r#"
+        static int twice(int n) { return n > 5 ? 10 : n * 2; }
+        static int thrice(int n) { return n * 3; }
+        static int (*resolve(void))(int) {
+            int bits = 0;
+            for (int i = 1; i < 100; i *= 2) bits++;
+            return bits == 7 ? twice : thrice;
+        }
+        int pick(int n) __attribute__((ifunc("resolve")));
+        int main(void) { int s = 0; for (int i = 0; i < 9; i++) s += pick(i); return s; }"#;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let modules = [module(
+        "i.c",
+        source,
+        &["-O1", "-fno-inline"],
+        &dir.join("input"),
+    )];
+    for flags in [
+        &["-O1"][..],
+        &["-O1", "-no-pie", "-static"],
+        &["-O1", "-Wl,-z,now"],
+    ] {
+        let out = dir.join(format!("out{}", flags.len()));
+        rewrite(&modules, &["-k", "2"], &out);
+        for copy in 0..2 {
+            let exe = out.join("x.exe");
+            link(&copy_modules(&modules, &out, copy), runtime(), flags, &exe);
+            support::execute(&exe, &out);
+        }
+        let merged = merge(&out, &[]);
+        run(Command::new(PROF).arg("verify").arg(&merged));
+        let counted = exits(&merged);
+        assert_eq!(
+            (counted["twice"], counted.get("thrice"), counted["resolve"]),
+            (9, None, 1)
+        );
+    }
+}

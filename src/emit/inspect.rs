@@ -1,12 +1,16 @@
-//! What the loader does not show: attributes that say not to profile.
+//! What the loader does not show: attributes that say not to profile, targets of `callbr`.
 
-use super::sys;
+use super::{sites, sys};
+use crate::index::BlockId;
 use crate::ir::SkipReason;
 use crate::load::{Input, Kind};
 use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
 use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use std::collections::HashMap;
 
 /// The attributes, and what they mean.
 const ATTRIBUTES: [(&str, SkipReason); 3] = [
@@ -19,7 +23,7 @@ const ATTRIBUTES: [(&str, SkipReason); 3] = [
 /// there is nothing to say, or when LLVM cannot read the input (the loader says why).
 ///
 /// Bodies are not read: this takes a small part of the time that loading takes.
-pub fn inspect(input: &Input) -> Vec<Option<SkipReason>> {
+pub fn skipped_functions(input: &Input) -> Vec<Option<SkipReason>> {
     let context = Context::create();
     let Some(module) = parse(&context, input) else {
         return Vec::new();
@@ -34,6 +38,34 @@ pub fn inspect(input: &Input) -> Vec<Option<SkipReason>> {
             .map(|&(_, why)| why)
     };
     definitions.map(skip).collect()
+}
+
+/// The successors of every `callbr`, by ordinal of the definition and block.
+pub fn callbr_targets(input: &Input) -> HashMap<(u32, BlockId), Vec<BlockId>> {
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &input.name);
+    let mut targets = HashMap::new();
+    let Ok(module) = context.create_module_from_ir(buffer) else {
+        return targets;
+    };
+    let definitions = module.get_functions().filter(|f| sys::is_definition(*f));
+    for (ordinal, f) in (0..).zip(definitions) {
+        let blocks = f.get_basic_blocks();
+        let numbers = blocks
+            .iter()
+            .enumerate()
+            .map(|(i, b)| (*b, BlockId::new(i)));
+        let numbers: HashMap<BasicBlock, BlockId> = numbers.collect();
+        for (i, block) in blocks.iter().enumerate() {
+            let end = sites::terminator(*block);
+            if sys::opcode(end) == LLVMOpcode::LLVMCallBr {
+                let succs =
+                    (0..sys::successor_count(end)).map(|s| numbers[&sys::successor(end, s)]);
+                targets.insert((ordinal, BlockId::new(i)), succs.collect());
+            }
+        }
+    }
+    targets
 }
 
 fn parse<'ctx>(context: &'ctx Context, input: &Input) -> Option<Module<'ctx>> {

@@ -14,7 +14,7 @@ mod sys;
 mod trace;
 
 pub use attributes::{Affected, Callers};
-pub use inspect::inspect;
+pub use inspect::{callbr_targets, skipped_functions};
 pub use sys::install_fatal_handler;
 
 use crate::error::{Error, Result};

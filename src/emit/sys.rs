@@ -30,6 +30,14 @@ pub fn successor_count(terminator: InstructionValue) -> u32 {
     unsafe { LLVMGetNumSuccessors(terminator.as_value_ref()) }
 }
 
+/// Successor `i` of a terminator.
+pub fn successor<'ctx>(terminator: InstructionValue<'ctx>, i: u32) -> BasicBlock<'ctx> {
+    assert!(i < successor_count(terminator));
+    // SAFETY: `i` is in range; a successor is a block of the same function.
+    let block = unsafe { BasicBlock::new(LLVMGetSuccessor(terminator.as_value_ref(), i)) };
+    block.expect("a successor is a block")
+}
+
 /// Stands before an instruction and the debug records that belong to it, and takes its location.
 pub fn position_before<'ctx>(builder: &Builder<'ctx>, at: InstructionValue<'ctx>) {
     // Tells inkwell that the builder is positioned.

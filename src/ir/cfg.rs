@@ -47,7 +47,7 @@ pub enum Terminator {
     IndirectBr,
     /// `invoke`: successor 1 is the unwind edge, which cannot be split
     Invoke,
-    /// `callbr`
+    /// `callbr`: successor 0 is where it falls through, the other edges cannot be split
     CallBr,
     /// `resume`
     Resume,
@@ -91,8 +91,8 @@ impl Terminator {
     /// Whether edge number `succ` of such a terminator can get a block of its own.
     pub fn can_split(self, succ: u32) -> bool {
         match self {
-            Terminator::IndirectBr | Terminator::CallBr | Terminator::Funclet => false,
-            Terminator::Invoke => succ == 0,
+            Terminator::IndirectBr | Terminator::Funclet => false,
+            Terminator::Invoke | Terminator::CallBr => succ == 0,
             _ => true,
         }
     }

@@ -17,7 +17,7 @@ pub enum SkipReason {
     Excluded,
     /// Windows funclet exception handling.
     Funclets,
-    /// `callbr` (asm goto): the loader cannot see its targets.
+    /// `callbr` (asm goto) that names one target twice.
     CallBr,
     /// A coroutine before splitting.
     Coroutine,
@@ -31,7 +31,7 @@ impl fmt::Display for SkipReason {
             SkipReason::SkipProfile => "attribute skipprofile",
             SkipReason::Excluded => "left out by --include/--exclude",
             SkipReason::Funclets => "Windows exception funclets",
-            SkipReason::CallBr => "callbr (asm goto)",
+            SkipReason::CallBr => "callbr (asm goto) with a repeated target",
             SkipReason::Coroutine => "coroutine that is not split yet",
         })
     }

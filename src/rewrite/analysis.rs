@@ -2,10 +2,10 @@
 
 use super::Clock;
 use crate::cli::rewrite::Config;
-use crate::emit::{Callers, inspect};
+use crate::emit::{Callers, callbr_targets, skipped_functions};
 use crate::index::{CopyId, FuncId};
-use crate::ir::Program;
-use crate::ir::lower::{LoadOptions, load_program};
+use crate::ir::lower::{Hints, LoadOptions, load_program};
+use crate::ir::{FunctionBody, Program, SkipReason};
 use crate::load::Input;
 use crate::manifest::{Manifest, Parts};
 use crate::partition::{Assignment, FunctionInput, FunctionPaths, all_paths, assign};
@@ -33,12 +33,7 @@ pub struct Analysis {
 impl Analysis {
     /// Loads and analyses the inputs.
     pub fn new(config: &Config, inputs: &[Input], clock: &mut Clock) -> Result<Analysis> {
-        let options = LoadOptions {
-            include: config.include.clone(),
-            exclude: config.exclude.clone(),
-            attributes: inputs.par_iter().map(inspect).collect(),
-        };
-        let program = load_program(inputs, &options)?;
+        let program = load(config, inputs)?;
         clock.lap("parsed and lowered");
         let functions = functions(&program);
         let mut paths = all_paths(&functions);
@@ -80,6 +75,29 @@ impl Analysis {
         let profiled = self.paths.iter().enumerate().filter(|(_, p)| p.is_some());
         profiled.map(|(i, _)| FuncId::new(i))
     }
+}
+
+/// Loads the inputs; once more, with the targets of `callbr`, where there is one.
+fn load(config: &Config, inputs: &[Input]) -> Result<Program> {
+    let hints = |input| Hints {
+        skip: skipped_functions(input),
+        ..Hints::default()
+    };
+    let mut options = LoadOptions {
+        include: config.include.clone(),
+        exclude: config.exclude.clone(),
+        hints: inputs.par_iter().map(hints).collect(),
+    };
+    let program = load_program(inputs, &options)?;
+    let bodies = program.modules.iter().flat_map(|m| &m.bodies);
+    let unknown = |b: &FunctionBody| b.skip == Some(SkipReason::CallBr);
+    if !bodies.into_iter().any(unknown) {
+        return Ok(program);
+    }
+    for (hints, input) in options.hints.iter_mut().zip(inputs) {
+        hints.callbr = callbr_targets(input);
+    }
+    load_program(inputs, &options)
 }
 
 fn functions(program: &Program) -> Vec<FunctionInput<'_>> {

@@ -115,11 +115,13 @@ pub fn is_cxx(module: &llvm_ir::Module) -> bool {
         .any(|n| (runtime(n) && n != "__cxa_finalize") || library(n) || operators(n))
 }
 
-/// Lowers one definition. O(instructions). Direct callees are named, not resolved.
+/// Lowers one definition. O(instructions). Direct callees are named, not resolved. `callbr` knows the
+/// successors of that terminator, of which llvm-ir shows only the first.
 pub fn lower(
     function: &llvm_ir::Function,
     callees: &HashMap<&str, bool>,
     files: &mut Files,
+    callbr: &dyn Fn(BlockId) -> Option<Vec<BlockId>>,
 ) -> FunctionBody {
     let numbers: HashMap<&Name, BlockId> = function
         .basic_blocks
@@ -131,11 +133,11 @@ pub fn lower(
         numbers,
         callees,
         files,
+        callbr,
     };
-    let blocks = function
-        .basic_blocks
-        .iter()
-        .map(|b| lowering.block(b))
+    let blocks = function.basic_blocks.iter().enumerate();
+    let blocks = blocks
+        .map(|(i, b)| lowering.block(BlockId::new(i), b))
         .collect();
     let cfg = Cfg { blocks };
     FunctionBody {
@@ -167,7 +169,7 @@ fn skip(function: &llvm_ir::Function, cfg: &Cfg) -> Option<SkipReason> {
         Some(SkipReason::Naked)
     } else if has(Terminator::Funclet) {
         Some(SkipReason::Funclets)
-    } else if has(Terminator::CallBr) {
+    } else if cfg.blocks.iter().any(opaque_callbr) {
         Some(SkipReason::CallBr)
     } else if cfg
         .blocks
@@ -181,6 +183,15 @@ fn skip(function: &llvm_ir::Function, cfg: &Cfg) -> Option<SkipReason> {
     }
 }
 
+/// Whether a block ends in a `callbr` whose targets are not known, or cannot be told apart.
+fn opaque_callbr(block: &Block) -> bool {
+    let mut targets = block.succs.clone();
+    targets.sort_unstable();
+    targets.dedup();
+    block.terminator == Terminator::CallBr
+        && (block.succs.is_empty() || targets.len() < block.succs.len())
+}
+
 /// An unsplit coroutine calls `llvm.coro.begin`, a split one does not.
 fn starts_coroutine(call: &Call) -> bool {
     matches!(&call.callee, Callee::External(name) if name.starts_with("llvm.coro.begin"))
@@ -190,11 +201,12 @@ struct Lowering<'a> {
     numbers: HashMap<&'a Name, BlockId>,
     callees: &'a HashMap<&'a str, bool>,
     files: &'a mut Files,
+    callbr: &'a dyn Fn(BlockId) -> Option<Vec<BlockId>>,
 }
 
 impl Lowering<'_> {
-    fn block(&mut self, block: &llvm_ir::BasicBlock) -> Block {
-        let (terminator, succs) = self.terminator(&block.term);
+    fn block(&mut self, b: BlockId, block: &llvm_ir::BasicBlock) -> Block {
+        let (terminator, succs) = self.terminator(b, &block.term);
         let mut lowered = Block {
             terminator,
             succs,
@@ -209,6 +221,12 @@ impl Lowering<'_> {
         }
         if let llvm_ir::Terminator::Invoke(invoke) = &block.term {
             self.call(&invoke.function, &invoke.function_attributes, &mut lowered);
+        }
+        if let llvm_ir::Terminator::CallBr(callbr) = &block.term {
+            lowered.may_leave |= !returns(&callbr.function_attributes);
+            lowered.calls.push(Call {
+                callee: Callee::Asm,
+            });
         }
         self.line(block.term.get_debug_loc(), &mut lowered);
         lowered
@@ -270,7 +288,11 @@ impl Lowering<'_> {
         true
     }
 
-    fn terminator(&self, terminator: &llvm_ir::Terminator) -> (Terminator, Vec<BlockId>) {
+    fn terminator(
+        &self,
+        b: BlockId,
+        terminator: &llvm_ir::Terminator,
+    ) -> (Terminator, Vec<BlockId>) {
         use llvm_ir::Terminator as T;
         let to = |name: &Name| self.numbers[name];
         match terminator {
@@ -297,7 +319,7 @@ impl Lowering<'_> {
                 Terminator::Invoke,
                 vec![to(&t.return_label), to(&t.exception_label)],
             ),
-            T::CallBr(t) => (Terminator::CallBr, vec![to(&t.return_label)]),
+            T::CallBr(_) => (Terminator::CallBr, (self.callbr)(b).unwrap_or_default()),
             T::CleanupRet(_) | T::CatchRet(_) | T::CatchSwitch(_) => (Terminator::Funclet, vec![]),
         }
     }

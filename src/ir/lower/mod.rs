@@ -10,6 +10,7 @@ mod tests;
 
 use super::{FunctionBody, Program, SkipReason};
 use crate::error::Result;
+use crate::index::BlockId;
 use crate::load::Input;
 use rayon::prelude::*;
 use regex::Regex;
@@ -22,9 +23,18 @@ pub struct LoadOptions {
     pub include: Option<Regex>,
     /// Not those whose symbol matches.
     pub exclude: Option<Regex>,
-    /// By input, then by ordinal of the definition: functions that say they are not to be
-    /// profiled, in attributes that llvm-ir does not show. May be shorter than the inputs.
-    pub attributes: Vec<Vec<Option<SkipReason>>>,
+    /// By input: what llvm-ir does not show. May be shorter than the inputs.
+    pub hints: Vec<Hints>,
+}
+
+/// What llvm-ir does not show of a module; found by other means. Ordinals are those of the
+/// definitions.
+#[derive(Clone, Debug, Default)]
+pub struct Hints {
+    /// By ordinal: functions whose attributes say not to profile them. May be short.
+    pub skip: Vec<Option<SkipReason>>,
+    /// By ordinal and block: the successors of a `callbr`, the first one where it falls through.
+    pub callbr: HashMap<(u32, BlockId), Vec<BlockId>>,
 }
 
 impl LoadOptions {
@@ -52,30 +62,26 @@ struct Lowered {
 /// # Errors
 /// Input that LLVM or llvm-ir cannot read, and symbols that two modules define.
 pub fn load_program(inputs: &[Input], options: &LoadOptions) -> Result<Program> {
+    let none = Hints::default();
     let lowered: Vec<Lowered> = inputs
         .par_iter()
         .enumerate()
-        .map(|(i, input)| lower(input, options.attributes.get(i), options))
+        .map(|(i, input)| lower(input, options.hints.get(i).unwrap_or(&none), options))
         .collect::<Result<_>>()?;
     assemble::program(inputs, lowered)
 }
 
-fn lower(
-    input: &Input,
-    attributes: Option<&Vec<Option<SkipReason>>>,
-    options: &LoadOptions,
-) -> Result<Lowered> {
+fn lower(input: &Input, hints: &Hints, options: &LoadOptions) -> Result<Lowered> {
     let module = parse::parse(input)?;
     let taken = operands::address_taken(&module);
     let mut files = body::Files::default();
     let known = body::callees(&module);
     let aliases = body::aliases(&module);
     let bodies = module.functions.iter().enumerate().map(|(i, f)| {
-        let mut body = body::lower(f, &known, &mut files);
+        let callbr = |block| hints.callbr.get(&(i as u32, block)).cloned();
+        let mut body = body::lower(f, &known, &mut files, &callbr);
         body.address_taken = taken.contains(&f.name);
-        body.skip = body
-            .skip
-            .or(attributes.and_then(|a| a.get(i).copied().flatten()));
+        body.skip = body.skip.or(hints.skip.get(i).copied().flatten());
         if body.skip.is_none() && options.excludes(&f.name) {
             body.skip = Some(SkipReason::Excluded);
         }
