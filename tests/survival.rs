@@ -400,9 +400,10 @@ fn ifunc_resolvers_are_counted() {
     let source = r#"
         static int twice(int n) { return n > 5 ? 10 : n * 2; }
         static int thrice(int n) { return n * 3; }
+        static volatile int limit = 100; /* or the optimiser would resolve it */
         static int (*resolve(void))(int) {
             int bits = 0;
-            for (int i = 1; i < 100; i *= 2) bits++;
+            for (int i = 1; i < limit; i *= 2) bits++;
             return bits == 7 ? twice : thrice;
         }
         int pick(int n) __attribute__((ifunc("resolve")));

@@ -138,12 +138,20 @@ fn functions_that_cannot_be_profiled_say_why() {
         define void @coroutine() presplitcoroutine {
           %id = call token @llvm.coro.id(i32 0, ptr null, ptr null, ptr null)
           %h = call ptr @llvm.coro.begin(token %id, ptr null)
-          ret void }"])
+          ret void }
+        declare i32 @__CxxFrameHandler3(...)
+        define void @windows() personality ptr @__CxxFrameHandler3 {
+          invoke void @bare() to label %done unwind label %dispatch
+        dispatch: %s = catchswitch within none [label %handler] unwind to caller
+        handler: %c = catchpad within %s [ptr null, i32 64, ptr null]
+          catchret from %c to label %done
+        done: ret void }"])
     .unwrap();
     let skip = |name| find(&program, name).1.skip;
     assert_eq!(skip("bare"), Some(SkipReason::Naked));
     assert_eq!(skip("asm"), Some(SkipReason::CallBr));
     assert_eq!(skip("coroutine"), Some(SkipReason::Coroutine));
+    assert_eq!(skip("windows"), Some(SkipReason::Funclets));
 }
 
 #[test]
