@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -98,9 +100,24 @@ static int map_header(struct p3_file *file, const struct p3_module *module) {
     return 0;
 }
 
+/* Gives the file its name, unless that is taken. */
+static int publish(const char *temporary, const char *path) {
+    if (link(temporary, path) == 0)
+        return 0;
+    if (errno == EEXIST || access(path, F_OK) == 0)
+        return EEXIST;
+    /* A file system without links. */
+    return rename(temporary, path) == 0 ? 0 : errno;
+}
+
+/* A process that is killed in here leaves nothing that looks like a profile. */
 int p3_file_create(struct p3_file *file, const char *path, const struct p3_module *module) {
+    char temporary[PATH_MAX + 32];
     struct stat s;
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (access(path, F_OK) == 0)
+        return EEXIST;
+    snprintf(temporary, sizeof temporary, "%s.new%ld", path, (long)getpid());
+    int fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         return errno;
     /* Out of the way of programs that expect the lowest numbers. */
@@ -112,11 +129,11 @@ int p3_file_create(struct p3_file *file, const char *path, const struct p3_modul
     fstat(fd, &s);
     *file = (struct p3_file){fd, path, s.st_dev, s.st_ino, module->page, module->page, NULL};
     int failed = map_header(file, module);
-    if (failed) {
-        close(fd);
-        unlink(path);
-        file->fd = -1;
-    }
+    if (!failed)
+        failed = publish(temporary, path);
+    unlink(temporary);
+    if (failed)
+        p3_file_close(file);
     return failed;
 }
 
