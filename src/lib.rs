@@ -15,6 +15,7 @@
 //! output    the folder that people run: copies, runtime, Makefile, manifest
 //! manifest  what decode, merge, verify and simulate need
 //! profile   raw files -> merged profile -> reports
+//! rewrite   all of p3-rewrite: inputs -> output folder
 //! ```
 //!
 //! A module imports only from those above it. `docs/ARCHITECTURE.md` is the map.
