@@ -2,7 +2,7 @@
 
 use crate::dag::{Dag, EdgeKind};
 use crate::index::{EdgeId, VertexId};
-use crate::ir::{Cfg, Terminator};
+use crate::ir::Cfg;
 use crate::partition::FunctionPaths;
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::Graph;
@@ -27,7 +27,7 @@ pub fn cfg_dot(name: &str, cfg: &Cfg) -> String {
     for b in cfg.ids() {
         let block = cfg.block(b);
         for (i, s) in block.succs.iter().enumerate() {
-            let label = edge_name(block.terminator, i as u32);
+            let label = block.terminator.edge_name(i as u32);
             graph.add_edge(nodes[b.index()], nodes[s.index()], label);
         }
     }
@@ -82,20 +82,6 @@ pub fn numbering_text(name: &str, paths: &FunctionPaths) -> String {
         }
     }
     out
-}
-
-/// How an edge is called in reports and dumps, from its terminator and ordinal.
-pub fn edge_name(terminator: Terminator, succ: u32) -> String {
-    match (terminator, succ) {
-        (Terminator::Branch, 0) => "true".into(),
-        (Terminator::Branch, _) => "false".into(),
-        (Terminator::Switch, 0) => "default".into(),
-        (Terminator::Switch, n) => format!("case #{n}"),
-        (Terminator::Invoke, 0) => "normal".into(),
-        (Terminator::Invoke, _) => "unwind".into(),
-        (Terminator::IndirectBr | Terminator::CallBr, n) => format!("goto #{n}"),
-        _ => String::new(),
-    }
 }
 
 fn vertex_name(dag: &Dag, v: VertexId) -> String {

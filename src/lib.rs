@@ -53,10 +53,10 @@ pub mod dump;
 
 pub mod cli;
 
+mod rewrite;
+
 #[cfg(test)]
 mod random_cfg;
 
 pub use error::{Error, Result};
-
-mod rewrite;
 pub use rewrite::{Summary, rewrite};

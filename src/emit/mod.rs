@@ -2,7 +2,7 @@
 //!
 //! A module is parsed again from the bytes that `ir` was lowered from, joined with that view by
 //! ordinals (function, block, successor), and edited as the plan says. Everything that is not
-//! instrumented stays as it is, but for attributes that are no longer true ([`attributes`]).
+//! instrumented stays as it is, but for attributes that are no longer true.
 
 mod attributes;
 mod data;

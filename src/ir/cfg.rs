@@ -88,6 +88,21 @@ pub struct Loc {
 }
 
 impl Terminator {
+    /// How edge number `succ` is called in reports and dumps; empty where there is no choice.
+    pub fn edge_name(self, succ: u32) -> String {
+        match (self, succ) {
+            (Terminator::Branch, 0) => "true".into(),
+            (Terminator::Branch, _) => "false".into(),
+            (Terminator::Switch, 0) => "default".into(),
+            (Terminator::Switch, n) => format!("case #{n}"),
+            (Terminator::Invoke, 0) => "normal".into(),
+            (Terminator::Invoke, _) => "unwind".into(),
+            (Terminator::CallBr, 0) => "falls through".into(),
+            (Terminator::IndirectBr | Terminator::CallBr, n) => format!("goto #{n}"),
+            _ => String::new(),
+        }
+    }
+
     /// Whether edge number `succ` of such a terminator can get a block of its own.
     pub fn can_split(self, succ: u32) -> bool {
         match self {

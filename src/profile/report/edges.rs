@@ -2,7 +2,6 @@
 
 use super::Selection;
 use super::text::{demangled, grouped};
-use crate::dump::edge_name;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
 use crate::manifest::Status;
@@ -98,7 +97,11 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
 }
 
 fn name(structure: &Structure, e: &EdgeCount) -> String {
-    edge_name(structure.cfg.block(e.edge.block).terminator, e.edge.succ)
+    structure
+        .cfg
+        .block(e.edge.block)
+        .terminator
+        .edge_name(e.edge.succ)
 }
 
 fn edge(e: &EdgeCount) -> Edge {

@@ -7,7 +7,6 @@ pub mod text;
 
 use super::{Profile, Structure};
 use crate::dag::Path;
-use crate::dump::edge_name;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId, PathId};
 use crate::ir::{Cfg, Loc};
@@ -189,7 +188,7 @@ fn decisions(cfg: &Cfg, path: &Path) -> Vec<Decision> {
         .map(|(&block, succ)| Decision {
             block,
             line: cfg.block(block).lines.last().map(|l| l.line),
-            taken: edge_name(cfg.block(block).terminator, succ),
+            taken: cfg.block(block).terminator.edge_name(succ),
         })
         .collect()
 }
