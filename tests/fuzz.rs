@@ -8,7 +8,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::generate::{HEAD, main, program};
+use support::generate::{HEAD, main, program, smaller};
 use support::{copy_modules, execute, link, llvm, paths, project, rewrite, run, trace, tracer};
 
 /// Programs that are one module: linking is what takes the time.
@@ -113,19 +113,27 @@ fn stable(seeds: &[u64]) -> Vec<u64> {
     }
 }
 
-/// Reports the smallest single program of a batch that fails as well.
+/// Reports the smallest program that fails as one of the batch does: one of them by itself, or a
+/// smaller one of the same seed.
 fn fail(seeds: &[u64], round: usize, problem: &str) -> ! {
     let fails = |seed: &u64| {
         let dir = tempfile::tempdir().unwrap();
         let alone = std::panic::catch_unwind(|| check(&[*seed], round, dir.path()));
-        !matches!(alone, Ok(Ok(_)))
+        !matches!(alone, Ok(Ok(_))) && stable(&[*seed]).len() == 1
     };
-    let failing = seeds
+    let reduced = seeds
         .iter()
-        .filter(|s| fails(s))
-        .map(|&s| (program(0, s).len(), s));
-    match failing.min() {
-        Some((_, seed)) => panic!(
+        .flat_map(|&s| (1..12).map(move |blocks| smaller(s, blocks)));
+    let failing: Vec<u64> = seeds.iter().copied().filter(|s| fails(s)).collect();
+    let smallest = match failing.is_empty() {
+        true => reduced.into_iter().find(|s| fails(s)),
+        false => failing
+            .iter()
+            .flat_map(|&s| (1..20).map(move |b| smaller(s, b)))
+            .find(|s| fails(s)),
+    };
+    match smallest.or(failing.first().copied()) {
+        Some(seed) => panic!(
             "{problem}\nseed {seed}, round {round}:\n{}",
             program(0, seed)
         ),
@@ -153,7 +161,8 @@ fn random_programs() {
         let kept = stable(&seeds);
         dropped += seeds.len() - kept.len();
         let dir = tempfile::tempdir().unwrap();
-        match check(&kept, round, dir.path()) {
+        let checked = std::panic::catch_unwind(|| check(&kept, round, dir.path()));
+        match checked.unwrap_or_else(|_| Err("a panic, above".into())) {
             Ok(n) => found += n,
             Err(problem) => fail(&kept, round, &problem),
         }

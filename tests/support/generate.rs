@@ -4,19 +4,27 @@
 use std::fmt::Write;
 
 /// A small generator of random numbers (xorshift64*).
-pub struct Random(u64);
+pub struct Random {
+    state: u64,
+    /// Blocks of a function.
+    limit: usize,
+}
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        Random {
+            state,
+            limit: usize::MAX,
+        }
     }
 
     /// Below `n`.
     pub fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n
+        self.state ^= self.state >> 12;
+        self.state ^= self.state << 25;
+        self.state ^= self.state >> 27;
+        (self.state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n
     }
 
     fn chance(&mut self, percent: usize) -> bool {
@@ -36,9 +44,20 @@ declare void @__cxa_end_catch()
 
 ";
 
+/// The same seed with functions of at most `blocks` blocks (and landing pads): how a program that
+/// fails is made smaller.
+pub fn smaller(seed: u64, blocks: u64) -> u64 {
+    seed & ((1 << 56) - 1) | (blocks << 56)
+}
+
 /// One program: its functions are `pN_f0` (where it begins), `pN_f1`, ….
 pub fn program(number: usize, seed: u64) -> String {
     let mut random = Random::new(seed);
+    random.limit = if seed >> 56 == 0 {
+        usize::MAX
+    } else {
+        (seed >> 56) as usize
+    };
     let functions = 1 + random.below(4);
     let text = |f| Function::new(&mut random, number, f, functions).text();
     (0..functions).map(text).collect()
@@ -80,7 +99,7 @@ struct Function {
 
 impl Function {
     fn new(random: &mut Random, number: usize, name: usize, functions: usize) -> Self {
-        let normal = 3 + random.below(16);
+        let normal = (3 + random.below(16)).min(random.limit);
         let pads = random.below(3);
         let all = normal + pads;
         let blocks = (0..all).map(|b| {
