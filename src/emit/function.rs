@@ -31,7 +31,7 @@ pub fn instrument<'ctx>(
 ) {
     let blocks = function.get_basic_blocks();
     check(&blocks, body);
-    let spots = split(context, function, &blocks, &body.cfg, plan);
+    let spots = split(context, &blocks, &body.cfg, plan);
     let registers = Registers::new(&body.cfg, plan);
     let builder = context.create_builder();
     let mut emitter = Emitter {
