@@ -391,7 +391,7 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
     let taken = f
         .bodies
         .iter()
-        .any(|b| parts.program.modules[b.module.index()].bodies[b.ordinal as usize].address_taken);
+        .any(|&b| parts.program.body_in(b).address_taken);
     FunctionEntry {
         name: f.name.clone(),
         bodies: f.bodies.clone(),

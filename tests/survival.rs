@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::{PROF, copy_modules, link, llvm, paths, rewrite, run, runtime};
+use support::{PROF, copy_modules, link, llvm, merge, paths, rewrite, run, runtime};
 
 /// Compiles C (or C++) source to a module.
 fn module(name: &str, source: &str, flags: &[&str], dir: &Path) -> PathBuf {
@@ -23,19 +23,6 @@ fn module(name: &str, source: &str, flags: &[&str], dir: &Path) -> PathBuf {
         .arg("-o")
         .arg(&out));
     out
-}
-
-fn merge(dir: &Path, options: &[&str]) -> PathBuf {
-    let merged = dir.join("merged.p3prof");
-    let mut merge = Command::new(PROF);
-    merge
-        .arg("merge")
-        .arg("-m")
-        .arg(dir.join("manifest.json"))
-        .arg("-o")
-        .arg(&merged);
-    run(merge.args(options).arg(dir.join("raw")));
-    merged
 }
 
 /// Counts by function name of paths that end at an exit.
@@ -121,7 +108,7 @@ fn no_count_is_lost_or_wrong_when_the_process_is_killed() {
             early += 1;
             continue;
         }
-        let merged = merge(&dir.join("out"), &[]);
+        let merged = merge(&dir.join("out"));
         let counted = exits(&merged);
         for function in ["step", "many"] {
             let n = counted.get(function).copied().unwrap_or(0);
@@ -263,7 +250,7 @@ fn linkers_and_optimisation_levels() {
             );
             support::execute(&exe, &dir.join("out"));
         }
-        let merged = merge(&dir.join("out"), &[]);
+        let merged = merge(&dir.join("out"));
         run(Command::new(PROF).arg("verify").arg(&merged));
         let counted = paths(&merged);
         assert_eq!(first.get_or_insert(counted.clone()), &counted, "{flags:?}");
@@ -317,7 +304,7 @@ fn threads_are_counted_exactly() {
             );
             support::execute(&exe, &out);
         }
-        let merged = merge(&out, &[]);
+        let merged = merge(&out);
         run(Command::new(PROF).arg("verify").arg(&merged));
         let counted = exits(&merged);
         assert_eq!(
@@ -437,7 +424,7 @@ fn ifunc_resolvers_are_counted() {
             link(&copy_modules(&modules, &out, copy), runtime(), flags, &exe);
             support::execute(&exe, &out);
         }
-        let merged = merge(&out, &[]);
+        let merged = merge(&out);
         run(Command::new(PROF).arg("verify").arg(&merged));
         let counted = exits(&merged);
         assert_eq!(

@@ -31,9 +31,14 @@ impl Callers {
             indirect: Vec::new(),
         };
         for f in &program.functions {
-            for place in &f.bodies {
-                let body = &program.modules[place.module.index()].bodies[place.ordinal as usize];
-                for call in body.cfg.blocks.iter().flat_map(|b| &b.calls) {
+            for &place in &f.bodies {
+                for call in program
+                    .body_in(place)
+                    .cfg
+                    .blocks
+                    .iter()
+                    .flat_map(|b| &b.calls)
+                {
                     match call.callee {
                         Callee::Function(callee) => callers.direct[callee.index()].push(f.unit),
                         Callee::Indirect => callers.indirect.push(f.unit),

@@ -29,7 +29,6 @@ pub fn skipped_functions(input: &Input) -> Vec<Option<SkipReason>> {
         return Vec::new();
     };
     let kinds = ATTRIBUTES.map(|(name, why)| (Attribute::get_named_enum_kind_id(name), why));
-    let definitions = module.get_functions().filter(|f| sys::is_definition(*f));
     let skip = |f: inkwell::values::FunctionValue| {
         let has = |kind| f.get_enum_attribute(AttributeLoc::Function, kind).is_some();
         kinds
@@ -37,7 +36,7 @@ pub fn skipped_functions(input: &Input) -> Vec<Option<SkipReason>> {
             .find(|(kind, _)| has(*kind))
             .map(|&(_, why)| why)
     };
-    definitions.map(skip).collect()
+    sys::definitions(&module).map(skip).collect()
 }
 
 /// The successors of every `callbr`, by ordinal of the definition and block.
@@ -48,8 +47,7 @@ pub fn callbr_targets(input: &Input) -> HashMap<(u32, BlockId), Vec<BlockId>> {
     let Ok(module) = context.create_module_from_ir(buffer) else {
         return targets;
     };
-    let definitions = module.get_functions().filter(|f| sys::is_definition(*f));
-    for (ordinal, f) in (0..).zip(definitions) {
+    for (ordinal, f) in (0..).zip(sys::definitions(&module)) {
         let blocks = f.get_basic_blocks();
         let numbers = blocks
             .iter()

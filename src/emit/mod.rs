@@ -211,10 +211,7 @@ fn failure(source: &Source, message: String) -> Error {
 
 /// The module's definitions, in the order of the view's bodies.
 fn join<'ctx>(module: &Module<'ctx>, job: &ModuleJob) -> Vec<FunctionValue<'ctx>> {
-    let functions: Vec<_> = module
-        .get_functions()
-        .filter(|f| sys::is_definition(*f))
-        .collect();
+    let functions: Vec<_> = sys::definitions(module).collect();
     assert_eq!(
         functions.len(),
         job.module.bodies.len(),

@@ -19,9 +19,14 @@ use inkwell::values::{
 };
 
 /// Whether the function has a body.
-pub fn is_definition(f: FunctionValue) -> bool {
+fn is_definition(f: FunctionValue) -> bool {
     // SAFETY: `f` is a live function of a live module.
     unsafe { LLVMIsDeclaration(f.as_value_ref()) == 0 }
+}
+
+/// The functions of a module that have a body, in order: the ordinals of the loader's view.
+pub fn definitions<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = FunctionValue<'ctx>> {
+    module.get_functions().filter(|f| is_definition(*f))
 }
 
 /// The number of successors of a terminator.

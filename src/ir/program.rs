@@ -97,7 +97,11 @@ impl Program {
 
     /// The body that stands for `f`.
     pub fn body_at(&self, f: &ProgFunction) -> &FunctionBody {
-        let b = f.bodies[0];
-        &self.modules[b.module.index()].bodies[b.ordinal as usize]
+        self.body_in(f.bodies[0])
+    }
+
+    /// The body at a place.
+    pub fn body_in(&self, place: Body) -> &FunctionBody {
+        &self.modules[place.module.index()].bodies[place.ordinal as usize]
     }
 }

@@ -90,10 +90,9 @@ fn table(ids: u64) -> Table {
     }
 }
 
-/// Whether activations may end otherwise than by an exit of `cfg`. O(V + E).
-pub fn may_be_left(cfg: &Cfg) -> bool {
-    let reachable = crate::dag::Order::new(cfg).rpo;
-    reachable.iter().any(|&b| cfg.block(b).may_leave)
+/// Whether activations may end otherwise than by an exit of `cfg`, whose DAG is `dag`. O(V).
+pub fn may_be_left(cfg: &Cfg, dag: &Dag) -> bool {
+    !may_leave(cfg, dag).is_clear()
 }
 
 /// The plan of one copy. Near-linear in what the copy profiles; functions in parallel.
@@ -117,7 +116,7 @@ pub fn copy_plan(
         Some(FunctionPlan {
             func: FuncId::new(i),
             table: code.table,
-            entries: share.first() == Some(copy) && may_be_left(functions[i].cfg),
+            entries: share.first() == Some(copy) && may_be_left(functions[i].cfg, &paths.dag),
             probes,
         })
     });

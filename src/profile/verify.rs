@@ -16,11 +16,12 @@
 
 use super::edges::{Flow, flow};
 use super::{Profile, Structure};
-use crate::dag::{EdgeKind, Order};
+use crate::dag::EdgeKind;
 use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::Linkage;
 use crate::manifest::Status;
+use crate::plan::build::may_be_left;
 use rayon::prelude::*;
 
 /// What verification found.
@@ -79,9 +80,7 @@ pub fn verify(profile: &Profile) -> Result<Report> {
 fn check(profile: &Profile, f: FuncId) -> Result<Checked> {
     let structure = profile.structure(f)?;
     let flow = flow(profile, f, &structure)?;
-    let reachable = Order::new(&structure.cfg).rpo;
-    let leaves = |b: &crate::index::BlockId| structure.cfg.block(*b).may_leave;
-    let may_leave = reachable.iter().any(leaves);
+    let may_leave = may_be_left(&structure.cfg, &structure.paths.dag);
     let returns_twice = structure.cfg.blocks.iter().any(|b| b.returns_twice);
     Ok(Checked {
         structure,

@@ -222,15 +222,7 @@ pub fn profile_with(
             ));
         }
     }
-    let merged = dir.join("merged.p3prof");
-    let mut merge = Command::new(PROF);
-    merge
-        .arg("merge")
-        .arg("-m")
-        .arg(dir.join("manifest.json"))
-        .arg("-o")
-        .arg(&merged);
-    run(merge.arg(dir.join("raw")).env("PATH", ""));
+    let merged = merge(dir);
     let verify = Command::new(PROF)
         .arg("verify")
         .arg(&merged)
@@ -243,6 +235,20 @@ pub fn profile_with(
             String::from_utf8_lossy(&verify.stdout)
         )),
     }
+}
+
+/// Merges what the copies in `dir` left in `dir/raw`, without a PATH; the merged profile.
+#[track_caller]
+pub fn merge(dir: &Path) -> PathBuf {
+    let merged = dir.join("merged.p3prof");
+    let mut merge = Command::new(PROF);
+    merge.arg("merge").arg("-m").arg(dir.join("manifest.json"));
+    run(merge
+        .arg("-o")
+        .arg(&merged)
+        .arg(dir.join("raw"))
+        .env("PATH", ""));
+    merged
 }
 
 /// A path as other programs see it: module, function, start, blocks, end, target of the back edge.
