@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define P3_ABI 2u
+#define P3_ABI 3u
 
 /* p3_function.kind */
 enum { P3_ARRAY = 0, P3_HASH = 1, P3_ENTRIES = 2 };
@@ -21,12 +21,19 @@ struct p3_slot {
 enum { P3_LEVELS = 12, P3_FIRST_SLOTS = 128, P3_WINDOW = 8 };
 
 struct p3_table {
+    uint64_t none; /* 0: read as a slot, the table is one that no id has */
     uint32_t func; /* its number in the manifest */
-    uint32_t reserved0;
+    uint32_t reserved;
     uint64_t size; /* one more than the largest id */
     struct p3_slot *level[P3_LEVELS];
-    uint64_t reserved[2];
+    /* P3_CACHED slots, as distances in bytes from the table; NULL without inlined counting. Each is a
+     * slot of some id that hashes there, or 0. A slot is checked by its key, so any race is harmless. */
+    int64_t *cache;
 };
+
+/* An id is cached at the upper P3_CACHE_BITS bits of its product with P3_HASH_FACTOR. */
+enum { P3_CACHE_BITS = 8, P3_CACHED = 1 << P3_CACHE_BITS };
+#define P3_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
 struct p3_function {
     uint32_t func; /* its number in the manifest */
@@ -59,6 +66,8 @@ P3_HIDDEN void __p3_register(struct p3_module *module);
 /* Counts a path id; UINT64_MAX counts nothing. */
 P3_HIDDEN void __p3_count(struct p3_table *table, uint64_t id);
 P3_HIDDEN void __p3_count_atomic(struct p3_table *table, uint64_t id);
+/* The counter of a path id, which is in the table's cache from now on. Never NULL. */
+P3_HIDDEN uint64_t *__p3_find(struct p3_table *table, uint64_t id);
 /* --counters call: increments one counter. */
 P3_HIDDEN void __p3_add(uint64_t *counter);
 P3_HIDDEN void __p3_add_atomic(uint64_t *counter);

@@ -76,15 +76,22 @@ static struct p3_table *table_of(const struct p3_module *m, uint32_t i) {
     return m->functions[i].kind == P3_HASH ? m->functions[i].counts : NULL;
 }
 
+static void empty(struct p3_table *table) {
+    memset(table->level, 0, sizeof table->level);
+    if (table->cache != NULL)
+        memset(table->cache, 0, P3_CACHED * sizeof *table->cache);
+}
+
 /* The child counts for itself, from zero, in a profile of its own. */
 static void in_child(void) {
     int saved = errno;
     p3_file_close(&live);
-    p3_arena_forget();
-    for (struct p3_module *m = modules; m != NULL; m = m->next) {
+    for (struct p3_module *m = modules; m != NULL; m = m->next)
         for (uint32_t i = 0; i < m->n_functions; i++)
             if (table_of(m, i) != NULL)
-                memset(table_of(m, i)->level, 0, sizeof table_of(m, i)->level);
+                empty(table_of(m, i));
+    p3_arena_forget();
+    for (struct p3_module *m = modules; m != NULL; m = m->next) {
         if (m->live) /* the parent's counters are shared: leave them before writing anything */
             mmap(m->counters, m->counters_size, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

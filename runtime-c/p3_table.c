@@ -8,7 +8,7 @@ uint64_t p3_level_slots(unsigned level) { return (uint64_t)P3_FIRST_SLOTS << 2 *
 
 /* Where the window of a key begins: the upper bits of a product, two more of them each level. */
 static uint64_t window(uint64_t key, unsigned level) {
-    return key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - 7 - 2 * level);
+    return key * P3_HASH_FACTOR >> (64 - 7 - 2 * level);
 }
 
 static struct p3_slot *level_of(struct p3_table *table, unsigned level) {
@@ -42,6 +42,19 @@ static struct p3_slot *find(struct p3_table *table, uint64_t key) {
                 return &slots[(first + i) & mask];
     }
     return NULL;
+}
+
+uint64_t *__p3_find(struct p3_table *table, uint64_t id) {
+    static uint64_t nowhere;
+    struct p3_slot *slot = find(table, id + 1);
+    if (slot == NULL) {
+        p3_count_lost();
+        return &nowhere;
+    }
+    uint64_t at = id * P3_HASH_FACTOR >> (64 - P3_CACHE_BITS);
+    int64_t distance = (int64_t)((uintptr_t)slot - (uintptr_t)table);
+    __atomic_store_n(&table->cache[at], distance, __ATOMIC_RELAXED);
+    return &slot->count;
 }
 
 void __p3_count(struct p3_table *table, uint64_t id) {

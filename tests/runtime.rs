@@ -135,13 +135,16 @@ fn layouts_agree_with_the_readers() {
         ("p3_raw_chunk.func", 8),
         ("p3_raw_chunk.slots", 16),
         ("p3_raw_chunk.size", 24),
-        // As `emit::data` writes them: tables {i32, i32, i64, [12 x ptr], [2 x i64]}, records
+        // As `emit::data` writes them: tables {i64, i32, i32, i64, [12 x ptr], ptr}, records
         // {i32, i32, i64, ptr}, and {i32 × 4, [16 x i8], i32, i32, ptr, ptr, i64, i64, ptr, i64,
         // [2 x i64]}.
         ("levels", 12),
         ("sizeof p3_table", 128),
-        ("p3_table.size", 8),
-        ("p3_table.level", 16),
+        ("p3_table.func", 8),
+        ("p3_table.size", 16),
+        ("p3_table.level", 24),
+        ("p3_table.cache", 120),
+        ("cache bits", 8),
         ("sizeof p3_function", 24),
         ("p3_function.size", 8),
         ("p3_function.counts", 16),

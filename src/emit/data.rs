@@ -8,17 +8,22 @@ use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
-use inkwell::types::{BasicTypeEnum, IntType, PointerType, StructType};
+use inkwell::types::{BasicType, BasicTypeEnum, IntType, PointerType, StructType};
 use inkwell::values::{
-    AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue,
+    AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, IntValue,
+    PointerValue,
 };
 
 /// The version of the interface to the runtime.
-const ABI: u32 = 2;
+const ABI: u32 = 3;
 /// The size of the runtime's `struct p3_table`, in bytes.
 const TABLE_SIZE: u64 = 128;
 /// The number of levels of a table.
 const LEVELS: u32 = 12;
+/// The number of slots that a table's cache holds, as a power of two.
+pub const CACHE_BITS: u64 = 8;
+/// An id is cached at the upper bits of its product with this.
+pub const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Where one function counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +44,7 @@ pub enum Place {
 pub struct Data<'ctx> {
     counters: Option<GlobalValue<'ctx>>,
     tables: Option<GlobalValue<'ctx>>,
+    caches: Option<GlobalValue<'ctx>>,
     places: Vec<Place>,
     /// By plan: the slot that counts entries.
     entries: Vec<Option<u64>>,
@@ -60,6 +66,7 @@ impl<'ctx> Data<'ctx> {
         let mut data = Data {
             counters: None,
             tables: None,
+            caches: None,
             slots: layout.slots,
             places: layout.places,
             entries: layout.entries,
@@ -76,8 +83,23 @@ impl<'ctx> Data<'ctx> {
             global.set_initializer(&ty.const_zero());
             data.counters = Some(global);
         }
+        data.caches = data.declare_caches(module);
         data.tables = data.declare_tables(context, module, job);
         data
+    }
+
+    /// One cache for each hash table, when counting in tables is inlined.
+    fn declare_caches(&self, module: &Module<'ctx>) -> Option<GlobalValue<'ctx>> {
+        let hashed = |place: &&Place| matches!(place, Place::Hash { .. });
+        let tables = self.places.iter().filter(hashed).count() as u32;
+        if tables == 0 || self.calls {
+            return None;
+        }
+        let ty = self.i64.array_type(tables << CACHE_BITS);
+        let global = internal(module, ty.into(), "__p3_caches");
+        global.set_alignment(64);
+        global.set_initializer(&ty.const_zero());
+        Some(global)
     }
 
     fn declare_tables(
@@ -87,21 +109,26 @@ impl<'ctx> Data<'ctx> {
         job: &ModuleJob,
     ) -> Option<GlobalValue<'ctx>> {
         let (i32, ptr) = (context.i32_type(), pointer(context));
-        let table = |plan: &FunctionPlan| {
+        let table = |plan: &FunctionPlan, index: u64| {
+            let cache = self.caches.map(|_| self.cache(index));
             context.const_struct(
                 &[
+                    self.i64.const_zero().into(),
                     i32.const_int(u64::from(plan.func.0), false).into(),
                     i32.const_zero().into(),
                     self.i64.const_int(plan.table.ids(), false).into(),
                     ptr.array_type(LEVELS).const_zero().into(),
-                    self.i64.array_type(2).const_zero().into(),
+                    cache.unwrap_or(ptr.const_null()).into(),
                 ],
                 false,
             )
         };
-        let plans = job.plans.iter().zip(&self.places);
-        let hashed = plans.filter(|(_, place)| matches!(place, Place::Hash { .. }));
-        let tables: Vec<_> = hashed.map(|((_, plan), _)| table(plan)).collect();
+        let hashed = job.plans.iter().zip(&self.places);
+        let hashed = hashed.filter_map(|((_, plan), place)| match *place {
+            Place::Hash { index } => Some(table(plan, index)),
+            Place::Array { .. } => None,
+        });
+        let tables: Vec<_> = hashed.collect();
         let ty = tables.first()?.get_type();
         let global = internal(
             module,
@@ -154,6 +181,38 @@ impl<'ctx> Data<'ctx> {
         sys::const_address(base, self.i64.const_int(index * TABLE_SIZE, false))
     }
 
+    /// Whether ids are looked up in a cache first.
+    pub fn is_cached(&self, place: Place) -> bool {
+        matches!(place, Place::Hash { .. }) && !self.calls
+    }
+
+    /// Tells the optimiser that a branch goes to its first target.
+    pub fn mark_likely(&self, context: &'ctx Context, branch: InstructionValue<'ctx>) {
+        let weight = |n| context.i32_type().const_int(n, false).into();
+        let name = context.metadata_string("branch_weights").into();
+        let weights = context.metadata_node(&[name, weight(1 << 20), weight(1)]);
+        branch
+            .set_metadata(weights, context.get_kind_id("prof"))
+            .expect("a branch takes weights");
+    }
+
+    /// The cache of hash table `index`: an array of distances from the table.
+    pub fn cache(&self, index: u64) -> PointerValue<'ctx> {
+        let base = self.caches.expect("inlined").as_pointer_value();
+        sys::const_address(base, self.i64.const_int(index << (CACHE_BITS + 3), false))
+    }
+
+    /// The runtime's function that finds the counter of an id and caches it.
+    pub fn find_function(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+    ) -> FunctionValue<'ctx> {
+        let parameters = [pointer(context).into(), self.i64.into()];
+        let result = pointer(context).into();
+        runtime_function(context, module, "__p3_find", &parameters, Some(result))
+    }
+
     /// The runtime's function that counts an id in a hash table.
     pub fn count_function(
         &self,
@@ -166,7 +225,7 @@ impl<'ctx> Data<'ctx> {
             "__p3_count"
         };
         let parameters = [pointer(context).into(), self.i64.into()];
-        runtime_function(context, module, name, &parameters)
+        runtime_function(context, module, name, &parameters, None)
     }
 
     /// The runtime's function that increments a counter.
@@ -180,7 +239,7 @@ impl<'ctx> Data<'ctx> {
         } else {
             "__p3_add"
         };
-        runtime_function(context, module, name, &[pointer(context).into()])
+        runtime_function(context, module, name, &[pointer(context).into()], None)
     }
 
     /// Describes everything to the runtime, and registers it in a constructor.
@@ -325,15 +384,19 @@ fn pointer(context: &Context) -> PointerType<'_> {
     context.ptr_type(AddressSpace::default())
 }
 
-/// Declares a function of the runtime that returns nothing and never unwinds.
+/// Declares a function of the runtime, which never unwinds.
 pub fn runtime_function<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     name: &str,
     parameters: &[inkwell::types::BasicMetadataTypeEnum<'ctx>],
+    result: Option<BasicTypeEnum<'ctx>>,
 ) -> FunctionValue<'ctx> {
     module.get_function(name).unwrap_or_else(|| {
-        let ty = context.void_type().fn_type(parameters, false);
+        let ty = match result {
+            Some(ty) => ty.fn_type(parameters, false),
+            None => context.void_type().fn_type(parameters, false),
+        };
         let function = module.add_function(name, ty, None);
         function.add_attribute(AttributeLoc::Function, nounwind(context));
         function
@@ -349,7 +412,8 @@ fn constructor<'ctx>(
     module: &Module<'ctx>,
     description: GlobalValue<'ctx>,
 ) -> FunctionValue<'ctx> {
-    let register = runtime_function(context, module, "__p3_register", &[pointer(context).into()]);
+    let parameters = [pointer(context).into()];
+    let register = runtime_function(context, module, "__p3_register", &parameters, None);
     let ty = context.void_type().fn_type(&[], false);
     let ctor = module.add_function("__p3_ctor", ty, Some(Linkage::Internal));
     ctor.add_attribute(AttributeLoc::Function, nounwind(context));

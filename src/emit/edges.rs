@@ -4,7 +4,7 @@ use super::sites;
 use super::sys;
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::Cfg;
-use crate::plan::{FunctionPlan, Op, Site};
+use crate::plan::{FunctionPlan, Site};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
@@ -34,12 +34,14 @@ pub struct Spots<'ctx> {
     pub ins: Vec<Vec<CfgEdge>>,
 }
 
-/// Decides on the spots and splits what must be split. O(V + E + entries of φs in targets).
+/// Decides on the spots and splits what must be split. Where counting `branches`, it gets blocks of
+/// its own wherever an edge can be split. O(V + E + entries of φs in targets).
 pub fn split<'ctx>(
     context: &'ctx Context,
     blocks: &[BasicBlock<'ctx>],
     cfg: &Cfg,
     plan: &FunctionPlan,
+    branches: bool,
 ) -> Spots<'ctx> {
     let ins = in_edges(cfg);
     let mut spots = BTreeMap::new();
@@ -50,7 +52,13 @@ pub fn split<'ctx>(
             continue;
         };
         let to = cfg.block(edge.block).succs[edge.succ as usize];
-        let spot = match choose(cfg, edge, &ins[to.index()], &code.ops, &mut parallel) {
+        let counts = code.ops.iter().any(|op| op.counts());
+        let can_split = cfg.block(edge.block).terminator.can_split(edge.succ);
+        let choice = match branches && counts && can_split {
+            true => Choice::Own,
+            false => choose(cfg, edge, &ins[to.index()], counts, &mut parallel),
+        };
+        let spot = match choice {
             Choice::Source => Spot::Source,
             Choice::Target => Spot::Target,
             Choice::Flagged => Spot::Flagged,
@@ -112,14 +120,11 @@ fn choose(
     cfg: &Cfg,
     edge: CfgEdge,
     ins: &[CfgEdge],
-    ops: &[Op],
+    counts: bool,
     parallel: &mut Parallel,
 ) -> Choice {
     let block = cfg.block(edge.block);
     let to = block.succs[edge.succ as usize];
-    let counts = ops
-        .iter()
-        .any(|op| matches!(op, Op::Count(_) | Op::CountConst(_)));
     if block.succs.len() == 1 {
         Choice::Source
     } else if ins.len() == 1 {

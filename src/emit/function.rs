@@ -1,6 +1,6 @@
 //! One function: its path register as SSA values, and its counts.
 
-use super::data::{Data, Place};
+use super::data::{self, Data, Place};
 use super::edges::{Spot, Spots, split};
 use super::sites;
 use super::sys;
@@ -11,6 +11,7 @@ use crate::plan::register::{Registers, Value};
 use crate::plan::{FunctionPlan, Op, Site};
 use inkwell::AtomicOrdering;
 use inkwell::AtomicRMWBinOp;
+use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
@@ -31,7 +32,8 @@ pub fn instrument<'ctx>(
 ) {
     let blocks = function.get_basic_blocks();
     check(&blocks, body);
-    let spots = split(context, &blocks, &body.cfg, plan);
+    let cached = data.is_cached(data.table(index));
+    let spots = split(context, &blocks, &body.cfg, plan, cached);
     let registers = Registers::new(&body.cfg, plan);
     let builder = context.create_builder();
     let mut emitter = Emitter {
@@ -61,6 +63,22 @@ fn check(blocks: &[BasicBlock], body: &FunctionBody) {
         let n = sys::successor_count(sites::terminator(*block)) as usize;
         assert_eq!(n, view.succs.len(), "{}: successors", body.name);
     }
+}
+
+/// How a count is emitted.
+#[derive(Clone, Copy)]
+enum How<'ctx> {
+    /// In place.
+    Here,
+    /// With a branch: the code stands at the end of a block that has no terminator yet, and goes on
+    /// in this one.
+    Branch(BasicBlock<'ctx>),
+    /// Not here: the id is noted for the target of this edge.
+    Flag(CfgEdge),
+}
+
+fn counts(ops: &[Op]) -> bool {
+    ops.iter().any(|op| op.counts())
 }
 
 struct Emitter<'a, 'ctx> {
@@ -117,7 +135,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         if let Some(counter) = self.entries {
             self.increment(counter);
         }
-        self.code(ops, None, None);
+        self.code(ops, None, How::Here);
     }
 
     fn edge(&mut self, edge: CfgEdge) {
@@ -135,19 +153,40 @@ impl<'ctx> Emitter<'_, 'ctx> {
             }
             Spot::Own(block) => sys::position_before(&self.builder, sites::terminator(block)),
         }
-        let flag = (spot == Spot::Flagged).then_some(edge);
         let before = self.at(edge.block);
-        if let Some(after) = self.code(self.plan.ops(Site::Edge(edge)), before, flag) {
+        let ops = self.plan.ops(Site::Edge(edge));
+        let how = match spot {
+            Spot::Flagged => How::Flag(edge),
+            Spot::Own(block) if self.data.is_cached(self.place) && counts(ops) => {
+                let source = sites::terminator(self.blocks[edge.block.index()]);
+                let head = self.context.prepend_basic_block(block, "p3.count");
+                sys::set_successor(source, edge.succ, head);
+                self.builder.position_at_end(head);
+                How::Branch(block)
+            }
+            _ => How::Here,
+        };
+        if let Some(after) = self.code(ops, before, how) {
             self.after.insert(edge, after);
         }
     }
 
     fn exit(&mut self, b: BlockId) {
         let ops = self.plan.ops(Site::Exit(b));
-        if !ops.is_empty() {
-            sys::position_before(&self.builder, sites::exit_point(self.blocks[b.index()]));
-            self.code(ops, self.at(b), None);
+        if ops.is_empty() {
+            return;
         }
+        let block = self.blocks[b.index()];
+        let point = sites::exit_point(block);
+        sys::position_before(&self.builder, point);
+        let how = if self.data.is_cached(self.place) && point == sites::terminator(block) {
+            let rest = self.context.insert_basic_block_after(block, "p3.exit");
+            sys::move_terminator(&self.builder, block, rest);
+            How::Branch(rest)
+        } else {
+            How::Here
+        };
+        self.code(ops, self.at(b), how);
     }
 
     /// The register at the start of block `b`, where it is read.
@@ -163,16 +202,16 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.i64.const_int(c as u64, true)
     }
 
-    /// Emits `ops` where the builder stands; the register behind them. With `flag` the id to
-    /// count is noted for the target of that edge instead of being counted here.
+    /// Emits `ops` where the builder stands; the register behind them.
     fn code(
         &mut self,
         ops: &[Op],
         before: Option<IntValue<'ctx>>,
-        flag: Option<CfgEdge>,
+        how: How<'ctx>,
     ) -> Option<IntValue<'ctx>> {
         let mut register = before;
-        for op in ops {
+        let last = ops.iter().rposition(|op| op.counts());
+        for (i, op) in ops.iter().enumerate() {
             let read = || register.expect("the plan sets the register before it reads it");
             let id = match *op {
                 Op::Set(c) => {
@@ -186,9 +225,14 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 Op::Count(c) => self.sum(read(), c),
                 Op::CountConst(id) => self.constant(id as i64),
             };
-            match flag {
-                Some(edge) => drop(self.flagged.insert(edge, id)),
-                None => self.count(id),
+            match how {
+                How::Flag(edge) => drop(self.flagged.insert(edge, id)),
+                How::Branch(rest) if Some(i) == last => self.count(id, Some(rest)),
+                How::Branch(rest) => {
+                    let next = self.context.prepend_basic_block(rest, "p3.count");
+                    self.count(id, Some(next));
+                }
+                How::Here => self.count(id, None),
             }
         }
         register
@@ -204,10 +248,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    fn count(&self, id: IntValue<'ctx>) {
-        match self.place {
-            Place::Array { .. } => self.increment(self.slot(id)),
-            Place::Hash { index } => self.count_hash(index, id),
+    fn count(&self, id: IntValue<'ctx>, rest: Option<BasicBlock<'ctx>>) {
+        match (self.place, rest) {
+            (Place::Array { .. }, _) => self.increment(self.slot(id)),
+            (Place::Hash { index }, Some(rest)) => self.count_cached(index, id, rest),
+            (Place::Hash { index }, None) => self.count_hash(index, id),
         }
     }
 
@@ -238,6 +283,66 @@ impl<'ctx> Emitter<'_, 'ctx> {
             let new = b.build_int_add(old, one, "p3.n").expect("positioned");
             b.build_store(slot, new).expect("positioned");
         }
+    }
+
+    /// Counts an id of hash table `index` in the slot that the table's cache names, if it is the
+    /// slot of that id, or else in the one that the runtime finds. Goes on in `rest`.
+    fn count_cached(&self, index: u64, id: IntValue<'ctx>, rest: BasicBlock<'ctx>) {
+        let b = &self.builder;
+        let head = b.get_insert_block().expect("positioned");
+        let miss = self.context.prepend_basic_block(rest, "p3.miss");
+        let slot = self.cached_slot(index, id);
+        let key = self.load(slot);
+        let wanted = self.sum(id, 1);
+        let hit = b
+            .build_int_compare(IntPredicate::EQ, key, wanted, "p3.hit")
+            .expect("positioned");
+        let cached = sys::field(b, slot, self.constant(8));
+        let branch = b
+            .build_conditional_branch(hit, rest, miss)
+            .expect("positioned");
+        self.data.mark_likely(self.context, branch);
+        b.position_at_end(miss);
+        let find = self.data.find_function(self.context, self.module);
+        let table = self.data.hash_table(index);
+        let call = b.build_call(find, &[table.into(), id.into()], "p3.count");
+        let found = call.expect("positioned").try_as_basic_value();
+        let found = found.basic().expect("a pointer").into_pointer_value();
+        b.build_unconditional_branch(rest).expect("positioned");
+        let phi = sys::phi_at_start(b, rest, found.get_type(), "p3.count");
+        phi.add_incoming(&[(&cached, head), (&found, miss)]);
+        match rest.get_terminator() {
+            Some(end) => sys::position_before(b, end),
+            None => b.position_at_end(rest),
+        }
+        self.increment(phi.as_basic_value().into_pointer_value());
+    }
+
+    /// The slot in the cache of hash table `index` for an id: the table itself where there is none.
+    fn cached_slot(&self, index: u64, id: IntValue<'ctx>) -> PointerValue<'ctx> {
+        let (b, expect) = (&self.builder, "positioned");
+        let factor = self.constant(data::HASH_FACTOR as i64);
+        let product = b.build_int_mul(id, factor, "p3.h").expect(expect);
+        let shift = self.constant(64 - data::CACHE_BITS as i64);
+        let at = b.build_right_shift(product, shift, false, "p3.h");
+        let entry = sys::slot(b, self.data.cache(index), at.expect(expect));
+        let distance = self.load(entry);
+        let table = self.data.hash_table(index);
+        let base = b.build_ptr_to_int(table, self.i64, "p3.t").expect(expect);
+        let address = b.build_int_add(base, distance, "p3.s").expect(expect);
+        b.build_int_to_ptr(address, table.get_type(), "p3.s")
+            .expect(expect)
+    }
+
+    fn load(&self, from: PointerValue<'ctx>) -> IntValue<'ctx> {
+        let value = self.builder.build_load(self.i64, from, "p3.n");
+        let value = value.expect("positioned").into_int_value();
+        if self.data.atomic {
+            let load = value.as_instruction().expect("a load");
+            load.set_atomic_ordering(AtomicOrdering::Monotonic)
+                .expect("a load can be atomic");
+        }
+        value
     }
 
     fn count_hash(&self, index: u64, id: IntValue<'ctx>) {

@@ -160,6 +160,41 @@ pub fn slot<'ctx>(
     unsafe { builder.build_in_bounds_gep(i64_type, base, &[index], "") }.expect("positioned")
 }
 
+/// The address `offset` bytes behind `base`, inside what `base` points to.
+pub fn field<'ctx>(
+    builder: &Builder<'ctx>,
+    base: PointerValue<'ctx>,
+    offset: IntValue<'ctx>,
+) -> PointerValue<'ctx> {
+    let byte = offset.get_type().get_context().i8_type();
+    // SAFETY: the caller's offsets are inside the object.
+    unsafe { builder.build_in_bounds_gep(byte, base, &[offset], "") }.expect("positioned")
+}
+
+/// Moves the terminator of `from`, which has no successors, to the empty block `to`; the builder then
+/// stands at the end of `from`. What debug records say about `from` stays there.
+pub fn move_terminator<'ctx>(
+    builder: &Builder<'ctx>,
+    from: BasicBlock<'ctx>,
+    to: BasicBlock<'ctx>,
+) {
+    let terminator = from.get_terminator().expect("a block has a terminator");
+    assert_eq!(successor_count(terminator), 0);
+    builder.position_at_end(to);
+    // SAFETY: the terminator is live; between the two calls it is in no block, and nobody sees it.
+    unsafe {
+        let location = LLVMGetCurrentDebugLocation2(builder.as_mut_ptr());
+        LLVMInstructionRemoveFromParent(terminator.as_value_ref());
+        LLVMSetCurrentDebugLocation2(
+            builder.as_mut_ptr(),
+            LLVMInstructionGetDebugLoc(terminator.as_value_ref()),
+        );
+        LLVMInsertIntoBuilder(builder.as_mut_ptr(), terminator.as_value_ref());
+        LLVMSetCurrentDebugLocation2(builder.as_mut_ptr(), location);
+    }
+    builder.position_at_end(from);
+}
+
 /// A constant address inside a global: byte-typed, so `offset` counts bytes.
 pub fn const_address<'ctx>(base: PointerValue<'ctx>, offset: IntValue<'ctx>) -> PointerValue<'ctx> {
     let byte = offset.get_type().get_context().i8_type();
@@ -241,10 +276,10 @@ pub fn phi_at_start<'ctx>(
     ty: impl BasicType<'ctx>,
     name: &str,
 ) -> PhiValue<'ctx> {
-    let first = block
-        .get_first_instruction()
-        .expect("a block has a terminator");
-    position_before(builder, first);
+    match block.get_first_instruction() {
+        Some(first) => position_before(builder, first),
+        None => builder.position_at_end(block),
+    }
     builder.build_phi(ty, name).expect("positioned")
 }
 

@@ -91,6 +91,13 @@ pub enum Op {
     CountConst(u64),
 }
 
+impl Op {
+    /// Whether it counts a path.
+    pub fn counts(self) -> bool {
+        matches!(self, Op::Count(_) | Op::CountConst(_))
+    }
+}
+
 impl Table {
     /// One more than the largest id that can be counted.
     pub fn ids(self) -> u64 {

@@ -28,6 +28,7 @@ int main(void) {
     AT(p3_function, size), AT(p3_function, counts);
     AT(p3_module, program), AT(p3_module, module), AT(p3_module, functions);
     AT(p3_module, counters_size), AT(p3_module, page), AT(p3_module, next);
-    AT(p3_table, size), AT(p3_table, level);
+    AT(p3_table, func), AT(p3_table, size), AT(p3_table, level), AT(p3_table, cache);
+    printf("cache bits %d\n", P3_CACHE_BITS);
     return 0;
 }
