@@ -7,7 +7,7 @@
 #define P3_ABI 3u
 
 /* p3_function.kind */
-enum { P3_ARRAY = 0, P3_HASH = 1, P3_ENTRIES = 2 };
+enum { P3_ARRAY = 0, P3_HASH = 1, P3_ENTRIES = 2, P3_HITS = 3 };
 
 enum { P3_ATOMIC = 1u }; /* p3_module.flags: counts are updated atomically */
 
@@ -38,7 +38,7 @@ enum { P3_CACHE_BITS = 8, P3_CACHED = 1 << P3_CACHE_BITS };
 struct p3_function {
     uint32_t func; /* its number in the manifest */
     uint32_t kind;
-    uint64_t size; /* P3_ARRAY, P3_HASH: one more than the largest id; P3_ENTRIES: 1 */
+    uint64_t size; /* P3_ARRAY, P3_HASH: one more than the largest id; P3_ENTRIES, P3_HITS: 1 */
     void *counts;  /* P3_HASH: struct p3_table; otherwise uint64_t[size], among the counters */
 };
 

@@ -55,7 +55,7 @@ struct p3_raw_function {
     uint32_t func;
     uint32_t kind;
     uint64_t size;  /* as in p3_function */
-    uint64_t first; /* P3_ARRAY, P3_ENTRIES: index of the first counter */
+    uint64_t first; /* index of the first counter */
 };
 
 /* In an ARENA block, at multiples of 64 behind its header. Zeros: reserved and never used. */

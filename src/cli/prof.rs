@@ -6,7 +6,7 @@ use crate::manifest::Manifest;
 use crate::partition::Scheme;
 use crate::profile::merge::{FailureMode, merge};
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
-use crate::profile::{Profile, compare, simulate, verify};
+use crate::profile::{Profile, compare, hits, simulate, verify};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
@@ -35,6 +35,8 @@ enum Command {
     Compare(CompareArgs),
     /// Check flow conservation within and between functions
     Verify(VerifyArgs),
+    /// Show the probes that each copy of a --count-hits build executed
+    Hits(HitsArgs),
     /// Compute the hits that each scheme would have cost, without running anything
     Simulate(SimulateArgs),
 }
@@ -101,12 +103,28 @@ struct VerifyArgs {
 }
 
 #[derive(Debug, Args)]
+struct HitsArgs {
+    /// The manifest.json of the copies
+    #[arg(short, long, value_name = "FILE")]
+    manifest: PathBuf,
+    /// Raw profiles, or folders that are searched for *.p3raw
+    #[arg(required = true, value_name = "RAW")]
+    files: Vec<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
 struct SimulateArgs {
     /// The manifest of the same input [default: the profile's own]
     #[arg(short, long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     /// A merged profile
     file: PathBuf,
+    /// Weights by an earlier merged profile, as p3-rewrite --profile [default: static weights]
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
     /// Numbers of copies
     #[arg(short = 'k', long, value_name = "K,…", value_delimiter = ',', default_value = "2,4,8",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -152,6 +170,7 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Show(args) => show(args),
         Command::Compare(args) => run_compare(args),
         Command::Verify(args) => run_verify(args),
+        Command::Hits(args) => run_hits(args),
         Command::Simulate(args) => run_simulate(args),
     }
 }
@@ -236,11 +255,22 @@ fn run_verify(args: &VerifyArgs) -> Result<Outcome> {
     })
 }
 
+fn run_hits(args: &HitsArgs) -> Result<Outcome> {
+    let row = hits::hits(&args.manifest, &args.files)?;
+    Ok(Outcome::print(match args.format {
+        Format::Text => hits::text(&row),
+        Format::Json => hits::json(&row),
+        Format::Csv => hits::csv(&row),
+    }))
+}
+
 fn run_simulate(args: &SimulateArgs) -> Result<Outcome> {
     let profile = Profile::read(&args.file)?;
     let own = || Ok::<_, Error>(profile.manifest.clone());
     let manifest = args.manifest.as_deref().map_or_else(own, Manifest::read)?;
-    let rows = simulate::simulate(&manifest, &profile, &args.scheme, &args.copies)?;
+    let weights = args.profile.as_deref().map(Profile::read).transpose()?;
+    let (schemes, copies) = (&args.scheme, &args.copies);
+    let rows = simulate::simulate(&manifest, &profile, weights.as_ref(), schemes, copies)?;
     Ok(Outcome::print(match args.format {
         Format::Text => simulate::text(&rows),
         Format::Json => simulate::json(&rows),

@@ -43,7 +43,7 @@ pub struct Args {
     )]
     emit: Vec<Format>,
 
-    /// An earlier merged profile: weights for probe placement
+    /// An earlier merged profile: weights for placement and partition
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
 
@@ -63,6 +63,10 @@ pub struct Args {
     /// -fprofile-update
     #[arg(long, value_enum, default_value = "single")]
     update: Update,
+
+    /// Count executed probes as well, for p3-prof hits
+    #[arg(long)]
+    count_hits: bool,
 
     /// Write views of the analyses
     #[arg(long, value_name = "VIEWS", value_enum, value_delimiter = ',')]
@@ -102,6 +106,8 @@ pub struct Args {
 enum SchemeArg {
     /// Partitioned path profiling: profitable functions are split over copies
     P3,
+    /// The same by expected hits: for profiles at hand (--profile), and for uneven programs
+    P3Weighted,
     /// Parallel Ball–Larus: whole functions are spread over copies
     Pbl,
     /// Sequential Ball–Larus: one copy profiles everything
@@ -147,6 +153,8 @@ pub struct Config {
     pub counters: Counters,
     /// Whether counts are exact under threads.
     pub update: Update,
+    /// Count executed probes.
+    pub count_hits: bool,
     /// Views to write, and where.
     pub dump: Vec<View>,
     /// Folder for the views.
@@ -168,6 +176,7 @@ impl Config {
     pub fn resolve(args: Args) -> Result<Config> {
         let (scheme, trace) = match args.scheme {
             SchemeArg::P3 => (Scheme::P3, false),
+            SchemeArg::P3Weighted => (Scheme::P3Weighted, false),
             SchemeArg::Pbl => (Scheme::Pbl, false),
             SchemeArg::Sbl => (Scheme::Sbl, false),
             SchemeArg::Trace => (Scheme::Sbl, true),
@@ -191,6 +200,7 @@ impl Config {
             profile: args.profile,
             counters: args.counters,
             update: args.update,
+            count_hits: args.count_hits,
             dump: args.dump,
             dump_dir,
             stats: args.stats,
@@ -202,7 +212,14 @@ impl Config {
 
     /// The options that change what copies do, in a stable form: part of the program's identity.
     pub fn identity(&self) -> String {
-        format!("{:?} {:?} trace={}", self.counters, self.update, self.trace)
+        let Config {
+            counters,
+            update,
+            trace,
+            count_hits,
+            ..
+        } = self;
+        format!("{counters:?} {update:?} trace={trace} hits={count_hits}")
     }
 
     /// Whether function `name` is to be dumped and listed.

@@ -48,6 +48,8 @@ pub struct Data<'ctx> {
     places: Vec<Place>,
     /// By plan: the slot that counts entries.
     entries: Vec<Option<u64>>,
+    /// By plan: the slot that counts executed probes.
+    hits: Vec<Option<u64>>,
     /// The number of counters; one more slot takes increments that must not count.
     slots: u64,
     /// Counters have whole pages of this size for themselves: the runtime maps a file over them.
@@ -62,7 +64,7 @@ pub struct Data<'ctx> {
 impl<'ctx> Data<'ctx> {
     /// Declares counters and tables for all plans of the job.
     pub fn declare(context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) -> Self {
-        let layout = Layout::new(job.plans.iter().map(|(_, p)| *p));
+        let layout = Layout::new(job.plans.iter().map(|(_, p)| *p), job.count_hits);
         let mut data = Data {
             counters: None,
             tables: None,
@@ -70,6 +72,7 @@ impl<'ctx> Data<'ctx> {
             slots: layout.slots,
             places: layout.places,
             entries: layout.entries,
+            hits: layout.hits,
             page: page_size(module),
             calls: job.counters == Counters::Call,
             atomic: job.update == Update::Atomic,
@@ -151,6 +154,11 @@ impl<'ctx> Data<'ctx> {
     /// The counter of entries of the job's `i`-th plan, if it counts them.
     pub fn entry_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
         self.entries[i].map(|slot| self.counter(slot))
+    }
+
+    /// The counter of executed probes of the job's `i`-th plan, if it counts them.
+    pub fn hit_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
+        self.hits[i].map(|slot| self.counter(slot))
     }
 
     /// Where the job's `i`-th plan counts.
@@ -274,10 +282,10 @@ impl<'ctx> Data<'ctx> {
                 Place::Hash { index } => (1, self.hash_table(index)),
             };
             records.push(describe(plan.func.0, kind, plan.table.ids(), counts));
-            records.extend(
-                self.entry_counter(i)
-                    .map(|slot| describe(plan.func.0, 2, 1, slot)),
-            );
+            let single = [(2, self.entry_counter(i)), (3, self.hit_counter(i))];
+            for (kind, slot) in single {
+                records.extend(slot.map(|slot| describe(plan.func.0, kind, 1, slot)));
+            }
         }
         let ty = record.array_type(records.len() as u32).into();
         let global = internal(module, ty, "__p3_functions");
@@ -303,7 +311,8 @@ impl<'ctx> Data<'ctx> {
             .counters
             .map_or(ptr.const_null(), |g| g.as_pointer_value());
         let size = |n: u64| -> BasicValueEnum<'ctx> { self.i64.const_int(n, false).into() };
-        let records = self.places.len() + self.entries.iter().flatten().count();
+        let single = self.entries.iter().chain(&self.hits).flatten().count();
+        let records = self.places.len() + single;
         let fields: [BasicValueEnum; 14] = [
             word(ABI),
             word(records as u32),
@@ -333,11 +342,12 @@ impl<'ctx> Data<'ctx> {
 struct Layout {
     places: Vec<Place>,
     entries: Vec<Option<u64>>,
+    hits: Vec<Option<u64>>,
     slots: u64,
 }
 
 impl Layout {
-    fn new<'a>(plans: impl Iterator<Item = &'a FunctionPlan>) -> Layout {
+    fn new<'a>(plans: impl Iterator<Item = &'a FunctionPlan>, count_hits: bool) -> Layout {
         let (mut layout, mut tables) = (Layout::default(), 0);
         for plan in plans {
             let place = match plan.table {
@@ -352,6 +362,8 @@ impl Layout {
             layout.places.push(place);
             let entries = plan.entries.then(|| layout.take(1));
             layout.entries.push(entries);
+            let hits = count_hits.then(|| layout.take(1));
+            layout.hits.push(hits);
         }
         layout
     }

@@ -45,6 +45,7 @@ pub fn instrument<'ctx>(
         data,
         place: data.table(index),
         entries: data.entry_counter(index),
+        hits: data.hit_counter(index),
         blocks,
         spots,
         registers,
@@ -90,6 +91,7 @@ struct Emitter<'a, 'ctx> {
     data: &'a Data<'ctx>,
     place: Place,
     entries: Option<PointerValue<'ctx>>,
+    hits: Option<PointerValue<'ctx>>,
     blocks: Vec<BasicBlock<'ctx>>,
     spots: Spots<'ctx>,
     registers: Registers,
@@ -103,6 +105,9 @@ struct Emitter<'a, 'ctx> {
 
 impl<'ctx> Emitter<'_, 'ctx> {
     fn run(&mut self) {
+        if let Some(counter) = self.hits {
+            self.count_hits(counter);
+        }
         self.make_phis();
         let order = Order::new(self.cfg);
         self.entry();
@@ -133,7 +138,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
         sys::position_before(&self.builder, sites::entry_point(self.blocks[0]));
         if let Some(counter) = self.entries {
-            self.increment(counter);
+            self.increment(counter, self.constant(1));
         }
         self.code(ops, None, How::Here);
     }
@@ -250,7 +255,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn count(&self, id: IntValue<'ctx>, rest: Option<BasicBlock<'ctx>>) {
         match (self.place, rest) {
-            (Place::Array { .. }, _) => self.increment(self.slot(id)),
+            (Place::Array { .. }, _) => self.increment(self.slot(id), self.constant(1)),
             (Place::Hash { index }, Some(rest)) => self.count_cached(index, id, rest),
             (Place::Hash { index }, None) => self.count_hash(index, id),
         }
@@ -266,21 +271,20 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    fn increment(&self, slot: PointerValue<'ctx>) {
-        let (b, one) = (&self.builder, self.constant(1));
-        if self.data.calls {
+    fn increment(&self, slot: PointerValue<'ctx>, by: IntValue<'ctx>) {
+        let b = &self.builder;
+        if self.data.calls && by == self.constant(1) {
             let add = self.data.add_function(self.context, self.module);
             b.build_call(add, &[slot.into()], "").expect("positioned");
         } else if self.data.atomic {
             let (add, order) = (AtomicRMWBinOp::Add, AtomicOrdering::Monotonic);
-            b.build_atomicrmw(add, slot, one, order)
-                .expect("positioned");
+            b.build_atomicrmw(add, slot, by, order).expect("positioned");
         } else {
             let old = b
                 .build_load(self.i64, slot, "p3.n")
                 .expect("positioned")
                 .into_int_value();
-            let new = b.build_int_add(old, one, "p3.n").expect("positioned");
+            let new = b.build_int_add(old, by, "p3.n").expect("positioned");
             b.build_store(slot, new).expect("positioned");
         }
     }
@@ -315,7 +319,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             Some(end) => sys::position_before(b, end),
             None => b.position_at_end(rest),
         }
-        self.increment(phi.as_basic_value().into_pointer_value());
+        self.increment(phi.as_basic_value().into_pointer_value(), self.constant(1));
     }
 
     /// The slot in the cache of hash table `index` for an id: the table itself where there is none.
@@ -396,6 +400,35 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
+    /// Adds up executed probes: each block learns by a φ how many were on the edge it was reached by.
+    fn count_hits(&self, counter: PointerValue<'ctx>) {
+        let number = |site| self.constant(self.plan.ops(site).len() as i64);
+        let zero = self.constant(0);
+        let entry = number(Site::Entry);
+        if entry != zero {
+            sys::position_before(&self.builder, sites::entry_point(self.blocks[0]));
+            self.increment(counter, entry);
+        }
+        for b in self.cfg.ids() {
+            let (block, exit) = (self.blocks[b.index()], number(Site::Exit(b)));
+            if exit != zero {
+                sys::position_before(&self.builder, sites::exit_point(block));
+                self.increment(counter, exit);
+            }
+            let on = |e: &CfgEdge| number(Site::Edge(self.first_of(*e)));
+            let ins = &self.spots.ins[b.index()];
+            if ins.iter().all(|e| on(e) == zero) {
+                continue;
+            }
+            let phi = sys::phi_at_start(&self.builder, block, self.i64, "p3.hits");
+            for e in ins {
+                phi.add_incoming(&[(&on(e) as &dyn BasicValue, self.arrival(*e))]);
+            }
+            sys::position_before(&self.builder, sites::first_point(block));
+            self.increment(counter, phi.as_basic_value().into_int_value());
+        }
+    }
+
     /// Counts, in the targets of edges that cannot be split, what those edges bring. An edge that
     /// brings nothing increments a counter (or names an id) that does not exist for the runtime.
     fn count_flagged(&self) {
@@ -429,7 +462,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             phi.add_incoming(&[(&slot as &dyn BasicValue, from)]);
         }
         sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
-        self.increment(phi.as_basic_value().into_pointer_value());
+        self.increment(phi.as_basic_value().into_pointer_value(), self.constant(1));
     }
 
     fn count_flagged_hash(&self, to: BlockId, index: u64) {

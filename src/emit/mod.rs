@@ -80,6 +80,8 @@ pub struct ModuleJob<'a> {
     pub counters: Counters,
     /// Whether increments are atomic.
     pub update: Update,
+    /// Count executed probes as well.
+    pub count_hits: bool,
     /// The functions whose attributes may have become false.
     pub affected: &'a Affected,
     /// Instead of `plans`: report executed blocks of these bodies to a tracer.

@@ -33,6 +33,8 @@ pub enum Scheme {
     Pbl,
     /// Partitioned path profiling: profitable functions are split by PSPP.
     P3,
+    /// The same with expected hits as costs, and functions split where that evens the load.
+    P3Weighted,
 }
 
 impl fmt::Display for Scheme {
@@ -41,6 +43,7 @@ impl fmt::Display for Scheme {
             Scheme::Sbl => "sbl",
             Scheme::Pbl => "pbl",
             Scheme::P3 => "p3",
+            Scheme::P3Weighted => "p3-weighted",
         })
     }
 }
@@ -69,6 +72,8 @@ pub struct FunctionPaths {
     pub numbering: Numbering,
     /// Expected executions of the DAG's edges.
     pub weights: Weights,
+    /// Whether `weights` are counts of executions, all zero (or nearly) where it never ran.
+    pub measured: bool,
 }
 
 impl FunctionPaths {
@@ -89,6 +94,7 @@ impl FunctionPaths {
             cuts,
             numbering,
             weights,
+            measured: false,
         })
     }
 }

@@ -1,15 +1,20 @@
 //! Tasks → shares: what every copy profiles of every function, and who owns a path.
 
-use super::{FunctionInput, FunctionPaths, Scheme, distribute, find_partition};
+use super::{Distribution, FunctionInput, FunctionPaths, Scheme, distribute, find_partition};
 use crate::dag::reduced::Reduced;
 use crate::index::{CopyId, EdgeId, FuncId};
-use crate::numbering::pspp;
+use crate::numbering::{Numbering, pspp};
+use crate::weights::{Caller, call_frequencies};
 use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 
 /// A function whose tasks would take more than this many edge visits stays whole. (The paper's
 /// analysis is quadratic here: each of up to out-degree(ENTRY) tasks is labelled by itself.)
 const MAX_PARTITION_WORK: usize = 1 << 26;
+
+/// At most this many functions are split because they keep the load uneven.
+const MAX_SPLITS: usize = 16;
 
 /// Something that one copy will profile.
 #[derive(Clone, Debug)]
@@ -18,7 +23,7 @@ pub struct Task {
     pub unit: FuncId,
     /// The edges of its paths; `None` is the whole unit.
     pub edges: Option<FixedBitSet>,
-    /// The number of edges with a non-zero label that profiling it takes.
+    /// What profiling it costs, in a unit that the scheme chooses.
     pub cost: u64,
 }
 
@@ -65,83 +70,249 @@ pub fn assign(
     scheme: Scheme,
     copies: u32,
 ) -> Assignment {
-    let tasks = all_tasks(functions, paths, scheme, copies);
-    let costs: Vec<u64> = tasks.iter().map(|t| t.cost).collect();
     let targets = if scheme == Scheme::Sbl { 1 } else { copies };
-    let mut distribution = distribute(&costs, targets);
-    distribution.load.resize(copies as usize, 0);
-    let mut by_unit = vec![Vec::new(); functions.len()];
-    for (t, &c) in tasks.iter().zip(&distribution.copy) {
-        by_unit[t.unit.index()].push((c, t));
-    }
-    let shares = functions
-        .iter()
-        .map(|f| share(f, &by_unit[f.unit.index()]))
-        .collect();
-    let tasks = functions
-        .iter()
-        .map(|f| by_unit[f.unit.index()].len() as u32)
-        .collect();
-    Assignment {
-        shares,
-        load: distribution.load,
-        tasks,
-    }
-}
-
-/// Every unit's tasks, by ascending unit.
-fn all_tasks(
-    functions: &[FunctionInput],
-    paths: &[Option<FunctionPaths>],
-    scheme: Scheme,
-    copies: u32,
-) -> Vec<Task> {
-    let mut members = vec![0u32; functions.len()];
-    let mut cost = vec![0u64; functions.len()];
-    for (f, p) in functions.iter().zip(paths) {
-        if let Some(p) = p {
-            members[f.unit.index()] += 1;
-            cost[f.unit.index()] += p.numbering.label_count() as u64;
-        }
-    }
-    let tasks = (0..functions.len()).into_par_iter().flat_map_iter(|i| {
-        let unit = FuncId::new(i);
-        let split = scheme == Scheme::P3 && members[i] == 1 && functions[i].call_sites <= 1;
-        let parts = match &paths[i] {
-            Some(p) if split => split_tasks(unit, p, copies),
-            _ => Vec::new(),
-        };
-        match (parts.len(), members[i]) {
-            (_, 0) => Vec::new(),
-            (0 | 1, _) => vec![Task {
-                unit,
-                edges: None,
-                cost: cost[i],
-            }],
-            _ => parts,
-        }
-    });
-    tasks.collect()
-}
-
-/// The tasks of a function that may be split: P3 paper, Algorithm 2, `find_partition`.
-fn split_tasks(unit: FuncId, paths: &FunctionPaths, copies: u32) -> Vec<Task> {
-    let dag = &paths.dag;
-    let threshold = dag.out_degree(dag.entry()).max(copies as usize);
-    if threshold.saturating_mul(dag.edges().len()) > MAX_PARTITION_WORK {
-        return Vec::new();
-    }
-    let parts = find_partition(dag, &Reduced::new(dag), threshold);
-    let task = |edges: FixedBitSet| {
-        let numbering = (!edges.is_full()).then(|| pspp(dag, &edges));
-        let cost = numbering.as_ref().unwrap_or(&paths.numbering).label_count() as u64;
-        Task {
-            unit,
-            edges: Some(edges),
-            cost,
-        }
+    let units = Units::new(functions, paths, scheme, targets);
+    let mut assignment = match scheme {
+        Scheme::Sbl | Scheme::Pbl => units.assign(&|_| false),
+        Scheme::P3 => units.assign(&|i| functions[i].call_sites <= 1),
+        Scheme::P3Weighted => units.assign_evenly(),
     };
-    parts.into_iter().map(task).collect()
+    assignment.load.resize(copies as usize, 0);
+    assignment
+}
+
+/// What is to be distributed: units, whole or split.
+struct Units<'a> {
+    functions: &'a [FunctionInput<'a>],
+    paths: &'a [Option<FunctionPaths>],
+    copies: u32,
+    costs: Costs,
+    /// By unit: its functions that are profiled, and what they cost together.
+    members: Vec<u32>,
+    cost: Vec<u64>,
+}
+
+impl<'a> Units<'a> {
+    fn new(
+        functions: &'a [FunctionInput<'a>],
+        paths: &'a [Option<FunctionPaths>],
+        scheme: Scheme,
+        copies: u32,
+    ) -> Self {
+        let costs = match scheme {
+            Scheme::P3Weighted => Costs::hits(functions, paths),
+            _ => Costs::Labels,
+        };
+        let mut units = Units {
+            functions,
+            paths,
+            copies,
+            costs,
+            members: vec![0; functions.len()],
+            cost: vec![0; functions.len()],
+        };
+        for (i, (f, p)) in functions.iter().zip(paths).enumerate() {
+            if let Some(p) = p {
+                units.members[f.unit.index()] += 1;
+                units.cost[f.unit.index()] += units.costs.of(i, p, &p.numbering, None);
+            }
+        }
+        units
+    }
+
+    /// Splits the functions that `may_split`, and distributes.
+    fn assign(&self, may_split: &(dyn Fn(usize) -> bool + Sync)) -> Assignment {
+        let tasks = self.tasks(may_split);
+        let costs: Vec<u64> = tasks.iter().map(|t| t.cost).collect();
+        let Distribution { copy, load } = distribute(&costs, self.copies);
+        let mut by_unit = vec![Vec::new(); self.functions.len()];
+        for (t, c) in tasks.iter().zip(copy) {
+            by_unit[t.unit.index()].push((c, t));
+        }
+        let of_unit = |f: &FunctionInput| &by_unit[f.unit.index()];
+        let functions = self.functions.iter();
+        Assignment {
+            shares: functions.clone().map(|f| share(f, of_unit(f))).collect(),
+            tasks: functions.map(|f| of_unit(f).len() as u32).collect(),
+            load,
+        }
+    }
+
+    /// Splits as many of the functions that keep the load uneven, the costliest first, as makes the
+    /// slowest copy cheapest: what is split costs more in all, and on all its copies.
+    fn assign_evenly(&self) -> Assignment {
+        let even = self.cost.iter().sum::<u64>() / u64::from(self.copies);
+        let mut large: Vec<usize> = (0..self.cost.len())
+            .filter(|&i| self.cost[i] > even)
+            .collect();
+        large.sort_by_key(|&i| Reverse(self.cost[i]));
+        large.truncate(MAX_SPLITS);
+        (0..=large.len())
+            .map(|n| {
+                let assignment = self.assign(&|i| large[..n].contains(&i));
+                let load = self.union_load(&assignment.shares);
+                Assignment { load, ..assignment }
+            })
+            .min_by_key(|a| a.load.iter().copied().max())
+            .expect("nothing split is one of them")
+    }
+
+    /// The cost of what each copy has: less than that of its tasks where they overlap.
+    fn union_load(&self, shares: &[Share]) -> Vec<u64> {
+        let costs = shares.par_iter().enumerate().flat_map_iter(|(i, share)| {
+            let paths = self.paths[i].as_ref();
+            let cost = |edges: Option<&FixedBitSet>| {
+                let paths = paths.expect("only what is profiled has a share");
+                self.part_cost(i, paths, edges)
+            };
+            match share {
+                Share::Nothing => Vec::new(),
+                Share::Whole(c) => vec![(*c, cost(None))],
+                Share::Split(sets) => sets.iter().map(|(c, s)| (*c, cost(Some(s)))).collect(),
+            }
+        });
+        let mut load = vec![0; self.copies as usize];
+        for (copy, cost) in costs.collect::<Vec<_>>() {
+            load[copy.index()] += cost;
+        }
+        load
+    }
+
+    fn part_cost(&self, f: usize, paths: &FunctionPaths, edges: Option<&FixedBitSet>) -> u64 {
+        let subset = edges.filter(|set| !set.is_full());
+        let numbering = subset.map(|set| pspp(&paths.dag, set));
+        let numbering = numbering.as_ref().unwrap_or(&paths.numbering);
+        self.costs.of(f, paths, numbering, subset)
+    }
+
+    /// Every unit's tasks, by ascending unit.
+    fn tasks(&self, may_split: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Task> {
+        let tasks = (0..self.functions.len())
+            .into_par_iter()
+            .flat_map_iter(|i| {
+                let split = self.members[i] == 1 && may_split(i);
+                let parts = match &self.paths[i] {
+                    Some(p) if split => self.split(i, p),
+                    _ => Vec::new(),
+                };
+                match (parts.len(), self.members[i]) {
+                    (_, 0) => Vec::new(),
+                    (0 | 1, _) => vec![Task {
+                        unit: FuncId::new(i),
+                        edges: None,
+                        cost: self.cost[i],
+                    }],
+                    _ => parts,
+                }
+            });
+        tasks.collect()
+    }
+
+    /// The tasks of a function that may be split: P3 paper, Algorithm 2, `find_partition`.
+    fn split(&self, f: usize, paths: &FunctionPaths) -> Vec<Task> {
+        let dag = &paths.dag;
+        let threshold = dag.out_degree(dag.entry()).max(self.copies as usize);
+        if threshold.saturating_mul(dag.edges().len()) > MAX_PARTITION_WORK {
+            return Vec::new();
+        }
+        let parts = find_partition(dag, &Reduced::new(dag), threshold);
+        let task = |edges: FixedBitSet| Task {
+            unit: FuncId::new(f),
+            cost: self.part_cost(f, paths, Some(&edges)),
+            edges: Some(edges),
+        };
+        parts.into_iter().map(task).collect()
+    }
+}
+
+/// What profiling some paths of a function costs.
+enum Costs {
+    /// The number of edges with a non-zero label: *overhead(P)* of the P3 paper, §2.1.
+    Labels,
+    /// Expected executions of these edges and of the counts at the ends of paths.
+    Hits {
+        /// By function: what its weights are multiplied by.
+        scales: Vec<f64>,
+        /// See [`GUESS`]; 1 for measured weights.
+        power: f64,
+    },
+}
+
+/// Static frequencies are right about which function is hotter more often than about how much: they
+/// grow tenfold with every loop and call. Costs are this power of expected hits. (Chosen on the
+/// programs of `docs/RESULTS.md`; from 0.1 to 0.4 there is little between.)
+const GUESS: f64 = 0.3;
+
+/// The expected hits of a whole program come to this in the unit of costs.
+const HITS: f64 = (1u64 << 50) as f64;
+
+impl Costs {
+    /// Expected hits, in shares of all the program's.
+    fn hits(functions: &[FunctionInput], paths: &[Option<FunctionPaths>]) -> Costs {
+        let measured = paths.iter().flatten().filter(|p| p.measured);
+        let known: Vec<f64> = measured.map(|p| hits(p, &p.numbering, None)).collect();
+        let (scales, power) = match known.len() {
+            0 => (static_scales(functions, paths), GUESS),
+            n => (
+                measured_scales(paths, known.iter().sum::<f64>() / n as f64),
+                1.0,
+            ),
+        };
+        let whole = |(s, p): (&f64, &Option<FunctionPaths>)| {
+            p.as_ref().map_or(0.0, |p| s * hits(p, &p.numbering, None))
+        };
+        let total: f64 = scales.iter().zip(paths).map(whole).sum();
+        let unit = HITS / total.max(f64::MIN_POSITIVE);
+        let scales = scales.into_iter().map(|s| s * unit).collect();
+        Costs::Hits { scales, power }
+    }
+
+    /// The cost of the paths inside `edges` (`None`: all) of function `f` under `numbering`.
+    fn of(
+        &self,
+        f: usize,
+        paths: &FunctionPaths,
+        numbering: &Numbering,
+        edges: Option<&FixedBitSet>,
+    ) -> u64 {
+        let labels = numbering.label_count() as u64;
+        match self {
+            Costs::Labels => labels,
+            // What is not expected to run at all is spread as well.
+            Costs::Hits { scales, power } => {
+                labels + (scales[f] * hits(paths, numbering, edges)).powf(*power) as u64
+            }
+        }
+    }
+}
+
+/// How often each function is expected to be entered.
+fn static_scales(functions: &[FunctionInput], paths: &[Option<FunctionPaths>]) -> Vec<f64> {
+    let callers = functions.iter().zip(paths).map(|(f, p)| Caller {
+        cfg: f.cfg,
+        paths: p.as_ref().map(|p| (&p.dag, &p.weights)),
+        call_sites: f.call_sites,
+    });
+    call_frequencies(&callers.collect::<Vec<_>>())
+}
+
+/// Measured weights count executions. A function that was not measured is taken for an average one.
+fn measured_scales(paths: &[Option<FunctionPaths>], mean: f64) -> Vec<f64> {
+    let scale = |p: &Option<FunctionPaths>| match p {
+        Some(p) if !p.measured => mean / hits(p, &p.numbering, None).max(f64::MIN_POSITIVE),
+        _ => 1.0,
+    };
+    paths.iter().map(scale).collect()
+}
+
+/// Executions, by the function's own weights, of labelled edges and of counts.
+fn hits(paths: &FunctionPaths, numbering: &Numbering, edges: Option<&FixedBitSet>) -> f64 {
+    let dag = &paths.dag;
+    let weight = |e: EdgeId| paths.weights[e.index()];
+    let labelled = dag.edge_ids().filter(|e| numbering.labels[e.index()] != 0);
+    let wanted = |e: &EdgeId| edges.is_none_or(|set| set.contains(e.index()));
+    let counted = dag.ins(dag.exit()).iter().copied().filter(wanted);
+    labelled.chain(counted).map(weight).sum()
 }
 
 /// What the copies profile of `f`, given its unit's tasks and their copies.

@@ -95,7 +95,7 @@ pub fn merge(manifest_path: &Path, files: &[PathBuf], mode: FailureMode) -> Resu
 }
 
 /// The files, and the `*.p3raw` files in the folders, that `arguments` name.
-fn raw_files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>> {
+pub(super) fn raw_files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for argument in arguments {
         if !argument.is_dir() {
@@ -112,7 +112,7 @@ fn raw_files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn read(file: &Path, manifest: &Manifest) -> Result<Raw> {
+pub(super) fn read(file: &Path, manifest: &Manifest) -> Result<Raw> {
     let bytes = std::fs::read(file).map_err(|e| Error::read(file, e))?;
     let raw = raw::parse(&bytes)
         .map_err(|problem| Error::profile(file, problem, "run this copy again"))?;

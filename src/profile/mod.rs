@@ -6,6 +6,7 @@ pub mod compare;
 pub mod decode;
 pub mod edges;
 pub mod file;
+pub mod hits;
 pub mod merge;
 pub mod raw;
 pub mod report;

@@ -50,6 +50,8 @@ pub struct RawFunction {
     pub counts: BTreeMap<u64, u64>,
     /// How often it was entered, if that is counted.
     pub entries: Option<u64>,
+    /// How many probes it executed, if that is counted.
+    pub hits: Option<u64>,
 }
 
 /// Parses a raw profile; the error is what is wrong with it.
@@ -206,7 +208,7 @@ impl Reader<'_> {
         if kind == 1 {
             return Ok(()); // its counts are in chunks
         }
-        if kind > 2 || first.checked_add(size).is_none_or(|end| end > n) {
+        if kind > 3 || first.checked_add(size).is_none_or(|end| end > n) {
             return Err(format!(
                 "damaged: the counts of function {func} lie outside its block"
             ));
@@ -215,7 +217,8 @@ impl Reader<'_> {
             let count = self.u64(counters + (first + id) as usize * 8);
             match kind {
                 0 => add(&mut function.counts, id, count)?,
-                _ => function.entries = Some(sum(function.entries.unwrap_or(0), count)?),
+                2 => function.entries = Some(sum(function.entries.unwrap_or(0), count)?),
+                _ => function.hits = Some(sum(function.hits.unwrap_or(0), count)?),
             }
         }
         Ok(())

@@ -32,14 +32,27 @@ struct Ground {
     flows: Vec<Vec<u64>>,
 }
 
-/// Simulates every scheme at every number of copies, with static weights. Near-linear for each.
+/// Simulates every scheme at every number of copies, with static weights or with those of an earlier
+/// profile. Near-linear for each.
 pub fn simulate(
     manifest: &Manifest,
     profile: &Profile,
+    weights: Option<&Profile>,
     schemes: &[Scheme],
     copies: &[u32],
 ) -> Result<Vec<Row>> {
-    let ground = ground(manifest, profile)?;
+    let mut ground = ground(manifest, profile)?;
+    if let Some(weights) = weights {
+        let names = (0..manifest.functions.len()).map(|i| {
+            let f = crate::index::FuncId::new(i);
+            (
+                profile.module(f),
+                profile.entry(f).name.as_str(),
+                &ground.cfgs[i],
+            )
+        });
+        super::weights::apply(weights, names, &mut ground.paths)?;
+    }
     let inputs: Vec<FunctionInput> = manifest
         .functions
         .iter()

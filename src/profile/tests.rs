@@ -229,6 +229,7 @@ fn simulation_equals_interpretation() {
         (Scheme::Pbl, 2),
         (Scheme::P3, 2),
         (Scheme::P3, 5),
+        (Scheme::P3Weighted, 3),
     ] {
         let paths = all_paths(&[input]);
         let assignment = assign(&[input], &paths, scheme, k);
@@ -265,7 +266,7 @@ fn simulation_equals_interpretation() {
             }
         }
         let p = profile(counts.into_iter().collect());
-        let rows = simulate(&p.manifest, &p, &[scheme], &[k]).unwrap();
+        let rows = simulate(&p.manifest, &p, None, &[scheme], &[k]).unwrap();
         assert_eq!(rows[0].probe_hits, measured, "{scheme} {k}");
         assert!(rows[0].label_hits.iter().sum::<u64>() > 0);
     }
@@ -354,7 +355,7 @@ fn use_profile(p: &Profile) {
         );
     }
     let _ = super::verify::verify(p);
-    let _ = simulate(&p.manifest, p, &[Scheme::Sbl, Scheme::P3], &[2, 5]);
+    let _ = simulate(&p.manifest, p, None, &[Scheme::Sbl, Scheme::P3], &[2, 5]);
     let _ = super::compare::compare(p, p).count();
 }
 
@@ -382,7 +383,7 @@ proptest! {
         }
         let manifest = serde_json::to_vec(&payload["manifest"]).unwrap();
         if let Ok(manifest) = Manifest::parse(&manifest) {
-            let _ = simulate(&manifest, &p, &[Scheme::P3], &[3]);
+            let _ = simulate(&manifest, &p, None, &[Scheme::P3], &[3]);
         }
         let bytes = super::file::pack(&serde_json::to_vec(&payload).unwrap());
         if let Ok(p) = Profile::parse(&bytes, Path::new("x")) {

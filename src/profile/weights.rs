@@ -3,44 +3,51 @@
 use super::{Profile, Structure};
 use crate::error::Result;
 use crate::index::FuncId;
-use crate::ir::Program;
+use crate::ir::Cfg;
+use crate::manifest::Status;
 use crate::partition::FunctionPaths;
-use crate::weights::measured_weights;
+use crate::weights::{Weights, measured_weights};
 use std::collections::HashMap;
-use std::path::Path;
 
-/// Replaces the static weights of every function that the profile in `file` knows (same module,
-/// name and control flow) and saw running. A small share of the static weights stays, so that
-/// edges which never ran still differ.
-pub fn apply(file: &Path, program: &Program, paths: &mut [Option<FunctionPaths>]) -> Result<()> {
-    let profile = Profile::read(file)?;
-    let known: HashMap<(&str, &str), FuncId> = profile
-        .executed()
+/// The share of the static weights that stays, so that edges which never ran still differ: together
+/// they weigh less than one execution.
+const FLOOR: f64 = 1e-6;
+
+/// Replaces the static weights of every function that `profile` knows (same module, name and control
+/// flow). `functions` gives, for each of `paths`, module, name and control flow.
+pub fn apply<'a>(
+    profile: &Profile,
+    functions: impl Iterator<Item = (&'a str, &'a str, &'a Cfg)>,
+    paths: &mut [Option<FunctionPaths>],
+) -> Result<()> {
+    let skipped = |f: &FuncId| matches!(profile.entry(*f).status, Status::Skipped(_));
+    let known: HashMap<(&str, &str), FuncId> = (0..profile.manifest.functions.len())
+        .map(FuncId::new)
+        .filter(|f| !skipped(f))
         .map(|f| ((profile.module(f), profile.entry(f).name.as_str()), f))
         .collect();
-    for (f, paths) in program.functions.iter().zip(paths) {
-        let module = &program.modules[f.bodies[0].module.index()].name;
-        let Some(&old) = known.get(&(module.as_str(), f.name.as_str())) else {
+    for ((module, name, cfg), paths) in functions.zip(paths) {
+        let (Some(&old), Some(paths)) = (known.get(&(module, name)), paths) else {
             continue;
         };
-        let Some(paths) = paths else { continue };
         let structure = profile.structure(old)?;
-        if same_shape(&structure, &program.body_at(f).cfg, paths) {
+        if same_shape(&structure, cfg, paths) {
             let counts = profile.counts[old.index()].iter().copied();
             let measured = measured_weights(&paths.dag, &paths.numbering, counts);
-            let floor = 1e-6
-                / paths
-                    .weights
-                    .iter()
-                    .fold(f64::MIN_POSITIVE, |a, &b| a.max(b));
-            let mix = |(m, s): (f64, &f64)| m + s * floor;
-            paths.weights = measured.into_iter().zip(&paths.weights).map(mix).collect();
+            paths.weights = mix(measured, &paths.weights);
+            paths.measured = true;
         }
     }
     Ok(())
 }
 
-fn same_shape(old: &Structure, cfg: &crate::ir::Cfg, paths: &FunctionPaths) -> bool {
+fn mix(measured: Weights, fixed: &Weights) -> Weights {
+    let largest = fixed.iter().fold(f64::MIN_POSITIVE, |a, &b| a.max(b));
+    let sum = |(m, s): (f64, &f64)| m + s / largest * FLOOR;
+    measured.into_iter().zip(fixed).map(sum).collect()
+}
+
+fn same_shape(old: &Structure, cfg: &Cfg, paths: &FunctionPaths) -> bool {
     let shape = |b: &crate::ir::Block| (b.terminator, b.succs.clone());
     old.paths.cuts == paths.cuts
         && old

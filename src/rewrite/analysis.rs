@@ -1,6 +1,7 @@
 //! Everything that is known before the first copy is written.
 
 use super::Clock;
+use crate::Result;
 use crate::cli::rewrite::Config;
 use crate::emit::{Callers, callbr_targets, skipped_functions};
 use crate::index::{CopyId, FuncId};
@@ -11,7 +12,7 @@ use crate::manifest::{Manifest, Parts};
 use crate::partition::{Assignment, FunctionInput, FunctionPaths, all_paths, assign};
 use crate::plan::CopyPlan;
 use crate::plan::build::copy_plan;
-use crate::{Result, profile};
+use crate::profile::{self, Profile};
 use rayon::prelude::*;
 
 /// The program, its paths, and who profiles what.
@@ -38,7 +39,11 @@ impl Analysis {
         let functions = functions(&program);
         let mut paths = all_paths(&functions);
         if let Some(file) = &config.profile {
-            profile::weights::apply(file, &program, &mut paths)?;
+            let names = program.functions.iter().map(|f| {
+                let module = &program.modules[f.bodies[0].module.index()].name;
+                (module.as_str(), f.name.as_str(), &program.body_at(f).cfg)
+            });
+            profile::weights::apply(&Profile::read(file)?, names, &mut paths)?;
         }
         let assignment = assign(&functions, &paths, config.scheme, config.copies);
         let manifest = Manifest::new(&Parts {

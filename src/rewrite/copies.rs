@@ -135,6 +135,7 @@ impl<'a> Copies<'a> {
             program: self.analysis.manifest.program_bytes(),
             counters: self.config.counters,
             update: self.config.update,
+            count_hits: self.config.count_hits,
             affected: &insertion.affected,
             trace: self
                 .config

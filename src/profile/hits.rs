@@ -1,0 +1,68 @@
+//! `p3-prof hits`: the probes that copies made with `--count-hits` executed (spec §3). What
+//! [`super::simulate`] computes without running them.
+
+use super::merge::{raw_files, read};
+use crate::error::{Error, Result};
+use crate::manifest::Manifest;
+use crate::partition::Scheme;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The executed probes of one rewriting, over all runs given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hits {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The number of copies.
+    pub k: u32,
+    /// By copy.
+    pub probe_hits: Vec<u64>,
+}
+
+/// Adds up what the raw files named by `files` (folders are searched for `*.p3raw`) hold.
+///
+/// # Errors
+/// Files that are foreign, damaged or without hits.
+pub fn hits(manifest_path: &Path, files: &[PathBuf]) -> Result<Hits> {
+    let manifest = Manifest::read(manifest_path)?;
+    let mut probe_hits = vec![0u64; manifest.copies as usize];
+    for file in raw_files(files)? {
+        let raw = read(&file, &manifest)?;
+        let sum = &mut probe_hits[raw.copy.index()];
+        for f in raw.functions.values() {
+            let remedy = "rewrite with --count-hits, and run that";
+            let n = f
+                .hits
+                .ok_or_else(|| Error::profile(&file, "its copy did not count hits", remedy))?;
+            *sum = sum.saturating_add(n);
+        }
+    }
+    Ok(Hits {
+        scheme: manifest.scheme,
+        k: manifest.copies,
+        probe_hits,
+    })
+}
+
+/// For programs: as the rows of [`super::simulate::json`].
+pub fn json(hits: &Hits) -> String {
+    serde_json::json!({ "rows": [hits] }).to_string() + "\n"
+}
+
+/// One record for each copy.
+pub fn csv(hits: &Hits) -> String {
+    let mut text = String::from("scheme,k,copy,probe_hits\n");
+    for (copy, n) in hits.probe_hits.iter().enumerate() {
+        text += &format!("{},{},{copy},{n}\n", hits.scheme, hits.k);
+    }
+    text
+}
+
+/// For people.
+pub fn text(hits: &Hits) -> String {
+    let mut text = format!("{:>4}  {:>20}\n", "copy", "probe hits");
+    for (copy, n) in hits.probe_hits.iter().enumerate() {
+        text += &format!("{copy:>4}  {n:>20}\n");
+    }
+    text
+}

@@ -1,0 +1,166 @@
+//! How often each function is expected to be entered: static weights over the call graph.
+
+use crate::dag::Dag;
+use crate::ir::{Callee, Cfg};
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::DfsPostOrder;
+
+use super::Weights;
+
+/// A function on a cycle of the call graph is expected to be entered this many times as often.
+const RECURSION_MULTIPLIER: f64 = 10.0;
+
+/// Keeps frequencies finite.
+const MAX_FREQUENCY: f64 = 1e60;
+
+/// What the frequencies need to know of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller<'a> {
+    /// Its control flow, with the calls.
+    pub cfg: &'a Cfg,
+    /// Its DAG and weights; `None` where it is skipped: its calls count once.
+    pub paths: Option<(&'a Dag, &'a Weights)>,
+    /// Its call sites: [`crate::ir::ProgFunction::call_sites`]. Those beyond the direct calls in the
+    /// program stand for callers that are not seen, each of which calls once.
+    pub call_sites: u32,
+}
+
+/// The expected number of entries of each function, by the same rules that Ball & Larus 1994 have
+/// for blocks: in an order of the call graph that ignores retreating calls, a function is entered as
+/// often as its call sites are executed, and ten times that if a retreating call leads to it.
+///
+/// Only ratios mean something. O(V + E) of the call graph and of all control flow.
+pub fn call_frequencies(functions: &[Caller]) -> Vec<f64> {
+    let graph = call_graph(functions);
+    let order = reverse_postorder(&graph);
+    let mut position = vec![0; functions.len()];
+    for (at, &f) in order.iter().enumerate() {
+        position[f] = at;
+    }
+    let mut frequency: Vec<f64> = unseen_callers(functions, &graph);
+    for &f in &order {
+        let calls = |from: usize| graph.edges_connecting(NodeIndex::new(from), NodeIndex::new(f));
+        let callers = graph.neighbors_directed(NodeIndex::new(f), petgraph::Incoming);
+        let mut callers: Vec<usize> = callers.map(|n| n.index()).collect();
+        callers.sort_unstable();
+        callers.dedup();
+        let (seen, retreating): (Vec<usize>, Vec<usize>) = callers
+            .into_iter()
+            .partition(|&g| position[g] < position[f]);
+        for g in seen {
+            let sites: f64 = calls(g).map(|e| *e.weight()).sum();
+            frequency[f] += frequency[g] * sites;
+        }
+        if !retreating.is_empty() {
+            frequency[f] *= RECURSION_MULTIPLIER;
+        }
+        frequency[f] = frequency[f].min(MAX_FREQUENCY);
+    }
+    frequency
+}
+
+/// One edge for each call site, weighted by its executions per entry of the caller.
+fn call_graph(functions: &[Caller]) -> DiGraph<(), f64> {
+    let mut graph = DiGraph::new();
+    for _ in functions {
+        graph.add_node(());
+    }
+    for (f, caller) in functions.iter().enumerate() {
+        for b in caller.cfg.ids() {
+            let per_entry = executions(caller, b);
+            for call in &caller.cfg.block(b).calls {
+                if let Callee::Function(to) = call.callee {
+                    graph.add_edge(NodeIndex::new(f), NodeIndex::new(to.index()), per_entry);
+                }
+            }
+        }
+    }
+    graph
+}
+
+/// The expected executions of block `b` in one activation.
+fn executions(caller: &Caller, b: crate::index::BlockId) -> f64 {
+    let Some((dag, weights)) = caller.paths else {
+        return 1.0;
+    };
+    let Some(v) = dag.vertex(b) else {
+        return 0.0; // unreachable
+    };
+    let entered = weights[0].max(f64::MIN_POSITIVE);
+    let into: f64 = dag.ins(v).iter().map(|e| weights[e.index()]).sum();
+    into / entered
+}
+
+fn unseen_callers(functions: &[Caller], graph: &DiGraph<(), f64>) -> Vec<f64> {
+    let seen = |f: usize| {
+        graph
+            .edges_directed(NodeIndex::new(f), petgraph::Incoming)
+            .count()
+    };
+    let unseen =
+        |(f, caller): (usize, &Caller)| (caller.call_sites as usize).saturating_sub(seen(f)) as f64;
+    functions.iter().enumerate().map(unseen).collect()
+}
+
+/// Callers before callees, but for retreating calls; from functions in ascending order.
+fn reverse_postorder(graph: &DiGraph<(), f64>) -> Vec<usize> {
+    let mut search = DfsPostOrder::empty(graph);
+    let mut order = Vec::with_capacity(graph.node_count());
+    // Functions that nobody calls come first: they are where control enters.
+    let roots = graph.externals(petgraph::Incoming);
+    for root in roots.chain(graph.node_indices()) {
+        search.move_to(root);
+        while let Some(f) = search.next(graph) {
+            order.push(f.index());
+        }
+    }
+    order.reverse();
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::FuncId;
+    use crate::ir::Call;
+    use crate::random_cfg::cfg;
+
+    /// A function of one block that calls these.
+    fn calling(callees: &[u32]) -> Cfg {
+        let mut graph = cfg(&[&[]]);
+        let call = |&f: &u32| Call {
+            callee: Callee::Function(FuncId(f)),
+        };
+        graph.blocks[0].calls = callees.iter().map(call).collect();
+        graph
+    }
+
+    /// main calls a twice and b once; a and b call each other; nobody is seen calling c.
+    #[test]
+    fn calls_add_up_and_cycles_multiply() {
+        let cfgs = [
+            calling(&[1, 1, 2]),
+            calling(&[2]),
+            calling(&[1]),
+            calling(&[]),
+        ];
+        let sites = [1, 3, 2, 1];
+        let functions: Vec<Caller> = cfgs
+            .iter()
+            .zip(sites)
+            .map(|(cfg, call_sites)| Caller {
+                cfg,
+                paths: None,
+                call_sites,
+            })
+            .collect();
+        let frequency = call_frequencies(&functions);
+        assert_eq!(frequency[0], 1.0);
+        // One of a and b comes first and is entered by a retreating call of the other.
+        assert!(
+            frequency[1] == 20.0 && frequency[2] == 21.0
+                || frequency[2] == 10.0 && frequency[1] == 12.0
+        );
+        assert_eq!(frequency[3], 1.0);
+    }
+}
