@@ -32,7 +32,7 @@ struct p3_table {
 };
 
 /* An id is cached at the upper P3_CACHE_BITS bits of its product with P3_HASH_FACTOR. */
-enum { P3_CACHE_BITS = 8, P3_CACHED = 1 << P3_CACHE_BITS };
+enum { P3_CACHE_BITS = 10, P3_CACHED = 1 << P3_CACHE_BITS };
 #define P3_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
 struct p3_function {
@@ -66,8 +66,8 @@ P3_HIDDEN void __p3_register(struct p3_module *module);
 /* Counts a path id; UINT64_MAX counts nothing. */
 P3_HIDDEN void __p3_count(struct p3_table *table, uint64_t id);
 P3_HIDDEN void __p3_count_atomic(struct p3_table *table, uint64_t id);
-/* The counter of a path id, which is in the table's cache from now on. Never NULL. */
-P3_HIDDEN uint64_t *__p3_find(struct p3_table *table, uint64_t id);
+/* The slot of a path id, which is in the table's cache from now on. Never NULL. */
+P3_HIDDEN struct p3_slot *__p3_find(struct p3_table *table, uint64_t id);
 /* --counters call: increments one counter. */
 P3_HIDDEN void __p3_add(uint64_t *counter);
 P3_HIDDEN void __p3_add_atomic(uint64_t *counter);

@@ -77,9 +77,9 @@ static struct p3_table *table_of(const struct p3_module *m, uint32_t i) {
 }
 
 static void empty(struct p3_table *table) {
-    memset(table->level, 0, sizeof table->level);
-    if (table->cache != NULL)
+    if (table->cache != NULL && table->level[0] != NULL)
         memset(table->cache, 0, P3_CACHED * sizeof *table->cache);
+    memset(table->level, 0, sizeof table->level);
 }
 
 /* The child counts for itself, from zero, in a profile of its own. */

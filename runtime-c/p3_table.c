@@ -44,8 +44,8 @@ static struct p3_slot *find(struct p3_table *table, uint64_t key) {
     return NULL;
 }
 
-uint64_t *__p3_find(struct p3_table *table, uint64_t id) {
-    static uint64_t nowhere;
+struct p3_slot *__p3_find(struct p3_table *table, uint64_t id) {
+    static struct p3_slot nowhere;
     struct p3_slot *slot = find(table, id + 1);
     if (slot == NULL) {
         p3_count_lost();
@@ -54,7 +54,7 @@ uint64_t *__p3_find(struct p3_table *table, uint64_t id) {
     uint64_t at = id * P3_HASH_FACTOR >> (64 - P3_CACHE_BITS);
     int64_t distance = (int64_t)((uintptr_t)slot - (uintptr_t)table);
     __atomic_store_n(&table->cache[at], distance, __ATOMIC_RELAXED);
-    return &slot->count;
+    return slot;
 }
 
 void __p3_count(struct p3_table *table, uint64_t id) {

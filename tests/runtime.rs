@@ -144,7 +144,7 @@ fn layouts_agree_with_the_readers() {
         ("p3_table.size", 16),
         ("p3_table.level", 24),
         ("p3_table.cache", 120),
-        ("cache bits", 8),
+        ("cache bits", 10),
         ("sizeof p3_function", 24),
         ("p3_function.size", 8),
         ("p3_function.counts", 16),

@@ -21,7 +21,7 @@ const TABLE_SIZE: u64 = 128;
 /// The number of levels of a table.
 const LEVELS: u32 = 12;
 /// The number of slots that a table's cache holds, as a power of two.
-pub const CACHE_BITS: u64 = 8;
+pub const CACHE_BITS: u64 = 10;
 /// An id is cached at the upper bits of its product with this.
 pub const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -210,7 +210,7 @@ impl<'ctx> Data<'ctx> {
         sys::const_address(base, self.i64.const_int(index << (CACHE_BITS + 3), false))
     }
 
-    /// The runtime's function that finds the counter of an id and caches it.
+    /// The runtime's function that finds the slot of an id and caches it.
     pub fn find_function(
         &self,
         context: &'ctx Context,

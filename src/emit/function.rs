@@ -301,7 +301,6 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let hit = b
             .build_int_compare(IntPredicate::EQ, key, wanted, "p3.hit")
             .expect("positioned");
-        let cached = sys::field(b, slot, self.constant(8));
         let branch = b
             .build_conditional_branch(hit, rest, miss)
             .expect("positioned");
@@ -309,17 +308,19 @@ impl<'ctx> Emitter<'_, 'ctx> {
         b.position_at_end(miss);
         let find = self.data.find_function(self.context, self.module);
         let table = self.data.hash_table(index);
-        let call = b.build_call(find, &[table.into(), id.into()], "p3.count");
+        let call = b.build_call(find, &[table.into(), id.into()], "p3.s");
         let found = call.expect("positioned").try_as_basic_value();
         let found = found.basic().expect("a pointer").into_pointer_value();
         b.build_unconditional_branch(rest).expect("positioned");
-        let phi = sys::phi_at_start(b, rest, found.get_type(), "p3.count");
-        phi.add_incoming(&[(&cached, head), (&found, miss)]);
+        let phi = sys::phi_at_start(b, rest, found.get_type(), "p3.s");
+        phi.add_incoming(&[(&slot, head), (&found, miss)]);
         match rest.get_terminator() {
             Some(end) => sys::position_before(b, end),
             None => b.position_at_end(rest),
         }
-        self.increment(phi.as_basic_value().into_pointer_value(), self.constant(1));
+        let slot = phi.as_basic_value().into_pointer_value();
+        // struct p3_slot: key, count
+        self.increment(sys::field(b, slot, self.constant(8)), self.constant(1));
     }
 
     /// The slot in the cache of hash table `index` for an id: the table itself where there is none.

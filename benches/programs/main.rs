@@ -1,0 +1,83 @@
+//! `make bench`: what profiling costs, on real programs, beside what a user would pick instead.
+//!
+//! `measure` builds every variant of every program that lies in a folder of bitcode with workloads
+//! (`prog/NAME/{prog.bc,link.sh,run.sh,run-train.sh}`), runs them interleaved and keeps all figures in
+//! one JSON file, program by program: interrupted, it goes on where it was. `rewriting` times p3-rewrite
+//! itself. `report` turns the JSON into `docs/RESULTS.md` and its plots.
+
+mod build;
+mod measure;
+mod plot;
+mod report;
+mod results;
+mod rewriting;
+mod synthetic;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Debug, Parser)]
+#[command(about = "Measures what path profiling costs")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Where everything is built, and the JSON kept
+    #[arg(long, default_value = "bench-out/programs", global = true)]
+    out: PathBuf,
+    /// What cargo bench passes
+    #[arg(long, hide = true, global = true)]
+    bench: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Build and run programs
+    Measure {
+        /// The folder of programs
+        folder: PathBuf,
+        /// How often each variant runs
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+        /// Only these programs
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+        /// Run the training input instead
+        #[arg(long)]
+        train: bool,
+    },
+    /// Time the rewriting of programs and of synthetic modules
+    Rewriting {
+        /// The folder of programs
+        folder: PathBuf,
+        /// How often each is rewritten
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+        /// Only these programs
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+    },
+    /// Write docs/RESULTS.md and docs/plots
+    Report,
+}
+
+fn main() -> Result<()> {
+    let cli = Cli::parse();
+    // cargo runs a benchmark in the package's folder.
+    std::fs::create_dir_all(&cli.out)?;
+    let out = cli.out.canonicalize()?;
+    match cli.command {
+        Command::Measure {
+            folder,
+            rounds,
+            only,
+            train,
+        } => measure::all(&folder.canonicalize()?, &out, rounds, &only, train),
+        Command::Rewriting {
+            folder,
+            rounds,
+            only,
+        } => rewriting::all(&folder.canonicalize()?, &out, rounds, &only),
+        Command::Report => report::write(&out),
+    }
+}

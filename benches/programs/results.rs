@@ -1,0 +1,119 @@
+//! The figures, as they are kept in `results.json`.
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Everything that was measured.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Results {
+    pub machine: String,
+    pub date: String,
+    pub programs: BTreeMap<String, Program>,
+    pub rewriting: BTreeMap<String, Rewriting>,
+}
+
+/// One program.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Program {
+    /// Which input it ran on.
+    pub workload: String,
+    pub rounds: usize,
+    /// By name of the variant (`native`, `edge`, `sbl`, `p3 4`, …): its copies.
+    pub variants: BTreeMap<String, Vec<Run>>,
+    /// `p3-prof simulate` on the profile of sbl: by scheme and k, hits of each copy.
+    pub hits: BTreeMap<String, Hits>,
+    /// Variants whose output was not the original's.
+    pub differing: Vec<String>,
+    /// Functions: exact, cut, skipped, split by p3 at k = 4.
+    pub functions: String,
+    /// Paths executed and distinct ones.
+    pub paths: String,
+}
+
+/// One executable, medians over its runs.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+pub struct Run {
+    /// Seconds.
+    pub wall: f64,
+    /// Seconds of user and system time.
+    pub cpu: f64,
+    /// Largest resident set in bytes.
+    pub memory: u64,
+    /// Bytes of code and constants, of data, of zeros.
+    pub text: u64,
+    pub data: u64,
+    pub bss: u64,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Hits {
+    pub labels: Vec<u64>,
+    pub probes: Vec<u64>,
+}
+
+/// Rewriting one module.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Rewriting {
+    pub bytes: u64,
+    pub blocks: u64,
+    /// `opt -passes=pgo-instr-gen,instrprof`.
+    pub opt: Cost,
+    /// `p3-rewrite -k`, by k.
+    pub p3: BTreeMap<u32, Cost>,
+}
+
+/// Medians.
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize)]
+pub struct Cost {
+    /// Seconds.
+    pub wall: f64,
+    /// Seconds of user and system time.
+    pub cpu: f64,
+    /// Largest resident set in bytes.
+    pub memory: u64,
+}
+
+impl Results {
+    /// What was measured before, if anything.
+    pub fn load(out: &Path) -> Result<Results> {
+        let file = out.join("results.json");
+        if !file.exists() {
+            return Ok(Results::default());
+        }
+        let text = std::fs::read_to_string(&file)?;
+        serde_json::from_str(&text).with_context(|| format!("{}", file.display()))
+    }
+
+    /// Keeps it, with the machine and the day.
+    pub fn store(&mut self, out: &Path) -> Result<()> {
+        self.machine = machine();
+        self.date = String::from_utf8(crate::build::output("date", &["-u", "+%Y-%m-%d"])?)?
+            .trim()
+            .into();
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        std::fs::write(out.join("results.json.new"), text)?;
+        std::fs::rename(out.join("results.json.new"), out.join("results.json"))?;
+        Ok(())
+    }
+}
+
+fn machine() -> String {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = cpu.lines().find(|l| l.starts_with(name))?;
+        Some(line.split(':').nth(1)?.trim().to_string())
+    };
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let family = field("cpu family").unwrap_or_default();
+    let model = field("model name").unwrap_or("unknown".into());
+    format!("{model} (family {family}), {cores} cores")
+}
+
+/// The middle value; of an even number the lower one.
+pub fn median<T: Copy>(values: &[T], order: impl Fn(&T, &T) -> std::cmp::Ordering) -> T {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(order);
+    sorted[(sorted.len() - 1) / 2]
+}

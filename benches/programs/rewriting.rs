@@ -1,0 +1,141 @@
+//! Time and memory of p3-rewrite beside `opt` with LLVM's own instrumentation on the same file.
+
+use crate::build::{REWRITE, output};
+use crate::measure::programs;
+use crate::results::{Cost, Results, Rewriting, median};
+use crate::synthetic;
+use anyhow::{Context, Result, ensure};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use wait4::Wait4;
+
+const COPIES: [u32; 5] = [1, 2, 4, 8, 16];
+
+/// Blocks of synthetic modules, and of each of their functions.
+const SYNTHETIC: [(&str, usize, usize); 4] = [
+    ("10,000 blocks", 10_000, 100),
+    ("100,000 blocks", 100_000, 100),
+    ("1,000,000 blocks", 1_000_000, 100),
+    ("one function of 100,000 blocks", 100_000, 100_000),
+];
+
+/// Measures all programs in `folder/prog`, without debug information too, and synthetic modules.
+pub fn all(folder: &Path, out: &Path, rounds: usize, only: &[String]) -> Result<()> {
+    let here = out.join("rewriting");
+    std::fs::create_dir_all(&here)?;
+    let mut modules: Vec<(String, PathBuf)> = Vec::new();
+    for program in programs(folder, only)? {
+        let name = program
+            .file_name()
+            .context("a name")?
+            .to_string_lossy()
+            .into_owned();
+        let stripped = here.join(format!("{name}.bc"));
+        strip(&program.join("prog.bc"), &stripped)?;
+        modules.push((format!("{name} -g"), program.join("prog.bc")));
+        modules.push((name, stripped));
+    }
+    if only.is_empty() {
+        for (name, blocks, each) in SYNTHETIC {
+            let file = here.join(format!("{blocks}-{each}.bc"));
+            synthetic::write(&file, blocks, each)?;
+            modules.push((name.into(), file));
+        }
+    }
+    for (name, file) in modules {
+        let mut results = Results::load(out)?;
+        if results.rewriting.contains_key(&name) {
+            continue;
+        }
+        eprintln!("{name}: rewriting");
+        let measured = measure(&file, &here, rounds)?;
+        results.rewriting.insert(name, measured);
+        results.store(out)?;
+    }
+    let _ = std::fs::remove_dir_all(here);
+    Ok(())
+}
+
+/// Drops debug information.
+fn strip(from: &Path, to: &Path) -> Result<()> {
+    crate::build::run(
+        Command::new("opt-19")
+            .arg("-passes=verify")
+            .arg("-strip-debug")
+            .arg(from)
+            .arg("-o")
+            .arg(to),
+    )
+}
+
+fn measure(file: &Path, here: &Path, rounds: usize) -> Result<Rewriting> {
+    let (mut opt, mut p3) = (Vec::new(), vec![Vec::new(); COPIES.len()]);
+    for _ in 0..rounds {
+        let mut command = Command::new("opt-19");
+        let target = here.join("edge.bc");
+        command.arg("-passes=pgo-instr-gen,instrprof").arg(file);
+        opt.push(timed(command.arg("-o").arg(target))?);
+        for (k, costs) in COPIES.iter().zip(&mut p3) {
+            let mut command = Command::new(REWRITE);
+            command.args(["-q", "-k", &k.to_string(), "-o"]);
+            costs.push(timed(command.arg(here.join("copies")).arg(file))?);
+        }
+    }
+    let dis = output("llvm-dis-19", &[&file.to_string_lossy(), "-o", "-"])?;
+    Ok(Rewriting {
+        bytes: file.metadata()?.len(),
+        blocks: blocks(&dis),
+        opt: middle(&opt),
+        p3: COPIES
+            .into_iter()
+            .zip(p3.iter().map(|c| middle(c)))
+            .collect(),
+    })
+}
+
+/// Blocks in LLVM's text: one for each terminator, which is what follows two spaces.
+fn blocks(text: &[u8]) -> u64 {
+    let terminators = [
+        "br ",
+        "ret ",
+        "switch ",
+        "unreachable",
+        "resume ",
+        "indirectbr ",
+    ];
+    let text = String::from_utf8_lossy(text);
+    let ends = |l: &&str| {
+        let l = l.strip_prefix("  ").unwrap_or("").trim_end_matches(',');
+        terminators.iter().any(|t| l.starts_with(t))
+            || l.contains(" invoke ")
+            || l.starts_with("invoke ")
+    };
+    text.lines().filter(ends).count() as u64
+}
+
+fn timed(command: &mut Command) -> Result<Cost> {
+    let start = Instant::now();
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let used = child.with_context(|| format!("{command:?}"))?.wait4()?;
+    ensure!(used.status.success(), "{command:?} failed");
+    Ok(Cost {
+        wall: start.elapsed().as_secs_f64(),
+        cpu: (used.rusage.utime + used.rusage.stime).as_secs_f64(),
+        memory: used.rusage.maxrss,
+    })
+}
+
+fn middle(costs: &[Cost]) -> Cost {
+    let times = |f: fn(&Cost) -> f64| costs.iter().map(f).collect::<Vec<_>>();
+    let memories: Vec<u64> = costs.iter().map(|c| c.memory).collect();
+    Cost {
+        wall: median(&times(|c| c.wall), f64::total_cmp),
+        cpu: median(&times(|c| c.cpu), f64::total_cmp),
+        memory: median(&memories, u64::cmp),
+    }
+}
