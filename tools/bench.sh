@@ -1,41 +1,41 @@
-# Time and memory of p3-rewrite (k = 4) beside one `opt` with LLVM's PGO instrumentation on the same
-# module, interleaved in one run; medians. Modules: sqlite3.c at -O2, without and with -g.
+# bench.sh FOLDER: measures what profiling costs and writes docs/RESULTS.md (an hour and more).
+# FOLDER/prog/NAME holds prog.bc, link.sh, run.sh and run-train.sh of each program. Without it, they are
+# made by the recipes in ../shared/bench, which need Debian's source packages (a deb-src entry).
 set -eu
 cd "$(dirname "$0")/.."
-OUT=$PWD/bench-out
-ROUNDS=${ROUNDS:-7}
-mkdir -p "$OUT/src"
-if ! ls "$OUT"/src/libsqlite3-sys-*/sqlite3/sqlite3.c >/dev/null 2>&1; then
-    # The amalgamation, from the crate that carries it.
-    mkdir -p "$OUT/fetch/src" && : >"$OUT/fetch/src/lib.rs"
-    printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\nlibsqlite3-sys = "0.30"\n[workspace]\n' >"$OUT/fetch/Cargo.toml"
-    cargo vendor -q --manifest-path "$OUT/fetch/Cargo.toml" "$OUT/vendor" >/dev/null
-    mv "$OUT/vendor/libsqlite3-sys" "$OUT/src/libsqlite3-sys-0"
-fi
-sqlite=$(ls "$OUT"/src/libsqlite3-sys-*/sqlite3/sqlite3.c)
-[ -e "$OUT/sqlite.bc" ] || clang-19 -O2 -w -emit-llvm -c "$sqlite" -o "$OUT/sqlite.bc"
-[ -e "$OUT/sqlite-g.bc" ] || clang-19 -O2 -g -w -emit-llvm -c "$sqlite" -o "$OUT/sqlite-g.bc"
-
-timed() { # FILE COMMAND…: appends wall seconds and kilobytes
-    file=$1
-    shift
-    command time -a -o "$file" -f '%e %M' "$@" >/dev/null 2>&1
-}
-
-median() { # FILE COLUMN
-    sort -n -k "$2" "$1" | awk -v c="$2" '{ v[NR] = $c } END { print v[int((NR + 1) / 2)] }'
-}
-
-echo "| module | opt s | p3-rewrite s | ratio | opt MB | p3-rewrite MB | manifest bytes |"
-echo "|---|---:|---:|---:|---:|---:|---:|"
-for name in sqlite sqlite-g; do
-    rm -f "$OUT/opt.time" "$OUT/p3.time"
-    for _ in $(seq "$ROUNDS"); do
-        timed "$OUT/opt.time" opt-19 -passes=pgo-instr-gen,instrprof "$OUT/$name.bc" -o "$OUT/pgo.bc"
-        timed "$OUT/p3.time" target/release/p3-rewrite -q "$OUT/$name.bc" -k 4 -o "$OUT/copies"
+FOLDER=$1
+ROUNDS=${ROUNDS:-3}
+if [ ! -d "$FOLDER/prog" ]; then
+    recipes=../shared/bench
+    [ -e "$recipes/sources.sh" ] || {
+        echo "bench: no programs in $FOLDER: give BENCH=folder (see tools/bench.sh)" >&2
+        exit 2
+    }
+    mkdir -p "$FOLDER"
+    BENCH=$FOLDER bash "$recipes/sources.sh"
+    for recipe in bzip2 gnugo hmmer libquantum pocketsphinx x264 specrand lua sqlite minisat povray; do
+        BENCH=$FOLDER MODES=O2 bash "$recipes/$recipe.sh" >"$FOLDER/$recipe.log" 2>&1 ||
+            echo "bench: $recipe could not be built, see $FOLDER/$recipe.log" >&2
     done
-    o=$(median "$OUT/opt.time" 1) p=$(median "$OUT/p3.time" 1)
-    om=$(median "$OUT/opt.time" 2) pm=$(median "$OUT/p3.time" 2)
-    awk -v n="$name" -v o="$o" -v p="$p" -v om="$om" -v pm="$pm" -v m="$(wc -c <"$OUT/copies/manifest.json")" \
-        'BEGIN { printf "| %s | %.2f | %.2f | %.2f | %d | %d | %d |\n", n, o, p, p / o, om / 1024, pm / 1024, m }'
-done
+fi
+
+# The recipe of povray has no workload. (PPM: a PNG holds the time.)
+workload() { # FILE WIDTH HEIGHT
+    cat >"$FOLDER/prog/povray/$1" <<EOF
+#!/bin/bash
+exe=\$(readlink -f "\$1") D=\$(dirname "\$(readlink -f "\$0")")
+T=\$(mktemp -d); trap 'rm -rf "\$T"' EXIT; cd "\$T"
+"\$exe" "+I\$D/scene.pov" +W$2 +H$3 +A0.1 -D +WT1 +FP +Oout.ppm -GA >/dev/null 2>&1; md5sum out.ppm
+EOF
+    chmod +x "$FOLDER/prog/povray/$1"
+}
+if [ -e "$FOLDER/prog/povray/prog.bc" ] && [ ! -e "$FOLDER/prog/povray/run.sh" ]; then
+    cp testdata/bench/scene.pov "$FOLDER/prog/povray/"
+    workload run.sh 900 675
+    workload run-train.sh 240 180
+fi
+
+bench="cargo bench -q --locked --bench programs --"
+$bench measure "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
+$bench rewriting "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
+$bench report
