@@ -9,6 +9,7 @@
 //! weights   how often each edge is expected to run
 //! spantree  maximum spanning tree, event counting
 //! numbering Ball–Larus and PSPP labels, decoding
+//! edges     Knuth's edge counters and propagation
 //! partition sbl, pbl, p3: tasks, LPT distribution, owners
 //! plan      what to insert on which edge of which copy
 //! emit      the only place that writes LLVM
@@ -34,6 +35,8 @@ pub mod weights;
 pub mod spantree;
 
 pub mod numbering;
+
+pub mod edges;
 
 pub mod partition;
 

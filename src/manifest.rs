@@ -122,6 +122,9 @@ pub struct FunctionEntry {
     /// The edges that were cut.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<CfgEdge>,
+    /// Under [`Scheme::Edge`], the counted edges: a set of DAG edges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<String>,
     /// Who profiles it.
     pub share: ShareEntry,
 }
@@ -173,6 +176,12 @@ impl FunctionEntry {
             call_sites: self.call_sites,
             skip,
         }
+    }
+
+    /// The counted edges, over a DAG of `edges` edges.
+    pub fn counted(&self, edges: usize) -> Result<Option<FixedBitSet>, String> {
+        let counted = self.counted.as_deref();
+        counted.map(|text| decode_set(text, edges)).transpose()
     }
 
     /// Its share, with edge sets over a DAG of `edges` edges; an error when they do not fit.
@@ -357,6 +366,8 @@ impl Manifest {
 
     fn check_share(&self, f: &FunctionEntry) -> Result<(), String> {
         let skipped = matches!(f.status, Status::Skipped(_));
+        let counts_edges = self.scheme == Scheme::Edge && !skipped;
+        ensure(f.counted.is_some() == counts_edges, "counted edges")?;
         let copy = |c: &CopyId| c.0 < self.copies;
         ensure(
             match &f.share {
@@ -420,6 +431,9 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
         cuts: parts.paths[id.index()]
             .as_ref()
             .map_or(Vec::new(), |p| p.cuts.clone()),
+        counted: parts.paths[id.index()]
+            .as_ref()
+            .and_then(|p| p.counted.as_ref().map(encode_set)),
         share: match &parts.assignment.shares[id.index()] {
             Share::Nothing => ShareEntry::Nothing,
             Share::Whole(c) => ShareEntry::Whole(*c),
@@ -433,7 +447,8 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
 fn status(skip: Option<SkipReason>, paths: Option<&FunctionPaths>) -> Status {
     match (skip, paths) {
         (Some(reason), _) => Status::Skipped(reason),
-        (None, Some(p)) if !p.cuts.is_empty() => Status::Cut,
+        // Cuts are of no consequence for counts of edges.
+        (None, Some(p)) if !p.cuts.is_empty() && p.counted.is_none() => Status::Cut,
         _ => Status::Exact,
     }
 }

@@ -237,6 +237,12 @@ fn run_verify(args: &VerifyArgs) -> Result<Outcome> {
         let name = profile.name(*f);
         text += &format!("{name}: {n} paths abandoned by exit, longjmp, an exception or the end\n");
     }
+    if report.uncertain > 0 {
+        let n = report.uncertain;
+        text += &format!(
+            "in {n} of these, counts of edges may be off by as many: profile paths, which are exact\n"
+        );
+    }
     for violation in &report.violations {
         text += &format!("violation: {violation}\n");
     }

@@ -112,6 +112,8 @@ enum SchemeArg {
     Pbl,
     /// Sequential Ball–Larus: one copy profiles everything
     Sbl,
+    /// Edge counts instead of paths, with the fewest counters (Knuth & Stevenson)
+    Edge,
     /// One copy that reports every executed block to a tracer: the test oracle
     #[value(hide = true)]
     Trace,
@@ -179,6 +181,7 @@ impl Config {
             SchemeArg::P3Weighted => (Scheme::P3Weighted, false),
             SchemeArg::Pbl => (Scheme::Pbl, false),
             SchemeArg::Sbl => (Scheme::Sbl, false),
+            SchemeArg::Edge => (Scheme::Edge, false),
             SchemeArg::Trace => (Scheme::Sbl, true),
         };
         let dump_dir = args.dump_dir.unwrap_or_else(|| args.out.join("dump"));

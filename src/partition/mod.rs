@@ -15,10 +15,12 @@ pub use find::find_partition;
 pub use shares::{Assignment, Owners, Share, Task, assign};
 
 use crate::dag::{Dag, MAX_PATHS, choose_cuts};
+use crate::edges::{all_edges, counted_edges};
 use crate::index::{CfgEdge, FuncId};
 use crate::ir::{Cfg, SkipReason};
 use crate::numbering::{Numbering, ball_larus};
 use crate::weights::{Weights, static_weights};
+use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,6 +37,8 @@ pub enum Scheme {
     P3,
     /// The same with expected hits as costs, and functions split where that evens the load.
     P3Weighted,
+    /// Edge profiling with the fewest counters, whole functions spread over the copies.
+    Edge,
 }
 
 impl fmt::Display for Scheme {
@@ -44,6 +48,7 @@ impl fmt::Display for Scheme {
             Scheme::Pbl => "pbl",
             Scheme::P3 => "p3",
             Scheme::P3Weighted => "p3-weighted",
+            Scheme::Edge => "edge",
         })
     }
 }
@@ -72,6 +77,8 @@ pub struct FunctionPaths {
     pub numbering: Numbering,
     /// Expected executions of the DAG's edges.
     pub weights: Weights,
+    /// The edges that are counted instead of paths, under [`Scheme::Edge`].
+    pub counted: Option<FixedBitSet>,
     /// Whether `weights` are counts of executions, all zero (or nearly) where it never ran.
     pub measured: bool,
 }
@@ -81,6 +88,16 @@ impl FunctionPaths {
     pub fn new(cfg: &Cfg) -> Self {
         let cuts = choose_cuts(cfg, MAX_PATHS);
         Self::with_cuts(cfg, cuts).expect("enough edges are cut")
+    }
+
+    /// Chooses the edges to count, by the weights.
+    pub fn count_edges(&mut self, cfg: &Cfg) {
+        let (dag, blocks) = (&self.dag, &cfg.blocks);
+        self.counted = Some(if blocks.iter().any(|b| b.returns_twice) {
+            all_edges(dag)
+        } else {
+            counted_edges(dag, &self.weights, blocks.iter().any(|b| b.may_leave))
+        });
     }
 
     /// The paths of `cfg` when these edges (sorted) are cut; `None` when that leaves more than
@@ -94,6 +111,7 @@ impl FunctionPaths {
             cuts,
             numbering,
             weights,
+            counted: None,
             measured: false,
         })
     }

@@ -73,7 +73,7 @@ pub fn assign(
     let targets = if scheme == Scheme::Sbl { 1 } else { copies };
     let units = Units::new(functions, paths, scheme, targets);
     let mut assignment = match scheme {
-        Scheme::Sbl | Scheme::Pbl => units.assign(&|_| false),
+        Scheme::Sbl | Scheme::Pbl | Scheme::Edge => units.assign(&|_| false),
         Scheme::P3 => units.assign(&|i| functions[i].call_sites <= 1),
         Scheme::P3Weighted => units.assign_evenly(),
     };
@@ -275,6 +275,9 @@ impl Costs {
         numbering: &Numbering,
         edges: Option<&FixedBitSet>,
     ) -> u64 {
+        if let Some(counted) = &paths.counted {
+            return counted.count_ones(..) as u64;
+        }
         let labels = numbering.label_count() as u64;
         match self {
             Costs::Labels => labels,

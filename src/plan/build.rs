@@ -1,9 +1,9 @@
 //! Shares → plans: numbering, placement and table of every function of a copy.
 
 use super::place::{Increments, Placement};
-use super::{CopyPlan, FunctionPlan, Table};
-use crate::dag::Dag;
-use crate::index::{CopyId, FuncId};
+use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
+use crate::dag::{Dag, EdgeKind};
+use crate::index::{CopyId, EdgeId, FuncId};
 use crate::ir::Cfg;
 use crate::numbering::{Numbering, pspp};
 use crate::partition::{FunctionInput, FunctionPaths, Share};
@@ -63,6 +63,23 @@ pub fn function_code(
     }
 }
 
+/// The code that counts the edges in `counted`: the `i`-th of them in counter `i`. O(E log E).
+fn edge_code(dag: &Dag, counted: &FixedBitSet) -> (Table, Vec<SiteCode>) {
+    let site = |e: EdgeId| match dag.edge(e).kind {
+        EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Site::Edge(c),
+        EdgeKind::Leave => Site::Exit(dag.block(dag.edge(e).src).expect("a block")),
+        EdgeKind::Enter | EdgeKind::LoopStart => unreachable!("{e} is not counted"),
+    };
+    let code = |(i, e)| SiteCode {
+        site: site(EdgeId::new(e)),
+        ops: vec![Op::CountConst(i as u64)],
+    };
+    let mut probes: Vec<SiteCode> = counted.ones().enumerate().map(code).collect();
+    probes.sort_by_key(|code| code.site);
+    let slots = probes.len() as u64;
+    (Table::Array { slots }, probes)
+}
+
 /// The last edges of the paths to count: an end that no interesting path has needs no count.
 fn counted_ends(dag: &Dag, subset: Option<&FixedBitSet>) -> FixedBitSet {
     let mut counted = FixedBitSet::with_capacity(dag.edges().len());
@@ -111,11 +128,16 @@ pub fn copy_plan(
         let paths = paths[i]
             .as_ref()
             .expect("only skipped functions have no paths");
-        let code = function_code(functions[i].cfg, paths, edges);
-        let probes = code.placement.sites(&paths.dag);
+        let (table, probes) = match &paths.counted {
+            Some(counted) => edge_code(&paths.dag, counted),
+            None => {
+                let code = function_code(functions[i].cfg, paths, edges);
+                (code.table, code.placement.sites(&paths.dag))
+            }
+        };
         Some(FunctionPlan {
             func: FuncId::new(i),
-            table: code.table,
+            table,
             entries: share.first() == Some(copy) && may_be_left(functions[i].cfg, &paths.dag),
             probes,
         })

@@ -1,7 +1,11 @@
-//! `p3-prof compare`: whether two profiles hold the same counts of the same paths.
+//! `p3-prof compare`: whether two profiles hold the same counts of the same paths, or of the same edges
+//! where one of them counts edges.
 
 use super::Profile;
+use super::edges::flow;
+use crate::error::Result;
 use crate::index::{FuncId, PathId};
+use crate::manifest::Status;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What names a function in both profiles: module, name, ordinal in the module.
@@ -40,8 +44,12 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Strin
     if old.succs != new.succs || old.terminators != new.terminators || old.cuts != new.cuts {
         return vec![format!("{name}: different control flow")];
     }
-    if old.status != new.status {
+    let edges = a.counts_edges() || b.counts_edges();
+    if old.status != new.status && !edges {
         return vec![format!("{name}: {:?} against {:?}", old.status, new.status)];
+    }
+    if edges {
+        return compare_edges(a, f, b, g).unwrap_or_else(|e| vec![e.to_string()]);
     }
     let left: BTreeMap<PathId, u64> = a.counts[f.index()].iter().copied().collect();
     let right: BTreeMap<PathId, u64> = b.counts[g.index()].iter().copied().collect();
@@ -53,4 +61,29 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Strin
     both.filter(|(_, n, m)| n != m)
         .map(|(id, n, m)| format!("{name}, path {id}: {n} against {m}"))
         .collect()
+}
+
+/// Entries and edges, where one of the profiles counts edges.
+fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<String>> {
+    let skipped = |p: &Profile, f| matches!(p.entry(f).status, Status::Skipped(_));
+    let name = &a.entry(f).name;
+    match (skipped(a, f), skipped(b, g)) {
+        (true, true) => return Ok(Vec::new()),
+        (false, false) => {}
+        _ => return Ok(vec![format!("{name}: skipped in one of them")]),
+    }
+    let (left, right) = (a.structure(f)?, b.structure(g)?);
+    let (old, new) = (flow(a, f, &left)?, flow(b, g, &right)?);
+    let mut differences = Vec::new();
+    if old.entry != new.entry {
+        let (n, m) = (old.entry, new.entry);
+        differences.push(format!("{name}, entries: {n} against {m}"));
+    }
+    for (x, y) in old.edges(&left).iter().zip(new.edges(&right)) {
+        if x.count != y.count {
+            let (edge, n, m) = (x.edge, x.count, y.count);
+            differences.push(format!("{name}, edge {edge}: {n} against {m}"));
+        }
+    }
+    Ok(differences)
 }

@@ -7,7 +7,8 @@ use crate::partition::Share;
 use std::collections::BTreeMap;
 
 /// Translates the ids that `copy` counted, which has a part in `share`, to canonical ones. Ids of
-/// paths outside the copy's share are dropped: PSPP lets them collide. O(total path length).
+/// paths outside the copy's share are dropped: PSPP lets them collide. Under the scheme edge the ids are
+/// numbers of counted edges, and become edges. O(total path length).
 pub fn decode(
     structure: &Structure,
     share: &Share,
@@ -23,6 +24,11 @@ pub fn decode(
         }
         _ => return Err(foreign()),
     };
+    if let Some(counted) = &structure.paths.counted {
+        let edges: Vec<u64> = counted.ones().map(|e| e as u64).collect();
+        let edge = |(&id, &n)| Some((*edges.get(id as usize)?, n));
+        return Ok(counts.iter().filter_map(edge).collect());
+    }
     let Some(set) = set else {
         return Ok(counts.clone());
     };

@@ -1,12 +1,14 @@
-//! Path counts → counts of edges, blocks, entries and calls.
+//! Counts of paths, or of some edges → counts of all edges, blocks, entries and calls.
 
 use super::{Profile, Structure};
 use crate::dag::{Dag, EdgeKind};
+use crate::edges::{Propagated, propagate};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge, EdgeId, FuncId};
+use fixedbitset::FixedBitSet;
 
-/// What the paths of one function add up to. Paths that were begun and not completed (left by
-/// `exit`, `longjmp` or an exception) are not in it.
+/// The executions of everything in one function. Paths that were begun and not completed (left by
+/// `exit`, `longjmp` or an exception) are not in what paths add up to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// Executions of each DAG edge.
@@ -17,10 +19,55 @@ pub struct Flow {
     pub exits: u64,
     /// Executions of each block.
     pub blocks: Vec<u64>,
+    /// By how much counts may be off: activations that were left in the middle of a block, in a profile
+    /// of edges whose other counts follow from the law that what goes into a block comes out.
+    pub uncertain: u64,
+    /// Whether counts break that law although nothing was left.
+    pub impossible: bool,
 }
 
-/// Adds up the paths of `f`. O(total path length).
+/// The counts of the edges of `f`, added up from its paths or propagated from the counted ones.
+/// O(total path length), or O(E).
 pub fn flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow> {
+    match &structure.paths.counted {
+        Some(counted) => propagated(profile, f, structure, counted),
+        None => summed(profile, f, structure),
+    }
+}
+
+fn propagated(
+    profile: &Profile,
+    f: FuncId,
+    structure: &Structure,
+    counted: &FixedBitSet,
+) -> Result<Flow> {
+    let dag = &structure.paths.dag;
+    let mut given = vec![0u64; dag.edges().len()];
+    for &(id, n) in &profile.counts[f.index()] {
+        let edge = usize::try_from(id).ok().filter(|&e| counted.contains(e));
+        let edge = edge.ok_or_else(|| profile.damaged(format!("edge {id} is not counted")))?;
+        given[edge] = n;
+    }
+    let result = propagate(dag, counted, &given);
+    let Propagated {
+        mut counts,
+        negative,
+    } = result.ok_or_else(|| profile.damaged("its counters do not determine all counts"))?;
+    let exits = exits(dag, &counts);
+    let entry = profile.entries[f.index()].unwrap_or(counts[0]);
+    counts[0] = entry;
+    let all = counted.count_ones(..) + 1 == crate::edges::edges(dag).count();
+    Ok(Flow {
+        entry,
+        exits,
+        blocks: blocks(dag, &counts, structure.cfg.len()),
+        uncertain: if all { 0 } else { entry.saturating_sub(exits) },
+        impossible: negative && entry <= exits,
+        dag: counts,
+    })
+}
+
+fn summed(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow> {
     let dag = &structure.paths.dag;
     let mut counts = vec![0u64; dag.edges().len()];
     for &(id, n) in &profile.counts[f.index()] {
@@ -33,6 +80,8 @@ pub fn flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow>
         entry: profile.entries[f.index()].unwrap_or(counts[0]),
         exits: exits(dag, &counts),
         blocks: blocks(dag, &counts, structure.cfg.len()),
+        uncertain: 0,
+        impossible: false,
         dag: counts,
     })
 }
@@ -50,8 +99,8 @@ fn blocks(dag: &Dag, counts: &[u64], n: usize) -> Vec<u64> {
     let mut blocks = vec![0u64; n];
     for v in dag.order() {
         if let Some(b) = dag.block(v) {
-            let outs = dag.outs(v).map(|e| counts[e.index()]);
-            blocks[b.index()] = outs.fold(0, u64::saturating_add);
+            let ins = dag.ins(v).iter().map(|e| counts[e.index()]);
+            blocks[b.index()] = ins.fold(0, u64::saturating_add);
         }
     }
     blocks

@@ -234,7 +234,10 @@ fn combine_function(
     }
     let structure = Structure::new(entry)?;
     let share = entry.share(structure.paths.dag.edges().len())?;
-    let total = structure.paths.numbering.total();
+    let total = match &structure.paths.counted {
+        Some(counted) => counted.count_ones(..) as u64,
+        None => structure.paths.numbering.total(),
+    };
     let mut said: BTreeMap<CopyId, BTreeMap<PathId, u64>> = BTreeMap::new();
     for &(copy, ids) in counts {
         if let Some((id, _)) = ids.range(total..).next() {

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, PathId};
 use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
-use crate::partition::FunctionPaths;
+use crate::partition::{FunctionPaths, Scheme};
 use std::path::PathBuf;
 
 /// How often each path ran, over all copies; self-contained.
@@ -58,13 +58,31 @@ impl Structure {
     /// Rebuilds what the manifest's `entry` describes; an error when it cannot be. Linear.
     pub fn new(entry: &FunctionEntry) -> Result<Structure, String> {
         let cfg = entry.cfg();
-        let paths = FunctionPaths::with_cuts(&cfg, entry.cuts.clone())
+        let mut paths = FunctionPaths::with_cuts(&cfg, entry.cuts.clone())
             .ok_or_else(|| format!("damaged manifest: {} has too many paths", entry.name))?;
+        paths.counted = entry.counted(paths.dag.edges().len())?;
         Ok(Structure { cfg, paths })
     }
 }
 
 impl Profile {
+    /// Whether it holds counts of edges ([`Scheme::Edge`]); ids are then those of counted DAG edges.
+    pub fn counts_edges(&self) -> bool {
+        self.manifest.scheme == Scheme::Edge
+    }
+
+    /// An error for a profile that has no paths.
+    pub fn must_count_paths(&self) -> Result<()> {
+        match self.counts_edges() {
+            false => Ok(()),
+            true => Err(Error::profile(
+                &self.path,
+                "it counts edges, not paths",
+                "show it with --edges, or profile paths",
+            )),
+        }
+    }
+
     /// The functions in which something ran.
     pub fn executed(&self) -> impl Iterator<Item = FuncId> + '_ {
         let ran = self

@@ -66,6 +66,13 @@ pub fn simulate(
         } else {
             copies
         } {
+            let counts_edges = scheme == Scheme::Edge;
+            for (paths, cfg) in ground.paths.iter_mut().zip(&ground.cfgs) {
+                paths.iter_mut().for_each(|p| match counts_edges {
+                    true => p.count_edges(cfg),
+                    false => p.counted = None,
+                });
+            }
             rows.push(row(&ground, &inputs, scheme, k));
         }
     }
@@ -133,6 +140,10 @@ fn row(ground: &Ground, inputs: &[FunctionInput], scheme: Scheme, k: u32) -> Row
             let paths = ground.paths[i].as_ref();
             parts.into_iter().map(move |(copy, set)| {
                 let paths = paths.expect("what ran is not skipped");
+                if let Some(counted) = &paths.counted {
+                    let hits: u64 = counted.ones().map(|e| ground.flows[i][e]).sum();
+                    return (copy, (hits, hits));
+                }
                 let code = function_code(inputs[i].cfg, paths, set);
                 (copy, hits(&paths.dag, &code, paths, &ground.flows[i]))
             })

@@ -32,6 +32,8 @@ pub struct Report {
     /// By function: activations that did not reach an exit, and so abandoned a path, where there
     /// are any.
     pub abandoned: Vec<(FuncId, u64)>,
+    /// Functions among these in which counts of edges may be off by as many.
+    pub uncertain: usize,
     /// Whether processes were killed, or forked, in the middle of functions: calls then cannot be
     /// compared with entries.
     pub in_flight: bool,
@@ -130,6 +132,12 @@ fn within(profile: &Profile, f: FuncId, c: &Checked, report: &mut Report) {
             "{name}: entered {entered} times, left {exits} times"
         ));
     }
+    if c.flow.impossible {
+        report.violations.push(format!(
+            "{name}: counts of edges do not add up, although every activation reached an exit"
+        ));
+    }
+    report.uncertain += usize::from(c.flow.uncertain > 0);
     if c.abandoned() > 0 {
         report.abandoned.push((f, c.abandoned()));
     }
@@ -149,8 +157,8 @@ struct Calls {
     made: u64,
     /// How many more abandoned paths can have made.
     possible: u64,
-    /// From a function that is not profiled, or to which `longjmp` may return: completed paths
-    /// then repeat what ran once.
+    /// From a function that is not profiled, whose counts are uncertain, or to which `longjmp` may
+    /// return: completed paths then repeat what ran once.
     unknown: bool,
 }
 
@@ -191,7 +199,8 @@ fn all_calls(profile: &Profile, functions: &[Option<Checked>]) -> Vec<Calls> {
         for (block, callees) in &entry.calls {
             for callee in callees {
                 let call = &mut calls[callee.index()];
-                let Some(c) = checked.as_ref().filter(|c| !c.returns_twice) else {
+                let certain = |c: &&Checked| !c.returns_twice && c.flow.uncertain == 0;
+                let Some(c) = checked.as_ref().filter(certain) else {
                     call.unknown = true;
                     continue;
                 };

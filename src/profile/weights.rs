@@ -1,5 +1,6 @@
 //! `--profile`: measured weights from an earlier merged profile.
 
+use super::edges::flow;
 use super::{Profile, Structure};
 use crate::error::Result;
 use crate::index::FuncId;
@@ -32,8 +33,13 @@ pub fn apply<'a>(
         };
         let structure = profile.structure(old)?;
         if same_shape(&structure, cfg, paths) {
-            let counts = profile.counts[old.index()].iter().copied();
-            let measured = measured_weights(&paths.dag, &paths.numbering, counts);
+            let measured = if profile.counts_edges() {
+                let flow = flow(profile, old, &structure)?;
+                flow.dag.into_iter().map(|n| n as f64).collect()
+            } else {
+                let counts = profile.counts[old.index()].iter().copied();
+                measured_weights(&paths.dag, &paths.numbering, counts)
+            };
             paths.weights = mix(measured, &paths.weights);
             paths.measured = true;
         }

@@ -9,7 +9,7 @@ use crate::ir::lower::{Hints, LoadOptions, load_program};
 use crate::ir::{FunctionBody, Program, SkipReason};
 use crate::load::Input;
 use crate::manifest::{Manifest, Parts};
-use crate::partition::{Assignment, FunctionInput, FunctionPaths, all_paths, assign};
+use crate::partition::{Assignment, FunctionInput, FunctionPaths, Scheme, all_paths, assign};
 use crate::plan::CopyPlan;
 use crate::plan::build::copy_plan;
 use crate::profile::{self, Profile};
@@ -44,6 +44,11 @@ impl Analysis {
                 (module.as_str(), f.name.as_str(), &program.body_at(f).cfg)
             });
             profile::weights::apply(&Profile::read(file)?, names, &mut paths)?;
+        }
+        if config.scheme == Scheme::Edge {
+            for (f, paths) in functions.iter().zip(&mut paths) {
+                paths.iter_mut().for_each(|p| p.count_edges(f.cfg));
+            }
         }
         let assignment = assign(&functions, &paths, config.scheme, config.copies);
         let manifest = Manifest::new(&Parts {

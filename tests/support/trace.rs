@@ -86,6 +86,41 @@ pub fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
     counts
 }
 
+/// By module and function: entries, and how often each block followed each other one.
+pub type Transitions = BTreeMap<(String, String), (u64, BTreeMap<(usize, usize), u64>)>;
+
+/// Counts entries and transitions of the log `trace`, those of activations that never end included.
+pub fn transitions(manifest: &Path, trace: &Path) -> Transitions {
+    let manifest: Value = serde_json::from_slice(&std::fs::read(manifest).unwrap()).unwrap();
+    let functions = functions(&manifest);
+    let mut frames: HashMap<u64, (usize, Option<usize>)> = HashMap::new();
+    let mut counts = Transitions::new();
+    for record in records(trace).chunks_exact(16) {
+        let frame = u64::from_le_bytes(record[..8].try_into().unwrap());
+        let kind = u32::from_le_bytes(record[8..12].try_into().unwrap());
+        let value = u32::from_le_bytes(record[12..].try_into().unwrap()) as usize;
+        if kind == 0 {
+            frames.insert(frame, (value, None));
+        }
+        let (function, at) = frames.get_mut(&frame).expect("entered before it runs");
+        let f = &functions[*function];
+        let (entries, taken) = counts
+            .entry((f.module.clone(), f.name.clone()))
+            .or_default();
+        match kind {
+            0 => *entries += 1,
+            1 => {
+                if let Some(from) = at.replace(value) {
+                    *taken.entry((from, value)).or_default() += 1;
+                }
+            }
+            3 => *at = Some(value), // perhaps for the second time
+            _ => {}
+        }
+    }
+    counts
+}
+
 /// The log without its first record, which holds their number.
 fn records(trace: &Path) -> Vec<u8> {
     let mut file = std::fs::File::open(trace).unwrap();

@@ -26,6 +26,9 @@ pub struct FunctionEdges {
     pub blocks: Vec<u64>,
     /// Executed calls of functions of the program.
     pub calls: Vec<CallCount>,
+    /// By how much counts may be off, if they may.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncertain: u64,
     #[serde(skip)]
     names: Vec<String>,
 }
@@ -52,6 +55,10 @@ pub struct CallCount {
     pub callee: String,
     /// How often.
     pub count: u64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// The counts of all profiled functions that the selection admits.
@@ -89,6 +96,7 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
         module: profile.module(f).to_string(),
         name: entry.name.clone(),
         entry: flow.entry,
+        uncertain: flow.uncertain,
         calls: entry.calls.iter().flat_map(called).collect(),
         names: edges.iter().map(|e| name(&structure, e)).collect(),
         edges: edges.iter().map(edge).collect(),
@@ -149,7 +157,15 @@ pub fn csv(functions: &[FunctionEdges]) -> String {
 pub fn text(functions: &[FunctionEdges]) -> String {
     let mut out = String::new();
     for f in functions.iter().filter(|f| f.blocks.iter().any(|&n| n > 0)) {
-        let _ = writeln!(out, "{}: entered {}", demangled(&f.name), grouped(f.entry));
+        let _ = write!(out, "{}: entered {}", demangled(&f.name), grouped(f.entry));
+        let _ = match f.uncertain {
+            0 => writeln!(out),
+            n => writeln!(
+                out,
+                ", left {} times without an exit: counts may be off by as many",
+                grouped(n)
+            ),
+        };
         for (b, &n) in f.blocks.iter().enumerate() {
             let _ = writeln!(out, "  b{b}: {}", grouped(n));
             let here = |src: BlockId| src.index() == b;

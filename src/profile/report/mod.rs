@@ -69,6 +69,7 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// Collects what `selection` admits. O(total path length).
     pub fn new(profile: &'a Profile, selection: &Selection) -> Result<Report<'a>> {
+        profile.must_count_paths()?;
         let admits = |f: &FuncId| {
             let name = &profile.entry(*f).name;
             selection

@@ -1,0 +1,99 @@
+//! Counters are as few as can be, and give back every count.
+
+use super::*;
+use crate::random_cfg::{any_cfg, cfg, walk};
+use crate::weights::static_weights;
+use proptest::prelude::*;
+
+/// Executions of each edge over complete walks, by brute force.
+fn counts_of(dag: &Dag, graph: &crate::ir::Cfg, choices: &[Vec<u8>]) -> Vec<u64> {
+    let mut counts = vec![0; dag.edges().len()];
+    for choice in choices {
+        let Some(w) = walk(graph, choice) else {
+            continue;
+        };
+        for e in edges(dag) {
+            counts[e.index()] += match dag.edge(e).kind {
+                EdgeKind::Enter => 1,
+                EdgeKind::Leave => {
+                    u64::from(w.exit.is_some() && dag.block(dag.edge(e).src) == w.exit)
+                }
+                EdgeKind::Real(c) | EdgeKind::BackEdge(c) => {
+                    w.edges.iter().filter(|&&taken| taken == c).count() as u64
+                }
+                EdgeKind::LoopStart => 0,
+            };
+        }
+    }
+    for e in dag.edge_ids() {
+        if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
+            let start = dag.loop_start(dag.back_target(e)).unwrap();
+            counts[start.index()] += counts[e.index()];
+        }
+    }
+    counts
+}
+
+proptest! {
+    #[test]
+    fn few_counters_give_back_every_count(
+        graph in any_cfg(20),
+        choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 60), 1..20),
+        may_be_left in any::<bool>(),
+    ) {
+        let complete = |c: &Vec<u8>| walk(&graph, c).is_some_and(|w| w.exit.is_some());
+        let choices: Vec<Vec<u8>> = choices.into_iter().filter(complete).collect();
+        let dag = Dag::from_cfg(&graph, &[]);
+        let counted = counted_edges(&dag, &static_weights(&graph, &dag), may_be_left);
+        // Blocks and EXIT; ENTRY is no vertex.
+        let (vertices, all) = (dag.vertices() - 1, edges(&dag).count());
+        prop_assert_eq!(counted.count_ones(..), all - (vertices - 1));
+        let wanted = counts_of(&dag, &graph, &choices);
+        let mut given = wanted.clone();
+        for e in dag.edge_ids() {
+            if !counted.contains(e.index()) {
+                given[e.index()] = 77; // must not be read
+            }
+        }
+        let propagated = propagate(&dag, &counted, &given).unwrap();
+        prop_assert_eq!(propagated.counts, wanted);
+        prop_assert!(!propagated.negative);
+    }
+
+    /// What is abandoned shows: entries come out as exits, so those counted exceed them by as many.
+    #[test]
+    fn entries_come_out_as_exits(
+        graph in any_cfg(20),
+        choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 30), 1..20),
+    ) {
+        let dag = Dag::from_cfg(&graph, &[]);
+        let counted = counted_edges(&dag, &static_weights(&graph, &dag), true);
+        let counts = counts_of(&dag, &graph, &choices);
+        let exits = choices.iter().filter_map(|c| walk(&graph, c)?.exit).count();
+        if let Some(propagated) = propagate(&dag, &counted, &counts) {
+            prop_assert_eq!(propagated.counts[0], exits as u64);
+        }
+    }
+
+    /// Every tree edge gone makes some count unknowable: no smaller set of counters would do.
+    #[test]
+    fn no_counter_is_spare(graph in any_cfg(12)) {
+        let dag = Dag::from_cfg(&graph, &[]);
+        let counted = counted_edges(&dag, &static_weights(&graph, &dag), false);
+        let zeros = vec![0; dag.edges().len()];
+        for e in counted.ones() {
+            let mut fewer = counted.clone();
+            fewer.set(e, false);
+            prop_assert_eq!(propagate(&dag, &fewer, &zeros), None);
+        }
+    }
+}
+
+/// Four blocks and EXIT; four edges, one exit and EXIT → entry: two counters.
+#[test]
+fn a_loop() {
+    let graph = cfg(&[&[1], &[2, 3], &[1], &[]]);
+    let dag = Dag::from_cfg(&graph, &[]);
+    let counted = counted_edges(&dag, &static_weights(&graph, &dag), false);
+    assert_eq!(counted.count_ones(..), 2);
+}

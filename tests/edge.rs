@@ -1,0 +1,151 @@
+//! The scheme edge against brute force over a log of executed blocks, and against the edges that an exact
+//! path profile of the same run adds up to. Where functions are left without an exit, it says so.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use support::{PROF, compile, copy_modules, execute, link, profile, rewrite, run, trace, tracer};
+
+fn json(arguments: &[&str], file: &Path) -> serde_json::Value {
+    let output = run(Command::new(PROF).args(arguments).arg(file));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+struct Counts {
+    uncertain: u64,
+    entry: u64,
+    /// Blocks from and to; parallel edges together, those never taken left out.
+    taken: BTreeMap<(usize, usize), u64>,
+}
+
+/// By module and function.
+fn edges(file: &Path) -> BTreeMap<(String, String), Counts> {
+    let shown = json(&["show", "--edges", "--format", "json"], file);
+    let number = |v: &serde_json::Value| v.as_u64().unwrap_or(0);
+    let text = |v: &serde_json::Value| v.as_str().unwrap().to_string();
+    let mut functions = BTreeMap::new();
+    for f in shown["functions"].as_array().unwrap() {
+        let mut taken = BTreeMap::new();
+        for e in f["edges"].as_array().unwrap() {
+            let ends = (number(&e["src"]) as usize, number(&e["dst"]) as usize);
+            *taken.entry(ends).or_default() += number(&e["count"]);
+        }
+        taken.retain(|_, n| *n > 0);
+        let counts = Counts {
+            uncertain: number(&f["uncertain"]),
+            entry: number(&f["entry"]),
+            taken,
+        };
+        functions.insert((text(&f["module"]), text(&f["name"])), counts);
+    }
+    functions
+}
+
+/// Checks all functions whose counts are said to be certain against executed blocks; how many are not.
+fn check(name: &str, flags: &[&str]) -> usize {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let modules = compile(name, flags, &dir.join("input"));
+    let native = dir.join("native.exe");
+    link(&modules, &[], &["-O1"], &native);
+    let expected = execute(&native, &dir.join("native"));
+    let traced = dir.join("trace");
+    rewrite(&modules, &["--scheme", "trace"], &traced);
+    let exe = dir.join("trace.exe");
+    link(
+        &copy_modules(&modules, &traced, 0),
+        tracer(),
+        &["-O1"],
+        &exe,
+    );
+    execute(&exe, &traced);
+    let oracle = trace::transitions(&traced.join("manifest.json"), &traced.join("trace"));
+
+    let run = |options: &[&str], k, to: &str| {
+        profile(&modules, options, k, &["-O1"], &expected, &dir.join(to))
+    };
+    let first = run(&["--scheme", "edge"], 1, "1");
+    let weighted = ["--scheme", "edge", "--profile", first.to_str().unwrap()];
+    let profiles = [
+        run(&["--scheme", "edge", "--counters", "call"], 3, "3"),
+        run(&weighted, 2, "weighted"),
+        first,
+    ];
+    let mut uncertain = 0;
+    for profile in &profiles {
+        for (function, counts) in edges(profile) {
+            let (entries, taken) = oracle.get(&function).cloned().unwrap_or_default();
+            assert_eq!(counts.entry, entries, "{function:?}");
+            match counts.uncertain {
+                0 => assert_eq!(counts.taken, taken, "{function:?}"),
+                _ => uncertain += 1,
+            }
+        }
+    }
+    let paths = run(&["--scheme", "sbl"], 1, "sbl");
+    if uncertain == 0 && name != "longjmp" {
+        // (What longjmp repeats is in two paths.)
+        support::run(
+            Command::new(PROF)
+                .arg("compare")
+                .args([&profiles[0], &paths]),
+        );
+    }
+    uncertain
+}
+
+macro_rules! certain {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            for flags in [&["-O0", "-Xclang", "-disable-O0-optnone"][..], &["-O2"]] {
+                assert_eq!(check(stringify!($name), flags), 0);
+            }
+        })*
+    };
+}
+
+certain! { loops many_paths switches computed_goto irreducible recursion callbacks asm_goto demo }
+
+#[test]
+fn left_by_exceptions_and_exit() {
+    let uncertain = |name| check(name, &["-O0", "-Xclang", "-disable-O0-optnone"]);
+    assert!(uncertain("exceptions") > 0);
+    assert!(uncertain("exits") > 0);
+}
+
+/// Functions that `longjmp` returns to have all their edges counted.
+#[test]
+fn returns_twice() {
+    for flags in [&["-O0", "-Xclang", "-disable-O0-optnone"][..], &["-O2"]] {
+        check("longjmp", flags);
+    }
+}
+
+#[test]
+fn paths_are_not_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let modules = compile("loops", &["-O1"], &dir.join("input"));
+    let native = dir.join("native.exe");
+    link(&modules, &[], &["-O1"], &native);
+    let expected = execute(&native, &dir.join("native"));
+    let counted = profile(
+        &modules,
+        &["--scheme", "edge"],
+        1,
+        &["-O1"],
+        &expected,
+        &dir.join("edge"),
+    );
+    let shown = Command::new(PROF)
+        .arg("show")
+        .arg(&counted)
+        .output()
+        .unwrap();
+    assert_eq!(shown.status.code(), Some(2));
+    let message = String::from_utf8(shown.stderr).unwrap();
+    assert!(message.contains("it counts edges, not paths"), "{message}");
+}
