@@ -111,6 +111,37 @@ fn only_profiled_functions_change() {
     assert_eq!(unchanged, 4);
 }
 
+/// A loop is vectorised in the copies that do not profile it as in the original.
+#[test]
+fn hot_loops_keep_their_shape() {
+    let dir = tempfile::tempdir().unwrap();
+    let flags = ["-O2", "-fno-vectorize", "-fno-unroll-loops"];
+    let modules = support::compile("vectors", &flags, dir.path());
+    let out = dir.path().join("out");
+    rewrite(&modules, &["--scheme", "pbl", "-k", "2"], &out);
+    let optimised = |module: &Path| {
+        let mut opt = Command::new(llvm("opt"));
+        let output = run(opt
+            .args(["-passes=default<O2>", "-S", "-o", "-"])
+            .arg(module));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let original = optimised(&modules[0]);
+    let mut left_alone = 0;
+    for copy in 0..2 {
+        let module = out.join(format!("copy-{copy}/vectors.bc"));
+        let (written, optimised) = (printed(&module), optimised(&module));
+        for name in ["add", "sum"] {
+            if !body(&written, name).contains("@__p3_counters") {
+                assert!(body(&original, name).contains("<4 x i32>"), "{name}");
+                assert_eq!(body(&optimised, name), body(&original, name));
+                left_alone += 1;
+            }
+        }
+    }
+    assert_eq!(left_alone, 2);
+}
+
 /// A function's definition. Numbers of attribute groups and metadata depend on what else is in the
 /// module, the order in the comment that lists predecessors on that of their uses.
 fn body(text: &str, name: &str) -> String {

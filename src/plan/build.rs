@@ -56,10 +56,11 @@ pub fn function_code(
             placement = plain;
         }
     }
+    let table = table(largest_id(dag, labels) + 1);
     FunctionCode {
         numbering,
         placement,
-        table: table(paths.numbering.total()),
+        table,
     }
 }
 
@@ -97,6 +98,17 @@ fn may_leave(cfg: &Cfg, dag: &Dag) -> FixedBitSet {
             .map(|v| v.index()),
     );
     set
+}
+
+/// The largest sum of labels along any path: others than those of interest are counted too, under ids
+/// that PSPP lets them share. O(E).
+fn largest_id(dag: &Dag, labels: &[u64]) -> u64 {
+    let mut largest = vec![0u64; dag.vertices()];
+    for v in dag.order().rev().skip(1) {
+        let through = |e: EdgeId| labels[e.index()] + largest[dag.edge(e).dst.index()];
+        largest[v.index()] = dag.outs(v).map(through).max().unwrap_or(0);
+    }
+    largest[dag.entry().index()]
 }
 
 fn table(ids: u64) -> Table {
