@@ -102,5 +102,6 @@ programs! {
     pure
     recursion
     switches
+    vectors
     vfork
 }

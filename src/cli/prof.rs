@@ -6,7 +6,7 @@ use crate::manifest::Manifest;
 use crate::partition::Scheme;
 use crate::profile::merge::{FailureMode, merge};
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
-use crate::profile::{Profile, compare, hits, simulate, verify};
+use crate::profile::{Profile, accuracy, compare, hits, simulate, verify};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
@@ -35,6 +35,8 @@ enum Command {
     Compare(CompareArgs),
     /// Check flow conservation within and between functions
     Verify(VerifyArgs),
+    /// Show how much of the paths their edge counts alone would have told
+    Accuracy(AccuracyArgs),
     /// Show the probes that each copy of a --count-hits build executed
     Hits(HitsArgs),
     /// Compute the hits that each scheme would have cost, without running anything
@@ -100,6 +102,21 @@ struct CompareArgs {
 struct VerifyArgs {
     /// A merged profile
     file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct AccuracyArgs {
+    /// A merged profile of paths
+    file: PathBuf,
+    /// Show at most this many functions, those with most executed paths
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    /// Only functions whose symbol matches
+    #[arg(long, value_name = "RE")]
+    function: Option<Regex>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
 }
 
 #[derive(Debug, Args)]
@@ -170,6 +187,7 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Show(args) => show(args),
         Command::Compare(args) => run_compare(args),
         Command::Verify(args) => run_verify(args),
+        Command::Accuracy(args) => run_accuracy(args),
         Command::Hits(args) => run_hits(args),
         Command::Simulate(args) => run_simulate(args),
     }
@@ -259,6 +277,18 @@ fn run_verify(args: &VerifyArgs) -> Result<Outcome> {
         found: !report.violations.is_empty(),
         ..Outcome::default()
     })
+}
+
+fn run_accuracy(args: &AccuracyArgs) -> Result<Outcome> {
+    let profile = Profile::read(&args.file)?;
+    let top = (args.format == Format::Text).then_some(args.top);
+    let function = args.function.clone();
+    let (rows, sum) = accuracy::accuracy(&profile, &Selection { function, top })?;
+    Ok(Outcome::print(match args.format {
+        Format::Text => accuracy::text(&rows, &sum),
+        Format::Json => accuracy::json(&rows, &sum),
+        Format::Csv => accuracy::csv(&rows),
+    }))
 }
 
 fn run_hits(args: &HitsArgs) -> Result<Outcome> {

@@ -2,6 +2,7 @@
 //!
 //! Nothing here loads LLVM or a bitcode file: manifest and raw profiles are enough.
 
+pub mod accuracy;
 pub mod compare;
 pub mod decode;
 pub mod edges;

@@ -22,6 +22,14 @@ pub struct Selection {
     pub top: Option<usize>,
 }
 
+impl Selection {
+    /// Whether function `f` is one of those to show.
+    pub fn admits(&self, profile: &Profile, f: FuncId) -> bool {
+        let name = &profile.entry(f).name;
+        self.function.as_ref().is_none_or(|re| re.is_match(name))
+    }
+}
+
 /// A path that ran, ready to be shown.
 pub struct Line {
     /// The function.
@@ -70,15 +78,8 @@ impl<'a> Report<'a> {
     /// Collects what `selection` admits. O(total path length).
     pub fn new(profile: &'a Profile, selection: &Selection) -> Result<Report<'a>> {
         profile.must_count_paths()?;
-        let admits = |f: &FuncId| {
-            let name = &profile.entry(*f).name;
-            selection
-                .function
-                .as_ref()
-                .is_none_or(|re| re.is_match(name))
-        };
         let all = (0..profile.manifest.functions.len()).map(FuncId::new);
-        let functions: Vec<FuncId> = all.filter(admits).collect();
+        let functions: Vec<FuncId> = all.filter(|f| selection.admits(profile, *f)).collect();
         let ran: Vec<FuncId> = profile.executed().collect();
         let totals = ran.par_iter().map(|&f| totals(profile, f));
         let totals: Vec<(u128, u128)> = totals.collect::<Result<_>>()?;

@@ -1,0 +1,265 @@
+//! `p3-prof accuracy`: how much of a path profile its own edge counts would have told.
+//!
+//! - *Definite flow* (Ball, Mataga & Sagiv, *Edge Profiling versus Path Profiling: The Showdown*, POPL 1998):
+//!   what every path profile with these edge counts gives a path at least. For the path `e1 … en` over the
+//!   vertices between them, the flow of its edges less that of these vertices, or 0.
+//! - *Greedy* (Ball & Larus 1996, §6): paths are taken out of the edge counts one after the other, each along the
+//!   most frequent edges, with the least count on its way. What of them is as it was is *overlap*.
+//! - *Right*: the first path so taken from each start (the entry, or a loop header) is the most frequent of
+//!   those that ran from there. The paper found 37.9 % of the flow right.
+
+use super::report::Selection;
+use super::{Profile, Structure};
+use crate::dag::Dag;
+use crate::error::Result;
+use crate::index::{EdgeId, FuncId, PathId};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use std::iter::Sum;
+
+/// Flow, in executed paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Accuracy {
+    /// Of all paths.
+    pub flow: u64,
+    /// From starts whose most frequent path was told.
+    pub right: u64,
+    /// Of paths that the greedy choice gave what they had.
+    pub overlap: u64,
+    /// That any path profile with these edge counts has.
+    pub definite: u64,
+}
+
+impl Sum for Accuracy {
+    fn sum<I: Iterator<Item = Accuracy>>(all: I) -> Accuracy {
+        all.fold(Accuracy::default(), |a, b| Accuracy {
+            flow: a.flow.saturating_add(b.flow),
+            right: a.right.saturating_add(b.right),
+            overlap: a.overlap.saturating_add(b.overlap),
+            definite: a.definite.saturating_add(b.definite),
+        })
+    }
+}
+
+/// A function's share in the answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The module that names it.
+    pub module: String,
+    /// Its symbol.
+    pub name: String,
+    /// The figures.
+    #[serde(flatten)]
+    pub accuracy: Accuracy,
+}
+
+/// The selected functions in which something ran, by descending flow, and the sum over them.
+///
+/// # Errors
+/// A profile of edges, or a damaged one.
+pub fn accuracy(profile: &Profile, selection: &Selection) -> Result<(Vec<Row>, Accuracy)> {
+    profile.must_count_paths()?;
+    let functions: Vec<FuncId> = profile
+        .executed()
+        .filter(|f| selection.admits(profile, *f))
+        .collect();
+    let rows = functions.par_iter().map(|&f| {
+        let structure = profile.structure(f)?;
+        let mut paths = Vec::new();
+        for &(id, n) in &profile.counts[f.index()] {
+            paths.push((profile.decode(f, &structure, id)?, n));
+        }
+        Ok(Row {
+            module: profile.module(f).to_string(),
+            name: profile.entry(f).name.clone(),
+            accuracy: of_paths(&structure, &paths),
+        })
+    });
+    let mut rows: Vec<Row> = rows.collect::<Result<_>>()?;
+    rows.sort_by_key(|r| std::cmp::Reverse(r.accuracy.flow));
+    let sum = rows.iter().map(|r| r.accuracy).sum();
+    rows.truncate(selection.top.unwrap_or(usize::MAX));
+    Ok((rows, sum))
+}
+
+/// The answer for one function. O(E · (length of a path) + total path length).
+fn of_paths(structure: &Structure, paths: &[(Vec<EdgeId>, u64)]) -> Accuracy {
+    let dag = &structure.paths.dag;
+    let mut edges = vec![0u64; dag.edges().len()];
+    for (path, n) in paths {
+        for e in path {
+            edges[e.index()] = edges[e.index()].saturating_add(*n);
+        }
+    }
+    let id = |path: &[EdgeId]| structure.paths.numbering.id(path);
+    let counts: HashMap<PathId, u64> = paths.iter().map(|(p, n)| (id(p), *n)).collect();
+    let told = greedy(dag, edges.clone());
+    let overlap = told
+        .iter()
+        .map(|(p, n)| (*n).min(counts.get(&id(p)).copied().unwrap_or(0)));
+    Accuracy {
+        flow: paths.iter().map(|p| p.1).sum(),
+        right: right(dag, &edges, paths),
+        overlap: overlap.sum(),
+        definite: paths.iter().map(|(p, _)| definite(dag, &edges, p)).sum(),
+    }
+}
+
+/// Follows the most frequent edges (the first of equals) from behind edge `first` to EXIT.
+fn follow(dag: &Dag, edges: &[u64], first: EdgeId) -> Vec<EdgeId> {
+    let mut path = vec![first];
+    let mut v = dag.edge(first).dst;
+    while v != dag.exit() {
+        let next = hottest(dag.outs(v), edges).expect("every vertex leads to EXIT");
+        path.push(next);
+        v = dag.edge(next).dst;
+    }
+    path
+}
+
+fn hottest(among: impl Iterator<Item = EdgeId>, edges: &[u64]) -> Option<EdgeId> {
+    among.min_by_key(|e| (std::cmp::Reverse(edges[e.index()]), *e))
+}
+
+/// Takes paths out of the edge counts until nothing is left: each time some edge becomes empty.
+fn greedy(dag: &Dag, mut edges: Vec<u64>) -> Vec<(Vec<EdgeId>, u64)> {
+    let mut paths = Vec::new();
+    while let Some(first) = hottest(dag.outs(dag.entry()), &edges) {
+        let path = follow(dag, &edges, first);
+        let least = path.iter().map(|e| edges[e.index()]).min().unwrap_or(0);
+        if least == 0 {
+            break;
+        }
+        path.iter().for_each(|e| edges[e.index()] -= least);
+        paths.push((path, least));
+    }
+    paths
+}
+
+fn definite(dag: &Dag, edges: &[u64], path: &[EdgeId]) -> u64 {
+    let of = |e: &EdgeId| i128::from(edges[e.index()]);
+    let through = |e: &EdgeId| dag.outs(dag.edge(*e).src).map(|e| of(&e)).sum::<i128>();
+    let flow: i128 = path.iter().map(of).sum();
+    let inner: i128 = path.iter().skip(1).map(through).sum();
+    u64::try_from(flow - inner).unwrap_or(0)
+}
+
+/// The flow from starts whose most frequent path is the one that `follow` finds.
+fn right(dag: &Dag, edges: &[u64], paths: &[(Vec<EdgeId>, u64)]) -> u64 {
+    let mut starts: BTreeMap<EdgeId, Vec<&(Vec<EdgeId>, u64)>> = BTreeMap::new();
+    for path in paths {
+        starts.entry(path.0[0]).or_default().push(path);
+    }
+    let is_right = |(start, paths): &(&EdgeId, &Vec<&(Vec<EdgeId>, u64)>)| {
+        let told = follow(dag, edges, **start);
+        let most = paths.iter().map(|p| p.1).max();
+        paths.iter().any(|p| p.0 == told && Some(p.1) == most)
+    };
+    let told = starts.iter().filter(is_right);
+    told.flat_map(|(_, paths)| paths.iter().map(|p| p.1)).sum()
+}
+
+/// For programs.
+pub fn json(rows: &[Row], sum: &Accuracy) -> String {
+    serde_json::json!({ "functions": rows, "program": sum }).to_string() + "\n"
+}
+
+/// One record for each function.
+pub fn csv(rows: &[Row]) -> String {
+    let mut text = String::from("module,function,flow,right,overlap,definite\n");
+    for r in rows {
+        let a = r.accuracy;
+        let (module, name) = (&r.module, &r.name);
+        text += &format!(
+            "{module},{name},{},{},{},{}\n",
+            a.flow, a.right, a.overlap, a.definite
+        );
+    }
+    text
+}
+
+/// For people.
+pub fn text(rows: &[Row], sum: &Accuracy) -> String {
+    let line = |a: &Accuracy, name: &str| {
+        let share = |n: u64| format!("{:.1}%", n as f64 / a.flow.max(1) as f64 * 100.0);
+        let (right, overlap, definite) = (share(a.right), share(a.overlap), share(a.definite));
+        format!(
+            "{:>15}  {right:>6}  {overlap:>7}  {definite:>8}  {name}\n",
+            a.flow
+        )
+    };
+    let mut text = format!(
+        "{:>15}  {:>6}  {:>7}  {:>8}  function\n",
+        "paths", "right", "overlap", "definite"
+    );
+    for r in rows {
+        text += &line(&r.accuracy, &super::report::text::demangled(&r.name));
+    }
+    text + &line(sum, "all")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbering::enumerate;
+    use crate::partition::FunctionPaths;
+    use crate::random_cfg::{any_cfg, cfg};
+    use proptest::prelude::*;
+
+    fn of(graph: crate::ir::Cfg, counts: &[u64]) -> Accuracy {
+        let paths = FunctionPaths::new(&graph);
+        let all = enumerate(&paths.dag)
+            .into_iter()
+            .zip(counts.iter().copied());
+        let ran: Vec<_> = all.filter(|p| p.1 > 0).collect();
+        of_paths(&Structure { cfg: graph, paths }, &ran)
+    }
+
+    /// Two diamonds in a row. Correlated branches leave nothing definite, and nothing right where
+    /// the hotter arms never meet; independent of each other they are told as they are.
+    #[test]
+    fn two_diamonds() {
+        let graph = || cfg(&[&[1, 2], &[3], &[3], &[4, 5], &[6], &[6], &[]]);
+        // Left-left, left-right, right-left, right-right.
+        let correlated = of(graph(), &[0, 60, 40, 0]);
+        assert_eq!(
+            correlated,
+            Accuracy {
+                flow: 100,
+                right: 100,
+                overlap: 100,
+                definite: 20
+            }
+        );
+        let misled = of(graph(), &[30, 25, 45, 0]);
+        assert_eq!(
+            misled,
+            Accuracy {
+                flow: 100,
+                right: 0,
+                overlap: 50,
+                definite: 50
+            }
+        );
+        let sure = of(graph(), &[100, 0, 0, 0]);
+        assert_eq!(
+            sure,
+            Accuracy {
+                flow: 100,
+                right: 100,
+                overlap: 100,
+                definite: 100
+            }
+        );
+    }
+
+    proptest! {
+        /// Whatever is taken out of the edge counts has what is definite.
+        #[test]
+        fn definite_flow_overlaps(graph in any_cfg(10), counts in proptest::collection::vec(0u64..50, 200)) {
+            let a = of(graph, &counts);
+            prop_assert!(a.definite <= a.overlap && a.overlap <= a.flow && a.right <= a.flow);
+        }
+    }
+}
