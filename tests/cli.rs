@@ -52,7 +52,9 @@ fn help() {
     let dir = tempfile::tempdir().unwrap();
     let mut pages = transcript(Command::new(REWRITE).arg("--help"), dir.path());
     pages += &transcript(Command::new(PROF).arg("--help"), dir.path());
-    for command in ["merge", "show", "compare", "verify", "accuracy", "hits", "simulate"] {
+    for command in [
+        "merge", "show", "compare", "verify", "accuracy", "hits", "simulate",
+    ] {
         pages += &format!("--- {command}\n");
         pages += &transcript(Command::new(PROF).args([command, "--help"]), dir.path());
     }

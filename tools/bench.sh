@@ -19,13 +19,13 @@ if [ ! -d "$FOLDER/prog" ]; then
     done
 fi
 
-# The recipe of povray has no workload. (PPM: a PNG holds the time.)
+# The recipe of povray has no workload. (The image without its comments, which hold the time.)
 workload() { # FILE WIDTH HEIGHT
     cat >"$FOLDER/prog/povray/$1" <<EOF
 #!/bin/bash
 exe=\$(readlink -f "\$1") D=\$(dirname "\$(readlink -f "\$0")")
 T=\$(mktemp -d); trap 'rm -rf "\$T"' EXIT; cd "\$T"
-"\$exe" "+I\$D/scene.pov" +W$2 +H$3 +A0.1 -D +WT1 +FP +Oout.ppm -GA >/dev/null 2>&1; md5sum out.ppm
+"\$exe" "+I\$D/scene.pov" +W$2 +H$3 +A0.1 -J -D +WT1 +FP +Oout.ppm -GA >/dev/null 2>&1; grep -av "^#" out.ppm | md5sum
 EOF
     chmod +x "$FOLDER/prog/povray/$1"
 }

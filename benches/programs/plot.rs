@@ -24,7 +24,7 @@ const COLORS: [RGBColor; 6] = [
 /// Draws percentages by program.
 pub fn bars(file: &Path, title: &str, programs: &[String], series: &[Series]) -> Result<()> {
     let values = || series.iter().flat_map(|s| s.values.iter().copied());
-    let top = values().fold(10.0, f64::max) * 1.08;
+    let top = values().fold(10.0, f64::max) * 1.45; // room for the legend
     let bottom = values().fold(0.0, f64::min).max(-20.0) * 1.08;
     let area = SVGBackend::new(file, (1000, 380)).into_drawing_area();
     area.fill(&WHITE)?;
