@@ -5,7 +5,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{PROF, REWRITE, compile, execute, link, profile, project, rewrite};
+use support::{PROF, REWRITE, compile, execute, original, profile, project, rewrite};
 
 /// What a command printed and its exit status, with the names of `dir` taken out.
 fn transcript(command: &mut Command, dir: &Path) -> String {
@@ -227,10 +227,8 @@ fn instrumented_input_is_refused() {
 
 /// A merged profile of the `loops` program and the folder of its copies.
 fn profiled(dir: &Path) -> (PathBuf, PathBuf) {
-    let modules = compile("loops", &["-O1", "-g", "-fno-inline"], &dir.join("input"));
-    let native = dir.join("native.exe");
-    link(&modules, &[], &["-O1"], &native);
-    let expected = execute(&native, &dir.join("native"));
+    let flags = ["-O1", "-g", "-fno-inline"];
+    let (modules, expected) = original("loops", &flags, &["-O1"], dir);
     let out = dir.join("out");
     (
         profile(&modules, &["--scheme", "p3"], 3, &["-O1"], &expected, &out),

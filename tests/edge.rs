@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use support::{PROF, compile, copy_modules, execute, link, profile, rewrite, run, trace, tracer};
+use support::{PROF, copy_modules, execute, link, original, profile, rewrite, run, trace, tracer};
 
 fn json(arguments: &[&str], file: &Path) -> serde_json::Value {
     let output = run(Command::new(PROF).args(arguments).arg(file));
@@ -47,10 +47,7 @@ fn edges(file: &Path) -> BTreeMap<(String, String), Counts> {
 fn check(name: &str, flags: &[&str]) -> usize {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let modules = compile(name, flags, &dir.join("input"));
-    let native = dir.join("native.exe");
-    link(&modules, &[], &["-O1"], &native);
-    let expected = execute(&native, &dir.join("native"));
+    let (modules, expected) = original(name, flags, &["-O1"], dir);
     let traced = dir.join("trace");
     rewrite(&modules, &["--scheme", "trace"], &traced);
     let exe = dir.join("trace.exe");
@@ -128,10 +125,7 @@ fn returns_twice() {
 fn paths_are_not_shown() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let modules = compile("loops", &["-O1"], &dir.join("input"));
-    let native = dir.join("native.exe");
-    link(&modules, &[], &["-O1"], &native);
-    let expected = execute(&native, &dir.join("native"));
+    let (modules, expected) = original("loops", &["-O1"], &["-O1"], dir);
     let counted = profile(
         &modules,
         &["--scheme", "edge"],

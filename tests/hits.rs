@@ -5,7 +5,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Behaviour, PROF, compile, execute, link, paths, profile, run};
+use support::{Behaviour, PROF, original, paths, profile, run};
 
 fn rows(command: &mut Command) -> serde_json::Value {
     let output = run(command.args(["--format", "json"]));
@@ -55,10 +55,7 @@ fn check_scheme(
 fn check(name: &str, flags: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let modules = compile(name, flags, &dir.join("input"));
-    let native = dir.join("native.exe");
-    link(&modules, &[], &["-O1"], &native);
-    let expected = execute(&native, &dir.join("native"));
+    let (modules, expected) = original(name, flags, &["-O1"], dir);
     let sequential = profile(
         &modules,
         &["--scheme", "sbl"],

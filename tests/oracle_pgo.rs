@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use support::{PROF, compile, execute, link, llvm, profile, run};
+use support::{PROF, link, llvm, original, profile, run};
 
 /// What LLVM says of one function: its entry count, and the weights of the terminators of its
 /// blocks, by ordinal.
@@ -19,10 +19,7 @@ struct Measured {
 fn check(name: &str, flags: &[&str], linking: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let modules = compile(name, flags, &dir.join("input"));
-    let native = dir.join("native.exe");
-    link(&modules, &[], linking, &native);
-    let expected = execute(&native, &dir.join("native"));
+    let (modules, expected) = original(name, flags, linking, dir);
     let merged = profile(&modules, &[], 4, linking, &expected, &dir.join("p3"));
     let shown = run(Command::new(PROF)
         .args(["show", "--edges", "--format", "json"])

@@ -5,15 +5,12 @@
 mod support;
 
 use std::collections::BTreeSet;
-use support::{compile, execute, link, paths, profile, project, rewrite, trace, tracer};
+use support::{execute, link, original, paths, profile, project, rewrite, trace, tracer};
 
 fn check(name: &str, flags: &[&str], linking: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let modules = compile(name, flags, &dir.join("input"));
-    let native = dir.join("native.exe");
-    link(&modules, &[], linking, &native);
-    let expected = execute(&native, &dir.join("native"));
+    let (modules, expected) = original(name, flags, linking, dir);
 
     let traced = dir.join("trace");
     rewrite(&modules, &["--scheme", "trace"], &traced);

@@ -87,6 +87,21 @@ pub fn compile(name: &str, flags: &[&str], dir: &Path) -> Vec<PathBuf> {
     sources(name).iter().map(compile).collect()
 }
 
+/// Compiles a program, links and runs it as it is below `dir`: its modules, and what every copy must do.
+#[track_caller]
+pub fn original(
+    name: &str,
+    flags: &[&str],
+    linking: &[&str],
+    dir: &Path,
+) -> (Vec<PathBuf>, Behaviour) {
+    let modules = compile(name, flags, &dir.join("input"));
+    let exe = dir.join("native.exe");
+    link(&modules, &[], linking, &exe);
+    let behaviour = execute(&exe, &dir.join("native"));
+    (modules, behaviour)
+}
+
 /// The compiled C runtime.
 pub fn runtime() -> &'static [PathBuf] {
     static OBJECTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
