@@ -1,26 +1,19 @@
 //! Running the variants, interleaved, each alone on a core.
 
 use crate::build::{self, PROF, Variant, output, variant_name};
-use crate::results::{Hits, Program, Results, Run, median};
+use crate::results::{Cost, Hits, Program, Results, Run};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Mutex;
-use std::time::Instant;
-use wait4::Wait4;
 
 /// Measures all programs in `folder/prog` that are not in the results yet.
 pub fn all(folder: &Path, out: &Path, rounds: usize, only: &[String], train: bool) -> Result<()> {
     let runtime = build::runtime(out)?;
     let workload = if train { "run-train.sh" } else { "run.sh" };
-    for program in programs(folder, only)? {
-        let name = program
-            .file_name()
-            .context("a name")?
-            .to_string_lossy()
-            .into_owned();
+    for (name, program) in programs(folder, only)? {
         let mut results = Results::load(out)?;
         if results.programs.contains_key(&name) || !program.join(workload).exists() {
             continue;
@@ -37,8 +30,8 @@ pub fn all(folder: &Path, out: &Path, rounds: usize, only: &[String], train: boo
     Ok(())
 }
 
-/// The folders of programs, sorted.
-pub fn programs(folder: &Path, only: &[String]) -> Result<Vec<PathBuf>> {
+/// Names and folders of programs, sorted.
+pub fn programs(folder: &Path, only: &[String]) -> Result<Vec<(String, PathBuf)>> {
     let mut programs = Vec::new();
     for entry in std::fs::read_dir(folder.join("prog"))? {
         let path = entry?.path();
@@ -48,19 +41,11 @@ pub fn programs(folder: &Path, only: &[String]) -> Result<Vec<PathBuf>> {
             .to_string_lossy()
             .into_owned();
         if path.join("prog.bc").exists() && (only.is_empty() || only.contains(&name)) {
-            programs.push(path);
+            programs.push((name, path));
         }
     }
     programs.sort();
     Ok(programs)
-}
-
-/// One run.
-#[derive(Clone, Copy)]
-struct Sample {
-    wall: f64,
-    cpu: f64,
-    memory: u64,
 }
 
 fn measure(script: &Path, variants: &[Variant], here: &Path, rounds: usize) -> Result<Program> {
@@ -72,7 +57,7 @@ fn measure(script: &Path, variants: &[Variant], here: &Path, rounds: usize) -> R
     }
     jobs.reverse();
     let jobs = Mutex::new(jobs);
-    let samples = Mutex::new(BTreeMap::<(usize, usize), Vec<Sample>>::new());
+    let samples = Mutex::new(BTreeMap::<(usize, usize), Vec<Cost>>::new());
     let outputs = Mutex::new(BTreeMap::<(usize, usize), blake3::Hash>::new());
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     std::thread::scope(|scope| {
@@ -134,7 +119,7 @@ fn measure(script: &Path, variants: &[Variant], here: &Path, rounds: usize) -> R
 }
 
 /// Runs one executable on one core.
-fn execute(script: &Path, exe: &Path, raw: &Path, core: usize) -> Result<(Sample, blake3::Hash)> {
+fn execute(script: &Path, exe: &Path, raw: &Path, core: usize) -> Result<(Cost, blake3::Hash)> {
     std::fs::create_dir_all(raw)?;
     let mut command = Command::new("taskset");
     command
@@ -145,18 +130,8 @@ fn execute(script: &Path, exe: &Path, raw: &Path, core: usize) -> Result<(Sample
     command.env("LLVM_PROFILE_FILE", raw.join("%p.profraw"));
     let text = raw.join("stdout");
     let file = std::fs::File::create(&text)?;
-    let start = Instant::now();
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(file)
-        .stderr(Stdio::null())
-        .spawn()?;
-    let used = child.wait4()?;
-    let sample = Sample {
-        wall: start.elapsed().as_secs_f64(),
-        cpu: (used.rusage.utime + used.rusage.stime).as_secs_f64(),
-        memory: used.rusage.maxrss,
-    };
+    // A workload's own status is part of it.
+    let (sample, _) = Cost::of(command.stdout(file))?;
     // Not the output itself: a process that starts large counts as large after exec.
     let shown = blake3::Hasher::new()
         .update_reader(std::fs::File::open(&text)?)?
@@ -165,10 +140,8 @@ fn execute(script: &Path, exe: &Path, raw: &Path, core: usize) -> Result<(Sample
     Ok((sample, shown))
 }
 
-fn summary(samples: &[Sample], exe: &Path) -> Result<Run> {
-    let walls: Vec<f64> = samples.iter().map(|s| s.wall).collect();
-    let cpus: Vec<f64> = samples.iter().map(|s| s.cpu).collect();
-    let memories: Vec<u64> = samples.iter().map(|s| s.memory).collect();
+fn summary(samples: &[Cost], exe: &Path) -> Result<Run> {
+    let Cost { wall, cpu, memory } = Cost::median(samples);
     let sizes = output("llvm-size-19", &[&exe.to_string_lossy()])?;
     let sizes = String::from_utf8(sizes)?;
     let line = sizes.lines().nth(1).context("llvm-size prints sizes")?;
@@ -178,9 +151,9 @@ fn summary(samples: &[Sample], exe: &Path) -> Result<Run> {
         .flat_map(str::parse)
         .collect();
     Ok(Run {
-        wall: median(&walls, f64::total_cmp),
-        cpu: median(&cpus, f64::total_cmp),
-        memory: median(&memories, u64::cmp),
+        wall,
+        cpu,
+        memory,
         text: sizes[0],
         data: sizes[1],
         bss: sizes[2],

@@ -4,6 +4,9 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Instant;
+use wait4::Wait4;
 
 /// Everything that was measured.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -75,6 +78,32 @@ pub struct Cost {
     pub memory: u64,
 }
 
+impl Cost {
+    /// Runs a command to its end; how it ended is the caller's business.
+    pub fn of(command: &mut Command) -> Result<(Cost, ExitStatus)> {
+        let start = Instant::now();
+        let child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn();
+        let used = child.with_context(|| format!("{command:?}"))?.wait4()?;
+        let cost = Cost {
+            wall: start.elapsed().as_secs_f64(),
+            cpu: (used.rusage.utime + used.rusage.stime).as_secs_f64(),
+            memory: used.rusage.maxrss,
+        };
+        Ok((cost, used.status))
+    }
+
+    /// The median of each figure.
+    pub fn median(costs: &[Cost]) -> Cost {
+        let times = |f: fn(&Cost) -> f64| costs.iter().map(f).collect::<Vec<_>>();
+        let memories: Vec<u64> = costs.iter().map(|c| c.memory).collect();
+        Cost {
+            wall: median(&times(|c| c.wall), f64::total_cmp),
+            cpu: median(&times(|c| c.cpu), f64::total_cmp),
+            memory: median(&memories, u64::cmp),
+        }
+    }
+}
+
 impl Results {
     /// What was measured before, if anything.
     pub fn load(out: &Path) -> Result<Results> {
@@ -112,7 +141,7 @@ fn machine() -> String {
 }
 
 /// The middle value; of an even number the lower one.
-pub fn median<T: Copy>(values: &[T], order: impl Fn(&T, &T) -> std::cmp::Ordering) -> T {
+fn median<T: Copy>(values: &[T], order: impl Fn(&T, &T) -> std::cmp::Ordering) -> T {
     let mut sorted = values.to_vec();
     sorted.sort_by(order);
     sorted[(sorted.len() - 1) / 2]

@@ -2,13 +2,11 @@
 
 use crate::build::{REWRITE, output};
 use crate::measure::programs;
-use crate::results::{Cost, Results, Rewriting, median};
+use crate::results::{Cost, Results, Rewriting};
 use crate::synthetic;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
-use wait4::Wait4;
 
 const COPIES: [u32; 5] = [1, 2, 4, 8, 16];
 
@@ -25,12 +23,7 @@ pub fn all(folder: &Path, out: &Path, rounds: usize, only: &[String]) -> Result<
     let here = out.join("rewriting");
     std::fs::create_dir_all(&here)?;
     let mut modules: Vec<(String, PathBuf)> = Vec::new();
-    for program in programs(folder, only)? {
-        let name = program
-            .file_name()
-            .context("a name")?
-            .to_string_lossy()
-            .into_owned();
+    for (name, program) in programs(folder, only)? {
         let stripped = here.join(format!("{name}.bc"));
         strip(&program.join("prog.bc"), &stripped)?;
         modules.push((format!("{name} -g"), program.join("prog.bc")));
@@ -86,10 +79,10 @@ fn measure(file: &Path, here: &Path, rounds: usize) -> Result<Rewriting> {
     Ok(Rewriting {
         bytes: file.metadata()?.len(),
         blocks: blocks(&dis),
-        opt: middle(&opt),
+        opt: Cost::median(&opt),
         p3: COPIES
             .into_iter()
-            .zip(p3.iter().map(|c| middle(c)))
+            .zip(p3.iter().map(|c| Cost::median(c)))
             .collect(),
     })
 }
@@ -115,27 +108,7 @@ fn blocks(text: &[u8]) -> u64 {
 }
 
 fn timed(command: &mut Command) -> Result<Cost> {
-    let start = Instant::now();
-    let child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let used = child.with_context(|| format!("{command:?}"))?.wait4()?;
-    ensure!(used.status.success(), "{command:?} failed");
-    Ok(Cost {
-        wall: start.elapsed().as_secs_f64(),
-        cpu: (used.rusage.utime + used.rusage.stime).as_secs_f64(),
-        memory: used.rusage.maxrss,
-    })
-}
-
-fn middle(costs: &[Cost]) -> Cost {
-    let times = |f: fn(&Cost) -> f64| costs.iter().map(f).collect::<Vec<_>>();
-    let memories: Vec<u64> = costs.iter().map(|c| c.memory).collect();
-    Cost {
-        wall: median(&times(|c| c.wall), f64::total_cmp),
-        cpu: median(&times(|c| c.cpu), f64::total_cmp),
-        memory: median(&memories, u64::cmp),
-    }
+    let (cost, status) = Cost::of(command.stdout(Stdio::null()))?;
+    ensure!(status.success(), "{command:?} failed");
+    Ok(cost)
 }
