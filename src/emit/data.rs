@@ -10,8 +10,7 @@ use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicType, BasicTypeEnum, IntType, PointerType, StructType};
 use inkwell::values::{
-    AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, IntValue,
-    PointerValue,
+    AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue,
 };
 
 /// The version of the interface to the runtime.
@@ -192,16 +191,6 @@ impl<'ctx> Data<'ctx> {
     /// Whether ids are looked up in a cache first.
     pub fn is_cached(&self, place: Place) -> bool {
         matches!(place, Place::Hash { .. }) && !self.calls
-    }
-
-    /// Tells the optimiser that a branch goes to its first target.
-    pub fn mark_likely(&self, context: &'ctx Context, branch: InstructionValue<'ctx>) {
-        let weight = |n| context.i32_type().const_int(n, false).into();
-        let name = context.metadata_string("branch_weights").into();
-        let weights = context.metadata_node(&[name, weight(1 << 20), weight(1)]);
-        branch
-            .set_metadata(weights, context.get_kind_id("prof"))
-            .expect("a branch takes weights");
     }
 
     /// The cache of hash table `index`: an array of distances from the table.

@@ -4,7 +4,7 @@ use super::sites;
 use super::sys;
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::Cfg;
-use crate::plan::{FunctionPlan, Site};
+use crate::plan::{FunctionPlan, Op, Site};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
@@ -52,7 +52,7 @@ pub fn split<'ctx>(
             continue;
         };
         let to = cfg.block(edge.block).succs[edge.succ as usize];
-        let counts = code.ops.iter().any(|op| op.counts());
+        let counts = Op::any_counts(&code.ops);
         let can_split = cfg.block(edge.block).terminator.can_split(edge.succ);
         let choice = match branches && counts && can_split {
             true => Choice::Own,

@@ -17,7 +17,9 @@ use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::types::IntType;
-use inkwell::values::{BasicValue, FunctionValue, IntValue, PhiValue, PointerValue};
+use inkwell::values::{
+    BasicValue, FunctionValue, InstructionValue, IntValue, PhiValue, PointerValue,
+};
 use std::collections::HashMap;
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
@@ -76,10 +78,6 @@ enum How<'ctx> {
     Branch(BasicBlock<'ctx>),
     /// Not here: the id is noted for the target of this edge.
     Flag(CfgEdge),
-}
-
-fn counts(ops: &[Op]) -> bool {
-    ops.iter().any(|op| op.counts())
 }
 
 struct Emitter<'a, 'ctx> {
@@ -162,7 +160,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let ops = self.plan.ops(Site::Edge(edge));
         let how = match spot {
             Spot::Flagged => How::Flag(edge),
-            Spot::Own(block) if self.data.is_cached(self.place) && counts(ops) => {
+            Spot::Own(block) if self.data.is_cached(self.place) && Op::any_counts(ops) => {
                 let source = sites::terminator(self.blocks[edge.block.index()]);
                 let head = self.context.prepend_basic_block(block, "p3.count");
                 sys::set_successor(source, edge.succ, head);
@@ -304,7 +302,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let branch = b
             .build_conditional_branch(hit, rest, miss)
             .expect("positioned");
-        self.data.mark_likely(self.context, branch);
+        mark_likely(self.context, branch);
         b.position_at_end(miss);
         let find = self.data.find_function(self.context, self.module);
         let table = self.data.hash_table(index);
@@ -476,4 +474,14 @@ impl<'ctx> Emitter<'_, 'ctx> {
         sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
         self.count_hash(index, phi.as_basic_value().into_int_value());
     }
+}
+
+/// Tells the optimiser that a branch goes to its first target.
+fn mark_likely<'ctx>(context: &'ctx Context, branch: InstructionValue<'ctx>) {
+    let weight = |n| context.i32_type().const_int(n, false).into();
+    let name = context.metadata_string("branch_weights").into();
+    let weights = context.metadata_node(&[name, weight(1 << 20), weight(1)]);
+    branch
+        .set_metadata(weights, context.get_kind_id("prof"))
+        .expect("a branch takes weights");
 }

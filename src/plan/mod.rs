@@ -96,6 +96,11 @@ impl Op {
     pub fn counts(self) -> bool {
         matches!(self, Op::Count(_) | Op::CountConst(_))
     }
+
+    /// Whether any of `ops` does.
+    pub fn any_counts(ops: &[Op]) -> bool {
+        ops.iter().any(|op| op.counts())
+    }
 }
 
 impl Table {

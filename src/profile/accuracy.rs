@@ -167,16 +167,19 @@ pub fn json(rows: &[Row], sum: &Accuracy) -> String {
 
 /// One record for each function.
 pub fn csv(rows: &[Row]) -> String {
-    let mut text = String::from("module,function,flow,right,overlap,definite\n");
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let heading = ["module", "function", "flow", "right", "overlap", "definite"];
+    out.write_record(heading).expect("memory takes everything");
     for r in rows {
         let a = r.accuracy;
-        let (module, name) = (&r.module, &r.name);
-        text += &format!(
-            "{module},{name},{},{},{},{}\n",
-            a.flow, a.right, a.overlap, a.definite
-        );
+        let figures = [a.flow, a.right, a.overlap, a.definite].map(|n| n.to_string());
+        let record = [r.module.clone(), r.name.clone()]
+            .into_iter()
+            .chain(figures);
+        out.write_record(record).expect("memory takes everything");
     }
-    text
+    let bytes = out.into_inner().expect("memory takes everything");
+    String::from_utf8(bytes).expect("all fields are text")
 }
 
 /// For people.

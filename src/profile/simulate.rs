@@ -61,18 +61,18 @@ pub fn simulate(
         .collect();
     let mut rows = Vec::new();
     for &scheme in schemes {
+        let counts_edges = scheme == Scheme::Edge;
+        for (paths, cfg) in ground.paths.iter_mut().zip(&ground.cfgs) {
+            paths.iter_mut().for_each(|p| match counts_edges {
+                true => p.count_edges(cfg),
+                false => p.counted = None,
+            });
+        }
         for &k in if scheme == Scheme::Sbl {
             &[1][..]
         } else {
             copies
         } {
-            let counts_edges = scheme == Scheme::Edge;
-            for (paths, cfg) in ground.paths.iter_mut().zip(&ground.cfgs) {
-                paths.iter_mut().for_each(|p| match counts_edges {
-                    true => p.count_edges(cfg),
-                    false => p.counted = None,
-                });
-            }
             rows.push(row(&ground, &inputs, scheme, k));
         }
     }
