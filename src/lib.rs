@@ -16,6 +16,7 @@
 //! output    the folder that people run: copies, runtime, Makefile, manifest
 //! manifest  what decode, merge, verify and simulate need
 //! profile   raw files -> merged profile -> reports
+//! pgo       profiles for LLVM: annotated modules, proftext
 //! rewrite   all of p3-rewrite: inputs -> output folder
 //! ```
 //!
@@ -55,6 +56,8 @@ pub mod profile;
 pub mod dump;
 
 pub mod cli;
+
+pub mod pgo;
 
 mod rewrite;
 

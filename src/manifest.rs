@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
-use crate::ir::{Block, Body, Call, Callee, Cfg, Linkage, Loc, Program, SkipReason, Terminator};
+use crate::ir::{Block, Body, Call, Callee, Cfg, Linkage, Loc, Program, SkipReason, Span, Terminator};
 use crate::partition::{Assignment, FunctionInput, FunctionPaths, Scheme, Share};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
@@ -18,7 +18,7 @@ use std::path::Path;
 /// The value of [`Manifest::format`].
 pub const FORMAT: &str = "p3-manifest";
 /// The version that this build reads and writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The manifest of one rewriting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -113,12 +113,14 @@ pub struct FunctionEntry {
     /// The blocks with calls that may return twice ([`Block::returns_twice`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns_twice: Vec<BlockId>,
-    /// The source positions of each block, as file and line in turn; empty without debug info.
+    /// The source positions of each block: file, line and number of instructions in turn; empty without
+    /// debug info.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Vec<u32>>,
-    /// The blocks with calls of functions of the program, and whom they call, in order.
+    /// The blocks with calls of functions of the program: whom they call, in order, and where in the
+    /// block's `lines` (0 without).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<(BlockId, Vec<FuncId>)>,
+    pub calls: Vec<(BlockId, Vec<(FuncId, u32)>)>,
     /// The edges that were cut.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<CfgEdge>,
@@ -135,8 +137,9 @@ impl FunctionEntry {
     pub fn cfg(&self) -> Cfg {
         let mut calls = vec![Vec::new(); self.succs.len()];
         for (b, callees) in &self.calls {
-            let call = |&f| Call {
+            let call = |&(f, span)| Call {
                 callee: Callee::Function(f),
+                span,
             };
             calls[b.index()] = callees.iter().map(call).collect();
         }
@@ -154,14 +157,16 @@ impl FunctionEntry {
         }
     }
 
-    fn block_lines(&self, block: usize) -> Vec<Loc> {
-        let pairs = self.lines.get(block).map_or(&[][..], |l| l).chunks_exact(2);
-        pairs
-            .map(|p| Loc {
-                file: p[0],
-                line: p[1],
-            })
-            .collect()
+    fn block_lines(&self, block: usize) -> Vec<Span> {
+        let spans = self.lines.get(block).map_or(&[][..], |l| l).chunks_exact(3);
+        let span = |s: &[u32]| Span {
+            loc: Loc {
+                file: s[0],
+                line: s[1],
+            },
+            instructions: s[2],
+        };
+        spans.map(span).collect()
     }
 
     /// What the analyses take, with `cfg` from [`FunctionEntry::cfg`].
@@ -344,7 +349,13 @@ impl Manifest {
         )?;
         ensure(f.calls.iter().all(|(b, _)| inside(b)), "call site")?;
         let known = |c: &FuncId| c.index() < self.functions.len();
-        ensure(f.calls.iter().flat_map(|(_, c)| c).all(known), "callee")?;
+        let sites = || f.calls.iter().flat_map(|(b, c)| c.iter().map(move |c| (b, c)));
+        ensure(sites().all(|(_, (c, _))| known(c)), "callee")?;
+        let spans = |b: &BlockId| f.lines.get(b.index()).map_or(0, |l| l.len() / 3);
+        let placed = |(b, (_, span)): (&BlockId, &(FuncId, u32))| {
+            *span == 0 || (*span as usize) < spans(b)
+        };
+        ensure(sites().all(placed), "place of a call")?;
         let cut = |c: &CfgEdge| {
             f.succs
                 .get(c.block.index())
@@ -354,13 +365,13 @@ impl Manifest {
         let files = f
             .lines
             .iter()
-            .flat_map(|l| l.iter().step_by(2))
+            .flat_map(|l| l.iter().step_by(3))
             .chain(f.loc.iter().map(|l| &l.file));
         ensure(
             files.into_iter().all(|&i| (i as usize) < self.files.len()),
             "file",
         )?;
-        ensure(f.lines.iter().all(|l| l.len() % 2 == 0), "lines")?;
+        ensure(f.lines.iter().all(|l| l.len() % 3 == 0), "lines")?;
         self.check_share(f)
     }
 
@@ -459,15 +470,19 @@ fn lines(blocks: &[Block]) -> Vec<Vec<u32>> {
     }
     blocks
         .iter()
-        .map(|b| b.lines.iter().flat_map(|l| [l.file, l.line]).collect())
+        .map(|b| {
+            let spans = b.lines.iter();
+            let numbers = |s: &Span| [s.loc.file, s.loc.line, s.instructions];
+            spans.flat_map(numbers).collect()
+        })
         .collect()
 }
 
-fn calls(cfg: &Cfg) -> Vec<(BlockId, Vec<FuncId>)> {
+fn calls(cfg: &Cfg) -> Vec<(BlockId, Vec<(FuncId, u32)>)> {
     let callees = |b: BlockId| {
         let calls = cfg.block(b).calls.iter();
         calls.filter_map(|c| match c.callee {
-            Callee::Function(f) => Some(f),
+            Callee::Function(f) => Some((f, c.span)),
             _ => None,
         })
     };

@@ -315,7 +315,7 @@ fn bad_profiles() {
     write(
         "old.json",
         manifest
-            .replace("\"version\":1", "\"version\":0")
+            .replace("\"version\":2", "\"version\":0")
             .as_bytes(),
     );
     write(

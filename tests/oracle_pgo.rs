@@ -1,16 +1,17 @@
-//! Edge counts that follow from path counts against LLVM's own: the branch weights and entry
-//! counts that `pgo-instr-use` writes from a run of the same module with `pgo-instr-gen`.
+//! Counts against LLVM's own, from a run of the same module with `pgo-instr-gen`: edges that follow from paths
+//! and from counted edges; branch weights, entry counts and summaries in annotated modules; the text form of
+//! its profiles.
 
 mod support;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{PROF, link, llvm, original, profile, run};
+use support::{PROF, REWRITE, link, llvm, original, profile, run};
 
 /// What LLVM says of one function: its entry count, and the weights of the terminators of its
 /// blocks, by ordinal.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Measured {
     entry: Option<u64>,
     weights: BTreeMap<usize, Vec<u64>>,
@@ -20,12 +21,25 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let (modules, expected) = original(name, flags, linking, dir);
-    let merged = profile(&modules, &[], 4, linking, &expected, &dir.join("p3"));
+    let module = &modules[0];
+    let theirs = pgo(module, dir);
+    let run = |options: &[&str], k, to: &str| {
+        profile(&modules, options, k, linking, &expected, &dir.join(to))
+    };
+    let paths = run(&[], 4, "p3");
+    for merged in [&paths, &run(&["--scheme", "edge"], 2, "edge")] {
+        check_edges(merged, &theirs.functions);
+        check_annotated(module, merged, &theirs, dir);
+        check_proftext(module, merged, &theirs, dir);
+    }
+}
+
+/// Edge counts are LLVM's branch weights.
+fn check_edges(merged: &Path, theirs: &BTreeMap<String, Measured>) {
     let shown = run(Command::new(PROF)
         .args(["show", "--edges", "--format", "json"])
-        .arg(&merged));
+        .arg(merged));
     let ours: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
-    let theirs = pgo(&modules[0], dir);
     let mut compared = 0;
     for f in ours["functions"].as_array().unwrap() {
         let name = f["name"].as_str().unwrap();
@@ -54,6 +68,94 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
     assert!(compared > 4, "{compared} edges compared");
 }
 
+/// An annotated module has LLVM's weights and entry counts; its summary too, where no `select` is counted,
+/// and attributes.
+fn check_annotated(module: &Path, merged: &Path, theirs: &Theirs, dir: &Path) {
+    let out = dir.join("annotated.ll");
+    let mut annotate = Command::new(REWRITE);
+    annotate.arg("annotate").arg(module).arg("--profile");
+    run(annotate.arg(merged).arg("-o").arg(&out).env("PATH", ""));
+    let text = std::fs::read_to_string(&out).unwrap();
+    assert_eq!(parse(&text), theirs.functions);
+    if theirs.selects.values().all(|&n| n == 0) {
+        let numbers = |text: &str| -> Vec<String> {
+            let lines = text.lines().filter_map(|l| l.split_once(" = !{"));
+            lines
+                .map(|(_, node)| node.to_string())
+                .filter(|n| n.starts_with("!\"") && !n.contains(';') || n.starts_with("i32"))
+                .filter(|n| !n.contains("version"))
+                .collect()
+        };
+        assert_eq!(numbers(&text), numbers(&theirs.annotated));
+        assert!(text.contains("ProfileSummary"));
+    }
+    // What optimises by it takes it.
+    let mut clang = Command::new(llvm("clang"));
+    clang.args(["-O2", "-w", "-c"]).arg(&out);
+    run(clang.arg("-o").arg(dir.join("annotated.o")));
+    let again = Command::new(REWRITE)
+        .arg("annotate")
+        .arg(&out)
+        .arg("--profile")
+        .arg(merged)
+        .arg("-o")
+        .arg(dir.join("again.bc"))
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(2), "annotated twice");
+}
+
+/// The text profile has LLVM's hashes and counters, and LLVM takes it for the module without a word.
+fn check_proftext(module: &Path, merged: &Path, theirs: &Theirs, dir: &Path) {
+    let (text, data) = (dir.join("ours.proftext"), dir.join("ours.profdata"));
+    let mut export = Command::new(PROF);
+    export.args(["export", "--format", "proftext"]).arg(merged);
+    export.arg("--modules").arg(module).arg("-o").arg(&text);
+    run(&mut export);
+    let ours = records(&std::fs::read_to_string(&text).unwrap());
+    for ((name, hash), counters) in &theirs.records {
+        let mine = &ours[&(name.clone(), *hash)];
+        assert_eq!(mine.len(), counters.len(), "{name}");
+        // Counters of selects come last.
+        let symbol = name.rsplit(';').next().unwrap();
+        let known = counters.len() - theirs.selects.get(symbol).unwrap_or(&0);
+        assert_eq!(mine[..known], counters[..known], "{name}");
+    }
+    run(Command::new(llvm("llvm-profdata"))
+        .arg("merge")
+        .arg(&text)
+        .arg("-o")
+        .arg(&data));
+    let used = used(module, &data, dir);
+    if theirs.selects.values().all(|&n| n == 0) {
+        let without_values = |text: &str| text.replace(", !prof !VP", "");
+        assert_eq!(
+            without_values(&used).lines().count(),
+            theirs.annotated.lines().count()
+        );
+        assert_eq!(parse(&used), theirs.functions);
+    }
+}
+
+/// By name and hash: the counters of a text profile.
+fn records(text: &str) -> BTreeMap<(String, u64), Vec<u64>> {
+    let numbers = |l: &&str| l.parse::<u64>().ok();
+    let mut records = BTreeMap::new();
+    for record in text.split("\n\n") {
+        let lines: Vec<&str> = record
+            .lines()
+            .filter(|l| !l.starts_with(['#', ':']) && !l.is_empty())
+            .collect();
+        if let [name, hash, count, counters @ ..] = &lines[..] {
+            let count: usize = count.parse().unwrap();
+            let counters = counters[..count].iter().filter_map(|l| numbers(&l));
+            let key = (name.to_string(), hash.parse().unwrap());
+            records.insert(key, counters.collect());
+        }
+    }
+    records
+}
+
 /// Counts of a function's edges by source block.
 fn edges(f: &serde_json::Value) -> BTreeMap<usize, Vec<u64>> {
     let mut counts: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
@@ -66,16 +168,29 @@ fn edges(f: &serde_json::Value) -> BTreeMap<usize, Vec<u64>> {
     counts
 }
 
+/// What LLVM makes of a module and a run of it.
+struct Theirs {
+    /// The module with LLVM's annotations.
+    annotated: String,
+    /// What it says.
+    functions: BTreeMap<String, Measured>,
+    /// The profile.
+    records: BTreeMap<(String, u64), Vec<u64>>,
+    /// How many `select`s are counted, by function.
+    selects: BTreeMap<String, usize>,
+}
+
 /// Instruments, runs and annotates `module` with LLVM.
-fn pgo(module: &Path, dir: &Path) -> BTreeMap<String, Measured> {
+fn pgo(module: &Path, dir: &Path) -> Theirs {
     let file = |name: &str| dir.join(name);
     let (instrumented, exe) = (file("gen.bc"), file("gen.exe"));
-    let mut opt = Command::new(llvm("opt"));
-    opt.arg("-passes=pgo-instr-gen,instrprof")
-        .arg(module)
-        .arg("-o")
-        .arg(&instrumented);
-    run(&mut opt);
+    let passes = |passes: &str, out: &Path| {
+        let mut opt = Command::new(llvm("opt"));
+        opt.arg(format!("-passes={passes}")).arg(module);
+        run(opt.arg("-S").arg("-o").arg(out));
+    };
+    passes("pgo-instr-gen,instrprof", &instrumented);
+    passes("pgo-instr-gen", &file("gen.ll"));
     // In two steps: -fprofile-generate would instrument a module once more. Unoptimised: LLVM's
     // instrumentation leaves memory(none) on functions that count, and loses calls.
     let object = file("gen.o");
@@ -89,23 +204,58 @@ fn pgo(module: &Path, dir: &Path) -> BTreeMap<String, Measured> {
         .current_dir(dir)
         .output()
         .unwrap();
-    let mut merge = Command::new(llvm("llvm-profdata"));
-    run(merge
-        .arg("merge")
-        .arg(file("raw.profraw"))
-        .arg("-o")
-        .arg(file("data.profdata")));
+    let merge = |form: &[&str], out: &Path| {
+        let mut merge = Command::new(llvm("llvm-profdata"));
+        merge.arg("merge").args(form).arg(file("raw.profraw"));
+        run(merge.arg("-o").arg(out));
+    };
+    merge(&[], &file("data.profdata"));
+    merge(&["-text"], &file("data.proftext"));
+    let read = |name| std::fs::read_to_string(file(name)).unwrap();
+    let annotated = used(module, &file("data.profdata"), dir);
+    Theirs {
+        functions: parse(&annotated),
+        annotated,
+        records: records(&read("data.proftext")),
+        selects: selects(&read("gen.ll")),
+    }
+}
+
+/// `module` as LLVM annotates it by a profile, without a warning.
+fn used(module: &Path, data: &Path, dir: &Path) -> String {
+    let out: PathBuf = dir.join("use.ll");
     let mut opt = Command::new(llvm("opt"));
-    let profile = format!("-pgo-test-profile-file={}", file("data.profdata").display());
     // Without the correction of entry counts by block frequency estimates.
     opt.args([
         "-passes=pgo-instr-use",
-        &profile,
         "-pgo-fix-entry-count=false",
+        "-pgo-warn-missing-function",
         "-S",
     ]);
-    run(opt.arg(module).arg("-o").arg(file("use.ll")));
-    parse(&std::fs::read_to_string(file("use.ll")).unwrap())
+    opt.arg(format!("-pgo-test-profile-file={}", data.display()));
+    let output = run(opt.arg(module).arg("-o").arg(&out));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    std::fs::read_to_string(&out).unwrap()
+}
+
+/// Counted `select`s in instrumented text, by function.
+fn selects(text: &str) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    let mut current = String::new();
+    for line in text.lines() {
+        if line.starts_with("define ") {
+            current = symbol(line);
+        } else if line.contains("call void @llvm.instrprof.increment.step(") {
+            *counts.entry(current.clone()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// The function that a line defines.
+fn symbol(line: &str) -> String {
+    let (_, name) = line.split_once('@').unwrap();
+    name.split('(').next().unwrap().trim_matches('"').into()
 }
 
 /// Reads entry counts and branch weights out of LLVM assembly.
@@ -119,13 +269,7 @@ fn parse(text: &str) -> BTreeMap<String, Measured> {
     let (mut current, mut block, mut in_switch, mut split) = (String::new(), 0, false, false);
     for line in text.lines() {
         if line.starts_with("define ") {
-            let (_, name) = line.split_once('@').unwrap();
-            current = name
-                .split('(')
-                .next()
-                .unwrap()
-                .trim_matches('"')
-                .to_string();
+            current = symbol(line);
             block = 0;
             let entry = attached(line).map(|n| n[0]);
             functions.insert(

@@ -1,6 +1,7 @@
 //! `p3-prof`: merges, checks and shows profiles.
 
 use anyhow::Result;
+use p3_rewrite::cli::print;
 use p3_rewrite::cli::prof::{Cli, run};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ fn work(cli: &Cli) -> Result<ExitCode> {
     for warning in &outcome.warnings {
         anstream::eprintln!("warning: {warning}");
     }
+    print(&outcome.data)?;
     match anstream::stdout().write_all(outcome.text.as_bytes()) {
         // Whoever reads has seen enough.
         Err(e) if e.kind() == ErrorKind::BrokenPipe => {}

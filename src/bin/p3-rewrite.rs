@@ -1,7 +1,9 @@
 //! `p3-rewrite`: LLVM IR → K copies that together take an exact path profile.
 
 use anyhow::Result;
-use p3_rewrite::cli::rewrite::{Args, Config};
+use p3_rewrite::cli::print;
+use p3_rewrite::cli::rewrite::{AnnotateArgs, Args, Command, Config, ProftextArgs};
+use p3_rewrite::pgo::{self, Done};
 use std::process::ExitCode;
 
 /// Loader and LLVM allocate millions of small objects on several threads: this allocator, which
@@ -10,17 +12,22 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let args = match p3_rewrite::cli::parse() {
+    let args: Args = match p3_rewrite::cli::parse() {
         Ok(args) => args,
         Err(code) => return code,
     };
-    match run(args) {
+    let result = match &args.command {
+        None => rewrite(args),
+        Some(Command::Annotate(args)) => annotate(args),
+        Some(Command::Proftext(args)) => proftext(args),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => p3_rewrite::cli::fail(&e),
     }
 }
 
-fn run(args: Args) -> Result<()> {
+fn rewrite(args: Args) -> Result<()> {
     let config = Config::resolve(args)?;
     config.color.apply();
     let summary = p3_rewrite::rewrite(&config)?;
@@ -31,4 +38,39 @@ fn run(args: Args) -> Result<()> {
         anstream::eprintln!("{}", summary.line(&config));
     }
     Ok(())
+}
+
+fn annotate(args: &AnnotateArgs) -> Result<()> {
+    let done = pgo::annotate(&args.inputs, &args.profile, &args.out)?;
+    let out = args.out.display();
+    say(&done, args.quiet, &format!("{out}: {} functions annotated", done.annotated));
+    Ok(())
+}
+
+fn proftext(args: &ProftextArgs) -> Result<()> {
+    let (text, done) = pgo::proftext(&args.inputs, &args.profile)?;
+    match &args.out {
+        Some(file) => {
+            p3_rewrite::output::write_whole(file, text.as_bytes())?;
+            let line = format!("{}: next: llvm-profdata merge", file.display());
+            say(&done, args.quiet, &line);
+        }
+        None => {
+            say(&done, args.quiet, "");
+            print(text.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Warnings, and what was done, on standard error.
+fn say(done: &Done, quiet: bool, line: &str) {
+    if !quiet {
+        for warning in &done.warnings {
+            anstream::eprintln!("warning: {warning}");
+        }
+        if !line.is_empty() {
+            anstream::eprintln!("{line}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ pub mod prof;
 pub mod rewrite;
 
 use clap::ValueEnum;
+use std::io::Write;
 
 /// When to colour output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -26,6 +27,15 @@ impl Color {
             Color::Never => anstream::ColorChoice::Never,
         };
         choice.write_global();
+    }
+}
+
+/// Writes bytes to standard output as they are; that its reader has seen enough is no error.
+pub fn print(bytes: &[u8]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::error::{Error, Result};
 use crate::partition::Scheme;
-use clap::{Parser, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 use regex::Regex;
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,18 @@ use std::path::{Path, PathBuf};
 /// Every copy runs on the same input and profiles its share of the paths; `make -C DIR run`
 /// links, runs and merges, `make -C DIR report` shows the hottest paths.
 #[derive(Debug, Parser)]
-#[command(name = "p3-rewrite", version, max_term_width = 100)]
+#[command(
+    name = "p3-rewrite",
+    version,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
 pub struct Args {
+    /// What to do instead of rewriting
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
     /// `.ll`, `.bc` or any file that holds bitcode by content, or a folder of them
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
@@ -26,8 +36,8 @@ pub struct Args {
     copies: u32,
 
     /// Output folder, made if missing
-    #[arg(short, long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(short, long, required = true, value_name = "DIR")]
+    out: Option<PathBuf>,
 
     /// How the work is spread over the copies (sbl always makes one copy)
     #[arg(long, value_name = "NAME", value_enum, default_value = "p3")]
@@ -99,6 +109,61 @@ pub struct Args {
     /// When to colour messages
     #[arg(long, value_enum, default_value = "auto")]
     color: Color,
+}
+
+/// Profiles for compilers.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write the counts of a profile into modules, for LLVM to optimise by
+    ///
+    /// Branch weights, entry counts and a profile summary, as clang -fprofile-use finds them; then
+    /// clang -O2 OUT.
+    Annotate(AnnotateArgs),
+    /// Write a profile as the text that llvm-profdata merge takes
+    ///
+    /// For clang -fprofile-use on the sources of a module that was taken where LLVM would have
+    /// instrumented it.
+    Proftext(ProftextArgs),
+}
+
+/// The arguments of `annotate`.
+#[derive(Debug, clap::Args)]
+pub struct AnnotateArgs {
+    /// The modules that were profiled, or a folder of them
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+
+    /// A merged profile
+    #[arg(long, value_name = "FILE")]
+    pub profile: PathBuf,
+
+    /// The annotated module, as text if it ends in .ll; a folder for several
+    #[arg(short, long, value_name = "OUT")]
+    pub out: PathBuf,
+
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// The arguments of `proftext`.
+#[derive(Debug, clap::Args)]
+pub struct ProftextArgs {
+    /// The modules that were profiled, or a folder of them
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+
+    /// A merged profile
+    #[arg(long, value_name = "FILE")]
+    pub profile: PathBuf,
+
+    /// Where to write it [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    pub out: Option<PathBuf>,
+
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// The values of `--scheme`.
@@ -184,7 +249,8 @@ impl Config {
             SchemeArg::Edge => (Scheme::Edge, false),
             SchemeArg::Trace => (Scheme::Sbl, true),
         };
-        let dump_dir = args.dump_dir.unwrap_or_else(|| args.out.join("dump"));
+        let out = args.out.expect("clap requires it");
+        let dump_dir = args.dump_dir.unwrap_or_else(|| out.join("dump"));
         Ok(Config {
             copies: if scheme == Scheme::Sbl {
                 1
@@ -199,7 +265,7 @@ impl Config {
             exclude: regex("--exclude", &args.exclude)?,
             function: regex("--function", args.function.as_slice())?,
             inputs: args.inputs,
-            out: args.out,
+            out,
             profile: args.profile,
             counters: args.counters,
             update: args.update,

@@ -1,8 +1,10 @@
 //! What the loader does not show: attributes that say not to profile, targets of `callbr`.
 
 use super::{sites, sys};
+use crate::error::Result;
 use crate::index::BlockId;
-use crate::ir::SkipReason;
+use crate::ir::lower::{Hints, LoadOptions, load_program};
+use crate::ir::{FunctionBody, Program, SkipReason};
 use crate::load::{Input, Kind};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
@@ -10,6 +12,7 @@ use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// The attributes, and what they mean.
@@ -19,11 +22,34 @@ const ATTRIBUTES: [(&str, SkipReason); 3] = [
     ("presplitcoroutine", SkipReason::Coroutine),
 ];
 
+/// Loads the inputs with all that is known of them; once more, with the targets of `callbr`, where there is
+/// one. Linear.
+///
+/// # Errors
+/// As [`load_program`].
+pub fn load(inputs: &[Input], mut options: LoadOptions) -> Result<Program> {
+    let hints = |input| Hints {
+        skip: skipped_functions(input),
+        ..Hints::default()
+    };
+    options.hints = inputs.par_iter().map(hints).collect();
+    let program = load_program(inputs, &options)?;
+    let bodies = program.modules.iter().flat_map(|m| &m.bodies);
+    let unknown = |b: &FunctionBody| b.skip == Some(SkipReason::CallBr);
+    if !bodies.into_iter().any(unknown) {
+        return Ok(program);
+    }
+    for (hints, input) in options.hints.iter_mut().zip(inputs) {
+        hints.callbr = callbr_targets(input);
+    }
+    load_program(inputs, &options)
+}
+
 /// By ordinal of the definition: why attributes of the function say not to profile it. Empty when
 /// there is nothing to say, or when LLVM cannot read the input (the loader says why).
 ///
 /// Bodies are not read: this takes a small part of the time that loading takes.
-pub fn skipped_functions(input: &Input) -> Vec<Option<SkipReason>> {
+fn skipped_functions(input: &Input) -> Vec<Option<SkipReason>> {
     let context = Context::create();
     let Some(module) = parse(&context, input) else {
         return Vec::new();
@@ -40,7 +66,7 @@ pub fn skipped_functions(input: &Input) -> Vec<Option<SkipReason>> {
 }
 
 /// The successors of every `callbr`, by ordinal of the definition and block.
-pub fn callbr_targets(input: &Input) -> HashMap<(u32, BlockId), Vec<BlockId>> {
+fn callbr_targets(input: &Input) -> HashMap<(u32, BlockId), Vec<BlockId>> {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &input.name);
     let mut targets = HashMap::new();

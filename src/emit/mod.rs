@@ -4,17 +4,19 @@
 //! ordinals (function, block, successor), and edited as the plan says. Everything that is not
 //! instrumented stays as it is, but for attributes that are no longer true.
 
+pub mod annotate;
 mod attributes;
 mod data;
 mod edges;
 mod function;
 mod inspect;
+pub mod pgo;
 mod sites;
 mod sys;
 mod trace;
 
 pub use attributes::{Affected, Callers};
-pub use inspect::{callbr_targets, skipped_functions};
+pub use inspect::load;
 pub use sys::install_fatal_handler;
 
 use crate::error::{Error, Result};

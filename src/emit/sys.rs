@@ -9,7 +9,11 @@ use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMOpcode, LLVMTailCallKind};
+use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
+use inkwell::llvm_sys::transforms::pass_builder::{
+    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMRunPasses,
+};
+use inkwell::llvm_sys::{LLVMModuleFlagBehavior, LLVMOpcode, LLVMTailCallKind};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::types::BasicType;
@@ -299,6 +303,130 @@ pub fn parse_lazily<'ctx>(context: &'ctx Context, bytes: &[u8]) -> Option<Module
         }
         std::mem::forget(buffer);
         Some(Module::new(module))
+    }
+}
+
+/// Runs LLVM passes, named as for `opt -passes`, on a module; what LLVM says if it cannot.
+pub fn run_passes(module: &Module, passes: &str) -> Result<(), String> {
+    let passes = std::ffi::CString::new(passes).expect("names hold no NUL");
+    // SAFETY: module and options are live; no target machine is allowed; an error is ours to take the
+    // message of, which is NUL-terminated and ours to free.
+    unsafe {
+        let options = LLVMCreatePassBuilderOptions();
+        let machine = std::ptr::null_mut();
+        let error = LLVMRunPasses(module.as_mut_ptr(), passes.as_ptr(), machine, options);
+        LLVMDisposePassBuilderOptions(options);
+        if error.is_null() {
+            return Ok(());
+        }
+        let message = LLVMGetErrorMessage(error);
+        let text = std::ffi::CStr::from_ptr(message)
+            .to_string_lossy()
+            .into_owned();
+        LLVMDisposeErrorMessage(message);
+        Err(text)
+    }
+}
+
+/// Operand `i` of a call, a constant integer.
+pub fn constant_operand(call: InstructionValue, i: u32) -> u64 {
+    assert!(is_call(call) && i < call.get_num_operands());
+    // SAFETY: the operand exists; what is no constant integer is not read.
+    unsafe {
+        let value = LLVMIsAConstantInt(LLVMGetOperand(call.as_value_ref(), i));
+        assert!(!value.is_null(), "operand {i} is a constant");
+        LLVMConstIntGetZExtValue(value)
+    }
+}
+
+/// Operand `i` of a call, the address of a global that holds a string.
+pub fn string_operand(call: InstructionValue, i: u32) -> String {
+    assert!(is_call(call) && i < call.get_num_operands());
+    // SAFETY: the operand exists and is checked to be a global with a string in it; the bytes live as long as
+    // that string and are copied at once.
+    unsafe {
+        let global = LLVMIsAGlobalVariable(LLVMGetOperand(call.as_value_ref(), i));
+        assert!(!global.is_null(), "operand {i} is a global");
+        let string = LLVMGetInitializer(global);
+        assert!(!string.is_null() && LLVMIsConstantString(string) != 0);
+        let mut length = 0;
+        let bytes = LLVMGetAsString(string, &mut length);
+        let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length);
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+/// What a metadata node holds.
+pub enum Meta<'a> {
+    /// A string.
+    Text(&'a str),
+    /// An `i32`.
+    I32(u32),
+    /// An `i64`.
+    I64(u64),
+    /// A `double`.
+    Double(f64),
+    /// Another node.
+    Node(Vec<Meta<'a>>),
+}
+
+/// Makes `meta` the `!prof` node of a terminator, in the place of what it had.
+pub fn set_branch_profile(context: &Context, terminator: InstructionValue, meta: Meta) {
+    // SAFETY: the terminator is live and of this context, as is the node.
+    unsafe {
+        let node = LLVMMetadataAsValue(context.as_ctx_ref(), metadata(context, &meta));
+        LLVMSetMetadata(terminator.as_value_ref(), profile_kind(context), node);
+    }
+}
+
+/// Makes `meta` the `!prof` node of a function, in the place of what it had.
+pub fn set_function_profile(context: &Context, f: FunctionValue, meta: Meta) {
+    let (kind, node) = (profile_kind(context), metadata(context, &meta));
+    // SAFETY: the function is live and of this context, as is the node.
+    unsafe { LLVMGlobalSetMetadata(f.as_value_ref(), kind, node) }
+}
+
+fn profile_kind(context: &Context) -> u32 {
+    context.get_kind_id("prof")
+}
+
+/// Whether a module has this flag.
+pub fn has_module_flag(module: &Module, name: &str) -> bool {
+    // SAFETY: the module is live, and the name's length is said.
+    unsafe { !LLVMGetModuleFlag(module.as_mut_ptr(), name.as_ptr().cast(), name.len()).is_null() }
+}
+
+/// Adds a flag to a module that lacks it; modules with different ones cannot be linked.
+pub fn add_module_flag(context: &Context, module: &Module, name: &str, meta: Meta) {
+    assert!(!has_module_flag(module, name));
+    let behavior = LLVMModuleFlagBehavior::LLVMModuleFlagBehaviorError;
+    // SAFETY: module and context are live and belong together, and the name's length is said.
+    unsafe {
+        let (node, text) = (metadata(context, &meta), name.as_ptr().cast());
+        LLVMAddModuleFlag(module.as_mut_ptr(), behavior, text, name.len(), node);
+    }
+}
+
+fn metadata(context: &Context, meta: &Meta) -> LLVMMetadataRef {
+    let raw = context.as_ctx_ref();
+    let nodes: Vec<_> = match meta {
+        Meta::Node(parts) => parts.iter().map(|m| metadata(context, m)).collect(),
+        _ => Vec::new(),
+    };
+    // SAFETY: the context is live and lengths are those of what they belong to. LLVM copies text and nodes.
+    unsafe {
+        let value = match meta {
+            Meta::Text(text) => {
+                return LLVMMDStringInContext2(raw, text.as_ptr().cast(), text.len());
+            }
+            Meta::Node(_) => {
+                return LLVMMDNodeInContext2(raw, nodes.as_ptr().cast_mut(), nodes.len());
+            }
+            Meta::I32(n) => LLVMConstInt(LLVMInt32TypeInContext(raw), u64::from(*n), 0),
+            Meta::I64(n) => LLVMConstInt(LLVMInt64TypeInContext(raw), *n, 0),
+            Meta::Double(x) => LLVMConstReal(LLVMDoubleTypeInContext(raw), *x),
+        };
+        LLVMValueAsMetadata(value)
     }
 }
 

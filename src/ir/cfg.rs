@@ -27,8 +27,9 @@ pub struct Block {
     pub may_leave: bool,
     /// Whether it holds a call that may return a second time, as `setjmp` does.
     pub returns_twice: bool,
-    /// Source positions of the block's instructions in order, consecutive repeats folded.
-    pub lines: Vec<Loc>,
+    /// The block's instructions by source position, in order; empty without debug information, else all
+    /// of them. An instruction without a position belongs to the one before it.
+    pub lines: Vec<Span>,
 }
 
 /// The kind of a block's terminator.
@@ -62,6 +63,8 @@ pub enum Terminator {
 pub struct Call {
     /// Who is called.
     pub callee: Callee,
+    /// Where in [`Block::lines`]; 0 without debug information.
+    pub span: u32,
 }
 
 /// The target of a call.
@@ -85,6 +88,15 @@ pub struct Loc {
     pub file: u32,
     /// The line, counted from 1.
     pub line: u32,
+}
+
+/// Consecutive instructions of one source position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Where.
+    pub loc: Loc,
+    /// How many, counted as [`Block::instructions`].
+    pub instructions: u32,
 }
 
 impl Terminator {

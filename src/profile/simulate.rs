@@ -43,15 +43,14 @@ pub fn simulate(
 ) -> Result<Vec<Row>> {
     let mut ground = ground(manifest, profile)?;
     if let Some(weights) = weights {
-        let names = (0..manifest.functions.len()).map(|i| {
-            let f = crate::index::FuncId::new(i);
-            (
-                profile.module(f),
-                profile.entry(f).name.as_str(),
-                &ground.cfgs[i],
-            )
+        let functions = manifest.functions.iter().zip(&ground.cfgs);
+        let functions = functions.map(|(f, cfg)| super::matching::Known {
+            module: &manifest.modules[f.bodies[0].module.index()].name,
+            name: &f.name,
+            local: f.linkage == crate::ir::Linkage::Local,
+            cfg,
         });
-        super::weights::apply(weights, names, &mut ground.paths)?;
+        super::weights::apply(weights, functions, &mut ground.paths)?;
     }
     let inputs: Vec<FunctionInput> = manifest
         .functions

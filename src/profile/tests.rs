@@ -371,8 +371,8 @@ proptest! {
         let mut p = profile(vec![(0, 1), (3, 5), (4, u64::MAX)]);
         // Something to damage in every field.
         let f = &mut p.manifest.functions[0];
-        f.lines = vec![vec![0, 5]; 6];
-        f.calls = vec![(BlockId(1), vec![FuncId(0)])];
+        f.lines = vec![vec![0, 5, 1]; 6];
+        f.calls = vec![(BlockId(1), vec![(FuncId(0), 0)])];
         f.cuts = vec![CfgEdge { block: BlockId(2), succ: 1 }];
         f.returns_twice = vec![BlockId(2)];
         p.manifest.files = vec!["f.c".into()];

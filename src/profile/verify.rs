@@ -197,7 +197,7 @@ fn all_calls(profile: &Profile, functions: &[Option<Checked>]) -> Vec<Calls> {
     let mut calls = vec![Calls::default(); functions.len()];
     for (entry, checked) in profile.manifest.functions.iter().zip(functions) {
         for (block, callees) in &entry.calls {
-            for callee in callees {
+            for (callee, _) in callees {
                 let call = &mut calls[callee.index()];
                 let certain = |c: &&Checked| !c.returns_twice && c.flow.uncertain == 0;
                 let Some(c) = checked.as_ref().filter(certain) else {

@@ -3,17 +3,17 @@
 use super::Clock;
 use crate::Result;
 use crate::cli::rewrite::Config;
-use crate::emit::{Callers, callbr_targets, skipped_functions};
+use crate::emit::{self, Callers};
 use crate::index::{CopyId, FuncId};
-use crate::ir::lower::{Hints, LoadOptions, load_program};
-use crate::ir::{FunctionBody, Program, SkipReason};
+use crate::ir::{Linkage, Program};
+use crate::ir::lower::LoadOptions;
 use crate::load::Input;
 use crate::manifest::{Manifest, Parts};
 use crate::partition::{Assignment, FunctionInput, FunctionPaths, Scheme, all_paths, assign};
 use crate::plan::CopyPlan;
 use crate::plan::build::copy_plan;
+use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
-use rayon::prelude::*;
 
 /// The program, its paths, and who profiles what.
 pub struct Analysis {
@@ -34,16 +34,23 @@ pub struct Analysis {
 impl Analysis {
     /// Loads and analyses the inputs.
     pub fn new(config: &Config, inputs: &[Input], clock: &mut Clock) -> Result<Analysis> {
-        let program = load(config, inputs)?;
+        let options = LoadOptions {
+            include: config.include.clone(),
+            exclude: config.exclude.clone(),
+            ..LoadOptions::default()
+        };
+        let program = emit::load(inputs, options)?;
         clock.lap("parsed and lowered");
         let functions = functions(&program);
         let mut paths = all_paths(&functions);
         if let Some(file) = &config.profile {
-            let names = program.functions.iter().map(|f| {
-                let module = &program.modules[f.bodies[0].module.index()].name;
-                (module.as_str(), f.name.as_str(), &program.body_at(f).cfg)
+            let functions = program.functions.iter().map(|f| Known {
+                module: &program.modules[f.bodies[0].module.index()].name,
+                name: &f.name,
+                local: program.body_at(f).linkage == Linkage::Local,
+                cfg: &program.body_at(f).cfg,
             });
-            profile::weights::apply(&Profile::read(file)?, names, &mut paths)?;
+            profile::weights::apply(&Profile::read(file)?, functions, &mut paths)?;
         }
         if config.scheme == Scheme::Edge {
             for (f, paths) in functions.iter().zip(&mut paths) {
@@ -85,29 +92,6 @@ impl Analysis {
         let profiled = self.paths.iter().enumerate().filter(|(_, p)| p.is_some());
         profiled.map(|(i, _)| FuncId::new(i))
     }
-}
-
-/// Loads the inputs; once more, with the targets of `callbr`, where there is one.
-fn load(config: &Config, inputs: &[Input]) -> Result<Program> {
-    let hints = |input| Hints {
-        skip: skipped_functions(input),
-        ..Hints::default()
-    };
-    let mut options = LoadOptions {
-        include: config.include.clone(),
-        exclude: config.exclude.clone(),
-        hints: inputs.par_iter().map(hints).collect(),
-    };
-    let program = load_program(inputs, &options)?;
-    let bodies = program.modules.iter().flat_map(|m| &m.bodies);
-    let unknown = |b: &FunctionBody| b.skip == Some(SkipReason::CallBr);
-    if !bodies.into_iter().any(unknown) {
-        return Ok(program);
-    }
-    for (hints, input) in options.hints.iter_mut().zip(inputs) {
-        hints.callbr = callbr_targets(input);
-    }
-    load_program(inputs, &options)
 }
 
 fn functions(program: &Program) -> Vec<FunctionInput<'_>> {

@@ -130,6 +130,7 @@ mod tests {
         let mut graph = cfg(&[&[]]);
         let call = |&f: &u32| Call {
             callee: Callee::Function(FuncId(f)),
+            span: 0,
         };
         graph.blocks[0].calls = callees.iter().map(call).collect();
         graph

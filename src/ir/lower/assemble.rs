@@ -55,8 +55,9 @@ struct Scope {
 
 fn renumber(bodies: &mut [FunctionBody], offset: u32) {
     for body in bodies {
-        let lines = body.cfg.blocks.iter_mut().flat_map(|b| &mut b.lines);
-        lines.chain(&mut body.loc).for_each(|l| l.file += offset);
+        let spans = body.cfg.blocks.iter_mut().flat_map(|b| &mut b.lines);
+        let locs = spans.map(|s| &mut s.loc);
+        locs.chain(&mut body.loc).for_each(|l| l.file += offset);
     }
 }
 
@@ -157,7 +158,7 @@ impl Resolver<'_> {
     fn resolve_calls(&self, program: &mut Program) {
         for (m, module) in program.modules.iter_mut().enumerate() {
             let blocks = module.bodies.iter_mut().flat_map(|b| &mut b.cfg.blocks);
-            for Call { callee } in blocks.flat_map(|b| &mut b.calls) {
+            for Call { callee, .. } in blocks.flat_map(|b| &mut b.calls) {
                 if let Callee::External(name) = callee
                     && let Some(f) = self.find(m, name)
                 {

@@ -1,6 +1,6 @@
 //! One function definition.
 
-use super::super::{Block, Call, Callee, Cfg, FunctionBody, Linkage, Loc, SkipReason, Terminator};
+use super::super::{Block, Call, Callee, Cfg, FunctionBody, Linkage, Loc, SkipReason, Span, Terminator};
 use crate::index::BlockId;
 use either::Either;
 use llvm_ir::function::FunctionAttribute as Attr;
@@ -219,6 +219,7 @@ impl Lowering<'_> {
         for instruction in &block.instrs {
             self.instruction(instruction, &mut lowered);
         }
+        let noted = lowered.calls.len();
         if let llvm_ir::Terminator::Invoke(invoke) = &block.term {
             self.call(&invoke.function, &invoke.function_attributes, &mut lowered);
         }
@@ -226,13 +227,20 @@ impl Lowering<'_> {
             lowered.may_leave |= !returns(&callbr.function_attributes);
             lowered.calls.push(Call {
                 callee: Callee::Asm,
+                span: 0,
             });
         }
-        self.line(block.term.get_debug_loc(), &mut lowered);
+        let calls = lowered.calls.len() > noted;
+        self.line(block.term.get_debug_loc(), &mut lowered, calls);
+        let placed: u32 = lowered.lines.iter().map(|s| s.instructions).sum();
+        if let Some(first) = lowered.lines.first_mut() {
+            first.instructions += lowered.instructions - placed;
+        }
         lowered
     }
 
     fn instruction(&mut self, instruction: &Instruction, block: &mut Block) {
+        let noted = block.calls.len();
         let code = match instruction {
             Instruction::Phi(_) => return,
             Instruction::Call(c) => self.call(&c.function, &c.function_attributes, block),
@@ -240,14 +248,24 @@ impl Lowering<'_> {
         };
         if code {
             block.instructions += 1;
-            self.line(instruction.get_debug_loc(), block);
+            let calls = block.calls.len() > noted;
+            self.line(instruction.get_debug_loc(), block, calls);
         }
     }
 
-    fn line(&mut self, debug: &Option<DebugLoc>, block: &mut Block) {
+    /// Notes where an instruction is; a call that it makes was noted last, and is there too.
+    fn line(&mut self, debug: &Option<DebugLoc>, block: &mut Block, calls: bool) {
         let loc = debug.as_ref().and_then(|d| self.files.loc(d));
-        if let Some(loc) = loc.filter(|l| block.lines.last() != Some(l)) {
-            block.lines.push(loc);
+        match (block.lines.last_mut(), loc) {
+            (Some(last), loc) if loc.is_none_or(|l| l == last.loc) => last.instructions += 1,
+            (_, Some(loc)) => block.lines.push(Span {
+                loc,
+                instructions: 1,
+            }),
+            (_, None) => {}
+        }
+        if let Some(call) = block.calls.last_mut().filter(|_| calls) {
+            call.span = (block.lines.len() as u32).saturating_sub(1);
         }
     }
 
@@ -268,7 +286,7 @@ impl Lowering<'_> {
         };
         let Callee::External(name) = &callee else {
             block.may_leave |= !returns(attributes);
-            block.calls.push(Call { callee });
+            block.calls.push(Call { callee, span: 0 });
             return true;
         };
         let starts = |list: &[&str]| list.iter().any(|p| name.starts_with(p));
@@ -277,6 +295,7 @@ impl Lowering<'_> {
             if name.starts_with("llvm.coro.begin") {
                 block.calls.push(Call {
                     callee: callee.clone(),
+                    span: 0,
                 });
             }
             return !starts(NO_CODE);
@@ -284,7 +303,7 @@ impl Lowering<'_> {
         block.returns_twice |= RETURN_TWICE.contains(&name.as_str());
         let known = self.callees.get(name.as_str()).copied().unwrap_or(false);
         block.may_leave |= !(known || returns(attributes));
-        block.calls.push(Call { callee });
+        block.calls.push(Call { callee, span: 0 });
         true
     }
 

@@ -82,10 +82,10 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
     let flow = flow(profile, f, &structure)?;
     let edges = flow.edges(&structure);
     let entry = profile.entry(f);
-    let called = |(block, callees): &(BlockId, Vec<FuncId>)| {
+    let called = |(block, callees): &(BlockId, Vec<(FuncId, u32)>)| {
         let (block, count) = (*block, flow.blocks[block.index()]);
-        let name = |c: &FuncId| profile.entry(*c).name.clone();
-        let call = move |c| CallCount {
+        let name = |c: FuncId| profile.entry(c).name.clone();
+        let call = move |&(c, _): &(FuncId, u32)| CallCount {
             block,
             callee: name(c),
             count,

@@ -163,7 +163,7 @@ fn line(
     let path = structure.paths.dag.path(&edges);
     let cfg = &structure.cfg;
     let blocks = || path.blocks.iter().map(|&b| cfg.block(b));
-    let mut locs: Vec<Loc> = blocks().flat_map(|b| b.lines.iter().copied()).collect();
+    let mut locs: Vec<Loc> = blocks().flat_map(|b| b.lines.iter().map(|s| s.loc)).collect();
     locs.dedup();
     Ok(Line {
         func,
@@ -189,7 +189,7 @@ fn decisions(cfg: &Cfg, path: &Path) -> Vec<Decision> {
     ways.filter(choice)
         .map(|(&block, succ)| Decision {
             block,
-            line: cfg.block(block).lines.last().map(|l| l.line),
+            line: cfg.block(block).lines.last().map(|s| s.loc.line),
             taken: cfg.block(block).terminator.edge_name(succ),
         })
         .collect()

@@ -1,0 +1,163 @@
+//! A profile's counts by the bodies of modules that are at hand.
+
+use crate::emit;
+use crate::emit::pgo::{Counter, Instrumented};
+use crate::error::{Error, Result};
+use crate::index::{BlockId, CfgEdge};
+use crate::ir::lower::LoadOptions;
+use crate::ir::{FunctionBody, Linkage};
+use crate::load::Input;
+use crate::profile::Profile;
+use crate::profile::edges::flow;
+use crate::profile::matching::{Index, Known, Match};
+use rayon::prelude::*;
+
+/// The executions of everything in one body.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    /// By block.
+    blocks: Vec<u64>,
+    /// By block, then successor.
+    edges: Vec<Vec<u64>>,
+}
+
+impl Counts {
+    /// How often the function was entered.
+    pub fn entry(&self) -> u64 {
+        self.blocks[0]
+    }
+
+    /// How often its hottest block ran.
+    pub fn largest(&self) -> u64 {
+        self.blocks.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The blocks with a choice that ran, and how often each successor was taken.
+    pub fn branches(&self) -> Vec<(BlockId, Vec<u64>)> {
+        let ran = |counts: &&Vec<u64>| counts.len() > 1 && counts.iter().any(|&n| n > 0);
+        let blocks = self.edges.iter().enumerate().filter(|(_, c)| ran(c));
+        blocks
+            .map(|(i, c)| (BlockId::new(i), c.clone()))
+            .collect()
+    }
+
+    /// The values of LLVM's counters. Of a `select` no path tells anything: half of its block's count says
+    /// neither.
+    pub fn counters(&self, f: &Instrumented) -> Vec<u64> {
+        let block = |b: &BlockId| self.blocks[b.index()];
+        let edge = |e: &CfgEdge| self.edges[e.block.index()][e.succ as usize];
+        let value = |counter: &Counter| match counter {
+            Counter::Block(b) => block(b),
+            Counter::Edges(edges) => edges.iter().map(edge).fold(0, u64::saturating_add),
+            Counter::Select(b) => block(b) / 2,
+        };
+        f.counters.iter().map(value).collect()
+    }
+}
+
+/// The counts of modules.
+pub struct Joined {
+    /// By module, then ordinal of the definition; `None` where the profile has nothing to say.
+    pub counts: Vec<Vec<Option<Counts>>>,
+    /// The functions that had other control flow when they were profiled.
+    changed: Vec<String>,
+    /// The functions whose counts of edges may be off (see [`crate::profile::edges::Flow::uncertain`]).
+    uncertain: Vec<String>,
+}
+
+/// What one body gets.
+enum Found {
+    Counts { counts: Counts, uncertain: bool },
+    Changed,
+    Nothing,
+}
+
+/// Finds the counts of every body of `inputs` in `profile`, by module, name and control flow. Linear.
+///
+/// # Errors
+/// Modules that cannot be read, and a profile that knows nothing of any.
+pub fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
+    let program = emit::load(inputs, LoadOptions::default())?;
+    let index = Index::new(profile);
+    let mut joined = Joined {
+        counts: Vec::new(),
+        changed: Vec::new(),
+        uncertain: Vec::new(),
+    };
+    for module in &program.modules {
+        let found = module.bodies.par_iter();
+        let found = found.map(|body| find(profile, &index, &module.name, body));
+        let found: Vec<Found> = found.collect::<Result<_>>()?;
+        let mut of_module = Vec::with_capacity(found.len());
+        for (found, body) in found.into_iter().zip(&module.bodies) {
+            let name = || body.name.clone();
+            of_module.push(match found {
+                Found::Counts { counts, uncertain } => {
+                    joined.uncertain.extend(uncertain.then(name));
+                    Some(counts)
+                }
+                Found::Changed => {
+                    joined.changed.push(name());
+                    None
+                }
+                Found::Nothing => None,
+            });
+        }
+        joined.counts.push(of_module);
+    }
+    if joined.counts.iter().flatten().all(Option::is_none) {
+        let problem = format!("{} knows none of its functions", profile.path.display());
+        let remedy = "give the module that was profiled";
+        return Err(Error::load(&inputs[0].path, problem, remedy));
+    }
+    Ok(joined)
+}
+
+fn find(profile: &Profile, index: &Index, module: &str, body: &FunctionBody) -> Result<Found> {
+    let known = Known {
+        module,
+        name: &body.name,
+        local: body.linkage == Linkage::Local,
+        cfg: &body.cfg,
+    };
+    let f = match index.find(&known) {
+        Match::Same(f) => f,
+        Match::Changed => return Ok(Found::Changed),
+        Match::Unknown => return Ok(Found::Nothing),
+    };
+    let structure = profile.structure(f)?;
+    let flow = flow(profile, f, &structure)?;
+    let mut edges: Vec<Vec<u64>> = vec![Vec::new(); flow.blocks.len()];
+    for e in flow.edges(&structure) {
+        edges[e.edge.block.index()].push(e.count);
+    }
+    let mut blocks = flow.blocks;
+    // Activations that were left before they completed a path are entries too.
+    blocks[0] = flow.entry;
+    Ok(Found::Counts {
+        counts: Counts { blocks, edges },
+        uncertain: flow.uncertain > 0,
+    })
+}
+
+impl Joined {
+    /// What to tell the user.
+    pub fn warnings(&self) -> Vec<String> {
+        let changed = "other control flow than when they were profiled, no counts";
+        let uncertain = "left without an exit, counts of edges may be off: profile paths instead";
+        let lists = [(&self.changed, changed), (&self.uncertain, uncertain)];
+        let said = lists.into_iter().filter(|(names, _)| !names.is_empty());
+        said.map(|(names, what)| format!("{}: {what}", listed(names)))
+            .collect()
+    }
+}
+
+/// The first few names, and how many there are.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let first = names[..names.len().min(SHOWN)].join(", ");
+    match names.len() {
+        0..=SHOWN => first,
+        n => format!("{first} and {} more functions", n - SHOWN),
+    }
+}

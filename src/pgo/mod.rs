@@ -1,0 +1,141 @@
+//! Profiles for compilers: what LLVM optimises by, from counts of ours.
+//!
+//! `annotate` writes them into modules, `proftext` as the text that `llvm-profdata merge` takes. Both need the
+//! modules that were profiled, since it takes LLVM to say where it would have counted (`emit::pgo`).
+
+mod counts;
+mod proftext;
+mod summary;
+
+use crate::emit::annotate::{Annotation, Heat, annotate as write_annotated};
+use crate::emit::{self, pgo::Instrumented};
+use crate::error::{Error, Result};
+use crate::load::{Input, find_inputs};
+use crate::output::write_whole;
+use crate::profile::Profile;
+use counts::{Counts, Joined, join};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use summary::Thresholds;
+
+/// What a command did.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// Functions that got their counts.
+    pub annotated: usize,
+    /// What the user should know, a line each.
+    pub warnings: Vec<String>,
+}
+
+/// Modules, their counts, and where LLVM would have counted.
+struct Program {
+    inputs: Vec<Input>,
+    joined: Joined,
+    instrumented: Vec<Vec<Instrumented>>,
+}
+
+impl Program {
+    fn load(inputs: &[PathBuf], profile: &Path, out: &Path) -> Result<Program> {
+        emit::install_fatal_handler();
+        let profile = Profile::read(profile)?;
+        let inputs = find_inputs(inputs, out)?;
+        let joined = join(&inputs, &profile)?;
+        let instrumented = inputs.par_iter().map(emit::pgo::instrumented);
+        Ok(Program {
+            instrumented: instrumented.collect::<Result<_>>()?,
+            inputs,
+            joined,
+        })
+    }
+
+    /// The functions of all modules that have counts and that LLVM would instrument, and the values of LLVM's
+    /// counters. A symbol of several modules, whose counts are one, is there once.
+    fn records(&self) -> Vec<(&Instrumented, Vec<u64>)> {
+        let mut records: Vec<(&Instrumented, Vec<u64>)> = Vec::new();
+        for (counts, instrumented) in self.joined.counts.iter().zip(&self.instrumented) {
+            for f in instrumented {
+                if let Some(counts) = &counts[f.ordinal as usize] {
+                    records.push((f, counts.counters(f)));
+                }
+            }
+        }
+        records.sort_by(|(a, _), (b, _)| (&a.name, a.hash).cmp(&(&b.name, b.hash)));
+        records.dedup_by(|(a, _), (b, _)| (&a.name, a.hash) == (&b.name, b.hash));
+        records
+    }
+
+    fn done(&self) -> Done {
+        let counts = self.joined.counts.iter().flatten();
+        Done {
+            annotated: counts.flatten().count(),
+            warnings: self.joined.warnings(),
+        }
+    }
+}
+
+/// Writes `inputs` with the counts of the merged profile `profile` as branch weights, entry counts and a
+/// `ProfileSummary`: what `pgo-instr-use` writes from a run of LLVM's own instrumentation, but for `select`s,
+/// whose outcome no path tells, and values. One module goes to the file `out`; a folder or several go to the
+/// folder `out`, under the names that they have. The name's ending says text (`.ll`) or bitcode.
+///
+/// # Errors
+/// Files that cannot be read or written, modules that have a profile already, a profile of other modules.
+pub fn annotate(inputs: &[PathBuf], profile: &Path, out: &Path) -> Result<Done> {
+    let single = matches!(inputs, [one] if !one.is_dir());
+    if !single && out.is_file() {
+        let message = format!("{}: is a file; name a folder", out.display());
+        return Err(Error::Usage(message));
+    }
+    let program = Program::load(inputs, profile, out)?;
+    let records = program.records();
+    let summary = summary::summary(records.iter().map(|(_, c)| c.as_slice()));
+    let thresholds = Thresholds::new(&summary);
+    let modules = program.inputs.par_iter().enumerate();
+    let annotated = modules.map(|(i, input)| {
+        let path = match single {
+            true => out.to_path_buf(),
+            false => out.join(&input.name),
+        };
+        let text = path.extension().is_some_and(|e| e == "ll");
+        let functions = annotations(&program, i, &thresholds);
+        Ok((path, write_annotated(input, &functions, &summary, text)?))
+    });
+    for (path, bytes) in annotated.collect::<Result<Vec<_>>>()? {
+        write_whole(&path, &bytes)?;
+    }
+    Ok(program.done())
+}
+
+/// What to write into module `i`.
+fn annotations(program: &Program, i: usize, thresholds: &Thresholds) -> Vec<Annotation> {
+    let counts = (0..).zip(&program.joined.counts[i]);
+    let known = counts.filter_map(|(ordinal, c)| Some((ordinal, c.as_ref()?)));
+    known
+        .map(|(ordinal, counts)| Annotation {
+            ordinal,
+            entry: counts.entry(),
+            branches: counts.branches(),
+            heat: heat(counts, thresholds),
+        })
+        .collect()
+}
+
+/// As `PGOUseFunc` decides it.
+fn heat(counts: &Counts, thresholds: &Thresholds) -> Heat {
+    if thresholds.is_hot(counts.entry()) {
+        Heat::Hot
+    } else if thresholds.is_cold(counts.largest()) {
+        Heat::Cold
+    } else {
+        Heat::Warm
+    }
+}
+
+/// The profile `profile` of `inputs` as text for `llvm-profdata merge`, and what was done.
+///
+/// # Errors
+/// As [`annotate`].
+pub fn proftext(inputs: &[PathBuf], profile: &Path) -> Result<(String, Done)> {
+    let program = Program::load(inputs, profile, Path::new(""))?;
+    Ok((proftext::text(&program.records()), program.done()))
+}

@@ -1,0 +1,113 @@
+//! Graphviz: the control flow of each function that ran, with counts; the hottest path is drawn thick.
+
+use super::Counted;
+use crate::dag::{EdgeKind, PathEnd};
+use crate::error::Result;
+use crate::index::{BlockId, CfgEdge};
+use crate::profile::Profile;
+use crate::profile::report::text::grouped;
+use petgraph::dot::{Config, Dot};
+use petgraph::graph::{EdgeReference, Graph, NodeIndex};
+use std::collections::HashSet;
+
+/// What the hottest path goes through.
+#[derive(Default)]
+struct Hottest {
+    blocks: HashSet<BlockId>,
+    edges: HashSet<CfgEdge>,
+}
+
+/// One graph for each function that ran.
+pub fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
+    let ran = functions
+        .iter()
+        .filter(|f| f.flow.blocks.iter().any(|&n| n > 0));
+    let graphs = ran.map(|f| Ok(graph(profile, f, &hottest(profile, f)?)));
+    graphs.collect()
+}
+
+/// The path of the function that ran most, the first of several; nothing in a profile of edges.
+fn hottest(profile: &Profile, f: &Counted) -> Result<Hottest> {
+    let counts = profile.counts[f.f.index()].iter();
+    let most = counts.max_by_key(|&&(id, n)| (n, std::cmp::Reverse(id)));
+    let Some(&(id, _)) = most.filter(|_| !profile.counts_edges()) else {
+        return Ok(Hottest::default());
+    };
+    let edges = profile.decode(f.f, &f.structure, id)?;
+    let dag = &f.structure.paths.dag;
+    let path = dag.path(&edges);
+    let taken = edges.iter().filter_map(|&e| match dag.edge(e).kind {
+        EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Some(c),
+        _ => None,
+    });
+    let mut hottest = Hottest {
+        edges: taken.collect(),
+        blocks: path.blocks.into_iter().collect(),
+    };
+    if let PathEnd::Back(edge, _) = path.end {
+        hottest.edges.insert(edge);
+    }
+    Ok(hottest)
+}
+
+fn graph(profile: &Profile, f: &Counted, hottest: &Hottest) -> String {
+    let cfg = &f.structure.cfg;
+    let mut graph = Graph::<BlockId, usize>::new();
+    let nodes: Vec<NodeIndex> = cfg.ids().map(|b| graph.add_node(b)).collect();
+    for (i, e) in f.edges.iter().enumerate() {
+        graph.add_edge(nodes[e.edge.block.index()], nodes[e.dst.index()], i);
+    }
+    let node = |_: &Graph<BlockId, usize>, (_, &b): (NodeIndex, &BlockId)| {
+        let lines = lines(profile, f, b);
+        let count = grouped(f.flow.blocks[b.index()]);
+        let label = format!("b{b}{lines}\\n{count}");
+        let style = match (
+            hottest.blocks.contains(&b),
+            f.flow.blocks[b.index()],
+        ) {
+            (true, _) => " penwidth=3",
+            (false, 0) => " style=dashed color=gray fontcolor=gray",
+            _ => "",
+        };
+        format!("shape=box label=\"{}\"{style}", escaped(&label))
+    };
+    let edge = |_: &Graph<BlockId, usize>, e: EdgeReference<usize>| {
+        let e = &f.edges[*e.weight()];
+        let name = cfg.block(e.edge.block).terminator.edge_name(e.edge.succ);
+        let label = format!("{name} {}", grouped(e.count));
+        let style = match (hottest.edges.contains(&e.edge), e.count) {
+            (true, _) => " penwidth=4 color=red",
+            (false, 0) => " style=dashed color=gray fontcolor=gray",
+            _ => "",
+        };
+        format!("label=\"{}\"{style}", escaped(label.trim()))
+    };
+    let without = [
+        Config::GraphContentOnly,
+        Config::NodeNoLabel,
+        Config::EdgeNoLabel,
+    ];
+    let body = Dot::with_attr_getters(&graph, &without, &edge, &node);
+    let name = escaped(&f.name);
+    let entered = grouped(f.flow.entry);
+    format!("digraph \"{name}\" {{\n    label=\"{name}: entered {entered}\"\n{body}}}\n")
+}
+
+/// The source lines of a block, from first to last, if it has any.
+fn lines(profile: &Profile, f: &Counted, b: BlockId) -> String {
+    let spans = &f.structure.cfg.block(b).lines;
+    let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
+        return String::new();
+    };
+    let file = &profile.manifest.files[first.loc.file as usize];
+    let short = file.rsplit('/').next().unwrap_or(file);
+    if first.loc.file != last.loc.file || first.loc.line >= last.loc.line {
+        return format!(" {short}:{}", first.loc.line);
+    }
+    format!(" {short}:{}–{}", first.loc.line, last.loc.line)
+}
+
+/// Text between quotes; `\n` stays what it is.
+fn escaped(text: &str) -> String {
+    text.replace('"', "\\\"")
+}

@@ -1,0 +1,98 @@
+//! lcov's tracefile: executions of functions, lines and branches by source file.
+//!
+//! A line ran as often as the block on it that ran most, in every function that has code on it added up. Of a
+//! branch all ways out of its block are listed. Functions without debug information are not in it.
+
+use super::Counted;
+use crate::profile::Profile;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What is known of one source file.
+#[derive(Default)]
+struct Source {
+    /// Line and name, executions.
+    functions: BTreeMap<(u32, String), u64>,
+    lines: BTreeMap<u32, u64>,
+    /// By line: each branch on it, with the executions of its ways; `None` where it was never reached.
+    branches: BTreeMap<u32, Vec<Vec<Option<u64>>>>,
+}
+
+/// The tracefile.
+pub fn render(profile: &Profile, functions: &[Counted]) -> String {
+    let mut sources: BTreeMap<&str, Source> = BTreeMap::new();
+    let name = |file: u32| profile.manifest.files[file as usize].as_str();
+    for f in functions {
+        if let Some(loc) = f.begins() {
+            let source = sources.entry(name(loc.file)).or_default();
+            // Symbols, as gcov writes them: names may hold no comma, and genhtml demangles.
+            let key = (loc.line, f.entry.name.clone());
+            let entered = source.functions.entry(key).or_default();
+            *entered = entered.saturating_add(f.flow.entry);
+        }
+        let mut lines: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+        for (block, &count) in f.structure.cfg.blocks.iter().zip(&f.flow.blocks) {
+            for span in &block.lines {
+                let most = lines.entry((span.loc.file, span.loc.line)).or_default();
+                *most = count.max(*most);
+            }
+        }
+        for ((file, line), count) in lines {
+            let lines = &mut sources.entry(name(file)).or_default().lines;
+            let sum = lines.entry(line).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        branches(f, &mut |file, line, ways| {
+            let branches = &mut sources.entry(name(file)).or_default().branches;
+            branches.entry(line).or_default().push(ways);
+        });
+    }
+    let sources = sources.iter().map(|(name, source)| record(name, source));
+    sources.collect()
+}
+
+fn branches(f: &Counted, found: &mut impl FnMut(u32, u32, Vec<Option<u64>>)) {
+    let ways = f.edges.chunk_by(|a, b| a.edge.block == b.edge.block);
+    for ways in ways.filter(|w| w.len() > 1) {
+        let block = ways[0].edge.block;
+        let Some(span) = f.structure.cfg.block(block).lines.last() else {
+            continue;
+        };
+        let reached = f.flow.blocks[block.index()] > 0;
+        let ways = ways.iter().map(|w| reached.then_some(w.count));
+        found(span.loc.file, span.loc.line, ways.collect());
+    }
+}
+
+fn record(name: &str, source: &Source) -> String {
+    let mut out = format!("TN:\nSF:{name}\n");
+    for (line, function) in source.functions.keys() {
+        let _ = writeln!(out, "FN:{line},{function}");
+    }
+    for ((_, function), n) in &source.functions {
+        let _ = writeln!(out, "FNDA:{n},{function}");
+    }
+    found(&mut out, "FN", source.functions.values().copied());
+    let mut all = Vec::new();
+    for (line, branches) in &source.branches {
+        for (i, ways) in branches.iter().enumerate() {
+            for (way, n) in ways.iter().enumerate() {
+                let taken = n.map_or("-".to_string(), |n| n.to_string());
+                let _ = writeln!(out, "BRDA:{line},{i},{way},{taken}");
+                all.push(n.unwrap_or(0));
+            }
+        }
+    }
+    found(&mut out, "BR", all.into_iter());
+    for (line, n) in &source.lines {
+        let _ = writeln!(out, "DA:{line},{n}");
+    }
+    found(&mut out, "L", source.lines.values().copied());
+    out + "end_of_record\n"
+}
+
+/// How many there are, and how many ran.
+fn found(out: &mut String, what: &str, counts: impl Iterator<Item = u64> + Clone) {
+    let (all, ran) = (counts.clone().count(), counts.filter(|&n| n > 0).count());
+    let _ = writeln!(out, "{what}F:{all}\n{what}H:{ran}");
+}

@@ -1,0 +1,207 @@
+//! pprof: a gzipped protocol buffer (`profile.proto`). Samples are the lines of paths: instructions by line,
+//! executions of a path at its first line, and a label that names the path.
+
+use crate::ir::Loc;
+use crate::profile::report::{Line, Report};
+use flate2::{Compression, GzBuilder};
+use prost::Message;
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+
+#[derive(Message)]
+struct File {
+    #[prost(message, repeated, tag = "1")]
+    sample_type: Vec<ValueType>,
+    #[prost(message, repeated, tag = "2")]
+    sample: Vec<Sample>,
+    #[prost(message, repeated, tag = "4")]
+    location: Vec<Location>,
+    #[prost(message, repeated, tag = "5")]
+    function: Vec<Function>,
+    #[prost(string, repeated, tag = "6")]
+    string_table: Vec<String>,
+    #[prost(int64, tag = "14")]
+    default_sample_type: i64,
+}
+
+#[derive(Message)]
+struct ValueType {
+    #[prost(int64, tag = "1")]
+    kind: i64,
+    #[prost(int64, tag = "2")]
+    unit: i64,
+}
+
+#[derive(Message)]
+struct Sample {
+    #[prost(uint64, repeated, tag = "1")]
+    location_id: Vec<u64>,
+    #[prost(int64, repeated, tag = "2")]
+    value: Vec<i64>,
+    #[prost(message, repeated, tag = "3")]
+    label: Vec<Label>,
+}
+
+#[derive(Message)]
+struct Label {
+    #[prost(int64, tag = "1")]
+    key: i64,
+    #[prost(int64, tag = "2")]
+    text: i64,
+}
+
+#[derive(Message)]
+struct Location {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(message, repeated, tag = "4")]
+    line: Vec<SourceLine>,
+}
+
+#[derive(Message)]
+struct SourceLine {
+    #[prost(uint64, tag = "1")]
+    function_id: u64,
+    #[prost(int64, tag = "2")]
+    line: i64,
+}
+
+#[derive(Message)]
+struct Function {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(int64, tag = "2")]
+    name: i64,
+    #[prost(int64, tag = "3")]
+    system_name: i64,
+    #[prost(int64, tag = "4")]
+    filename: i64,
+    #[prost(int64, tag = "5")]
+    start_line: i64,
+}
+
+/// The file in the making; ids are positions counted from 1.
+#[derive(Default)]
+struct Tables {
+    file: File,
+    strings: HashMap<String, i64>,
+    functions: HashMap<(u32, Option<u32>), u64>,
+    locations: HashMap<(u64, u32), u64>,
+}
+
+/// Every path.
+pub fn render(report: &Report) -> Vec<u8> {
+    let mut tables = Tables::default();
+    assert_eq!(tables.string(""), 0);
+    let paths = tables.value_type("paths", "count");
+    let instructions = tables.value_type("instructions", "count");
+    tables.file.sample_type = vec![paths, instructions];
+    tables.file.default_sample_type = tables.string("instructions");
+    for line in &report.lines {
+        tables.path(report, line);
+    }
+    let bytes = tables.file.encode_to_vec();
+    let mut gzip = GzBuilder::new().write(Vec::new(), Compression::default());
+    gzip.write_all(&bytes).expect("memory takes everything");
+    gzip.finish().expect("memory takes everything")
+}
+
+impl Tables {
+    fn string(&mut self, text: &str) -> i64 {
+        if let Some(&id) = self.strings.get(text) {
+            return id;
+        }
+        let id = self.file.string_table.len() as i64;
+        self.file.string_table.push(text.to_string());
+        self.strings.insert(text.to_string(), id);
+        id
+    }
+
+    fn value_type(&mut self, kind: &str, unit: &str) -> ValueType {
+        ValueType {
+            kind: self.string(kind),
+            unit: self.string(unit),
+        }
+    }
+
+    fn path(&mut self, report: &Report, line: &Line) {
+        let entry = report.profile.entry(line.func);
+        let spans = line.path.blocks.iter().flat_map(|b| {
+            let spans = entry.lines.get(b.index()).map_or(&[][..], |l| l);
+            spans.chunks_exact(3)
+        });
+        // Positions in order of their first instruction, with the instructions at each.
+        let mut order: BTreeMap<usize, (Option<Loc>, u64)> = BTreeMap::new();
+        let mut first: HashMap<Loc, usize> = HashMap::new();
+        for span in spans {
+            let loc = Loc {
+                file: span[0],
+                line: span[1],
+            };
+            let place = *first.entry(loc).or_insert(order.len());
+            order.entry(place).or_insert((Some(loc), 0)).1 += u64::from(span[2]);
+        }
+        let placed: u64 = order.values().map(|p| p.1).sum();
+        if placed < line.instructions {
+            let rest = line.instructions - placed;
+            order.insert(order.len(), (entry.loc, rest));
+        }
+        let key = self.string("path");
+        let text = self.string(&format!("{} #{}", entry.name, line.id));
+        for (i, (loc, instructions)) in order.into_values().enumerate() {
+            let location = self.location(report, line, loc);
+            let executed = u128::from(line.count) * u128::from(instructions);
+            let paths = if i == 0 { line.count } else { 0 };
+            self.file.sample.push(Sample {
+                location_id: vec![location],
+                value: vec![
+                    i64::try_from(paths).unwrap_or(i64::MAX),
+                    i64::try_from(executed).unwrap_or(i64::MAX),
+                ],
+                label: vec![Label { key, text }],
+            });
+        }
+    }
+
+    fn location(&mut self, report: &Report, line: &Line, loc: Option<Loc>) -> u64 {
+        let function = self.function(report, line, loc.map(|l| l.file));
+        let number = loc.map_or(0, |l| l.line);
+        if let Some(&id) = self.locations.get(&(function, number)) {
+            return id;
+        }
+        let id = self.file.location.len() as u64 + 1;
+        self.file.location.push(Location {
+            id,
+            line: vec![SourceLine {
+                function_id: function,
+                line: i64::from(number),
+            }],
+        });
+        self.locations.insert((function, number), id);
+        id
+    }
+
+    /// A function once for each file that its lines are in: inlined ones keep theirs.
+    fn function(&mut self, report: &Report, line: &Line, file: Option<u32>) -> u64 {
+        let key = (line.func.0, file);
+        if let Some(&id) = self.functions.get(&key) {
+            return id;
+        }
+        let profile = report.profile;
+        let entry = profile.entry(line.func);
+        let name = profile.name(line.func);
+        let begins = entry.loc.filter(|l| Some(l.file) == file);
+        let id = self.file.function.len() as u64 + 1;
+        let filename = file.map_or("", |f| &profile.manifest.files[f as usize]);
+        let function = Function {
+            id,
+            name: self.string(&name),
+            system_name: self.string(&entry.name),
+            filename: self.string(filename),
+            start_line: begins.map_or(0, |l| i64::from(l.line)),
+        };
+        self.file.function.push(function);
+        self.functions.insert(key, id);
+        id
+    }
+}

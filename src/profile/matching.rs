@@ -1,0 +1,91 @@
+//! Which function of a profile is which one of a program, another build's too.
+
+use super::Profile;
+use crate::index::FuncId;
+use crate::ir::{Cfg, Linkage};
+use crate::manifest::{FunctionEntry, Status};
+use std::collections::HashMap;
+
+/// What is known of a function that is looked for.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// The module that it is in.
+    pub module: &'a str,
+    /// Its symbol.
+    pub name: &'a str,
+    /// Whether only its module sees it.
+    pub local: bool,
+    /// Its control flow.
+    pub cfg: &'a Cfg,
+}
+
+/// What a profile says of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// It profiled this one, with the same control flow.
+    Same(FuncId),
+    /// It profiled one of that name, with other control flow.
+    Changed,
+    /// It profiled none of that name.
+    Unknown,
+}
+
+/// The profiled functions of a profile, by module and name.
+pub struct Index<'a> {
+    profile: &'a Profile,
+    by_place: HashMap<(&'a str, &'a str), Vec<FuncId>>,
+    by_name: HashMap<&'a str, Vec<FuncId>>,
+}
+
+impl<'a> Index<'a> {
+    /// O(functions).
+    pub fn new(profile: &'a Profile) -> Index<'a> {
+        let mut index = Index {
+            profile,
+            by_place: HashMap::new(),
+            by_name: HashMap::new(),
+        };
+        for f in (0..profile.manifest.functions.len()).map(FuncId::new) {
+            let entry = profile.entry(f);
+            if matches!(entry.status, Status::Skipped(_)) {
+                continue;
+            }
+            let name = entry.name.as_str();
+            for body in &entry.bodies {
+                let module = &profile.manifest.modules[body.module.index()].name;
+                index.by_place.entry((module, name)).or_default().push(f);
+            }
+            if entry.linkage != Linkage::Local || profile.manifest.modules.len() == 1 {
+                index.by_name.entry(name).or_default().push(f);
+            }
+        }
+        index
+    }
+
+    /// The function of the same module and name; else, since modules get other names, of the same name, unless it
+    /// is local to one of several modules. O(blocks).
+    pub fn find(&self, known: &Known) -> Match {
+        let place = self.by_place.get(&(known.module, known.name));
+        let alone = self.profile.manifest.modules.len() == 1;
+        let anywhere = || match known.local && !alone {
+            true => None,
+            false => self.by_name.get(known.name),
+        };
+        let Some(candidates) = place.or_else(anywhere) else {
+            return Match::Unknown;
+        };
+        let same = |f: &&FuncId| same_shape(self.profile.entry(**f), known.cfg);
+        candidates
+            .iter()
+            .find(same)
+            .map_or(Match::Changed, |f| Match::Same(*f))
+    }
+}
+
+/// Whether a body has the blocks and edges of a profile's function.
+fn same_shape(entry: &FunctionEntry, cfg: &Cfg) -> bool {
+    entry.succs.len() == cfg.len()
+        && cfg.blocks.iter().enumerate().all(|(i, block)| {
+            entry.terminators[i] == block.terminator && entry.succs[i] == block.succs
+        })
+}
