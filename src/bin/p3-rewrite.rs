@@ -43,7 +43,11 @@ fn rewrite(args: Args) -> Result<()> {
 fn annotate(args: &AnnotateArgs) -> Result<()> {
     let done = pgo::annotate(&args.inputs, &args.profile, &args.out)?;
     let out = args.out.display();
-    say(&done, args.quiet, &format!("{out}: {} functions annotated", done.annotated));
+    say(
+        &done,
+        args.quiet,
+        &format!("{out}: {} functions annotated", done.annotated),
+    );
     Ok(())
 }
 

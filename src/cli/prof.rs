@@ -7,7 +7,7 @@ use crate::output::write_whole;
 use crate::partition::Scheme;
 use crate::profile::merge::{FailureMode, merge};
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
-use crate::profile::{Profile, accuracy, compare, export, hits, simulate, verify};
+use crate::profile::{Profile, accuracy, compare, coverage, diff, export, hits, simulate, verify};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
@@ -38,6 +38,10 @@ enum Command {
     Verify(VerifyArgs),
     /// Show how much of the paths their edge counts alone would have told
     Accuracy(AccuracyArgs),
+    /// Show how many of the paths that control flow allows ran, and the nearest that did not
+    Coverage(CoverageArgs),
+    /// Show which paths appeared, vanished or changed their share: exit 1 if any did
+    Diff(DiffArgs),
     /// Write the profile in the format of another tool
     Export(ExportArgs),
     /// Show the probes that each copy of a --count-hits build executed
@@ -113,6 +117,46 @@ struct AccuracyArgs {
     file: PathBuf,
     /// Show at most this many functions, those with most executed paths
     #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    /// Only functions whose symbol matches
+    #[arg(long, value_name = "RE")]
+    function: Option<Regex>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+struct CoverageArgs {
+    /// A merged profile
+    file: PathBuf,
+    /// Show at most this many functions, those with most paths that did not run [default: 20 as text,
+    /// otherwise all]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Only functions whose symbol matches
+    #[arg(long, value_name = "RE")]
+    function: Option<Regex>,
+    /// Explain at most this many uncovered paths of each function [default: 3 with --function,
+    /// otherwise none]
+    #[arg(long, value_name = "N")]
+    nearest: Option<usize>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+struct DiffArgs {
+    /// The earlier merged profile
+    a: PathBuf,
+    /// The later one
+    b: PathBuf,
+    /// Changes of a path's share below this many percent of all paths are none
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.1)]
+    least: f64,
+    /// Show at most this many paths and functions of each kind, as text
+    #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Only functions whose symbol matches
     #[arg(long, value_name = "RE")]
@@ -214,6 +258,8 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Compare(args) => run_compare(args),
         Command::Verify(args) => run_verify(args),
         Command::Accuracy(args) => run_accuracy(args),
+        Command::Coverage(args) => run_coverage(args),
+        Command::Diff(args) => run_diff(args),
         Command::Export(args) => run_export(args),
         Command::Hits(args) => run_hits(args),
         Command::Simulate(args) => run_simulate(args),
@@ -318,6 +364,45 @@ fn run_accuracy(args: &AccuracyArgs) -> Result<Outcome> {
     }))
 }
 
+fn run_coverage(args: &CoverageArgs) -> Result<Outcome> {
+    let profile = Profile::read(&args.file)?;
+    let nearest = args.nearest;
+    let nearest = nearest.unwrap_or(if args.function.is_some() { 3 } else { 0 });
+    let top = args.top.or((args.format == Format::Text).then_some(20));
+    let function = args.function.clone();
+    let selection = Selection { function, top };
+    let coverage = coverage::coverage(&profile, &selection, nearest)?;
+    Ok(Outcome::print(match args.format {
+        Format::Text => coverage::text(&coverage),
+        Format::Json => coverage::json(&coverage),
+        Format::Csv => coverage::csv(&coverage),
+    }))
+}
+
+fn run_diff(args: &DiffArgs) -> Result<Outcome> {
+    if !(0.0..=100.0).contains(&args.least) {
+        let message = format!("--least {}: give a share from 0 to 100", args.least);
+        return Err(Error::Usage(message));
+    }
+    let (a, b) = (Profile::read(&args.a)?, Profile::read(&args.b)?);
+    let function = args.function.clone();
+    let selection = Selection {
+        function,
+        top: None,
+    };
+    let diff = diff::diff(&a, &b, &selection, args.least / 100.0)?;
+    let text = match args.format {
+        Format::Text => diff::text(&diff, args.top),
+        Format::Json => diff::json(&diff),
+        Format::Csv => diff::csv(&diff),
+    };
+    Ok(Outcome {
+        text,
+        found: diff.found(),
+        ..Outcome::default()
+    })
+}
+
 fn run_export(args: &ExportArgs) -> Result<Outcome> {
     if args.format == export::Format::Proftext {
         return proftext(args);
@@ -351,7 +436,11 @@ fn proftext(args: &ExportArgs) -> Result<Outcome> {
         let native = args.file.with_file_name("native");
         if !native.is_dir() {
             let problem = "proftext needs the modules that were profiled";
-            return Err(Error::profile(&args.file, problem, "name them with --modules"));
+            return Err(Error::profile(
+                &args.file,
+                problem,
+                "name them with --modules",
+            ));
         }
         modules.push(native);
     }

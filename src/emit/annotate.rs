@@ -33,6 +33,8 @@ pub struct Annotation {
     pub entry: u64,
     /// By block that has a choice and ran: how often each successor was taken, one of them at least once.
     pub branches: Vec<(BlockId, Vec<u64>)>,
+    /// Blocks that LLVM takes for headers of loops with several entries, and how often each ran.
+    pub headers: Vec<(BlockId, u64)>,
     /// How hot it is.
     pub heat: Heat,
 }
@@ -97,6 +99,11 @@ fn function(context: &Context, f: FunctionValue, annotation: &Annotation) {
         let weights = weights(counts).into_iter().map(Meta::I32);
         let node = std::iter::once(Meta::Text("branch_weights")).chain(weights);
         sys::set_branch_profile(context, end, Meta::Node(node.collect()));
+    }
+    for &(b, n) in &annotation.headers {
+        let weight = vec![Meta::Text("loop_header_weight"), Meta::I64(n)];
+        let end = sites::terminator(blocks[b.index()]);
+        sys::set_header_weight(context, end, Meta::Node(weight));
     }
     let entries = [
         Meta::Text("function_entry_count"),

@@ -8,8 +8,8 @@ use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
-use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
+use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::transforms::pass_builder::{
     LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMRunPasses,
 };
@@ -372,22 +372,28 @@ pub enum Meta<'a> {
 
 /// Makes `meta` the `!prof` node of a terminator, in the place of what it had.
 pub fn set_branch_profile(context: &Context, terminator: InstructionValue, meta: Meta) {
-    // SAFETY: the terminator is live and of this context, as is the node.
+    set_metadata(context, terminator, "prof", meta);
+}
+
+/// Makes `meta` the `!irr_loop` node of a terminator, in the place of what it had.
+pub fn set_header_weight(context: &Context, terminator: InstructionValue, meta: Meta) {
+    set_metadata(context, terminator, "irr_loop", meta);
+}
+
+fn set_metadata(context: &Context, instruction: InstructionValue, kind: &str, meta: Meta) {
+    let kind = context.get_kind_id(kind);
+    // SAFETY: the instruction is live and of this context, as is the node.
     unsafe {
         let node = LLVMMetadataAsValue(context.as_ctx_ref(), metadata(context, &meta));
-        LLVMSetMetadata(terminator.as_value_ref(), profile_kind(context), node);
+        LLVMSetMetadata(instruction.as_value_ref(), kind, node);
     }
 }
 
 /// Makes `meta` the `!prof` node of a function, in the place of what it had.
 pub fn set_function_profile(context: &Context, f: FunctionValue, meta: Meta) {
-    let (kind, node) = (profile_kind(context), metadata(context, &meta));
+    let (kind, node) = (context.get_kind_id("prof"), metadata(context, &meta));
     // SAFETY: the function is live and of this context, as is the node.
     unsafe { LLVMGlobalSetMetadata(f.as_value_ref(), kind, node) }
-}
-
-fn profile_kind(context: &Context) -> u32 {
-    context.get_kind_id("prof")
 }
 
 /// Whether a module has this flag.

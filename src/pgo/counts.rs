@@ -5,12 +5,13 @@ use crate::emit::pgo::{Counter, Instrumented};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::lower::LoadOptions;
-use crate::ir::{FunctionBody, Linkage};
+use crate::ir::{FunctionBody, Linkage, Terminator};
 use crate::load::Input;
 use crate::profile::Profile;
 use crate::profile::edges::flow;
 use crate::profile::matching::{Index, Known, Match};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 /// The executions of everything in one body.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct Counts {
     blocks: Vec<u64>,
     /// By block, then successor.
     edges: Vec<Vec<u64>>,
+    /// The targets of `indirectbr`s: the entries of loops that have several.
+    entries: Vec<BlockId>,
 }
 
 impl Counts {
@@ -36,9 +39,15 @@ impl Counts {
     pub fn branches(&self) -> Vec<(BlockId, Vec<u64>)> {
         let ran = |counts: &&Vec<u64>| counts.len() > 1 && counts.iter().any(|&n| n > 0);
         let blocks = self.edges.iter().enumerate().filter(|(_, c)| ran(c));
-        blocks
-            .map(|(i, c)| (BlockId::new(i), c.clone()))
-            .collect()
+        blocks.map(|(i, c)| (BlockId::new(i), c.clone())).collect()
+    }
+
+    /// The entries of loops that have several, as far as `indirectbr` leads there, and how often they ran; nothing
+    /// in a function that did not run.
+    pub fn headers(&self) -> Vec<(BlockId, u64)> {
+        let ran = self.blocks.iter().any(|&n| n > 0);
+        let counted = self.entries.iter().map(|b| (*b, self.blocks[b.index()]));
+        counted.filter(|_| ran).collect()
     }
 
     /// The values of LLVM's counters. Of a `select` no path tells anything: half of its block's count says
@@ -131,11 +140,18 @@ fn find(profile: &Profile, index: &Index, module: &str, body: &FunctionBody) -> 
     for e in flow.edges(&structure) {
         edges[e.edge.block.index()].push(e.count);
     }
+    let jumps = body.cfg.blocks.iter();
+    let jumps = jumps.filter(|b| b.terminator == Terminator::IndirectBr);
+    let entries: BTreeSet<BlockId> = jumps.flat_map(|b| b.succs.iter().copied()).collect();
     let mut blocks = flow.blocks;
     // Activations that were left before they completed a path are entries too.
     blocks[0] = flow.entry;
     Ok(Found::Counts {
-        counts: Counts { blocks, edges },
+        counts: Counts {
+            blocks,
+            edges,
+            entries: entries.into_iter().collect(),
+        },
         uncertain: flow.uncertain > 0,
     })
 }

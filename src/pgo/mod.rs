@@ -115,6 +115,7 @@ fn annotations(program: &Program, i: usize, thresholds: &Thresholds) -> Vec<Anno
             ordinal,
             entry: counts.entry(),
             branches: counts.branches(),
+            headers: counts.headers(),
             heat: heat(counts, thresholds),
         })
         .collect()

@@ -4,7 +4,9 @@
 
 pub mod accuracy;
 pub mod compare;
+pub mod coverage;
 pub mod decode;
+pub mod diff;
 pub mod edges;
 pub mod export;
 pub mod file;

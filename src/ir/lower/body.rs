@@ -1,6 +1,8 @@
 //! One function definition.
 
-use super::super::{Block, Call, Callee, Cfg, FunctionBody, Linkage, Loc, SkipReason, Span, Terminator};
+use super::super::{
+    Block, Call, Callee, Cfg, FunctionBody, Linkage, Loc, SkipReason, Span, Terminator,
+};
 use crate::index::BlockId;
 use either::Either;
 use llvm_ir::function::FunctionAttribute as Attr;

@@ -27,8 +27,11 @@ struct Costs {
 
 /// The profile.
 pub fn render(profile: &Profile, functions: &[Counted]) -> String {
-    let numbers: BTreeMap<FuncId, usize> =
-        functions.iter().enumerate().map(|(i, f)| (f.f, i)).collect();
+    let numbers: BTreeMap<FuncId, usize> = functions
+        .iter()
+        .enumerate()
+        .map(|(i, f)| (f.f, i))
+        .collect();
     let costs: Vec<Costs> = functions.iter().map(|f| costs(f, &numbers)).collect();
     let each = cost_of_a_call(functions, &costs);
     let total: u128 = costs.iter().flat_map(|c| c.own.values()).sum();
@@ -66,10 +69,12 @@ fn costs(f: &Counted, numbers: &BTreeMap<FuncId, usize>) -> Costs {
             continue;
         }
         if block.lines.is_empty() {
-            *costs.own.entry(nowhere).or_default() += u128::from(n) * u128::from(block.instructions);
+            *costs.own.entry(nowhere).or_default() +=
+                u128::from(n) * u128::from(block.instructions);
         }
         for span in &block.lines {
-            *costs.own.entry(span.loc).or_default() += u128::from(n) * u128::from(span.instructions);
+            *costs.own.entry(span.loc).or_default() +=
+                u128::from(n) * u128::from(span.instructions);
         }
     }
     for (block, callees) in &f.entry.calls {
@@ -148,7 +153,12 @@ impl Writer<'_> {
         let f = &self.functions[number];
         let mut current = self.file(f.begins());
         let _ = write!(out, "\nfl={current}\nfn={}\n", f.name);
-        let places: BTreeSet<Loc> = costs.own.keys().chain(costs.calls.keys()).copied().collect();
+        let places: BTreeSet<Loc> = costs
+            .own
+            .keys()
+            .chain(costs.calls.keys())
+            .copied()
+            .collect();
         for loc in places {
             if self.file(Some(loc)) != current {
                 current = self.file(Some(loc));

@@ -61,10 +61,7 @@ fn graph(profile: &Profile, f: &Counted, hottest: &Hottest) -> String {
         let lines = lines(profile, f, b);
         let count = grouped(f.flow.blocks[b.index()]);
         let label = format!("b{b}{lines}\\n{count}");
-        let style = match (
-            hottest.blocks.contains(&b),
-            f.flow.blocks[b.index()],
-        ) {
+        let style = match (hottest.blocks.contains(&b), f.flow.blocks[b.index()]) {
             (true, _) => " penwidth=3",
             (false, 0) => " style=dashed color=gray fontcolor=gray",
             _ => "",

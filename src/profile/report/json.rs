@@ -16,6 +16,8 @@ struct Function<'a> {
     module: &'a str,
     name: &'a str,
     status: String,
+    /// Names the control flow that ids and blocks belong to, in other builds too.
+    cfg: String,
     paths: Vec<Path>,
 }
 
@@ -41,6 +43,7 @@ pub fn render(report: &Report) -> String {
         module: profile.module(f),
         name: &profile.entry(f).name,
         status: profile.entry(f).status.to_string(),
+        cfg: profile.entry(f).cfg_hash(),
         paths: paths.remove(&f).unwrap_or_default(),
     };
     let functions = report.functions.iter().map(function).collect();

@@ -136,7 +136,7 @@ fn totals(profile: &Profile, f: FuncId) -> Result<(u128, u128)> {
 }
 
 /// The lines of `paths`; a function's structure is built once.
-fn lines(profile: &Profile, paths: &[(FuncId, PathId, u64)]) -> Result<Vec<Line>> {
+pub(crate) fn lines(profile: &Profile, paths: &[(FuncId, PathId, u64)]) -> Result<Vec<Line>> {
     let mut order: Vec<usize> = (0..paths.len()).collect();
     order.sort_by_key(|&i| paths[i].0);
     let groups: Vec<&[usize]> = order.chunk_by(|&a, &b| paths[a].0 == paths[b].0).collect();
@@ -154,7 +154,7 @@ fn lines(profile: &Profile, paths: &[(FuncId, PathId, u64)]) -> Result<Vec<Line>
     Ok(lines.into_iter().map(|l| l.1).collect())
 }
 
-fn line(
+pub(crate) fn line(
     profile: &Profile,
     structure: &Structure,
     (func, id, count): (FuncId, PathId, u64),
@@ -163,7 +163,9 @@ fn line(
     let path = structure.paths.dag.path(&edges);
     let cfg = &structure.cfg;
     let blocks = || path.blocks.iter().map(|&b| cfg.block(b));
-    let mut locs: Vec<Loc> = blocks().flat_map(|b| b.lines.iter().map(|s| s.loc)).collect();
+    let mut locs: Vec<Loc> = blocks()
+        .flat_map(|b| b.lines.iter().map(|s| s.loc))
+        .collect();
     locs.dedup();
     Ok(Line {
         func,

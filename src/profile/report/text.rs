@@ -164,8 +164,8 @@ pub fn place(decision: &Decision) -> String {
     }
 }
 
-/// Joins items; of very many the middle is left out, and said so.
-fn shortened(items: &[String], separator: &str) -> String {
+/// Joins items with `separator`; of very many the middle is left out, and said so.
+pub fn shortened(items: &[String], separator: &str) -> String {
     if items.len() <= MAX_ITEMS {
         return items.join(separator);
     }
@@ -184,7 +184,8 @@ pub fn grouped(n: u64) -> String {
     grouped128(u128::from(n))
 }
 
-fn grouped128(n: u128) -> String {
+/// The same for larger ones.
+pub fn grouped128(n: u128) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, c) in digits.chars().enumerate() {

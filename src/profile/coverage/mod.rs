@@ -1,0 +1,179 @@
+//! `p3-prof coverage`: of the paths that control flow allows, how many ran; and the nearest that did not.
+//!
+//! Functions of every status are in the denominator. Those that were skipped ran no path that is known.
+
+mod nearest;
+mod render;
+
+pub use render::{csv, json, text};
+
+use super::report::{Line, Selection, line};
+use super::{Profile, Structure};
+use crate::error::Result;
+use crate::index::{FuncId, PathId};
+use crate::manifest::{FunctionEntry, Status};
+use crate::partition::FunctionPaths;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Numbers of paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Paths {
+    /// Different paths that ran.
+    pub executed: u128,
+    /// Paths that the control flow allows.
+    pub feasible: u128,
+}
+
+/// A path that did not run, next to one that did.
+pub struct Uncovered {
+    /// The path.
+    pub path: Line,
+    /// The executed path that it shares most with, how often that ran, and where they part: the number of blocks
+    /// that they have in common from their start; 0 where they start at different places.
+    pub near: Option<Near>,
+    /// How many of its edges never ran: 0 where only the combination is new.
+    pub new_edges: u32,
+}
+
+/// An executed path next to one that did not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Near {
+    /// Its id.
+    pub id: PathId,
+    /// How often it ran.
+    pub count: u64,
+    /// Their common blocks from the start.
+    pub common: usize,
+}
+
+/// The coverage of one function.
+pub struct Row {
+    /// The function.
+    pub f: FuncId,
+    /// The numbers.
+    pub paths: Paths,
+    /// How often it was entered, if paths of it ran.
+    pub ran: bool,
+    /// The nearest paths that did not run.
+    pub uncovered: Vec<Uncovered>,
+}
+
+/// The coverage of a program.
+pub struct Coverage<'a> {
+    profile: &'a Profile,
+    /// The selected functions, the worst first: those with most paths that did not run.
+    pub rows: Vec<Row>,
+    /// How many functions were selected.
+    pub functions: usize,
+    /// By source file (by module, without debug information).
+    pub files: BTreeMap<String, Paths>,
+    /// All of them.
+    pub total: Paths,
+}
+
+/// The coverage of the selected functions, with at most `nearest` uncovered paths for each. Near-linear in the
+/// executed paths' length; the search for uncovered ones is bounded.
+///
+/// # Errors
+/// A profile of edges, or a damaged one.
+pub fn coverage<'a>(
+    profile: &'a Profile,
+    selection: &Selection,
+    nearest: usize,
+) -> Result<Coverage<'a>> {
+    profile.must_count_paths()?;
+    let all = (0..profile.manifest.functions.len()).into_par_iter();
+    let wanted = all
+        .map(FuncId::new)
+        .filter(|f| selection.admits(profile, *f));
+    let rows = wanted.map(|f| row(profile, f, nearest));
+    let mut rows: Vec<Row> = rows.collect::<Result<_>>()?;
+    let mut files: BTreeMap<String, Paths> = BTreeMap::new();
+    let mut total = Paths::default();
+    for row in &rows {
+        let file = files.entry(file(profile, row.f)).or_default();
+        for sum in [file, &mut total] {
+            sum.executed += row.paths.executed;
+            sum.feasible += row.paths.feasible;
+        }
+    }
+    rows.sort_by_key(|r| std::cmp::Reverse(r.paths.feasible - r.paths.executed));
+    let functions = rows.len();
+    rows.truncate(selection.top.unwrap_or(usize::MAX));
+    Ok(Coverage {
+        profile,
+        functions,
+        rows,
+        files,
+        total,
+    })
+}
+
+/// The file that a function begins in, or its module.
+fn file(profile: &Profile, f: FuncId) -> String {
+    match profile.entry(f).loc {
+        Some(loc) => profile.manifest.files[loc.file as usize].clone(),
+        None => profile.module(f).to_string(),
+    }
+}
+
+fn row(profile: &Profile, f: FuncId, nearest: usize) -> Result<Row> {
+    let entry = profile.entry(f);
+    if matches!(entry.status, Status::Skipped(_)) {
+        let paths = Paths {
+            executed: 0,
+            feasible: skipped_paths(entry),
+        };
+        return Ok(Row {
+            f,
+            paths,
+            ran: false,
+            uncovered: Vec::new(),
+        });
+    }
+    let structure = profile.structure(f)?;
+    let executed = profile.counts[f.index()].len();
+    let paths = Paths {
+        executed: executed as u128,
+        feasible: u128::from(structure.paths.numbering.total()),
+    };
+    let uncovered = match nearest {
+        0 => Vec::new(),
+        n => uncovered(profile, f, &structure, n)?,
+    };
+    Ok(Row {
+        f,
+        paths,
+        ran: executed > 0,
+        uncovered,
+    })
+}
+
+/// The paths of a function that is not profiled, as far as its control flow is known.
+fn skipped_paths(entry: &FunctionEntry) -> u128 {
+    let paths = FunctionPaths::new(&entry.cfg());
+    u128::from(paths.numbering.total())
+}
+
+fn uncovered(
+    profile: &Profile,
+    f: FuncId,
+    structure: &Structure,
+    most: usize,
+) -> Result<Vec<Uncovered>> {
+    let counts = &profile.counts[f.index()];
+    let mut executed = Vec::with_capacity(counts.len());
+    for &(id, n) in counts {
+        executed.push((id, n, profile.decode(f, structure, id)?));
+    }
+    let found = nearest::nearest(&structure.paths, &executed, most);
+    let described = found.into_iter().map(|found| {
+        Ok(Uncovered {
+            path: line(profile, structure, (f, found.id, 0))?,
+            near: found.near,
+            new_edges: found.new_edges,
+        })
+    });
+    described.collect()
+}

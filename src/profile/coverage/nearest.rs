@@ -1,0 +1,211 @@
+//! Paths that did not run, one decision away from one that did.
+//!
+//! Of an executed path every edge is exchanged in turn for each other way out of its source; from there the
+//! way is the one most often taken, until it meets the executed path again, whose rest follows. Whether the
+//! result ran is a look-up by id: no path is enumerated.
+
+use super::Near;
+use crate::dag::Dag;
+use crate::index::{EdgeId, PathId, VertexId};
+use crate::partition::FunctionPaths;
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+/// The search looks at so many edges at most: the hottest paths come first.
+const BUDGET: usize = 1 << 22;
+
+/// A path that did not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its id.
+    pub id: PathId,
+    /// Next to which executed one; `None` where nothing ran.
+    pub near: Option<Near>,
+    /// How many of its edges never ran.
+    pub new_edges: u32,
+}
+
+/// At most `most` paths that did not run: those with fewest edges that never ran first, then those next to the
+/// hottest paths. At least one if there is one. `executed` are ids, counts and edges.
+pub fn nearest(
+    paths: &FunctionPaths,
+    executed: &[(PathId, u64, Vec<EdgeId>)],
+    most: usize,
+) -> Vec<Found> {
+    let total = paths.numbering.total();
+    let ran: HashSet<PathId> = executed.iter().map(|e| e.0).collect();
+    if ran.len() as u64 >= total {
+        return Vec::new();
+    }
+    let mut search = Search::new(paths, executed, ran);
+    let mut hottest: Vec<_> = executed.iter().collect();
+    hottest.sort_by_key(|e| (Reverse(e.1), e.0));
+    for (id, count, edges) in hottest {
+        if search.spent > BUDGET {
+            break;
+        }
+        search.around(*id, *count, edges);
+    }
+    let mut found = std::mem::take(&mut search.found);
+    if found.is_empty() {
+        found.extend(any(paths, &search, total));
+    }
+    found.sort_by_key(|f| (f.new_edges, Reverse(f.near.map(|n| n.count)), f.id));
+    found.truncate(most);
+    found
+}
+
+struct Search<'a> {
+    dag: &'a Dag,
+    labels: &'a [u64],
+    counts: Vec<u64>,
+    /// The way most often taken out of each vertex.
+    usual: Vec<Option<EdgeId>>,
+    /// What ran, and what was found.
+    known: HashSet<PathId>,
+    found: Vec<Found>,
+    spent: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        paths: &'a FunctionPaths,
+        executed: &[(PathId, u64, Vec<EdgeId>)],
+        known: HashSet<PathId>,
+    ) -> Self {
+        let dag = &paths.dag;
+        let mut counts = vec![0u64; dag.edges().len()];
+        for (_, n, edges) in executed {
+            for e in edges {
+                counts[e.index()] = counts[e.index()].saturating_add(*n);
+            }
+        }
+        let usual = |v| dag.outs(v).max_by_key(|e| (counts[e.index()], Reverse(*e)));
+        Search {
+            usual: dag.order().map(usual).collect(),
+            dag,
+            labels: &paths.numbering.labels,
+            counts,
+            known,
+            found: Vec::new(),
+            spent: 0,
+        }
+    }
+
+    fn label(&self, e: EdgeId) -> u64 {
+        self.labels[e.index()]
+    }
+
+    fn is_new(&self, e: EdgeId) -> u32 {
+        u32::from(self.counts[e.index()] == 0)
+    }
+
+    /// The paths that differ from an executed one in one decision.
+    fn around(&mut self, id: PathId, count: u64, edges: &[EdgeId]) {
+        // By place: the sum of the labels from there on.
+        let mut rest = vec![0u64; edges.len() + 1];
+        for (i, e) in edges.iter().enumerate().rev() {
+            rest[i] = rest[i + 1] + self.label(*e);
+        }
+        let vertex = |i: usize| self.dag.edge(edges[i]).src;
+        let vertices: Vec<VertexId> = (0..edges.len()).map(vertex).collect();
+        for (i, &taken) in edges.iter().enumerate() {
+            for other in self.dag.outs(vertices[i]) {
+                if other == taken || self.spent > BUDGET {
+                    continue;
+                }
+                let before = id - rest[i];
+                let (mut sum, mut new_edges) = (self.label(other), self.is_new(other));
+                let mut at = self.dag.edge(other).dst;
+                let mut place = i + 1;
+                // Vertex numbers are a topological order, so both ways only go up.
+                let meets = loop {
+                    self.spent += 1;
+                    while place < vertices.len() && vertices[place] < at {
+                        place += 1;
+                    }
+                    if at == self.dag.exit() || vertices.get(place) == Some(&at) {
+                        break place;
+                    }
+                    let e = self.usual[at.index()].expect("only EXIT has no way out");
+                    sum += self.label(e);
+                    new_edges += self.is_new(e);
+                    at = self.dag.edge(e).dst;
+                };
+                let rest = if at == self.dag.exit() {
+                    0
+                } else {
+                    rest[meets]
+                };
+                let new = before + sum + rest;
+                if self.known.insert(new) {
+                    // The first edge comes from ENTRY, which is no block.
+                    let near = Near {
+                        id,
+                        count,
+                        common: i,
+                    };
+                    self.found.push(Found {
+                        id: new,
+                        near: Some(near),
+                        new_edges,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The path with the lowest id that is not known.
+fn any(paths: &FunctionPaths, search: &Search, total: u64) -> Option<Found> {
+    let id = (0..total).find(|id| !search.known.contains(id))?;
+    let edges = paths.numbering.decode(&paths.dag, id)?;
+    Some(Found {
+        id,
+        near: None,
+        new_edges: edges.into_iter().map(|e| search.is_new(e)).sum(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbering::enumerate;
+    use crate::random_cfg::any_cfg;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What is found did not run, is told once, shares what it says with what it is next to, and something
+        /// is found wherever something is missing.
+        #[test]
+        fn finds_paths_that_did_not_run(
+            graph in any_cfg(10),
+            ran in proptest::collection::vec(any::<bool>(), 300),
+        ) {
+            let paths = FunctionPaths::new(&graph);
+            let all = enumerate(&paths.dag);
+            prop_assume!(all.len() <= ran.len());
+            let executed: Vec<(PathId, u64, Vec<EdgeId>)> = all
+                .iter()
+                .zip(&ran)
+                .filter(|(_, ran)| **ran)
+                .map(|(edges, _)| (paths.numbering.id(edges), 1, edges.clone()))
+                .collect();
+            let found = nearest(&paths, &executed, usize::MAX);
+            prop_assert_eq!(found.is_empty(), executed.len() == all.len());
+            let mut seen = HashSet::new();
+            for f in found {
+                prop_assert!(seen.insert(f.id));
+                prop_assert!(executed.iter().all(|e| e.0 != f.id));
+                let edges = paths.numbering.decode(&paths.dag, f.id).unwrap();
+                if let Some(near) = f.near {
+                    let other = &executed.iter().find(|e| e.0 == near.id).unwrap().2;
+                    prop_assert_eq!(&edges[..near.common], &other[..near.common]);
+                    prop_assert_ne!(edges[near.common], other[near.common]);
+                    let new = |e: &&EdgeId| executed.iter().all(|x| !x.2.contains(e));
+                    prop_assert_eq!(edges.iter().filter(new).count(), f.new_edges as usize);
+                }
+            }
+        }
+    }
+}

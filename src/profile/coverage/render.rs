@@ -1,0 +1,288 @@
+//! The coverage report as text, JSON and CSV.
+
+use super::{Coverage, Paths, Row, Uncovered, file};
+use crate::dag::{PathEnd, PathStart};
+use crate::index::{BlockId, PathId};
+use crate::manifest::Status;
+use crate::profile::Profile;
+use crate::profile::report::text::{grouped, grouped128, shortened};
+use anstyle::Style;
+use serde::Serialize;
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+
+impl Paths {
+    /// The executed share.
+    fn share(&self) -> f64 {
+        self.executed as f64 / (self.feasible.max(1)) as f64
+    }
+}
+
+/// Columns that are as wide as the largest numbers.
+struct Columns {
+    executed: usize,
+    feasible: usize,
+}
+
+impl Columns {
+    fn new(total: &Paths) -> Columns {
+        Columns {
+            executed: grouped128(total.executed).len().max("executed".len()),
+            feasible: grouped128(total.feasible).len().max("feasible".len()),
+        }
+    }
+
+    fn row(&self, paths: &Paths) -> String {
+        let (executed, feasible) = (grouped128(paths.executed), grouped128(paths.feasible));
+        let share = paths.share() * 100.0;
+        let (a, b) = (self.executed, self.feasible);
+        format!("{executed:>a$}  {feasible:>b$}  {share:>6.2}%")
+    }
+
+    fn heading(&self, last: &str) -> String {
+        let (a, b) = (self.executed, self.feasible);
+        format!(
+            "{BOLD}{:>a$}  {:>b$}  {:>7}  {last}{BOLD:#}",
+            "executed", "feasible", "share"
+        )
+    }
+}
+
+/// For people.
+pub fn text(coverage: &Coverage) -> String {
+    let columns = Columns::new(&coverage.total);
+    let mut out = columns.heading("file") + "\n";
+    for (file, paths) in &coverage.files {
+        let _ = writeln!(out, "{}  {file}", columns.row(paths));
+    }
+    if coverage.files.len() > 1 {
+        let _ = writeln!(out, "{}  in all", columns.row(&coverage.total));
+    }
+    let _ = writeln!(out, "\n{}", columns.heading("function"));
+    for row in &coverage.rows {
+        let _ = writeln!(out, "{}  {}", columns.row(&row.paths), name(coverage, row));
+        for uncovered in &row.uncovered {
+            let _ = writeln!(out, "    {}", explained(coverage.profile, uncovered));
+        }
+    }
+    match coverage.functions - coverage.rows.len() {
+        0 => out,
+        more => {
+            out + &format!(
+                "… and {more} more functions (--top {})\n",
+                coverage.functions
+            )
+        }
+    }
+}
+
+/// The name, and what is to be known of the status.
+fn name(coverage: &Coverage, row: &Row) -> String {
+    let entry = coverage.profile.entry(row.f);
+    let name = coverage.profile.name(row.f);
+    match entry.status {
+        status @ (Status::Skipped(_) | Status::Cut) => format!("{name} ({status})"),
+        Status::Exact if !row.ran => format!("{name} (no path ran)"),
+        Status::Exact => name,
+    }
+}
+
+/// `#5 not covered: lines 8, 8 (false), 11 (true)`, and which executed path is next to it.
+fn explained(profile: &Profile, uncovered: &Uncovered) -> String {
+    let items = places(profile, uncovered);
+    let debug = !profile.entry(uncovered.path.func).lines.is_empty();
+    let what = if debug { "lines" } else { "blocks" };
+    let path = &uncovered.path.path;
+    let mut text = format!(
+        "#{} not covered: {what} {}",
+        uncovered.path.id,
+        shortened(&items, ", ")
+    );
+    if path.start == PathStart::Loop {
+        let _ = write!(text, ", from loop b{}", path.blocks[0]);
+    }
+    if let PathEnd::Back(_, to) = path.end {
+        let _ = write!(text, ", back to b{to}");
+    }
+    if let Some(near) = uncovered.near {
+        let _ = write!(
+            text,
+            "; #{} ran {} times and {}",
+            near.id,
+            grouped(near.count),
+            match near.common {
+                0 => "starts elsewhere".to_string(),
+                n => format!("parts from it at {}", bare(&items[n - 1])),
+            }
+        );
+    }
+    match uncovered.new_edges {
+        0 if uncovered.near.is_some() => text + "; each step ran on some path",
+        _ => text,
+    }
+}
+
+/// By block: its last line (or the block), and the way taken where there is a choice.
+fn places(profile: &Profile, uncovered: &Uncovered) -> Vec<String> {
+    let line = &uncovered.path;
+    let entry = profile.entry(line.func);
+    let home = entry.loc.map(|l| l.file);
+    let mut decisions = line.decisions.iter().peekable();
+    let place = |b: &BlockId| {
+        let position = entry.lines.get(b.index()).and_then(|l| l.chunks(3).last());
+        let mut text = match position {
+            None => format!("b{b}"),
+            Some(p) if home.is_none_or(|h| h == p[0]) => p[1].to_string(),
+            Some(p) => {
+                let file = &profile.manifest.files[p[0] as usize];
+                format!("{}:{}", file.rsplit('/').next().unwrap_or(file), p[1])
+            }
+        };
+        if let Some(d) = decisions.next_if(|d| d.block == *b) {
+            let _ = write!(text, " ({})", d.taken);
+        }
+        text
+    };
+    line.path.blocks.iter().map(place).collect()
+}
+
+/// A place without the way taken.
+fn bare(place: &str) -> &str {
+    place.split(" (").next().unwrap_or(place)
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    functions: Vec<JsonFunction<'a>>,
+    files: Vec<JsonFile<'a>>,
+    total: Numbers,
+}
+
+/// Numbers of feasible paths exceed what JSON numbers hold exactly in many readers.
+#[derive(Serialize)]
+struct Numbers {
+    executed: u64,
+    feasible: String,
+}
+
+#[derive(Serialize)]
+struct JsonFile<'a> {
+    file: &'a str,
+    #[serde(flatten)]
+    paths: Numbers,
+}
+
+#[derive(Serialize)]
+struct JsonFunction<'a> {
+    module: &'a str,
+    name: &'a str,
+    file: String,
+    status: String,
+    #[serde(flatten)]
+    paths: Numbers,
+    uncovered: Vec<JsonPath<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonPath<'a> {
+    id: String,
+    blocks: &'a [BlockId],
+    starts: &'static str,
+    not_covered: Vec<String>,
+    near: Option<JsonNear>,
+    new_edges: u32,
+}
+
+#[derive(Serialize)]
+struct JsonNear {
+    id: String,
+    count: u64,
+    common_blocks: usize,
+}
+
+fn numbers(paths: &Paths) -> Numbers {
+    Numbers {
+        executed: paths.executed as u64,
+        feasible: paths.feasible.to_string(),
+    }
+}
+
+/// For other programs.
+pub fn json(coverage: &Coverage) -> String {
+    let profile = coverage.profile;
+    let text = |id: PathId| id.to_string();
+    let path = |u| json_path(profile, u, text);
+    let function = |row| json_function(profile, row, path);
+    let files = coverage.files.iter().map(|(file, paths)| JsonFile {
+        file,
+        paths: numbers(paths),
+    });
+    let json = Json {
+        functions: coverage.rows.iter().map(function).collect(),
+        files: files.collect(),
+        total: numbers(&coverage.total),
+    };
+    serde_json::to_string(&json).expect("a report serialises") + "\n"
+}
+
+fn json_function<'a>(
+    profile: &'a Profile,
+    row: &'a Row,
+    path: impl Fn(&'a Uncovered) -> JsonPath<'a>,
+) -> JsonFunction<'a> {
+    JsonFunction {
+        module: profile.module(row.f),
+        name: &profile.entry(row.f).name,
+        file: file(profile, row.f),
+        status: profile.entry(row.f).status.to_string(),
+        paths: numbers(&row.paths),
+        uncovered: row.uncovered.iter().map(path).collect(),
+    }
+}
+
+fn json_path<'a>(
+    profile: &Profile,
+    uncovered: &'a Uncovered,
+    text: impl Fn(PathId) -> String,
+) -> JsonPath<'a> {
+    let path = &uncovered.path.path;
+    JsonPath {
+        id: text(uncovered.path.id),
+        blocks: &path.blocks,
+        starts: match path.start {
+            PathStart::Entry => "entry",
+            PathStart::Loop => "loop",
+        },
+        not_covered: places(profile, uncovered),
+        near: uncovered.near.map(|near| JsonNear {
+            id: text(near.id),
+            count: near.count,
+            common_blocks: near.common,
+        }),
+        new_edges: uncovered.new_edges,
+    }
+}
+
+/// One record for each function, after a heading.
+pub fn csv(coverage: &Coverage) -> String {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let heading = [
+        "module", "function", "file", "status", "executed", "feasible",
+    ];
+    out.write_record(heading).expect("memory takes everything");
+    let profile = coverage.profile;
+    for row in &coverage.rows {
+        let record = [
+            profile.module(row.f).to_string(),
+            profile.entry(row.f).name.clone(),
+            file(profile, row.f),
+            profile.entry(row.f).status.to_string(),
+            row.paths.executed.to_string(),
+            row.paths.feasible.to_string(),
+        ];
+        out.write_record(record).expect("memory takes everything");
+    }
+    let bytes = out.into_inner().expect("memory takes everything");
+    String::from_utf8(bytes).expect("all fields are text")
+}
