@@ -14,7 +14,7 @@ if [ ! -d "$FOLDER/prog" ]; then
     mkdir -p "$FOLDER"
     BENCH=$FOLDER bash "$recipes/sources.sh"
     for recipe in bzip2 gnugo hmmer libquantum pocketsphinx x264 specrand lua sqlite minisat povray; do
-        BENCH=$FOLDER MODES=O2 bash "$recipes/$recipe.sh" >"$FOLDER/$recipe.log" 2>&1 ||
+        BENCH=$FOLDER MODES="O2 noopt" bash "$recipes/$recipe.sh" >"$FOLDER/$recipe.log" 2>&1 ||
             echo "bench: $recipe could not be built, see $FOLDER/$recipe.log" >&2
     done
 fi
@@ -37,5 +37,6 @@ fi
 
 bench="cargo bench -q --locked --bench programs --"
 $bench measure "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
+$bench edges "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench rewriting "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench report

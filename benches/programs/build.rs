@@ -40,15 +40,27 @@ pub fn variant_name(scheme: &str, k: u32, trained: bool) -> String {
     }
 }
 
+/// A variant of one executable that leaves no profile of ours.
+pub fn single(name: &str, exe: PathBuf) -> Variant {
+    Variant {
+        name: name.into(),
+        copies: vec![exe],
+        manifest: None,
+    }
+}
+
+/// A variant of one executable, and what decodes its profile.
+pub fn variant(name: &str, exe: PathBuf, manifest: PathBuf) -> Variant {
+    Variant {
+        manifest: Some(manifest),
+        ..single(name, exe)
+    }
+}
+
 /// Builds all variants of the program in `program` below `out`; executables side by side.
 pub fn variants(program: &Path, runtime: &[PathBuf], out: &Path) -> Result<Vec<Variant>> {
     std::fs::create_dir_all(out)?;
     let bitcode = program.join("prog.bc");
-    let single = |name: &str, exe| Variant {
-        name: name.into(),
-        copies: vec![exe],
-        manifest: None,
-    };
     let (native, edge) = (out.join("native.exe"), out.join("edge.exe"));
     let instrumented = out.join("edge.bc");
     run(Command::new("opt-19")

@@ -6,6 +6,7 @@
 //! itself. `report` turns the JSON into `docs/RESULTS.md` and its plots.
 
 mod build;
+mod edges;
 mod measure;
 mod plot;
 mod report;
@@ -46,6 +47,17 @@ enum Command {
         #[arg(long)]
         train: bool,
     },
+    /// Count edges, and rebuild programs with their profiles
+    Edges {
+        /// The folder of programs
+        folder: PathBuf,
+        /// How often each variant runs
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+        /// Only these programs
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+    },
     /// Time the rewriting of programs and of synthetic modules
     Rewriting {
         /// The folder of programs
@@ -73,6 +85,11 @@ fn main() -> Result<()> {
             only,
             train,
         } => measure::all(&folder.canonicalize()?, &out, rounds, &only, train),
+        Command::Edges {
+            folder,
+            rounds,
+            only,
+        } => edges::all(&folder.canonicalize()?, &out, rounds, &only),
         Command::Rewriting {
             folder,
             rounds,

@@ -49,6 +49,29 @@ pub fn programs(folder: &Path, only: &[String]) -> Result<Vec<(String, PathBuf)>
 }
 
 fn measure(script: &Path, variants: &[Variant], here: &Path, rounds: usize) -> Result<Program> {
+    let (runs, differing) = run_all(script, variants, here, rounds)?;
+    let workload = script.file_name().context("a name")?;
+    let mut program = Program {
+        workload: workload.to_string_lossy().into_owned(),
+        rounds,
+        variants: runs,
+        differing,
+        ..Program::default()
+    };
+    simulate(variants, here, &mut program)?;
+    Ok(program)
+}
+
+/// By name of the variant: its copies, medians over their runs.
+pub type Runs = BTreeMap<String, Vec<Run>>;
+
+/// Runs every copy of every variant so often, interleaved; which print other things than the first variant.
+pub fn run_all(
+    script: &Path,
+    variants: &[Variant],
+    here: &Path,
+    rounds: usize,
+) -> Result<(Runs, Vec<String>)> {
     let mut jobs = Vec::new();
     for round in 0..rounds {
         for (v, variant) in variants.iter().enumerate() {
@@ -68,12 +91,8 @@ fn measure(script: &Path, variants: &[Variant], here: &Path, rounds: usize) -> R
                     let variant = &variants[v];
                     let raw = here.join(format!("raw/{}-{c}", variant.name));
                     let (sample, text) = execute(script, &variant.copies[c], &raw, core)?;
-                    samples
-                        .lock()
-                        .expect("no panic")
-                        .entry((v, c))
-                        .or_default()
-                        .push(sample);
+                    let mut samples = samples.lock().expect("no panic");
+                    samples.entry((v, c)).or_default().push(sample);
                     outputs.lock().expect("no panic").insert((v, c), text);
                     // Of sbl the last profile stays: simulate reads it.
                     if variant.name != "sbl" || round + 1 < rounds {
@@ -88,34 +107,19 @@ fn measure(script: &Path, variants: &[Variant], here: &Path, rounds: usize) -> R
             .into_iter()
             .try_for_each(|w| w.join().expect("no panic"))
     })?;
-    let (samples, outputs) = (
-        samples.into_inner().expect("no panic"),
-        outputs.into_inner().expect("no panic"),
-    );
-    let mut program = Program {
-        workload: script
-            .file_name()
-            .context("a name")?
-            .to_string_lossy()
-            .into_owned(),
-        rounds,
-        ..Program::default()
-    };
+    let samples = samples.into_inner().expect("no panic");
+    let outputs = outputs.into_inner().expect("no panic");
+    let (mut runs, mut differing) = (Runs::new(), Vec::new());
     for (v, variant) in variants.iter().enumerate() {
         for (c, exe) in variant.copies.iter().enumerate() {
             let run = summary(&samples[&(v, c)], exe)?;
-            program
-                .variants
-                .entry(variant.name.clone())
-                .or_default()
-                .push(run);
+            runs.entry(variant.name.clone()).or_default().push(run);
             if outputs[&(v, c)] != outputs[&(0, 0)] {
-                program.differing.push(format!("{} copy {c}", variant.name));
+                differing.push(format!("{} copy {c}", variant.name));
             }
         }
     }
-    simulate(variants, here, &mut program)?;
-    Ok(program)
+    Ok((runs, differing))
 }
 
 /// Runs one executable on one core.

@@ -15,6 +15,8 @@ pub struct Results {
     pub date: String,
     pub programs: BTreeMap<String, Program>,
     pub rewriting: BTreeMap<String, Rewriting>,
+    #[serde(default)]
+    pub edges: BTreeMap<String, Edges>,
 }
 
 /// One program.
@@ -48,6 +50,19 @@ pub struct Run {
     pub text: u64,
     pub data: u64,
     pub bss: u64,
+}
+
+/// Edge profiling of one program, and the program rebuilt with profiles of its training input.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Edges {
+    pub rounds: usize,
+    /// `native` and, with profiling added, `llvm` (edges), `edge` and `sbl` (paths); `plain` from the front end's
+    /// output and, with a profile, `annotated`, `proftext` and `pgo` (LLVM's own).
+    pub runs: BTreeMap<String, Run>,
+    /// How much of the paths edge counts tell: right, overlap, definite.
+    pub accuracy: Vec<f64>,
+    /// Variants whose output was not the original's.
+    pub differing: Vec<String>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -48,7 +48,7 @@ pub fn nearest(
     }
     let mut found = std::mem::take(&mut search.found);
     if found.is_empty() {
-        found.extend(any(paths, &search, total));
+        found.extend(lowest(paths, &search, total));
     }
     found.sort_by_key(|f| (f.new_edges, Reverse(f.near.map(|n| n.count)), f.id));
     found.truncate(most);
@@ -157,7 +157,7 @@ impl<'a> Search<'a> {
 }
 
 /// The path with the lowest id that is not known.
-fn any(paths: &FunctionPaths, search: &Search, total: u64) -> Option<Found> {
+fn lowest(paths: &FunctionPaths, search: &Search, total: u64) -> Option<Found> {
     let id = (0..total).find(|id| !search.known.contains(id))?;
     let edges = paths.numbering.decode(&paths.dag, id)?;
     Some(Found {
