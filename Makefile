@@ -4,8 +4,11 @@ CARGO ?= cargo
 OUT ?= target/demo
 APT = clang-19 llvm-19 llvm-19-dev libpolly-19-dev lld-19 libclang-rt-19-dev zlib1g-dev libzstd-dev g++ make util-linux
 TOOLS = clang-19 opt-19 llvm-profdata-19 ld.lld-19 g++ setarch
+# What opens exported profiles, for the tests
+VIEWERS = genhtml dot callgrind_annotate go npm
+VIEWERS_APT = lcov graphviz valgrind golang-go $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup build demo test lint corpus programs bench fuzz cross clean
+.PHONY: help setup setup-tests build demo test lint corpus programs bench fuzz cross clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests'
@@ -18,6 +21,8 @@ help:
 
 setup:
 	@sh tools/setup.sh "$(TOOLS)" "$(APT)"
+setup-tests:
+	@sh tools/setup.sh "$(TOOLS) $(VIEWERS)" "$(APT) $(VIEWERS_APT)"
 
 build: setup
 	$(CARGO) build --release --locked
@@ -30,7 +35,7 @@ demo: build
 	$(MAKE) -s -C $(OUT)/out run ARGS=100000 P3_PROF=$(CURDIR)/target/release/p3-prof
 	$(MAKE) -s -C $(OUT)/out report TOP=5 P3_PROF=$(CURDIR)/target/release/p3-prof
 
-test: setup
+test: setup-tests
 	$(CARGO) test --locked
 
 lint:

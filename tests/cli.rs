@@ -52,8 +52,13 @@ fn help() {
     let dir = tempfile::tempdir().unwrap();
     let mut pages = transcript(Command::new(REWRITE).arg("--help"), dir.path());
     pages += &transcript(Command::new(PROF).arg("--help"), dir.path());
+    for command in ["annotate", "proftext"] {
+        pages += &format!("--- p3-rewrite {command}\n");
+        pages += &transcript(Command::new(REWRITE).args([command, "--help"]), dir.path());
+    }
     for command in [
-        "merge", "show", "compare", "verify", "accuracy", "hits", "simulate",
+        "merge", "show", "compare", "verify", "accuracy", "coverage", "diff", "export", "hits",
+        "simulate",
     ] {
         pages += &format!("--- {command}\n");
         pages += &transcript(Command::new(PROF).args([command, "--help"]), dir.path());
@@ -252,6 +257,14 @@ fn reports() {
         &["simulate", "-k", "2,4"],
         &["simulate", "-k", "3", "--format", "json"],
         &["verify"],
+        &["accuracy", "--top", "3"],
+        &["coverage", "--top", "4"],
+        &["coverage", "--function", "^(find|nest)$"],
+        &["coverage", "--function", "^find$", "--format", "json"],
+        &["coverage", "--format", "csv"],
+        &["export", "--format", "folded", "--function", "^gcd$"],
+        &["export", "--format", "lcov", "--function", "^gcd$"],
+        &["export", "--format", "dot", "--function", "^gcd$"],
         &["show", "--color", "always", "--top", "1"],
     ];
     let mut settings = insta::Settings::clone_current();

@@ -155,7 +155,7 @@ fn check_proftext(module: &Path, merged: &Path, theirs: &Theirs, dir: &Path) {
 
 /// By name and hash: the counters of a text profile.
 fn records(text: &str) -> BTreeMap<(String, u64), Vec<u64>> {
-    let numbers = |l: &&str| l.parse::<u64>().ok();
+    let number = |l: &&str| l.parse::<u64>().ok();
     let mut records = BTreeMap::new();
     for record in text.split("\n\n") {
         let lines: Vec<&str> = record
@@ -164,7 +164,7 @@ fn records(text: &str) -> BTreeMap<(String, u64), Vec<u64>> {
             .collect();
         if let [name, hash, count, counters @ ..] = &lines[..] {
             let count: usize = count.parse().unwrap();
-            let counters = counters[..count].iter().filter_map(|l| numbers(&l));
+            let counters = counters[..count].iter().filter_map(number);
             let key = (name.to_string(), hash.parse().unwrap());
             records.insert(key, counters.collect());
         }

@@ -242,6 +242,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The same, with a warning for each profile that lacks copies.
+    fn about(mut self, profiles: &[&Profile]) -> Outcome {
+        let said = |p: &&Profile| Some(format!("{}: {}", p.path.display(), p.incomplete()?));
+        self.warnings.extend(profiles.iter().filter_map(said));
+        self
+    }
+
     fn print(text: String) -> Outcome {
         Outcome {
             text,
@@ -317,7 +324,8 @@ fn run_compare(args: &CompareArgs) -> Result<Outcome> {
         text,
         found,
         ..Outcome::default()
-    })
+    }
+    .about(&[&a, &b]))
 }
 
 fn run_verify(args: &VerifyArgs) -> Result<Outcome> {
@@ -349,7 +357,8 @@ fn run_verify(args: &VerifyArgs) -> Result<Outcome> {
         text,
         found: !report.violations.is_empty(),
         ..Outcome::default()
-    })
+    }
+    .about(&[&profile]))
 }
 
 fn run_accuracy(args: &AccuracyArgs) -> Result<Outcome> {
@@ -361,7 +370,8 @@ fn run_accuracy(args: &AccuracyArgs) -> Result<Outcome> {
         Format::Text => accuracy::text(&rows, &sum),
         Format::Json => accuracy::json(&rows, &sum),
         Format::Csv => accuracy::csv(&rows),
-    }))
+    })
+    .about(&[&profile]))
 }
 
 fn run_coverage(args: &CoverageArgs) -> Result<Outcome> {
@@ -376,7 +386,8 @@ fn run_coverage(args: &CoverageArgs) -> Result<Outcome> {
         Format::Text => coverage::text(&coverage),
         Format::Json => coverage::json(&coverage),
         Format::Csv => coverage::csv(&coverage),
-    }))
+    })
+    .about(&[&profile]))
 }
 
 fn run_diff(args: &DiffArgs) -> Result<Outcome> {
@@ -400,7 +411,8 @@ fn run_diff(args: &DiffArgs) -> Result<Outcome> {
         text,
         found: diff.found(),
         ..Outcome::default()
-    })
+    }
+    .about(&[&a, &b]))
 }
 
 fn run_export(args: &ExportArgs) -> Result<Outcome> {
@@ -422,7 +434,8 @@ fn run_export(args: &ExportArgs) -> Result<Outcome> {
         data,
         warnings: export::left_out(&profile, &selection).collect(),
         ..Outcome::default()
-    })
+    }
+    .about(&[&profile]))
 }
 
 /// By `p3-rewrite`, which knows LLVM: this program runs where there is none.
@@ -492,5 +505,6 @@ fn run_simulate(args: &SimulateArgs) -> Result<Outcome> {
         Format::Text => simulate::text(&rows),
         Format::Json => simulate::json(&rows),
         Format::Csv => simulate::csv(&rows),
-    }))
+    })
+    .about(&[&profile]))
 }

@@ -14,8 +14,8 @@
 
 use crate::dag::{Dag, EdgeKind};
 use crate::index::EdgeId;
+use crate::spantree::maximum_tree;
 use fixedbitset::FixedBitSet;
-use petgraph::unionfind::UnionFind;
 
 #[cfg(test)]
 mod tests;
@@ -23,19 +23,17 @@ mod tests;
 /// The edges to count: the complement of a maximum spanning tree under `weights`, ties by edge id.
 /// With `may_be_left` all edges to EXIT are among them. O(E log E).
 pub fn counted_edges(dag: &Dag, weights: &[f64], may_be_left: bool) -> FixedBitSet {
-    let mut order: Vec<EdgeId> = edges(dag).collect();
-    order.sort_by(|a, b| weights[b.index()].total_cmp(&weights[a.index()]));
+    let kind = |e: &EdgeId| dag.edge(*e).kind;
+    let kept = |e: &EdgeId| may_be_left && kind(e) == EdgeKind::Leave;
+    let (enter, others): (Vec<EdgeId>, Vec<EdgeId>) =
+        edges(dag).partition(|e| kind(e) == EdgeKind::Enter);
     // EXIT → entry cannot be counted, so it is in the tree.
-    order.sort_by_key(|&e| dag.edge(e).kind != EdgeKind::Enter);
-    let mut parts = UnionFind::<u32>::new(dag.vertices());
+    let root = ends(dag, enter[0]);
+    let candidates = others.iter().copied().filter(|e| !kept(e));
+    let tree = maximum_tree(dag, weights, candidates, root, |e| ends(dag, e));
     let mut counted = FixedBitSet::with_capacity(dag.edges().len());
-    for e in order {
-        let (from, to) = ends(dag, e);
-        let kept = may_be_left && dag.edge(e).kind == EdgeKind::Leave;
-        if kept || !parts.union(from, to) {
-            counted.insert(e.index());
-        }
-    }
+    counted.extend(others.iter().map(|e| e.index()));
+    counted.difference_with(&tree);
     counted
 }
 
@@ -86,26 +84,46 @@ pub struct Propagated {
 pub fn propagate(dag: &Dag, counted: &FixedBitSet, counts: &[u64]) -> Option<Propagated> {
     let mut flow = Flow::new(dag, counted, counts)?;
     let mut leaves: Vec<u32> = (0..dag.vertices() as u32)
-        .filter(|&v| flow.unknown[v as usize].len() == 1)
+        .filter(|&v| flow.unknown[v as usize].edges == 1)
         .collect();
     while let Some(v) = leaves.pop() {
         // Its edge may have been settled from the other end.
-        let Some(&e) = flow.unknown[v as usize].first() else {
+        if flow.unknown[v as usize].edges == 0 {
             continue;
-        };
-        let w = flow.settle(v, e)?;
-        if flow.unknown[w as usize].len() == 1 {
+        }
+        let w = flow.settle(v, EdgeId(flow.unknown[v as usize].xor))?;
+        if flow.unknown[w as usize].edges == 1 {
             leaves.push(w);
         }
     }
     flow.finish()
 }
 
+/// Edges of a vertex whose counts are not known yet: how many, and their numbers combined by exclusive or, which
+/// is the number of the last one.
+#[derive(Clone, Copy, Default)]
+struct Unknown {
+    edges: u32,
+    xor: u32,
+}
+
+impl Unknown {
+    fn add(&mut self, e: EdgeId) {
+        self.edges += 1;
+        self.xor ^= e.0;
+    }
+
+    fn remove(&mut self, e: EdgeId) {
+        self.edges -= 1;
+        self.xor ^= e.0;
+    }
+}
+
 struct Flow<'a> {
     dag: &'a Dag,
     counts: Vec<Option<i128>>,
-    /// By vertex: its edges whose counts are not known yet.
-    unknown: Vec<Vec<EdgeId>>,
+    /// By vertex.
+    unknown: Vec<Unknown>,
     /// By vertex: what is known to come in less what is known to go out.
     surplus: Vec<i128>,
 }
@@ -115,7 +133,7 @@ impl<'a> Flow<'a> {
         let mut flow = Flow {
             dag,
             counts: vec![None; dag.edges().len()],
-            unknown: vec![Vec::new(); dag.vertices()],
+            unknown: vec![Unknown::default(); dag.vertices()],
             surplus: vec![0; dag.vertices()],
         };
         for e in edges(dag) {
@@ -125,8 +143,8 @@ impl<'a> Flow<'a> {
             } else if from == to {
                 return None; // a loop of one block is in no tree
             } else {
-                flow.unknown[from as usize].push(e);
-                flow.unknown[to as usize].push(e);
+                flow.unknown[from as usize].add(e);
+                flow.unknown[to as usize].add(e);
             }
         }
         Some(flow)
@@ -149,7 +167,7 @@ impl<'a> Flow<'a> {
         };
         self.know(e, count)?;
         for end in [v, w] {
-            self.unknown[end as usize].retain(|&other| other != e);
+            self.unknown[end as usize].remove(e);
         }
         Some(w)
     }

@@ -17,7 +17,7 @@ pub use shares::{Assignment, Owners, Share, Task, assign};
 use crate::dag::{Dag, MAX_PATHS, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
 use crate::index::{CfgEdge, FuncId};
-use crate::ir::{Cfg, SkipReason};
+use crate::ir::{Block, Cfg, SkipReason};
 use crate::numbering::{Numbering, ball_larus};
 use crate::weights::{Weights, static_weights};
 use fixedbitset::FixedBitSet;
@@ -90,14 +90,25 @@ impl FunctionPaths {
         Self::with_cuts(cfg, cuts).expect("enough edges are cut")
     }
 
-    /// Chooses the edges to count, by the weights.
+    /// Chooses the edges to count, by the weights. O(E log E).
     pub fn count_edges(&mut self, cfg: &Cfg) {
-        let (dag, blocks) = (&self.dag, &cfg.blocks);
-        self.counted = Some(if blocks.iter().any(|b| b.returns_twice) {
-            all_edges(dag)
-        } else {
-            counted_edges(dag, &self.weights, blocks.iter().any(|b| b.may_leave))
+        let dag = &self.dag;
+        let again = self.blocks(cfg).any(|b| b.returns_twice);
+        self.counted = Some(match again {
+            true => all_edges(dag),
+            false => counted_edges(dag, &self.weights, self.may_be_left(cfg)),
         });
+    }
+
+    /// Whether activations may end otherwise than by an exit of `cfg`, the control flow of these paths. O(V).
+    pub fn may_be_left(&self, cfg: &Cfg) -> bool {
+        self.blocks(cfg).any(|b| b.may_leave)
+    }
+
+    /// The blocks that can be reached.
+    fn blocks<'a>(&'a self, cfg: &'a Cfg) -> impl Iterator<Item = &'a Block> {
+        let dag = &self.dag;
+        dag.order().filter_map(|v| Some(cfg.block(dag.block(v)?)))
     }
 
     /// The paths of `cfg` when these edges (sorted) are cut; `None` when that leaves more than

@@ -119,11 +119,6 @@ fn table(ids: u64) -> Table {
     }
 }
 
-/// Whether activations may end otherwise than by an exit of `cfg`, whose DAG is `dag`. O(V).
-pub fn may_be_left(cfg: &Cfg, dag: &Dag) -> bool {
-    !may_leave(cfg, dag).is_clear()
-}
-
 /// The plan of one copy. Near-linear in what the copy profiles; functions in parallel.
 pub fn copy_plan(
     functions: &[FunctionInput],
@@ -150,7 +145,7 @@ pub fn copy_plan(
         Some(FunctionPlan {
             func: FuncId::new(i),
             table,
-            entries: share.first() == Some(copy) && may_be_left(functions[i].cfg, &paths.dag),
+            entries: share.first() == Some(copy) && paths.may_be_left(functions[i].cfg),
             probes,
         })
     });

@@ -76,6 +76,13 @@ impl Profile {
         self.manifest.scheme == Scheme::Edge
     }
 
+    /// What to tell of a profile that lacks copies.
+    pub fn incomplete(&self) -> Option<String> {
+        let missing: Vec<String> = self.missing.iter().map(|c| c.to_string()).collect();
+        let copies = missing.join(", ");
+        (!missing.is_empty()).then(|| format!("incomplete: nothing of copy {copies} was merged"))
+    }
+
     /// An error for a profile that has no paths.
     pub fn must_count_paths(&self) -> Result<()> {
         match self.counts_edges() {

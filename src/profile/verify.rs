@@ -21,7 +21,6 @@ use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::Linkage;
 use crate::manifest::Status;
-use crate::plan::build::may_be_left;
 use rayon::prelude::*;
 
 /// What verification found.
@@ -82,7 +81,7 @@ pub fn verify(profile: &Profile) -> Result<Report> {
 fn check(profile: &Profile, f: FuncId) -> Result<Checked> {
     let structure = profile.structure(f)?;
     let flow = flow(profile, f, &structure)?;
-    let may_leave = may_be_left(&structure.cfg, &structure.paths.dag);
+    let may_leave = structure.paths.may_be_left(&structure.cfg);
     let returns_twice = structure.cfg.blocks.iter().any(|b| b.returns_twice);
     Ok(Checked {
         structure,

@@ -11,6 +11,30 @@ use petgraph::unionfind::UnionFind;
 #[cfg(test)]
 mod tests;
 
+/// The edges of a maximum spanning tree (Kruskal) over the vertices of `dag` and `edges`, ascending ids, whose
+/// two ends `ends` gives. An edge between the two of `root` is in the tree, and not in the result. Ties by edge
+/// id. O(E log E).
+pub fn maximum_tree(
+    dag: &Dag,
+    weights: &[f64],
+    edges: impl Iterator<Item = EdgeId>,
+    root: (u32, u32),
+    ends: impl Fn(EdgeId) -> (u32, u32),
+) -> FixedBitSet {
+    let mut order: Vec<EdgeId> = edges.collect();
+    order.sort_by(|a, b| weights[b.index()].total_cmp(&weights[a.index()]));
+    let mut parts = UnionFind::<u32>::new(dag.vertices());
+    parts.union(root.0, root.1);
+    let mut tree = FixedBitSet::with_capacity(dag.edges().len());
+    for e in order {
+        let (from, to) = ends(e);
+        if parts.union(from, to) {
+            tree.insert(e.index());
+        }
+    }
+    tree
+}
+
 /// A spanning tree of a DAG with the edge EXIT → ENTRY added; that edge is in the tree.
 #[derive(Clone, Debug)]
 pub struct SpanningTree {
@@ -21,18 +45,11 @@ pub struct SpanningTree {
 impl SpanningTree {
     /// A tree of maximum weight (Kruskal); ties by edge id. O(E log E).
     pub fn maximum(dag: &Dag, weights: &[f64]) -> SpanningTree {
-        let mut order: Vec<EdgeId> = dag.edge_ids().collect();
-        order.sort_by(|a, b| weights[b.index()].total_cmp(&weights[a.index()]));
-        let mut parts = UnionFind::<u32>::new(dag.vertices());
-        parts.union(dag.entry().0, dag.exit().0);
-        let mut tree = FixedBitSet::with_capacity(order.len());
-        for e in order {
-            let edge = dag.edge(e);
-            if parts.union(edge.src.0, edge.dst.0) {
-                tree.insert(e.index());
-            }
+        let ends = |e| (dag.edge(e).src.0, dag.edge(e).dst.0);
+        let root = (dag.entry().0, dag.exit().0);
+        SpanningTree {
+            tree: maximum_tree(dag, weights, dag.edge_ids(), root, ends),
         }
-        SpanningTree { tree }
     }
 
     /// The increments that keep every path's id with probes on chords only: `inc(c)` is the

@@ -66,6 +66,8 @@ pub struct Coverage<'a> {
     pub rows: Vec<Row>,
     /// How many functions were selected.
     pub functions: usize,
+    /// Those whose paths are not all told: cut or skipped.
+    pub incomplete: Vec<FuncId>,
     /// By source file (by module, without debug information).
     pub files: BTreeMap<String, Paths>,
     /// All of them.
@@ -98,12 +100,15 @@ pub fn coverage<'a>(
             sum.feasible += row.paths.feasible;
         }
     }
-    rows.sort_by_key(|r| std::cmp::Reverse(r.paths.feasible - r.paths.executed));
+    let exact = |f: &FuncId| profile.entry(*f).status == Status::Exact;
+    let incomplete = rows.iter().map(|r| r.f).filter(|f| !exact(f)).collect();
+    rows.sort_by_key(|r| std::cmp::Reverse(r.paths.feasible.saturating_sub(r.paths.executed)));
     let functions = rows.len();
     rows.truncate(selection.top.unwrap_or(usize::MAX));
     Ok(Coverage {
         profile,
         functions,
+        incomplete,
         rows,
         files,
         total,

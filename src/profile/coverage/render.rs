@@ -3,14 +3,14 @@
 use super::{Coverage, Paths, Row, Uncovered, file};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, PathId};
-use crate::manifest::Status;
 use crate::profile::Profile;
 use crate::profile::report::text::{grouped, grouped128, shortened};
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
+const WARN: Style = AnsiColor::Yellow.on_default();
 
 impl Paths {
     /// The executed share.
@@ -61,31 +61,26 @@ pub fn text(coverage: &Coverage) -> String {
     }
     let _ = writeln!(out, "\n{}", columns.heading("function"));
     for row in &coverage.rows {
-        let _ = writeln!(out, "{}  {}", columns.row(&row.paths), name(coverage, row));
+        let name = coverage.profile.name(row.f);
+        let note = if row.ran { "" } else { " (no path ran)" };
+        let _ = writeln!(out, "{}  {name}{note}", columns.row(&row.paths));
         for uncovered in &row.uncovered {
             let _ = writeln!(out, "    {}", explained(coverage.profile, uncovered));
         }
     }
-    match coverage.functions - coverage.rows.len() {
-        0 => out,
-        more => {
-            out + &format!(
-                "… and {more} more functions (--top {})\n",
-                coverage.functions
-            )
-        }
+    if coverage.rows.len() < coverage.functions {
+        let more = coverage.functions - coverage.rows.len();
+        let _ = writeln!(
+            out,
+            "… and {more} more functions (--top {})",
+            coverage.functions
+        );
     }
-}
-
-/// The name, and what is to be known of the status.
-fn name(coverage: &Coverage, row: &Row) -> String {
-    let entry = coverage.profile.entry(row.f);
-    let name = coverage.profile.name(row.f);
-    match entry.status {
-        status @ (Status::Skipped(_) | Status::Cut) => format!("{name} ({status})"),
-        Status::Exact if !row.ran => format!("{name} (no path ran)"),
-        Status::Exact => name,
+    for &f in &coverage.incomplete {
+        let (name, status) = (coverage.profile.name(f), coverage.profile.entry(f).status);
+        let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
     }
+    out
 }
 
 /// `#5 not covered: lines 8, 8 (false), 11 (true)`, and which executed path is next to it.
@@ -108,9 +103,12 @@ fn explained(profile: &Profile, uncovered: &Uncovered) -> String {
     if let Some(near) = uncovered.near {
         let _ = write!(
             text,
-            "; #{} ran {} times and {}",
+            "; #{} ran {} and {}",
             near.id,
-            grouped(near.count),
+            match near.count {
+                1 => "once".to_string(),
+                n => format!("{} times", grouped(n)),
+            },
             match near.common {
                 0 => "starts elsewhere".to_string(),
                 n => format!("parts from it at {}", bare(&items[n - 1])),

@@ -4,6 +4,7 @@
 //! branch all ways out of its block are listed. Functions without debug information are not in it.
 
 use super::Counted;
+use crate::error::{Error, Result};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,7 +20,10 @@ struct Source {
 }
 
 /// The tracefile.
-pub fn render(profile: &Profile, functions: &[Counted]) -> String {
+///
+/// # Errors
+/// A profile without debug information: there are no lines to tell of.
+pub fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
     let mut sources: BTreeMap<&str, Source> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     for f in functions {
@@ -47,8 +51,13 @@ pub fn render(profile: &Profile, functions: &[Counted]) -> String {
             branches.entry(line).or_default().push(ways);
         });
     }
+    if sources.is_empty() {
+        let problem = "it knows no source lines";
+        let remedy = "profile a program that was compiled with -g";
+        return Err(Error::profile(&profile.path, problem, remedy));
+    }
     let sources = sources.iter().map(|(name, source)| record(name, source));
-    sources.collect()
+    Ok(sources.collect())
 }
 
 fn branches(f: &Counted, found: &mut impl FnMut(u32, u32, Vec<Option<u64>>)) {

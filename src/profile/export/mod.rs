@@ -63,7 +63,7 @@ pub fn export(
     let report = || Report::new(profile, selection);
     Ok(match format {
         Format::Proftext => unreachable!("it takes LLVM"),
-        Format::Lcov => lcov::render(profile, &functions(profile, selection)?).into(),
+        Format::Lcov => lcov::render(profile, &functions(profile, selection)?)?.into(),
         Format::Callgrind => callgrind::render(profile, &functions(profile, selection)?).into(),
         Format::Dot => dot::render(profile, &functions(profile, selection)?)?.into(),
         Format::Folded => folded::render(&report()?, weigh).into(),

@@ -88,13 +88,8 @@ fn summary(report: &Report) -> String {
             let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
         }
     }
-    if !profile.missing.is_empty() {
-        let missing: Vec<String> = profile.missing.iter().map(|c| c.to_string()).collect();
-        let copies = missing.join(", ");
-        let _ = writeln!(
-            out,
-            "{WARN}incomplete: nothing of copy {copies} was merged{WARN:#}"
-        );
+    if let Some(said) = profile.incomplete() {
+        let _ = writeln!(out, "{WARN}{said}{WARN:#}");
     }
     out
 }
