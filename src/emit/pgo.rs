@@ -11,6 +11,9 @@ use inkwell::context::Context;
 use inkwell::values::{FunctionValue, InstructionValue};
 use std::collections::HashMap;
 
+/// What the intrinsics are called that count.
+const PREFIX: &str = "llvm.instrprof.";
+
 /// What one counter counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Counter {
@@ -45,6 +48,15 @@ pub struct Instrumented {
 pub fn instrumented(input: &Input) -> Result<Vec<Instrumented>> {
     let context = Context::create();
     let module = parse(&context, &Source::new(input, CopyId(0)))?;
+    let instruments = |f: &FunctionValue| {
+        let name = f.get_name().to_bytes();
+        name.starts_with(PREFIX.as_bytes())
+    };
+    if module.get_functions().any(|f| instruments(&f)) {
+        let problem = "LLVM has instrumented it";
+        let remedy = "give the module without -fprofile-generate and its like";
+        return Err(Error::load(&input.path, problem, remedy));
+    }
     let functions: Vec<_> = sys::definitions(&module)
         .map(|f| (f, f.get_basic_blocks()))
         .collect();
@@ -78,25 +90,29 @@ fn read<'ctx>(
             None => Counter::Edges(split[&block].clone()),
         };
         for call in block.get_instructions() {
+            let Some(what) = intrinsic(call) else {
+                continue;
+            };
             let number = |i| sys::constant_operand(call, i);
-            match intrinsic(call).as_deref() {
-                Some(step @ ("increment" | "increment.step")) => {
-                    result.get_or_insert_with(|| Instrumented {
-                        ordinal,
-                        name: sys::string_operand(call, 0),
-                        hash: number(1),
-                        counters: Vec::with_capacity(number(2) as usize),
-                        value_sites: Vec::new(),
-                    });
-                    found.push((number(3) as usize, counted(step != "increment")));
+            // All of these begin with the name and the hash of the function.
+            let result = result.get_or_insert_with(|| Instrumented {
+                ordinal,
+                name: sys::string_operand(call, 0),
+                hash: number(1),
+                counters: Vec::new(),
+                value_sites: Vec::new(),
+            });
+            match what.as_str() {
+                "increment" | "increment.step" => {
+                    found.push((number(3) as usize, counted(what != "increment")));
                 }
-                Some("value.profile") => {
+                "value.profile" => {
                     let (kind, site) = (number(3) as usize, number(4) as u32);
-                    let sites = &mut result.as_mut()?.value_sites;
+                    let sites = &mut result.value_sites;
                     sites.resize(sites.len().max(kind + 1), 0);
                     sites[kind] = sites[kind].max(site + 1);
                 }
-                _ => {}
+                _ => unreachable!("{PREFIX}{what} is not what pgo-instr-gen inserts"),
             }
         }
     }
@@ -129,11 +145,11 @@ fn split_edges<'ctx>(
     split
 }
 
-/// What follows `llvm.instrprof.` in the name of what an instruction calls.
+/// What follows [`PREFIX`] in the name of what an instruction calls.
 fn intrinsic(i: InstructionValue) -> Option<String> {
     if !sys::is_call(i) {
         return None;
     }
     let name = sys::callee_name(i)?;
-    Some(name.strip_prefix("llvm.instrprof.")?.to_string())
+    Some(name.strip_prefix(PREFIX)?.to_string())
 }

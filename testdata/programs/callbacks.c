@@ -27,7 +27,24 @@ int sum(int n, ...) {
 
 int alternate(int n, ...) __attribute__((alias("sum")));
 
+static int half(int n) {
+    return n / 2;
+}
+
+static int twice(int n) {
+    return n * 2;
+}
+
+/* The call comes before anything that is worth counting. */
+__attribute__((noinline)) int applied(int (*const *functions)(int), int n) {
+    int x = functions[n % 2](n);
+    if (x > 50)
+        return x - n;
+    return x + n;
+}
+
 int main(void) {
+    int (*volatile const functions[])(int) = {half, twice};
     int (*const orders[])(const void *, const void *) = {by_value, by_last_digit};
     int a[40];
     for (int round = 0; round < 4; round++) {
@@ -37,5 +54,9 @@ int main(void) {
         printf("%d %d %d\n", a[0], a[39], sum(5, a[1], a[2], a[3], a[4], a[5]));
     }
     printf("%d\n", alternate(3, 1, 2, 3));
+    int applications = 0;
+    for (int i = 0; i < 90; i++)
+        applications += applied((int (*const *)(int))functions, i);
+    printf("%d\n", applications);
     return 0;
 }

@@ -25,8 +25,8 @@ pub struct Found {
     pub new_edges: u32,
 }
 
-/// At most `most` paths that did not run: those with fewest edges that never ran first, then those next to the
-/// hottest paths. At least one if there is one. `executed` are ids, counts and edges.
+/// At most `most` paths that did not run: those with fewest edges that never ran first, then those that start as
+/// the executed path does, then those next to the hottest paths. At least one if there is one. `executed` are ids, counts and edges.
 pub fn nearest(
     paths: &FunctionPaths,
     executed: &[(PathId, u64, Vec<EdgeId>)],
@@ -50,7 +50,9 @@ pub fn nearest(
     if found.is_empty() {
         found.extend(lowest(paths, &search, total));
     }
-    found.sort_by_key(|f| (f.new_edges, Reverse(f.near.map(|n| n.count)), f.id));
+    let elsewhere = |f: &Found| f.near.is_none_or(|n| n.common == 0);
+    let count = |f: &Found| f.near.map(|n| n.count);
+    found.sort_by_key(|f| (f.new_edges, elsewhere(f), Reverse(count(f)), f.id));
     found.truncate(most);
     found
 }

@@ -125,7 +125,8 @@ fn explained(profile: &Profile, uncovered: &Uncovered) -> String {
 fn places(profile: &Profile, uncovered: &Uncovered) -> Vec<String> {
     let line = &uncovered.path;
     let entry = profile.entry(line.func);
-    let home = entry.loc.map(|l| l.file);
+    let mut spans = entry.lines.iter().flatten();
+    let home = entry.loc.map(|l| l.file).or(spans.next().copied());
     let mut decisions = line.decisions.iter().peekable();
     let place = |b: &BlockId| {
         let position = entry.lines.get(b.index()).and_then(|l| l.chunks(3).last());
