@@ -6,46 +6,15 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
-use support::generate::{HEAD, main, program, smaller};
-use support::{copy_modules, execute, link, llvm, paths, project, rewrite, run, trace, tracer};
+use support::generate::{module, program, smaller, support_object};
+use support::{copy_modules, execute, link, paths, rewrite, trace, tracer};
 
 /// Programs that are one module: linking is what takes the time.
 const BATCH: usize = 25;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
-}
-
-/// The programs with these seeds as a module.
-fn module(seeds: &[u64], dir: &Path) -> PathBuf {
-    let numbers: Vec<usize> = (0..seeds.len()).collect();
-    let programs = numbers.iter().map(|&n| program(n, seeds[n]));
-    let text: String = [HEAD.to_string()]
-        .into_iter()
-        .chain(programs)
-        .chain([main(&numbers)])
-        .collect();
-    std::fs::create_dir_all(dir).unwrap();
-    let (file, module) = (dir.join("m.ll"), dir.join("m.bc"));
-    std::fs::write(&file, text).unwrap();
-    run(Command::new(llvm("llvm-as"))
-        .arg(file)
-        .arg("-o")
-        .arg(&module));
-    module
-}
-
-fn support_object(dir: &Path) -> PathBuf {
-    let object = dir.join("fuzz.o");
-    let mut clang = Command::new(llvm("clang++"));
-    run(clang
-        .arg("-c")
-        .arg(project("tests/support/fuzz.cpp"))
-        .arg("-o")
-        .arg(&object));
-    object
 }
 
 /// Runs the programs in every way that `round` selects; the first thing that is wrong.

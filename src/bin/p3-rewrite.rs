@@ -42,11 +42,11 @@ fn rewrite(args: Args) -> Result<()> {
 
 fn annotate(args: &AnnotateArgs) -> Result<()> {
     let done = pgo::annotate(&args.inputs, &args.profile, &args.out)?;
-    let out = args.out.display();
+    let (out, all) = (args.out.display(), done.functions);
     say(
         &done,
         args.quiet,
-        &format!("{out}: {} functions annotated", done.annotated),
+        &format!("{out}: {} of {all} functions annotated", done.annotated),
     );
     Ok(())
 }

@@ -58,37 +58,82 @@ pub fn instrumented(input: &Input) -> Result<Vec<Instrumented>> {
         return Err(Error::load(&input.path, problem, remedy));
     }
     let functions: Vec<_> = sys::definitions(&module)
-        .map(|f| (f, f.get_basic_blocks()))
+        .map(|f| (f, Before::new(f)))
         .collect();
     sys::run_passes(&module, "pgo-instr-gen").map_err(|problem| {
         let remedy = "this is a bug of p3-rewrite";
         Error::load(&input.path, problem, remedy)
     })?;
     let functions = (0..).zip(&functions);
-    let instrumented = functions.filter_map(|(ordinal, (f, blocks))| read(ordinal, *f, blocks));
+    let instrumented = functions.filter_map(|(ordinal, (f, before))| read(ordinal, *f, before));
     Ok(instrumented.collect())
 }
 
-/// Reads the calls that were inserted into function `f`, which had `blocks` before.
-fn read<'ctx>(
-    ordinal: u32,
-    f: FunctionValue<'ctx>,
-    blocks: &[BasicBlock<'ctx>],
-) -> Option<Instrumented> {
-    let numbers: HashMap<BasicBlock, BlockId> = blocks
-        .iter()
-        .enumerate()
-        .map(|(i, b)| (*b, BlockId::new(i)))
-        .collect();
-    let split = split_edges(blocks, &numbers);
+/// A function as it was. LLVM splits edges, and blocks that `indirectbr` and other terminators lead to; every
+/// terminator stays the terminator of what was its block.
+struct Before<'ctx> {
+    block_of: HashMap<InstructionValue<'ctx>, BlockId>,
+}
+
+impl<'ctx> Before<'ctx> {
+    fn new(f: FunctionValue<'ctx>) -> Self {
+        let ends = f.get_basic_blocks().into_iter().map(sites::terminator);
+        let numbered = ends.enumerate().map(|(i, end)| (end, BlockId::new(i)));
+        Before {
+            block_of: numbered.collect(),
+        }
+    }
+
+    /// What executions of each block of the function as it is now are executions of.
+    fn counters(&self, f: FunctionValue<'ctx>) -> HashMap<BasicBlock<'ctx>, Counter> {
+        let mut into = Into::default();
+        let blocks = f.get_basic_blocks();
+        for &block in &blocks {
+            let end = sites::terminator(block);
+            for succ in 0..sys::successor_count(end) {
+                let to = sys::successor(end, succ);
+                match self.block_of.get(&end) {
+                    Some(&block) => into
+                        .edges
+                        .entry(to)
+                        .or_default()
+                        .push(CfgEdge { block, succ }),
+                    None => into.own.entry(to).or_default().push(block),
+                }
+            }
+        }
+        let counter = |block| match self.block_of.get(&sites::terminator(block)) {
+            Some(&b) => Counter::Block(b),
+            None => Counter::Edges(into.all(block)),
+        };
+        blocks.into_iter().map(|b| (b, counter(b))).collect()
+    }
+}
+
+/// What leads to each block: edges of the function as it was, and jumps from blocks that LLVM added.
+#[derive(Default)]
+struct Into<'ctx> {
+    edges: HashMap<BasicBlock<'ctx>, Vec<CfgEdge>>,
+    own: HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>,
+}
+
+impl<'ctx> Into<'ctx> {
+    /// The edges that lead to a block, through added ones too, which are in no cycle of their own.
+    fn all(&self, block: BasicBlock<'ctx>) -> Vec<CfgEdge> {
+        let mut edges = self.edges.get(&block).cloned().unwrap_or_default();
+        for &own in self.own.get(&block).into_iter().flatten() {
+            edges.extend(self.all(own));
+        }
+        edges
+    }
+}
+
+/// Reads the calls that were inserted into function `f`.
+fn read<'ctx>(ordinal: u32, f: FunctionValue<'ctx>, before: &Before<'ctx>) -> Option<Instrumented> {
+    let counters = before.counters(f);
     let mut result: Option<Instrumented> = None;
     let mut found: Vec<(usize, Counter)> = Vec::new();
     for block in f.get_basic_blocks() {
-        let counted = |select: bool| match numbers.get(&block) {
-            Some(&b) if select => Counter::Select(b),
-            Some(&b) => Counter::Block(b),
-            None => Counter::Edges(split[&block].clone()),
-        };
         for call in block.get_instructions() {
             let Some(what) = intrinsic(call) else {
                 continue;
@@ -102,11 +147,12 @@ fn read<'ctx>(
                 counters: Vec::new(),
                 value_sites: Vec::new(),
             });
-            match what.as_str() {
-                "increment" | "increment.step" => {
-                    found.push((number(3) as usize, counted(what != "increment")));
+            match (what.as_str(), &counters[&block]) {
+                ("increment", counter) => found.push((number(3) as usize, counter.clone())),
+                ("increment.step", Counter::Block(b)) => {
+                    found.push((number(3) as usize, Counter::Select(*b)));
                 }
-                "value.profile" => {
+                ("value.profile", _) => {
                     let (kind, site) = (number(3) as usize, number(4) as u32);
                     let sites = &mut result.value_sites;
                     sites.resize(sites.len().max(kind + 1), 0);
@@ -124,25 +170,6 @@ fn read<'ctx>(
     );
     result.counters.extend(found.into_iter().map(|f| f.1));
     Some(result)
-}
-
-/// The edges behind blocks that LLVM put on them.
-fn split_edges<'ctx>(
-    blocks: &[BasicBlock<'ctx>],
-    numbers: &HashMap<BasicBlock<'ctx>, BlockId>,
-) -> HashMap<BasicBlock<'ctx>, Vec<CfgEdge>> {
-    let mut split: HashMap<_, Vec<CfgEdge>> = HashMap::new();
-    for (i, b) in blocks.iter().enumerate() {
-        let end = sites::terminator(*b);
-        for succ in 0..sys::successor_count(end) {
-            let to = sys::successor(end, succ);
-            if !numbers.contains_key(&to) {
-                let block = BlockId::new(i);
-                split.entry(to).or_default().push(CfgEdge { block, succ });
-            }
-        }
-    }
-    split
 }
 
 /// What follows [`PREFIX`] in the name of what an instruction calls.

@@ -21,7 +21,9 @@ use summary::Thresholds;
 /// What a command did.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// Functions that got their counts.
+    /// Functions of the modules.
+    pub functions: usize,
+    /// Those with counts.
     pub annotated: usize,
     /// What the user should know, a line each.
     pub warnings: Vec<String>,
@@ -65,9 +67,10 @@ impl Program {
     }
 
     fn done(&self) -> Done {
-        let counts = self.joined.counts.iter().flatten();
+        let counts = || self.joined.counts.iter().flatten();
         Done {
-            annotated: counts.flatten().count(),
+            functions: counts().count(),
+            annotated: counts().flatten().count(),
             warnings: self.joined.warnings(),
         }
     }

@@ -1,7 +1,10 @@
 //! Random programs in LLVM IR, deterministic by seed, that always end: every block that can be on
 //! a cycle calls `fz_mix`, which throws when the program has run long enough.
 
+use super::{llvm, project, run};
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A small generator of random numbers (xorshift64*).
 pub struct Random {
@@ -33,7 +36,7 @@ impl Random {
 }
 
 /// What every module of programs begins with.
-pub const HEAD: &str = "\
+const HEAD: &str = "\
 declare void @fz_mix(i32)
 declare i32 @fz_next(i32)
 declare i32 @fz_run(ptr, i32)
@@ -64,12 +67,43 @@ pub fn program(number: usize, seed: u64) -> String {
 }
 
 /// A `main` that runs these programs.
-pub fn main(numbers: &[usize]) -> String {
+fn main(numbers: &[usize]) -> String {
     let mut text = String::from("define i32 @main() {\n");
     for n in numbers {
         writeln!(text, "  %r{n} = call i32 @fz_run(ptr @p{n}_f0, i32 {n})").unwrap();
     }
     text + "  %s = call i32 @fz_report()\n  ret i32 %s\n}\n"
+}
+
+/// The programs with these seeds as a module.
+pub fn module(seeds: &[u64], dir: &Path) -> PathBuf {
+    let numbers: Vec<usize> = (0..seeds.len()).collect();
+    let programs = numbers.iter().map(|&n| program(n, seeds[n]));
+    let text: String = [HEAD.to_string()]
+        .into_iter()
+        .chain(programs)
+        .chain([main(&numbers)])
+        .collect();
+    std::fs::create_dir_all(dir).unwrap();
+    let (file, module) = (dir.join("m.ll"), dir.join("m.bc"));
+    std::fs::write(&file, text).unwrap();
+    run(Command::new(llvm("llvm-as"))
+        .arg(file)
+        .arg("-o")
+        .arg(&module));
+    module
+}
+
+/// What the programs call, compiled.
+pub fn support_object(dir: &Path) -> PathBuf {
+    let object = dir.join("fuzz.o");
+    let mut clang = Command::new(llvm("clang++"));
+    run(clang
+        .arg("-c")
+        .arg(project("tests/support/fuzz.cpp"))
+        .arg("-o")
+        .arg(&object));
+    object
 }
 
 enum End {
