@@ -3,7 +3,7 @@
 use super::Profile;
 use crate::index::FuncId;
 use crate::ir::{Cfg, Linkage};
-use crate::manifest::{FunctionEntry, Status};
+use crate::manifest::{FunctionEntry, Manifest, Status};
 use std::collections::HashMap;
 
 /// What is known of a function that is looked for.
@@ -17,6 +17,19 @@ pub struct Known<'a> {
     pub local: bool,
     /// Its control flow.
     pub cfg: &'a Cfg,
+}
+
+impl<'a> Known<'a> {
+    /// What a manifest knows of a function, whose control flow is `cfg`.
+    pub fn of(manifest: &'a Manifest, f: FuncId, cfg: &'a Cfg) -> Known<'a> {
+        let entry = &manifest.functions[f.index()];
+        Known {
+            module: &manifest.modules[entry.bodies[0].module.index()].name,
+            name: &entry.name,
+            local: entry.linkage == Linkage::Local,
+            cfg,
+        }
+    }
 }
 
 /// What a profile says of a function.

@@ -20,7 +20,7 @@ pub mod verify;
 pub mod weights;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, PathId};

@@ -1,9 +1,10 @@
 //! `p3-prof simulate`: the hits that each scheme would have cost, from one profile (spec §3).
 
+use super::matching::Known;
 use super::{Profile, edges};
 use crate::dag::Dag;
 use crate::error::{Error, Result};
-use crate::index::CopyId;
+use crate::index::{CopyId, FuncId};
 use crate::ir::Cfg;
 use crate::manifest::Manifest;
 use crate::partition::{FunctionInput, FunctionPaths, Scheme, Share, assign};
@@ -43,13 +44,8 @@ pub fn simulate(
 ) -> Result<Vec<Row>> {
     let mut ground = ground(manifest, profile)?;
     if let Some(weights) = weights {
-        let functions = manifest.functions.iter().zip(&ground.cfgs);
-        let functions = functions.map(|(f, cfg)| super::matching::Known {
-            module: &manifest.modules[f.bodies[0].module.index()].name,
-            name: &f.name,
-            local: f.linkage == crate::ir::Linkage::Local,
-            cfg,
-        });
+        let cfgs = ground.cfgs.iter().enumerate();
+        let functions = cfgs.map(|(i, cfg)| Known::of(manifest, FuncId::new(i), cfg));
         super::weights::apply(weights, functions, &mut ground.paths)?;
     }
     let inputs: Vec<FunctionInput> = manifest

@@ -2,7 +2,6 @@
 
 use super::report::Selection;
 use super::{Profile, coverage, diff, export, raw};
-use crate::ir::SkipReason;
 use crate::ir::lower::{LoadOptions, load_program};
 use crate::manifest::{Manifest, Parts};
 use crate::partition::{FunctionInput, Scheme, all_paths, assign};
@@ -154,7 +153,7 @@ const PROGRAM: &str = "
     }";
 
 /// A profile of `PROGRAM` with these counts.
-fn profile(counts: Vec<(u64, u64)>) -> Profile {
+pub fn profile(counts: Vec<(u64, u64)>) -> Profile {
     static EMPTY: std::sync::OnceLock<Profile> = std::sync::OnceLock::new();
     let counts = vec![counts];
     Profile {
@@ -194,110 +193,6 @@ fn empty_profile() -> Profile {
         counts: vec![Vec::new()],
         entries: vec![Some(12)],
     }
-}
-
-/// The program has 20 paths: 10 from its entry, 10 from its loop. Of one that ran, everything one decision away
-/// is told, what has fewest new edges first.
-#[test]
-fn coverage_by_hand() {
-    let explained = |counts: &[(u64, u64)]| {
-        let p = profile(counts.to_vec());
-        let coverage = coverage::coverage(&p, &Selection::default(), 99).unwrap();
-        let total = coverage.total;
-        assert_eq!((total.executed, total.feasible), (counts.len() as u128, 20));
-        let text = coverage::text(&coverage);
-        let lines = text.lines().filter_map(|l| l.strip_prefix("    "));
-        let lines = lines.filter(|l| l.starts_with('#'));
-        lines.map(str::to_string).collect::<Vec<_>>()
-    };
-    let one = explained(&[(0, 7)]);
-    let ids = |lines: &[String]| -> Vec<String> {
-        let id = |l: &String| l.split(' ').next().unwrap().to_string();
-        lines.iter().map(id).collect()
-    };
-    assert_eq!(ids(&one), ["#2", "#4", "#6", "#8", "#10", "#1"]);
-    assert_eq!(
-        one[0],
-        "#2 not covered: blocks b0, b1 (default), b2 (false), b4 (true), back to b1; \
-         #0 ran 7 times and parts from it at b2"
-    );
-    assert_eq!(
-        one[4],
-        "#10 not covered: blocks b1 (default), b2 (true), b3, b4 (true), from loop b1, back to b1; \
-         #0 ran 7 times and starts elsewhere"
-    );
-    // Left and right at both decisions, but never right at both.
-    let three = explained(&[(0, 7), (1, 1), (2, 1)]);
-    assert_eq!(
-        three[0],
-        "#3 not covered: blocks b0, b1 (default), b2 (false), b4 (false), b5; \
-         #1 ran once and parts from it at b2; each step ran on some path"
-    );
-    let every: Vec<(u64, u64)> = (0..20).map(|id| (id, 1)).collect();
-    assert!(explained(&every).is_empty());
-    assert_eq!(
-        explained(&[]),
-        ["#0 not covered: blocks b0, b1 (default), b2 (true), b3, b4 (true), back to b1"]
-    );
-}
-
-/// What is not profiled is in the denominator, and named.
-#[test]
-fn coverage_of_skipped_functions() {
-    let mut p = profile(vec![]);
-    p.manifest.functions[0].status = crate::manifest::Status::Skipped(SkipReason::NoProfile);
-    let coverage = coverage::coverage(&p, &Selection::default(), 1).unwrap();
-    assert_eq!((coverage.total.executed, coverage.total.feasible), (0, 20));
-    assert!(coverage::text(&coverage).contains("main: skipped(attribute noprofile)"));
-}
-
-#[test]
-fn diff_by_hand() {
-    let (a, b) = (
-        profile(vec![(0, 90), (1, 10)]),
-        profile(vec![(0, 50), (2, 50)]),
-    );
-    let ids = |changes: &[diff::Change]| changes.iter().map(|c| c.line.id).collect::<Vec<_>>();
-    let all = Selection::default();
-    let d = diff::diff(&a, &b, &all, 0.1).unwrap();
-    assert_eq!(
-        (ids(&d.appeared), ids(&d.vanished), ids(&d.changed)),
-        (vec![2], vec![1], vec![0])
-    );
-    assert!(d.found() && d.steady == 0);
-    let text = diff::text(&d, 5);
-    assert!(
-        text.contains("  90 (90.00%) → 50 (50.00%)  main #0  b0→b1→b2→b3→b4"),
-        "{text}"
-    );
-    let d = diff::diff(&a, &b, &all, 0.5).unwrap();
-    assert_eq!((ids(&d.changed), d.steady), (vec![], 1));
-    let d = diff::diff(&a, &a, &all, 0.0).unwrap();
-    assert!(!d.found() && d.steady == 2);
-}
-
-/// Functions that changed are named, not compared.
-#[test]
-fn diff_of_other_builds() {
-    let (a, mut b) = (profile(vec![(0, 1)]), profile(vec![(0, 1)]));
-    let all = Selection::default();
-    b.manifest.modules[0].name = "renamed.ll".into();
-    assert!(!diff::diff(&a, &b, &all, 0.1).unwrap().found());
-    let hash = b.manifest.functions[0].cfg_hash();
-    b.manifest.functions[0].succs[3] = vec![BlockId(5)];
-    assert_ne!(b.manifest.functions[0].cfg_hash(), hash);
-    let d = diff::diff(&a, &b, &all, 0.1).unwrap();
-    assert_eq!(
-        (&d.incomparable[..], d.appeared.len()),
-        (&["main".to_string()][..], 0)
-    );
-    assert!(d.found() && d.only_before.is_empty() && d.only_after.is_empty());
-    b.manifest.functions[0].name = "other".into();
-    let d = diff::diff(&a, &b, &all, 0.1).unwrap();
-    assert_eq!(
-        (&d.only_before[..], &d.only_after[..]),
-        (&["main".to_string()][..], &["other".to_string()][..])
-    );
 }
 
 #[test]

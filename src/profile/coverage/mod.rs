@@ -4,6 +4,8 @@
 
 mod nearest;
 mod render;
+#[cfg(test)]
+mod tests;
 
 pub use render::{csv, json, text};
 

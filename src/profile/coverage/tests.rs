@@ -1,0 +1,59 @@
+use super::{coverage, text};
+use crate::ir::SkipReason;
+use crate::profile::report::Selection;
+use crate::profile::tests::profile;
+
+/// The program has 20 paths: 10 from its entry, 10 from its loop. Of one that ran, everything one decision away
+/// is told, what has fewest new edges first.
+#[test]
+fn coverage_by_hand() {
+    let explained = |counts: &[(u64, u64)]| {
+        let p = profile(counts.to_vec());
+        let found = coverage(&p, &Selection::default(), 99).unwrap();
+        let total = found.total;
+        assert_eq!((total.executed, total.feasible), (counts.len() as u128, 20));
+        let shown = text(&found);
+        let lines = shown.lines().filter_map(|l| l.strip_prefix("    "));
+        let lines = lines.filter(|l| l.starts_with('#'));
+        lines.map(str::to_string).collect::<Vec<_>>()
+    };
+    let one = explained(&[(0, 7)]);
+    let ids = |lines: &[String]| -> Vec<String> {
+        let id = |l: &String| l.split(' ').next().unwrap().to_string();
+        lines.iter().map(id).collect()
+    };
+    assert_eq!(ids(&one), ["#2", "#4", "#6", "#8", "#10", "#1"]);
+    assert_eq!(
+        one[0],
+        "#2 not covered: blocks b0, b1 (default), b2 (false), b4 (true), back to b1; \
+         #0 ran 7 times and parts from it at b2"
+    );
+    assert_eq!(
+        one[4],
+        "#10 not covered: blocks b1 (default), b2 (true), b3, b4 (true), from loop b1, back to b1; \
+         #0 ran 7 times and starts elsewhere"
+    );
+    // Left and right at both decisions, but never right at both.
+    let three = explained(&[(0, 7), (1, 1), (2, 1)]);
+    assert_eq!(
+        three[0],
+        "#3 not covered: blocks b0, b1 (default), b2 (false), b4 (false), b5; \
+         #1 ran once and parts from it at b2; each step ran on some path"
+    );
+    let every: Vec<(u64, u64)> = (0..20).map(|id| (id, 1)).collect();
+    assert!(explained(&every).is_empty());
+    assert_eq!(
+        explained(&[]),
+        ["#0 not covered: blocks b0, b1 (default), b2 (true), b3, b4 (true), back to b1"]
+    );
+}
+
+/// What is not profiled is in the denominator, and named.
+#[test]
+fn coverage_of_skipped_functions() {
+    let mut p = profile(vec![]);
+    p.manifest.functions[0].status = crate::manifest::Status::Skipped(SkipReason::NoProfile);
+    let found = coverage(&p, &Selection::default(), 1).unwrap();
+    assert_eq!((found.total.executed, found.total.feasible), (0, 20));
+    assert!(text(&found).contains("main: skipped(attribute noprofile)"));
+}

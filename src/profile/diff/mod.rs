@@ -1,0 +1,229 @@
+//! `p3-prof diff`: what changed from one profile to another, of another run or another build.
+//!
+//! A path is the same in both when its function has the same name and control flow, and it the same blocks. Where
+//! control flow changed nothing can be compared, and the function is named.
+
+mod render;
+#[cfg(test)]
+mod tests;
+
+pub use render::{csv, json, text};
+
+use super::Profile;
+use super::matching::{Index, Known, Match};
+use super::report::{Line, Selection, lines};
+use crate::error::Result;
+use crate::index::{FuncId, PathId};
+use crate::manifest::Status;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashSet};
+
+/// How often a path ran.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Frequency {
+    /// How often.
+    pub count: u64,
+    /// Its share of all executed paths of its profile.
+    pub share: f64,
+}
+
+/// A path of one or both profiles.
+pub struct Change {
+    /// It, as it is in the later profile, or in the earlier one if it vanished.
+    pub line: Line,
+    /// In the earlier profile; nothing if it appeared.
+    pub before: Option<Frequency>,
+    /// In the later profile; nothing if it vanished.
+    pub after: Option<Frequency>,
+}
+
+impl Change {
+    /// By how much its share changed.
+    fn change(&self) -> f64 {
+        let share = |f: Option<Frequency>| f.map_or(0.0, |f| f.share);
+        share(self.after) - share(self.before)
+    }
+}
+
+/// What changed.
+pub struct Diff<'a> {
+    before: &'a Profile,
+    after: &'a Profile,
+    /// Paths that ran only later, by descending share.
+    pub appeared: Vec<Change>,
+    /// Paths that ran only earlier, likewise.
+    pub vanished: Vec<Change>,
+    /// Paths of both whose share changed by at least what was asked for, the largest changes first.
+    pub changed: Vec<Change>,
+    /// How many paths of both did not.
+    pub steady: usize,
+    /// Functions whose paths cannot be compared: of other control flow.
+    pub incomparable: Vec<String>,
+    /// Functions that only the earlier one profiled.
+    pub only_before: Vec<String>,
+    /// Functions that only the later one profiled.
+    pub only_after: Vec<String>,
+}
+
+impl Diff<'_> {
+    /// Whether there is anything to tell.
+    pub fn found(&self) -> bool {
+        let paths = self.appeared.len() + self.vanished.len() + self.changed.len();
+        let functions = self.incomparable.len() + self.only_before.len() + self.only_after.len();
+        paths + functions > 0
+    }
+}
+
+/// What changed from `before` to `after` in the selected functions; of paths that both have, only changes of the
+/// share by at least `least` (1 is everything). O(functions + total path length of what changed).
+///
+/// # Errors
+/// Profiles of edges, or damaged ones.
+pub fn diff<'a>(
+    before: &'a Profile,
+    after: &'a Profile,
+    selection: &Selection,
+    least: f64,
+) -> Result<Diff<'a>> {
+    before.must_count_paths()?;
+    after.must_count_paths()?;
+    let mut diff = Diff {
+        before,
+        after,
+        appeared: Vec::new(),
+        vanished: Vec::new(),
+        changed: Vec::new(),
+        steady: 0,
+        incomparable: Vec::new(),
+        only_before: Vec::new(),
+        only_after: Vec::new(),
+    };
+    let pairs = pairs(&mut diff, selection);
+    let totals = [total(before), total(after)];
+    let (mut gone, mut here) = (Vec::new(), Vec::new());
+    for pair in pairs {
+        for found in paths([before, after], pair, totals) {
+            match (found.before, found.after) {
+                (Some(was), Some(is)) if steady(was, is, least) => diff.steady += 1,
+                (_, Some(_)) => here.push(found),
+                _ => gone.push(found),
+            }
+        }
+    }
+    for (profile, found) in [(before, gone), (after, here)] {
+        diff.describe(profile, found)?;
+    }
+    for changes in [&mut diff.appeared, &mut diff.vanished, &mut diff.changed] {
+        changes.sort_by(|a, b| b.change().abs().total_cmp(&a.change().abs()));
+    }
+    Ok(diff)
+}
+
+/// A path of a function that both profiles have.
+struct Found {
+    /// In the later profile, or in the earlier one if it vanished.
+    func: FuncId,
+    id: PathId,
+    before: Option<Frequency>,
+    after: Option<Frequency>,
+}
+
+fn steady(was: Frequency, is: Frequency, least: f64) -> bool {
+    let change = (is.share - was.share).abs();
+    change < least || change == 0.0
+}
+
+/// The paths of one function in either profile, by id.
+fn paths(profiles: [&Profile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -> Vec<Found> {
+    let counts = |side: usize, f: FuncId| {
+        let counts = profiles[side].counts[f.index()].iter();
+        counts.map(move |&(id, count)| {
+            let share = count as f64 / totals[side];
+            (id, Frequency { count, share })
+        })
+    };
+    let mut found: BTreeMap<PathId, Found> = BTreeMap::new();
+    for (id, frequency) in counts(0, pair.0) {
+        let path = Found {
+            func: pair.0,
+            id,
+            before: Some(frequency),
+            after: None,
+        };
+        found.insert(id, path);
+    }
+    for (id, frequency) in counts(1, pair.1) {
+        let path = found.entry(id).or_insert(Found {
+            func: pair.1,
+            id,
+            before: None,
+            after: None,
+        });
+        (path.func, path.after) = (pair.1, Some(frequency));
+    }
+    found.into_values().collect()
+}
+
+impl Diff<'_> {
+    /// Adds what was found in functions of `profile`.
+    fn describe(&mut self, profile: &Profile, found: Vec<Found>) -> Result<()> {
+        let count = |f: &Found| f.after.or(f.before).map_or(0, |x| x.count);
+        let wanted: Vec<_> = found.iter().map(|f| (f.func, f.id, count(f))).collect();
+        for (line, found) in lines(profile, &wanted)?.into_iter().zip(found) {
+            let changes = match (found.before, found.after) {
+                (None, _) => &mut self.appeared,
+                (_, None) => &mut self.vanished,
+                _ => &mut self.changed,
+            };
+            changes.push(Change {
+                line,
+                before: found.before,
+                after: found.after,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn total(profile: &Profile) -> f64 {
+    let counts = profile.counts.iter().flatten().map(|c| u128::from(c.1));
+    counts.sum::<u128>().max(1) as f64
+}
+
+/// The functions that can be compared; the others are noted in `diff`.
+fn pairs(diff: &mut Diff, selection: &Selection) -> Vec<(FuncId, FuncId)> {
+    let (before, after) = (diff.before, diff.after);
+    let index = Index::new(before);
+    let mut known = HashSet::new();
+    let mut pairs = Vec::new();
+    for g in profiled(after, selection) {
+        let cfg = after.entry(g).cfg();
+        match index.find(&Known::of(&after.manifest, g, &cfg)) {
+            Match::Same(f) if before.entry(f).cuts == after.entry(g).cuts => {
+                known.insert(f);
+                pairs.push((f, g));
+            }
+            Match::Same(_) | Match::Changed => diff.incomparable.push(after.name(g)),
+            Match::Unknown => diff.only_after.push(after.name(g)),
+        }
+    }
+    let later = Index::new(after);
+    for f in profiled(before, selection).filter(|f| !known.contains(f)) {
+        let cfg = before.entry(f).cfg();
+        if later.find(&Known::of(&before.manifest, f, &cfg)) == Match::Unknown {
+            diff.only_before.push(before.name(f));
+        }
+    }
+    pairs
+}
+
+fn profiled<'a>(
+    profile: &'a Profile,
+    selection: &'a Selection,
+) -> impl Iterator<Item = FuncId> + 'a {
+    let all = (0..profile.manifest.functions.len()).map(FuncId::new);
+    all.filter(|f| {
+        let skipped = matches!(profile.entry(*f).status, Status::Skipped(_));
+        !skipped && selection.admits(profile, *f)
+    })
+}

@@ -1,0 +1,167 @@
+//! Differences as text, JSON and CSV.
+
+use super::{Change, Diff, Frequency};
+use crate::index::BlockId;
+use crate::profile::Profile;
+use crate::profile::report::text::{decisions, grouped, lines, place};
+use anstyle::Style;
+use serde::Serialize;
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+
+/// For people; of each kind of change at most `top`.
+pub fn text(diff: &Diff, top: usize) -> String {
+    let mut out = String::new();
+    let kinds = [
+        ("appeared", &diff.appeared, diff.after),
+        ("vanished", &diff.vanished, diff.before),
+        ("changed", &diff.changed, diff.after),
+    ];
+    for (what, changes, profile) in kinds {
+        if changes.is_empty() {
+            continue;
+        }
+        let n = grouped(changes.len() as u64);
+        let _ = writeln!(out, "{BOLD}{n} paths {what}{BOLD:#}");
+        for change in changes.iter().take(top) {
+            let _ = writeln!(out, "{}", described(profile, change));
+        }
+        if changes.len() > top {
+            let _ = writeln!(out, "  … and {} more", changes.len() - top);
+        }
+    }
+    let functions = [
+        (
+            "control flow changed, paths not compared",
+            &diff.incomparable,
+        ),
+        ("only in the earlier profile", &diff.only_before),
+        ("only in the later profile", &diff.only_after),
+    ];
+    for (what, names) in functions.iter().filter(|(_, n)| !n.is_empty()) {
+        let _ = writeln!(out, "{BOLD}{} functions {what}{BOLD:#}", names.len());
+        for name in names.iter().take(top) {
+            let _ = writeln!(out, "  {name}");
+        }
+        if names.len() > top {
+            let _ = writeln!(out, "  … and {} more", names.len() - top);
+        }
+    }
+    let _ = writeln!(out, "{} paths steady", grouped(diff.steady as u64));
+    out
+}
+
+fn described(profile: &Profile, change: &Change) -> String {
+    let line = &change.line;
+    let side = |f: Option<Frequency>| match f {
+        Some(f) => format!("{} ({:.2}%)", grouped(f.count), f.share * 100.0),
+        None => "0".into(),
+    };
+    let where_ = match line.locs.is_empty() {
+        true => {
+            let blocks: Vec<String> = line.path.blocks.iter().map(|b| format!("b{b}")).collect();
+            blocks.join("→")
+        }
+        false => lines(&profile.manifest.files, &line.locs),
+    };
+    let mut text = format!(
+        "  {} → {}  {} #{}  {where_}",
+        side(change.before),
+        side(change.after),
+        profile.name(line.func),
+        line.id,
+    );
+    if !line.decisions.is_empty() {
+        let _ = write!(text, "  {}", decisions(line, place));
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    appeared: Vec<JsonPath<'a>>,
+    vanished: Vec<JsonPath<'a>>,
+    changed: Vec<JsonPath<'a>>,
+    steady: usize,
+    incomparable: &'a [String],
+    only_before: &'a [String],
+    only_after: &'a [String],
+}
+
+#[derive(Serialize)]
+struct JsonPath<'a> {
+    module: &'a str,
+    name: &'a str,
+    cfg: String,
+    id: String,
+    blocks: &'a [BlockId],
+    before: Option<Frequency>,
+    after: Option<Frequency>,
+}
+
+/// For other programs.
+pub fn json(diff: &Diff) -> String {
+    fn paths<'a>(profile: &'a Profile, changes: &'a [Change]) -> Vec<JsonPath<'a>> {
+        let path = |c: &'a Change| JsonPath {
+            module: profile.module(c.line.func),
+            name: &profile.entry(c.line.func).name,
+            cfg: profile.entry(c.line.func).cfg_hash(),
+            id: c.line.id.to_string(),
+            blocks: &c.line.path.blocks,
+            before: c.before,
+            after: c.after,
+        };
+        changes.iter().map(path).collect()
+    }
+    let json = Json {
+        appeared: paths(diff.after, &diff.appeared),
+        vanished: paths(diff.before, &diff.vanished),
+        changed: paths(diff.after, &diff.changed),
+        steady: diff.steady,
+        incomparable: &diff.incomparable,
+        only_before: &diff.only_before,
+        only_after: &diff.only_after,
+    };
+    serde_json::to_string(&json).expect("a report serialises") + "\n"
+}
+
+/// One record for each path that appeared, vanished or changed, after a heading.
+pub fn csv(diff: &Diff) -> String {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let heading = [
+        "change",
+        "module",
+        "function",
+        "id",
+        "before",
+        "after",
+        "share_before",
+        "share_after",
+    ];
+    out.write_record(heading).expect("memory takes everything");
+    let kinds = [
+        ("appeared", &diff.appeared, diff.after),
+        ("vanished", &diff.vanished, diff.before),
+        ("changed", &diff.changed, diff.after),
+    ];
+    for (what, changes, profile) in kinds {
+        for c in changes {
+            let count = |f: Option<Frequency>| f.map_or(0, |f| f.count).to_string();
+            let share = |f: Option<Frequency>| format!("{:.6}", f.map_or(0.0, |f| f.share));
+            let record = [
+                what.to_string(),
+                profile.module(c.line.func).to_string(),
+                profile.entry(c.line.func).name.clone(),
+                c.line.id.to_string(),
+                count(c.before),
+                count(c.after),
+                share(c.before),
+                share(c.after),
+            ];
+            out.write_record(record).expect("memory takes everything");
+        }
+    }
+    let bytes = out.into_inner().expect("memory takes everything");
+    String::from_utf8(bytes).expect("all fields are text")
+}
