@@ -1,13 +1,14 @@
 //! Arguments and commands of `p3-prof`.
 
+mod export;
+
 use super::Color;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
-use crate::output::write_whole;
 use crate::partition::Scheme;
 use crate::profile::merge::{FailureMode, merge};
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
-use crate::profile::{Profile, accuracy, compare, coverage, diff, export, hits, simulate, verify};
+use crate::profile::{Profile, accuracy, compare, coverage, diff, hits, simulate, verify};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ enum Command {
     /// Show which paths appeared, vanished or changed their share: exit 1 if any did
     Diff(DiffArgs),
     /// Write the profile in the format of another tool
-    Export(ExportArgs),
+    Export(export::ExportArgs),
     /// Show the probes that each copy of a --count-hits build executed
     Hits(HitsArgs),
     /// Compute the hits that each scheme would have cost, without running anything
@@ -167,27 +168,6 @@ struct DiffArgs {
 }
 
 #[derive(Debug, Args)]
-struct ExportArgs {
-    /// A merged profile
-    file: PathBuf,
-    /// What to write
-    #[arg(long, value_enum)]
-    format: export::Format,
-    /// Where to write it [default: standard output]
-    #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
-    /// Only functions whose symbol matches
-    #[arg(long, value_name = "RE")]
-    function: Option<Regex>,
-    /// What a path weighs, for folded
-    #[arg(long, value_enum, default_value = "paths")]
-    weigh: export::Weigh,
-    /// The modules that were profiled, for proftext [default: the folder native beside FILE]
-    #[arg(long, value_name = "PATH")]
-    modules: Vec<PathBuf>,
-}
-
-#[derive(Debug, Args)]
 struct HitsArgs {
     /// The manifest.json of the copies
     #[arg(short, long, value_name = "FILE")]
@@ -267,7 +247,7 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Accuracy(args) => run_accuracy(args),
         Command::Coverage(args) => run_coverage(args),
         Command::Diff(args) => run_diff(args),
-        Command::Export(args) => run_export(args),
+        Command::Export(args) => export::run(args),
         Command::Hits(args) => run_hits(args),
         Command::Simulate(args) => run_simulate(args),
     }
@@ -413,76 +393,6 @@ fn run_diff(args: &DiffArgs) -> Result<Outcome> {
         ..Outcome::default()
     }
     .about(&[&a, &b]))
-}
-
-fn run_export(args: &ExportArgs) -> Result<Outcome> {
-    if args.format == export::Format::Proftext {
-        return proftext(args);
-    }
-    let profile = Profile::read(&args.file)?;
-    let function = args.function.clone();
-    let selection = Selection {
-        function,
-        top: None,
-    };
-    let mut data = export::export(&profile, &selection, args.format, args.weigh)?;
-    if let Some(file) = &args.output {
-        write_whole(file, &data)?;
-        data = Vec::new();
-    }
-    Ok(Outcome {
-        data,
-        warnings: export::left_out(&profile, &selection).collect(),
-        ..Outcome::default()
-    }
-    .about(&[&profile]))
-}
-
-/// By `p3-rewrite`, which knows LLVM: this program runs where there is none.
-fn proftext(args: &ExportArgs) -> Result<Outcome> {
-    if args.function.is_some() {
-        let message = "--function does not go with proftext, which is about whole programs";
-        return Err(Error::Usage(message.into()));
-    }
-    let mut modules = args.modules.clone();
-    if modules.is_empty() {
-        let native = args.file.with_file_name("native");
-        if !native.is_dir() {
-            let problem = "proftext needs the modules that were profiled";
-            return Err(Error::profile(
-                &args.file,
-                problem,
-                "name them with --modules",
-            ));
-        }
-        modules.push(native);
-    }
-    let beside = std::env::current_exe().ok();
-    let beside = beside.map(|p| p.with_file_name("p3-rewrite"));
-    let program = beside.filter(|p| p.is_file());
-    let program = program.unwrap_or_else(|| "p3-rewrite".into());
-    let mut command = std::process::Command::new(&program);
-    command.arg("proftext").args(&modules);
-    command.arg("--profile").arg(&args.file);
-    if let Some(file) = &args.output {
-        command.arg("-o").arg(file);
-    }
-    let output = command.output().map_err(|e| {
-        let program = program.display();
-        Error::Usage(format!("{program}: {e}; install p3-rewrite beside p3-prof"))
-    })?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        let line = said.lines().last().unwrap_or("p3-rewrite failed");
-        let line = line.strip_prefix("error: ").unwrap_or(line);
-        return Err(Error::Usage(line.to_string()));
-    }
-    let warnings = said.lines().filter_map(|l| l.strip_prefix("warning: "));
-    Ok(Outcome {
-        data: output.stdout,
-        warnings: warnings.map(str::to_string).collect(),
-        ..Outcome::default()
-    })
 }
 
 fn run_hits(args: &HitsArgs) -> Result<Outcome> {

@@ -1,0 +1,102 @@
+//! `p3-prof export`.
+
+use super::Outcome;
+use crate::error::{Error, Result};
+use crate::output::write_whole;
+use crate::profile::report::Selection;
+use crate::profile::{Profile, export};
+use clap::Args;
+use regex::Regex;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// A merged profile
+    file: PathBuf,
+    /// What to write
+    #[arg(long, value_enum)]
+    format: export::Format,
+    /// Where to write it [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Only functions whose symbol matches
+    #[arg(long, value_name = "RE")]
+    function: Option<Regex>,
+    /// What a path weighs, for folded
+    #[arg(long, value_enum, default_value = "paths")]
+    weigh: export::Weigh,
+    /// The modules that were profiled, for proftext [default: the folder native beside FILE]
+    #[arg(long, value_name = "PATH")]
+    modules: Vec<PathBuf>,
+}
+
+/// Writes the profile in the format that is asked for.
+pub fn run(args: &ExportArgs) -> Result<Outcome> {
+    if args.format == export::Format::Proftext {
+        return proftext(args);
+    }
+    let profile = Profile::read(&args.file)?;
+    let function = args.function.clone();
+    let selection = Selection {
+        function,
+        top: None,
+    };
+    let mut data = export::export(&profile, &selection, args.format, args.weigh)?;
+    if let Some(file) = &args.output {
+        write_whole(file, &data)?;
+        data = Vec::new();
+    }
+    Ok(Outcome {
+        data,
+        warnings: export::left_out(&profile, &selection).collect(),
+        ..Outcome::default()
+    }
+    .about(&[&profile]))
+}
+
+/// By `p3-rewrite`, which knows LLVM: this program runs where there is none.
+fn proftext(args: &ExportArgs) -> Result<Outcome> {
+    if args.function.is_some() {
+        let message = "--function does not go with proftext, which is about whole programs";
+        return Err(Error::Usage(message.into()));
+    }
+    let mut modules = args.modules.clone();
+    if modules.is_empty() {
+        let native = args.file.with_file_name("native");
+        if !native.is_dir() {
+            let problem = "proftext needs the modules that were profiled";
+            return Err(Error::profile(
+                &args.file,
+                problem,
+                "name them with --modules",
+            ));
+        }
+        modules.push(native);
+    }
+    let beside = std::env::current_exe().ok();
+    let beside = beside.map(|p| p.with_file_name("p3-rewrite"));
+    let program = beside.filter(|p| p.is_file());
+    let program = program.unwrap_or_else(|| "p3-rewrite".into());
+    let mut command = std::process::Command::new(&program);
+    command.arg("proftext").args(&modules);
+    command.arg("--profile").arg(&args.file);
+    if let Some(file) = &args.output {
+        command.arg("-o").arg(file);
+    }
+    let output = command.output().map_err(|e| {
+        let program = program.display();
+        Error::Usage(format!("{program}: {e}; install p3-rewrite beside p3-prof"))
+    })?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        let line = said.lines().last().unwrap_or("p3-rewrite failed");
+        let line = line.strip_prefix("error: ").unwrap_or(line);
+        return Err(Error::Usage(line.to_string()));
+    }
+    let warnings = said.lines().filter_map(|l| l.strip_prefix("warning: "));
+    Ok(Outcome {
+        data: output.stdout,
+        warnings: warnings.map(str::to_string).collect(),
+        ..Outcome::default()
+    })
+}
