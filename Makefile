@@ -5,8 +5,8 @@ OUT ?= target/demo
 APT = clang-19 llvm-19 llvm-19-dev libpolly-19-dev lld-19 libclang-rt-19-dev zlib1g-dev libzstd-dev g++ make util-linux
 TOOLS = clang-19 opt-19 llvm-profdata-19 ld.lld-19 g++ setarch
 # What opens exported profiles, for the tests
-VIEWERS = genhtml dot callgrind_annotate go npm
-VIEWERS_APT = lcov graphviz valgrind golang-go $(if $(shell command -v npm),,npm)
+VIEWERS = genhtml dot callgrind_annotate go npm chromium
+VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
 .PHONY: help setup setup-tests build demo test lint corpus programs bench fuzz cross clean
 help:

@@ -223,6 +223,12 @@ fn pprof_reads_pprof() {
         let dir = tempfile::tempdir().unwrap();
         let profile = profiled(name, DEBUG, dir.path());
         let file = export(&profile, "pprof", &[]);
+        let mut stdout = Command::new(PROF);
+        let printed = run(stdout
+            .arg("export")
+            .arg(&profile)
+            .args(["--format", "pprof"]));
+        assert_eq!(printed.stdout, std::fs::read(&file).unwrap());
         let (paths, instructions) = totals(&profile);
         for (index, total) in [("paths", paths), ("instructions", instructions)] {
             let index = format!("-sample_index={index}");
@@ -243,18 +249,19 @@ fn pprof_reads_pprof() {
     );
 }
 
-/// By speedscope's own schema of its files, from its package.
+/// By speedscope's own schema of its files, and in a browser.
 #[test]
-fn speedscope_has_a_schema() {
-    let dir = tempfile::tempdir().unwrap();
+fn speedscope_opens_speedscope() {
+    let package = tempfile::tempdir().unwrap();
+    let package = package.path();
     let mut npm = Command::new("npm");
-    npm.args(["pack", "--silent", "speedscope@1"])
-        .current_dir(dir.path());
-    let package = text(run(&mut npm));
+    npm.args(["pack", "--silent", "speedscope@1"]);
+    let file = text(run(npm.current_dir(package)));
     let mut tar = Command::new("tar");
-    tar.arg("-xzOf").arg(package.trim()).current_dir(dir.path());
-    let schema = run(tar.arg("package/dist/release/file-format-schema.json"));
-    let schema: serde_json::Value = serde_json::from_slice(&schema.stdout).unwrap();
+    run(tar.arg("-xzf").arg(file.trim()).current_dir(package));
+    let release = package.join("package/dist/release");
+    let schema = read(&release.join("file-format-schema.json"));
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for (name, flags) in [("demo", DEBUG), ("exceptions", DEBUG), ("loops", &["-O1"])] {
         let dir = tempfile::tempdir().unwrap();
@@ -290,6 +297,44 @@ fn speedscope_has_a_schema() {
     }
     // The schema refuses what it should.
     assert!(!validator.is_valid(&serde_json::json!({ "profiles": [] })));
+
+    let dir = tempfile::tempdir().unwrap();
+    let profile = profiled("demo", DEBUG, dir.path());
+    let exported = std::fs::read(export(&profile, "speedscope", &[])).unwrap();
+    let page = in_browser(&release, &exported, dir.path());
+    assert!(
+        page.contains("paths executed") && page.contains("1/2"),
+        "{page}"
+    );
+}
+
+/// What speedscope's page looks like, as text, when it has loaded a file.
+fn in_browser(release: &Path, exported: &[u8], dir: &Path) -> String {
+    use base64::Engine;
+    let data = base64::engine::general_purpose::STANDARD.encode(exported);
+    let script = dir.join("load.js");
+    let load = format!("speedscope.loadFileFromBase64('demo', '{data}')\n");
+    std::fs::write(&script, load).unwrap();
+    let mut browser = Command::new("chromium");
+    browser.args([
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--enable-unsafe-swiftshader",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--allow-file-access-from-files",
+        "--virtual-time-budget=20000",
+        "--dump-dom",
+    ]);
+    browser.arg(format!("--user-data-dir={}", dir.join("browser").display()));
+    let index = release.join("index.html");
+    let (index, script) = (index.display(), script.display());
+    text(run(
+        browser.arg(format!("file://{index}#localProfilePath={script}"))
+    ))
 }
 
 #[test]
