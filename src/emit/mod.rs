@@ -32,9 +32,9 @@ use inkwell::values::FunctionValue;
 /// How counts are incremented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Counters {
-    /// Arrays inline, hash tables by a call
+    /// In the code, but for ids that a hash table has not cached
     Auto,
-    /// The same: a hash table has no inline form
+    /// The same
     Inline,
     /// Everything by a call
     Call,
