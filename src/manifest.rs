@@ -305,6 +305,13 @@ impl Manifest {
         })
     }
 
+    /// Whether `path` is a manifest, of whatever version.
+    pub fn is_one(path: &Path) -> bool {
+        let header = std::fs::read(path).ok();
+        let header = header.and_then(|bytes| serde_json::from_slice::<Header>(&bytes).ok());
+        header.is_some_and(|h| h.format == FORMAT)
+    }
+
     /// Parses and checks: afterwards every index is in range and every function has an entry
     /// block, so that nothing that uses a manifest can panic on it.
     pub fn parse(bytes: &[u8]) -> Result<Manifest, String> {

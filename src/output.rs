@@ -45,7 +45,7 @@ impl Folder {
         let folder = Folder {
             path: path.to_path_buf(),
         };
-        if Manifest::read(&path.join("manifest.json")).is_ok() {
+        if Manifest::is_one(&path.join("manifest.json")) {
             folder.clear()?;
         }
         folder.remove("manifest.json")?;
@@ -63,7 +63,7 @@ impl Folder {
             let copy = name
                 .strip_prefix("copy-")
                 .is_some_and(|n| n.parse::<u32>().is_ok());
-            if copy || ["native", "run", "obj", "bin"].contains(&name.as_ref()) {
+            if copy || ["native", "run", "obj", "bin", "runtime"].contains(&name.as_ref()) {
                 let path = self.path.join(name.as_ref());
                 std::fs::remove_dir_all(&path).map_err(|e| Error::write(path, e))?;
             }

@@ -113,6 +113,25 @@ fn the_whole_run() {
     );
 }
 
+/// What another version left is gone, what the user put there is not.
+#[test]
+fn an_old_folder_is_taken_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "int main(int argc, char **argv) { return argc > 5; }";
+    let out = rewritten(source, "3", dir.path());
+    let manifest = std::fs::read_to_string(out.join("manifest.json")).unwrap();
+    let older = manifest.replacen("\"version\":", "\"version\":1", 1);
+    assert_ne!(older, manifest);
+    std::fs::write(out.join("manifest.json"), older).unwrap();
+    std::fs::write(out.join("runtime/p3_old.c"), "#error old\n").unwrap();
+    std::fs::write(out.join("notes.txt"), "mine\n").unwrap();
+    assert_eq!(rewritten(source, "1", dir.path()), out);
+    let (built, said) = make(dir.path(), &["all"]);
+    assert!(built, "{said}");
+    assert!(!out.join("copy-2").exists() && !out.join("runtime/p3_old.c").exists());
+    assert!(out.join("notes.txt").exists());
+}
+
 #[test]
 fn a_failing_program_fails_the_run() {
     let dir = tempfile::tempdir().unwrap();
