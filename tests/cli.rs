@@ -308,6 +308,8 @@ fn bad_exports() {
     check(PROF, &[&proftext[..], &["--function", "gcd"]].concat());
     check(PROF, &["export", "--format", "lcov", "-o", "x", "text.txt"]);
     check(PROF, &["export", "--format", "gcov", "loops.p3prof"]);
+    let weighed = ["export", "--format", "lcov", "--weigh", "paths"];
+    check(PROF, &[&weighed[..], &["loops.p3prof"]].concat());
     check(
         PROF,
         &[

@@ -22,9 +22,9 @@ pub struct ExportArgs {
     /// Only functions whose symbol matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
-    /// What a path weighs, for folded
-    #[arg(long, value_enum, default_value = "paths")]
-    weigh: export::Weigh,
+    /// What a path weighs, for folded [default: paths]
+    #[arg(long, value_enum)]
+    weigh: Option<export::Weigh>,
     /// The modules that were profiled, for proftext [default: the folder native beside FILE]
     #[arg(long, value_name = "PATH")]
     modules: Vec<PathBuf>,
@@ -32,7 +32,25 @@ pub struct ExportArgs {
 
 /// Writes the profile in the format that is asked for.
 pub fn run(args: &ExportArgs) -> Result<Outcome> {
-    if args.format == export::Format::Proftext {
+    use export::Format::{Folded, Proftext};
+    let options = [
+        ("--weigh", args.weigh.is_some(), args.format == Folded),
+        (
+            "--modules",
+            !args.modules.is_empty(),
+            args.format == Proftext,
+        ),
+        (
+            "--function",
+            args.function.is_some(),
+            args.format != Proftext,
+        ),
+    ];
+    if let Some((name, ..)) = options.iter().find(|(_, given, fits)| *given && !fits) {
+        let message = format!("{name} does not go with this format; leave it out");
+        return Err(Error::Usage(message));
+    }
+    if args.format == Proftext {
         return proftext(args);
     }
     let profile = Profile::read(&args.file)?;
@@ -41,7 +59,8 @@ pub fn run(args: &ExportArgs) -> Result<Outcome> {
         function,
         top: None,
     };
-    let mut data = export::export(&profile, &selection, args.format, args.weigh)?;
+    let weigh = args.weigh.unwrap_or(export::Weigh::Paths);
+    let mut data = export::export(&profile, &selection, args.format, weigh)?;
     if let Some(file) = &args.output {
         write_whole(file, &data)?;
         data = Vec::new();
@@ -56,10 +75,6 @@ pub fn run(args: &ExportArgs) -> Result<Outcome> {
 
 /// By `p3-rewrite`, which knows LLVM: this program runs where there is none.
 fn proftext(args: &ExportArgs) -> Result<Outcome> {
-    if args.function.is_some() {
-        let message = "--function does not go with proftext, which is about whole programs";
-        return Err(Error::Usage(message.into()));
-    }
     let mut modules = args.modules.clone();
     if modules.is_empty() {
         let native = args.file.with_file_name("native");
