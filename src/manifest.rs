@@ -152,7 +152,7 @@ impl FunctionEntry {
             calls,
             may_leave: self.may_leave.binary_search(&BlockId::new(i)).is_ok(),
             returns_twice: self.returns_twice.contains(&BlockId::new(i)),
-            lines: self.block_lines(i),
+            lines: self.spans(BlockId::new(i)).collect(),
         });
         Cfg {
             blocks: blocks.collect(),
@@ -168,8 +168,9 @@ impl FunctionEntry {
         hash.finalize().to_hex()[..16].to_string()
     }
 
-    fn block_lines(&self, block: usize) -> Vec<Span> {
-        let spans = self.lines.get(block).map_or(&[][..], |l| l).chunks_exact(3);
+    /// The source positions of block `b`, as [`Block::lines`].
+    pub fn spans(&self, b: BlockId) -> impl DoubleEndedIterator<Item = Span> + '_ {
+        let numbers = self.lines.get(b.index()).map_or(&[][..], |l| l);
         let span = |s: &[u32]| Span {
             loc: Loc {
                 file: s[0],
@@ -177,7 +178,7 @@ impl FunctionEntry {
             },
             instructions: s[2],
         };
-        spans.map(span).collect()
+        numbers.chunks_exact(3).map(span)
     }
 
     /// What the analyses take, with `cfg` from [`FunctionEntry::cfg`].
@@ -509,6 +510,13 @@ fn calls(cfg: &Cfg) -> Vec<(BlockId, Vec<(FuncId, u32)>)> {
     };
     let site = |b| (b, callees(b).collect::<Vec<_>>());
     cfg.ids().map(site).filter(|(_, c)| !c.is_empty()).collect()
+}
+
+impl Status {
+    /// Whether it is not profiled.
+    pub fn is_skipped(self) -> bool {
+        matches!(self, Status::Skipped(_))
+    }
 }
 
 impl fmt::Display for Status {

@@ -3,7 +3,6 @@
 use anyhow::Result;
 use p3_rewrite::cli::print;
 use p3_rewrite::cli::prof::{Cli, run};
-use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -23,11 +22,7 @@ fn work(cli: &Cli) -> Result<ExitCode> {
     for warning in &outcome.warnings {
         anstream::eprintln!("warning: {warning}");
     }
-    print(&outcome.data)?;
-    match anstream::stdout().write_all(outcome.text.as_bytes()) {
-        // Whoever reads has seen enough.
-        Err(e) if e.kind() == ErrorKind::BrokenPipe => {}
-        result => result?,
-    }
+    print(std::io::stdout(), &outcome.data)?;
+    print(anstream::stdout(), outcome.text.as_bytes())?;
     Ok(ExitCode::from(u8::from(outcome.found)))
 }

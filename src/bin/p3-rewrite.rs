@@ -61,7 +61,7 @@ fn proftext(args: &ProftextArgs) -> Result<()> {
         }
         None => {
             say(&done, args.quiet, "");
-            print(text.as_bytes())?;
+            print(std::io::stdout(), text.as_bytes())?;
         }
     }
     Ok(())

@@ -30,9 +30,8 @@ impl Color {
     }
 }
 
-/// Writes bytes to standard output as they are; that its reader has seen enough is no error.
-pub fn print(bytes: &[u8]) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
+/// Writes bytes to standard output, `out`; that its reader has seen enough is no error.
+pub fn print(mut out: impl Write, bytes: &[u8]) -> std::io::Result<()> {
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => result,

@@ -23,16 +23,12 @@ mod tests;
 /// The edges to count: the complement of a maximum spanning tree under `weights`, ties by edge id.
 /// With `may_be_left` all edges to EXIT are among them. O(E log E).
 pub fn counted_edges(dag: &Dag, weights: &[f64], may_be_left: bool) -> FixedBitSet {
-    let kind = |e: &EdgeId| dag.edge(*e).kind;
-    let kept = |e: &EdgeId| may_be_left && kind(e) == EdgeKind::Leave;
-    let (enter, others): (Vec<EdgeId>, Vec<EdgeId>) =
-        edges(dag).partition(|e| kind(e) == EdgeKind::Enter);
-    // EXIT → entry cannot be counted, so it is in the tree.
-    let root = ends(dag, enter[0]);
-    let candidates = others.iter().copied().filter(|e| !kept(e));
+    let mut counted = all_edges(dag);
+    let kept = |e: &EdgeId| may_be_left && dag.edge(*e).kind == EdgeKind::Leave;
+    let candidates = counted.ones().map(EdgeId::new).filter(|e| !kept(e));
+    // EXIT → entry, the first edge, cannot be counted, so it is in the tree.
+    let root = ends(dag, EdgeId(0));
     let tree = maximum_tree(dag, weights, candidates, root, |e| ends(dag, e));
-    let mut counted = FixedBitSet::with_capacity(dag.edges().len());
-    counted.extend(others.iter().map(|e| e.index()));
     counted.difference_with(&tree);
     counted
 }

@@ -95,10 +95,7 @@ fn function(context: &Context, f: FunctionValue, annotation: &Annotation) {
     let blocks = f.get_basic_blocks();
     for (b, counts) in &annotation.branches {
         let end = sites::terminator(blocks[b.index()]);
-        assert_eq!(sys::successor_count(end) as usize, counts.len());
-        let weights = weights(counts).into_iter().map(Meta::I32);
-        let node = std::iter::once(Meta::Text("branch_weights")).chain(weights);
-        sys::set_branch_profile(context, end, Meta::Node(node.collect()));
+        sys::set_branch_weights(context, end, &weights(counts));
     }
     for &(b, n) in &annotation.headers {
         let weight = vec![Meta::Text("loop_header_weight"), Meta::I64(n)];

@@ -17,9 +17,7 @@ use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::types::IntType;
-use inkwell::values::{
-    BasicValue, FunctionValue, InstructionValue, IntValue, PhiValue, PointerValue,
-};
+use inkwell::values::{BasicValue, FunctionValue, IntValue, PhiValue, PointerValue};
 use std::collections::HashMap;
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
@@ -302,7 +300,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let branch = b
             .build_conditional_branch(hit, rest, miss)
             .expect("positioned");
-        mark_likely(self.context, branch);
+        sys::set_branch_weights(self.context, branch, &[1 << 20, 1]); // it is found, mostly
         b.position_at_end(miss);
         let find = self.data.find_function(self.context, self.module);
         let table = self.data.hash_table(index);
@@ -474,14 +472,4 @@ impl<'ctx> Emitter<'_, 'ctx> {
         sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
         self.count_hash(index, phi.as_basic_value().into_int_value());
     }
-}
-
-/// Tells the optimiser that a branch goes to its first target.
-fn mark_likely<'ctx>(context: &'ctx Context, branch: InstructionValue<'ctx>) {
-    let weight = |n| context.i32_type().const_int(n, false).into();
-    let name = context.metadata_string("branch_weights").into();
-    let weights = context.metadata_node(&[name, weight(1 << 20), weight(1)]);
-    branch
-        .set_metadata(weights, context.get_kind_id("prof"))
-        .expect("a branch takes weights");
 }

@@ -86,25 +86,25 @@ impl<'ctx> Before<'ctx> {
 
     /// What executions of each block of the function as it is now are executions of.
     fn counters(&self, f: FunctionValue<'ctx>) -> HashMap<BasicBlock<'ctx>, Counter> {
-        let mut into = Into::default();
+        let mut entering = Entering::default();
         let blocks = f.get_basic_blocks();
         for &block in &blocks {
             let end = sites::terminator(block);
             for succ in 0..sys::successor_count(end) {
                 let to = sys::successor(end, succ);
                 match self.block_of.get(&end) {
-                    Some(&block) => into
+                    Some(&block) => entering
                         .edges
                         .entry(to)
                         .or_default()
                         .push(CfgEdge { block, succ }),
-                    None => into.own.entry(to).or_default().push(block),
+                    None => entering.own.entry(to).or_default().push(block),
                 }
             }
         }
         let counter = |block| match self.block_of.get(&sites::terminator(block)) {
             Some(&b) => Counter::Block(b),
-            None => Counter::Edges(into.all(block)),
+            None => Counter::Edges(entering.all(block)),
         };
         blocks.into_iter().map(|b| (b, counter(b))).collect()
     }
@@ -112,12 +112,12 @@ impl<'ctx> Before<'ctx> {
 
 /// What leads to each block: edges of the function as it was, and jumps from blocks that LLVM added.
 #[derive(Default)]
-struct Into<'ctx> {
+struct Entering<'ctx> {
     edges: HashMap<BasicBlock<'ctx>, Vec<CfgEdge>>,
     own: HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>,
 }
 
-impl<'ctx> Into<'ctx> {
+impl<'ctx> Entering<'ctx> {
     /// The edges that lead to a block, through added ones too, which are in no cycle of their own.
     fn all(&self, block: BasicBlock<'ctx>) -> Vec<CfgEdge> {
         let mut edges = self.edges.get(&block).cloned().unwrap_or_default();

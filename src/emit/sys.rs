@@ -370,9 +370,12 @@ pub enum Meta<'a> {
     Node(Vec<Meta<'a>>),
 }
 
-/// Makes `meta` the `!prof` node of a terminator, in the place of what it had.
-pub fn set_branch_profile(context: &Context, terminator: InstructionValue, meta: Meta) {
-    set_metadata(context, terminator, "prof", meta);
+/// Says how often a terminator takes each of its successors, in the place of what it said.
+pub fn set_branch_weights(context: &Context, terminator: InstructionValue, weights: &[u32]) {
+    assert_eq!(successor_count(terminator) as usize, weights.len());
+    let weights = weights.iter().copied().map(Meta::I32);
+    let node = std::iter::once(Meta::Text("branch_weights")).chain(weights);
+    set_metadata(context, terminator, "prof", Meta::Node(node.collect()));
 }
 
 /// Makes `meta` the `!irr_loop` node of a terminator, in the place of what it had.

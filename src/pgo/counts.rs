@@ -5,7 +5,7 @@ use crate::emit::pgo::{Counter, Instrumented};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::lower::LoadOptions;
-use crate::ir::{FunctionBody, Linkage, Terminator};
+use crate::ir::{FunctionBody, Module, Terminator};
 use crate::load::Input;
 use crate::profile::Profile;
 use crate::profile::edges::flow;
@@ -98,7 +98,7 @@ pub fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
     };
     for module in &program.modules {
         let found = module.bodies.par_iter();
-        let found = found.map(|body| find(profile, &index, &module.name, body));
+        let found = found.map(|body| find(profile, &index, module, body));
         let found: Vec<Found> = found.collect::<Result<_>>()?;
         let mut of_module = Vec::with_capacity(found.len());
         for (found, body) in found.into_iter().zip(&module.bodies) {
@@ -125,14 +125,8 @@ pub fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
     Ok(joined)
 }
 
-fn find(profile: &Profile, index: &Index, module: &str, body: &FunctionBody) -> Result<Found> {
-    let known = Known {
-        module,
-        name: &body.name,
-        local: body.linkage == Linkage::Local,
-        cfg: &body.cfg,
-    };
-    let f = match index.find(&known) {
+fn find(profile: &Profile, index: &Index, module: &Module, body: &FunctionBody) -> Result<Found> {
+    let f = match index.find(&Known::in_module(module, body)) {
         Match::Same(f) => f,
         Match::Changed => return Ok(Found::Changed),
         Match::Unknown => return Ok(Found::Nothing),

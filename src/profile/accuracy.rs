@@ -8,8 +8,10 @@
 //! - *Right*: the first path so taken from each start (the entry, or a loop header) is the most frequent of
 //!   those that ran from there. The paper found 37.9 % of the flow right.
 
+use super::edges::{add_up, hottest};
 use super::report::Selection;
-use super::{Profile, Structure};
+use super::report::csv::table;
+use super::{Profile, Ran, Structure};
 use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{EdgeId, FuncId, PathId};
@@ -66,10 +68,7 @@ pub fn accuracy(profile: &Profile, selection: &Selection) -> Result<(Vec<Row>, A
         .collect();
     let rows = functions.par_iter().map(|&f| {
         let structure = profile.structure(f)?;
-        let mut paths = Vec::new();
-        for &(id, n) in &profile.counts[f.index()] {
-            paths.push((profile.decode(f, &structure, id)?, n));
-        }
+        let paths = profile.paths(f, &structure)?;
         Ok(Row {
             module: profile.module(f).to_string(),
             name: profile.entry(f).name.clone(),
@@ -84,25 +83,20 @@ pub fn accuracy(profile: &Profile, selection: &Selection) -> Result<(Vec<Row>, A
 }
 
 /// The answer for one function. O(E · (length of a path) + total path length).
-fn of_paths(structure: &Structure, paths: &[(Vec<EdgeId>, u64)]) -> Accuracy {
+fn of_paths(structure: &Structure, paths: &[Ran]) -> Accuracy {
     let dag = &structure.paths.dag;
-    let mut edges = vec![0u64; dag.edges().len()];
-    for (path, n) in paths {
-        for e in path {
-            edges[e.index()] = edges[e.index()].saturating_add(*n);
-        }
-    }
+    let edges = add_up(dag, paths);
     let id = |path: &[EdgeId]| structure.paths.numbering.id(path);
-    let counts: HashMap<PathId, u64> = paths.iter().map(|(p, n)| (id(p), *n)).collect();
+    let counts: HashMap<PathId, u64> = paths.iter().map(|p| (p.id, p.count)).collect();
     let told = greedy(dag, edges.clone());
     let overlap = told
         .iter()
         .map(|(p, n)| (*n).min(counts.get(&id(p)).copied().unwrap_or(0)));
     Accuracy {
-        flow: paths.iter().map(|p| p.1).sum(),
+        flow: paths.iter().map(|p| p.count).sum(),
         right: right(dag, &edges, paths),
         overlap: overlap.sum(),
-        definite: paths.iter().map(|(p, _)| definite(dag, &edges, p)).sum(),
+        definite: paths.iter().map(|p| definite(dag, &edges, &p.edges)).sum(),
     }
 }
 
@@ -116,10 +110,6 @@ fn follow(dag: &Dag, edges: &[u64], first: EdgeId) -> Vec<EdgeId> {
         v = dag.edge(next).dst;
     }
     path
-}
-
-fn hottest(among: impl Iterator<Item = EdgeId>, edges: &[u64]) -> Option<EdgeId> {
-    among.min_by_key(|e| (std::cmp::Reverse(edges[e.index()]), *e))
 }
 
 /// Takes paths out of the edge counts until nothing is left: each time some edge becomes empty.
@@ -146,18 +136,21 @@ fn definite(dag: &Dag, edges: &[u64], path: &[EdgeId]) -> u64 {
 }
 
 /// The flow from starts whose most frequent path is the one that `follow` finds.
-fn right(dag: &Dag, edges: &[u64], paths: &[(Vec<EdgeId>, u64)]) -> u64 {
-    let mut starts: BTreeMap<EdgeId, Vec<&(Vec<EdgeId>, u64)>> = BTreeMap::new();
+fn right(dag: &Dag, edges: &[u64], paths: &[Ran]) -> u64 {
+    let mut starts: BTreeMap<EdgeId, Vec<&Ran>> = BTreeMap::new();
     for path in paths {
-        starts.entry(path.0[0]).or_default().push(path);
+        starts.entry(path.edges[0]).or_default().push(path);
     }
-    let is_right = |(start, paths): &(&EdgeId, &Vec<&(Vec<EdgeId>, u64)>)| {
+    let is_right = |(start, paths): &(&EdgeId, &Vec<&Ran>)| {
         let told = follow(dag, edges, **start);
-        let most = paths.iter().map(|p| p.1).max();
-        paths.iter().any(|p| p.0 == told && Some(p.1) == most)
+        let most = paths.iter().map(|p| p.count).max();
+        paths
+            .iter()
+            .any(|p| p.edges == told && Some(p.count) == most)
     };
     let told = starts.iter().filter(is_right);
-    told.flat_map(|(_, paths)| paths.iter().map(|p| p.1)).sum()
+    told.flat_map(|(_, paths)| paths.iter().map(|p| p.count))
+        .sum()
 }
 
 /// For programs.
@@ -167,19 +160,15 @@ pub fn json(rows: &[Row], sum: &Accuracy) -> String {
 
 /// One record for each function.
 pub fn csv(rows: &[Row]) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let heading = ["module", "function", "flow", "right", "overlap", "definite"];
-    out.write_record(heading).expect("memory takes everything");
-    for r in rows {
+    let record = |r: &Row| {
         let a = r.accuracy;
         let figures = [a.flow, a.right, a.overlap, a.definite].map(|n| n.to_string());
-        let record = [r.module.clone(), r.name.clone()]
+        [r.module.clone(), r.name.clone()]
             .into_iter()
-            .chain(figures);
-        out.write_record(record).expect("memory takes everything");
-    }
-    let bytes = out.into_inner().expect("memory takes everything");
-    String::from_utf8(bytes).expect("all fields are text")
+            .chain(figures)
+    };
+    let heading = ["module", "function", "flow", "right", "overlap", "definite"];
+    table(&heading, rows.iter().map(record))
 }
 
 /// For people.
@@ -215,7 +204,12 @@ mod tests {
         let all = enumerate(&paths.dag)
             .into_iter()
             .zip(counts.iter().copied());
-        let ran: Vec<_> = all.filter(|p| p.1 > 0).collect();
+        let ran = all.filter(|p| p.1 > 0).map(|(edges, count)| Ran {
+            id: paths.numbering.id(&edges),
+            count,
+            edges,
+        });
+        let ran: Vec<Ran> = ran.collect();
         of_paths(&Structure { cfg: graph, paths }, &ran)
     }
 

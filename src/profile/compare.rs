@@ -5,7 +5,6 @@ use super::Profile;
 use super::edges::flow;
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
-use crate::manifest::Status;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What names a function in both profiles: module, name, ordinal in the module.
@@ -65,7 +64,7 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Strin
 
 /// Entries and edges, where one of the profiles counts edges.
 fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<String>> {
-    let skipped = |p: &Profile, f| matches!(p.entry(f).status, Status::Skipped(_));
+    let skipped = |p: &Profile, f| p.entry(f).status.is_skipped();
     let name = &a.entry(f).name;
     match (skipped(a, f), skipped(b, g)) {
         (true, true) => return Ok(Vec::new()),

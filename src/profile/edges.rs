@@ -1,11 +1,12 @@
 //! Counts of paths, or of some edges → counts of all edges, blocks, entries and calls.
 
-use super::{Profile, Structure};
+use super::{Profile, Ran, Structure};
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::{Propagated, propagate};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge, EdgeId, FuncId};
 use fixedbitset::FixedBitSet;
+use std::cmp::Reverse;
 
 /// The executions of everything in one function. Paths that were begun and not completed (left by
 /// `exit`, `longjmp` or an exception) are not in what paths add up to.
@@ -84,6 +85,22 @@ fn summed(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow> {
         impossible: false,
         dag: counts,
     })
+}
+
+/// The executions of each edge on these paths; the largest number instead of larger ones.
+pub fn add_up(dag: &Dag, paths: &[Ran]) -> Vec<u64> {
+    let mut counts = vec![0u64; dag.edges().len()];
+    for path in paths {
+        for e in &path.edges {
+            counts[e.index()] = counts[e.index()].saturating_add(path.count);
+        }
+    }
+    counts
+}
+
+/// The edge that ran most, the first of equals.
+pub fn hottest(among: impl Iterator<Item = EdgeId>, counts: &[u64]) -> Option<EdgeId> {
+    among.min_by_key(|e| (Reverse(counts[e.index()]), *e))
 }
 
 fn exits(dag: &Dag, counts: &[u64]) -> u64 {

@@ -1,9 +1,10 @@
 //! Which function of a profile is which one of a program, another build's too.
 
 use super::Profile;
+use super::report::Selection;
 use crate::index::FuncId;
-use crate::ir::{Cfg, Linkage};
-use crate::manifest::{FunctionEntry, Manifest, Status};
+use crate::ir::{Cfg, FunctionBody, Linkage, Module};
+use crate::manifest::{FunctionEntry, Manifest};
 use std::collections::HashMap;
 
 /// What is known of a function that is looked for.
@@ -28,6 +29,16 @@ impl<'a> Known<'a> {
             name: &entry.name,
             local: entry.linkage == Linkage::Local,
             cfg,
+        }
+    }
+
+    /// What is known of `body` in `module`.
+    pub fn in_module(module: &'a Module, body: &'a FunctionBody) -> Known<'a> {
+        Known {
+            module: &module.name,
+            name: &body.name,
+            local: body.linkage == Linkage::Local,
+            cfg: &body.cfg,
         }
     }
 }
@@ -58,11 +69,8 @@ impl<'a> Index<'a> {
             by_place: HashMap::new(),
             by_name: HashMap::new(),
         };
-        for f in (0..profile.manifest.functions.len()).map(FuncId::new) {
+        for f in Selection::default().profiled(profile) {
             let entry = profile.entry(f);
-            if matches!(entry.status, Status::Skipped(_)) {
-                continue;
-            }
             let name = entry.name.as_str();
             for body in &entry.bodies {
                 let module = &profile.manifest.modules[body.module.index()].name;

@@ -59,6 +59,17 @@ pub struct Structure {
     pub paths: FunctionPaths,
 }
 
+/// A path that ran.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// Its canonical id.
+    pub id: PathId,
+    /// How often it ran.
+    pub count: u64,
+    /// Its edges.
+    pub edges: Vec<EdgeId>,
+}
+
 impl Structure {
     /// Rebuilds what the manifest's `entry` describes; an error when it cannot be. Linear.
     pub fn new(entry: &FunctionEntry) -> Result<Structure, String> {
@@ -93,6 +104,11 @@ impl Profile {
                 "show it with --edges, or profile paths",
             )),
         }
+    }
+
+    /// All functions.
+    pub fn functions(&self) -> impl Iterator<Item = FuncId> + use<> {
+        (0..self.manifest.functions.len()).map(FuncId::new)
     }
 
     /// The functions in which something ran.
@@ -131,6 +147,15 @@ impl Profile {
         let paths = &structure.paths;
         let edges = paths.numbering.decode(&paths.dag, id);
         edges.ok_or_else(|| self.damaged(format!("{} has no path {id}", self.entry(f).name)))
+    }
+
+    /// The paths of `f` that ran.
+    pub fn paths(&self, f: FuncId, structure: &Structure) -> Result<Vec<Ran>> {
+        let ran = |&(id, count): &(PathId, u64)| {
+            let edges = self.decode(f, structure, id)?;
+            Ok(Ran { id, count, edges })
+        };
+        self.counts[f.index()].iter().map(ran).collect()
     }
 
     /// The error for a profile that cannot be what a merge wrote.

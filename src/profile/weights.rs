@@ -25,8 +25,8 @@ pub fn apply<'a>(
             continue;
         };
         if profile.entry(old).cuts == paths.cuts {
-            let structure = profile.structure(old)?;
             let measured = if profile.counts_edges() {
+                let structure = profile.structure(old)?;
                 let flow = flow(profile, old, &structure)?;
                 flow.dag.into_iter().map(|n| n as f64).collect()
             } else {

@@ -5,8 +5,8 @@ use crate::Result;
 use crate::cli::rewrite::Config;
 use crate::emit::{self, Callers};
 use crate::index::{CopyId, FuncId};
+use crate::ir::Program;
 use crate::ir::lower::LoadOptions;
-use crate::ir::{Linkage, Program};
 use crate::load::Input;
 use crate::manifest::{Manifest, Parts};
 use crate::partition::{Assignment, FunctionInput, FunctionPaths, Scheme, all_paths, assign};
@@ -44,11 +44,9 @@ impl Analysis {
         let functions = functions(&program);
         let mut paths = all_paths(&functions);
         if let Some(file) = &config.profile {
-            let functions = program.functions.iter().map(|f| Known {
-                module: &program.modules[f.bodies[0].module.index()].name,
-                name: &f.name,
-                local: program.body_at(f).linkage == Linkage::Local,
-                cfg: &program.body_at(f).cfg,
+            let functions = program.functions.iter().map(|f| {
+                let module = &program.modules[f.bodies[0].module.index()];
+                Known::in_module(module, program.body_at(f))
             });
             profile::weights::apply(&Profile::read(file)?, functions, &mut paths)?;
         }

@@ -232,8 +232,7 @@ impl Lowering<'_> {
                 span: 0,
             });
         }
-        let calls = lowered.calls.len() > noted;
-        self.line(block.term.get_debug_loc(), &mut lowered, calls);
+        self.line(block.term.get_debug_loc(), &mut lowered, noted);
         let placed: u32 = lowered.lines.iter().map(|s| s.instructions).sum();
         if let Some(first) = lowered.lines.first_mut() {
             first.instructions += lowered.instructions - placed;
@@ -250,13 +249,12 @@ impl Lowering<'_> {
         };
         if code {
             block.instructions += 1;
-            let calls = block.calls.len() > noted;
-            self.line(instruction.get_debug_loc(), block, calls);
+            self.line(instruction.get_debug_loc(), block, noted);
         }
     }
 
-    /// Notes where an instruction is; a call that it makes was noted last, and is there too.
-    fn line(&mut self, debug: &Option<DebugLoc>, block: &mut Block, calls: bool) {
+    /// Notes where an instruction is, and the call that it makes: those from number `noted` on.
+    fn line(&mut self, debug: &Option<DebugLoc>, block: &mut Block, noted: usize) {
         let loc = debug.as_ref().and_then(|d| self.files.loc(d));
         match (block.lines.last_mut(), loc) {
             (Some(last), loc) if loc.is_none_or(|l| l == last.loc) => last.instructions += 1,
@@ -266,7 +264,7 @@ impl Lowering<'_> {
             }),
             (_, None) => {}
         }
-        if let Some(call) = block.calls.last_mut().filter(|_| calls) {
+        for call in &mut block.calls[noted..] {
             call.span = (block.lines.len() as u32).saturating_sub(1);
         }
     }

@@ -87,10 +87,7 @@ pub fn coverage<'a>(
     nearest: usize,
 ) -> Result<Coverage<'a>> {
     profile.must_count_paths()?;
-    let all = (0..profile.manifest.functions.len()).into_par_iter();
-    let wanted = all
-        .map(FuncId::new)
-        .filter(|f| selection.admits(profile, *f));
+    let wanted = selection.functions(profile).into_par_iter();
     let rows = wanted.map(|f| row(profile, f, nearest));
     let mut rows: Vec<Row> = rows.collect::<Result<_>>()?;
     let mut files: BTreeMap<String, Paths> = BTreeMap::new();
@@ -127,7 +124,7 @@ fn file(profile: &Profile, f: FuncId) -> String {
 
 fn row(profile: &Profile, f: FuncId, nearest: usize) -> Result<Row> {
     let entry = profile.entry(f);
-    if matches!(entry.status, Status::Skipped(_)) {
+    if entry.status.is_skipped() {
         let paths = Paths {
             executed: 0,
             feasible: skipped_paths(entry),
@@ -169,11 +166,7 @@ fn uncovered(
     structure: &Structure,
     most: usize,
 ) -> Result<Vec<Uncovered>> {
-    let counts = &profile.counts[f.index()];
-    let mut executed = Vec::with_capacity(counts.len());
-    for &(id, n) in counts {
-        executed.push((id, n, profile.decode(f, structure, id)?));
-    }
+    let executed = profile.paths(f, structure)?;
     let found = nearest::nearest(&structure.paths, &executed, most);
     let described = found.into_iter().map(|found| {
         Ok(Uncovered {

@@ -8,6 +8,8 @@ use super::Near;
 use crate::dag::Dag;
 use crate::index::{EdgeId, PathId, VertexId};
 use crate::partition::FunctionPaths;
+use crate::profile::Ran;
+use crate::profile::edges::{add_up, hottest};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
@@ -26,25 +28,21 @@ pub struct Found {
 }
 
 /// At most `most` paths that did not run: those with fewest edges that never ran first, then those that start as
-/// the executed path does, then those next to the hottest paths. At least one if there is one. `executed` are ids, counts and edges.
-pub fn nearest(
-    paths: &FunctionPaths,
-    executed: &[(PathId, u64, Vec<EdgeId>)],
-    most: usize,
-) -> Vec<Found> {
+/// the executed path does, then those next to the hottest paths. At least one if there is one. `executed` are those that did.
+pub fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> Vec<Found> {
     let total = paths.numbering.total();
-    let ran: HashSet<PathId> = executed.iter().map(|e| e.0).collect();
+    let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
     if ran.len() as u64 >= total {
         return Vec::new();
     }
     let mut search = Search::new(paths, executed, ran);
-    let mut hottest: Vec<_> = executed.iter().collect();
-    hottest.sort_by_key(|e| (Reverse(e.1), e.0));
-    for (id, count, edges) in hottest {
+    let mut by_count: Vec<_> = executed.iter().collect();
+    by_count.sort_by_key(|e| (Reverse(e.count), e.id));
+    for path in by_count {
         if search.spent > BUDGET {
             break;
         }
-        search.around(*id, *count, edges);
+        search.around(path);
     }
     let mut found = std::mem::take(&mut search.found);
     if found.is_empty() {
@@ -70,19 +68,10 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(
-        paths: &'a FunctionPaths,
-        executed: &[(PathId, u64, Vec<EdgeId>)],
-        known: HashSet<PathId>,
-    ) -> Self {
+    fn new(paths: &'a FunctionPaths, executed: &[Ran], known: HashSet<PathId>) -> Self {
         let dag = &paths.dag;
-        let mut counts = vec![0u64; dag.edges().len()];
-        for (_, n, edges) in executed {
-            for e in edges {
-                counts[e.index()] = counts[e.index()].saturating_add(*n);
-            }
-        }
-        let usual = |v| dag.outs(v).max_by_key(|e| (counts[e.index()], Reverse(*e)));
+        let counts = add_up(dag, executed);
+        let usual = |v| hottest(dag.outs(v), &counts);
         Search {
             usual: dag.order().map(usual).collect(),
             dag,
@@ -103,7 +92,8 @@ impl<'a> Search<'a> {
     }
 
     /// The paths that differ from an executed one in one decision.
-    fn around(&mut self, id: PathId, count: u64, edges: &[EdgeId]) {
+    fn around(&mut self, path: &Ran) {
+        let Ran { id, count, edges } = path;
         // By place: the sum of the labels from there on.
         let mut rest = vec![0u64; edges.len() + 1];
         for (i, e) in edges.iter().enumerate().rev() {
@@ -116,7 +106,7 @@ impl<'a> Search<'a> {
                 if other == taken || self.spent > BUDGET {
                     continue;
                 }
-                let before = id - rest[i];
+                let before = *id - rest[i];
                 let (mut sum, mut new_edges) = (self.label(other), self.is_new(other));
                 let mut at = self.dag.edge(other).dst;
                 let mut place = i + 1;
@@ -143,8 +133,8 @@ impl<'a> Search<'a> {
                 if self.known.insert(new) {
                     // The first edge comes from ENTRY, which is no block.
                     let near = Near {
-                        id,
-                        count,
+                        id: *id,
+                        count: *count,
                         common: i,
                     };
                     self.found.push(Found {
@@ -187,24 +177,28 @@ mod tests {
             let paths = FunctionPaths::new(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() <= ran.len());
-            let executed: Vec<(PathId, u64, Vec<EdgeId>)> = all
+            let executed: Vec<Ran> = all
                 .iter()
                 .zip(&ran)
                 .filter(|(_, ran)| **ran)
-                .map(|(edges, _)| (paths.numbering.id(edges), 1, edges.clone()))
+                .map(|(edges, _)| Ran {
+                    id: paths.numbering.id(edges),
+                    count: 1,
+                    edges: edges.clone(),
+                })
                 .collect();
             let found = nearest(&paths, &executed, usize::MAX);
             prop_assert_eq!(found.is_empty(), executed.len() == all.len());
             let mut seen = HashSet::new();
             for f in found {
                 prop_assert!(seen.insert(f.id));
-                prop_assert!(executed.iter().all(|e| e.0 != f.id));
+                prop_assert!(executed.iter().all(|e| e.id != f.id));
                 let edges = paths.numbering.decode(&paths.dag, f.id).unwrap();
                 if let Some(near) = f.near {
-                    let other = &executed.iter().find(|e| e.0 == near.id).unwrap().2;
+                    let other = &executed.iter().find(|e| e.id == near.id).unwrap().edges;
                     prop_assert_eq!(&edges[..near.common], &other[..near.common]);
                     prop_assert_ne!(edges[near.common], other[near.common]);
-                    let new = |e: &&EdgeId| executed.iter().all(|x| !x.2.contains(e));
+                    let new = |e: &&EdgeId| executed.iter().all(|x| !x.edges.contains(e));
                     prop_assert_eq!(edges.iter().filter(new).count(), f.new_edges as usize);
                 }
             }

@@ -4,7 +4,9 @@ use super::{Coverage, Paths, Row, Uncovered, file};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, PathId};
 use crate::profile::Profile;
-use crate::profile::report::text::{grouped, grouped128, shortened};
+use crate::profile::report::Step;
+use crate::profile::report::csv::table;
+use crate::profile::report::text::{grouped, grouped128, short, shortened};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::fmt::Write;
@@ -125,25 +127,23 @@ fn explained(profile: &Profile, uncovered: &Uncovered) -> String {
 fn places(profile: &Profile, uncovered: &Uncovered) -> Vec<String> {
     let line = &uncovered.path;
     let entry = profile.entry(line.func);
-    let mut spans = entry.lines.iter().flatten();
-    let home = entry.loc.map(|l| l.file).or(spans.next().copied());
-    let mut decisions = line.decisions.iter().peekable();
-    let place = |b: &BlockId| {
-        let position = entry.lines.get(b.index()).and_then(|l| l.chunks(3).last());
-        let mut text = match position {
-            None => format!("b{b}"),
-            Some(p) if home.is_none_or(|h| h == p[0]) => p[1].to_string(),
-            Some(p) => {
-                let file = &profile.manifest.files[p[0] as usize];
-                format!("{}:{}", file.rsplit('/').next().unwrap_or(file), p[1])
+    let first = || (0..entry.succs.len()).flat_map(|b| entry.spans(BlockId::new(b)));
+    let home = entry.loc.or_else(|| Some(first().next()?.loc));
+    let place = |step: Step| {
+        let place = match step.loc {
+            None => format!("b{}", step.block),
+            Some(loc) if home.is_none_or(|h| h.file == loc.file) => loc.line.to_string(),
+            Some(loc) => {
+                let file = short(&profile.manifest.files[loc.file as usize]);
+                format!("{file}:{}", loc.line)
             }
         };
-        if let Some(d) = decisions.next_if(|d| d.block == *b) {
-            let _ = write!(text, " ({})", d.taken);
+        match step.taken {
+            Some(taken) => format!("{place} ({taken})"),
+            None => place,
         }
-        text
     };
-    line.path.blocks.iter().map(place).collect()
+    line.steps(profile).map(place).collect()
 }
 
 /// A place without the way taken.
@@ -265,23 +265,19 @@ fn json_path<'a>(
 
 /// One record for each function, after a heading.
 pub fn csv(coverage: &Coverage) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    let heading = [
-        "module", "function", "file", "status", "executed", "feasible",
-    ];
-    out.write_record(heading).expect("memory takes everything");
     let profile = coverage.profile;
-    for row in &coverage.rows {
-        let record = [
+    let record = |row: &Row| {
+        [
             profile.module(row.f).to_string(),
             profile.entry(row.f).name.clone(),
             file(profile, row.f),
             profile.entry(row.f).status.to_string(),
             row.paths.executed.to_string(),
             row.paths.feasible.to_string(),
-        ];
-        out.write_record(record).expect("memory takes everything");
-    }
-    let bytes = out.into_inner().expect("memory takes everything");
-    String::from_utf8(bytes).expect("all fields are text")
+        ]
+    };
+    let heading = [
+        "module", "function", "file", "status", "executed", "feasible",
+    ];
+    table(&heading, coverage.rows.iter().map(record))
 }

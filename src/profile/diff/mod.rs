@@ -14,7 +14,6 @@ use super::matching::{Index, Known, Match};
 use super::report::{Line, Selection, lines};
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
-use crate::manifest::Status;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
@@ -196,7 +195,7 @@ fn pairs(diff: &mut Diff, selection: &Selection) -> Vec<(FuncId, FuncId)> {
     let index = Index::new(before);
     let mut known = HashSet::new();
     let mut pairs = Vec::new();
-    for g in profiled(after, selection) {
+    for g in selection.profiled(after) {
         let cfg = after.entry(g).cfg();
         match index.find(&Known::of(&after.manifest, g, &cfg)) {
             Match::Same(f) if before.entry(f).cuts == after.entry(g).cuts => {
@@ -208,22 +207,12 @@ fn pairs(diff: &mut Diff, selection: &Selection) -> Vec<(FuncId, FuncId)> {
         }
     }
     let later = Index::new(after);
-    for f in profiled(before, selection).filter(|f| !known.contains(f)) {
+    let before_only = selection.profiled(before).into_iter();
+    for f in before_only.filter(|f| !known.contains(f)) {
         let cfg = before.entry(f).cfg();
         if later.find(&Known::of(&before.manifest, f, &cfg)) == Match::Unknown {
             diff.only_before.push(before.name(f));
         }
     }
     pairs
-}
-
-fn profiled<'a>(
-    profile: &'a Profile,
-    selection: &'a Selection,
-) -> impl Iterator<Item = FuncId> + 'a {
-    let all = (0..profile.manifest.functions.len()).map(FuncId::new);
-    all.filter(|f| {
-        let skipped = matches!(profile.entry(*f).status, Status::Skipped(_));
-        !skipped && selection.admits(profile, *f)
-    })
 }

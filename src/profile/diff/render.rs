@@ -3,6 +3,7 @@
 use super::{Change, Diff, Frequency};
 use crate::index::BlockId;
 use crate::profile::Profile;
+use crate::profile::report::csv::table;
 use crate::profile::report::text::{decisions, grouped, lines, place};
 use anstyle::Style;
 use serde::Serialize;
@@ -10,15 +11,21 @@ use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
 
+impl Diff<'_> {
+    /// What may have become of paths, those of which it did, and the profile that they are described by.
+    fn kinds(&self) -> [(&'static str, &[Change], &Profile); 3] {
+        [
+            ("appeared", &self.appeared, self.after),
+            ("vanished", &self.vanished, self.before),
+            ("changed", &self.changed, self.after),
+        ]
+    }
+}
+
 /// For people; of each kind of change at most `top`.
 pub fn text(diff: &Diff, top: usize) -> String {
     let mut out = String::new();
-    let kinds = [
-        ("appeared", &diff.appeared, diff.after),
-        ("vanished", &diff.vanished, diff.before),
-        ("changed", &diff.changed, diff.after),
-    ];
-    for (what, changes, profile) in kinds {
+    for (what, changes, profile) in diff.kinds() {
         if changes.is_empty() {
             continue;
         }
@@ -128,7 +135,22 @@ pub fn json(diff: &Diff) -> String {
 
 /// One record for each path that appeared, vanished or changed, after a heading.
 pub fn csv(diff: &Diff) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
+    let changes = diff.kinds().into_iter();
+    let changes = changes.flat_map(|(what, changes, p)| changes.iter().map(move |c| (what, p, c)));
+    let record = |(what, profile, c): (&str, &Profile, &Change)| {
+        let count = |f: Option<Frequency>| f.map_or(0, |f| f.count).to_string();
+        let share = |f: Option<Frequency>| format!("{:.6}", f.map_or(0.0, |f| f.share));
+        [
+            what.to_string(),
+            profile.module(c.line.func).to_string(),
+            profile.entry(c.line.func).name.clone(),
+            c.line.id.to_string(),
+            count(c.before),
+            count(c.after),
+            share(c.before),
+            share(c.after),
+        ]
+    };
     let heading = [
         "change",
         "module",
@@ -139,29 +161,5 @@ pub fn csv(diff: &Diff) -> String {
         "share_before",
         "share_after",
     ];
-    out.write_record(heading).expect("memory takes everything");
-    let kinds = [
-        ("appeared", &diff.appeared, diff.after),
-        ("vanished", &diff.vanished, diff.before),
-        ("changed", &diff.changed, diff.after),
-    ];
-    for (what, changes, profile) in kinds {
-        for c in changes {
-            let count = |f: Option<Frequency>| f.map_or(0, |f| f.count).to_string();
-            let share = |f: Option<Frequency>| format!("{:.6}", f.map_or(0.0, |f| f.share));
-            let record = [
-                what.to_string(),
-                profile.module(c.line.func).to_string(),
-                profile.entry(c.line.func).name.clone(),
-                c.line.id.to_string(),
-                count(c.before),
-                count(c.after),
-                share(c.before),
-                share(c.after),
-            ];
-            out.write_record(record).expect("memory takes everything");
-        }
-    }
-    let bytes = out.into_inner().expect("memory takes everything");
-    String::from_utf8(bytes).expect("all fields are text")
+    table(&heading, changes.map(record))
 }

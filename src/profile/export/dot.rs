@@ -5,7 +5,7 @@ use crate::dag::{EdgeKind, PathEnd};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge};
 use crate::profile::Profile;
-use crate::profile::report::text::grouped;
+use crate::profile::report::text::{grouped, short};
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::{EdgeReference, Graph, NodeIndex};
 use std::collections::HashSet;
@@ -96,8 +96,7 @@ fn lines(profile: &Profile, f: &Counted, b: BlockId) -> String {
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
         return String::new();
     };
-    let file = &profile.manifest.files[first.loc.file as usize];
-    let short = file.rsplit('/').next().unwrap_or(file);
+    let short = short(&profile.manifest.files[first.loc.file as usize]);
     if first.loc.file != last.loc.file || first.loc.line >= last.loc.line {
         return format!(" {short}:{}", first.loc.line);
     }

@@ -14,7 +14,7 @@ use super::{Profile, Structure};
 use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::Loc;
-use crate::manifest::{FunctionEntry, Status};
+use crate::manifest::FunctionEntry;
 use rayon::prelude::*;
 
 /// The formats, and what reads them.
@@ -77,14 +77,11 @@ pub fn export(
 /// The selected functions that are not profiled and so not in what is exported, each with the reason.
 pub fn left_out<'a>(
     profile: &'a Profile,
-    selection: &'a Selection,
-) -> impl Iterator<Item = String> + 'a {
-    let all = (0..profile.manifest.functions.len()).map(FuncId::new);
-    all.filter(|f| selection.admits(profile, *f))
-        .filter_map(|f| match profile.entry(f).status {
-            status @ Status::Skipped(_) => Some(format!("{}: {status}", profile.name(f))),
-            _ => None,
-        })
+    selection: &Selection,
+) -> impl Iterator<Item = String> + use<'a> {
+    let functions = selection.functions(profile).into_iter();
+    let skipped = functions.filter(|f| profile.entry(*f).status.is_skipped());
+    skipped.map(|f| format!("{}: {}", profile.name(f), profile.entry(f).status))
 }
 
 /// A function and the executions of everything in it.
@@ -108,11 +105,7 @@ impl Counted<'_> {
 
 /// The counts of the selected functions that are profiled, those that never ran too.
 fn functions<'a>(profile: &'a Profile, selection: &Selection) -> Result<Vec<Counted<'a>>> {
-    let all = (0..profile.manifest.functions.len()).into_par_iter();
-    let wanted = all.map(FuncId::new).filter(|f| {
-        let skipped = matches!(profile.entry(*f).status, Status::Skipped(_));
-        !skipped && selection.admits(profile, *f)
-    });
+    let wanted = selection.profiled(profile).into_par_iter();
     let counted = wanted.map(|f| {
         let structure = profile.structure(f)?;
         let flow = flow(profile, f, &structure)?;

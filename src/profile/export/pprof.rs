@@ -126,20 +126,13 @@ impl Tables {
 
     fn path(&mut self, report: &Report, line: &Line) {
         let entry = report.profile.entry(line.func);
-        let spans = line.path.blocks.iter().flat_map(|b| {
-            let spans = entry.lines.get(b.index()).map_or(&[][..], |l| l);
-            spans.chunks_exact(3)
-        });
+        let spans = line.path.blocks.iter().flat_map(|b| entry.spans(*b));
         // Positions in order of their first instruction, with the instructions at each.
         let mut order: BTreeMap<usize, (Option<Loc>, u64)> = BTreeMap::new();
         let mut first: HashMap<Loc, usize> = HashMap::new();
         for span in spans {
-            let loc = Loc {
-                file: span[0],
-                line: span[1],
-            };
-            let place = *first.entry(loc).or_insert(order.len());
-            order.entry(place).or_insert((Some(loc), 0)).1 += u64::from(span[2]);
+            let place = *first.entry(span.loc).or_insert(order.len());
+            order.entry(place).or_insert((Some(span.loc), 0)).1 += u64::from(span.instructions);
         }
         let placed: u64 = order.values().map(|p| p.1).sum();
         if placed < line.instructions {

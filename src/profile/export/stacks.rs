@@ -2,6 +2,7 @@
 
 use crate::dag::PathStart;
 use crate::ir::Loc;
+use crate::profile::report::text::short;
 use crate::profile::report::{Line, Report};
 
 /// One frame of a stack.
@@ -23,24 +24,18 @@ pub fn frames(report: &Report, line: &Line) -> Vec<Frame> {
         let name = format!("loop b{}", line.path.blocks[0]);
         frames.push(Frame { name, loc: None });
     }
-    let mut decisions = line.decisions.iter().peekable();
-    for &b in &line.path.blocks {
-        let position = entry.lines.get(b.index()).and_then(|l| l.chunks(3).last());
-        let loc = position.map(|p| Loc {
-            file: p[0],
-            line: p[1],
-        });
-        let mut name = match loc {
+    for step in line.steps(profile) {
+        let mut name = match step.loc {
             Some(loc) => {
-                let file = &profile.manifest.files[loc.file as usize];
-                let short = file.rsplit('/').next().unwrap_or(file);
-                format!("{short}:{}", loc.line)
+                let file = short(&profile.manifest.files[loc.file as usize]);
+                format!("{file}:{}", loc.line)
             }
-            None => format!("b{b}"),
+            None => format!("b{}", step.block),
         };
-        if let Some(d) = decisions.next_if(|d| d.block == b) {
-            name += &format!(" {}", d.taken);
+        if let Some(taken) = step.taken {
+            name += &format!(" {taken}");
         }
+        let loc = step.loc;
         frames.push(Frame { name, loc });
     }
     frames

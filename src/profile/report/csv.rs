@@ -6,7 +6,6 @@ use crate::dag::{PathEnd, PathStart};
 
 /// One record for each selected path, hottest first, after a heading.
 pub fn render(report: &Report) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
     let heading = [
         "module",
         "function",
@@ -23,10 +22,19 @@ pub fn render(report: &Report) -> String {
         "lines",
         "decisions",
     ];
+    table(&heading, report.lines.iter().map(|l| record(report, l)))
+}
+
+/// A heading and records under it, as CSV.
+pub fn table<R: IntoIterator<Item = String>>(
+    heading: &[&str],
+    records: impl IntoIterator<Item = R>,
+) -> String {
+    let mut out = csv::Writer::from_writer(Vec::new());
     out.write_record(heading).expect("memory takes everything");
-    for line in &report.lines {
-        out.write_record(record(report, line))
-            .expect("memory takes everything");
+    for record in records {
+        let record: Vec<String> = record.into_iter().collect();
+        out.write_record(record).expect("memory takes everything");
     }
     let bytes = out.into_inner().expect("memory takes everything");
     String::from_utf8(bytes).expect("all fields are text")

@@ -1,10 +1,10 @@
 //! `show --edges`: edge, block and call counts that follow from the paths.
 
 use super::Selection;
+use super::csv::table;
 use super::text::{demangled, grouped};
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
-use crate::manifest::Status;
 use crate::profile::edges::{EdgeCount, flow};
 use crate::profile::{Profile, Structure};
 use rayon::prelude::*;
@@ -63,18 +63,8 @@ fn is_zero(n: &u64) -> bool {
 
 /// The counts of all profiled functions that the selection admits.
 pub fn collect(profile: &Profile, selection: &Selection) -> Result<Vec<FunctionEdges>> {
-    let all = (0..profile.manifest.functions.len())
-        .into_par_iter()
-        .map(FuncId::new);
-    let admits = |f: &FuncId| {
-        let entry = profile.entry(*f);
-        !matches!(entry.status, Status::Skipped(_))
-            && selection
-                .function
-                .as_ref()
-                .is_none_or(|re| re.is_match(&entry.name))
-    };
-    all.filter(admits).map(|f| function(profile, f)).collect()
+    let profiled = selection.profiled(profile).into_par_iter();
+    profiled.map(|f| function(profile, f)).collect()
 }
 
 fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
@@ -132,25 +122,21 @@ pub fn json(functions: &[FunctionEdges]) -> String {
 
 /// One record for each edge.
 pub fn csv(functions: &[FunctionEdges]) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
+    let edges = functions
+        .iter()
+        .flat_map(|f| f.edges.iter().map(move |e| (f, e)));
+    let record = |(f, e): (&FunctionEdges, &Edge)| {
+        [
+            f.module.clone(),
+            f.name.clone(),
+            e.src.to_string(),
+            e.succ.to_string(),
+            e.dst.to_string(),
+            e.count.to_string(),
+        ]
+    };
     let heading = ["module", "function", "src", "succ", "dst", "count"];
-    out.write_record(heading).expect("memory takes everything");
-    for f in functions {
-        for e in &f.edges {
-            let numbers = [
-                e.src.to_string(),
-                e.succ.to_string(),
-                e.dst.to_string(),
-                e.count.to_string(),
-            ];
-            let record = [f.module.clone(), f.name.clone()]
-                .into_iter()
-                .chain(numbers);
-            out.write_record(record).expect("memory takes everything");
-        }
-    }
-    let bytes = out.into_inner().expect("memory takes everything");
-    String::from_utf8(bytes).expect("all fields are text")
+    table(&heading, edges.map(record))
 }
 
 /// For people: the functions that ran, block by block.

@@ -28,6 +28,19 @@ impl Selection {
         let name = &profile.entry(f).name;
         self.function.as_ref().is_none_or(|re| re.is_match(name))
     }
+
+    /// The functions to show, in the manifest's order.
+    pub fn functions(&self, profile: &Profile) -> Vec<FuncId> {
+        let admits = |f: &FuncId| self.admits(profile, *f);
+        profile.functions().filter(admits).collect()
+    }
+
+    /// Those of them that are profiled.
+    pub fn profiled(&self, profile: &Profile) -> Vec<FuncId> {
+        let mut functions = self.functions(profile);
+        functions.retain(|f| !profile.entry(*f).status.is_skipped());
+        functions
+    }
 }
 
 /// A path that ran, ready to be shown.
@@ -58,6 +71,31 @@ pub struct Decision {
     pub taken: String,
 }
 
+/// A block of a path.
+pub struct Step<'a> {
+    /// The block.
+    pub block: BlockId,
+    /// Its last source position.
+    pub loc: Option<Loc>,
+    /// What the edge taken from it is called, where there is a choice.
+    pub taken: Option<&'a str>,
+}
+
+impl Line {
+    /// The blocks along the path, in `profile`.
+    pub fn steps<'a>(&'a self, profile: &'a Profile) -> impl Iterator<Item = Step<'a>> {
+        let entry = profile.entry(self.func);
+        let mut decisions = self.decisions.iter().peekable();
+        self.path.blocks.iter().map(move |&block| Step {
+            block,
+            loc: entry.spans(block).next_back().map(|s| s.loc),
+            taken: decisions
+                .next_if(|d| d.block == block)
+                .map(|d| d.taken.as_str()),
+        })
+    }
+}
+
 /// What a report shows, and the sums that shares refer to.
 pub struct Report<'a> {
     /// The profile.
@@ -78,8 +116,7 @@ impl<'a> Report<'a> {
     /// Collects what `selection` admits. O(total path length).
     pub fn new(profile: &'a Profile, selection: &Selection) -> Result<Report<'a>> {
         profile.must_count_paths()?;
-        let all = (0..profile.manifest.functions.len()).map(FuncId::new);
-        let functions: Vec<FuncId> = all.filter(|f| selection.admits(profile, *f)).collect();
+        let functions = selection.functions(profile);
         let ran: Vec<FuncId> = profile.executed().collect();
         let totals = ran.par_iter().map(|&f| totals(profile, f));
         let totals: Vec<(u128, u128)> = totals.collect::<Result<_>>()?;

@@ -128,6 +128,11 @@ fn details(report: &Report, line: &Line) -> Vec<String> {
     details
 }
 
+/// The name of a source file without its folders.
+pub fn short(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
 /// Source positions as `file.c:12→14→20`; where the file changes it is named again.
 pub fn lines(files: &[String], locs: &[Loc]) -> String {
     let mut items: Vec<String> = Vec::new();
@@ -135,9 +140,7 @@ pub fn lines(files: &[String], locs: &[Loc]) -> String {
     for loc in locs {
         if current != Some(loc.file) {
             current = Some(loc.file);
-            let file = &files[loc.file as usize];
-            let short = file.rsplit('/').next().unwrap_or(file);
-            items.push(format!("{short}:{}", loc.line));
+            items.push(format!("{}:{}", short(&files[loc.file as usize]), loc.line));
         } else {
             items.push(loc.line.to_string());
         }
