@@ -76,21 +76,41 @@ int p3_file_write(struct p3_file *file, const void *data, uint64_t size, uint64_
     return 0;
 }
 
-static int map_header(struct p3_file *file, const struct p3_module *module) {
+/* Where blocks begin. */
+static uint64_t header_room(uint64_t page) {
+    return round_up(sizeof(struct p3_raw_header) + p3_process()->text_size, page);
+}
+
+static struct p3_raw_header describe(const struct p3_module *module, uint64_t page) {
+    const struct p3_process *process = p3_process();
     struct p3_raw_header header = {.magic = P3_RAW_MAGIC,
                                    .version = P3_RAW_VERSION,
                                    .header_size = sizeof header,
                                    .copy = module->copy,
                                    .copies = module->copies,
                                    .pid = (uint64_t)getpid(),
-                                   .page = file->page,
+                                   .parent = (uint64_t)getppid(),
+                                   .page = page,
                                    .atomic = module->flags & P3_ATOMIC,
-                                   .file_size = file->page};
+                                   .arguments = process->arguments,
+                                   .text_size = process->text_size,
+                                   .process = process->process,
+                                   .file_size = header_room(page)};
     memcpy(header.program, module->program, sizeof header.program);
-    header.header_crc = crc32(0, &header, offsetof(struct p3_raw_header, header_crc));
-    int failed = reserve(file->fd, 0, file->page);
+    memcpy(header.unique, process->unique, sizeof header.unique);
+    uint32_t crc = crc32(0, &header, offsetof(struct p3_raw_header, header_crc));
+    header.header_crc = crc32(crc, process->text, process->text_size);
+    return header;
+}
+
+static int map_header(struct p3_file *file, const struct p3_module *module) {
+    struct p3_raw_header header = describe(module, file->page);
+    const struct p3_process *process = p3_process();
+    int failed = reserve(file->fd, 0, file->size);
     if (!failed)
         failed = p3_file_write(file, &header, sizeof header, 0);
+    if (!failed)
+        failed = p3_file_write(file, process->text, process->text_size, sizeof header);
     if (failed)
         return failed;
     void *page = mmap(NULL, file->page, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
@@ -127,7 +147,7 @@ int p3_file_create(struct p3_file *file, const char *path, const struct p3_modul
         fd = high;
     }
     fstat(fd, &s);
-    *file = (struct p3_file){fd, path, s.st_dev, s.st_ino, module->page, module->page, NULL};
+    *file = (struct p3_file){fd, path, s.st_dev, s.st_ino, module->page, header_room(module->page), NULL};
     int failed = map_header(file, module);
     if (!failed)
         failed = publish(temporary, path);

@@ -14,6 +14,21 @@ P3_HIDDEN int p3_file_name(char *out, size_t size, uint32_t copy, int n);
 /* One line on stderr: "p3: SUBJECT: PROBLEM". */
 P3_HIDDEN void p3_complain(const char *subject, const char *problem);
 
+enum { P3_PATH_MAX = 4096 }; /* in Linux; PATH_MAX is not in every libc */
+
+/* p3_process.c: what the header says of the process. */
+struct p3_process {
+    uint8_t unique[16];
+    uint32_t arguments; /* their number */
+    uint32_t process;   /* P3_RAW_ARGUMENTS_CUT, _UNKNOWN */
+    uint32_t text_size;
+    char text[P3_RAW_ARGUMENTS_MAX + P3_PATH_MAX + 256]; /* as behind the header */
+};
+/* As it was when this was called first; in a forked child with an id of its own. */
+P3_HIDDEN const struct p3_process *p3_process(void);
+/* The caller is a forked child. */
+P3_HIDDEN void p3_process_forked(void);
+
 /* p3_file.c: the profile as a file. All return 0, or an errno. */
 struct p3_file {
     int fd; /* -1: none */

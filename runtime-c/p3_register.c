@@ -101,6 +101,7 @@ static void in_child(void) {
     }
     lost = 0;
     child = 1;
+    p3_process_forked();
     if (modules != NULL) {
         fall_back(create(&live, modules));
         for (struct p3_module *m = modules; m != NULL; m = m->next)

@@ -17,6 +17,7 @@ const RUNTIME: &[(&str, &str)] = &[
     ("p3_format.h", include_str!("../runtime-c/p3_format.h")),
     ("p3_internal.h", include_str!("../runtime-c/p3_internal.h")),
     ("p3_name.c", include_str!("../runtime-c/p3_name.c")),
+    ("p3_process.c", include_str!("../runtime-c/p3_process.c")),
     ("p3_profile.h", include_str!("../runtime-c/p3_profile.h")),
     ("p3_register.c", include_str!("../runtime-c/p3_register.c")),
     ("p3_table.c", include_str!("../runtime-c/p3_table.c")),

@@ -66,6 +66,11 @@ fn drive(
     (output, profiles)
 }
 
+fn hostname() -> String {
+    let printed = run(&mut Command::new("hostname")).stdout;
+    String::from_utf8(printed).unwrap().trim().into()
+}
+
 /// What `count_hash` counts, `times` times.
 fn expected_hash(times: u64) -> BTreeMap<u64, u64> {
     let id = |i: u64| i * 219_999_999 % (1 << 40);
@@ -117,11 +122,17 @@ fn layouts_agree_with_the_readers() {
         ("sizeof p3_slot", 16),
         // As `raw::parse` reads them.
         ("p3_raw_header.program", 16),
-        ("p3_raw_header.copy", 32),
-        ("p3_raw_header.copies", 36),
-        ("p3_raw_header.page", 48),
-        ("p3_raw_header.flags", 64),
-        ("p3_raw_header.file_size", 72),
+        ("p3_raw_header.unique", 32),
+        ("p3_raw_header.copy", 48),
+        ("p3_raw_header.copies", 52),
+        ("p3_raw_header.pid", 56),
+        ("p3_raw_header.parent", 64),
+        ("p3_raw_header.page", 72),
+        ("p3_raw_header.arguments", 84),
+        ("p3_raw_header.text_size", 88),
+        ("p3_raw_header.process", 92),
+        ("p3_raw_header.flags", 104),
+        ("p3_raw_header.file_size", 112),
         ("p3_raw_block.size", 8),
         ("p3_raw_block.kind", 16),
         ("p3_raw_block.n_functions", 24),
@@ -234,6 +245,48 @@ fn a_forked_child_counts_for_itself() {
         let parent = (BTreeMap::from([(0, 4), (1, 3), (2, 3)]), expected_hash(1));
         let child = (BTreeMap::from([(3, 1)]), BTreeMap::from([(5, 1)]));
         assert!(both.contains(&parent) && both.contains(&child));
+    }
+}
+
+/// A raw profile says how its process was started, and no two have the same id.
+#[test]
+fn profiles_say_who_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let exe = driver(dir.path(), &[]);
+    let folder = dir.path().canonicalize().unwrap();
+    let (_, profiles) = drive(&exe, "fork a  \u{e9}\n", Some("%p.p3raw"), dir.path());
+    let (mut files, host) = (profiles.into_values(), hostname());
+    let (mut parent, mut child) = (files.next().unwrap(), files.next().unwrap());
+    if parent.child {
+        std::mem::swap(&mut parent, &mut child);
+    }
+    for raw in [&parent, &child] {
+        let name = exe.to_str().unwrap();
+        let arguments = [name, "fork", "a", "", "\u{e9}\n"].map(str::as_bytes);
+        assert_eq!(raw.arguments, arguments);
+        assert_eq!(
+            (&raw.folder[..], &raw.host[..]),
+            (folder.to_str().unwrap().as_bytes(), host.as_bytes())
+        );
+        assert!(!raw.arguments_cut);
+    }
+    assert_eq!(
+        (parent.parent, child.parent),
+        (std::process::id().into(), parent.pid)
+    );
+    assert_ne!(parent.unique, child.unique);
+    let (_, again) = drive(&exe, "", None, dir.path());
+    let again = again.into_values().next().unwrap();
+    assert!(![parent.unique, child.unique, [0; 16]].contains(&again.unique));
+    // Long arguments are cut, and this is said.
+    for (length, cut) in [(30_000, false), (40_000, true)] {
+        let long = format!("x {}", "y".repeat(length));
+        let (_, profiles) = drive(&exe, &long, None, dir.path());
+        let raw = profiles.into_values().next().unwrap();
+        let kept: usize = raw.arguments.iter().map(|a| a.len() + 1).sum();
+        assert_eq!((raw.arguments.len(), raw.arguments_cut), (3, cut));
+        assert!(kept <= 32769 && raw.arguments[2].len() >= 30_000);
+        assert_eq!(counts(&raw, 7), first_counts());
     }
 }
 
@@ -367,9 +420,9 @@ filler
 fn file_names_follow_the_pattern() {
     let dir = tempfile::tempdir().unwrap();
     let exe = driver(dir.path(), &[]);
-    let host = String::from_utf8(run(&mut Command::new("hostname")).stdout).unwrap();
+    let host = hostname();
     let (_, profiles) = drive(&exe, "", Some("new/%h/deep/%k%%-%x.p3raw"), dir.path());
-    let expected = format!("new/{}/deep/1%-%x.p3raw", host.trim());
+    let expected = format!("new/{host}/deep/1%-%x.p3raw");
     assert_eq!(profiles.into_keys().collect::<Vec<_>>(), [expected]);
     let absolute = dir.path().join("absolute/%k.p3raw");
     let (_, profiles) = drive(&exe, "", absolute.to_str(), dir.path());

@@ -8,17 +8,17 @@ use crate::index::{CopyId, FuncId};
 use std::collections::BTreeMap;
 
 /// `P3_RAW_MAGIC`.
-pub const MAGIC: u64 = 0xff70_3372_6177_ff02;
+pub const MAGIC: u64 = 0xff70_3372_6177_ff03;
 /// `P3_BLOCK_MAGIC`.
 pub const BLOCK_MAGIC: u64 = 0x7033_626c_6f63_6b02;
 /// `P3_CHUNK_MAGIC`.
 pub const CHUNK_MAGIC: u64 = 0x7033_6368_756e_6b02;
 /// `P3_RAW_VERSION`.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// `sizeof(struct p3_raw_header)`.
-pub const HEADER_SIZE: usize = 80;
+pub const HEADER_SIZE: usize = 120;
 /// `offsetof(struct p3_raw_header, header_crc)`.
-pub const HEADER_CRC_AT: usize = 60;
+pub const HEADER_CRC_AT: usize = 100;
 /// `sizeof(struct p3_raw_block)`, and of a chunk's header.
 pub const BLOCK_SIZE: usize = 64;
 /// `sizeof(struct p3_raw_function)`.
@@ -29,10 +29,26 @@ pub const FUNCTION_SIZE: usize = 24;
 pub struct Raw {
     /// [`crate::manifest::Manifest::program_bytes`].
     pub program: [u8; 16],
+    /// Of this process, and of this runtime where shared libraries have their own: files with the same one hold
+    /// the same counts, or an earlier state of them.
+    pub unique: [u8; 16],
     /// The copy that wrote it.
     pub copy: CopyId,
     /// The number of copies.
     pub copies: u32,
+    /// The process id.
+    pub pid: u64,
+    /// The id of the process that started it.
+    pub parent: u64,
+    /// The arguments of the process, its name first; a forked child has those of its parent. Empty where the
+    /// system did not tell.
+    pub arguments: Vec<Vec<u8>>,
+    /// Whether there were more arguments than are kept (32 KiB).
+    pub arguments_cut: bool,
+    /// The working folder in which the process began, or its parent if it is a forked child. Empty: not known.
+    pub folder: Vec<u8>,
+    /// The name of the host.
+    pub host: Vec<u8>,
     /// Whether the process ended normally.
     pub ended: bool,
     /// Whether the process had to drop counts.
@@ -69,29 +85,18 @@ pub fn parse(bytes: &[u8]) -> Result<Raw, String> {
             read.u32(8)
         ));
     }
-    if read.u32(12) as usize != HEADER_SIZE
-        || crc32fast::hash(&header[..HEADER_CRC_AT]) != read.u32(HEADER_CRC_AT)
-    {
-        return Err("damaged: the header's checksum is wrong".into());
-    }
-    if (bytes.len() as u64) < read.u64(72) {
-        let (is, should) = (bytes.len(), read.u64(72));
+    let text = read.text()?;
+    if (bytes.len() as u64) < read.u64(112) {
+        let (is, should) = (bytes.len(), read.u64(112));
         return Err(format!("damaged: {is} bytes long instead of {should}"));
     }
-    let mut raw = Raw {
-        program: header[16..32].try_into().expect("16 bytes"),
-        copy: CopyId(read.u32(32)),
-        copies: read.u32(36),
-        ended: read.u32(64) & 1 != 0,
-        lost: read.u32(64) & 2 != 0,
-        child: read.u32(64) & 4 != 0,
-        functions: BTreeMap::new(),
-    };
-    let page = usize::try_from(read.u64(48)).unwrap_or(0);
+    let mut raw = read.process(text)?;
+    let page = usize::try_from(read.u64(72)).unwrap_or(0);
     if !page.is_power_of_two() || page < 4096 {
         return Err("damaged: page size".into());
     }
-    read.blocks(page, &mut raw)?;
+    let first = (HEADER_SIZE + text.len()).next_multiple_of(page);
+    read.blocks(first, page, &mut raw)?;
     Ok(raw)
 }
 
@@ -120,7 +125,47 @@ struct Reader<'a> {
     order: Order,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// The strings behind the header, once its checksum is right.
+    fn text(&self) -> Result<&'a [u8], String> {
+        let wrong = "damaged: the header's checksum is wrong";
+        let text = self.bytes[HEADER_SIZE..]
+            .get(..self.u32(88) as usize)
+            .ok_or(wrong)?;
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&self.bytes[..HEADER_CRC_AT]);
+        crc.update(text);
+        let right =
+            self.u32(12) as usize == HEADER_SIZE && crc.finalize() == self.u32(HEADER_CRC_AT);
+        right.then_some(text).ok_or_else(|| wrong.into())
+    }
+
+    /// What the header says, without counts.
+    fn process(&self, text: &[u8]) -> Result<Raw, String> {
+        let mut strings: Vec<Vec<u8>> = text.split(|&b| b == 0).map(<[u8]>::to_vec).collect();
+        // Arguments, folder, host, and nothing behind the last zero.
+        if strings.pop() != Some(Vec::new()) || strings.len() != self.u32(84) as usize + 2 {
+            return Err("damaged: the arguments of the process".into());
+        }
+        let (host, folder) = (strings.pop(), strings.pop());
+        Ok(Raw {
+            program: self.bytes[16..32].try_into().expect("16 bytes"),
+            unique: self.bytes[32..48].try_into().expect("16 bytes"),
+            copy: CopyId(self.u32(48)),
+            copies: self.u32(52),
+            pid: self.u64(56),
+            parent: self.u64(64),
+            arguments: strings,
+            arguments_cut: self.u32(92) & 1 != 0,
+            folder: folder.expect("counted"),
+            host: host.expect("counted"),
+            ended: self.u32(104) & 1 != 0,
+            lost: self.u32(104) & 2 != 0,
+            child: self.u32(104) & 4 != 0,
+            functions: BTreeMap::new(),
+        })
+    }
+
     fn u32(&self, at: usize) -> u32 {
         let b = self.bytes[at..at + 4].try_into().expect("4 bytes");
         match self.order {
@@ -137,10 +182,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Walks the blocks behind the header's page. Pages that were reserved and never became a
-    /// block begin with zeros.
-    fn blocks(&self, page: usize, raw: &mut Raw) -> Result<(), String> {
-        let mut at = page;
+    /// Walks the blocks from `at` on. Pages that were reserved and never became a block begin
+    /// with zeros.
+    fn blocks(&self, mut at: usize, page: usize, raw: &mut Raw) -> Result<(), String> {
         while at + BLOCK_SIZE <= self.bytes.len() {
             if self.u64(at) != BLOCK_MAGIC {
                 if self.u64(at) != 0 {

@@ -13,19 +13,20 @@ use proptest::prelude::*;
 use std::path::Path;
 
 const PAGE: usize = 4096;
+const TEXT: &[u8] = b"./program\0-x y\0/a folder\0host\0";
 
 /// A raw profile: a module with an array and entries, and a table, with right checksums.
 fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
     let word = |n: u32| n.to_le_bytes();
     let mut header = raw::MAGIC.to_le_bytes().to_vec();
     header.extend([word(raw::VERSION), word(raw::HEADER_SIZE as u32)].concat());
-    header.extend([7; 16]);
+    header.extend([[7; 16], [8; 16]].concat());
     header.extend([word(1), word(3)].concat());
-    header.extend([42, PAGE as u64].map(u64::to_le_bytes).concat());
-    header.extend(word(0));
-    header.extend(word(crc32fast::hash(&header)));
+    header.extend([42, 41, PAGE as u64].map(u64::to_le_bytes).concat());
+    header.extend([0, 2, TEXT.len() as u32, 0, 0, 0].map(word).concat());
     header.extend([word(1), word(0)].concat());
     header.extend((4 * PAGE as u64).to_le_bytes());
+    header.extend(TEXT);
     header.resize(PAGE, 0);
 
     let n = counts.len() as u64;
@@ -69,7 +70,10 @@ fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
 /// Makes the checksums right, so that damage gets past them.
 fn seal(bytes: &mut [u8]) {
     if bytes.len() >= 2 * PAGE {
-        let crc = crc32fast::hash(&bytes[..raw::HEADER_CRC_AT]).to_le_bytes();
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&bytes[..raw::HEADER_CRC_AT]);
+        crc.update(&bytes[raw::HEADER_SIZE..raw::HEADER_SIZE + TEXT.len()]);
+        let crc = crc.finalize().to_le_bytes();
         bytes[raw::HEADER_CRC_AT..raw::HEADER_CRC_AT + 4].copy_from_slice(&crc);
         let records = PAGE + raw::BLOCK_SIZE..PAGE + raw::BLOCK_SIZE + 3 * raw::FUNCTION_SIZE;
         let mut crc = crc32fast::Hasher::new();
@@ -94,6 +98,13 @@ fn a_good_raw_profile_is_read() {
     assert_eq!(
         (raw.copy, raw.copies, raw.ended, raw.lost),
         (CopyId(1), 3, true, false)
+    );
+    assert_eq!((raw.unique, raw.pid, raw.parent), ([8; 16], 42, 41));
+    assert_eq!(raw.arguments, [&b"./program"[..], b"-x y"]);
+    assert!(!raw.arguments_cut);
+    assert_eq!(
+        (raw.folder, raw.host),
+        (b"/a folder".into(), b"host".into())
     );
 }
 
@@ -120,11 +131,11 @@ proptest! {
         if sealed {
             seal(&mut bytes);
         }
-        let described = |at: usize| at < 64 || (72..80).contains(&at);
+        let described = |at: usize| at < 104 || (120..120 + TEXT.len()).contains(&at);
         let raw = raw::parse(&bytes);
-        if cut.is_some_and(|c| c < good.len()) && !(page == 0 && at >= 60) {
+        if cut.is_some_and(|c| c < good.len()) && !(page == 0 && at >= raw::HEADER_CRC_AT) {
             prop_assert!(raw.is_err());
-        } else if !sealed && page == 0 && described(at) && bytes != good && cut.is_none() && at < 64 {
+        } else if !sealed && page == 0 && bytes != good && cut.is_none() && described(at) {
             prop_assert!(raw.is_err());
         }
     }

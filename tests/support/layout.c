@@ -18,7 +18,9 @@ int main(void) {
     SIZE(p3_slot);
     AT(p3_raw_header, program), AT(p3_raw_header, copy), AT(p3_raw_header, copies);
     AT(p3_raw_header, page), AT(p3_raw_header, header_crc), AT(p3_raw_header, flags);
-    AT(p3_raw_header, file_size);
+    AT(p3_raw_header, file_size), AT(p3_raw_header, unique), AT(p3_raw_header, pid);
+    AT(p3_raw_header, parent), AT(p3_raw_header, arguments), AT(p3_raw_header, text_size);
+    AT(p3_raw_header, process);
     AT(p3_raw_block, size), AT(p3_raw_block, kind), AT(p3_raw_block, n_functions);
     AT(p3_raw_block, counters_offset), AT(p3_raw_block, n_counters), AT(p3_raw_block, crc);
     AT(p3_raw_block, reserved);

@@ -1,0 +1,102 @@
+/* Who counts: the process's arguments, folder and host, and an id that no other profile has. */
+#define _GNU_SOURCE
+#include "p3_internal.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct p3_process process;
+static int known, identified;
+
+static void append(const char *text, size_t n) {
+    memcpy(process.text + process.text_size, text, n);
+    process.text_size += (uint32_t)n;
+    process.text[process.text_size++] = 0;
+}
+
+/* Reads up to `size` bytes from the start of a file; -1 when there is none. */
+static ssize_t read_file(const char *path, char *out, size_t size) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t n = 0;
+    ssize_t got = fd < 0 ? -1 : 1;
+    while (got > 0 && n < size) {
+        got = read(fd, out + n, size - n);
+        n += got > 0 ? (size_t)got : 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    return got < 0 ? -1 : (ssize_t)n;
+}
+
+/* The kernel's list has a zero behind each argument, as ours; one byte more tells whether it was cut. */
+static void find_arguments(void) {
+    ssize_t n = read_file("/proc/self/cmdline", process.text, P3_RAW_ARGUMENTS_MAX + 1);
+    if (n <= 0) {
+        process.process |= P3_RAW_ARGUMENTS_UNKNOWN;
+        return;
+    }
+    if (n > (ssize_t)P3_RAW_ARGUMENTS_MAX) {
+        process.process |= P3_RAW_ARGUMENTS_CUT;
+        n = P3_RAW_ARGUMENTS_MAX;
+    }
+    if (process.text[n - 1] != 0)
+        process.text[n++] = 0;
+    for (ssize_t i = 0; i < n; i++)
+        process.arguments += process.text[i] == 0;
+    process.text_size = (uint32_t)n;
+}
+
+static void find_folder(void) {
+    char folder[P3_PATH_MAX];
+    if (getcwd(folder, sizeof folder) == NULL)
+        folder[0] = 0;
+    append(folder, strlen(folder));
+}
+
+static void find_host(void) {
+    struct utsname name;
+    if (uname(&name) != 0)
+        name.nodename[0] = 0;
+    append(name.nodename, strnlen(name.nodename, 200));
+}
+
+/* The system call: its wrapper is not safe in a forked child everywhere. */
+static int random_bytes(void *out, long size) {
+#ifdef SYS_getrandom
+    enum { NONBLOCK = 1 };
+    return syscall(SYS_getrandom, out, size, NONBLOCK) == size;
+#else
+    (void)out, (void)size;
+    return 0;
+#endif
+}
+
+static void identify(void) {
+    if (random_bytes(process.unique, sizeof process.unique))
+        return;
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    /* Several runtimes in one process differ in where they are. */
+    uint64_t parts[2] = {(uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+                         (uint64_t)getpid() << 40 ^ (uint64_t)(uintptr_t)&process};
+    memcpy(process.unique, parts, sizeof parts);
+}
+
+const struct p3_process *p3_process(void) {
+    if (!known) {
+        find_arguments();
+        find_folder();
+        find_host();
+        known = 1;
+    }
+    if (!identified)
+        identify();
+    identified = 1;
+    return &process;
+}
+
+void p3_process_forked(void) { identified = 0; }
