@@ -129,3 +129,6 @@ fn left_loops<'a>(
     std::iter::successors(innermost, |&h| forest.parent[h as usize])
         .take_while(move |&h| !target.is_some_and(|t| forest.holds(h, t)))
 }
+
+#[cfg(test)]
+mod tests;
