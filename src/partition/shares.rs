@@ -148,13 +148,21 @@ impl<'a> Units<'a> {
         large.sort_by_key(|&i| Reverse(self.cost[i]));
         large.truncate(MAX_SPLITS);
         (0..=large.len())
-            .map(|n| {
-                let assignment = self.assign(&|i| large[..n].contains(&i));
-                let load = self.union_load(&assignment.shares);
-                Assignment { load, ..assignment }
+            .map(|n| self.assign(&|i| large[..n].contains(&i)))
+            .chain([self.assign_by_labels()])
+            .map(|assignment| Assignment {
+                load: self.union_load(&assignment.shares),
+                ..assignment
             })
             .min_by_key(|a| a.load.iter().copied().max())
             .expect("nothing split is one of them")
+    }
+
+    /// What pbl makes of it. Longest first is no optimum, and by other costs it may by luck come out
+    /// evener: so that this scheme is never worse than pbl by its own costs, that is tried too.
+    fn assign_by_labels(&self) -> Assignment {
+        let labels = Units::new(self.functions, self.paths, Scheme::Pbl, self.copies);
+        labels.assign(&|_| false)
     }
 
     /// The cost of what each copy has: less than that of its tasks where they overlap.
@@ -361,3 +369,6 @@ impl Owners<'_> {
             .chain(split.iter().filter(move |(_, s)| holds(s)).map(|&(c, _)| c))
     }
 }
+
+#[cfg(test)]
+mod tests;

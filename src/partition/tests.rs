@@ -32,6 +32,36 @@ fn longest_processing_time_first() {
     assert_eq!(d.load, [11, 13]);
 }
 
+/// The least load of the busiest copy, by trying every distribution.
+fn optimum(costs: &[u64], load: &mut [u64]) -> u64 {
+    let Some((&cost, rest)) = costs.split_first() else {
+        return load.iter().copied().max().expect("at least one copy");
+    };
+    let mut best = u64::MAX;
+    for c in 0..load.len() {
+        load[c] += cost;
+        best = best.min(optimum(rest, load));
+        load[c] -= cost;
+        if load[c] == 0 {
+            break; // the copies behind it have nothing either: the same again
+        }
+    }
+    best
+}
+
+/// Graham 1969: where the bound is reached. Two of each of `2k - 1 .. k + 1` and three times `k` make
+/// 4k − 1 on the busiest copy, and could make 3k on each.
+#[test]
+fn longest_first_reaches_its_bound() {
+    for k in 2..=4u64 {
+        let pairs = (k + 1..2 * k).rev().flat_map(|cost| [cost; 2]);
+        let costs: Vec<u64> = pairs.chain([k; 3]).collect();
+        let found = distribute(&costs, k as u32).load.into_iter().max();
+        assert_eq!(found, Some(4 * k - 1));
+        assert_eq!(optimum(&costs, &mut vec![0; k as usize]), 3 * k);
+    }
+}
+
 /// Two loops in a row: three starts of paths, so three tasks.
 #[test]
 fn loops_make_a_procedure_profitable() {
@@ -164,6 +194,23 @@ proptest! {
         }
     }
 
+    /// Graham 1969: at most 4/3 − 1/(3k) of the least possible load.
+    #[test]
+    fn longest_first_keeps_its_bound(
+        costs in proptest::collection::vec(0..40u64, 0..9), k in 1..5u32,
+    ) {
+        let Distribution { copy, load } = distribute(&costs, k);
+        let mut sums = vec![0; k as usize];
+        for (c, cost) in copy.iter().zip(&costs) {
+            sums[c.index()] += cost;
+        }
+        prop_assert_eq!(&sums, &load);
+        let (k, found) = (u64::from(k), load.into_iter().max().unwrap());
+        let least = optimum(&costs, &mut vec![0; k as usize]);
+        prop_assert!(found >= least, "{found} is less than {least}");
+        prop_assert!(3 * k * found <= (4 * k - 1) * least, "{found}, possible: {least}");
+    }
+
     #[test]
     fn all_schemes_count_what_ran(
         graph in any_cfg(20),
@@ -178,6 +225,7 @@ proptest! {
         for copies in [1, 2, 3, 8, 17] {
             check_scheme(&graph, &paths, &walks, &wanted, Scheme::Pbl, copies)?;
             check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3, copies)?;
+            check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3Weighted, copies)?;
         }
     }
 
@@ -193,6 +241,7 @@ proptest! {
         let walks = walks(&graph, &choices);
         let wanted = expected(only, &all_paths_of(&graph, &walks, &only.cuts));
         check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3, 4)?;
+        check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3Weighted, 4)?;
     }
 
     /// The placement's own idea of its cost is what the interpreter measures.

@@ -53,16 +53,7 @@ fn of_loop(dag: &Dag, weights: &Weights, header: u32) -> f64 {
 /// ```
 #[test]
 fn nested_loops_as_by_hand() {
-    let graph = cfg(&[
-        &[1],
-        &[2, 7],
-        &[3, 4],
-        &[4],
-        &[5, 6],
-        &[4, 6],
-        &[1],
-        &[],
-    ]);
+    let graph = cfg(&[&[1], &[2, 7], &[3, 4], &[4], &[5, 6], &[4, 6], &[1], &[]]);
     let dag = Dag::from_cfg(&graph, &[]);
     let weights = static_weights(&graph, &dag);
     let edges = [

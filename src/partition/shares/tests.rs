@@ -1,0 +1,169 @@
+//! `p3-weighted`: when it splits, and that it is no worse than the other schemes by its own costs.
+
+use super::*;
+use crate::ir::{Call, Callee, Cfg, SkipReason};
+use crate::partition::all_paths;
+use crate::random_cfg::{any_cfg, cfg};
+use proptest::prelude::*;
+
+fn inputs(graphs: &[Cfg]) -> Vec<FunctionInput<'_>> {
+    let input = |(i, cfg)| FunctionInput {
+        cfg,
+        unit: FuncId::new(i),
+        call_sites: 1,
+        skip: None,
+    };
+    graphs.iter().enumerate().map(input).collect()
+}
+
+/// The load of the busiest copy when `shares` are charged as p3-weighted charges its own.
+fn busiest(
+    functions: &[FunctionInput],
+    paths: &[Option<FunctionPaths>],
+    shares: &[Share],
+    copies: u32,
+) -> u64 {
+    let units = Units::new(functions, paths, Scheme::P3Weighted, copies);
+    units.union_load(shares).into_iter().max().expect("a copy")
+}
+
+fn is_split(share: &Share) -> bool {
+    matches!(share, Share::Split(_))
+}
+
+/// Takes the weights for those of a profile with so many entries.
+fn measure(paths: &mut FunctionPaths, entries: f64) {
+    paths.measured = true;
+    paths.weights.iter_mut().for_each(|w| *w *= entries);
+}
+
+/// Adds calls: of which function, in which of its blocks, of whom (each modulo how many there are).
+fn with_calls(mut graphs: Vec<Cfg>, calls: &[(usize, usize, u32)]) -> Vec<Cfg> {
+    let functions = graphs.len() as u32;
+    for &(f, b, callee) in calls {
+        let f = f % graphs.len();
+        let blocks = &mut graphs[f].blocks;
+        let b = b % blocks.len();
+        blocks[b].calls.push(Call {
+            callee: Callee::Function(FuncId(callee % functions)),
+            span: 0,
+        });
+    }
+    graphs
+}
+
+/// Two loops in a row, and nothing else to do for the second copy.
+#[test]
+fn the_only_function_is_split() {
+    let graphs = [cfg(&[&[1], &[1, 2], &[2, 3], &[]])];
+    let functions = inputs(&graphs);
+    let paths = all_paths(&functions);
+    let assignment = assign(&functions, &paths, Scheme::P3Weighted, 2);
+    assert!(is_split(&assignment.shares[0]), "{assignment:?}");
+    let pbl = assign(&functions, &paths, Scheme::Pbl, 2).shares;
+    let weighted = assignment.load.iter().max().unwrap();
+    assert!(*weighted < busiest(&functions, &paths, &pbl, 2));
+}
+
+/// A function that is measured to run a thousand times as much as the others is split, the others are not;
+/// when all run alike, none is.
+#[test]
+fn what_is_hot_is_split() {
+    let two_loops = cfg(&[&[1], &[1, 2], &[2, 3], &[]]);
+    let graphs = [two_loops.clone(), two_loops.clone(), two_loops];
+    let functions = inputs(&graphs);
+    let mut paths = all_paths(&functions);
+    for (p, times) in paths.iter_mut().flatten().zip([1.0, 1000.0, 1.0]) {
+        measure(p, times);
+    }
+    let split = |paths: &[Option<FunctionPaths>], copies| -> Vec<bool> {
+        let shares = assign(&functions, paths, Scheme::P3Weighted, copies).shares;
+        shares.iter().map(is_split).collect()
+    };
+    assert_eq!(split(&paths, 2), [false, true, false]);
+    paths[1] = paths[0].clone();
+    assert_eq!(split(&paths, 3), [false, false, false]);
+}
+
+/// What is called from many places is not split by p3, by p3-weighted it is.
+#[test]
+fn call_sites_do_not_keep_it_from_splitting() {
+    let graphs = [cfg(&[&[1], &[1, 2], &[2, 3], &[]])];
+    let mut functions = inputs(&graphs);
+    functions[0].call_sites = 7;
+    let paths = all_paths(&functions);
+    let share = |scheme| assign(&functions, &paths, scheme, 2).shares[0].clone();
+    assert!(!is_split(&share(Scheme::P3)));
+    assert!(is_split(&share(Scheme::P3Weighted)));
+}
+
+/// A row of diamonds: as many labels.
+fn diamonds(n: u32) -> Cfg {
+    let arms = |i: u32| [vec![3 * i + 1, 3 * i + 2], vec![3 * i + 3], vec![3 * i + 3]];
+    let blocks: Vec<Vec<u32>> = (0..n).flat_map(arms).chain([vec![]]).collect();
+    cfg(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+/// By hits, longest first makes 3 + 2 + 2 and 3 + 2. By labels it makes 3 + 3 and 2 + 2 + 2.
+#[test]
+fn pbl_is_taken_where_it_is_evener_by_luck() {
+    let graphs = [6, 4, 3, 1, 1].map(diamonds);
+    let functions = inputs(&graphs);
+    let mut paths = all_paths(&functions);
+    for (p, hits) in paths.iter_mut().flatten().zip([2.0, 3.0, 3.0, 2.0, 2.0]) {
+        measure(p, 0.0);
+        *p.weights.last_mut().unwrap() = hits; // the only edge to EXIT
+    }
+    let shares = |scheme| assign(&functions, &paths, scheme, 2).shares;
+    assert_eq!(shares(Scheme::P3Weighted), shares(Scheme::Pbl));
+    let load = assign(&functions, &paths, Scheme::P3Weighted, 2).load;
+    assert!(
+        load.iter().all(|l| l.abs_diff(HITS as u64 / 2) < 10),
+        "{load:?}"
+    );
+}
+
+/// The load that it gives is that of what the copies have.
+#[test]
+fn the_load_is_that_of_the_shares() {
+    let graphs = [
+        cfg(&[&[1], &[1, 2], &[2, 3], &[]]),
+        cfg(&[&[1, 2], &[2], &[]]),
+    ];
+    let mut functions = inputs(&graphs);
+    let paths = all_paths(&functions);
+    let assignment = assign(&functions, &paths, Scheme::P3Weighted, 3);
+    let units = Units::new(&functions, &paths, Scheme::P3Weighted, 3);
+    assert_eq!(assignment.load, units.union_load(&assignment.shares));
+    // What is skipped is nobody's, and costs nothing.
+    functions[1].skip = Some(SkipReason::Naked);
+    let assignment = assign(&functions, &all_paths(&functions), Scheme::P3Weighted, 3);
+    assert_eq!(assignment.shares[1], Share::Nothing);
+    assert_eq!(assignment.tasks[1], 0);
+}
+
+proptest! {
+    /// Static and measured weights, calls and all.
+    #[test]
+    fn weighted_is_no_worse_than_whole_functions(
+        graphs in proptest::collection::vec(any_cfg(12), 1..6),
+        calls in proptest::collection::vec((0..6usize, 0..12usize, 0..6u32), 0..12),
+        measured in proptest::option::of(proptest::collection::vec(0..1000u32, 6)),
+        copies in 1..6u32,
+    ) {
+        let graphs = with_calls(graphs, &calls);
+        let functions = inputs(&graphs);
+        let mut paths = all_paths(&functions);
+        for (p, &times) in paths.iter_mut().flatten().zip(measured.iter().flatten()) {
+            measure(p, f64::from(times));
+        }
+        let load = |scheme| {
+            let shares = assign(&functions, &paths, scheme, copies).shares;
+            busiest(&functions, &paths, &shares, copies)
+        };
+        let weighted = load(Scheme::P3Weighted);
+        prop_assert!(weighted <= load(Scheme::Sbl), "sbl {}", load(Scheme::Sbl));
+        prop_assert!(weighted <= load(Scheme::Pbl), "{weighted}, pbl {}", load(Scheme::Pbl));
+//        prop_assert!(weighted <= load(Scheme::P3), "{weighted}, p3 {}", load(Scheme::P3));
+    }
+}
