@@ -3,6 +3,7 @@
 //! The pipeline, in the order in which data flows:
 //!
 //! ```text
+//! names     symbols and file names as people and formats take them
 //! load      files, folders, magic numbers -> bytes, kind, content hash
 //! ir        control-flow view of all modules, lowered from llvm-ir
 //! dag       Ball–Larus DAG of each function: back edges, cuts, reduced graph
@@ -24,6 +25,8 @@
 
 pub mod error;
 pub mod index;
+
+pub mod names;
 
 pub mod load;
 

@@ -120,9 +120,12 @@ struct Entering<'ctx> {
 impl<'ctx> Entering<'ctx> {
     /// The edges that lead to a block, through added ones too, which are in no cycle of their own.
     fn all(&self, block: BasicBlock<'ctx>) -> Vec<CfgEdge> {
-        let mut edges = self.edges.get(&block).cloned().unwrap_or_default();
-        for &own in self.own.get(&block).into_iter().flatten() {
-            edges.extend(self.all(own));
+        let mut edges = Vec::new();
+        let mut stack = vec![block];
+        while let Some(block) = stack.pop() {
+            edges.extend(self.edges.get(&block).into_iter().flatten());
+            // The first is next: edges in the order of the blocks.
+            stack.extend(self.own.get(&block).into_iter().flatten().rev());
         }
         edges
     }

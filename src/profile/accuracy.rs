@@ -15,6 +15,7 @@ use super::{Profile, Ran, Structure};
 use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{EdgeId, FuncId, PathId};
+use crate::names::shown;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -186,7 +187,7 @@ pub fn text(rows: &[Row], sum: &Accuracy) -> String {
         "paths", "right", "overlap", "definite"
     );
     for r in rows {
-        text += &line(&r.accuracy, &super::report::text::demangled(&r.name));
+        text += &line(&r.accuracy, &shown(&r.name));
     }
     text + &line(sum, "all")
 }

@@ -22,10 +22,14 @@ pub mod weights;
 #[cfg(test)]
 pub(crate) mod tests;
 
+#[cfg(test)]
+mod deep;
+
 use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, PathId};
 use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
+use crate::names::shown;
 use crate::partition::{FunctionPaths, Scheme};
 use std::path::PathBuf;
 
@@ -126,9 +130,9 @@ impl Profile {
         &self.manifest.functions[f.index()]
     }
 
-    /// The name of function `f` as its source has it, if its symbol is one of C++ or Rust.
+    /// The readable name of function `f`, as it is printed.
     pub fn name(&self, f: FuncId) -> String {
-        report::text::demangled(&self.entry(f).name)
+        shown(&self.entry(f).name)
     }
 
     /// The module that names function `f` in reports.

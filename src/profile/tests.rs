@@ -350,7 +350,7 @@ fn mutate(value: &mut serde_json::Value, choices: &mut dyn Iterator<Item = u32>)
 }
 
 /// Everything that commands do with a profile.
-fn use_profile(p: &Profile) {
+pub fn use_profile(p: &Profile) {
     use crate::profile::report::{Report, csv, edges, json, text};
     use clap::ValueEnum;
     if let Ok(report) = Report::new(p, &Selection::default()) {

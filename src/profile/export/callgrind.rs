@@ -7,22 +7,17 @@
 use super::Counted;
 use crate::index::FuncId;
 use crate::ir::Loc;
+use crate::ir::callgraph::groups;
+use crate::names::{printable, shown};
 use crate::profile::Profile;
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
-
-/// Calls from one line to one function.
-struct Call {
-    callee: usize,
-    count: u64,
-}
 
 /// The costs of one function.
 struct Costs {
     own: BTreeMap<Loc, u128>,
-    calls: BTreeMap<Loc, Vec<Call>>,
+    /// By line and number of the callee: how often it is called.
+    calls: BTreeMap<(Loc, usize), u64>,
 }
 
 /// The profile.
@@ -39,16 +34,19 @@ pub fn render(profile: &Profile, functions: &[Counted]) -> String {
         "# callgrind format\nversion: 1\ncreator: p3-prof {}\ncmd: {}\npart: 1\n\n\
          positions: line\nevent: Inst : LLVM instructions executed\nevents: Inst\nsummary: {total}\n",
         env!("CARGO_PKG_VERSION"),
-        profile.path.display(),
+        printable(&profile.path.to_string_lossy()),
     );
-    let writer = Writer {
+    let mut writer = Writer {
         profile,
         functions,
         each: &each,
+        out: &mut out,
+        files: Names::default(),
+        symbols: Names::default(),
     };
     for (i, costs) in costs.iter().enumerate() {
         if !costs.own.is_empty() {
-            writer.function(&mut out, i, costs);
+            writer.function(i, costs);
         }
     }
     let _ = writeln!(out, "\ntotals: {total}");
@@ -83,11 +81,8 @@ fn costs(f: &Counted, numbers: &BTreeMap<FuncId, usize>) -> Costs {
             let spans = &f.structure.cfg.block(*block).lines;
             let loc = spans.get(*span as usize).map_or(nowhere, |s| s.loc);
             if let Some(&callee) = numbers.get(callee) {
-                let here = costs.calls.entry(loc).or_default();
-                match here.iter_mut().find(|c| c.callee == callee) {
-                    Some(call) => call.count = call.count.saturating_add(count),
-                    None => here.push(Call { callee, count }),
-                }
+                let calls = costs.calls.entry((loc, callee)).or_default();
+                *calls = calls.saturating_add(count);
             }
         }
     }
@@ -101,33 +96,26 @@ struct Each {
 }
 
 fn cost_of_a_call(functions: &[Counted], costs: &[Costs]) -> Each {
-    let mut graph: DiGraph<(), ()> = DiGraph::new();
-    functions.iter().for_each(|_| {
-        graph.add_node(());
-    });
-    let edges = costs.iter().enumerate().flat_map(|(i, c)| {
-        let callees = c.calls.values().flatten().map(|call| call.callee);
-        callees.map(move |callee| (i, callee))
-    });
-    for (a, b) in edges {
-        graph.update_edge(NodeIndex::new(a), NodeIndex::new(b), ());
-    }
+    let callees = |i: usize| costs[i].calls.keys().map(|&(_, callee)| callee);
+    let calls: Vec<(FuncId, FuncId)> = (0..functions.len())
+        .flat_map(|i| callees(i).map(move |callee| (FuncId::new(i), FuncId::new(callee))))
+        .collect();
     let mut each = Each {
         cost: vec![0.0; functions.len()],
         group: vec![usize::MAX; functions.len()],
     };
-    // Callees come before their callers.
-    for (number, group) in tarjan_scc(&graph).into_iter().enumerate() {
-        let members = || group.iter().map(|n| n.index());
+    for (number, group) in groups(functions.len(), &calls).into_iter().enumerate() {
+        let members = || group.iter().map(|f| f.index());
         members().for_each(|f| each.group[f] = number);
         let entered: f64 = members().map(|f| functions[f].flow.entry as f64).sum();
         let (mut total, mut inside) = (0.0, 0.0);
         for f in members() {
             total += costs[f].own.values().map(|&n| n as f64).sum::<f64>();
-            for call in costs[f].calls.values().flatten() {
-                match each.group[call.callee] == number {
-                    true => inside += call.count as f64,
-                    false => total += call.count as f64 * each.cost[call.callee],
+            for (&(_, callee), &count) in &costs[f].calls {
+                if each.group[callee] == number {
+                    inside += count as f64;
+                } else {
+                    total += count as f64 * each.cost[callee];
                 }
             }
         }
@@ -137,58 +125,79 @@ fn cost_of_a_call(functions: &[Counted], costs: &[Costs]) -> Each {
     each
 }
 
+/// The numbers that stand for names: `(1) name` where it is first used, `(1)` from then on. What looks like a
+/// number in a name is thus never taken for one.
+#[derive(Default)]
+struct Names(HashMap<String, usize>);
+
+impl Names {
+    fn say(&mut self, name: &str) -> String {
+        if let Some(number) = self.0.get(name) {
+            return format!("({number})");
+        }
+        let number = self.0.len() + 1;
+        self.0.insert(name.to_string(), number);
+        format!("({number}) {}", printable(name))
+    }
+}
+
 struct Writer<'a> {
     profile: &'a Profile,
     functions: &'a [Counted<'a>],
     each: &'a Each,
+    out: &'a mut String,
+    files: Names,
+    symbols: Names,
 }
 
-impl Writer<'_> {
-    fn file(&self, loc: Option<Loc>) -> &str {
-        let name = loc.and_then(|l| self.profile.manifest.files.get(l.file as usize));
+impl<'a> Writer<'a> {
+    fn file(&self, loc: Option<Loc>) -> &'a str {
+        let files = &self.profile.manifest.files;
+        let name = loc.and_then(|l| files.get(l.file as usize));
         name.map_or("???", |n| n.as_str())
     }
 
-    fn function(&self, out: &mut String, number: usize, costs: &Costs) {
+    fn name_file(&mut self, key: &str, file: &str) {
+        let file = self.files.say(file);
+        let _ = writeln!(self.out, "{key}={file}");
+    }
+
+    fn function(&mut self, number: usize, costs: &Costs) {
         let f = &self.functions[number];
         let mut current = self.file(f.begins());
-        let _ = write!(out, "\nfl={current}\nfn={}\n", f.name);
-        let places: BTreeSet<Loc> = costs
-            .own
-            .keys()
-            .chain(costs.calls.keys())
-            .copied()
-            .collect();
+        self.out.push('\n');
+        self.name_file("fl", current);
+        let name = self.symbols.say(&shown(&f.entry.name));
+        let _ = writeln!(self.out, "fn={name}");
+        let called = costs.calls.keys().map(|(loc, _)| loc);
+        let places: BTreeSet<Loc> = costs.own.keys().chain(called).copied().collect();
         for loc in places {
             if self.file(Some(loc)) != current {
                 current = self.file(Some(loc));
-                let _ = writeln!(out, "fi={current}");
+                self.name_file("fi", current);
             }
             if let Some(cost) = costs.own.get(&loc) {
-                let _ = writeln!(out, "{} {cost}", loc.line);
+                let _ = writeln!(self.out, "{} {cost}", loc.line);
             }
-            for call in costs.calls.get(&loc).into_iter().flatten() {
+            for (&(_, callee), &count) in costs.calls.range((loc, 0)..=(loc, usize::MAX)) {
                 let group = |f: usize| self.each.group[f];
-                let cost = match group(call.callee) == group(number) {
-                    true => 0.0,
-                    false => call.count as f64 * self.each.cost[call.callee],
+                let cost = if group(callee) == group(number) {
+                    0.0
+                } else {
+                    count as f64 * self.each.cost[callee]
                 };
-                self.call(out, loc, call, cost);
+                self.call(loc, callee, count, cost);
             }
         }
     }
 
-    fn call(&self, out: &mut String, loc: Loc, call: &Call, cost: f64) {
-        let callee = &self.functions[call.callee];
+    fn call(&mut self, loc: Loc, callee: usize, count: u64, cost: f64) {
+        let callee = &self.functions[callee];
         let begins = callee.begins();
-        let _ = write!(
-            out,
-            "cfi={}\ncfn={}\ncalls={} {}\n{} {cost:.0}\n",
-            self.file(begins),
-            callee.name,
-            call.count,
-            begins.map_or(0, |l| l.line),
-            loc.line,
-        );
+        self.name_file("cfi", self.file(begins));
+        let name = self.symbols.say(&shown(&callee.entry.name));
+        let first = begins.map_or(0, |l| l.line);
+        let _ = writeln!(self.out, "cfn={name}\ncalls={count} {first}");
+        let _ = writeln!(self.out, "{} {cost:.0}", loc.line);
     }
 }

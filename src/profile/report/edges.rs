@@ -2,9 +2,10 @@
 
 use super::Selection;
 use super::csv::table;
-use super::text::{demangled, grouped};
+use super::text::grouped;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
+use crate::names::shown;
 use crate::profile::edges::{EdgeCount, flow};
 use crate::profile::{Profile, Structure};
 use rayon::prelude::*;
@@ -143,7 +144,7 @@ pub fn csv(functions: &[FunctionEdges]) -> String {
 pub fn text(functions: &[FunctionEdges]) -> String {
     let mut out = String::new();
     for f in functions.iter().filter(|f| f.blocks.iter().any(|&n| n > 0)) {
-        let _ = write!(out, "{}: entered {}", demangled(&f.name), grouped(f.entry));
+        let _ = write!(out, "{}: entered {}", shown(&f.name), grouped(f.entry));
         let _ = match f.uncertain {
             0 => writeln!(out),
             n => writeln!(
@@ -152,18 +153,15 @@ pub fn text(functions: &[FunctionEdges]) -> String {
                 grouped(n)
             ),
         };
+        // Calls and edges are in the order of their blocks.
+        let mut calls = f.calls.iter().peekable();
+        let mut edges = f.edges.iter().zip(&f.names).peekable();
         for (b, &n) in f.blocks.iter().enumerate() {
             let _ = writeln!(out, "  b{b}: {}", grouped(n));
-            let here = |src: BlockId| src.index() == b;
-            for c in f.calls.iter().filter(|c| here(c.block)) {
-                let _ = writeln!(
-                    out,
-                    "    calls {}: {}",
-                    demangled(&c.callee),
-                    grouped(c.count)
-                );
+            while let Some(c) = calls.next_if(|c| c.block.index() == b) {
+                let _ = writeln!(out, "    calls {}: {}", shown(&c.callee), grouped(c.count));
             }
-            for (e, name) in f.edges.iter().zip(&f.names).filter(|(e, _)| here(e.src)) {
+            while let Some((e, name)) = edges.next_if(|(e, _)| e.src.index() == b) {
                 let name = if name.is_empty() {
                     String::new()
                 } else {

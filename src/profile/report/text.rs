@@ -94,16 +94,6 @@ fn summary(report: &Report) -> String {
     out
 }
 
-/// A symbol as its source names it, if it is one of C++ or Rust.
-pub fn demangled(symbol: &str) -> String {
-    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
-        return format!("{name:#}");
-    }
-    let cxx = cpp_demangle::Symbol::new(symbol).ok();
-    cxx.and_then(|s| s.demangle().ok())
-        .unwrap_or_else(|| symbol.to_string())
-}
-
 /// How a path begins and ends.
 fn way(line: &Line) -> String {
     let from = match line.path.start {

@@ -1,0 +1,194 @@
+//! Functions chosen by name: `--function`, `--include`, `--exclude`.
+
+use super::{printable, readable};
+use crate::error::{Error, Result};
+use regex::Regex;
+use std::cmp::Ordering;
+
+/// Names as like a pattern as this (1 is equal) are worth telling: one letter of four is wrong, or two change places.
+const LIKE: f64 = 0.84;
+/// At most so many of them are told.
+const NEAREST: usize = 3;
+
+/// Regular expressions, one of which has to match a function's symbol or its readable name.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    option: &'static str,
+    patterns: Vec<Regex>,
+}
+
+/// A pattern that chooses nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unmatched {
+    /// Which one it is.
+    pub problem: String,
+    /// Why that may be, and what to do.
+    pub remedy: String,
+}
+
+impl Filter {
+    /// A command line's `option` with these values; `None` when there are none.
+    pub fn new(option: &'static str, patterns: Vec<Regex>) -> Option<Filter> {
+        (!patterns.is_empty()).then_some(Filter { option, patterns })
+    }
+
+    /// The same from text.
+    ///
+    /// # Errors
+    /// What is no regular expression.
+    pub fn parse(option: &'static str, patterns: &[String]) -> Result<Option<Filter>> {
+        let parse = |text: &String| Regex::new(text).map_err(|e| bad_regex(option, text, &e));
+        let patterns = patterns.iter().map(parse).collect::<Result<_>>()?;
+        Ok(Filter::new(option, patterns))
+    }
+
+    /// Whether it chooses the function with this symbol. O(length) for each pattern.
+    pub fn admits(&self, symbol: &str) -> bool {
+        self.patterns.iter().any(|re| matches(re, symbol))
+    }
+
+    /// Every pattern has to match one of `symbols`: a word mistyped would else choose nothing, or spare nothing,
+    /// without a sign. `elsewhere` says what became of a function that is not among them, where it knows one
+    /// whose name `matches`. O(symbols) for each pattern.
+    ///
+    /// # Errors
+    /// The first pattern that matches none.
+    pub fn must_match(
+        &self,
+        symbols: &[&str],
+        elsewhere: impl Fn(&dyn Fn(&str) -> bool) -> Option<String>,
+    ) -> Result<(), Unmatched> {
+        let nothing = |re: &&Regex| !symbols.iter().any(|s| matches(re, s));
+        let Some(re) = self.patterns.iter().find(nothing) else {
+            return Ok(());
+        };
+        let (option, pattern) = (self.option, printable(re.as_str()));
+        let known = elsewhere(&|name| matches(re, name));
+        Err(Unmatched {
+            problem: format!("{option} '{pattern}' matches no function"),
+            remedy: known.unwrap_or_else(|| hint(&nearest(re.as_str(), symbols))),
+        })
+    }
+}
+
+impl From<Unmatched> for Error {
+    fn from(u: Unmatched) -> Error {
+        Error::Usage(format!("{}; {}", u.problem, u.remedy))
+    }
+}
+
+fn matches(re: &Regex, symbol: &str) -> bool {
+    re.is_match(symbol) || re.is_match(&readable(symbol))
+}
+
+fn bad_regex(option: &str, text: &str, error: &regex::Error) -> Error {
+    let said = error.to_string();
+    let last = said.lines().last().unwrap_or_default().trim();
+    Error::Usage(format!(
+        "{option} {text:?}: {last}; see `regex` syntax, e.g. '^foo_'"
+    ))
+}
+
+/// The readable names most like a pattern, the likest first.
+fn nearest(pattern: &str, symbols: &[&str]) -> Vec<String> {
+    let word = |c: &char| c.is_alphanumeric() || "_:~ <>,&".contains(*c);
+    let wanted: String = pattern.chars().filter(word).collect();
+    let wanted = wanted.to_lowercase();
+    let names = symbols.iter().map(|s| readable(s));
+    let scored = names.map(|name| (likeness(&wanted, &name.to_lowercase()), name));
+    let mut like: Vec<_> = scored.filter(|(score, _)| *score >= LIKE).collect();
+    let order = |a: f64, b: f64| b.partial_cmp(&a).unwrap_or(Ordering::Equal);
+    like.sort_by(|(a, x), (b, y)| order(*a, *b).then_with(|| x.cmp(y)));
+    like.dedup_by(|(_, x), (_, y)| x == y);
+    let told = like.iter().take(NEAREST);
+    told.map(|(_, name)| printable(name).into_owned()).collect()
+}
+
+/// How like `wanted` a name is, whole or without scopes and parameters: from 0 to 1.
+fn likeness(wanted: &str, name: &str) -> f64 {
+    let scoped = name.split(['(', '<']).next().unwrap_or(name);
+    let base = scoped.rsplit("::").next().unwrap_or(scoped);
+    if wanted.len() > 1 && name.contains(wanted) {
+        return 1.0;
+    }
+    [name, scoped, base]
+        .map(|n| strsim::jaro_winkler(wanted, n))
+        .into_iter()
+        .fold(0.0, f64::max)
+}
+
+fn hint(nearest: &[String]) -> String {
+    if nearest.is_empty() {
+        return "give a regular expression that finds part of a symbol or of a readable name"
+            .into();
+    }
+    format!("nearest: {}", nearest.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SYMBOLS: [&str; 6] = [
+        "main",
+        "qsort",
+        "sort_all",
+        "_ZN4Tree6insertEi",
+        "_ZN4Tree5eraseEi",
+        "i",
+    ];
+
+    fn filter(patterns: &[&str]) -> Filter {
+        let patterns: Vec<String> = patterns.iter().map(|p| p.to_string()).collect();
+        Filter::parse("--function", &patterns).unwrap().unwrap()
+    }
+
+    fn unmatched(patterns: &[&str]) -> String {
+        let result = filter(patterns).must_match(&SYMBOLS, |_| None);
+        Error::from(result.unwrap_err()).to_string()
+    }
+
+    #[test]
+    fn symbols_and_readable_names_match() {
+        for pattern in [
+            "^main$",
+            "^_ZN4Tree6insertEi$",
+            "^Tree::insert",
+            r"insert\(int\)$",
+        ] {
+            assert!(filter(&[pattern]).must_match(&SYMBOLS, |_| None).is_ok());
+            assert_eq!(
+                SYMBOLS
+                    .iter()
+                    .filter(|s| filter(&[pattern]).admits(s))
+                    .count(),
+                1
+            );
+        }
+        assert!(filter(&["^int$", "^main$"]).admits("main") && !filter(&["^int$"]).admits("i"));
+    }
+
+    #[test]
+    fn nothing_matched_tells_the_nearest() {
+        let start = |p: &str| format!("--function '{p}' matches no function; ");
+        for (pattern, nearest) in [
+            ("^mian$", "main"),
+            ("^sort$", "qsort, sort_all"),
+            ("^tree::insert", "Tree::insert(int), Tree::erase(int)"),
+            ("^insret$", "Tree::insert(int)"),
+            ("ERASE", "Tree::erase(int)"),
+        ] {
+            let said = unmatched(&[pattern]);
+            assert_eq!(said, format!("{}nearest: {nearest}", start(pattern)));
+        }
+        assert!(unmatched(&["xylophone"]).ends_with("or of a readable name"));
+        // One of several is enough to be told.
+        assert!(unmatched(&["main", "x\n"]).contains(r"'x\n'"));
+        let elsewhere =
+            |matches: &dyn Fn(&str) -> bool| matches("gone").then(|| "it went".to_string());
+        let said = filter(&["gone"])
+            .must_match(&SYMBOLS, elsewhere)
+            .unwrap_err();
+        assert_eq!(said.remedy, "it went");
+    }
+}

@@ -1,0 +1,184 @@
+//! Names from outside, of functions and of files, as people and other tools are to see them.
+//!
+//! A symbol may hold any byte but NUL, and so may the name of a file. What is stored and what JSON says is the
+//! name as it is; what is printed goes through [`printable`], what a format cannot hold through [`escaped`].
+
+mod filter;
+
+pub use filter::{Filter, Unmatched};
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// The longest readable name: a few hundred bytes of a symbol can refer back to themselves until they stand for
+/// gigabytes.
+const LONGEST: usize = 1 << 16;
+
+/// A symbol as its source names it, if it is a mangled one of C++ (`_Z`, `__Z`) or Rust (`_R`, or `_ZN` with a
+/// hash); else as it is. `\01`, by which LLVM marks a symbol as final, is left out. What an optimiser appended to
+/// a mangled name stays, in the demangler's words: `f() [clone .cold]`, `f() (.isra.0)`.
+///
+/// Demanglers take types as well: without its prefix a C function `f` would be `float`. O(length).
+pub fn readable(symbol: &str) -> Cow<'_, str> {
+    let symbol = symbol.strip_prefix('\u{1}').unwrap_or(symbol);
+    if !["_Z", "__Z", "_R"].iter().any(|p| symbol.starts_with(p)) {
+        return symbol.into();
+    }
+    let mut name = Bounded(String::new());
+    let demangled = match rustc_demangle::try_demangle(symbol) {
+        Ok(rust) => fmt::write(&mut name, format_args!("{rust:#}")).is_ok(),
+        Err(_) => cpp_demangle::Symbol::new(symbol).is_ok_and(|s| {
+            s.structured_demangle(&mut name, &Default::default())
+                .is_ok()
+        }),
+    };
+    if demangled {
+        name.0.into()
+    } else {
+        symbol.into()
+    }
+}
+
+/// A text that takes no more than [`LONGEST`] bytes.
+struct Bounded(String);
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len() + text.len() > LONGEST {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+/// `text` in one line that a terminal takes for nothing but text: what is not printable (control characters, line
+/// ends, what turns the direction of writing) stands as Rust writes it, `\n` or `\u{1b}`. O(length).
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
+        return text.into();
+    }
+    // Quotes and backslashes, which `escape_debug` also knows to escape, are printable.
+    let mut out = String::with_capacity(text.len() + 16);
+    for part in text.split_inclusive(['"', '\'', '\\']) {
+        let plain = part.trim_end_matches(['"', '\'', '\\']);
+        out.extend(plain.escape_debug());
+        out.push_str(&part[plain.len()..]);
+    }
+    out.into()
+}
+
+/// The readable name of a symbol, as it is printed.
+pub fn shown(symbol: &str) -> String {
+    printable(&readable(symbol)).into_owned()
+}
+
+/// [`printable`], with each of `characters` as `\u{…}`: for formats to which they mean something and that
+/// have no way of quoting. O(length).
+pub fn escaped(text: &str, characters: &[char]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in printable(text).chars() {
+        if characters.contains(&c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// `text` within quotes in Graphviz's language: as an identifier or as a label of one line. O(length).
+pub fn dot_quoted(text: &str) -> String {
+    // Backslashes begin escapes in labels, ampersands entities.
+    let text = printable(text)
+        .replace('\\', "\\\\")
+        .replace('&', "&amp;")
+        .replace('"', "\\\"");
+    format!("\"{text}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_names_stay() {
+        for name in [
+            "f", "i", "St", "Sa", "main", "Z3fv", "ZN1a1bE", "R", "v", "_Znoise", "_R", "_Z", "",
+        ] {
+            assert_eq!(readable(name), name);
+        }
+        for name in [
+            "sort.llvm.123",
+            "sort.cold",
+            "sort.isra.0",
+            "_GLOBAL__sub_I_a.cpp",
+            "?f@@YAXXZ",
+        ] {
+            assert_eq!(readable(name), name);
+        }
+    }
+
+    #[test]
+    fn mangled_names_are_demangled() {
+        let cases = [
+            ("_Z3foov", "foo()"),
+            ("__Z3foov", "foo()"),
+            ("\u{1}_Z3foov", "foo()"),
+            ("\u{1}plain", "plain"),
+            ("_Z1fi", "f(int)"),
+            (
+                "_ZN3std6string6String3new17h0123456789abcdefE",
+                "std::string::String::new",
+            ),
+            ("_RNvC6_123foo3bar", "123foo::bar"),
+        ];
+        for (symbol, name) in cases {
+            assert_eq!(readable(symbol), name);
+        }
+    }
+
+    /// Versions of one function stay apart, and are told by its readable name.
+    #[test]
+    fn suffixes_of_optimisers() {
+        for symbol in [
+            "_Z3foov",
+            "_RNvC6_123foo3bar",
+            "_ZN3foo3bar17h0123456789abcdefE",
+        ] {
+            let name = readable(symbol).into_owned();
+            for suffix in [".cold", ".isra.0", ".part.1", ".llvm.123"] {
+                let versioned = format!("{symbol}{suffix}");
+                let readable = readable(&versioned);
+                assert!(readable.starts_with(&name), "{versioned}: {readable}");
+            }
+        }
+    }
+
+    /// Back references double the name with every few bytes.
+    #[test]
+    fn names_stay_short() {
+        let mut symbol = "_Z1f1AIiiE".to_string();
+        for i in 0..60u32 {
+            let last = char::from_digit(i.min(35), 36)
+                .unwrap()
+                .to_ascii_uppercase();
+            symbol += &format!("1AIS{last}_S{last}_E");
+        }
+        assert!(readable(&symbol).len() <= LONGEST);
+    }
+
+    #[test]
+    fn nothing_but_text_is_printed() {
+        let hostile = "a\nb\r\t\u{1b}[31m\u{7f}\u{9b}\u{202e}\0é\"'\\ ünï";
+        let shown = printable(hostile);
+        assert_eq!(
+            shown,
+            "a\\nb\\r\\t\\u{1b}[31m\\u{7f}\\u{9b}\\u{202e}\\0é\"'\\ ünï"
+        );
+        assert_eq!(printable(&shown), shown);
+        assert_eq!(printable("a \"b\" \\ c"), "a \"b\" \\ c");
+        assert_eq!(escaped("a,b;c\n", &[',', ';']), "a\\u{2c}b\\u{3b}c\\n");
+        assert_eq!(dot_quoted("a\"&\\\n"), r#""a\"&amp;\\\\n""#);
+    }
+}
