@@ -138,6 +138,92 @@ fn bad_inputs() {
     snapshot("bad_inputs", &all);
 }
 
+/// Modules that LLVM reads and that still cannot be rewritten: one line each, nothing of LLVM's own, and
+/// nothing is made.
+#[test]
+fn rejected_modules() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let debug = "!llvm.dbg.cu = !{!0}\n!llvm.module.flags = !{!2}\n\
+                 !0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, emissionKind: FullDebug)\n\
+                 !1 = !DIFile(filename: \"a.c\", directory: \"/\")\n\
+                 !2 = !{i32 2, !\"Debug Info Version\", i32 3}\n";
+    let invalid = "define i32 @f(i1 %c) {\nentry:\n  br i1 %c, label %a, label %b\na:\n  br label %b\nb:\n  \
+                   %v = phi i32 [ 0, %entry ]\n  ret i32 %v\n}\n";
+    let cases = [
+        ("phi.ll", invalid.to_string()),
+        ("phi_debug.ll", format!("{invalid}{debug}")),
+        ("declares.ll", "declare void @__p3_register(i32)\n".into()),
+        (
+            "defines.ll",
+            "define void @__p3_count_atomic() {\n  ret void\n}\n".into(),
+        ),
+        ("variable.ll", "@__p3_find = global i32 0\n".into()),
+        (
+            "alias.ll",
+            "@v = global i32 0\n@__p3_add = weak alias i32, ptr @v\n".into(),
+        ),
+        (
+            "ctors.ll",
+            "@llvm.global_ctors = external global i32\n".into(),
+        ),
+        (
+            "fields.ll",
+            "@llvm.global_ctors = appending global [1 x { i32, i32 }] zeroinitializer\n".into(),
+        ),
+    ];
+    let mut all = String::new();
+    for (name, text) in &cases {
+        let main = "define i32 @main() {\n  ret i32 0\n}\n";
+        std::fs::write(dir.join(name), format!("{main}{text}")).unwrap();
+        let text = transcript(Command::new(REWRITE).args([name, "-o", "out"]), dir);
+        one_line_error(&text);
+        all += &format!("$ p3-rewrite {name}\n{text}");
+        assert!(!dir.join("out").exists(), "{name}");
+    }
+    snapshot("rejected_modules", &all);
+}
+
+/// Debug information that LLVM rejects, or of a version that it does not read, is left out of the copies with
+/// one line that says so.
+#[test]
+fn bad_debug_information() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let module = |version: u32, line: &str| {
+        format!(
+            "define i32 @main() !dbg !3 {{\n  ret i32 0, !dbg !5\n}}\n\
+             !llvm.dbg.cu = !{{!0}}\n!llvm.module.flags = !{{!2}}\n\
+             !0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, emissionKind: FullDebug)\n\
+             !1 = !DIFile(filename: \"a.c\", directory: \"/\")\n\
+             !2 = !{{i32 2, !\"Debug Info Version\", i32 {version}}}\n\
+             !3 = distinct !DISubprogram(name: \"main\", file: !1, line: 1, type: !4, unit: !0, \
+             spFlags: DISPFlagDefinition)\n!4 = !DISubroutineType(types: !{{}})\n{line}\n"
+        )
+    };
+    let good = "!5 = !DILocation(line: 2, scope: !3)";
+    let elsewhere = "!5 = !DILocation(line: 2, scope: !6)\n\
+                     !6 = distinct !DISubprogram(name: \"g\", file: !1, line: 1, type: !4, unit: !0, \
+                     spFlags: DISPFlagDefinition)";
+    let cases = [
+        ("good.ll", module(3, good), true),
+        ("version.ll", module(2, good), false),
+        ("invalid.ll", module(3, elsewhere), false),
+    ];
+    let mut all = String::new();
+    for (name, text, kept) in &cases {
+        std::fs::write(dir.join(name), text).unwrap();
+        let options = ["-k", "1", "--emit", "ll", "-o", "out"];
+        let text = transcript(Command::new(REWRITE).arg(name).args(options), dir);
+        all += &format!("$ p3-rewrite {name}\n{text}");
+        let copy = std::fs::read_to_string(dir.join("out/copy-0").join(name)).unwrap();
+        assert_eq!(copy.contains("!DILocation"), *kept, "{name}");
+        let manifest = std::fs::read_to_string(dir.join("out/manifest.json")).unwrap();
+        assert_eq!(manifest.contains("a.c"), *kept, "{name}: lines");
+    }
+    snapshot("bad_debug_information", &all);
+}
+
 /// An already instrumented module is refused; so is a damaged one, wherever the damage is.
 #[test]
 fn damaged_bitcode_never_crashes() {

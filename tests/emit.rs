@@ -173,3 +173,205 @@ fn output_is_deterministic() {
     assert_eq!(first, files("2"));
     assert_eq!(first, files("7"));
 }
+
+/// The ways of counting that insert different code.
+const WAYS: [&[&str]; 5] = [
+    &["--scheme", "sbl", "-k", "1"],
+    &["--scheme", "p3", "-k", "2", "--counters", "call"],
+    &["--scheme", "p3", "-k", "2", "--update", "atomic"],
+    &["--scheme", "edge", "-k", "1"],
+    &["--scheme", "sbl", "-k", "1", "--count-hits"],
+];
+
+/// The modules that rewriting `input` in each of [`WAYS`] gives, which LLVM accepts.
+fn in_every_way(input: &Path, mut check: impl FnMut(&Path)) {
+    for options in WAYS {
+        let dir = tempfile::tempdir().unwrap();
+        let input = input.to_path_buf();
+        rewrite(std::slice::from_ref(&input), options, dir.path());
+        for copy in ["copy-0", "copy-1"] {
+            let stem = input.file_stem().unwrap();
+            let module = dir.path().join(copy).join(stem).with_extension("bc");
+            if module.exists() {
+                let mut opt = Command::new(llvm("opt"));
+                run(opt.args(["-passes=verify", "-disable-output"]).arg(&module));
+                check(&module);
+            }
+        }
+    }
+}
+
+#[test]
+fn odd_modules_stay_valid() {
+    for folder in ["testdata/valid", "testdata/cfg"] {
+        for entry in project(folder).read_dir().unwrap() {
+            in_every_way(&entry.unwrap().path(), |_| {});
+        }
+    }
+}
+
+/// A function with 2^15 paths, counted in a hash table, that ends as `end` says; `%n` is its parameter.
+fn many_paths(name: &str, end: &str) -> String {
+    let diamond = |i: usize| {
+        format!(
+            "s{i}:\n  %b{i} = and i32 %n, {}\n  %c{i} = icmp eq i32 %b{i}, 0\n  \
+             br i1 %c{i}, label %t{i}, label %s{1}\nt{i}:\n  br label %s{1}\n",
+            1 << i,
+            i + 1
+        )
+    };
+    let diamonds: String = (0..15).map(diamond).collect();
+    format!("define i32 @{name}(i32 %n) {{\n  br label %s0\n{diamonds}s15:\n  {end}\n}}\n")
+}
+
+/// What must stand before `ret` stands there also where counting branches.
+#[test]
+fn calls_that_end_paths_in_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let input = dir.path().join("ends.ll");
+    let text = [
+        many_paths(
+            "deoptimizes",
+            "%v = call i32 (...) @llvm.experimental.deoptimize.i32(i32 %n) [ \"deopt\"() ]\n  ret i32 %v",
+        ),
+        many_paths("tail", "%v = musttail call i32 @callee(i32 %n)\n  ret i32 %v"),
+        many_paths("traps", "call void @llvm.trap()\n  unreachable"),
+        "declare i32 @llvm.experimental.deoptimize.i32(...)\ndeclare i32 @callee(i32)\ndeclare void @llvm.trap()\n"
+            .to_string(),
+    ];
+    std::fs::write(&input, text.concat()).unwrap();
+    in_every_way(&input, |_| {});
+}
+
+/// Local functions and variables with names of ours get others, and calls of the runtime reach the runtime.
+#[test]
+fn local_names_make_way() {
+    let dir = tempfile::tempdir().unwrap();
+    let input = dir.path().join("local.ll");
+    let local = "define internal void @__p3_count(ptr %p, i64 %n) memory(none) {\n  ret void\n}\n\
+                 @__p3_tables = internal global i32 7\n";
+    let end = "call void @__p3_count(ptr @__p3_tables, i64 0) memory(none)\n  ret i32 %n";
+    std::fs::write(&input, [local, &many_paths("f", end)].concat()).unwrap();
+    let options = ["--scheme", "sbl", "--counters", "call", "--emit", "ll"];
+    rewrite(&[input], &options, &dir.path().join("out"));
+    let copy = std::fs::read_to_string(dir.path().join("out/copy-0/local.ll")).unwrap();
+    for part in [
+        "declare void @__p3_count(ptr, i64)",
+        "call void @__p3_count(ptr @__p3_tables, i64 %",
+        "define internal void @local.__p3_count(ptr %p, i64 %n) {",
+        "call void @local.__p3_count(ptr @local.__p3_tables, i64 0)\n",
+        "@local.__p3_tables = internal global i32 7",
+    ] {
+        assert!(copy.contains(part), "{part}: {copy}");
+    }
+}
+
+/// Triple, data layout, and the address space of code.
+const TARGETS: [(&str, &str, &str, u32); 13] = [
+    (
+        "i386",
+        "i386-unknown-linux-gnu",
+        "e-m:e-p:32:32-p270:32:32-p271:32:32-p272:64:64-i128:128-f64:32:64-f80:32-n8:16:32-S128",
+        0,
+    ),
+    (
+        "x32",
+        "x86_64-unknown-linux-gnux32",
+        "e-m:e-p:32:32-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128",
+        0,
+    ),
+    (
+        "armv7",
+        "armv7-unknown-linux-gnueabihf",
+        "e-m:e-p:32:32-Fi8-i64:64-v128:64:128-a:0:32-n32-S64",
+        0,
+    ),
+    (
+        "aarch64_be",
+        "aarch64_be-unknown-linux-gnu",
+        "E-m:e-i8:8:32-i16:16:32-i64:64-i128:128-n32:64-S128-Fn32",
+        0,
+    ),
+    (
+        "mips",
+        "mips-unknown-linux-gnu",
+        "E-m:m-p:32:32-i8:8:32-i16:16:32-i64:64-n32-S64",
+        0,
+    ),
+    (
+        "ppc64",
+        "powerpc64-unknown-linux-gnu",
+        "E-m:e-Fi64-i64:64-n32:64",
+        0,
+    ),
+    (
+        "s390x",
+        "s390x-unknown-linux-gnu",
+        "E-m:e-i1:8:16-i8:8:16-i64:64-f128:64-v128:64-a:8:16-n32:64",
+        0,
+    ),
+    (
+        "riscv32",
+        "riscv32-unknown-linux-gnu",
+        "e-m:e-p:32:32-i64:64-n32-S128",
+        0,
+    ),
+    (
+        "wasm32",
+        "wasm32-unknown-unknown",
+        "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-n32:64-S128-ni:1:10:20",
+        0,
+    ),
+    (
+        "avr",
+        "avr",
+        "e-P1-p:16:8-i8:8-i16:8-i32:8-i64:8-f32:8-f64:8-n8-a:8",
+        1,
+    ),
+    (
+        "msp430",
+        "msp430",
+        "e-m:e-p:16:16-i32:16-i64:16-f32:16-f64:16-a:8-n8:16-S16",
+        0,
+    ),
+    ("code", "", "e-P1-p:64:64-p1:64:64", 1),
+    ("none", "", "", 0),
+];
+
+/// A module for a target: two hash tables, an array, a constructor, calls.
+fn for_target(triple: &str, layout: &str, code: u32) -> String {
+    let ptr = format!("ptr addrspace({code})");
+    let list = format!("@llvm.global_ctors = appending global [1 x {{ i32, {ptr}, ptr }}]");
+    [
+        format!("target datalayout = \"{layout}\"\ntarget triple = \"{triple}\"\n"),
+        format!("{list} [{{ i32, {ptr}, ptr }} {{ i32 5, {ptr} @start, ptr null }}]\n"),
+        "declare i32 @callee(i32)\ndefine void @start() {\n  ret void\n}\n".to_string(),
+        many_paths("f", "ret i32 %n"),
+        many_paths("g", "%v = call i32 @callee(i32 %n)\n  ret i32 %v"),
+        "define i32 @h(i1 %c) {\n  br i1 %c, label %a, label %b\na:\n  ret i32 0\nb:\n  ret i32 1\n}\n"
+            .to_string(),
+    ]
+    .concat()
+}
+
+/// Copies for other targets are valid for LLVM and for the code generator: small pointers, big-endian ones,
+/// code and globals in other address spaces.
+#[test]
+fn other_targets() {
+    for (name, triple, layout, code) in TARGETS {
+        let dir = tempfile::tempdir().unwrap();
+        let input = dir.path().join(format!("{name}.ll"));
+        std::fs::write(&input, for_target(triple, layout, code)).unwrap();
+        in_every_way(&input, |module| {
+            if triple.is_empty() && !layout.is_empty() {
+                return; // llc would take the data layout of this machine
+            }
+            let object = dir.path().join("object");
+            let mut llc = Command::new(llvm("llc"));
+            run(llc
+                .args(["-O1", "-filetype=obj", "-o"])
+                .arg(&object)
+                .arg(module));
+        });
+    }
+}

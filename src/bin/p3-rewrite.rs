@@ -35,6 +35,7 @@ fn rewrite(args: Args) -> Result<()> {
         anstream::print!("{table}");
     }
     if config.verbosity >= 0 {
+        warn(&summary.warnings);
         anstream::eprintln!("{}", summary.line(&config));
     }
     Ok(())
@@ -70,11 +71,15 @@ fn proftext(args: &ProftextArgs) -> Result<()> {
 /// Warnings, and what was done, on standard error.
 fn say(done: &Done, quiet: bool, line: &str) {
     if !quiet {
-        for warning in &done.warnings {
-            anstream::eprintln!("warning: {warning}");
-        }
+        warn(&done.warnings);
         if !line.is_empty() {
             anstream::eprintln!("{line}");
         }
+    }
+}
+
+fn warn(warnings: &[String]) {
+    for warning in warnings {
+        anstream::eprintln!("warning: {warning}");
     }
 }

@@ -1,7 +1,7 @@
 //! Counts → metadata by which LLVM optimises: `!prof` of terminators and functions, `ProfileSummary`.
 
 use super::sys::{self, Meta};
-use super::{Source, parse, sites};
+use super::{Source, parse, session, sites};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CopyId};
 use crate::load::Input;
@@ -62,14 +62,14 @@ pub struct Summary {
 /// `input` with its functions annotated, as bitcode or text. Functions not named are left as they are.
 ///
 /// # Errors
-/// A module that LLVM cannot read, or that has a profile already.
+/// A module that has a profile already.
 pub fn annotate(
     input: &Input,
     functions: &[Annotation],
     summary: &Summary,
     text: bool,
 ) -> Result<Vec<u8>> {
-    let context = Context::create();
+    let context = session::context();
     let module = parse(&context, &Source::new(input, CopyId(0)))?;
     if sys::has_module_flag(&module, SUMMARY) {
         let problem = "it has a profile already";

@@ -15,8 +15,6 @@ use inkwell::values::{
 
 /// The version of the interface to the runtime.
 const ABI: u32 = 3;
-/// The size of the runtime's `struct p3_table`, in bytes.
-const TABLE_SIZE: u64 = 128;
 /// The number of levels of a table.
 const LEVELS: u32 = 12;
 /// The number of slots that a table's cache holds, as a power of two.
@@ -42,7 +40,8 @@ pub enum Place {
 /// The globals of a rewritten module.
 pub struct Data<'ctx> {
     counters: Option<GlobalValue<'ctx>>,
-    tables: Option<GlobalValue<'ctx>>,
+    /// The hash tables, and what one is. How large that is depends on the target's pointers.
+    tables: Option<(GlobalValue<'ctx>, StructType<'ctx>)>,
     caches: Option<GlobalValue<'ctx>>,
     places: Vec<Place>,
     /// By plan: the slot that counts entries.
@@ -109,7 +108,7 @@ impl<'ctx> Data<'ctx> {
         context: &'ctx Context,
         module: &Module<'ctx>,
         job: &ModuleJob,
-    ) -> Option<GlobalValue<'ctx>> {
+    ) -> Option<(GlobalValue<'ctx>, StructType<'ctx>)> {
         let (i32, ptr) = (context.i32_type(), pointer(context));
         let table = |plan: &FunctionPlan, index: u64| {
             let cache = self.caches.map(|_| self.cache(index));
@@ -139,7 +138,7 @@ impl<'ctx> Data<'ctx> {
         );
         global.set_alignment(64);
         global.set_initializer(&ty.const_array(&tables));
-        Some(global)
+        Some((global, ty))
     }
 
     /// The size of the counters in bytes, the slot behind the last one included.
@@ -181,11 +180,9 @@ impl<'ctx> Data<'ctx> {
 
     /// The address of hash table `index`.
     pub fn hash_table(&self, index: u64) -> PointerValue<'ctx> {
-        let base = self
-            .tables
-            .expect("a hash plan has tables")
-            .as_pointer_value();
-        sys::const_address(base, self.i64.const_int(index * TABLE_SIZE, false))
+        let (tables, table) = self.tables.expect("a hash plan has tables");
+        let index = self.i64.const_int(index, false);
+        sys::const_element(tables.as_pointer_value(), table, index)
     }
 
     /// Whether ids are looked up in a cache first.
@@ -375,8 +372,9 @@ fn page_size(module: &Module) -> u64 {
     }
 }
 
+/// In the address space of the runtime's pointers, wherever the module's own globals are.
 fn internal<'ctx>(module: &Module<'ctx>, ty: BasicTypeEnum<'ctx>, name: &str) -> GlobalValue<'ctx> {
-    let global = module.add_global(ty, None, name);
+    let global = module.add_global(ty, Some(AddressSpace::default()), name);
     global.set_linkage(Linkage::Internal);
     global
 }
@@ -428,16 +426,25 @@ fn constructor<'ctx>(
     ctor
 }
 
-/// Puts `ctor` first in llvm.global_ctors, at the highest priority.
+/// Puts `ctor` first in llvm.global_ctors, at the highest priority. Its entries have the type that they have:
+/// functions may be in an address space of their own, and what the third field points to in yet another.
 fn append_ctor<'ctx>(context: &'ctx Context, module: &Module<'ctx>, ctor: FunctionValue<'ctx>) {
-    let (i32, ptr) = (context.i32_type(), pointer(context));
-    let record = context.struct_type(&[i32.into(), ptr.into(), ptr.into()], false);
-    let entry = record.const_named_struct(&[
-        i32.const_zero().into(),
-        ctor.as_global_value().as_pointer_value().into(),
-        ptr.const_null().into(),
-    ]);
     let old = module.get_global("llvm.global_ctors");
+    let ctor = ctor.as_global_value().as_pointer_value();
+    let listed = old.map(|g| g.get_value_type());
+    let record = match listed.map(|list| list.into_array_type().get_element_type()) {
+        Some(BasicTypeEnum::StructType(record)) => record,
+        _ => {
+            let (i32, ptr) = (context.i32_type(), pointer(context));
+            context.struct_type(&[i32.into(), ctor.get_type().into(), ptr.into()], false)
+        }
+    };
+    let none = record.get_field_type_at_index(2).map(|t| t.const_zero());
+    let entry = record.const_named_struct(&[
+        context.i32_type().const_zero().into(),
+        ctor.into(),
+        none.expect("the verifier wants three fields"),
+    ]);
     let mut elements = vec![entry.as_value_ref()];
     if let Some(BasicValueEnum::ArrayValue(array)) = old.and_then(|g| g.get_initializer()) {
         elements.extend(sys::array_elements(array));

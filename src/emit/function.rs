@@ -417,12 +417,18 @@ impl<'ctx> Emitter<'_, 'ctx> {
             if ins.iter().all(|e| on(e) == zero) {
                 continue;
             }
-            let phi = sys::phi_at_start(&self.builder, block, self.i64, "p3.hits");
-            for e in ins {
-                phi.add_incoming(&[(&on(e) as &dyn BasicValue, self.arrival(*e))]);
-            }
+            let number = match ins.as_slice() {
+                [only] => on(only),
+                _ => {
+                    let phi = sys::phi_at_start(&self.builder, block, self.i64, "p3.hits");
+                    for e in ins {
+                        phi.add_incoming(&[(&on(e) as &dyn BasicValue, self.arrival(*e))]);
+                    }
+                    phi.as_basic_value().into_int_value()
+                }
+            };
             sys::position_before(&self.builder, sites::first_point(block));
-            self.increment(counter, phi.as_basic_value().into_int_value());
+            self.increment(counter, number);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the loader does not show: attributes that say not to profile, targets of `callbr`.
 
-use super::{sites, sys};
+use super::{session, sites, sys};
 use crate::error::Result;
 use crate::index::BlockId;
 use crate::ir::lower::{Hints, LoadOptions, load_program};
@@ -50,7 +50,7 @@ pub fn load(inputs: &[Input], mut options: LoadOptions) -> Result<Program> {
 ///
 /// Bodies are not read: this takes a small part of the time that loading takes.
 fn skipped_functions(input: &Input) -> Vec<Option<SkipReason>> {
-    let context = Context::create();
+    let context = session::context();
     let Some(module) = parse(&context, input) else {
         return Vec::new();
     };
@@ -67,7 +67,7 @@ fn skipped_functions(input: &Input) -> Vec<Option<SkipReason>> {
 
 /// The successors of every `callbr`, by ordinal of the definition and block.
 fn callbr_targets(input: &Input) -> HashMap<(u32, BlockId), Vec<BlockId>> {
-    let context = Context::create();
+    let context = session::context();
     let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &input.name);
     let mut targets = HashMap::new();
     let Ok(module) = context.create_module_from_ir(buffer) else {

@@ -4,6 +4,7 @@
 //! ordinals (function, block, successor), and edited as the plan says. Everything that is not
 //! instrumented stays as it is, but for attributes that are no longer true.
 
+mod admit;
 pub mod annotate;
 mod attributes;
 mod data;
@@ -11,13 +12,15 @@ mod edges;
 mod function;
 mod inspect;
 pub mod pgo;
+mod session;
 mod sites;
 mod sys;
 mod trace;
 
+pub use admit::admit;
 pub use attributes::{Affected, Callers};
 pub use inspect::load;
-pub use sys::install_fatal_handler;
+pub use session::set_up;
 
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, ModuleId};
@@ -107,26 +110,27 @@ pub struct Rewritten {
 /// `job` is asked for when the module is parsed, and may say that there is nothing to do.
 ///
 /// # Errors
-/// Input that is instrumented already, and results that LLVM's verifier rejects.
+/// Results that LLVM's verifier rejects.
 ///
 /// # Panics
-/// When the bytes and the lowered view do not match: they come from the same file.
+/// When the bytes and the lowered view do not match: they come from the same input, which [`admit`] has seen.
 pub fn rewrite<'a>(
     source: &Source,
     job: impl FnOnce() -> Option<ModuleJob<'a>>,
 ) -> Result<Option<Rewritten>> {
-    let context = Context::create();
+    let context = session::context();
     let parsed = parse(&context, source);
     let Some(job) = &job() else { return Ok(None) };
     let module = parsed?;
     let functions = join(&module, job);
+    // By the names that the functions have in the input.
+    attributes::correct(&module, job.id.index(), job.affected);
     match &job.trace {
         Some(bodies) => trace_bodies(&context, &module, &functions, job, bodies),
         None if job.plans.is_empty() => {}
         None => count(&context, &module, &functions, job),
     }
-    attributes::correct(&module, job.id.index(), job.affected);
-    verify(&module, &functions, source, job)?;
+    verify(&module, source)?;
     Ok(Some(Rewritten {
         bitcode: job
             .bitcode
@@ -142,6 +146,7 @@ fn trace_bodies<'ctx>(
     job: &ModuleJob,
     bodies: &[(u32, FuncId)],
 ) {
+    make_way(module);
     for &(ordinal, func) in bodies {
         let body = &job.module.bodies[ordinal as usize];
         trace::instrument(context, module, functions[ordinal as usize], body, func);
@@ -154,6 +159,7 @@ fn count<'ctx>(
     functions: &[FunctionValue<'ctx>],
     job: &ModuleJob,
 ) {
+    make_way(module);
     let data = data::Data::declare(context, module, job);
     for (i, &(ordinal, plan)) in job.plans.iter().enumerate() {
         let body = &job.module.bodies[ordinal as usize];
@@ -163,58 +169,34 @@ fn count<'ctx>(
     data.register(context, module, job);
 }
 
-/// Runs LLVM's verifier on what was changed: the functions with inserted code. (Elsewhere at most
-/// attributes were dropped.) With debug information it goes over the module once instead: each
-/// function by itself would have it walk all of the types again.
-fn verify(
-    module: &Module,
-    functions: &[FunctionValue],
-    source: &Source,
-    job: &ModuleJob,
-) -> Result<()> {
-    let counting = job.plans.iter().map(|p| p.0);
-    let traced = job.trace.iter().flatten().map(|b| b.0);
-    let mut changed = counting
-        .chain(traced)
-        .map(|ordinal| functions[ordinal as usize]);
-    let sound = match module.get_global_metadata_size("llvm.dbg.cu") {
-        0 => changed.all(|f| f.verify(false)),
-        _ => module.verify().is_ok(),
-    };
-    match sound {
-        true => Ok(()),
-        false => Err(failure(
-            source,
-            module
-                .verify()
-                .err()
-                .map_or_else(String::new, |e| e.to_string()),
-        )),
-    }
+/// Runs LLVM's verifier on all of the module: what was added concerns more than the functions that count.
+fn verify(module: &Module, source: &Source) -> Result<()> {
+    module.verify().map_err(|e| failure(source, &e.to_string()))
 }
 
 fn parse<'ctx>(context: &'ctx Context, source: &Source) -> Result<Module<'ctx>> {
     let buffer = MemoryBuffer::create_from_memory_range_copy(source.bytes, source.name);
-    let module = context
+    context
         .create_module_from_ir(buffer)
-        .map_err(|e| failure(source, e.to_string()))?;
-    if module.get_global("__p3_module").is_some() || module.get_function("__p3_ctor").is_some() {
-        return Err(Error::Emit {
-            module: source.name.into(),
-            copy: source.copy.0,
-            problem: "the input is instrumented already".into(),
-            remedy: "rewrite the module that it was made from".into(),
-        });
-    }
-    Ok(module)
+        .map_err(|e| failure(source, &e.to_string()))
 }
 
-fn failure(source: &Source, message: String) -> Error {
+fn failure(source: &Source, message: &str) -> Error {
     Error::Emit {
         module: source.name.into(),
         copy: source.copy.0,
-        problem: message.lines().take(2).collect::<Vec<_>>().join(": "),
+        problem: admit::complaint(message),
         remedy: "this is a bug of p3-rewrite; --exclude the function to go on".into(),
+    }
+}
+
+/// Local symbols with names of ours get others: what is added must find its own.
+fn make_way(module: &Module) {
+    for symbol in sys::symbols(module) {
+        if symbol.name.starts_with(admit::PREFIX) {
+            assert!(symbol.local, "{} is not ours", symbol.name);
+            symbol.rename(&format!("local.{}", symbol.name));
+        }
     }
 }
 

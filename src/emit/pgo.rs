@@ -2,12 +2,11 @@
 //!
 //! The choice of counters depends on LLVM's estimates of frequencies, so nothing short of LLVM can say it.
 
-use super::{Source, parse, sites, sys};
+use super::{Source, parse, session, sites, sys};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CfgEdge, CopyId};
 use crate::load::Input;
 use inkwell::basic_block::BasicBlock;
-use inkwell::context::Context;
 use inkwell::values::{FunctionValue, InstructionValue};
 use std::collections::HashMap;
 
@@ -44,9 +43,9 @@ pub struct Instrumented {
 /// with `noprofile`, naked ones, bodies for inlining only) is not among them.
 ///
 /// # Errors
-/// A module that LLVM cannot read or that is instrumented.
+/// A module that LLVM has instrumented.
 pub fn instrumented(input: &Input) -> Result<Vec<Instrumented>> {
-    let context = Context::create();
+    let context = session::context();
     let module = parse(&context, &Source::new(input, CopyId(0)))?;
     let instruments = |f: &FunctionValue| {
         let name = f.get_name().to_bytes();

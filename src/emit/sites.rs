@@ -5,33 +5,40 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::InstructionValue;
 
+/// What a target of `callbr` may begin with: the outputs of the assembler, and nothing may stand before them.
+const CALLBR_LANDING: &str = "llvm.callbr.landingpad";
+
 /// The first instruction before which code may go: behind φs and the landing pad.
 pub fn first_point(block: BasicBlock) -> InstructionValue {
-    skip(block, |op| {
+    skip(block, |i| {
         use LLVMOpcode::*;
-        matches!(op, LLVMPHI | LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad)
+        match sys::opcode(i) {
+            LLVMPHI | LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad => true,
+            LLVMCall => calls_intrinsic(i, CALLBR_LANDING),
+            _ => false,
+        }
     })
 }
 
 /// The same for an entry block, whose allocas stay together.
 pub fn entry_point(block: BasicBlock) -> InstructionValue {
-    skip(block, |op| {
-        matches!(op, LLVMOpcode::LLVMAlloca | LLVMOpcode::LLVMPHI)
+    skip(block, |i| {
+        matches!(sys::opcode(i), LLVMOpcode::LLVMAlloca | LLVMOpcode::LLVMPHI)
     })
 }
 
-fn skip(block: BasicBlock, pass: impl Fn(LLVMOpcode) -> bool) -> InstructionValue {
+fn skip(block: BasicBlock, pass: impl Fn(InstructionValue) -> bool) -> InstructionValue {
     let mut at = block
         .get_first_instruction()
         .expect("a block has a terminator");
-    while pass(sys::opcode(at)) {
+    while pass(at) {
         at = at.get_next_instruction().expect("a block has a terminator");
     }
     at
 }
 
 /// Where a path that ends in `block` (without successors) is counted: before the terminator;
-/// before a `musttail` call, which nothing but `ret` may follow; in a block that ends in
+/// before a `musttail` call or a deoptimization, which nothing but `ret` may follow; in a block that ends in
 /// `unreachable` before the last call, which is the one that does not return.
 pub fn exit_point(block: BasicBlock) -> InstructionValue {
     let end = terminator(block);
@@ -40,10 +47,20 @@ pub fn exit_point(block: BasicBlock) -> InstructionValue {
     });
     let found = match sys::opcode(end) {
         LLVMOpcode::LLVMUnreachable => before.into_iter().find(|i| leaves(*i)),
-        LLVMOpcode::LLVMRet => before.into_iter().take(2).find(|i| sys::is_musttail(*i)),
+        LLVMOpcode::LLVMRet => before.into_iter().take(2).find(|i| ends_in_ret(*i)),
         _ => None,
     };
     found.unwrap_or(end)
+}
+
+/// Whether LLVM wants `ret` behind a call, with no more than a cast in between.
+fn ends_in_ret(i: InstructionValue) -> bool {
+    sys::is_musttail(i) || calls_intrinsic(i, "llvm.experimental.deoptimize")
+}
+
+/// Whether an instruction calls the intrinsic `name`, for whatever types.
+fn calls_intrinsic(i: InstructionValue, name: &str) -> bool {
+    sys::is_call(i) && sys::callee_name(i).is_some_and(|n| n.starts_with(name))
 }
 
 /// Whether an instruction is a call that may keep control: not an intrinsic, traps excepted.

@@ -7,7 +7,9 @@ use inkwell::builder::Builder;
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
+use inkwell::llvm_sys::debuginfo::{
+    LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc, LLVMStripModuleDebugInfo,
+};
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::transforms::pass_builder::{
@@ -206,6 +208,16 @@ pub fn const_address<'ctx>(base: PointerValue<'ctx>, offset: IntValue<'ctx>) -> 
     unsafe { base.const_in_bounds_gep(byte, &[offset]) }
 }
 
+/// The constant address of element `index` of the array that begins at `base`.
+pub fn const_element<'ctx>(
+    base: PointerValue<'ctx>,
+    element: impl BasicType<'ctx>,
+    index: IntValue<'ctx>,
+) -> PointerValue<'ctx> {
+    // SAFETY: the caller's index is inside the array.
+    unsafe { base.const_in_bounds_gep(element, &[index]) }
+}
+
 /// Replaces φ `old` by one whose incoming blocks are mapped, entry by entry, and which keeps
 /// name, position, fast-math flags and debug location.
 pub fn rebuild_phi<'ctx>(
@@ -290,13 +302,11 @@ pub fn phi_at_start<'ctx>(
 /// Parses bitcode without the bodies of its functions, which stay to be read. `None` when LLVM
 /// cannot read it.
 pub fn parse_lazily<'ctx>(context: &'ctx Context, bytes: &[u8]) -> Option<Module<'ctx>> {
-    extern "C" fn ignore(_: LLVMDiagnosticInfoRef, _: *mut std::ffi::c_void) {}
     let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, "");
     let mut module = std::ptr::null_mut();
     // SAFETY: the buffer is live. It becomes the module's where that succeeds, and stays ours where
-    // it does not. Errors go to the handler, which ignores them: the default one ends the process.
+    // it does not. Errors go to the context's handler: the default one ends the process.
     unsafe {
-        LLVMContextSetDiagnosticHandler(context.as_ctx_ref(), Some(ignore), std::ptr::null_mut());
         let (raw, memory) = (context.as_ctx_ref(), buffer.as_mut_ptr());
         if LLVMGetBitcodeModuleInContext2(raw, memory, &mut module) != 0 {
             return None;
@@ -439,20 +449,81 @@ fn metadata(context: &Context, meta: &Meta) -> LLVMMetadataRef {
     }
 }
 
-/// Reports LLVM's fatal errors as one line of ours and exit status 2.
-pub fn install_fatal_handler() {
-    extern "C" fn handler(reason: *const std::ffi::c_char) {
-        // SAFETY: LLVM passes a NUL-terminated string.
-        let text = unsafe { std::ffi::CStr::from_ptr(reason) }.to_string_lossy();
-        eprintln!(
-            "error: LLVM gave up: {}",
-            text.lines().collect::<Vec<_>>().join(" ")
-        );
-        std::process::exit(2);
+/// A named thing of a module.
+pub struct Symbol {
+    /// The raw value, a global of the module.
+    value: LLVMValueRef,
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// Whether other modules cannot see it.
+    pub local: bool,
+}
+
+impl Symbol {
+    /// Gives it another name, to which LLVM adds a number should that be taken too.
+    pub fn rename(&self, name: &str) {
+        // SAFETY: the value is a global of a live module; the name's length is said.
+        unsafe { LLVMSetValueName2(self.value, name.as_ptr().cast(), name.len()) }
     }
-    // SAFETY: the handler does not return and has the signature LLVM wants.
+}
+
+/// The functions, variables, aliases and ifuncs of a module.
+pub fn symbols(module: &Module) -> Vec<Symbol> {
+    let raw = module.as_mut_ptr();
+    // SAFETY: the module is live, and each list is walked by its own functions until it ends.
+    let lists = unsafe {
+        [
+            list(LLVMGetFirstFunction(raw), LLVMGetNextFunction),
+            list(LLVMGetFirstGlobal(raw), LLVMGetNextGlobal),
+            list(LLVMGetFirstGlobalAlias(raw), LLVMGetNextGlobalAlias),
+            list(LLVMGetFirstGlobalIFunc(raw), LLVMGetNextGlobalIFunc),
+        ]
+    };
+    lists.concat().into_iter().map(symbol).collect()
+}
+
+fn list(
+    first: LLVMValueRef,
+    next: unsafe extern "C" fn(LLVMValueRef) -> LLVMValueRef,
+) -> Vec<LLVMValueRef> {
+    let some = |v: LLVMValueRef| (!v.is_null()).then_some(v);
+    // SAFETY: `next` takes what it or the first of its kind gave.
+    std::iter::successors(some(first), |v| some(unsafe { next(*v) })).collect()
+}
+
+fn symbol(value: LLVMValueRef) -> Symbol {
+    use inkwell::llvm_sys::LLVMLinkage::*;
+    // SAFETY: the value is a global of a live module.
     unsafe {
-        inkwell::llvm_sys::error_handling::LLVMResetFatalErrorHandler();
-        inkwell::llvm_sys::error_handling::LLVMInstallFatalErrorHandler(Some(handler));
+        Symbol {
+            value,
+            name: value_name(value),
+            local: matches!(
+                LLVMGetLinkage(value),
+                LLVMInternalLinkage | LLVMPrivateLinkage
+            ),
+        }
     }
+}
+
+/// The version of debug information that a module says it has.
+pub fn debug_info_version(module: &Module) -> Option<u64> {
+    let name = "Debug Info Version";
+    // SAFETY: module and context are live, and the name's length is said; a flag that is no integer is not read.
+    unsafe {
+        let raw = module.as_mut_ptr();
+        let flag = LLVMGetModuleFlag(raw, name.as_ptr().cast(), name.len());
+        if flag.is_null() {
+            return None;
+        }
+        let value = LLVMMetadataAsValue(LLVMGetModuleContext(raw), flag);
+        let number = LLVMIsAConstantInt(LLVMGetOperand(value, 0));
+        (!number.is_null()).then(|| LLVMConstIntGetZExtValue(number))
+    }
+}
+
+/// Removes debug information; whether there was any.
+pub fn strip_debug_info(module: &Module) -> bool {
+    // SAFETY: the module is live.
+    unsafe { LLVMStripModuleDebugInfo(module.as_mut_ptr()) != 0 }
 }

@@ -34,18 +34,21 @@ struct Program {
     inputs: Vec<Input>,
     joined: Joined,
     instrumented: Vec<Vec<Instrumented>>,
+    warnings: Vec<String>,
 }
 
 impl Program {
     fn load(inputs: &[PathBuf], profile: &Path, out: &Path) -> Result<Program> {
-        emit::install_fatal_handler();
+        emit::set_up();
         let profile = Profile::read(profile)?;
-        let inputs = find_inputs(inputs, out)?;
+        let mut inputs = find_inputs(inputs, out)?;
+        let warnings = emit::admit(&mut inputs)?;
         let joined = join(&inputs, &profile)?;
         let instrumented = inputs.par_iter().map(emit::pgo::instrumented);
         Ok(Program {
             instrumented: instrumented.collect::<Result<_>>()?,
             inputs,
+            warnings,
             joined,
         })
     }
@@ -71,7 +74,7 @@ impl Program {
         Done {
             functions: counts().count(),
             annotated: counts().flatten().count(),
-            warnings: self.joined.warnings(),
+            warnings: [self.warnings.clone(), self.joined.warnings()].concat(),
         }
     }
 }

@@ -24,6 +24,8 @@ pub struct Summary {
     pub split: usize,
     /// The table of `--stats`, if wanted.
     pub stats: Option<String>,
+    /// What the user should know, a line each.
+    pub warnings: Vec<String>,
 }
 
 impl Summary {
@@ -48,10 +50,12 @@ pub fn rewrite(config: &Config) -> Result<Summary> {
     let jobs = config.jobs.unwrap_or(0) as usize;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     let pool = pool.map_err(|e| Error::Usage(format!("--jobs {jobs}: {e}")))?;
-    emit::install_fatal_handler();
+    emit::set_up();
     let mut clock = Clock::new(config.verbosity > 0);
-    let inputs = find_inputs(&config.inputs, config.out())?;
+    let mut inputs = find_inputs(&config.inputs, config.out())?;
     clock.lap("read the inputs");
+    let warnings = pool.install(|| emit::admit(&mut inputs))?;
+    clock.lap("verified them");
     let ready = OnceLock::new();
     std::thread::scope(|scope| {
         // While one thread loads and analyses, others parse what they will rewrite.
@@ -63,7 +67,10 @@ pub fn rewrite(config: &Config) -> Result<Summary> {
         clock.lap("wrote the copies");
         let summary = finish(config, copies)?;
         clock.lap("wrote the manifest");
-        Ok(summary)
+        Ok(Summary {
+            warnings,
+            ..summary
+        })
     })
 }
 
@@ -121,6 +128,7 @@ fn summary(manifest: &Manifest, assignment: &Assignment) -> Summary {
         functions,
         split: assignment.shares.iter().filter(shared).count(),
         stats: None,
+        warnings: Vec::new(),
     }
 }
 

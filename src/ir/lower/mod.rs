@@ -8,6 +8,8 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
+pub use parse::unreadable;
+
 use super::{FunctionBody, Program, SkipReason};
 use crate::error::Result;
 use crate::index::BlockId;

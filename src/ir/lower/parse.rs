@@ -2,7 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::load::Input;
+use rustix::fs::{MemfdFlags, memfd_create};
 use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
@@ -16,24 +20,39 @@ thread_local! {
 /// The text parser is used for bitcode as well: it recognises it, and returns LLVM's error where
 /// the bitcode parser prints it and ends the process.
 pub fn parse(input: &Input) -> Result<llvm_ir::Module> {
-    match attempt(input) {
+    let file = as_file(&input.bytes).map_err(|e| Error::read(&input.path, e))?;
+    match attempt(&file) {
         Ok(Ok(module)) => Ok(module),
-        Ok(Err(message)) => Err(llvm_error(input, &message)),
+        Ok(Err(message)) => Err(unreadable(input, &message)),
         Err(problem) => Err(Error::Lower {
             path: input.path.clone(),
-            function: failing_function(input),
+            function: failing_function(&file),
             problem: format!("llvm-ir cannot represent it: {problem}"),
             remedy: "compile this function without the construct, or leave its file out".into(),
         }),
     }
 }
 
+/// An unnamed file with these bytes: llvm-ir reads files only, and what is lowered must be what was hashed and
+/// what is rewritten, whatever becomes of the input's file or pipe meanwhile.
+fn as_file(bytes: &[u8]) -> std::io::Result<File> {
+    let mut file = File::from(memfd_create("p3-rewrite", MemfdFlags::CLOEXEC)?);
+    file.write_all(bytes)?;
+    // Without /proc there is no such path.
+    std::fs::metadata(path_of(&file))?;
+    Ok(file)
+}
+
+fn path_of(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
 /// The outer error is a panic's message.
-fn attempt(input: &Input) -> Result<Result<llvm_ir::Module, String>, String> {
+fn attempt(file: &File) -> Result<Result<llvm_ir::Module, String>, String> {
     silence_panics();
     SILENT.set(true);
     let result = catch_unwind(AssertUnwindSafe(|| {
-        llvm_ir::Module::from_ir_path(&input.path)
+        llvm_ir::Module::from_ir_path(path_of(file))
     }));
     SILENT.set(false);
     result.map_err(|payload| {
@@ -62,7 +81,8 @@ fn silence_panics() {
     });
 }
 
-fn llvm_error(input: &Input, message: &str) -> Error {
+/// The error for an input that LLVM cannot read: what it said, in one line.
+pub fn unreadable(input: &Input, message: &str) -> Error {
     let message = message.trim_start_matches("Failed to parse IR: ");
     let text = message.lines().next().unwrap_or_default();
     let path = input.path.display().to_string();
@@ -95,12 +115,12 @@ fn major(producer: &str) -> Option<u32> {
 
 /// The function at which llvm-ir fails: it names them in its debug log, so parse once more and
 /// listen. (With its log on, llvm-ir prints every instruction, so it is off otherwise.)
-fn failing_function(input: &Input) -> String {
+fn failing_function(file: &File) -> String {
     static LISTENER: Listener = Listener;
     let _ = log::set_logger(&LISTENER);
     FUNCTION.set(None);
     log::set_max_level(log::LevelFilter::Debug);
-    let _ = attempt(input);
+    let _ = attempt(file);
     log::set_max_level(log::LevelFilter::Off);
     FUNCTION
         .take()

@@ -1,0 +1,117 @@
+//! Which inputs can be rewritten: modules that LLVM's verifier accepts, and that leave our names to us.
+
+use super::{session, sys};
+use crate::error::{Error, Result};
+use crate::ir::lower::unreadable;
+use crate::load::{Input, Kind};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use rayon::prelude::*;
+
+/// What the names of all that a rewritten module adds begin with.
+pub const PREFIX: &str = "__p3_";
+/// The version of debug information that LLVM 19 reads.
+const DEBUG_INFO: u64 = 3;
+
+/// Reads every input once and has LLVM verify it, in parallel. Where only the debug information is wrong, or
+/// of another version, the input is taken without it, with a warning. Linear.
+///
+/// # Errors
+/// Input that LLVM cannot read or that its verifier rejects, that is instrumented already, or that uses names
+/// of the runtime.
+pub fn admit(inputs: &mut [Input]) -> Result<Vec<String>> {
+    let warnings = inputs.par_iter_mut().map(|input| {
+        let context = session::context();
+        let module = parse(&context, input)?;
+        check_names(&module, input)?;
+        let why = verify(&module, input)?;
+        if why.is_some() {
+            input.bytes = module.write_bitcode_to_memory().as_slice().to_vec();
+            input.kind = Kind::Bitcode;
+        }
+        let lines = session::warnings().into_iter().chain(why);
+        let path = input.path.display();
+        Ok(lines.map(|line| format!("{path}: {line}")).collect())
+    });
+    Ok(warnings.collect::<Result<Vec<Vec<String>>>>()?.concat())
+}
+
+fn parse<'ctx>(context: &'ctx Context, input: &Input) -> Result<Module<'ctx>> {
+    session::reading(&input.path);
+    let name = input.path.display().to_string();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &name);
+    context
+        .create_module_from_ir(buffer)
+        .map_err(|e| unreadable(input, &e.to_string()))
+}
+
+/// Names with our prefix are the runtime's, whoever defines or declares them. Local ones are no one else's
+/// business, and make way when the module is rewritten.
+fn check_names(module: &Module, input: &Input) -> Result<()> {
+    let refuse = |problem, remedy| Err(Error::load(&input.path, problem, remedy));
+    let instrumented =
+        module.get_global("__p3_module").is_some() || module.get_function("__p3_ctor").is_some();
+    if instrumented {
+        let remedy = "rewrite the module that it was made from";
+        return refuse("it is instrumented already".into(), remedy);
+    }
+    for symbol in sys::symbols(module) {
+        if symbol.name.starts_with(PREFIX) && !symbol.local {
+            let problem = format!("{}: the runtime of p3-rewrite has that name", symbol.name);
+            return refuse(problem, "give it another, or leave the module out");
+        }
+        if symbol.name == "llvm.global_ctors" && !is_list(module) {
+            let problem = "llvm.global_ctors is not a list of constructors".into();
+            return refuse(problem, "compile it again");
+        }
+    }
+    Ok(())
+}
+
+/// Whether the constructors are the list that the verifier checks: it lets anything else pass.
+fn is_list(module: &Module) -> bool {
+    let ctors = module.get_global("llvm.global_ctors");
+    ctors.is_some_and(|list| list.get_value_type().is_array_type())
+}
+
+/// Verifies a module, without its debug information if that is at fault: then why it was dropped.
+fn verify(module: &Module, input: &Input) -> Result<Option<String>> {
+    let version = sys::debug_info_version(module);
+    if version != Some(DEBUG_INFO) && sys::strip_debug_info(module) {
+        verify_code(module, input)?;
+        let version = version.map_or("no version".into(), |v| format!("version {v}"));
+        return Ok(Some(format!(
+            "debug information of {version} is left out: LLVM 19 reads version {DEBUG_INFO}"
+        )));
+    }
+    match module.verify() {
+        Ok(()) => Ok(None),
+        Err(message) if sys::strip_debug_info(module) => {
+            verify_code(module, input)?;
+            let message = complaint(&message.to_string());
+            Ok(Some(format!(
+                "invalid debug information is left out: {message}"
+            )))
+        }
+        Err(message) => Err(rejected(input, &message.to_string())),
+    }
+}
+
+fn verify_code(module: &Module, input: &Input) -> Result<()> {
+    module
+        .verify()
+        .map_err(|message| rejected(input, &message.to_string()))
+}
+
+fn rejected(input: &Input, message: &str) -> Error {
+    let problem = format!("LLVM's verifier rejects it: {}", complaint(message));
+    let remedy = "compile it again; opt -passes=verify says everything";
+    Error::load(&input.path, problem, remedy)
+}
+
+/// The first thing that the verifier says, and of what it says it.
+pub fn complaint(message: &str) -> String {
+    let lines: Vec<&str> = message.lines().take(2).map(str::trim).collect();
+    lines.join(" ")
+}
