@@ -3,6 +3,7 @@
 use crate::dag::{Dag, EdgeKind};
 use crate::index::{EdgeId, VertexId};
 use crate::ir::Cfg;
+use crate::names::{dot_escaped, printable};
 use crate::partition::FunctionPaths;
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::Graph;
@@ -68,7 +69,8 @@ pub fn dag_dot(name: &str, paths: &FunctionPaths) -> String {
 pub fn numbering_text(name: &str, paths: &FunctionPaths) -> String {
     let dag = &paths.dag;
     let mut out = format!(
-        "{name}: {} paths, {} cuts\n",
+        "{}: {} paths, {} cuts\n",
+        printable(name),
         paths.numbering.total(),
         paths.cuts.len()
     );
@@ -116,5 +118,5 @@ fn render(
     let node = |_: &Graph<String, String>, _| "shape=box".to_string();
     use petgraph::visit::EdgeRef;
     let body = Dot::with_attr_getters(graph, &[Config::GraphContentOnly], &edge, &node);
-    format!("digraph {name:?} {{\n{body}}}\n")
+    format!("digraph \"{}\" {{\n{body}}}\n", dot_escaped(name))
 }

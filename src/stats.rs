@@ -3,6 +3,7 @@
 use crate::index::FuncId;
 use crate::ir::Program;
 use crate::manifest::{Manifest, Status};
+use crate::names::shown;
 use crate::partition::{Assignment, FunctionPaths};
 use crate::plan::CopyPlan;
 
@@ -35,7 +36,7 @@ pub fn table(
     {
         let id = FuncId::new(i);
         rows.push(Row {
-            name: f.name.clone(),
+            name: shown(&f.name),
             status: status(manifest, id),
             paths: paths[i]
                 .as_ref()

@@ -684,3 +684,72 @@ fn merge_on_a_full_disk() {
         "error: full/profile: cannot write: No space left on device (os error 28); make room, or name another place\n"
     );
 }
+
+/// An expression that chooses no function is an error that says why, in every command, before anything is written.
+#[test]
+fn nothing_chosen() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let module = dir.join("names.ll");
+    let naked = "define void @bare() naked {\n  unreachable\n}\n";
+    let others = "declare void @outside()\n\
+        define void @_ZN4Tree6insertEi() {\n  call void @outside()\n  ret void\n}\n\
+        define i32 @main() {\n  call void @_ZN4Tree6insertEi()\n  ret i32 0\n}\n";
+    std::fs::write(&module, format!("{naked}{others}")).unwrap();
+    let mut all = String::new();
+    for case in [
+        &["--include", "^mian$"][..],
+        &["--include", "main", "--include", "Tree::inset"],
+        &["--include", "bare"],
+        &["--include", "xylophone"],
+        &["--exclude", "outside"],
+        &["--stats", "--function", "tree::"],
+        &["--dump", "cfg", "--function", "^insert$"],
+    ] {
+        let mut command = Command::new(REWRITE);
+        let text = transcript(command.args(["names.ll", "-o", "out"]).args(case), dir);
+        one_line_error(&text);
+        all += &format!("$ p3-rewrite {}\n{text}", case.join(" "));
+        assert!(!dir.join("out").exists(), "{case:?}");
+    }
+    // Readable names choose as symbols do.
+    let options = [
+        "--include",
+        r"^Tree::insert\(int\)$",
+        "--exclude",
+        "^main$",
+        "--stats",
+        "--function",
+        "Tree::",
+    ];
+    let mut command = Command::new(REWRITE);
+    let text = transcript(
+        command
+            .args(["names.ll", "-k", "2", "-o", "out"])
+            .args(options),
+        dir,
+    );
+    assert!(text.contains("1 exact, 0 cut, 2 skipped"), "{text}");
+    assert!(
+        text.lines()
+            .any(|l| l.starts_with("Tree::insert(int)  exact")),
+        "{text}"
+    );
+
+    let (profile, _) = profiled(&dir.join("loops"));
+    let profile = profile.to_str().unwrap();
+    for command in [
+        &["show", profile][..],
+        &["show", profile, "--edges"],
+        &["accuracy", profile],
+        &["coverage", profile],
+        &["diff", profile, profile],
+        &["export", profile, "--format", "json"],
+    ] {
+        let mut prof = Command::new(PROF);
+        let text = transcript(prof.args(command).args(["--function", "^mian$"]), dir);
+        one_line_error(&text);
+        assert!(text.contains("nearest: main"), "{text}");
+    }
+    snapshot("nothing_chosen", &all);
+}

@@ -457,3 +457,174 @@ fn annotate_folders() {
     link(&annotated, &[], &["-O2"], &exe);
     assert_eq!(support::execute(&exe, &dir.join("again")), expected);
 }
+
+/// Functions and a source file with names that are records, numbers, escapes and control sequences to some format.
+const HOSTILE: &str = r##"
+#include <stdio.h>
+#line 1 "evil\nSF:forged\nfn=(1) x,\"\\\033[31m.c"
+#define NAMED(f, name) __attribute__((noinline)) int f(int) __asm__(name)
+NAMED(forged, "x\nend_of_record\nSF:y\nfn=z\nforged 1");
+NAMED(numbered, "(1) x");
+NAMED(listed, "a,b;c d 12");
+NAMED(quoted, "quo\"te\\");
+NAMED(coloured, "\033]0;title\007\033[31mred");
+NAMED(comment, "#comment");
+NAMED(flag, ":ir");
+int forged(int x) { return x > 1 ? x : 7; }
+int numbered(int x) { return x > 2 ? forged(x) : 3; }
+int listed(int x) { return x > 3 ? numbered(x) : 4; }
+int quoted(int x) { return x & 1 ? listed(x) : 5; }
+int coloured(int x) { return x & 2 ? quoted(x) : 6; }
+int comment(int x) { return x & 4 ? coloured(x) : 8; }
+int flag(int x) { return x & 3 ? comment(x) : 9; }
+int main(void) {
+    int sum = 0;
+    for (int i = 0; i < 64; i++) sum += flag(i);
+    printf("%d\n", sum);
+    return 0;
+}
+"##;
+
+/// The profile of [`HOSTILE`].
+fn hostile(dir: &Path) -> PathBuf {
+    let (source, module) = (dir.join("hostile.c"), dir.join("hostile.bc"));
+    std::fs::write(&source, HOSTILE).unwrap();
+    let mut clang = Command::new(llvm("clang"));
+    clang.args(["-O1", "-g", "-c", "-emit-llvm"]).arg(&source);
+    run(clang.arg("-o").arg(&module));
+    let exe = dir.join("native.exe");
+    link(std::slice::from_ref(&module), &[], &["-O1"], &exe);
+    let expected = support::execute(&exe, &dir.join("run"));
+    profile(&[module], &[], 2, &["-O1"], &expected, &dir.join("out"))
+}
+
+/// No name reaches a terminal or a line of its own as anything but text.
+#[test]
+fn hostile_names_are_only_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let profile = hostile(dir.path());
+    let text_only = |text: &str| !text.chars().any(|c| c.is_control() && c != '\n');
+    let p = profile.to_str().unwrap();
+    for command in [
+        &["show", p][..],
+        &["show", p, "--edges"],
+        &["show", p, "--format", "csv"],
+        &["show", p, "--format", "json"],
+        &["verify", p],
+        &["accuracy", p],
+        &["coverage", p, "--function", "red"],
+        &["coverage", p, "--format", "csv"],
+        &["compare", p, p],
+        &["diff", p, p],
+    ] {
+        let shown = text(run(Command::new(PROF).args(command)));
+        assert!(text_only(&shown), "{command:?}: {shown:?}");
+        // The names have line ends, which would begin lines.
+        let forged = shown
+            .lines()
+            .any(|l| l.starts_with("end_of_record") || l.starts_with("SF:"));
+        assert!(!forged, "{command:?}: {shown}");
+    }
+    let json = text(run(Command::new(PROF).args(["show", p, "--format", "json"])));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let functions = json["functions"].as_array().unwrap().iter();
+    let names: Vec<&str> = functions.map(|f| f["name"].as_str().unwrap()).collect();
+    assert!(
+        names.contains(&"x\nend_of_record\nSF:y\nfn=z\nforged 1"),
+        "{names:?}"
+    );
+    let said = Command::new(PROF)
+        .args(["show", "x\u{1b}[31m\ny"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(said.stderr).unwrap();
+    assert!(text_only(&said) && said.lines().count() == 1, "{said:?}");
+
+    let (paths, instructions) = totals(&profile);
+    let lcov = read(&export(&profile, "lcov", &[]));
+    let begin = |what: &str| lcov.lines().filter(|l| l.starts_with(what)).count();
+    assert_eq!(
+        (
+            begin("SF:"),
+            begin("end_of_record"),
+            begin("FN:"),
+            begin("FNDA:")
+        ),
+        (1, 1, 8, 8),
+        "{lcov}"
+    );
+    assert!(
+        text_only(&lcov)
+            && lcov
+                .lines()
+                .filter(|l| l.starts_with("FN:"))
+                .all(|l| l.matches(',').count() == 1)
+    );
+    let html = dir.path().join("html");
+    let mut genhtml = Command::new("genhtml");
+    genhtml.args(["--ignore-errors", "source", "-o"]).arg(&html);
+    let said = text(run(genhtml.arg(profile.with_extension("lcov"))));
+    assert!(said.contains("(8 of 8 functions)"), "{said}");
+
+    let file = export(&profile, "callgrind", &[]);
+    assert!(text_only(&read(&file)));
+    let shown = tool("callgrind_annotate", &["--threshold=100"], &file);
+    let total = shown
+        .lines()
+        .find(|l| l.ends_with("PROGRAM TOTALS"))
+        .unwrap();
+    assert_eq!(
+        digits(total.split(' ').next().unwrap()),
+        instructions,
+        "{shown}"
+    );
+    for name in [":(1) x", ":a,b;c d 12", ":quo\"te\\", ":main"] {
+        assert!(shown.lines().any(|l| l.ends_with(name)), "{name}: {shown}");
+    }
+
+    let folded = read(&export(&profile, "folded", &[]));
+    let weights = folded.lines().map(|l| l.rsplit_once(' ').unwrap().1);
+    assert!(text_only(&folded));
+    assert_eq!(weights.map(digits).sum::<u64>(), paths);
+    let first = |l: &str| l.split(';').next().unwrap().to_string();
+    let functions: std::collections::BTreeSet<String> = folded.lines().map(first).collect();
+    assert_eq!(functions.len(), 8, "{functions:?}");
+
+    let file = export(&profile, "dot", &[]);
+    let svg = tool("dot", &["-Tsvg"], &file);
+    assert_eq!(svg.matches("</svg>").count(), 8);
+    assert!(
+        text_only(&read(&file)) && svg.contains("quo&quot;te\\: entered"),
+        "{svg}"
+    );
+
+    let file = export(&profile, "pprof", &[]);
+    let shown = tool("go", &["tool", "pprof", "-top", "-nodefraction=0"], &file);
+    assert!(text_only(&shown) && shown.contains("(1) x"), "{shown}");
+    let speedscope = read(&export(&profile, "speedscope", &[]));
+    let speedscope: serde_json::Value = serde_json::from_str(&speedscope).unwrap();
+    let frames = speedscope["shared"]["frames"].as_array().unwrap();
+    assert!(frames.iter().any(|f| f["name"] == "(1) x"));
+
+    // Of the names two cannot stand in a proftext, as comment and as flag, and two have control characters.
+    let proftext = dir.path().join("hostile.proftext");
+    let mut export = Command::new(PROF);
+    export.args(["export", p, "--format", "proftext", "--modules"]);
+    export
+        .arg(dir.path().join("hostile.bc"))
+        .arg("-o")
+        .arg(&proftext);
+    let said = String::from_utf8(run(&mut export).stderr).unwrap();
+    assert_eq!(
+        said.matches("proftext cannot hold its name").count(),
+        4,
+        "{said}"
+    );
+    assert!(text_only(&said));
+    let data = dir.path().join("hostile.profdata");
+    let mut merge = Command::new(llvm("llvm-profdata"));
+    run(merge.arg("merge").arg(&proftext).arg("-o").arg(&data));
+    let mut show = Command::new(llvm("llvm-profdata"));
+    let shown = text(run(show.args(["show", "--all-functions"]).arg(&data)));
+    assert!(shown.contains("Total functions: 4"), "{shown}");
+}

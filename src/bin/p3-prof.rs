@@ -20,7 +20,7 @@ fn work(cli: &Cli) -> Result<ExitCode> {
     cli.color.apply();
     let outcome = run(cli)?;
     for warning in &outcome.warnings {
-        anstream::eprintln!("warning: {warning}");
+        p3_rewrite::cli::warn(warning);
     }
     print(std::io::stdout(), &outcome.data)?;
     print(anstream::stdout(), outcome.text.as_bytes())?;

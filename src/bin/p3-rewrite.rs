@@ -1,8 +1,8 @@
 //! `p3-rewrite`: LLVM IR → K copies that together take an exact path profile.
 
 use anyhow::Result;
-use p3_rewrite::cli::print;
 use p3_rewrite::cli::rewrite::{AnnotateArgs, Args, Command, Config, ProftextArgs};
+use p3_rewrite::cli::{one_line, print};
 use p3_rewrite::pgo::{self, Done};
 use std::process::ExitCode;
 
@@ -36,7 +36,7 @@ fn rewrite(args: Args) -> Result<()> {
     }
     if config.verbosity >= 0 {
         warn(&summary.warnings);
-        anstream::eprintln!("{}", summary.line(&config));
+        anstream::eprintln!("{}", one_line(&summary.line(&config)));
     }
     Ok(())
 }
@@ -73,13 +73,13 @@ fn say(done: &Done, quiet: bool, line: &str) {
     if !quiet {
         warn(&done.warnings);
         if !line.is_empty() {
-            anstream::eprintln!("{line}");
+            anstream::eprintln!("{}", one_line(line));
         }
     }
 }
 
 fn warn(warnings: &[String]) {
     for warning in warnings {
-        anstream::eprintln!("warning: {warning}");
+        p3_rewrite::cli::warn(warning);
     }
 }

@@ -3,6 +3,7 @@
 pub mod prof;
 pub mod rewrite;
 
+use crate::names::printable;
 use clap::ValueEnum;
 use std::io::Write;
 
@@ -38,10 +39,20 @@ pub fn print(mut out: impl Write, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
+/// A message in one line; what names in it hold is not the terminal's to obey.
+pub fn one_line(message: &str) -> String {
+    let lines: Vec<&str> = message.lines().collect();
+    printable(&lines.join(" ")).into_owned()
+}
+
+/// Prints `warning: …` in one line on stderr.
+pub fn warn(message: &str) {
+    anstream::eprintln!("warning: {}", one_line(message));
+}
+
 /// Prints `error: …` in one line on stderr and returns exit status 2.
 pub fn fail(error: &anyhow::Error) -> std::process::ExitCode {
-    let line = error.to_string().lines().collect::<Vec<_>>().join(" ");
-    anstream::eprintln!("error: {line}");
+    anstream::eprintln!("error: {}", one_line(&error.to_string()));
     std::process::ExitCode::from(2)
 }
 
@@ -56,7 +67,7 @@ pub fn parse<T: clap::Parser>() -> Result<T, std::process::ExitCode> {
         let text = e.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let line: Vec<&str> = first.lines().map(str::trim).collect();
-        anstream::eprintln!("{}; see --help", line.join(" "));
+        anstream::eprintln!("{}; see --help", printable(&line.join(" ")));
         std::process::ExitCode::from(2)
     })
 }

@@ -3,10 +3,10 @@
 use super::Color;
 use crate::dump::View;
 use crate::emit::{Counters, Update};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::names::Filter;
 use crate::partition::Scheme;
 use clap::{Parser, Subcommand, ValueEnum};
-use regex::Regex;
 use std::path::{Path, PathBuf};
 
 /// Rewrites LLVM IR into K copies that together take an exact path profile.
@@ -57,11 +57,11 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
 
-    /// Instrument only functions whose symbol matches (may be repeated)
+    /// Instrument only functions whose symbol or readable name matches (may be repeated)
     #[arg(long, value_name = "RE")]
     include: Vec<String>,
 
-    /// Do not instrument functions whose symbol matches (may be repeated)
+    /// Do not instrument functions whose symbol or readable name matches (may be repeated)
     #[arg(long, value_name = "RE")]
     exclude: Vec<String>,
 
@@ -86,7 +86,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", requires = "dump")]
     dump_dir: Option<PathBuf>,
 
-    /// Only functions whose symbol matches, for --dump and --stats
+    /// Only functions whose symbol or readable name matches, for --dump and --stats
     #[arg(long, value_name = "RE")]
     function: Option<String>,
 
@@ -213,9 +213,9 @@ pub struct Config {
     /// Profile to take weights from.
     pub profile: Option<PathBuf>,
     /// Functions to instrument.
-    pub include: Option<Regex>,
+    pub include: Option<Filter>,
     /// Functions to leave alone.
-    pub exclude: Option<Regex>,
+    pub exclude: Option<Filter>,
     /// How counts are incremented.
     pub counters: Counters,
     /// Whether counts are exact under threads.
@@ -227,7 +227,7 @@ pub struct Config {
     /// Folder for the views.
     pub dump_dir: PathBuf,
     /// Functions to dump and list.
-    pub function: Option<Regex>,
+    pub function: Option<Filter>,
     /// Print the table.
     pub stats: bool,
     /// Threads; `None` for all cores.
@@ -261,9 +261,9 @@ impl Config {
             trace,
             bitcode: args.emit.contains(&Format::Bc),
             text: args.emit.contains(&Format::Ll),
-            include: regex("--include", &args.include)?,
-            exclude: regex("--exclude", &args.exclude)?,
-            function: regex("--function", args.function.as_slice())?,
+            include: Filter::parse("--include", &args.include)?,
+            exclude: Filter::parse("--exclude", &args.exclude)?,
+            function: Filter::parse("--function", args.function.as_slice())?,
             inputs: args.inputs,
             out,
             profile: args.profile,
@@ -293,37 +293,11 @@ impl Config {
 
     /// Whether function `name` is to be dumped and listed.
     pub fn selects(&self, name: &str) -> bool {
-        self.function.as_ref().is_none_or(|re| re.is_match(name))
+        self.function.as_ref().is_none_or(|f| f.admits(name))
     }
 
     /// The output folder.
     pub fn out(&self) -> &Path {
         &self.out
     }
-}
-
-/// One expression that matches what any of `patterns` matches; `None` for no pattern.
-fn regex(option: &str, patterns: &[String]) -> Result<Option<Regex>> {
-    if patterns.is_empty() {
-        return Ok(None);
-    }
-    let parse = |text: &str| Regex::new(text).map_err(|e| bad_regex(option, text, &e));
-    for pattern in patterns {
-        parse(pattern)?;
-    }
-    let any: Vec<String> = patterns.iter().map(|p| format!("(?:{p})")).collect();
-    parse(&any.join("|")).map(Some)
-}
-
-fn bad_regex(option: &str, text: &str, error: &regex::Error) -> Error {
-    let last = error
-        .to_string()
-        .lines()
-        .last()
-        .unwrap_or_default()
-        .trim()
-        .to_string();
-    Error::Usage(format!(
-        "{option} {text:?}: {last}; see `regex` syntax, e.g. '^foo_'"
-    ))
 }

@@ -65,7 +65,7 @@ impl Filter {
         let (option, pattern) = (self.option, printable(re.as_str()));
         let known = elsewhere(&|name| matches(re, name));
         Err(Unmatched {
-            problem: format!("{option} '{pattern}' matches no function"),
+            problem: format!("{option} '{pattern}' chooses no function"),
             remedy: known.unwrap_or_else(|| hint(&nearest(re.as_str(), symbols))),
         })
     }
@@ -118,11 +118,12 @@ fn likeness(wanted: &str, name: &str) -> f64 {
 }
 
 fn hint(nearest: &[String]) -> String {
+    // Nothing but debug information remembers it.
+    let inlined = "functions that were inlined everywhere are gone (-fno-inline keeps them)";
     if nearest.is_empty() {
-        return "give a regular expression that finds part of a symbol or of a readable name"
-            .into();
+        return inlined.into();
     }
-    format!("nearest: {}", nearest.join(", "))
+    format!("nearest: {}; {inlined}", nearest.join(", "))
 }
 
 #[cfg(test)]
@@ -137,6 +138,9 @@ mod tests {
         "_ZN4Tree5eraseEi",
         "i",
     ];
+
+    const INLINED: &str =
+        "functions that were inlined everywhere are gone (-fno-inline keeps them)";
 
     fn filter(patterns: &[&str]) -> Filter {
         let patterns: Vec<String> = patterns.iter().map(|p| p.to_string()).collect();
@@ -170,7 +174,7 @@ mod tests {
 
     #[test]
     fn nothing_matched_tells_the_nearest() {
-        let start = |p: &str| format!("--function '{p}' matches no function; ");
+        let start = |p: &str| format!("--function '{p}' chooses no function; ");
         for (pattern, nearest) in [
             ("^mian$", "main"),
             ("^sort$", "qsort, sort_all"),
@@ -179,9 +183,12 @@ mod tests {
             ("ERASE", "Tree::erase(int)"),
         ] {
             let said = unmatched(&[pattern]);
-            assert_eq!(said, format!("{}nearest: {nearest}", start(pattern)));
+            assert_eq!(
+                said,
+                format!("{}nearest: {nearest}; {INLINED}", start(pattern))
+            );
         }
-        assert!(unmatched(&["xylophone"]).ends_with("or of a readable name"));
+        assert!(unmatched(&["xylophone"]).ends_with(INLINED));
         // One of several is enough to be told.
         assert!(unmatched(&["main", "x\n"]).contains(r"'x\n'"));
         let elsewhere =

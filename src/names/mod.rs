@@ -87,14 +87,13 @@ pub fn escaped(text: &str, characters: &[char]) -> String {
     out
 }
 
-/// `text` within quotes in Graphviz's language: as an identifier or as a label of one line. O(length).
-pub fn dot_quoted(text: &str) -> String {
+/// `text` for between quotes in Graphviz's language, as an identifier or as part of a label. O(length).
+pub fn dot_escaped(text: &str) -> String {
     // Backslashes begin escapes in labels, ampersands entities.
-    let text = printable(text)
+    printable(text)
         .replace('\\', "\\\\")
         .replace('&', "&amp;")
-        .replace('"', "\\\"");
-    format!("\"{text}\"")
+        .replace('"', "\\\"")
 }
 
 #[cfg(test)]
@@ -179,6 +178,6 @@ mod tests {
         assert_eq!(printable(&shown), shown);
         assert_eq!(printable("a \"b\" \\ c"), "a \"b\" \\ c");
         assert_eq!(escaped("a,b;c\n", &[',', ';']), "a\\u{2c}b\\u{3b}c\\n");
-        assert_eq!(dot_quoted("a\"&\\\n"), r#""a\"&amp;\\\\n""#);
+        assert_eq!(dot_escaped("a\"&\\\n"), r#"a\"&amp;\\\\n"#);
     }
 }

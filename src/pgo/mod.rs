@@ -144,5 +144,15 @@ fn heat(counts: &Counts, thresholds: &Thresholds) -> Heat {
 /// As [`annotate`].
 pub fn proftext(inputs: &[PathBuf], profile: &Path) -> Result<(String, Done)> {
     let program = Program::load(inputs, profile, Path::new(""))?;
-    Ok((proftext::text(&program.records()), program.done()))
+    let (records, others): (Vec<_>, Vec<_>) = program
+        .records()
+        .into_iter()
+        .partition(|(f, _)| proftext::holds(&f.name));
+    let mut done = program.done();
+    let left_out = "left out: proftext cannot hold its name; annotate the module instead";
+    let left_out = others
+        .iter()
+        .map(|(f, _)| format!("{}: {left_out}", f.name));
+    done.warnings.extend(left_out);
+    Ok((proftext::text(&records), done))
 }

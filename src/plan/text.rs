@@ -2,6 +2,7 @@
 
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
 use crate::index::FuncId;
+use crate::names::printable;
 use std::fmt;
 
 impl CopyPlan {
@@ -19,7 +20,8 @@ impl FunctionPlan {
     pub fn text(&self, name: &str) -> String {
         let entries = if self.entries { ", entries" } else { "" };
         let mut out = format!(
-            "{name}: {}{entries}, {} sites\n",
+            "{}: {}{entries}, {} sites\n",
+            printable(name),
             self.table,
             self.probes.len()
         );

@@ -5,10 +5,11 @@ use crate::Result;
 use crate::cli::rewrite::Config;
 use crate::emit::{self, Callers};
 use crate::index::{CopyId, FuncId};
-use crate::ir::Program;
 use crate::ir::lower::LoadOptions;
+use crate::ir::{Callee, FunctionBody, Program, SkipReason};
 use crate::load::Input;
 use crate::manifest::{Manifest, Parts};
+use crate::names::shown;
 use crate::partition::{Assignment, FunctionInput, FunctionPaths, Scheme, all_paths, assign};
 use crate::plan::CopyPlan;
 use crate::plan::build::copy_plan;
@@ -40,6 +41,7 @@ impl Analysis {
             ..LoadOptions::default()
         };
         let program = emit::load(inputs, options)?;
+        check_filters(config, &program)?;
         clock.lap("parsed and lowered");
         let functions = functions(&program);
         let mut paths = all_paths(&functions);
@@ -90,6 +92,41 @@ impl Analysis {
         let profiled = self.paths.iter().enumerate().filter(|(_, p)| p.is_some());
         profiled.map(|(i, _)| FuncId::new(i))
     }
+}
+
+/// Every expression of the command line has to choose something.
+fn check_filters(config: &Config, program: &Program) -> Result<()> {
+    let bodies = || program.functions.iter().map(|f| program.body_at(f));
+    let chosen = |b: &&FunctionBody| matches!(b.skip, None | Some(SkipReason::Excluded));
+    let names: Vec<&str> = bodies().map(|b| b.name.as_str()).collect();
+    let profiled = bodies().filter(chosen);
+    let profiled: Vec<&str> = profiled.map(|b| b.name.as_str()).collect();
+    let elsewhere = |matches: &dyn Fn(&str) -> bool| {
+        let skipped = bodies().find(|b| matches(&b.name));
+        let skipped = skipped.and_then(|b| Some((shown(&b.name), b.skip?)));
+        let calls = bodies().flat_map(|b| &b.cfg.blocks).flat_map(|b| &b.calls);
+        let mut outside = calls.filter_map(|c| match &c.callee {
+            Callee::External(name) if matches(name) => Some(shown(name)),
+            _ => None,
+        });
+        match skipped {
+            Some((name, why)) => Some(format!("{name} is skipped: {why}")),
+            None => Some(format!(
+                "{} is called, but no input defines it",
+                outside.next()?
+            )),
+        }
+    };
+    for (filter, symbols) in [
+        (&config.include, &profiled),
+        (&config.exclude, &names),
+        (&config.function, &names),
+    ] {
+        if let Some(filter) = filter {
+            filter.must_match(symbols, elsewhere)?;
+        }
+    }
+    Ok(())
 }
 
 fn functions(program: &Program) -> Vec<FunctionInput<'_>> {

@@ -19,7 +19,7 @@ pub struct ExportArgs {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Only functions whose symbol matches
+    /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     /// What a path weighs, for folded [default: paths]
@@ -54,11 +54,7 @@ pub fn run(args: &ExportArgs) -> Result<Outcome> {
         return proftext(args);
     }
     let profile = Profile::read(&args.file)?;
-    let function = args.function.clone();
-    let selection = Selection {
-        function,
-        top: None,
-    };
+    let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let weigh = args.weigh.unwrap_or(export::Weigh::Paths);
     let mut data = export::export(&profile, &selection, args.format, weigh)?;
     if let Some(file) = &args.output {

@@ -5,6 +5,7 @@ mod export;
 use super::Color;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
+use crate::names::printable;
 use crate::partition::Scheme;
 use crate::profile::merge::{FailureMode, merge};
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
@@ -84,7 +85,7 @@ struct ShowArgs {
     /// How many paths to show [default: 20 as text, otherwise all]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Only functions whose symbol matches
+    /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     /// How to print
@@ -119,7 +120,7 @@ struct AccuracyArgs {
     /// Show at most this many functions, those with most executed paths
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
-    /// Only functions whose symbol matches
+    /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     /// How to print
@@ -135,7 +136,7 @@ struct CoverageArgs {
     /// otherwise all]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Only functions whose symbol matches
+    /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     /// Explain at most this many uncovered paths of each function [default: 3 with --function,
@@ -159,7 +160,7 @@ struct DiffArgs {
     /// Show at most this many paths and functions of each kind, as text
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
-    /// Only functions whose symbol matches
+    /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     /// How to print
@@ -264,10 +265,7 @@ fn run_merge(args: &MergeArgs) -> Result<Outcome> {
 
 fn show(args: &ShowArgs) -> Result<Outcome> {
     let profile = Profile::read(&args.file)?;
-    let mut selection = Selection {
-        function: args.function.clone(),
-        top: args.top,
-    };
+    let mut selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
     if args.edges {
         let counts = edges::collect(&profile, &selection)?;
         return Ok(Outcome::print(match args.format {
@@ -293,7 +291,7 @@ fn run_compare(args: &CompareArgs) -> Result<Outcome> {
     let mut text: String = differences
         .by_ref()
         .take(args.max)
-        .map(|d| d + "\n")
+        .map(|d| printable(&d).into_owned() + "\n")
         .collect();
     let found = !text.is_empty();
     match differences.count() {
@@ -344,8 +342,8 @@ fn run_verify(args: &VerifyArgs) -> Result<Outcome> {
 fn run_accuracy(args: &AccuracyArgs) -> Result<Outcome> {
     let profile = Profile::read(&args.file)?;
     let top = (args.format == Format::Text).then_some(args.top);
-    let function = args.function.clone();
-    let (rows, sum) = accuracy::accuracy(&profile, &Selection { function, top })?;
+    let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
+    let (rows, sum) = accuracy::accuracy(&profile, &selection)?;
     Ok(Outcome::print(match args.format {
         Format::Text => accuracy::text(&rows, &sum),
         Format::Json => accuracy::json(&rows, &sum),
@@ -359,8 +357,7 @@ fn run_coverage(args: &CoverageArgs) -> Result<Outcome> {
     let nearest = args.nearest;
     let nearest = nearest.unwrap_or(if args.function.is_some() { 3 } else { 0 });
     let top = args.top.or((args.format == Format::Text).then_some(20));
-    let function = args.function.clone();
-    let selection = Selection { function, top };
+    let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
     let coverage = coverage::coverage(&profile, &selection, nearest)?;
     Ok(Outcome::print(match args.format {
         Format::Text => coverage::text(&coverage),
@@ -376,11 +373,7 @@ fn run_diff(args: &DiffArgs) -> Result<Outcome> {
         return Err(Error::Usage(message));
     }
     let (a, b) = (Profile::read(&args.a)?, Profile::read(&args.b)?);
-    let function = args.function.clone();
-    let selection = Selection {
-        function,
-        top: None,
-    };
+    let selection = Selection::new(args.function.as_ref(), None, &[&a, &b])?;
     let diff = diff::diff(&a, &b, &selection, args.least / 100.0)?;
     let text = match args.format {
         Format::Text => diff::text(&diff, args.top),

@@ -14,17 +14,17 @@ use super::{FunctionBody, Program, SkipReason};
 use crate::error::Result;
 use crate::index::BlockId;
 use crate::load::Input;
+use crate::names::Filter;
 use rayon::prelude::*;
-use regex::Regex;
 use std::collections::{BTreeSet, HashMap};
 
 /// Which functions are to be instrumented.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
-    /// Only those whose symbol matches.
-    pub include: Option<Regex>,
-    /// Not those whose symbol matches.
-    pub exclude: Option<Regex>,
+    /// Only those that it admits.
+    pub include: Option<Filter>,
+    /// Not those that it admits.
+    pub exclude: Option<Filter>,
     /// By input: what llvm-ir does not show. May be shorter than the inputs.
     pub hints: Vec<Hints>,
 }
@@ -41,8 +41,8 @@ pub struct Hints {
 
 impl LoadOptions {
     fn excludes(&self, name: &str) -> bool {
-        let included = self.include.as_ref().is_none_or(|re| re.is_match(name));
-        !included || self.exclude.as_ref().is_some_and(|re| re.is_match(name))
+        let included = self.include.as_ref().is_none_or(|f| f.admits(name));
+        !included || self.exclude.as_ref().is_some_and(|f| f.admits(name))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Coverage, Paths, Row, Uncovered, file};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, PathId};
+use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::report::Step;
 use crate::profile::report::csv::table;
@@ -56,7 +57,7 @@ pub fn text(coverage: &Coverage) -> String {
     let columns = Columns::new(&coverage.total);
     let mut out = columns.heading("file") + "\n";
     for (file, paths) in &coverage.files {
-        let _ = writeln!(out, "{}  {file}", columns.row(paths));
+        let _ = writeln!(out, "{}  {}", columns.row(paths), printable(file));
     }
     if coverage.files.len() > 1 {
         let _ = writeln!(out, "{}  in all", columns.row(&coverage.total));

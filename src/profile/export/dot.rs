@@ -4,6 +4,7 @@ use super::Counted;
 use crate::dag::{EdgeKind, PathEnd};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge};
+use crate::names::{dot_escaped, shown};
 use crate::profile::Profile;
 use crate::profile::report::text::{grouped, short};
 use petgraph::dot::{Config, Dot};
@@ -66,7 +67,7 @@ fn graph(profile: &Profile, f: &Counted, hottest: &Hottest) -> String {
             (false, 0) => " style=dashed color=gray fontcolor=gray",
             _ => "",
         };
-        format!("shape=box label=\"{}\"{style}", escaped(&label))
+        format!("shape=box label=\"{label}\"{style}")
     };
     let edge = |_: &Graph<BlockId, usize>, e: EdgeReference<usize>| {
         let e = &f.edges[*e.weight()];
@@ -77,7 +78,7 @@ fn graph(profile: &Profile, f: &Counted, hottest: &Hottest) -> String {
             (false, 0) => " style=dashed color=gray fontcolor=gray",
             _ => "",
         };
-        format!("label=\"{}\"{style}", escaped(label.trim()))
+        format!("label=\"{}\"{style}", dot_escaped(label.trim()))
     };
     let without = [
         Config::GraphContentOnly,
@@ -85,25 +86,20 @@ fn graph(profile: &Profile, f: &Counted, hottest: &Hottest) -> String {
         Config::EdgeNoLabel,
     ];
     let body = Dot::with_attr_getters(&graph, &without, &edge, &node);
-    let name = escaped(&f.name);
+    let name = dot_escaped(&shown(&f.entry.name));
     let entered = grouped(f.flow.entry);
     format!("digraph \"{name}\" {{\n    label=\"{name}: entered {entered}\"\n{body}}}\n")
 }
 
-/// The source lines of a block, from first to last, if it has any.
+/// The source lines of a block, from first to last, if it has any: part of a label.
 fn lines(profile: &Profile, f: &Counted, b: BlockId) -> String {
     let spans = &f.structure.cfg.block(b).lines;
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
         return String::new();
     };
-    let short = short(&profile.manifest.files[first.loc.file as usize]);
+    let short = dot_escaped(&short(&profile.manifest.files[first.loc.file as usize]));
     if first.loc.file != last.loc.file || first.loc.line >= last.loc.line {
         return format!(" {short}:{}", first.loc.line);
     }
     format!(" {short}:{}–{}", first.loc.line, last.loc.line)
-}
-
-/// Text between quotes; `\n` stays what it is.
-fn escaped(text: &str) -> String {
-    text.replace('"', "\\\"")
 }

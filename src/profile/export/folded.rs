@@ -9,7 +9,7 @@ pub fn render(report: &Report, weigh: Weigh) -> String {
     let mut out = String::new();
     for line in &report.lines {
         let frames = frames(report, line);
-        // A semicolon separates frames, and the last blank the weight.
+        // A semicolon separates frames, the last blank the weight: names are of one line, with any blanks.
         let names = frames.iter().map(|f| f.name.replace(';', ","));
         let weight = match weigh {
             Weigh::Paths => u128::from(line.count),

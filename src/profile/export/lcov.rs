@@ -5,6 +5,7 @@
 
 use super::Counted;
 use crate::error::{Error, Result};
+use crate::names::{escaped, printable};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,8 +30,8 @@ pub fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
     for f in functions {
         if let Some(loc) = f.begins() {
             let source = sources.entry(name(loc.file)).or_default();
-            // Symbols, as gcov writes them: names may hold no comma, and genhtml demangles.
-            let key = (loc.line, f.entry.name.clone());
+            // Symbols, as gcov writes them: genhtml demangles. Commas end fields, and nothing quotes them.
+            let key = (loc.line, escaped(&f.entry.name, &[',']));
             let entered = source.functions.entry(key).or_default();
             *entered = entered.saturating_add(f.flow.entry);
         }
@@ -74,7 +75,7 @@ fn branches(f: &Counted, found: &mut impl FnMut(u32, u32, Vec<Option<u64>>)) {
 }
 
 fn record(name: &str, source: &Source) -> String {
-    let mut out = format!("TN:\nSF:{name}\n");
+    let mut out = format!("TN:\nSF:{}\n", printable(name));
     for (line, function) in source.functions.keys() {
         let _ = writeln!(out, "FN:{line},{function}");
     }

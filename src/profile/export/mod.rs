@@ -88,8 +88,6 @@ pub fn left_out<'a>(
 struct Counted<'a> {
     f: FuncId,
     entry: &'a FunctionEntry,
-    /// As its source names it.
-    name: String,
     structure: Structure,
     flow: Flow,
     edges: Vec<EdgeCount>,
@@ -112,7 +110,6 @@ fn functions<'a>(profile: &'a Profile, selection: &Selection) -> Result<Vec<Coun
         Ok(Counted {
             f,
             entry: profile.entry(f),
-            name: profile.name(f),
             edges: flow.edges(&structure),
             structure,
             flow,

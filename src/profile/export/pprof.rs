@@ -2,6 +2,7 @@
 //! executions of a path at its first line, and a label that names the path.
 
 use crate::ir::Loc;
+use crate::names::printable;
 use crate::profile::report::{Line, Report};
 use flate2::{Compression, GzBuilder};
 use prost::Message;
@@ -140,7 +141,7 @@ impl Tables {
             order.insert(order.len(), (entry.loc, rest));
         }
         let key = self.string("path");
-        let text = self.string(&format!("{} #{}", entry.name, line.id));
+        let text = self.string(&format!("{} #{}", printable(&entry.name), line.id));
         for (i, (loc, instructions)) in order.into_values().enumerate() {
             let location = self.location(report, line, loc);
             let executed = u128::from(line.count) * u128::from(instructions);
@@ -189,8 +190,8 @@ impl Tables {
         let function = Function {
             id,
             name: self.string(&name),
-            system_name: self.string(&entry.name),
-            filename: self.string(filename),
+            system_name: self.string(&printable(&entry.name)),
+            filename: self.string(&printable(filename)),
             start_line: begins.map_or(0, |l| i64::from(l.line)),
         };
         self.file.function.push(function);

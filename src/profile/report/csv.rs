@@ -3,6 +3,7 @@
 use super::text::{decisions, lines, place};
 use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
+use crate::names::printable;
 
 /// One record for each selected path, hottest first, after a heading.
 pub fn render(report: &Report) -> String {
@@ -25,7 +26,8 @@ pub fn render(report: &Report) -> String {
     table(&heading, report.lines.iter().map(|l| record(report, l)))
 }
 
-/// A heading and records under it, as CSV.
+/// A heading and records under it, as CSV. Fields are of one line and of nothing but text: not every reader takes
+/// line ends, quoted or not, and tables are looked at in terminals.
 pub fn table<R: IntoIterator<Item = String>>(
     heading: &[&str],
     records: impl IntoIterator<Item = R>,
@@ -33,8 +35,10 @@ pub fn table<R: IntoIterator<Item = String>>(
     let mut out = csv::Writer::from_writer(Vec::new());
     out.write_record(heading).expect("memory takes everything");
     for record in records {
-        let record: Vec<String> = record.into_iter().collect();
-        out.write_record(record).expect("memory takes everything");
+        let fields: Vec<String> = record.into_iter().collect();
+        let fields = fields.iter().map(|f| printable(f).into_owned());
+        out.write_record(fields.collect::<Vec<_>>())
+            .expect("memory takes everything");
     }
     let bytes = out.into_inner().expect("memory takes everything");
     String::from_utf8(bytes).expect("all fields are text")

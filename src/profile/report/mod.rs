@@ -7,26 +7,50 @@ pub mod text;
 
 use super::{Profile, Structure};
 use crate::dag::Path;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::{BlockId, FuncId, PathId};
 use crate::ir::{Cfg, Loc};
+use crate::names::{Filter, shown};
 use rayon::prelude::*;
 use regex::Regex;
 
 /// Which paths to show.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Only functions whose symbol matches.
-    pub function: Option<Regex>,
+    /// Only functions that it admits.
+    pub function: Option<Filter>,
     /// At most this many paths, the hottest.
     pub top: Option<usize>,
 }
 
 impl Selection {
+    /// The functions of `profiles` that `--function` matches, by symbol or readable name, and the `top` paths.
+    ///
+    /// # Errors
+    /// An expression that matches no function of theirs that is profiled.
+    pub fn new(
+        function: Option<&Regex>,
+        top: Option<usize>,
+        profiles: &[&Profile],
+    ) -> Result<Selection> {
+        let function = Filter::new("--function", function.cloned().into_iter().collect());
+        let all = || profiles.iter().flat_map(|p| &p.manifest.functions);
+        let profiled = all().filter(|f| !f.status.is_skipped());
+        let symbols: Vec<&str> = profiled.map(|f| f.name.as_str()).collect();
+        let skipped = |matches: &dyn Fn(&str) -> bool| {
+            let f = all().find(|f| matches(&f.name))?;
+            Some(format!("{} is {}", shown(&f.name), f.status))
+        };
+        if let Some(Err(u)) = function.as_ref().map(|f| f.must_match(&symbols, skipped)) {
+            return Err(Error::profile(&profiles[0].path, u.problem, u.remedy));
+        }
+        Ok(Selection { function, top })
+    }
+
     /// Whether function `f` is one of those to show.
     pub fn admits(&self, profile: &Profile, f: FuncId) -> bool {
         let name = &profile.entry(f).name;
-        self.function.as_ref().is_none_or(|re| re.is_match(name))
+        self.function.as_ref().is_none_or(|f| f.admits(name))
     }
 
     /// The functions to show, in the manifest's order.

@@ -4,7 +4,9 @@ use super::{Decision, Line, Report};
 use crate::dag::{PathEnd, PathStart};
 use crate::ir::Loc;
 use crate::manifest::Status;
+use crate::names::printable;
 use anstyle::{AnsiColor, Style};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
@@ -118,9 +120,9 @@ fn details(report: &Report, line: &Line) -> Vec<String> {
     details
 }
 
-/// The name of a source file without its folders.
-pub fn short(file: &str) -> &str {
-    file.rsplit('/').next().unwrap_or(file)
+/// The name of a source file without its folders, as it is printed.
+pub fn short(file: &str) -> Cow<'_, str> {
+    printable(file.rsplit('/').next().unwrap_or(file))
 }
 
 /// Source positions as `file.c:12→14→20`; where the file changes it is named again.
