@@ -71,9 +71,26 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
+    /// A merged profile whose counts cannot be relied on, where only others are wanted: exit status 1.
+    #[error("{path}: {verdict}", path = path.display())]
+    Verdict {
+        /// The file.
+        path: PathBuf,
+        /// What the merge found.
+        verdict: String,
+    },
 }
 
 impl Error {
+    /// The exit status it ends a command with: 1 when a profile was looked at and something was found, otherwise 2.
+    pub fn status(&self) -> u8 {
+        if matches!(self, Error::Verdict { .. }) {
+            1
+        } else {
+            2
+        }
+    }
+
     /// A failed read of `path`.
     pub fn read(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Error::Read {

@@ -81,6 +81,17 @@ pub enum ShareEntry {
     Split(Vec<(CopyId, String)>),
 }
 
+impl ShareEntry {
+    /// The copies that profile some of the function, ascending.
+    pub fn copies(&self) -> Vec<CopyId> {
+        match self {
+            ShareEntry::Nothing => Vec::new(),
+            ShareEntry::Whole(c) => vec![*c],
+            ShareEntry::Split(sets) => sets.iter().map(|(c, _)| *c).collect(),
+        }
+    }
+}
+
 /// A function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

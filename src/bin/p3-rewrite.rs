@@ -4,6 +4,7 @@ use anyhow::Result;
 use p3_rewrite::cli::rewrite::{AnnotateArgs, Args, Command, Config, ProftextArgs};
 use p3_rewrite::cli::{one_line, print};
 use p3_rewrite::pgo::{self, Done};
+use p3_rewrite::profile::verdict::Trust;
 use std::process::ExitCode;
 
 /// Loader and LLVM allocate millions of small objects on several threads: this allocator, which
@@ -42,7 +43,8 @@ fn rewrite(args: Args) -> Result<()> {
 }
 
 fn annotate(args: &AnnotateArgs) -> Result<()> {
-    let done = pgo::annotate(&args.inputs, &args.profile, &args.out)?;
+    let profile = Trust::strict(args.strict).read(&args.profile)?;
+    let done = pgo::annotate(&args.inputs, &profile, &args.out)?;
     let (out, all) = (args.out.display(), done.functions);
     say(
         &done,
@@ -53,7 +55,8 @@ fn annotate(args: &AnnotateArgs) -> Result<()> {
 }
 
 fn proftext(args: &ProftextArgs) -> Result<()> {
-    let (text, done) = pgo::proftext(&args.inputs, &args.profile)?;
+    let profile = Trust::strict(args.strict).read(&args.profile)?;
+    let (text, done) = pgo::proftext(&args.inputs, &profile)?;
     match &args.out {
         Some(file) => {
             p3_rewrite::output::write_whole(file, text.as_bytes())?;

@@ -50,10 +50,11 @@ pub fn warn(message: &str) {
     anstream::eprintln!("warning: {}", one_line(message));
 }
 
-/// Prints `error: …` in one line on stderr and returns exit status 2.
+/// Prints `error: …` in one line on stderr and returns exit status 2, or 1 for what was looked for and found.
 pub fn fail(error: &anyhow::Error) -> std::process::ExitCode {
     anstream::eprintln!("error: {}", one_line(&error.to_string()));
-    std::process::ExitCode::from(2)
+    let known = error.downcast_ref::<crate::error::Error>();
+    std::process::ExitCode::from(known.map_or(2, crate::error::Error::status))
 }
 
 /// The arguments; where they are wrong, the exit status after one line on stderr has said so.

@@ -6,6 +6,7 @@ use crate::emit::{Counters, Update};
 use crate::error::Result;
 use crate::names::Filter;
 use crate::partition::Scheme;
+use crate::profile::verdict::Trust;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -56,6 +57,10 @@ pub struct Args {
     /// An earlier merged profile: weights for placement and partition
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+
+    /// Refuse a profile whose verdict is not ok (exit status 1)
+    #[arg(long, requires = "profile")]
+    strict: bool,
 
     /// Instrument only functions whose symbol or readable name matches (may be repeated)
     #[arg(long, value_name = "RE")]
@@ -137,6 +142,10 @@ pub struct AnnotateArgs {
     #[arg(long, value_name = "FILE")]
     pub profile: PathBuf,
 
+    /// Refuse a profile whose verdict is not ok (exit status 1)
+    #[arg(long)]
+    pub strict: bool,
+
     /// The annotated module, as text if it ends in .ll; a folder for several
     #[arg(short, long, value_name = "OUT")]
     pub out: PathBuf,
@@ -156,6 +165,10 @@ pub struct ProftextArgs {
     /// A merged profile
     #[arg(long, value_name = "FILE")]
     pub profile: PathBuf,
+
+    /// Refuse a profile whose verdict is not ok (exit status 1)
+    #[arg(long)]
+    pub strict: bool,
 
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "OUT")]
@@ -212,6 +225,8 @@ pub struct Config {
     pub text: bool,
     /// Profile to take weights from.
     pub profile: Option<PathBuf>,
+    /// Which profiles are good enough for that.
+    pub trust: Trust,
     /// Functions to instrument.
     pub include: Option<Filter>,
     /// Functions to leave alone.
@@ -267,6 +282,7 @@ impl Config {
             inputs: args.inputs,
             out,
             profile: args.profile,
+            trust: Trust::strict(args.strict),
             counters: args.counters,
             update: args.update,
             count_hits: args.count_hits,

@@ -68,8 +68,8 @@ impl Counts {
 pub struct Joined {
     /// By module, then ordinal of the definition; `None` where the profile has nothing to say.
     pub counts: Vec<Vec<Option<Counts>>>,
-    /// What to tell of a profile that lacks copies.
-    incomplete: Option<String>,
+    /// The verdict on the profile, unless it is ok.
+    verdict: Option<String>,
     /// The functions that had other control flow when they were profiled.
     changed: Vec<String>,
     /// The functions whose counts of edges may be off (see [`crate::profile::edges::Flow::uncertain`]).
@@ -92,7 +92,9 @@ pub fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
     let index = Index::new(profile);
     let mut joined = Joined {
         counts: Vec::new(),
-        incomplete: profile.incomplete(),
+        verdict: profile
+            .said()
+            .map(|said| format!("{}: {said}", profile.path.display())),
         changed: Vec::new(),
         uncertain: Vec::new(),
     };
@@ -161,7 +163,7 @@ impl Joined {
         let lists = [(&self.changed, changed), (&self.uncertain, uncertain)];
         let said = lists.into_iter().filter(|(names, _)| !names.is_empty());
         let said = said.map(|(names, what)| format!("{}: {what}", listed(names)));
-        self.incomplete.iter().cloned().chain(said).collect()
+        self.verdict.iter().cloned().chain(said).collect()
     }
 }
 

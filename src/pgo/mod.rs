@@ -38,12 +38,11 @@ struct Program {
 }
 
 impl Program {
-    fn load(inputs: &[PathBuf], profile: &Path, out: &Path) -> Result<Program> {
+    fn load(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Program> {
         emit::set_up();
-        let profile = Profile::read(profile)?;
         let mut inputs = find_inputs(inputs, out)?;
         let warnings = emit::admit(&mut inputs)?;
-        let joined = join(&inputs, &profile)?;
+        let joined = join(&inputs, profile)?;
         let instrumented = inputs.par_iter().map(emit::pgo::instrumented);
         Ok(Program {
             instrumented: instrumented.collect::<Result<_>>()?,
@@ -86,7 +85,7 @@ impl Program {
 ///
 /// # Errors
 /// Files that cannot be read or written, modules that have a profile already, a profile of other modules.
-pub fn annotate(inputs: &[PathBuf], profile: &Path, out: &Path) -> Result<Done> {
+pub fn annotate(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Done> {
     let single = matches!(inputs, [one] if !one.is_dir());
     if !single && out.is_file() {
         let message = format!("{}: is a file; name a folder", out.display());
@@ -142,7 +141,7 @@ fn heat(counts: &Counts, thresholds: &Thresholds) -> Heat {
 ///
 /// # Errors
 /// As [`annotate`].
-pub fn proftext(inputs: &[PathBuf], profile: &Path) -> Result<(String, Done)> {
+pub fn proftext(inputs: &[PathBuf], profile: &Profile) -> Result<(String, Done)> {
     let program = Program::load(inputs, profile, Path::new(""))?;
     let (records, others): (Vec<_>, Vec<_>) = program
         .records()

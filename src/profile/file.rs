@@ -1,33 +1,36 @@
-//! The merged profile's file (`docs/PROFILE_FORMAT.md`): a short header with length and checksum,
+//! The merged profile's file (`docs/PROFILE_FORMAT.md`): a short header with lengths and checksum,
 //! then compressed JSON of manifest and counts.
 
 use super::Profile;
+use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId, PathId};
+use crate::index::{FuncId, PathId};
 use crate::manifest::Manifest;
 use crate::output::write_whole;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use serde::{Deserialize, Serialize};
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// What the file begins with; the last byte is the version.
-pub const MAGIC: [u8; 8] = *b"p3prof\xff\x01";
-/// Magic, length of the payload, checksum of the payload.
-const HEADER: usize = 20;
-/// No profile unpacks to more than this many times its size: deflate cannot.
-const MAX_RATIO: u64 = 1100;
+pub const MAGIC: [u8; 8] = *b"p3prof\xff\x02";
+/// Magic, length of the payload, its length when unpacked, its checksum.
+const HEADER: usize = 28;
+/// A payload may unpack to this many bytes, or to [`MAX_RATIO`] times its size: deflate would allow 1000 times,
+/// which no profile needs and which a small hostile file could fill the memory with.
+const MAX_UNPACKED: u64 = 16 << 20;
+/// See [`MAX_UNPACKED`].
+const MAX_RATIO: u64 = 50;
 
 /// The payload.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Payload {
-    files: u32,
-    cut_short: u32,
-    children: u32,
-    missing: Vec<CopyId>,
+    processes: Vec<Processes>,
+    verdict: Verdict,
     /// The functions that ran: id and count in turn, by ascending id.
     counts: Vec<(FuncId, Vec<u64>)>,
     /// Functions whose entries are counted, and how often they were entered.
@@ -50,10 +53,8 @@ impl Profile {
         };
         let entries = self.entries.iter().enumerate();
         let payload = Payload {
-            files: self.files,
-            cut_short: self.cut_short,
-            children: self.children,
-            missing: self.missing.clone(),
+            processes: self.processes.clone(),
+            verdict: self.verdict.clone(),
             counts: self.executed().map(flat).collect(),
             entries: entries
                 .filter_map(|(i, n)| Some((FuncId::new(i), (*n)?)))
@@ -63,9 +64,9 @@ impl Profile {
         pack(&serde_json::to_vec(&payload).expect("a profile serialises"))
     }
 
-    /// Reads and checks `path`.
+    /// Reads and checks `path`, as far as its header says.
     pub fn read(path: &Path) -> Result<Profile> {
-        let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+        let bytes = read_declared(path).map_err(|e| Error::read(path, e))?;
         let remedy = "name a profile that p3-prof merge wrote";
         Profile::parse(&bytes, path).map_err(|problem| Error::profile(path, problem, remedy))
     }
@@ -76,6 +77,13 @@ impl Profile {
             serde_json::from_slice(&unpack(bytes)?).map_err(|e| format!("damaged: {e}"))?;
         let manifest = payload.manifest;
         manifest.check().map_err(|e| format!("damaged: {e}"))?;
+        let known = |f: FuncId| f.index() < manifest.functions.len();
+        let mut violations = payload.verdict.violations.iter();
+        if payload.processes.len() != manifest.copies as usize
+            || !violations.all(|v| known(v.function))
+        {
+            return Err("damaged: copy or function out of range".into());
+        }
         let mut counts = vec![Vec::new(); manifest.functions.len()];
         for (f, flat) in payload.counts {
             let slot = counts
@@ -91,27 +99,60 @@ impl Profile {
         Ok(Profile {
             path: path.to_path_buf(),
             manifest,
-            files: payload.files,
-            cut_short: payload.cut_short,
-            children: payload.children,
-            missing: payload.missing,
+            processes: payload.processes,
+            verdict: payload.verdict,
             counts,
             entries,
         })
     }
 }
 
-/// Puts the header before the compressed payload.
+/// Whether `path` is a merged profile, of whatever version.
+pub fn is_one(path: &Path) -> bool {
+    let mut start = [0; 7];
+    let read = File::open(path).and_then(|mut f| f.read_exact(&mut start));
+    read.is_ok() && start == MAGIC[..7]
+}
+
+/// The bytes of a file: no more than its header (if it has one) says, and one to show that there are more.
+fn read_declared(path: &Path) -> io::Result<Vec<u8>> {
+    let (file, mut bytes) = (File::open(path)?, Vec::new());
+    let mut start = file.take(HEADER as u64);
+    start.read_to_end(&mut bytes)?;
+    if let Ok(header) = Header::parse(&bytes) {
+        let rest = start.into_inner();
+        rest.take(header.length.saturating_add(1))
+            .read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// Puts the header before the payload, compressed unless that makes it smaller than readers take.
 pub(super) fn pack(json: &[u8]) -> Vec<u8> {
-    let mut packer = ZlibEncoder::new(vec![0; HEADER], Compression::default());
+    let compressed = pack_at(json, Compression::default());
+    if unpacks_to((compressed.len() - HEADER) as u64, json.len() as u64) {
+        compressed
+    } else {
+        pack_at(json, Compression::none())
+    }
+}
+
+fn pack_at(json: &[u8], level: Compression) -> Vec<u8> {
+    let mut packer = ZlibEncoder::new(vec![0; HEADER], level);
     packer.write_all(json).expect("memory takes everything");
     let mut bytes = packer.finish().expect("memory takes everything");
     let length = (bytes.len() - HEADER) as u64;
     let crc = crc32fast::hash(&bytes[HEADER..]);
     bytes[..8].copy_from_slice(&MAGIC);
     bytes[8..16].copy_from_slice(&length.to_le_bytes());
-    bytes[16..20].copy_from_slice(&crc.to_le_bytes());
+    bytes[16..24].copy_from_slice(&(json.len() as u64).to_le_bytes());
+    bytes[24..28].copy_from_slice(&crc.to_le_bytes());
     bytes
+}
+
+/// Whether a payload of so many bytes may unpack to so many.
+fn unpacks_to(packed: u64, unpacked: u64) -> bool {
+    unpacked <= MAX_UNPACKED.max(packed.saturating_mul(MAX_RATIO))
 }
 
 /// The payload of a profile as JSON.
@@ -129,32 +170,60 @@ fn pairs(flat: &[u64]) -> Option<Vec<(PathId, u64)>> {
     sound.then_some(pairs)
 }
 
+/// What stands before the payload.
+struct Header {
+    length: u64,
+    unpacked: u64,
+    crc: u32,
+}
+
+impl Header {
+    fn parse(bytes: &[u8]) -> Result<Header, String> {
+        if bytes.len() < MAGIC.len() || bytes[..7] != MAGIC[..7] {
+            return Err("not a merged profile".into());
+        }
+        if bytes[7] != MAGIC[7] {
+            let (is, should) = (bytes[7], MAGIC[7]);
+            return Err(format!("profile version {is} (this build: {should})"));
+        }
+        let header = bytes.get(..HEADER).ok_or("damaged: cut short")?;
+        let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("8 bytes"));
+        Ok(Header {
+            length: word(8),
+            unpacked: word(16),
+            crc: u32::from_le_bytes(header[24..28].try_into().expect("4 bytes")),
+        })
+    }
+}
+
 fn unpack(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    if bytes.len() < HEADER || bytes[..7] != MAGIC[..7] {
-        return Err("not a merged profile".into());
-    }
-    if bytes[7] != MAGIC[7] {
-        return Err(format!(
-            "profile version {} (this build: {})",
-            bytes[7], MAGIC[7]
-        ));
-    }
-    let length = u64::from_le_bytes(bytes[8..16].try_into().expect("8 bytes"));
-    let crc = u32::from_le_bytes(bytes[16..20].try_into().expect("4 bytes"));
+    let header = Header::parse(bytes)?;
+    let (length, unpacked) = (header.length, header.unpacked);
     let payload = &bytes[HEADER..];
-    if length != payload.len() as u64 {
+    let is = payload.len();
+    if length < is as u64 {
+        return Err(format!("damaged: more than {length} bytes of payload"));
+    }
+    if length > is as u64 {
         return Err(format!(
-            "damaged: {} bytes of payload instead of {length}",
-            payload.len()
+            "damaged: {is} bytes of payload instead of {length}"
         ));
     }
-    if crc != crc32fast::hash(payload) {
+    if header.crc != crc32fast::hash(payload) {
         return Err("damaged: the checksum is wrong".into());
     }
+    if !unpacks_to(length, unpacked) {
+        return Err(format!(
+            "damaged: {length} bytes cannot be a profile of {unpacked}"
+        ));
+    }
     let mut json = Vec::new();
-    let unpacked = ZlibDecoder::new(payload)
-        .take(length * MAX_RATIO)
+    let read = ZlibDecoder::new(payload)
+        .take(unpacked.saturating_add(1))
         .read_to_end(&mut json);
-    unpacked.map_err(|e| format!("damaged: {e}"))?;
+    read.map_err(|e| format!("damaged: {e}"))?;
+    if json.len() as u64 != unpacked {
+        return Err(format!("damaged: it does not unpack to {unpacked} bytes"));
+    }
     Ok(json)
 }

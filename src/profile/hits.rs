@@ -1,7 +1,7 @@
 //! `p3-prof hits`: the probes that copies made with `--count-hits` executed (spec §3). What
 //! [`super::simulate`] computes without running them.
 
-use super::merge::{raw_files, read};
+use super::merge::{Seen, raw_files, read};
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::partition::Scheme;
@@ -22,11 +22,13 @@ pub struct Hits {
 /// Adds up what the raw files named by `files` (folders are searched for `*.p3raw`) hold.
 ///
 /// # Errors
-/// Files that are foreign, damaged or without hits.
+/// Files that are foreign, damaged, named twice or without hits.
 pub fn hits(manifest_path: &Path, files: &[PathBuf]) -> Result<Hits> {
     let manifest = Manifest::read(manifest_path)?;
     let mut probe_hits = vec![0u64; manifest.copies as usize];
+    let mut seen = Seen::default();
     for file in raw_files(files)? {
+        seen.once(&file)?;
         let raw = read(&file, &manifest)?;
         let sum = &mut probe_hits[raw.copy.index()];
         for f in raw.functions.values() {

@@ -1,17 +1,17 @@
-//! Raw profiles of all copies → one profile.
+//! Raw profiles of all copies, and merged ones → one profile, with the verdict on it.
 
-use super::decode::decode;
+use super::combine::{Counted, combine};
 use super::raw::{self, Raw};
-use super::{Profile, Structure};
+use super::verdict::{Processes, Verdict, Violation, copies, functions, needed};
+use super::{Profile, file, verify};
 use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId, PathId};
-use crate::manifest::{FunctionEntry, Manifest, ShareEntry};
-use crate::partition::{Owners, Share};
-use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::index::{CopyId, FuncId};
+use crate::manifest::Manifest;
+use std::collections::{BTreeMap, HashMap};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What to do about raw files that cannot be used, and about copies that are missing or disagree:
+/// What to do about files that cannot be used, and about copies that are missing or disagree:
 /// as in llvm-profdata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FailureMode {
@@ -27,71 +27,206 @@ pub enum FailureMode {
 pub struct Merged {
     /// The profile.
     pub profile: Profile,
-    /// One line for everything that [`FailureMode::Any`] would have refused.
+    /// One line for every file that was left out.
     pub warnings: Vec<String>,
 }
 
 /// What one copy counted, over all its processes.
 #[derive(Default)]
 struct Copy {
-    counts: BTreeMap<FuncId, BTreeMap<u64, u64>>,
+    counts: Counted,
     entries: BTreeMap<FuncId, u64>,
+    processes: Processes,
 }
 
-/// Merges the raw files (of any number of runs) named by `files`, folders searched for `*.p3raw`.
+/// What the files hold.
+#[derive(Default)]
+struct Gathered {
+    by_copy: BTreeMap<CopyId, Copy>,
+    merged: Vec<Profile>,
+    /// Why files were left out.
+    warnings: Vec<String>,
+}
+
+/// Merges the files (of any number of runs) named by `files`: raw profiles, folders searched for `*.p3raw`,
+/// and profiles that were merged before. The profile's verdict says what was found wrong with the counts.
 ///
 /// # Errors
-/// By `mode`: files that are foreign or damaged, copies that are missing, copies that disagree
-/// about a path which both counted.
+/// By `mode`: files that are foreign, damaged or named twice, and copies that are missing.
 pub fn merge(manifest_path: &Path, files: &[PathBuf], mode: FailureMode) -> Result<Merged> {
     let manifest = Manifest::read(manifest_path)?;
-    let mut warnings = Vec::new();
-    let mut by_copy: BTreeMap<CopyId, Copy> = BTreeMap::new();
-    let (mut used, mut cut_short, mut children) = (0, 0, 0);
+    let gathered = gather(&manifest, files, mode)?;
+    if gathered.by_copy.is_empty() && gathered.merged.is_empty() && mode != FailureMode::Warn {
+        let problem = "no raw profile of it can be used";
+        let remedy = "run the copies, and name their *.p3raw files";
+        return Err(Error::profile(manifest_path, problem, remedy));
+    }
+    let mut profile = empty(manifest_path, manifest);
+    let mut violations = counted(&mut profile, gathered.by_copy)?;
+    let mut unlike = Vec::new();
+    for part in gathered.merged {
+        add_profile(&mut profile, &part)?;
+        violations.extend(part.verdict.violations);
+        unlike.extend(part.verdict.unlike);
+    }
+    if mode == FailureMode::Any {
+        no_copy_is_missing(&profile)?;
+    }
+    profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
+    profile.verdict.unlike = unlike;
+    violations.extend(verify::verify(&profile)?.violations);
+    profile.verdict.add_violations(violations);
+    Ok(Merged {
+        profile,
+        warnings: gathered.warnings,
+    })
+}
+
+impl Merged {
+    /// What was merged, in a line.
+    pub fn line(&self) -> String {
+        let p = &self.profile;
+        let files: u64 = p.processes.iter().map(|c| u64::from(c.files())).sum();
+        let present = p.processes.iter().filter(|c| c.files() > 0);
+        let runs = || present.clone().map(|c| c.runs);
+        let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
+        let runs = if least == most {
+            format!("{most} of each")
+        } else {
+            format!("{least} to {most} of each")
+        };
+        format!(
+            "merged {files} raw profiles: {} of {} copies, runs: {runs}; {} of {} ran",
+            present.count(),
+            p.manifest.copies,
+            p.executed().count(),
+            functions(p.manifest.functions.len()),
+        )
+    }
+}
+
+/// A profile into which nothing was merged yet.
+fn empty(path: &Path, manifest: Manifest) -> Profile {
+    let functions = manifest.functions.len();
+    Profile {
+        path: path.to_path_buf(),
+        processes: vec![Processes::default(); manifest.copies as usize],
+        verdict: Verdict::default(),
+        counts: vec![Vec::new(); functions],
+        entries: vec![None; functions],
+        manifest,
+    }
+}
+
+fn gather(manifest: &Manifest, files: &[PathBuf], mode: FailureMode) -> Result<Gathered> {
+    let mut gathered = Gathered::default();
+    let mut seen = Seen::default();
     for file in raw_files(files)? {
-        match read(&file, &manifest) {
-            Ok(raw) => {
-                cut_short += u32::from(!raw.ended);
-                children += u32::from(raw.child);
-                add(by_copy.entry(raw.copy).or_default(), raw, &file)?;
-                used += 1;
-            }
+        let taken = seen
+            .once(&file)
+            .and_then(|()| gathered.take(&file, manifest));
+        match taken {
+            Ok(()) => {}
             Err(e) if mode == FailureMode::Any => return Err(e),
-            Err(e) => warnings.push(e.to_string()),
+            Err(e) => gathered.warnings.push(e.to_string()),
         }
     }
-    if used == 0 && mode != FailureMode::Warn {
-        let problem = "no raw profile of it can be used";
-        return Err(Error::profile(
-            manifest_path,
-            problem,
-            "run the copies, and name their *.p3raw files",
+    Ok(gathered)
+}
+
+impl Gathered {
+    fn take(&mut self, file: &Path, manifest: &Manifest) -> Result<()> {
+        if file::is_one(file) {
+            self.merged.push(read_merged(file, manifest)?);
+            return Ok(());
+        }
+        let raw = read(file, manifest)?;
+        add(self.by_copy.entry(raw.copy).or_default(), raw, file)
+    }
+}
+
+/// The files that were read.
+#[derive(Default)]
+pub(super) struct Seen(HashMap<(u64, u64), PathBuf>);
+
+impl Seen {
+    /// Refuses a file that was read before, under whatever name.
+    pub fn once(&mut self, file: &Path) -> Result<()> {
+        let data = std::fs::metadata(file).map_err(|e| Error::read(file, e))?;
+        match self.0.insert((data.dev(), data.ino()), file.to_path_buf()) {
+            None => Ok(()),
+            Some(first) => {
+                let problem = format!("it was read before, as {}", first.display());
+                Err(Error::profile(file, problem, "name every file once"))
+            }
+        }
+    }
+}
+
+/// Takes what the copies counted into the empty `profile`; where they contradict each other.
+fn counted(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Result<Vec<Violation>> {
+    let mut counts = BTreeMap::new();
+    for (copy, of_copy) in by_copy {
+        profile.processes[copy.index()] = of_copy.processes;
+        // One copy counts a function's entries.
+        for (f, n) in of_copy.entries {
+            profile.entries[f.index()].get_or_insert(n);
+        }
+        counts.insert(copy, of_copy.counts);
+    }
+    profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
+    combine(profile, &counts)
+}
+
+/// A merged profile of the same rewriting that can be added: with all copies. (Where one is missing, counts are
+/// those of others that count the same paths, and would be added twice.)
+fn read_merged(file: &Path, manifest: &Manifest) -> Result<Profile> {
+    let part = Profile::read(file)?;
+    if part.manifest.program != manifest.program {
+        return Err(foreign(
+            file,
+            "it is of another program, or of another rewriting of it",
         ));
     }
-    let missing = missing_copies(&manifest, &by_copy);
-    if let Some(error) = missing_error(manifest_path, &missing) {
-        match mode {
-            FailureMode::Any => return Err(error),
-            _ => warnings.push(error.to_string()),
+    match part.verdict.gaps.first() {
+        Some(gap) => {
+            let remedy = "merge the raw profiles themselves";
+            Err(Error::profile(
+                file,
+                format!("it is incomplete: {gap}"),
+                remedy,
+            ))
+        }
+        None => Ok(part),
+    }
+}
+
+/// Adds counts and processes of `part`, which is of the same rewriting.
+fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
+    for f in part.executed() {
+        let mut ids: BTreeMap<u64, u64> = sum.counts[f.index()].iter().copied().collect();
+        for &(id, n) in &part.counts[f.index()] {
+            plus(ids.entry(id).or_default(), n, f, &part.path)?;
+        }
+        sum.counts[f.index()] = ids.into_iter().collect();
+    }
+    for (f, n) in sum.functions().zip(&part.entries) {
+        if let Some(n) = n {
+            plus(sum.entries[f.index()].get_or_insert(0), *n, f, &part.path)?;
         }
     }
-    let (counts, disagreements) = combine(manifest_path, &manifest, &by_copy)?;
-    if let (Some(first), FailureMode::Any) = (disagreements.first(), mode) {
-        return Err(disagreement(manifest_path, first, disagreements.len()));
+    for (to, processes) in sum.processes.iter_mut().zip(&part.processes) {
+        *to = to.plus(*processes);
     }
-    warnings.extend(disagreements);
-    let path = manifest_path.to_path_buf();
-    let profile = Profile {
-        path,
-        entries: entries(&manifest, &by_copy),
-        manifest,
-        files: used,
-        cut_short,
-        children,
-        missing,
-        counts,
-    };
-    Ok(Merged { profile, warnings })
+    Ok(())
+}
+
+fn plus(to: &mut u64, n: u64, func: FuncId, file: &Path) -> Result<()> {
+    *to = to.checked_add(n).ok_or_else(|| {
+        let problem = format!("a count of function {func} overflows");
+        Error::profile(file, problem, "merge fewer runs")
+    })?;
+    Ok(())
 }
 
 /// The files, and the `*.p3raw` files in the folders, that `arguments` name.
@@ -116,168 +251,64 @@ pub(super) fn read(file: &Path, manifest: &Manifest) -> Result<Raw> {
     let bytes = std::fs::read(file).map_err(|e| Error::read(file, e))?;
     let raw = raw::parse(&bytes)
         .map_err(|problem| Error::profile(file, problem, "run this copy again"))?;
-    check(&raw, manifest)
-        .map_err(|p| Error::profile(file, p, "name the manifest.json of the copies that ran"))?;
+    check(&raw, manifest, file)?;
     Ok(raw)
 }
 
-fn check(raw: &Raw, manifest: &Manifest) -> Result<(), String> {
+/// Whether `raw` is of this rewriting, and whole.
+fn check(raw: &Raw, manifest: &Manifest, file: &Path) -> Result<()> {
     if raw.program != manifest.program_bytes() {
-        return Err("it is of another program, or of another rewriting of it".into());
-    }
-    if raw.lost {
-        return Err("its process ran out of memory or disk and dropped counts".into());
+        return Err(foreign(
+            file,
+            "it is of another program, or of another rewriting of it",
+        ));
     }
     if raw.copies != manifest.copies || raw.copy.0 >= raw.copies {
-        return Err(format!("it is of copy {} of {}", raw.copy, raw.copies));
+        let problem = format!("it is of copy {} of {}", raw.copy, raw.copies);
+        return Err(foreign(file, problem));
     }
-    match raw
-        .functions
-        .keys()
-        .find(|f| f.index() >= manifest.functions.len())
-    {
-        Some(f) => Err(format!("the manifest has no function {f}")),
-        None => Ok(()),
+    let mut functions = raw.functions.keys();
+    if let Some(f) = functions.find(|f| f.index() >= manifest.functions.len()) {
+        return Err(foreign(file, format!("the manifest has no function {f}")));
     }
+    if raw.lost {
+        let problem = "its process ran out of memory or disk and dropped counts";
+        let remedy = "make room (ulimit -v, ulimit -f, the disk), and run this copy again";
+        return Err(Error::profile(file, problem, remedy));
+    }
+    Ok(())
+}
+
+fn foreign(file: &Path, problem: impl Into<String>) -> Error {
+    let remedy = "name the manifest.json of the copies that ran";
+    Error::profile(file, problem, remedy)
 }
 
 fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
-    let sum = |to: &mut u64, n: u64, func: FuncId| {
-        *to = to.checked_add(n).ok_or_else(|| {
-            let problem = format!("a count of function {func} overflows");
-            Error::profile(file, problem, "merge fewer runs")
-        })?;
-        Ok::<_, Error>(())
-    };
+    copy.processes = copy.processes.plus(Processes {
+        runs: u32::from(!raw.child),
+        children: u32::from(raw.child),
+        cut_short: u32::from(!raw.ended),
+    });
     for (func, f) in raw.functions {
         let ids = copy.counts.entry(func).or_default();
         for (id, count) in f.counts {
-            sum(ids.entry(id).or_default(), count, func)?;
+            plus(ids.entry(id).or_default(), count, func, file)?;
         }
         if let Some(n) = f.entries {
-            sum(copy.entries.entry(func).or_default(), n, func)?;
+            plus(copy.entries.entry(func).or_default(), n, func, file)?;
         }
     }
     Ok(())
 }
 
-/// By function: its entries, where a copy that ran has counted them.
-fn entries(manifest: &Manifest, by_copy: &BTreeMap<CopyId, Copy>) -> Vec<Option<u64>> {
-    let of = |i| {
-        by_copy
-            .values()
-            .find_map(|c| c.entries.get(&FuncId::new(i)).copied())
-    };
-    (0..manifest.functions.len()).map(of).collect()
-}
-
-/// The copies that profile something and have left no file.
-fn missing_copies(manifest: &Manifest, by_copy: &BTreeMap<CopyId, Copy>) -> Vec<CopyId> {
-    let mut needed = BTreeSet::new();
-    for f in &manifest.functions {
-        match &f.share {
-            ShareEntry::Nothing => {}
-            ShareEntry::Whole(c) => drop(needed.insert(*c)),
-            ShareEntry::Split(sets) => needed.extend(sets.iter().map(|(c, _)| *c)),
-        }
-    }
-    needed
-        .into_iter()
-        .filter(|c| !by_copy.contains_key(c))
-        .collect()
-}
-
-fn missing_error(manifest: &Path, missing: &[CopyId]) -> Option<Error> {
+fn no_copy_is_missing(profile: &Profile) -> Result<()> {
+    let mut missing = Vec::from_iter(needed(&profile.manifest));
+    missing.retain(|c| profile.processes[c.index()].files() == 0);
     if missing.is_empty() {
-        return None;
+        return Ok(());
     }
-    let names: Vec<String> = missing.iter().map(CopyId::to_string).collect();
-    let problem = format!("no raw profile of copy {}", names.join(", "));
+    let problem = format!("no raw profile of {}", copies(&missing));
     let remedy = "run it, and name its *.p3raw file (--failure-mode warn goes on without)";
-    Some(Error::profile(manifest, problem, remedy))
-}
-
-fn disagreement(manifest: &Path, first: &str, count: usize) -> Error {
-    let problem = format!("copies did not run alike: {first} ({count} in all)");
-    let remedy = "give all copies the same input and environment, and run them again";
-    Error::profile(manifest, problem, remedy)
-}
-
-/// Counts by function, and where copies disagree.
-type Combined = (Vec<Vec<(PathId, u64)>>, Vec<String>);
-
-fn combine(path: &Path, manifest: &Manifest, by_copy: &BTreeMap<CopyId, Copy>) -> Result<Combined> {
-    let functions = manifest.functions.par_iter().enumerate().map(|(i, entry)| {
-        let func = FuncId::new(i);
-        let counts = by_copy
-            .iter()
-            .filter_map(|(c, counts)| Some((*c, counts.counts.get(&func)?)));
-        combine_function(entry, &counts.collect::<Vec<_>>()).map_err(|p| {
-            Error::profile(path, format!("{}: {p}", entry.name), "run the copies again")
-        })
-    });
-    let (mut counts, mut disagreements) = (Vec::new(), Vec::new());
-    for (ids, problem) in functions.collect::<Result<Vec<_>>>()? {
-        counts.push(ids.into_iter().collect());
-        disagreements.extend(problem);
-    }
-    Ok((counts, disagreements))
-}
-
-/// The counts of one function and the first disagreement about it.
-fn combine_function(
-    entry: &FunctionEntry,
-    counts: &[(CopyId, &BTreeMap<u64, u64>)],
-) -> Result<(BTreeMap<PathId, u64>, Option<String>), String> {
-    if counts.iter().all(|(_, ids)| ids.is_empty()) {
-        return Ok((BTreeMap::new(), None));
-    }
-    let structure = Structure::new(entry)?;
-    let share = entry.share(structure.paths.dag.edges().len())?;
-    let total = match &structure.paths.counted {
-        Some(counted) => counted.count_ones(..) as u64,
-        None => structure.paths.numbering.total(),
-    };
-    let mut said: BTreeMap<CopyId, BTreeMap<PathId, u64>> = BTreeMap::new();
-    for &(copy, ids) in counts {
-        if let Some((id, _)) = ids.range(total..).next() {
-            return Err(format!("copy {copy} counted id {id} of {total}"));
-        }
-        said.insert(copy, decode(&structure, &share, copy, ids)?);
-    }
-    if let Share::Whole(copy) = share {
-        return Ok((said.remove(&copy).unwrap_or_default(), None));
-    }
-    agree(entry, &structure, &share, &said)
-}
-
-/// Takes every path's count from its owner (the first copy that counts it and has run) and
-/// compares what the other copies that count it say.
-fn agree(
-    entry: &FunctionEntry,
-    structure: &Structure,
-    share: &Share,
-    said: &BTreeMap<CopyId, BTreeMap<PathId, u64>>,
-) -> Result<(BTreeMap<PathId, u64>, Option<String>), String> {
-    let (dag, numbering) = (&structure.paths.dag, &structure.paths.numbering);
-    let (mut merged, mut problem) = (BTreeMap::new(), None);
-    let owners = Owners(share);
-    let ids: BTreeSet<PathId> = said.values().flat_map(|ids| ids.keys().copied()).collect();
-    for id in ids {
-        let edges = numbering.decode(dag, id).ok_or("an id that no path has")?;
-        let copies = owners.of(&edges);
-        let counts = copies.filter_map(|c| Some((c, said.get(&c)?.get(&id).copied().unwrap_or(0))));
-        let counts: Vec<(CopyId, u64)> = counts.collect();
-        let (owner, count) = *counts.first().ok_or("a path that no copy owns")?;
-        if count != 0 {
-            merged.insert(id, count);
-        }
-        if let (None, Some((c, n))) = (&problem, counts.iter().find(|(_, n)| *n != count)) {
-            let name = &entry.name;
-            problem = Some(format!(
-                "{name}, path {id}: copy {owner} counted {count}, copy {c} {n}"
-            ));
-        }
-    }
-    Ok((merged, problem))
+    Err(Error::profile(&profile.path, problem, remedy))
 }

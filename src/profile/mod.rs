@@ -3,6 +3,7 @@
 //! Nothing here loads LLVM or a bitcode file: manifest and raw profiles are enough.
 
 pub mod accuracy;
+pub mod combine;
 pub mod compare;
 pub mod coverage;
 pub mod decode;
@@ -16,6 +17,7 @@ pub mod merge;
 pub mod raw;
 pub mod report;
 pub mod simulate;
+pub mod verdict;
 pub mod verify;
 pub mod weights;
 
@@ -26,12 +28,13 @@ pub(crate) mod tests;
 mod deep;
 
 use crate::error::{Error, Result};
-use crate::index::{CopyId, EdgeId, FuncId, PathId};
+use crate::index::{EdgeId, FuncId, PathId};
 use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::names::shown;
 use crate::partition::{FunctionPaths, Scheme};
 use std::path::PathBuf;
+use verdict::{Processes, Verdict};
 
 /// How often each path ran, over all copies; self-contained.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,14 +43,10 @@ pub struct Profile {
     pub path: PathBuf,
     /// What was profiled.
     pub manifest: Manifest,
-    /// Raw profiles that went into it.
-    pub files: u32,
-    /// How many of them are of processes that did not end normally: complete up to that moment.
-    pub cut_short: u32,
-    /// How many of them are of forked children, which leave functions that they never entered.
-    pub children: u32,
-    /// Copies whose counts are missing: the profile is incomplete.
-    pub missing: Vec<CopyId>,
+    /// By copy: the processes whose raw profiles went into it.
+    pub processes: Vec<Processes>,
+    /// What the merge found.
+    pub verdict: Verdict,
     /// By function: canonical id and count (not zero) of every path that ran, by ascending id.
     pub counts: Vec<Vec<(PathId, u64)>>,
     /// By function: how often it was entered, where activations may end without completing their
@@ -89,13 +88,6 @@ impl Profile {
     /// Whether it holds counts of edges ([`Scheme::Edge`]); ids are then those of counted DAG edges.
     pub fn counts_edges(&self) -> bool {
         self.manifest.scheme == Scheme::Edge
-    }
-
-    /// What to tell of a profile that lacks copies.
-    pub fn incomplete(&self) -> Option<String> {
-        let missing: Vec<String> = self.missing.iter().map(|c| c.to_string()).collect();
-        let copies = missing.join(", ");
-        (!missing.is_empty()).then(|| format!("incomplete: nothing of copy {copies} was merged"))
     }
 
     /// An error for a profile that has no paths.

@@ -1,6 +1,7 @@
 //! Readers against hostile bytes, and simulation against interpreted plans.
 
 use super::report::Selection;
+use super::verdict::{Processes, Verdict};
 use super::{Profile, coverage, diff, export, raw};
 use crate::ir::lower::{LoadOptions, load_program};
 use crate::manifest::{Manifest, Parts};
@@ -197,10 +198,15 @@ fn empty_profile() -> Profile {
     Profile {
         path: "m".into(),
         manifest,
-        files: 2,
-        cut_short: 1,
-        children: 0,
-        missing: vec![],
+        processes: vec![
+            Processes {
+                runs: 1,
+                children: 0,
+                cut_short: 0
+            };
+            2
+        ],
+        verdict: Verdict::default(),
         counts: vec![Vec::new()],
         entries: vec![Some(12)],
     }
@@ -364,7 +370,7 @@ pub fn use_profile(p: &Profile) {
         let _ = (
             edges::text(&counts),
             edges::csv(&counts),
-            edges::json(&counts),
+            edges::json(p, &counts),
         );
     }
     let all = Selection::default();

@@ -13,31 +13,38 @@
 //! abandoned paths can have called otherwise. Entries are counted by one copy and calls by others,
 //! so copies that ran differently are found out.
 //! (That copies agree about paths which several count is checked when they are merged.)
+//!
+//! What cannot be checked is no violation. A process that was killed counted some of what it did, and a forked
+//! child ends what it did not begin, so the counts of copies compare only where all processes of all copies ran
+//! from beginning to end, equally often; and a function that several copies profile is checked only where none of
+//! them is missing or was cut short.
 
 use super::edges::{Flow, flow};
+use super::verdict::{Processes, Violation};
 use super::{Profile, Structure};
 use crate::dag::EdgeKind;
 use crate::error::Result;
-use crate::index::FuncId;
+use crate::index::{EdgeId, FuncId};
 use crate::ir::Linkage;
-use crate::manifest::Status;
 use rayon::prelude::*;
 
 /// What verification found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What cannot have happened, one line each.
-    pub violations: Vec<String>,
+    /// What cannot have happened.
+    pub violations: Vec<Violation>,
     /// By function: activations that did not reach an exit, and so abandoned a path, where there
     /// are any.
     pub abandoned: Vec<(FuncId, u64)>,
     /// Functions among these in which counts of edges may be off by as many.
     pub uncertain: usize,
-    /// Whether processes were killed, or forked, in the middle of functions: calls then cannot be
-    /// compared with entries.
-    pub in_flight: bool,
     /// Functions whose counts were checked.
     pub functions: usize,
+    /// Functions that could not be, since several copies profile them that are missing, were killed or did not
+    /// run equally often.
+    pub unchecked: usize,
+    /// Whether calls could be compared with entries for all of them.
+    pub calls_compared: bool,
 }
 
 /// One function with what its paths add up to.
@@ -48,34 +55,44 @@ struct Checked {
     may_leave: bool,
     /// Whether `longjmp` may return to it.
     returns_twice: bool,
+    /// Its copies' processes.
+    processes: Processes,
 }
 
 /// Checks all functions. Linear in manifest and path lengths.
 pub fn verify(profile: &Profile) -> Result<Report> {
-    let functions = (0..profile.manifest.functions.len())
-        .into_par_iter()
-        .map(|i| {
-            let f = FuncId::new(i);
-            match profile.entry(f).status {
-                Status::Skipped(_) => Ok(None),
-                _ => check(profile, f).map(Some),
-            }
-        });
+    let functions = profile.functions().collect::<Vec<_>>();
+    let functions = functions.into_par_iter().map(|f| {
+        let checkable = !profile.entry(f).status.is_skipped() && checkable(profile, f);
+        checkable.then(|| check(profile, f)).transpose()
+    });
     let functions: Vec<Option<Checked>> = functions.collect::<Result<_>>()?;
     let mut report = Report {
-        in_flight: profile.cut_short > 0 || profile.children > 0,
+        calls_compared: profile.comparable(&[]),
         ..Report::default()
     };
-    for (i, checked) in functions.iter().enumerate() {
-        if let Some(c) = checked {
-            report.functions += 1;
-            within(profile, FuncId::new(i), c, &mut report);
+    for (f, checked) in profile.functions().zip(&functions) {
+        match checked {
+            Some(c) => {
+                report.functions += 1;
+                report.calls_compared &= !c.processes.in_flight();
+                within(f, c, &mut report);
+            }
+            None => report.unchecked += usize::from(!profile.entry(f).status.is_skipped()),
         }
     }
-    if profile.missing.is_empty() && !report.in_flight {
+    if profile.comparable(&[]) {
         between(profile, &functions, &mut report);
     }
     Ok(report)
+}
+
+/// Whether the counts of `f` are of the same processes, or of copies that can be compared.
+fn checkable(profile: &Profile, f: FuncId) -> bool {
+    match &profile.entry(f).share.copies()[..] {
+        [copy] => profile.processes[copy.index()].files() > 0,
+        copies => profile.comparable(copies),
+    }
 }
 
 fn check(profile: &Profile, f: FuncId) -> Result<Checked> {
@@ -83,62 +100,57 @@ fn check(profile: &Profile, f: FuncId) -> Result<Checked> {
     let flow = flow(profile, f, &structure)?;
     let may_leave = structure.paths.may_be_left(&structure.cfg);
     let returns_twice = structure.cfg.blocks.iter().any(|b| b.returns_twice);
+    let copies = profile.entry(f).share.copies();
+    let processes = copies.iter().map(|c| profile.processes[c.index()]);
     Ok(Checked {
         structure,
         flow,
         may_leave,
         returns_twice,
+        processes: processes.fold(Processes::default(), Processes::plus),
     })
 }
 
 /// Paths begun against paths completed: at every header, and in all.
-fn within(profile: &Profile, f: FuncId, c: &Checked, report: &mut Report) {
-    let dag = &c.structure.paths.dag;
-    let name = profile.name(f);
-    let mut taken = vec![0u64; dag.vertices()];
-    for e in dag.edge_ids() {
-        if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
-            let header = dag
-                .vertex(dag.back_target(e))
-                .expect("targets are reachable");
-            taken[header.index()] += c.flow.dag[e.index()];
-        }
-    }
-    for e in dag.outs(dag.entry()) {
-        let header = dag.edge(e).dst;
-        let (begun, what) = match dag.edge(e).kind {
-            EdgeKind::LoopStart => (taken[header.index()], "back edges lead to"),
-            _ => (c.flow.entry, "activations enter"),
-        };
-        let completed = c.flow.dag[e.index()];
-        if c.returns_twice {
-            continue;
-        }
-        let few = completed < begun && !c.may_leave && !report.in_flight;
-        let many = completed > begun && profile.children == 0;
-        if few || many {
-            let block = dag.block(header).expect("a header is a block");
-            report.violations.push(format!(
-                "{name}: {begun} {what} block {block}, {completed} completed paths begin there"
-            ));
-        }
-    }
-    let few = c.flow.exits < c.flow.entry && !c.may_leave && !report.in_flight;
-    let many = c.flow.exits > c.flow.entry && profile.children == 0;
-    if (few || many) && !c.returns_twice {
-        let (entered, exits) = (c.flow.entry, c.flow.exits);
-        report.violations.push(format!(
-            "{name}: entered {entered} times, left {exits} times"
-        ));
-    }
-    if c.flow.impossible {
-        report.violations.push(format!(
-            "{name}: counts of edges do not add up, although every activation reached an exit"
-        ));
-    }
+fn within(f: FuncId, c: &Checked, report: &mut Report) {
     report.uncertain += usize::from(c.flow.uncertain > 0);
     if c.abandoned() > 0 {
         report.abandoned.push((f, c.abandoned()));
+    }
+    if c.returns_twice {
+        return;
+    }
+    let mut add = |off: u64, what: String| {
+        let function = f;
+        report.violations.push(Violation {
+            function,
+            off,
+            what,
+        });
+    };
+    let dag = &c.structure.paths.dag;
+    for (e, begun) in c.begun() {
+        let completed = c.flow.dag[e.index()];
+        if c.contradicts(begun, completed) {
+            let block = dag.block(dag.edge(e).dst).expect("a header is a block");
+            let what = match dag.edge(e).kind {
+                EdgeKind::LoopStart => "back edges lead to",
+                _ => "activations enter",
+            };
+            let what =
+                format!("{begun} {what} block {block}, {completed} completed paths begin there");
+            add(begun.abs_diff(completed), what);
+        }
+    }
+    let (entered, exits) = (c.flow.entry, c.flow.exits);
+    if c.contradicts(entered, exits) {
+        let what = format!("entered {entered} times, left {exits} times");
+        add(entered.abs_diff(exits), what);
+    }
+    // (A process that was killed left counters of edges at different moments.)
+    if c.flow.impossible && !c.processes.in_flight() {
+        let what = "counts of edges do not add up, although every activation reached an exit";
+        add(0, what.into());
     }
 }
 
@@ -146,6 +158,32 @@ impl Checked {
     /// Activations, each on one path, that never reached an exit.
     fn abandoned(&self) -> u64 {
         self.flow.entry.saturating_sub(self.flow.exits)
+    }
+
+    /// Of each edge from ENTRY, how many paths were begun over it: by entries, or by back edges.
+    fn begun(&self) -> Vec<(EdgeId, u64)> {
+        let dag = &self.structure.paths.dag;
+        let mut taken = vec![0u64; dag.vertices()];
+        for e in dag.edge_ids() {
+            if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
+                let header = dag
+                    .vertex(dag.back_target(e))
+                    .expect("targets are reachable");
+                let taken = &mut taken[header.index()];
+                *taken = taken.saturating_add(self.flow.dag[e.index()]);
+            }
+        }
+        let begun = |e: EdgeId| match dag.edge(e).kind {
+            EdgeKind::LoopStart => (e, taken[dag.edge(e).dst.index()]),
+            _ => (e, self.flow.entry),
+        };
+        dag.outs(dag.entry()).map(begun).collect()
+    }
+
+    /// Whether this many paths (or activations) cannot have ended of those that were begun.
+    fn contradicts(&self, begun: u64, ended: u64) -> bool {
+        let few = ended < begun && !self.may_leave && !self.processes.in_flight();
+        few || ended > begun && self.processes.children == 0
     }
 }
 
@@ -156,8 +194,8 @@ struct Calls {
     made: u64,
     /// How many more abandoned paths can have made.
     possible: u64,
-    /// From a function that is not profiled, whose counts are uncertain, or to which `longjmp` may
-    /// return: completed paths then repeat what ran once.
+    /// From a function that is not profiled or was not checked, whose counts are uncertain, or to which
+    /// `longjmp` may return: completed paths then repeat what ran once.
     unknown: bool,
 }
 
@@ -168,17 +206,25 @@ fn between(profile: &Profile, functions: &[Option<Checked>], report: &mut Report
         let (entry, Some(c)) = (&profile.manifest.functions[i], c) else {
             continue;
         };
+        if c.processes.in_flight() {
+            continue;
+        }
         // Of several bodies of one symbol the callers do not say which one they call.
         let only_direct = entry.linkage == Linkage::Local && !entry.address_taken;
         if !only_direct || members[i] != 1 || calls[i].unknown {
             continue;
         }
         let (entered, calls) = (c.flow.entry, calls[i]);
-        if entered < calls.made || entered > calls.made.saturating_add(calls.possible) {
-            report.violations.push(format!(
-                "{}: called {} times by completed paths (and at most {} by others), entered {entered} times",
-                profile.name(FuncId::new(i)), calls.made, calls.possible
-            ));
+        let most = calls.made.saturating_add(calls.possible);
+        if entered < calls.made || entered > most {
+            let (made, possible) = (calls.made, calls.possible);
+            report.violations.push(Violation {
+                function: FuncId::new(i),
+                off: entered.abs_diff(entered.clamp(made, most)),
+                what: format!(
+                    "called {made} times by completed paths (and at most {possible} by others), entered {entered} times"
+                ),
+            });
         }
     }
 }
@@ -198,7 +244,9 @@ fn all_calls(profile: &Profile, functions: &[Option<Checked>]) -> Vec<Calls> {
         for (block, callees) in &entry.calls {
             for (callee, _) in callees {
                 let call = &mut calls[callee.index()];
-                let certain = |c: &&Checked| !c.returns_twice && c.flow.uncertain == 0;
+                let certain = |c: &&Checked| {
+                    !c.returns_twice && c.flow.uncertain == 0 && !c.processes.in_flight()
+                };
                 let Some(c) = checked.as_ref().filter(certain) else {
                     call.unknown = true;
                     continue;

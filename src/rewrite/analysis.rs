@@ -13,8 +13,8 @@ use crate::names::shown;
 use crate::partition::{Assignment, FunctionInput, FunctionPaths, Scheme, all_paths, assign};
 use crate::plan::CopyPlan;
 use crate::plan::build::copy_plan;
+use crate::profile;
 use crate::profile::matching::Known;
-use crate::profile::{self, Profile};
 
 /// The program, its paths, and who profiles what.
 pub struct Analysis {
@@ -30,6 +30,8 @@ pub struct Analysis {
     pub callers: Callers,
     /// By module: ordinal and function of its bodies, ascending.
     pub bodies: Vec<Vec<(u32, FuncId)>>,
+    /// The verdict on the profile that weights were taken from, unless it is ok.
+    pub verdict: Option<String>,
 }
 
 impl Analysis {
@@ -45,12 +47,15 @@ impl Analysis {
         clock.lap("parsed and lowered");
         let functions = functions(&program);
         let mut paths = all_paths(&functions);
+        let mut verdict = None;
         if let Some(file) = &config.profile {
             let functions = program.functions.iter().map(|f| {
                 let module = &program.modules[f.bodies[0].module.index()];
                 Known::in_module(module, program.body_at(f))
             });
-            profile::weights::apply(&Profile::read(file)?, functions, &mut paths)?;
+            let profile = config.trust.read(file)?;
+            verdict = profile.said().map(|v| format!("{}: {v}", file.display()));
+            profile::weights::apply(&profile, functions, &mut paths)?;
         }
         if config.scheme == Scheme::Edge {
             for (f, paths) in functions.iter().zip(&mut paths) {
@@ -70,6 +75,7 @@ impl Analysis {
         Ok(Analysis {
             callers: Callers::new(&program),
             bodies: bodies(&program),
+            verdict,
             program,
             paths,
             assignment,

@@ -102,6 +102,7 @@ fn finish(config: &Config, copies: &Copies) -> Result<Summary> {
     let table = || stats::table(program, manifest, paths, assignment, &plans, select);
     Ok(Summary {
         stats: config.stats.then(table),
+        warnings: Vec::from_iter(analysis.verdict.clone()),
         ..summary(manifest, assignment)
     })
 }

@@ -3,8 +3,9 @@
 use super::Outcome;
 use crate::error::{Error, Result};
 use crate::output::write_whole;
+use crate::profile::export;
 use crate::profile::report::Selection;
-use crate::profile::{Profile, export};
+use crate::profile::verdict::Trust;
 use clap::Args;
 use regex::Regex;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ pub struct ExportArgs {
 }
 
 /// Writes the profile in the format that is asked for.
-pub fn run(args: &ExportArgs) -> Result<Outcome> {
+pub fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     use export::Format::{Folded, Proftext};
     let options = [
         ("--weigh", args.weigh.is_some(), args.format == Folded),
@@ -51,9 +52,9 @@ pub fn run(args: &ExportArgs) -> Result<Outcome> {
         return Err(Error::Usage(message));
     }
     if args.format == Proftext {
-        return proftext(args);
+        return proftext(args, trust);
     }
-    let profile = Profile::read(&args.file)?;
+    let profile = trust.read(&args.file)?;
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let weigh = args.weigh.unwrap_or(export::Weigh::Paths);
     let mut data = export::export(&profile, &selection, args.format, weigh)?;
@@ -70,7 +71,10 @@ pub fn run(args: &ExportArgs) -> Result<Outcome> {
 }
 
 /// By `p3-rewrite`, which knows LLVM: this program runs where there is none.
-fn proftext(args: &ExportArgs) -> Result<Outcome> {
+fn proftext(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
+    if trust == Trust::Sound {
+        trust.read(&args.file)?;
+    }
     let mut modules = args.modules.clone();
     if modules.is_empty() {
         let native = args.file.with_file_name("native");

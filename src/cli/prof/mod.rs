@@ -1,15 +1,17 @@
 //! Arguments and commands of `p3-prof`.
 
 mod export;
+mod verify;
 
 use super::Color;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::printable;
 use crate::partition::Scheme;
-use crate::profile::merge::{FailureMode, merge};
+use crate::profile::merge::{FailureMode, Merged, merge};
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
-use crate::profile::{Profile, accuracy, compare, coverage, diff, hits, simulate, verify};
+use crate::profile::verdict::Trust;
+use crate::profile::{Profile, accuracy, compare, coverage, diff, hits, simulate};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
@@ -26,6 +28,10 @@ pub struct Cli {
     /// When to colour output
     #[arg(long, value_enum, default_value = "auto", global = true)]
     pub color: Color,
+
+    /// Refuse profiles that are incomplete or whose counts contradict each other (exit status 1)
+    #[arg(long, global = true)]
+    strict: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -37,7 +43,7 @@ enum Command {
     /// Compare two profiles: exit 0 when both hold the same counts, 1 with the first differences
     Compare(CompareArgs),
     /// Check flow conservation within and between functions
-    Verify(VerifyArgs),
+    Verify(verify::VerifyArgs),
     /// Show how much of the paths their edge counts alone would have told
     Accuracy(AccuracyArgs),
     /// Show how many of the paths that control flow allows ran, and the nearest that did not
@@ -105,12 +111,6 @@ struct CompareArgs {
     /// How many differences to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     max: usize,
-}
-
-#[derive(Debug, Args)]
-struct VerifyArgs {
-    /// A merged profile
-    file: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -223,9 +223,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The same, with a warning for each profile that lacks copies.
+    /// The same, with the verdict on each profile that is not ok.
     fn about(mut self, profiles: &[&Profile]) -> Outcome {
-        let said = |p: &&Profile| Some(format!("{}: {}", p.path.display(), p.incomplete()?));
+        let said = |p: &&Profile| Some(format!("{}: {}", p.path.display(), p.said()?));
         self.warnings.extend(profiles.iter().filter_map(said));
         self
     }
@@ -240,53 +240,69 @@ impl Outcome {
 
 /// Runs the command.
 pub fn run(cli: &Cli) -> Result<Outcome> {
+    let trust = Trust::strict(cli.strict);
     match &cli.command {
-        Command::Merge(args) => run_merge(args),
-        Command::Show(args) => show(args),
-        Command::Compare(args) => run_compare(args),
-        Command::Verify(args) => run_verify(args),
-        Command::Accuracy(args) => run_accuracy(args),
-        Command::Coverage(args) => run_coverage(args),
-        Command::Diff(args) => run_diff(args),
-        Command::Export(args) => export::run(args),
+        Command::Merge(args) => run_merge(args, trust),
+        Command::Show(args) => show(args, trust),
+        Command::Compare(args) => run_compare(args, trust),
+        Command::Verify(args) => verify::run(args, trust),
+        Command::Accuracy(args) => run_accuracy(args, trust),
+        Command::Coverage(args) => run_coverage(args, trust),
+        Command::Diff(args) => run_diff(args, trust),
+        Command::Export(args) => export::run(args, trust),
         Command::Hits(args) => run_hits(args),
-        Command::Simulate(args) => run_simulate(args),
+        Command::Simulate(args) => run_simulate(args, trust),
     }
 }
 
-fn run_merge(args: &MergeArgs) -> Result<Outcome> {
+/// The profile is written whatever its verdict, but with `--strict`; that copies did not run alike, or not equally
+/// often, is a finding.
+fn run_merge(args: &MergeArgs, trust: Trust) -> Result<Outcome> {
     let merged = merge(&args.manifest, &args.files, args.failure_mode)?;
-    merged.profile.write(&args.output)?;
+    let text = format!("{}: {}\n", args.output.display(), merged.line());
+    let Merged {
+        mut profile,
+        warnings,
+    } = merged;
+    profile.path = args.output.clone();
+    trust.check(&profile, &args.output)?;
+    profile.write(&args.output)?;
+    let found = profile.verdict.found() || !profile.verdict.gaps.is_empty();
     Ok(Outcome {
-        warnings: merged.warnings,
+        text,
+        warnings,
+        found: found && args.failure_mode == FailureMode::Any,
         ..Outcome::default()
-    })
+    }
+    .about(&[&profile]))
 }
 
-fn show(args: &ShowArgs) -> Result<Outcome> {
-    let profile = Profile::read(&args.file)?;
+fn show(args: &ShowArgs, trust: Trust) -> Result<Outcome> {
+    let profile = trust.read(&args.file)?;
     let mut selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
     if args.edges {
         let counts = edges::collect(&profile, &selection)?;
         return Ok(Outcome::print(match args.format {
             Format::Text => edges::text(&counts),
-            Format::Json => edges::json(&counts),
+            Format::Json => edges::json(&profile, &counts),
             Format::Csv => edges::csv(&counts),
-        }));
+        })
+        .about(&[&profile]));
     }
     if args.format == Format::Text {
         selection.top = selection.top.or(Some(20));
     }
     let report = Report::new(&profile, &selection)?;
-    Ok(Outcome::print(match args.format {
-        Format::Text => text::render(&report),
-        Format::Json => json::render(&report),
-        Format::Csv => csv::render(&report),
-    }))
+    Ok(match args.format {
+        // Its summary says the verdict.
+        Format::Text => Outcome::print(text::render(&report)),
+        Format::Json => Outcome::print(json::render(&report)).about(&[&profile]),
+        Format::Csv => Outcome::print(csv::render(&report)).about(&[&profile]),
+    })
 }
 
-fn run_compare(args: &CompareArgs) -> Result<Outcome> {
-    let (a, b) = (Profile::read(&args.a)?, Profile::read(&args.b)?);
+fn run_compare(args: &CompareArgs, trust: Trust) -> Result<Outcome> {
+    let (a, b) = (trust.read(&args.a)?, trust.read(&args.b)?);
     let mut differences = compare::compare(&a, &b);
     let mut text: String = differences
         .by_ref()
@@ -306,41 +322,8 @@ fn run_compare(args: &CompareArgs) -> Result<Outcome> {
     .about(&[&a, &b]))
 }
 
-fn run_verify(args: &VerifyArgs) -> Result<Outcome> {
-    let profile = Profile::read(&args.file)?;
-    let report = verify::verify(&profile)?;
-    let mut text = String::new();
-    for (f, n) in &report.abandoned {
-        let name = profile.name(*f);
-        text += &format!("{name}: {n} paths abandoned by exit, longjmp, an exception or the end\n");
-    }
-    if report.uncertain > 0 {
-        let n = report.uncertain;
-        text += &format!(
-            "in {n} of these, counts of edges may be off by as many: profile paths, which are exact\n"
-        );
-    }
-    for violation in &report.violations {
-        text += &format!("violation: {violation}\n");
-    }
-    if report.in_flight {
-        text += "processes were killed, forked, or left threads behind: calls were not compared with entries\n";
-    }
-    text += &format!(
-        "{} functions checked, {} violations\n",
-        report.functions,
-        report.violations.len()
-    );
-    Ok(Outcome {
-        text,
-        found: !report.violations.is_empty(),
-        ..Outcome::default()
-    }
-    .about(&[&profile]))
-}
-
-fn run_accuracy(args: &AccuracyArgs) -> Result<Outcome> {
-    let profile = Profile::read(&args.file)?;
+fn run_accuracy(args: &AccuracyArgs, trust: Trust) -> Result<Outcome> {
+    let profile = trust.read(&args.file)?;
     let top = (args.format == Format::Text).then_some(args.top);
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
     let (rows, sum) = accuracy::accuracy(&profile, &selection)?;
@@ -352,8 +335,8 @@ fn run_accuracy(args: &AccuracyArgs) -> Result<Outcome> {
     .about(&[&profile]))
 }
 
-fn run_coverage(args: &CoverageArgs) -> Result<Outcome> {
-    let profile = Profile::read(&args.file)?;
+fn run_coverage(args: &CoverageArgs, trust: Trust) -> Result<Outcome> {
+    let profile = trust.read(&args.file)?;
     let nearest = args.nearest;
     let nearest = nearest.unwrap_or(if args.function.is_some() { 3 } else { 0 });
     let top = args.top.or((args.format == Format::Text).then_some(20));
@@ -367,12 +350,12 @@ fn run_coverage(args: &CoverageArgs) -> Result<Outcome> {
     .about(&[&profile]))
 }
 
-fn run_diff(args: &DiffArgs) -> Result<Outcome> {
+fn run_diff(args: &DiffArgs, trust: Trust) -> Result<Outcome> {
     if !(0.0..=100.0).contains(&args.least) {
         let message = format!("--least {}: give a share from 0 to 100", args.least);
         return Err(Error::Usage(message));
     }
-    let (a, b) = (Profile::read(&args.a)?, Profile::read(&args.b)?);
+    let (a, b) = (trust.read(&args.a)?, trust.read(&args.b)?);
     let selection = Selection::new(args.function.as_ref(), None, &[&a, &b])?;
     let diff = diff::diff(&a, &b, &selection, args.least / 100.0)?;
     let text = match args.format {
@@ -397,11 +380,12 @@ fn run_hits(args: &HitsArgs) -> Result<Outcome> {
     }))
 }
 
-fn run_simulate(args: &SimulateArgs) -> Result<Outcome> {
-    let profile = Profile::read(&args.file)?;
+fn run_simulate(args: &SimulateArgs, trust: Trust) -> Result<Outcome> {
+    let profile = trust.read(&args.file)?;
     let own = || Ok::<_, Error>(profile.manifest.clone());
     let manifest = args.manifest.as_deref().map_or_else(own, Manifest::read)?;
-    let weights = args.profile.as_deref().map(Profile::read).transpose()?;
+    let weights = args.profile.as_deref();
+    let weights = weights.map(|file| trust.read(file)).transpose()?;
     let (schemes, copies) = (&args.scheme, &args.copies);
     let rows = simulate::simulate(&manifest, &profile, weights.as_ref(), schemes, copies)?;
     Ok(Outcome::print(match args.format {
@@ -409,5 +393,5 @@ fn run_simulate(args: &SimulateArgs) -> Result<Outcome> {
         Format::Json => simulate::json(&rows),
         Format::Csv => simulate::csv(&rows),
     })
-    .about(&[&profile]))
+    .about(&Vec::from_iter([&profile].into_iter().chain(&weights))))
 }

@@ -2,6 +2,7 @@
 
 use super::Selection;
 use super::csv::table;
+use super::json::{About, about};
 use super::text::grouped;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
@@ -113,12 +114,14 @@ fn edge(e: &EdgeCount) -> Edge {
 }
 
 /// For other programs.
-pub fn json(functions: &[FunctionEdges]) -> String {
+pub fn json(profile: &Profile, functions: &[FunctionEdges]) -> String {
     #[derive(Serialize)]
-    struct Functions<'a> {
+    struct Shown<'a> {
+        program: About<'a>,
         functions: &'a [FunctionEdges],
     }
-    serde_json::to_string(&Functions { functions }).expect("a report serialises") + "\n"
+    let program = about(profile);
+    serde_json::to_string(&Shown { program, functions }).expect("a report serialises") + "\n"
 }
 
 /// One record for each edge.

@@ -3,12 +3,47 @@
 use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, FuncId};
+use crate::partition::Scheme;
+use crate::profile::Profile;
+use crate::profile::verdict::Violation;
 use serde::Serialize;
 use std::collections::HashMap;
 
 #[derive(Serialize)]
-struct Functions<'a> {
+struct Shown<'a> {
+    program: Program<'a>,
     functions: Vec<Function<'a>>,
+}
+
+/// The whole profile, whatever was selected.
+#[derive(Serialize)]
+struct Program<'a> {
+    paths: u128,
+    distinct: usize,
+    #[serde(flatten)]
+    about: About<'a>,
+}
+
+/// What a profile is of, and the verdict on it.
+#[derive(Serialize)]
+pub struct About<'a> {
+    scheme: Scheme,
+    copies: u32,
+    verdict: &'static str,
+    /// Counts that are missing, and processes that began or ended in the middle.
+    incomplete: Vec<&'a str>,
+    /// Copies that were run otherwise than others.
+    unlike: &'a [String],
+    /// Counts that contradict each other, those that are off by most first.
+    violations: Vec<Contradiction<'a>>,
+}
+
+#[derive(Serialize)]
+struct Contradiction<'a> {
+    module: &'a str,
+    name: &'a str,
+    off: u64,
+    what: &'a str,
 }
 
 #[derive(Serialize)]
@@ -47,7 +82,40 @@ pub fn render(report: &Report) -> String {
         paths: paths.remove(&f).unwrap_or_default(),
     };
     let functions = report.functions.iter().map(function).collect();
-    serde_json::to_string(&Functions { functions }).expect("a report serialises") + "\n"
+    let program = program(report);
+    serde_json::to_string(&Shown { program, functions }).expect("a report serialises") + "\n"
+}
+
+fn program<'a>(report: &Report<'a>) -> Program<'a> {
+    Program {
+        paths: report.total_paths,
+        distinct: report.profile.counts.iter().map(Vec::len).sum(),
+        about: about(report.profile),
+    }
+}
+
+/// What every view of `profile` tells programs.
+pub fn about(profile: &Profile) -> About<'_> {
+    let verdict = &profile.verdict;
+    let incomplete = verdict.gaps.iter().chain(&verdict.interrupted);
+    let violation = |v| contradiction(profile, v);
+    About {
+        scheme: profile.manifest.scheme,
+        copies: profile.manifest.copies,
+        verdict: verdict.status(),
+        incomplete: incomplete.map(String::as_str).collect(),
+        unlike: &verdict.unlike,
+        violations: verdict.violations.iter().map(violation).collect(),
+    }
+}
+
+fn contradiction<'a>(profile: &'a Profile, v: &'a Violation) -> Contradiction<'a> {
+    Contradiction {
+        module: profile.module(v.function),
+        name: &profile.entry(v.function).name,
+        off: v.off,
+        what: &v.what,
+    }
 }
 
 fn path(line: &Line) -> Path {

@@ -90,7 +90,7 @@ fn summary(report: &Report) -> String {
             let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
         }
     }
-    if let Some(said) = profile.incomplete() {
+    if let Some(said) = profile.said() {
         let _ = writeln!(out, "{WARN}{said}{WARN:#}");
     }
     out

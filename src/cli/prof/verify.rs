@@ -1,0 +1,105 @@
+//! `p3-prof verify`: the stored verdict, the checks once more, and what to do about what they found.
+
+use super::Outcome;
+use crate::error::Result;
+use crate::profile::Profile;
+use crate::profile::verdict::{Trust, Verdict, functions};
+use crate::profile::verify::{Report, verify};
+use clap::Args;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Likely causes of contradicting counts, and what finds or removes each.
+const CAUSES: &str = "Copies that run alike cannot count this. Likely causes, and what helps:
+  other arguments, input, files or environment   run the copies by `make run`
+  time, random numbers, process ids              fix the clock and the seed for the run
+  addresses: pointers hashed or sorted           `make run` under setarch -R; then as below
+  uninitialised memory                           valgrind --track-origins=yes bin/native ARGS finds it
+  threads                                        p3-rewrite --update atomic
+";
+
+/// How many functions the remedy names.
+const NAMED: usize = 5;
+
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// A merged profile
+    file: PathBuf,
+}
+
+/// Checks the profile; with `--strict` anything but `ok` is a finding.
+pub fn run(args: &VerifyArgs, trust: Trust) -> Result<Outcome> {
+    let profile = Profile::read(&args.file)?;
+    let report = verify(&profile)?;
+    let mut verdict = profile.verdict.clone();
+    verdict.add_violations(report.violations.clone());
+    let found = verdict.found() || trust == Trust::Sound && !verdict.is_ok();
+    Ok(Outcome {
+        text: text(&profile, &report, &verdict),
+        found,
+        ..Outcome::default()
+    })
+}
+
+fn text(profile: &Profile, report: &Report, verdict: &Verdict) -> String {
+    let mut text = String::new();
+    for (f, n) in &report.abandoned {
+        let name = profile.name(*f);
+        text += &format!("{name}: {n} paths abandoned by exit, longjmp, an exception or the end\n");
+    }
+    if report.uncertain > 0 {
+        let n = report.uncertain;
+        text += &format!(
+            "in {n} of these, counts of edges may be off by as many: profile paths, which are exact\n"
+        );
+    }
+    for v in &verdict.violations {
+        let _ = writeln!(text, "violation: {}: {}", profile.name(v.function), v.what);
+    }
+    for line in &verdict.unlike {
+        let _ = writeln!(text, "violation: {line}");
+    }
+    for line in verdict.gaps.iter().chain(&verdict.interrupted) {
+        let _ = writeln!(text, "incomplete: {line}");
+    }
+    if report.unchecked > 0 {
+        let n = functions(report.unchecked);
+        let why = "several copies profile each, and some are missing, cut short or ran more often";
+        let _ = writeln!(text, "{n} not checked: {why}");
+    }
+    if !report.calls_compared {
+        let why = "not all copies ran from beginning to end, equally often";
+        let _ = writeln!(text, "calls not compared with entries everywhere: {why}");
+    }
+    let violations = verdict.violations.len() + verdict.unlike.len();
+    let _ = writeln!(
+        text,
+        "{} functions checked, {violations} violations",
+        report.functions
+    );
+    if !verdict.violations.is_empty() {
+        text += CAUSES;
+        text += &remedy(profile, verdict);
+    }
+    text
+}
+
+/// How to do without the functions that differ, or without several copies.
+fn remedy(profile: &Profile, verdict: &Verdict) -> String {
+    let symbols = verdict.violations.iter();
+    let symbols = symbols.map(|v| profile.entry(v.function).name.as_str());
+    // What a shell would not take between quotes is named by hand.
+    let plain = |s: &&str| s.bytes().all(|b| b.is_ascii_graphic() && b != b'\'');
+    let symbols: Vec<String> = symbols
+        .filter(plain)
+        .take(NAMED)
+        .map(regex::escape)
+        .collect();
+    let exclude = match &symbols[..] {
+        [] => "RE".to_string(),
+        names => format!("'^({})$'", names.join("|")),
+    };
+    format!(
+        "Or count everything in one process (--scheme sbl), or all but these (--exclude {exclude})\n"
+    )
+}

@@ -1,0 +1,143 @@
+//! What the copies counted, each under its own ids → counts of canonical paths, and where copies contradict
+//! each other.
+
+use super::decode::decode;
+use super::verdict::Violation;
+use super::{Profile, Structure};
+use crate::error::{Error, Result};
+use crate::index::{CopyId, FuncId, PathId};
+use crate::manifest::FunctionEntry;
+use crate::partition::{Owners, Share};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// By function: the ids that one copy counted, over all its processes.
+pub type Counted = BTreeMap<FuncId, BTreeMap<u64, u64>>;
+
+/// Fills in the counts of `profile`, whose processes are known; what copies that can be compared say
+/// differently of a path. O(total path length).
+///
+/// # Errors
+/// Ids that no path has.
+pub fn combine(
+    profile: &mut Profile,
+    by_copy: &BTreeMap<CopyId, Counted>,
+) -> Result<Vec<Violation>> {
+    let (profiled, functions): (&Profile, Vec<FuncId>) = (profile, profile.functions().collect());
+    let combined = functions.into_par_iter().map(|f| {
+        let counts = by_copy.iter();
+        let counts = counts.filter_map(|(c, counted)| Some((*c, counted.get(&f)?)));
+        combine_function(profiled, f, &counts.collect::<Vec<_>>()).map_err(|problem| {
+            let problem = format!("{}: {problem}", profiled.name(f));
+            Error::profile(&profiled.path, problem, "run the copies again")
+        })
+    });
+    let combined: Vec<(BTreeMap<PathId, u64>, Option<Violation>)> =
+        combined.collect::<Result<_>>()?;
+    let mut violations = Vec::new();
+    for (to, (ids, violation)) in profile.counts.iter_mut().zip(combined) {
+        *to = ids.into_iter().collect();
+        violations.extend(violation);
+    }
+    Ok(violations)
+}
+
+fn combine_function(
+    profile: &Profile,
+    f: FuncId,
+    counts: &[(CopyId, &BTreeMap<u64, u64>)],
+) -> Result<(BTreeMap<PathId, u64>, Option<Violation>), String> {
+    if counts.iter().all(|(_, ids)| ids.is_empty()) {
+        return Ok((BTreeMap::new(), None));
+    }
+    let entry: &FunctionEntry = profile.entry(f);
+    let structure = Structure::new(entry)?;
+    let share = entry.share(structure.paths.dag.edges().len())?;
+    let total = match &structure.paths.counted {
+        Some(counted) => counted.count_ones(..) as u64,
+        None => structure.paths.numbering.total(),
+    };
+    let mut said: BTreeMap<CopyId, BTreeMap<PathId, u64>> = BTreeMap::new();
+    for &(copy, ids) in counts {
+        if let Some((id, _)) = ids.range(total..).next() {
+            return Err(format!("copy {copy} counted id {id} of {total}"));
+        }
+        said.insert(copy, decode(&structure, &share, copy, ids)?);
+    }
+    if let Share::Whole(copy) = share {
+        return Ok((said.remove(&copy).unwrap_or_default(), None));
+    }
+    let (merged, differences) = agree(profile, &structure, &share, &said)?;
+    Ok((merged, differences.violation(f)))
+}
+
+/// The paths of one function that copies counted differently.
+#[derive(Default)]
+struct Differences {
+    paths: usize,
+    off: u64,
+    /// The path on which they differ most, the first of several, and by how much.
+    most: Option<(u64, String)>,
+}
+
+impl Differences {
+    /// Adds what copies say of path `id`, if they differ; the first one's count is taken.
+    fn add(&mut self, id: PathId, counts: &[(CopyId, u64)]) {
+        let (owner, count) = counts[0];
+        let Some(&(copy, other)) = counts.iter().max_by_key(|(_, n)| n.abs_diff(count)) else {
+            return;
+        };
+        let off = count.abs_diff(other);
+        if off == 0 {
+            return;
+        }
+        self.paths += 1;
+        self.off = self.off.saturating_add(off);
+        if self.most.as_ref().is_none_or(|(most, _)| off > *most) {
+            let what = format!("path {id}: copy {owner} counted {count}, copy {copy} {other}");
+            self.most = Some((off, what));
+        }
+    }
+
+    fn violation(self, function: FuncId) -> Option<Violation> {
+        let (_, mut what) = self.most?;
+        if self.paths > 1 {
+            what += &format!(" ({} such paths)", self.paths);
+        }
+        let off = self.off;
+        Some(Violation {
+            function,
+            off,
+            what,
+        })
+    }
+}
+
+/// Takes every path's count from its owner (the first copy that counts it and has run) and
+/// compares what the other copies that count it say, where they can be compared.
+fn agree(
+    profile: &Profile,
+    structure: &Structure,
+    share: &Share,
+    said: &BTreeMap<CopyId, BTreeMap<PathId, u64>>,
+) -> Result<(BTreeMap<PathId, u64>, Differences), String> {
+    let (dag, numbering) = (&structure.paths.dag, &structure.paths.numbering);
+    let (mut merged, mut differences) = (BTreeMap::new(), Differences::default());
+    let owners = Owners(share);
+    let ids: BTreeSet<PathId> = said.values().flat_map(|ids| ids.keys().copied()).collect();
+    for id in ids {
+        let edges = numbering.decode(dag, id).ok_or("an id that no path has")?;
+        let copies = owners.of(&edges);
+        let counts = copies.filter_map(|c| Some((c, said.get(&c)?.get(&id).copied().unwrap_or(0))));
+        let mut counts: Vec<(CopyId, u64)> = counts.collect();
+        let (_, count) = *counts.first().ok_or("a path that no copy owns")?;
+        if count != 0 {
+            merged.insert(id, count);
+        }
+        counts.retain(|(c, _)| profile.comparable(&[*c]));
+        if !counts.is_empty() {
+            differences.add(id, &counts);
+        }
+    }
+    Ok((merged, differences))
+}

@@ -1,0 +1,268 @@
+//! What a merge finds out about its profile and keeps in it: whether the counts can be relied on.
+//!
+//! A profile is `ok`; or `incomplete`, when counts are missing or begin or end in the middle of functions; or
+//! it has `violations`: counts that cannot be of copies that ran alike. What cannot be checked is not a
+//! violation.
+
+use super::Profile;
+use crate::error::{Error, Result};
+use crate::index::{CopyId, FuncId};
+use crate::manifest::Manifest;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// How many functions a line names.
+const NAMED: usize = 5;
+
+/// Which profiles a command takes (`--strict`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Every one; the command repeats the verdict.
+    #[default]
+    Every,
+    /// Only those whose verdict is ok.
+    Sound,
+}
+
+impl Trust {
+    /// What `--strict`, given or not, stands for.
+    pub fn strict(given: bool) -> Trust {
+        if given { Trust::Sound } else { Trust::Every }
+    }
+
+    /// Reads the profile `path`.
+    ///
+    /// # Errors
+    /// Those of [`Profile::read`] and [`Trust::check`].
+    pub fn read(self, path: &Path) -> Result<Profile> {
+        let profile = Profile::read(path)?;
+        self.check(&profile, path)?;
+        Ok(profile)
+    }
+
+    /// Whether a command takes `profile`, which is (or is to be) `path`.
+    ///
+    /// # Errors
+    /// [`Error::Verdict`], where it does not.
+    pub fn check(self, profile: &Profile, path: &Path) -> Result<()> {
+        match (self, profile.said()) {
+            (Trust::Sound, Some(verdict)) => Err(Error::Verdict {
+                path: path.to_path_buf(),
+                verdict,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The processes of one copy whose raw profiles are in a profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Processes {
+    /// Those that were started: one for each run of the copy.
+    pub runs: u32,
+    /// Forked children, which leave functions that they never entered.
+    pub children: u32,
+    /// How many of both did not end normally: complete up to that moment.
+    pub cut_short: u32,
+}
+
+impl Processes {
+    /// Their raw profiles.
+    pub fn files(self) -> u32 {
+        self.runs.saturating_add(self.children)
+    }
+
+    /// Whether some of them began or ended in the middle of functions.
+    pub fn in_flight(self) -> bool {
+        self.children > 0 || self.cut_short > 0
+    }
+
+    /// Those of two profiles.
+    pub fn plus(self, other: Processes) -> Processes {
+        Processes {
+            runs: self.runs.saturating_add(other.runs),
+            children: self.children.saturating_add(other.children),
+            cut_short: self.cut_short.saturating_add(other.cut_short),
+        }
+    }
+}
+
+/// Counts of one function that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Violation {
+    /// The function.
+    pub function: FuncId,
+    /// By how many executions.
+    pub off: u64,
+    /// What contradicts what, without the function's name.
+    pub what: String,
+}
+
+/// What a merge found. Empty: `ok`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verdict {
+    /// Copies that were not run, or not as often as others.
+    pub gaps: Vec<String>,
+    /// Processes that were killed, or forked.
+    pub interrupted: Vec<String>,
+    /// Copies that were run otherwise than others.
+    pub unlike: Vec<String>,
+    /// One for each function with any, those that are off by most first.
+    pub violations: Vec<Violation>,
+}
+
+impl Verdict {
+    /// What the processes of a profile say of it: gaps and interruptions. O(copies × functions).
+    pub fn of_processes(manifest: &Manifest, processes: &[Processes]) -> Verdict {
+        let needed = needed(manifest);
+        let of = |c: &CopyId| processes[c.index()];
+        let (present, missing): (Vec<CopyId>, Vec<CopyId>) =
+            needed.into_iter().partition(|c| of(c).files() > 0);
+        let mut verdict = Verdict::default();
+        if !missing.is_empty() {
+            let gap = format!("nothing of {} was merged", copies(&missing));
+            verdict.gaps.push(gap);
+        }
+        let runs = by_number(&present, |c| of(c).runs);
+        let children = by_number(&present, |c| of(c).children);
+        for (what, numbers) in [("runs", runs), ("forked children", children.clone())] {
+            if numbers.len() > 1 {
+                let gap = format!("unequal numbers of {what}: {}", listed_numbers(&numbers));
+                verdict.gaps.push(gap);
+            }
+        }
+        let cut_short = by_number(&present, |c| of(c).cut_short);
+        let named = [
+            (
+                "did not end normally (killed, _exit, exec, or threads left behind)",
+                cut_short,
+            ),
+            ("began in the middle, as forked children", children),
+        ];
+        for (what, mut numbers) in named {
+            numbers.remove(&0);
+            if !numbers.is_empty() {
+                let line = format!("processes that {what}: {}", listed_numbers(&numbers));
+                verdict.interrupted.push(line);
+            }
+        }
+        verdict
+    }
+
+    /// `ok`, `incomplete` or `violations`.
+    pub fn status(&self) -> &'static str {
+        if self.found() {
+            "violations"
+        } else if self.is_ok() {
+            "ok"
+        } else {
+            "incomplete"
+        }
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_ok(&self) -> bool {
+        *self == Verdict::default()
+    }
+
+    /// Whether the copies cannot have run alike.
+    pub fn found(&self) -> bool {
+        !self.unlike.is_empty() || !self.violations.is_empty()
+    }
+
+    /// Adds violations, and keeps one for each function, the one that is off by most. O(n log n).
+    pub fn add_violations(&mut self, more: impl IntoIterator<Item = Violation>) {
+        self.violations.extend(more);
+        let all = &mut self.violations;
+        all.sort_by_key(|v| (v.function, Reverse(v.off)));
+        all.dedup_by_key(|v| v.function);
+        all.sort_by_key(|v| (Reverse(v.off), v.function));
+    }
+
+    /// Adds what was found of a profile that was merged into this one: its processes are in the sum.
+    pub fn inherit(&mut self, part: Verdict) {
+        add_new(&mut self.gaps, part.gaps);
+        add_new(&mut self.unlike, part.unlike);
+        self.add_violations(part.violations);
+    }
+}
+
+fn add_new(lines: &mut Vec<String>, more: Vec<String>) {
+    for line in more {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+}
+
+/// The copies that profile something.
+pub fn needed(manifest: &Manifest) -> BTreeSet<CopyId> {
+    let shares = manifest.functions.iter().map(|f| f.share.copies());
+    shares.flatten().collect()
+}
+
+fn by_number(among: &[CopyId], number: impl Fn(&CopyId) -> u32) -> BTreeMap<u32, Vec<CopyId>> {
+    let mut groups: BTreeMap<u32, Vec<CopyId>> = BTreeMap::new();
+    for c in among {
+        groups.entry(number(c)).or_default().push(*c);
+    }
+    groups
+}
+
+/// `2 of copies 0, 2 and 1 of copy 1`, the largest first.
+fn listed_numbers(groups: &BTreeMap<u32, Vec<CopyId>>) -> String {
+    let group = |(n, of): (&u32, &Vec<CopyId>)| format!("{n} of {}", copies(of));
+    let groups: Vec<String> = groups.iter().rev().map(group).collect();
+    groups.join(" and ")
+}
+
+/// `copy 1`, `copies 0, 2`.
+pub fn copies(of: &[CopyId]) -> String {
+    let names: Vec<String> = of.iter().map(CopyId::to_string).collect();
+    let word = if of.len() == 1 { "copy" } else { "copies" };
+    format!("{word} {}", names.join(", "))
+}
+
+impl Profile {
+    /// The verdict in one line, unless it is ok: what is wrong, and the first functions that show it.
+    pub fn said(&self) -> Option<String> {
+        let v = &self.verdict;
+        let mut items = v.unlike.clone();
+        if !v.violations.is_empty() {
+            items.push(self.differing(&v.violations));
+        }
+        items.extend(v.gaps.iter().chain(&v.interrupted).cloned());
+        (!items.is_empty()).then(|| format!("{}: {}", v.status(), items.join("; ")))
+    }
+
+    fn differing(&self, violations: &[Violation]) -> String {
+        let named = violations.iter().take(NAMED).map(|v| self.name(v.function));
+        let named: Vec<String> = named.collect();
+        let more = match violations.len() {
+            0..=NAMED => String::new(),
+            n => format!(" and {} more", n - NAMED),
+        };
+        format!(
+            "copies did not run alike: counts contradict each other in {} ({}{more}); p3-prof verify says how, and what helps",
+            functions(violations.len()),
+            named.join(", ")
+        )
+    }
+
+    /// Whether the counts of these copies are of the same runs, from their beginning to their end, so that what
+    /// several of them count must agree.
+    pub fn comparable(&self, copies: &[CopyId]) -> bool {
+        let ended = |c: &CopyId| self.processes[c.index()].cut_short == 0;
+        self.verdict.gaps.is_empty() && copies.iter().all(ended)
+    }
+}
+
+/// `1 function`, `2 functions`.
+pub fn functions(n: usize) -> String {
+    format!("{n} function{}", if n == 1 { "" } else { "s" })
+}

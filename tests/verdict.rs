@@ -1,0 +1,443 @@
+//! The verdict on a merged profile: what `merge` finds, what it stores, and that every reader says so.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use support::{PROF, REWRITE, copy_modules, link, llvm, rewrite, run, runtime};
+
+/// Takes a number; without one, the clock's nanoseconds.
+const SOURCE: &str = r#"
+    #include <signal.h>
+    #include <stdlib.h>
+    #include <time.h>
+    #include <unistd.h>
+    __attribute__((noinline)) static int bud(int n) { return n % 7 ? n / 2 : n > 9 ? 3 : 4; }
+    __attribute__((noinline)) static int twig(int n) { return n % 5 ? bud(n + 1) : n * 2; }
+    __attribute__((noinline)) static int leaf(int n) { return n % 3 ? twig(n) : bud(n); }
+    __attribute__((noinline)) static int walk(int n) {
+        int sum = 0;
+        for (int i = 0; i < n; i++) sum += i % 5 ? leaf(i) : i % 2 ? leaf(n) : n;
+        return sum;
+    }
+    __attribute__((noinline)) static void stop(int how) {
+        if (how == 'k') raise(SIGKILL);
+        if (how == 'f' && fork() == 0) walk(3);
+    }
+    int main(int argc, char **argv) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        int n = argc > 1 ? atoi(argv[1]) : (int)(now.tv_nsec / 100 % 100003);
+        volatile int sink = walk(n);
+        if (argc > 2) stop(*argv[2]);
+        sink += walk(n / 2);
+        return 0;
+    }"#;
+
+/// A rewriting of the source and its linked copies.
+struct Copies {
+    dir: tempfile::TempDir,
+    out: PathBuf,
+}
+
+impl Copies {
+    fn new(options: &[&str], copies: u32) -> Copies {
+        let dir = tempfile::tempdir().unwrap();
+        let (source, module) = (dir.path().join("d.c"), dir.path().join("d.bc"));
+        std::fs::write(&source, SOURCE).unwrap();
+        let mut clang = Command::new(llvm("clang"));
+        clang.args(["-O1", "-g", "-fno-inline", "-emit-llvm", "-c"]);
+        run(clang.arg(&source).arg("-o").arg(&module));
+        let out = dir.path().join("out");
+        let k = copies.to_string();
+        rewrite(
+            std::slice::from_ref(&module),
+            &[options, &["-k", &k]].concat(),
+            &out,
+        );
+        for copy in 0..copies {
+            let modules = copy_modules(std::slice::from_ref(&module), &out, copy);
+            let exe = out.join(format!("{copy}.exe"));
+            link(&modules, runtime(), &["-O1"], &exe);
+        }
+        Copies { dir, out }
+    }
+
+    /// Runs one copy; its raw profiles go to the folder `raw`.
+    fn run(&self, copy: u32, arguments: &[&str], raw: &str) {
+        let mut program = Command::new(self.out.join(format!("{copy}.exe")));
+        let pattern = self.dir.path().join(raw).join("%k-%p.p3raw");
+        program.args(arguments).env("P3_PROFILE_FILE", pattern);
+        program.output().unwrap();
+    }
+
+    /// Runs a tool in the folder; exit status, and all that it printed.
+    fn tool(&self, program: &str, arguments: &[&str]) -> (Option<i32>, String) {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.dir.path());
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = command.output().unwrap();
+        let text = [stdout, stderr].concat();
+        (status.code(), String::from_utf8_lossy(&text).into_owned())
+    }
+
+    fn prof(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        self.tool(PROF, arguments)
+    }
+
+    /// Merges into `x.p3prof`.
+    fn merge(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let merge = ["merge", "-m", "out/manifest.json", "-o", "x.p3prof"];
+        self.prof(&[&merge, arguments].concat())
+    }
+
+    /// Merges, verifies and shows; the exit status of the merge, and the verdict.
+    fn verdict(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
+        let (status, said) = self.merge(arguments);
+        let (verified, report) = self.prof(&["verify", "x.p3prof"]);
+        let found = report.contains("violation: ");
+        assert_eq!(verified, Some(i32::from(found)), "{report}");
+        let program = json(self.dir.path(), "x.p3prof");
+        let verdict = program["verdict"].as_str().unwrap().to_string();
+        assert_eq!(verdict == "violations", found, "{report}");
+        assert_eq!(verdict == "ok", !said.contains("warning: "), "{said}");
+        (status, verdict, said + &report)
+    }
+}
+
+/// `program` of `show --format json`.
+fn json(dir: &Path, file: &str) -> serde_json::Value {
+    let mut show = Command::new(PROF);
+    let shown = run(show
+        .args(["show", "--edges", "--format", "json", file])
+        .current_dir(dir));
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    shown["program"].clone()
+}
+
+#[test]
+fn copies_that_ran_alike_are_ok() {
+    for scheme in ["p3", "pbl", "edge"] {
+        let copies = Copies::new(&["--scheme", scheme], 3);
+        for copy in 0..3 {
+            copies.run(copy, &["300"], "raw");
+            copies.run(copy, &["77"], "raw");
+        }
+        let (status, said) = copies.merge(&["raw"]);
+        assert_eq!(status, Some(0), "{said}");
+        assert_eq!(
+            said,
+            "x.p3prof: merged 6 raw profiles: 3 of 3 copies, runs: 2 of each; 6 of 6 functions ran\n"
+                .replace("6 of 6", "5 of 6"),
+        );
+        let (status, said) = copies.prof(&["verify", "x.p3prof"]);
+        assert_eq!(
+            (status, said.as_str()),
+            (Some(0), "6 functions checked, 0 violations\n")
+        );
+    }
+}
+
+/// Other input to one copy, and programs that ask the clock: found by the merge, named, stored.
+#[test]
+fn copies_that_did_not_run_alike() {
+    for scheme in ["p3", "pbl"] {
+        let copies = Copies::new(&["--scheme", scheme], 3);
+        copies.run(0, &["300"], "raw");
+        copies.run(1, &["300"], "raw");
+        copies.run(2, &["33"], "raw");
+        let (status, verdict, said) = copies.verdict(&["raw"]);
+        assert_eq!(
+            (status, verdict.as_str()),
+            (Some(1), "violations"),
+            "{said}"
+        );
+        assert!(
+            said.contains("copies did not run alike: counts contradict each other in "),
+            "{said}"
+        );
+        let helps = [
+            "--scheme sbl",
+            "--exclude '^(",
+            "setarch -R",
+            "valgrind",
+            "make run",
+        ];
+        assert!(helps.iter().all(|h| said.contains(h)), "{said}");
+
+        for copy in 0..3 {
+            copies.run(copy, &[], "clock");
+        }
+        let (status, verdict, said) = copies.verdict(&["clock"]);
+        assert_eq!(
+            (status, verdict.as_str()),
+            (Some(1), "violations"),
+            "{said}"
+        );
+    }
+}
+
+/// The function that is off by most comes first, and a line names no more than a few.
+#[test]
+fn the_most_affected_come_first() {
+    let copies = Copies::new(&["--scheme", "pbl"], 4);
+    for copy in 0..4 {
+        copies.run(copy, &[["100", "1000", "2000", "5"][copy as usize]], "raw");
+    }
+    copies.verdict(&["raw"]);
+    let program = json(copies.dir.path(), "x.p3prof");
+    let off = program["violations"].as_array().unwrap().iter();
+    let off: Vec<u64> = off.map(|v| v["off"].as_u64().unwrap()).collect();
+    assert!(off.len() > 1 && off.is_sorted_by(|a, b| a >= b), "{off:?}");
+}
+
+#[test]
+fn copies_that_ran_unequally_often() {
+    let copies = Copies::new(&["--scheme", "pbl"], 2);
+    for copy in 0..2 {
+        copies.run(copy, &["300"], "raw");
+    }
+    copies.run(1, &["300"], "raw");
+    let (status, verdict, said) = copies.verdict(&["raw"]);
+    assert_eq!(
+        (status, verdict.as_str()),
+        (Some(1), "incomplete"),
+        "{said}"
+    );
+    assert!(
+        said.contains("unequal numbers of runs: 2 of copy 1 and 1 of copy 0"),
+        "{said}"
+    );
+    // Whoever wants it anyway.
+    assert_eq!(copies.merge(&["raw", "--failure-mode", "warn"]).0, Some(0));
+    assert_eq!(
+        copies
+            .merge(&["raw", "--failure-mode", "warn", "--strict"])
+            .0,
+        Some(1)
+    );
+}
+
+/// What is missing, killed or forked is named, and nothing that cannot be checked is called a violation.
+#[test]
+fn missing_copies_and_killed_processes() {
+    for scheme in ["p3", "p3-weighted", "pbl", "edge"] {
+        let copies = Copies::new(&["--scheme", scheme], 4);
+        copies.run(0, &["300", "k"], "raw");
+        let (status, said) = copies.merge(&["raw"]);
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains("no raw profile of cop"), "{said}");
+        let (status, verdict, said) = copies.verdict(&["--failure-mode", "warn", "raw"]);
+        assert_eq!(
+            (status, verdict.as_str()),
+            (Some(0), "incomplete"),
+            "{scheme}: {said}"
+        );
+        assert!(said.contains("incomplete: nothing of cop"), "{said}");
+        assert!(said.contains("did not end normally"), "{said}");
+        assert!(said.contains("1 of copy 0"), "{said}");
+        // The others ran to their end: what they say cannot be compared with a part.
+        for copy in 1..4 {
+            copies.run(copy, &["300"], "raw");
+        }
+        let (status, verdict, said) = copies.verdict(&["raw"]);
+        assert_eq!(
+            (status, verdict.as_str()),
+            (Some(0), "incomplete"),
+            "{scheme}: {said}"
+        );
+        for copy in 0..4 {
+            copies.run(copy, &["300", "f"], "forked");
+        }
+        let (status, verdict, said) = copies.verdict(&["forked"]);
+        assert_eq!(
+            (status, verdict.as_str()),
+            (Some(0), "incomplete"),
+            "{scheme}: {said}"
+        );
+        assert!(
+            said.contains("as forked children: 1 of copies 0, 1, 2, 3"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn no_file_counts_twice() {
+    let copies = Copies::new(&["--scheme", "pbl", "--count-hits"], 2);
+    for copy in 0..2 {
+        copies.run(copy, &["300"], "raw");
+    }
+    let dir = copies.dir.path();
+    let file = std::fs::read_dir(dir.join("raw"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    let name = format!("raw/{}", file.file_name().to_str().unwrap());
+    std::fs::hard_link(file.path(), dir.join("hard")).unwrap();
+    std::os::unix::fs::symlink(file.path(), dir.join("soft")).unwrap();
+    for again in ["raw", &name, "hard", "soft"] {
+        let (status, said) = copies.merge(&["raw", again]);
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains("it was read before, as raw/"), "{said}");
+        assert!(!dir.join("x.p3prof").exists());
+    }
+    // Otherwise it is left out, and said.
+    let (status, said) = copies.merge(&["raw", "raw", "--failure-mode", "all"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(
+        said.contains("merged 2 raw profiles") && said.contains("read before"),
+        "{said}"
+    );
+    let (status, said) = copies.merge(&["raw"]);
+    assert_eq!(status, Some(0), "{said}");
+    let merge = [
+        "merge",
+        "-m",
+        "out/manifest.json",
+        "-o",
+        "y.p3prof",
+        "x.p3prof",
+        "x.p3prof",
+    ];
+    let (status, said) = copies.prof(&merge);
+    assert_eq!(status, Some(2), "{said}");
+    let hits = ["hits", "-m", "out/manifest.json", "raw", "raw"];
+    let (status, said) = copies.prof(&hits);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("it was read before"), "{said}");
+}
+
+/// Merging merged profiles gives what merging their raw profiles gives, verdicts too.
+#[test]
+fn merged_profiles_merge() {
+    for scheme in ["p3", "edge"] {
+        let copies = Copies::new(&["--scheme", scheme], 3);
+        for copy in 0..3 {
+            copies.run(copy, &["300"], "a");
+            copies.run(copy, &["41"], "b");
+            copies.run(copy, &[["9", "7", "50"][copy as usize]], "unlike");
+        }
+        let merge = |to: &str, from: &[&str]| {
+            let merge = ["merge", "-m", "out/manifest.json", "-o", to];
+            copies.prof(&[&merge, from].concat())
+        };
+        for name in ["a", "b", "unlike"] {
+            merge(&format!("{name}.p3prof"), &[name]);
+        }
+        assert_eq!(merge("raws.p3prof", &["a", "b"]).0, Some(0));
+        for parts in [["a.p3prof", "b.p3prof"], ["b", "a.p3prof"]] {
+            let (status, said) = merge("both.p3prof", &parts);
+            assert_eq!(status, Some(0), "{said}");
+            let bytes = |name: &str| std::fs::read(copies.dir.path().join(name)).unwrap();
+            assert!(bytes("both.p3prof") == bytes("raws.p3prof"));
+        }
+        if scheme == "p3" {
+            let (status, said) = merge("both.p3prof", &["a.p3prof", "unlike.p3prof"]);
+            assert_eq!(status, Some(1), "{said}");
+        }
+        // One that lacks a copy holds other copies' counts of its paths.
+        for file in std::fs::read_dir(copies.dir.path().join("b")).unwrap() {
+            let file = file.unwrap();
+            if file.file_name().to_str().unwrap().starts_with("1-") {
+                std::fs::remove_file(file.path()).unwrap();
+            }
+        }
+        merge("part.p3prof", &["b", "--failure-mode", "warn"]);
+        let (status, said) = merge("both.p3prof", &["a.p3prof", "part.p3prof"]);
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains("nothing of copy 1 was merged"), "{said}");
+    }
+}
+
+/// Every reader repeats the verdict in a line; `--strict` refuses and writes nothing.
+#[test]
+fn readers_repeat_the_verdict() {
+    let copies = Copies::new(&["--scheme", "p3"], 2);
+    copies.run(0, &["300"], "raw");
+    copies.run(1, &["300"], "raw");
+    assert_eq!(copies.merge(&["raw"]).0, Some(0));
+    std::fs::rename(
+        copies.dir.path().join("x.p3prof"),
+        copies.dir.path().join("ok.p3prof"),
+    )
+    .unwrap();
+    copies.run(0, &["5"], "raw");
+    copies.run(1, &["50"], "raw");
+    assert_eq!(copies.merge(&["raw"]).0, Some(1));
+    let native = ["--modules", "out/native"];
+    let prof: &[&[&str]] = &[
+        &["show"],
+        &["show", "--format", "json"],
+        &["show", "--format", "csv"],
+        &["show", "--edges"],
+        &["show", "--edges", "--format", "json"],
+        &["compare", "ok.p3prof"],
+        &["accuracy"],
+        &["coverage"],
+        &["diff", "ok.p3prof"],
+        &["simulate"],
+        &["simulate", "ok.p3prof", "--profile"],
+        &["export", "-o", "made", "--format", "lcov"],
+        &["export", "-o", "made", "--format", "folded"],
+        &[
+            "export", "-o", "made", native[0], native[1], "--format", "proftext",
+        ],
+    ];
+    let rewrite: &[&[&str]] = &[
+        &["annotate", "d.bc", "-o", "made", "--profile"],
+        &["proftext", "d.bc", "-o", "made", "--profile"],
+        &["d.bc", "-o", "made", "--profile"],
+    ];
+    let commands = prof.iter().map(|c| (PROF, c));
+    for (program, command) in commands.chain(rewrite.iter().map(|c| (REWRITE, c))) {
+        let made = copies.dir.path().join("made");
+        let (status, said) =
+            copies.tool(program, &[command, &["x.p3prof", "--strict"][..]].concat());
+        assert_eq!(status, Some(1), "{command:?}: {said}");
+        assert!(
+            said.starts_with("error: x.p3prof: violations: copies did not run alike"),
+            "{command:?}: {said}"
+        );
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(!made.exists(), "{command:?}");
+        let (status, said) = copies.tool(program, &[command, &["x.p3prof"][..]].concat());
+        let differ = ["compare", "diff"].contains(&command[0]);
+        assert_eq!(status, Some(i32::from(differ)), "{command:?}: {said}");
+        assert_eq!(
+            said.matches("copies did not run alike").count(),
+            1,
+            "{command:?}: {said}"
+        );
+        let _ = std::fs::remove_file(&made);
+        let _ = std::fs::remove_dir_all(&made);
+        let (_, said) = copies.tool(program, &[command, &["ok.p3prof", "--strict"][..]].concat());
+        assert!(!said.contains("violations: "), "{command:?}: {said}");
+        let _ = std::fs::remove_file(&made);
+        let _ = std::fs::remove_dir_all(&made);
+    }
+    let (status, said) = copies.prof(&["verify", "x.p3prof", "--strict"]);
+    assert!(status == Some(1) && said.contains("violation: "), "{said}");
+}
+
+/// The runner says it, and fails; the profile is there to be looked at.
+#[test]
+fn the_runner_fails_visibly() {
+    let copies = Copies::new(&["--scheme", "p3"], 3);
+    let prof = format!("P3_PROF={PROF}");
+    let make = ["-s", "-C", "out", &prof, "CC=clang-19"];
+    let run = |arguments: &[&str]| copies.tool("make", &[&make, arguments].concat());
+    let (status, said) = run(&["run"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(
+        said.contains("copies did not run alike: counts contradict"),
+        "{said}"
+    );
+    assert!(copies.out.join("profile.p3prof").exists());
+    let (status, said) = run(&["run", "ARGS=55"]);
+    assert_eq!(status, Some(0), "{said}");
+}
