@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use support::{PROF, REWRITE, copy_modules, link, llvm, rewrite, run, runtime};
 
-/// Takes a number; without one, the clock's nanoseconds.
+/// Takes a number from its arguments or the environment; without one, the clock's nanoseconds.
 const SOURCE: &str = r#"
     #include <signal.h>
     #include <stdlib.h>
@@ -27,9 +27,10 @@ const SOURCE: &str = r#"
     int main(int argc, char **argv) {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
-        int n = argc > 1 ? atoi(argv[1]) : (int)(now.tv_nsec / 100 % 100003);
+        const char *number = argc > 1 ? argv[1] : getenv("NUMBER"), *how = getenv("STOP");
+        int n = number ? atoi(number) : (int)(now.tv_nsec / 100 % 100003);
         volatile int sink = walk(n);
-        if (argc > 2) stop(*argv[2]);
+        if (how) stop(*how);
         sink += walk(n / 2);
         return 0;
     }"#;
@@ -63,11 +64,17 @@ impl Copies {
         Copies { dir, out }
     }
 
-    /// Runs one copy; its raw profiles go to the folder `raw`.
+    /// Runs one copy; its raw profiles go to the folder `raw`. What looks like a variable becomes one.
     fn run(&self, copy: u32, arguments: &[&str], raw: &str) {
         let mut program = Command::new(self.out.join(format!("{copy}.exe")));
         let pattern = self.dir.path().join(raw).join("%k-%p.p3raw");
-        program.args(arguments).env("P3_PROFILE_FILE", pattern);
+        program.env("P3_PROFILE_FILE", pattern);
+        for argument in arguments {
+            match argument.split_once('=') {
+                Some((name, value)) => program.env(name, value),
+                None => program.arg(argument),
+            };
+        }
         program.output().unwrap();
     }
 
@@ -159,6 +166,10 @@ fn copies_that_did_not_run_alike() {
             said.contains("copies did not run alike: counts contradict each other in "),
             "{said}"
         );
+        assert!(
+            said.contains("copy 2 ran with other arguments than copy 0: 33 instead of 300"),
+            "{said}"
+        );
         let helps = [
             "--scheme sbl",
             "--exclude '^(",
@@ -180,10 +191,31 @@ fn copies_that_did_not_run_alike() {
     }
 }
 
+/// Where counts do not tell, arguments do.
+#[test]
+fn other_arguments() {
+    let copies = Copies::new(&["--scheme", "pbl"], 2);
+    copies.run(0, &["300", "x y"], "raw");
+    copies.run(1, &["300", "\x1b"], "raw");
+    let (status, verdict, said) = copies.verdict(&["raw"]);
+    assert_eq!(
+        (status, verdict.as_str()),
+        (Some(1), "violations"),
+        "{said}"
+    );
+    let unlike =
+        r#"copy 1 ran with other arguments than copy 0: 300 "\u{1b}" instead of 300 "x y""#;
+    assert!(
+        said.contains(&format!("warning: x.p3prof: violations: {unlike}\n")),
+        "{said}"
+    );
+    assert!(said.contains(&format!("violation: {unlike}\n")), "{said}");
+}
+
 /// The function that is off by most comes first, and a line names no more than a few.
 #[test]
 fn the_most_affected_come_first() {
-    let copies = Copies::new(&["--scheme", "pbl"], 4);
+    let copies = Copies::new(&["--scheme", "p3"], 4);
     for copy in 0..4 {
         copies.run(copy, &[["100", "1000", "2000", "5"][copy as usize]], "raw");
     }
@@ -226,7 +258,7 @@ fn copies_that_ran_unequally_often() {
 fn missing_copies_and_killed_processes() {
     for scheme in ["p3", "p3-weighted", "pbl", "edge"] {
         let copies = Copies::new(&["--scheme", scheme], 4);
-        copies.run(0, &["300", "k"], "raw");
+        copies.run(0, &["300", "STOP=k"], "raw");
         let (status, said) = copies.merge(&["raw"]);
         assert_eq!(status, Some(2), "{said}");
         assert!(said.contains("no raw profile of cop"), "{said}");
@@ -250,7 +282,7 @@ fn missing_copies_and_killed_processes() {
             "{scheme}: {said}"
         );
         for copy in 0..4 {
-            copies.run(copy, &["300", "f"], "forked");
+            copies.run(copy, &["300", "STOP=f"], "forked");
         }
         let (status, verdict, said) = copies.verdict(&["forked"]);
         assert_eq!(
@@ -280,10 +312,14 @@ fn no_file_counts_twice() {
     let name = format!("raw/{}", file.file_name().to_str().unwrap());
     std::fs::hard_link(file.path(), dir.join("hard")).unwrap();
     std::os::unix::fs::symlink(file.path(), dir.join("soft")).unwrap();
-    for again in ["raw", &name, "hard", "soft"] {
+    std::fs::copy(file.path(), dir.join("copied")).unwrap();
+    for again in ["raw", &name, "hard", "soft", "copied"] {
         let (status, said) = copies.merge(&["raw", again]);
         assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains("it was read before, as raw/"), "{said}");
+        assert!(
+            said.contains("its counts were read before, from raw/"),
+            "{said}"
+        );
         assert!(!dir.join("x.p3prof").exists());
     }
     // Otherwise it is left out, and said.
@@ -309,7 +345,7 @@ fn no_file_counts_twice() {
     let hits = ["hits", "-m", "out/manifest.json", "raw", "raw"];
     let (status, said) = copies.prof(&hits);
     assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("it was read before"), "{said}");
+    assert!(said.contains("its counts were read before"), "{said}");
 }
 
 /// Merging merged profiles gives what merging their raw profiles gives, verdicts too.
@@ -366,8 +402,8 @@ fn readers_repeat_the_verdict() {
         copies.dir.path().join("ok.p3prof"),
     )
     .unwrap();
-    copies.run(0, &["5"], "raw");
-    copies.run(1, &["50"], "raw");
+    copies.run(0, &["NUMBER=5"], "raw");
+    copies.run(1, &["NUMBER=50"], "raw");
     assert_eq!(copies.merge(&["raw"]).0, Some(1));
     let native = ["--modules", "out/native"];
     let prof: &[&[&str]] = &[

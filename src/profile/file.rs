@@ -7,6 +7,8 @@ use crate::error::{Error, Result};
 use crate::index::{FuncId, PathId};
 use crate::manifest::Manifest;
 use crate::output::write_whole;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -30,6 +32,8 @@ const MAX_RATIO: u64 = 50;
 #[serde(deny_unknown_fields)]
 struct Payload {
     processes: Vec<Processes>,
+    /// In base64, 16 bytes each.
+    sources: String,
     verdict: Verdict,
     /// The functions that ran: id and count in turn, by ascending id.
     counts: Vec<(FuncId, Vec<u64>)>,
@@ -54,6 +58,7 @@ impl Profile {
         let entries = self.entries.iter().enumerate();
         let payload = Payload {
             processes: self.processes.clone(),
+            sources: BASE64.encode(self.sources.as_flattened()),
             verdict: self.verdict.clone(),
             counts: self.executed().map(flat).collect(),
             entries: entries
@@ -84,6 +89,7 @@ impl Profile {
         {
             return Err("damaged: copy or function out of range".into());
         }
+        let sources = sources(&payload.sources).ok_or("damaged: sources")?;
         let mut counts = vec![Vec::new(); manifest.functions.len()];
         for (f, flat) in payload.counts {
             let slot = counts
@@ -100,6 +106,7 @@ impl Profile {
             path: path.to_path_buf(),
             manifest,
             processes: payload.processes,
+            sources,
             verdict: payload.verdict,
             counts,
             entries,
@@ -159,6 +166,13 @@ fn unpacks_to(packed: u64, unpacked: u64) -> bool {
 #[cfg(test)]
 pub(super) fn payload(p: &Profile) -> serde_json::Value {
     serde_json::from_slice(&unpack(&p.to_bytes()).expect("just packed")).expect("JSON")
+}
+
+/// Ascending.
+fn sources(text: &str) -> Option<Vec<[u8; 16]>> {
+    let bytes = BASE64.decode(text).ok()?;
+    let (sources, rest) = bytes.as_chunks::<16>();
+    (rest.is_empty() && sources.is_sorted()).then(|| sources.to_vec())
 }
 
 /// Ids ascending, counts not zero.
@@ -226,4 +240,70 @@ fn unpack(bytes: &[u8]) -> Result<Vec<u8>, String> {
         return Err(format!("damaged: it does not unpack to {unpacked} bytes"));
     }
     Ok(json)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::tests::profile;
+
+    /// A file with this payload, which is said to unpack to so many bytes.
+    fn file(payload: &[u8], unpacked: u64) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend((payload.len() as u64).to_le_bytes());
+        bytes.extend(unpacked.to_le_bytes());
+        bytes.extend(crc32fast::hash(payload).to_le_bytes());
+        bytes.extend(payload);
+        bytes
+    }
+
+    fn refused(bytes: &[u8]) -> String {
+        Profile::parse(bytes, Path::new("x")).unwrap_err()
+    }
+
+    #[test]
+    fn small_files_do_not_fill_the_memory() {
+        let bomb = vec![b' '; 40 << 20];
+        let mut packer = ZlibEncoder::new(Vec::new(), Compression::fast());
+        packer.write_all(&bomb).unwrap();
+        let packed = packer.finish().unwrap();
+        assert!(packed.len() < bomb.len() / 100);
+        let honest = refused(&file(&packed, bomb.len() as u64));
+        assert!(
+            honest.contains("cannot be a profile of 41943040"),
+            "{honest}"
+        );
+        assert!(refused(&file(&packed, u64::MAX)).contains("cannot be a profile"));
+        // What a header understates is not unpacked further.
+        let lie = refused(&file(&packed, 1 << 20));
+        assert!(lie.contains("does not unpack to 1048576 bytes"), "{lie}");
+    }
+
+    /// Whatever is written can be read.
+    #[test]
+    fn what_compresses_too_well_is_not_compressed() {
+        let mut p = profile(vec![(0, 1)]);
+        p.verdict.unlike = vec!["x".repeat(20 << 20)];
+        let bytes = p.to_bytes();
+        assert!(bytes.len() > 20 << 20);
+        assert!(Profile::parse(&bytes, &p.path).unwrap() == p);
+    }
+
+    #[test]
+    fn other_versions_are_named() {
+        let mut bytes = profile(vec![(0, 1)]).to_bytes();
+        bytes[7] = 1;
+        assert_eq!(refused(&bytes), "profile version 1 (this build: 2)");
+        assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 2)");
+    }
+
+    /// Only what the header announces is read, however much there is.
+    #[test]
+    fn endless_files() {
+        let error = Profile::read(Path::new("/dev/zero")).unwrap_err();
+        assert!(
+            error.to_string().contains("not a merged profile"),
+            "{error}"
+        );
+    }
 }

@@ -28,8 +28,8 @@ pub fn hits(manifest_path: &Path, files: &[PathBuf]) -> Result<Hits> {
     let mut probe_hits = vec![0u64; manifest.copies as usize];
     let mut seen = Seen::default();
     for file in raw_files(files)? {
-        seen.once(&file)?;
         let raw = read(&file, &manifest)?;
+        seen.once(&[raw.unique], &file)?;
         let sum = &mut probe_hits[raw.copy.index()];
         for f in raw.functions.values() {
             let remedy = "rewrite with --count-hits, and run that";

@@ -2,13 +2,12 @@
 
 use super::combine::{Counted, combine};
 use super::raw::{self, Raw};
-use super::verdict::{Processes, Verdict, Violation, copies, functions, needed};
+use super::verdict::{Processes, Verdict, Violation, copies_named, functions, needed};
 use super::{Profile, file, verify};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId};
 use crate::manifest::Manifest;
 use std::collections::{BTreeMap, HashMap};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What to do about files that cannot be used, and about copies that are missing or disagree:
@@ -32,18 +31,37 @@ pub struct Merged {
 }
 
 /// What one copy counted, over all its processes.
-#[derive(Default)]
 struct Copy {
     counts: Counted,
     entries: BTreeMap<FuncId, u64>,
     processes: Processes,
+    /// Of every run.
+    arguments: Vec<Arguments>,
+    /// Whether the arguments of every run are known.
+    all_told: bool,
 }
+
+impl Default for Copy {
+    fn default() -> Copy {
+        Copy {
+            counts: Counted::new(),
+            entries: BTreeMap::new(),
+            processes: Processes::default(),
+            arguments: Vec::new(),
+            all_told: true,
+        }
+    }
+}
+
+/// What follows the name of the program.
+type Arguments = Vec<Vec<u8>>;
 
 /// What the files hold.
 #[derive(Default)]
 struct Gathered {
     by_copy: BTreeMap<CopyId, Copy>,
     merged: Vec<Profile>,
+    seen: Seen,
     /// Why files were left out.
     warnings: Vec<String>,
 }
@@ -55,15 +73,17 @@ struct Gathered {
 /// By `mode`: files that are foreign, damaged or named twice, and copies that are missing.
 pub fn merge(manifest_path: &Path, files: &[PathBuf], mode: FailureMode) -> Result<Merged> {
     let manifest = Manifest::read(manifest_path)?;
-    let gathered = gather(&manifest, files, mode)?;
+    let mut gathered = gather(&manifest, files, mode)?;
     if gathered.by_copy.is_empty() && gathered.merged.is_empty() && mode != FailureMode::Warn {
         let problem = "no raw profile of it can be used";
         let remedy = "run the copies, and name their *.p3raw files";
         return Err(Error::profile(manifest_path, problem, remedy));
     }
     let mut profile = empty(manifest_path, manifest);
+    let mut unlike = gathered.unlike();
+    profile.sources = gathered.seen.0.into_keys().collect();
+    profile.sources.sort_unstable();
     let mut violations = counted(&mut profile, gathered.by_copy)?;
-    let mut unlike = Vec::new();
     for part in gathered.merged {
         add_profile(&mut profile, &part)?;
         violations.extend(part.verdict.violations);
@@ -111,6 +131,7 @@ fn empty(path: &Path, manifest: Manifest) -> Profile {
     Profile {
         path: path.to_path_buf(),
         processes: vec![Processes::default(); manifest.copies as usize],
+        sources: Vec::new(),
         verdict: Verdict::default(),
         counts: vec![Vec::new(); functions],
         entries: vec![None; functions],
@@ -120,12 +141,8 @@ fn empty(path: &Path, manifest: Manifest) -> Profile {
 
 fn gather(manifest: &Manifest, files: &[PathBuf], mode: FailureMode) -> Result<Gathered> {
     let mut gathered = Gathered::default();
-    let mut seen = Seen::default();
     for file in raw_files(files)? {
-        let taken = seen
-            .once(&file)
-            .and_then(|()| gathered.take(&file, manifest));
-        match taken {
+        match gathered.take(&file, manifest) {
             Ok(()) => {}
             Err(e) if mode == FailureMode::Any => return Err(e),
             Err(e) => gathered.warnings.push(e.to_string()),
@@ -137,29 +154,78 @@ fn gather(manifest: &Manifest, files: &[PathBuf], mode: FailureMode) -> Result<G
 impl Gathered {
     fn take(&mut self, file: &Path, manifest: &Manifest) -> Result<()> {
         if file::is_one(file) {
-            self.merged.push(read_merged(file, manifest)?);
+            let part = read_merged(file, manifest)?;
+            self.seen.once(&part.sources, file)?;
+            self.merged.push(part);
             return Ok(());
         }
         let raw = read(file, manifest)?;
+        self.seen.once(&[raw.unique], file)?;
         add(self.by_copy.entry(raw.copy).or_default(), raw, file)
+    }
+
+    /// What tells of copies that were run otherwise than the first one of which all arguments are known.
+    fn unlike(&mut self) -> Vec<String> {
+        let known = self.by_copy.iter_mut().filter(|(_, c)| c.all_told);
+        let mut copies: Vec<(CopyId, &Vec<Arguments>)> = Vec::new();
+        for (copy, c) in known {
+            c.arguments.sort_unstable();
+            copies.push((*copy, &c.arguments));
+        }
+        let first = copies.first().copied();
+        let Some((first, expected)) = first else {
+            return Vec::new();
+        };
+        let mut others: BTreeMap<(String, String), Vec<CopyId>> = BTreeMap::new();
+        for (copy, here) in copies {
+            let mut pairs = here.iter().zip(expected);
+            if let Some((a, b)) = pairs.find(|(a, b)| a != b) {
+                others.entry((told(a), told(b))).or_default().push(copy);
+            }
+        }
+        let line = |((a, b), of): (&(String, String), &Vec<CopyId>)| {
+            let of = copies_named(of);
+            format!("{of} ran with other arguments than copy {first}: {a} instead of {b}")
+        };
+        others.iter().map(line).collect()
     }
 }
 
-/// The files that were read.
+/// The arguments for people: one that a shell would not take as it is stands in quotes.
+fn told(arguments: &Arguments) -> String {
+    const LONGEST: usize = 200;
+    let quoted = |a: &Vec<u8>| {
+        let text = String::from_utf8_lossy(a);
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@%".contains(c);
+        if !text.is_empty() && text.chars().all(plain) {
+            text.into_owned()
+        } else {
+            format!("{text:?}")
+        }
+    };
+    let words: Vec<String> = arguments.iter().map(quoted).collect();
+    let mut text = words.join(" ");
+    if let Some((at, _)) = text.char_indices().nth(LONGEST) {
+        text.truncate(at);
+        text.push('…');
+    }
+    if text.is_empty() { "none".into() } else { text }
+}
+
+/// The raw profiles that were read, by what is unique to each, and where.
 #[derive(Default)]
-pub(super) struct Seen(HashMap<(u64, u64), PathBuf>);
+pub(super) struct Seen(HashMap<[u8; 16], PathBuf>);
 
 impl Seen {
-    /// Refuses a file that was read before, under whatever name.
-    pub fn once(&mut self, file: &Path) -> Result<()> {
-        let data = std::fs::metadata(file).map_err(|e| Error::read(file, e))?;
-        match self.0.insert((data.dev(), data.ino()), file.to_path_buf()) {
-            None => Ok(()),
-            Some(first) => {
-                let problem = format!("it was read before, as {}", first.display());
-                Err(Error::profile(file, problem, "name every file once"))
-            }
+    /// Refuses raw profiles that were read before: under another name, from a copy, or in a merged profile.
+    pub fn once(&mut self, sources: &[[u8; 16]], file: &Path) -> Result<()> {
+        if let Some(first) = sources.iter().find_map(|s| self.0.get(s)) {
+            let problem = format!("its counts were read before, from {}", first.display());
+            return Err(Error::profile(file, problem, "name every run once"));
         }
+        let sources = sources.iter().map(|s| (*s, file.to_path_buf()));
+        self.0.extend(sources);
+        Ok(())
     }
 }
 
@@ -290,6 +356,11 @@ fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
         children: u32::from(raw.child),
         cut_short: u32::from(!raw.ended),
     });
+    if !raw.child {
+        copy.all_told &= !raw.arguments.is_empty();
+        copy.arguments
+            .extend(raw.arguments.get(1..).map(<[_]>::to_vec));
+    }
     for (func, f) in raw.functions {
         let ids = copy.counts.entry(func).or_default();
         for (id, count) in f.counts {
@@ -308,7 +379,7 @@ fn no_copy_is_missing(profile: &Profile) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    let problem = format!("no raw profile of {}", copies(&missing));
+    let problem = format!("no raw profile of {}", copies_named(&missing));
     let remedy = "run it, and name its *.p3raw file (--failure-mode warn goes on without)";
     Err(Error::profile(&profile.path, problem, remedy))
 }

@@ -45,6 +45,8 @@ pub struct Profile {
     pub manifest: Manifest,
     /// By copy: the processes whose raw profiles went into it.
     pub processes: Vec<Processes>,
+    /// What is unique to each of those raw profiles, ascending.
+    pub sources: Vec<[u8; 16]>,
     /// What the merge found.
     pub verdict: Verdict,
     /// By function: canonical id and count (not zero) of every path that ran, by ascending id.

@@ -206,6 +206,7 @@ fn empty_profile() -> Profile {
             };
             2
         ],
+        sources: vec![[3; 16], [9; 16]],
         verdict: Verdict::default(),
         counts: vec![Vec::new()],
         entries: vec![Some(12)],

@@ -125,7 +125,7 @@ impl Verdict {
             needed.into_iter().partition(|c| of(c).files() > 0);
         let mut verdict = Verdict::default();
         if !missing.is_empty() {
-            let gap = format!("nothing of {} was merged", copies(&missing));
+            let gap = format!("nothing of {} was merged", copies_named(&missing));
             verdict.gaps.push(gap);
         }
         let runs = by_number(&present, |c| of(c).runs);
@@ -216,13 +216,13 @@ fn by_number(among: &[CopyId], number: impl Fn(&CopyId) -> u32) -> BTreeMap<u32,
 
 /// `2 of copies 0, 2 and 1 of copy 1`, the largest first.
 fn listed_numbers(groups: &BTreeMap<u32, Vec<CopyId>>) -> String {
-    let group = |(n, of): (&u32, &Vec<CopyId>)| format!("{n} of {}", copies(of));
+    let group = |(n, of): (&u32, &Vec<CopyId>)| format!("{n} of {}", copies_named(of));
     let groups: Vec<String> = groups.iter().rev().map(group).collect();
     groups.join(" and ")
 }
 
 /// `copy 1`, `copies 0, 2`.
-pub fn copies(of: &[CopyId]) -> String {
+pub fn copies_named(of: &[CopyId]) -> String {
     let names: Vec<String> = of.iter().map(CopyId::to_string).collect();
     let word = if of.len() == 1 { "copy" } else { "copies" };
     format!("{word} {}", names.join(", "))
