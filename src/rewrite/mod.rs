@@ -65,12 +65,10 @@ pub fn rewrite(config: &Config) -> Result<Summary> {
         let copies = ready.get_or_init(|| Copies::new(config, &inputs, analysis, folder));
         copies.write(&pool, ahead)?;
         clock.lap("wrote the copies");
-        let summary = finish(config, copies)?;
+        let mut summary = finish(config, copies)?;
+        summary.warnings.extend(warnings);
         clock.lap("wrote the manifest");
-        Ok(Summary {
-            warnings,
-            ..summary
-        })
+        Ok(summary)
     })
 }
 
