@@ -314,8 +314,8 @@ pub(super) fn raw_files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 pub(super) fn read(file: &Path, manifest: &Manifest) -> Result<Raw> {
-    let bytes = std::fs::read(file).map_err(|e| Error::read(file, e))?;
-    let raw = raw::parse(&bytes)
+    let opened = std::fs::File::open(file).map_err(|e| Error::read(file, e))?;
+    let raw = raw::read(&opened)
         .map_err(|problem| Error::profile(file, problem, "run this copy again"))?;
     check(&raw, manifest, file)?;
     Ok(raw)

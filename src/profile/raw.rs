@@ -1,11 +1,14 @@
 //! Raw profiles, as the C runtime keeps them (`runtime-c/p3_format.h`, `docs/RAW_FORMAT.md`).
 //!
 //! The process may have been killed at any moment, so counts carry no checksum; everything that
-//! describes them does, and nothing is believed before it was checked. No more memory is used than
-//! the file is long.
+//! describes them does, and nothing is believed before it was checked. A file is read once, in windows, and its
+//! holes are skipped: time is linear in its data, memory in what was counted.
 
 use crate::index::{CopyId, FuncId};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 
 /// `P3_RAW_MAGIC`.
 pub const MAGIC: u64 = 0xff70_3372_6177_ff03;
@@ -23,6 +26,13 @@ pub const HEADER_CRC_AT: usize = 100;
 pub const BLOCK_SIZE: usize = 64;
 /// `sizeof(struct p3_raw_function)`.
 pub const FUNCTION_SIZE: usize = 24;
+
+/// What is read at once.
+const WINDOW: u64 = 1 << 16;
+/// No module has more functions: the file is damaged.
+const MOST_FUNCTIONS: u64 = 1 << 22;
+/// The runtime keeps 32 KiB of arguments, a path and a name.
+const MOST_TEXT: u64 = 1 << 20;
 
 /// What one process of one copy counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,34 +80,105 @@ pub struct RawFunction {
     pub hits: Option<u64>,
 }
 
-/// Parses a raw profile; the error is what is wrong with it.
+/// Reads a raw profile, which a process may still be writing to; the error is what is wrong with it.
+pub fn read(file: &File) -> Result<Raw, String> {
+    parse_source(file)
+}
+
+/// Parses a raw profile that is in memory; the error is what is wrong with it.
 pub fn parse(bytes: &[u8]) -> Result<Raw, String> {
-    let header = bytes
-        .get(..HEADER_SIZE)
-        .ok_or("not a raw profile: too short")?;
-    let read = Reader {
-        bytes,
-        order: byte_order(header)?,
+    parse_source(&bytes)
+}
+
+fn parse_source(source: &dyn Source) -> Result<Raw, String> {
+    let mut header = [0; HEADER_SIZE];
+    source.read_at(&mut header, 0).map_err(|e| match e.kind() {
+        io::ErrorKind::UnexpectedEof => "not a raw profile: too short".into(),
+        _ => format!("cannot be read: {e}"),
+    })?;
+    let header = Header {
+        order: byte_order(&header)?,
+        bytes: header,
     };
-    if read.u32(8) != VERSION {
+    if header.u32(8) != VERSION {
+        let version = header.u32(8);
         return Err(format!(
-            "raw format version {} (this build: {VERSION})",
-            read.u32(8)
+            "raw format version {version} (this build: {VERSION})"
         ));
     }
-    let text = read.text()?;
-    if (bytes.len() as u64) < read.u64(112) {
-        let (is, should) = (bytes.len(), read.u64(112));
-        return Err(format!("damaged: {is} bytes long instead of {should}"));
+    // After the header: a file that grows is never shorter than the header said.
+    let length = source
+        .length()
+        .map_err(|e| format!("cannot be read: {e}"))?;
+    let mut reader = Reader {
+        source,
+        order: header.order,
+        length,
+        window: Vec::new(),
+        start: 0,
+    };
+    let text = reader.text(&header)?;
+    if length < header.u64(112) {
+        let should = header.u64(112);
+        return Err(format!("damaged: {length} bytes long instead of {should}"));
     }
-    let mut raw = read.process(text)?;
-    let page = usize::try_from(read.u64(72)).unwrap_or(0);
-    if !page.is_power_of_two() || page < 4096 {
+    let mut raw = header.process(&text)?;
+    let page = header.u64(72);
+    if !page.is_power_of_two() || !(4096..=1 << 30).contains(&page) {
         return Err("damaged: page size".into());
     }
-    let first = (HEADER_SIZE + text.len()).next_multiple_of(page);
-    read.blocks(first, page, &mut raw)?;
+    let first = ((HEADER_SIZE + text.len()) as u64).next_multiple_of(page);
+    reader.blocks(first, page, &mut raw)?;
     Ok(raw)
+}
+
+/// Where a raw profile is.
+trait Source {
+    /// Fills `out` from offset `at` on.
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()>;
+
+    /// In bytes, now.
+    fn length(&self) -> io::Result<u64>;
+
+    /// The first offset from `at` on that may hold other bytes than zeros; `None`: there is none.
+    fn data_from(&self, at: u64) -> io::Result<Option<u64>>;
+}
+
+impl Source for File {
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        self.read_exact_at(out, at)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn data_from(&self, at: u64) -> io::Result<Option<u64>> {
+        match rustix::fs::seek(self, rustix::fs::SeekFrom::Data(at)) {
+            Ok(data) => Ok(Some(data)),
+            Err(rustix::io::Errno::NXIO) => Ok(None),
+            // The file system does not know about holes.
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::OPNOTSUPP) => Ok(Some(at)),
+            Err(e) => Err(e.into()),
+        }
+    }
+}
+
+impl Source for &[u8] {
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        let bytes = self.get(at..).and_then(|b| b.get(..out.len()));
+        out.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+
+    fn data_from(&self, at: u64) -> io::Result<Option<u64>> {
+        Ok(Some(at))
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -119,32 +200,44 @@ fn byte_order(header: &[u8]) -> Result<Order, String> {
     }
 }
 
-/// Reads at offsets that were checked.
-struct Reader<'a> {
-    bytes: &'a [u8],
+impl Order {
+    fn u32(self, bytes: &[u8]) -> u32 {
+        let b = bytes[..4].try_into().expect("4 bytes");
+        match self {
+            Order::Little => u32::from_le_bytes(b),
+            Order::Big => u32::from_be_bytes(b),
+        }
+    }
+
+    fn u64(self, bytes: &[u8]) -> u64 {
+        let b = bytes[..8].try_into().expect("8 bytes");
+        match self {
+            Order::Little => u64::from_le_bytes(b),
+            Order::Big => u64::from_be_bytes(b),
+        }
+    }
+}
+
+struct Header {
+    bytes: [u8; HEADER_SIZE],
     order: Order,
 }
 
-impl<'a> Reader<'a> {
-    /// The strings behind the header, once its checksum is right.
-    fn text(&self) -> Result<&'a [u8], String> {
-        let wrong = "damaged: the header's checksum is wrong";
-        let text = self.bytes[HEADER_SIZE..]
-            .get(..self.u32(88) as usize)
-            .ok_or(wrong)?;
-        let mut crc = crc32fast::Hasher::new();
-        crc.update(&self.bytes[..HEADER_CRC_AT]);
-        crc.update(text);
-        let right =
-            self.u32(12) as usize == HEADER_SIZE && crc.finalize() == self.u32(HEADER_CRC_AT);
-        right.then_some(text).ok_or_else(|| wrong.into())
+impl Header {
+    fn u32(&self, at: usize) -> u32 {
+        self.order.u32(&self.bytes[at..])
     }
 
-    /// What the header says, without counts.
+    fn u64(&self, at: usize) -> u64 {
+        self.order.u64(&self.bytes[at..])
+    }
+
+    /// What it says with the strings behind it, without counts.
     fn process(&self, text: &[u8]) -> Result<Raw, String> {
         let mut strings: Vec<Vec<u8>> = text.split(|&b| b == 0).map(<[u8]>::to_vec).collect();
         // Arguments, folder, host, and nothing behind the last zero.
-        if strings.pop() != Some(Vec::new()) || strings.len() != self.u32(84) as usize + 2 {
+        if strings.pop() != Some(Vec::new()) || strings.len() as u64 != u64::from(self.u32(84)) + 2
+        {
             return Err("damaged: the arguments of the process".into());
         }
         let (host, folder) = (strings.pop(), strings.pop());
@@ -165,139 +258,246 @@ impl<'a> Reader<'a> {
             functions: BTreeMap::new(),
         })
     }
+}
 
-    fn u32(&self, at: usize) -> u32 {
-        let b = self.bytes[at..at + 4].try_into().expect("4 bytes");
-        match self.order {
-            Order::Little => u32::from_le_bytes(b),
-            Order::Big => u32::from_be_bytes(b),
+/// One function record of a module.
+struct Record {
+    func: FuncId,
+    kind: u32,
+    size: u64,
+    first: u64,
+}
+
+/// Reads at offsets below `length`, most often the next.
+struct Reader<'a> {
+    source: &'a dyn Source,
+    order: Order,
+    length: u64,
+    /// The bytes from `start` on.
+    window: Vec<u8>,
+    start: u64,
+}
+
+impl Reader<'_> {
+    /// `N` bytes at `at`.
+    fn bytes<const N: usize>(&mut self, at: u64) -> Result<[u8; N], String> {
+        if !self.has(at, N as u64) {
+            self.fill(at)?;
         }
+        let from = (at - self.start) as usize;
+        let bytes = self.window.get(from..from + N);
+        let bytes = bytes.ok_or("damaged: it ends too early")?;
+        Ok(bytes.try_into().expect("N bytes"))
     }
 
-    fn u64(&self, at: usize) -> u64 {
-        let b = self.bytes[at..at + 8].try_into().expect("8 bytes");
-        match self.order {
-            Order::Little => u64::from_le_bytes(b),
-            Order::Big => u64::from_be_bytes(b),
+    fn has(&self, at: u64, n: u64) -> bool {
+        at >= self.start && at + n <= self.start + self.window.len() as u64
+    }
+
+    fn fill(&mut self, at: u64) -> Result<(), String> {
+        self.start = at;
+        self.window
+            .resize(self.length.saturating_sub(at).min(WINDOW) as usize, 0);
+        let read = self.source.read_at(&mut self.window, at);
+        read.map_err(|e| match e.kind() {
+            io::ErrorKind::UnexpectedEof => "it became shorter while it was read".into(),
+            _ => format!("cannot be read: {e}"),
+        })
+    }
+
+    /// The first of `at`, `at + step`, … below `end` where 8 bytes are not zero, and these. Everything in a file
+    /// becomes valid by such a word, written last.
+    fn find(&mut self, mut at: u64, end: u64, step: u64) -> Result<Option<(u64, u64)>, String> {
+        while end.checked_sub(at).is_some_and(|left| left >= 8) {
+            if !self.has(at, 8) {
+                let data = self.source.data_from(at);
+                let Some(data) = data.map_err(|e| format!("cannot be read: {e}"))? else {
+                    return Ok(None);
+                };
+                at += data.saturating_sub(at) / step * step;
+                if at + 8 > end {
+                    return Ok(None);
+                }
+            }
+            let word = self.bytes::<8>(at)?;
+            if word != [0; 8] {
+                return Ok(Some((at, self.order.u64(&word))));
+            }
+            at += step;
         }
+        Ok(None)
+    }
+
+    /// The strings behind the header, once its checksum is right.
+    fn text(&mut self, header: &Header) -> Result<Vec<u8>, String> {
+        let wrong = "damaged: the header's checksum is wrong";
+        let size = u64::from(header.u32(88));
+        if header.u32(12) as usize != HEADER_SIZE || size > self.length.min(MOST_TEXT) {
+            return Err(wrong.into());
+        }
+        let mut text = vec![0; size as usize];
+        self.source
+            .read_at(&mut text, HEADER_SIZE as u64)
+            .map_err(|_| wrong)?;
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&header.bytes[..HEADER_CRC_AT]);
+        crc.update(&text);
+        let right = crc.finalize() == header.u32(HEADER_CRC_AT);
+        right.then_some(text).ok_or_else(|| wrong.into())
     }
 
     /// Walks the blocks from `at` on. Pages that were reserved and never became a block begin
     /// with zeros.
-    fn blocks(&self, mut at: usize, page: usize, raw: &mut Raw) -> Result<(), String> {
-        while at + BLOCK_SIZE <= self.bytes.len() {
-            if self.u64(at) != BLOCK_MAGIC {
-                if self.u64(at) != 0 {
-                    return Err(format!("damaged: no block at {at}"));
-                }
-                at += page;
-                continue;
+    fn blocks(&mut self, mut at: u64, page: u64, raw: &mut Raw) -> Result<(), String> {
+        while let Some((found, magic)) = self.find(at, self.length, page)? {
+            if magic != BLOCK_MAGIC || self.length - found < BLOCK_SIZE as u64 {
+                return Err(format!("damaged: no block at {found}"));
             }
-            let size = self.u64(at + 8);
-            let end = (at as u64)
-                .checked_add(size)
-                .filter(|&e| e <= self.bytes.len() as u64);
-            let (Some(end), true) = (
-                end,
-                size >= BLOCK_SIZE as u64 && size.is_multiple_of(page as u64),
-            ) else {
+            let header = self.bytes::<BLOCK_SIZE>(found)?;
+            let size = self.order.u64(&header[8..]);
+            let end = found.checked_add(size).filter(|&e| e <= self.length);
+            let (Some(end), true) = (end, size >= BLOCK_SIZE as u64 && size.is_multiple_of(page))
+            else {
                 return Err(format!(
-                    "damaged: the block at {at} is longer than the file"
+                    "damaged: the block at {found} is longer than the file"
                 ));
             };
-            match self.u32(at + 16) {
-                1 => self.module(at, end as usize, raw)?,
-                2 => self.arena(at + BLOCK_SIZE, end as usize, raw)?,
+            match self.order.u32(&header[16..]) {
+                1 => self.module(&header, found, end, raw)?,
+                2 => self.arena(found + BLOCK_SIZE as u64, end, raw)?,
                 kind => return Err(format!("damaged: block of kind {kind}")),
             }
-            at = end as usize;
+            at = end;
         }
         Ok(())
     }
 
-    fn module(&self, at: usize, end: usize, raw: &mut Raw) -> Result<(), String> {
-        let space = (end - at) as u64;
-        let (records, counters, n) = (self.u64(at + 24), self.u64(at + 32), self.u64(at + 40));
-        let table = records
-            .checked_mul(FUNCTION_SIZE as u64)
-            .and_then(|n| n.checked_add(64));
-        let data = n.checked_mul(8).and_then(|n| n.checked_add(counters));
-        let fits = table.is_some_and(|t| t <= counters && t <= space);
+    fn module(
+        &mut self,
+        header: &[u8; BLOCK_SIZE],
+        at: u64,
+        end: u64,
+        raw: &mut Raw,
+    ) -> Result<(), String> {
+        let space = end - at;
+        let number = |at: usize| self.order.u64(&header[at..]);
+        let (n, counters, n_counters) = (number(24), number(32), number(40));
+        let table = n.checked_mul(FUNCTION_SIZE as u64);
+        let table = table.and_then(|n| n.checked_add(BLOCK_SIZE as u64));
+        let data = n_counters.checked_mul(8);
+        let data = data.and_then(|n| n.checked_add(counters));
+        let fits = table.is_some_and(|t| t <= counters && t <= space) && n <= MOST_FUNCTIONS;
         if !fits || data.is_none_or(|d| d > space) {
             return Err("damaged: a module's counts lie outside its block".into());
         }
-        let table = at + BLOCK_SIZE..at + 64 + records as usize * FUNCTION_SIZE;
         let mut crc = crc32fast::Hasher::new();
-        crc.update(&self.bytes[at + 8..at + 48]);
-        crc.update(&self.bytes[table.clone()]);
-        if crc.finalize() != self.u32(at + 60) {
+        crc.update(&header[8..48]);
+        let records = self.records(at + BLOCK_SIZE as u64, n, &mut crc)?;
+        if crc.finalize() != self.order.u32(&header[60..]) {
             return Err("damaged: the checksum of a block is wrong".into());
         }
-        for record in table.step_by(FUNCTION_SIZE) {
-            self.function(record, at + counters as usize, n, raw)?;
+        // In order and disjoint: no counter is read twice.
+        let mut free = 0;
+        for record in records {
+            let function = raw.functions.entry(record.func).or_default();
+            if record.kind == 1 {
+                continue; // its counts are in chunks
+            }
+            let last = record.first.checked_add(record.size);
+            if record.kind > 3 || record.first < free || last.is_none_or(|l| l > n_counters) {
+                let func = record.func;
+                let problem = "overlap, or lie outside its block";
+                return Err(format!("damaged: the counts of function {func} {problem}"));
+            }
+            self.function(&record, at + counters, function)?;
+            free = record.first + record.size;
         }
         Ok(())
     }
 
-    fn function(
-        &self,
-        record: usize,
-        counters: usize,
+    fn records(
+        &mut self,
+        at: u64,
         n: u64,
-        raw: &mut Raw,
+        crc: &mut crc32fast::Hasher,
+    ) -> Result<Vec<Record>, String> {
+        let mut records = Vec::new();
+        for i in 0..n {
+            let bytes = self.bytes::<FUNCTION_SIZE>(at + i * FUNCTION_SIZE as u64)?;
+            crc.update(&bytes);
+            records.push(Record {
+                func: FuncId(self.order.u32(&bytes)),
+                kind: self.order.u32(&bytes[4..]),
+                size: self.order.u64(&bytes[8..]),
+                first: self.order.u64(&bytes[16..]),
+            });
+        }
+        Ok(records)
+    }
+
+    fn function(
+        &mut self,
+        record: &Record,
+        counters: u64,
+        to: &mut RawFunction,
     ) -> Result<(), String> {
-        let (func, kind) = (FuncId(self.u32(record)), self.u32(record + 4));
-        let (size, first) = (self.u64(record + 8), self.u64(record + 16));
-        let function = raw.functions.entry(func).or_default();
-        if kind == 1 {
-            return Ok(()); // its counts are in chunks
+        let first = counters + record.first * 8;
+        let (mut at, end) = (first, first + record.size * 8);
+        match record.kind {
+            2 => to.entries = to.entries.or(Some(0)),
+            3 => to.hits = to.hits.or(Some(0)),
+            _ => {}
         }
-        if kind > 3 || first.checked_add(size).is_none_or(|end| end > n) {
-            return Err(format!(
-                "damaged: the counts of function {func} lie outside its block"
-            ));
-        }
-        for id in 0..size {
-            let count = self.u64(counters + (first + id) as usize * 8);
-            match kind {
-                0 => add(&mut function.counts, id, count)?,
-                2 => function.entries = Some(sum(function.entries.unwrap_or(0), count)?),
-                _ => function.hits = Some(sum(function.hits.unwrap_or(0), count)?),
+        while let Some((found, count)) = self.find(at, end, 8)? {
+            match record.kind {
+                0 => add(&mut to.counts, (found - first) / 8, count)?,
+                2 => to.entries = Some(sum(to.entries.unwrap_or(0), count)?),
+                _ => to.hits = Some(sum(to.hits.unwrap_or(0), count)?),
             }
+            at = found + 8;
         }
         Ok(())
     }
 
     /// Walks the chunks of an arena; between them, what was reserved and never used is zero.
-    fn arena(&self, mut at: usize, end: usize, raw: &mut Raw) -> Result<(), String> {
-        while at + BLOCK_SIZE <= end {
-            if self.u64(at) != CHUNK_MAGIC {
-                if self.u64(at) != 0 {
-                    return Err(format!("damaged: no table at {at}"));
-                }
-                at += BLOCK_SIZE;
-                continue;
+    fn arena(&mut self, mut at: u64, end: u64, raw: &mut Raw) -> Result<(), String> {
+        while let Some((found, magic)) = self.find(at, end, BLOCK_SIZE as u64)? {
+            if magic != CHUNK_MAGIC || end - found < BLOCK_SIZE as u64 {
+                return Err(format!("damaged: no table at {found}"));
             }
+            let header = self.bytes::<BLOCK_SIZE>(found)?;
             let (func, slots, ids) = (
-                FuncId(self.u32(at + 8)),
-                self.u64(at + 16),
-                self.u64(at + 24),
+                FuncId(self.order.u32(&header[8..])),
+                self.order.u64(&header[16..]),
+                self.order.u64(&header[24..]),
             );
-            let first = at + BLOCK_SIZE;
-            let size = slots.checked_mul(16).filter(|&s| s <= (end - first) as u64);
-            let size = size.ok_or_else(|| format!("damaged: the table at {at} is too long"))?;
-            let function = raw.functions.entry(func).or_default();
-            for slot in (first..first + size as usize).step_by(16) {
-                let (key, count) = (self.u64(slot), self.u64(slot + 8));
-                if key > ids {
-                    return Err(format!("damaged: function {func} has no id {}", key - 1));
-                }
-                // A key without count: the process ended between the two.
-                if key != 0 {
-                    add(&mut function.counts, key - 1, count)?;
-                }
+            let first = found + BLOCK_SIZE as u64;
+            let size = slots.checked_mul(16).filter(|&s| s <= end - first);
+            let size = size.ok_or_else(|| format!("damaged: the table at {found} is too long"))?;
+            let counts = &mut raw.functions.entry(func).or_default().counts;
+            self.chunk(first, first + size, counts, ids)
+                .map_err(|p| format!("{p} in function {func}"))?;
+            at = (first + size).next_multiple_of(BLOCK_SIZE as u64);
+        }
+        Ok(())
+    }
+
+    /// The slots of a table whose ids are below `ids`.
+    fn chunk(
+        &mut self,
+        mut at: u64,
+        end: u64,
+        counts: &mut BTreeMap<u64, u64>,
+        ids: u64,
+    ) -> Result<(), String> {
+        while let Some((found, key)) = self.find(at, end, 16)? {
+            if key > ids {
+                return Err(format!("damaged: there is no id {}", key - 1));
             }
-            at = (first + size as usize).next_multiple_of(BLOCK_SIZE);
+            // A key without count: the process ended between the two.
+            let count = self.bytes::<8>(found + 8)?;
+            add(counts, key - 1, self.order.u64(&count))?;
+            at = found + 16;
         }
         Ok(())
     }

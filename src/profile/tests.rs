@@ -11,6 +11,7 @@ use crate::plan::interp::{Activation, Outcome};
 use crate::profile::simulate::simulate;
 use crate::{index::*, load::find_inputs};
 use proptest::prelude::*;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 const PAGE: usize = 4096;
@@ -107,6 +108,42 @@ fn a_good_raw_profile_is_read() {
         (raw.folder, raw.host),
         (b"/a folder".into(), b"host".into())
     );
+}
+
+/// A file of a terabyte, nearly all of it holes, is read by what it holds.
+#[test]
+fn holes_are_skipped() {
+    const HUGE: u64 = 1 << 40;
+    let mut bytes = raw_profile(&[0, 5, 0], &[(0, 9), (8, 2), (9, 0)]);
+    let good = raw::parse(&bytes).unwrap();
+    let (length, block) = (112, 3 * PAGE);
+    bytes[length..length + 8].copy_from_slice(&HUGE.to_le_bytes());
+    // The arena, and its one table, go on to the end.
+    bytes[block + 8..block + 16].copy_from_slice(&(HUGE - block as u64).to_le_bytes());
+    let slots = block + 2 * raw::BLOCK_SIZE + 16;
+    bytes[slots..slots + 8].copy_from_slice(&((HUGE - 4 * PAGE as u64) / 16).to_le_bytes());
+    let file = tempfile::tempfile().unwrap();
+    file.write_all_at(&bytes, 0).unwrap();
+    assert!(raw::read(&file).unwrap_err().contains("bytes long instead"));
+    file.set_len(HUGE).unwrap();
+    assert_eq!(raw::read(&file).unwrap(), good);
+    file.write_all_at(&[8, 0, 0, 0, 0, 0, 0, 0, 3], 1 << 39)
+        .unwrap();
+    let found = raw::read(&file).unwrap();
+    assert_eq!(found.functions[&FuncId(1)].counts[&7], 2 + 3);
+}
+
+/// Records that share counters would be read in quadratic time, and count twice.
+#[test]
+fn overlapping_counts_are_refused() {
+    let mut bytes = raw_profile(&[1, 2, 3], &[(4, 5)]);
+    // The entries, counter 3, become a part of the array.
+    let first = PAGE + raw::BLOCK_SIZE + raw::FUNCTION_SIZE + 16;
+    assert_eq!(bytes[first], 3);
+    bytes[first] = 2;
+    seal(&mut bytes);
+    let error = raw::parse(&bytes).unwrap_err();
+    assert!(error.contains("of function 0 overlap"), "{error}");
 }
 
 /// `make fuzz` and longer runs set the number of cases.
