@@ -3,33 +3,30 @@
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { MAX_REGIONS = 256, FIRST_REGION = 1 << 18, LARGEST_REGION = 1 << 26, UNIT = 64 };
+enum { MAX_REGIONS = 256, FIRST_REGION = 1 << 16, DOUBLINGS = 10, UNIT = 64 };
 
 struct region {
+    int taken;
     char *base; /* a block header, then chunks */
-    uint64_t size;
-    uint64_t used; /* may pass size when several try to cut the last piece */
+    uint64_t size; /* 0: not yet */
+    uint64_t used;
     int in_file;
 };
 
 static struct region regions[MAX_REGIONS];
-static unsigned n_regions;
 static struct region *current;
-
-static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
+/* What the first levels of all tables take. */
+static uint64_t reserved;
+/* Attempts without memory since the last success. */
+static unsigned failures;
 
 static uint64_t chunk_size(unsigned level) {
-    return sizeof(struct p3_raw_chunk) + p3_level_slots(level) * sizeof(struct p3_slot);
-}
-
-static char *map(uint64_t size, int fd, uint64_t offset) {
-    int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
-    return base == MAP_FAILED ? NULL : base;
+    uint64_t size = sizeof(struct p3_raw_chunk) + p3_level_slots(level) * sizeof(struct p3_slot);
+    return p3_round_up(size, UNIT);
 }
 
 static void describe(char *base, uint64_t size) {
@@ -39,51 +36,87 @@ static void describe(char *base, uint64_t size) {
     __atomic_store_n(&block->magic, P3_BLOCK_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* A region with room for `need` bytes, its first piece taken; NULL without memory. */
-static struct region *add_region(uint64_t need) {
-    unsigned i = __atomic_fetch_add(&n_regions, 1, __ATOMIC_RELAXED);
-    if (i >= MAX_REGIONS)
+/* Maps the file over memory that is there already: no room is claimed for what cannot be mapped. */
+static int put_in_file(struct p3_file *file, char *base, uint64_t size) {
+    int fd = file == NULL ? -1 : p3_file_open(file);
+    uint64_t offset;
+    if (fd < 0)
+        return 0;
+    int done = p3_file_claim(file, fd, size, &offset) == 0;
+    if (done && p3_map_file(base, size, fd, offset) != 0) {
+        p3_file_unclaim(file, fd, size, offset);
+        done = 0;
+    }
+    close(fd);
+    return done;
+}
+
+static struct region *free_region(void) {
+    for (unsigned i = 0; i < MAX_REGIONS; i++)
+        if (__atomic_exchange_n(&regions[i].taken, 1, __ATOMIC_RELAXED) == 0)
+            return &regions[i];
+    return NULL;
+}
+
+/* Regions double up to 64 MiB, and again with each 32 of that size: their number suffices for any memory. */
+static uint64_t size_of(const struct region *region, uint64_t need, uint64_t page) {
+    uint64_t i = (uint64_t)(region - regions);
+    uint64_t size = (uint64_t)FIRST_REGION << (i < DOUBLINGS ? i : DOUBLINGS + i / 32);
+    return p3_round_up(size < need + UNIT ? need + UNIT : size, page);
+}
+
+/* Each attempt costs system calls, and lost counts are many: most of them do not try. */
+static int hopeless(void) {
+    unsigned n = __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
+    return n >= 16 && n % 1024 != 0;
+}
+
+/* A region with room for `need` bytes, `taken` of them used; NULL without memory. */
+static struct region *add_region(uint64_t need, uint64_t taken) {
+    struct region *region = hopeless() ? NULL : free_region();
+    if (region == NULL)
         return NULL;
     struct p3_file *file = p3_live_file();
-    uint64_t size = (uint64_t)FIRST_REGION << (i < 8 ? i : 8), offset;
-    if (size > LARGEST_REGION)
-        size = LARGEST_REGION;
-    if (size < need + UNIT)
-        size = need + UNIT;
-    size = round_up(size, file != NULL ? file->page : 4096);
-    struct region *region = &regions[i];
-    region->in_file = file != NULL && p3_file_claim(file, size, &offset) == 0;
-    region->base = region->in_file ? map(size, file->fd, offset) : NULL;
+    uint64_t size = size_of(region, need, file != NULL ? file->page : 4096);
+    region->base = p3_map(size);
     if (region->base == NULL) {
-        region->in_file = 0;
-        region->base = map(size, -1, 0);
-    }
-    if (region->base == NULL)
+        __atomic_store_n(&region->taken, 0, __ATOMIC_RELEASE);
         return NULL;
+    }
+    __atomic_store_n(&failures, 0, __ATOMIC_RELAXED);
+    region->in_file = put_in_file(file, region->base, size);
     describe(region->base, size);
-    region->used = UNIT + need;
+    region->used = UNIT + taken;
     __atomic_store_n(&region->size, size, __ATOMIC_RELEASE);
     return region;
 }
 
+/* A piece of the region; NULL when it has no room, which stays as it is for smaller ones. */
+static char *cut_from(struct region *region, uint64_t need) {
+    uint64_t at = __atomic_load_n(&region->used, __ATOMIC_RELAXED);
+    while (need <= region->size - at)
+        if (__atomic_compare_exchange_n(&region->used, &at, at + need, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return region->base + at;
+    return NULL;
+}
+
 static char *cut(uint64_t need) {
     struct region *region = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
-    if (region != NULL) {
-        uint64_t at = __atomic_fetch_add(&region->used, need, __ATOMIC_RELAXED);
-        if (at + need <= region->size)
-            return region->base + at;
-    }
-    struct region *fresh = add_region(need);
+    char *piece = region == NULL ? NULL : cut_from(region, need);
+    if (piece != NULL)
+        return piece;
+    struct region *fresh = add_region(need, need);
     if (fresh == NULL)
         return NULL;
+    /* Of two that come at once one wins; the room of the other is lost, its piece is not. */
     __atomic_compare_exchange_n(&current, &region, fresh, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
     return fresh->base + UNIT;
 }
 
 struct p3_slot *p3_arena_level(const struct p3_table *table, unsigned level) {
-    int saved = errno;
-    struct p3_raw_chunk *chunk = (struct p3_raw_chunk *)cut(round_up(chunk_size(level), UNIT));
-    errno = saved;
+    struct p3_quiet before = p3_enter();
+    struct p3_raw_chunk *chunk = (struct p3_raw_chunk *)cut(chunk_size(level));
+    p3_leave(before);
     if (chunk == NULL)
         return NULL;
     chunk->func = table->func;
@@ -94,10 +127,19 @@ struct p3_slot *p3_arena_level(const struct p3_table *table, unsigned level) {
     return (struct p3_slot *)(chunk + 1);
 }
 
+void p3_arena_reserve(uint64_t tables, uint64_t more) {
+    reserved += tables * (chunk_size(0) + chunk_size(1)) + more;
+    if (reserved == 0 || (current != NULL && current->size - current->used >= reserved))
+        return;
+    struct region *fresh = add_region(reserved, 0);
+    if (fresh != NULL)
+        current = fresh;
+}
+
 void p3_arena_restart(void) { current = NULL; }
 
 static int in_memory(const void *p) {
-    for (unsigned i = 0; i < n_regions && i < MAX_REGIONS; i++)
+    for (unsigned i = 0; i < MAX_REGIONS; i++)
         if ((const char *)p - regions[i].base >= 0 &&
             (uint64_t)((const char *)p - regions[i].base) < regions[i].size)
             return !regions[i].in_file;
@@ -119,26 +161,31 @@ void p3_arena_move(struct p3_table *table) {
 
 void p3_arena_forget(void) {
     current = NULL;
-    for (unsigned i = 0; i < n_regions && i < MAX_REGIONS; i++)
-        if (regions[i].size != 0) {
+    reserved = 0;
+    failures = 0;
+    for (unsigned i = 0; i < MAX_REGIONS; i++) {
+        if (regions[i].size != 0)
             munmap(regions[i].base, regions[i].size);
-            regions[i] = (struct region){0};
-        }
-    n_regions = 0;
+        regions[i] = (struct region){0};
+    }
 }
 
-int p3_arena_store(struct p3_file *file) {
-    for (unsigned i = 0; i < n_regions && i < MAX_REGIONS; i++) {
-        uint64_t offset, size = round_up(regions[i].size, file->page);
-        if (regions[i].size == 0 || regions[i].in_file)
-            continue;
-        int failed = p3_file_claim(file, size, &offset);
-        ((struct p3_raw_block *)regions[i].base)->size = size;
-        if (!failed)
-            failed = p3_file_write(file, regions[i].base, regions[i].size, offset);
-        ((struct p3_raw_block *)regions[i].base)->size = regions[i].size;
-        if (failed)
-            return failed;
-    }
-    return 0;
+static int store(struct p3_file *file, int fd, struct region *region) {
+    struct p3_raw_block *block = (struct p3_raw_block *)region->base;
+    uint64_t offset, size = p3_round_up(region->size, file->page);
+    int failed = p3_file_claim(file, fd, size, &offset);
+    if (failed)
+        return failed;
+    block->size = size;
+    failed = p3_file_write(fd, block, region->size, offset);
+    block->size = region->size;
+    return failed;
+}
+
+int p3_arena_store(struct p3_file *file, int fd) {
+    int failed = 0;
+    for (unsigned i = 0; i < MAX_REGIONS && !failed; i++)
+        if (regions[i].size != 0 && !regions[i].in_file)
+            failed = store(file, fd, &regions[i]);
+    return failed;
 }

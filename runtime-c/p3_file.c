@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,26 +22,29 @@ static uint32_t crc32(uint32_t crc, const void *data, size_t n) {
     return ~crc;
 }
 
-static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
-
 /* Programs close descriptors that are not theirs, and the number may name another file by now. */
 static int ours(const struct p3_file *file, int fd) {
     struct stat s;
-    return fstat(fd, &s) == 0 && s.st_dev == file->dev && s.st_ino == file->ino;
+    return fd >= 0 && fstat(fd, &s) == 0 && s.st_dev == file->dev && s.st_ino == file->ino;
 }
 
-/* Whether the file can be written to; opens it once more if its descriptor is gone. */
-static int usable(struct p3_file *file) {
-    if (ours(file, file->fd))
-        return 1;
-    int fd = open(file->path, O_RDWR | O_CLOEXEC);
-    if (fd >= 0 && ours(file, fd)) {
-        file->fd = fd;
-        return 1;
-    }
+static int keep_ours(const struct p3_file *file, int fd) {
+    if (ours(file, fd))
+        return fd;
     if (fd >= 0)
         close(fd);
-    return 0;
+    return -1;
+}
+
+/* A duplicate, so that whoever closes the one that is kept, and opens something else, between the check and
+ * the use does no harm. */
+int p3_file_open(struct p3_file *file) {
+    int kept = __atomic_load_n(&file->fd, __ATOMIC_RELAXED);
+    int fd = kept < 0 ? -1 : keep_ours(file, fcntl(kept, F_DUPFD_CLOEXEC, 3));
+    struct p3_place place = p3_place(file->path);
+    if (fd < 0)
+        fd = keep_ours(file, openat(place.folder, place.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    return fd;
 }
 
 /* Beyond the limit the kernel would send SIGXFSZ. */
@@ -51,20 +53,31 @@ static int too_large(uint64_t size) {
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur;
 }
 
+/* For file systems that cannot reserve room. */
+static int fill(int fd, uint64_t offset, uint64_t size) {
+    static const char zeros[4096];
+    int failed = 0;
+    for (uint64_t done = 0; done < size && !failed; done += sizeof zeros) {
+        uint64_t left = size - done;
+        failed = p3_file_write(fd, zeros, left < sizeof zeros ? left : sizeof zeros, offset + done);
+    }
+    return failed;
+}
+
 static int reserve(int fd, uint64_t offset, uint64_t size) {
     if (too_large(offset + size))
         return EFBIG;
     int failed;
     do
-        failed = posix_fallocate(fd, (off_t)offset, (off_t)size);
+        failed = fallocate(fd, 0, (off_t)offset, (off_t)size) == 0 ? 0 : errno;
     while (failed == EINTR);
-    return failed;
+    return failed == EOPNOTSUPP || failed == ENOSYS ? fill(fd, offset, size) : failed;
 }
 
-int p3_file_write(struct p3_file *file, const void *data, uint64_t size, uint64_t offset) {
+int p3_file_write(int fd, const void *data, uint64_t size, uint64_t offset) {
     const char *p = data;
     while (size > 0) {
-        ssize_t done = pwrite(file->fd, p, size, (off_t)offset);
+        ssize_t done = pwrite(fd, p, size, (off_t)offset);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
@@ -78,7 +91,7 @@ int p3_file_write(struct p3_file *file, const void *data, uint64_t size, uint64_
 
 /* Where blocks begin. */
 static uint64_t header_room(uint64_t page) {
-    return round_up(sizeof(struct p3_raw_header) + p3_process()->text_size, page);
+    return p3_round_up(sizeof(struct p3_raw_header) + p3_process()->text_size, page);
 }
 
 static struct p3_raw_header describe(const struct p3_module *module, uint64_t page) {
@@ -103,73 +116,108 @@ static struct p3_raw_header describe(const struct p3_module *module, uint64_t pa
     return header;
 }
 
-static int map_header(struct p3_file *file, const struct p3_module *module) {
+static int map_header(struct p3_file *file, int fd, const struct p3_module *module) {
     struct p3_raw_header header = describe(module, file->page);
     const struct p3_process *process = p3_process();
-    int failed = reserve(file->fd, 0, file->size);
+    int failed = reserve(fd, 0, file->size);
     if (!failed)
-        failed = p3_file_write(file, &header, sizeof header, 0);
+        failed = p3_file_write(fd, &header, sizeof header, 0);
     if (!failed)
-        failed = p3_file_write(file, process->text, process->text_size, sizeof header);
+        failed = p3_file_write(fd, process->text, process->text_size, sizeof header);
     if (failed)
         return failed;
-    void *page = mmap(NULL, file->page, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
-    if (page == MAP_FAILED)
-        return errno;
-    file->header = page;
-    return 0;
+    void *page = p3_map(file->page);
+    if (page == NULL)
+        return ENOMEM;
+    failed = p3_map_file(page, file->page, fd, 0);
+    if (failed)
+        munmap(page, file->page);
+    else
+        file->header = page;
+    return failed;
+}
+
+int p3_file_taken(const char *path) {
+    struct p3_place place = p3_place(path);
+    struct stat s;
+    return fstatat(place.folder, place.name, &s, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Gives the file its name, unless that is taken. */
 static int publish(const char *temporary, const char *path) {
-    if (link(temporary, path) == 0)
+    struct p3_place from = p3_place(temporary), to = p3_place(path);
+    if (linkat(from.folder, from.name, to.folder, to.name, 0) == 0)
         return 0;
-    if (errno == EEXIST || access(path, F_OK) == 0)
+    if (errno == EEXIST || p3_file_taken(path))
         return EEXIST;
     /* A file system without links. */
-    return rename(temporary, path) == 0 ? 0 : errno;
+    return renameat(from.folder, from.name, to.folder, to.name) == 0 ? 0 : errno;
+}
+
+/* A name that no one can have foreseen. */
+static int temporary_name(char *out, size_t size, const char *path) {
+    size_t at = p3_append(out, size, p3_append(out, size, 0, path), ".new");
+    for (size_t i = 0; i < sizeof p3_process()->unique; i++)
+        at = p3_append_number(out, size, at, p3_process()->unique[i], 16);
+    return at == SIZE_MAX ? ENAMETOOLONG : 0;
+}
+
+/* Opens what must not exist; P3_SAID, or an errno. */
+static int open_new(const char *temporary, char *path, int *fd) {
+    enum { FLAGS = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC };
+    struct p3_place place = p3_place(temporary);
+    *fd = openat(place.folder, place.name, FLAGS, 0666);
+    if (*fd >= 0 || errno != ENOENT)
+        return *fd >= 0 ? 0 : errno;
+    int failed = p3_make_folders(path);
+    if (failed)
+        return failed;
+    *fd = openat(place.folder, place.name, FLAGS, 0666);
+    return *fd >= 0 ? 0 : errno;
 }
 
 /* A process that is killed in here leaves nothing that looks like a profile. */
-int p3_file_create(struct p3_file *file, const char *path, const struct p3_module *module) {
-    char temporary[PATH_MAX + 32];
+int p3_file_create(struct p3_file *file, char *path, const struct p3_module *module) {
+    char temporary[P3_PATH_MAX + 64];
     struct stat s;
-    if (access(path, F_OK) == 0)
-        return EEXIST;
-    snprintf(temporary, sizeof temporary, "%s.new%ld", path, (long)getpid());
-    int fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return errno;
-    /* Out of the way of programs that expect the lowest numbers. */
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, 200);
-    if (high >= 0) {
-        close(fd);
-        fd = high;
-    }
+    int fd, failed = temporary_name(temporary, sizeof temporary, path);
+    if (!failed)
+        failed = open_new(temporary, path, &fd);
+    if (failed)
+        return failed;
     fstat(fd, &s);
-    *file = (struct p3_file){fd, path, s.st_dev, s.st_ino, module->page, header_room(module->page), NULL};
-    int failed = map_header(file, module);
+    *file = (struct p3_file){-1, path, s.st_dev, s.st_ino, module->page, header_room(module->page), NULL};
+    failed = map_header(file, fd, module);
     if (!failed)
         failed = publish(temporary, path);
-    unlink(temporary);
+    struct p3_place place = p3_place(temporary);
+    unlinkat(place.folder, place.name, 0);
+    file->fd = p3_move_up(fd);
     if (failed)
         p3_file_close(file);
     return failed;
 }
 
-int p3_file_claim(struct p3_file *file, uint64_t size, uint64_t *offset) {
-    if (!usable(file))
-        return EBADF;
-    *offset = __atomic_fetch_add(&file->size, size, __ATOMIC_RELAXED);
-    int failed = reserve(file->fd, *offset, size);
-    if (failed)
+int p3_file_claim(struct p3_file *file, int fd, uint64_t size, uint64_t *offset) {
+    uint64_t begin = __atomic_fetch_add(&file->size, size, __ATOMIC_RELAXED), end = begin + size;
+    int failed = reserve(fd, begin, size);
+    if (failed) {
+        p3_file_unclaim(file, fd, size, begin);
         return failed;
-    uint64_t end = *offset + size;
+    }
+    *offset = begin;
     uint64_t known = __atomic_load_n(&file->header->file_size, __ATOMIC_RELAXED);
     while (known < end && !__atomic_compare_exchange_n(&file->header->file_size, &known, end, 0,
                                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
     return 0;
+}
+
+/* The length stays: others may have claimed what follows. */
+void p3_file_unclaim(struct p3_file *file, int fd, uint64_t size, uint64_t offset) {
+    uint64_t end = offset + size;
+    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size);
+    __atomic_compare_exchange_n(&file->size, &end, offset, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 static struct p3_raw_function record(const struct p3_module *m, uint32_t i) {
@@ -178,36 +226,61 @@ static struct p3_raw_function record(const struct p3_module *m, uint32_t i) {
     return (struct p3_raw_function){f->func, f->kind, f->size, first};
 }
 
-int p3_file_module(struct p3_file *file, const struct p3_module *m, uint64_t *counters_at) {
-    uint64_t records = m->n_functions * sizeof(struct p3_raw_function);
-    struct p3_raw_block block = {.kind = P3_BLOCK_MODULE, .module = m->module};
-    block.n_functions = m->n_functions;
-    block.counters_offset = round_up(sizeof block + records, file->page);
-    block.n_counters = m->counters_size / sizeof(uint64_t);
-    block.size = block.counters_offset + round_up(m->counters_size, file->page);
-    block.crc = crc32(0, &block.size, offsetof(struct p3_raw_block, reserved) - sizeof block.magic);
+/* A module's block without its magic number: no one will find it yet. */
+struct block {
+    struct p3_raw_block header;
     uint64_t at;
-    int failed = p3_file_claim(file, block.size, &at);
+};
+
+static int write_block(struct p3_file *file, int fd, const struct p3_module *m, struct block *b) {
+    struct p3_raw_block *header = &b->header;
+    uint64_t records = m->n_functions * sizeof(struct p3_raw_function);
+    *header = (struct p3_raw_block){.kind = P3_BLOCK_MODULE, .module = m->module};
+    header->n_functions = m->n_functions;
+    header->counters_offset = p3_round_up(sizeof *header + records, file->page);
+    header->n_counters = m->counters_size / sizeof(uint64_t);
+    header->size = header->counters_offset + p3_round_up(m->counters_size, file->page);
+    header->crc = crc32(0, &header->size, offsetof(struct p3_raw_block, reserved) - sizeof header->magic);
+    int failed = p3_file_claim(file, fd, header->size, &b->at);
+    if (failed)
+        return failed;
     for (uint32_t i = 0; i < m->n_functions && !failed; i++) {
         struct p3_raw_function r = record(m, i);
-        block.crc = crc32(block.crc, &r, sizeof r);
-        failed = p3_file_write(file, &r, sizeof r, at + sizeof block + i * sizeof r);
+        header->crc = crc32(header->crc, &r, sizeof r);
+        failed = p3_file_write(fd, &r, sizeof r, b->at + sizeof *header + i * sizeof r);
     }
     if (!failed)
-        failed = p3_file_write(file, m->counters, m->counters_size, at + block.counters_offset);
+        failed = p3_file_write(fd, m->counters, m->counters_size, b->at + header->counters_offset);
+    return failed ? failed : p3_file_write(fd, header, sizeof *header, b->at);
+}
+
+/* Makes the block valid, or gives it back. */
+static int end_block(struct p3_file *file, int fd, struct block *b, int failed) {
+    b->header.magic = P3_BLOCK_MAGIC;
     if (!failed)
-        failed = p3_file_write(file, &block, sizeof block, at);
-    block.magic = P3_BLOCK_MAGIC;
-    if (!failed)
-        failed = p3_file_write(file, &block, sizeof block.magic, at);
-    *counters_at = at + block.counters_offset;
+        failed = p3_file_write(fd, &b->header, sizeof b->header.magic, b->at);
+    if (failed && b->at != 0)
+        p3_file_unclaim(file, fd, b->header.size, b->at);
     return failed;
+}
+
+int p3_file_module(struct p3_file *file, int fd, const struct p3_module *m) {
+    struct block block = {.at = 0};
+    return end_block(file, fd, &block, write_block(file, fd, m, &block));
+}
+
+int p3_file_module_live(struct p3_file *file, int fd, const struct p3_module *m) {
+    struct block block = {.at = 0};
+    int failed = write_block(file, fd, m, &block);
+    if (!failed && m->counters_size != 0)
+        failed = p3_map_file(m->counters, m->counters_size, fd, block.at + block.header.counters_offset);
+    return end_block(file, fd, &block, failed);
 }
 
 void p3_file_close(struct p3_file *file) {
     if (file->header != NULL)
         munmap(file->header, file->page);
-    if (file->fd >= 0 && ours(file, file->fd))
+    if (ours(file, file->fd))
         close(file->fd);
     *file = (struct p3_file){.fd = -1};
 }

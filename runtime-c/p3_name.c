@@ -1,109 +1,165 @@
-/* Where the raw profile goes, and how the runtime complains. */
+/* Where the raw profile goes. Everything that the program may change is read once, at the start. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char DEFAULT_PATTERN[] = "p3-%k-%p.p3raw";
 
-void p3_complain(const char *subject, const char *problem) {
-    char line[512];
-    int n = snprintf(line, sizeof line, "p3: %s: %s\n", subject, problem);
-    size_t length = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
-    if (length > 0)
-        line[length - 1] = '\n';
-    ssize_t written = write(2, line, length);
-    (void)written;
+static char pattern[P3_PATH_MAX];
+static uint64_t reserve_wanted;
+/* The root folder as it was at the start: a way out of chroot(). */
+static struct {
+    int fd;
+    dev_t dev;
+    ino_t ino;
+} root = {.fd = -1};
+
+/* A program with more rights than its caller writes where it would without us. */
+static const char *environment(const char *name) {
+    return getauxval(AT_SECURE) != 0 ? NULL : getenv(name);
 }
 
-/* Appends `text`; SIZE_MAX when it does not fit. */
-static size_t append(char *out, size_t size, size_t at, const char *text) {
-    size_t n = strlen(text);
-    if (at == SIZE_MAX || n >= size - at)
-        return SIZE_MAX;
-    memcpy(out + at, text, n + 1);
-    return at + n;
+int p3_move_up(int fd) {
+    enum { HIGH = 200 };
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH);
+    if (fd >= 0)
+        close(fd);
+    return high;
+}
+
+static void remember_root(void) {
+    struct stat s;
+    root.fd = p3_move_up(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (root.fd >= 0 && fstat(root.fd, &s) == 0) {
+        root.dev = s.st_dev;
+        root.ino = s.st_ino;
+    }
+}
+
+void p3_name_start(void) {
+    const char *text = environment("P3_PROFILE_FILE"), *reserve = environment("P3_PROFILE_RESERVE");
+    if (text == NULL || *text == 0)
+        text = DEFAULT_PATTERN;
+    /* An absolute path that is too long is too long as it stands, and is said to be when it is used. */
+    if (p3_append(pattern, sizeof pattern, 0, text) == SIZE_MAX)
+        memset(pattern, '/', sizeof pattern - 1);
+    reserve_wanted = reserve == NULL ? 0 : (strtoull(reserve, NULL, 10) & 0xfffff) << 20;
+    remember_root();
+}
+
+uint64_t p3_reserve_wanted(void) { return reserve_wanted; }
+
+/* Programs close descriptors that are not theirs, and the number may be another folder by now. */
+static int root_is_ours(void) {
+    struct stat s;
+    return root.fd >= 0 && fstat(root.fd, &s) == 0 && s.st_dev == root.dev && s.st_ino == root.ino;
+}
+
+void p3_name_end(void) {
+    if (root_is_ours())
+        close(root.fd);
+    root.fd = -1;
+}
+
+struct p3_place p3_place(const char *path) {
+    struct p3_place place = {AT_FDCWD, path};
+    if (*path == '/' && path[1] != 0 && root_is_ours())
+        place = (struct p3_place){root.fd, path + strspn(path, "/")};
+    return place;
 }
 
 static size_t append_field(char *out, size_t size, size_t at, char field, uint32_t copy) {
-    char text[256] = {field, 0};
+    char other[3] = {'%', field, 0};
     switch (field) {
     case 'p':
-        snprintf(text, sizeof text, "%ld", (long)getpid());
-        break;
+        return p3_append_number(out, size, at, (uint64_t)getpid(), 10);
     case 'k':
-        snprintf(text, sizeof text, "%u", (unsigned)copy);
-        break;
+        return p3_append_number(out, size, at, copy, 10);
     case 'h':
-        if (gethostname(text, sizeof text - 1) != 0)
-            strcpy(text, "localhost");
-        break;
+        return p3_append(out, size, at, *p3_process()->host != 0 ? p3_process()->host : "localhost");
     case '%':
-        break;
+        return p3_append(out, size, at, "%");
     default: /* not ours: as it stands */
-        text[0] = '%', text[1] = field, text[2] = 0;
+        return p3_append(out, size, at, other);
     }
-    return append(out, size, at, text);
 }
 
-static size_t expand(char *out, size_t size, size_t at, const char *pattern, uint32_t copy) {
-    if (at == 0)
-        out[0] = 0;
+static size_t expand(char *out, size_t size, size_t at, uint32_t copy) {
     for (const char *p = pattern; *p != 0; p++) {
         char one[2] = {*p, 0};
         at = *p == '%' && p[1] != 0 ? append_field(out, size, at, *++p, copy)
-                                    : append(out, size, at, one);
+                                    : p3_append(out, size, at, one);
     }
     return at;
 }
 
-static int make_folders(char *path) {
-    for (char *p = path + 1; *p != 0; p++) {
-        if (*p != '/')
-            continue;
-        *p = 0;
-        int failed = mkdir(path, 0777) != 0 && errno != EEXIST && errno != EISDIR;
-        if (failed)
-            p3_complain(path, strerror(errno));
-        *p = '/';
-        if (failed)
-            return -1;
+/* Puts "-N" before the extension. */
+static size_t number(char *out, size_t size, size_t at, int n) {
+    enum { LONGEST = 200 };
+    char extension[LONGEST + 1] = "";
+    if (n == 0 || at == SIZE_MAX)
+        return at;
+    char *slash = strrchr(out, '/'), *dot = strrchr(out, '.');
+    if (dot != NULL && (slash == NULL || dot > slash) && out + at - dot <= LONGEST) {
+        memcpy(extension, dot, (size_t)(out + at - dot) + 1);
+        at = (size_t)(dot - out);
+    }
+    at = p3_append_number(out, size, p3_append(out, size, at, "-"), (uint64_t)n, 10);
+    return p3_append(out, size, at, extension);
+}
+
+int p3_file_name(char *out, size_t size, uint32_t copy, int n) {
+    const char *folder = p3_process()->folder;
+    out[0] = 0;
+    size_t at = *pattern == '/' || *folder == 0
+                    ? 0
+                    : p3_append(out, size, p3_append(out, size, 0, folder), "/");
+    at = expand(out, size, at, copy);
+    if (number(out, size, at, n) == SIZE_MAX) {
+        p3_complain("P3_PROFILE_FILE", "file name too long", 0);
+        return P3_SAID;
     }
     return 0;
 }
 
-/* Puts "-N" before the extension. */
-static size_t number(char *out, size_t size, size_t at, int n) {
-    char text[300], *slash = strrchr(out, '/'), *dot = strrchr(out, '.');
-    if (n == 0 || at == SIZE_MAX)
-        return at;
-    if (dot == NULL || (slash != NULL && dot < slash) || strlen(dot) > 200)
-        dot = out + at;
-    snprintf(text, sizeof text, "-%d%s", n, dot);
-    return append(out, size, (size_t)(dot - out), text);
+/* Whether a folder lies in the one in which the process began. */
+static int is_inside(const char *path) {
+    const char *folder = p3_process()->folder;
+    size_t n = strlen(folder);
+    if (strstr(path, "/../") != NULL || n == 0)
+        return 0;
+    return n == 1 || (strncmp(path, folder, n) == 0 && path[n] == '/');
 }
 
-/* The working folder of the program may change. */
-static size_t absolute(char *out, size_t size) {
-    if (getcwd(out, size) == NULL)
-        return out[0] = 0, 0;
-    return append(out, size, strlen(out), "/");
-}
-
-int p3_file_name(char *out, size_t size, uint32_t copy, int n) {
-    const char *pattern = getenv("P3_PROFILE_FILE");
-    if (pattern == NULL || *pattern == 0)
-        pattern = DEFAULT_PATTERN;
-    size_t at = *pattern == '/' ? 0 : absolute(out, size);
-    at = expand(out, size, at, pattern, copy);
-    if (number(out, size, at, n) == SIZE_MAX) {
-        p3_complain("P3_PROFILE_FILE", "file name too long");
-        return -1;
+static int make_folder(const char *path) {
+    struct p3_place place = p3_place(path);
+    if (mkdirat(place.folder, place.name, 0777) != 0) {
+        if (errno == EEXIST || errno == EISDIR)
+            return 0;
+        p3_complain(path, "cannot make this folder", errno);
+        return P3_SAID;
     }
-    return make_folders(out);
+    if (geteuid() == 0 && !is_inside(path))
+        p3_complain(path, "made this folder, as root and outside of the working folder", 0);
+    return 0;
+}
+
+int p3_make_folders(char *path) {
+    for (char *p = path + 1; *p != 0; p++) {
+        if (*p != '/')
+            continue;
+        *p = 0;
+        int failed = make_folder(path);
+        *p = '/';
+        if (failed)
+            return failed;
+    }
+    return 0;
 }

@@ -12,14 +12,16 @@
 static struct p3_process process;
 static int known, identified;
 
-static void append(const char *text, size_t n) {
+/* Where it stands now. */
+static const char *append(const char *text, size_t n) {
+    const char *at = process.text + process.text_size;
     memcpy(process.text + process.text_size, text, n);
     process.text_size += (uint32_t)n;
     process.text[process.text_size++] = 0;
+    return at;
 }
 
-/* Reads up to `size` bytes from the start of a file; -1 when there is none. */
-static ssize_t read_file(const char *path, char *out, size_t size) {
+ssize_t p3_read_file(const char *path, char *out, size_t size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     size_t n = 0;
     ssize_t got = fd < 0 ? -1 : 1;
@@ -34,7 +36,7 @@ static ssize_t read_file(const char *path, char *out, size_t size) {
 
 /* The kernel's list has a zero behind each argument, as ours; one byte more tells whether it was cut. */
 static void find_arguments(void) {
-    ssize_t n = read_file("/proc/self/cmdline", process.text, P3_RAW_ARGUMENTS_MAX + 1);
+    ssize_t n = p3_read_file("/proc/self/cmdline", process.text, P3_RAW_ARGUMENTS_MAX + 1);
     if (n <= 0) {
         process.process |= P3_RAW_ARGUMENTS_UNKNOWN;
         return;
@@ -53,15 +55,15 @@ static void find_arguments(void) {
 static void find_folder(void) {
     char folder[P3_PATH_MAX];
     if (getcwd(folder, sizeof folder) == NULL)
-        folder[0] = 0;
-    append(folder, strlen(folder));
+        folder[0] = 0; /* it was removed */
+    process.folder = append(folder, strlen(folder));
 }
 
 static void find_host(void) {
     struct utsname name;
     if (uname(&name) != 0)
         name.nodename[0] = 0;
-    append(name.nodename, strnlen(name.nodename, 200));
+    process.host = append(name.nodename, strnlen(name.nodename, 200));
 }
 
 /* The system call: its wrapper is not safe in a forked child everywhere. */

@@ -5,35 +5,81 @@
 #include "p3_profile.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 static struct p3_module *modules;
 static struct p3_file live = {.fd = -1};
-static char path[PATH_MAX];
+static char path[P3_PATH_MAX];
 static int lost;
 static int child;
 
-struct p3_file *p3_live_file(void) { return live.fd >= 0 ? &live : NULL; }
+struct p3_file *p3_live_file(void) { return live.header != NULL ? &live : NULL; }
 
 void p3_count_lost(void) {
-    if (__atomic_exchange_n(&lost, 1, __ATOMIC_RELAXED) == 0)
-        p3_complain("profile", "out of memory, counts are lost");
-    if (live.fd >= 0)
+    if (live.header != NULL)
         __atomic_fetch_or(&live.header->flags, P3_RAW_LOST, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&lost, 1, __ATOMIC_RELAXED) != 0)
+        return;
+    struct p3_quiet before = p3_enter();
+    p3_complain("profile", "out of memory, counts are lost", 0);
+    p3_leave(before);
 }
 
-/* Creates the profile under the first name that is free; an errno. */
+/* Sets `path` to the n-th name, and asks whether it is taken: 1, 0, or P3_SAID. */
+static int taken(const struct p3_module *module, int n) {
+    int failed = p3_file_name(path, sizeof path, module->copy, n);
+    return failed ? failed : p3_file_taken(path);
+}
+
+/* Sets `path` to a free name from the n-th on: its number, or P3_SAID. Few steps, even where thousands are taken. */
+static int find_name(const struct p3_module *module, int n) {
+    int before = n - 1, answer;
+    for (int step = 1; (answer = taken(module, n)) > 0 && n < 1 << 28; step *= 2) {
+        before = n;
+        n += step;
+    }
+    while (answer == 0 && n - before > 1) {
+        int middle = before + (n - before) / 2;
+        if (taken(module, middle) > 0)
+            before = middle;
+        else
+            n = middle;
+    }
+    return answer < 0 || taken(module, n) < 0 ? P3_SAID : n;
+}
+
+/* No profile goes to /dev/null, and none may go beside another device, or a folder. */
+static int check_pattern(const struct p3_module *module) {
+    struct stat s;
+    int failed = p3_file_name(path, sizeof path, module->copy, 0);
+    if (failed)
+        return failed;
+    struct p3_place place = p3_place(path);
+    if (fstatat(place.folder, place.name, &s, 0) != 0 || S_ISREG(s.st_mode))
+        return 0;
+    if (S_ISCHR(s.st_mode) && s.st_rdev == makedev(1, 3))
+        return P3_OFF;
+    p3_complain(path, "no profile can be written there: this is not a file", 0);
+    return P3_SAID;
+}
+
+/* Creates the profile under the first name that is free. */
 static int create(struct p3_file *file, const struct p3_module *module) {
-    for (int n = 0; n < 10000; n++) {
-        if (p3_file_name(path, sizeof path, module->copy, n) != 0)
-            return -1; /* said already */
-        int failed = p3_file_create(file, path, module);
+    enum { TRIES = 1000 }; /* others may be looking for names as well */
+    int failed = check_pattern(module);
+    if (failed)
+        return failed;
+    for (int i = 0, n = 0; i < TRIES; i++) {
+        n = find_name(module, n);
+        if (n < 0)
+            return n;
+        failed = p3_file_create(file, path, module);
         if (!failed && child)
             file->header->flags = P3_RAW_CHILD;
         if (failed != EEXIST)
@@ -42,38 +88,34 @@ static int create(struct p3_file *file, const struct p3_module *module) {
     return EEXIST;
 }
 
-/* Maps a module's counters over their place in the profile: what was counted before is there,
- * and each increment will be at once. */
 static int go_live(struct p3_module *m) {
-    uint64_t offset;
-    if (m->counters_size == 0 || m->page != live.page)
-        return m->counters_size == 0 ? p3_file_module(&live, m, &offset) : EINVAL;
-    int failed = p3_file_module(&live, m, &offset);
-    if (failed)
-        return failed;
-    void *at = mmap(m->counters, m->counters_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                    live.fd, (off_t)offset);
-    return at == MAP_FAILED ? errno : 0;
+    int fd = p3_file_open(&live);
+    if (fd < 0)
+        return EBADF;
+    int failed = m->counters_size != 0 && m->page != live.page ? EINVAL : p3_file_module_live(&live, fd, m);
+    close(fd);
+    return failed;
 }
 
 static void fall_back(int failed) {
-    if (failed > 0) {
-        char text[160] = "counts are kept in memory until exit: ";
-        strncat(text, strerror(failed), sizeof text - strlen(text) - 1);
-        p3_complain(path, text);
-    }
-}
-
-static void start(struct p3_module *m) {
-    if (live.fd < 0)
-        return;
-    int failed = go_live(m);
-    m->live = failed == 0;
-    fall_back(failed);
+    if (failed > 0)
+        p3_complain(path, "counts are kept in memory until exit", failed);
 }
 
 static struct p3_table *table_of(const struct p3_module *m, uint32_t i) {
     return m->functions[i].kind == P3_HASH ? m->functions[i].counts : NULL;
+}
+
+static void start(struct p3_module *m) {
+    uint64_t tables = 0;
+    if (live.header != NULL) {
+        int failed = go_live(m);
+        m->live = failed == 0;
+        fall_back(failed);
+    }
+    for (uint32_t i = 0; i < m->n_functions; i++)
+        tables += table_of(m, i) != NULL;
+    p3_arena_reserve(tables, m->next == NULL ? p3_reserve_wanted() : 0);
 }
 
 static void empty(struct p3_table *table) {
@@ -82,15 +124,20 @@ static void empty(struct p3_table *table) {
     memset(table->level, 0, sizeof table->level);
 }
 
-/* The child counts for itself, from zero, in a profile of its own. */
-static void in_child(void) {
-    int saved = errno;
-    p3_file_close(&live);
+static void forget_tables(void) {
     for (struct p3_module *m = modules; m != NULL; m = m->next)
         for (uint32_t i = 0; i < m->n_functions; i++)
             if (table_of(m, i) != NULL)
                 empty(table_of(m, i));
     p3_arena_forget();
+}
+
+/* The child counts for itself, from zero, in a profile of its own. Other threads of the parent are not here,
+ * and what they locked will stay so: see the table in p3_internal.h. */
+static void in_child(void) {
+    struct p3_quiet before = p3_enter();
+    p3_file_close(&live);
+    forget_tables();
     for (struct p3_module *m = modules; m != NULL; m = m->next) {
         if (m->live) /* the parent's counters are shared: leave them before writing anything */
             mmap(m->counters, m->counters_size, PROT_READ | PROT_WRITE,
@@ -102,65 +149,80 @@ static void in_child(void) {
     lost = 0;
     child = 1;
     p3_process_forked();
-    if (modules != NULL) {
+    if (modules != NULL)
         fall_back(create(&live, modules));
-        for (struct p3_module *m = modules; m != NULL; m = m->next)
-            start(m);
-    }
-    errno = saved;
+    for (struct p3_module *m = modules; m != NULL; m = m->next)
+        start(m);
+    p3_leave(before);
 }
 
 static int same_program(const struct p3_module *a, const struct p3_module *b) {
     return memcmp(a->program, b->program, sizeof a->program) == 0 && a->copy == b->copy;
 }
 
-void __p3_register(struct p3_module *module) {
-    int saved = errno;
-    if (module->abi != P3_ABI) {
-        p3_complain("runtime", "a module was rewritten by another version; rewrite all of them");
-        return;
-    }
-    for (struct p3_module *m = modules; m != NULL; m = m->next)
-        if (m == module)
-            return;
-    if (modules == NULL) {
-        pthread_atfork(NULL, NULL, in_child);
-        fall_back(create(&live, module));
-        p3_arena_restart();
-    } else if (!same_program(modules, module)) {
-        p3_complain("runtime", "modules of two rewritings in one program; the later are ignored");
-        return;
-    }
+static int is_registered(const struct p3_module *module) {
+    const struct p3_module *m = modules;
+    while (m != NULL && m != module)
+        m = m->next;
+    return m != NULL;
+}
+
+/* In a library, these two tell dlclose() from the end of the process, in which other threads still count:
+ * there, functions given to atexit() run before all destructors; at dlclose(), one of the first destructors, which
+ * is the compiler's, runs them. This one comes before that. */
+static int destroying, ending;
+__attribute__((destructor)) static void destroy(void) { destroying = 1; }
+static void leave(void) { ending |= !destroying; }
+
+static void start_process(struct p3_module *first) {
+    p3_align_break();
+    p3_name_start();
+    pthread_atfork(NULL, NULL, in_child);
+    ending = atexit(leave) != 0;
+    fall_back(create(&live, first));
+    p3_arena_restart();
+}
+
+static void add_module(struct p3_module *module) {
+    if (modules == NULL)
+        start_process(module);
     module->next = modules;
     modules = module;
     start(module);
-    for (uint32_t i = 0; i < module->n_functions && live.fd >= 0; i++)
+    for (uint32_t i = 0; i < module->n_functions && live.header != NULL; i++)
         if (table_of(module, i) != NULL)
             p3_arena_move(table_of(module, i));
-    errno = saved;
+}
+
+void __p3_register(struct p3_module *module) {
+    struct p3_quiet before = p3_enter();
+    if (module->abi != P3_ABI)
+        p3_complain("runtime", "a module was rewritten by another version; rewrite all of them", 0);
+    else if (modules != NULL && !same_program(modules, module))
+        p3_complain("runtime", "modules of two rewritings in one program; the later are ignored", 0);
+    else if (!is_registered(module))
+        add_module(module);
+    p3_leave(before);
 }
 
 /* Writes to `file` what is only in memory; an errno. */
 static int store(struct p3_file *file) {
-    uint64_t offset;
-    int failed = 0;
+    int fd = p3_file_open(file), failed = 0;
     for (struct p3_module *m = modules; m != NULL && !failed; m = m->next)
         if (!m->live)
-            failed = p3_file_module(file, m, &offset);
+            failed = fd < 0 ? EBADF : p3_file_module(file, fd, m);
     if (!failed)
-        failed = p3_arena_store(file);
+        failed = p3_arena_store(file, fd);
+    if (fd >= 0)
+        close(fd);
     __atomic_fetch_or(&file->header->flags, lost || failed ? P3_RAW_LOST : 0u, __ATOMIC_RELAXED);
     return failed;
 }
 
 /* Other threads are still inside functions: theirs is no normal end. */
 static int alone(void) {
-    char text[1024] = "", *p = text;
-    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0 || (p = strrchr(text, ')')) == NULL)
+    char text[1024] = "", *p;
+    if (p3_read_file("/proc/self/stat", text, sizeof text - 1) <= 0 || (p = strrchr(text, ')')) == NULL)
         return 1;
     /* The number of threads is the 18th field behind the name. */
     for (int field = 0; field < 18 && p != NULL; field++)
@@ -170,42 +232,41 @@ static int alone(void) {
 
 static uint32_t ended(void) { return alone() ? P3_RAW_ENDED : 0u; }
 
-/* Without a live profile: writes one. A later one replaces it. */
+static void remove_file(void) {
+    struct p3_place place = p3_place(path);
+    unlinkat(place.folder, place.name, 0);
+}
+
+/* Without a live profile: writes one. A later one replaces it, and has the same id. */
 static int write_whole(void) {
     static int written;
     struct p3_file file = {.fd = -1};
     if (written)
-        unlink(path);
+        remove_file();
     int failed = create(&file, modules);
     if (!failed && (failed = store(&file)) != 0)
-        unlink(path);
+        remove_file();
     if (!failed)
         __atomic_fetch_or(&file.header->flags, ended(), __ATOMIC_RELAXED);
     written = !failed;
     p3_file_close(&file);
+    return failed == P3_OFF ? 0 : failed;
+}
+
+/* What was counted is in the file. */
+static int write_profile(void) {
+    int failed = live.header == NULL ? write_whole() : store(&live);
+    if (failed > 0)
+        p3_complain(path, "counts are lost", failed);
     return failed;
 }
 
-static int finish(int at_exit) {
-    int saved = errno, failed = 0;
-    if (modules == NULL)
-        return 0;
-    if (live.fd < 0)
-        failed = write_whole();
-    else if (at_exit) {
-        failed = store(&live);
-        __atomic_fetch_or(&live.header->flags, ended(), __ATOMIC_RELAXED);
-    }
-    if (failed > 0) {
-        char text[160] = "counts are lost: ";
-        strncat(text, strerror(failed), sizeof text - strlen(text) - 1);
-        p3_complain(path, text);
-    }
-    errno = saved;
+int p3_profile_dump(void) {
+    struct p3_quiet before = p3_enter();
+    int failed = modules != NULL && live.header == NULL ? write_profile() : 0;
+    p3_leave(before);
     return failed ? -1 : 0;
 }
-
-int p3_profile_dump(void) { return finish(0); }
 
 void p3_profile_reset(void) {
     for (struct p3_module *m = modules; m != NULL; m = m->next) {
@@ -218,7 +279,24 @@ void p3_profile_reset(void) {
     }
 }
 
-static void at_exit(void) { finish(1); }
+/* Of a library that is unloaded: its counters go with it. */
+static void let_go(void) {
+    forget_tables();
+    p3_file_close(&live);
+    p3_name_end();
+}
+
+static void at_exit(void) {
+    struct p3_quiet before = p3_enter();
+    if (modules != NULL) {
+        write_profile();
+        if (live.header != NULL)
+            __atomic_fetch_or(&live.header->flags, ended(), __ATOMIC_RELAXED);
+        if (!ending)
+            let_go();
+    }
+    p3_leave(before);
+}
 
 /* The last of all destructors: what they count is in the profile. */
 __attribute__((section(".fini_array.00000"), used)) static void (*const last)(void) = at_exit;

@@ -30,7 +30,7 @@ help:
 
 obj/runtime/%.o: runtime/%.c $(wildcard runtime/*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -O2 -fPIC -c $< -o $@
+	$(CC) -std=c11 -O2 -fPIE -c $< -o $@
 
 # $(1): folder below which the modules are; $(2): module
 define p3_object

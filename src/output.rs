@@ -16,9 +16,11 @@ const RUNTIME: &[(&str, &str)] = &[
     ("p3_file.c", include_str!("../runtime-c/p3_file.c")),
     ("p3_format.h", include_str!("../runtime-c/p3_format.h")),
     ("p3_internal.h", include_str!("../runtime-c/p3_internal.h")),
+    ("p3_layout.c", include_str!("../runtime-c/p3_layout.c")),
     ("p3_name.c", include_str!("../runtime-c/p3_name.c")),
     ("p3_process.c", include_str!("../runtime-c/p3_process.c")),
     ("p3_profile.h", include_str!("../runtime-c/p3_profile.h")),
+    ("p3_quiet.c", include_str!("../runtime-c/p3_quiet.c")),
     ("p3_register.c", include_str!("../runtime-c/p3_register.c")),
     ("p3_table.c", include_str!("../runtime-c/p3_table.c")),
 ];

@@ -2,39 +2,10 @@
 
 mod support;
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::{PROF, copy_modules, link, llvm, merge, paths, rewrite, run, runtime};
-
-/// Compiles C (or C++) source to a module.
-fn module(name: &str, source: &str, flags: &[&str], dir: &Path) -> PathBuf {
-    std::fs::create_dir_all(dir).unwrap();
-    let file = dir.join(name);
-    std::fs::write(&file, source).unwrap();
-    let out = file.with_extension("bc");
-    let mut clang = Command::new(llvm("clang"));
-    run(clang
-        .args(flags)
-        .args(["-w", "-emit-llvm", "-c"])
-        .arg(file)
-        .arg("-o")
-        .arg(&out));
-    out
-}
-
-/// Counts by function name of paths that end at an exit.
-fn exits(profile: &Path) -> BTreeMap<String, u64> {
-    let mut sums = BTreeMap::new();
-    for (key, n) in paths(profile) {
-        if key.4 == "exit" {
-            *sums.entry(key.1).or_default() += n;
-        }
-    }
-    sums
-}
+use support::{PROF, copy_modules, exits, link, llvm, merge, module, paths, rewrite, run, runtime};
 
 const WORKER: &str = r#"
     #include <stdio.h>

@@ -1,6 +1,7 @@
 //! What the integration tests share: compiling, rewriting, linking, running, merging.
 #![allow(dead_code)]
 
+pub mod driver;
 pub mod generate;
 pub mod trace;
 
@@ -264,6 +265,33 @@ pub fn merge(dir: &Path) -> PathBuf {
         .arg(dir.join("raw"))
         .env("PATH", ""));
     merged
+}
+
+/// Compiles C (or C++) source to a module.
+pub fn module(name: &str, source: &str, flags: &[&str], dir: &Path) -> PathBuf {
+    std::fs::create_dir_all(dir).unwrap();
+    let file = dir.join(name);
+    std::fs::write(&file, source).unwrap();
+    let out = file.with_extension("bc");
+    let mut clang = Command::new(llvm("clang"));
+    run(clang
+        .args(flags)
+        .args(["-w", "-emit-llvm", "-c"])
+        .arg(file)
+        .arg("-o")
+        .arg(&out));
+    out
+}
+
+/// Counts by function name of paths that end at an exit.
+pub fn exits(profile: &Path) -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
+    for (key, n) in paths(profile) {
+        if key.4 == "exit" {
+            *sums.entry(key.1).or_default() += n;
+        }
+    }
+    sums
 }
 
 /// A path as other programs see it: module, function, start, blocks, end, target of the back edge.

@@ -2,11 +2,16 @@
 #include "p3_abi.h"
 #include "p3_profile.h"
 
+#include <errno.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,6 +107,110 @@ static void signals(void) {
     printf("%d\n", handled);
 }
 
+static void count_ids(uint64_t from, uint64_t to) {
+    for (uint64_t i = from; i < to; i++)
+        __p3_count(tables, i);
+}
+
+/* Counts what the second argument says under strict seccomp, and ends. */
+static void sandbox(const char *ids) {
+    uint64_t n = strtoull(ids, NULL, 10);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
+        _exit(9);
+    __p3_add(&counters[3]);
+    count_ids(0, n);
+    syscall(SYS_exit, 0);
+}
+
+static void limit_memory(rlim_t soft) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = soft;
+    setrlimit(RLIMIT_AS, &limit);
+}
+
+/* Without memory for a while, and then with it. */
+static void lose(void) {
+    errno = 77;
+    limit_memory(1);
+    count_ids(0, 200000);
+    limit_memory(RLIM_INFINITY);
+    count_ids(200000, 400000);
+    if (errno != 77)
+        abort();
+}
+
+static void *count_cancelled(void *unused) {
+    (void)unused;
+    pthread_cancel(pthread_self());
+    count_hash(__p3_count);
+    return tables;
+}
+
+/* errno stays, and no thread ends, while tables grow and when modules register; nothing can be said. */
+static void notice(void) {
+    void *result;
+    for (int fd = 2; fd < 1024; fd++)
+        close(fd);
+    pthread_t thread;
+    struct p3_module other = module;
+    errno = 77;
+    __p3_register(&module);
+    other.abi++;
+    __p3_register(&other);
+    other = module;
+    other.copy++;
+    __p3_register(&other);
+    if (errno != 77)
+        abort();
+    pthread_create(&thread, NULL, count_cancelled, NULL);
+    pthread_join(thread, &result);
+    if (result != tables)
+        abort();
+}
+
+/* A child after what programs do to their environment. */
+static void stray(const char *how) {
+    if (strcmp(how, "clearenv") == 0)
+        clearenv();
+    if (strcmp(how, "chdir") == 0 && chdir("/") != 0)
+        abort();
+    if (strcmp(how, "chroot") == 0 && (chroot("jail") != 0 || chdir("/") != 0))
+        abort();
+    if (fork() == 0) {
+        count_ids(0, 10000);
+        exit(0);
+    }
+    wait(NULL);
+}
+
+/* Children of a process with threads that allocate, lock and count. */
+static volatile int running = 1;
+static void *keep_busy(void *unused) {
+    for (unsigned i = 0; running; i++) {
+        free(malloc(i % 4096 + 1));
+        setenv("P3_TEST_BUSY", i % 2 ? "a" : "b", 1);
+        __p3_count_atomic(tables, i % 20000);
+    }
+    return unused;
+}
+
+static void fork_often(void) {
+    pthread_t thread[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread[i], NULL, keep_busy, NULL);
+    for (int i = 0; i < 200; i++) {
+        if (fork() == 0) {
+            count_ids(0, 3000);
+            _exit(0);
+        }
+        wait(NULL);
+    }
+    running = 0;
+    for (int i = 0; i < 3; i++)
+        pthread_join(thread[i], NULL);
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     __p3_register(&module); /* once more: nothing happens */
@@ -133,6 +242,16 @@ int main(int argc, char **argv) {
     }
     if (strcmp(what, "signals") == 0)
         signals();
+    if (strcmp(what, "sandbox") == 0)
+        sandbox(argv[2]);
+    if (strcmp(what, "lose") == 0)
+        lose();
+    if (strcmp(what, "notice") == 0)
+        notice();
+    if (strcmp(what, "stray") == 0)
+        stray(argv[2]);
+    if (strcmp(what, "fork_often") == 0)
+        fork_often();
     if (strcmp(what, "stop") == 0) {
         counters[4]++;
         count_hash(__p3_count);
@@ -143,8 +262,7 @@ int main(int argc, char **argv) {
             close(fd);
         if (chdir("/") != 0)
             return 9;
-        for (uint64_t i = 0; i < 100000; i++)
-            __p3_count(tables, i);
+        count_ids(0, 100000);
     }
     return 3;
 }

@@ -1,0 +1,123 @@
+/* Addresses that copies have in common, for programs whose path depends on them: copies differ in the size
+ * of code and counters, behind which the heap begins, and in what their tables map. */
+#define _GNU_SOURCE
+#include "p3_internal.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if UINTPTR_MAX > UINT32_MAX
+enum { BREAK_SHIFT = 30 };
+#else
+enum { BREAK_SHIFT = 24 };
+#endif
+
+/* First byte of the object that this runtime is in; by the linker. */
+extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
+
+static int in_program(void) {
+    uintptr_t headers = (uintptr_t)getauxval(AT_PHDR), start = (uintptr_t)__ehdr_start;
+    return start != 0 && headers > start && headers - start < 4096;
+}
+
+/* With addresses at random there is nothing to gain. */
+static int addresses_are_fixed(void) {
+    int now = personality(0xffffffff);
+    return now != -1 && (now & ADDR_NO_RANDOMIZE) != 0;
+}
+
+static uintptr_t move_break(uintptr_t to) {
+#ifdef __GLIBC__
+    uintptr_t from = (uintptr_t)sbrk(0);
+    return from != UINTPTR_MAX && (to == 0 || sbrk((intptr_t)(to - from)) != (void *)-1) ? (uintptr_t)sbrk(0) : 0;
+#else /* musl's sbrk() knows no other value than 0 */
+    return (uintptr_t)syscall(SYS_brk, to);
+#endif
+}
+
+/* The distance to the boundary is far larger than copies differ: from where Linux puts programs without
+ * randomisation, 340 MB and more. It is given back: only addresses are used up. A limit on data would count
+ * it nevertheless. */
+void p3_align_break(void) {
+    static int done;
+    struct rlimit limit;
+    if (done)
+        return;
+    done = 1;
+    if (!in_program() || !addresses_are_fixed() || getrlimit(RLIMIT_DATA, &limit) != 0 ||
+        limit.rlim_cur != RLIM_INFINITY)
+        return;
+    uintptr_t from = move_break(0), to = (uintptr_t)p3_round_up(from, UINT64_C(1) << BREAK_SHIFT);
+    if (from == 0 || to <= from || move_break(to) != to)
+        return;
+    uintptr_t gap = (uintptr_t)p3_round_up(from, (uint64_t)sysconf(_SC_PAGESIZE));
+    if (gap < to)
+        munmap((void *)gap, to - gap);
+}
+
+#if defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED 1
+#endif
+
+#ifndef SANITIZED
+static void align(void) {
+    struct p3_quiet before = p3_enter();
+    p3_align_break();
+    p3_leave(before);
+}
+
+/* Before the constructors of shared libraries, of which libstdc++'s allocates. Linkers refuse this section
+ * in a shared library, for which objects are compiled with -fPIC. */
+#if !defined __PIC__ || defined __PIE__
+__attribute__((section(".preinit_array"), used)) static void (*const before_all)(void) = align;
+#endif
+__attribute__((section(".init_array.00000"), used)) static void (*const first)(void) = align;
+#endif
+
+/* Far from heap, libraries and stack, where mappings go that ask for this. Several runtimes in one process
+ * begin at different places. */
+static uintptr_t wanted(uint64_t size) {
+#if UINTPTR_MAX > UINT32_MAX && !defined SANITIZED
+    static uintptr_t next;
+    if (next == 0) {
+        uintptr_t none = 0, mine = (uintptr_t)&next >> 12 & 0xff;
+        __atomic_compare_exchange_n(&next, &none, (uintptr_t)1 << 45 | mine << 36, 0, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
+    }
+    return __atomic_fetch_add(&next, p3_round_up(size, 1 << 16), __ATOMIC_RELAXED);
+#else
+    (void)size;
+    return 0;
+#endif
+}
+
+static void *map_at(uintptr_t hint, uint64_t size) {
+    void *base = mmap((void *)hint, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
+
+void *p3_map(uint64_t size) {
+    for (int i = 0; i < 4; i++) {
+        uintptr_t hint = wanted(size);
+        void *base = map_at(hint, size);
+        if (base == NULL || hint == 0 || base == (void *)hint)
+            return base;
+        munmap(base, size);
+    }
+    return map_at(0, size);
+}
+
+int p3_map_file(void *base, uint64_t size, int fd, uint64_t offset) {
+    void *at = mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
+    return at == MAP_FAILED ? errno : 0;
+}
