@@ -63,7 +63,7 @@ static void find_host(void) {
     struct utsname name;
     if (uname(&name) != 0)
         name.nodename[0] = 0;
-    process.host = append(name.nodename, strnlen(name.nodename, 200));
+    process.host = append(name.nodename, strnlen(name.nodename, sizeof name.nodename));
 }
 
 /* The system call: its wrapper is not safe in a forked child everywhere. */
