@@ -8,13 +8,14 @@ TOOLS = clang-19 opt-19 llvm-profdata-19 ld.lld-19 g++ setarch
 VIEWERS = genhtml dot callgrind_annotate go npm chromium
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-tests build demo test lint corpus programs bench fuzz cross clean
+.PHONY: help setup setup-tests build demo test lint corpus programs bench fuzz peers cross clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests'
 	@echo 'make lint     formatting and clippy'
 	@echo 'make corpus   profile bzip2, lua and sqlite3 from Debian sources, check the profiles (minutes)'
 	@echo 'make fuzz     random programs and damaged files for SECONDS (default 600)'
+	@echo 'make peers    LLVM tests and csmith programs (SAMPLE and CSMITH of them, JOBS at a time) through every scheme'
 	@echo 'make programs BENCH=folder   profile programs given as prog/NAME/{prog.bc,link.sh,run-train.sh}'
 	@echo 'make cross    the runtime with gcc 12, clang 14 and 19, x86-64 and aarch64'
 	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (an hour and more)'
@@ -52,6 +53,13 @@ programs: build
 SECONDS ?= 600
 fuzz: setup
 	P3_FUZZ_SECONDS=$(SECONDS) P3_FUZZ_SEED=$${P3_FUZZ_SEED:-$$(date +%s)} $(CARGO) test --release --locked --test fuzz -- --nocapture
+
+# All of LLVM's tests take hours.
+SAMPLE ?= 1000
+CSMITH ?= 50
+JOBS ?= 0
+peers: setup
+	sh tools/peers.sh $(SAMPLE) $(CSMITH) $(JOBS)
 
 # Measured before is not measured again: bench-out/programs/results.json
 BENCH ?= bench-out/recipes

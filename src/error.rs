@@ -37,18 +37,6 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
-    /// The IR was read but could not be lowered to the control-flow view.
-    #[error("{path}: function {function}: {problem}; {remedy}", path = path.display())]
-    Lower {
-        /// The file.
-        path: PathBuf,
-        /// The function that was being read.
-        function: String,
-        /// What the loader said.
-        problem: String,
-        /// What to do.
-        remedy: String,
-    },
     /// A module could not be rewritten.
     #[error("{module}: copy {copy}: {problem}; {remedy}")]
     Emit {

@@ -5,7 +5,7 @@
 //! ```text
 //! names     symbols and file names as people and formats take them
 //! load      files, folders, magic numbers -> bytes, kind, content hash
-//! ir        control-flow view of all modules, lowered from llvm-ir
+//! ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
 //! dag       Ball–Larus DAG of each function: back edges, cuts, reduced graph
 //! weights   how often each edge is expected to run
 //! spantree  maximum spanning tree, event counting

@@ -1,48 +1,76 @@
-//! What the loader does not show: attributes that say not to profile, targets of `callbr`.
+//! Which loader reads a module: llvm-ir, told what it does not see, or LLVM itself where llvm-ir cannot.
 
-use super::{session, sites, sys};
+use super::{read, session, sys};
 use crate::error::Result;
-use crate::index::BlockId;
-use crate::ir::lower::{Hints, LoadOptions, load_program};
-use crate::ir::{FunctionBody, Program, SkipReason};
+use crate::ir::lower::{LoadOptions, Lowered, assemble, by_llvm_ir, lower, unreadable};
+use crate::ir::{Program, SkipReason};
 use crate::load::{Input, Kind};
 use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::basic_block::BasicBlock;
 use inkwell::context::Context;
-use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use rayon::prelude::*;
-use std::collections::HashMap;
 
-/// The attributes, and what they mean.
-const ATTRIBUTES: [(&str, SkipReason); 3] = [
+/// The attributes that say not to profile, and what they mean.
+const ATTRIBUTES: [(&str, SkipReason); 4] = [
+    ("naked", SkipReason::Naked),
     ("noprofile", SkipReason::NoProfile),
     ("skipprofile", SkipReason::SkipProfile),
     ("presplitcoroutine", SkipReason::Coroutine),
 ];
 
-/// Loads the inputs with all that is known of them; once more, with the targets of `callbr`, where there is
-/// one. Linear.
+/// What reads a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loader {
+    /// llvm-ir, and [`Loader::Llvm`] for a module that it cannot represent.
+    LlvmIr,
+    /// LLVM, through inkwell.
+    Llvm,
+}
+
+/// Loads all modules and assembles the program. Modules in parallel; linear.
 ///
 /// # Errors
-/// As [`load_program`].
-pub fn load(inputs: &[Input], mut options: LoadOptions) -> Result<Program> {
-    let hints = |input| Hints {
-        skip: skipped_functions(input),
-        ..Hints::default()
-    };
-    options.hints = inputs.par_iter().map(hints).collect();
-    let program = load_program(inputs, &options)?;
-    let bodies = program.modules.iter().flat_map(|m| &m.bodies);
-    let unknown = |b: &FunctionBody| b.skip == Some(SkipReason::CallBr);
-    if !bodies.into_iter().any(unknown) {
-        return Ok(program);
+/// Input that LLVM cannot read, and symbols that two modules define.
+pub fn load(inputs: &[Input], options: &LoadOptions) -> Result<Program> {
+    load_by(Loader::LlvmIr, inputs, options)
+}
+
+/// The same by a loader of choice: the program does not depend on it.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_by(loader: Loader, inputs: &[Input], options: &LoadOptions) -> Result<Program> {
+    let lowered = inputs.par_iter().map(|input| match loader {
+        Loader::LlvmIr => by_either(input, options),
+        Loader::Llvm => by_llvm(input, options),
+    });
+    assemble(inputs, lowered.collect::<Result<_>>()?)
+}
+
+/// Whether llvm-ir can represent a module.
+///
+/// # Errors
+/// Input that LLVM cannot read.
+pub fn llvm_ir_suffices(input: &Input) -> Result<bool> {
+    Ok(by_llvm_ir(input, &[], &LoadOptions::default())?.is_some())
+}
+
+fn by_either(input: &Input, options: &LoadOptions) -> Result<Lowered> {
+    let skip = skipped_functions(input);
+    match by_llvm_ir(input, &skip, options)? {
+        Some(lowered) => Ok(lowered),
+        None => by_llvm(input, options),
     }
-    for (hints, input) in options.hints.iter_mut().zip(inputs) {
-        hints.callbr = callbr_targets(input);
+}
+
+fn by_llvm(input: &Input, options: &LoadOptions) -> Result<Lowered> {
+    let context = session::context();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &input.name);
+    match context.create_module_from_ir(buffer) {
+        Ok(module) => Ok(lower(read::view(&module, &ATTRIBUTES), options)),
+        Err(message) => Err(unreadable(input, &message.to_string())),
     }
-    load_program(inputs, &options)
 }
 
 /// By ordinal of the definition: why attributes of the function say not to profile it. Empty when
@@ -63,33 +91,6 @@ fn skipped_functions(input: &Input) -> Vec<Option<SkipReason>> {
             .map(|&(_, why)| why)
     };
     sys::definitions(&module).map(skip).collect()
-}
-
-/// The successors of every `callbr`, by ordinal of the definition and block.
-fn callbr_targets(input: &Input) -> HashMap<(u32, BlockId), Vec<BlockId>> {
-    let context = session::context();
-    let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &input.name);
-    let mut targets = HashMap::new();
-    let Ok(module) = context.create_module_from_ir(buffer) else {
-        return targets;
-    };
-    for (ordinal, f) in (0..).zip(sys::definitions(&module)) {
-        let blocks = f.get_basic_blocks();
-        let numbers = blocks
-            .iter()
-            .enumerate()
-            .map(|(i, b)| (*b, BlockId::new(i)));
-        let numbers: HashMap<BasicBlock, BlockId> = numbers.collect();
-        for (i, block) in blocks.iter().enumerate() {
-            let end = sites::terminator(*block);
-            if sys::opcode(end) == LLVMOpcode::LLVMCallBr {
-                let succs =
-                    (0..sys::successor_count(end)).map(|s| numbers[&sys::successor(end, s)]);
-                targets.insert((ordinal, BlockId::new(i)), succs.collect());
-            }
-        }
-    }
-    targets
 }
 
 fn parse<'ctx>(context: &'ctx Context, input: &Input) -> Option<Module<'ctx>> {

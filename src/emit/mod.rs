@@ -12,6 +12,7 @@ mod edges;
 mod function;
 mod inspect;
 pub mod pgo;
+mod read;
 mod session;
 mod sites;
 mod sys;
@@ -19,7 +20,7 @@ mod trace;
 
 pub use admit::admit;
 pub use attributes::{Affected, Callers};
-pub use inspect::load;
+pub use inspect::{Loader, llvm_ir_suffices, load, load_by};
 pub use session::set_up;
 
 use crate::error::{Error, Result};

@@ -9,13 +9,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// In modules with more functions the graph is not built: an indirect call may reach every
 /// function of its type, which makes it quadratic.
-const MAX_FUNCTIONS: usize = 20_000;
+pub const MAX_FUNCTIONS: usize = 20_000;
 
 /// Calls within `module` by name, an indirect one to every function of its type. Empty when the
 /// module is too large, or has functions without names (llvm-ir-analysis panics on their calls).
 pub fn calls(module: &llvm_ir::Module) -> Vec<(String, String)> {
-    let unnamed = module.functions.iter().any(|f| f.name.is_empty());
-    if unnamed || module.functions.len() > MAX_FUNCTIONS {
+    let declared = module.func_declarations.iter().map(|f| &f.name);
+    let mut names = module.functions.iter().map(|f| &f.name).chain(declared);
+    if names.any(|n| n.is_empty()) || module.functions.len() > MAX_FUNCTIONS {
         return Vec::new();
     }
     let build = || {

@@ -1,7 +1,7 @@
 //! Our control-flow view of a program, free of any loader and of LLVM.
 //!
-//! [`lower`] is the one module that turns llvm-ir's data into this view; a second loader would
-//! sit beside it. Nothing after `ir` may know which loader ran.
+//! [`lower`] turns what a loader shows of a module into this view; llvm-ir's loader is part of it, the one on LLVM
+//! itself hands in the same plain data. Nothing after [`lower::view`] may know which loader ran.
 
 mod cfg;
 mod program;

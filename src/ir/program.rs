@@ -5,7 +5,7 @@ use crate::index::{FuncId, ModuleId};
 use serde::{Deserialize, Serialize};
 
 /// All input modules as one program.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     /// The modules, sorted by name.
     pub modules: Vec<Module>,
@@ -18,7 +18,7 @@ pub struct Program {
 }
 
 /// One input module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
     /// The name relative to the input argument, also the name in the output folders.
     pub name: String,
@@ -29,7 +29,7 @@ pub struct Module {
 }
 
 /// A function definition in one module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionBody {
     /// The symbol name.
     pub name: String,
@@ -65,7 +65,7 @@ pub enum Linkage {
 /// their counts add up. When it differs they are functions of their own that share a `unit`, so
 /// that one copy profiles all of them (which body runs depends on what the linker and the
 /// inliner chose in that copy).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgFunction {
     /// The symbol name.
     pub name: String,

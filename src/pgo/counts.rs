@@ -88,7 +88,7 @@ enum Found {
 /// # Errors
 /// Modules that cannot be read, and a profile that knows nothing of any.
 pub fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
-    let program = emit::load(inputs, LoadOptions::default())?;
+    let program = emit::load(inputs, &LoadOptions::default())?;
     let index = Index::new(profile);
     let mut joined = Joined {
         counts: Vec::new(),

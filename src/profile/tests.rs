@@ -3,7 +3,7 @@
 use super::report::Selection;
 use super::verdict::{Processes, Verdict};
 use super::{Profile, coverage, diff, export, raw};
-use crate::ir::lower::{LoadOptions, load_program};
+use crate::ir::lower::LoadOptions;
 use crate::manifest::{Manifest, Parts};
 use crate::partition::{FunctionInput, Scheme, all_paths, assign};
 use crate::plan::build::copy_plan;
@@ -215,7 +215,7 @@ fn empty_profile() -> Profile {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("m.ll"), PROGRAM).unwrap();
     let inputs = find_inputs(&[dir.path().to_path_buf()], Path::new("")).unwrap();
-    let program = load_program(&inputs, &LoadOptions::default()).unwrap();
+    let program = crate::emit::load(&inputs, &LoadOptions::default()).unwrap();
     let input = FunctionInput {
         cfg: &program.modules[0].bodies[0].cfg,
         unit: FuncId(0),

@@ -40,9 +40,8 @@ impl Analysis {
         let options = LoadOptions {
             include: config.include.clone(),
             exclude: config.exclude.clone(),
-            ..LoadOptions::default()
         };
-        let program = emit::load(inputs, options)?;
+        let program = emit::load(inputs, &options)?;
         check_filters(config, &program)?;
         clock.lap("parsed and lowered");
         let functions = functions(&program);

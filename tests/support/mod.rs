@@ -3,6 +3,7 @@
 
 pub mod driver;
 pub mod generate;
+pub mod peers;
 pub mod trace;
 
 use std::collections::BTreeMap;

@@ -8,7 +8,10 @@ use crate::ir::{Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction,
 use crate::load::Input;
 use std::collections::{HashMap, HashSet};
 
-/// Assembles the program from the lowered modules of `inputs`.
+/// Assembles the program from the lowered modules of `inputs`. Linear.
+///
+/// # Errors
+/// Symbols that two modules define.
 pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
     let mut scopes: Vec<Scope> = Vec::new();
     let mut calls = Vec::new();

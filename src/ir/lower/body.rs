@@ -1,14 +1,9 @@
-//! One function definition.
+//! One function definition: view → control flow, calls, lines.
 
-use super::super::{
-    Block, Call, Callee, Cfg, FunctionBody, Linkage, Loc, SkipReason, Span, Terminator,
-};
-use crate::index::BlockId;
-use either::Either;
-use llvm_ir::function::FunctionAttribute as Attr;
-use llvm_ir::instruction::InlineAssembly;
-use llvm_ir::{Constant, DebugLoc, HasDebugLoc, Instruction, Name, Operand, module};
-use std::collections::HashMap;
+use super::super::{Block, Call, Callee, Cfg, FunctionBody, Loc, SkipReason, Span, Terminator};
+use super::view::{BlockView, CallView, CalleeView, FunctionView, InstructionView, Location};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 /// Intrinsics that generate no instruction.
 const NO_CODE: &[&str] = &[
@@ -52,146 +47,86 @@ pub struct Files {
 }
 
 impl Files {
-    fn loc(&mut self, debug: &DebugLoc) -> Option<Loc> {
-        let line = debug.line;
+    fn loc(&mut self, location: Location) -> Option<Loc> {
+        let Location {
+            directory,
+            file,
+            line,
+        } = location;
         if line == 0 {
             return None;
         }
-        let key = (debug.directory.clone(), debug.filename.clone());
-        let file = *self.numbers.entry(key).or_insert_with(|| {
-            self.names.push(full_name(debug));
-            self.names.len() as u32 - 1
+        let key = (directory.map(Cow::into_owned), file.into_owned());
+        let names = &mut self.names;
+        let file = *self.numbers.entry(key).or_insert_with_key(|(dir, file)| {
+            names.push(full_name(dir.as_deref(), file));
+            names.len() as u32 - 1
         });
         Some(Loc { file, line })
     }
 }
 
-fn full_name(debug: &DebugLoc) -> String {
-    match &debug.directory {
-        Some(dir) if !dir.is_empty() && !debug.filename.starts_with('/') => {
-            format!("{}/{}", dir.trim_end_matches('/'), debug.filename)
+fn full_name(directory: Option<&str>, file: &str) -> String {
+    match directory {
+        Some(dir) if !dir.is_empty() && !file.starts_with('/') => {
+            format!("{}/{}", dir.trim_end_matches('/'), file)
         }
-        _ => debug.filename.clone(),
+        _ => file.to_string(),
     }
 }
 
-/// By name: functions that neither unwind nor fail to return.
-pub fn callees(module: &llvm_ir::Module) -> HashMap<&str, bool> {
-    // Declarations carry no function attributes in llvm-ir: their call sites have to say it.
-    module
-        .functions
-        .iter()
-        .map(|f| (f.name.as_str(), returns(&f.function_attributes)))
-        .collect()
-}
-
-fn returns(attributes: &[Attr]) -> bool {
-    attributes.contains(&Attr::NoUnwind) && attributes.contains(&Attr::WillReturn)
-}
-
-/// Alias → aliased function, where it is one.
-pub fn aliases(module: &llvm_ir::Module) -> HashMap<String, String> {
-    let target = |a: &module::GlobalAlias| match a.aliasee.as_ref() {
-        Constant::GlobalReference { name, .. } => Some((text(&a.name), text(name))),
-        _ => None,
-    };
-    module.global_aliases.iter().filter_map(target).collect()
-}
-
-/// The symbol behind a global's name.
-pub fn text(name: &Name) -> String {
-    match name {
-        Name::Name(n) => n.to_string(),
-        Name::Number(n) => n.to_string(),
-    }
-}
-
-/// Whether the module needs the C++ runtime.
-pub fn is_cxx(module: &llvm_ir::Module) -> bool {
-    let declared = module.func_declarations.iter().map(|f| &f.name);
+/// Whether a module that declares these functions needs the C++ runtime.
+pub fn is_cxx(declared: &[Cow<str>]) -> bool {
     let runtime = |n: &str| n.starts_with("__cxa_") || n.starts_with("__gxx_personality");
     let library = |n: &str| n.starts_with("_ZS") || n.starts_with("_ZNS") || n.starts_with("_ZNKS");
     let operators = |n: &str| n.starts_with("_Zn") || n.starts_with("_Zd");
     declared
-        .into_iter()
+        .iter()
         .any(|n| (runtime(n) && n != "__cxa_finalize") || library(n) || operators(n))
 }
 
-/// Lowers one definition. O(instructions). Direct callees are named, not resolved. `callbr` knows the
-/// successors of that terminator, of which llvm-ir shows only the first.
+/// Lowers one definition. O(instructions). Direct callees are named, not resolved. `returning`:
+/// [`super::view::ModuleView::returning`].
 pub fn lower(
-    function: &llvm_ir::Function,
-    callees: &HashMap<&str, bool>,
+    function: FunctionView,
+    returning: &HashSet<Cow<str>>,
     files: &mut Files,
-    callbr: &dyn Fn(BlockId) -> Option<Vec<BlockId>>,
 ) -> FunctionBody {
-    let numbers: HashMap<&Name, BlockId> = function
-        .basic_blocks
-        .iter()
-        .enumerate()
-        .map(|(i, b)| (&b.name, BlockId::new(i)))
-        .collect();
-    let mut lowering = Lowering {
-        numbers,
-        callees,
-        files,
-        callbr,
-    };
-    let blocks = function.basic_blocks.iter().enumerate();
-    let blocks = blocks
-        .map(|(i, b)| lowering.block(BlockId::new(i), b))
-        .collect();
+    let mut lowering = Lowering { returning, files };
+    let blocks = function.blocks.into_iter();
+    let blocks = blocks.map(|b| lowering.block(b)).collect();
     let cfg = Cfg { blocks };
     FunctionBody {
-        name: function.name.clone(),
-        linkage: linkage(function.linkage),
-        loc: function
-            .debugloc
-            .as_ref()
-            .and_then(|d| lowering.files.loc(d)),
-        skip: skip(function, &cfg),
+        name: function.name.into_owned(),
+        linkage: function.linkage,
+        loc: function.location.and_then(|l| lowering.files.loc(l)),
+        skip: skip(function.skip, &cfg),
         address_taken: false,
         cfg,
     }
 }
 
-fn linkage(linkage: module::Linkage) -> Linkage {
-    use module::Linkage as L;
-    match linkage {
-        L::Private | L::Internal => Linkage::Local,
-        L::AvailableExternally => Linkage::AvailableExternally,
-        L::LinkOnceAny | L::LinkOnceODR | L::WeakAny | L::WeakODR | L::Common => Linkage::Mergeable,
-        _ => Linkage::External,
-    }
-}
-
-fn skip(function: &llvm_ir::Function, cfg: &Cfg) -> Option<SkipReason> {
+/// Why a function is not profiled: it is naked, its control flow is beyond us, or `attributes` say so.
+fn skip(attributes: Option<SkipReason>, cfg: &Cfg) -> Option<SkipReason> {
     let has = |t: Terminator| cfg.blocks.iter().any(|b| b.terminator == t);
-    if function.function_attributes.contains(&Attr::Naked) {
-        Some(SkipReason::Naked)
+    let mut calls = cfg.blocks.iter().flat_map(|b| &b.calls);
+    if attributes == Some(SkipReason::Naked) {
+        attributes
     } else if has(Terminator::Funclet) {
         Some(SkipReason::Funclets)
-    } else if cfg.blocks.iter().any(opaque_callbr) {
+    } else if cfg.blocks.iter().any(repeats_target) {
         Some(SkipReason::CallBr)
-    } else if cfg
-        .blocks
-        .iter()
-        .flat_map(|b| &b.calls)
-        .any(starts_coroutine)
-    {
+    } else if calls.any(starts_coroutine) {
         Some(SkipReason::Coroutine)
     } else {
-        None
+        attributes
     }
 }
 
-/// Whether a block ends in a `callbr` whose targets are not known, or cannot be told apart.
-fn opaque_callbr(block: &Block) -> bool {
-    let mut targets = block.succs.clone();
-    targets.sort_unstable();
-    targets.dedup();
-    block.terminator == Terminator::CallBr
-        && (block.succs.is_empty() || targets.len() < block.succs.len())
+/// Whether a block ends in a `callbr` whose targets cannot be told apart.
+fn repeats_target(block: &Block) -> bool {
+    let distinct: HashSet<_> = block.succs.iter().collect();
+    block.terminator == Terminator::CallBr && distinct.len() < block.succs.len()
 }
 
 /// An unsplit coroutine calls `llvm.coro.begin`, a split one does not.
@@ -200,62 +135,55 @@ fn starts_coroutine(call: &Call) -> bool {
 }
 
 struct Lowering<'a> {
-    numbers: HashMap<&'a Name, BlockId>,
-    callees: &'a HashMap<&'a str, bool>,
+    returning: &'a HashSet<Cow<'a, str>>,
     files: &'a mut Files,
-    callbr: &'a dyn Fn(BlockId) -> Option<Vec<BlockId>>,
 }
 
 impl Lowering<'_> {
-    fn block(&mut self, b: BlockId, block: &llvm_ir::BasicBlock) -> Block {
-        let (terminator, succs) = self.terminator(b, &block.term);
-        let mut lowered = Block {
-            terminator,
-            succs,
-            instructions: 1,
+    fn block(&mut self, view: BlockView) -> Block {
+        let mut block = Block {
+            terminator: view.terminator,
+            succs: view.succs,
+            instructions: 0,
             calls: Vec::new(),
             may_leave: false,
             returns_twice: false,
             lines: Vec::new(),
         };
-        for instruction in &block.instrs {
-            self.instruction(instruction, &mut lowered);
+        let mut instructions = view.instructions;
+        let terminator = instructions.pop().expect("a block has a terminator");
+        for instruction in instructions {
+            self.instruction(instruction, &mut block);
         }
-        let noted = lowered.calls.len();
-        if let llvm_ir::Terminator::Invoke(invoke) = &block.term {
-            self.call(&invoke.function, &invoke.function_attributes, &mut lowered);
+        let noted = block.calls.len();
+        if let Some(call) = terminator.call {
+            self.call(call, &mut block);
         }
-        if let llvm_ir::Terminator::CallBr(callbr) = &block.term {
-            lowered.may_leave |= !returns(&callbr.function_attributes);
-            lowered.calls.push(Call {
-                callee: Callee::Asm,
-                span: 0,
-            });
+        // A terminator is code, whatever it calls.
+        block.instructions += 1;
+        self.line(terminator.location, &mut block, noted);
+        let placed: u32 = block.lines.iter().map(|s| s.instructions).sum();
+        if let Some(first) = block.lines.first_mut() {
+            first.instructions += block.instructions - placed;
         }
-        self.line(block.term.get_debug_loc(), &mut lowered, noted);
-        let placed: u32 = lowered.lines.iter().map(|s| s.instructions).sum();
-        if let Some(first) = lowered.lines.first_mut() {
-            first.instructions += lowered.instructions - placed;
-        }
-        lowered
+        block
     }
 
-    fn instruction(&mut self, instruction: &Instruction, block: &mut Block) {
+    fn instruction(&mut self, instruction: InstructionView, block: &mut Block) {
         let noted = block.calls.len();
-        let code = match instruction {
-            Instruction::Phi(_) => return,
-            Instruction::Call(c) => self.call(&c.function, &c.function_attributes, block),
-            _ => true,
+        let code = match instruction.call {
+            Some(call) => self.call(call, block),
+            None => true,
         };
         if code {
             block.instructions += 1;
-            self.line(instruction.get_debug_loc(), block, noted);
+            self.line(instruction.location, block, noted);
         }
     }
 
     /// Notes where an instruction is, and the call that it makes: those from number `noted` on.
-    fn line(&mut self, debug: &Option<DebugLoc>, block: &mut Block, noted: usize) {
-        let loc = debug.as_ref().and_then(|d| self.files.loc(d));
+    fn line(&mut self, location: Option<Location>, block: &mut Block, noted: usize) {
+        let loc = location.and_then(|l| self.files.loc(l));
         match (block.lines.last_mut(), loc) {
             (Some(last), loc) if loc.is_none_or(|l| l == last.loc) => last.instructions += 1,
             (_, Some(loc)) => block.lines.push(Span {
@@ -270,76 +198,35 @@ impl Lowering<'_> {
     }
 
     /// Notes a call; whether it generates code.
-    fn call(
-        &mut self,
-        function: &Either<InlineAssembly, Operand>,
-        attributes: &[Attr],
-        block: &mut Block,
-    ) -> bool {
-        block.returns_twice |= attributes.contains(&Attr::ReturnsTwice);
-        let callee = match function {
-            Either::Left(_) => Callee::Asm,
-            Either::Right(operand) => match operand.as_constant() {
-                Some(Constant::GlobalReference { name, .. }) => Callee::External(text(name)),
-                _ => Callee::Indirect,
-            },
+    fn call(&mut self, call: CallView, block: &mut Block) -> bool {
+        block.returns_twice |= call.returns_twice;
+        let name = match call.callee {
+            CalleeView::Symbol(name) => name,
+            CalleeView::Pointer => return note(Callee::Indirect, call.returns, block),
+            CalleeView::Asm => return note(Callee::Asm, call.returns, block),
         };
-        let Callee::External(name) = &callee else {
-            block.may_leave |= !returns(attributes);
-            block.calls.push(Call { callee, span: 0 });
-            return true;
-        };
-        let starts = |list: &[&str]| list.iter().any(|p| name.starts_with(p));
         if name.starts_with("llvm.") {
-            block.may_leave |= starts(LEAVING);
-            if name.starts_with("llvm.coro.begin") {
-                block.calls.push(Call {
-                    callee: callee.clone(),
-                    span: 0,
-                });
-            }
-            return !starts(NO_CODE);
+            return intrinsic(&name, block);
         }
-        block.returns_twice |= RETURN_TWICE.contains(&name.as_str());
-        let known = self.callees.get(name.as_str()).copied().unwrap_or(false);
-        block.may_leave |= !(known || returns(attributes));
-        block.calls.push(Call { callee, span: 0 });
-        true
+        block.returns_twice |= RETURN_TWICE.contains(&&*name);
+        let returns = call.returns || self.returning.contains(&name);
+        note(Callee::External(name.into_owned()), returns, block)
     }
+}
 
-    fn terminator(
-        &self,
-        b: BlockId,
-        terminator: &llvm_ir::Terminator,
-    ) -> (Terminator, Vec<BlockId>) {
-        use llvm_ir::Terminator as T;
-        let to = |name: &Name| self.numbers[name];
-        match terminator {
-            T::Ret(_) => (Terminator::Return, vec![]),
-            T::Unreachable(_) => (Terminator::Unreachable, vec![]),
-            T::Resume(_) => (Terminator::Resume, vec![]),
-            T::Br(t) => (Terminator::Jump, vec![to(&t.dest)]),
-            T::CondBr(t) => (
-                Terminator::Branch,
-                vec![to(&t.true_dest), to(&t.false_dest)],
-            ),
-            T::Switch(t) => {
-                let cases = t.dests.iter().map(|(_, d)| to(d));
-                (
-                    Terminator::Switch,
-                    std::iter::once(to(&t.default_dest)).chain(cases).collect(),
-                )
-            }
-            T::IndirectBr(t) => (
-                Terminator::IndirectBr,
-                t.possible_dests.iter().map(to).collect(),
-            ),
-            T::Invoke(t) => (
-                Terminator::Invoke,
-                vec![to(&t.return_label), to(&t.exception_label)],
-            ),
-            T::CallBr(_) => (Terminator::CallBr, (self.callbr)(b).unwrap_or_default()),
-            T::CleanupRet(_) | T::CatchRet(_) | T::CatchSwitch(_) => (Terminator::Funclet, vec![]),
-        }
+/// Notes the call of an intrinsic; whether it generates code.
+fn intrinsic(name: &str, block: &mut Block) -> bool {
+    let starts = |list: &[&str]| list.iter().any(|p| name.starts_with(p));
+    block.may_leave |= starts(LEAVING);
+    if name.starts_with("llvm.coro.begin") {
+        note(Callee::External(name.into()), true, block);
     }
+    !starts(NO_CODE)
+}
+
+/// Notes a call that generates code, and whether it surely `returns`.
+fn note(callee: Callee, returns: bool, block: &mut Block) -> bool {
+    block.may_leave |= !returns;
+    block.calls.push(Call { callee, span: 0 });
+    true
 }

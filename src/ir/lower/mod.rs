@@ -1,22 +1,27 @@
-//! llvm-ir's data → our control-flow view: the one place that knows the loader.
+//! What a loader shows of the modules → our control-flow view.
+//!
+//! [`from_llvm_ir`] is the loader of `llvm-ir`; what it cannot represent is read by another, which hands in
+//! the same [`view`].
 
 mod assemble;
 mod body;
+mod from_llvm_ir;
 mod operands;
 mod parse;
+pub mod view;
 
 #[cfg(test)]
 mod tests;
 
-pub use parse::unreadable;
-
-use super::{FunctionBody, Program, SkipReason};
+use super::{FunctionBody, SkipReason};
 use crate::error::Result;
-use crate::index::BlockId;
 use crate::load::Input;
 use crate::names::Filter;
-use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
+use view::ModuleView;
+
+pub use assemble::program as assemble;
+pub use parse::unreadable;
 
 /// Which functions are to be instrumented.
 #[derive(Clone, Debug, Default)]
@@ -25,18 +30,6 @@ pub struct LoadOptions {
     pub include: Option<Filter>,
     /// Not those that it admits.
     pub exclude: Option<Filter>,
-    /// By input: what llvm-ir does not show. May be shorter than the inputs.
-    pub hints: Vec<Hints>,
-}
-
-/// What llvm-ir does not show of a module; found by other means. Ordinals are those of the
-/// definitions.
-#[derive(Clone, Debug, Default)]
-pub struct Hints {
-    /// By ordinal: functions whose attributes say not to profile them. May be short.
-    pub skip: Vec<Option<SkipReason>>,
-    /// By ordinal and block: the successors of a `callbr`, the first one where it falls through.
-    pub callbr: HashMap<(u32, BlockId), Vec<BlockId>>,
 }
 
 impl LoadOptions {
@@ -48,54 +41,55 @@ impl LoadOptions {
 
 /// One lowered module, before calls are resolved over all modules: `Callee::External` names
 /// every direct callee.
-struct Lowered {
+pub struct Lowered {
     bodies: Vec<FunctionBody>,
     files: Vec<String>,
     aliases: HashMap<String, String>,
-    /// Functions of this module (defined or not) whose address is taken.
     taken: BTreeSet<String>,
-    /// Who may call whom, by name; from llvm-ir-analysis.
     calls: Vec<(String, String)>,
     cxx: bool,
 }
 
-/// Loads all modules and assembles the program. Modules in parallel; linear.
-///
-/// # Errors
-/// Input that LLVM or llvm-ir cannot read, and symbols that two modules define.
-pub fn load_program(inputs: &[Input], options: &LoadOptions) -> Result<Program> {
-    let none = Hints::default();
-    let lowered: Vec<Lowered> = inputs
-        .par_iter()
-        .enumerate()
-        .map(|(i, input)| lower(input, options.hints.get(i).unwrap_or(&none), options))
-        .collect::<Result<_>>()?;
-    assemble::program(inputs, lowered)
-}
-
-fn lower(input: &Input, hints: &Hints, options: &LoadOptions) -> Result<Lowered> {
-    let module = parse::parse(input)?;
-    let taken = operands::address_taken(&module);
+/// Lowers what a loader shows of a module. Linear.
+pub fn lower(view: ModuleView, options: &LoadOptions) -> Lowered {
+    let ModuleView {
+        functions,
+        returning,
+        declared,
+        aliases,
+        taken,
+        calls,
+    } = view;
     let mut files = body::Files::default();
-    let known = body::callees(&module);
-    let aliases = body::aliases(&module);
-    let bodies = module.functions.iter().enumerate().map(|(i, f)| {
-        let callbr = |block| hints.callbr.get(&(i as u32, block)).cloned();
-        let mut body = body::lower(f, &known, &mut files, &callbr);
-        body.address_taken = taken.contains(&f.name);
-        body.skip = body.skip.or(hints.skip.get(i).copied().flatten());
-        if body.skip.is_none() && options.excludes(&f.name) {
+    let bodies = functions.map(|f| {
+        let mut body = body::lower(f, &returning, &mut files);
+        body.address_taken = taken.contains(&body.name);
+        if body.skip.is_none() && options.excludes(&body.name) {
             body.skip = Some(SkipReason::Excluded);
         }
         body
     });
-    let bodies = bodies.collect();
-    Ok(Lowered {
-        bodies,
-        aliases,
-        calls: super::callgraph::calls(&module),
-        cxx: body::is_cxx(&module),
+    Lowered {
+        bodies: bodies.collect(),
         files: files.names,
+        aliases,
         taken,
-    })
+        calls,
+        cxx: body::is_cxx(&declared),
+    }
+}
+
+/// Reads a module by llvm-ir and lowers it; `None` where llvm-ir cannot represent it. `skip`: by ordinal of
+/// the definition, what attributes that llvm-ir does not know say against profiling it; may be short.
+///
+/// # Errors
+/// Input that LLVM cannot read.
+pub fn by_llvm_ir(
+    input: &Input,
+    skip: &[Option<SkipReason>],
+    options: &LoadOptions,
+) -> Result<Option<Lowered>> {
+    let module = parse::parse(input)?;
+    let view = module.as_ref().and_then(|m| from_llvm_ir::view(m, skip));
+    Ok(view.map(|v| lower(v, options)))
 }

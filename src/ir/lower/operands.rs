@@ -3,7 +3,7 @@
 use llvm_ir::{Constant, ConstantRef, Instruction, Module, Operand, Terminator};
 use std::collections::{BTreeSet, HashSet};
 
-use super::body::text;
+use super::from_llvm_ir::text;
 
 /// The functions (defined or declared) of `module` that are used other than as the callee of a
 /// direct call: in operands, initialisers and ifuncs. The targets of aliases count as well: who
@@ -88,10 +88,24 @@ impl Walk {
             AShr(i) => both!(i),
             ICmp(i) => both!(i),
             ShuffleVector(i) => both!(i),
-            // No pointer can be an operand of floating-point arithmetic.
-            FAdd(_) | FSub(_) | FMul(_) | FDiv(_) | FRem(_) | FNeg(_) | FCmp(_) => {}
-            FPTrunc(_) | FPExt(_) | FPToUI(_) | FPToSI(_) | UIToFP(_) | SIToFP(_) => {}
-            Alloca(_) | Fence(_) | LandingPad(_) | CatchPad(_) | CleanupPad(_) => {}
+            // A constant of any type can hold a casted address.
+            FAdd(i) => both!(i),
+            FSub(i) => both!(i),
+            FMul(i) => both!(i),
+            FDiv(i) => both!(i),
+            FRem(i) => both!(i),
+            FCmp(i) => both!(i),
+            FNeg(i) => self.operand(&i.operand),
+            FPTrunc(i) => self.operand(&i.operand),
+            FPExt(i) => self.operand(&i.operand),
+            FPToUI(i) => self.operand(&i.operand),
+            FPToSI(i) => self.operand(&i.operand),
+            UIToFP(i) => self.operand(&i.operand),
+            SIToFP(i) => self.operand(&i.operand),
+            Alloca(i) => self.operand(&i.num_elements),
+            CatchPad(i) => self.operands(&i.args),
+            CleanupPad(i) => self.operands(&i.args),
+            Fence(_) | LandingPad(_) => {}
             ExtractElement(i) => self.operands([&i.vector, &i.index]),
             InsertElement(i) => self.operands([&i.vector, &i.element, &i.index]),
             ExtractValue(i) => self.operand(&i.aggregate),
@@ -129,7 +143,13 @@ impl Walk {
                 );
             }
             Terminator::CallBr(t) => self.operands(t.arguments.iter().map(|(a, _)| a)),
-            _ => {}
+            Terminator::CondBr(t) => self.operand(&t.condition),
+            Terminator::Switch(t) => self.operand(&t.operand),
+            Terminator::IndirectBr(t) => self.operand(&t.operand),
+            Terminator::Resume(t) => self.operand(&t.operand),
+            Terminator::Br(_) | Terminator::Unreachable(_) => {}
+            // These name pads.
+            Terminator::CleanupRet(_) | Terminator::CatchRet(_) | Terminator::CatchSwitch(_) => {}
         }
     }
 
@@ -159,8 +179,15 @@ fn push_parts<'a>(c: &'a Constant, stack: &mut Vec<&'a ConstantRef>) {
         Struct { values, .. } => stack.extend(values),
         Array { elements, .. } => stack.extend(elements),
         Vector(elements) => stack.extend(elements),
-        PtrAuth { ptr, .. } => stack.push(ptr),
-        GetElementPtr(e) => stack.push(&e.address),
+        PtrAuth {
+            ptr,
+            disc,
+            addr_disc,
+            ..
+        } => stack.extend([ptr, disc, addr_disc]),
+        GetElementPtr(e) => stack.extend(std::iter::once(&e.address).chain(&e.indices)),
+        ExtractElement(e) => stack.extend([&e.vector, &e.index]),
+        InsertElement(e) => stack.extend([&e.vector, &e.element, &e.index]),
         Add(e) => stack.extend([&e.operand0, &e.operand1]),
         Sub(e) => stack.extend([&e.operand0, &e.operand1]),
         Mul(e) => stack.extend([&e.operand0, &e.operand1]),

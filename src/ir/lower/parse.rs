@@ -1,9 +1,9 @@
-//! Parsing by llvm-ir, whose errors and panics become ours.
+//! Parsing by llvm-ir: LLVM's errors become ours, its own panics say that it cannot represent a module.
 
 use crate::error::{Error, Result};
 use crate::load::Input;
 use rustix::fs::{MemfdFlags, memfd_create};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
@@ -12,24 +12,27 @@ use std::sync::Once;
 
 thread_local! {
     static SILENT: Cell<bool> = const { Cell::new(false) };
-    static FUNCTION: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Parses an input with llvm-ir.
+/// Parses an input with llvm-ir; `None` where it panics, for it cannot represent what LLVM has read.
 ///
 /// The text parser is used for bitcode as well: it recognises it, and returns LLVM's error where
 /// the bitcode parser prints it and ends the process.
-pub fn parse(input: &Input) -> Result<llvm_ir::Module> {
+///
+/// # Errors
+/// Input that LLVM cannot read.
+pub fn parse(input: &Input) -> Result<Option<llvm_ir::Module>> {
     let file = as_file(&input.bytes).map_err(|e| Error::read(&input.path, e))?;
-    match attempt(&file) {
-        Ok(Ok(module)) => Ok(module),
+    silence_panics();
+    SILENT.set(true);
+    let parsed = catch_unwind(AssertUnwindSafe(|| {
+        llvm_ir::Module::from_ir_path(path_of(&file))
+    }));
+    SILENT.set(false);
+    match parsed {
+        Ok(Ok(module)) => Ok(Some(module)),
         Ok(Err(message)) => Err(unreadable(input, &message)),
-        Err(problem) => Err(Error::Lower {
-            path: input.path.clone(),
-            function: failing_function(&file),
-            problem: format!("llvm-ir cannot represent it: {problem}"),
-            remedy: "compile this function without the construct, or leave its file out".into(),
-        }),
+        Err(_) => Ok(None),
     }
 }
 
@@ -47,28 +50,7 @@ fn path_of(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// The outer error is a panic's message.
-fn attempt(file: &File) -> Result<Result<llvm_ir::Module, String>, String> {
-    silence_panics();
-    SILENT.set(true);
-    let result = catch_unwind(AssertUnwindSafe(|| {
-        llvm_ir::Module::from_ir_path(path_of(file))
-    }));
-    SILENT.set(false);
-    result.map_err(|payload| {
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        let text = text
-            .or_else(|| payload.downcast_ref::<&str>().copied())
-            .unwrap_or("panic");
-        text.lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(200)
-            .collect()
-    })
-}
-
+/// Panics of a thread that is parsing are not printed.
 fn silence_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -111,35 +93,4 @@ fn producer(text: &str) -> Option<&str> {
 fn major(producer: &str) -> Option<u32> {
     let digits = producer.trim_start_matches(|c: char| !c.is_ascii_digit());
     digits.split('.').next()?.parse().ok()
-}
-
-/// The function at which llvm-ir fails: it names them in its debug log, so parse once more and
-/// listen. (With its log on, llvm-ir prints every instruction, so it is off otherwise.)
-fn failing_function(file: &File) -> String {
-    static LISTENER: Listener = Listener;
-    let _ = log::set_logger(&LISTENER);
-    FUNCTION.set(None);
-    log::set_max_level(log::LevelFilter::Debug);
-    let _ = attempt(file);
-    log::set_max_level(log::LevelFilter::Off);
-    FUNCTION
-        .take()
-        .unwrap_or_else(|| "(none: outside functions)".into())
-}
-
-struct Listener;
-
-impl log::Log for Listener {
-    fn enabled(&self, metadata: &log::Metadata) -> bool {
-        metadata.target().starts_with("llvm_ir")
-    }
-
-    fn log(&self, record: &log::Record) {
-        let text = record.args().to_string();
-        if let Some(name) = text.strip_prefix("Processing func ") {
-            FUNCTION.set(Some(name.trim_matches('"').to_string()));
-        }
-    }
-
-    fn flush(&self) {}
 }

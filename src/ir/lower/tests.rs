@@ -1,6 +1,6 @@
 //! Programs made of small modules of text.
 
-use super::{LoadOptions, load_program};
+use super::{LoadOptions, assemble, by_llvm_ir};
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
 use crate::ir::{Callee, FunctionBody, Program, SkipReason, Terminator};
@@ -16,7 +16,12 @@ fn inputs(modules: &[&str], dir: &Path) -> Vec<Input> {
 
 fn load(modules: &[&str]) -> Result<Program> {
     let dir = tempfile::tempdir().unwrap();
-    load_program(&inputs(modules, dir.path()), &LoadOptions::default())
+    let inputs = inputs(modules, dir.path());
+    let lowered = inputs.iter().map(|input| {
+        let lowered = by_llvm_ir(input, &[], &LoadOptions::default())?;
+        Ok(lowered.expect("llvm-ir represents it"))
+    });
+    assemble(&inputs, lowered.collect::<Result<_>>()?)
 }
 
 fn find<'a>(program: &'a Program, name: &str) -> (FuncId, &'a FunctionBody) {
@@ -129,10 +134,6 @@ fn two_definitions_of_one_symbol_are_an_error() {
 fn functions_that_cannot_be_profiled_say_why() {
     let program = load(&["
         define void @bare() naked { unreachable }
-        define void @asm(i32 %n) {
-          callbr void asm sideeffect \"\", \"!i\"() to label %a [label %b]
-        a: ret void
-        b: ret void }
         declare token @llvm.coro.id(i32, ptr, ptr, ptr)
         declare ptr @llvm.coro.begin(token, ptr)
         define void @coroutine() presplitcoroutine {
@@ -149,26 +150,8 @@ fn functions_that_cannot_be_profiled_say_why() {
     .unwrap();
     let skip = |name| find(&program, name).1.skip;
     assert_eq!(skip("bare"), Some(SkipReason::Naked));
-    assert_eq!(skip("asm"), Some(SkipReason::CallBr));
     assert_eq!(skip("coroutine"), Some(SkipReason::Coroutine));
     assert_eq!(skip("windows"), Some(SkipReason::Funclets));
-}
-
-#[test]
-fn what_the_loader_cannot_represent_is_an_error_with_file_and_function() {
-    let error = load(&["
-        define i32 @fine() { ret i32 0 }
-        define i128 @wide() { ret i128 340282366920938463463374607431768211455 }"]);
-    match error {
-        Ok(program) => assert_eq!(program.functions.len(), 2),
-        Err(e) => {
-            let e = e.to_string();
-            assert!(
-                e.contains("m0.ll: function wide: ") && !e.contains('\n'),
-                "{e}"
-            );
-        }
-    }
 }
 
 #[test]

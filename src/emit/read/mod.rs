@@ -1,0 +1,201 @@
+//! The loader on LLVM itself: a parsed module → [`ModuleView`]. It takes every module that LLVM reads.
+
+mod sys;
+mod walk;
+
+use crate::index::BlockId;
+use crate::ir::lower::view::{
+    BlockView, CallView, CalleeView, FunctionView, InstructionView, Location, ModuleView,
+};
+use crate::ir::{Linkage, SkipReason, Terminator};
+use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
+use inkwell::module::Module;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use sys::{Block, Value};
+
+/// The view of a module. `against`: attributes that say not to profile a function, the first that it has
+/// counts.
+pub fn view<'m>(module: &'m Module, against: &[(&str, SkipReason)]) -> ModuleView<'m> {
+    let attributes = Attributes::new(against);
+    let names = Names::new(module);
+    let (defined, declared): (Vec<_>, Vec<_>) =
+        sys::functions(module).partition(|f| f.is_definition());
+    let returning = defined
+        .iter()
+        .filter(|f| attributes.returning.iter().all(|&a| f.has_attribute(a)));
+    let alias = |a: Value<'m>| {
+        let target = a.aliasee();
+        let symbols = || (names.symbol(a).into(), names.symbol(target).into());
+        target.is_global().then(symbols)
+    };
+    ModuleView {
+        returning: returning.map(|f| f.name()).collect(),
+        declared: declared.into_iter().map(Value::name).collect(),
+        aliases: sys::aliases(module).filter_map(alias).collect(),
+        taken: walk::address_taken(module),
+        calls: walk::calls(module, &names),
+        functions: Box::new(
+            defined
+                .into_iter()
+                .map(move |f| function(f, &attributes, &names)),
+        ),
+    }
+}
+
+/// Attributes by their numbers.
+struct Attributes {
+    against: Vec<(u32, SkipReason)>,
+    returning: [u32; 2],
+    returns_twice: u32,
+}
+
+impl Attributes {
+    fn new(against: &[(&str, SkipReason)]) -> Attributes {
+        let number = |&(name, why): &(&str, SkipReason)| (sys::attribute(name), why);
+        Attributes {
+            against: against.iter().map(number).collect(),
+            returning: ["nounwind", "willreturn"].map(sys::attribute),
+            returns_twice: sys::attribute("returns_twice"),
+        }
+    }
+}
+
+/// What symbols are called: those without a name by their number, as llvm-ir does.
+struct Names<'m> {
+    numbers: HashMap<Value<'m>, String>,
+}
+
+impl<'m> Names<'m> {
+    fn new(module: &'m Module) -> Names<'m> {
+        let (defined, declared): (Vec<_>, Vec<_>) =
+            sys::functions(module).partition(|f| f.is_definition());
+        let all = defined
+            .into_iter()
+            .chain(declared)
+            .chain(sys::variables(module))
+            .chain(sys::aliases(module))
+            .chain(sys::ifuncs(module));
+        let unnamed = all.filter(|v| v.name().is_empty()).enumerate();
+        Names {
+            numbers: unnamed.map(|(i, v)| (v, i.to_string())).collect(),
+        }
+    }
+
+    fn symbol(&self, value: Value<'m>) -> Cow<'m, str> {
+        match self.numbers.get(&value) {
+            Some(number) => Cow::from(number.clone()),
+            None => value.name(),
+        }
+    }
+}
+
+fn function<'m>(f: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> FunctionView<'m> {
+    let numbers = f.blocks().enumerate();
+    let numbers = numbers.map(|(i, b)| (b, BlockId::new(i))).collect();
+    let mut against = attributes.against.iter();
+    FunctionView {
+        name: f.name(),
+        linkage: linkage(f.linkage()),
+        location: location(f),
+        skip: against
+            .find(|(kind, _)| f.has_attribute(*kind))
+            .map(|&(_, why)| why),
+        blocks: f
+            .blocks()
+            .map(|b| block(b, &numbers, attributes, names))
+            .collect(),
+    }
+}
+
+fn linkage(linkage: LLVMLinkage) -> Linkage {
+    use LLVMLinkage::*;
+    match linkage {
+        LLVMPrivateLinkage | LLVMInternalLinkage => Linkage::Local,
+        LLVMAvailableExternallyLinkage => Linkage::AvailableExternally,
+        LLVMLinkOnceAnyLinkage
+        | LLVMLinkOnceODRLinkage
+        | LLVMWeakAnyLinkage
+        | LLVMWeakODRLinkage
+        | LLVMCommonLinkage => Linkage::Mergeable,
+        _ => Linkage::External,
+    }
+}
+
+fn block<'m>(
+    block: Block<'m>,
+    numbers: &HashMap<Block<'m>, BlockId>,
+    attributes: &Attributes,
+    names: &Names<'m>,
+) -> BlockView<'m> {
+    let instructions: Vec<_> = block.instructions().collect();
+    let end = *instructions.last().expect("a block has a terminator");
+    let terminator = terminator(end);
+    let succs = match terminator {
+        Terminator::Funclet => Vec::new(),
+        _ => end.successors().map(|s| numbers[&s]).collect(),
+    };
+    let code = instructions
+        .into_iter()
+        .filter(|i| i.opcode() != LLVMOpcode::LLVMPHI);
+    BlockView {
+        terminator,
+        succs,
+        instructions: code.map(|i| instruction(i, attributes, names)).collect(),
+    }
+}
+
+fn terminator(end: Value) -> Terminator {
+    use LLVMOpcode::*;
+    match end.opcode() {
+        LLVMRet => Terminator::Return,
+        LLVMBr if end.successors().count() == 1 => Terminator::Jump,
+        LLVMBr => Terminator::Branch,
+        LLVMSwitch => Terminator::Switch,
+        LLVMIndirectBr => Terminator::IndirectBr,
+        LLVMInvoke => Terminator::Invoke,
+        LLVMCallBr => Terminator::CallBr,
+        LLVMResume => Terminator::Resume,
+        LLVMUnreachable => Terminator::Unreachable,
+        LLVMCleanupRet | LLVMCatchRet | LLVMCatchSwitch => Terminator::Funclet,
+        other => unreachable!("{other:?} ends no block"),
+    }
+}
+
+fn instruction<'m>(
+    i: Value<'m>,
+    attributes: &Attributes,
+    names: &Names<'m>,
+) -> InstructionView<'m> {
+    InstructionView {
+        location: location(i),
+        call: i.is_call().then(|| call(i, attributes, names)),
+    }
+}
+
+fn location(value: Value) -> Option<Location> {
+    let (line, file, directory) = value.location()?;
+    Some(Location {
+        directory,
+        file,
+        line,
+    })
+}
+
+fn call<'m>(call: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> CallView<'m> {
+    let callee = call.callee();
+    CallView {
+        callee: if callee.is_assembly() {
+            CalleeView::Asm
+        } else if callee.is_global() {
+            CalleeView::Symbol(names.symbol(callee))
+        } else {
+            CalleeView::Pointer
+        },
+        returns: attributes
+            .returning
+            .iter()
+            .all(|&a| call.has_call_attribute(a)),
+        returns_twice: call.has_call_attribute(attributes.returns_twice),
+    }
+}

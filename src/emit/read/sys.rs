@@ -1,0 +1,272 @@
+//! Reading a module through the LLVM C API: what inkwell hides, or panics on (types and constants that it does
+//! not know).
+#![allow(unsafe_code)]
+
+use inkwell::attributes::Attribute;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMOpcode};
+use inkwell::module::Module;
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+/// Anything that LLVM calls a value, of a module that lives for `'m` and does not change.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Value<'m>(LLVMValueRef, PhantomData<&'m ()>);
+
+/// A basic block of a function of such a module.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Block<'m>(LLVMBasicBlockRef, PhantomData<&'m ()>);
+
+/// A function type: equal types are the same pointer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FunctionType(LLVMTypeRef);
+
+/// Follows one of LLVM's lists to its end.
+macro_rules! list {
+    ($(#[$doc:meta])* $name:ident, $first:ident, $next:ident) => {
+        $(#[$doc])*
+        pub fn $name<'m>(module: &'m Module) -> impl Iterator<Item = Value<'m>> + use<'m> {
+            // SAFETY: the module is live and unchanged as long as it is borrowed, and so are its lists.
+            let first = unsafe { Value::some($first(module.as_mut_ptr())) };
+            // SAFETY: as above.
+            std::iter::successors(first, |v| unsafe { Value::some($next(v.0)) })
+        }
+    };
+}
+
+list!(
+    /// Functions with and without a body, in order.
+    functions, LLVMGetFirstFunction, LLVMGetNextFunction
+);
+list!(
+    /// Global variables, in order.
+    variables, LLVMGetFirstGlobal, LLVMGetNextGlobal
+);
+list!(
+    /// Aliases, in order.
+    aliases, LLVMGetFirstGlobalAlias, LLVMGetNextGlobalAlias
+);
+list!(
+    /// Indirect functions, in order.
+    ifuncs, LLVMGetFirstGlobalIFunc, LLVMGetNextGlobalIFunc
+);
+
+/// Makes a method that asks LLVM whether a value is of a class.
+macro_rules! is {
+    ($name:ident, $is:ident) => {
+        pub fn $name(self) -> bool {
+            // SAFETY: the value is live.
+            unsafe { !$is(self.0).is_null() }
+        }
+    };
+}
+
+impl<'m> Value<'m> {
+    fn some(value: LLVMValueRef) -> Option<Value<'m>> {
+        (!value.is_null()).then_some(Value(value, PhantomData))
+    }
+
+    is!(is_constant, LLVMIsAConstant);
+    is!(is_global, LLVMIsAGlobalValue);
+    is!(is_function, LLVMIsAFunction);
+    is!(is_block_address, LLVMIsABlockAddress);
+    is!(is_assembly, LLVMIsAInlineAsm);
+
+    /// The name; empty where there is none.
+    pub fn name(self) -> Cow<'m, str> {
+        let mut length = 0;
+        // SAFETY: the value is live; the name is `length` bytes that live as long as the module does not
+        // change.
+        let bytes = unsafe {
+            let text = LLVMGetValueName2(self.0, &mut length);
+            std::slice::from_raw_parts(text.cast::<u8>(), length)
+        };
+        String::from_utf8_lossy(bytes)
+    }
+
+    /// The operands of an instruction or constant.
+    pub fn operands(self) -> impl Iterator<Item = Value<'m>> {
+        // SAFETY: checked to be a user, as LLVM calls what has operands; indices are in range.
+        let count = unsafe {
+            assert!(!LLVMIsAUser(self.0).is_null());
+            LLVMGetNumOperands(self.0) as u32
+        };
+        // SAFETY: as above.
+        (0..count).filter_map(move |i| unsafe { Value::some(LLVMGetOperand(self.0, i)) })
+    }
+
+    /// The initialiser of a global variable.
+    pub fn initializer(self) -> Option<Value<'m>> {
+        // SAFETY: LLVM answers null for what is no variable, or has none.
+        unsafe {
+            let variable = LLVMIsAGlobalVariable(self.0);
+            (!variable.is_null()).then(|| LLVMGetInitializer(variable))
+        }
+        .and_then(Value::some)
+    }
+
+    /// What an alias stands for.
+    pub fn aliasee(self) -> Value<'m> {
+        // SAFETY: checked to be an alias, which has an aliasee.
+        unsafe {
+            assert!(!LLVMIsAGlobalAlias(self.0).is_null());
+            Value(LLVMAliasGetAliasee(self.0), PhantomData)
+        }
+    }
+
+    /// What chooses the function behind an ifunc.
+    pub fn resolver(self) -> Value<'m> {
+        // SAFETY: checked to be an ifunc, which has a resolver.
+        unsafe {
+            assert!(!LLVMIsAGlobalIFunc(self.0).is_null());
+            Value(LLVMGetGlobalIFuncResolver(self.0), PhantomData)
+        }
+    }
+
+    /// Whether a function has a body.
+    pub fn is_definition(self) -> bool {
+        assert!(self.is_function());
+        // SAFETY: it is a function.
+        unsafe { LLVMIsDeclaration(self.0) == 0 }
+    }
+
+    /// The linkage of a function.
+    pub fn linkage(self) -> LLVMLinkage {
+        assert!(self.is_function());
+        // SAFETY: it is a function.
+        unsafe { LLVMGetLinkage(self.0) }
+    }
+
+    /// The type of a function.
+    pub fn function_type(self) -> FunctionType {
+        assert!(self.is_function());
+        // SAFETY: it is a function.
+        FunctionType(unsafe { LLVMGlobalGetValueType(self.0) })
+    }
+
+    /// Whether a function has an attribute ([`attribute`]).
+    pub fn has_attribute(self, kind: u32) -> bool {
+        assert!(self.is_function());
+        // SAFETY: it is a function.
+        unsafe { !LLVMGetEnumAttributeAtIndex(self.0, FUNCTION, kind).is_null() }
+    }
+
+    /// The blocks of a function, the entry first.
+    pub fn blocks(self) -> impl Iterator<Item = Block<'m>> {
+        assert!(self.is_function());
+        // SAFETY: it is a function; its list of blocks does not change.
+        let first = unsafe { Block::some(LLVMGetFirstBasicBlock(self.0)) };
+        // SAFETY: as above.
+        std::iter::successors(first, |b| unsafe {
+            Block::some(LLVMGetNextBasicBlock(b.0))
+        })
+    }
+
+    /// The kind of an instruction.
+    pub fn opcode(self) -> LLVMOpcode {
+        self.assert_instruction();
+        // SAFETY: it is an instruction.
+        unsafe { LLVMGetInstructionOpcode(self.0) }
+    }
+
+    /// Whether an instruction is a call site.
+    pub fn is_call(self) -> bool {
+        use LLVMOpcode::*;
+        matches!(self.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr)
+    }
+
+    /// Who a call site calls.
+    pub fn callee(self) -> Value<'m> {
+        assert!(self.is_call());
+        // SAFETY: it is a call site.
+        Value(unsafe { LLVMGetCalledValue(self.0) }, PhantomData)
+    }
+
+    /// The type of the function that a call site calls.
+    pub fn callee_type(self) -> FunctionType {
+        assert!(self.is_call());
+        // SAFETY: it is a call site.
+        FunctionType(unsafe { LLVMGetCalledFunctionType(self.0) })
+    }
+
+    /// The number of arguments of a call site: they are its first operands.
+    pub fn argument_count(self) -> usize {
+        assert!(self.is_call());
+        // SAFETY: it is a call site.
+        unsafe { LLVMGetNumArgOperands(self.0) as usize }
+    }
+
+    /// Whether a call site itself has an attribute ([`attribute`]).
+    pub fn has_call_attribute(self, kind: u32) -> bool {
+        assert!(self.is_call());
+        // SAFETY: it is a call site.
+        unsafe { !LLVMGetCallSiteEnumAttribute(self.0, FUNCTION, kind).is_null() }
+    }
+
+    /// The successors of a terminator, in its order.
+    pub fn successors(self) -> impl Iterator<Item = Block<'m>> {
+        // SAFETY: checked to be a terminator; indices are in range.
+        let count = unsafe {
+            assert!(!LLVMIsATerminatorInst(self.0).is_null());
+            LLVMGetNumSuccessors(self.0)
+        };
+        // SAFETY: as above.
+        (0..count).map(move |i| unsafe { Block(LLVMGetSuccessor(self.0, i), PhantomData) })
+    }
+
+    /// The line, source file and folder that debug information gives an instruction or function.
+    pub fn location(self) -> Option<(u32, Cow<'m, str>, Option<Cow<'m, str>>)> {
+        if !self.is_function() {
+            self.assert_instruction();
+        }
+        // SAFETY: it is an instruction or a function.
+        let line = unsafe { LLVMGetDebugLocLine(self.0) };
+        let file = self.debug_text(LLVMGetDebugLocFilename)?;
+        Some((line, file, self.debug_text(LLVMGetDebugLocDirectory)))
+    }
+
+    fn debug_text(
+        self,
+        get: unsafe extern "C" fn(LLVMValueRef, *mut u32) -> *const std::ffi::c_char,
+    ) -> Option<Cow<'m, str>> {
+        let mut length = 0;
+        // SAFETY: the only caller has checked the value and passes one of two getters, which answer null or
+        // `length` bytes of a metadata string: it lives as long as its context.
+        unsafe {
+            let text = get(self.0, &mut length);
+            (!text.is_null()).then(|| {
+                String::from_utf8_lossy(std::slice::from_raw_parts(text.cast(), length as usize))
+            })
+        }
+    }
+
+    fn assert_instruction(self) {
+        // SAFETY: the value is live.
+        unsafe { assert!(!LLVMIsAInstruction(self.0).is_null()) }
+    }
+}
+
+impl<'m> Block<'m> {
+    fn some(block: LLVMBasicBlockRef) -> Option<Block<'m>> {
+        (!block.is_null()).then_some(Block(block, PhantomData))
+    }
+
+    /// The instructions, the terminator last.
+    pub fn instructions(self) -> impl Iterator<Item = Value<'m>> {
+        // SAFETY: the block is live; its list of instructions does not change.
+        let first = unsafe { Value::some(LLVMGetFirstInstruction(self.0)) };
+        // SAFETY: as above.
+        std::iter::successors(first, |i| unsafe {
+            Value::some(LLVMGetNextInstruction(i.0))
+        })
+    }
+}
+
+/// Where LLVM keeps the attributes of a function as a whole.
+const FUNCTION: u32 = LLVMAttributeFunctionIndex;
+
+/// The number of an attribute.
+pub fn attribute(name: &str) -> u32 {
+    Attribute::get_named_enum_kind_id(name)
+}

@@ -1,0 +1,187 @@
+//! llvm-ir's data → views: the one place that knows this loader, with [`super::operands`] and
+//! [`super::parse`].
+
+use super::super::{Linkage, SkipReason, Terminator, callgraph};
+use super::operands;
+use super::view::{
+    BlockView, CallView, CalleeView, FunctionView, InstructionView, Location, ModuleView,
+};
+use crate::index::BlockId;
+use either::Either;
+use llvm_ir::function::FunctionAttribute as Attr;
+use llvm_ir::instruction::InlineAssembly;
+use llvm_ir::{
+    BasicBlock, Constant, DebugLoc, Function, HasDebugLoc, Instruction, Module, Name, Operand,
+    module,
+};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The view of a module; `None` where llvm-ir leaves out what is needed: the targets of `callbr`.
+///
+/// `skip`: by ordinal of the definition, what attributes that llvm-ir does not know say against profiling
+/// it. May be short.
+pub fn view<'a>(module: &'a Module, skip: &'a [Option<SkipReason>]) -> Option<ModuleView<'a>> {
+    let blocks = || module.functions.iter().flat_map(|f| &f.basic_blocks);
+    if blocks().any(|b| matches!(b.term, llvm_ir::Terminator::CallBr(_))) {
+        return None;
+    }
+    let returning = module
+        .functions
+        .iter()
+        .filter(|f| returns(&f.function_attributes));
+    let functions = module.functions.iter().enumerate().map(move |(i, f)| {
+        let attributes = skip.get(i).copied().flatten();
+        function(f, attributes)
+    });
+    Some(ModuleView {
+        functions: Box::new(functions),
+        returning: returning.map(|f| Cow::from(f.name.as_str())).collect(),
+        declared: module
+            .func_declarations
+            .iter()
+            .map(|f| Cow::from(f.name.as_str()))
+            .collect(),
+        aliases: module.global_aliases.iter().filter_map(alias).collect(),
+        taken: operands::address_taken(module),
+        calls: callgraph::calls(module),
+    })
+}
+
+/// The symbol behind a global's name.
+pub fn text(name: &Name) -> String {
+    match name {
+        Name::Name(n) => n.to_string(),
+        Name::Number(n) => n.to_string(),
+    }
+}
+
+fn returns(attributes: &[Attr]) -> bool {
+    attributes.contains(&Attr::NoUnwind) && attributes.contains(&Attr::WillReturn)
+}
+
+fn alias(alias: &module::GlobalAlias) -> Option<(String, String)> {
+    match alias.aliasee.as_ref() {
+        Constant::GlobalReference { name, .. } => Some((text(&alias.name), text(name))),
+        _ => None,
+    }
+}
+
+fn function(function: &Function, attributes: Option<SkipReason>) -> FunctionView<'_> {
+    let numbers = function.basic_blocks.iter().enumerate();
+    let numbers = numbers.map(|(i, b)| (&b.name, BlockId::new(i))).collect();
+    let naked = function.function_attributes.contains(&Attr::Naked);
+    let blocks = function.basic_blocks.iter();
+    FunctionView {
+        name: Cow::from(function.name.as_str()),
+        linkage: linkage(function.linkage),
+        location: function.debugloc.as_ref().map(location),
+        skip: naked.then_some(SkipReason::Naked).or(attributes),
+        blocks: blocks.map(|b| block(b, &numbers)).collect(),
+    }
+}
+
+fn linkage(linkage: module::Linkage) -> Linkage {
+    use module::Linkage as L;
+    match linkage {
+        L::Private | L::Internal => Linkage::Local,
+        L::AvailableExternally => Linkage::AvailableExternally,
+        L::LinkOnceAny | L::LinkOnceODR | L::WeakAny | L::WeakODR | L::Common => Linkage::Mergeable,
+        _ => Linkage::External,
+    }
+}
+
+fn block<'a>(block: &'a BasicBlock, numbers: &HashMap<&Name, BlockId>) -> BlockView<'a> {
+    let (terminator, succs) = terminator(&block.term, numbers);
+    let code = block
+        .instrs
+        .iter()
+        .filter(|i| !matches!(i, Instruction::Phi(_)));
+    let mut instructions: Vec<_> = code.map(instruction).collect();
+    let call = match &block.term {
+        llvm_ir::Terminator::Invoke(i) => Some(call(&i.function, &i.function_attributes)),
+        _ => None,
+    };
+    instructions.push(InstructionView {
+        location: block.term.get_debug_loc().as_ref().map(location),
+        call,
+    });
+    BlockView {
+        terminator,
+        succs,
+        instructions,
+    }
+}
+
+fn instruction(instruction: &Instruction) -> InstructionView<'_> {
+    InstructionView {
+        location: instruction.get_debug_loc().as_ref().map(location),
+        call: match instruction {
+            Instruction::Call(c) => Some(call(&c.function, &c.function_attributes)),
+            _ => None,
+        },
+    }
+}
+
+fn location(debug: &DebugLoc) -> Location<'_> {
+    Location {
+        directory: debug.directory.as_deref().map(Cow::from),
+        file: Cow::from(debug.filename.as_str()),
+        line: debug.line,
+    }
+}
+
+fn call<'a>(function: &'a Either<InlineAssembly, Operand>, attributes: &[Attr]) -> CallView<'a> {
+    let callee = match function {
+        Either::Left(_) => CalleeView::Asm,
+        Either::Right(operand) => match operand.as_constant() {
+            Some(Constant::GlobalReference { name, .. }) => CalleeView::Symbol(symbol(name)),
+            _ => CalleeView::Pointer,
+        },
+    };
+    CallView {
+        callee,
+        returns: returns(attributes),
+        returns_twice: attributes.contains(&Attr::ReturnsTwice),
+    }
+}
+
+fn symbol(name: &Name) -> Cow<'_, str> {
+    match name {
+        Name::Name(n) => Cow::from(n.as_str()),
+        Name::Number(_) => Cow::from(text(name)),
+    }
+}
+
+fn terminator(
+    terminator: &llvm_ir::Terminator,
+    numbers: &HashMap<&Name, BlockId>,
+) -> (Terminator, Vec<BlockId>) {
+    use llvm_ir::Terminator as T;
+    let to = |name: &Name| numbers[name];
+    match terminator {
+        T::Ret(_) => (Terminator::Return, vec![]),
+        T::Unreachable(_) => (Terminator::Unreachable, vec![]),
+        T::Resume(_) => (Terminator::Resume, vec![]),
+        T::Br(t) => (Terminator::Jump, vec![to(&t.dest)]),
+        T::CondBr(t) => (
+            Terminator::Branch,
+            vec![to(&t.true_dest), to(&t.false_dest)],
+        ),
+        T::Switch(t) => {
+            let cases = t.dests.iter().map(|(_, d)| to(d));
+            let all = std::iter::once(to(&t.default_dest)).chain(cases);
+            (Terminator::Switch, all.collect())
+        }
+        T::IndirectBr(t) => (
+            Terminator::IndirectBr,
+            t.possible_dests.iter().map(to).collect(),
+        ),
+        T::Invoke(t) => (
+            Terminator::Invoke,
+            vec![to(&t.return_label), to(&t.exception_label)],
+        ),
+        T::CallBr(_) => unreachable!("such modules are not viewed"),
+        T::CleanupRet(_) | T::CatchRet(_) | T::CatchSwitch(_) => (Terminator::Funclet, vec![]),
+    }
+}

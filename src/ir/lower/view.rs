@@ -1,0 +1,88 @@
+//! What lowering needs of a module, whichever loader read it: plain data, with nothing of the loader in it.
+
+use super::super::{Linkage, SkipReason, Terminator};
+use crate::index::BlockId;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// A module.
+pub struct ModuleView<'a> {
+    /// The definitions in module order, each made when it is asked for: most of a module is never held
+    /// twice.
+    pub functions: Box<dyn Iterator<Item = FunctionView<'a>> + 'a>,
+    /// Definitions that neither unwind nor fail to return. (Declarations are not believed: llvm-ir does not
+    /// show their attributes, and call sites repeat them.)
+    pub returning: HashSet<Cow<'a, str>>,
+    /// Functions without a body.
+    pub declared: Vec<Cow<'a, str>>,
+    /// Alias → aliased symbol, where it is a symbol.
+    pub aliases: HashMap<String, String>,
+    /// Functions (defined or not) that are used other than as the callee of a direct call: in operands,
+    /// initialisers, aliases and ifuncs. Who uses an alias is not followed.
+    pub taken: BTreeSet<String>,
+    /// Who may call whom, by name; an indirect call may reach every definition of its type.
+    pub calls: Vec<(String, String)>,
+}
+
+/// A definition.
+pub struct FunctionView<'a> {
+    /// The symbol name.
+    pub name: Cow<'a, str>,
+    /// How the linker treats it.
+    pub linkage: Linkage,
+    /// Where it begins.
+    pub location: Option<Location<'a>>,
+    /// What its attributes say against profiling it.
+    pub skip: Option<SkipReason>,
+    /// In order, the entry first.
+    pub blocks: Vec<BlockView<'a>>,
+}
+
+/// A basic block.
+pub struct BlockView<'a> {
+    /// What ends it.
+    pub terminator: Terminator,
+    /// As [`crate::ir::Block::succs`]; none for funclets.
+    pub succs: Vec<BlockId>,
+    /// All but the φs, the terminator last.
+    pub instructions: Vec<InstructionView<'a>>,
+}
+
+/// An instruction.
+#[derive(Default)]
+pub struct InstructionView<'a> {
+    /// Its debug location.
+    pub location: Option<Location<'a>>,
+    /// What it calls, if it is a call site.
+    pub call: Option<CallView<'a>>,
+}
+
+/// A call site.
+pub struct CallView<'a> {
+    /// Who is called.
+    pub callee: CalleeView<'a>,
+    /// Whether its attributes say that it neither unwinds nor fails to return.
+    pub returns: bool,
+    /// Whether its attributes say that it may return twice.
+    pub returns_twice: bool,
+}
+
+/// The target of a call.
+pub enum CalleeView<'a> {
+    /// A symbol.
+    Symbol(Cow<'a, str>),
+    /// A value.
+    Pointer,
+    /// Inline assembly.
+    Asm,
+}
+
+/// A source position as debug information has it.
+pub struct Location<'a> {
+    /// The compiler's working folder.
+    pub directory: Option<Cow<'a, str>>,
+    /// The source file, relative to it or absolute.
+    pub file: Cow<'a, str>,
+    /// The line; 0 where there is none.
+    pub line: u32,
+}

@@ -1,0 +1,128 @@
+//! The loader on llvm-ir and the one on LLVM: they see the same program, and what llvm-ir cannot represent is
+//! refused by none.
+
+mod support;
+
+use p3_rewrite::emit::{Loader, llvm_ir_suffices, load_by};
+use p3_rewrite::ir::lower::LoadOptions;
+use p3_rewrite::ir::{Program, SkipReason};
+use p3_rewrite::load::{Input, find_inputs};
+use std::path::{Path, PathBuf};
+use support::{compile, peers, project};
+
+fn inputs(path: &Path) -> Vec<Input> {
+    find_inputs(&[path.to_path_buf()], Path::new("")).unwrap()
+}
+
+fn load(loader: Loader, path: &Path) -> Program {
+    load_by(loader, &inputs(path), &LoadOptions::default()).unwrap()
+}
+
+/// Files and folders of a folder of test data, sorted.
+fn entries(folder: &str) -> Vec<PathBuf> {
+    let entries = project(folder).read_dir().unwrap();
+    let mut paths: Vec<_> = entries.map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn stem(path: &Path) -> &str {
+    path.file_stem().unwrap().to_str().unwrap()
+}
+
+#[track_caller]
+fn assert_equal(path: &Path) {
+    let (one, other) = (load(Loader::LlvmIr, path), load(Loader::Llvm, path));
+    // The difference of whole programs is too long to read.
+    for (a, b) in one.modules.iter().zip(&other.modules) {
+        for (a, b) in a.bodies.iter().zip(&b.bodies) {
+            assert_eq!(a, b, "{}", path.display());
+        }
+    }
+    for (a, b) in one.functions.iter().zip(&other.functions) {
+        assert_eq!(a, b, "{}", path.display());
+    }
+    assert!(one == other, "{}", path.display());
+}
+
+#[test]
+fn both_see_the_same_small_functions() {
+    for path in entries("testdata/cfg") {
+        assert_equal(&path);
+    }
+}
+
+#[test]
+fn both_see_the_same_programs() {
+    for level in ["-O0", "-O2"] {
+        for path in entries("testdata/programs") {
+            let dir = tempfile::tempdir().unwrap();
+            compile(stem(&path), &[level, "-g"], dir.path());
+            assert_equal(dir.path());
+        }
+    }
+}
+
+/// Most modules here are what llvm-ir gives up on; the others are seen by both.
+#[test]
+fn llvm_ir_cannot_represent_these() {
+    for path in entries("testdata/loaders") {
+        let suffices = llvm_ir_suffices(&inputs(&path)[0]).unwrap();
+        let expected = ["operands", "ptrauth"].contains(&stem(&path));
+        assert_eq!(suffices, expected, "{}", path.display());
+        assert_equal(&path);
+    }
+}
+
+#[test]
+fn what_llvm_ir_cannot_represent_is_rewritten() {
+    for path in [entries("testdata/loaders"), entries("testdata/cfg")].concat() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(peers::accepted(&path), "{}", path.display());
+        let checked = peers::check(&path, dir.path());
+        assert_eq!(checked.refused, [""; 0], "{}", path.display());
+        assert_eq!(checked.invalid, [""; 0], "{}", path.display());
+    }
+}
+
+fn skipped(file: &str) -> Vec<(String, SkipReason)> {
+    let program = load(Loader::LlvmIr, &project("testdata/loaders").join(file));
+    let bodies = program.modules.iter().flat_map(|m| &m.bodies);
+    bodies
+        .filter_map(|b| Some((b.name.clone(), b.skip?)))
+        .collect()
+}
+
+#[test]
+fn functions_are_skipped_by_themselves() {
+    let windows = ("windows".to_string(), SkipReason::Funclets);
+    assert_eq!(skipped("cleanupret_unwind.ll"), [windows]);
+    let asm = ("asm".to_string(), SkipReason::CallBr);
+    assert_eq!(skipped("callbr_repeated.ll"), [asm]);
+    for file in ["callbr_no_targets.ll", "ptrauth.ll", "scalable_shuffle.ll"] {
+        assert_eq!(skipped(file), [], "{file}");
+    }
+}
+
+/// The functions of a file whose address is taken.
+fn taken(file: &str) -> Vec<String> {
+    let program = load(Loader::LlvmIr, &project("testdata/loaders").join(file));
+    let bodies = program.modules.iter().flat_map(|m| &m.bodies);
+    let taken = bodies.filter(|b| b.address_taken);
+    taken.map(|b| b.name.clone()).collect()
+}
+
+#[test]
+fn addresses_are_taken_by_unusual_constants() {
+    assert_eq!(taken("no_cfi.ll"), ["taken"]);
+    assert_eq!(taken("ptrauth.ll"), ["taken"]);
+    assert_eq!(taken("dso_local_equivalent.ll"), ["callee"]);
+    let operands = [
+        "in_condition",
+        "in_float",
+        "in_gep_index",
+        "in_size",
+        "in_switch",
+    ];
+    assert_eq!(taken("operands.ll"), operands);
+}

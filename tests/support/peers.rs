@@ -1,0 +1,149 @@
+//! What must hold of any module that LLVM accepts: every scheme takes it, LLVM accepts what comes out, and every
+//! definition is accounted for.
+
+use super::{REWRITE, llvm};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The schemes, with the number of copies.
+pub const SCHEMES: [(&str, u32); 4] = [("p3", 2), ("sbl", 1), ("edge", 1), ("p3-weighted", 3)];
+
+/// What was found out about one module.
+#[derive(Default)]
+pub struct Checked {
+    /// Definitions by status: `exact`, `cut` or the reason for skipping. Under the first scheme.
+    pub functions: BTreeMap<String, usize>,
+    /// Whether `llc` compiles the module as it is.
+    pub compiles: bool,
+    /// By scheme: what p3-rewrite said where it gave up.
+    pub refused: Vec<String>,
+    /// What is wrong with what it wrote.
+    pub invalid: Vec<String>,
+}
+
+/// Whether LLVM's verifier accepts a module.
+pub fn accepted(module: &Path) -> bool {
+    let mut opt = Command::new(llvm("opt"));
+    opt.args(["-passes=verify", "-disable-output"]).arg(module);
+    said(&mut opt).is_ok()
+}
+
+/// Checks one accepted module; what is written goes below `dir`.
+pub fn check(module: &Path, dir: &Path) -> Checked {
+    let mut checked = Checked {
+        compiles: compile(module).is_ok(),
+        ..Checked::default()
+    };
+    let definitions = definitions(&std::fs::read(module).unwrap());
+    for (scheme, copies) in SCHEMES {
+        let out = dir.join(scheme);
+        let mut rewrite = Command::new(REWRITE);
+        let copies_text = copies.to_string();
+        rewrite
+            .arg(module)
+            .args(["--scheme", scheme, "-k", &copies_text]);
+        rewrite.args(["-q", "-j", "1", "-o"]).arg(&out);
+        if let Err(message) = said(&mut rewrite) {
+            checked.refused.push(format!("{scheme}: {message}"));
+            continue;
+        }
+        match accounted(&definitions, &out) {
+            Ok(functions) if scheme == SCHEMES[0].0 => checked.functions = functions,
+            Ok(_) => {}
+            Err(problem) => checked.invalid.push(format!("{scheme}: {problem}")),
+        }
+        for copy in 0..copies {
+            if let Err(problem) = sound(&rewritten(&out, copy), checked.compiles) {
+                let problem = format!("{scheme}, copy {copy}: {problem}");
+                checked.invalid.push(problem);
+            }
+        }
+    }
+    checked
+}
+
+/// The one module of a copy.
+fn rewritten(out: &Path, copy: u32) -> PathBuf {
+    let mut files = out.join(format!("copy-{copy}")).read_dir().unwrap();
+    files.next().unwrap().unwrap().path()
+}
+
+/// The names of the definitions, in order.
+fn definitions(bytes: &[u8]) -> Vec<String> {
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, "");
+    let module = context.create_module_from_ir(buffer).unwrap();
+    let functions = module.get_functions();
+    functions
+        .filter(|f| f.count_basic_blocks() > 0)
+        .map(|f| f.get_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Whether the manifest holds every definition once, each with a status; how many have which.
+fn accounted(definitions: &[String], out: &Path) -> Result<BTreeMap<String, usize>, String> {
+    let text = std::fs::read(out.join("manifest.json")).map_err(|e| e.to_string())?;
+    let manifest: Value = serde_json::from_slice(&text).map_err(|e| e.to_string())?;
+    let mut found = vec![false; definitions.len()];
+    let mut by_status = BTreeMap::new();
+    for f in manifest["functions"].as_array().unwrap() {
+        let status = match &f["status"] {
+            Value::String(status) => status.clone(),
+            skipped => format!("skipped: {}", skipped["skipped"].as_str().unwrap()),
+        };
+        for body in f["bodies"].as_array().unwrap() {
+            let ordinal = body["ordinal"].as_u64().unwrap() as usize;
+            let name = definitions.get(ordinal).ok_or("a body too many")?;
+            let named = name.is_empty() || f["name"] == **name;
+            if std::mem::replace(&mut found[ordinal], true) || !named {
+                return Err(format!("{} is not definition {ordinal}", f["name"]));
+            }
+            *by_status.entry(status.clone()).or_default() += 1;
+        }
+    }
+    match found.iter().position(|f| !f) {
+        Some(missing) => Err(format!("{:?} is not in the manifest", definitions[missing])),
+        None => Ok(by_status),
+    }
+}
+
+/// Whether LLVM accepts a module, and compiles it if that is wanted.
+fn sound(module: &Path, compiles: bool) -> Result<(), String> {
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_file(module).map_err(|e| e.to_string())?;
+    let parsed = context.create_module_from_ir(buffer);
+    let parsed = parsed.map_err(|e| first_line(&e.to_string()))?;
+    parsed.verify().map_err(|e| first_line(&e.to_string()))?;
+    if compiles { compile(module) } else { Ok(()) }
+}
+
+fn compile(module: &Path) -> Result<(), String> {
+    let mut llc = Command::new(llvm("llc"));
+    llc.args(["-O0", "-filetype=null", "-o", "/dev/null"])
+        .arg(module);
+    said(&mut llc).map_err(|e| format!("llc: {e}"))
+}
+
+/// Runs a command for at most a minute; the first line that it says where it fails.
+fn said(command: &mut Command) -> Result<(), String> {
+    let mut timed = Command::new("timeout");
+    timed
+        .arg("60")
+        .arg(command.get_program())
+        .args(command.get_args());
+    let output = timed.stdin(Stdio::null()).output().unwrap();
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{}: {}", output.status, first_line(&text)))
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().find(|l| !l.trim().is_empty());
+    line.unwrap_or_default().chars().take(300).collect()
+}

@@ -1,0 +1,45 @@
+# peers.sh SAMPLE CSMITH JOBS: checks modules that others wrote, SAMPLE of LLVM's own tests and CSMITH programs of
+# csmith, JOBS at a time (0: as many as there are cores). SKIP=n leaves out the sample's first n, SEED=n is
+# csmith's first seed. Sources and what was found stay in peers/.
+set -eu
+cd "$(dirname "$0")/.."
+OUT=$PWD/peers
+PACKAGE=llvm-toolchain-19
+mkdir -p "$OUT/src"
+
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+need() {
+    command -v "$1" >/dev/null && return
+    $sudo apt-get update -q >/dev/null
+    $sudo apt-get install -y -q --no-install-recommends $2 >/dev/null
+}
+
+# Sources come from where packages do; the entry that says so goes again.
+ENTRY=/etc/apt/sources.list.d/p3-peers.sources
+forget() { [ ! -e "$ENTRY" ] || $sudo rm "$ENTRY"; }
+fetch() {
+    if ! grep -qs "^Types:.*deb-src" /etc/apt/sources.list.d/*.sources; then
+        trap forget EXIT
+        sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources | $sudo tee "$ENTRY" >/dev/null
+        $sudo apt-get update -q >/dev/null
+    fi
+    (cd "$OUT/src" && apt-get source --download-only -q "$PACKAGE" >/dev/null)
+    forget
+}
+
+if [ ! -e "$OUT/llvm/complete" ]; then
+    need xz xz-utils
+    ls "$OUT/src/${PACKAGE}"_*.orig.tar.xz >/dev/null 2>&1 || fetch
+    mkdir -p "$OUT/llvm"
+    tar -xJf "$OUT/src/${PACKAGE}"_*.orig.tar.xz -C "$OUT/llvm" --strip-components=1 --wildcards '*/llvm/test/*.ll'
+    touch "$OUT/llvm/complete"
+fi
+[ "$2" = 0 ] || need csmith 'csmith libcsmith-dev'
+
+# Everything that the tests print stays in files: LLVM has much to say about its own tests.
+status=0
+SAMPLE=$1 P3_PEERS_LLVM=$OUT/llvm P3_PEERS_CSMITH=$2 JOBS=$3 \
+    "${CARGO:-cargo}" test --release --locked --test peers -- --nocapture --test-threads 1 >"$OUT/found" 2>"$OUT/messages" || status=$?
+grep -E "^(refused|invalid|loaders differ|csmith|definitions|[0-9]+ (modules|csmith))" "$OUT/found" || tail -n 20 "$OUT/messages"
+exit $status
