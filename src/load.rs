@@ -1,7 +1,9 @@
 //! Files and folders → bytes, kind and content hash of every input module.
 
 use crate::error::{Error, Result};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fs::Metadata;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -33,17 +35,17 @@ const REMEDY: &str = "give .ll, .bc or -flto objects (clang -emit-llvm -c), or a
 
 /// Reads every input that `arguments` name, sorted by name.
 ///
+/// Each is read once: what is hashed is what everything later works on. Pipes will do, `/dev/stdin` among them.
 /// A file must hold IR; in a folder, files that do not are passed over, but one must. What lies
 /// in the folder `out` is not looked at: an earlier run wrote it.
 pub fn find_inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<Input>> {
     let out = std::fs::canonicalize(out).ok();
     let mut inputs = Vec::new();
-    for argument in arguments {
-        let meta = std::fs::metadata(argument).map_err(|e| Error::read(argument, e))?;
+    for (argument, meta) in arguments.iter().zip(stat(arguments)?) {
         if meta.is_dir() {
             inputs.extend(folder(argument, out.as_deref())?);
         } else {
-            inputs.push(file(argument)?);
+            inputs.push(file(argument, &meta)?);
         }
     }
     inputs.sort_by(|a, b| a.name.cmp(&b.name));
@@ -72,12 +74,31 @@ impl Input {
     }
 }
 
-fn file(path: &Path) -> Result<Input> {
+/// What the arguments are. No pipe may be among them twice: who reads it again waits for ever.
+fn stat(arguments: &[PathBuf]) -> Result<Vec<Metadata>> {
+    let mut pipes = HashSet::new();
+    let stat = |argument: &PathBuf| {
+        let meta = std::fs::metadata(argument).map_err(|e| Error::read(argument, e))?;
+        if meta.file_type().is_fifo() && !pipes.insert((meta.dev(), meta.ino())) {
+            let problem = "a pipe that is named twice, and can be read once";
+            return Err(Error::load(argument, problem, "name it once"));
+        }
+        Ok(meta)
+    };
+    arguments.iter().map(stat).collect()
+}
+
+fn file(path: &Path, meta: &Metadata) -> Result<Input> {
     let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
     let name = path
         .file_name()
         .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-    match kind(path, &bytes) {
+    let found = if meta.is_file() {
+        kind(path, &bytes)
+    } else {
+        bitcode(&bytes).or_else(|| text(&bytes))
+    };
+    match found {
         Some(kind) => input(path, name, kind, bytes),
         None => Err(Error::load(path, what_else(&bytes), REMEDY)),
     }
@@ -131,15 +152,21 @@ fn input(path: &Path, name: String, kind: Kind, bytes: Vec<u8>) -> Result<Input>
     })
 }
 
-/// Recognises IR by content; text also needs the name, since anything is text.
+/// Recognises IR by content; text also needs the name, since anything is text. (A pipe's name says nothing.)
 fn kind(path: &Path, bytes: &[u8]) -> Option<Kind> {
-    let bitcode = bytes.starts_with(b"BC\xC0\xDE") || bytes.starts_with(&[0xDE, 0xC0, 0x17, 0x0B]);
-    let text = || path.extension().is_some_and(|e| e == "ll") && !bytes.contains(&0);
-    if bitcode {
-        Some(Kind::Bitcode)
-    } else {
-        text().then_some(Kind::Text)
-    }
+    let named = path.extension().is_some_and(|e| e == "ll");
+    bitcode(bytes).or_else(|| text(bytes).filter(|_| named))
+}
+
+fn bitcode(bytes: &[u8]) -> Option<Kind> {
+    let wrapper = [0xDE, 0xC0, 0x17, 0x0B];
+    let begins = bytes.starts_with(b"BC\xC0\xDE") || bytes.starts_with(&wrapper);
+    begins.then_some(Kind::Bitcode)
+}
+
+/// Whether bytes can be text at all.
+fn text(bytes: &[u8]) -> Option<Kind> {
+    (!bytes.is_empty() && !bytes.contains(&0)).then_some(Kind::Text)
 }
 
 /// Says what a file that is no IR looks like.

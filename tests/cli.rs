@@ -5,7 +5,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{PROF, REWRITE, compile, execute, original, profile, project, rewrite};
+use support::{PROF, REWRITE, compile, execute, llvm, original, profile, project, rewrite, run};
 
 /// What a command printed and its exit status, with the names of `dir` taken out.
 fn transcript(command: &mut Command, dir: &Path) -> String {
@@ -136,6 +136,60 @@ fn bad_inputs() {
         all += &format!("$ p3-rewrite {}\n{text}", arguments.join(" "));
     }
     snapshot("bad_inputs", &all);
+}
+
+/// Inputs that can be read once only, and names that are no text: what is made is the same.
+#[test]
+fn pipes_and_names() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let bytes = bitcode(&dir.join("input"));
+    let text = run(Command::new(llvm("llvm-dis"))
+        .args(["-o", "-"])
+        .arg(dir.join("input/demo.bc")));
+    std::fs::write(dir.join("demo.bc"), &bytes).unwrap();
+    std::fs::write(dir.join("demo.ll"), &text.stdout).unwrap();
+    let name = |extension: &[u8]| dir.join(std::ffi::OsStr::from_bytes(extension));
+    std::fs::write(name(b"caf\xe9.bc"), &bytes).unwrap();
+    std::fs::create_dir(name(b"d\xe9")).unwrap();
+    std::fs::write(name(b"d\xe9/\xff.ll"), &text.stdout).unwrap();
+    let hash = |file: &str| blake3::hash(&std::fs::read(dir.join(file)).unwrap()).to_hex();
+    for (arguments, of) in [
+        ("demo.bc", "demo.bc"),
+        ("<(/bin/cat demo.bc)", "demo.bc"),
+        ("<(/bin/cat demo.ll)", "demo.ll"),
+        ("/dev/stdin < <(/bin/cat demo.bc)", "demo.bc"),
+        ("/dev/stdin < demo.bc", "demo.bc"),
+        ("$'caf\\xe9.bc'", "demo.bc"),
+        ("$'d\\xe9'", "demo.ll"),
+    ] {
+        let script = format!("{REWRITE} -o out -k 2 {arguments}");
+        let text = transcript(Command::new("/bin/bash").args(["-c", &script]), dir);
+        let made = "out: 2 copies (p3); functions: 1 exact, 0 cut, 0 skipped";
+        assert!(
+            text.starts_with(made) && text.ends_with("\nexit 0\n"),
+            "{arguments}: {text}"
+        );
+        let manifest = std::fs::read_to_string(dir.join("out/manifest.json")).unwrap();
+        assert!(manifest.contains(hash(of).as_str()), "{arguments}");
+        std::fs::remove_dir_all(dir.join("out")).unwrap();
+    }
+    let mut all = String::new();
+    run(Command::new("mkfifo").arg(dir.join("fifo")));
+    for arguments in [
+        "fifo fifo",
+        "/dev/stdin < /dev/null",
+        "<(:)",
+        "<(echo no IR)",
+    ] {
+        let script = format!("{REWRITE} -o out {arguments}");
+        let text = transcript(Command::new("/bin/bash").args(["-c", &script]), dir);
+        one_line_error(&text);
+        assert!(!dir.join("out").exists());
+        all += &format!("$ p3-rewrite {arguments}\n{text}");
+    }
+    snapshot("pipes", &all);
 }
 
 /// Modules that LLVM reads and that still cannot be rewritten: one line each, nothing of LLVM's own, and

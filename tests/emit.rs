@@ -266,6 +266,37 @@ fn local_names_make_way() {
     }
 }
 
+/// Functions without a name are counted and reported as others are.
+#[test]
+fn unnamed_functions() {
+    let dir = tempfile::tempdir().unwrap();
+    let module = dir.path().join("unnamed.bc");
+    let text = project("testdata/valid/unnamed.ll");
+    run(Command::new(llvm("llvm-as"))
+        .arg(text)
+        .arg("-o")
+        .arg(&module));
+    let (modules, exe) = ([module], dir.path().join("native.exe"));
+    support::link(&modules, &[], &["-O1"], &exe);
+    let expected = support::execute(&exe, &dir.path().join("native"));
+    for (i, options) in [&["--scheme", "sbl"][..], &["--scheme", "pbl"]]
+        .iter()
+        .enumerate()
+    {
+        let out = dir.path().join(i.to_string());
+        let merged = support::profile(&modules, options, 1 + i as u32, &["-O2"], &expected, &out);
+        let counts = |name: &str| -> Vec<u64> {
+            let paths = support::paths(&merged);
+            let of = paths.iter().filter(|(key, _)| key.1 == name);
+            of.map(|(_, n)| *n).collect()
+        };
+        // Three calls of loops that run 3, 5 and 5 times.
+        assert_eq!(counts("unnamed.0").iter().sum::<u64>(), 13);
+        assert_eq!(counts("unnamed.1").iter().sum::<u64>(), 3);
+        assert_eq!(counts("unnamed.1").len(), 2);
+    }
+}
+
 /// Triple, data layout, and the address space of code.
 const TARGETS: [(&str, &str, &str, u32); 13] = [
     (

@@ -100,8 +100,9 @@ impl Affected {
         self.visible.is_empty() && self.local.iter().all(HashSet::is_empty)
     }
 
+    /// Whether a function of that name may be one of them; functions without a name always may.
     fn holds(&self, module: usize, name: &str) -> bool {
-        self.local[module].contains(name) || self.visible.contains(name)
+        name.is_empty() || self.local[module].contains(name) || self.visible.contains(name)
     }
 }
 

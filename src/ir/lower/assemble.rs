@@ -20,12 +20,13 @@ pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
         let Lowered {
             mut bodies,
             files,
-            aliases,
+            mut aliases,
             taken,
             calls: edges,
             cxx,
         } = module;
         renumber(&mut bodies, program.files.len() as u32);
+        name_unnamed(&mut bodies, &mut aliases);
         program.files.extend(files);
         program.cxx |= cxx;
         scopes.push(Scope {
@@ -54,6 +55,17 @@ struct Scope {
     aliases: HashMap<String, String>,
     taken: Vec<String>,
     local: HashMap<String, FuncId>,
+}
+
+/// Functions without a name get one for people. No other module can mean them, and calls in theirs mean them by
+/// their number among definitions without a name.
+fn name_unnamed(bodies: &mut [FunctionBody], aliases: &mut HashMap<String, String>) {
+    let unnamed = bodies.iter_mut().filter(|b| b.name.is_empty());
+    for (number, body) in unnamed.enumerate() {
+        body.name = format!("unnamed.{number}");
+        body.linkage = Linkage::Local;
+        aliases.insert(number.to_string(), body.name.clone());
+    }
 }
 
 fn renumber(bodies: &mut [FunctionBody], offset: u32) {
