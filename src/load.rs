@@ -29,6 +29,8 @@ pub struct Input {
     pub bytes: Vec<u8>,
     /// blake3 of the bytes, hexadecimal.
     pub hash: String,
+    /// Whether it is code for a device that has no files and processes (`emit::admit` finds out).
+    pub device: bool,
 }
 
 const REMEDY: &str = "give .ll, .bc or -flto objects (clang -emit-llvm -c), or a folder of them";
@@ -149,6 +151,7 @@ fn input(path: &Path, name: String, kind: Kind, bytes: Vec<u8>) -> Result<Input>
         kind,
         bytes,
         hash,
+        device: false,
     })
 }
 

@@ -385,6 +385,34 @@ fn for_target(triple: &str, layout: &str, code: u32) -> String {
     .concat()
 }
 
+/// Code for devices passes as it is: all of it is skipped.
+#[test]
+fn devices() {
+    for triple in [
+        "nvptx64-nvidia-cuda",
+        "amdgcn-amd-amdhsa",
+        "spirv64-unknown-unknown",
+        "bpfel",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let input = dir.path().join("device.ll");
+        let text = format!(
+            "target triple = \"{triple}\"\n{}",
+            many_paths("f", "ret i32 %n")
+        );
+        std::fs::write(&input, text).unwrap();
+        let out = dir.path().join("out");
+        rewrite(
+            std::slice::from_ref(&input),
+            &["--scheme", "sbl", "--emit", "ll"],
+            &out,
+        );
+        assert_eq!(printed(&input), printed(&out.join("copy-0/device.ll")));
+        let manifest = std::fs::read_to_string(out.join("manifest.json")).unwrap();
+        assert!(manifest.contains(r#"{"skipped":"device"}"#), "{manifest}");
+    }
+}
+
 /// Copies for other targets are valid for LLVM and for the code generator: small pointers, big-endian ones,
 /// code and globals in other address spaces.
 #[test]

@@ -11,11 +11,15 @@ use rayon::prelude::*;
 
 /// What the names of all that a rewritten module adds begin with.
 pub const PREFIX: &str = "__p3_";
+/// What the triples of devices begin with: their code is run by a program for another machine, and has no
+/// constructors, files or processes.
+const DEVICES: [&str; 6] = ["amdgcn", "r600", "nvptx", "spir", "dxil", "bpf"];
 /// The version of debug information that LLVM 19 reads.
 const DEBUG_INFO: u64 = 3;
 
 /// Reads every input once and has LLVM verify it, in parallel. Where only the debug information is wrong, or
-/// of another version, the input is taken without it, with a warning. Linear.
+/// of another version, the input is taken without it, with a warning. Notes which inputs are code for devices.
+/// Linear.
 ///
 /// # Errors
 /// Input that LLVM cannot read or that its verifier rejects, that is instrumented already, or that uses names
@@ -25,6 +29,7 @@ pub fn admit(inputs: &mut [Input]) -> Result<Vec<String>> {
         let context = session::context();
         let module = parse(&context, input)?;
         check_names(&module, input)?;
+        input.device = is_for_device(&module);
         let why = verify(&module, input)?;
         if why.is_some() {
             input.bytes = module.write_bitcode_to_memory().as_slice().to_vec();
@@ -67,6 +72,12 @@ fn check_names(module: &Module, input: &Input) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn is_for_device(module: &Module) -> bool {
+    let triple = module.get_triple();
+    let triple = triple.as_str().to_string_lossy();
+    DEVICES.iter().any(|device| triple.starts_with(device))
 }
 
 /// Whether the constructors are the list that the verifier checks: it lets anything else pass.

@@ -21,6 +21,8 @@ pub enum SkipReason {
     CallBr,
     /// A coroutine before splitting.
     Coroutine,
+    /// Code for a device where the runtime cannot be.
+    Device,
 }
 
 impl fmt::Display for SkipReason {
@@ -32,6 +34,7 @@ impl fmt::Display for SkipReason {
             SkipReason::Excluded => "left out by --include/--exclude",
             SkipReason::Funclets => "Windows exception funclets",
             SkipReason::CallBr => "callbr (asm goto) with a repeated target",
+            SkipReason::Device => "code for a device without files and processes",
             SkipReason::Coroutine => "coroutine that is not split yet",
         })
     }

@@ -4,7 +4,9 @@ use super::Lowered;
 use crate::error::{Error, Result};
 use crate::index::{FuncId, ModuleId};
 use crate::ir::callgraph;
-use crate::ir::{Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction, Program};
+use crate::ir::{
+    Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction, Program, SkipReason,
+};
 use crate::load::Input;
 use std::collections::{HashMap, HashSet};
 
@@ -27,6 +29,11 @@ pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
         } = module;
         renumber(&mut bodies, program.files.len() as u32);
         name_unnamed(&mut bodies, &mut aliases);
+        if input.device {
+            bodies
+                .iter_mut()
+                .for_each(|b| b.skip = Some(SkipReason::Device));
+        }
         program.files.extend(files);
         program.cxx |= cxx;
         scopes.push(Scope {
