@@ -1,8 +1,13 @@
 //! `p3-prof compare`: whether two profiles hold the same counts of the same paths, or of the same edges
 //! where one of them counts edges.
+//!
+//! Counts of edges agree when the same number may be behind both (`profile::left`): where functions were left
+//! before their end, paths tell a least and a most, and edges that were not counted may be off. That counts differ
+//! within these bounds is said, and is no difference.
 
 use super::Profile;
 use super::edges::flow;
+use super::left::Executed;
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,16 +15,25 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What names a function in both profiles: module, name, ordinal in the module.
 type Key<'a> = (&'a str, &'a str, u32);
 
-/// The differences, one line each: functions that only one profile knows or whose control flow
+/// What comparing found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// A difference.
+    Differs(String),
+    /// Counts that are not equal, and why that is no difference.
+    Explained(String),
+}
+
+/// The findings, one line each: functions that only one profile knows or whose control flow
 /// differs, then paths. Scheme, number of copies and statistics do not matter. O(paths).
-pub fn compare<'a>(a: &'a Profile, b: &'a Profile) -> impl Iterator<Item = String> + 'a {
+pub fn compare<'a>(a: &'a Profile, b: &'a Profile) -> impl Iterator<Item = Finding> + 'a {
     let (left, right) = (functions(a), functions(b));
     let keys: BTreeSet<Key> = left.keys().chain(right.keys()).copied().collect();
     keys.into_iter()
         .flat_map(move |key| match (left.get(&key), right.get(&key)) {
             (Some(&f), Some(&g)) => compare_function(a, f, b, g),
-            (Some(_), None) => vec![format!("{}: only in {}", key.1, a.path.display())],
-            _ => vec![format!("{}: only in {}", key.1, b.path.display())],
+            (Some(_), None) => differs(format!("{}: only in {}", key.1, a.path.display())),
+            _ => differs(format!("{}: only in {}", key.1, b.path.display())),
         })
 }
 
@@ -37,18 +51,22 @@ fn functions(p: &Profile) -> BTreeMap<Key<'_>, FuncId> {
         .collect()
 }
 
-fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<String> {
+fn differs(what: String) -> Vec<Finding> {
+    vec![Finding::Differs(what)]
+}
+
+fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Finding> {
     let (old, new) = (a.entry(f), b.entry(g));
     let name = &old.name;
     if old.succs != new.succs || old.terminators != new.terminators || old.cuts != new.cuts {
-        return vec![format!("{name}: different control flow")];
+        return differs(format!("{name}: different control flow"));
     }
     let edges = a.counts_edges() || b.counts_edges();
     if old.status != new.status && !edges {
-        return vec![format!("{name}: {:?} against {:?}", old.status, new.status)];
+        return differs(format!("{name}: {:?} against {:?}", old.status, new.status));
     }
     if edges {
-        return compare_edges(a, f, b, g).unwrap_or_else(|e| vec![e.to_string()]);
+        return compare_edges(a, f, b, g).unwrap_or_else(|e| differs(e.to_string()));
     }
     let left: BTreeMap<PathId, u64> = a.counts[f.index()].iter().copied().collect();
     let right: BTreeMap<PathId, u64> = b.counts[g.index()].iter().copied().collect();
@@ -58,31 +76,51 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Strin
         .into_iter()
         .map(|id| (id, count(&left, id), count(&right, id)));
     both.filter(|(_, n, m)| n != m)
-        .map(|(id, n, m)| format!("{name}, path {id}: {n} against {m}"))
+        .map(|(id, n, m)| Finding::Differs(format!("{name}, path {id}: {n} against {m}")))
         .collect()
 }
 
 /// Entries and edges, where one of the profiles counts edges.
-fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<String>> {
+fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<Finding>> {
     let skipped = |p: &Profile, f| p.entry(f).status.is_skipped();
     let name = &a.entry(f).name;
     match (skipped(a, f), skipped(b, g)) {
         (true, true) => return Ok(Vec::new()),
         (false, false) => {}
-        _ => return Ok(vec![format!("{name}: skipped in one of them")]),
+        _ => return Ok(differs(format!("{name}: skipped in one of them"))),
     }
     let (left, right) = (a.structure(f)?, b.structure(g)?);
     let (old, new) = (flow(a, f, &left)?, flow(b, g, &right)?);
-    let mut differences = Vec::new();
+    let mut findings = Vec::new();
     if old.entry != new.entry {
         let (n, m) = (old.entry, new.entry);
-        differences.push(format!("{name}, entries: {n} against {m}"));
+        findings.extend(differs(format!("{name}, entries: {n} against {m}")));
     }
-    for (x, y) in old.edges(&left).iter().zip(new.edges(&right)) {
-        if x.count != y.count {
-            let (edge, n, m) = (x.edge, x.count, y.count);
-            differences.push(format!("{name}, edge {edge}: {n} against {m}"));
+    let old = Executed::new(a, f, &left, &old);
+    let new = Executed::new(b, g, &right, &new);
+    let mut within = 0;
+    for ((x, n), (_, m)) in old.edges(&left).iter().zip(new.edges(&right)) {
+        if !n.meets(m) {
+            let (edge, n, m) = (x.edge, n.count, m.count);
+            findings.extend(differs(format!("{name}, edge {edge}: {n} against {m}")));
+        } else if n.count != m.count {
+            within += 1;
         }
     }
-    Ok(differences)
+    if within > 0 {
+        let why = why(&old, &new);
+        let explained = format!("{name}: {within} edges differ within bounds: {why}");
+        findings.push(Finding::Explained(explained));
+    }
+    Ok(findings)
+}
+
+/// Why counts of edges are not certain.
+fn why(a: &Executed, b: &Executed) -> String {
+    if a.again || b.again {
+        return "setjmp may return to it again, and paths then hold twice what ran before it"
+            .into();
+    }
+    let left = a.left.max(b.left);
+    format!("it was left before its end {left} times, and where is not counted")
 }

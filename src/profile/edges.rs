@@ -112,7 +112,8 @@ fn exits(dag: &Dag, counts: &[u64]) -> u64 {
         .sum()
 }
 
-fn blocks(dag: &Dag, counts: &[u64], n: usize) -> Vec<u64> {
+/// Executions of each of `n` blocks, from those of the edges.
+pub(super) fn blocks(dag: &Dag, counts: &[u64], n: usize) -> Vec<u64> {
     let mut blocks = vec![0u64; n];
     for v in dag.order() {
         if let Some(b) = dag.block(v) {
@@ -137,30 +138,51 @@ pub struct EdgeCount {
 impl Flow {
     /// Every edge of the CFG in order, those never taken and those of unreachable blocks too.
     pub fn edges(&self, structure: &Structure) -> Vec<EdgeCount> {
-        let taken = taken(&structure.paths.dag, &self.dag);
-        let mut taken = taken.into_iter().peekable();
-        let mut edges = Vec::new();
-        for b in structure.cfg.ids() {
-            for (i, &dst) in structure.cfg.block(b).succs.iter().enumerate() {
-                let edge = CfgEdge {
-                    block: b,
-                    succ: i as u32,
-                };
-                let count = taken.next_if(|t| t.0 == edge).map_or(0, |t| t.1);
-                edges.push(EdgeCount { edge, dst, count });
+        let edges = by_edge(structure, &self.dag).into_iter();
+        edges
+            .map(|(edge, dst, count)| EdgeCount { edge, dst, count })
+            .collect()
+    }
+
+    /// Of each edge from ENTRY, how many paths were begun over it: by entries, or by back edges. O(V + E).
+    pub fn begun(&self, dag: &Dag) -> Vec<(EdgeId, u64)> {
+        let mut taken = vec![0u64; dag.vertices()];
+        for e in dag.edge_ids() {
+            if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
+                let header = dag
+                    .vertex(dag.back_target(e))
+                    .expect("targets are reachable");
+                let taken = &mut taken[header.index()];
+                *taken = taken.saturating_add(self.dag[e.index()]);
             }
         }
-        edges
+        let begun = |e: EdgeId| match dag.edge(e).kind {
+            EdgeKind::LoopStart => (e, taken[dag.edge(e).dst.index()]),
+            _ => (e, self.entry),
+        };
+        dag.outs(dag.entry()).map(begun).collect()
     }
 }
 
-/// The CFG edges of the DAG's edges and their counts, by edge.
-fn taken(dag: &Dag, counts: &[u64]) -> Vec<(CfgEdge, u64)> {
+/// Every edge of the CFG in order, its target, and what `of` (by edge of the DAG) says of it; the default of those
+/// of unreachable blocks.
+pub fn by_edge<T: Copy + Default>(structure: &Structure, of: &[T]) -> Vec<(CfgEdge, BlockId, T)> {
+    let dag = &structure.paths.dag;
     let real = |e| match dag.edge(e).kind {
-        EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Some((c, counts[e.index()])),
+        EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Some((c, of[e.index()])),
         _ => None,
     };
-    let mut taken: Vec<_> = dag.edge_ids().filter_map(real).collect();
-    taken.sort_unstable();
-    taken
+    let mut known: Vec<(CfgEdge, T)> = dag.edge_ids().filter_map(real).collect();
+    known.sort_by_key(|k| k.0);
+    let mut known = known.into_iter().peekable();
+    let mut edges = Vec::new();
+    for block in structure.cfg.ids() {
+        for (i, &dst) in structure.cfg.block(block).succs.iter().enumerate() {
+            let succ = i as u32;
+            let edge = CfgEdge { block, succ };
+            let of = known.next_if(|k| k.0 == edge).map_or(T::default(), |k| k.1);
+            edges.push((edge, dst, of));
+        }
+    }
+    edges
 }

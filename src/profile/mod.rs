@@ -12,6 +12,7 @@ pub mod edges;
 pub mod export;
 pub mod file;
 pub mod hits;
+pub mod left;
 pub mod matching;
 pub mod merge;
 pub mod raw;
@@ -117,6 +118,13 @@ impl Profile {
             .enumerate()
             .filter(|(_, c)| !c.is_empty());
         ran.map(|(i, _)| FuncId::new(i))
+    }
+
+    /// The processes of all copies that profile function `f`.
+    pub fn processes_of(&self, f: FuncId) -> Processes {
+        let copies = self.entry(f).share.copies();
+        let processes = copies.iter().map(|c| self.processes[c.index()]);
+        processes.fold(Processes::default(), Processes::plus)
     }
 
     /// The manifest's entry of function `f`.

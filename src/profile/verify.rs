@@ -24,7 +24,7 @@ use super::verdict::{Processes, Violation};
 use super::{Profile, Structure};
 use crate::dag::EdgeKind;
 use crate::error::Result;
-use crate::index::{EdgeId, FuncId};
+use crate::index::FuncId;
 use crate::ir::Linkage;
 use rayon::prelude::*;
 
@@ -88,7 +88,7 @@ pub fn verify(profile: &Profile) -> Result<Report> {
 }
 
 /// Whether the counts of `f` are of the same processes, or of copies that can be compared.
-fn checkable(profile: &Profile, f: FuncId) -> bool {
+pub fn checkable(profile: &Profile, f: FuncId) -> bool {
     match &profile.entry(f).share.copies()[..] {
         [copy] => profile.processes[copy.index()].files() > 0,
         copies => profile.comparable(copies),
@@ -100,14 +100,12 @@ fn check(profile: &Profile, f: FuncId) -> Result<Checked> {
     let flow = flow(profile, f, &structure)?;
     let may_leave = structure.paths.may_be_left(&structure.cfg);
     let returns_twice = structure.cfg.blocks.iter().any(|b| b.returns_twice);
-    let copies = profile.entry(f).share.copies();
-    let processes = copies.iter().map(|c| profile.processes[c.index()]);
     Ok(Checked {
         structure,
         flow,
         may_leave,
         returns_twice,
-        processes: processes.fold(Processes::default(), Processes::plus),
+        processes: profile.processes_of(f),
     })
 }
 
@@ -129,7 +127,7 @@ fn within(f: FuncId, c: &Checked, report: &mut Report) {
         });
     };
     let dag = &c.structure.paths.dag;
-    for (e, begun) in c.begun() {
+    for (e, begun) in c.flow.begun(dag) {
         let completed = c.flow.dag[e.index()];
         if c.contradicts(begun, completed) {
             let block = dag.block(dag.edge(e).dst).expect("a header is a block");
@@ -158,26 +156,6 @@ impl Checked {
     /// Activations, each on one path, that never reached an exit.
     fn abandoned(&self) -> u64 {
         self.flow.entry.saturating_sub(self.flow.exits)
-    }
-
-    /// Of each edge from ENTRY, how many paths were begun over it: by entries, or by back edges.
-    fn begun(&self) -> Vec<(EdgeId, u64)> {
-        let dag = &self.structure.paths.dag;
-        let mut taken = vec![0u64; dag.vertices()];
-        for e in dag.edge_ids() {
-            if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
-                let header = dag
-                    .vertex(dag.back_target(e))
-                    .expect("targets are reachable");
-                let taken = &mut taken[header.index()];
-                *taken = taken.saturating_add(self.flow.dag[e.index()]);
-            }
-        }
-        let begun = |e: EdgeId| match dag.edge(e).kind {
-            EdgeKind::LoopStart => (e, taken[dag.edge(e).dst.index()]),
-            _ => (e, self.flow.entry),
-        };
-        dag.outs(dag.entry()).map(begun).collect()
     }
 
     /// Whether this many paths (or activations) cannot have ended of those that were begun.

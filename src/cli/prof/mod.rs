@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::printable;
 use crate::partition::Scheme;
+use crate::profile::compare::Finding;
 use crate::profile::merge::{FailureMode, Merged, merge};
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
 use crate::profile::verdict::Trust;
@@ -259,7 +260,8 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
 /// often, is a finding.
 fn run_merge(args: &MergeArgs, trust: Trust) -> Result<Outcome> {
     let merged = merge(&args.manifest, &args.files, args.failure_mode)?;
-    let text = format!("{}: {}\n", args.output.display(), merged.line());
+    let output = args.output.display().to_string();
+    let text = format!("{}: {}\n", printable(&output), merged.line());
     let Merged {
         mut profile,
         warnings,
@@ -303,23 +305,35 @@ fn show(args: &ShowArgs, trust: Trust) -> Result<Outcome> {
 
 fn run_compare(args: &CompareArgs, trust: Trust) -> Result<Outcome> {
     let (a, b) = (trust.read(&args.a)?, trust.read(&args.b)?);
-    let mut differences = compare::compare(&a, &b);
-    let mut text: String = differences
-        .by_ref()
-        .take(args.max)
-        .map(|d| printable(&d).into_owned() + "\n")
-        .collect();
-    let found = !text.is_empty();
-    match differences.count() {
-        0 => {}
-        more => text += &format!("… and {more} more differences\n"),
+    let (mut differences, mut explained) = (Vec::new(), Vec::new());
+    for finding in compare::compare(&a, &b) {
+        match finding {
+            Finding::Differs(line) => differences.push(line),
+            Finding::Explained(line) => explained.push(line),
+        }
     }
+    let found = !differences.is_empty();
+    let mut text = listed(&differences, args.max, "more differences");
+    text += &listed(&explained, args.max, "more functions like these");
     Ok(Outcome {
         text,
         found,
         ..Outcome::default()
     }
     .about(&[&a, &b]))
+}
+
+/// At most `max` lines, and how many more there are.
+fn listed(lines: &[String], max: usize, more: &str) -> String {
+    let shown = lines
+        .iter()
+        .take(max)
+        .map(|line| format!("{}\n", printable(line)));
+    let mut text: String = shown.collect();
+    if lines.len() > max {
+        text += &format!("… and {} {more}\n", lines.len() - max);
+    }
+    text
 }
 
 fn run_accuracy(args: &AccuracyArgs, trust: Trust) -> Result<Outcome> {

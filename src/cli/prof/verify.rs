@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use crate::error::Result;
+use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::verdict::{Trust, Verdict, functions};
 use crate::profile::verify::{Report, verify};
@@ -12,7 +13,8 @@ use std::path::PathBuf;
 /// Likely causes of contradicting counts, and what finds or removes each.
 const CAUSES: &str = "Copies that run alike cannot count this. Likely causes, and what helps:
   other arguments, input, files or environment   run the copies by `make run`
-  time, random numbers, process ids              fix the clock and the seed for the run
+  time, and random numbers seeded by it          `make run FIXED_TIME=1`
+  process ids                                    keep them out of what decides
   addresses: pointers hashed or sorted           `make run` under setarch -R; then as below
   uninitialised memory                           valgrind --track-origins=yes bin/native ARGS finds it
   threads                                        p3-rewrite --update atomic
@@ -45,7 +47,10 @@ fn text(profile: &Profile, report: &Report, verdict: &Verdict) -> String {
     let mut text = String::new();
     for (f, n) in &report.abandoned {
         let name = profile.name(*f);
-        text += &format!("{name}: {n} paths abandoned by exit, longjmp, an exception or the end\n");
+        let _ = writeln!(
+            text,
+            "{name}: left before its end {n} times, by exit, longjmp, an exception or the end"
+        );
     }
     if report.uncertain > 0 {
         let n = report.uncertain;
@@ -54,13 +59,14 @@ fn text(profile: &Profile, report: &Report, verdict: &Verdict) -> String {
         );
     }
     for v in &verdict.violations {
-        let _ = writeln!(text, "violation: {}: {}", profile.name(v.function), v.what);
+        let (name, what) = (profile.name(v.function), printable(&v.what));
+        let _ = writeln!(text, "violation: {name}: {what}");
     }
     for line in &verdict.unlike {
-        let _ = writeln!(text, "violation: {line}");
+        let _ = writeln!(text, "violation: {}", printable(line));
     }
     for line in verdict.gaps.iter().chain(&verdict.interrupted) {
-        let _ = writeln!(text, "incomplete: {line}");
+        let _ = writeln!(text, "incomplete: {}", printable(line));
     }
     if report.unchecked > 0 {
         let n = functions(report.unchecked);

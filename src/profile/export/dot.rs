@@ -22,7 +22,7 @@ struct Hottest {
 pub fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
     let ran = functions
         .iter()
-        .filter(|f| f.flow.blocks.iter().any(|&n| n > 0));
+        .filter(|f| f.executed.blocks.iter().any(|n| n.count > 0));
     let graphs = ran.map(|f| Ok(graph(profile, f, &hottest(profile, f)?)));
     graphs.collect()
 }
@@ -56,13 +56,17 @@ fn graph(profile: &Profile, f: &Counted, hottest: &Hottest) -> String {
     let mut graph = Graph::<BlockId, usize>::new();
     let nodes: Vec<NodeIndex> = cfg.ids().map(|b| graph.add_node(b)).collect();
     for (i, e) in f.edges.iter().enumerate() {
+        let e = &e.0;
         graph.add_edge(nodes[e.edge.block.index()], nodes[e.dst.index()], i);
     }
     let node = |_: &Graph<BlockId, usize>, (_, &b): (NodeIndex, &BlockId)| {
         let lines = lines(profile, f, b);
-        let count = grouped(f.flow.blocks[b.index()]);
+        let count = grouped(f.executed.blocks[b.index()].count);
         let label = format!("b{b}{lines}\\n{count}");
-        let style = match (hottest.blocks.contains(&b), f.flow.blocks[b.index()]) {
+        let style = match (
+            hottest.blocks.contains(&b),
+            f.executed.blocks[b.index()].count,
+        ) {
             (true, _) => " penwidth=3",
             (false, 0) => " style=dashed color=gray fontcolor=gray",
             _ => "",
@@ -70,7 +74,7 @@ fn graph(profile: &Profile, f: &Counted, hottest: &Hottest) -> String {
         format!("shape=box label=\"{label}\"{style}")
     };
     let edge = |_: &Graph<BlockId, usize>, e: EdgeReference<usize>| {
-        let e = &f.edges[*e.weight()];
+        let e = &f.edges[*e.weight()].0;
         let name = cfg.block(e.edge.block).terminator.edge_name(e.edge.succ);
         let label = format!("{name} {}", grouped(e.count));
         let style = match (hottest.edges.contains(&e.edge), e.count) {

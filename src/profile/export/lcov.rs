@@ -2,11 +2,17 @@
 //!
 //! A line ran as often as the block on it that ran most, in every function that has code on it added up. Of a
 //! branch all ways out of its block are listed. Functions without debug information are not in it.
+//!
+//! A line ran at least as often as it says: what activations ran before they were left by `exit`, `longjmp` or an
+//! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run, and
+//! a branch of which only such a one may have gone a way, is left out: nobody knows whether it is covered.
 
 use super::Counted;
 use crate::error::{Error, Result};
 use crate::names::{escaped, printable};
 use crate::profile::Profile;
+use crate::profile::edges::EdgeCount;
+use crate::profile::left::Range;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -15,7 +21,7 @@ use std::fmt::Write;
 struct Source {
     /// Line and name, executions.
     functions: BTreeMap<(u32, String), u64>,
-    lines: BTreeMap<u32, u64>,
+    lines: BTreeMap<u32, Range>,
     /// By line: each branch on it, with the executions of its ways; `None` where it was never reached.
     branches: BTreeMap<u32, Vec<Vec<Option<u64>>>>,
 }
@@ -35,17 +41,17 @@ pub fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
             let entered = source.functions.entry(key).or_default();
             *entered = entered.saturating_add(f.flow.entry);
         }
-        let mut lines: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-        for (block, &count) in f.structure.cfg.blocks.iter().zip(&f.flow.blocks) {
+        let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
+        for (block, &range) in f.structure.cfg.blocks.iter().zip(&f.executed.blocks) {
             for span in &block.lines {
                 let most = lines.entry((span.loc.file, span.loc.line)).or_default();
-                *most = count.max(*most);
+                *most = most.larger(range);
             }
         }
-        for ((file, line), count) in lines {
+        for ((file, line), range) in lines {
             let lines = &mut sources.entry(name(file)).or_default().lines;
             let sum = lines.entry(line).or_default();
-            *sum = sum.saturating_add(count);
+            *sum = sum.plus(range);
         }
         branches(f, &mut |file, line, ways| {
             let branches = &mut sources.entry(name(file)).or_default().branches;
@@ -62,14 +68,17 @@ pub fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
 }
 
 fn branches(f: &Counted, found: &mut impl FnMut(u32, u32, Vec<Option<u64>>)) {
-    let ways = f.edges.chunk_by(|a, b| a.edge.block == b.edge.block);
-    for ways in ways.filter(|w| w.len() > 1) {
-        let block = ways[0].edge.block;
+    let ways = f
+        .edges
+        .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
+    let known = |ways: &&[(EdgeCount, Range)]| !ways.iter().any(|(_, r)| r.may_have_run());
+    for ways in ways.filter(|w| w.len() > 1).filter(known) {
+        let block = ways[0].0.edge.block;
         let Some(span) = f.structure.cfg.block(block).lines.last() else {
             continue;
         };
-        let reached = f.flow.blocks[block.index()] > 0;
-        let ways = ways.iter().map(|w| reached.then_some(w.count));
+        let reached = f.executed.blocks[block.index()].count > 0;
+        let ways = ways.iter().map(|(w, _)| reached.then_some(w.count));
         found(span.loc.file, span.loc.line, ways.collect());
     }
 }
@@ -94,10 +103,12 @@ fn record(name: &str, source: &Source) -> String {
         }
     }
     found(&mut out, "BR", all.into_iter());
-    for (line, n) in &source.lines {
+    let known = source.lines.iter().filter(|(_, r)| !r.may_have_run());
+    let known: Vec<(&u32, u64)> = known.map(|(line, r)| (line, r.count)).collect();
+    for (line, n) in &known {
         let _ = writeln!(out, "DA:{line},{n}");
     }
-    found(&mut out, "L", source.lines.values().copied());
+    found(&mut out, "L", known.iter().map(|(_, n)| *n));
     out + "end_of_record\n"
 }
 

@@ -9,6 +9,7 @@ mod speedscope;
 mod stacks;
 
 use super::edges::{EdgeCount, Flow, flow};
+use super::left::{Executed, Range};
 use super::report::{Report, Selection, csv, json};
 use super::{Profile, Structure};
 use crate::error::Result;
@@ -89,8 +90,11 @@ struct Counted<'a> {
     f: FuncId,
     entry: &'a FunctionEntry,
     structure: Structure,
+    /// What completed paths add up to.
     flow: Flow,
-    edges: Vec<EdgeCount>,
+    /// The same with what was left before its end.
+    executed: Executed,
+    edges: Vec<(EdgeCount, Range)>,
 }
 
 impl Counted<'_> {
@@ -107,12 +111,14 @@ fn functions<'a>(profile: &'a Profile, selection: &Selection) -> Result<Vec<Coun
     let counted = wanted.map(|f| {
         let structure = profile.structure(f)?;
         let flow = flow(profile, f, &structure)?;
+        let executed = Executed::new(profile, f, &structure, &flow);
         Ok(Counted {
             f,
             entry: profile.entry(f),
-            edges: flow.edges(&structure),
+            edges: executed.edges(&structure),
             structure,
             flow,
+            executed,
         })
     });
     counted.collect()

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::index::{BlockId, FuncId};
 use crate::names::shown;
 use crate::profile::edges::{EdgeCount, flow};
+use crate::profile::left::{Executed, Range};
 use crate::profile::{Profile, Structure};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -24,13 +25,21 @@ pub struct FunctionEdges {
     pub entry: u64,
     /// Every edge.
     pub edges: Vec<Edge>,
-    /// Executions of each block.
+    /// Executions of each block, at least.
     pub blocks: Vec<u64>,
     /// Executed calls of functions of the program.
     pub calls: Vec<CallCount>,
-    /// By how much counts may be off, if they may.
+    /// Activations that were left before their end.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left: u64,
+    /// Whether `setjmp` may have returned again, so that paths do not tell what edges did.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+    /// By how much counts that were not taken may be off, if they may.
     #[serde(skip_serializing_if = "is_zero")]
     pub uncertain: u64,
+    #[serde(skip)]
+    ranges: Vec<Range>,
     #[serde(skip)]
     names: Vec<String>,
 }
@@ -46,6 +55,14 @@ pub struct Edge {
     pub dst: BlockId,
     /// How often it was taken.
     pub count: u64,
+    /// Where that is not certain: at least so often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<u64>,
+    /// Where that is not certain: at most so often, if anything is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<u64>,
+    #[serde(skip)]
+    range: Range,
 }
 
 /// A call site.
@@ -55,7 +72,7 @@ pub struct CallCount {
     pub block: BlockId,
     /// The function called.
     pub callee: String,
-    /// How often.
+    /// How often, by activations that went on to their end.
     pub count: u64,
 }
 
@@ -72,7 +89,8 @@ pub fn collect(profile: &Profile, selection: &Selection) -> Result<Vec<FunctionE
 fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
     let structure = profile.structure(f)?;
     let flow = flow(profile, f, &structure)?;
-    let edges = flow.edges(&structure);
+    let executed = Executed::new(profile, f, &structure, &flow);
+    let edges = executed.edges(&structure);
     let entry = profile.entry(f);
     let called = |(block, callees): &(BlockId, Vec<(FuncId, u32)>)| {
         let (block, count) = (*block, flow.blocks[block.index()]);
@@ -88,11 +106,14 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
         module: profile.module(f).to_string(),
         name: entry.name.clone(),
         entry: flow.entry,
+        left: executed.left,
+        again: executed.again,
         uncertain: flow.uncertain,
         calls: entry.calls.iter().flat_map(called).collect(),
-        names: edges.iter().map(|e| name(&structure, e)).collect(),
-        edges: edges.iter().map(edge).collect(),
-        blocks: flow.blocks,
+        names: edges.iter().map(|(e, _)| name(&structure, e)).collect(),
+        edges: edges.iter().map(|(e, range)| edge(e, *range)).collect(),
+        blocks: executed.blocks.iter().map(|r| r.count).collect(),
+        ranges: executed.blocks,
     })
 }
 
@@ -104,12 +125,16 @@ fn name(structure: &Structure, e: &EdgeCount) -> String {
         .edge_name(e.edge.succ)
 }
 
-fn edge(e: &EdgeCount) -> Edge {
+fn edge(e: &EdgeCount, range: Range) -> Edge {
+    let open = !range.is_exact();
     Edge {
         src: e.edge.block,
         succ: e.edge.succ,
         dst: e.dst,
         count: e.count,
+        least: open.then_some(range.least),
+        most: open.then_some(range.most).filter(|&n| n < u64::MAX),
+        range,
     }
 }
 
@@ -137,10 +162,25 @@ pub fn csv(functions: &[FunctionEdges]) -> String {
             e.succ.to_string(),
             e.dst.to_string(),
             e.count.to_string(),
+            e.least.map_or(String::new(), |n| n.to_string()),
+            e.most.map_or(String::new(), |n| n.to_string()),
         ]
     };
-    let heading = ["module", "function", "src", "succ", "dst", "count"];
+    let heading = [
+        "module", "function", "src", "succ", "dst", "count", "least", "most",
+    ];
     table(&heading, edges.map(record))
+}
+
+/// A count, or between which numbers it is.
+fn between(range: Range) -> String {
+    if range.is_exact() {
+        grouped(range.count)
+    } else if range.most == u64::MAX {
+        format!("{}?", grouped(range.count))
+    } else {
+        format!("{} to {}", grouped(range.least), grouped(range.most))
+    }
 }
 
 /// For people: the functions that ran, block by block.
@@ -148,19 +188,18 @@ pub fn text(functions: &[FunctionEdges]) -> String {
     let mut out = String::new();
     for f in functions.iter().filter(|f| f.blocks.iter().any(|&n| n > 0)) {
         let _ = write!(out, "{}: entered {}", shown(&f.name), grouped(f.entry));
-        let _ = match f.uncertain {
-            0 => writeln!(out),
-            n => writeln!(
-                out,
-                ", left {} times without an exit: counts may be off by as many",
-                grouped(n)
-            ),
-        };
+        if f.left > 0 {
+            let _ = write!(out, ", left before its end: {}", grouped(f.left));
+        }
+        if f.again {
+            out += "; setjmp may return to it again: counts are not certain";
+        }
+        out.push('\n');
         // Calls and edges are in the order of their blocks.
         let mut calls = f.calls.iter().peekable();
         let mut edges = f.edges.iter().zip(&f.names).peekable();
-        for (b, &n) in f.blocks.iter().enumerate() {
-            let _ = writeln!(out, "  b{b}: {}", grouped(n));
+        for (b, &range) in f.ranges.iter().enumerate() {
+            let _ = writeln!(out, "  b{b}: {}", between(range));
             while let Some(c) = calls.next_if(|c| c.block.index() == b) {
                 let _ = writeln!(out, "    calls {}: {}", shown(&c.callee), grouped(c.count));
             }
@@ -170,7 +209,7 @@ pub fn text(functions: &[FunctionEdges]) -> String {
                 } else {
                     format!(" ({name})")
                 };
-                let _ = writeln!(out, "    → b{}{name}: {}", e.dst, grouped(e.count));
+                let _ = writeln!(out, "    → b{}{name}: {}", e.dst, between(e.range));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
-use crate::index::{BlockId, FuncId};
+use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::partition::Scheme;
 use crate::profile::Profile;
 use crate::profile::verdict::Violation;
@@ -53,6 +53,11 @@ struct Function<'a> {
     status: String,
     /// Names the control flow that ids and blocks belong to, in other builds too.
     cfg: String,
+    /// Activations that were left before their end: their last paths are not counted.
+    left: u64,
+    /// The edges at which paths end as at back edges, since there are too many paths.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    cuts: &'a [CfgEdge],
     paths: Vec<Path>,
 }
 
@@ -74,11 +79,14 @@ pub fn render(report: &Report) -> String {
         paths.entry(line.func).or_default().push(path(line));
     }
     let profile = report.profile;
+    let left: HashMap<FuncId, u64> = report.left.iter().copied().collect();
     let function = |&f: &FuncId| Function {
         module: profile.module(f),
         name: &profile.entry(f).name,
         status: profile.entry(f).status.to_string(),
         cfg: profile.entry(f).cfg_hash(),
+        left: left.get(&f).copied().unwrap_or(0),
+        cuts: &profile.entry(f).cuts,
         paths: paths.remove(&f).unwrap_or_default(),
     };
     let functions = report.functions.iter().map(function).collect();

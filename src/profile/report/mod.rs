@@ -5,6 +5,8 @@ pub mod edges;
 pub mod json;
 pub mod text;
 
+use super::edges::flow;
+use super::left::Executed;
 use super::{Profile, Structure};
 use crate::dag::Path;
 use crate::error::{Error, Result};
@@ -134,6 +136,8 @@ pub struct Report<'a> {
     pub total_paths: u128,
     /// Executed instructions of the whole profile, as far as paths were completed.
     pub total_instructions: u128,
+    /// Of the selected functions, in order, those with activations that were left before their end, and how many.
+    pub left: Vec<(FuncId, u64)>,
 }
 
 impl<'a> Report<'a> {
@@ -149,6 +153,7 @@ impl<'a> Report<'a> {
         hottest.truncate(selection.top.unwrap_or(usize::MAX));
         Ok(Report {
             lines: lines(profile, &hottest)?,
+            left: left(profile, &functions)?,
             profile,
             functions,
             distinct,
@@ -181,10 +186,24 @@ fn hottest(profile: &Profile, functions: &[FuncId]) -> Vec<(FuncId, PathId, u64)
     paths
 }
 
+/// The functions with activations that were left before their end, and how many.
+fn left(profile: &Profile, functions: &[FuncId]) -> Result<Vec<(FuncId, u64)>> {
+    let entered = |f: &&FuncId| profile.entries[f.index()].is_some_and(|n| n > 0);
+    let entered: Vec<FuncId> = functions.iter().filter(entered).copied().collect();
+    let left = entered.par_iter().map(|&f| {
+        let structure = profile.structure(f)?;
+        let flow = flow(profile, f, &structure)?;
+        Ok((f, Executed::new(profile, f, &structure, &flow).left))
+    });
+    let mut left: Vec<(FuncId, u64)> = left.collect::<Result<_>>()?;
+    left.retain(|l| l.1 > 0);
+    Ok(left)
+}
+
 /// Executed paths and instructions of a function.
 fn totals(profile: &Profile, f: FuncId) -> Result<(u128, u128)> {
     let structure = profile.structure(f)?;
-    let flow = super::edges::flow(profile, f, &structure)?;
+    let flow = flow(profile, f, &structure)?;
     let paths = profile.counts[f.index()]
         .iter()
         .map(|&(_, n)| u128::from(n))

@@ -2,17 +2,22 @@
 
 use super::{Decision, Line, Report};
 use crate::dag::{PathEnd, PathStart};
+use crate::index::{CfgEdge, FuncId};
 use crate::ir::Loc;
 use crate::manifest::Status;
 use crate::names::printable;
+use crate::profile::Profile;
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const NAME: Style = AnsiColor::Cyan.on_default();
 const WARN: Style = AnsiColor::Yellow.on_default();
+/// The report names at most this many functions that were left before their end.
+const MAX_LEFT: usize = 5;
 /// A path shows at most this many source lines and decisions.
 const MAX_ITEMS: usize = 40;
 
@@ -85,15 +90,68 @@ fn summary(report: &Report) -> String {
         manifest.copies,
     );
     for f in &report.functions {
-        if let status @ (Status::Skipped(_) | Status::Cut) = profile.entry(*f).status {
+        if let Some(why) = why_not_exact(profile, *f) {
             let name = profile.name(*f);
-            let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
+            let _ = writeln!(out, "{WARN}{name}{why}{WARN:#}");
         }
     }
+    if let Some(left) = left(report) {
+        let _ = writeln!(out, "{WARN}{left}{WARN:#}");
+    }
     if let Some(said) = profile.said() {
-        let _ = writeln!(out, "{WARN}{said}{WARN:#}");
+        let _ = writeln!(out, "{WARN}{}{WARN:#}", printable(&said));
     }
     out
+}
+
+/// Why and where function `f` is not exact, if it is not.
+fn why_not_exact(profile: &Profile, f: FuncId) -> Option<String> {
+    let entry = profile.entry(f);
+    let files = &profile.manifest.files;
+    match entry.status {
+        Status::Exact => None,
+        Status::Skipped(reason) => {
+            let place = entry.loc.map(|loc| format!(" ({})", lines(files, &[loc])));
+            let place = place.unwrap_or_default();
+            Some(format!("{place}: skipped: {reason}"))
+        }
+        Status::Cut => {
+            let places: Vec<String> = entry.cuts.iter().map(|c| cut(profile, f, *c)).collect();
+            let edges = if places.len() == 1 { "edge" } else { "edges" };
+            let (n, places) = (places.len(), shortened(&places, ", "));
+            Some(format!(
+                ": more than 2^62 paths: they also end at {n} cut {edges}: {places}"
+            ))
+        }
+    }
+}
+
+/// Where a cut edge leads from and to, by lines if they are known.
+fn cut(profile: &Profile, f: FuncId, edge: CfgEdge) -> String {
+    let entry = profile.entry(f);
+    let to = entry.succs[edge.block.index()][edge.succ as usize];
+    let from = entry.spans(edge.block).next_back();
+    match (from, entry.spans(to).next()) {
+        (Some(a), Some(b)) => lines(&profile.manifest.files, &[a.loc, b.loc]),
+        _ => format!("b{}→b{to}", edge.block),
+    }
+}
+
+/// The functions that were left before their end, those most often first.
+fn left(report: &Report) -> Option<String> {
+    let mut left = report.left.clone();
+    left.sort_by_key(|&(f, n)| (Reverse(n), f));
+    let name = |(f, n): &(FuncId, u64)| format!("{} {}", report.profile.name(*f), grouped(*n));
+    let named: Vec<String> = left.iter().take(MAX_LEFT).map(name).collect();
+    let more = match left.len() {
+        0 => return None,
+        1..=MAX_LEFT => String::new(),
+        n => format!(" and {} more functions", n - MAX_LEFT),
+    };
+    Some(format!(
+        "left before its end (exit, longjmp, an exception), on paths that are not counted: {}{more}",
+        named.join(", ")
+    ))
 }
 
 /// How a path begins and ends.

@@ -1,0 +1,304 @@
+//! How often blocks and edges ran, activations that were left before their end included.
+//!
+//! The rule, in every scheme: a block counts each time control enters it, an edge each time control takes it,
+//! whatever happens afterwards. A path that `exit`, `longjmp`, an exception or the end of the process left
+//! before its end is no path: it has no id and no count. Of what ran on it this much is known:
+//!
+//! - A profile of paths knows how many were left of those begun at each start, the entry or a loop header: as
+//!   many as were begun there and not completed. Control may have left only blocks that say so
+//!   ([`crate::ir::Block::may_leave`]), and went there from the start. What lies on every such way ran on all
+//!   of them, and counts. What lies on some way may have run: the count is the least, and the most is given.
+//! - A profile of edges counted what it counts as it ran. Other counts follow from Kirchhoff's law, which those
+//!   left in a block break: they may be off by as many as were left in all.
+//! - Where `setjmp` may return again a path holds what ran before it once more, and nothing follows from paths.
+//!   A profile of edges counts all edges there.
+
+use super::edges::{EdgeCount, Flow, by_edge};
+use super::verdict::Processes;
+use super::verify::checkable;
+use super::{Profile, Structure};
+use crate::dag::{Dag, EdgeKind};
+use crate::index::{EdgeId, FuncId, VertexId};
+use fixedbitset::FixedBitSet;
+
+#[cfg(test)]
+mod tests;
+
+/// Of so many starts at which paths were left, what is certain is found for each, in linear time; what was left at
+/// further ones is only known to have entered their blocks.
+const EACH: usize = 64;
+
+/// An execution count, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Range {
+    /// What to show: the least, or where counts may be off in both directions, the best guess.
+    pub count: u64,
+    /// Not fewer.
+    pub least: u64,
+    /// Not more.
+    pub most: u64,
+}
+
+impl Range {
+    fn exact(count: u64) -> Range {
+        Range {
+            count,
+            least: count,
+            most: count,
+        }
+    }
+
+    fn within(count: u64, off: u64) -> Range {
+        Range {
+            count,
+            least: count.saturating_sub(off),
+            most: count.saturating_add(off),
+        }
+    }
+
+    /// Whether the count is known.
+    pub fn is_exact(self) -> bool {
+        self.least == self.most
+    }
+
+    /// Whether it is shown as none, and may have been some.
+    pub fn may_have_run(self) -> bool {
+        self.count == 0 && self.most > 0
+    }
+
+    /// The larger of two.
+    pub fn larger(self, other: Range) -> Range {
+        Range {
+            count: self.count.max(other.count),
+            least: self.least.max(other.least),
+            most: self.most.max(other.most),
+        }
+    }
+
+    /// The sum of two.
+    pub fn plus(self, other: Range) -> Range {
+        Range {
+            count: self.count.saturating_add(other.count),
+            least: self.least.saturating_add(other.least),
+            most: self.most.saturating_add(other.most),
+        }
+    }
+
+    /// Whether it may be one number that both allow.
+    pub fn meets(self, other: Range) -> bool {
+        self.least <= other.most && other.least <= self.most
+    }
+}
+
+/// Executions of everything in one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executed {
+    /// Activations that were left before their end.
+    pub left: u64,
+    /// Whether `setjmp` may have returned again, so that paths say nothing certain of edges.
+    pub again: bool,
+    /// By edge of the DAG.
+    edges: Vec<Range>,
+    /// By block.
+    pub blocks: Vec<Range>,
+}
+
+impl Executed {
+    /// From the counts of function `f`. Where the copies that profile it cannot be compared, since some are missing
+    /// or were killed, these stand as they are, and the verdict says so. O(V + E) for each of at most [`EACH`] starts.
+    pub fn new(profile: &Profile, f: FuncId, structure: &Structure, flow: &Flow) -> Executed {
+        let mut executed = Executed::exact(flow);
+        let again = structure.cfg.blocks.iter().any(|b| b.returns_twice);
+        if !checkable(profile, f) {
+            executed.left = 0;
+        } else if structure.paths.counted.is_some() {
+            executed.loosen(structure, flow);
+        } else if again {
+            executed.again = true;
+            executed.forget();
+        } else {
+            executed.add_left(structure, flow, profile.processes_of(f));
+        }
+        executed
+    }
+
+    /// The counts as they stand.
+    fn exact(flow: &Flow) -> Executed {
+        Executed {
+            left: flow.entry.saturating_sub(flow.exits),
+            again: false,
+            edges: flow.dag.iter().map(|&n| Range::exact(n)).collect(),
+            blocks: flow.blocks.iter().map(|&n| Range::exact(n)).collect(),
+        }
+    }
+
+    /// Of a profile of edges: what was not counted may be off.
+    fn loosen(&mut self, structure: &Structure, flow: &Flow) {
+        let Some(counted) = structure.paths.counted.as_ref() else {
+            return;
+        };
+        if flow.uncertain == 0 {
+            return;
+        }
+        let dag = &structure.paths.dag;
+        let certain = |e: EdgeId| e.index() == 0 || counted.contains(e.index());
+        for e in dag.edge_ids().filter(|e| !certain(*e)) {
+            let range = &mut self.edges[e.index()];
+            *range = Range::within(range.count, flow.uncertain);
+        }
+        for v in dag.order() {
+            if let Some(b) = dag.block(v)
+                && !dag.ins(v).iter().all(|e| certain(*e))
+            {
+                let range = &mut self.blocks[b.index()];
+                *range = Range::within(range.count, flow.uncertain);
+            }
+        }
+    }
+
+    /// Paths that hold what ran before `setjmp` twice tell no bounds.
+    fn forget(&mut self) {
+        for range in self.edges.iter_mut().chain(&mut self.blocks) {
+            *range = Range::within(range.count, u64::MAX);
+        }
+    }
+
+    fn add_left(&mut self, structure: &Structure, flow: &Flow, processes: Processes) {
+        let dag = &structure.paths.dag;
+        let begun = flow.begun(dag).into_iter();
+        let left = begun.filter_map(|(e, begun)| {
+            let left = begun.saturating_sub(flow.dag[e.index()]);
+            (left > 0).then_some((dag.edge(e).dst, left))
+        });
+        let left: Vec<(VertexId, u64)> = left.collect();
+        if left.is_empty() {
+            return;
+        }
+        let may_end = |v: VertexId| {
+            let block = dag.block(v).map(|b| structure.cfg.block(b));
+            block.is_some_and(|b| b.may_leave || processes.in_flight())
+        };
+        let ends: FixedBitSet = dag
+            .order()
+            .filter(|v| may_end(*v))
+            .map(|v| v.index())
+            .collect();
+        let (each, rest) = left.split_at(left.len().min(EACH));
+        for start in each {
+            self.add(dag, &Left::new(dag, &ends, std::slice::from_ref(start)));
+        }
+        if !rest.is_empty() {
+            self.add(dag, &Left::new(dag, &ends, rest));
+        }
+    }
+
+    fn add(&mut self, dag: &Dag, left: &Left) {
+        let plus = |range: &mut Range, sure: u64| {
+            range.count = range.count.saturating_add(sure);
+            range.least = range.count;
+            range.most = range.most.saturating_add(left.paths);
+        };
+        for v in left.possible.ones().map(VertexId::new) {
+            if let Some(b) = dag.block(v) {
+                plus(&mut self.blocks[b.index()], left.entered[v.index()]);
+            }
+            for e in dag.outs(v).filter(|e| left.may_take(dag, *e)) {
+                let sure = if left.taken.contains(e.index()) {
+                    left.paths
+                } else {
+                    0
+                };
+                plus(&mut self.edges[e.index()], sure);
+            }
+        }
+    }
+
+    /// Every edge of the CFG in order, those of unreachable blocks too.
+    pub fn edges(&self, structure: &Structure) -> Vec<(EdgeCount, Range)> {
+        let edges = by_edge(structure, &self.edges).into_iter();
+        let edge = |(edge, dst, range): (_, _, Range)| {
+            let count = range.count;
+            (EdgeCount { edge, dst, count }, range)
+        };
+        edges.map(edge).collect()
+    }
+}
+
+/// Paths that were begun at some starts and left.
+struct Left {
+    paths: u64,
+    /// The vertices on ways from the starts to where they may have been left.
+    possible: FixedBitSet,
+    /// By vertex: how many of them certainly entered it.
+    entered: Vec<u64>,
+    /// The edges that all of them took.
+    taken: FixedBitSet,
+}
+
+impl Left {
+    /// Those begun at `starts`, each with its number, and left at one of `ends`. O(V + E).
+    fn new(dag: &Dag, ends: &FixedBitSet, starts: &[(VertexId, u64)]) -> Left {
+        let mut left = Left {
+            paths: starts.iter().fold(0, |sum, s| sum.saturating_add(s.1)),
+            possible: FixedBitSet::with_capacity(dag.vertices()),
+            entered: vec![0; dag.vertices()],
+            taken: FixedBitSet::with_capacity(dag.edges().len()),
+        };
+        for &(v, n) in starts {
+            left.possible.insert(v.index());
+            left.entered[v.index()] = n;
+        }
+        // Vertices are in topological order: forwards what can be reached, backwards what leads to an end.
+        for v in dag.order() {
+            if left.possible.contains(v.index()) {
+                let onward = dag.outs(v).filter(|e| is_real(dag, *e));
+                let reached = onward.map(|e| dag.edge(e).dst.index());
+                left.possible.extend(reached);
+            }
+        }
+        for v in dag.order().rev() {
+            let mut outs = dag.outs(v);
+            let leads = ends.contains(v.index()) || outs.any(|e| left.may_take(dag, e));
+            let stays = left.possible.contains(v.index()) && leads;
+            left.possible.set(v.index(), stays);
+        }
+        if let [(start, _)] = starts {
+            left.certain(dag, ends, *start);
+        }
+        left
+    }
+
+    /// Whether `e` goes on a way that they may have gone, given that its source does.
+    fn may_take(&self, dag: &Dag, e: EdgeId) -> bool {
+        is_real(dag, e) && self.possible.contains(dag.edge(e).dst.index())
+    }
+
+    /// Marks what lies on every way from `start` to an end: in topological order, the vertices at which all ways
+    /// that are open meet. A way that may have ended stays open for good.
+    fn certain(&mut self, dag: &Dag, ends: &FixedBitSet, start: VertexId) {
+        let mut open = 0usize;
+        for v in dag.order().skip(start.index()) {
+            if !self.possible.contains(v.index()) {
+                continue;
+            }
+            let from = |e: &&EdgeId| {
+                is_real(dag, **e) && self.possible.contains(dag.edge(**e).src.index())
+            };
+            let ins = dag.ins(v).iter().filter(from).count();
+            let meets = ins == open;
+            open -= ins;
+            let outs: Vec<EdgeId> = dag.outs(v).filter(|e| self.may_take(dag, *e)).collect();
+            open += outs.len() + usize::from(ends.contains(v.index()));
+            if meets {
+                self.entered[v.index()] = self.paths;
+                if let ([only], 1) = (&outs[..], open) {
+                    self.taken.insert(only.index());
+                }
+            }
+        }
+    }
+}
+
+fn is_real(dag: &Dag, e: EdgeId) -> bool {
+    matches!(dag.edge(e).kind, EdgeKind::Real(_))
+}

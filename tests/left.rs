@@ -1,0 +1,147 @@
+//! Functions that are left before their end: what is counted of them, what is said, and what is not claimed.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{PROF, copy_modules, execute, link, llvm, merge, rewrite, run, runtime};
+
+/// Flags that keep a block for each line.
+const FLAGS: &[&str] = &["-O0", "-Xclang", "-disable-O0-optnone", "-g"];
+
+/// `main` is left by `exit` two calls below it. The numbers in comments are the lines.
+const SOURCE: &str = r#"#include <stdlib.h>
+#include <stdio.h>
+static int check(int i) {
+    if (i > 5)
+        exit(3);                 /* 5 */
+    return i;                    /* 6 */
+}
+static int work(int n) {
+    int sum = 0;                 /* 9 */
+    for (int i = 0; i < n; i++)
+        sum += check(i);         /* 11 */
+    return sum;                  /* 12 */
+}
+int main(int argc, char **argv) {
+    int n = 20;                  /* 15 */
+    if (argc > 1)
+        n = 4;                   /* 17 */
+    if (work(n) > 10)            /* 18 */
+        puts("not here");        /* 19 */
+    return 0;                    /* 20 */
+}
+"#;
+
+fn module(dir: &Path) -> PathBuf {
+    std::fs::create_dir_all(dir).unwrap();
+    let (source, module) = (dir.join("left.c"), dir.join("left.bc"));
+    std::fs::write(&source, SOURCE).unwrap();
+    let mut clang = Command::new(llvm("clang"));
+    clang.args(FLAGS).args(["-emit-llvm", "-c"]).arg(&source);
+    run(clang.arg("-o").arg(&module));
+    module
+}
+
+/// The merged profile of a run in `dir/NAME`.
+fn profiled(options: &[&str], name: &str, dir: &Path) -> PathBuf {
+    let modules = [module(&dir.join("input"))];
+    let out = dir.join(name);
+    rewrite(&modules, &[options, &["-k", "1"]].concat(), &out);
+    let exe = out.join("left.exe");
+    link(&copy_modules(&modules, &out, 0), runtime(), &["-O0"], &exe);
+    execute(&exe, &out);
+    merge(&out)
+}
+
+fn prof(arguments: &[&str], files: &[&Path]) -> (Option<i32>, String) {
+    let mut command = Command::new(PROF);
+    let output = command.args(arguments).args(files).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
+}
+
+/// The lines of a tracefile with their counts.
+fn lines(profile: &Path) -> BTreeMap<u32, u64> {
+    let (status, text) = prof(&["export", "--format", "lcov"], &[profile]);
+    assert_eq!(status, Some(0), "{text}");
+    let line = |l: &str| {
+        let (line, n) = l.strip_prefix("DA:")?.split_once(',')?;
+        Some((line.parse().ok()?, n.parse().ok()?))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+#[test]
+fn lines_of_functions_that_were_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let profile = profiled(&["--scheme", "sbl"], "sbl", dir.path());
+    let lines = lines(&profile);
+    let of = |line: u32| lines.get(&line).copied();
+    // On every way to the call that did not return.
+    assert_eq!((of(15), of(18)), (Some(1), Some(1)));
+    // On some way, or beyond a call that may have been the one: not claimed.
+    assert_eq!((of(17), of(19)), (None, None));
+    // Beyond every call that may have been.
+    assert_eq!(of(20), Some(0));
+    assert_eq!((of(9), of(11), of(12)), (Some(1), Some(7), Some(0)));
+    assert_eq!((of(5), of(6)), (Some(1), Some(6)));
+    let (_, shown) = prof(&["show"], &[&profile]);
+    let left = "left before its end (exit, longjmp, an exception), on paths that are not counted: main 1, work 1";
+    assert!(shown.contains(left), "{shown}");
+    let (_, shown) = prof(
+        &["show", "--format", "json", "--function", "^main$"],
+        &[&profile],
+    );
+    assert!(shown.contains(r#""left":1"#), "{shown}");
+    let (_, shown) = prof(&["show", "--edges", "--function", "^main$"], &[&profile]);
+    assert!(
+        shown.contains("main: entered 1, left before its end: 1\n  b0: 1\n"),
+        "{shown}"
+    );
+    assert!(shown.contains("  b1: 0 to 1\n"), "{shown}");
+    let csv = ["show", "--edges", "--format", "csv", "--function", "^main$"];
+    let (_, shown) = prof(&csv, &[&profile]);
+    assert!(shown.contains("left.bc,main,0,0,1,0,0,1\n"), "{shown}");
+}
+
+/// Edges and paths of one run agree within what is not known; those of another do not.
+#[test]
+fn edges_and_paths_agree() {
+    let dir = tempfile::tempdir().unwrap();
+    let paths = profiled(&["--scheme", "sbl"], "sbl", dir.path());
+    let edges = profiled(&["--scheme", "edge"], "edge", dir.path());
+    let (status, said) = prof(&["compare"], &[&paths, &edges]);
+    assert_eq!(status, Some(0), "{said}");
+    let explained = "edges differ within bounds: it was left before its end 1 times";
+    assert!(said.lines().all(|l| l.contains(explained)), "{said}");
+    let (status, said) = prof(&["verify"], &[&edges]);
+    assert_eq!(status, Some(0), "{said}");
+    // Once more: everything twice.
+    execute(&dir.path().join("edge/left.exe"), &dir.path().join("edge"));
+    let twice = merge(&dir.path().join("edge"));
+    let (status, said) = prof(&["compare"], &[&paths, &twice]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("main, entries: 1 against 2"), "{said}");
+}
+
+/// Why and where functions are not exact.
+#[test]
+fn cut_and_skipped() {
+    let dir = tempfile::tempdir().unwrap();
+    let (modules, expected) = support::original("many_paths", FLAGS, &["-O1"], dir.path());
+    let out = dir.path().join("out");
+    let options = ["--exclude", "^twenty$"];
+    let profile = support::profile(&modules, &options, 2, &["-O1"], &expected, &out);
+    let (_, shown) = prof(&["show", "--top", "1"], &[&profile]);
+    let cut = regex::Regex::new(
+        r"hundred: more than 2\^62 paths: they also end at (\d+) cut edges?: many_paths.c:\d+→\d+",
+    );
+    assert!(cut.unwrap().is_match(&shown), "{shown}");
+    let skipped = "twenty (many_paths.c:9): skipped: left out by --include/--exclude\n";
+    assert!(shown.contains(skipped), "{shown}");
+    let json = ["show", "--format", "json", "--function", "^hundred$"];
+    let (_, shown) = prof(&json, &[&profile]);
+    assert!(shown.contains(r#""cuts":[{"block":"#), "{shown}");
+}
