@@ -1,5 +1,6 @@
-# The runner's rules. Variables above: P3_COPIES, P3_MODULES (rewritten), P3_INPUTS (untouched),
-# P3_CXX (1: link with the C++ compiler).
+# The runner's rules. Variables above: P3_COPIES, P3_MODULES (rewritten), P3_INPUTS (untouched), P3_RUNTIME,
+# P3_CXX (1: link with the C++ compiler). All names are p3-rewrite's own; what comes from outside goes to
+# p3-run.sh in the environment, where the shell sees values and not text.
 
 first = $(firstword $(foreach c,$(1),$(shell command -v $(c) 2>/dev/null)))
 ifeq ($(origin CC),default)
@@ -13,24 +14,67 @@ LDLIBS ?= -lm -pthread -ldl
 P3_PROF ?= p3-prof
 PROFILE ?= profile.p3prof
 P3_LINK = $(if $(filter 1,$(P3_CXX)),$(CXX),$(CC))
-P3_RUNTIME := $(patsubst runtime/%.c,obj/runtime/%.o,$(wildcard runtime/*.c))
-# Folder of whoever called make: paths in STDIN and FILES are relative to it.
-P3_FROM := $(PWD)
-export ARGS STDIN FILES ALLOW_STATUS P3_FROM
+# Folder of whoever called make: paths in STDIN and FILES are relative to it. (value: it may hold a $.)
+ifeq ($(origin P3_FROM),undefined)
+P3_FROM := $(value PWD)
+endif
+export P3_PROFILE = $(PROFILE)
+export P3_TOP = $(TOP)
+export ARGS STDIN FILES ALLOW_STATUS COMPARE FIXED_TIME P3_PROF P3_FROM P3_COPIES
+P3_RUN := sh runtime/p3-run.sh
 
-.PHONY: all native run report clean help $(addprefix run-,$(P3_COPIES))
-all: $(patsubst %,bin/copy-%,$(P3_COPIES))
+.PHONY: all native run merge report clean help $(addprefix run-,$(P3_COPIES))
+all:
+	@$(P3_RUN) build '$(MAKE)' p3-all
+
+native:
+	@$(P3_RUN) build '$(MAKE)' bin/native
 
 help:
-	@echo 'make            link every copy (CC, CXX, CFLAGS, LDFLAGS, LDLIBS)'
+	@echo 'make            link every copy (CC, CXX, CFLAGS, LDFLAGS; libraries: LDLIBS, now $(LDLIBS))'
 	@echo 'make native     link the untouched input'
-	@echo 'make run        run every copy and merge: ARGS="…" STDIN=file FILES="…" ALLOW_STATUS=n'
+	@echo 'make run        run every copy and merge into PROFILE (profile.p3prof); -j: side by side'
+	@echo '  ARGS="…"        arguments of the program, as the shell reads them'
+	@echo '  STDIN=file      its standard input (-: that of make); none is /dev/null'
+	@echo '  FILES="…"       files and folders that it reads, copied to where each copy runs'
+	@echo '  ALLOW_STATUS=n  the exit status that it has on this input, if that is not 0'
+	@echo '  COMPARE=what    stdout (default): output and status of all copies must be equal; status; none'
+	@echo '  FIXED_TIME=1    clocks that advance by calls: for programs that read the time'
+	@echo 'make run-N      run copy N alone, here or on another host; then, with all of run/copy-*:'
+	@echo 'make merge      compare and merge what the copies left'
 	@echo 'make report     the hottest paths: TOP=n'
 	@echo 'make clean      remove what was linked and run'
+
+run:
+	@$(P3_RUN) run '$(MAKE)'
+
+$(addprefix run-,$(P3_COPIES)): run-%:
+	@$(P3_RUN) run_one '$(MAKE)' $*
+
+merge:
+	@$(P3_RUN) merge
+
+report:
+	@$(P3_RUN) report
+
+clean:
+	@$(P3_RUN) clean
+
+# What p3-run.sh makes under its lock.
+.PHONY: p3-all $(addprefix p3-run-,$(P3_COPIES))
+P3_PRELOAD := $(if $(filter-out 0 no,$(FIXED_TIME)),obj/fixed_time.so)
+p3-all: $(patsubst %,bin/copy-%,$(P3_COPIES)) $(P3_PRELOAD)
+
+$(addprefix p3-run-,$(P3_COPIES)): p3-run-%:
+	@$(P3_RUN) copy $* run/stdin
 
 obj/runtime/%.o: runtime/%.c $(wildcard runtime/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -fPIE -c $< -o $@
+
+obj/fixed_time.so: runtime/preload/fixed_time.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O2 -fPIC -shared $< -o $@
 
 # $(1): folder below which the modules are; $(2): module
 define p3_object
@@ -44,27 +88,10 @@ define p3_program
 $(foreach m,$(2),$(eval $(call p3_object,$(1),$(m))))
 bin/$(1): $(patsubst %,obj/$(1)/%.o,$(2)) $(3)
 	@mkdir -p $$(@D)
-	$$(P3_LINK) $$(CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@
+	$$(P3_LINK) $$(CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@.part
+	@mv -f $$@.part $$@
 endef
 
-$(foreach k,$(P3_COPIES),$(eval $(call p3_program,copy-$(k),$(P3_MODULES),$(P3_RUNTIME))))
+P3_OBJECTS := $(patsubst %,obj/runtime/%.o,$(P3_RUNTIME))
+$(foreach k,$(P3_COPIES),$(eval $(call p3_program,copy-$(k),$(P3_MODULES),$(P3_OBJECTS))))
 $(eval $(call p3_program,native,$(P3_INPUTS),))
-native: bin/native
-
-run: $(addprefix run-,$(P3_COPIES))
-	@sh runtime/p3-run.sh compare $(P3_COPIES)
-	@command -v $(P3_PROF) >/dev/null || { echo 'p3: $(P3_PROF) not found; set P3_PROF to its path' >&2; exit 1; }
-	$(P3_PROF) merge -m manifest.json -o $(PROFILE) $(patsubst %,run/copy-%,$(P3_COPIES))
-
-.PHONY: p3-stdin
-p3-stdin:
-	@sh runtime/p3-run.sh input
-
-$(addprefix run-,$(P3_COPIES)): run-%: bin/copy-% p3-stdin
-	@sh runtime/p3-run.sh copy $*
-
-report:
-	$(P3_PROF) show $(PROFILE) $(if $(TOP),--top $(TOP))
-
-clean:
-	rm -rf obj bin run $(PROFILE)

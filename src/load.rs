@@ -53,10 +53,10 @@ pub fn find_inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<Input>> {
     inputs.sort_by(|a, b| a.name.cmp(&b.name));
     let mut names = HashMap::new();
     for input in &inputs {
-        if let Some(other) = names.insert(input.output_name("bc"), &input.path) {
+        if let Some(other) = names.insert(&input.name, &input.path) {
             return Err(Error::load(
                 &input.path,
-                format!("same name in the output as {}", other.display()),
+                format!("same name as {}", other.display()),
                 "rename one, or name the folder above both",
             ));
         }
@@ -64,14 +64,12 @@ pub fn find_inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<Input>> {
     Ok(inputs)
 }
 
-impl Input {
-    /// The name of the rewritten module in the output folder: that of the input, but `.ll` and
-    /// `.bc` say what the file holds. `extension` is one of them.
-    pub fn output_name(&self, extension: &str) -> String {
-        match self.name.rsplit_once('.') {
-            Some((stem, "ll" | "bc")) => format!("{stem}.{extension}"),
-            _ if extension == "bc" => self.name.clone(),
-            _ => format!("{}.{extension}", self.name),
+impl Kind {
+    /// The ending of names of such files.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Kind::Bitcode => "bc",
+            Kind::Text => "ll",
         }
     }
 }
@@ -139,10 +137,10 @@ fn folder(root: &Path, out: Option<&Path>) -> Result<Vec<Input>> {
 }
 
 fn input(path: &Path, name: String, kind: Kind, bytes: Vec<u8>) -> Result<Input> {
-    let bad = |c: char| c.is_whitespace() || c.is_control() || "$%:;#'\"\\".contains(c);
-    if name.contains(bad) {
-        let problem = "make cannot handle white space or any of $%:;#'\"\\ in its name";
-        return Err(Error::load(path, problem, "rename it"));
+    // Names appear in reports, where a line break would forge a line.
+    if name.contains(char::is_control) {
+        let message = format!("{path:?}: a control character in its name; rename it");
+        return Err(Error::Usage(message));
     }
     let hash = blake3::hash(&bytes).to_hex().to_string();
     Ok(Input {

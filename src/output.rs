@@ -1,12 +1,21 @@
 //! The output folder: self-contained, and never half-made in a way that looks finished.
 //!
 //! An old manifest is removed before anything else is touched, every file appears by rename, and
-//! the new manifest comes last.
+//! the new manifest comes last. A folder that is not ours is refused, and in one that is, only what its
+//! list ([`list`]) names is deleted. Symbolic links inside are not followed.
+
+mod list;
+
+pub use list::is_inside;
 
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
-use std::io::Write;
+use list::List;
+use std::fs::{File, TryLockError};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use tempfile::NamedTempFile;
 
 /// The C runtime and the runner, as they are copied into the folder.
 const RUNTIME: &[(&str, &str)] = &[
@@ -23,80 +32,190 @@ const RUNTIME: &[(&str, &str)] = &[
     ("p3_quiet.c", include_str!("../runtime-c/p3_quiet.c")),
     ("p3_register.c", include_str!("../runtime-c/p3_register.c")),
     ("p3_table.c", include_str!("../runtime-c/p3_table.c")),
+    (
+        "preload/fixed_time.c",
+        include_str!("../runtime-c/preload/fixed_time.c"),
+    ),
 ];
 
 /// The runner's rules; a header of variables comes before them.
 const RUNNER: &str = include_str!("../runtime-c/runner.mk");
 
+/// The lock's file.
+const LOCK: &str = ".p3-lock";
+
+/// What a run writes in the folder of a copy. `work` is where the program runs.
+const RUN: [&str; 10] = [
+    ".lock",
+    "args",
+    "fixed_time.so",
+    "program",
+    "raw/",
+    "status",
+    "stderr",
+    "stdin",
+    "stdout",
+    "work/",
+];
+
 /// What the runner must know beside the manifest.
 pub struct Linking {
-    /// The files of each copy that are linked, relative to its folder.
+    /// The names in every copy's folder of the modules that are linked.
     pub modules: Vec<String>,
+    /// The names of the untouched inputs in `native/`.
+    pub inputs: Vec<String>,
     /// Whether the program needs the C++ driver.
     pub cxx: bool,
+}
+
+/// The name inside the folder of the module at position `m` of the manifest. Names of inputs never become names
+/// here: make and the shell see these.
+pub fn module_name(m: usize, extension: &str) -> String {
+    format!("m{m}.{extension}")
 }
 
 /// An output folder in the making.
 pub struct Folder {
     path: PathBuf,
+    list: Mutex<List>,
+    /// Held until this goes: the runner's commands take the same lock.
+    _lock: File,
 }
 
 impl Folder {
-    /// Makes the folder, or takes over an old one: its manifest, copies and results go.
-    pub fn begin(path: &Path) -> Result<Folder> {
-        std::fs::create_dir_all(path).map_err(|e| Error::write(path, e))?;
-        let folder = Folder {
-            path: path.to_path_buf(),
+    /// Whether `path` can become an output folder: it is missing, empty, or was one before.
+    ///
+    /// # Errors
+    /// Something else is there.
+    pub fn check(path: &Path) -> Result<()> {
+        if let Some(file) = file_on_the_way(path) {
+            let (path, file) = (path.display(), file.display());
+            let message = format!("{path}: {file} is not a folder; name another one with -o");
+            return Err(Error::Usage(message));
+        }
+        if list::read(path).is_some() || Manifest::is_one(&path.join("manifest.json")) {
+            return Ok(());
+        }
+        let mut entries = match std::fs::read_dir(path) {
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+            entries => entries.map_err(|e| Error::read(path, e))?,
         };
-        if Manifest::is_one(&path.join("manifest.json")) {
-            folder.clear()?;
+        if entries.all(|e| e.is_ok_and(|e| e.file_name() == LOCK)) {
+            return Ok(());
         }
-        folder.remove("manifest.json")?;
-        Ok(folder)
+        let path = path.display();
+        let problem = "is not empty, and p3-rewrite did not make it";
+        let message = format!("{path}: {problem}; name a new or empty folder with -o");
+        Err(Error::Usage(message))
     }
 
-    /// Removes what an earlier rewriting left.
-    fn clear(&self) -> Result<()> {
-        self.remove("manifest.json")?;
-        self.remove("profile.p3prof")?;
-        let entries = std::fs::read_dir(&self.path).map_err(|e| Error::read(&self.path, e))?;
-        for entry in entries {
-            let name = entry.map_err(|e| Error::read(&self.path, e))?.file_name();
-            let name = name.to_string_lossy();
-            let copy = name
-                .strip_prefix("copy-")
-                .is_some_and(|n| n.parse::<u32>().is_ok());
-            if copy || ["native", "run", "obj", "bin", "runtime"].contains(&name.as_ref()) {
-                let path = self.path.join(name.as_ref());
-                std::fs::remove_dir_all(&path).map_err(|e| Error::write(path, e))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn remove(&self, name: &str) -> Result<()> {
-        let path = self.path.join(name);
-        match std::fs::remove_file(&path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::write(path, e)),
-            _ => Ok(()),
-        }
+    /// Makes the folder, or takes over an old one: what its list names goes, the manifest first. `linking` and
+    /// `copies` tell what make will write there.
+    ///
+    /// # Errors
+    /// As [`Folder::check`]; another process is at work in the folder.
+    pub fn begin(path: &Path, copies: u32, linking: &Linking) -> Result<Folder> {
+        Self::check(path)?;
+        std::fs::create_dir_all(path).map_err(|e| Error::write(path, e))?;
+        let lock = lock(path)?;
+        // Meanwhile another process may have written here.
+        Self::check(path)?;
+        let old = list::read(path).unwrap_or_default();
+        list::delete(path, &["manifest.json".into()])?;
+        list::delete(path, &old)?;
+        Ok(Folder {
+            path: path.to_path_buf(),
+            list: Mutex::new(List::begin(path, results(copies, linking).into_iter())?),
+            _lock: lock,
+        })
     }
 
     /// Writes one file, given relative to the folder, whole or not at all.
+    ///
+    /// # Errors
+    /// It cannot be written; a symbolic link on the way might lead outside.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        write_whole(&self.path.join(name), bytes)
+        if let Some(link) = list::link_on_the_way(&self.path, name) {
+            let link = self.path.join(link);
+            let problem = "is a symbolic link, and may lead out of the output folder";
+            let message = format!("{}: {problem}; remove it", link.display());
+            return Err(Error::Usage(message));
+        }
+        let path = self.path.join(name);
+        let mut list = self.list.lock().expect("nothing panics while it is held");
+        list.add(name).map_err(|e| Error::write(&path, e))?;
+        drop(list);
+        write_by_rename(&path, bytes, &mut part(name))
     }
 
-    /// Writes the runtime, the runner and, last of all, the manifest.
+    /// Writes the runtime, the runner, the sorted list and, last of all, the manifest.
     pub fn finish(&self, manifest: &Manifest, linking: &Linking) -> Result<()> {
         for (name, text) in RUNTIME {
             self.write(&format!("runtime/{name}"), text.as_bytes())?;
         }
         self.write("Makefile", runner(manifest, linking).as_bytes())?;
+        let mut list = self.list.lock().expect("nothing panics while it is held");
+        let entered = list.add("manifest.json");
+        entered.map_err(|e| Error::write(self.path.join(list::NAME), e))?;
+        let text = list.text();
+        drop(list);
+        write_whole(&self.path.join(list::NAME), text.as_bytes())?;
         let mut json = serde_json::to_vec(manifest).expect("a manifest serialises");
         json.push(b'\n');
         self.write("manifest.json", &json)
     }
+}
+
+/// The nearest thing on the way to `path`, or `path` itself, if it is there and no folder.
+fn file_on_the_way(path: &Path) -> Option<&Path> {
+    let found = path
+        .ancestors()
+        .find_map(|p| Some((p, std::fs::metadata(p).ok()?)));
+    found.filter(|(_, m)| !m.is_dir()).map(|(p, _)| p)
+}
+
+/// The lock that whoever writes to the folder holds, by flock(2): it ends with the process. The file stays.
+fn lock(folder: &Path) -> Result<File> {
+    let path = folder.join(LOCK);
+    if std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_symlink()) {
+        list::delete(folder, &[LOCK.into()])?;
+    }
+    let file = File::options().create(true).append(true).open(&path);
+    let file = file.map_err(|e| Error::write(&path, e))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let folder = folder.display();
+            let problem = "another p3-rewrite or make is at work in it";
+            let remedy = "wait for it, or name another folder with -o";
+            Err(Error::Usage(format!("{folder}: {problem}; {remedy}")))
+        }
+        Err(TryLockError::Error(e)) if e.kind() != ErrorKind::Unsupported => {
+            Err(Error::write(path, e))
+        }
+        _ => Ok(file),
+    }
+}
+
+/// What make writes in the folder, in the terms of the list.
+fn results(copies: u32, linking: &Linking) -> Vec<String> {
+    let mut names: Vec<String> = ["profile.p3prof", "obj/.lock", "obj/fixed_time.so"]
+        .map(str::to_string)
+        .into();
+    names.extend(runtime_objects().map(|o| format!("obj/runtime/{o}.o")));
+    names.extend(["run/raw/", "run/stdin"].map(str::to_string));
+    let mut program = |name: &str, modules: &[String]| {
+        names.push(format!("bin/{name}"));
+        names.extend(modules.iter().map(|m| format!("obj/{name}/{m}.o")));
+    };
+    program("native", &linking.inputs);
+    for c in 0..copies {
+        program(&format!("copy-{c}"), &linking.modules);
+    }
+    // Names of equal length, as p3-run.sh makes them: a program may notice its folder's.
+    let width = (copies - 1).to_string().len();
+    let run = |c| RUN.map(|name| format!("run/copy-{c:0width$}/{name}"));
+    names.extend((0..copies).flat_map(run));
+    names
 }
 
 /// Writes a file by rename, making its folder; nothing is left behind on failure. A device or pipe
@@ -105,22 +224,33 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         return std::fs::write(path, bytes).map_err(|e| Error::write(path, e));
     }
+    write_by_rename(path, bytes, tempfile::Builder::new().prefix(".p3-"))
+}
+
+/// The temporary name of a file of the list, by which it is deleted after a crash.
+fn part(name: &str) -> tempfile::Builder<'_, 'static> {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(file).suffix(list::PART).rand_bytes(0);
+    builder
+}
+
+fn write_by_rename(path: &Path, bytes: &[u8], temporary: &mut tempfile::Builder) -> Result<()> {
     let folder = path
         .parent()
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-    let attempt = || {
-        let mut file = tempfile::Builder::new()
-            .prefix(".p3-")
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
-            .tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        file.persist(path).map_err(|e| e.error)
-    };
-    attempt()
-        .map(drop)
+    let file = temporary
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+        .tempfile_in(folder);
+    file.and_then(|file| fill(file, bytes, path))
         .map_err(|e| Error::write(path, without_path(e)))
+}
+
+fn fill(mut file: NamedTempFile, bytes: &[u8], path: &Path) -> std::io::Result<()> {
+    file.write_all(bytes)?;
+    file.persist(path).map(drop).map_err(|e| e.error)
 }
 
 /// Takes the temporary file's name out of an error.
@@ -132,16 +262,23 @@ fn without_path(e: std::io::Error) -> std::io::Error {
     }
 }
 
+/// The runtime's sources without their ending, as they are linked into a program.
+fn runtime_objects() -> impl Iterator<Item = &'static str> {
+    let linked = RUNTIME.iter().filter(|(name, _)| !name.contains('/'));
+    linked.filter_map(|(name, _)| name.strip_suffix(".c"))
+}
+
 /// The Makefile: variables, then the rules.
 fn runner(manifest: &Manifest, linking: &Linking) -> String {
     let copies: Vec<String> = (0..manifest.copies).map(|c| c.to_string()).collect();
-    let inputs: Vec<&str> = manifest.modules.iter().map(|m| m.name.as_str()).collect();
+    let runtime: Vec<&str> = runtime_objects().collect();
     format!(
         "# Written by p3-rewrite; `make help` lists the targets.\n\
-         P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_CXX := {}\n\n{RUNNER}",
+         P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\n\n{RUNNER}",
         copies.join(" "),
         linking.modules.join(" "),
-        inputs.join(" "),
+        linking.inputs.join(" "),
+        runtime.join(" "),
         u8::from(linking.cxx),
     )
 }

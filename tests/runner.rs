@@ -124,12 +124,17 @@ fn an_old_folder_is_taken_over() {
     assert_ne!(older, manifest);
     std::fs::write(out.join("manifest.json"), older).unwrap();
     std::fs::write(out.join("runtime/p3_old.c"), "#error old\n").unwrap();
-    std::fs::write(out.join("notes.txt"), "mine\n").unwrap();
+    let mine = ["notes.txt", "copy-1/notes.txt", "native/m1.bc"];
+    for file in mine {
+        std::fs::write(out.join(file), "mine\n").unwrap();
+    }
     assert_eq!(rewritten(source, "1", dir.path()), out);
     let (built, said) = make(dir.path(), &["all"]);
     assert!(built, "{said}");
-    assert!(!out.join("copy-2").exists() && !out.join("runtime/p3_old.c").exists());
-    assert!(out.join("notes.txt").exists());
+    assert!(!out.join("copy-2").exists() && !out.join("copy-1/m0.bc").exists());
+    for file in mine {
+        assert_eq!(std::fs::read_to_string(out.join(file)).unwrap(), "mine\n");
+    }
 }
 
 #[test]
@@ -145,8 +150,11 @@ fn a_failing_program_fails_the_run() {
         }"#;
     rewritten(source, "2", dir.path());
     let (ok, text) = make(dir.path(), &["run"]);
+    let expected = "p3: every copy ended with status 7; its stderr ends:\nit broke\n\
+                    p3: copies run in folders of their own, so name the files that it reads in FILES";
+    assert!(!ok && text.contains(expected), "{text}");
     assert!(
-        !ok && text.contains("copy 0 ended with status 7; its stderr ends:\nit broke"),
+        text.find("FILES=").unwrap() < text.find("ALLOW_STATUS=7").unwrap(),
         "{text}"
     );
     let (ok, text) = make(dir.path(), &["run", "ALLOW_STATUS=7"]);
@@ -171,6 +179,154 @@ fn copies_that_differ_are_found() {
         "{text}"
     );
     assert!(!dir.path().join("out/profile.p3prof").exists());
+}
+
+/// What `show` counts of the function `work`: paths that ran through it.
+fn work(profile: &Path) -> u64 {
+    let mut show = Command::new(PROF);
+    show.args([
+        "show",
+        "--edges",
+        "--format",
+        "json",
+        "--function",
+        "^work$",
+    ]);
+    let shown = support::run(show.arg(profile)).stdout;
+    let json: serde_json::Value = serde_json::from_slice(&shown).unwrap();
+    json["functions"][0]["entry"].as_u64().unwrap()
+}
+
+/// Calls `work` as often as its argument says; with a second argument, does not end by itself.
+const WORKER: &str = r#"
+    #include <stdio.h>
+    #include <stdlib.h>
+    #include <unistd.h>
+    __attribute__((noinline)) int work(int n) { __asm__ volatile(""); return n % 3 ? n : 1; }
+    int main(int argc, char **argv) {
+        int sum = 0;
+        for (int i = 0; i < atoi(argv[1]); i++) { sum += work(i); usleep(1000); }
+        printf("%d\n", sum);
+        fflush(stdout);
+        if (argc > 2 && fork() == 0) {
+            setsid();
+            close(1); close(2);
+            alarm(60);
+            while (access(argv[2], F_OK) != 0) usleep(10000);
+            if (fork() == 0) { work(1); work(2); }
+            return 0;
+        }
+        alarm(60);
+        while (argc > 2) pause();
+        return 0;
+    }"#;
+
+#[test]
+fn two_runs_at_once_do_not_mix() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = rewritten(WORKER, "2", dir.path());
+    let runs = [300, 400].map(|n: u32| {
+        let mut make = Command::new("make");
+        make.args(["-s", "-j2", "-C", "out", "run"]);
+        make.arg(format!("ARGS={n}"));
+        make.arg(format!("PROFILE={n}.p3prof"));
+        make.arg(format!("P3_PROF={PROF}"));
+        make.stderr(std::process::Stdio::piped());
+        (n, make.current_dir(dir.path()).spawn().unwrap())
+    });
+    let mut said = String::new();
+    for (n, run) in runs {
+        let output = run.wait_with_output().unwrap();
+        said += &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert_eq!(work(&out.join(format!("{n}.p3prof"))), u64::from(n));
+    }
+    assert_eq!(said.matches("p3: waiting for another").count(), 1, "{said}");
+    // A rewriting does not wait for one that may go on for long: it says so.
+    let lock = std::fs::File::open(out.join(".p3-lock")).unwrap();
+    lock.lock_shared().unwrap();
+    let mut again = Command::new(support::REWRITE);
+    again.arg("program.bc").args(["-o", "out"]);
+    let output = again.current_dir(dir.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("error: out: another p3-rewrite or make is at work in it; "));
+    assert!(out.join("manifest.json").exists());
+}
+
+/// A run that was killed holds no lock, and what is left of it, or still runs, is in no later merge.
+#[test]
+fn killed_runs_leave_nothing() {
+    use std::os::unix::process::CommandExt;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let out = rewritten(WORKER, "2", dir);
+    let flag = dir.join("flag");
+    let mut killed = Command::new("make");
+    killed.args(["-s", "-j2", "-C", "out", "run"]);
+    killed.arg(format!("ARGS=7 {}", flag.display()));
+    let mut killed = killed.process_group(0).current_dir(dir).spawn().unwrap();
+    let printed = |k: u32| std::fs::read(out.join(format!("run/copy-{k}/stdout")));
+    let started = || (0..2).all(|k| printed(k).is_ok_and(|text| !text.is_empty()));
+    for _ in 0..3000 {
+        if started() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(started());
+    // What only says what it would do waits for nobody.
+    for dry in ["run", "run-0", "merge", "clean"] {
+        let (ok, said) = make(dir, &["-n", dry]);
+        assert!(ok && !said.contains("waiting"), "{said}");
+    }
+    // By the shell's own kill: that of procps 4.0.2 reads `-9 -123` as all processes there are.
+    let mut kill = Command::new("sh");
+    kill.args(["-c", r#"kill -s KILL -- "-$1""#, "sh"]);
+    support::run(kill.arg(killed.id().to_string()));
+    killed.wait().unwrap();
+    let (merged, said) = make(dir, &["merge"]);
+    assert!(
+        !merged && said.contains("p3: copy 0 has not run to its end: make run-0"),
+        "{said}"
+    );
+    let (ran, said) = make(dir, &["run", "ARGS=5"]);
+    assert!(ran && !said.contains("waiting"), "{said}");
+    // Now the children of the killed run fork again, and would have written to where this one's profiles are.
+    std::fs::write(&flag, "").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let (merged, said) = make(dir, &["merge"]);
+    assert!(merged, "{said}");
+    assert_eq!(work(&out.join("profile.p3prof")), 5);
+}
+
+/// Copies run one by one, as on hosts of their own.
+#[test]
+fn single_copies_and_the_merge() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let out = rewritten(WORKER, "3", dir);
+    let (ok, said) = make(dir, &["-j2", "run-0", "run-2", "ARGS=4"]);
+    assert!(ok && said.is_empty(), "{said}");
+    let (ok, said) = make(dir, &["merge"]);
+    assert!(!ok && said.contains("make run-1"), "{said}");
+    // On another host, with a folder of its own.
+    let other = dir.join("other");
+    std::fs::create_dir(&other).unwrap();
+    support::run(Command::new("cp").arg("-R").arg(&out).arg(&other));
+    for (arguments, alike) in [("ARGS=6", false), ("ARGS=4", true)] {
+        let (ok, said) = make(&other, &["run-1", arguments]);
+        assert!(ok, "{said}");
+        let copy = other.join("out/run/copy-1");
+        support::run(Command::new("cp").arg("-R").arg(copy).arg(out.join("run")));
+        let (ok, said) = make(dir, &["merge"]);
+        assert_eq!(ok, alike, "{said}");
+        assert!(
+            ok || said.contains("copies 0 and 1 differ in their args"),
+            "{said}"
+        );
+    }
+    assert_eq!(work(&out.join("profile.p3prof")), 4);
 }
 
 /// Several C++ modules in a folder, read as text, objects and wrapped bitcode.
@@ -200,11 +356,13 @@ fn folders_of_modules_of_all_kinds() {
     assert!(ok, "{text}");
     let (ok, report) = make(dir, &["report", "TOP=3"]);
     assert!(ok && report.contains("other(int) #"), "{report}");
-    assert!(dir.join("out/copy-1/sub/other.o").exists() && dir.join("out/copy-1/main.bc").exists());
+    let native = ["m0.ll", "m1.bc"].map(|m| dir.join("out/native").join(m));
+    assert!(native.iter().all(|m| m.exists()) && dir.join("out/copy-1/m1.bc").exists());
     let inside = dir.join("input/out");
     rewrite(&[dir.join("input")], &["-k", "2"], &inside);
     rewrite(&[dir.join("input")], &["-k", "1"], &inside);
-    assert!(!inside.join("copy-1").exists() && !inside.join("copy-0/out").exists());
+    let manifest = std::fs::read_to_string(inside.join("manifest.json")).unwrap();
+    assert!(!inside.join("copy-1").exists() && !manifest.contains("\"name\":\"out/"));
 }
 
 /// What `make demo` does, with this build.

@@ -40,7 +40,7 @@ for target in x86_64-linux-gnu aarch64-linux-gnu; do
     clang-19 --target=$target $include -O1 -fno-inline -emit-llvm -c testdata/programs/loops.c -o "$OUT/loops.bc"
     "$BIN/p3-rewrite" -q "$OUT/loops.bc" -k 3 -o "$OUT/$target"
     for k in 0 1 2; do
-        clang-19 --target=$target -O2 -c -x ir "$OUT/$target/copy-$k/loops.bc" -o "$OUT/x.o"
+        clang-19 --target=$target -O2 -c -x ir "$OUT/$target/copy-$k/m0.bc" -o "$OUT/x.o"
         if [ $target = x86_64-linux-gnu ]; then
             gcc-12 "$OUT/x.o" runtime-c/*.c -o "$OUT/x" && run=
         else

@@ -35,7 +35,7 @@ for dir in "$FOLDER"/prog/*/; do
         "$BIN/p3-rewrite" "$dir/prog.bc" --scheme $scheme -k 4 -o "$here/$scheme" 2>"$here/$scheme.line"
         k=0
         while [ -e "$here/$scheme/copy-$k" ]; do
-            "$dir/link.sh" "$here/$scheme/copy-$k/prog.bc" "$here/x.exe" $RUNTIME >/dev/null 2>&1
+            "$dir/link.sh" "$here/$scheme/copy-$k/m0.bc" "$here/x.exe" $RUNTIME >/dev/null 2>&1
             run "$name" "$here/x.exe" "$here/$scheme-$k" || true
             cmp -s "$here/native/output" "$here/$scheme-$k/output" || same="no ($scheme $k)"
             k=$((k + 1))

@@ -89,7 +89,7 @@ pub fn variants(program: &Path, runtime: &[PathBuf], out: &Path) -> Result<Vec<V
         run(rewrite.arg("-o").arg(&folder).arg(&bitcode))?;
         let copy = |c| {
             (
-                folder.join(format!("copy-{c}/prog.bc")),
+                folder.join(format!("copy-{c}/m0.bc")),
                 folder.join(format!("{c}.exe")),
             )
         };

@@ -72,10 +72,7 @@ impl Bench<'_> {
         let mut rewrite = Command::new(REWRITE);
         rewrite.args(["-q", "--scheme", scheme, "-k", "1"]);
         run(rewrite.arg(input).arg("-o").arg(&folder))?;
-        let module = input.with_extension("bc");
-        let module = folder
-            .join("copy-0")
-            .join(module.file_name().context("a name")?);
+        let module = folder.join("copy-0/m0.bc");
         let module = match passes {
             [] => module,
             passes => self.opt(passes, &module, &format!("{name}.opt.bc"))?,

@@ -20,7 +20,7 @@ pub struct Program {
 /// One input module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
-    /// The name relative to the input argument, also the name in the output folders.
+    /// The name relative to the input argument.
     pub name: String,
     /// blake3 of the input's bytes, hexadecimal.
     pub hash: String,

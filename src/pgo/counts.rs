@@ -7,11 +7,12 @@ use crate::index::{BlockId, CfgEdge};
 use crate::ir::lower::LoadOptions;
 use crate::ir::{FunctionBody, Module, Terminator};
 use crate::load::Input;
+use crate::manifest::ModuleEntry;
 use crate::profile::Profile;
 use crate::profile::edges::flow;
 use crate::profile::matching::{Index, Known, Match};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// The executions of everything in one body.
 #[derive(Clone, Debug)]
@@ -88,7 +89,8 @@ enum Found {
 /// # Errors
 /// Modules that cannot be read, and a profile that knows nothing of any.
 pub fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
-    let program = emit::load(inputs, &LoadOptions::default())?;
+    let mut program = emit::load(inputs, &LoadOptions::default())?;
+    take_names(&mut program.modules, &profile.manifest.modules);
     let index = Index::new(profile);
     let mut joined = Joined {
         counts: Vec::new(),
@@ -125,6 +127,25 @@ pub fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
         return Err(Error::load(&inputs[0].path, problem, remedy));
     }
     Ok(joined)
+}
+
+/// Gives modules whose bytes were profiled under another name that name: the output folder has names of its own.
+/// One that was profiled several times gets one name after the other. O(modules).
+fn take_names(modules: &mut [Module], profiled: &[ModuleEntry]) {
+    let mut names: HashMap<&str, VecDeque<&str>> = HashMap::new();
+    for entry in profiled {
+        names
+            .entry(entry.hash.as_str())
+            .or_default()
+            .push_back(&entry.name);
+    }
+    for module in modules {
+        let names = names.get_mut(module.hash.as_str());
+        let names = names.filter(|names| !names.contains(&module.name.as_str()));
+        if let Some(name) = names.and_then(VecDeque::pop_front) {
+            module.name = name.to_string();
+        }
+    }
 }
 
 fn find(profile: &Profile, index: &Index, module: &Module, body: &FunctionBody) -> Result<Found> {

@@ -7,7 +7,7 @@ use crate::dump::View;
 use crate::emit::{self, Affected, ModuleJob, Rewritten, Source};
 use crate::index::{CopyId, FuncId, ModuleId};
 use crate::load::Input;
-use crate::output::Folder;
+use crate::output::{Folder, module_name};
 use crate::plan::CopyPlan;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;
@@ -147,7 +147,7 @@ impl<'a> Copies<'a> {
     }
 
     fn store(&self, copy: CopyId, m: usize, rewritten: &Rewritten) -> Result<()> {
-        let name = |extension| format!("copy-{copy}/{}", self.inputs[m].output_name(extension));
+        let name = |extension| format!("copy-{copy}/{}", module_name(m, extension));
         if let Some(bytes) = &rewritten.bitcode {
             self.folder.write(&name("bc"), bytes)?;
         }

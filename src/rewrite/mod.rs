@@ -7,7 +7,7 @@ mod views;
 use crate::cli::rewrite::Config;
 use crate::load::{Input, find_inputs};
 use crate::manifest::{Manifest, Status};
-use crate::output::{Folder, Linking};
+use crate::output::{Folder, Linking, module_name};
 use crate::partition::{Assignment, Share};
 use crate::{Error, Result, emit, stats};
 use analysis::Analysis;
@@ -35,9 +35,22 @@ impl Summary {
         let out = config.out().display();
         format!(
             "{out}: {} copies ({}); functions: {exact} exact, {cut} cut, {skipped} skipped, {} split; \
-             next: make -C {out} run",
-            config.copies, config.scheme, self.split,
+             next: make -C {} run",
+            config.copies,
+            config.scheme,
+            self.split,
+            shell_word(&out.to_string()),
         )
+    }
+}
+
+/// `text` as one word of the shell.
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_string()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 
@@ -52,6 +65,7 @@ pub fn rewrite(config: &Config) -> Result<Summary> {
     let pool = pool.map_err(|e| Error::Usage(format!("--jobs {jobs}: {e}")))?;
     emit::set_up();
     let mut clock = Clock::new(config.verbosity > 0);
+    Folder::check(config.out())?;
     let mut inputs = find_inputs(&config.inputs, config.out())?;
     clock.lap("read the inputs");
     let warnings = pool.install(|| emit::admit(&mut inputs))?;
@@ -61,11 +75,12 @@ pub fn rewrite(config: &Config) -> Result<Summary> {
         // While one thread loads and analyses, others parse what they will rewrite.
         let ahead = Ahead::start(scope, &pool, config, &inputs);
         let analysis = pool.install(|| Analysis::new(config, &inputs, &mut clock))?;
-        let folder = Folder::begin(config.out())?;
+        let linking = linking(config, &inputs, analysis.program.cxx);
+        let folder = Folder::begin(config.out(), config.copies, &linking)?;
         let copies = ready.get_or_init(|| Copies::new(config, &inputs, analysis, folder));
         copies.write(&pool, ahead)?;
         clock.lap("wrote the copies");
-        let mut summary = finish(config, copies)?;
+        let mut summary = finish(config, copies, &linking)?;
         summary.warnings.extend(warnings);
         clock.lap("wrote the manifest");
         Ok(summary)
@@ -73,7 +88,7 @@ pub fn rewrite(config: &Config) -> Result<Summary> {
 }
 
 /// Writes everything beside the copies, the manifest last.
-fn finish(config: &Config, copies: &Copies) -> Result<Summary> {
+fn finish(config: &Config, copies: &Copies, linking: &Linking) -> Result<Summary> {
     let Copies {
         inputs,
         analysis,
@@ -81,14 +96,11 @@ fn finish(config: &Config, copies: &Copies) -> Result<Summary> {
         ..
     } = copies;
     let plans = copies.plans();
-    views::write(config, analysis, &plans)?;
-    for input in *inputs {
-        folder.write(&format!("native/{}", input.name), &input.bytes)?;
+    views::write(config, analysis, &plans, folder)?;
+    for (name, input) in linking.inputs.iter().zip(*inputs) {
+        folder.write(&format!("native/{name}"), &input.bytes)?;
     }
-    folder.finish(
-        &analysis.manifest,
-        &linking(config, inputs, analysis.program.cxx),
-    )?;
+    folder.finish(&analysis.manifest, linking)?;
     let Analysis {
         program,
         manifest,
@@ -107,8 +119,15 @@ fn finish(config: &Config, copies: &Copies) -> Result<Summary> {
 
 fn linking(config: &Config, inputs: &[Input], cxx: bool) -> Linking {
     let extension = if config.bitcode { "bc" } else { "ll" };
+    let inputs = inputs.iter().enumerate();
     Linking {
-        modules: inputs.iter().map(|i| i.output_name(extension)).collect(),
+        modules: inputs
+            .clone()
+            .map(|(m, _)| module_name(m, extension))
+            .collect(),
+        inputs: inputs
+            .map(|(m, i)| module_name(m, i.kind.extension()))
+            .collect(),
         cxx,
     }
 }

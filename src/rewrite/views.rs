@@ -5,13 +5,25 @@ use crate::Result;
 use crate::cli::rewrite::Config;
 use crate::dump::{self, View};
 use crate::index::FuncId;
+use crate::output::{Folder, is_inside, write_whole};
 use crate::plan::CopyPlan;
 
 /// Writes what `--dump` asks for.
-pub fn write(config: &Config, analysis: &Analysis, plans: &[CopyPlan]) -> Result<()> {
+pub fn write(
+    config: &Config,
+    analysis: &Analysis,
+    plans: &[CopyPlan],
+    folder: &Folder,
+) -> Result<()> {
+    // By default below the output folder, whose list then names them.
+    let below = config.dump_dir.strip_prefix(config.out()).ok();
+    let below = below.and_then(|p| p.to_str()).filter(|p| is_inside(p));
     for view in &config.dump {
         for (name, text) in files(config, analysis, plans, *view) {
-            crate::output::write_whole(&config.dump_dir.join(name), text.as_bytes())?;
+            match below {
+                Some(below) => folder.write(&format!("{below}/{name}"), text.as_bytes())?,
+                None => write_whole(&config.dump_dir.join(name), text.as_bytes())?,
+            }
         }
     }
     Ok(())

@@ -192,11 +192,15 @@ pub fn rewrite(modules: &[PathBuf], options: &[&str], out: &Path) {
     run(&mut command);
 }
 
-/// The modules of one copy.
+/// The modules of one copy, by the manifest's order of names.
 pub fn copy_modules(modules: &[PathBuf], out: &Path, copy: u32) -> Vec<PathBuf> {
+    let manifest = std::fs::read(out.join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    let names = manifest["modules"].as_array().unwrap();
     let file = |m: &PathBuf| {
-        out.join(format!("copy-{copy}"))
-            .join(m.file_name().unwrap())
+        let name = m.file_name().unwrap().to_str().unwrap();
+        let at = names.iter().position(|n| n["name"] == name).unwrap();
+        out.join(format!("copy-{copy}/m{at}.bc"))
     };
     modules.iter().map(file).collect()
 }

@@ -1,0 +1,152 @@
+/* Clocks for copies that must run alike, to be preloaded: what the program learns of time depends on nothing but
+ * how often it has asked, and how long it has slept. A single-threaded program that runs the same way is told the
+ * same times; threads share one clock, so what each is told depends on their order. A forked child goes on from
+ * its parent's time; a program that is started begins anew.
+ *
+ * Nothing here reaches system calls made directly, the processor's counter (rdtsc), times of files, or timers. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+/* Every question takes a millisecond: a loop that waits for a second asks a thousand times. */
+#define STEP (SECOND / 1000)
+/* 2001-09-09, and a machine that has been up for a quarter of an hour. */
+#define EPOCH (UINT64_C(1000000000) * SECOND)
+#define UPTIME (UINT64_C(900) * SECOND)
+
+/* Nanoseconds since the start. */
+static _Atomic uint64_t elapsed;
+
+static uint64_t advance(uint64_t by) {
+    return atomic_fetch_add(&elapsed, by) + by;
+}
+
+static uint64_t zero_of(clockid_t clock) {
+    switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_REALTIME_ALARM:
+    case CLOCK_TAI:
+        return EPOCH;
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_BOOTTIME:
+    case CLOCK_BOOTTIME_ALARM:
+        return UPTIME;
+    default: /* processor time */
+        return 0;
+    }
+}
+
+static struct timespec timespec_of(uint64_t ns) {
+    return (struct timespec){.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};
+}
+
+static struct timeval timeval_of(uint64_t ns) {
+    return (struct timeval){.tv_sec = (time_t)(ns / SECOND), .tv_usec = (suseconds_t)(ns % SECOND / 1000)};
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    /* The kernel knows which clocks there are. */
+    if (syscall(SYS_clock_gettime, clock, now) != 0)
+        return -1;
+    *now = timespec_of(zero_of(clock) + advance(STEP));
+    return 0;
+}
+
+int timespec_get(struct timespec *now, int base) {
+    if (base != TIME_UTC)
+        return 0;
+    *now = timespec_of(EPOCH + advance(STEP));
+    return base;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+    (void)zone;
+    *now = timeval_of(EPOCH + advance(STEP));
+    return 0;
+}
+
+time_t time(time_t *out) {
+    time_t now = (time_t)((EPOCH + advance(STEP)) / SECOND);
+    if (out != NULL)
+        *out = now;
+    return now;
+}
+
+clock_t clock(void) {
+    return (clock_t)(advance(STEP) / (SECOND / CLOCKS_PER_SEC));
+}
+
+clock_t times(struct tms *out) {
+    clock_t now = (clock_t)(advance(STEP) / (SECOND / (uint64_t)sysconf(_SC_CLK_TCK)));
+    if (out != NULL)
+        *out = (struct tms){.tms_utime = now};
+    return now;
+}
+
+/* glibc declares an enumeration where others have int. */
+int getrusage(__typeof__(RUSAGE_SELF) who, struct rusage *usage) {
+    if (syscall(SYS_getrusage, (int)who, usage) != 0)
+        return -1;
+    usage->ru_utime = timeval_of(advance(STEP));
+    usage->ru_stime = timeval_of(0);
+    return 0;
+}
+
+/* Sleeps take their time, for the sake of whoever is waited for. 0 or an errno. */
+static int sleep_for(uint64_t ns, struct timespec *left) {
+    struct timespec length = timespec_of(ns);
+    advance(ns);
+    return syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &length, left) == 0 ? 0 : errno;
+}
+
+static int is_valid(const struct timespec *t) {
+    return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < (long)SECOND;
+}
+
+static uint64_t ns_of(const struct timespec *t) {
+    return (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec;
+}
+
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request, struct timespec *left) {
+    if (!is_valid(request))
+        return EINVAL;
+    if ((flags & TIMER_ABSTIME) == 0)
+        return sleep_for(ns_of(request), left);
+    uint64_t now = zero_of(clock) + advance(0), until = ns_of(request);
+    return until <= now ? 0 : sleep_for(until - now, NULL);
+}
+
+int nanosleep(const struct timespec *request, struct timespec *left) {
+    int error = clock_nanosleep(CLOCK_REALTIME, 0, request, left);
+    if (error == 0)
+        return 0;
+    errno = error;
+    return -1;
+}
+
+int usleep(useconds_t us) {
+    int error = sleep_for((uint64_t)us * 1000, NULL);
+    if (error == 0)
+        return 0;
+    errno = error;
+    return -1;
+}
+
+unsigned sleep(unsigned seconds) {
+    struct timespec left = {0};
+    int before = errno, error = sleep_for(seconds * SECOND, &left);
+    errno = before;
+    return error == 0 ? 0 : (unsigned)left.tv_sec + (left.tv_nsec > 0);
+}
