@@ -329,6 +329,256 @@ fn single_copies_and_the_merge() {
     assert_eq!(work(&out.join("profile.p3prof")), 4);
 }
 
+/// What depends on the time: a seed, times printed, a loop until time has passed, and sleeps.
+const CLOCKS: &str = r#"
+    #include <stdio.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <sys/resource.h>
+    #include <sys/time.h>
+    #include <sys/times.h>
+    #include <time.h>
+    #include <unistd.h>
+    __attribute__((noinline)) int work(int n) { __asm__ volatile(""); return n % 7 < 3 ? n : 1; }
+    int main(int argc, char **argv) {
+        struct timespec now;
+        struct timeval day;
+        struct tms used;
+        struct rusage usage;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        gettimeofday(&day, NULL);
+        srand((unsigned)(now.tv_nsec ^ day.tv_usec ^ time(NULL) ^ times(&used) ^ clock()));
+        int sum = 0;
+        for (int i = rand() % 5000; i < 10000; i++) sum += work(rand());
+        time_t start = time(NULL);
+        while (time(NULL) < start + 2) sum += work(sum);
+        usleep(3000);
+        sleep(argc > 1);
+        timespec_get(&now, TIME_UTC);
+        getrusage(RUSAGE_SELF, &usage);
+        printf("%s%d %ld %ld\n", ctime(&start), sum, now.tv_nsec, (long)usage.ru_utime.tv_usec);
+        if (argc > 1) printf("%d\n", clock_gettime(999, &now));
+        return 0;
+    }"#;
+
+#[test]
+fn a_fixed_clock_makes_copies_alike() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let out = rewritten(CLOCKS, "3", dir);
+    let (ok, said) = make(dir, &["-j2", "run"]);
+    let hint = "p3: if it reads the time, FIXED_TIME=1 gives all the same; COMPARE=none merges all the same\n";
+    assert!(
+        !ok && said.contains("differ in their stdout") && said.contains(hint),
+        "{said}"
+    );
+    let mut runs = Vec::new();
+    for jobs in ["-j1", "-j3"] {
+        let (ok, said) = make(dir, &[jobs, "run", "FIXED_TIME=1", "ARGS=x"]);
+        assert!(ok, "{said}");
+        let merged = out.join("profile.p3prof");
+        support::run(Command::new(PROF).arg("verify").arg(&merged));
+        let printed = std::fs::read_to_string(out.join("run/copy-2/stdout")).unwrap();
+        runs.push((printed, support::paths(&merged)));
+    }
+    assert_eq!(runs[0], runs[1]);
+    assert!(
+        runs[0].0.starts_with("Sun Sep  9 ") && runs[0].0.ends_with("\n-1\n"),
+        "{}",
+        runs[0].0
+    );
+    // Nothing can be preloaded into a static program.
+    let (ok, said) = make(dir, &["-B", "run", "FIXED_TIME=1", "LDFLAGS=-static"]);
+    assert!(
+        !ok && said.contains("FIXED_TIME=1: this program is linked statically"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_is_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let source = r#"
+        #include <stdlib.h>
+        #include <stdio.h>
+        #include <unistd.h>
+        int main(int argc, char **argv) {
+            printf("process %d\n", getpid());
+            return argc > 1 ? access("../raw", F_OK) + getpid() % 97 + 2 : 0;
+        }"#;
+    let out = rewritten(source, "2", dir);
+    let run = |options: &[&str]| make(dir, &[&["run"], options].concat());
+    let (ok, said) = run(&["COMPARE=output"]);
+    assert!(
+        !ok && said.contains("COMPARE=output: say stdout (and status), status, or none"),
+        "{said}"
+    );
+    let (ok, said) = run(&["COMPARE=stdout"]);
+    assert!(
+        !ok && said.contains("copies 0 and 1 differ in their stdout"),
+        "{said}"
+    );
+    assert!(!out.join("profile.p3prof").exists());
+    let (ok, said) = run(&["COMPARE=status"]);
+    assert!(ok && out.join("profile.p3prof").exists(), "{said}");
+    // Process ids of two copies that start one after the other are not 97 apart.
+    let any: Vec<String> = (1..100).map(|n| n.to_string()).collect();
+    let any = format!("ALLOW_STATUS={}", any.join(" "));
+    let (ok, said) = run(&["ARGS=x", "COMPARE=status", &any]);
+    assert!(
+        !ok && said.contains("copies 0 and 1 differ in their status"),
+        "{said}"
+    );
+    let (ok, said) = run(&["ARGS=x", "COMPARE=none", &any]);
+    assert!(ok, "{said}");
+}
+
+/// Folders, names and environment are as long, and as far as possible the same, in all copies.
+#[test]
+fn copies_look_alike_from_inside() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let source = r#"
+        #include <stdio.h>
+        #include <string.h>
+        #include <unistd.h>
+        extern char **environ;
+        int main(int argc, char **argv) {
+            char text[4096];
+            for (char **e = environ; *e; e++) puts(*e);
+            printf("%s %zu %p\n", argv[0], strlen(getcwd(text, sizeof text)), (void *)environ[0]);
+            return 0;
+        }"#;
+    let out = rewritten(source, "11", dir);
+    let (ok, said) = make(dir, &["-j2", "run", "CFLAGS=-O1"]);
+    assert!(ok, "{said}");
+    for copy in ["00", "09", "10"] {
+        let raw = out.join(format!("run/copy-{copy}/raw"));
+        assert_eq!(raw.read_dir().unwrap().count(), 1);
+    }
+    let printed = std::fs::read_to_string(out.join("run/copy-10/stdout")).unwrap();
+    for ours in ["MAKE", "ARGS=", "P3_RAW", "P3_COPIES", "FIXED_TIME"] {
+        assert!(
+            !printed.contains(&format!("\n{ours}")) && !printed.starts_with(ours),
+            "{printed}"
+        );
+    }
+}
+
+#[test]
+fn clean_and_places_that_cannot_be_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let out = rewritten(WORKER, "2", dir);
+    let (ok, said) = make(dir, &["run", "native", "ARGS=1"]);
+    assert!(ok, "{said}");
+    let mine = [
+        "run/notes",
+        "run/copy-0/notes",
+        "obj/notes",
+        "bin/notes",
+        "obj/copy-0/notes",
+    ];
+    for file in mine {
+        std::fs::write(out.join(file), "mine").unwrap();
+    }
+    let (ok, said) = make(dir, &["clean"]);
+    assert!(ok, "{said}");
+    let walk = walkdir::WalkDir::new(&out).into_iter().map(Result::unwrap);
+    let below = walk.filter(|e| e.file_type().is_file());
+    let below = below.map(|e| {
+        e.path()
+            .strip_prefix(&out)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_string()
+    });
+    let made = ["obj/", "run/", "bin/", "profile"];
+    let mut left: Vec<String> = below
+        .filter(|f| made.iter().any(|m| f.starts_with(m)))
+        .collect();
+    left.sort();
+    let mut expected = mine.map(str::to_string);
+    expected.sort();
+    assert_eq!(left, expected);
+    // A link must not lead a run or its deletions elsewhere.
+    std::fs::remove_dir_all(out.join("run")).unwrap();
+    std::fs::create_dir_all(dir.join("outside/copy-0/work")).unwrap();
+    std::os::unix::fs::symlink(dir.join("outside"), out.join("run")).unwrap();
+    for command in ["run", "clean"] {
+        let (ok, said) = make(dir, &[command, "ARGS=1"]);
+        assert!(!ok && said.contains("/run is a symbolic link"), "{said}");
+    }
+    assert!(dir.join("outside/copy-0/work").exists());
+    // Read-only: one line, whatever is asked for.
+    let script = r#"mount --bind out out && mount -o remount,ro,bind out out || exit 77
+        for what in all run run-0 merge clean; do
+            make -s -C out $what ARGS=1 P3_PROF="$0" 2>&1 | grep -v '^make'
+        done"#;
+    let mut unshare = Command::new("unshare");
+    unshare.args([
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        PROF,
+    ]);
+    let output = unshare.current_dir(dir).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(said.lines().count(), 5, "{said}");
+    assert!(
+        said.lines().all(|l| l.starts_with("p3: cannot write to ")),
+        "{said}"
+    );
+}
+
+/// Words of the shell, relative to the caller's folder, as are patterns.
+#[test]
+fn files_that_the_program_reads() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let source = r#"
+        #include <stdio.h>
+        int main(int argc, char **argv) {
+            for (int i = 1; i < argc; i++) {
+                FILE *f = fopen(argv[i], "r");
+                if (!f) { perror(argv[i]); return 2; }
+                printf("%c", fgetc(f));
+            }
+            return 0;
+        }"#;
+    let out = rewritten(source, "2", dir);
+    for (file, text) in [
+        ("a 1", "A"),
+        ("data/b.in", "B"),
+        ("data/c.in", "C"),
+        ("tree/d", "D"),
+    ] {
+        std::fs::create_dir_all(dir.join(file).parent().unwrap()).unwrap();
+        std::fs::write(dir.join(file), text).unwrap();
+    }
+    std::os::unix::fs::symlink("data/b.in", dir.join("link")).unwrap();
+    let arguments = "ARGS='a 1' b.in c.in tree/d link";
+    let (ok, said) = make(dir, &["run", arguments, "FILES='a 1' data/*.in tree link"]);
+    assert!(ok, "{said}");
+    let printed = std::fs::read_to_string(out.join("run/copy-1/stdout")).unwrap();
+    assert_eq!(printed, "ABCDB");
+    // The likelier remedy comes first; without a message the other one does.
+    let (ok, said) = make(dir, &["run", arguments]);
+    let place = |what: &str| said.find(what).unwrap_or_else(|| panic!("{said}"));
+    assert!(
+        !ok && place("a 1: No such file") < place("FILES='…'"),
+        "{said}"
+    );
+    assert!(place("FILES='…'") < place("ALLOW_STATUS=2"), "{said}");
+    let (ok, said) = make(dir, &["run", "FILES=nothing"]);
+    assert!(!ok && said.contains("cannot copy FILES=nothing"), "{said}");
+}
+
 /// Several C++ modules in a folder, read as text, objects and wrapped bitcode.
 #[test]
 fn folders_of_modules_of_all_kinds() {
