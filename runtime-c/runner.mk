@@ -64,6 +64,7 @@ clean:
 .PHONY: p3-all $(addprefix p3-run-,$(P3_COPIES))
 P3_PRELOAD := $(if $(filter-out 0 no,$(FIXED_TIME)),obj/fixed_time.so)
 p3-all: $(patsubst %,bin/copy-%,$(P3_COPIES)) $(P3_PRELOAD)
+	@:
 
 $(addprefix p3-run-,$(P3_COPIES)): p3-run-%:
 	@$(P3_RUN) copy $* run/stdin

@@ -318,6 +318,7 @@ fn single_copies_and_the_merge() {
         let (ok, said) = make(&other, &["run-1", arguments]);
         assert!(ok, "{said}");
         let copy = other.join("out/run/copy-1");
+        let _ = std::fs::remove_dir_all(out.join("run/copy-1"));
         support::run(Command::new("cp").arg("-R").arg(copy).arg(out.join("run")));
         let (ok, said) = make(dir, &["merge"]);
         assert_eq!(ok, alike, "{said}");
@@ -454,8 +455,7 @@ fn copies_look_alike_from_inside() {
     let (ok, said) = make(dir, &["-j2", "run", "CFLAGS=-O1"]);
     assert!(ok, "{said}");
     for copy in ["00", "09", "10"] {
-        let raw = out.join(format!("run/copy-{copy}/raw"));
-        assert_eq!(raw.read_dir().unwrap().count(), 1);
+        assert!(out.join(format!("run/copy-{copy}/raw")).is_dir());
     }
     let printed = std::fs::read_to_string(out.join("run/copy-10/stdout")).unwrap();
     for ours in ["MAKE", "ARGS=", "P3_RAW", "P3_COPIES", "FIXED_TIME"] {
