@@ -168,13 +168,13 @@ run_one() {
 copy() {
     dir=$OUT/$(folder "$1")
     exe=bin/copy-$1
-    mkdir -p "$dir/work" && printf '%s\n' "${ARGS:-}" >"$dir/args" || fail "cannot write to $dir"
+    mkdir -p "$dir/work" "$P3_RAW/$1" && printf '%s\n' "${ARGS:-}" >"$dir/args" || fail "cannot write to $dir"
     copy_files "$dir/work" || fail "cannot copy FILES=$FILES"
     ln -f "$exe" "$dir/program" 2>/dev/null || cp "$exe" "$dir/program" || fail "cannot copy $exe"
     if fixed_time; then preload "$dir"; else preload=; fi
     (execute "$dir" "$OUT/$2")
     status=$?
-    mkdir -p "$P3_RAW/$1" && mv "$P3_RAW/$1" "$dir/raw" && echo $status >"$dir/status" ||
+    mv "$P3_RAW/$1" "$dir/raw" && echo $status >"$dir/status" ||
         fail "cannot write to $dir"
 }
 
