@@ -47,7 +47,7 @@ fn assert_equal(path: &Path) {
 
 #[test]
 fn both_see_the_same_small_functions() {
-    for path in entries("testdata/cfg") {
+    for path in [entries("testdata/cfg"), entries("testdata/valid")].concat() {
         assert_equal(&path);
     }
 }

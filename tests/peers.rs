@@ -53,7 +53,10 @@ impl Found {
     }
 
     fn add(&self, module: &Path, checked: Checked) {
-        self.tried.fetch_add(1, Ordering::Relaxed);
+        let tried = 1 + self.tried.fetch_add(1, Ordering::Relaxed);
+        if tried.is_multiple_of(100) {
+            println!("{tried} modules so far");
+        }
         let compiled = usize::from(checked.compiles);
         self.compiled.fetch_add(compiled, Ordering::Relaxed);
         for (status, n) in checked.functions {
@@ -149,6 +152,7 @@ fn llvm_tests() {
     let Some(folder) = std::env::var_os("P3_PEERS_LLVM") else {
         return;
     };
+    println!();
     let files = sample(Path::new(&folder), "ll");
     assert!(!files.is_empty(), "no tests in {}", folder.display());
     let found = Found::default();
@@ -159,6 +163,7 @@ fn llvm_tests() {
 /// Modules of our own generator stand for them in every run of the tests.
 #[test]
 fn random_modules() {
+    println!();
     let found = Found::default();
     for seed in 1..=6 {
         let dir = tempfile::tempdir().unwrap();
@@ -175,6 +180,7 @@ fn csmith_programs() {
     let Some(programs) = number("P3_PEERS_CSMITH") else {
         return;
     };
+    println!();
     let first = number("SEED").unwrap_or(1);
     let seeds: Vec<usize> = (first..first + programs).collect();
     let (slow, problems) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
