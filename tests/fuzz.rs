@@ -5,10 +5,11 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use support::generate::{module, program, smaller, support_object};
-use support::{copy_modules, execute, link, paths, rewrite, trace, tracer};
+use support::{PathKey, copy_modules, edges, execute, link, paths, rewrite, trace, tracer};
 
 /// Programs that are one module: linking is what takes the time.
 const BATCH: usize = 25;
@@ -33,9 +34,10 @@ fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
     if execute(&exe, &traced) != expected {
         return Err("the traced program behaves differently".into());
     }
-    let oracle = trace::count(&traced.join("manifest.json"), &traced.join("trace"));
+    let (manifest, log) = (traced.join("manifest.json"), traced.join("trace"));
+    let oracle = trace::count(&manifest, &log);
     let pick = |list: [u32; 5]| list[round % 5];
-    let runs: [(&[&str], u32); 4] = [
+    let runs: [(&[&str], u32); 6] = [
         (&["--scheme", "sbl"], 1),
         (&["--scheme", "pbl"], pick([2, 3, 1, 8, 17])),
         (&["--scheme", "p3"], pick([3, 8, 2, 17, 1])),
@@ -43,24 +45,39 @@ fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
             &["--scheme", "p3", "--counters", "call", "--update", "atomic"],
             pick([2, 1, 3, 2, 8]),
         ),
+        (&["--scheme", "p3-weighted"], pick([2, 3, 8, 1, 5])),
+        (&["--scheme", "edge"], pick([1, 2, 3, 2, 8])),
     ];
     for (i, (options, copies)) in runs.into_iter().enumerate() {
         let out = dir.join(i.to_string());
         let objects = [object.clone()];
         let merged =
             support::profile_with(&modules, &objects, options, copies, flags, &expected, &out)?;
-        let counted = paths(&merged);
-        if let Some((key, n)) = oracle.iter().find(|(k, n)| counted.get(k) != Some(n)) {
-            let got = counted.get(key);
-            return Err(format!(
-                "{options:?} -k {copies}: {key:?} ran {n} times, profile: {got:?}"
-            ));
-        }
-        if counted.len() != oracle.len() {
-            return Err(format!("{options:?} -k {copies}: paths that never ran"));
-        }
+        let equal = match options {
+            ["--scheme", "edge"] => {
+                let transitions = trace::transitions(&manifest, &log);
+                edges::compare(&merged, &transitions).map(drop)
+            }
+            _ => compare_paths(&paths(&merged), &oracle),
+        };
+        equal.map_err(|problem| format!("{options:?} -k {copies}: {problem}"))?;
     }
     Ok(oracle.len())
+}
+
+/// What differs between a profile and brute force, if anything.
+fn compare_paths(
+    counted: &BTreeMap<PathKey, u64>,
+    oracle: &BTreeMap<PathKey, u64>,
+) -> Result<(), String> {
+    if let Some((key, n)) = oracle.iter().find(|(k, n)| counted.get(k) != Some(n)) {
+        let got = counted.get(key);
+        return Err(format!("{key:?} ran {n} times, profile: {got:?}"));
+    }
+    if counted.len() != oracle.len() {
+        return Err("paths that never ran".into());
+    }
+    Ok(())
 }
 
 /// The seeds of programs that behave alike unoptimised and optimised, before we touch them. (About

@@ -1,11 +1,11 @@
 //! Merged profiles against paths counted by brute force from a log of executed blocks: for every
-//! test program, unoptimised and optimised, sbl, pbl and p3 agree with the log, and every copy
-//! behaves as the original.
+//! test program, unoptimised and optimised, all schemes agree with the log, edge with the transitions in
+//! it, and every copy behaves as the original.
 
 mod support;
 
 use std::collections::BTreeSet;
-use support::{execute, link, original, paths, profile, project, rewrite, trace, tracer};
+use support::{edges, execute, link, original, paths, profile, project, rewrite, trace, tracer};
 
 fn check(name: &str, flags: &[&str], linking: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
@@ -22,10 +22,11 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
         &exe,
     );
     assert_eq!(execute(&exe, &traced), expected, "the traced program");
-    let oracle = trace::count(&traced.join("manifest.json"), &traced.join("trace"));
+    let (manifest, log) = (traced.join("manifest.json"), traced.join("trace"));
+    let oracle = trace::count(&manifest, &log);
     assert!(!oracle.is_empty());
 
-    let runs: [(&[&str], u32); 5] = [
+    let runs: [(&[&str], u32); 6] = [
         (&["--scheme", "sbl"], 1),
         (&["--scheme", "pbl"], 3),
         (&["--scheme", "p3"], 2),
@@ -34,6 +35,7 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
             4,
         ),
         (&["--scheme", "p3"], 7),
+        (&["--scheme", "p3-weighted"], 3),
     ];
     for (i, (options, copies)) in runs.into_iter().enumerate() {
         let out = dir.join(i.to_string());
@@ -48,6 +50,9 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
             "{options:?}: paths that never ran"
         );
     }
+    let (edge, out) = (["--scheme", "edge"], dir.join("edge"));
+    let merged = profile(&modules, &edge, 2, linking, &expected, &out);
+    edges::compare(&merged, &trace::transitions(&manifest, &log)).unwrap();
 }
 
 macro_rules! programs {

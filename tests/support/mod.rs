@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod driver;
+pub mod edges;
 pub mod generate;
 pub mod peers;
 pub mod trace;
