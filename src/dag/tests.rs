@@ -92,9 +92,12 @@ fn runs_of_diamonds_collapse_nested_ones_do_not() {
 
 #[test]
 fn a_triangle_collapses() {
-    let dag = Dag::from_cfg(&cfg(&[&[1, 2], &[2], &[]]), &[]);
-    let reduced = Reduced::new(&dag);
-    assert_eq!(reduced.vertices().count(), 3);
+    for branch in [[1, 2], [2, 1]] {
+        let dag = Dag::from_cfg(&cfg(&[&branch, &[2], &[]]), &[]);
+        let reduced = Reduced::new(&dag);
+        assert_eq!(reduced.vertices().count(), 3);
+        assert_eq!(reduced.inside(VertexId(1)).len(), 3);
+    }
 }
 
 /// `n` diamonds in a row have 2^n paths: a few cuts make them countable.
@@ -118,6 +121,75 @@ fn long_rows_of_branches_need_few_cuts() {
     let numbering = crate::numbering::ball_larus(&Dag::from_cfg(&graph, &cuts));
     assert!(numbering.is_some());
     assert!(crate::numbering::ball_larus(&Dag::from_cfg(&graph, &[])).is_none());
+}
+
+/// A CFG of these blocks' successors.
+fn graph(blocks: &[Vec<u32>]) -> crate::ir::Cfg {
+    cfg(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+/// `n` diamonds in a row with a waist below each: blocks `4i → {4i + 1, 4i + 2} → 4i + 3 → 4i + 4`. What the
+/// last waist leads to comes after them.
+fn diamonds_with_waists(n: u32) -> Vec<Vec<u32>> {
+    let arms = |i: u32| {
+        let at = 4 * i;
+        let to = [vec![at + 1, at + 2], vec![at + 3], vec![at + 3]];
+        to.into_iter().chain([vec![at + 4]])
+    };
+    (0..n).flat_map(arms).collect()
+}
+
+/// The limit of choose_cuts is for one block of many: exactly as many paths fit.
+#[test]
+fn what_fits_is_not_cut() {
+    let mut blocks = diamonds_with_waists(20);
+    blocks.push(vec![]);
+    let graph = graph(&blocks);
+    let max = (1u64 << 20) * (blocks.len() as u64 + 1);
+    assert_eq!(choose_cuts(&graph, max), []);
+    let cuts = choose_cuts(&graph, max - 1);
+    assert!(!cuts.is_empty());
+    assert!(cuts.iter().all(|c| c.block.0 % 4 == 3), "{cuts:?}");
+}
+
+/// One cut at a waist is cheaper than two at a branch, outside loops and in them.
+#[test]
+fn waists_are_cut_first() {
+    for end in [vec![], vec![1, 0]] {
+        let mut blocks = vec![vec![1]];
+        let shift = |succs: Vec<u32>| succs.into_iter().map(|b| b + 1).collect();
+        blocks.extend(diamonds_with_waists(300).into_iter().map(shift));
+        // The exit, or the end of a loop around all diamonds.
+        let last = blocks.len() as u32;
+        let in_loop = !end.is_empty();
+        blocks.push(if in_loop { vec![1, last + 1] } else { vec![] });
+        blocks.push(vec![]);
+        let cuts = choose_cuts(&graph(&blocks), MAX_PATHS);
+        assert!((6..=9).contains(&cuts.len()), "{cuts:?}");
+        assert!(cuts.iter().all(|c| c.block.0 % 4 == 0), "{cuts:?}");
+    }
+}
+
+/// Without waists only a block over the limit is cut, and there only edges that are heavy: with more paths
+/// than the 2^20th part of the limit, shared by the block's edges.
+///
+/// ```text
+/// 0 → { 1, 35 }    1 → { 2, 3 }    2 → { 3, 4 }    …    33 → 34 (exit): 5702887 paths from 1
+///                 35 → { 36, 36, … }    36 (exit)
+/// ```
+#[test]
+fn heavy_edges_are_cut() {
+    for (light, cut) in [(2, 1), (3, 2)] {
+        let mut blocks = vec![vec![1, 35]];
+        blocks.extend((1..33).map(|i| vec![i + 1, i + 2]));
+        blocks.extend([vec![34], vec![], vec![36; light], vec![]]);
+        let graph = graph(&blocks);
+        let (paths, limit) = (5_702_887 + light as u64, 5_702_887);
+        let numbering = crate::numbering::ball_larus(&Dag::from_cfg(&graph, &[]));
+        assert_eq!(numbering.unwrap().total(), paths);
+        let cuts = choose_cuts(&graph, limit * (blocks.len() as u64 + 1));
+        assert_eq!(cuts, [edge(0, 0), edge(0, 1)][..cut]);
+    }
 }
 
 proptest! {

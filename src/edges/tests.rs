@@ -97,3 +97,33 @@ fn a_loop() {
     let counted = counted_edges(&dag, &static_weights(&graph, &dag), false);
     assert_eq!(counted.count_ones(..), 2);
 }
+
+/// A diamond whose right arm ran more often than its exit: the left arm would have run less than never.
+#[test]
+fn what_cannot_be_comes_out_negative() {
+    let dag = Dag::from_cfg(&cfg(&[&[1, 2], &[3], &[3], &[]]), &[]);
+    // ENTRY→0, 0→1, 0→2, 2→3, 1→3, 3→EXIT
+    let mut counted = FixedBitSet::with_capacity(6);
+    counted.extend([3, 5]);
+    let propagated = |right| propagate(&dag, &counted, &[0, 0, 0, right, 0, 5]).unwrap();
+    assert_eq!(propagated(2).counts, [5, 3, 2, 2, 3, 5]);
+    assert!(!propagated(2).negative);
+    assert_eq!(propagated(7).counts, [5, 0, 7, 7, 0, 5]);
+    assert!(propagated(7).negative);
+    // Counts that were left out take no part.
+    assert_eq!(
+        propagate(&dag, &counted, &[9; 6]).unwrap().counts,
+        [9, 0, 9, 9, 0, 9]
+    );
+}
+
+/// The entries are the sum of the exits, and must fit.
+#[test]
+fn sums_too_large_are_refused() {
+    let dag = Dag::from_cfg(&cfg(&[&[1, 2], &[], &[]]), &[]);
+    let mut exits = FixedBitSet::with_capacity(dag.edges().len());
+    exits.extend(dag.ins(dag.exit()).iter().map(|e| e.index()));
+    let entries = |n| propagate(&dag, &exits, &vec![n; dag.edges().len()]).map(|p| p.counts[0]);
+    assert_eq!(entries(u64::MAX / 2), Some(u64::MAX - 1));
+    assert_eq!(entries(u64::MAX), None);
+}

@@ -32,6 +32,44 @@ fn longest_processing_time_first() {
     assert_eq!(d.load, [11, 13]);
 }
 
+/// What is printed is what `--scheme` takes, and what manifests hold.
+#[test]
+fn schemes_have_one_name() {
+    use clap::ValueEnum;
+    for scheme in Scheme::value_variants() {
+        let name = scheme.to_string();
+        assert_eq!(scheme.to_possible_value().unwrap().get_name(), name);
+        assert_eq!(serde_json::to_value(scheme).unwrap(), name);
+    }
+}
+
+/// Edges are counted as far as needed: all where calls return twice, exits where control may leave, else
+/// those outside a tree. What cannot be reached does not matter.
+#[test]
+fn control_flow_decides_which_edges_are_counted() {
+    let plain = cfg(&[&[1, 2], &[3], &[3], &[], &[3]]);
+    let mut left = plain.clone();
+    left.blocks[1].may_leave = true;
+    let mut twice = plain.clone();
+    twice.blocks[1].returns_twice = true;
+    let mut unreachable = plain.clone();
+    unreachable.blocks[4].may_leave = true;
+    unreachable.blocks[4].returns_twice = true;
+    // ENTRY→0, 0→1, 0→2, 2→3, 1→3, 3→EXIT
+    let cases = [
+        (plain, false, vec![3, 4]),
+        (left, true, vec![4, 5]),
+        (twice, false, vec![1, 2, 3, 4, 5]),
+        (unreachable, false, vec![3, 4]),
+    ];
+    for (graph, may_be_left, counted) in cases {
+        let mut paths = FunctionPaths::new(&graph);
+        assert_eq!(paths.may_be_left(&graph), may_be_left);
+        paths.count_edges(&graph);
+        assert_eq!(paths.counted.unwrap().ones().collect::<Vec<_>>(), counted);
+    }
+}
+
 /// The least load of the busiest copy, by trying every distribution.
 fn optimum(costs: &[u64], load: &mut [u64]) -> u64 {
     let Some((&cost, rest)) = costs.split_first() else {

@@ -122,3 +122,6 @@ impl FunctionPlan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -164,4 +164,44 @@ mod tests {
         );
         assert_eq!(frequency[3], 1.0);
     }
+
+    /// A function that calls itself, and is called once by who is not seen.
+    #[test]
+    fn recursion_multiplies() {
+        let cfg = calling(&[0]);
+        let function = Caller {
+            cfg: &cfg,
+            paths: None,
+            call_sites: 2,
+        };
+        assert_eq!(call_frequencies(&[function]), [10.0]);
+    }
+
+    /// Once per entry before the loop, ten times in it, never where it cannot be reached; whatever the
+    /// unit of the weights.
+    #[test]
+    fn calls_count_as_often_as_their_blocks_run() {
+        let mut graph = cfg(&[&[1], &[1, 2], &[], &[2]]);
+        for (block, callee) in [(0, 1), (1, 2), (3, 3)] {
+            graph.blocks[block].calls = calling(&[callee]).blocks[0].calls.clone();
+        }
+        let dag = Dag::from_cfg(&graph, &[]);
+        for unit in [1.0, 4.0] {
+            let mut weights = crate::weights::static_weights(&graph, &dag);
+            weights.iter_mut().for_each(|w| *w *= unit);
+            let leaf = calling(&[]);
+            let called = Caller {
+                cfg: &leaf,
+                paths: None,
+                call_sites: 1,
+            };
+            let caller = Caller {
+                cfg: &graph,
+                paths: Some((&dag, &weights)),
+                call_sites: 1,
+            };
+            let frequency = call_frequencies(&[caller, called, called, called]);
+            assert_eq!(frequency, [1.0, 1.0, 10.0, 0.0]);
+        }
+    }
 }

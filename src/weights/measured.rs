@@ -20,3 +20,20 @@ pub fn measured_weights(
     }
     weights
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbering::ball_larus;
+    use crate::random_cfg::cfg;
+
+    /// A diamond: 3 times left, 4 times right, and once by an id that it does not have.
+    #[test]
+    fn edges_run_as_often_as_their_paths() {
+        let dag = Dag::from_cfg(&cfg(&[&[1, 2], &[3], &[3], &[]]), &[]);
+        let numbering = ball_larus(&dag).unwrap();
+        let weights = measured_weights(&dag, &numbering, [(0, 3), (1, 4), (2, 1)]);
+        // ENTRY→0, 0→1, 0→2, 2→3, 1→3, 3→EXIT
+        assert_eq!(weights, [7.0, 3.0, 4.0, 4.0, 3.0, 7.0]);
+    }
+}

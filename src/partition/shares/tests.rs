@@ -142,6 +142,48 @@ fn the_load_is_that_of_the_shares() {
     assert_eq!(assignment.tasks[1], 0);
 }
 
+/// A function without a profile is taken for an average one of those with.
+#[test]
+fn what_was_not_measured_is_average() {
+    let graphs = [1, 1, 5].map(diamonds);
+    let functions = inputs(&graphs);
+    let mut paths = all_paths(&functions);
+    for (p, hits) in paths.iter_mut().flatten().zip([2.0, 6.0]) {
+        measure(p, 0.0);
+        *p.weights.last_mut().unwrap() = hits;
+    }
+    let units = Units::new(&functions, &paths, Scheme::P3Weighted, 1);
+    for (cost, hits) in units.cost.iter().zip([2, 6, 4]) {
+        assert!(
+            cost.abs_diff(HITS as u64 / 12 * hits) < 100,
+            "{:?}",
+            units.cost
+        );
+    }
+}
+
+/// What cannot be tried in reasonable time stays whole: 1024 tasks of 70,000 edges.
+#[test]
+fn what_is_too_large_to_split_stays_whole() {
+    let graphs = [cfg(&[&[1; 70_000], &[]])];
+    let functions = inputs(&graphs);
+    let paths = all_paths(&functions);
+    let shares = |copies| assign(&functions, &paths, Scheme::P3, copies).shares;
+    assert_eq!(shares(1024), [Share::Whole(CopyId(0))]);
+    assert!(is_split(&shares(2)[0]));
+    // Alone, a copy has it whole, however many tasks it is.
+    assert_eq!(shares(1), [Share::Whole(CopyId(0))]);
+}
+
+#[test]
+fn the_first_copy_of_a_share() {
+    let set = || FixedBitSet::with_capacity(1);
+    let split = Share::Split(vec![(CopyId(2), set()), (CopyId(3), set())]);
+    assert_eq!(Share::Nothing.first(), None);
+    assert_eq!(Share::Whole(CopyId(1)).first(), Some(CopyId(1)));
+    assert_eq!(split.first(), Some(CopyId(2)));
+}
+
 proptest! {
     /// Static and measured weights, calls and all.
     #[test]

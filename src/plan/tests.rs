@@ -1,0 +1,217 @@
+//! Plans as data and as text; the register in SSA form against the register as plans set it.
+
+use super::build::{MAX_ARRAY_SLOTS, copy_plan, function_code};
+use super::register::{Registers, Value};
+use super::*;
+use crate::dag::Order;
+use crate::ir::Cfg;
+use crate::partition::{FunctionInput, FunctionPaths, Scheme, Share, all_paths, assign};
+use crate::random_cfg::{Walk, any_cfg, cfg, walk};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn input(graph: &Cfg) -> FunctionInput<'_> {
+    FunctionInput {
+        cfg: graph,
+        unit: FuncId(0),
+        call_sites: 1,
+        skip: None,
+    }
+}
+
+/// The plans of the copies that profile something of `graph` under p3.
+fn plans(graph: &Cfg, copies: u32) -> Vec<CopyPlan> {
+    let functions = [input(graph)];
+    let paths = all_paths(&functions);
+    let shares = assign(&functions, &paths, Scheme::P3, copies).shares;
+    let plan = |c| copy_plan(&functions, &paths, &shares, CopyId(c));
+    (0..copies).map(plan).collect()
+}
+
+/// A row of diamonds: 2^n paths.
+fn diamonds(n: u32) -> Cfg {
+    let arms = |i: u32| [vec![3 * i + 1, 3 * i + 2], vec![3 * i + 3], vec![3 * i + 3]];
+    let blocks: Vec<Vec<u32>> = (0..n).flat_map(arms).chain([vec![]]).collect();
+    cfg(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+#[test]
+fn some_operations_count() {
+    let count = [Op::Count(0), Op::CountConst(0)];
+    let other = [Op::Set(1), Op::Add(1)];
+    assert!(count.iter().all(|op| op.counts()));
+    assert!(!other.iter().any(|op| op.counts()));
+    assert!(Op::any_counts(&[other[0], count[0]]));
+    assert!(!Op::any_counts(&other) && !Op::any_counts(&[]));
+}
+
+#[test]
+fn as_many_ids_as_fit_have_an_array() {
+    let table = |n| function_code(&diamonds(n), &FunctionPaths::new(&diamonds(n)), None).table;
+    let slots = MAX_ARRAY_SLOTS;
+    assert_eq!(slots, 1 << 14);
+    assert_eq!(table(14), Table::Array { slots });
+    assert_eq!(table(15), Table::Hash { ids: 2 * slots });
+}
+
+/// Of a diamond each path is known where it parts, and counted there.
+#[test]
+fn a_diamond_is_counted_where_it_parts() {
+    let plan = &plans(&diamonds(1), 1)[0];
+    let text =
+        "copy 0\nf: array of 2, 2 sites\n  b0.0:        count[0]++\n  b0.1:        count[1]++\n";
+    assert_eq!(plan.text(|_| "f"), text);
+    let code = function_code(&diamonds(1), &FunctionPaths::new(&diamonds(1)), None);
+    assert_eq!(code.placement.probes(), 2);
+    assert_eq!(
+        code.placement.cost(&[1.0, 0.25, 0.75, 0.75, 0.25, 1.0]),
+        1.0
+    );
+}
+
+/// Entries are counted by the first of the copies, where control may leave.
+#[test]
+fn one_copy_counts_entries() {
+    let two_loops = cfg(&[&[1], &[1, 2], &[2, 3], &[]]);
+    let mut left = two_loops.clone();
+    left.blocks[2].may_leave = true;
+    for (graph, expected) in [(&two_loops, [false, false]), (&left, [true, false])] {
+        let plans = plans(graph, 2).into_iter();
+        let entries = plans.map(|p| p.functions[0].entries);
+        assert_eq!(entries.collect::<Vec<_>>(), expected);
+    }
+    let functions = [input(&left)];
+    let plan = |copy| {
+        copy_plan(
+            &functions,
+            &all_paths(&functions),
+            &[Share::Whole(CopyId(1))],
+            copy,
+        )
+    };
+    assert!(plan(CopyId(0)).functions.is_empty());
+    assert!(plan(CopyId(1)).functions[0].entries);
+}
+
+/// Runs a plan along a walk beside its SSA form.
+struct Both<'a> {
+    graph: &'a Cfg,
+    plan: &'a FunctionPlan,
+    ssa: &'a Registers,
+    /// What the plan has set.
+    register: Option<i64>,
+    /// What φs and sums yielded last.
+    phis: BTreeMap<BlockId, i64>,
+    sums: BTreeMap<CfgEdge, i64>,
+}
+
+impl Both<'_> {
+    fn eval(&self, value: Value) -> Option<i64> {
+        match value {
+            Value::Const(c) => Some(c),
+            Value::Phi(b) => self.phis.get(&b).copied(),
+            Value::Sum(e) => self.sums.get(&e).copied(),
+        }
+    }
+
+    /// Runs the statements of a site that begins with the value `ssa` has.
+    fn run(&mut self, site: Site, mut value: Option<i64>) -> Result<(), TestCaseError> {
+        for &op in self.plan.ops(site) {
+            if let Op::Add(_) | Op::Count(_) = op {
+                prop_assert!(value.is_some(), "{site:?} reads a value that is not there");
+                prop_assert_eq!(value, self.register, "at {:?}", site);
+            }
+            match op {
+                Op::Set(c) => (value, self.register) = (Some(c), Some(c)),
+                Op::Add(c) => {
+                    self.register = self.register.map(|r| r.wrapping_add(c));
+                    value = self.register;
+                }
+                Op::Count(_) | Op::CountConst(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, e: CfgEdge) -> Result<(), TestCaseError> {
+        let before = self.ssa.at[e.block.index()].and_then(|v| self.eval(v));
+        self.run(Site::Edge(e), before)?;
+        let after = self.ssa.after(e, self.plan);
+        if after == Some(Value::Sum(e)) {
+            let sum = self.register.expect("a sum of something");
+            self.sums.insert(e, sum);
+        }
+        let to = self.graph.block(e.block).succs[e.succ as usize];
+        if self.ssa.at[to.index()] == Some(Value::Phi(to)) {
+            let value = after.and_then(|v| self.eval(v));
+            prop_assert!(value.is_some(), "{e} brings nothing to the φ of block {to}");
+            self.phis.insert(to, value.expect("checked"));
+        }
+        if let Some(at) = self.ssa.at[to.index()] {
+            prop_assert_eq!(self.eval(at), self.register, "in block {}", to);
+        }
+        Ok(())
+    }
+}
+
+fn check_registers(graph: &Cfg, plan: &FunctionPlan, walk: &Walk) -> Result<(), TestCaseError> {
+    let ssa = Registers::new(graph, plan);
+    let mut both = Both {
+        graph,
+        plan,
+        ssa: &ssa,
+        register: None,
+        phis: BTreeMap::new(),
+        sums: BTreeMap::new(),
+    };
+    both.run(Site::Entry, None)?;
+    for &e in &walk.edges {
+        both.take(e)?;
+    }
+    if let Some(b) = walk.exit {
+        let value = ssa.at[b.index()].and_then(|v| both.eval(v));
+        both.run(Site::Exit(b), value)?;
+    }
+    Ok(())
+}
+
+/// A φ is only where different values meet.
+fn no_phi_is_spare(graph: &Cfg, plan: &FunctionPlan) {
+    let ssa = Registers::new(graph, plan);
+    for b in graph.ids() {
+        if ssa.at[b.index()] != Some(Value::Phi(b)) {
+            continue;
+        }
+        let from = |p: BlockId| {
+            let succs = graph.block(p).succs.iter().enumerate();
+            let into = succs.filter(move |&(_, &to)| to == b);
+            into.map(move |(i, _)| CfgEdge {
+                block: p,
+                succ: i as u32,
+            })
+        };
+        let reachable = |e: &CfgEdge| Order::new(graph).position[e.block.index()].is_some();
+        let ins = graph.ids().flat_map(from).filter(reachable);
+        let mut values: Vec<_> = ins.map(|e| format!("{:?}", ssa.after(e, plan))).collect();
+        values.sort();
+        values.dedup();
+        assert!(values.len() > 1, "block {b}: {values:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_register_in_ssa_form_is_the_register(
+        graph in any_cfg(20),
+        copies in 1..5u32,
+        choices in proptest::collection::vec(any::<u8>(), 0..120),
+    ) {
+        let Some(walk) = walk(&graph, &choices) else { return Ok(()) };
+        for copy in plans(&graph, copies) {
+            for plan in &copy.functions {
+                check_registers(&graph, plan, &walk)?;
+                no_phi_is_spare(&graph, plan);
+            }
+        }
+    }
+}
