@@ -63,10 +63,74 @@ fn a_diamond_is_counted_where_it_parts() {
     assert_eq!(plan.text(|_| "f"), text);
     let code = function_code(&diamonds(1), &FunctionPaths::new(&diamonds(1)), None);
     assert_eq!(code.placement.probes(), 2);
-    assert_eq!(
-        code.placement.cost(&[1.0, 0.25, 0.75, 0.75, 0.25, 1.0]),
-        1.0
-    );
+    assert_eq!(code.placement.cost(&[9.0, 0.25, 3.75, 8.0, 8.0, 9.0]), 4.0);
+}
+
+#[test]
+fn operations_as_text() {
+    let texts = [
+        (Op::Set(-4), "r = -4"),
+        (Op::Add(3), "r += 3"),
+        (Op::Add(0), "r += 0"),
+        (Op::Add(-3), "r -= 3"),
+        (Op::Add(i64::MIN), "r -= 9223372036854775808"),
+        (Op::Count(5), "count[r + 5]++"),
+        (Op::Count(0), "count[r]++"),
+        (Op::Count(-5), "count[r - 5]++"),
+        (Op::CountConst(7), "count[7]++"),
+    ];
+    for (op, text) in texts {
+        assert_eq!(op.to_string(), text);
+    }
+}
+
+/// `0 → 1 ⇄ 2, 1 → 3` with this code on the edge from `block` inside the loop, and `r` set before it and
+/// counted behind it.
+fn loop_plan(block: u32, inside: &[Op]) -> (Cfg, FunctionPlan) {
+    let at = |block, succ| {
+        Site::Edge(CfgEdge {
+            block: BlockId(block),
+            succ,
+        })
+    };
+    let code = |site, ops: &[Op]| SiteCode {
+        site,
+        ops: ops.to_vec(),
+    };
+    let plan = FunctionPlan {
+        func: FuncId(0),
+        table: Table::Array { slots: 9 },
+        entries: false,
+        probes: vec![
+            code(Site::Entry, &[Op::Set(5)]),
+            code(at(0, 0), &[Op::Set(5)]),
+            code(at(block, 0), inside),
+            code(Site::Exit(BlockId(3)), &[Op::Count(0)]),
+        ],
+    };
+    (cfg(&[&[1], &[2, 3], &[1], &[]]), plan)
+}
+
+/// What is added to a constant is a constant.
+#[test]
+fn sums_of_constants_are_constants() {
+    let (graph, plan) = loop_plan(1, &[Op::Set(5), Op::Add(3)]);
+    let edge = CfgEdge {
+        block: BlockId(1),
+        succ: 0,
+    };
+    let registers = Registers {
+        at: vec![None; graph.len()],
+    };
+    assert_eq!(registers.after(edge, &plan), Some(Value::Const(8)));
+}
+
+/// The register never flows over a back edge: such a plan is a mistake of ours.
+#[test]
+#[should_panic(expected = "which reads the register")]
+fn a_sum_over_a_back_edge_is_no_plan() {
+    let (graph, plan) = loop_plan(2, &[Op::Add(3)]);
+    Registers::new(&graph, &plan);
 }
 
 /// Entries are counted by the first of the copies, where control may leave.
@@ -211,6 +275,8 @@ proptest! {
             for plan in &copy.functions {
                 check_registers(&graph, plan, &walk)?;
                 no_phi_is_spare(&graph, plan);
+                let mut ops = plan.probes.iter().flat_map(|code| &code.ops);
+                prop_assert!(!ops.any(|op| *op == Op::Add(0)), "an addition of nothing");
             }
         }
     }

@@ -14,6 +14,8 @@ use proptest::prelude::*;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+mod damage;
+
 const PAGE: usize = 4096;
 const TEXT: &[u8] = b"./program\0-x y\0/a folder\0host\0";
 

@@ -237,3 +237,6 @@ fn all_calls(profile: &Profile, functions: &[Option<Checked>]) -> Vec<Calls> {
     }
     calls
 }
+
+#[cfg(test)]
+mod tests;

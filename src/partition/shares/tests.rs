@@ -171,8 +171,16 @@ fn what_is_too_large_to_split_stays_whole() {
     let shares = |copies| assign(&functions, &paths, Scheme::P3, copies).shares;
     assert_eq!(shares(1024), [Share::Whole(CopyId(0))]);
     assert!(is_split(&shares(2)[0]));
-    // Alone, a copy has it whole, however many tasks it is.
-    assert_eq!(shares(1), [Share::Whole(CopyId(0))]);
+}
+
+/// Alone, a copy has all tasks of a function, and so the whole.
+#[test]
+fn one_copy_has_it_whole() {
+    let graphs = [cfg(&[&[1], &[1, 2], &[2, 3], &[]])];
+    let functions = inputs(&graphs);
+    let assignment = assign(&functions, &all_paths(&functions), Scheme::P3, 1);
+    assert_eq!(assignment.tasks, [3]);
+    assert_eq!(assignment.shares, [Share::Whole(CopyId(0))]);
 }
 
 #[test]

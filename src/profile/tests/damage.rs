@@ -1,0 +1,133 @@
+//! Which bits of a raw profile are protected: every one is flipped by itself.
+//!
+//! What names the process, its copy and the rewriting, and what says where the counters of which function are,
+//! has a checksum: no flipped bit there is read. Not protected is what changes while the process runs (flags,
+//! the length of the file, counters, slots), and the headers of arenas and their chunks, of which only those
+//! bits are noticed that lead out of the file or onto something that is none.
+
+use super::*;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// What became of a profile with one bit flipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Damage {
+    /// It is an error.
+    Refused,
+    /// Nothing reads the bit, or nothing depends on it.
+    Same,
+    /// How the process ended is another: nothing else.
+    Flags,
+    /// Counts are others: nothing else.
+    Counts,
+}
+use Damage::{Counts, Flags, Refused, Same};
+
+fn damage_of(good: &raw::Raw, bytes: &[u8]) -> Damage {
+    let Ok(found) = raw::parse(bytes) else {
+        return Refused;
+    };
+    let with_flags = raw::Raw {
+        ended: good.ended,
+        lost: good.lost,
+        child: good.child,
+        ..found.clone()
+    };
+    let with_counts = raw::Raw {
+        functions: good.functions.clone(),
+        ..found.clone()
+    };
+    match good {
+        good if *good == found => Same,
+        good if *good == with_flags => Flags,
+        good if *good == with_counts => Counts,
+        _ => panic!("{found:?}"),
+    }
+}
+
+/// All that comes of flipping the bits of these bytes, one at a time.
+fn damage(good: &[u8], range: Range<usize>) -> BTreeSet<Damage> {
+    let parsed = raw::parse(good).unwrap();
+    let mut bytes = good.to_vec();
+    let mut found = BTreeSet::new();
+    for at in range {
+        for bit in 0..8 {
+            bytes[at] ^= 1 << bit;
+            found.insert(damage_of(&parsed, &bytes));
+            bytes[at] ^= 1 << bit;
+        }
+    }
+    found
+}
+
+#[test]
+fn every_flipped_bit() {
+    let bytes = raw_profile(&[1, 2, 3], &[(4, 5), (6, 7)]);
+    let text = raw::HEADER_SIZE + TEXT.len();
+    let (module, counters, arena) = (PAGE, 2 * PAGE, 3 * PAGE);
+    let records = module + raw::BLOCK_SIZE;
+    let records_end = records + 3 * raw::FUNCTION_SIZE;
+    // The first piece of the arena was never used.
+    let chunk = arena + 2 * raw::BLOCK_SIZE;
+    let slots = chunk + raw::BLOCK_SIZE;
+    let regions: [(&str, Range<usize>, &[Damage]); 23] = [
+        ("header", 0..104, &[Refused]),
+        ("flags", 104..108, &[Same, Flags]),
+        ("nothing", 108..112, &[Same]),
+        (
+            "length: a smaller one says less",
+            112..120,
+            &[Refused, Same],
+        ),
+        ("strings", raw::HEADER_SIZE..text, &[Refused]),
+        ("nothing", text..module, &[Same]),
+        ("module", module..module + 48, &[Refused]),
+        ("nothing", module + 48..module + 60, &[Same]),
+        ("checksum", module + 60..records, &[Refused]),
+        ("records", records..records_end, &[Refused]),
+        ("nothing", records_end..records_end + 64, &[Same]),
+        ("counters", counters..counters + 32, &[Counts]),
+        ("nothing", counters + 32..counters + 96, &[Same]),
+        ("arena", arena..arena + 20, &[Refused]),
+        ("nothing", arena + 20..arena + 64, &[Same]),
+        (
+            "where a chunk may begin",
+            arena + 64..arena + 72,
+            &[Refused],
+        ),
+        ("a chunk's magic", chunk..chunk + 8, &[Refused]),
+        ("whose chunk it is", chunk + 8..chunk + 12, &[Counts]),
+        ("its level", chunk + 12..chunk + 16, &[Same]),
+        (
+            "its slots, largest id",
+            chunk + 16..chunk + 32,
+            &[Refused, Same],
+        ),
+        ("nothing", chunk + 32..slots, &[Same]),
+        ("a key", slots..slots + 8, &[Refused, Counts]),
+        ("its count", slots + 8..slots + 16, &[Counts]),
+    ];
+    for (what, range, expected) in regions {
+        let expected: BTreeSet<Damage> = expected.iter().copied().collect();
+        assert_eq!(damage(&bytes, range), expected, "{what}");
+    }
+}
+
+/// A counter's bit changes that count by its value, and no other.
+#[test]
+fn a_flipped_counter_is_off_by_its_bit() {
+    let good = raw_profile(&[1, 2, 3], &[(4, 5)]);
+    let counts = |bytes: &[u8]| {
+        raw::parse(bytes).unwrap().functions[&FuncId(0)]
+            .counts
+            .clone()
+    };
+    for bit in 0..64 {
+        let mut bytes = good.clone();
+        bytes[2 * PAGE + 8 + bit / 8] ^= 1 << (bit % 8);
+        let mut expected = counts(&good);
+        expected.insert(1, 2 ^ (1 << bit));
+        expected.retain(|_, n| *n != 0);
+        assert_eq!(counts(&bytes), expected, "bit {bit}");
+    }
+}
