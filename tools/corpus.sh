@@ -1,5 +1,5 @@
-# Profiles bzip2, lua5.4 and sqlite3 with its shell, from Debian's sources: with sbl, pbl and p3
-# (k = 4), merged, verified and compared. Writes corpus/RESULTS.md: time and memory of each step.
+# Profiles bzip2, lua5.4 and sqlite3 with its shell, from Debian's sources: with every scheme (k = 4),
+# merged, verified and compared. Writes corpus/RESULTS.md: time and memory of each step.
 set -eu
 cd "$(dirname "$0")/.."
 ROOT=$PWD
@@ -111,7 +111,7 @@ measure() {
 
 profile() {
     dir=$OUT/$PROGRAM
-    for SCHEME in sbl pbl p3; do
+    for SCHEME in sbl pbl p3-weighted edge p3; do
         out=$dir/$SCHEME
         measure rewrite "$BIN/p3-rewrite" "$dir/bc" -k "$K" --scheme $SCHEME -o "$out"
         tail -n 1 "$OUT/log" >&2
@@ -120,6 +120,8 @@ profile() {
         measure verify "$P3_PROF" verify "$out/profile.p3prof"
         cat "$OUT/log" >&2
         [ $SCHEME = sbl ] && continue
+        # Where activations are left, edges are not compared: verify says by how much they may be off.
+        grep -q "counts of edges may be off" "$OUT/log" && continue
         measure compare "$P3_PROF" compare "$dir/sbl/profile.p3prof" "$out/profile.p3prof"
         say "$PROGRAM: $SCHEME equals sbl"
     done

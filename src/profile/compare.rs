@@ -124,3 +124,6 @@ fn why(a: &Executed, b: &Executed) -> String {
     let left = a.left.max(b.left);
     format!("it was left before its end {left} times, and where is not counted")
 }
+
+#[cfg(test)]
+mod tests;
