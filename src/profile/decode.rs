@@ -37,3 +37,6 @@ pub fn decode(
     let translate = |(&id, &count)| Some((canonical.id(&local.decode(dag, id)?), count));
     Ok(counts.iter().filter_map(translate).collect())
 }
+
+#[cfg(test)]
+mod tests;
