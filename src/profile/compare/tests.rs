@@ -7,7 +7,11 @@ use crate::manifest::{ShareEntry, Status};
 use crate::profile::tests::profile;
 
 fn differences(a: &Profile, b: &Profile) -> Vec<String> {
-    compare(a, b).collect()
+    let line = |finding| match finding {
+        Finding::Differs(line) => line,
+        Finding::Explained(line) => panic!("explained: {line}"),
+    };
+    compare(a, b).map(line).collect()
 }
 
 #[test]

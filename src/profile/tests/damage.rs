@@ -131,3 +131,111 @@ fn a_flipped_counter_is_off_by_its_bit() {
         assert_eq!(counts(&bytes), expected, "bit {bit}");
     }
 }
+
+/// Reverses the bytes of numbers that follow one another from `at` on, so many bytes each.
+fn reverse(bytes: &mut [u8], mut at: usize, widths: &[usize]) {
+    for &width in widths {
+        bytes[at..at + width].reverse();
+        at += width;
+    }
+}
+
+/// The same profile from a machine of the other byte order.
+fn of_another_byte_order(mut bytes: Vec<u8>) -> Vec<u8> {
+    let (module, arena) = (PAGE, 3 * PAGE);
+    let chunk = arena + 2 * raw::BLOCK_SIZE;
+    reverse(&mut bytes, 0, &[8, 4, 4]);
+    reverse(&mut bytes, 48, &[4, 4, 8, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4, 8]);
+    reverse(&mut bytes, module, &[8, 8, 4, 4, 8, 8, 8]);
+    for record in 0..3 {
+        let at = module + raw::BLOCK_SIZE + record * raw::FUNCTION_SIZE;
+        reverse(&mut bytes, at, &[4, 4, 8, 8]);
+    }
+    reverse(&mut bytes, 2 * PAGE, &[8; PAGE / 8]);
+    reverse(&mut bytes, arena, &[8, 8, 4]);
+    reverse(&mut bytes, chunk, &[8, 4, 4, 8, 8]);
+    reverse(&mut bytes, chunk + raw::BLOCK_SIZE, &[8; 8]);
+    seal(&mut bytes);
+    reverse(&mut bytes, raw::HEADER_CRC_AT, &[4]);
+    reverse(&mut bytes, module + 60, &[4]);
+    bytes
+}
+
+#[test]
+fn byte_orders_are_told_apart() {
+    let good = raw_profile(&[1, 0, 3], &[(4, 5), (6, 7)]);
+    let other = of_another_byte_order(good.clone());
+    assert_ne!(good, other);
+    assert_eq!(raw::parse(&other), raw::parse(&good));
+    let error = raw::parse(&[0; 200]).unwrap_err();
+    assert_eq!(error, "not a raw profile");
+}
+
+/// Each flag says one thing.
+#[test]
+fn flags_are_told_apart() {
+    let mut bytes = raw_profile(&[1], &[]);
+    for flags in 0..8u8 {
+        bytes[104] = flags;
+        let raw = raw::parse(&bytes).unwrap();
+        let told = [raw.ended, raw.lost, raw.child];
+        assert_eq!(told, [1, 2, 4].map(|bit| flags & bit != 0));
+    }
+    bytes[92] = 1;
+    seal(&mut bytes);
+    assert!(raw::parse(&bytes).unwrap().arguments_cut);
+}
+
+/// A header with a right checksum is not believed either where it cannot be.
+#[test]
+fn descriptions_that_cannot_be_are_refused() {
+    let good = raw_profile(&[1, 2, 3], &[]);
+    let with = |at: usize, value: u64| {
+        let mut bytes = good.clone();
+        bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        seal(&mut bytes);
+        raw::parse(&bytes)
+    };
+    let (page, module) = (72, PAGE);
+    let (records, counters, n) = (module + 24, module + 32, module + 40);
+    let size = module + raw::BLOCK_SIZE + 8;
+    let first = size + 8;
+    let bad = [
+        (page, 2048),
+        (page, 4097),
+        (records, u64::MAX / 8),
+        (records, 1 << 20),
+        (counters, 64),
+        (counters, 2 * PAGE as u64),
+        (n, PAGE as u64 / 8 + 1),
+        (n, u64::MAX / 4),
+        (size, PAGE as u64),
+        (first, u64::MAX),
+    ];
+    for (at, value) in bad {
+        assert!(with(at, value).is_err(), "{value} at {at}");
+    }
+    // Exactly as many counters as have room.
+    assert!(with(n, PAGE as u64 / 8).is_ok());
+}
+
+/// Entries and executed probes have one counter each, which may be zero.
+#[test]
+fn kinds_of_records_are_told_apart() {
+    let kind = PAGE + raw::BLOCK_SIZE + raw::FUNCTION_SIZE + 4;
+    let counter = 2 * PAGE + 8;
+    let of = |kind_value: u8, count: u8| {
+        let mut bytes = raw_profile(&[1], &[]);
+        bytes[kind] = kind_value;
+        bytes[counter] = count;
+        seal(&mut bytes);
+        let raw = raw::parse(&bytes).ok()?;
+        let function = &raw.functions[&FuncId(0)];
+        Some((function.entries, function.hits))
+    };
+    assert_eq!(of(2, 0), Some((Some(0), None)));
+    assert_eq!(of(2, 9), Some((Some(9), None)));
+    assert_eq!(of(3, 0), Some((None, Some(0))));
+    assert_eq!(of(3, 9), Some((None, Some(9))));
+    assert_eq!(of(4, 9), None);
+}
