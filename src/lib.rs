@@ -9,6 +9,7 @@
 //! dag       Ball–Larus DAG of each function: back edges, cuts, reduced graph
 //! weights   how often each edge is expected to run
 //! spantree  maximum spanning tree, event counting
+//! versions  control flow with blocks several times: iterations of loops apart
 //! numbering Ball–Larus and PSPP labels, decoding
 //! edges     Knuth's edge counters and propagation
 //! partition sbl, pbl, p3: tasks, LPT distribution, owners
@@ -37,6 +38,8 @@ pub mod dag;
 pub mod weights;
 
 pub mod spantree;
+
+pub mod versions;
 
 pub mod numbering;
 

@@ -137,6 +137,9 @@ pub struct FunctionEntry {
     /// The edges that were cut.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<CfgEdge>,
+    /// The headers of the loops whose iterations are apart where one copy profiles the whole function.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<BlockId>,
     /// Under [`Scheme::Edge`], the counted edges: a set of DAG edges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<String>,
@@ -163,6 +166,7 @@ impl FunctionEntry {
             calls,
             may_leave: self.may_leave.binary_search(&BlockId::new(i)).is_ok(),
             returns_twice: self.returns_twice.contains(&BlockId::new(i)),
+            single: false, // versions are chosen, see `apart`
             lines: self.spans(BlockId::new(i)).collect(),
         });
         Cfg {
@@ -395,6 +399,7 @@ impl Manifest {
                 .is_some_and(|s| c.succ < s.len() as u32)
         };
         ensure(f.cuts.iter().all(cut) && f.cuts.is_sorted(), "cut edge")?;
+        ensure(f.apart.iter().all(inside) && f.apart.is_sorted(), "header")?;
         let files = f
             .lines
             .iter()
@@ -475,6 +480,9 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
         cuts: parts.paths[id.index()]
             .as_ref()
             .map_or(Vec::new(), |p| p.cuts.clone()),
+        apart: parts.paths[id.index()]
+            .as_ref()
+            .map_or(Vec::new(), |p| p.apart.clone()),
         counted: parts.paths[id.index()]
             .as_ref()
             .and_then(|p| p.counted.as_ref().map(encode_set)),

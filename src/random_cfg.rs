@@ -30,6 +30,7 @@ fn block(succs: impl Iterator<Item = u32>, may_leave: bool) -> Block {
         calls: Vec::new(),
         may_leave,
         returns_twice: false,
+        single: false,
         lines: Vec::new(),
     }
 }

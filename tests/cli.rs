@@ -889,7 +889,7 @@ fn nothing_chosen() {
         &["--include", "main", "--include", "Tree::inset"],
         &["--include", "bare"],
         &["--include", "xylophone"],
-        &["--exclude", "outside"],
+        &["--include", "outside"],
         &["--stats", "--function", "tree::"],
         &["--dump", "cfg", "--function", "^insert$"],
     ] {

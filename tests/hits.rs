@@ -97,7 +97,7 @@ macro_rules! programs {
 }
 
 // Programs whose activations all complete: what is abandoned executes probes that no path tells of.
-programs! { loops many_paths switches computed_goto irreducible recursion callbacks demo }
+programs! { loops many_paths switches computed_goto irreducible iterations recursion callbacks demo }
 
 /// The functions of a profile that are not skipped, with their executions for weights.
 fn measured(profile: &Profile) -> (Vec<FuncId>, Vec<Structure>) {

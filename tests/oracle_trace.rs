@@ -96,6 +96,7 @@ programs! {
     exceptions
     exits
     irreducible
+    iterations
     longjmp
     loops
     many_paths

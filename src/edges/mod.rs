@@ -14,7 +14,7 @@
 
 use crate::dag::{Dag, EdgeKind};
 use crate::index::EdgeId;
-use crate::spantree::maximum_tree;
+use crate::spantree::{heaviest_first, maximum_tree};
 use fixedbitset::FixedBitSet;
 
 #[cfg(test)]
@@ -28,7 +28,8 @@ pub fn counted_edges(dag: &Dag, weights: &[f64], may_be_left: bool) -> FixedBitS
     let candidates = counted.ones().map(EdgeId::new).filter(|e| !kept(e));
     // EXIT → entry, the first edge, cannot be counted, so it is in the tree.
     let root = ends(dag, EdgeId(0));
-    let tree = maximum_tree(dag, weights, candidates, root, |e| ends(dag, e));
+    let order = heaviest_first(candidates, weights);
+    let tree = maximum_tree(dag, order, root, |e| ends(dag, e));
     counted.difference_with(&tree);
     counted
 }

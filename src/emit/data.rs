@@ -3,7 +3,7 @@
 
 use super::sys;
 use super::{Counters, ModuleJob, Update};
-use crate::plan::{FunctionPlan, Table};
+use crate::plan::FunctionPlan;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -24,17 +24,11 @@ pub const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Where one function counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Its array begins at this slot of the module's counters.
-    Array {
-        /// The slot of id 0.
-        first: u64,
-    },
-    /// Its hash table has this number in the module.
-    Hash {
-        /// The table's number.
-        index: u64,
-    },
+pub struct Place {
+    /// The slot of id 0 among the module's counters, if some ids are counted in an array.
+    pub array: Option<u64>,
+    /// The number of its hash table in the module, if some ids are counted in one.
+    pub table: Option<u64>,
 }
 
 /// The globals of a rewritten module.
@@ -91,8 +85,7 @@ impl<'ctx> Data<'ctx> {
 
     /// One cache for each hash table, when counting in tables is inlined.
     fn declare_caches(&self, module: &Module<'ctx>) -> Option<GlobalValue<'ctx>> {
-        let hashed = |place: &&Place| matches!(place, Place::Hash { .. });
-        let tables = self.places.iter().filter(hashed).count() as u32;
+        let tables = self.places.iter().filter_map(|p| p.table).count() as u32;
         if tables == 0 || self.calls {
             return None;
         }
@@ -125,10 +118,7 @@ impl<'ctx> Data<'ctx> {
             )
         };
         let hashed = job.plans.iter().zip(&self.places);
-        let hashed = hashed.filter_map(|((_, plan), place)| match *place {
-            Place::Hash { index } => Some(table(plan, index)),
-            Place::Array { .. } => None,
-        });
+        let hashed = hashed.filter_map(|((_, plan), place)| Some(table(plan, place.table?)));
         let tables: Vec<_> = hashed.collect();
         let ty = tables.first()?.get_type();
         let global = internal(
@@ -185,9 +175,9 @@ impl<'ctx> Data<'ctx> {
         sys::const_element(tables.as_pointer_value(), table, index)
     }
 
-    /// Whether ids are looked up in a cache first.
-    pub fn is_cached(&self, place: Place) -> bool {
-        matches!(place, Place::Hash { .. }) && !self.calls
+    /// Whether counts in hash tables are inlined, and look ids up in a cache first.
+    pub fn is_cached(&self) -> bool {
+        !self.calls
     }
 
     /// The cache of hash table `index`: an array of distances from the table.
@@ -263,14 +253,16 @@ impl<'ctx> Data<'ctx> {
         };
         let mut records = Vec::new();
         for (i, (_, plan)) in job.plans.iter().enumerate() {
-            let (kind, counts) = match self.places[i] {
-                Place::Array { first } => (0, self.counter(first)),
-                Place::Hash { index } => (1, self.hash_table(index)),
-            };
-            records.push(describe(plan.func.0, kind, plan.table.ids(), counts));
+            let (place, func) = (self.places[i], plan.func.0);
+            if let Some(first) = place.array {
+                records.push(describe(func, 0, plan.table.slots(), self.counter(first)));
+            }
+            if let Some(index) = place.table {
+                records.push(describe(func, 1, plan.table.ids(), self.hash_table(index)));
+            }
             let single = [(2, self.entry_counter(i)), (3, self.hit_counter(i))];
             for (kind, slot) in single {
-                records.extend(slot.map(|slot| describe(plan.func.0, kind, 1, slot)));
+                records.extend(slot.map(|slot| describe(func, kind, 1, slot)));
             }
         }
         let ty = record.array_type(records.len() as u32).into();
@@ -298,7 +290,8 @@ impl<'ctx> Data<'ctx> {
             .map_or(ptr.const_null(), |g| g.as_pointer_value());
         let size = |n: u64| -> BasicValueEnum<'ctx> { self.i64.const_int(n, false).into() };
         let single = self.entries.iter().chain(&self.hits).flatten().count();
-        let records = self.places.len() + single;
+        let places = self.places.iter().flat_map(|p| [p.array, p.table]);
+        let records = places.flatten().count() + single;
         let fields: [BasicValueEnum; 14] = [
             word(ABI),
             word(records as u32),
@@ -336,16 +329,11 @@ impl Layout {
     fn new<'a>(plans: impl Iterator<Item = &'a FunctionPlan>, count_hits: bool) -> Layout {
         let (mut layout, mut tables) = (Layout::default(), 0);
         for plan in plans {
-            let place = match plan.table {
-                Table::Array { slots } => Place::Array {
-                    first: layout.take(slots),
-                },
-                Table::Hash { .. } => {
-                    tables += 1;
-                    Place::Hash { index: tables - 1 }
-                }
-            };
-            layout.places.push(place);
+            let slots = plan.table.slots();
+            let table = plan.table.hashes().then_some(tables);
+            tables += u64::from(plan.table.hashes());
+            let array = (slots > 0).then(|| layout.take(slots));
+            layout.places.push(Place { array, table });
             let entries = plan.entries.then(|| layout.take(1));
             layout.entries.push(entries);
             let hits = count_hits.then(|| layout.take(1));

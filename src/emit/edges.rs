@@ -34,14 +34,14 @@ pub struct Spots<'ctx> {
     pub ins: Vec<Vec<CfgEdge>>,
 }
 
-/// Decides on the spots and splits what must be split. Where counting `branches`, it gets blocks of
-/// its own wherever an edge can be split. O(V + E + entries of φs in targets).
+/// Decides on the spots and splits what must be split. Code that `branches` gets blocks of its own wherever an edge
+/// can be split. O(V + E + entries of φs in targets).
 pub fn split<'ctx>(
     context: &'ctx Context,
     blocks: &[BasicBlock<'ctx>],
     cfg: &Cfg,
     plan: &FunctionPlan,
-    branches: bool,
+    branches: impl Fn(&[Op]) -> bool,
 ) -> Spots<'ctx> {
     let ins = in_edges(cfg);
     let mut spots = BTreeMap::new();
@@ -54,7 +54,7 @@ pub fn split<'ctx>(
         let to = cfg.block(edge.block).succs[edge.succ as usize];
         let counts = Op::any_counts(&code.ops);
         let can_split = cfg.block(edge.block).terminator.can_split(edge.succ);
-        let choice = match branches && counts && can_split {
+        let choice = match branches(&code.ops) && can_split {
             true => Choice::Own,
             false => choose(cfg, edge, &ins[to.index()], counts, &mut parallel),
         };

@@ -3,7 +3,7 @@
 use super::data::{self, Data, Place};
 use super::edges::{Spot, Spots, split};
 use super::sites;
-use super::sys;
+use super::{sys, versions};
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::{Cfg, FunctionBody};
@@ -18,7 +18,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::types::IntType;
 use inkwell::values::{BasicValue, FunctionValue, IntValue, PhiValue, PointerValue};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
 pub fn instrument<'ctx>(
@@ -30,17 +30,22 @@ pub fn instrument<'ctx>(
     data: &Data<'ctx>,
     index: usize,
 ) {
-    let blocks = function.get_basic_blocks();
+    let mut blocks = function.get_basic_blocks();
     check(&blocks, body);
-    let cached = data.is_cached(data.table(index));
-    let spots = split(context, &blocks, &body.cfg, plan, cached);
-    let registers = Registers::new(&body.cfg, plan);
+    let mut cfg = &body.cfg;
+    if let Some(versions) = &plan.versions {
+        blocks = versions::copy_blocks(context, function, cfg, versions);
+        cfg = &versions.cfg;
+    }
+    let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);
+    let spots = split(context, &blocks, cfg, plan, branches);
+    let registers = Registers::new(cfg, plan);
     let builder = context.create_builder();
     let mut emitter = Emitter {
         context,
         module,
         builder,
-        cfg: &body.cfg,
+        cfg,
         plan,
         data,
         place: data.table(index),
@@ -52,6 +57,7 @@ pub fn instrument<'ctx>(
         phis: HashMap::new(),
         after: HashMap::new(),
         flagged: HashMap::new(),
+        hashed: HashMap::new(),
         i64: context.i64_type(),
     };
     emitter.run();
@@ -94,8 +100,10 @@ struct Emitter<'a, 'ctx> {
     phis: HashMap<BlockId, PhiValue<'ctx>>,
     /// The register behind edges with code.
     after: HashMap<CfgEdge, IntValue<'ctx>>,
-    /// The ids that edges which cannot be split bring to be counted in their target.
+    /// The ids that edges which cannot be split bring to be counted in their target, in the array …
     flagged: HashMap<CfgEdge, IntValue<'ctx>>,
+    /// … and in the hash table.
+    hashed: HashMap<CfgEdge, IntValue<'ctx>>,
     i64: IntType<'ctx>,
 }
 
@@ -158,7 +166,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let ops = self.plan.ops(Site::Edge(edge));
         let how = match spot {
             Spot::Flagged => How::Flag(edge),
-            Spot::Own(block) if self.data.is_cached(self.place) && Op::any_counts(ops) => {
+            Spot::Own(block) if self.branches(ops) => {
                 let source = sites::terminator(self.blocks[edge.block.index()]);
                 let head = self.context.prepend_basic_block(block, "p3.count");
                 sys::set_successor(source, edge.succ, head);
@@ -180,7 +188,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let block = self.blocks[b.index()];
         let point = sites::exit_point(block);
         sys::position_before(&self.builder, point);
-        let how = if self.data.is_cached(self.place) && point == sites::terminator(block) {
+        let how = if self.branches(ops) && point == sites::terminator(block) {
             let rest = self.context.insert_basic_block_after(block, "p3.exit");
             sys::move_terminator(&self.builder, block, rest);
             How::Branch(rest)
@@ -211,7 +219,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
         how: How<'ctx>,
     ) -> Option<IntValue<'ctx>> {
         let mut register = before;
-        let last = ops.iter().rposition(|op| op.counts());
+        let table = self.plan.table;
+        let last = ops
+            .iter()
+            .rposition(|&op| op.counts() && table.hashes_op(op));
         for (i, op) in ops.iter().enumerate() {
             let read = || register.expect("the plan sets the register before it reads it");
             let id = match *op {
@@ -223,20 +234,27 @@ impl<'ctx> Emitter<'_, 'ctx> {
                     register = Some(self.sum(read(), c));
                     continue;
                 }
-                Op::Count(c) => self.sum(read(), c),
+                Op::Count(c) | Op::CountInWindow(c) => self.sum(read(), c),
                 Op::CountConst(id) => self.constant(id as i64),
             };
             match how {
+                How::Flag(edge) if table.hashes_op(*op) => drop(self.hashed.insert(edge, id)),
                 How::Flag(edge) => drop(self.flagged.insert(edge, id)),
-                How::Branch(rest) if Some(i) == last => self.count(id, Some(rest)),
+                _ if !table.hashes_op(*op) => self.increment(self.slot(id), self.constant(1)),
+                How::Branch(rest) if Some(i) == last => self.count_cached(id, rest),
                 How::Branch(rest) => {
                     let next = self.context.prepend_basic_block(rest, "p3.count");
-                    self.count(id, Some(next));
+                    self.count_cached(id, next);
                 }
-                How::Here => self.count(id, None),
+                How::Here => self.count_hash(id),
             }
         }
         register
+    }
+
+    /// Whether `ops` are emitted with branches.
+    fn branches(&self, ops: &[Op]) -> bool {
+        self.data.is_cached() && self.plan.table.hashes_any(ops)
     }
 
     fn sum(&self, value: IntValue<'ctx>, c: i64) -> IntValue<'ctx> {
@@ -249,22 +267,17 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    fn count(&self, id: IntValue<'ctx>, rest: Option<BasicBlock<'ctx>>) {
-        match (self.place, rest) {
-            (Place::Array { .. }, _) => self.increment(self.slot(id), self.constant(1)),
-            (Place::Hash { index }, Some(rest)) => self.count_cached(index, id, rest),
-            (Place::Hash { index }, None) => self.count_hash(index, id),
-        }
-    }
-
     fn slot(&self, id: IntValue<'ctx>) -> PointerValue<'ctx> {
-        let Place::Array { first } = self.place else {
-            unreachable!("an array has slots")
-        };
+        let first = self.place.array.expect("an id of an array");
         match id.get_zero_extended_constant() {
             Some(id) => self.data.counter(first + id),
             None => sys::slot(&self.builder, self.data.counter(first), id),
         }
+    }
+
+    /// The number of the hash table.
+    fn table(&self) -> u64 {
+        self.place.table.expect("an id of a hash table")
     }
 
     fn increment(&self, slot: PointerValue<'ctx>, by: IntValue<'ctx>) {
@@ -285,10 +298,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Counts an id of hash table `index` in the slot that the table's cache names, if it is the
+    /// Counts an id of the hash table in the slot that the table's cache names, if it is the
     /// slot of that id, or else in the one that the runtime finds. Goes on in `rest`.
-    fn count_cached(&self, index: u64, id: IntValue<'ctx>, rest: BasicBlock<'ctx>) {
-        let b = &self.builder;
+    fn count_cached(&self, id: IntValue<'ctx>, rest: BasicBlock<'ctx>) {
+        let (b, index) = (&self.builder, self.table());
         let head = b.get_insert_block().expect("positioned");
         let miss = self.context.prepend_basic_block(rest, "p3.miss");
         let slot = self.cached_slot(index, id);
@@ -346,8 +359,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         value
     }
 
-    fn count_hash(&self, index: u64, id: IntValue<'ctx>) {
-        let table = self.data.hash_table(index);
+    fn count_hash(&self, id: IntValue<'ctx>) {
+        let table = self.data.hash_table(self.table());
         let count = self.data.count_function(self.context, self.module);
         self.builder
             .build_call(count, &[table.into(), id.into()], "")
@@ -435,19 +448,18 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Counts, in the targets of edges that cannot be split, what those edges bring. An edge that
     /// brings nothing increments a counter (or names an id) that does not exist for the runtime.
     fn count_flagged(&self) {
-        let mut targets: Vec<BlockId> = self
-            .flagged
-            .keys()
-            .map(|e| self.cfg.block(e.block).succs[e.succ as usize])
-            .collect();
-        targets.sort_unstable();
-        targets.dedup();
-        for to in targets {
-            match self.place {
-                Place::Array { .. } => self.count_flagged_array(to),
-                Place::Hash { index } => self.count_flagged_hash(to, index),
-            }
+        for to in self.targets(&self.flagged) {
+            self.count_flagged_array(to);
         }
+        for to in self.targets(&self.hashed) {
+            self.count_flagged_hash(to);
+        }
+    }
+
+    /// Where the edges lead, ascending.
+    fn targets(&self, edges: &HashMap<CfgEdge, IntValue<'ctx>>) -> BTreeSet<BlockId> {
+        let target = |e: &CfgEdge| self.cfg.block(e.block).succs[e.succ as usize];
+        edges.keys().map(target).collect()
     }
 
     fn count_flagged_array(&self, to: BlockId) {
@@ -468,14 +480,14 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.increment(phi.as_basic_value().into_pointer_value(), self.constant(1));
     }
 
-    fn count_flagged_hash(&self, to: BlockId, index: u64) {
+    fn count_flagged_hash(&self, to: BlockId) {
         let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], self.i64, "p3.id");
         let none = self.constant(-1);
         for &e in &self.spots.ins[to.index()] {
-            let id = self.flagged.get(&self.first_of(e)).copied().unwrap_or(none);
+            let id = self.hashed.get(&self.first_of(e)).copied().unwrap_or(none);
             phi.add_incoming(&[(&id as &dyn BasicValue, self.arrival(e))]);
         }
         sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
-        self.count_hash(index, phi.as_basic_value().into_int_value());
+        self.count_hash(phi.as_basic_value().into_int_value());
     }
 }

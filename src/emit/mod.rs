@@ -17,6 +17,8 @@ mod session;
 mod sites;
 mod sys;
 mod trace;
+mod values;
+mod versions;
 
 pub use admit::admit;
 pub use attributes::{Affected, Callers};

@@ -27,6 +27,8 @@ pub struct Block {
     pub may_leave: bool,
     /// Whether it holds a call that may return a second time, as `setjmp` does.
     pub returns_twice: bool,
+    /// Whether it holds something of which no copy may be made: the block has one version.
+    pub single: bool,
     /// The block's instructions by source position, in order; empty without debug information, else all
     /// of them. An instruction without a position belongs to the one before it.
     pub lines: Vec<Span>,

@@ -1,15 +1,17 @@
 //! Path numbering: labels on DAG edges whose sum along a path is its id.
 //!
 //! [`ball_larus`] numbers all paths densely; [`pspp`] gives a chosen subset ids that no other
-//! path shares. Decoding ([`Numbering::decode`]) is the same walk for both.
+//! path shares; [`dense()`] numbers all paths, those of chosen starts densely. [`Numbering::decode`] leads back.
 
 mod ball_larus;
+mod dense;
 mod pspp;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use ball_larus::ball_larus;
+pub use dense::dense;
 pub use pspp::pspp;
 #[cfg(test)]
 pub(crate) use tests::enumerate;
@@ -17,6 +19,9 @@ pub(crate) use tests::enumerate;
 use crate::dag::Dag;
 use crate::index::{EdgeId, PathId, VertexId};
 use fixedbitset::FixedBitSet;
+
+/// Functions with at most this many path ids count in an array, others in a hash table.
+pub const MAX_ARRAY_SLOTS: u64 = 1 << 14;
 
 /// Labels on the edges of a DAG.
 #[derive(Clone, Debug)]
@@ -29,11 +34,16 @@ pub struct Numbering {
     decoding: Option<Decoding>,
 }
 
-/// PSPP's labels before propagation, and the edges that interesting paths may use.
+/// What decoding takes beyond `labels`.
 #[derive(Clone, Debug)]
-struct Decoding {
-    labels: Vec<u64>,
-    interesting: FixedBitSet,
+enum Decoding {
+    /// PSPP's labels before propagation, and the edges that interesting paths may use.
+    Selective {
+        labels: Vec<u64>,
+        interesting: FixedBitSet,
+    },
+    /// Ids of two digits.
+    Dense(dense::Dense),
 }
 
 impl Numbering {
@@ -57,6 +67,9 @@ impl Numbering {
     /// Ball & Larus 1996, §3.2 (regeneration): at each vertex the out-edge with the largest label
     /// not above the rest. O(edges at the vertices of the path).
     pub fn decode(&self, dag: &Dag, id: PathId) -> Option<Vec<EdgeId>> {
+        if let Some(Decoding::Dense(dense)) = &self.decoding {
+            return dense.decode(dag, &self.labels, id);
+        }
         let (mut v, mut rest) = (dag.entry(), id);
         let mut edges = Vec::new();
         while v != dag.exit() {
@@ -79,11 +92,27 @@ impl Numbering {
 
     fn decoding_label(&self, e: EdgeId) -> Option<u64> {
         match &self.decoding {
-            None => Some(self.labels[e.index()]),
-            Some(d) => d
-                .interesting
-                .contains(e.index())
-                .then(|| d.labels[e.index()]),
+            Some(Decoding::Selective {
+                labels,
+                interesting,
+            }) => interesting.contains(e.index()).then(|| labels[e.index()]),
+            _ => Some(self.labels[e.index()]),
+        }
+    }
+
+    /// Where the paths of chosen starts are numbered densely: their ids are those below this.
+    pub fn window(&self) -> Option<u64> {
+        match &self.decoding {
+            Some(Decoding::Dense(dense)) => Some(dense.window()),
+            _ => None,
+        }
+    }
+
+    /// Whether a path that is counted on `e` has an id below the window. (It has one above it elsewhere.)
+    pub fn counts_in_window(&self, dag: &Dag, e: EdgeId) -> bool {
+        match &self.decoding {
+            Some(Decoding::Dense(dense)) => dense.is_inside(dag, e),
+            _ => false,
         }
     }
 }

@@ -15,7 +15,7 @@ use fixedbitset::FixedBitSet;
 /// in another order.
 pub fn pspp(dag: &Dag, interesting: &FixedBitSet) -> Numbering {
     let (mut labels, paths) = initial(dag, interesting);
-    let decoding = Some(Decoding {
+    let decoding = Some(Decoding::Selective {
         labels: labels.clone(),
         interesting: interesting.clone(),
     });

@@ -5,6 +5,7 @@
 
 mod distribute;
 mod find;
+mod local;
 mod shares;
 
 #[cfg(test)]
@@ -12,13 +13,15 @@ mod tests;
 
 pub use distribute::{Distribution, distribute};
 pub use find::find_partition;
+pub use local::Local;
 pub use shares::{Assignment, Owners, Share, Task, assign};
 
 use crate::dag::{Dag, MAX_PATHS, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
-use crate::index::{CfgEdge, FuncId};
+use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::{Block, Cfg, SkipReason};
-use crate::numbering::{Numbering, ball_larus};
+use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus};
+use crate::versions::apart;
 use crate::weights::{Weights, static_weights};
 use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
@@ -81,13 +84,21 @@ pub struct FunctionPaths {
     pub counted: Option<FixedBitSet>,
     /// Whether `weights` are counts of executions, all zero (or nearly) where it never ran.
     pub measured: bool,
+    /// The headers of the loops whose iterations are apart in a copy that profiles all paths ([`Local`]), ascending.
+    pub apart: Vec<BlockId>,
 }
 
 impl FunctionPaths {
     /// The paths of `cfg`, with static weights. Linear.
     pub fn new(cfg: &Cfg) -> Self {
-        let cuts = choose_cuts(cfg, MAX_PATHS);
-        Self::with_cuts(cfg, cuts).expect("enough edges are cut")
+        let mut cuts = choose_cuts(cfg, MAX_PATHS);
+        if !cuts.is_empty() {
+            // Where paths must be cut at all, dense ids, which are larger, get room too.
+            cuts = choose_cuts(cfg, MAX_PATHS / MAX_ARRAY_SLOTS);
+        }
+        let apart = apart::choose(cfg, &cuts);
+        let paths = Self::with_cuts(cfg, cuts).expect("enough edges are cut");
+        FunctionPaths { apart, ..paths }
     }
 
     /// Chooses the edges to count, by the weights. O(E log E).
@@ -124,6 +135,7 @@ impl FunctionPaths {
             weights,
             counted: None,
             measured: false,
+            apart: Vec::new(),
         })
     }
 }

@@ -141,11 +141,7 @@ fn profile(
         }
     }
     let code = function_code(graph, paths, share);
-    let canonical = |(&id, &count): (&u64, &u64)| {
-        let numbering = code.numbering.as_ref().unwrap_or(&paths.numbering);
-        let edges = numbering.decode(&paths.dag, id)?;
-        Some((paths.numbering.id(&edges), count))
-    };
+    let canonical = |(&id, &count): (&u64, &u64)| Some((code.ids.canonical(paths, id)?, count));
     (
         outcome.counts.iter().filter_map(canonical).collect(),
         outcome.hits,
@@ -274,12 +270,15 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..4),
     ) {
         let cuts = crate::dag::choose_cuts(&graph, 1 << bits);
-        let paths = [FunctionPaths::with_cuts(&graph, cuts)];
+        let apart = apart::choose(&graph, &cuts);
+        let cut = FunctionPaths::with_cuts(&graph, cuts).unwrap();
+        let paths = [Some(FunctionPaths { apart, ..cut })];
         let only = paths[0].as_ref().unwrap();
         let walks = walks(&graph, &choices);
         let wanted = expected(only, &all_paths_of(&graph, &walks, &only.cuts));
         check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3, 4)?;
         check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3Weighted, 4)?;
+        check_scheme(&graph, &paths, &walks, &wanted, Scheme::Sbl, 1)?;
     }
 
     /// The placement's own idea of its cost is what the interpreter measures.
@@ -297,7 +296,7 @@ proptest! {
         let measured = profile(&graph, None, &plan.functions[0], &paths, std::slice::from_ref(&walk)).1;
         let code = function_code(&graph, &paths, None);
         let computed: u64 = all_paths_of(&graph, &[walk], &paths.cuts).iter()
-            .map(|p| code.placement.hits(&paths.dag.path_edges(p).unwrap())).sum();
+            .map(|p| code.hits(&paths.dag.path_edges(p).unwrap())).sum();
         prop_assert_eq!(computed, measured);
     }
 }

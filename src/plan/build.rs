@@ -1,67 +1,166 @@
 //! Shares → plans: numbering, placement and table of every function of a copy.
 
-use super::place::{Increments, Placement};
+use super::place::{Ends, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{CopyId, EdgeId, FuncId};
+use crate::index::{CopyId, EdgeId, FuncId, PathId};
 use crate::ir::Cfg;
-use crate::numbering::{Numbering, pspp};
-use crate::partition::{FunctionInput, FunctionPaths, Share};
+use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, pspp};
+use crate::partition::{FunctionInput, FunctionPaths, Local, Share};
 use crate::spantree::SpanningTree;
+use crate::versions::Versions;
 use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
-
-/// Functions with at most this many path ids count in an array, others in a hash table.
-pub const MAX_ARRAY_SLOTS: u64 = 1 << 14;
+use std::sync::Arc;
 
 /// How one copy profiles one function.
 #[derive(Clone, Debug)]
-pub struct FunctionCode {
-    /// The ids this copy counts under; `None`: the canonical ones.
-    pub numbering: Option<Numbering>,
-    /// The statements.
+pub struct FunctionCode<'a> {
+    /// The ids this copy counts under.
+    pub ids: Ids<'a>,
+    /// The statements, on the edges of [`FunctionCode::dag`].
     pub placement: Placement,
     /// Where the counts go.
     pub table: Table,
+    paths: &'a FunctionPaths,
 }
 
-/// The code for the paths inside `edges` (`None`, or a full set: all paths). O(E log E).
+/// The ids that a copy counts under.
+#[derive(Clone, Debug)]
+pub enum Ids<'a> {
+    /// The canonical ones.
+    Canonical(&'a Numbering),
+    /// Those of PSPP.
+    Selective(Numbering),
+    /// Those of the versions of its blocks.
+    Local(Box<Local>),
+}
+
+impl FunctionCode<'_> {
+    /// The versions of the function's blocks, if it has any.
+    fn into_versions(self) -> Option<Arc<Versions>> {
+        match self.ids {
+            Ids::Local(local) => Some(Arc::new(local.versions)),
+            _ => None,
+        }
+    }
+
+    /// The DAG that the statements are on.
+    pub fn dag(&self) -> &Dag {
+        match &self.ids {
+            Ids::Local(local) => &local.dag,
+            _ => &self.paths.dag,
+        }
+    }
+
+    /// The labels whose sums are the ids.
+    pub fn numbering(&self) -> &Numbering {
+        self.ids.numbering()
+    }
+
+    /// The statements that run along the path `edges` of the function's DAG.
+    pub fn hits(&self, edges: &[EdgeId]) -> u64 {
+        match &self.ids {
+            Ids::Local(local) => self.placement.hits(&local.path(&self.paths.dag, edges)),
+            _ => self.placement.hits(edges),
+        }
+    }
+}
+
+impl Ids<'_> {
+    /// The labels whose sums they are.
+    pub fn numbering(&self) -> &Numbering {
+        match self {
+            Ids::Canonical(numbering) => numbering,
+            Ids::Selective(numbering) => numbering,
+            Ids::Local(local) => &local.numbering,
+        }
+    }
+
+    /// The canonical id of the path of `paths` that is counted under `id`; `None` when no path of interest is.
+    pub fn canonical(&self, paths: &FunctionPaths, id: u64) -> Option<PathId> {
+        match self {
+            Ids::Canonical(numbering) => (id < numbering.total()).then_some(id),
+            Ids::Selective(numbering) => {
+                let edges = numbering.decode(&paths.dag, id)?;
+                Some(paths.numbering.id(&edges))
+            }
+            Ids::Local(local) => local.canonical(paths, id),
+        }
+    }
+}
+
+/// The ids of the paths inside `edges` (`None`, or a full set: all paths). O(E log E).
 ///
-/// All paths: Ball–Larus labels, spanning-tree placement. A subset: PSPP labels, placed as they
-/// are or over the spanning tree, whichever costs fewer expected hits (spec §4).
-pub fn function_code(
-    cfg: &Cfg,
-    paths: &FunctionPaths,
-    edges: Option<&FixedBitSet>,
-) -> FunctionCode {
-    let dag = &paths.dag;
+/// Those of versions with iterations of loops apart ([`Local`]) where there are any. Else Ball–Larus ids for all paths,
+/// PSPP's for a subset (spec §4).
+pub fn ids<'a>(cfg: &Cfg, paths: &'a FunctionPaths, edges: Option<&FixedBitSet>) -> Ids<'a> {
     let subset = edges.filter(|set| !set.is_full());
-    let numbering = subset.map(|set| pspp(dag, set));
-    let labels = &numbering.as_ref().unwrap_or(&paths.numbering).labels;
+    match (Local::new(cfg, paths, subset), subset) {
+        (Some(local), _) => Ids::Local(Box::new(local)),
+        (None, Some(set)) => Ids::Selective(pspp(&paths.dag, set)),
+        (None, None) => Ids::Canonical(&paths.numbering),
+    }
+}
+
+/// The code for the paths inside `edges` (`None`, or a full set: all paths), placed where it costs the fewest
+/// expected hits. O(E log E).
+pub fn function_code<'a>(
+    cfg: &Cfg,
+    paths: &'a FunctionPaths,
+    edges: Option<&FixedBitSet>,
+) -> FunctionCode<'a> {
+    let subset = edges.filter(|set| !set.is_full());
+    let ids = ids(cfg, paths, subset);
+    let (cfg, dag, weights) = match &ids {
+        Ids::Local(local) => (&local.versions.cfg, &local.dag, &local.weights),
+        _ => (cfg, &paths.dag, &paths.weights),
+    };
+    let subset = match &ids {
+        Ids::Local(local) => local.interesting.as_ref(),
+        _ => subset,
+    };
+    let ends = Ends {
+        counted: counted_ends(dag, subset),
+        may_leave: may_leave(cfg, dag),
+    };
+    FunctionCode {
+        placement: cheapest(dag, weights, &ends, ids.numbering(), subset.is_some()),
+        table: table(dag, ids.numbering()),
+        ids,
+        paths,
+    }
+}
+
+/// The placement that costs the fewest expected hits: increments on the chords of the tree that is heaviest
+/// where increments cost something, of the heaviest one, or (for PSPP's labels) where the labels are. O(E log E).
+fn cheapest(
+    dag: &Dag,
+    weights: &[f64],
+    ends: &Ends,
+    numbering: &Numbering,
+    as_they_are: bool,
+) -> Placement {
+    let labels = &numbering.labels;
     let place = |inc| {
-        let counted = counted_ends(dag, subset);
-        Increments {
+        let increments = Increments {
             dag,
             inc,
-            counted,
-            may_leave: may_leave(cfg, dag),
-        }
-        .place()
+            ends: ends.clone(),
+            numbering,
+        };
+        increments.place()
     };
-    let tree = SpanningTree::maximum(dag, &paths.weights);
-    let mut placement = place(tree.increments(dag, labels));
-    if subset.is_some() {
-        let plain = place(labels.iter().map(|&l| l as i64).collect());
-        if plain.cost(&paths.weights) < placement.cost(&paths.weights) {
-            placement = plain;
-        }
-    }
-    let table = table(largest_id(dag, labels) + 1);
-    FunctionCode {
-        numbering,
-        placement,
-        table,
-    }
+    let trees = [
+        SpanningTree::with_free_chords(dag, weights, &ends.free(dag)),
+        SpanningTree::maximum(dag, weights),
+    ];
+    let chords = trees.iter().map(|tree| tree.increments(dag, labels));
+    let plain = as_they_are.then(|| labels.iter().map(|&l| l as i64).collect());
+    let placements = chords.chain(plain).map(place);
+    let cost = |p: &Placement| p.cost(weights);
+    let cheapest = placements.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    cheapest.expect("there are at least two")
 }
 
 /// The code that counts the edges in `counted`: the `i`-th of them in counter `i`. O(E log E).
@@ -111,11 +210,12 @@ fn largest_id(dag: &Dag, labels: &[u64]) -> u64 {
     largest[dag.entry().index()]
 }
 
-fn table(ids: u64) -> Table {
-    if ids <= MAX_ARRAY_SLOTS {
-        Table::Array { slots: ids }
-    } else {
-        Table::Hash { ids }
+fn table(dag: &Dag, numbering: &Numbering) -> Table {
+    let ids = largest_id(dag, &numbering.labels) + 1;
+    match numbering.window() {
+        _ if ids <= MAX_ARRAY_SLOTS => Table::Array { slots: ids },
+        Some(slots) => Table::Window { slots, ids },
+        None => Table::Hash { ids },
     }
 }
 
@@ -135,15 +235,20 @@ pub fn copy_plan(
         let paths = paths[i]
             .as_ref()
             .expect("only skipped functions have no paths");
-        let (table, probes) = match &paths.counted {
-            Some(counted) => edge_code(&paths.dag, counted),
+        let (table, probes, versions) = match &paths.counted {
+            Some(counted) => {
+                let (table, probes) = edge_code(&paths.dag, counted);
+                (table, probes, None)
+            }
             None => {
                 let code = function_code(functions[i].cfg, paths, edges);
-                (code.table, code.placement.sites(&paths.dag))
+                let probes = code.placement.sites(code.dag());
+                (code.table, probes, code.into_versions())
             }
         };
         Some(FunctionPlan {
             func: FuncId::new(i),
+            versions,
             table,
             entries: share.first() == Some(copy) && paths.may_be_left(functions[i].cfg),
             probes,

@@ -1,6 +1,6 @@
 //! Runs a plan along the control flow of an activation: the oracle's view of a plan.
 
-use super::{FunctionPlan, Op, Site};
+use super::{FunctionPlan, Op, Site, Table};
 use crate::index::{BlockId, CfgEdge};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,8 @@ pub struct Activation<'a> {
     outcome: &'a mut Outcome,
     /// `None` where the plan has not set it since the last count.
     register: Option<i64>,
+    /// The version of the block that control is in, where the plan has versions.
+    at: BlockId,
 }
 
 impl<'a> Activation<'a> {
@@ -28,19 +30,37 @@ impl<'a> Activation<'a> {
             plan,
             outcome,
             register: None,
+            at: BlockId(0),
         };
         activation.run(Site::Entry);
         activation
     }
 
-    /// Control takes an edge.
+    /// Control takes an edge of the function.
+    ///
+    /// # Panics
+    /// When it is not in `block`.
     pub fn take(&mut self, block: BlockId, succ: u32) {
+        let block = self.version(block);
         self.run(Site::Edge(CfgEdge { block, succ }));
+        if let Some(versions) = &self.plan.versions {
+            self.at = versions.cfg.block(block).succs[succ as usize];
+        }
     }
 
     /// Control reaches the end of a block without successors.
     pub fn leave(mut self, block: BlockId) {
+        let block = self.version(block);
         self.run(Site::Exit(block));
+    }
+
+    /// The version of `block` that control is in.
+    fn version(&self, block: BlockId) -> BlockId {
+        let Some(versions) = &self.plan.versions else {
+            return block;
+        };
+        assert_eq!(versions.origin[self.at.index()], block, "control is there");
+        self.at
     }
 
     /// # Panics
@@ -51,8 +71,11 @@ impl<'a> Activation<'a> {
             match op {
                 Op::Set(c) => self.register = Some(c),
                 Op::Add(c) => self.register = Some(self.read(site).wrapping_add(c)),
-                Op::Count(c) => {
+                Op::Count(c) | Op::CountInWindow(c) => {
                     let id = self.read(site).wrapping_add(c) as u64;
+                    if let Table::Window { slots, .. } = self.plan.table {
+                        assert_eq!(op == Op::CountInWindow(c), id < slots, "{op} of {id}");
+                    }
                     self.count(id);
                 }
                 Op::CountConst(id) => self.count(id),

@@ -1,6 +1,6 @@
 //! What to insert where: the instrumentation plan of one copy, as data.
 //!
-//! A plan names blocks and successor ordinals only. It can be serialised, printed
+//! A plan names blocks and successor ordinals only. It can be printed
 //! ([`text`]), interpreted along a block sequence ([`interp`]) and applied by `emit`; it knows
 //! nothing of LLVM.
 //!
@@ -8,7 +8,8 @@
 //! activation of the function and holds the label sum since the path began.
 
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
-use serde::{Deserialize, Serialize};
+use crate::versions::Versions;
+use std::sync::Arc;
 
 pub mod build;
 pub mod interp;
@@ -17,7 +18,7 @@ pub mod register;
 pub mod text;
 
 /// Everything one copy inserts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyPlan {
     /// Which copy.
     pub copy: CopyId,
@@ -26,10 +27,12 @@ pub struct CopyPlan {
 }
 
 /// What one copy inserts into one function (the same in each of its bodies).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionPlan {
     /// The function.
     pub func: FuncId,
+    /// Its blocks in versions, which the sites then name; `None`: as they are.
+    pub versions: Option<Arc<Versions>>,
     /// Where its counts are kept.
     pub table: Table,
     /// Whether this copy also counts how often the function is entered: one copy does, where
@@ -40,8 +43,7 @@ pub struct FunctionPlan {
 }
 
 /// Where the counts of a function are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
     /// An array of 64-bit counters, ids `0 .. slots`.
     Array {
@@ -53,11 +55,17 @@ pub enum Table {
         /// One more than the largest id.
         ids: u64,
     },
+    /// An array for the ids `0 .. slots`, a hash table for those up to `ids`. Of every count it is known where it goes.
+    Window {
+        /// The number of counters.
+        slots: u64,
+        /// One more than the largest id.
+        ids: u64,
+    },
 }
 
 /// A place for code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Site {
     /// On the way into the function, before the first instruction of the entry block.
     Entry,
@@ -69,7 +77,7 @@ pub enum Site {
 }
 
 /// The code of one site.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteCode {
     /// Where.
     pub site: Site,
@@ -78,15 +86,16 @@ pub struct SiteCode {
 }
 
 /// One inserted statement: a probe, spec §3.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// `r = value`
     Set(i64),
     /// `r += value`
     Add(i64),
-    /// `count[r + offset]++`
+    /// `count[r + offset]++`; in [`Table::Window`] an id at or above its slots
     Count(i64),
+    /// The same for an id below the slots of [`Table::Window`]
+    CountInWindow(i64),
     /// `count[id]++`, where the id is known: `r` is not read.
     CountConst(u64),
 }
@@ -94,7 +103,10 @@ pub enum Op {
 impl Op {
     /// Whether it counts a path.
     pub fn counts(self) -> bool {
-        matches!(self, Op::Count(_) | Op::CountConst(_))
+        matches!(
+            self,
+            Op::Count(_) | Op::CountInWindow(_) | Op::CountConst(_)
+        )
     }
 
     /// Whether any of `ops` does.
@@ -104,11 +116,38 @@ impl Op {
 }
 
 impl Table {
+    /// The ids `0 ..` this are counted in an array.
+    pub fn slots(self) -> u64 {
+        match self {
+            Table::Array { slots } | Table::Window { slots, .. } => slots,
+            Table::Hash { .. } => 0,
+        }
+    }
+
+    /// Whether there is a hash table.
+    pub fn hashes(self) -> bool {
+        !matches!(self, Table::Array { .. })
+    }
+
+    /// Whether `op`, which counts, does so in the hash table.
+    pub fn hashes_op(self, op: Op) -> bool {
+        match (self, op) {
+            (Table::Array { .. }, _) | (_, Op::CountInWindow(_)) => false,
+            (_, Op::CountConst(id)) => id >= self.slots(),
+            _ => true,
+        }
+    }
+
+    /// Whether any of `ops` counts in the hash table.
+    pub fn hashes_any(self, ops: &[Op]) -> bool {
+        ops.iter().any(|&op| op.counts() && self.hashes_op(op))
+    }
+
     /// One more than the largest id that can be counted.
     pub fn ids(self) -> u64 {
         match self {
             Table::Array { slots } => slots,
-            Table::Hash { ids } => ids,
+            Table::Hash { ids } | Table::Window { ids, .. } => ids,
         }
     }
 }

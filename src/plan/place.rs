@@ -1,6 +1,6 @@
-//! Increments on DAG edges → the fewest statements that have their effect (Ball & Larus 1996,
-//! §3.5; spec §3).
+//! Labels on DAG edges → the fewest statements that have their effect (Ball & Larus 1996, §3.3–3.5; spec §3).
 //!
+//! Which edges get increments is up to a spanning tree: [`Ends::free`] says where they cost nothing.
 //! Along every path the increments sum to its id and the last edge counts it. From that:
 //! - counts move up over blocks with one way out, into the edges where the last increments are;
 //! - what is known of `r` as a constant is not computed: `r` is set where constants meet, and a
@@ -10,6 +10,7 @@
 use super::{Op, Site, SiteCode};
 use crate::dag::{Dag, EdgeKind};
 use crate::index::{EdgeId, VertexId};
+use crate::numbering::Numbering;
 use fixedbitset::FixedBitSet;
 use std::collections::BTreeMap;
 
@@ -20,17 +21,73 @@ pub struct Placement {
     pub code: Vec<Option<Op>>,
 }
 
+/// Where paths are counted, whatever their ids.
+#[derive(Clone, Debug)]
+pub struct Ends {
+    /// The edges into EXIT whose paths are to be counted; afterwards, the edges on which they are.
+    pub counted: FixedBitSet,
+    /// The vertices that control may leave before their end: no count moves above them, or it
+    /// would count a path that is never completed.
+    pub may_leave: FixedBitSet,
+}
+
+impl Ends {
+    /// The only way out of `v`, if a count on it can as well happen on the ways in.
+    fn liftable(&self, dag: &Dag, v: VertexId) -> Option<EdgeId> {
+        let mut outs = dag.outs(v);
+        let only = outs.next().filter(|_| outs.next().is_none())?;
+        let counted = self.counted.contains(only.index());
+        (counted && v != dag.entry() && !self.may_leave.contains(v.index())).then_some(only)
+    }
+
+    /// Moves the count on `only`, the way out of `v`, to the ways in.
+    fn lift(&mut self, dag: &Dag, v: VertexId, only: EdgeId) {
+        self.counted.set(only.index(), false);
+        self.counted.extend(dag.ins(v).iter().map(|e| e.index()));
+    }
+
+    /// The edges on which an increment costs nothing, because a statement is there anyway or none is needed:
+    /// - edges into EXIT, and those to which their counts can be lifted: `count[r + c]++`;
+    /// - edges out of vertices that one way leads to from ENTRY, where `r` is known: `r = c`.
+    ///
+    /// Ball & Larus weigh these edges as all others, so the hottest of them (a loop's back edge is two of them)
+    /// stay in the tree, and colder ones inside the loop become chords that cost an addition. O(V + E).
+    pub fn free(&self, dag: &Dag) -> FixedBitSet {
+        let mut lifted = self.clone();
+        let mut free = FixedBitSet::with_capacity(dag.edges().len());
+        free.extend(dag.ins(dag.exit()).iter().map(|e| e.index()));
+        for v in dag.order().rev().skip(1) {
+            if let Some(only) = lifted.liftable(dag, v) {
+                lifted.lift(dag, v, only);
+            }
+        }
+        free.union_with(&lifted.counted);
+        let mut known = FixedBitSet::with_capacity(dag.vertices());
+        known.insert(dag.entry().index());
+        for v in dag.order() {
+            if let &[only] = dag.ins(v)
+                && known.contains(dag.edge(only).src.index())
+            {
+                known.insert(v.index());
+            }
+            if known.contains(v.index()) {
+                free.extend(dag.outs(v).map(|e| e.index()));
+            }
+        }
+        free
+    }
+}
+
 /// What is to be computed along the edges of a DAG.
 pub struct Increments<'a> {
     /// The DAG.
     pub dag: &'a Dag,
     /// What each edge adds to the path register, which is 0 at ENTRY; by [`EdgeId`].
     pub inc: Vec<i64>,
-    /// The edges into EXIT whose paths are to be counted.
-    pub counted: FixedBitSet,
-    /// The vertices that control may leave before their end: no count moves above them, or it
-    /// would count a path that is never completed.
-    pub may_leave: FixedBitSet,
+    /// Where paths are counted.
+    pub ends: Ends,
+    /// The ids of the paths.
+    pub numbering: &'a Numbering,
 }
 
 /// What is known of `r` at a vertex, in every path that gets there.
@@ -78,24 +135,17 @@ impl Increments<'_> {
 
     fn lift_counts(&mut self, known: &[Known]) {
         for v in self.dag.order().rev().skip(1) {
-            if self.can_lift(v) && self.pays(v, known) {
-                let out = self.dag.outs(v).next().expect("one way out").index();
-                let inc = std::mem::take(&mut self.inc[out]);
-                self.counted.set(out, false);
+            let Some(only) = self.ends.liftable(self.dag, v) else {
+                continue;
+            };
+            if self.pays(v, known) {
+                let inc = std::mem::take(&mut self.inc[only.index()]);
+                self.ends.lift(self.dag, v, only);
                 for &e in self.dag.ins(v) {
-                    self.counted.insert(e.index());
                     self.inc[e.index()] = self.inc[e.index()].wrapping_add(inc);
                 }
             }
         }
-    }
-
-    /// Whether the count on the only way out of `v` can as well happen on the way in.
-    fn can_lift(&self, v: VertexId) -> bool {
-        let mut outs = self.dag.outs(v);
-        let only = outs.next().filter(|_| outs.next().is_none());
-        let counted = only.is_some_and(|e| self.counted.contains(e.index()));
-        counted && v != self.dag.entry() && !self.may_leave.contains(v.index())
     }
 
     /// Whether an edge into `v` has a statement that the count would swallow; a single edge in
@@ -113,7 +163,7 @@ impl Increments<'_> {
         for v in self.dag.order().rev().skip(1) {
             let mut outs = self.dag.outs(v);
             let dst = |e: EdgeId| self.dag.edge(e).dst.index();
-            if outs.any(|e| self.counted.contains(e.index()) || needed.contains(dst(e))) {
+            if outs.any(|e| self.ends.counted.contains(e.index()) || needed.contains(dst(e))) {
                 needed.insert(v.index());
             }
         }
@@ -123,9 +173,12 @@ impl Increments<'_> {
     fn statement(&self, e: EdgeId, known: &[Known], needed: &FixedBitSet) -> Option<Op> {
         let inc = self.inc[e.index()];
         let after = self.after(e, known);
-        if self.counted.contains(e.index()) {
+        if self.ends.counted.contains(e.index()) {
             return Some(match after {
                 Known::Const(id) => Op::CountConst(id as u64),
+                Known::Varies if self.numbering.counts_in_window(self.dag, e) => {
+                    Op::CountInWindow(inc)
+                }
                 Known::Varies => Op::Count(inc),
             });
         }

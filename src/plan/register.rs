@@ -55,7 +55,7 @@ impl Registers {
                     Some(Value::Const(before)) => Some(Value::Const(before.wrapping_add(c))),
                     _ => Some(Value::Sum(e)),
                 },
-                Op::Count(_) | Op::CountConst(_) => value,
+                Op::Count(_) | Op::CountInWindow(_) | Op::CountConst(_) => value,
             })
     }
 
@@ -111,7 +111,7 @@ fn live_blocks(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> Vec<bool> {
 /// Whether `ops` read the register before they set it; `None` when they do neither.
 fn reads_first(ops: &[Op]) -> Option<bool> {
     ops.iter().find_map(|op| match op {
-        Op::Add(_) | Op::Count(_) => Some(true),
+        Op::Add(_) | Op::Count(_) | Op::CountInWindow(_) => Some(true),
         Op::Set(_) => Some(false),
         Op::CountConst(_) => None,
     })

@@ -1,7 +1,7 @@
 //! Plans as text: what `--dump plan` prints.
 
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
-use crate::index::FuncId;
+use crate::index::{BlockId, FuncId};
 use crate::names::printable;
 use std::fmt;
 
@@ -25,6 +25,9 @@ impl FunctionPlan {
             self.table,
             self.probes.len()
         );
+        for (b, origin) in self.copies() {
+            out += &format!("  b{b} is b{origin} again\n");
+        }
         for code in &self.probes {
             let ops: Vec<String> = code.ops.iter().map(Op::to_string).collect();
             out += &format!("  {:<12} {}\n", format!("{}:", code.site), ops.join("; "));
@@ -33,11 +36,23 @@ impl FunctionPlan {
     }
 }
 
+impl FunctionPlan {
+    /// The blocks that are versions of others.
+    fn copies(&self) -> impl Iterator<Item = (BlockId, BlockId)> + '_ {
+        let origins = self.versions.iter().flat_map(|v| v.origin.iter().copied());
+        let all = origins.enumerate().map(|(b, o)| (BlockId::new(b), o));
+        all.filter(|(b, o)| b != o)
+    }
+}
+
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Table::Array { slots } => write!(f, "array of {slots}"),
             Table::Hash { ids } => write!(f, "hash table for {ids} ids"),
+            Table::Window { slots, ids } => {
+                write!(f, "array of {slots}, hash table for {ids} ids")
+            }
         }
     }
 }
@@ -61,6 +76,7 @@ impl fmt::Display for Op {
             Op::Count(0) => write!(f, "count[r]++"),
             Op::Count(c) if *c < 0 => write!(f, "count[r - {}]++", c.unsigned_abs()),
             Op::Count(c) => write!(f, "count[r + {c}]++"),
+            Op::CountInWindow(c) => write!(f, "{} in window", Op::Count(*c)),
             Op::CountConst(id) => write!(f, "count[{id}]++"),
         }
     }

@@ -2,13 +2,16 @@
 
 use super::Structure;
 use crate::index::{CopyId, PathId};
-use crate::numbering::pspp;
 use crate::partition::Share;
+use crate::plan::build::ids;
 use std::collections::BTreeMap;
 
 /// Translates the ids that `copy` counted, which has a part in `share`, to canonical ones. Ids of
 /// paths outside the copy's share are dropped: PSPP lets them collide. Under the scheme edge the ids are
 /// numbers of counted edges, and become edges. O(total path length).
+///
+/// # Errors
+/// Counts of a copy that has no part in the function, and ids that it cannot have counted.
 pub fn decode(
     structure: &Structure,
     share: &Share,
@@ -24,18 +27,26 @@ pub fn decode(
         }
         _ => return Err(foreign()),
     };
+    let none = |id| format!("copy {copy} counted id {id}, which nothing has");
     if let Some(counted) = &structure.paths.counted {
         let edges: Vec<u64> = counted.ones().map(|e| e as u64).collect();
-        let edge = |(&id, &n)| Some((*edges.get(id as usize)?, n));
-        return Ok(counts.iter().filter_map(edge).collect());
+        let edge = |(&id, &n)| match edges.get(id as usize) {
+            Some(&e) => Ok((e, n)),
+            None => Err(none(id)),
+        };
+        return counts.iter().map(edge).collect();
     }
-    let Some(set) = set else {
-        return Ok(counts.clone());
-    };
-    let (dag, canonical) = (&structure.paths.dag, &structure.paths.numbering);
-    let local = pspp(dag, set);
-    let translate = |(&id, &count)| Some((canonical.id(&local.decode(dag, id)?), count));
-    Ok(counts.iter().filter_map(translate).collect())
+    let paths = &structure.paths;
+    let code = ids(&structure.cfg, paths, set);
+    let mut canonical = BTreeMap::new();
+    for (&id, &count) in counts {
+        match code.canonical(paths, id) {
+            Some(path) => drop(canonical.insert(path, count)),
+            None if set.is_some() && id < code.numbering().total() => {}
+            None => return Err(none(id)),
+        }
+    }
+    Ok(canonical)
 }
 
 #[cfg(test)]

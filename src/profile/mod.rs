@@ -83,6 +83,7 @@ impl Structure {
         let mut paths = FunctionPaths::with_cuts(&cfg, entry.cuts.clone())
             .ok_or_else(|| format!("damaged manifest: {} has too many paths", entry.name))?;
         paths.counted = entry.counted(paths.dag.edges().len())?;
+        paths.apart = entry.apart.clone();
         Ok(Structure { cfg, paths })
     }
 }

@@ -1,14 +1,15 @@
 //! `p3-prof simulate`: the hits that each scheme would have cost, from one profile (spec §3).
 
 use super::matching::Known;
-use super::{Profile, edges};
-use crate::dag::Dag;
+use super::{Profile, Structure, edges};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId};
 use crate::ir::Cfg;
 use crate::manifest::Manifest;
-use crate::partition::{FunctionInput, FunctionPaths, Scheme, Share, assign};
-use crate::plan::build::{FunctionCode, function_code};
+use crate::numbering::pspp;
+use crate::partition::{FunctionInput, FunctionPaths, Local, Scheme, Share, assign};
+use crate::plan::build::{FunctionCode, Ids, function_code};
+use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -31,6 +32,8 @@ struct Ground {
     paths: Vec<Option<FunctionPaths>>,
     /// Executions of each DAG edge; empty where nothing ran.
     flows: Vec<Vec<u64>>,
+    /// Executions of each edge of [`Local::dag`], where there is one and something ran.
+    local_flows: Vec<Vec<u64>>,
 }
 
 /// Simulates every scheme at every number of copies, with static weights or with those of an earlier
@@ -97,26 +100,43 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
             let f = crate::index::FuncId::new(i);
             let skipped = matches!(entry.status, crate::manifest::Status::Skipped(_));
             if skipped {
-                return Ok((entry.cfg(), None, Vec::new()));
+                return Ok((entry.cfg(), None, Vec::new(), Vec::new()));
             }
-            let structure = profile.structure(f)?;
-            let flow = match profile.counts[i].is_empty() {
-                true => Vec::new(),
-                false => edges::flow(profile, f, &structure)?.dag,
+            let mut structure = profile.structure(f)?;
+            if profile.counts_edges() {
+                // What each version of a block would have run does not follow from counts of edges.
+                structure.paths.apart.clear();
+            }
+            let (flow, local) = if profile.counts[i].is_empty() {
+                Default::default()
+            } else {
+                let local = local_flow(profile, f, &structure)?;
+                (edges::flow(profile, f, &structure)?.dag, local)
             };
-            Ok((structure.cfg, Some(structure.paths), flow))
+            Ok((structure.cfg, Some(structure.paths), flow, local))
         });
     let mut ground = Ground {
         cfgs: Vec::new(),
         paths: Vec::new(),
         flows: Vec::new(),
+        local_flows: Vec::new(),
     };
-    for (cfg, paths, flow) in structures.collect::<Result<Vec<_>>>()? {
+    for (cfg, paths, flow, local) in structures.collect::<Result<Vec<_>>>()? {
         ground.cfgs.push(cfg);
         ground.paths.push(paths);
         ground.flows.push(flow);
+        ground.local_flows.push(local);
     }
     Ok(ground)
+}
+
+fn local_flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Vec<u64>> {
+    let Some(local) = Local::new(&structure.cfg, &structure.paths, None) else {
+        return Ok(Vec::new());
+    };
+    let ran = profile.paths(f, structure)?;
+    let counts = ran.iter().map(|p| (&p.edges[..], p.count));
+    Ok(local.flow(&structure.paths.dag, counts))
 }
 
 fn row(ground: &Ground, inputs: &[FunctionInput], scheme: Scheme, k: u32) -> Row {
@@ -140,7 +160,7 @@ fn row(ground: &Ground, inputs: &[FunctionInput], scheme: Scheme, k: u32) -> Row
                     return (copy, (hits, hits));
                 }
                 let code = function_code(inputs[i].cfg, paths, set);
-                (copy, hits(&paths.dag, &code, paths, &ground.flows[i]))
+                (copy, hits(&code, paths, set, ground, i))
             })
         });
     let hits: Vec<(CopyId, (u64, u64))> = hits.collect();
@@ -157,19 +177,27 @@ fn row(ground: &Ground, inputs: &[FunctionInput], scheme: Scheme, k: u32) -> Row
     row
 }
 
-fn hits(dag: &Dag, code: &FunctionCode, paths: &FunctionPaths, flow: &[u64]) -> (u64, u64) {
-    let labels = &code.numbering.as_ref().unwrap_or(&paths.numbering).labels;
-    let sum = |counts: &dyn Fn(usize) -> bool| -> u64 {
-        dag.edge_ids()
-            .map(|e| e.index())
-            .filter(|&e| counts(e))
-            .map(|e| flow[e])
-            .sum()
+/// Probe hits and label hits of function `i`. Labels are the paper's, whatever the ids.
+fn hits(
+    code: &FunctionCode,
+    paths: &FunctionPaths,
+    set: Option<&FixedBitSet>,
+    ground: &Ground,
+    i: usize,
+) -> (u64, u64) {
+    let flow = match &code.ids {
+        Ids::Local(_) => &ground.local_flows[i],
+        _ => &ground.flows[i],
     };
-    (
-        sum(&|e| code.placement.code[e].is_some()),
-        sum(&|e| labels[e] != 0),
-    )
+    let probes = code.placement.code.iter().zip(flow);
+    let probes = probes.filter(|(op, _)| op.is_some()).map(|(_, n)| n).sum();
+    let labels = match set.filter(|set| !set.is_full()) {
+        Some(set) => &pspp(&paths.dag, set).labels,
+        None => &paths.numbering.labels,
+    };
+    let labels = labels.iter().zip(&ground.flows[i]);
+    let labels = labels.filter(|(l, _)| **l != 0).map(|(_, n)| n).sum();
+    (probes, labels)
 }
 
 impl Row {

@@ -99,7 +99,8 @@ impl Analysis {
     }
 }
 
-/// Every expression of the command line has to choose something.
+/// Every expression of the command line that says what to profile or to show has to choose something. (An
+/// `--exclude` that has nothing to exclude is as good as none.)
 fn check_filters(config: &Config, program: &Program) -> Result<()> {
     let bodies = || program.functions.iter().map(|f| program.body_at(f));
     let chosen = |b: &&FunctionBody| matches!(b.skip, None | Some(SkipReason::Excluded));
@@ -122,11 +123,7 @@ fn check_filters(config: &Config, program: &Program) -> Result<()> {
             )),
         }
     };
-    for (filter, symbols) in [
-        (&config.include, &profiled),
-        (&config.exclude, &names),
-        (&config.function, &names),
-    ] {
+    for (filter, symbols) in [(&config.include, &profiled), (&config.function, &names)] {
         if let Some(filter) = filter {
             filter.must_match(symbols, elsewhere)?;
         }

@@ -11,28 +11,31 @@ use petgraph::unionfind::UnionFind;
 #[cfg(test)]
 mod tests;
 
-/// The edges of a maximum spanning tree (Kruskal) over the vertices of `dag` and `edges`, ascending ids, whose
-/// two ends `ends` gives. An edge between the two of `root` is in the tree, and not in the result. Ties by edge
-/// id. O(E log E).
+/// The edges of a maximum spanning tree (Kruskal) over the vertices of `dag` and `edges`, heaviest first, whose
+/// two ends `ends` gives. An edge between the two of `root` is in the tree, and not in the result. O(E α(V)).
 pub fn maximum_tree(
     dag: &Dag,
-    weights: &[f64],
-    edges: impl Iterator<Item = EdgeId>,
+    edges: impl IntoIterator<Item = EdgeId>,
     root: (u32, u32),
     ends: impl Fn(EdgeId) -> (u32, u32),
 ) -> FixedBitSet {
-    let mut order: Vec<EdgeId> = edges.collect();
-    order.sort_by(|a, b| weights[b.index()].total_cmp(&weights[a.index()]));
     let mut parts = UnionFind::<u32>::new(dag.vertices());
     parts.union(root.0, root.1);
     let mut tree = FixedBitSet::with_capacity(dag.edges().len());
-    for e in order {
+    for e in edges {
         let (from, to) = ends(e);
         if parts.union(from, to) {
             tree.insert(e.index());
         }
     }
     tree
+}
+
+/// `edges` by descending weight; ties stay in order.
+pub fn heaviest_first(edges: impl Iterator<Item = EdgeId>, weights: &[f64]) -> Vec<EdgeId> {
+    let mut order: Vec<EdgeId> = edges.collect();
+    order.sort_by(|a, b| weights[b.index()].total_cmp(&weights[a.index()]));
+    order
 }
 
 /// A spanning tree of a DAG with the edge EXIT → ENTRY added; that edge is in the tree.
@@ -45,10 +48,22 @@ pub struct SpanningTree {
 impl SpanningTree {
     /// A tree of maximum weight (Kruskal); ties by edge id. O(E log E).
     pub fn maximum(dag: &Dag, weights: &[f64]) -> SpanningTree {
+        Self::of(dag, heaviest_first(dag.edge_ids(), weights))
+    }
+
+    /// The same, but an edge in `free` weighs less than any other: an increment on it costs nothing, so it may
+    /// as well be a chord. O(E log E).
+    pub fn with_free_chords(dag: &Dag, weights: &[f64], free: &FixedBitSet) -> SpanningTree {
+        let mut order = heaviest_first(dag.edge_ids(), weights);
+        order.sort_by_key(|e| free.contains(e.index()));
+        Self::of(dag, order)
+    }
+
+    fn of(dag: &Dag, order: Vec<EdgeId>) -> SpanningTree {
         let ends = |e| (dag.edge(e).src.0, dag.edge(e).dst.0);
         let root = (dag.entry().0, dag.exit().0);
         SpanningTree {
-            tree: maximum_tree(dag, weights, dag.edge_ids(), root, ends),
+            tree: maximum_tree(dag, order, root, ends),
         }
     }
 

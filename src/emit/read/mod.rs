@@ -48,6 +48,7 @@ struct Attributes {
     against: Vec<(u32, SkipReason)>,
     returning: [u32; 2],
     returns_twice: u32,
+    no_duplicate: u32,
 }
 
 impl Attributes {
@@ -57,6 +58,7 @@ impl Attributes {
             against: against.iter().map(number).collect(),
             returning: ["nounwind", "willreturn"].map(sys::attribute),
             returns_twice: sys::attribute("returns_twice"),
+            no_duplicate: sys::attribute("noduplicate"),
         }
     }
 }
@@ -197,5 +199,6 @@ fn call<'m>(call: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> Call
             .iter()
             .all(|&a| call.has_call_attribute(a)),
         returns_twice: call.has_call_attribute(attributes.returns_twice),
+        no_duplicate: call.has_call_attribute(attributes.no_duplicate),
     }
 }

@@ -1,0 +1,216 @@
+//! Instructions and their operands as plain handles: what copying blocks needs beyond inkwell.
+//!
+//! A handle names a value or block of one function of a module that outlives it; the functions here keep no
+//! reference that the caller erased ([`Inst::erase`] says when).
+#![allow(unsafe_code)]
+
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
+use inkwell::llvm_sys::prelude::*;
+
+/// A value: an instruction, or anything that instructions refer to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Value(LLVMValueRef);
+
+/// An instruction in a block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Inst(LLVMValueRef);
+
+/// The instructions of a block, in order.
+pub fn instructions(block: BasicBlock) -> Vec<Inst> {
+    let mut all = Vec::new();
+    // SAFETY: the block is live, and so are its instructions.
+    unsafe {
+        let mut next = LLVMGetFirstInstruction(block.as_mut_ptr());
+        while !next.is_null() {
+            all.push(Inst(next));
+            next = LLVMGetNextInstruction(next);
+        }
+    }
+    all
+}
+
+/// A value that does not matter, of the type of `like`.
+pub fn poison(like: Value) -> Value {
+    // SAFETY: `like` is live.
+    Value(unsafe { LLVMGetPoison(LLVMTypeOf(like.0)) })
+}
+
+/// A φ without entries of the type of `like`, at the start of `block`.
+pub fn phi_before_all(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
+    // SAFETY: block and value are live; the block has a first instruction or is empty.
+    unsafe {
+        let first = LLVMGetFirstInstruction(block.as_mut_ptr());
+        match first.is_null() {
+            true => LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr()),
+            false => LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), first),
+        }
+        let phi = LLVMBuildPhi(builder.as_mut_ptr(), LLVMTypeOf(like.0), c"".as_ptr());
+        LLVMInstructionSetDebugLoc(phi, std::ptr::null_mut());
+        Inst(phi)
+    }
+}
+
+/// A φ without entries of the type of φ `old`, before it.
+pub fn phi_before(builder: &Builder, old: Inst) -> Inst {
+    // SAFETY: `old` is live and in a block.
+    unsafe {
+        LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), old.0);
+        Inst(LLVMBuildPhi(
+            builder.as_mut_ptr(),
+            LLVMTypeOf(old.0),
+            c"".as_ptr(),
+        ))
+    }
+}
+
+/// A φ without entries of the type of `like`, at the end of `block`, which has φs alone.
+pub fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
+    // SAFETY: block and value are live.
+    unsafe {
+        LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr());
+        let phi = LLVMBuildPhi(builder.as_mut_ptr(), LLVMTypeOf(like.0), c"".as_ptr());
+        Inst(phi)
+    }
+}
+
+impl Inst {
+    /// Its result.
+    pub fn value(self) -> Value {
+        Value(self.0)
+    }
+
+    /// The kind.
+    pub fn opcode(self) -> LLVMOpcode {
+        // SAFETY: the instruction is live.
+        unsafe { LLVMGetInstructionOpcode(self.0) }
+    }
+
+    /// Whether it is a φ.
+    pub fn is_phi(self) -> bool {
+        self.opcode() == LLVMOpcode::LLVMPHI
+    }
+
+    /// The name of the function that it calls directly.
+    pub fn callee(self) -> Option<Vec<u8>> {
+        use LLVMOpcode::*;
+        if !matches!(self.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr) {
+            return None;
+        }
+        let mut length = 0;
+        // SAFETY: it is a call site; the name is `length` bytes and copied at once.
+        unsafe {
+            let callee = LLVMIsAFunction(LLVMGetCalledValue(self.0));
+            (!callee.is_null()).then(|| {
+                let name = LLVMGetValueName2(callee, &mut length);
+                std::slice::from_raw_parts(name.cast::<u8>(), length).to_vec()
+            })
+        }
+    }
+
+    /// A copy with the same operands and metadata, at the end of `block`. Debug records are not copied.
+    pub fn copy_to(self, builder: &Builder, block: BasicBlock) -> Inst {
+        // SAFETY: instruction and block are live; the copy belongs to the block from here on.
+        unsafe {
+            let copy = LLVMInstructionClone(self.0);
+            LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr());
+            let location = LLVMInstructionGetDebugLoc(self.0);
+            LLVMInsertIntoBuilder(builder.as_mut_ptr(), copy);
+            LLVMInstructionSetDebugLoc(copy, location);
+            Inst(copy)
+        }
+    }
+
+    /// Drops metadata of this kind.
+    pub fn drop_metadata(self, kind: u32) {
+        // SAFETY: the instruction is live; null takes the metadata away.
+        unsafe { LLVMSetMetadata(self.0, kind, std::ptr::null_mut()) }
+    }
+
+    /// Its operands; those of a φ are its incoming values.
+    pub fn operands(self) -> Vec<Value> {
+        // SAFETY: the instruction is live, and indices are in range.
+        unsafe {
+            let n = LLVMGetNumOperands(self.0) as u32;
+            (0..n).map(|i| Value(LLVMGetOperand(self.0, i))).collect()
+        }
+    }
+
+    /// Makes `value` operand `i`.
+    pub fn set_operand(self, i: usize, value: Value) {
+        // SAFETY: both are live; `i` is the number of an operand of the same type.
+        unsafe { LLVMSetOperand(self.0, i as u32, value.0) }
+    }
+
+    /// The entries of a φ.
+    pub fn incoming<'ctx>(self) -> Vec<(Value, BasicBlock<'ctx>)> {
+        assert!(self.is_phi());
+        // SAFETY: it is a live φ; its incoming blocks are live blocks of its function.
+        unsafe {
+            let entry = |i| {
+                let block = BasicBlock::new(LLVMGetIncomingBlock(self.0, i));
+                (
+                    Value(LLVMGetIncomingValue(self.0, i)),
+                    block.expect("a block"),
+                )
+            };
+            (0..LLVMCountIncoming(self.0)).map(entry).collect()
+        }
+    }
+
+    /// Adds an entry to a φ.
+    pub fn add_incoming(self, value: Value, block: BasicBlock) {
+        assert!(self.is_phi());
+        let (mut value, mut block) = (value.0, block.as_mut_ptr());
+        // SAFETY: all are live and of one function, and the value has the φ's type.
+        unsafe { LLVMAddIncoming(self.0, &mut value, &mut block, 1) }
+    }
+
+    /// Gives φ `self` the name, fast-math flags and location of φ `old`.
+    pub fn look_like(self, old: Inst) {
+        // SAFETY: both are live φs of one type; the name is copied before it is given away.
+        unsafe {
+            if LLVMCanValueUseFastMathFlags(old.0) != 0 {
+                LLVMSetFastMathFlags(self.0, LLVMGetFastMathFlags(old.0));
+            }
+            LLVMInstructionSetDebugLoc(self.0, LLVMInstructionGetDebugLoc(old.0));
+            let mut length = 0;
+            let name = LLVMGetValueName2(old.0, &mut length);
+            let name = std::slice::from_raw_parts(name.cast::<u8>(), length).to_vec();
+            LLVMSetValueName2(self.0, name.as_ptr().cast(), name.len());
+        }
+    }
+
+    /// Makes `by` the operand wherever the result is one.
+    pub fn replace_uses(self, by: Value) {
+        // SAFETY: both are live and of one type.
+        unsafe { LLVMReplaceAllUsesWith(self.0, by.0) }
+    }
+
+    /// The instructions that use the result, as often as they do.
+    pub fn users(self) -> Vec<Inst> {
+        let mut users = Vec::new();
+        // SAFETY: the instruction is live; users of an instruction's result are instructions.
+        unsafe {
+            let mut next = LLVMGetFirstUse(self.0);
+            while !next.is_null() {
+                users.push(Inst(LLVMGetUser(next)));
+                next = LLVMGetNextUse(next);
+            }
+        }
+        users
+    }
+
+    /// Erases it. The handle must not be used any more.
+    ///
+    /// # Panics
+    /// When the result is used.
+    pub fn erase(self) {
+        assert!(self.users().is_empty(), "it is used");
+        // SAFETY: it is live and unused; the caller gives the handle up.
+        unsafe { LLVMInstructionEraseFromParent(self.0) }
+    }
+}

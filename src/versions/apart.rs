@@ -1,0 +1,156 @@
+//! Iterations apart: an innermost loop in two versions (spec §9).
+//!
+//! At a loop's header the path register is a φ of two things: the id so far of the path that entered the loop, and
+//! the constant with which paths begin that the back edge starts. So nothing is known of it in the body, although
+//! two thirds of all paths begin at a header. Of the two versions made here, the first runs the path that entered
+//! the loop, up to its back edge; the second runs all paths that begin at the header:
+//!
+//! ```text
+//!        │                    │
+//!    ┌─▶ h                    h₀ ──▶ …                h₀, b₀: the entering path
+//!    │   │ ╲                  │
+//!    │   b  …      ══▶        b₀
+//!    └───┘                    ╰────▶ h₁ ──▶ …         h₁, b₁: paths that begin at h
+//!                                 ┌─▶│
+//!                                 │  b₁
+//!                                 └──┘
+//! ```
+//!
+//! In the second version the register starts as a constant, ids are those of this one start, and a loop with a
+//! single path needs no register at all.
+
+use super::Versions;
+use crate::dag::{LoopForest, Order, loop_forest};
+use crate::index::{BlockId, CfgEdge};
+use crate::ir::{Block, Cfg, Terminator};
+
+/// A loop with more instructions than this stays as it is: what a path costs is little beside what it does.
+const MAX_LOOP: u32 = 256;
+
+/// Copies may make a function larger by half (plus what a small loop takes).
+const MAX_GROWTH: u32 = 2;
+
+/// The loops of one function whose iterations can be told apart.
+struct Loops<'a> {
+    cfg: &'a Cfg,
+    order: &'a Order,
+    forest: &'a LoopForest,
+    /// By position in reverse postorder: the header of the only loop around a block that is looked at.
+    chosen: Vec<bool>,
+}
+
+/// The headers, ascending, of the loops that are worth a second version: innermost and reducible ones, the smallest
+/// first as long as the function does not grow too much. None in functions that cannot be copied in part
+/// (`indirectbr`, `callbr`, funclets, calls that return twice or must stay single). `cuts`, sorted, end paths too. Near-linear.
+pub fn choose(cfg: &Cfg, cuts: &[CfgEdge]) -> Vec<BlockId> {
+    let order = Order::new(cfg);
+    if order.rpo.iter().any(|&b| is_fixed(cfg.block(b))) {
+        return Vec::new();
+    }
+    let forest = loop_forest(cfg, &order);
+    let sizes = sizes(cfg, cuts, &order, &forest);
+    let total: u32 = order.rpo.iter().map(|&b| weight(cfg.block(b))).sum();
+    let mut headers: Vec<(u32, BlockId)> = Vec::new();
+    for (at, &b) in order.rpo.iter().enumerate() {
+        if let Some(size) = sizes[at].filter(|&s| s <= MAX_LOOP) {
+            headers.push((size, b));
+        }
+    }
+    headers.sort_unstable();
+    let mut room = MAX_LOOP.max(total / MAX_GROWTH);
+    headers.retain(|&(size, _)| {
+        let fits = size <= room;
+        room -= if fits { size } else { 0 };
+        fits
+    });
+    let mut headers: Vec<BlockId> = headers.into_iter().map(|(_, b)| b).collect();
+    headers.sort_unstable();
+    let versions = versions(cfg, cuts, &headers).expect("they are such loops");
+    if versions.path_ends(cfg, cuts).is_some() {
+        headers
+    } else {
+        Vec::new()
+    }
+}
+
+/// Whether control flow at the block cannot be copied or redirected.
+fn is_fixed(block: &Block) -> bool {
+    use Terminator::*;
+    block.single || block.returns_twice || matches!(block.terminator, IndirectBr | CallBr | Funclet)
+}
+
+/// The code that a copy of the block takes.
+fn weight(block: &Block) -> u32 {
+    block.instructions.max(1)
+}
+
+/// By position: the instructions of the loop that a block heads, where it is innermost and its header the only way
+/// in, and no cut edge leads into it: a path would begin in either version.
+fn sizes(cfg: &Cfg, cuts: &[CfgEdge], order: &Order, forest: &LoopForest) -> Vec<Option<u32>> {
+    let n = order.rpo.len();
+    let mut sizes: Vec<Option<u32>> = (0..n).map(|at| forest.is_header[at].then_some(0)).collect();
+    for (at, &b) in order.rpo.iter().enumerate() {
+        let home = forest.loop_of(at as u32);
+        if let Some(size) = home.and_then(|h| sizes[h as usize].as_mut()) {
+            *size = size.saturating_add(weight(cfg.block(b)));
+        }
+        // A loop inside another: the outer one is not innermost.
+        if forest.is_header[at]
+            && let Some(outer) = forest.parent[at]
+        {
+            sizes[outer as usize] = None;
+        }
+        for (i, to) in cfg.block(b).succs.iter().enumerate() {
+            let succ = i as u32;
+            let is_cut = cuts.binary_search(&CfgEdge { block: b, succ }).is_ok();
+            let to = order.position[to.index()].expect("successor of a reachable block");
+            if let Some(h) = forest.loop_of(to)
+                && (is_cut || h != to && home != Some(h))
+            {
+                sizes[h as usize] = None; // a cut, or a second way in
+            }
+        }
+    }
+    sizes
+}
+
+/// The control flow with the loops at `headers` in two versions; `None` when one of them is not the header of an
+/// innermost, reducible loop. Near-linear.
+pub fn versions(cfg: &Cfg, cuts: &[CfgEdge], headers: &[BlockId]) -> Option<Versions> {
+    let order = Order::new(cfg);
+    let forest = loop_forest(cfg, &order);
+    let sizes = sizes(cfg, cuts, &order, &forest);
+    let mut chosen = vec![false; order.rpo.len()];
+    for h in headers {
+        let at = (*order.position.get(h.index())?)? as usize;
+        sizes[at]?;
+        chosen[at] = true;
+    }
+    let loops = Loops {
+        cfg,
+        order: &order,
+        forest: &forest,
+        chosen,
+    };
+    let next = |e: CfgEdge, version| loops.next(e.block, e.succ, version);
+    Some(Versions::new(cfg, next))
+}
+
+impl Loops<'_> {
+    /// Version 1 behind a back edge, and from there to the end of the loop.
+    fn next(&self, from: BlockId, succ: u32, version: u32) -> u32 {
+        let to = self.cfg.block(from).succs[succ as usize];
+        let (Some(here), Some(there)) = (self.chosen_loop(from), self.chosen_loop(to)) else {
+            return 0;
+        };
+        let stays = here == there;
+        let begins_path = self.order.is_retreating(from, to);
+        u32::from(stays && (version == 1 || begins_path))
+    }
+
+    /// The chosen loop that holds block `b`.
+    fn chosen_loop(&self, b: BlockId) -> Option<u32> {
+        let at = self.order.position[b.index()]?;
+        self.forest.loop_of(at).filter(|&h| self.chosen[h as usize])
+    }
+}

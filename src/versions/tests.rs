@@ -1,0 +1,130 @@
+//! Versioned control flow against the control flow it is made from.
+
+use super::*;
+use crate::index::VertexId;
+use crate::random_cfg::{any_cfg, cfg};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// ```text
+/// 0 → 1 ⇄ 2, 1 → 3      the loop of 1: a second version of 1 and 2
+/// ```
+#[test]
+fn a_loop_in_two_versions() {
+    let graph = cfg(&[&[1], &[2, 3], &[1], &[]]);
+    let headers = apart::choose(&graph, &[]);
+    assert_eq!(headers, [BlockId(1)]);
+    let v = apart::versions(&graph, &[], &headers).unwrap();
+    let succs: Vec<Vec<u32>> = v
+        .cfg
+        .blocks
+        .iter()
+        .map(|b| b.succs.iter().map(|s| s.0).collect())
+        .collect();
+    assert_eq!(
+        succs,
+        [vec![1], vec![2, 3], vec![4], vec![], vec![5, 3], vec![4]]
+    );
+    assert_eq!(v.origin, [0, 1, 2, 3, 1, 2].map(BlockId));
+}
+
+#[test]
+fn outer_loops_and_second_ways_in_have_one_version() {
+    let nest = cfg(&[&[1], &[2, 4], &[2, 3], &[1], &[]]);
+    assert_eq!(apart::choose(&nest, &[]), [BlockId(2)]);
+    let irreducible = cfg(&[&[1, 2], &[2, 3], &[1, 3], &[]]);
+    assert!(apart::choose(&irreducible, &[]).is_empty());
+}
+
+fn projected(v: &Versions, own: &Dag, dag: &Dag) -> Vec<Vec<EdgeId>> {
+    let origins = v.dag_origins(dag, own);
+    let paths = crate::numbering::enumerate(dag).into_iter();
+    paths
+        .map(|p| p.iter().map(|e| origins[e.index()]).collect())
+        .collect()
+}
+
+fn few_paths(dag: &Dag) -> bool {
+    crate::numbering::ball_larus(dag).is_some_and(|n| n.total() <= 2000)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 3000 }))]
+
+    /// The paths of the versions are those of the function, each once.
+    #[test]
+    fn paths_are_the_same(graph in any_cfg(14)) {
+        let own = Dag::from_cfg(&graph, &[]);
+        prop_assume!(few_paths(&own));
+        let v = apart::versions(&graph, &[], &apart::choose(&graph, &[])).unwrap();
+        let dag = Dag::from_cfg(&v.cfg, &v.path_ends(&graph, &[]).unwrap());
+        let mut found = projected(&v, &own, &dag);
+        found.sort();
+        let mut wanted = crate::numbering::enumerate(&own);
+        wanted.sort();
+        prop_assert_eq!(found, wanted);
+    }
+
+    /// In the second version of a loop, all paths begin at its header.
+    #[test]
+    fn second_versions_hold_paths_of_one_start(graph in any_cfg(20)) {
+        let v = apart::versions(&graph, &[], &apart::choose(&graph, &[])).unwrap();
+        let dag = Dag::from_cfg(&v.cfg, &v.path_ends(&graph, &[]).unwrap());
+        let mut starts: Vec<BTreeSet<VertexId>> = vec![BTreeSet::new(); dag.vertices()];
+        for vertex in dag.order().skip(1) {
+            for &e in dag.ins(vertex) {
+                let src = dag.edge(e).src;
+                let above = if src == dag.entry() { BTreeSet::from([vertex]) } else { starts[src.index()].clone() };
+                starts[vertex.index()].extend(above);
+            }
+            let is_second = dag.block(vertex).is_some_and(|b| b.index() >= graph.len());
+            prop_assert!(!is_second || starts[vertex.index()].len() == 1);
+        }
+    }
+
+    /// Any switching between versions keeps walks: where the same edges retreat, paths are the same.
+    #[test]
+    fn any_versions_keep_walks(graph in any_cfg(12), seed in any::<u64>()) {
+        let random = |e: CfgEdge, version: u32| {
+            let x = (u64::from(e.block.0) << 40 | u64::from(e.succ) << 20 | u64::from(version)) ^ seed;
+            (x.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62) as u32
+        };
+        let v = Versions::new(&graph, random);
+        for b in v.cfg.ids() {
+            let (own, block) = (graph.block(v.origin[b.index()]), v.cfg.block(b));
+            let origins: Vec<BlockId> = block.succs.iter().map(|s| v.origin[s.index()]).collect();
+            prop_assert_eq!(&origins, &own.succs);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 500 } else { 5000 }))]
+
+    /// Dense ids are unique, below their bound, in the window exactly when a path stays in its region, and decode.
+    #[test]
+    fn dense_ids(graph in any_cfg(16), limit in 1..200u64) {
+        let headers = apart::choose(&graph, &[]);
+        let v = apart::versions(&graph, &[], &headers).unwrap();
+        let dag = Dag::from_cfg(&v.cfg, &v.path_ends(&graph, &[]).unwrap());
+        prop_assume!(few_paths(&dag));
+        let region = v.regions(&dag, graph.len());
+        let Some(numbering) = crate::numbering::dense(&dag, &region, limit) else {
+            return Ok(());
+        };
+        let window = numbering.window().unwrap();
+        prop_assert!(window <= limit);
+        let mut ids = BTreeSet::new();
+        for path in crate::numbering::enumerate(&dag) {
+            let id = numbering.id(&path);
+            prop_assert!(ids.insert(id) && id < numbering.total());
+            let last = *path.last().unwrap();
+            prop_assert_eq!(id < window, numbering.counts_in_window(&dag, last));
+            prop_assert_eq!(numbering.decode(&dag, id), Some(path));
+        }
+        prop_assert!(ids.iter().copied().take_while(|&id| id < window).eq(0..window));
+        for id in (0..numbering.total().min(5000)).filter(|id| !ids.contains(id)) {
+            prop_assert_eq!(numbering.decode(&dag, id), None);
+        }
+    }
+}
