@@ -180,11 +180,21 @@ fn edge_code(dag: &Dag, counted: &FixedBitSet) -> (Table, Vec<SiteCode>) {
     (Table::Array { slots }, probes)
 }
 
-/// The last edges of the paths to count: an end that no interesting path has needs no count.
+/// The last edges of the paths to count: an end that no interesting path has needs no count. O(V + E).
 fn counted_ends(dag: &Dag, subset: Option<&FixedBitSet>) -> FixedBitSet {
+    let wanted = |e: &EdgeId| subset.is_none_or(|set| set.contains(e.index()));
+    let mut reached = FixedBitSet::with_capacity(dag.vertices());
+    reached.insert(dag.entry().index());
+    for v in dag.order() {
+        if reached.contains(v.index()) {
+            let on = dag.outs(v).filter(wanted);
+            reached.extend(on.map(|e| dag.edge(e).dst.index()));
+        }
+    }
     let mut counted = FixedBitSet::with_capacity(dag.edges().len());
-    let wanted = |e: &usize| subset.is_none_or(|set| set.contains(*e));
-    counted.extend(dag.ins(dag.exit()).iter().map(|e| e.index()).filter(wanted));
+    let ends = dag.ins(dag.exit()).iter().filter(|e| wanted(e));
+    let ends = ends.filter(|e| reached.contains(dag.edge(**e).src.index()));
+    counted.extend(ends.map(|e| e.index()));
     counted
 }
 
