@@ -77,6 +77,14 @@ impl Ids<'_> {
         }
     }
 
+    /// The id under which the path of `paths` along `edges`, a path of interest, is counted.
+    pub fn local(&self, paths: &FunctionPaths, edges: &[EdgeId]) -> u64 {
+        match self {
+            Ids::Local(local) => local.numbering.id(&local.path(&paths.dag, edges)),
+            _ => self.numbering().id(edges),
+        }
+    }
+
     /// The canonical id of the path of `paths` that is counted under `id`; `None` when no path of interest is.
     pub fn canonical(&self, paths: &FunctionPaths, id: u64) -> Option<PathId> {
         match self {

@@ -1,10 +1,11 @@
 //! Plans as data and as text; the register in SSA form against the register as plans set it.
 
-use super::build::{MAX_ARRAY_SLOTS, copy_plan, function_code};
+use super::build::{copy_plan, function_code};
 use super::register::{Registers, Value};
 use super::*;
 use crate::dag::Order;
 use crate::ir::Cfg;
+use crate::numbering::MAX_ARRAY_SLOTS;
 use crate::partition::{FunctionInput, FunctionPaths, Scheme, Share, all_paths, assign};
 use crate::random_cfg::{Walk, any_cfg, cfg, walk};
 use proptest::prelude::*;
@@ -37,7 +38,7 @@ fn diamonds(n: u32) -> Cfg {
 
 #[test]
 fn some_operations_count() {
-    let count = [Op::Count(0), Op::CountConst(0)];
+    let count = [Op::Count(0), Op::CountConst(0), Op::CountInWindow(0)];
     let other = [Op::Set(1), Op::Add(1)];
     assert!(count.iter().all(|op| op.counts()));
     assert!(!other.iter().any(|op| op.counts()));
@@ -61,7 +62,8 @@ fn a_diamond_is_counted_where_it_parts() {
     let text =
         "copy 0\nf: array of 2, 2 sites\n  b0.0:        count[0]++\n  b0.1:        count[1]++\n";
     assert_eq!(plan.text(|_| "f"), text);
-    let code = function_code(&diamonds(1), &FunctionPaths::new(&diamonds(1)), None);
+    let (graph, paths) = (diamonds(1), FunctionPaths::new(&diamonds(1)));
+    let code = function_code(&graph, &paths, None);
     assert_eq!(code.placement.probes(), 2);
     assert_eq!(code.placement.cost(&[9.0, 0.25, 3.75, 8.0, 8.0, 9.0]), 4.0);
 }
@@ -78,6 +80,7 @@ fn operations_as_text() {
         (Op::Count(0), "count[r]++"),
         (Op::Count(-5), "count[r - 5]++"),
         (Op::CountConst(7), "count[7]++"),
+        (Op::CountInWindow(-5), "count[r - 5]++ in window"),
     ];
     for (op, text) in texts {
         assert_eq!(op.to_string(), text);
@@ -99,6 +102,7 @@ fn loop_plan(block: u32, inside: &[Op]) -> (Cfg, FunctionPlan) {
     };
     let plan = FunctionPlan {
         func: FuncId(0),
+        versions: None,
         table: Table::Array { slots: 9 },
         entries: false,
         probes: vec![
@@ -181,7 +185,7 @@ impl Both<'_> {
     /// Runs the statements of a site that begins with the value `ssa` has.
     fn run(&mut self, site: Site, mut value: Option<i64>) -> Result<(), TestCaseError> {
         for &op in self.plan.ops(site) {
-            if let Op::Add(_) | Op::Count(_) = op {
+            if let Op::Add(_) | Op::Count(_) | Op::CountInWindow(_) = op {
                 prop_assert!(value.is_some(), "{site:?} reads a value that is not there");
                 prop_assert_eq!(value, self.register, "at {:?}", site);
             }
@@ -191,7 +195,7 @@ impl Both<'_> {
                     self.register = self.register.map(|r| r.wrapping_add(c));
                     value = self.register;
                 }
-                Op::Count(_) | Op::CountConst(_) => {}
+                Op::Count(_) | Op::CountInWindow(_) | Op::CountConst(_) => {}
             }
         }
         Ok(())
@@ -239,6 +243,18 @@ fn check_registers(graph: &Cfg, plan: &FunctionPlan, walk: &Walk) -> Result<(), 
     Ok(())
 }
 
+/// The walk through versions of the blocks.
+fn versioned(versions: &Versions, walk: &Walk) -> Walk {
+    let mut at = BlockId(0);
+    let mut edges = Vec::new();
+    for e in &walk.edges {
+        edges.push(CfgEdge { block: at, ..*e });
+        at = versions.cfg.block(at).succs[e.succ as usize];
+    }
+    let exit = walk.exit.map(|_| at);
+    Walk { edges, exit }
+}
+
 /// A φ is only where different values meet.
 fn no_phi_is_spare(graph: &Cfg, plan: &FunctionPlan) {
     let ssa = Registers::new(graph, plan);
@@ -273,8 +289,12 @@ proptest! {
         let Some(walk) = walk(&graph, &choices) else { return Ok(()) };
         for copy in plans(&graph, copies) {
             for plan in &copy.functions {
-                check_registers(&graph, plan, &walk)?;
-                no_phi_is_spare(&graph, plan);
+                let (graph, walk) = match &plan.versions {
+                    Some(versions) => (&versions.cfg, &versioned(versions, &walk)),
+                    None => (&graph, &walk),
+                };
+                check_registers(graph, plan, walk)?;
+                no_phi_is_spare(graph, plan);
                 let mut ops = plan.probes.iter().flat_map(|code| &code.ops);
                 prop_assert!(!ops.any(|op| *op == Op::Add(0)), "an addition of nothing");
             }

@@ -39,10 +39,10 @@ proptest! {
                 Share::Split(sets) => sets.iter().find(|(c, _)| *c == copy).map(|(_, s)| s),
                 _ => None,
             };
-            let local = set.filter(|s| !s.is_full()).map(|s| pspp(dag, s));
+            let local = ids(&graph, &structure.paths, set);
             let of_copy = |p: &Vec<_>| Owners(&share).of(p).any(|c| c == copy);
             for path in enumerate(dag).into_iter().filter(of_copy) {
-                let id = local.as_ref().unwrap_or(numbering).id(&path);
+                let id = local.local(&structure.paths, &path);
                 let decoded = decode(&structure, &share, copy, &[(id, 7)].into());
                 prop_assert_eq!(decoded, Ok([(numbering.id(&path), 7)].into()));
             }
@@ -69,11 +69,10 @@ fn counters_become_edges() {
     let mut structure = structure(&graph);
     structure.paths.count_edges(&graph);
     let whole = Share::Whole(CopyId(0));
-    let decoded = decode(
-        &structure,
-        &whole,
-        CopyId(0),
-        &[(0, 5), (1, 6), (2, 7)].into(),
+    let decoded = |counted: BTreeMap<u64, u64>| decode(&structure, &whole, CopyId(0), &counted);
+    assert_eq!(
+        decoded([(0, 5), (1, 6)].into()),
+        Ok([(3, 5), (4, 6)].into())
     );
-    assert_eq!(decoded, Ok([(3, 5), (4, 6)].into()));
+    assert!(decoded([(0, 5), (2, 7)].into()).is_err());
 }
