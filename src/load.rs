@@ -31,6 +31,21 @@ pub struct Input {
     pub hash: String,
     /// Whether it is code for a device that has no files and processes (`emit::admit` finds out).
     pub device: bool,
+    /// What loaders do not show of its blocks, ascending (`emit::admit` finds out).
+    pub hidden: Vec<Hidden>,
+}
+
+/// What attributes of callees, types and assembler code say of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// The ordinal of the definition.
+    pub body: usize,
+    /// The block's number in it.
+    pub block: usize,
+    /// Whether it holds something of which no copy may be made.
+    pub single: bool,
+    /// Whether it calls what may return a second time.
+    pub returns_twice: bool,
 }
 
 const REMEDY: &str = "give .ll, .bc or -flto objects (clang -emit-llvm -c), or a folder of them";
@@ -150,6 +165,7 @@ fn input(path: &Path, name: String, kind: Kind, bytes: Vec<u8>) -> Result<Input>
         bytes,
         hash,
         device: false,
+        hidden: Vec::new(),
     })
 }
 

@@ -240,6 +240,25 @@ fn rejected_modules() {
     snapshot("rejected_modules", &all);
 }
 
+/// A module with debug information of no compile unit that only a record or the metadata of a loop refers to.
+fn debug_in(record: &str, metadata: &str) -> String {
+    let flags = if record.is_empty() {
+        "!llvm.module.flags = !{!0}\n"
+    } else {
+        ""
+    };
+    format!(
+        "define i32 @main() {{\n  {record}\n  ret i32 0{metadata}\n}}\n{flags}\
+         !0 = !{{i32 2, !\"Debug Info Version\", i32 3}}\n\
+         !1 = !DIFile(filename: \"a.c\", directory: \"/\")\n\
+         !2 = !DILocation(line: 2, scope: !3)\n\
+         !3 = distinct !DISubprogram(name: \"f\", scope: !1, file: !1, unit: !8, spFlags: DISPFlagDefinition)\n\
+         !4 = !DILocalVariable(name: \"x\", scope: !3)\n\
+         !5 = distinct !{{!5, !6}}\n!6 = !{{!\"followup\", !7}}\n!7 = distinct !{{!7, !2}}\n\
+         !8 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1)\n"
+    )
+}
+
 /// Debug information that LLVM rejects, or of a version that it does not read, is left out of the copies with
 /// one line that says so.
 #[test]
@@ -265,6 +284,12 @@ fn bad_debug_information() {
         ("good.ll", module(3, good), true),
         ("version.ll", module(2, good), false),
         ("invalid.ll", module(3, elsewhere), false),
+        (
+            "record.ll",
+            debug_in("#dbg_value(i32 0, !4, !DIExpression(), !2)", ""),
+            false,
+        ),
+        ("loop.ll", debug_in("", ", !llvm.loop !5"), false),
     ];
     let mut all = String::new();
     for (name, text, kept) in &cases {

@@ -219,6 +219,24 @@ fn odd_modules_stay_valid() {
     }
 }
 
+/// Loops that hold what no copy may be made of stay as they are.
+#[test]
+fn what_must_stay_single() {
+    let dir = tempfile::tempdir().unwrap();
+    rewrite(
+        &[project("testdata/valid/single.ll")],
+        &["--scheme", "sbl"],
+        dir.path(),
+    );
+    let manifest = std::fs::read(dir.path().join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    let functions = manifest["functions"].as_array().unwrap();
+    let apart = functions.iter().filter(|f| f.get("apart").is_some());
+    let names: Vec<_> = apart.map(|f| f["name"].as_str().unwrap()).collect();
+    assert_eq!(functions.len(), 6);
+    assert_eq!(names, ["label_per_copy"]);
+}
+
 /// A function with 2^15 paths, counted in a hash table, that ends as `end` says; `%n` is its parameter.
 fn many_paths(name: &str, end: &str) -> String {
     let diamond = |i: usize| {

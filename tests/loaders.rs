@@ -76,7 +76,8 @@ fn llvm_ir_cannot_represent_these() {
 
 #[test]
 fn what_llvm_ir_cannot_represent_is_rewritten() {
-    for path in [entries("testdata/loaders"), entries("testdata/cfg")].concat() {
+    let folders = ["testdata/loaders", "testdata/cfg", "testdata/valid"];
+    for path in folders.map(entries).concat() {
         let dir = tempfile::tempdir().unwrap();
         assert!(peers::accepted(&path), "{}", path.display());
         let checked = peers::check(&path, dir.path());

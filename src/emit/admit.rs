@@ -1,6 +1,6 @@
 //! Which inputs can be rewritten: modules that LLVM's verifier accepts, and that leave our names to us.
 
-use super::{session, sys};
+use super::{hidden, session, sys};
 use crate::error::{Error, Result};
 use crate::ir::lower::unreadable;
 use crate::load::{Input, Kind};
@@ -18,7 +18,8 @@ const DEVICES: [&str; 6] = ["amdgcn", "r600", "nvptx", "spir", "dxil", "bpf"];
 const DEBUG_INFO: u64 = 3;
 
 /// Reads every input once and has LLVM verify it, in parallel. Where only the debug information is wrong, or
-/// of another version, the input is taken without it, with a warning. Notes which inputs are code for devices.
+/// of another version, the input is taken without it, with a warning. Notes which inputs are code for devices, and what
+/// loaders will not show.
 /// Linear.
 ///
 /// # Errors
@@ -30,6 +31,7 @@ pub fn admit(inputs: &mut [Input]) -> Result<Vec<String>> {
         let module = parse(&context, input)?;
         check_names(&module, input)?;
         input.device = is_for_device(&module);
+        input.hidden = hidden::find(&module);
         let why = verify(&module, input)?;
         if why.is_some() {
             input.bytes = module.write_bitcode_to_memory().as_slice().to_vec();
@@ -89,24 +91,28 @@ fn is_list(module: &Module) -> bool {
 /// Verifies a module, without its debug information if that is at fault: then why it was dropped.
 fn verify(module: &Module, input: &Input) -> Result<Option<String>> {
     let version = sys::debug_info_version(module);
-    if version != Some(DEBUG_INFO) && sys::strip_debug_info(module) {
-        verify_code(module, input)?;
-        let version = version.map_or("no version".into(), |v| format!("version {v}"));
-        return Ok(Some(format!(
-            "debug information of {version} is left out: LLVM 19 reads version {DEBUG_INFO}"
-        )));
+    let found = module.verify();
+    if version == Some(DEBUG_INFO) && found.is_ok() {
+        return Ok(None);
     }
-    match module.verify() {
-        Ok(()) => Ok(None),
-        Err(message) if sys::strip_debug_info(module) => {
-            verify_code(module, input)?;
+    // What it says is no answer where something is wrong: it does not see all that it removes.
+    let removed = sys::strip_debug_info(module);
+    match found {
+        Ok(()) if !removed => return Ok(None),
+        _ => verify_code(module, input)?,
+    }
+    Ok(Some(match (version, found) {
+        (Some(DEBUG_INFO), Err(message)) => {
             let message = complaint(&message.to_string());
-            Ok(Some(format!(
-                "invalid debug information is left out: {message}"
-            )))
+            format!("invalid debug information is left out: {message}")
         }
-        Err(message) => Err(rejected(input, &message.to_string())),
-    }
+        (version, _) => {
+            let version = version.map_or("no version".into(), |v| format!("version {v}"));
+            format!(
+                "debug information of {version} is left out: LLVM 19 reads version {DEBUG_INFO}"
+            )
+        }
+    }))
 }
 
 fn verify_code(module: &Module, input: &Input) -> Result<()> {

@@ -41,9 +41,13 @@ pub fn load(inputs: &[Input], options: &LoadOptions) -> Result<Program> {
 /// # Errors
 /// As [`load`].
 pub fn load_by(loader: Loader, inputs: &[Input], options: &LoadOptions) -> Result<Program> {
-    let lowered = inputs.par_iter().map(|input| match loader {
-        Loader::LlvmIr => by_either(input, options),
-        Loader::Llvm => by_llvm(input, options),
+    let lowered = inputs.par_iter().map(|input| {
+        let mut lowered = match loader {
+            Loader::LlvmIr => by_either(input, options),
+            Loader::Llvm => by_llvm(input, options),
+        }?;
+        lowered.add(&input.hidden);
+        Ok(lowered)
     });
     assemble(inputs, lowered.collect::<Result<_>>()?)
 }

@@ -10,6 +10,7 @@ mod attributes;
 mod data;
 mod edges;
 mod function;
+mod hidden;
 mod inspect;
 pub mod pgo;
 mod read;

@@ -522,8 +522,15 @@ pub fn debug_info_version(module: &Module) -> Option<u64> {
     }
 }
 
-/// Removes debug information; whether there was any.
+/// Removes debug information; whether there was any, but for what hangs on metadata of loops alone.
 pub fn strip_debug_info(module: &Module) -> bool {
-    // SAFETY: the module is live.
-    unsafe { LLVMStripModuleDebugInfo(module.as_mut_ptr()) != 0 }
+    let raw = module.as_mut_ptr();
+    // SAFETY: the module is live. LLVM forgets to say that it removed records; it does say so of calls.
+    unsafe {
+        let records = LLVMIsNewDbgInfoFormat(raw);
+        LLVMSetIsNewDbgInfoFormat(raw, 0);
+        let removed = LLVMStripModuleDebugInfo(raw) != 0;
+        LLVMSetIsNewDbgInfoFormat(raw, records);
+        removed
+    }
 }

@@ -1,6 +1,6 @@
 //! The loader on LLVM itself: a parsed module → [`ModuleView`]. It takes every module that LLVM reads.
 
-mod sys;
+pub mod sys;
 mod walk;
 
 use crate::index::BlockId;
@@ -48,7 +48,6 @@ struct Attributes {
     against: Vec<(u32, SkipReason)>,
     returning: [u32; 2],
     returns_twice: u32,
-    no_duplicate: u32,
 }
 
 impl Attributes {
@@ -58,7 +57,6 @@ impl Attributes {
             against: against.iter().map(number).collect(),
             returning: ["nounwind", "willreturn"].map(sys::attribute),
             returns_twice: sys::attribute("returns_twice"),
-            no_duplicate: sys::attribute("noduplicate"),
         }
     }
 }
@@ -199,6 +197,5 @@ fn call<'m>(call: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> Call
             .iter()
             .all(|&a| call.has_call_attribute(a)),
         returns_twice: call.has_call_attribute(attributes.returns_twice),
-        no_duplicate: call.has_call_attribute(attributes.no_duplicate),
     }
 }

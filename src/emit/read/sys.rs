@@ -5,9 +5,10 @@
 use inkwell::attributes::Attribute;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMOpcode};
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use inkwell::module::Module;
 use std::borrow::Cow;
+use std::ffi::CStr;
 use std::marker::PhantomData;
 
 /// Anything that LLVM calls a value, of a module that lives for `'m` and does not change.
@@ -202,6 +203,36 @@ impl<'m> Value<'m> {
         assert!(self.is_call());
         // SAFETY: it is a call site.
         unsafe { !LLVMGetCallSiteEnumAttribute(self.0, FUNCTION, kind).is_null() }
+    }
+
+    /// The text of inline assembly.
+    pub fn assembly(self) -> Cow<'m, str> {
+        assert!(self.is_assembly());
+        let mut length = 0;
+        // SAFETY: it is inline assembly; its text is `length` bytes that live as long as its context.
+        let bytes = unsafe {
+            let text = LLVMGetInlineAsmAsmString(self.0, &mut length);
+            std::slice::from_raw_parts(text.cast::<u8>(), length)
+        };
+        String::from_utf8_lossy(bytes)
+    }
+
+    /// Whether the value is a token, which cannot be one of several at a φ.
+    pub fn is_token(self) -> bool {
+        // SAFETY: the value is live, and so is its type.
+        unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) == LLVMTypeKind::LLVMTokenTypeKind }
+    }
+
+    /// The instruction as text.
+    pub fn text(self) -> String {
+        self.assert_instruction();
+        // SAFETY: the value is live; the text is NUL-terminated and ours to free.
+        unsafe {
+            let text = LLVMPrintValueToString(self.0);
+            let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+            LLVMDisposeMessage(text);
+            copy
+        }
     }
 
     /// The successors of a terminator, in its order.

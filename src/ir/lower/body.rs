@@ -35,16 +35,6 @@ const LEAVING: &[&str] = &[
     "llvm.coro.suspend",
 ];
 
-/// Intrinsics of which no copy may be made: most make a token, which cannot be one of several at a φ.
-const SINGLE: &[&str] = &[
-    "llvm.coro.",
-    "llvm.call.preallocated.",
-    "llvm.experimental.convergence.",
-    "llvm.experimental.gc.",
-    "llvm.localescape",
-    "llvm.swift.",
-];
-
 /// Functions that return twice, should the call site not say so.
 const RETURN_TWICE: &[&str] = &["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "vfork"];
 
@@ -211,7 +201,6 @@ impl Lowering<'_> {
     /// Notes a call; whether it generates code.
     fn call(&mut self, call: CallView, block: &mut Block) -> bool {
         block.returns_twice |= call.returns_twice;
-        block.single |= call.no_duplicate;
         let name = match call.callee {
             CalleeView::Symbol(name) => name,
             CalleeView::Pointer => return note(Callee::Indirect, call.returns, block),
@@ -230,7 +219,6 @@ impl Lowering<'_> {
 fn intrinsic(name: &str, block: &mut Block) -> bool {
     let starts = |list: &[&str]| list.iter().any(|p| name.starts_with(p));
     block.may_leave |= starts(LEAVING);
-    block.single |= starts(SINGLE);
     if name.starts_with("llvm.coro.begin") {
         note(Callee::External(name.into()), true, block);
     }

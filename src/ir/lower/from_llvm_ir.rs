@@ -143,7 +143,6 @@ fn call<'a>(function: &'a Either<InlineAssembly, Operand>, attributes: &[Attr]) 
         callee,
         returns: returns(attributes),
         returns_twice: attributes.contains(&Attr::ReturnsTwice),
-        no_duplicate: attributes.contains(&Attr::NoDuplicate),
     }
 }
 

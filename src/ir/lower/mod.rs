@@ -15,7 +15,7 @@ mod tests;
 
 use super::{FunctionBody, SkipReason};
 use crate::error::Result;
-use crate::load::Input;
+use crate::load::{Hidden, Input};
 use crate::names::Filter;
 use std::collections::{BTreeSet, HashMap};
 use view::ModuleView;
@@ -48,6 +48,17 @@ pub struct Lowered {
     taken: BTreeSet<String>,
     calls: Vec<(String, String)>,
     cxx: bool,
+}
+
+impl Lowered {
+    /// Adds what the loader did not show.
+    pub fn add(&mut self, hidden: &[Hidden]) {
+        for h in hidden {
+            let block = &mut self.bodies[h.body].cfg.blocks[h.block];
+            block.single |= h.single;
+            block.returns_twice |= h.returns_twice;
+        }
+    }
 }
 
 /// Lowers what a loader shows of a module. Linear.

@@ -65,8 +65,6 @@ pub struct CallView<'a> {
     pub returns: bool,
     /// Whether its attributes say that it may return twice.
     pub returns_twice: bool,
-    /// Whether its attributes say that no copy of it may be made.
-    pub no_duplicate: bool,
 }
 
 /// The target of a call.

@@ -1,0 +1,149 @@
+//! What loaders do not show of blocks: attributes of functions that are only declared, tokens, assembler code. Found
+//! by LLVM in modules that are admitted, for whichever loader reads them.
+
+use super::read::sys::{self, Block, Value};
+use crate::load::Hidden;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::module::Module;
+
+/// Intrinsics of which no copy may be made, whether they make a token or take one.
+const SINGLE: &[&str] = &[
+    "llvm.coro.",
+    "llvm.call.preallocated.",
+    "llvm.experimental.convergence.",
+    "llvm.experimental.gc.",
+    "llvm.localescape",
+    "llvm.swift.",
+];
+
+/// Directives that define what must be defined once.
+const DEFINING: &[&str] = &[".macro", ".equiv", ".eqv", ".symver"];
+
+/// The blocks of `module` of which there is something to say, ascending. O(instructions).
+pub fn find(module: &Module) -> Vec<Hidden> {
+    let kinds = ["noduplicate", "returns_twice"].map(sys::attribute);
+    let mut found = Vec::new();
+    let definitions = sys::functions(module).filter(|f| f.is_definition());
+    for (body, f) in definitions.enumerate() {
+        for (number, block) in f.blocks().enumerate() {
+            let mut hidden = look(block, kinds);
+            if hidden.single || hidden.returns_twice {
+                (hidden.body, hidden.block) = (body, number);
+                found.push(hidden);
+            }
+        }
+    }
+    found
+}
+
+/// What there is to say of a block, whose number is not known here.
+fn look(block: Block, [no_duplicate, returns_twice]: [u32; 2]) -> Hidden {
+    let mut hidden = Hidden {
+        body: 0,
+        block: 0,
+        single: false,
+        returns_twice: false,
+    };
+    for i in block.instructions() {
+        hidden.single |= i.is_token() || is_swift_error(i);
+        if i.is_call() {
+            let callee = i.callee();
+            let has = |kind| {
+                i.has_call_attribute(kind) || callee.is_function() && callee.has_attribute(kind)
+            };
+            hidden.single |= has(no_duplicate) || is_single(callee);
+            hidden.returns_twice |= has(returns_twice);
+        }
+    }
+    hidden
+}
+
+/// Whether an instruction makes a place for a `swifterror`, whose address must be known wherever it is used.
+fn is_swift_error(i: Value) -> bool {
+    i.opcode() == LLVMOpcode::LLVMAlloca && i.text().contains("= alloca swifterror ")
+}
+
+/// Whether a call of `callee` may stand in one place only.
+fn is_single(callee: Value) -> bool {
+    if callee.is_assembly() {
+        return defines(&callee.assembly());
+    }
+    let name = callee.name();
+    name.starts_with("llvm.") && SINGLE.iter().any(|s| name.starts_with(s))
+}
+
+/// Whether assembler code, in the form that LLVM keeps, defines a symbol: an assembler refuses a second definition. Numbers
+/// may be defined any number of times, and a label with `${:uid}` in it is another one in each copy.
+fn defines(assembly: &str) -> bool {
+    // Variants for dialects are alternatives of statements.
+    let text = assembly.replace("$(", "\n").replace("$|", "\n");
+    text.replace("$)", "\n")
+        .split(['\n', ';'])
+        .any(statement_defines)
+}
+
+fn statement_defines(statement: &str) -> bool {
+    let mut rest = statement.trim_start();
+    loop {
+        let end = symbol_end(rest);
+        let (symbol, behind) = rest.split_at(end);
+        let behind = behind.trim_start();
+        match behind.strip_prefix(':') {
+            Some(next) if !symbol.is_empty() => {
+                let numeric = symbol.bytes().all(|b| b.is_ascii_digit());
+                if !numeric && !symbol.contains("${:uid}") {
+                    return true;
+                }
+                rest = next.trim_start();
+            }
+            _ => return DEFINING.contains(&symbol),
+        }
+    }
+}
+
+/// Where the symbol ends that a text begins with.
+fn symbol_end(text: &str) -> usize {
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        at += if text[at..].starts_with("${") {
+            text[at..].find('}').map_or(1, |n| n + 1)
+        } else if c.is_alphanumeric() || "_.$@?\"".contains(c) {
+            c.len_utf8()
+        } else {
+            break;
+        };
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::defines;
+
+    #[test]
+    fn definitions_in_assembler_code() {
+        for text in [
+            "label: nop",
+            "nop; .Llabel:",
+            "nop\n\t\"quoted\" : nop",
+            "1: again: nop",
+            "$(nop$|label: nop$)",
+            ".macro once\n.endm",
+            "$$label: nop",
+        ] {
+            assert!(defines(text), "{text}");
+        }
+        for text in [
+            "",
+            "1: jmp 1b",
+            ".Llabel${:uid}: jmp .Llabel${:uid}",
+            "label_${:uid}_$0:\n1:",
+            "movq %fs:0, $0",
+            "jmp ${0:l}",
+            "mov eax, dword ptr fs:[0]",
+            "nop # fs: 0",
+        ] {
+            assert!(!defines(text), "{text}");
+        }
+    }
+}
