@@ -9,7 +9,7 @@ use petgraph::dot::{Config, Dot};
 use petgraph::graph::Graph;
 
 /// What can be dumped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum View {
     /// The control-flow graph (dot).
     Cfg,

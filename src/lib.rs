@@ -1,74 +1,63 @@
 //! Exact path profiling of compiled programs.
 //!
-//! The pipeline, in the order in which data flows:
+//! The modules, in the order in which data flows:
 //!
 //! ```text
+//! error     what a user can cause, and what to do about it
+//! index     typed indices
 //! names     symbols and file names as people and formats take them
 //! load      files, folders, magic numbers -> bytes, kind, content hash
 //! ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
 //! dag       Ball–Larus DAG of each function: back edges, cuts, reduced graph
+//! numbering Ball–Larus and PSPP labels, dense ids, decoding
 //! weights   how often each edge is expected to run
 //! spantree  maximum spanning tree, event counting
 //! versions  control flow with blocks several times: iterations of loops apart
-//! numbering Ball–Larus and PSPP labels, decoding
 //! edges     Knuth's edge counters and propagation
 //! partition sbl, pbl, p3: tasks, LPT distribution, owners
 //! plan      what to insert on which edge of which copy
 //! emit      the only place that writes LLVM
-//! output    the folder that people run: copies, runtime, Makefile, manifest
 //! manifest  what decode, merge, verify and simulate need
+//! output    the folder that people run: copies, runtime, Makefile, manifest
+//! stats     the table of --stats
 //! profile   raw files -> merged profile -> reports
+//! dump      views of every stage for people
 //! pgo       profiles for LLVM: annotated modules, proftext
 //! rewrite   all of p3-rewrite: inputs -> output folder
+//! cli       command lines and help of both programs
 //! ```
 //!
-//! A module imports only from those above it. `docs/ARCHITECTURE.md` is the map.
-
-pub mod error;
-pub mod index;
-
-pub mod names;
-
-pub mod load;
-
-pub mod ir;
-
-pub mod dag;
-
-pub mod weights;
-
-pub mod spantree;
-
-pub mod versions;
-
-pub mod numbering;
-
-pub mod edges;
-
-pub mod partition;
-
-pub mod plan;
-
-pub mod emit;
-
-pub mod manifest;
-
-pub mod output;
-
-pub mod stats;
-
-pub mod profile;
-
-pub mod dump;
+//! A module imports only from those above it, which a test holds (`src/modules.rs`). `docs/ARCHITECTURE.md` is the
+//! map.
 
 pub mod cli;
-
+pub mod dag;
+pub mod dump;
+pub mod edges;
+pub mod emit;
+pub mod error;
+pub mod index;
+pub mod ir;
+pub mod load;
+pub mod manifest;
+pub mod names;
+pub mod numbering;
+pub mod output;
+pub mod partition;
 pub mod pgo;
-
+pub mod plan;
+pub mod profile;
 mod rewrite;
+pub mod spantree;
+pub mod stats;
+pub mod versions;
+pub mod weights;
+
+#[cfg(test)]
+mod modules;
 
 #[cfg(test)]
 mod random_cfg;
 
 pub use error::{Error, Result};
-pub use rewrite::{Summary, rewrite};
+pub use rewrite::{Options, Summary, rewrite};

@@ -1,7 +1,7 @@
 //! `p3-rewrite`: LLVM IR → K copies that together take an exact path profile.
 
 use anyhow::Result;
-use p3_rewrite::cli::rewrite::{AnnotateArgs, Args, Command, Config, ProftextArgs};
+use p3_rewrite::cli::rewrite::{AnnotateArgs, Args, Command, ProftextArgs};
 use p3_rewrite::cli::{one_line, print};
 use p3_rewrite::pgo::{self, Done};
 use p3_rewrite::profile::verdict::Trust;
@@ -29,15 +29,15 @@ fn main() -> ExitCode {
 }
 
 fn rewrite(args: Args) -> Result<()> {
-    let config = Config::resolve(args)?;
-    config.color.apply();
-    let summary = p3_rewrite::rewrite(&config)?;
+    args.color.apply();
+    let options = args.resolve()?;
+    let summary = p3_rewrite::rewrite(&options)?;
     if let Some(table) = &summary.stats {
         anstream::print!("{table}");
     }
-    if config.verbosity >= 0 {
+    if options.verbosity >= 0 {
         warn(&summary.warnings);
-        anstream::eprintln!("{}", one_line(&summary.line(&config)));
+        anstream::eprintln!("{}", one_line(&summary.line(&options)));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 pub mod prof;
 pub mod rewrite;
+mod values;
 
 use crate::names::printable;
 use clap::ValueEnum;

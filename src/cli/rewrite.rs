@@ -7,8 +7,9 @@ use crate::error::Result;
 use crate::names::Filter;
 use crate::partition::Scheme;
 use crate::profile::verdict::Trust;
+use crate::rewrite::Options;
 use clap::{Parser, Subcommand, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Rewrites LLVM IR into K copies that together take an exact path profile.
 ///
@@ -113,7 +114,7 @@ pub struct Args {
 
     /// When to colour messages
     #[arg(long, value_enum, default_value = "auto")]
-    color: Color,
+    pub color: Color,
 }
 
 /// Profiles for compilers.
@@ -206,57 +207,13 @@ enum Format {
     Ll,
 }
 
-/// A resolved invocation.
-#[derive(Debug)]
-pub struct Config {
-    /// Files and folders to load.
-    pub inputs: Vec<PathBuf>,
-    /// The number of copies to make.
-    pub copies: u32,
-    /// The output folder.
-    pub out: PathBuf,
-    /// The scheme; the tracing build uses sbl's.
-    pub scheme: Scheme,
-    /// Make the tracing build instead of profiling copies.
-    pub trace: bool,
-    /// Write bitcode.
-    pub bitcode: bool,
-    /// Write text.
-    pub text: bool,
-    /// Profile to take weights from.
-    pub profile: Option<PathBuf>,
-    /// Which profiles are good enough for that.
-    pub trust: Trust,
-    /// Functions to instrument.
-    pub include: Option<Filter>,
-    /// Functions to leave alone.
-    pub exclude: Option<Filter>,
-    /// How counts are incremented.
-    pub counters: Counters,
-    /// Whether counts are exact under threads.
-    pub update: Update,
-    /// Count executed probes.
-    pub count_hits: bool,
-    /// Views to write, and where.
-    pub dump: Vec<View>,
-    /// Folder for the views.
-    pub dump_dir: PathBuf,
-    /// Functions to dump and list.
-    pub function: Option<Filter>,
-    /// Print the table.
-    pub stats: bool,
-    /// Threads; `None` for all cores.
-    pub jobs: Option<u32>,
-    /// -1 quiet, 0, 1 verbose.
-    pub verbosity: i8,
-    /// When to colour.
-    pub color: Color,
-}
-
-impl Config {
-    /// Checks what clap cannot.
-    pub fn resolve(args: Args) -> Result<Config> {
-        let (scheme, trace) = match args.scheme {
+impl Args {
+    /// What they ask for. Checks what clap cannot.
+    ///
+    /// # Errors
+    /// Filters that are no regular expressions.
+    pub fn resolve(self) -> Result<Options> {
+        let (scheme, trace) = match self.scheme {
             SchemeArg::P3 => (Scheme::P3, false),
             SchemeArg::P3Weighted => (Scheme::P3Weighted, false),
             SchemeArg::Pbl => (Scheme::Pbl, false),
@@ -264,56 +221,33 @@ impl Config {
             SchemeArg::Edge => (Scheme::Edge, false),
             SchemeArg::Trace => (Scheme::Sbl, true),
         };
-        let out = args.out.expect("clap requires it");
-        let dump_dir = args.dump_dir.unwrap_or_else(|| out.join("dump"));
-        Ok(Config {
+        let out = self.out.expect("clap requires it");
+        let dump_dir = self.dump_dir.unwrap_or_else(|| out.join("dump"));
+        Ok(Options {
             copies: if scheme == Scheme::Sbl {
                 1
             } else {
-                args.copies
+                self.copies
             },
             scheme,
             trace,
-            bitcode: args.emit.contains(&Format::Bc),
-            text: args.emit.contains(&Format::Ll),
-            include: Filter::parse("--include", &args.include)?,
-            exclude: Filter::parse("--exclude", &args.exclude)?,
-            function: Filter::parse("--function", args.function.as_slice())?,
-            inputs: args.inputs,
+            bitcode: self.emit.contains(&Format::Bc),
+            text: self.emit.contains(&Format::Ll),
+            include: Filter::parse("--include", &self.include)?,
+            exclude: Filter::parse("--exclude", &self.exclude)?,
+            function: Filter::parse("--function", self.function.as_slice())?,
+            inputs: self.inputs,
             out,
-            profile: args.profile,
-            trust: Trust::strict(args.strict),
-            counters: args.counters,
-            update: args.update,
-            count_hits: args.count_hits,
-            dump: args.dump,
+            profile: self.profile,
+            trust: Trust::strict(self.strict),
+            counters: self.counters,
+            update: self.update,
+            count_hits: self.count_hits,
+            dump: self.dump,
             dump_dir,
-            stats: args.stats,
-            jobs: args.jobs,
-            verbosity: i8::from(args.verbose) - i8::from(args.quiet),
-            color: args.color,
+            stats: self.stats,
+            jobs: self.jobs,
+            verbosity: i8::from(self.verbose) - i8::from(self.quiet),
         })
-    }
-
-    /// The options that change what copies do, in a stable form: part of the program's identity.
-    pub fn identity(&self) -> String {
-        let Config {
-            counters,
-            update,
-            trace,
-            count_hits,
-            ..
-        } = self;
-        format!("{counters:?} {update:?} trace={trace} hits={count_hits}")
-    }
-
-    /// Whether function `name` is to be dumped and listed.
-    pub fn selects(&self, name: &str) -> bool {
-        self.function.as_ref().is_none_or(|f| f.admits(name))
-    }
-
-    /// The output folder.
-    pub fn out(&self) -> &Path {
-        &self.out
     }
 }

@@ -37,7 +37,7 @@ use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 
 /// How counts are incremented.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counters {
     /// In the code, but for ids that a hash table has not cached
     Auto,
@@ -48,7 +48,7 @@ pub enum Counters {
 }
 
 /// Whether counts stay exact when several threads count at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     /// Plain loads and stores: exact in one thread
     Single,

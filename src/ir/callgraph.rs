@@ -1,40 +1,13 @@
-//! The call graph, as llvm-ir-analysis sees it: who may call whom, indirect calls included.
+//! What follows from who may call whom: recursion, and an order of functions in which callees come first.
 
 use crate::index::FuncId;
-use llvm_ir_analysis::ModuleAnalysis;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// In modules with more functions the graph is not built: an indirect call may reach every
-/// function of its type, which makes it quadratic.
+/// In modules with more functions no loader resolves indirect calls: each may reach every
+/// function of its type, which makes the graph quadratic.
 pub const MAX_FUNCTIONS: usize = 20_000;
-
-/// Calls within `module` by name, an indirect one to every function of its type. Empty when the
-/// module is too large, or has functions without names (llvm-ir-analysis panics on their calls).
-pub fn calls(module: &llvm_ir::Module) -> Vec<(String, String)> {
-    let declared = module.func_declarations.iter().map(|f| &f.name);
-    let mut names = module.functions.iter().map(|f| &f.name).chain(declared);
-    if names.any(|n| n.is_empty()) || module.functions.len() > MAX_FUNCTIONS {
-        return Vec::new();
-    }
-    let build = || {
-        let analysis = ModuleAnalysis::new(module);
-        let graph = analysis.call_graph();
-        let mut pairs = Vec::new();
-        for f in &module.functions {
-            pairs.extend(
-                graph
-                    .callees(&f.name)
-                    .map(|c| (f.name.clone(), c.to_string())),
-            );
-        }
-        pairs.sort();
-        pairs
-    };
-    catch_unwind(AssertUnwindSafe(build)).unwrap_or_default()
-}
 
 /// The functions on cycles of the call graph with these edges. O(V + E).
 pub fn recursive(functions: usize, calls: &[(FuncId, FuncId)]) -> BTreeSet<FuncId> {

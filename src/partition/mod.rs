@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How path profiling is spread over copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheme {
     /// Sequential Ball–Larus: one copy profiles everything.

@@ -32,17 +32,6 @@ fn longest_processing_time_first() {
     assert_eq!(d.load, [11, 13]);
 }
 
-/// What is printed is what `--scheme` takes, and what manifests hold.
-#[test]
-fn schemes_have_one_name() {
-    use clap::ValueEnum;
-    for scheme in Scheme::value_variants() {
-        let name = scheme.to_string();
-        assert_eq!(scheme.to_possible_value().unwrap().get_name(), name);
-        assert_eq!(serde_json::to_value(scheme).unwrap(), name);
-    }
-}
-
 /// Edges are counted as far as needed: all where calls return twice, exits where control may leave, else
 /// those outside a tree. What cannot be reached does not matter.
 #[test]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// What to do about files that cannot be used, and about copies that are missing or disagree:
 /// as in llvm-profdata.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureMode {
     /// Any of these is an error
     Any,

@@ -1,9 +1,9 @@
 //! Everything that is known before the first copy is written.
 
 use super::Clock;
-use crate::Result;
-use crate::cli::rewrite::Config;
+use super::Options;
 use crate::emit::{self, Callers};
+use crate::error::Result;
 use crate::index::{CopyId, FuncId};
 use crate::ir::lower::LoadOptions;
 use crate::ir::{Callee, FunctionBody, Program, SkipReason};
@@ -36,39 +36,39 @@ pub struct Analysis {
 
 impl Analysis {
     /// Loads and analyses the inputs.
-    pub fn new(config: &Config, inputs: &[Input], clock: &mut Clock) -> Result<Analysis> {
-        let options = LoadOptions {
-            include: config.include.clone(),
-            exclude: config.exclude.clone(),
+    pub fn new(options: &Options, inputs: &[Input], clock: &mut Clock) -> Result<Analysis> {
+        let chosen = LoadOptions {
+            include: options.include.clone(),
+            exclude: options.exclude.clone(),
         };
-        let program = emit::load(inputs, &options)?;
-        check_filters(config, &program)?;
+        let program = emit::load(inputs, &chosen)?;
+        check_filters(options, &program)?;
         clock.lap("parsed and lowered");
         let functions = functions(&program);
         let mut paths = all_paths(&functions);
         let mut verdict = None;
-        if let Some(file) = &config.profile {
+        if let Some(file) = &options.profile {
             let functions = program.functions.iter().map(|f| {
                 let module = &program.modules[f.bodies[0].module.index()];
                 Known::in_module(module, program.body_at(f))
             });
-            let profile = config.trust.read(file)?;
+            let profile = options.trust.read(file)?;
             verdict = profile.said().map(|v| format!("{}: {v}", file.display()));
             profile::weights::apply(&profile, functions, &mut paths)?;
         }
-        if config.scheme == Scheme::Edge {
+        if options.scheme == Scheme::Edge {
             for (f, paths) in functions.iter().zip(&mut paths) {
                 paths.iter_mut().for_each(|p| p.count_edges(f.cfg));
             }
         }
-        let assignment = assign(&functions, &paths, config.scheme, config.copies);
+        let assignment = assign(&functions, &paths, options.scheme, options.copies);
         let manifest = Manifest::new(&Parts {
             program: &program,
             paths: &paths,
             assignment: &assignment,
-            scheme: config.scheme,
-            copies: config.copies,
-            options: &config.identity(),
+            scheme: options.scheme,
+            copies: options.copies,
+            options: &options.identity(),
         });
         clock.lap("analysed");
         Ok(Analysis {
@@ -101,7 +101,7 @@ impl Analysis {
 
 /// Every expression of the command line that says what to profile or to show has to choose something. (An
 /// `--exclude` that has nothing to exclude is as good as none.)
-fn check_filters(config: &Config, program: &Program) -> Result<()> {
+fn check_filters(options: &Options, program: &Program) -> Result<()> {
     let bodies = || program.functions.iter().map(|f| program.body_at(f));
     let chosen = |b: &&FunctionBody| matches!(b.skip, None | Some(SkipReason::Excluded));
     let names: Vec<&str> = bodies().map(|b| b.name.as_str()).collect();
@@ -123,7 +123,7 @@ fn check_filters(config: &Config, program: &Program) -> Result<()> {
             )),
         }
     };
-    for (filter, symbols) in [(&config.include, &profiled), (&config.function, &names)] {
+    for (filter, symbols) in [(&options.include, &profiled), (&options.function, &names)] {
         if let Some(filter) = filter {
             filter.must_match(symbols, elsewhere)?;
         }

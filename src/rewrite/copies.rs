@@ -1,10 +1,10 @@
 //! Writing the copies, in parallel and partly ahead of the analysis.
 
+use super::Options;
 use super::analysis::Analysis;
-use crate::Result;
-use crate::cli::rewrite::Config;
 use crate::dump::View;
 use crate::emit::{self, Affected, ModuleJob, Rewritten, Source};
+use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId};
 use crate::load::Input;
 use crate::output::{Folder, module_name};
@@ -20,7 +20,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 /// What is needed to write any module of any copy.
 pub struct Copies<'a> {
-    config: &'a Config,
+    options: &'a Options,
     /// The inputs.
     pub inputs: &'a [Input],
     /// What is known of them.
@@ -41,18 +41,18 @@ struct Insertion {
 impl<'a> Copies<'a> {
     /// Gets ready to write.
     pub fn new(
-        config: &'a Config,
+        options: &'a Options,
         inputs: &'a [Input],
         analysis: Analysis,
         folder: Folder,
     ) -> Self {
-        let bar = ProgressBar::new(u64::from(config.copies) * inputs.len() as u64);
-        if config.verbosity < 0 {
+        let bar = ProgressBar::new(u64::from(options.copies) * inputs.len() as u64);
+        if options.verbosity < 0 {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         let style = ProgressStyle::with_template("rewriting {bar:30} {pos}/{len} modules {eta}");
         Copies {
-            config,
+            options,
             inputs,
             analysis,
             folder,
@@ -66,7 +66,7 @@ impl<'a> Copies<'a> {
         let first = ahead.copies();
         let ahead = ahead.go_on(self);
         let rest = pool.install(|| {
-            (first..self.config.copies)
+            (first..self.options.copies)
                 .into_par_iter()
                 .try_for_each(|c| {
                     let insertion = self.insertion(CopyId(c));
@@ -92,11 +92,11 @@ impl<'a> Copies<'a> {
 
     fn insertion(&self, copy: CopyId) -> Insertion {
         let plan = self.analysis.plan(copy);
-        if self.config.stats || self.config.dump.contains(&View::Plan) {
+        if self.options.stats || self.options.dump.contains(&View::Plan) {
             let mut kept = self.kept.lock().expect("nothing panics while it is held");
             kept.insert(copy, plan.clone());
         }
-        let counting: Vec<FuncId> = match self.config.trace {
+        let counting: Vec<FuncId> = match self.options.trace {
             true => self.analysis.profiled().collect(),
             false => plan.functions.iter().map(|f| f.func).collect(),
         };
@@ -131,18 +131,18 @@ impl<'a> Copies<'a> {
             id: ModuleId::new(m),
             plans: bodies.iter().filter_map(planned).collect(),
             copy: plan.copy,
-            copies: self.config.copies,
+            copies: self.options.copies,
             program: self.analysis.manifest.program_bytes(),
-            counters: self.config.counters,
-            update: self.config.update,
-            count_hits: self.config.count_hits,
+            counters: self.options.counters,
+            update: self.options.update,
+            count_hits: self.options.count_hits,
             affected: &insertion.affected,
             trace: self
-                .config
+                .options
                 .trace
                 .then(|| bodies.iter().filter(profiled).copied().collect()),
-            bitcode: self.config.bitcode,
-            text: self.config.text,
+            bitcode: self.options.bitcode,
+            text: self.options.text,
         }
     }
 
@@ -175,7 +175,7 @@ impl<'scope, 'a: 'scope> Ahead<'scope, 'a> {
     pub fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         pool: &'scope ThreadPool,
-        config: &Config,
+        options: &Options,
         inputs: &'a [Input],
     ) -> Self {
         let ([input], 2..) = (inputs, pool.current_num_threads()) else {
@@ -183,7 +183,7 @@ impl<'scope, 'a: 'scope> Ahead<'scope, 'a> {
                 threads: Vec::new(),
             };
         };
-        let threads = config.copies.min(pool.current_num_threads() as u32);
+        let threads = options.copies.min(pool.current_num_threads() as u32);
         let start = |c| {
             let (send, receive) = channel();
             let work = move || rewrite_ahead(pool, input, CopyId(c), &receive);

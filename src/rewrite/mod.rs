@@ -2,14 +2,17 @@
 
 mod analysis;
 mod copies;
+mod options;
 mod views;
 
-use crate::cli::rewrite::Config;
+pub use options::Options;
+
+use crate::error::{Error, Result};
 use crate::load::{Input, find_inputs};
 use crate::manifest::{Manifest, Status};
 use crate::output::{Folder, Linking, module_name};
 use crate::partition::{Assignment, Share};
-use crate::{Error, Result, emit, stats};
+use crate::{emit, stats};
 use analysis::Analysis;
 use copies::{Ahead, Copies};
 use std::sync::OnceLock;
@@ -30,14 +33,14 @@ pub struct Summary {
 
 impl Summary {
     /// The closing line: what was made, and what to type next.
-    pub fn line(&self, config: &Config) -> String {
+    pub fn line(&self, options: &Options) -> String {
         let [exact, cut, skipped] = self.functions;
-        let out = config.out().display();
+        let out = options.out().display();
         format!(
             "{out}: {} copies ({}); functions: {exact} exact, {cut} cut, {skipped} skipped, {} split; \
              next: make -C {} run",
-            config.copies,
-            config.scheme,
+            options.copies,
+            options.scheme,
             self.split,
             shell_word(&out.to_string()),
         )
@@ -54,33 +57,33 @@ fn shell_word(text: &str) -> String {
     }
 }
 
-/// Rewrites the inputs of `config` into its output folder. Linear in the inputs; copies and
+/// Rewrites the inputs of `options` into its output folder. Linear in the inputs; copies and
 /// modules in parallel.
 ///
 /// # Errors
 /// See [`Error`]; the folder then has no manifest.
-pub fn rewrite(config: &Config) -> Result<Summary> {
-    let jobs = config.jobs.unwrap_or(0) as usize;
+pub fn rewrite(options: &Options) -> Result<Summary> {
+    let jobs = options.jobs.unwrap_or(0) as usize;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     let pool = pool.map_err(|e| Error::Usage(format!("--jobs {jobs}: {e}")))?;
     emit::set_up();
-    let mut clock = Clock::new(config.verbosity > 0);
-    Folder::check(config.out())?;
-    let mut inputs = find_inputs(&config.inputs, config.out())?;
+    let mut clock = Clock::new(options.verbosity > 0);
+    Folder::check(options.out())?;
+    let mut inputs = find_inputs(&options.inputs, options.out())?;
     clock.lap("read the inputs");
     let warnings = pool.install(|| emit::admit(&mut inputs))?;
     clock.lap("verified them");
     let ready = OnceLock::new();
     std::thread::scope(|scope| {
         // While one thread loads and analyses, others parse what they will rewrite.
-        let ahead = Ahead::start(scope, &pool, config, &inputs);
-        let analysis = pool.install(|| Analysis::new(config, &inputs, &mut clock))?;
-        let linking = linking(config, &inputs, analysis.program.cxx);
-        let folder = Folder::begin(config.out(), config.copies, &linking)?;
-        let copies = ready.get_or_init(|| Copies::new(config, &inputs, analysis, folder));
+        let ahead = Ahead::start(scope, &pool, options, &inputs);
+        let analysis = pool.install(|| Analysis::new(options, &inputs, &mut clock))?;
+        let linking = linking(options, &inputs, analysis.program.cxx);
+        let folder = Folder::begin(options.out(), options.copies, &linking)?;
+        let copies = ready.get_or_init(|| Copies::new(options, &inputs, analysis, folder));
         copies.write(&pool, ahead)?;
         clock.lap("wrote the copies");
-        let mut summary = finish(config, copies, &linking)?;
+        let mut summary = finish(options, copies, &linking)?;
         summary.warnings.extend(warnings);
         clock.lap("wrote the manifest");
         Ok(summary)
@@ -88,7 +91,7 @@ pub fn rewrite(config: &Config) -> Result<Summary> {
 }
 
 /// Writes everything beside the copies, the manifest last.
-fn finish(config: &Config, copies: &Copies, linking: &Linking) -> Result<Summary> {
+fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summary> {
     let Copies {
         inputs,
         analysis,
@@ -96,7 +99,7 @@ fn finish(config: &Config, copies: &Copies, linking: &Linking) -> Result<Summary
         ..
     } = copies;
     let plans = copies.plans();
-    views::write(config, analysis, &plans, folder)?;
+    views::write(options, analysis, &plans, folder)?;
     for (name, input) in linking.inputs.iter().zip(*inputs) {
         folder.write(&format!("native/{name}"), &input.bytes)?;
     }
@@ -108,17 +111,17 @@ fn finish(config: &Config, copies: &Copies, linking: &Linking) -> Result<Summary
         assignment,
         ..
     } = analysis;
-    let select = |name: &str| config.selects(name);
+    let select = |name: &str| options.selects(name);
     let table = || stats::table(program, manifest, paths, assignment, &plans, select);
     Ok(Summary {
-        stats: config.stats.then(table),
+        stats: options.stats.then(table),
         warnings: Vec::from_iter(analysis.verdict.clone()),
         ..summary(manifest, assignment)
     })
 }
 
-fn linking(config: &Config, inputs: &[Input], cxx: bool) -> Linking {
-    let extension = if config.bitcode { "bc" } else { "ll" };
+fn linking(options: &Options, inputs: &[Input], cxx: bool) -> Linking {
+    let extension = if options.bitcode { "bc" } else { "ll" };
     let inputs = inputs.iter().enumerate();
     Linking {
         modules: inputs

@@ -1,28 +1,28 @@
 //! `--dump`: a file for each view and function; plans by copy.
 
+use super::Options;
 use super::analysis::Analysis;
-use crate::Result;
-use crate::cli::rewrite::Config;
 use crate::dump::{self, View};
+use crate::error::Result;
 use crate::index::FuncId;
 use crate::output::{Folder, is_inside, write_whole};
 use crate::plan::CopyPlan;
 
 /// Writes what `--dump` asks for.
 pub fn write(
-    config: &Config,
+    options: &Options,
     analysis: &Analysis,
     plans: &[CopyPlan],
     folder: &Folder,
 ) -> Result<()> {
     // By default below the output folder, whose list then names them.
-    let below = config.dump_dir.strip_prefix(config.out()).ok();
+    let below = options.dump_dir.strip_prefix(options.out()).ok();
     let below = below.and_then(|p| p.to_str()).filter(|p| is_inside(p));
-    for view in &config.dump {
-        for (name, text) in files(config, analysis, plans, *view) {
+    for view in &options.dump {
+        for (name, text) in files(options, analysis, plans, *view) {
             match below {
                 Some(below) => folder.write(&format!("{below}/{name}"), text.as_bytes())?,
-                None => write_whole(&config.dump_dir.join(name), text.as_bytes())?,
+                None => write_whole(&options.dump_dir.join(name), text.as_bytes())?,
             }
         }
     }
@@ -31,7 +31,7 @@ pub fn write(
 
 /// The files of a view, by name.
 fn files(
-    config: &Config,
+    options: &Options,
     analysis: &Analysis,
     plans: &[CopyPlan],
     view: View,
@@ -40,13 +40,13 @@ fn files(
         let file = |p: &CopyPlan| {
             (
                 format!("copy-{}.plan.txt", p.copy),
-                plan(config, analysis, p),
+                plan(options, analysis, p),
             )
         };
         return plans.iter().map(file).collect();
     }
     let functions = analysis.program.functions.iter().enumerate();
-    let selected = functions.filter(|(_, f)| config.selects(&f.name));
+    let selected = functions.filter(|(_, f)| options.selects(&f.name));
     let file = |(i, f): (usize, &crate::ir::ProgFunction)| {
         let paths = analysis.paths[i].as_ref()?;
         let (extension, text) = match view {
@@ -62,10 +62,10 @@ fn files(
     selected.filter_map(file).collect()
 }
 
-fn plan(config: &Config, analysis: &Analysis, plan: &CopyPlan) -> String {
+fn plan(options: &Options, analysis: &Analysis, plan: &CopyPlan) -> String {
     let name = |f: FuncId| analysis.program.functions[f.index()].name.as_str();
     let mut selected = plan.clone();
-    selected.functions.retain(|f| config.selects(name(f.func)));
+    selected.functions.retain(|f| options.selects(name(f.func)));
     selected.text(name)
 }
 

@@ -67,7 +67,7 @@ impl<'m> Walk<'m> {
     }
 }
 
-/// [`crate::ir::lower::view::ModuleView::calls`], as [`crate::ir::callgraph::calls`] has them.
+/// [`crate::ir::lower::view::ModuleView::calls`], as the loader of llvm-ir has them.
 pub fn calls(module: &Module, names: &Names) -> Vec<(String, String)> {
     let definitions = || sys::functions(module).filter(|f| f.is_definition());
     let unnamed = sys::functions(module).any(|f| f.name().is_empty());

@@ -1,7 +1,8 @@
 //! llvm-ir's data → views: the one place that knows this loader, with [`super::operands`] and
 //! [`super::parse`].
 
-use super::super::{Linkage, SkipReason, Terminator, callgraph};
+use super::super::callgraph::MAX_FUNCTIONS;
+use super::super::{Linkage, SkipReason, Terminator};
 use super::operands;
 use super::view::{
     BlockView, CallView, CalleeView, FunctionView, InstructionView, Location, ModuleView,
@@ -14,8 +15,10 @@ use llvm_ir::{
     BasicBlock, Constant, DebugLoc, Function, HasDebugLoc, Instruction, Module, Name, Operand,
     module,
 };
+use llvm_ir_analysis::ModuleAnalysis;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The view of a module; `None` where llvm-ir leaves out what is needed: the targets of `callbr`.
 ///
@@ -44,8 +47,33 @@ pub fn view<'a>(module: &'a Module, skip: &'a [Option<SkipReason>]) -> Option<Mo
             .collect(),
         aliases: module.global_aliases.iter().filter_map(alias).collect(),
         taken: operands::address_taken(module),
-        calls: callgraph::calls(module),
+        calls: calls(module),
     })
+}
+
+/// The call graph as llvm-ir-analysis sees it: calls within `module` by name, an indirect one to every function of its type. Empty when the
+/// module is too large, or has functions without names (llvm-ir-analysis panics on their calls).
+fn calls(module: &Module) -> Vec<(String, String)> {
+    let declared = module.func_declarations.iter().map(|f| &f.name);
+    let mut names = module.functions.iter().map(|f| &f.name).chain(declared);
+    if names.any(|n| n.is_empty()) || module.functions.len() > MAX_FUNCTIONS {
+        return Vec::new();
+    }
+    let build = || {
+        let analysis = ModuleAnalysis::new(module);
+        let graph = analysis.call_graph();
+        let mut pairs = Vec::new();
+        for f in &module.functions {
+            pairs.extend(
+                graph
+                    .callees(&f.name)
+                    .map(|c| (f.name.clone(), c.to_string())),
+            );
+        }
+        pairs.sort();
+        pairs
+    };
+    catch_unwind(AssertUnwindSafe(build)).unwrap_or_default()
 }
 
 /// The symbol behind a global's name.

@@ -19,7 +19,7 @@ use crate::manifest::FunctionEntry;
 use rayon::prelude::*;
 
 /// The formats, and what reads them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// llvm-profdata merge, clang -fprofile-use: edge counts by LLVM's own instrumentation
     Proftext,
@@ -42,7 +42,7 @@ pub enum Format {
 }
 
 /// What a path weighs in a format that knows one number for each stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weigh {
     /// How often it ran
     Paths,

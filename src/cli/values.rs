@@ -1,0 +1,90 @@
+//! What options take that the core knows: the names that people type, and help.
+
+use crate::dump::View;
+use crate::emit::{Counters, Update};
+use crate::partition::Scheme;
+use crate::profile::export::{Format, Weigh};
+use crate::profile::merge::FailureMode;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+/// Every variant with its name and help, in the order of the help text.
+macro_rules! values {
+    ($type:ty: $($variant:ident $name:literal $help:literal)*) => {
+        impl ValueEnum for $type {
+            fn value_variants<'a>() -> &'a [Self] {
+                &[$(Self::$variant),*]
+            }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                Some(match self {
+                    $(Self::$variant => PossibleValue::new($name).help($help),)*
+                })
+            }
+        }
+    };
+}
+
+values! { Scheme:
+    Sbl "sbl" "Sequential Ball–Larus: one copy profiles everything"
+    Pbl "pbl" "Parallel Ball–Larus: whole functions are spread over the copies"
+    P3 "p3" "Partitioned path profiling: profitable functions are split by PSPP"
+    P3Weighted "p3-weighted" "The same with expected hits as costs, and functions split where that evens the load"
+    Edge "edge" "Edge profiling with the fewest counters, whole functions spread over the copies"
+}
+
+values! { Counters:
+    Auto "auto" "In the code, but for ids that a hash table has not cached"
+    Inline "inline" "The same"
+    Call "call" "Everything by a call"
+}
+
+values! { Update:
+    Single "single" "Plain loads and stores: exact in one thread"
+    Atomic "atomic" "Atomic increments: exact in any number"
+}
+
+values! { View:
+    Cfg "cfg" "The control-flow graph (dot)"
+    Dag "dag" "The Ball–Larus DAG with its labels (dot)"
+    Numbering "numbering" "Numbers of paths, labels and weights (text)"
+    Plan "plan" "What each copy inserts (text)"
+}
+
+values! { FailureMode:
+    Any "any" "Any of these is an error"
+    All "all" "An error only when no file can be used"
+    Warn "warn" "Never an error"
+}
+
+values! { Format:
+    Proftext "proftext" "llvm-profdata merge, clang -fprofile-use: edge counts by LLVM's own instrumentation"
+    Lcov "lcov" "genhtml: executions of lines and branches"
+    Callgrind "callgrind" "callgrind_annotate, KCachegrind: LLVM instructions by line, calls"
+    Folded "folded" "flamegraph.pl, inferno: a path as a stack of its blocks"
+    Pprof "pprof" "pprof: paths and instructions by line, the path as a label"
+    Speedscope "speedscope" "speedscope: a path as a stack of its blocks"
+    Dot "dot" "Graphviz: control flow with counts, the hottest path drawn thick"
+    Csv "csv" "A table of all paths, as show --format csv"
+    Json "json" "All paths, as show --format json"
+}
+
+values! { Weigh:
+    Paths "paths" "How often it ran"
+    Instructions "instructions" "The LLVM instructions that were executed on it"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is printed is what `--scheme` takes, and what manifests hold.
+    #[test]
+    fn schemes_have_one_name() {
+        for scheme in Scheme::value_variants() {
+            let name = scheme.to_string();
+            assert_eq!(scheme.to_possible_value().unwrap().get_name(), name);
+            assert_eq!(serde_json::to_value(scheme).unwrap(), name);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What a rewriting is asked to do.
+
+use crate::dump::View;
+use crate::emit::{Counters, Update};
+use crate::names::Filter;
+use crate::partition::Scheme;
+use crate::profile::verdict::Trust;
+use std::path::{Path, PathBuf};
+
+/// What to rewrite, and how.
+#[derive(Debug)]
+pub struct Options {
+    /// Files and folders to load.
+    pub inputs: Vec<PathBuf>,
+    /// The number of copies to make.
+    pub copies: u32,
+    /// The output folder.
+    pub out: PathBuf,
+    /// The scheme; the tracing build uses sbl's.
+    pub scheme: Scheme,
+    /// Make the tracing build instead of profiling copies.
+    pub trace: bool,
+    /// Write bitcode.
+    pub bitcode: bool,
+    /// Write text.
+    pub text: bool,
+    /// Profile to take weights from.
+    pub profile: Option<PathBuf>,
+    /// Which profiles are good enough for that.
+    pub trust: Trust,
+    /// Functions to instrument.
+    pub include: Option<Filter>,
+    /// Functions to leave alone.
+    pub exclude: Option<Filter>,
+    /// How counts are incremented.
+    pub counters: Counters,
+    /// Whether counts are exact under threads.
+    pub update: Update,
+    /// Count executed probes.
+    pub count_hits: bool,
+    /// Views to write, and where.
+    pub dump: Vec<View>,
+    /// Folder for the views.
+    pub dump_dir: PathBuf,
+    /// Functions to dump and list.
+    pub function: Option<Filter>,
+    /// Print the table.
+    pub stats: bool,
+    /// Threads; `None` for all cores.
+    pub jobs: Option<u32>,
+    /// -1 quiet, 0, 1 verbose.
+    pub verbosity: i8,
+}
+
+impl Options {
+    /// The options that change what copies do, in a stable form: part of the program's identity.
+    pub fn identity(&self) -> String {
+        let Options {
+            counters,
+            update,
+            trace,
+            count_hits,
+            ..
+        } = self;
+        format!("{counters:?} {update:?} trace={trace} hits={count_hits}")
+    }
+
+    /// Whether function `name` is to be dumped and listed.
+    pub fn selects(&self, name: &str) -> bool {
+        self.function.as_ref().is_none_or(|f| f.admits(name))
+    }
+
+    /// The output folder.
+    pub fn out(&self) -> &Path {
+        &self.out
+    }
+}
