@@ -7,6 +7,7 @@
 //! Cut edges (spec §8) are treated exactly as back edges.
 
 mod cuts;
+mod dominators;
 mod from_cfg;
 mod order;
 pub mod reduced;
@@ -15,6 +16,7 @@ pub mod reduced;
 mod tests;
 
 pub use cuts::{MAX_PATHS, choose_cuts};
+pub use dominators::Dominators;
 pub use order::{LoopForest, Order, is_taken, loop_forest};
 
 use crate::index::{BlockId, CfgEdge, EdgeId, VertexId};

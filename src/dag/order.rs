@@ -124,7 +124,8 @@ impl LoopForest {
     }
 }
 
-fn predecessors(cfg: &Cfg, order: &Order) -> Vec<Vec<u32>> {
+/// By position in reverse postorder: the positions of the predecessors, one an edge.
+pub(super) fn predecessors(cfg: &Cfg, order: &Order) -> Vec<Vec<u32>> {
     let mut preds = vec![Vec::new(); order.rpo.len()];
     for (i, &b) in order.rpo.iter().enumerate() {
         for &s in &cfg.block(b).succs {

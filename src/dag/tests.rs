@@ -2,6 +2,7 @@
 
 use super::reduced::Reduced;
 use super::*;
+use crate::ir::Cfg;
 use crate::random_cfg::{any_cfg, cfg, paths_of, retreating, walk};
 use proptest::prelude::*;
 
@@ -243,6 +244,42 @@ proptest! {
             let header = at(graph.block(e.block).succs[e.succ as usize]);
             prop_assert!(forest.is_header[header as usize]);
             prop_assert!(forest.holds(header, at(e.block)));
+        }
+    }
+}
+
+/// The blocks that can be reached from the entry without passing `removed`.
+fn reached_without(cfg: &Cfg, removed: Option<BlockId>) -> Vec<bool> {
+    let mut seen = vec![false; cfg.len()];
+    let mut work = vec![BlockId(0)];
+    while let Some(b) = work.pop() {
+        if Some(b) != removed && !std::mem::replace(&mut seen[b.index()], true) {
+            work.extend(&cfg.block(b).succs);
+        }
+    }
+    seen
+}
+
+proptest! {
+    /// A block dominates those that cannot be reached without it; the one above is the last of them.
+    #[test]
+    fn dominators_cut_blocks_off(graph in any_cfg(14)) {
+        let dominators = Dominators::new(&graph);
+        let reachable = reached_without(&graph, None);
+        for a in graph.ids() {
+            prop_assert_eq!(dominators.reaches(a), reachable[a.index()]);
+            let without = reached_without(&graph, Some(a));
+            for b in graph.ids() {
+                let cut_off = reachable[a.index()] && reachable[b.index()] && !without[b.index()];
+                prop_assert_eq!(dominators.dominates(a, b), cut_off, "{:?} {:?}", a, b);
+            }
+        }
+        for b in graph.ids().filter(|b| reachable[b.index()]) {
+            let above = dominators.above(b);
+            prop_assert_eq!(above.is_none(), b == BlockId(0));
+            for a in graph.ids().filter(|&a| a != b && dominators.dominates(a, b)) {
+                prop_assert!(dominators.dominates(a, above.unwrap()));
+            }
         }
     }
 }

@@ -18,9 +18,8 @@ const DEVICES: [&str; 6] = ["amdgcn", "r600", "nvptx", "spir", "dxil", "bpf"];
 const DEBUG_INFO: u64 = 3;
 
 /// Reads every input once and has LLVM verify it, in parallel. Where only the debug information is wrong, or
-/// of another version, the input is taken without it, with a warning. Notes which inputs are code for devices, and what
-/// loaders will not show.
-/// Linear.
+/// of another version, the input is taken without it, with a warning. Notes which inputs are code for devices, and
+/// what loaders will not show. Linear.
 ///
 /// # Errors
 /// Input that LLVM cannot read or that its verifier rejects, that is instrumented already, or that uses names
@@ -31,8 +30,8 @@ pub fn admit(inputs: &mut [Input]) -> Result<Vec<String>> {
         let module = parse(&context, input)?;
         check_names(&module, input)?;
         input.device = is_for_device(&module);
-        input.hidden = hidden::find(&module);
         let why = verify(&module, input)?;
+        input.hidden = hidden::find(&module);
         if why.is_some() {
             input.bytes = module.write_bitcode_to_memory().as_slice().to_vec();
             input.kind = Kind::Bitcode;

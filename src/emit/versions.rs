@@ -1,12 +1,13 @@
 //! Blocks in versions: copies of a function's blocks, edges between them, and SSA form that holds again.
 //!
 //! After copying, a value may be defined in several versions of its block. Every use outside the block then asks
-//! which definition reaches it; where two meet, a φ is made (on demand, by walking up predecessors: Braun et al.,
-//! *Simple and Efficient Construction of SSA Form*, CC 2013), and φs that turn out to have one value are taken out
-//! again. Values whose block has one version dominate all versions of what they dominated, and stay.
+//! which definition reaches it; where two meet, a φ is made (on demand, as by Braun et al., *Simple and Efficient
+//! Construction of SSA Form*, CC 2013, but walking up the dominator tree past blocks where none can meet), and φs that
+//! turn out to have one value are taken out again. Values whose block has one version dominate all versions of what they dominated, and stay.
 
 use super::values::{self, Inst, Value};
 use super::{sites, sys};
+use crate::dag::Dominators;
 use crate::index::BlockId;
 use crate::ir::Cfg;
 use crate::versions::Versions;
@@ -35,6 +36,8 @@ pub fn copy_blocks<'ctx>(
         versions,
         copied: copied(cfg, versions),
         ins: in_blocks(&versions.cfg),
+        dominators: Dominators::new(&versions.cfg),
+        homes: homes(cfg, versions),
         blocks,
         phis: Vec::new(),
         home: HashMap::new(),
@@ -73,6 +76,15 @@ fn in_blocks(cfg: &Cfg) -> Vec<Vec<BlockId>> {
     ins
 }
 
+/// By block of the function: its versions.
+fn homes(cfg: &Cfg, versions: &Versions) -> Vec<Vec<BlockId>> {
+    let mut homes = vec![Vec::new(); cfg.len()];
+    for b in versions.cfg.ids() {
+        homes[versions.origin[b.index()].index()].push(b);
+    }
+    homes
+}
+
 struct Copier<'a, 'ctx> {
     context: &'ctx Context,
     builder: Builder<'ctx>,
@@ -80,6 +92,9 @@ struct Copier<'a, 'ctx> {
     versions: &'a Versions,
     copied: Vec<bool>,
     ins: Vec<Vec<BlockId>>,
+    dominators: Dominators,
+    /// By block of the function: its versions.
+    homes: Vec<Vec<BlockId>>,
     /// The blocks of `versions.cfg`.
     blocks: Vec<BasicBlock<'ctx>>,
     /// The φs whose entries are to be made: block, φ, and what the function's φ has for each of its predecessors.
@@ -250,37 +265,45 @@ impl<'ctx> Copier<'_, 'ctx> {
         }
     }
 
-    /// What `value`, which is not defined in any version of `b`, is at the start of block `b`. Walks up while there is
-    /// one predecessor; where there are several, makes a φ whose entries are made later.
+    /// What `value`, which is not defined in any version of `b`, is at the start of block `b`: what it is at the end
+    /// of the block above in the dominator tree, unless a definition lies on a way from there; then a φ, whose entries are made later.
     fn at_start(&mut self, value: Value, b: BlockId) -> Value {
         let home = self.home[&value];
-        let mut passed = Vec::new();
         let mut at = b;
-        let found = loop {
+        loop {
             if let Some(&known) = self.at_start.get(&(value, at)) {
-                break known;
+                return known;
             }
-            passed.push(at);
-            let Some(&from) = self.ins[at.index()].first() else {
-                break values::poison(value); // unreachable
+            let Some(above) = self.above(at) else {
+                return values::poison(value); // unreachable
             };
-            if self.ins[at.index()].iter().any(|&p| p != from) {
+            if self.meet_in(home, above, at) {
                 let phi = values::phi_before_all(&self.builder, self.blocks[at.index()], value);
                 self.made.push((at, phi, value));
-                break phi.value();
+                self.at_start.insert((value, at), phi.value());
+                return phi.value();
             }
-            if self.versions.origin[from.index()] == home {
-                break self.version(value, from);
+            if self.versions.origin[above.index()] == home {
+                return self.version(value, above);
             }
-            if passed.len() > self.blocks.len() {
-                break values::poison(value); // an unreachable cycle
-            }
-            at = from;
-        };
-        for at in passed {
-            self.at_start.insert((value, at), found);
+            at = above;
         }
-        found
+    }
+
+    /// The block above `b` in the dominator tree.
+    fn above(&self, b: BlockId) -> Option<BlockId> {
+        let reachable = self.dominators.reaches(b);
+        reachable.then(|| self.dominators.above(b)).flatten()
+    }
+
+    /// Whether versions of block `home` may lie on ways from `above` to `b`, which `above` dominates.
+    fn meet_in(&self, home: BlockId, above: BlockId, b: BlockId) -> bool {
+        let [only] = self.ins[b.index()][..] else {
+            let below = |v: &BlockId| *v != above && self.dominators.dominates(above, *v);
+            return self.homes[home.index()].iter().any(below);
+        };
+        debug_assert_eq!(only, above);
+        false
     }
 
     fn fill_made(&mut self) {
