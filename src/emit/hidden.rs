@@ -27,6 +27,8 @@ pub fn find(module: &Module) -> Vec<Hidden> {
     for (body, f) in definitions.enumerate() {
         for (number, block) in f.blocks().enumerate() {
             let mut hidden = look(block, kinds);
+            // The entry is in no loop. (Most allocas stand there, and text takes time.)
+            hidden.single |= number > 0 && block.instructions().any(is_swift_error);
             if hidden.single || hidden.returns_twice {
                 (hidden.body, hidden.block) = (body, number);
                 found.push(hidden);
@@ -45,7 +47,7 @@ fn look(block: Block, [no_duplicate, returns_twice]: [u32; 2]) -> Hidden {
         returns_twice: false,
     };
     for i in block.instructions() {
-        hidden.single |= i.is_token() || is_swift_error(i);
+        hidden.single |= i.is_token();
         if i.is_call() {
             let callee = i.callee();
             let has = |kind| {
