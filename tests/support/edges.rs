@@ -18,6 +18,8 @@ pub struct Counts {
     pub entry: u64,
     /// Blocks from and to; parallel edges together, those never taken left out.
     pub taken: BTreeMap<(usize, usize), u64>,
+    /// The least and the most that they can have been.
+    pub bounds: BTreeMap<(usize, usize), (u64, u64)>,
 }
 
 /// By module and function.
@@ -27,16 +29,22 @@ pub fn edges(file: &Path) -> BTreeMap<(String, String), Counts> {
     let text = |v: &serde_json::Value| v.as_str().unwrap().to_string();
     let mut functions = BTreeMap::new();
     for f in shown["functions"].as_array().unwrap() {
-        let mut taken = BTreeMap::new();
+        let (mut taken, mut bounds) = (BTreeMap::new(), BTreeMap::new());
         for e in f["edges"].as_array().unwrap() {
             let ends = (number(&e["src"]) as usize, number(&e["dst"]) as usize);
             *taken.entry(ends).or_default() += number(&e["count"]);
+            let (least, most): &mut (u64, u64) = bounds.entry(ends).or_default();
+            let unknown = f["again"].as_bool() == Some(true);
+            *least += e["least"].as_u64().unwrap_or(number(&e["count"]));
+            let known = e["most"].as_u64().unwrap_or(number(&e["count"]));
+            *most = most.saturating_add(if unknown { u64::MAX } else { known });
         }
         taken.retain(|_, n| *n > 0);
         let counts = Counts {
             uncertain: number(&f["uncertain"]),
             entry: number(&f["entry"]),
             taken,
+            bounds,
         };
         functions.insert((text(&f["module"]), text(&f["name"])), counts);
     }
@@ -61,4 +69,18 @@ pub fn compare(profile: &Path, oracle: &Transitions) -> Result<usize, String> {
         }
     }
     Ok(uncertain)
+}
+
+/// Whether every edge was taken as often as the profile of paths or edges allows; where not.
+pub fn within_bounds(profile: &Path, oracle: &Transitions) -> Result<(), String> {
+    for (function, counts) in edges(profile) {
+        let (_, taken) = oracle.get(&function).cloned().unwrap_or_default();
+        for (ends, (least, most)) in &counts.bounds {
+            let n = taken.get(ends).copied().unwrap_or(0);
+            if !(*least..=*most).contains(&n) {
+                return Err(format!("{function:?} {ends:?}: {n}, not {least} to {most}"));
+            }
+        }
+    }
+    Ok(())
 }
