@@ -965,3 +965,64 @@ fn nothing_chosen() {
     }
     snapshot("nothing_chosen", &all);
 }
+
+/// Where debug information remembers them, functions that were inlined everywhere are told with where they went:
+/// through functions that are gone themselves, by symbol and by readable name.
+#[test]
+fn nothing_chosen_but_inlined() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let c = "extern int in(void);\n\
+        static int inner(int x) { if (x) { int y = in(); return y * x; } return 7; }\n\
+        static int middle(int x) { return inner(x) + in(); }\n\
+        int a(void) { return middle(in()); }\nint b(void) { return inner(in()); }\n\
+        int c(void) { return inner(in()); }\nint d(void) { return inner(in()); }\n";
+    let cxx = "extern int in();\nnamespace N { static int gone(int x) { return in() * x; } }\n\
+        int kept(int x) { return N::gone(x); }\n";
+    for (compiler, name, source) in [("clang", "c.c", c), ("clang++", "cxx.cpp", cxx)] {
+        std::fs::write(dir.join(name), source).unwrap();
+        for (debug, folder) in [("-g", "with"), ("-g0", "without")] {
+            std::fs::create_dir_all(dir.join(folder)).unwrap();
+            let out = dir.join(folder).join(name).with_extension("bc");
+            let mut command = Command::new(llvm(compiler));
+            command.args(["-O2", debug, "-emit-llvm", "-c", "-o"]);
+            run(command.arg(out).arg(dir.join(name)));
+        }
+    }
+    for (folder, pattern, remedy) in [
+        (
+            "with",
+            "^middle$",
+            "middle was inlined into a (-fno-inline keeps it)",
+        ),
+        (
+            "with",
+            "^inner$",
+            "inner was inlined into a, b, c, 1 more (-fno-inline keeps it)",
+        ),
+        (
+            "with",
+            "^N::gone",
+            "N::gone(int) was inlined into kept(int) (-fno-inline keeps it)",
+        ),
+        (
+            "with",
+            "^_ZN1NL4goneEi$",
+            "N::gone(int) was inlined into kept(int) (-fno-inline keeps it)",
+        ),
+        ("with", "^in$", "in is called, but no input defines it"),
+        (
+            "without",
+            "^middle$",
+            "functions that were inlined everywhere are gone (-fno-inline keeps them)",
+        ),
+    ] {
+        for option in ["--include", "--function"] {
+            let mut command = Command::new(REWRITE);
+            let text = transcript(command.args([folder, "-o", "out", option, pattern]), dir);
+            one_line_error(&text);
+            let start = format!("error: {option} '{pattern}' chooses no function; ");
+            assert_eq!(text, format!("{start}{remedy}\nexit 2\n"));
+        }
+    }
+}

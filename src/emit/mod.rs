@@ -24,6 +24,7 @@ mod versions;
 pub use admit::admit;
 pub use attributes::{Affected, Callers};
 pub use inspect::{Loader, llvm_ir_suffices, load, load_by};
+pub use read::inlined::inlined;
 pub use session::set_up;
 
 use crate::error::{Error, Result};

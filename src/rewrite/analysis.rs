@@ -16,6 +16,9 @@ use crate::plan::build::copy_plan;
 use crate::profile;
 use crate::profile::matching::Known;
 
+/// Of the functions that one was inlined into, so many are told.
+const TOLD: usize = 3;
+
 /// The program, its paths, and who profiles what.
 pub struct Analysis {
     /// The program.
@@ -42,7 +45,7 @@ impl Analysis {
             exclude: options.exclude.clone(),
         };
         let program = emit::load(inputs, &chosen)?;
-        check_filters(options, &program)?;
+        check_filters(options, inputs, &program)?;
         clock.lap("parsed and lowered");
         let functions = functions(&program);
         let mut paths = all_paths(&functions);
@@ -101,27 +104,16 @@ impl Analysis {
 
 /// Every expression of the command line that says what to profile or to show has to choose something. (An
 /// `--exclude` that has nothing to exclude is as good as none.)
-fn check_filters(options: &Options, program: &Program) -> Result<()> {
+fn check_filters(options: &Options, inputs: &[Input], program: &Program) -> Result<()> {
     let bodies = || program.functions.iter().map(|f| program.body_at(f));
     let chosen = |b: &&FunctionBody| matches!(b.skip, None | Some(SkipReason::Excluded));
     let names: Vec<&str> = bodies().map(|b| b.name.as_str()).collect();
     let profiled = bodies().filter(chosen);
     let profiled: Vec<&str> = profiled.map(|b| b.name.as_str()).collect();
     let elsewhere = |matches: &dyn Fn(&str) -> bool| {
-        let skipped = bodies().find(|b| matches(&b.name));
-        let skipped = skipped.and_then(|b| Some((shown(&b.name), b.skip?)));
-        let calls = bodies().flat_map(|b| &b.cfg.blocks).flat_map(|b| &b.calls);
-        let mut outside = calls.filter_map(|c| match &c.callee {
-            Callee::External(name) if matches(name) => Some(shown(name)),
-            _ => None,
-        });
-        match skipped {
-            Some((name, why)) => Some(format!("{name} is skipped: {why}")),
-            None => Some(format!(
-                "{} is called, but no input defines it",
-                outside.next()?
-            )),
-        }
+        skipped(program, matches)
+            .or_else(|| inlined(inputs, matches))
+            .or_else(|| outside(program, matches))
     };
     for (filter, symbols) in [(&options.include, &profiled), (&options.function, &names)] {
         if let Some(filter) = filter {
@@ -129,6 +121,37 @@ fn check_filters(options: &Options, program: &Program) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn skipped(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> {
+    let mut bodies = program.functions.iter().map(|f| program.body_at(f));
+    let body = bodies.find(|b| matches(&b.name))?;
+    Some(format!("{} is skipped: {}", shown(&body.name), body.skip?))
+}
+
+/// Only asked where an expression chose nothing: it reads the modules once more.
+fn inlined(inputs: &[Input], matches: &dyn Fn(&str) -> bool) -> Option<String> {
+    let inlined = emit::inlined(inputs);
+    let (name, into) = inlined.iter().find(|(name, _)| matches(name))?;
+    let mut told: Vec<_> = into.iter().take(TOLD).map(|f| shown(f)).collect();
+    if into.len() > TOLD {
+        told.push(format!("{} more", into.len() - TOLD));
+    }
+    let (name, told) = (shown(name), told.join(", "));
+    Some(format!(
+        "{name} was inlined into {told} (-fno-inline keeps it)"
+    ))
+}
+
+fn outside(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> {
+    let bodies = program.functions.iter().map(|f| program.body_at(f));
+    let calls = bodies.flat_map(|b| &b.cfg.blocks).flat_map(|b| &b.calls);
+    let mut outside = calls.filter_map(|c| match &c.callee {
+        Callee::External(name) if matches(name) => Some(shown(name)),
+        _ => None,
+    });
+    let name = outside.next()?;
+    Some(format!("{name} is called, but no input defines it"))
 }
 
 fn functions(program: &Program) -> Vec<FunctionInput<'_>> {

@@ -4,6 +4,7 @@
 
 use inkwell::attributes::Attribute;
 use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use inkwell::module::Module;
@@ -18,6 +19,10 @@ pub struct Value<'m>(LLVMValueRef, PhantomData<&'m ()>);
 /// A basic block of a function of such a module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Block<'m>(LLVMBasicBlockRef, PhantomData<&'m ()>);
+
+/// A node of debug information of such a module.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Node<'m>(LLVMMetadataRef, PhantomData<&'m ()>);
 
 /// A function type: equal types are the same pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -272,6 +277,13 @@ impl<'m> Value<'m> {
         }
     }
 
+    /// The location that debug information gives an instruction, with the calls that it was inlined through.
+    pub fn debug_location(self) -> Option<Node<'m>> {
+        self.assert_instruction();
+        // SAFETY: it is an instruction; LLVM answers null where there is no location.
+        unsafe { Node::some(LLVMInstructionGetDebugLoc(self.0)) }
+    }
+
     fn assert_instruction(self) {
         // SAFETY: the value is live.
         unsafe { assert!(!LLVMIsAInstruction(self.0).is_null()) }
@@ -293,6 +305,89 @@ impl<'m> Block<'m> {
         })
     }
 }
+
+impl<'m> Node<'m> {
+    fn some(node: LLVMMetadataRef) -> Option<Node<'m>> {
+        (!node.is_null()).then_some(Node(node, PhantomData))
+    }
+
+    fn kind(self) -> LLVMMetadataKind {
+        // SAFETY: the node is live.
+        unsafe { LLVMGetMetadataKind(self.0) }
+    }
+
+    /// Where the call is by which the code at a location was inlined.
+    pub fn inlined_at(self) -> Option<Node<'m>> {
+        assert!(matches!(
+            self.kind(),
+            LLVMMetadataKind::LLVMDILocationMetadataKind
+        ));
+        // SAFETY: it is a location; LLVM answers null for code that was not inlined.
+        unsafe { Node::some(LLVMDILocationGetInlinedAt(self.0)) }
+    }
+
+    /// The function in the source that a location lies in.
+    pub fn subprogram(self, module: &'m Module) -> Option<Node<'m>> {
+        use LLVMMetadataKind::*;
+        assert!(matches!(self.kind(), LLVMDILocationMetadataKind));
+        // SAFETY: it is a location, which has a scope.
+        let mut scope = unsafe { Node::some(LLVMDILocationGetScope(self.0)) };
+        while let Some(block) = scope {
+            match block.kind() {
+                LLVMDISubprogramMetadataKind => break,
+                LLVMDILexicalBlockMetadataKind | LLVMDILexicalBlockFileMetadataKind => {
+                    scope = block.operand(SCOPE, module);
+                }
+                _ => return None,
+            }
+        }
+        scope
+    }
+
+    /// The symbol of a function in the source: what it is called where it has no other.
+    pub fn symbol(self, module: &'m Module) -> Option<String> {
+        assert!(matches!(
+            self.kind(),
+            LLVMMetadataKind::LLVMDISubprogramMetadataKind
+        ));
+        let linkage = self
+            .operand(LINKAGE_NAME, module)
+            .and_then(|n| n.text(module));
+        linkage.or_else(|| self.operand(NAME, module)?.text(module))
+    }
+
+    fn operand(self, index: usize, module: &'m Module) -> Option<Node<'m>> {
+        // SAFETY: node, module and context are live. As a value, a node has as many operands as LLVM says, which
+        // it writes to room for as many; one that is absent is null, all others are metadata here, as values.
+        unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let value = LLVMMetadataAsValue(context, self.0);
+            let count = LLVMGetMDNodeNumOperands(value) as usize;
+            let mut operands = vec![std::ptr::null_mut(); count];
+            LLVMGetMDNodeOperands(value, operands.as_mut_ptr());
+            let operand = *operands.get(index)?;
+            (!operand.is_null()).then(|| Node(LLVMValueAsMetadata(operand), PhantomData))
+        }
+    }
+
+    fn text(self, module: &'m Module) -> Option<String> {
+        let mut length = 0;
+        // SAFETY: all are live; LLVM answers null for what is no string, and else `length` bytes, copied at once.
+        unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let text = LLVMGetMDString(LLVMMetadataAsValue(context, self.0), &mut length);
+            (!text.is_null()).then(|| {
+                let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length as usize);
+                String::from_utf8_lossy(bytes).into_owned()
+            })
+        }
+    }
+}
+
+/// The operands that LLVM 19 keeps the scope of a lexical block, and the names of a function, in.
+const SCOPE: usize = 1;
+const NAME: usize = 2;
+const LINKAGE_NAME: usize = 3;
 
 /// Where LLVM keeps the attributes of a function as a whole.
 const FUNCTION: u32 = LLVMAttributeFunctionIndex;
