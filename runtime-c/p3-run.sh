@@ -136,6 +136,7 @@ run() {
     for k in $P3_COPIES; do reset "$k"; done
     input run/stdin
     prepare
+    trap stale EXIT
     # shellcheck disable=SC2046,SC2086 # numbers
     "$1" --no-print-directory $(printf 'p3-run-%s ' $P3_COPIES) </dev/null || exit
     rmdir "$P3_RAW" 2>/dev/null
@@ -287,7 +288,7 @@ unlike() {
     if fixed_time; then
         echo "it depends on more than its input, as on its process id, on addresses, on threads or on files outside"
     else
-        echo "if it reads the time, FIXED_TIME=1 gives all the same"
+        echo "if it reads the time, FIXED_TIME=1 gives all of them the same times"
     fi
 }
 
@@ -321,6 +322,17 @@ conclude() {
     "$P3_PROF" merge -m manifest.json -o "$P3_PROFILE" $(for k in $P3_COPIES; do echo "$(folder "$k")/raw"; done)
 }
 
+# Says so where the merged profile is of an earlier run than the one that copies have ended since.
+stale() {
+    [ -e "$P3_PROFILE" ] || return 0
+    for k in $P3_COPIES; do
+        ended=$(find "$(folder "$k")/status" -newer "$P3_PROFILE" 2>/dev/null)
+        [ -n "$ended" ] || continue
+        say "$P3_PROFILE is of an earlier run: what ran since is not merged"
+        return 0
+    done
+}
+
 have_prof() {
     command -v "$P3_PROF" >/dev/null || fail "$P3_PROF not found: set P3_PROF to its path"
 }
@@ -330,12 +342,14 @@ merge() {
     lock_folder -x
     whole
     dry && return
+    trap stale EXIT
     conclude
 }
 
 report() {
     have_prof
     dry && return
+    stale
     # shellcheck disable=SC2086 # no word or two
     "$P3_PROF" show "$P3_PROFILE" ${P3_TOP:+--top "$P3_TOP"}
 }

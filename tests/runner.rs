@@ -181,6 +181,39 @@ fn copies_that_differ_are_found() {
     assert!(!dir.path().join("out/profile.p3prof").exists());
 }
 
+/// A run that is not merged leaves the profile of an earlier one: whoever reads it next is told.
+#[test]
+fn profiles_of_earlier_runs_are_said_to_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let out = rewritten(
+        "int main(int argc, char **argv) { return argc - 1; }",
+        "2",
+        dir,
+    );
+    let old = "p3: profile.p3prof is of an earlier run: what ran since is not merged\n";
+    let fails = |arguments: &[&str]| {
+        let (ok, said) = make(dir, arguments);
+        assert!(!ok, "{said}");
+        said
+    };
+    assert!(!fails(&["run", "ARGS=x"]).contains("earlier run"));
+    let merged = |arguments: &[&str]| {
+        let (ok, said) = make(dir, arguments);
+        assert!(ok && !said.contains("earlier run"), "{said}");
+    };
+    merged(&["run"]);
+    merged(&["report"]);
+    let before = std::fs::read(out.join("profile.p3prof")).unwrap();
+    assert!(fails(&["run", "ARGS=x"]).contains(old));
+    assert!(fails(&["merge"]).contains(old));
+    let (ok, said) = make(dir, &["report"]);
+    assert!(ok && said.contains(old), "{said}");
+    assert_eq!(std::fs::read(out.join("profile.p3prof")).unwrap(), before);
+    merged(&["run", "ARGS=x", "ALLOW_STATUS=1"]);
+    merged(&["report"]);
+}
+
 /// What `show` counts of the function `work`: paths that ran through it.
 fn work(profile: &Path) -> u64 {
     let mut show = Command::new(PROF);
@@ -368,7 +401,7 @@ fn a_fixed_clock_makes_copies_alike() {
     let dir = dir.path();
     let out = rewritten(CLOCKS, "3", dir);
     let (ok, said) = make(dir, &["-j2", "run"]);
-    let hint = "p3: if it reads the time, FIXED_TIME=1 gives all the same; COMPARE=none merges all the same\n";
+    let hint = "p3: if it reads the time, FIXED_TIME=1 gives all of them the same times; COMPARE=none merges all the same\n";
     assert!(
         !ok && said.contains("differ in their stdout") && said.contains(hint),
         "{said}"

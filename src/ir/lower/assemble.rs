@@ -153,7 +153,7 @@ fn defined_twice(first: &Input, second: &Input, name: &str) -> Error {
     Error::load(
         &second.path,
         format!("defines {name}, as {} does", first.path.display()),
-        "give the modules of one program only",
+        "give the modules of one program only, or what its linker chooses of them (lld: -Wl,--lto-emit-llvm)",
     )
 }
 
