@@ -20,8 +20,8 @@ pub struct Local {
     pub origins: Vec<EdgeId>,
     /// The edges of the paths of interest, if not all are.
     pub interesting: Option<FixedBitSet>,
-    /// Ids of `dag`'s paths: Ball–Larus, or dense ones for iterations where there are too many for an array; those of
-    /// PSPP for a subset.
+    /// Ids of `dag`'s paths: dense ones for iterations where there are too many for an array; else Ball–Larus ids, or
+    /// for a subset those of PSPP.
     pub numbering: Numbering,
     /// Expected executions of `dag`'s edges.
     pub weights: Weights,
@@ -39,12 +39,11 @@ impl Local {
         let dag = Dag::from_cfg(&versions.cfg, &versions.path_ends(cfg, &paths.cuts)?);
         let origins = versions.dag_origins(&dag, &paths.dag);
         let interesting = edges.map(|set| versions_of(set, &origins));
+        let all = all(&dag, &versions.regions(&dag, cfg.len()))?;
         let numbering = match &interesting {
-            Some(set) => {
-                ball_larus(&dag)?; // PSPP's ids are no larger
-                pspp(&dag, set)
-            }
-            None => all(&dag, &versions.regions(&dag, cfg.len()))?,
+            // Dense ids are worth more than fewer labels: foreign paths keep theirs, which nobody asks for.
+            Some(set) if all.window().is_none() => pspp(&dag, set),
+            _ => all,
         };
         let weights = if paths.measured {
             split_weights(&dag, &origins, paths)
@@ -86,9 +85,14 @@ impl Local {
         path
     }
 
-    /// The canonical id of the path with local id `id`; `None` when there is none.
+    /// The canonical id of the path with local id `id`; `None` when there is none, or none of interest.
     pub fn canonical(&self, paths: &FunctionPaths, id: u64) -> Option<PathId> {
         let edges = self.numbering.decode(&self.dag, id)?;
+        if let Some(set) = &self.interesting
+            && !edges.iter().all(|e| set.contains(e.index()))
+        {
+            return None;
+        }
         Some(paths.numbering.id(&self.origin(&edges)))
     }
 
