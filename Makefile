@@ -12,7 +12,7 @@ VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v 
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests'
-	@echo 'make lint     formatting and clippy'
+	@echo 'make lint     formatting, clippy, links of the documentation'
 	@echo 'make corpus   profile bzip2, lua and sqlite3 from Debian sources, check the profiles (minutes)'
 	@echo 'make fuzz     random programs and damaged files for SECONDS (default 600)'
 	@echo 'make peers    LLVM tests and csmith programs (SAMPLE and CSMITH of them, JOBS at a time) through every scheme'
@@ -42,6 +42,7 @@ test: setup-tests
 lint:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps
 
 corpus: build
 	sh tools/corpus.sh

@@ -2,7 +2,7 @@
 //!
 //! An old manifest is removed before anything else is touched, every file appears by rename, and
 //! the new manifest comes last. A folder that is not ours is refused, and in one that is, only what its
-//! list ([`list`]) names is deleted. Symbolic links inside are not followed.
+//! list (`list`) names is deleted. Symbolic links inside are not followed.
 
 mod list;
 

@@ -6,7 +6,7 @@ use crate::ir::{Block, Cfg, Terminator};
 use proptest::prelude::*;
 
 /// Makes a CFG from the successors of each block; terminators follow from their number.
-pub fn cfg(succs: &[&[u32]]) -> Cfg {
+pub(crate) fn cfg(succs: &[&[u32]]) -> Cfg {
     Cfg {
         blocks: succs
             .iter()
@@ -38,7 +38,7 @@ fn block(succs: impl Iterator<Item = u32>, may_leave: bool) -> Block {
 /// Any CFG of up to `max` blocks: parallel edges, self loops, irreducible parts, unreachable
 /// blocks, endless loops and deep nests all occur. LLVM's rule that nothing branches to the
 /// entry block holds.
-pub fn any_cfg(max: usize) -> impl Strategy<Value = Cfg> {
+pub(crate) fn any_cfg(max: usize) -> impl Strategy<Value = Cfg> {
     (1..=max).prop_flat_map(|n| {
         let hop = prop_oneof![4 => Just(1i64), 3 => 1..4i64, 2 => -4..0i64, 1 => -64..64i64];
         let degree = prop_oneof![2 => Just(0usize), 4 => Just(1), 8 => Just(2), 2 => 3..6usize];
@@ -69,7 +69,7 @@ pub fn any_cfg(max: usize) -> impl Strategy<Value = Cfg> {
 }
 
 /// The retreating edges by definition: the target is on the stack of a recursive search.
-pub fn retreating(cfg: &Cfg) -> Vec<CfgEdge> {
+pub(crate) fn retreating(cfg: &Cfg) -> Vec<CfgEdge> {
     fn visit(cfg: &Cfg, b: BlockId, state: &mut [u8], found: &mut Vec<CfgEdge>) {
         state[b.index()] = 1;
         for (i, &s) in cfg.block(b).succs.iter().enumerate() {
@@ -92,7 +92,7 @@ pub fn retreating(cfg: &Cfg) -> Vec<CfgEdge> {
 
 /// What one activation did: the edges it took, and the block it returned from, if it did.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub(crate) struct Walk {
     /// The edges in order.
     pub edges: Vec<CfgEdge>,
     /// The exit block; `None` when the activation was abandoned.
@@ -102,7 +102,7 @@ pub struct Walk {
 /// Walks from the entry, choosing successors by `choices` until they run out; an activation
 /// that has not returned by then is abandoned in the last block that control may leave in its
 /// middle. `None` when there was no such block.
-pub fn walk(cfg: &Cfg, choices: &[u8]) -> Option<Walk> {
+pub(crate) fn walk(cfg: &Cfg, choices: &[u8]) -> Option<Walk> {
     let mut at = BlockId(0);
     let mut edges = Vec::new();
     let mut may_leave = cfg.block(at).may_leave.then_some(0);
@@ -129,7 +129,7 @@ pub fn walk(cfg: &Cfg, choices: &[u8]) -> Option<Walk> {
 }
 
 /// The complete paths of a walk, split by definition at the edges in `ends` (sorted).
-pub fn paths_of(cfg: &Cfg, walk: &Walk, ends: &[CfgEdge]) -> Vec<Path> {
+pub(crate) fn paths_of(cfg: &Cfg, walk: &Walk, ends: &[CfgEdge]) -> Vec<Path> {
     let fresh = |start, at| Path {
         start,
         blocks: vec![at],

@@ -93,9 +93,10 @@ fn stable(seeds: &[u64]) -> Vec<u64> {
         };
         behaviour(&["-O0"]) == behaviour(&["-O2"])
     };
-    match alike(seeds) {
-        true => seeds.to_vec(),
-        false => seeds.iter().copied().filter(|&s| alike(&[s])).collect(),
+    if alike(seeds) {
+        seeds.to_vec()
+    } else {
+        seeds.iter().copied().filter(|&s| alike(&[s])).collect()
     }
 }
 
@@ -111,12 +112,13 @@ fn fail(seeds: &[u64], round: usize, problem: &str) -> ! {
         .iter()
         .flat_map(|&s| (1..12).map(move |blocks| smaller(s, blocks)));
     let failing: Vec<u64> = seeds.iter().copied().filter(|s| fails(s)).collect();
-    let smallest = match failing.is_empty() {
-        true => reduced.into_iter().find(|s| fails(s)),
-        false => failing
+    let smallest = if failing.is_empty() {
+        reduced.into_iter().find(|s| fails(s))
+    } else {
+        failing
             .iter()
             .flat_map(|&s| (1..20).map(move |b| smaller(s, b)))
-            .find(|s| fails(s)),
+            .find(|s| fails(s))
     };
     match smallest.or(failing.first().copied()) {
         Some(seed) => panic!(

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The program under test.
-pub const REWRITE: &str = env!("CARGO_BIN_EXE_p3-rewrite");
+pub(crate) const REWRITE: &str = env!("CARGO_BIN_EXE_p3-rewrite");
 /// Its companion.
-pub const PROF: &str = env!("CARGO_BIN_EXE_p3-prof");
+pub(crate) const PROF: &str = env!("CARGO_BIN_EXE_p3-prof");
 
 /// One variant: a name and the executables of its copies.
-pub struct Variant {
+pub(crate) struct Variant {
     pub name: String,
     pub copies: Vec<PathBuf>,
     /// What decodes its profile.
@@ -32,7 +32,7 @@ const SCHEMES: [(&str, u32, bool); 9] = [
 ];
 
 /// The name of a variant in tables and in the JSON.
-pub fn variant_name(scheme: &str, k: u32, trained: bool) -> String {
+pub(crate) fn variant_name(scheme: &str, k: u32, trained: bool) -> String {
     match (scheme, trained) {
         ("sbl", _) => scheme.into(),
         (_, false) => format!("{scheme} {k}"),
@@ -41,7 +41,7 @@ pub fn variant_name(scheme: &str, k: u32, trained: bool) -> String {
 }
 
 /// A variant of one executable that leaves no profile of ours.
-pub fn single(name: &str, exe: PathBuf) -> Variant {
+pub(crate) fn single(name: &str, exe: PathBuf) -> Variant {
     Variant {
         name: name.into(),
         copies: vec![exe],
@@ -50,7 +50,7 @@ pub fn single(name: &str, exe: PathBuf) -> Variant {
 }
 
 /// A variant of one executable, and what decodes its profile.
-pub fn variant(name: &str, exe: PathBuf, manifest: PathBuf) -> Variant {
+pub(crate) fn variant(name: &str, exe: PathBuf, manifest: PathBuf) -> Variant {
     Variant {
         manifest: Some(manifest),
         ..single(name, exe)
@@ -58,7 +58,7 @@ pub fn variant(name: &str, exe: PathBuf, manifest: PathBuf) -> Variant {
 }
 
 /// Builds all variants of the program in `program` below `out`; executables side by side.
-pub fn variants(program: &Path, runtime: &[PathBuf], out: &Path) -> Result<Vec<Variant>> {
+pub(crate) fn variants(program: &Path, runtime: &[PathBuf], out: &Path) -> Result<Vec<Variant>> {
     std::fs::create_dir_all(out)?;
     let bitcode = program.join("prog.bc");
     let (native, edge) = (out.join("native.exe"), out.join("edge.exe"));
@@ -131,7 +131,7 @@ fn train(program: &Path, sbl: &Variant, out: &Path) -> Result<PathBuf> {
 }
 
 /// Merges the raw profiles in `raw`.
-pub fn merge(variant: &Variant, raw: &Path, merged: &Path) -> Result<()> {
+pub(crate) fn merge(variant: &Variant, raw: &Path, merged: &Path) -> Result<()> {
     let manifest = variant.manifest.as_ref().context("it has a manifest")?;
     let mut merge = Command::new(PROF);
     merge
@@ -150,7 +150,7 @@ fn link_all(program: &Path, links: Vec<Link>) -> Result<()> {
 }
 
 /// The C runtime, compiled.
-pub fn runtime(out: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn runtime(out: &Path) -> Result<Vec<PathBuf>> {
     let mut objects = Vec::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime-c");
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
@@ -172,7 +172,7 @@ pub fn runtime(out: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Runs a command that must succeed.
-pub fn run(command: &mut Command) -> Result<()> {
+pub(crate) fn run(command: &mut Command) -> Result<()> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.with_context(|| format!("{command:?}"))?;
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -181,7 +181,7 @@ pub fn run(command: &mut Command) -> Result<()> {
 }
 
 /// What a command prints.
-pub fn output(program: &str, arguments: &[&str]) -> Result<Vec<u8>> {
+pub(crate) fn output(program: &str, arguments: &[&str]) -> Result<Vec<u8>> {
     let output = Command::new(program).args(arguments).output();
     let output = output.with_context(|| program.to_string())?;
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Measures all programs in `folder/prog` that are not in the results yet.
-pub fn all(folder: &Path, out: &Path, rounds: usize, only: &[String]) -> Result<()> {
+pub(crate) fn all(folder: &Path, out: &Path, rounds: usize, only: &[String]) -> Result<()> {
     let runtime = runtime(out)?;
     for (name, program) in programs(folder, only)? {
         let mut results = Results::load(out)?;

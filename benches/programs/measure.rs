@@ -10,7 +10,13 @@ use std::process::Command;
 use std::sync::Mutex;
 
 /// Measures all programs in `folder/prog` that are not in the results yet.
-pub fn all(folder: &Path, out: &Path, rounds: usize, only: &[String], train: bool) -> Result<()> {
+pub(crate) fn all(
+    folder: &Path,
+    out: &Path,
+    rounds: usize,
+    only: &[String],
+    train: bool,
+) -> Result<()> {
     let runtime = build::runtime(out)?;
     let workload = if train { "run-train.sh" } else { "run.sh" };
     for (name, program) in programs(folder, only)? {
@@ -31,7 +37,7 @@ pub fn all(folder: &Path, out: &Path, rounds: usize, only: &[String], train: boo
 }
 
 /// Names and folders of programs, sorted.
-pub fn programs(folder: &Path, only: &[String]) -> Result<Vec<(String, PathBuf)>> {
+pub(crate) fn programs(folder: &Path, only: &[String]) -> Result<Vec<(String, PathBuf)>> {
     let mut programs = Vec::new();
     for entry in std::fs::read_dir(folder.join("prog"))? {
         let path = entry?.path();
@@ -63,10 +69,10 @@ fn measure(script: &Path, variants: &[Variant], here: &Path, rounds: usize) -> R
 }
 
 /// By name of the variant: its copies, medians over their runs.
-pub type Runs = BTreeMap<String, Vec<Run>>;
+pub(crate) type Runs = BTreeMap<String, Vec<Run>>;
 
 /// Runs every copy of every variant so often, interleaved; which print other things than the first variant.
-pub fn run_all(
+pub(crate) fn run_all(
     script: &Path,
     variants: &[Variant],
     here: &Path,

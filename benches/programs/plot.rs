@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::path::Path;
 
 /// One bar of every program.
-pub struct Series {
+pub(crate) struct Series {
     pub name: String,
     /// By program, the average last.
     pub values: Vec<f64>,
@@ -22,7 +22,7 @@ const COLORS: [RGBColor; 6] = [
 ];
 
 /// Draws percentages by program.
-pub fn bars(file: &Path, title: &str, programs: &[String], series: &[Series]) -> Result<()> {
+pub(crate) fn bars(file: &Path, title: &str, programs: &[String], series: &[Series]) -> Result<()> {
     let values = || series.iter().flat_map(|s| s.values.iter().copied());
     let top = values().fold(10.0, f64::max) * 1.45; // room for the legend
     let bottom = values().fold(0.0, f64::min).max(-20.0) * 1.08;

@@ -10,7 +10,7 @@ use std::path::Path;
 const KS: [u32; 3] = [2, 4, 8];
 
 /// Writes the report of the results in `out`, and puts the JSON beside it.
-pub fn write(out: &Path) -> Result<()> {
+pub(crate) fn write(out: &Path) -> Result<()> {
     let results = Results::load(out)?;
     ensure!(
         !results.programs.is_empty(),

@@ -10,7 +10,7 @@ use wait4::Wait4;
 
 /// Everything that was measured.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Results {
+pub(crate) struct Results {
     pub machine: String,
     pub date: String,
     pub programs: BTreeMap<String, Program>,
@@ -21,7 +21,7 @@ pub struct Results {
 
 /// One program.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Program {
+pub(crate) struct Program {
     /// Which input it ran on.
     pub workload: String,
     pub rounds: usize,
@@ -39,7 +39,7 @@ pub struct Program {
 
 /// One executable, medians over its runs.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
-pub struct Run {
+pub(crate) struct Run {
     /// Seconds.
     pub wall: f64,
     /// Seconds of user and system time.
@@ -54,7 +54,7 @@ pub struct Run {
 
 /// Edge profiling of one program, and the program rebuilt with profiles of its training input.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Edges {
+pub(crate) struct Edges {
     pub rounds: usize,
     /// `native` and, with profiling added, `llvm` (edges), `edge` and `sbl` (paths); `plain` from the front end's
     /// output and, with a profile, `annotated`, `proftext` and `pgo` (LLVM's own).
@@ -66,14 +66,14 @@ pub struct Edges {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Hits {
+pub(crate) struct Hits {
     pub labels: Vec<u64>,
     pub probes: Vec<u64>,
 }
 
 /// Rewriting one module.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Rewriting {
+pub(crate) struct Rewriting {
     pub bytes: u64,
     pub blocks: u64,
     /// `opt -passes=pgo-instr-gen,instrprof`.
@@ -84,7 +84,7 @@ pub struct Rewriting {
 
 /// Medians.
 #[derive(Debug, Default, Clone, Copy, Serialize, Deserialize)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// Seconds.
     pub wall: f64,
     /// Seconds of user and system time.
@@ -95,7 +95,7 @@ pub struct Cost {
 
 impl Cost {
     /// Runs a command to its end; how it ended is the caller's business.
-    pub fn of(command: &mut Command) -> Result<(Cost, ExitStatus)> {
+    pub(crate) fn of(command: &mut Command) -> Result<(Cost, ExitStatus)> {
         let start = Instant::now();
         let child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn();
         let used = child.with_context(|| format!("{command:?}"))?.wait4()?;
@@ -108,7 +108,7 @@ impl Cost {
     }
 
     /// The median of each figure.
-    pub fn median(costs: &[Cost]) -> Cost {
+    pub(crate) fn median(costs: &[Cost]) -> Cost {
         let times = |f: fn(&Cost) -> f64| costs.iter().map(f).collect::<Vec<_>>();
         let memories: Vec<u64> = costs.iter().map(|c| c.memory).collect();
         Cost {
@@ -121,7 +121,7 @@ impl Cost {
 
 impl Results {
     /// What was measured before, if anything.
-    pub fn load(out: &Path) -> Result<Results> {
+    pub(crate) fn load(out: &Path) -> Result<Results> {
         let file = out.join("results.json");
         if !file.exists() {
             return Ok(Results::default());
@@ -131,7 +131,7 @@ impl Results {
     }
 
     /// Keeps it, with the machine and the day.
-    pub fn store(&mut self, out: &Path) -> Result<()> {
+    pub(crate) fn store(&mut self, out: &Path) -> Result<()> {
         self.machine = machine();
         self.date = String::from_utf8(crate::build::output("date", &["-u", "+%Y-%m-%d"])?)?
             .trim()

@@ -19,7 +19,7 @@ const SYNTHETIC: [(&str, usize, usize); 4] = [
 ];
 
 /// Measures all programs in `folder/prog`, without debug information too, and synthetic modules.
-pub fn all(folder: &Path, out: &Path, rounds: usize, only: &[String]) -> Result<()> {
+pub(crate) fn all(folder: &Path, out: &Path, rounds: usize, only: &[String]) -> Result<()> {
     let here = out.join("rewriting");
     std::fs::create_dir_all(&here)?;
     let mut modules: Vec<(String, PathBuf)> = Vec::new();

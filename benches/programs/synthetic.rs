@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Writes a module of `blocks` blocks, in functions of about `each`.
-pub fn write(file: &Path, blocks: usize, each: usize) -> Result<()> {
+pub(crate) fn write(file: &Path, blocks: usize, each: usize) -> Result<()> {
     let mut text = String::from("declare i32 @get()\n");
     for f in 0..blocks.div_ceil(each) {
         function(&mut text, f, each.min(blocks - f * each))?;

@@ -158,9 +158,10 @@ impl<'a> Flow<'a> {
     /// Settles the only unknown edge `e` of `v`; the vertex at its other end.
     fn settle(&mut self, v: u32, e: EdgeId) -> Option<u32> {
         let (from, to) = ends(self.dag, e);
-        let (count, w) = match from == v {
-            true => (self.surplus[v as usize], to),
-            false => (self.surplus[v as usize].checked_neg()?, from),
+        let (count, w) = if from == v {
+            (self.surplus[v as usize], to)
+        } else {
+            (self.surplus[v as usize].checked_neg()?, from)
         };
         self.know(e, count)?;
         for end in [v, w] {

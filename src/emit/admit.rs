@@ -10,7 +10,7 @@ use inkwell::module::Module;
 use rayon::prelude::*;
 
 /// What the names of all that a rewritten module adds begin with.
-pub const PREFIX: &str = "__p3_";
+pub(super) const PREFIX: &str = "__p3_";
 /// What the triples of devices begin with: their code is run by a program for another machine, and has no
 /// constructors, files or processes.
 const DEVICES: [&str; 6] = ["amdgcn", "r600", "nvptx", "spir", "dxil", "bpf"];
@@ -127,7 +127,7 @@ fn rejected(input: &Input, message: &str) -> Error {
 }
 
 /// The first thing that the verifier says, and of what it says it.
-pub fn complaint(message: &str) -> String {
+pub(super) fn complaint(message: &str) -> String {
     let lines: Vec<&str> = message.lines().take(2).map(str::trim).collect();
     lines.join(" ")
 }

@@ -85,9 +85,10 @@ pub fn annotate(
 }
 
 fn written(module: &Module, text: bool) -> Vec<u8> {
-    match text {
-        true => module.print_to_string().to_bytes().to_vec(),
-        false => module.write_bitcode_to_memory().as_slice().to_vec(),
+    if text {
+        module.print_to_string().to_bytes().to_vec()
+    } else {
+        module.write_bitcode_to_memory().as_slice().to_vec()
     }
 }
 

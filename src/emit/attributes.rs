@@ -108,7 +108,7 @@ impl Affected {
 
 /// Drops what is false from definitions, declarations and call sites of module number `id`.
 /// O(instructions).
-pub fn correct(module: &Module, id: usize, affected: &Affected) {
+pub(super) fn correct(module: &Module, id: usize, affected: &Affected) {
     if affected.is_empty() {
         return;
     }

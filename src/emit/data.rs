@@ -18,13 +18,13 @@ const ABI: u32 = 3;
 /// The number of levels of a table.
 const LEVELS: u32 = 12;
 /// The number of slots that a table's cache holds, as a power of two.
-pub const CACHE_BITS: u64 = 10;
+pub(super) const CACHE_BITS: u64 = 10;
 /// An id is cached at the upper bits of its product with this.
-pub const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(super) const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Where one function counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(super) struct Place {
     /// The slot of id 0 among the module's counters, if some ids are counted in an array.
     pub array: Option<u64>,
     /// The number of its hash table in the module, if some ids are counted in one.
@@ -32,7 +32,7 @@ pub struct Place {
 }
 
 /// The globals of a rewritten module.
-pub struct Data<'ctx> {
+pub(super) struct Data<'ctx> {
     counters: Option<GlobalValue<'ctx>>,
     /// The hash tables, and what one is. How large that is depends on the target's pointers.
     tables: Option<(GlobalValue<'ctx>, StructType<'ctx>)>,
@@ -55,7 +55,7 @@ pub struct Data<'ctx> {
 
 impl<'ctx> Data<'ctx> {
     /// Declares counters and tables for all plans of the job.
-    pub fn declare(context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) -> Self {
+    pub(super) fn declare(context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) -> Self {
         let layout = Layout::new(job.plans.iter().map(|(_, p)| *p), job.count_hits);
         let mut data = Data {
             counters: None,
@@ -140,22 +140,22 @@ impl<'ctx> Data<'ctx> {
     }
 
     /// The counter of entries of the job's `i`-th plan, if it counts them.
-    pub fn entry_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
+    pub(super) fn entry_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
         self.entries[i].map(|slot| self.counter(slot))
     }
 
     /// The counter of executed probes of the job's `i`-th plan, if it counts them.
-    pub fn hit_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
+    pub(super) fn hit_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
         self.hits[i].map(|slot| self.counter(slot))
     }
 
     /// Where the job's `i`-th plan counts.
-    pub fn table(&self, i: usize) -> Place {
+    pub(super) fn table(&self, i: usize) -> Place {
         self.places[i]
     }
 
     /// The address of slot `slot` of the counters.
-    pub fn counter(&self, slot: u64) -> PointerValue<'ctx> {
+    pub(super) fn counter(&self, slot: u64) -> PointerValue<'ctx> {
         let base = self
             .counters
             .expect("an array plan has counters")
@@ -164,30 +164,30 @@ impl<'ctx> Data<'ctx> {
     }
 
     /// The slot that takes increments which must not count.
-    pub fn trash(&self) -> PointerValue<'ctx> {
+    pub(super) fn trash(&self) -> PointerValue<'ctx> {
         self.counter(self.slots)
     }
 
     /// The address of hash table `index`.
-    pub fn hash_table(&self, index: u64) -> PointerValue<'ctx> {
+    pub(super) fn hash_table(&self, index: u64) -> PointerValue<'ctx> {
         let (tables, table) = self.tables.expect("a hash plan has tables");
         let index = self.i64.const_int(index, false);
         sys::const_element(tables.as_pointer_value(), table, index)
     }
 
     /// Whether counts in hash tables are inlined, and look ids up in a cache first.
-    pub fn is_cached(&self) -> bool {
+    pub(super) fn is_cached(&self) -> bool {
         !self.calls
     }
 
     /// The cache of hash table `index`: an array of distances from the table.
-    pub fn cache(&self, index: u64) -> PointerValue<'ctx> {
+    pub(super) fn cache(&self, index: u64) -> PointerValue<'ctx> {
         let base = self.caches.expect("inlined").as_pointer_value();
         sys::const_address(base, self.i64.const_int(index << (CACHE_BITS + 3), false))
     }
 
     /// The runtime's function that finds the slot of an id and caches it.
-    pub fn find_function(
+    pub(super) fn find_function(
         &self,
         context: &'ctx Context,
         module: &Module<'ctx>,
@@ -198,7 +198,7 @@ impl<'ctx> Data<'ctx> {
     }
 
     /// The runtime's function that counts an id in a hash table.
-    pub fn count_function(
+    pub(super) fn count_function(
         &self,
         context: &'ctx Context,
         module: &Module<'ctx>,
@@ -213,7 +213,7 @@ impl<'ctx> Data<'ctx> {
     }
 
     /// The runtime's function that increments a counter.
-    pub fn add_function(
+    pub(super) fn add_function(
         &self,
         context: &'ctx Context,
         module: &Module<'ctx>,
@@ -227,7 +227,7 @@ impl<'ctx> Data<'ctx> {
     }
 
     /// Describes everything to the runtime, and registers it in a constructor.
-    pub fn register(&self, context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) {
+    pub(super) fn register(&self, context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) {
         let functions = self.describe_functions(context, module, job);
         let description = self.describe_module(context, module, job, functions);
         let ctor = constructor(context, module, description);
@@ -372,7 +372,7 @@ fn pointer(context: &Context) -> PointerType<'_> {
 }
 
 /// Declares a function of the runtime, which never unwinds.
-pub fn runtime_function<'ctx>(
+pub(super) fn runtime_function<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     name: &str,

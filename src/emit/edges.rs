@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Where the code of an edge goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot<'ctx> {
+pub(super) enum Spot<'ctx> {
     /// To the end of the source block, before the terminator: computations without effect, or
     /// the only way out.
     Source,
@@ -27,7 +27,7 @@ pub enum Spot<'ctx> {
 }
 
 /// The spots of all edges of one function that have code.
-pub struct Spots<'ctx> {
+pub(super) struct Spots<'ctx> {
     /// By edge.
     pub spots: BTreeMap<CfgEdge, Spot<'ctx>>,
     /// The in-edges of each block, those from unreachable blocks included.
@@ -36,7 +36,7 @@ pub struct Spots<'ctx> {
 
 /// Decides on the spots and splits what must be split. Code that `branches` gets blocks of its own wherever an edge
 /// can be split. O(V + E + entries of φs in targets).
-pub fn split<'ctx>(
+pub(super) fn split<'ctx>(
     context: &'ctx Context,
     blocks: &[BasicBlock<'ctx>],
     cfg: &Cfg,
@@ -54,9 +54,10 @@ pub fn split<'ctx>(
         let to = cfg.block(edge.block).succs[edge.succ as usize];
         let counts = Op::any_counts(&code.ops);
         let can_split = cfg.block(edge.block).terminator.can_split(edge.succ);
-        let choice = match branches(&code.ops) && can_split {
-            true => Choice::Own,
-            false => choose(cfg, edge, &ins[to.index()], counts, &mut parallel),
+        let choice = if branches(&code.ops) && can_split {
+            Choice::Own
+        } else {
+            choose(cfg, edge, &ins[to.index()], counts, &mut parallel)
         };
         let spot = match choice {
             Choice::Source => Spot::Source,

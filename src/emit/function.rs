@@ -21,7 +21,7 @@ use inkwell::values::{BasicValue, FunctionValue, IntValue, PhiValue, PointerValu
 use std::collections::{BTreeSet, HashMap};
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
-pub fn instrument<'ctx>(
+pub(super) fn instrument<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     function: FunctionValue<'ctx>,

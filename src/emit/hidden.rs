@@ -20,7 +20,7 @@ const SINGLE: &[&str] = &[
 const DEFINING: &[&str] = &[".macro", ".equiv", ".eqv", ".symver"];
 
 /// The blocks of `module` of which there is something to say, ascending. O(instructions).
-pub fn find(module: &Module) -> Vec<Hidden> {
+pub(super) fn find(module: &Module) -> Vec<Hidden> {
     let kinds = ["noduplicate", "returns_twice"].map(sys::attribute);
     let mut found = Vec::new();
     let definitions = sys::functions(module).filter(|f| f.is_definition());

@@ -21,7 +21,7 @@ thread_local! {
 }
 
 /// A context whose warnings are kept for [`warnings`], and whose errors are those that its functions return.
-pub fn context() -> Context {
+pub(super) fn context() -> Context {
     set_up();
     let context = Context::create();
     // SAFETY: the context is live, and the handler needs no data.
@@ -33,12 +33,12 @@ pub fn context() -> Context {
 }
 
 /// What LLVM warned of on this thread since this was last asked, a line each.
-pub fn warnings() -> Vec<String> {
+pub(super) fn warnings() -> Vec<String> {
     WARNINGS.take()
 }
 
 /// Says which input this thread is reading: a fatal error that follows names it.
-pub fn reading(path: &Path) {
+pub(super) fn reading(path: &Path) {
     READING.set(Some(path.to_path_buf()));
 }
 

@@ -9,7 +9,7 @@ use inkwell::values::InstructionValue;
 const CALLBR_LANDING: &str = "llvm.callbr.landingpad";
 
 /// The first instruction before which code may go: behind φs and the landing pad.
-pub fn first_point(block: BasicBlock) -> InstructionValue {
+pub(super) fn first_point(block: BasicBlock) -> InstructionValue {
     skip(block, |i| {
         use LLVMOpcode::*;
         match sys::opcode(i) {
@@ -21,7 +21,7 @@ pub fn first_point(block: BasicBlock) -> InstructionValue {
 }
 
 /// The same for an entry block, whose allocas stay together.
-pub fn entry_point(block: BasicBlock) -> InstructionValue {
+pub(super) fn entry_point(block: BasicBlock) -> InstructionValue {
     skip(block, |i| {
         matches!(sys::opcode(i), LLVMOpcode::LLVMAlloca | LLVMOpcode::LLVMPHI)
     })
@@ -40,7 +40,7 @@ fn skip(block: BasicBlock, pass: impl Fn(InstructionValue) -> bool) -> Instructi
 /// Where a path that ends in `block` (without successors) is counted: before the terminator;
 /// before a `musttail` call or a deoptimization, which nothing but `ret` may follow; in a block that ends in
 /// `unreachable` before the last call, which is the one that does not return.
-pub fn exit_point(block: BasicBlock) -> InstructionValue {
+pub(super) fn exit_point(block: BasicBlock) -> InstructionValue {
     let end = terminator(block);
     let before = std::iter::successors(end.get_previous_instruction(), |i| {
         i.get_previous_instruction()
@@ -75,6 +75,6 @@ fn leaves(i: InstructionValue) -> bool {
 }
 
 /// The terminator of a block.
-pub fn terminator(block: BasicBlock) -> InstructionValue {
+pub(super) fn terminator(block: BasicBlock) -> InstructionValue {
     block.get_terminator().expect("a block has a terminator")
 }

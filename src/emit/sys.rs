@@ -31,18 +31,20 @@ fn is_definition(f: FunctionValue) -> bool {
 }
 
 /// The functions of a module that have a body, in order: the ordinals of the loader's view.
-pub fn definitions<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = FunctionValue<'ctx>> {
+pub(super) fn definitions<'ctx>(
+    module: &Module<'ctx>,
+) -> impl Iterator<Item = FunctionValue<'ctx>> {
     module.get_functions().filter(|f| is_definition(*f))
 }
 
 /// The number of successors of a terminator.
-pub fn successor_count(terminator: InstructionValue) -> u32 {
+pub(super) fn successor_count(terminator: InstructionValue) -> u32 {
     // SAFETY: the caller got it from `BasicBlock::get_terminator`.
     unsafe { LLVMGetNumSuccessors(terminator.as_value_ref()) }
 }
 
 /// Successor `i` of a terminator.
-pub fn successor<'ctx>(terminator: InstructionValue<'ctx>, i: u32) -> BasicBlock<'ctx> {
+pub(super) fn successor<'ctx>(terminator: InstructionValue<'ctx>, i: u32) -> BasicBlock<'ctx> {
     assert!(i < successor_count(terminator));
     // SAFETY: `i` is in range; a successor is a block of the same function.
     let block = unsafe { BasicBlock::new(LLVMGetSuccessor(terminator.as_value_ref(), i)) };
@@ -50,7 +52,7 @@ pub fn successor<'ctx>(terminator: InstructionValue<'ctx>, i: u32) -> BasicBlock
 }
 
 /// Stands before an instruction and the debug records that belong to it, and takes its location.
-pub fn position_before<'ctx>(builder: &Builder<'ctx>, at: InstructionValue<'ctx>) {
+pub(super) fn position_before<'ctx>(builder: &Builder<'ctx>, at: InstructionValue<'ctx>) {
     // Tells inkwell that the builder is positioned.
     builder.position_before(&at);
     // SAFETY: `at` is a live instruction in a block.
@@ -60,20 +62,20 @@ pub fn position_before<'ctx>(builder: &Builder<'ctx>, at: InstructionValue<'ctx>
 }
 
 /// Redirects successor `i` of a terminator. φs are the caller's business.
-pub fn set_successor(terminator: InstructionValue, i: u32, to: BasicBlock) {
+pub(super) fn set_successor(terminator: InstructionValue, i: u32, to: BasicBlock) {
     assert!(i < successor_count(terminator));
     // SAFETY: `i` is in range, both belong to one function.
     unsafe { LLVMSetSuccessor(terminator.as_value_ref(), i, to.as_mut_ptr()) }
 }
 
 /// The kind of an instruction.
-pub fn opcode(i: InstructionValue) -> LLVMOpcode {
+pub(super) fn opcode(i: InstructionValue) -> LLVMOpcode {
     // SAFETY: `i` is a live instruction.
     unsafe { LLVMGetInstructionOpcode(i.as_value_ref()) }
 }
 
 /// Whether a call is marked `musttail`.
-pub fn is_musttail(call: InstructionValue) -> bool {
+pub(super) fn is_musttail(call: InstructionValue) -> bool {
     opcode(call) == LLVMOpcode::LLVMCall
         // SAFETY: it is a call.
         && unsafe { LLVMGetTailCallKind(call.as_value_ref()) }
@@ -81,20 +83,20 @@ pub fn is_musttail(call: InstructionValue) -> bool {
 }
 
 /// Whether an instruction is a call site.
-pub fn is_call(i: InstructionValue) -> bool {
+pub(super) fn is_call(i: InstructionValue) -> bool {
     use LLVMOpcode::*;
     matches!(opcode(i), LLVMCall | LLVMInvoke | LLVMCallBr)
 }
 
 /// Whether a call site is inline assembly.
-pub fn calls_assembly(call: InstructionValue) -> bool {
+pub(super) fn calls_assembly(call: InstructionValue) -> bool {
     assert!(is_call(call));
     // SAFETY: it is a call site, whose called value is live.
     unsafe { !LLVMIsAInlineAsm(LLVMGetCalledValue(call.as_value_ref())).is_null() }
 }
 
 /// The name of the function that a call site calls directly.
-pub fn callee_name(call: InstructionValue) -> Option<String> {
+pub(super) fn callee_name(call: InstructionValue) -> Option<String> {
     assert!(is_call(call));
     // SAFETY: it is a call site; the called value is live, and names are copied at once.
     unsafe {
@@ -116,7 +118,7 @@ unsafe fn value_name(value: LLVMValueRef) -> String {
 }
 
 /// Whether a call may return a second time, as `setjmp` does.
-pub fn returns_twice(call: InstructionValue) -> bool {
+pub(super) fn returns_twice(call: InstructionValue) -> bool {
     assert!(is_call(call));
     let kind = Attribute::get_named_enum_kind_id("returns_twice");
     let index = AttributeLoc::Function.get_index();
@@ -130,7 +132,7 @@ pub fn returns_twice(call: InstructionValue) -> bool {
 }
 
 /// Drops an enum attribute of the function behind a call site.
-pub fn remove_call_attribute(call: InstructionValue, kind: u32) {
+pub(super) fn remove_call_attribute(call: InstructionValue, kind: u32) {
     assert!(is_call(call));
     // SAFETY: it is a call site; removing an absent attribute does nothing.
     unsafe {
@@ -156,7 +158,7 @@ impl Index for AttributeLoc {
 }
 
 /// The address of element `index` of an array of 64-bit integers.
-pub fn slot<'ctx>(
+pub(super) fn slot<'ctx>(
     builder: &Builder<'ctx>,
     base: PointerValue<'ctx>,
     index: IntValue<'ctx>,
@@ -167,7 +169,7 @@ pub fn slot<'ctx>(
 }
 
 /// The address `offset` bytes behind `base`, inside what `base` points to.
-pub fn field<'ctx>(
+pub(super) fn field<'ctx>(
     builder: &Builder<'ctx>,
     base: PointerValue<'ctx>,
     offset: IntValue<'ctx>,
@@ -179,7 +181,7 @@ pub fn field<'ctx>(
 
 /// Moves the terminator of `from`, which has no successors, to the empty block `to`; the builder then
 /// stands at the end of `from`. What debug records say about `from` stays there.
-pub fn move_terminator<'ctx>(
+pub(super) fn move_terminator<'ctx>(
     builder: &Builder<'ctx>,
     from: BasicBlock<'ctx>,
     to: BasicBlock<'ctx>,
@@ -202,14 +204,17 @@ pub fn move_terminator<'ctx>(
 }
 
 /// A constant address inside a global: byte-typed, so `offset` counts bytes.
-pub fn const_address<'ctx>(base: PointerValue<'ctx>, offset: IntValue<'ctx>) -> PointerValue<'ctx> {
+pub(super) fn const_address<'ctx>(
+    base: PointerValue<'ctx>,
+    offset: IntValue<'ctx>,
+) -> PointerValue<'ctx> {
     let byte = offset.get_type().get_context().i8_type();
     // SAFETY: the caller's offsets are inside the global that `base` is.
     unsafe { base.const_in_bounds_gep(byte, &[offset]) }
 }
 
 /// The constant address of element `index` of the array that begins at `base`.
-pub fn const_element<'ctx>(
+pub(super) fn const_element<'ctx>(
     base: PointerValue<'ctx>,
     element: impl BasicType<'ctx>,
     index: IntValue<'ctx>,
@@ -220,7 +225,7 @@ pub fn const_element<'ctx>(
 
 /// Replaces φ `old` by one whose incoming blocks are mapped, entry by entry, and which keeps
 /// name, position, fast-math flags and debug location.
-pub fn rebuild_phi<'ctx>(
+pub(super) fn rebuild_phi<'ctx>(
     builder: &Builder<'ctx>,
     old: InstructionValue<'ctx>,
     mut map: impl FnMut(BasicBlock<'ctx>) -> BasicBlock<'ctx>,
@@ -252,7 +257,7 @@ pub fn rebuild_phi<'ctx>(
 }
 
 /// The elements of a constant array, and the type of one.
-pub fn array_elements<'ctx>(array: ArrayValue<'ctx>) -> Vec<LLVMValueRef> {
+pub(super) fn array_elements<'ctx>(array: ArrayValue<'ctx>) -> Vec<LLVMValueRef> {
     // SAFETY: `array` is a live constant array; its operands are its elements.
     unsafe {
         let n = LLVMGetNumOperands(array.as_value_ref()) as u32;
@@ -263,7 +268,7 @@ pub fn array_elements<'ctx>(array: ArrayValue<'ctx>) -> Vec<LLVMValueRef> {
 }
 
 /// Makes `global` (an array with appending linkage) hold `elements`, each a constant of one type.
-pub fn replace_appending<'ctx>(
+pub(super) fn replace_appending<'ctx>(
     module: &Module<'ctx>,
     old: Option<GlobalValue<'ctx>>,
     name: &std::ffi::CStr,
@@ -286,7 +291,7 @@ pub fn replace_appending<'ctx>(
 }
 
 /// A φ without entries at the start of a block.
-pub fn phi_at_start<'ctx>(
+pub(super) fn phi_at_start<'ctx>(
     builder: &Builder<'ctx>,
     block: BasicBlock<'ctx>,
     ty: impl BasicType<'ctx>,
@@ -301,7 +306,7 @@ pub fn phi_at_start<'ctx>(
 
 /// Parses bitcode without the bodies of its functions, which stay to be read. `None` when LLVM
 /// cannot read it.
-pub fn parse_lazily<'ctx>(context: &'ctx Context, bytes: &[u8]) -> Option<Module<'ctx>> {
+pub(super) fn parse_lazily<'ctx>(context: &'ctx Context, bytes: &[u8]) -> Option<Module<'ctx>> {
     let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, "");
     let mut module = std::ptr::null_mut();
     // SAFETY: the buffer is live. It becomes the module's where that succeeds, and stays ours where
@@ -317,7 +322,7 @@ pub fn parse_lazily<'ctx>(context: &'ctx Context, bytes: &[u8]) -> Option<Module
 }
 
 /// Runs LLVM passes, named as for `opt -passes`, on a module; what LLVM says if it cannot.
-pub fn run_passes(module: &Module, passes: &str) -> Result<(), String> {
+pub(super) fn run_passes(module: &Module, passes: &str) -> Result<(), String> {
     let passes = std::ffi::CString::new(passes).expect("names hold no NUL");
     // SAFETY: module and options are live; no target machine is allowed; an error is ours to take the
     // message of, which is NUL-terminated and ours to free.
@@ -339,7 +344,7 @@ pub fn run_passes(module: &Module, passes: &str) -> Result<(), String> {
 }
 
 /// Operand `i` of a call, a constant integer.
-pub fn constant_operand(call: InstructionValue, i: u32) -> u64 {
+pub(super) fn constant_operand(call: InstructionValue, i: u32) -> u64 {
     assert!(is_call(call) && i < call.get_num_operands());
     // SAFETY: the operand exists; what is no constant integer is not read.
     unsafe {
@@ -350,7 +355,7 @@ pub fn constant_operand(call: InstructionValue, i: u32) -> u64 {
 }
 
 /// Operand `i` of a call, the address of a global that holds a string.
-pub fn string_operand(call: InstructionValue, i: u32) -> String {
+pub(super) fn string_operand(call: InstructionValue, i: u32) -> String {
     assert!(is_call(call) && i < call.get_num_operands());
     // SAFETY: the operand exists and is checked to be a global with a string in it; the bytes live as long as
     // that string and are copied at once.
@@ -367,7 +372,7 @@ pub fn string_operand(call: InstructionValue, i: u32) -> String {
 }
 
 /// What a metadata node holds.
-pub enum Meta<'a> {
+pub(super) enum Meta<'a> {
     /// A string.
     Text(&'a str),
     /// An `i32`.
@@ -381,7 +386,7 @@ pub enum Meta<'a> {
 }
 
 /// Says how often a terminator takes each of its successors, in the place of what it said.
-pub fn set_branch_weights(context: &Context, terminator: InstructionValue, weights: &[u32]) {
+pub(super) fn set_branch_weights(context: &Context, terminator: InstructionValue, weights: &[u32]) {
     assert_eq!(successor_count(terminator) as usize, weights.len());
     let weights = weights.iter().copied().map(Meta::I32);
     let node = std::iter::once(Meta::Text("branch_weights")).chain(weights);
@@ -389,7 +394,7 @@ pub fn set_branch_weights(context: &Context, terminator: InstructionValue, weigh
 }
 
 /// Makes `meta` the `!irr_loop` node of a terminator, in the place of what it had.
-pub fn set_header_weight(context: &Context, terminator: InstructionValue, meta: Meta) {
+pub(super) fn set_header_weight(context: &Context, terminator: InstructionValue, meta: Meta) {
     set_metadata(context, terminator, "irr_loop", meta);
 }
 
@@ -403,20 +408,20 @@ fn set_metadata(context: &Context, instruction: InstructionValue, kind: &str, me
 }
 
 /// Makes `meta` the `!prof` node of a function, in the place of what it had.
-pub fn set_function_profile(context: &Context, f: FunctionValue, meta: Meta) {
+pub(super) fn set_function_profile(context: &Context, f: FunctionValue, meta: Meta) {
     let (kind, node) = (context.get_kind_id("prof"), metadata(context, &meta));
     // SAFETY: the function is live and of this context, as is the node.
     unsafe { LLVMGlobalSetMetadata(f.as_value_ref(), kind, node) }
 }
 
 /// Whether a module has this flag.
-pub fn has_module_flag(module: &Module, name: &str) -> bool {
+pub(super) fn has_module_flag(module: &Module, name: &str) -> bool {
     // SAFETY: the module is live, and the name's length is said.
     unsafe { !LLVMGetModuleFlag(module.as_mut_ptr(), name.as_ptr().cast(), name.len()).is_null() }
 }
 
 /// Adds a flag to a module that lacks it; modules with different ones cannot be linked.
-pub fn add_module_flag(context: &Context, module: &Module, name: &str, meta: Meta) {
+pub(super) fn add_module_flag(context: &Context, module: &Module, name: &str, meta: Meta) {
     assert!(!has_module_flag(module, name));
     let behavior = LLVMModuleFlagBehavior::LLVMModuleFlagBehaviorError;
     // SAFETY: module and context are live and belong together, and the name's length is said.
@@ -450,7 +455,7 @@ fn metadata(context: &Context, meta: &Meta) -> LLVMMetadataRef {
 }
 
 /// A named thing of a module.
-pub struct Symbol {
+pub(super) struct Symbol {
     /// The raw value, a global of the module.
     value: LLVMValueRef,
     /// Its name; empty where it has none.
@@ -461,14 +466,14 @@ pub struct Symbol {
 
 impl Symbol {
     /// Gives it another name, to which LLVM adds a number should that be taken too.
-    pub fn rename(&self, name: &str) {
+    pub(super) fn rename(&self, name: &str) {
         // SAFETY: the value is a global of a live module; the name's length is said.
         unsafe { LLVMSetValueName2(self.value, name.as_ptr().cast(), name.len()) }
     }
 }
 
 /// The functions, variables, aliases and ifuncs of a module.
-pub fn symbols(module: &Module) -> Vec<Symbol> {
+pub(super) fn symbols(module: &Module) -> Vec<Symbol> {
     let raw = module.as_mut_ptr();
     // SAFETY: the module is live, and each list is walked by its own functions until it ends.
     let lists = unsafe {
@@ -507,7 +512,7 @@ fn symbol(value: LLVMValueRef) -> Symbol {
 }
 
 /// The version of debug information that a module says it has.
-pub fn debug_info_version(module: &Module) -> Option<u64> {
+pub(super) fn debug_info_version(module: &Module) -> Option<u64> {
     let name = "Debug Info Version";
     // SAFETY: module and context are live, and the name's length is said; a flag that is no integer is not read.
     unsafe {
@@ -523,7 +528,7 @@ pub fn debug_info_version(module: &Module) -> Option<u64> {
 }
 
 /// Removes debug information; whether there was any, but for what hangs on metadata of loops alone.
-pub fn strip_debug_info(module: &Module) -> bool {
+pub(super) fn strip_debug_info(module: &Module) -> bool {
     let raw = module.as_mut_ptr();
     // SAFETY: the module is live. LLVM forgets to say that it removed records; it does say so of calls.
     unsafe {

@@ -16,7 +16,7 @@ use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionValu
 /// `__p3_trace_block(frame, block)` in every reachable block, `__p3_trace_resume(frame, block)`
 /// behind every call that may return twice, and `__p3_trace_exit(frame)` where a path that ends
 /// there is complete.
-pub fn instrument<'ctx>(
+pub(super) fn instrument<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     function: FunctionValue<'ctx>,

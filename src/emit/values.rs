@@ -13,14 +13,14 @@ use inkwell::llvm_sys::prelude::*;
 
 /// A value: an instruction, or anything that instructions refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Value(LLVMValueRef);
+pub(super) struct Value(LLVMValueRef);
 
 /// An instruction in a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Inst(LLVMValueRef);
+pub(super) struct Inst(LLVMValueRef);
 
 /// The instructions of a block, in order.
-pub fn instructions(block: BasicBlock) -> Vec<Inst> {
+pub(super) fn instructions(block: BasicBlock) -> Vec<Inst> {
     let mut all = Vec::new();
     // SAFETY: the block is live, and so are its instructions.
     unsafe {
@@ -34,19 +34,20 @@ pub fn instructions(block: BasicBlock) -> Vec<Inst> {
 }
 
 /// A value that does not matter, of the type of `like`.
-pub fn poison(like: Value) -> Value {
+pub(super) fn poison(like: Value) -> Value {
     // SAFETY: `like` is live.
     Value(unsafe { LLVMGetPoison(LLVMTypeOf(like.0)) })
 }
 
 /// A φ without entries of the type of `like`, at the start of `block`.
-pub fn phi_before_all(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
+pub(super) fn phi_before_all(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
     // SAFETY: block and value are live; the block has a first instruction or is empty.
     unsafe {
         let first = LLVMGetFirstInstruction(block.as_mut_ptr());
-        match first.is_null() {
-            true => LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr()),
-            false => LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), first),
+        if first.is_null() {
+            LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr())
+        } else {
+            LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), first)
         }
         let phi = LLVMBuildPhi(builder.as_mut_ptr(), LLVMTypeOf(like.0), c"".as_ptr());
         LLVMInstructionSetDebugLoc(phi, std::ptr::null_mut());
@@ -55,7 +56,7 @@ pub fn phi_before_all(builder: &Builder, block: BasicBlock, like: Value) -> Inst
 }
 
 /// A φ without entries of the type of φ `old`, before it.
-pub fn phi_before(builder: &Builder, old: Inst) -> Inst {
+pub(super) fn phi_before(builder: &Builder, old: Inst) -> Inst {
     // SAFETY: `old` is live and in a block.
     unsafe {
         LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), old.0);
@@ -68,7 +69,7 @@ pub fn phi_before(builder: &Builder, old: Inst) -> Inst {
 }
 
 /// A φ without entries of the type of `like`, at the end of `block`, which has φs alone.
-pub fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
+pub(super) fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
     // SAFETY: block and value are live.
     unsafe {
         LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr());
@@ -79,23 +80,23 @@ pub fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
 
 impl Inst {
     /// Its result.
-    pub fn value(self) -> Value {
+    pub(super) fn value(self) -> Value {
         Value(self.0)
     }
 
     /// The kind.
-    pub fn opcode(self) -> LLVMOpcode {
+    pub(super) fn opcode(self) -> LLVMOpcode {
         // SAFETY: the instruction is live.
         unsafe { LLVMGetInstructionOpcode(self.0) }
     }
 
     /// Whether it is a φ.
-    pub fn is_phi(self) -> bool {
+    pub(super) fn is_phi(self) -> bool {
         self.opcode() == LLVMOpcode::LLVMPHI
     }
 
     /// The name of the function that it calls directly.
-    pub fn callee(self) -> Option<Vec<u8>> {
+    pub(super) fn callee(self) -> Option<Vec<u8>> {
         use LLVMOpcode::*;
         if !matches!(self.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr) {
             return None;
@@ -112,7 +113,7 @@ impl Inst {
     }
 
     /// A copy with the same operands and metadata, at the end of `block`. Debug records are not copied.
-    pub fn copy_to(self, builder: &Builder, block: BasicBlock) -> Inst {
+    pub(super) fn copy_to(self, builder: &Builder, block: BasicBlock) -> Inst {
         // SAFETY: instruction and block are live; the copy belongs to the block from here on.
         unsafe {
             let copy = LLVMInstructionClone(self.0);
@@ -125,13 +126,13 @@ impl Inst {
     }
 
     /// Drops metadata of this kind.
-    pub fn drop_metadata(self, kind: u32) {
+    pub(super) fn drop_metadata(self, kind: u32) {
         // SAFETY: the instruction is live; null takes the metadata away.
         unsafe { LLVMSetMetadata(self.0, kind, std::ptr::null_mut()) }
     }
 
     /// Its operands; those of a φ are its incoming values.
-    pub fn operands(self) -> Vec<Value> {
+    pub(super) fn operands(self) -> Vec<Value> {
         // SAFETY: the instruction is live, and indices are in range.
         unsafe {
             let n = LLVMGetNumOperands(self.0) as u32;
@@ -140,13 +141,13 @@ impl Inst {
     }
 
     /// Makes `value` operand `i`.
-    pub fn set_operand(self, i: usize, value: Value) {
+    pub(super) fn set_operand(self, i: usize, value: Value) {
         // SAFETY: both are live; `i` is the number of an operand of the same type.
         unsafe { LLVMSetOperand(self.0, i as u32, value.0) }
     }
 
     /// The entries of a φ.
-    pub fn incoming<'ctx>(self) -> Vec<(Value, BasicBlock<'ctx>)> {
+    pub(super) fn incoming<'ctx>(self) -> Vec<(Value, BasicBlock<'ctx>)> {
         assert!(self.is_phi());
         // SAFETY: it is a live φ; its incoming blocks are live blocks of its function.
         unsafe {
@@ -162,7 +163,7 @@ impl Inst {
     }
 
     /// Adds an entry to a φ.
-    pub fn add_incoming(self, value: Value, block: BasicBlock) {
+    pub(super) fn add_incoming(self, value: Value, block: BasicBlock) {
         assert!(self.is_phi());
         let (mut value, mut block) = (value.0, block.as_mut_ptr());
         // SAFETY: all are live and of one function, and the value has the φ's type.
@@ -170,7 +171,7 @@ impl Inst {
     }
 
     /// Gives φ `self` the name, fast-math flags and location of φ `old`.
-    pub fn look_like(self, old: Inst) {
+    pub(super) fn look_like(self, old: Inst) {
         // SAFETY: both are live φs of one type; the name is copied before it is given away.
         unsafe {
             if LLVMCanValueUseFastMathFlags(old.0) != 0 {
@@ -185,13 +186,13 @@ impl Inst {
     }
 
     /// Makes `by` the operand wherever the result is one.
-    pub fn replace_uses(self, by: Value) {
+    pub(super) fn replace_uses(self, by: Value) {
         // SAFETY: both are live and of one type.
         unsafe { LLVMReplaceAllUsesWith(self.0, by.0) }
     }
 
     /// The instructions that use the result, as often as they do.
-    pub fn users(self) -> Vec<Inst> {
+    pub(super) fn users(self) -> Vec<Inst> {
         let mut users = Vec::new();
         // SAFETY: the instruction is live; users of an instruction's result are instructions.
         unsafe {
@@ -208,7 +209,7 @@ impl Inst {
     ///
     /// # Panics
     /// When the result is used.
-    pub fn erase(self) {
+    pub(super) fn erase(self) {
         assert!(self.users().is_empty(), "it is used");
         // SAFETY: it is live and unused; the caller gives the handle up.
         unsafe { LLVMInstructionEraseFromParent(self.0) }

@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Makes the blocks of `function`, whose control flow is `cfg`, those of `versions`; returns them in order. New ones stand
 /// at the end. Uses of values: O(uses · blocks) at worst, near-linear in practice.
-pub fn copy_blocks<'ctx>(
+pub(super) fn copy_blocks<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
     cfg: &Cfg,

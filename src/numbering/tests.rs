@@ -27,7 +27,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// All paths, by plain enumeration.
-pub fn enumerate(dag: &Dag) -> Vec<Vec<EdgeId>> {
+pub(crate) fn enumerate(dag: &Dag) -> Vec<Vec<EdgeId>> {
     fn visit(dag: &Dag, v: VertexId, path: &mut Vec<EdgeId>, all: &mut Vec<Vec<EdgeId>>) {
         if v == dag.exit() {
             return all.push(path.clone());

@@ -11,22 +11,22 @@ use std::io::Write;
 use std::path::{Component, Path};
 
 /// The list's name in the folder.
-pub const NAME: &str = ".p3-files";
+pub(super) const NAME: &str = ".p3-files";
 /// Its first line.
 const HEADER: &str =
     "# p3-files 1: made by p3-rewrite or by make here; nothing else is ever deleted";
 /// What a file is called until it is whole.
-pub const PART: &str = ".part";
+pub(super) const PART: &str = ".part";
 
 /// The list of a folder in the making: a journal that is sorted in the end.
-pub struct List {
+pub(super) struct List {
     file: File,
     names: BTreeSet<String>,
 }
 
 impl List {
     /// Starts a list with `names`, in place of an old one.
-    pub fn begin(folder: &Path, names: impl Iterator<Item = String>) -> Result<List> {
+    pub(super) fn begin(folder: &Path, names: impl Iterator<Item = String>) -> Result<List> {
         let names: BTreeSet<String> = names.collect();
         let path = folder.join(NAME);
         super::write_whole(&path, text(&names).as_bytes())?;
@@ -36,7 +36,7 @@ impl List {
     }
 
     /// Adds a name.
-    pub fn add(&mut self, name: &str) -> std::io::Result<()> {
+    pub(super) fn add(&mut self, name: &str) -> std::io::Result<()> {
         if self.names.insert(name.to_string()) {
             self.file.write_all(format!("{name}\n").as_bytes())?;
         }
@@ -44,7 +44,7 @@ impl List {
     }
 
     /// All of it, sorted: the same for every order in which the names came.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         text(&self.names)
     }
 }
@@ -57,7 +57,7 @@ fn text(names: &BTreeSet<String>) -> String {
 }
 
 /// The names in the list of `folder`; `None` when there is no list of ours.
-pub fn read(folder: &Path) -> Option<Vec<String>> {
+pub(super) fn read(folder: &Path) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(folder.join(NAME)).ok()?;
     let names = text.strip_prefix(HEADER)?.lines().skip(1);
     Some(names.map(str::to_string).collect())
@@ -65,7 +65,7 @@ pub fn read(folder: &Path) -> Option<Vec<String>> {
 
 /// Deletes the named files, what is left of them half-written, and folders that are then empty. Passes over names
 /// that lead out of `folder`, by `..` or by a symbolic link on the way. O(names).
-pub fn delete(folder: &Path, names: &[String]) -> Result<()> {
+pub(super) fn delete(folder: &Path, names: &[String]) -> Result<()> {
     let mut parents = BTreeSet::new();
     for name in names.iter().filter(|n| is_inside(n)) {
         if link_on_the_way(folder, name).is_some() {
@@ -115,7 +115,7 @@ pub fn is_inside(name: &str) -> bool {
 }
 
 /// The first symbolic link among the folders that lead from `folder` to `name`.
-pub fn link_on_the_way<'a>(folder: &Path, name: &'a str) -> Option<&'a Path> {
+pub(super) fn link_on_the_way<'a>(folder: &Path, name: &'a str) -> Option<&'a Path> {
     let above: Vec<&Path> = Path::new(name).ancestors().skip(1).collect();
     let is_link =
         |p: &Path| std::fs::symlink_metadata(folder.join(p)).is_ok_and(|m| m.is_symlink());

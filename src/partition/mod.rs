@@ -105,9 +105,10 @@ impl FunctionPaths {
     pub fn count_edges(&mut self, cfg: &Cfg) {
         let dag = &self.dag;
         let again = self.blocks(cfg).any(|b| b.returns_twice);
-        self.counted = Some(match again {
-            true => all_edges(dag),
-            false => counted_edges(dag, &self.weights, self.may_be_left(cfg)),
+        self.counted = Some(if again {
+            all_edges(dag)
+        } else {
+            counted_edges(dag, &self.weights, self.may_be_left(cfg))
         });
     }
 

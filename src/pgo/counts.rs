@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// The executions of everything in one body.
 #[derive(Clone, Debug)]
-pub struct Counts {
+pub(super) struct Counts {
     /// By block.
     blocks: Vec<u64>,
     /// By block, then successor.
@@ -27,17 +27,17 @@ pub struct Counts {
 
 impl Counts {
     /// How often the function was entered.
-    pub fn entry(&self) -> u64 {
+    pub(super) fn entry(&self) -> u64 {
         self.blocks[0]
     }
 
     /// How often its hottest block ran.
-    pub fn largest(&self) -> u64 {
+    pub(super) fn largest(&self) -> u64 {
         self.blocks.iter().copied().max().unwrap_or(0)
     }
 
     /// The blocks with a choice that ran, and how often each successor was taken.
-    pub fn branches(&self) -> Vec<(BlockId, Vec<u64>)> {
+    pub(super) fn branches(&self) -> Vec<(BlockId, Vec<u64>)> {
         let ran = |counts: &&Vec<u64>| counts.len() > 1 && counts.iter().any(|&n| n > 0);
         let blocks = self.edges.iter().enumerate().filter(|(_, c)| ran(c));
         blocks.map(|(i, c)| (BlockId::new(i), c.clone())).collect()
@@ -45,7 +45,7 @@ impl Counts {
 
     /// The entries of loops that have several, as far as `indirectbr` leads there, and how often they ran; nothing
     /// in a function that did not run.
-    pub fn headers(&self) -> Vec<(BlockId, u64)> {
+    pub(super) fn headers(&self) -> Vec<(BlockId, u64)> {
         let ran = self.blocks.iter().any(|&n| n > 0);
         let counted = self.entries.iter().map(|b| (*b, self.blocks[b.index()]));
         counted.filter(|_| ran).collect()
@@ -53,7 +53,7 @@ impl Counts {
 
     /// The values of LLVM's counters. Of a `select` no path tells anything: half of its block's count says
     /// neither.
-    pub fn counters(&self, f: &Instrumented) -> Vec<u64> {
+    pub(super) fn counters(&self, f: &Instrumented) -> Vec<u64> {
         let block = |b: &BlockId| self.blocks[b.index()];
         let edge = |e: &CfgEdge| self.edges[e.block.index()][e.succ as usize];
         let value = |counter: &Counter| match counter {
@@ -66,7 +66,7 @@ impl Counts {
 }
 
 /// The counts of modules.
-pub struct Joined {
+pub(super) struct Joined {
     /// By module, then ordinal of the definition; `None` where the profile has nothing to say.
     pub counts: Vec<Vec<Option<Counts>>>,
     /// The verdict on the profile, unless it is ok.
@@ -88,7 +88,7 @@ enum Found {
 ///
 /// # Errors
 /// Modules that cannot be read, and a profile that knows nothing of any.
-pub fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
+pub(super) fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
     let mut program = emit::load(inputs, &LoadOptions::default())?;
     take_names(&mut program.modules, &profile.manifest.modules);
     let index = Index::new(profile);
@@ -178,7 +178,7 @@ fn find(profile: &Profile, index: &Index, module: &Module, body: &FunctionBody) 
 
 impl Joined {
     /// What to tell the user.
-    pub fn warnings(&self) -> Vec<String> {
+    pub(super) fn warnings(&self) -> Vec<String> {
         let changed = "other control flow than when they were profiled, no counts";
         let uncertain = "left without an exit, counts of edges may be off: profile paths instead";
         let lists = [(&self.changed, changed), (&self.uncertain, uncertain)];

@@ -97,9 +97,10 @@ pub fn annotate(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Don
     let thresholds = Thresholds::new(&summary);
     let modules = program.inputs.par_iter().enumerate();
     let annotated = modules.map(|(i, input)| {
-        let path = match single {
-            true => out.to_path_buf(),
-            false => out.join(&input.name),
+        let path = if single {
+            out.to_path_buf()
+        } else {
+            out.join(&input.name)
         };
         let text = path.extension().is_some_and(|e| e == "ll");
         let functions = annotations(&program, i, &thresholds);

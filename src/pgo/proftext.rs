@@ -12,13 +12,13 @@ const VALUE_KINDS: [&str; 3] = [
 
 /// Whether the format can hold a name: a line of its own, which must not look like a comment or a flag. It has no
 /// way of quoting.
-pub fn holds(name: &str) -> bool {
+pub(super) fn holds(name: &str) -> bool {
     let begins = |c: char| !c.is_whitespace() && !"#:".contains(c);
     name.starts_with(begins) && !name.contains(char::is_control)
 }
 
 /// The records, in their order. Places where LLVM profiles values are listed without any.
-pub fn text(records: &[(&Instrumented, Vec<u64>)]) -> String {
+pub(super) fn text(records: &[(&Instrumented, Vec<u64>)]) -> String {
     let mut out = String::from("# IR level Instrumentation Flag\n:ir\n");
     for (f, counters) in records {
         let _ = write!(

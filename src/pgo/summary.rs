@@ -14,7 +14,7 @@ const HOT: u32 = 990_000;
 const COLD: u32 = 999_999;
 
 /// The summary of the counters of all functions. O(n log n).
-pub fn summary<'a>(functions: impl Iterator<Item = &'a [u64]>) -> Summary {
+pub(super) fn summary<'a>(functions: impl Iterator<Item = &'a [u64]>) -> Summary {
     let mut summary = Summary::default();
     let mut frequencies: BTreeMap<u64, u32> = BTreeMap::new();
     for counters in functions {
@@ -50,14 +50,14 @@ pub fn summary<'a>(functions: impl Iterator<Item = &'a [u64]>) -> Summary {
 }
 
 /// Counts from which on, and up to which, LLVM calls code hot and cold.
-pub struct Thresholds {
+pub(super) struct Thresholds {
     hot: u64,
     cold: u64,
 }
 
 impl Thresholds {
     /// The thresholds by a program's summary.
-    pub fn new(summary: &Summary) -> Thresholds {
+    pub(super) fn new(summary: &Summary) -> Thresholds {
         let least = |share| {
             let entry = summary.detailed.iter().find(|d| d.0 >= share);
             entry.map_or(0, |d| d.1)
@@ -69,12 +69,12 @@ impl Thresholds {
     }
 
     /// Whether code that ran so often is hot; nothing is in a program that did not run.
-    pub fn is_hot(&self, count: u64) -> bool {
+    pub(super) fn is_hot(&self, count: u64) -> bool {
         self.hot > 0 && count >= self.hot
     }
 
     /// Whether a function whose hottest block ran so often is cold.
-    pub fn is_cold(&self, count: u64) -> bool {
+    pub(super) fn is_cold(&self, count: u64) -> bool {
         self.hot > 0 && count <= self.cold
     }
 }

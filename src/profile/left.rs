@@ -105,7 +105,7 @@ pub struct Executed {
 
 impl Executed {
     /// From the counts of function `f`. Where the copies that profile it cannot be compared, since some are missing
-    /// or were killed, these stand as they are, and the verdict says so. O(V + E) for each of at most [`EACH`] starts.
+    /// or were killed, these stand as they are, and the verdict says so. O(V + E) for each of at most `EACH` starts.
     pub fn new(profile: &Profile, f: FuncId, structure: &Structure, flow: &Flow) -> Executed {
         let mut executed = Executed::exact(flow);
         let again = structure.cfg.blocks.iter().any(|b| b.returns_twice);

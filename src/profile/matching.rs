@@ -88,9 +88,12 @@ impl<'a> Index<'a> {
     pub fn find(&self, known: &Known) -> Match {
         let place = self.by_place.get(&(known.module, known.name));
         let alone = self.profile.manifest.modules.len() == 1;
-        let anywhere = || match known.local && !alone {
-            true => None,
-            false => self.by_name.get(known.name),
+        let anywhere = || {
+            if known.local && !alone {
+                None
+            } else {
+                self.by_name.get(known.name)
+            }
         };
         let Some(candidates) = place.or_else(anywhere) else {
             return Match::Unknown;

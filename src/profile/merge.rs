@@ -218,7 +218,7 @@ pub(super) struct Seen(HashMap<[u8; 16], PathBuf>);
 
 impl Seen {
     /// Refuses raw profiles that were read before: under another name, from a copy, or in a merged profile.
-    pub fn once(&mut self, sources: &[[u8; 16]], file: &Path) -> Result<()> {
+    pub(super) fn once(&mut self, sources: &[[u8; 16]], file: &Path) -> Result<()> {
         if let Some(first) = sources.iter().find_map(|s| self.0.get(s)) {
             let problem = format!("its counts were read before, from {}", first.display());
             return Err(Error::profile(file, problem, "name every run once"));

@@ -96,13 +96,14 @@ impl Profile {
 
     /// An error for a profile that has no paths.
     pub fn must_count_paths(&self) -> Result<()> {
-        match self.counts_edges() {
-            false => Ok(()),
-            true => Err(Error::profile(
+        if self.counts_edges() {
+            Err(Error::profile(
                 &self.path,
                 "it counts edges, not paths",
                 "show it with --edges, or profile paths",
-            )),
+            ))
+        } else {
+            Ok(())
         }
     }
 

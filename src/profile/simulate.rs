@@ -61,9 +61,12 @@ pub fn simulate(
     for &scheme in schemes {
         let counts_edges = scheme == Scheme::Edge;
         for (paths, cfg) in ground.paths.iter_mut().zip(&ground.cfgs) {
-            paths.iter_mut().for_each(|p| match counts_edges {
-                true => p.count_edges(cfg),
-                false => p.counted = None,
+            paths.iter_mut().for_each(|p| {
+                if counts_edges {
+                    p.count_edges(cfg)
+                } else {
+                    p.counted = None
+                }
             });
         }
         for &k in if scheme == Scheme::Sbl {

@@ -204,7 +204,7 @@ const PROGRAM: &str = "
     }";
 
 /// A profile of `PROGRAM` with these counts.
-pub fn profile(counts: Vec<(u64, u64)>) -> Profile {
+pub(crate) fn profile(counts: Vec<(u64, u64)>) -> Profile {
     static EMPTY: std::sync::OnceLock<Profile> = std::sync::OnceLock::new();
     let counts = vec![counts];
     Profile {
@@ -396,7 +396,7 @@ fn mutate(value: &mut serde_json::Value, choices: &mut dyn Iterator<Item = u32>)
 }
 
 /// Everything that commands do with a profile.
-pub fn use_profile(p: &Profile) {
+pub(crate) fn use_profile(p: &Profile) {
     use crate::profile::report::{Report, csv, edges, json, text};
     use clap::ValueEnum;
     if let Ok(report) = Report::new(p, &Selection::default()) {

@@ -20,7 +20,7 @@ use crate::profile::matching::Known;
 const TOLD: usize = 3;
 
 /// The program, its paths, and who profiles what.
-pub struct Analysis {
+pub(super) struct Analysis {
     /// The program.
     pub program: Program,
     /// By function; `None` where it is skipped.
@@ -39,7 +39,7 @@ pub struct Analysis {
 
 impl Analysis {
     /// Loads and analyses the inputs.
-    pub fn new(options: &Options, inputs: &[Input], clock: &mut Clock) -> Result<Analysis> {
+    pub(super) fn new(options: &Options, inputs: &[Input], clock: &mut Clock) -> Result<Analysis> {
         let chosen = LoadOptions {
             include: options.include.clone(),
             exclude: options.exclude.clone(),
@@ -86,7 +86,7 @@ impl Analysis {
     }
 
     /// The plan of one copy.
-    pub fn plan(&self, copy: CopyId) -> CopyPlan {
+    pub(super) fn plan(&self, copy: CopyId) -> CopyPlan {
         copy_plan(
             &functions(&self.program),
             &self.paths,
@@ -96,7 +96,7 @@ impl Analysis {
     }
 
     /// The functions that are not skipped.
-    pub fn profiled(&self) -> impl Iterator<Item = FuncId> + '_ {
+    pub(super) fn profiled(&self) -> impl Iterator<Item = FuncId> + '_ {
         let profiled = self.paths.iter().enumerate().filter(|(_, p)| p.is_some());
         profiled.map(|(i, _)| FuncId::new(i))
     }

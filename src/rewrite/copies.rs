@@ -19,7 +19,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
 /// What is needed to write any module of any copy.
-pub struct Copies<'a> {
+pub(super) struct Copies<'a> {
     options: &'a Options,
     /// The inputs.
     pub inputs: &'a [Input],
@@ -40,7 +40,7 @@ struct Insertion {
 
 impl<'a> Copies<'a> {
     /// Gets ready to write.
-    pub fn new(
+    pub(super) fn new(
         options: &'a Options,
         inputs: &'a [Input],
         analysis: Analysis,
@@ -62,7 +62,11 @@ impl<'a> Copies<'a> {
     }
 
     /// Writes every module of every copy: the first ones by the threads that are ahead.
-    pub fn write<'scope>(&'scope self, pool: &ThreadPool, ahead: Ahead<'scope, 'a>) -> Result<()> {
+    pub(super) fn write<'scope>(
+        &'scope self,
+        pool: &ThreadPool,
+        ahead: Ahead<'scope, 'a>,
+    ) -> Result<()> {
         let first = ahead.copies();
         let ahead = ahead.go_on(self);
         let rest = pool.install(|| {
@@ -85,7 +89,7 @@ impl<'a> Copies<'a> {
     }
 
     /// The plans by copy, if `--stats` or `--dump plan` asks for them.
-    pub fn plans(&self) -> Vec<CopyPlan> {
+    pub(super) fn plans(&self) -> Vec<CopyPlan> {
         let kept = self.kept.lock().expect("nothing panics while it is held");
         kept.values().cloned().collect()
     }
@@ -96,9 +100,10 @@ impl<'a> Copies<'a> {
             let mut kept = self.kept.lock().expect("nothing panics while it is held");
             kept.insert(copy, plan.clone());
         }
-        let counting: Vec<FuncId> = match self.options.trace {
-            true => self.analysis.profiled().collect(),
-            false => plan.functions.iter().map(|f| f.func).collect(),
+        let counting: Vec<FuncId> = if self.options.trace {
+            self.analysis.profiled().collect()
+        } else {
+            plan.functions.iter().map(|f| f.func).collect()
         };
         let affected = Affected::new(&self.analysis.program, &self.analysis.callers, counting);
         Insertion { plan, affected }
@@ -161,7 +166,7 @@ impl<'a> Copies<'a> {
 
 /// Threads that parse the only input module for the first copies while it is still being
 /// analysed. (With several modules, loading them keeps all cores busy.)
-pub struct Ahead<'scope, 'a> {
+pub(super) struct Ahead<'scope, 'a> {
     threads: Vec<Thread<'scope, 'a>>,
 }
 
@@ -172,7 +177,7 @@ type Thread<'scope, 'a> = (
 
 impl<'scope, 'a: 'scope> Ahead<'scope, 'a> {
     /// Starts them: as many as copies and cores allow, none for a single job.
-    pub fn start<'env>(
+    pub(super) fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         pool: &'scope ThreadPool,
         options: &Options,

@@ -9,7 +9,7 @@ use crate::output::{Folder, is_inside, write_whole};
 use crate::plan::CopyPlan;
 
 /// Writes what `--dump` asks for.
-pub fn write(
+pub(super) fn write(
     options: &Options,
     analysis: &Analysis,
     plans: &[CopyPlan],

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The sources of the C runtime.
-pub fn sources() -> Vec<PathBuf> {
+pub(crate) fn sources() -> Vec<PathBuf> {
     let folder = project("runtime-c").read_dir().unwrap();
     let mut files: Vec<PathBuf> = folder.map(|e| e.unwrap().path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "c"));
@@ -17,7 +17,7 @@ pub fn sources() -> Vec<PathBuf> {
 }
 
 /// Builds the driver with the runtime.
-pub fn driver(dir: &Path, flags: &[&str]) -> PathBuf {
+pub(crate) fn driver(dir: &Path, flags: &[&str]) -> PathBuf {
     let exe = dir.join("driver");
     let mut clang = Command::new(llvm("clang"));
     clang
@@ -33,7 +33,7 @@ pub fn driver(dir: &Path, flags: &[&str]) -> PathBuf {
 }
 
 /// Runs the driver in `dir`; the raw profiles it left, by name.
-pub fn drive(
+pub(crate) fn drive(
     exe: &Path,
     what: &str,
     pattern: Option<&str>,
@@ -66,7 +66,7 @@ pub fn drive(
 }
 
 /// The counts of the array (7) or the table (9).
-pub fn counts(raw: &Raw, function: u32) -> BTreeMap<u64, u64> {
+pub(crate) fn counts(raw: &Raw, function: u32) -> BTreeMap<u64, u64> {
     let f = raw.functions.get(&FuncId(function));
     f.map(|f| f.counts.clone()).unwrap_or_default()
 }

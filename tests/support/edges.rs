@@ -12,7 +12,7 @@ fn json(arguments: &[&str], file: &Path) -> serde_json::Value {
 }
 
 /// What a profile tells of one function.
-pub struct Counts {
+pub(crate) struct Counts {
     /// How many activations were left, so that counts of edges may be off.
     pub uncertain: u64,
     pub entry: u64,
@@ -23,7 +23,7 @@ pub struct Counts {
 }
 
 /// By module and function.
-pub fn edges(file: &Path) -> BTreeMap<(String, String), Counts> {
+pub(crate) fn edges(file: &Path) -> BTreeMap<(String, String), Counts> {
     let shown = json(&["show", "--edges", "--format", "json"], file);
     let number = |v: &serde_json::Value| v.as_u64().unwrap_or(0);
     let text = |v: &serde_json::Value| v.as_str().unwrap().to_string();
@@ -53,7 +53,7 @@ pub fn edges(file: &Path) -> BTreeMap<(String, String), Counts> {
 
 /// Compares entries of all functions, and edges where they are said to be certain; in how many they are not,
 /// or what is wrong.
-pub fn compare(profile: &Path, oracle: &Transitions) -> Result<usize, String> {
+pub(crate) fn compare(profile: &Path, oracle: &Transitions) -> Result<usize, String> {
     let mut uncertain = 0;
     for (function, counts) in edges(profile) {
         let (entries, taken) = oracle.get(&function).cloned().unwrap_or_default();
@@ -72,7 +72,7 @@ pub fn compare(profile: &Path, oracle: &Transitions) -> Result<usize, String> {
 }
 
 /// Whether every edge was taken as often as the profile of paths or edges allows; where not.
-pub fn within_bounds(profile: &Path, oracle: &Transitions) -> Result<(), String> {
+pub(crate) fn within_bounds(profile: &Path, oracle: &Transitions) -> Result<(), String> {
     for (function, counts) in edges(profile) {
         let (_, taken) = oracle.get(&function).cloned().unwrap_or_default();
         for (ends, (least, most)) in &counts.bounds {

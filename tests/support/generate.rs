@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A small generator of random numbers (xorshift64*).
-pub struct Random {
+pub(crate) struct Random {
     state: u64,
     /// Blocks of a function.
     limit: usize,
 }
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         Random {
             state,
@@ -23,7 +23,7 @@ impl Random {
     }
 
     /// Below `n`.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.state ^= self.state >> 12;
         self.state ^= self.state << 25;
         self.state ^= self.state >> 27;
@@ -49,12 +49,12 @@ declare void @__cxa_end_catch()
 
 /// The same seed with functions of at most `blocks` blocks (and landing pads): how a program that
 /// fails is made smaller.
-pub fn smaller(seed: u64, blocks: u64) -> u64 {
+pub(crate) fn smaller(seed: u64, blocks: u64) -> u64 {
     seed & ((1 << 56) - 1) | (blocks << 56)
 }
 
 /// One program: its functions are `pN_f0` (where it begins), `pN_f1`, ….
-pub fn program(number: usize, seed: u64) -> String {
+pub(crate) fn program(number: usize, seed: u64) -> String {
     let mut random = Random::new(seed);
     random.limit = if seed >> 56 == 0 {
         usize::MAX
@@ -76,7 +76,7 @@ fn main(numbers: &[usize]) -> String {
 }
 
 /// The programs with these seeds as a module.
-pub fn module(seeds: &[u64], dir: &Path) -> PathBuf {
+pub(crate) fn module(seeds: &[u64], dir: &Path) -> PathBuf {
     let numbers: Vec<usize> = (0..seeds.len()).collect();
     let programs = numbers.iter().map(|&n| program(n, seeds[n]));
     let text: String = [HEAD.to_string()]
@@ -95,7 +95,7 @@ pub fn module(seeds: &[u64], dir: &Path) -> PathBuf {
 }
 
 /// What the programs call, compiled.
-pub fn support_object(dir: &Path) -> PathBuf {
+pub(crate) fn support_object(dir: &Path) -> PathBuf {
     let object = dir.join("fuzz.o");
     let mut clang = Command::new(llvm("clang++"));
     run(clang

@@ -1,34 +1,34 @@
 //! What the integration tests share: compiling, rewriting, linking, running, merging.
 #![allow(dead_code)]
 
-pub mod driver;
-pub mod edges;
-pub mod generate;
-pub mod peers;
-pub mod trace;
+pub(crate) mod driver;
+pub(crate) mod edges;
+pub(crate) mod generate;
+pub(crate) mod peers;
+pub(crate) mod trace;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-pub const REWRITE: &str = env!("CARGO_BIN_EXE_p3-rewrite");
-pub const PROF: &str = env!("CARGO_BIN_EXE_p3-prof");
+pub(crate) const REWRITE: &str = env!("CARGO_BIN_EXE_p3-rewrite");
+pub(crate) const PROF: &str = env!("CARGO_BIN_EXE_p3-prof");
 
 /// A file of the project.
-pub fn project(path: &str) -> PathBuf {
+pub(crate) fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
 /// A tool of LLVM 19.
-pub fn llvm(tool: &str) -> PathBuf {
+pub(crate) fn llvm(tool: &str) -> PathBuf {
     let prefix = std::env::var("LLVM_SYS_191_PREFIX").unwrap_or("/usr/lib/llvm-19".into());
     Path::new(&prefix).join("bin").join(tool)
 }
 
 /// Runs a command that must succeed.
 #[track_caller]
-pub fn run(command: &mut Command) -> Output {
+pub(crate) fn run(command: &mut Command) -> Output {
     let output = command.stdin(Stdio::null()).output();
     let output = output.unwrap_or_else(|e| panic!("{command:?}: {e}"));
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -41,7 +41,7 @@ pub fn run(command: &mut Command) -> Output {
 }
 
 /// A test program: sources in `testdata/programs`, all modules of `NAME` or `NAME/*`.
-pub fn sources(name: &str) -> Vec<PathBuf> {
+pub(crate) fn sources(name: &str) -> Vec<PathBuf> {
     let folder = project("testdata/programs");
     let many = folder.join(name);
     if many.is_dir() {
@@ -63,7 +63,7 @@ pub fn sources(name: &str) -> Vec<PathBuf> {
 
 /// Compiles a program's sources to bitcode below `dir`; the modules.
 #[track_caller]
-pub fn compile(name: &str, flags: &[&str], dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn compile(name: &str, flags: &[&str], dir: &Path) -> Vec<PathBuf> {
     std::fs::create_dir_all(dir).unwrap();
     let compile = |source: &PathBuf| {
         let stem = source.file_stem().unwrap().to_str().unwrap();
@@ -92,7 +92,7 @@ pub fn compile(name: &str, flags: &[&str], dir: &Path) -> Vec<PathBuf> {
 
 /// Compiles a program, links and runs it as it is below `dir`: its modules, and what every copy must do.
 #[track_caller]
-pub fn original(
+pub(crate) fn original(
     name: &str,
     flags: &[&str],
     linking: &[&str],
@@ -106,7 +106,7 @@ pub fn original(
 }
 
 /// The compiled C runtime.
-pub fn runtime() -> &'static [PathBuf] {
+pub(crate) fn runtime() -> &'static [PathBuf] {
     static OBJECTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     OBJECTS.get_or_init(|| {
         let mut files: Vec<_> = project("runtime-c")
@@ -120,7 +120,7 @@ pub fn runtime() -> &'static [PathBuf] {
 }
 
 /// The compiled tracer of the trace oracle.
-pub fn tracer() -> &'static [PathBuf] {
+pub(crate) fn tracer() -> &'static [PathBuf] {
     static OBJECTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     OBJECTS.get_or_init(|| vec![object(&project("tests/support/tracer.c"))])
 }
@@ -140,7 +140,7 @@ fn object(file: &Path) -> PathBuf {
 
 /// Links modules and objects to an executable.
 #[track_caller]
-pub fn link(modules: &[PathBuf], objects: &[PathBuf], flags: &[&str], exe: &Path) {
+pub(crate) fn link(modules: &[PathBuf], objects: &[PathBuf], flags: &[&str], exe: &Path) {
     let mut clang = Command::new(llvm("clang++"));
     clang.args(flags).args(["-Wno-override-module", "-w"]);
     // With -x the languages of all files must be said.
@@ -153,13 +153,13 @@ pub fn link(modules: &[PathBuf], objects: &[PathBuf], flags: &[&str], exe: &Path
 
 /// What a program did: what it printed and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Behaviour {
+pub(crate) struct Behaviour {
     pub stdout: String,
     pub status: String,
 }
 
 /// Runs `exe` in `dir`, with raw profiles going to `dir/raw`.
-pub fn execute(exe: &Path, dir: &Path) -> Behaviour {
+pub(crate) fn execute(exe: &Path, dir: &Path) -> Behaviour {
     std::fs::create_dir_all(dir).unwrap();
     let output = Command::new(exe)
         .current_dir(dir)
@@ -182,7 +182,7 @@ pub fn execute(exe: &Path, dir: &Path) -> Behaviour {
 
 /// Runs p3-rewrite, which must succeed and need no PATH.
 #[track_caller]
-pub fn rewrite(modules: &[PathBuf], options: &[&str], out: &Path) {
+pub(crate) fn rewrite(modules: &[PathBuf], options: &[&str], out: &Path) {
     let mut command = Command::new(REWRITE);
     command
         .args(modules)
@@ -194,7 +194,7 @@ pub fn rewrite(modules: &[PathBuf], options: &[&str], out: &Path) {
 }
 
 /// The modules of one copy, by the manifest's order of names.
-pub fn copy_modules(modules: &[PathBuf], out: &Path, copy: u32) -> Vec<PathBuf> {
+pub(crate) fn copy_modules(modules: &[PathBuf], out: &Path, copy: u32) -> Vec<PathBuf> {
     let manifest = std::fs::read(out.join("manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
     let names = manifest["modules"].as_array().unwrap();
@@ -209,7 +209,7 @@ pub fn copy_modules(modules: &[PathBuf], out: &Path, copy: u32) -> Vec<PathBuf> 
 /// Rewrites into `copies`, links and runs each, checks that all behave as `expected`, merges
 /// their profiles, verifies; the merged profile.
 #[track_caller]
-pub fn profile(
+pub(crate) fn profile(
     modules: &[PathBuf],
     options: &[&str],
     copies: u32,
@@ -221,7 +221,7 @@ pub fn profile(
 }
 
 /// The same with more objects to link; what is wrong, if something is.
-pub fn profile_with(
+pub(crate) fn profile_with(
     modules: &[PathBuf],
     objects: &[PathBuf],
     options: &[&str],
@@ -261,7 +261,7 @@ pub fn profile_with(
 
 /// Merges what the copies in `dir` left in `dir/raw`, without a PATH; the merged profile.
 #[track_caller]
-pub fn merge(dir: &Path) -> PathBuf {
+pub(crate) fn merge(dir: &Path) -> PathBuf {
     let merged = dir.join("merged.p3prof");
     let mut merge = Command::new(PROF);
     merge.arg("merge").arg("-m").arg(dir.join("manifest.json"));
@@ -274,7 +274,7 @@ pub fn merge(dir: &Path) -> PathBuf {
 }
 
 /// Compiles C (or C++) source to a module.
-pub fn module(name: &str, source: &str, flags: &[&str], dir: &Path) -> PathBuf {
+pub(crate) fn module(name: &str, source: &str, flags: &[&str], dir: &Path) -> PathBuf {
     std::fs::create_dir_all(dir).unwrap();
     let file = dir.join(name);
     std::fs::write(&file, source).unwrap();
@@ -290,7 +290,7 @@ pub fn module(name: &str, source: &str, flags: &[&str], dir: &Path) -> PathBuf {
 }
 
 /// Counts by function name of paths that end at an exit.
-pub fn exits(profile: &Path) -> BTreeMap<String, u64> {
+pub(crate) fn exits(profile: &Path) -> BTreeMap<String, u64> {
     let mut sums = BTreeMap::new();
     for (key, n) in paths(profile) {
         if key.4 == "exit" {
@@ -301,10 +301,10 @@ pub fn exits(profile: &Path) -> BTreeMap<String, u64> {
 }
 
 /// A path as other programs see it: module, function, start, blocks, end, target of the back edge.
-pub type PathKey = (String, String, String, Vec<u32>, String, Option<u32>);
+pub(crate) type PathKey = (String, String, String, Vec<u32>, String, Option<u32>);
 
 /// All counts of a merged profile by `show --format json`. Paths along parallel edges are one.
-pub fn paths(profile: &Path) -> BTreeMap<PathKey, u64> {
+pub(crate) fn paths(profile: &Path) -> BTreeMap<PathKey, u64> {
     let shown = run(Command::new(PROF)
         .args(["show", "--format", "json"])
         .arg(profile));

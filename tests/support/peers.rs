@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The schemes, with the number of copies.
-pub const SCHEMES: [(&str, u32); 4] = [("p3", 2), ("sbl", 1), ("edge", 1), ("p3-weighted", 3)];
+pub(crate) const SCHEMES: [(&str, u32); 4] =
+    [("p3", 2), ("sbl", 1), ("edge", 1), ("p3-weighted", 3)];
 
 /// What was found out about one module.
 #[derive(Default)]
-pub struct Checked {
+pub(crate) struct Checked {
     /// Definitions by status: `exact`, `cut` or the reason for skipping. Under the first scheme.
     pub functions: BTreeMap<String, usize>,
     /// Whether `llc` compiles the module as it is.
@@ -26,14 +27,14 @@ pub struct Checked {
 }
 
 /// Whether LLVM's verifier accepts a module.
-pub fn accepted(module: &Path) -> bool {
+pub(crate) fn accepted(module: &Path) -> bool {
     let mut opt = Command::new(llvm("opt"));
     opt.args(["-passes=verify", "-disable-output"]).arg(module);
     said(&mut opt).is_ok()
 }
 
 /// Checks one accepted module; what is written goes below `dir`.
-pub fn check(module: &Path, dir: &Path) -> Checked {
+pub(crate) fn check(module: &Path, dir: &Path) -> Checked {
     let mut checked = Checked {
         compiles: compile(module).is_ok(),
         ..Checked::default()

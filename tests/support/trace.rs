@@ -26,7 +26,7 @@ struct Frame {
 }
 
 /// Counts the complete paths of the log `trace`.
-pub fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
+pub(crate) fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
     let manifest: Value = serde_json::from_slice(&std::fs::read(manifest).unwrap()).unwrap();
     let functions = functions(&manifest);
     let mut frames: BTreeMap<u64, Frame> = BTreeMap::new();
@@ -87,10 +87,10 @@ pub fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
 }
 
 /// By module and function: entries, and how often each block followed each other one.
-pub type Transitions = BTreeMap<(String, String), (u64, BTreeMap<(usize, usize), u64>)>;
+pub(crate) type Transitions = BTreeMap<(String, String), (u64, BTreeMap<(usize, usize), u64>)>;
 
 /// Counts entries and transitions of the log `trace`, those of activations that never end included.
-pub fn transitions(manifest: &Path, trace: &Path) -> Transitions {
+pub(crate) fn transitions(manifest: &Path, trace: &Path) -> Transitions {
     let manifest: Value = serde_json::from_slice(&std::fs::read(manifest).unwrap()).unwrap();
     let functions = functions(&manifest);
     let mut frames: HashMap<u64, (usize, Option<usize>)> = HashMap::new();

@@ -11,7 +11,7 @@ use regex::Regex;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-pub struct ExportArgs {
+pub(super) struct ExportArgs {
     /// A merged profile
     file: PathBuf,
     /// What to write
@@ -32,7 +32,7 @@ pub struct ExportArgs {
 }
 
 /// Writes the profile in the format that is asked for.
-pub fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
+pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     use export::Format::{Folded, Proftext};
     let options = [
         ("--weigh", args.weigh.is_some(), args.format == Folded),

@@ -24,13 +24,13 @@ const CAUSES: &str = "Copies that run alike cannot count this. Likely causes, an
 const NAMED: usize = 5;
 
 #[derive(Debug, Args)]
-pub struct VerifyArgs {
+pub(super) struct VerifyArgs {
     /// A merged profile
     file: PathBuf,
 }
 
 /// Checks the profile; with `--strict` anything but `ok` is a finding.
-pub fn run(args: &VerifyArgs, trust: Trust) -> Result<Outcome> {
+pub(super) fn run(args: &VerifyArgs, trust: Trust) -> Result<Outcome> {
     let profile = Profile::read(&args.file)?;
     let report = verify(&profile)?;
     let mut verdict = profile.verdict.clone();

@@ -1,7 +1,7 @@
 //! The loader on LLVM itself: a parsed module → [`ModuleView`]. It takes every module that LLVM reads.
 
-pub mod inlined;
-pub mod sys;
+pub(super) mod inlined;
+pub(super) mod sys;
 mod walk;
 
 use crate::index::BlockId;
@@ -17,7 +17,7 @@ use sys::{Block, Value};
 
 /// The view of a module. `against`: attributes that say not to profile a function, the first that it has
 /// counts.
-pub fn view<'m>(module: &'m Module, against: &[(&str, SkipReason)]) -> ModuleView<'m> {
+pub(super) fn view<'m>(module: &'m Module, against: &[(&str, SkipReason)]) -> ModuleView<'m> {
     let attributes = Attributes::new(against);
     let names = Names::new(module);
     let (defined, declared): (Vec<_>, Vec<_>) =

@@ -14,25 +14,25 @@ use std::marker::PhantomData;
 
 /// Anything that LLVM calls a value, of a module that lives for `'m` and does not change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Value<'m>(LLVMValueRef, PhantomData<&'m ()>);
+pub(crate) struct Value<'m>(LLVMValueRef, PhantomData<&'m ()>);
 
 /// A basic block of a function of such a module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Block<'m>(LLVMBasicBlockRef, PhantomData<&'m ()>);
+pub(crate) struct Block<'m>(LLVMBasicBlockRef, PhantomData<&'m ()>);
 
 /// A node of debug information of such a module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Node<'m>(LLVMMetadataRef, PhantomData<&'m ()>);
+pub(crate) struct Node<'m>(LLVMMetadataRef, PhantomData<&'m ()>);
 
 /// A function type: equal types are the same pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FunctionType(LLVMTypeRef);
+pub(crate) struct FunctionType(LLVMTypeRef);
 
 /// Follows one of LLVM's lists to its end.
 macro_rules! list {
     ($(#[$doc:meta])* $name:ident, $first:ident, $next:ident) => {
         $(#[$doc])*
-        pub fn $name<'m>(module: &'m Module) -> impl Iterator<Item = Value<'m>> + use<'m> {
+        pub(crate) fn $name<'m>(module: &'m Module) -> impl Iterator<Item = Value<'m>> + use<'m> {
             // SAFETY: the module is live and unchanged as long as it is borrowed, and so are its lists.
             let first = unsafe { Value::some($first(module.as_mut_ptr())) };
             // SAFETY: as above.
@@ -61,7 +61,7 @@ list!(
 /// Makes a method that asks LLVM whether a value is of a class.
 macro_rules! is {
     ($name:ident, $is:ident) => {
-        pub fn $name(self) -> bool {
+        pub(crate) fn $name(self) -> bool {
             // SAFETY: the value is live.
             unsafe { !$is(self.0).is_null() }
         }
@@ -80,7 +80,7 @@ impl<'m> Value<'m> {
     is!(is_assembly, LLVMIsAInlineAsm);
 
     /// The name; empty where there is none.
-    pub fn name(self) -> Cow<'m, str> {
+    pub(crate) fn name(self) -> Cow<'m, str> {
         let mut length = 0;
         // SAFETY: the value is live; the name is `length` bytes that live as long as the module does not
         // change.
@@ -92,7 +92,7 @@ impl<'m> Value<'m> {
     }
 
     /// The operands of an instruction or constant.
-    pub fn operands(self) -> impl Iterator<Item = Value<'m>> {
+    pub(crate) fn operands(self) -> impl Iterator<Item = Value<'m>> {
         // SAFETY: checked to be a user, as LLVM calls what has operands; indices are in range.
         let count = unsafe {
             assert!(!LLVMIsAUser(self.0).is_null());
@@ -103,7 +103,7 @@ impl<'m> Value<'m> {
     }
 
     /// The initialiser of a global variable.
-    pub fn initializer(self) -> Option<Value<'m>> {
+    pub(crate) fn initializer(self) -> Option<Value<'m>> {
         // SAFETY: LLVM answers null for what is no variable, or has none.
         unsafe {
             let variable = LLVMIsAGlobalVariable(self.0);
@@ -113,7 +113,7 @@ impl<'m> Value<'m> {
     }
 
     /// What an alias stands for.
-    pub fn aliasee(self) -> Value<'m> {
+    pub(crate) fn aliasee(self) -> Value<'m> {
         // SAFETY: checked to be an alias, which has an aliasee.
         unsafe {
             assert!(!LLVMIsAGlobalAlias(self.0).is_null());
@@ -122,7 +122,7 @@ impl<'m> Value<'m> {
     }
 
     /// What chooses the function behind an ifunc.
-    pub fn resolver(self) -> Value<'m> {
+    pub(crate) fn resolver(self) -> Value<'m> {
         // SAFETY: checked to be an ifunc, which has a resolver.
         unsafe {
             assert!(!LLVMIsAGlobalIFunc(self.0).is_null());
@@ -131,35 +131,35 @@ impl<'m> Value<'m> {
     }
 
     /// Whether a function has a body.
-    pub fn is_definition(self) -> bool {
+    pub(crate) fn is_definition(self) -> bool {
         assert!(self.is_function());
         // SAFETY: it is a function.
         unsafe { LLVMIsDeclaration(self.0) == 0 }
     }
 
     /// The linkage of a function.
-    pub fn linkage(self) -> LLVMLinkage {
+    pub(crate) fn linkage(self) -> LLVMLinkage {
         assert!(self.is_function());
         // SAFETY: it is a function.
         unsafe { LLVMGetLinkage(self.0) }
     }
 
     /// The type of a function.
-    pub fn function_type(self) -> FunctionType {
+    pub(crate) fn function_type(self) -> FunctionType {
         assert!(self.is_function());
         // SAFETY: it is a function.
         FunctionType(unsafe { LLVMGlobalGetValueType(self.0) })
     }
 
     /// Whether a function has an attribute ([`attribute`]).
-    pub fn has_attribute(self, kind: u32) -> bool {
+    pub(crate) fn has_attribute(self, kind: u32) -> bool {
         assert!(self.is_function());
         // SAFETY: it is a function.
         unsafe { !LLVMGetEnumAttributeAtIndex(self.0, FUNCTION, kind).is_null() }
     }
 
     /// The blocks of a function, the entry first.
-    pub fn blocks(self) -> impl Iterator<Item = Block<'m>> {
+    pub(crate) fn blocks(self) -> impl Iterator<Item = Block<'m>> {
         assert!(self.is_function());
         // SAFETY: it is a function; its list of blocks does not change.
         let first = unsafe { Block::some(LLVMGetFirstBasicBlock(self.0)) };
@@ -170,48 +170,48 @@ impl<'m> Value<'m> {
     }
 
     /// The kind of an instruction.
-    pub fn opcode(self) -> LLVMOpcode {
+    pub(crate) fn opcode(self) -> LLVMOpcode {
         self.assert_instruction();
         // SAFETY: it is an instruction.
         unsafe { LLVMGetInstructionOpcode(self.0) }
     }
 
     /// Whether an instruction is a call site.
-    pub fn is_call(self) -> bool {
+    pub(crate) fn is_call(self) -> bool {
         use LLVMOpcode::*;
         matches!(self.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr)
     }
 
     /// Who a call site calls.
-    pub fn callee(self) -> Value<'m> {
+    pub(crate) fn callee(self) -> Value<'m> {
         assert!(self.is_call());
         // SAFETY: it is a call site.
         Value(unsafe { LLVMGetCalledValue(self.0) }, PhantomData)
     }
 
     /// The type of the function that a call site calls.
-    pub fn callee_type(self) -> FunctionType {
+    pub(crate) fn callee_type(self) -> FunctionType {
         assert!(self.is_call());
         // SAFETY: it is a call site.
         FunctionType(unsafe { LLVMGetCalledFunctionType(self.0) })
     }
 
     /// The number of arguments of a call site: they are its first operands.
-    pub fn argument_count(self) -> usize {
+    pub(crate) fn argument_count(self) -> usize {
         assert!(self.is_call());
         // SAFETY: it is a call site.
         unsafe { LLVMGetNumArgOperands(self.0) as usize }
     }
 
     /// Whether a call site itself has an attribute ([`attribute`]).
-    pub fn has_call_attribute(self, kind: u32) -> bool {
+    pub(crate) fn has_call_attribute(self, kind: u32) -> bool {
         assert!(self.is_call());
         // SAFETY: it is a call site.
         unsafe { !LLVMGetCallSiteEnumAttribute(self.0, FUNCTION, kind).is_null() }
     }
 
     /// The text of inline assembly.
-    pub fn assembly(self) -> Cow<'m, str> {
+    pub(crate) fn assembly(self) -> Cow<'m, str> {
         assert!(self.is_assembly());
         let mut length = 0;
         // SAFETY: it is inline assembly; its text is `length` bytes that live as long as its context.
@@ -223,13 +223,13 @@ impl<'m> Value<'m> {
     }
 
     /// Whether the value is a token, which cannot be one of several at a φ.
-    pub fn is_token(self) -> bool {
+    pub(crate) fn is_token(self) -> bool {
         // SAFETY: the value is live, and so is its type.
         unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) == LLVMTypeKind::LLVMTokenTypeKind }
     }
 
     /// The instruction as text.
-    pub fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         self.assert_instruction();
         // SAFETY: the value is live; the text is NUL-terminated and ours to free.
         unsafe {
@@ -241,7 +241,7 @@ impl<'m> Value<'m> {
     }
 
     /// The successors of a terminator, in its order.
-    pub fn successors(self) -> impl Iterator<Item = Block<'m>> {
+    pub(crate) fn successors(self) -> impl Iterator<Item = Block<'m>> {
         // SAFETY: checked to be a terminator; indices are in range.
         let count = unsafe {
             assert!(!LLVMIsATerminatorInst(self.0).is_null());
@@ -252,7 +252,7 @@ impl<'m> Value<'m> {
     }
 
     /// The line, source file and folder that debug information gives an instruction or function.
-    pub fn location(self) -> Option<(u32, Cow<'m, str>, Option<Cow<'m, str>>)> {
+    pub(crate) fn location(self) -> Option<(u32, Cow<'m, str>, Option<Cow<'m, str>>)> {
         if !self.is_function() {
             self.assert_instruction();
         }
@@ -278,7 +278,7 @@ impl<'m> Value<'m> {
     }
 
     /// The location that debug information gives an instruction, with the calls that it was inlined through.
-    pub fn debug_location(self) -> Option<Node<'m>> {
+    pub(crate) fn debug_location(self) -> Option<Node<'m>> {
         self.assert_instruction();
         // SAFETY: it is an instruction; LLVM answers null where there is no location.
         unsafe { Node::some(LLVMInstructionGetDebugLoc(self.0)) }
@@ -296,7 +296,7 @@ impl<'m> Block<'m> {
     }
 
     /// The instructions, the terminator last.
-    pub fn instructions(self) -> impl Iterator<Item = Value<'m>> {
+    pub(crate) fn instructions(self) -> impl Iterator<Item = Value<'m>> {
         // SAFETY: the block is live; its list of instructions does not change.
         let first = unsafe { Value::some(LLVMGetFirstInstruction(self.0)) };
         // SAFETY: as above.
@@ -317,7 +317,7 @@ impl<'m> Node<'m> {
     }
 
     /// Where the call is by which the code at a location was inlined.
-    pub fn inlined_at(self) -> Option<Node<'m>> {
+    pub(crate) fn inlined_at(self) -> Option<Node<'m>> {
         assert!(matches!(
             self.kind(),
             LLVMMetadataKind::LLVMDILocationMetadataKind
@@ -327,7 +327,7 @@ impl<'m> Node<'m> {
     }
 
     /// The function in the source that a location lies in.
-    pub fn subprogram(self, module: &'m Module) -> Option<Node<'m>> {
+    pub(crate) fn subprogram(self, module: &'m Module) -> Option<Node<'m>> {
         use LLVMMetadataKind::*;
         assert!(matches!(self.kind(), LLVMDILocationMetadataKind));
         // SAFETY: it is a location, which has a scope.
@@ -345,7 +345,7 @@ impl<'m> Node<'m> {
     }
 
     /// The symbol of a function in the source: what it is called where it has no other.
-    pub fn symbol(self, module: &'m Module) -> Option<String> {
+    pub(crate) fn symbol(self, module: &'m Module) -> Option<String> {
         assert!(matches!(
             self.kind(),
             LLVMMetadataKind::LLVMDISubprogramMetadataKind
@@ -393,6 +393,6 @@ const LINKAGE_NAME: usize = 3;
 const FUNCTION: u32 = LLVMAttributeFunctionIndex;
 
 /// The number of an attribute.
-pub fn attribute(name: &str) -> u32 {
+pub(crate) fn attribute(name: &str) -> u32 {
     Attribute::get_named_enum_kind_id(name)
 }

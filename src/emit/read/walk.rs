@@ -8,7 +8,7 @@ use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// [`crate::ir::lower::view::ModuleView::taken`]. O(operands); a constant is visited once.
-pub fn address_taken(module: &Module) -> BTreeSet<String> {
+pub(super) fn address_taken(module: &Module) -> BTreeSet<String> {
     let mut walk = Walk::default();
     sys::variables(module)
         .filter_map(Value::initializer)
@@ -68,7 +68,7 @@ impl<'m> Walk<'m> {
 }
 
 /// [`crate::ir::lower::view::ModuleView::calls`], as the loader of llvm-ir has them.
-pub fn calls(module: &Module, names: &Names) -> Vec<(String, String)> {
+pub(super) fn calls(module: &Module, names: &Names) -> Vec<(String, String)> {
     let definitions = || sys::functions(module).filter(|f| f.is_definition());
     let unnamed = sys::functions(module).any(|f| f.name().is_empty());
     if unnamed || definitions().count() > MAX_FUNCTIONS {

@@ -40,7 +40,7 @@ const RETURN_TWICE: &[&str] = &["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp",
 
 /// Interned source files.
 #[derive(Default)]
-pub struct Files {
+pub(super) struct Files {
     /// By number.
     pub names: Vec<String>,
     numbers: HashMap<(Option<String>, String), u32>,
@@ -76,7 +76,7 @@ fn full_name(directory: Option<&str>, file: &str) -> String {
 }
 
 /// Whether a module that declares these functions needs the C++ runtime.
-pub fn is_cxx(declared: &[Cow<str>]) -> bool {
+pub(super) fn is_cxx(declared: &[Cow<str>]) -> bool {
     let runtime = |n: &str| n.starts_with("__cxa_") || n.starts_with("__gxx_personality");
     let library = |n: &str| n.starts_with("_ZS") || n.starts_with("_ZNS") || n.starts_with("_ZNKS");
     let operators = |n: &str| n.starts_with("_Zn") || n.starts_with("_Zd");
@@ -87,7 +87,7 @@ pub fn is_cxx(declared: &[Cow<str>]) -> bool {
 
 /// Lowers one definition. O(instructions). Direct callees are named, not resolved. `returning`:
 /// [`super::view::ModuleView::returning`].
-pub fn lower(
+pub(super) fn lower(
     function: FunctionView,
     returning: &HashSet<Cow<str>>,
     files: &mut Files,

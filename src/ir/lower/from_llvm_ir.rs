@@ -24,7 +24,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 ///
 /// `skip`: by ordinal of the definition, what attributes that llvm-ir does not know say against profiling
 /// it. May be short.
-pub fn view<'a>(module: &'a Module, skip: &'a [Option<SkipReason>]) -> Option<ModuleView<'a>> {
+pub(super) fn view<'a>(
+    module: &'a Module,
+    skip: &'a [Option<SkipReason>],
+) -> Option<ModuleView<'a>> {
     let blocks = || module.functions.iter().flat_map(|f| &f.basic_blocks);
     if blocks().any(|b| matches!(b.term, llvm_ir::Terminator::CallBr(_))) {
         return None;
@@ -77,7 +80,7 @@ fn calls(module: &Module) -> Vec<(String, String)> {
 }
 
 /// The symbol behind a global's name.
-pub fn text(name: &Name) -> String {
+pub(super) fn text(name: &Name) -> String {
     match name {
         Name::Name(n) => n.to_string(),
         Name::Number(n) => n.to_string(),

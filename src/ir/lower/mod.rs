@@ -1,6 +1,6 @@
 //! What a loader shows of the modules → our control-flow view.
 //!
-//! [`from_llvm_ir`] is the loader of `llvm-ir`; what it cannot represent is read by another, which hands in
+//! `from_llvm_ir` is the loader of `llvm-ir`; what it cannot represent is read by another, which hands in
 //! the same [`view`].
 
 mod assemble;

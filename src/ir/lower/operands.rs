@@ -8,7 +8,7 @@ use super::from_llvm_ir::text;
 /// The functions (defined or declared) of `module` that are used other than as the callee of a
 /// direct call: in operands, initialisers and ifuncs. The targets of aliases count as well: who
 /// uses the alias is not followed. O(operands); shared constants are visited once.
-pub fn address_taken(module: &Module) -> BTreeSet<String> {
+pub(super) fn address_taken(module: &Module) -> BTreeSet<String> {
     let mut walk = Walk::default();
     for g in module
         .global_vars

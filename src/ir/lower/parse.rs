@@ -21,7 +21,7 @@ thread_local! {
 ///
 /// # Errors
 /// Input that LLVM cannot read.
-pub fn parse(input: &Input) -> Result<Option<llvm_ir::Module>> {
+pub(super) fn parse(input: &Input) -> Result<Option<llvm_ir::Module>> {
     let file = as_file(&input.bytes).map_err(|e| Error::read(&input.path, e))?;
     silence_panics();
     SILENT.set(true);

@@ -18,7 +18,7 @@ const BUDGET: usize = 1 << 22;
 
 /// A path that did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub(super) struct Found {
     /// Its id.
     pub id: PathId,
     /// Next to which executed one; `None` where nothing ran.
@@ -29,7 +29,7 @@ pub struct Found {
 
 /// At most `most` paths that did not run: those with fewest edges that never ran first, then those that start as
 /// the executed path does, then those next to the hottest paths. At least one if there is one. `executed` are those that did.
-pub fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> Vec<Found> {
+pub(super) fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> Vec<Found> {
     let total = paths.numbering.total();
     let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
     if ran.len() as u64 >= total {

@@ -65,12 +65,11 @@ fn described(profile: &Profile, change: &Change) -> String {
         Some(f) => format!("{} ({:.2}%)", grouped(f.count), f.share * 100.0),
         None => "0".into(),
     };
-    let where_ = match line.locs.is_empty() {
-        true => {
-            let blocks: Vec<String> = line.path.blocks.iter().map(|b| format!("b{b}")).collect();
-            blocks.join("→")
-        }
-        false => lines(&profile.manifest.files, &line.locs),
+    let where_ = if line.locs.is_empty() {
+        let blocks: Vec<String> = line.path.blocks.iter().map(|b| format!("b{b}")).collect();
+        blocks.join("→")
+    } else {
+        lines(&profile.manifest.files, &line.locs)
     };
     let mut text = format!(
         "  {} → {}  {} #{}  {where_}",

@@ -21,7 +21,7 @@ struct Costs {
 }
 
 /// The profile.
-pub fn render(profile: &Profile, functions: &[Counted]) -> String {
+pub(super) fn render(profile: &Profile, functions: &[Counted]) -> String {
     let numbers: BTreeMap<FuncId, usize> = functions
         .iter()
         .enumerate()

@@ -19,7 +19,7 @@ struct Hottest {
 }
 
 /// One graph for each function that ran.
-pub fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
+pub(super) fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
     let ran = functions
         .iter()
         .filter(|f| f.executed.blocks.iter().any(|n| n.count > 0));

@@ -5,7 +5,7 @@ use super::stacks::frames;
 use crate::profile::report::Report;
 
 /// Every path, by descending count.
-pub fn render(report: &Report, weigh: Weigh) -> String {
+pub(super) fn render(report: &Report, weigh: Weigh) -> String {
     let mut out = String::new();
     for line in &report.lines {
         let frames = frames(report, line);

@@ -30,7 +30,7 @@ struct Source {
 ///
 /// # Errors
 /// A profile without debug information: there are no lines to tell of.
-pub fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
+pub(super) fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
     let mut sources: BTreeMap<&str, Source> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     for f in functions {

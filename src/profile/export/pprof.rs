@@ -91,7 +91,7 @@ struct Tables {
 }
 
 /// Every path.
-pub fn render(report: &Report) -> Vec<u8> {
+pub(super) fn render(report: &Report) -> Vec<u8> {
     let mut tables = Tables::default();
     assert_eq!(tables.string(""), 0);
     let paths = tables.value_type("paths", "count");

@@ -46,7 +46,7 @@ struct Sampled<'a> {
 }
 
 /// Every path, twice: by how often it ran, and by the instructions executed on it.
-pub fn render(report: &Report) -> String {
+pub(super) fn render(report: &Report) -> String {
     let mut numbers: HashMap<Frame, usize> = HashMap::new();
     let mut known: Vec<Frame> = Vec::new();
     let mut number = |frame: Frame| {

@@ -7,7 +7,7 @@ use crate::profile::report::{Line, Report};
 
 /// One frame of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Frame {
+pub(super) struct Frame {
     /// What to show.
     pub name: String,
     /// Where it is, with debug information.
@@ -15,7 +15,7 @@ pub struct Frame {
 }
 
 /// The frames of a path, outermost first.
-pub fn frames(report: &Report, line: &Line) -> Vec<Frame> {
+pub(super) fn frames(report: &Report, line: &Line) -> Vec<Frame> {
     let (profile, entry) = (report.profile, report.profile.entry(line.func));
     let name = profile.name(line.func);
     let loc = entry.loc;

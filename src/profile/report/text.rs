@@ -168,9 +168,10 @@ fn way(line: &Line) -> String {
 
 fn details(report: &Report, line: &Line) -> Vec<String> {
     let blocks: Vec<String> = line.path.blocks.iter().map(|b| format!("b{b}")).collect();
-    let mut details = vec![match line.locs.is_empty() {
-        true => shortened(&blocks, "→"),
-        false => lines(&report.profile.manifest.files, &line.locs),
+    let mut details = vec![if line.locs.is_empty() {
+        shortened(&blocks, "→")
+    } else {
+        lines(&report.profile.manifest.files, &line.locs)
     }];
     if !line.decisions.is_empty() {
         details.push(decisions(line, place));
