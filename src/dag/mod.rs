@@ -154,6 +154,11 @@ impl Dag {
         VertexId(0)
     }
 
+    /// The edge from ENTRY to the block where functions begin: the first edge.
+    pub fn enter(&self) -> EdgeId {
+        EdgeId(0)
+    }
+
     /// EXIT.
     pub fn exit(&self) -> VertexId {
         VertexId::new(self.vertices() - 1)
@@ -277,7 +282,7 @@ impl Dag {
     /// it is not a path of this DAG.
     pub fn path_edges(&self, path: &Path) -> Option<Vec<EdgeId>> {
         let first = match path.start {
-            PathStart::Entry => self.outs(self.entry()).next()?,
+            PathStart::Entry => self.enter(),
             PathStart::Loop => self.loop_start(*path.blocks.first()?)?,
         };
         let mut edges = vec![first];

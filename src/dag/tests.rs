@@ -212,6 +212,8 @@ proptest! {
             prop_assert!(v == dag.entry() || !dag.ins(v).is_empty());
             prop_assert!(v == dag.exit() || dag.out_degree(v) > 0);
         }
+        let enter = dag.edge(dag.enter());
+        prop_assert_eq!((enter.src, enter.kind), (dag.entry(), EdgeKind::Enter));
     }
 
     #[test]

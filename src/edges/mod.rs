@@ -26,8 +26,8 @@ pub fn counted_edges(dag: &Dag, weights: &[f64], may_be_left: bool) -> FixedBitS
     let mut counted = all_edges(dag);
     let kept = |e: &EdgeId| may_be_left && dag.edge(*e).kind == EdgeKind::Leave;
     let candidates = counted.ones().map(EdgeId::new).filter(|e| !kept(e));
-    // EXIT → entry, the first edge, cannot be counted, so it is in the tree.
-    let root = ends(dag, EdgeId(0));
+    // EXIT → entry cannot be counted, so it is in the tree.
+    let root = ends(dag, dag.enter());
     let order = heaviest_first(candidates, weights);
     let tree = maximum_tree(dag, order, root, |e| ends(dag, e));
     counted.difference_with(&tree);

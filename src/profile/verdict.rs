@@ -183,21 +183,6 @@ impl Verdict {
         all.dedup_by_key(|v| v.function);
         all.sort_by_key(|v| (Reverse(v.off), v.function));
     }
-
-    /// Adds what was found of a profile that was merged into this one: its processes are in the sum.
-    pub fn inherit(&mut self, part: Verdict) {
-        add_new(&mut self.gaps, part.gaps);
-        add_new(&mut self.unlike, part.unlike);
-        self.add_violations(part.violations);
-    }
-}
-
-fn add_new(lines: &mut Vec<String>, more: Vec<String>) {
-    for line in more {
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
 }
 
 /// The copies that profile something.

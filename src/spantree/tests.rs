@@ -150,7 +150,7 @@ proptest! {
         use crate::dag::EdgeKind;
         let dag = Dag::from_cfg(&graph, &[]);
         let exit = dag.exit().index();
-        let mut edges: Vec<Undirected> = vec![(exit, dag.edge(EdgeId(0)).dst.index(), 1e9)];
+        let mut edges: Vec<Undirected> = vec![(exit, dag.edge(dag.enter()).dst.index(), 1e9)];
         let mut countable = 0.0;
         for e in dag.edge_ids().skip(1) {
             let edge = dag.edge(e);

@@ -32,8 +32,9 @@ pub fn static_weights(cfg: &Cfg, dag: &Dag) -> Weights {
         incoming: vec![0.0; dag.vertices()],
         weights: vec![0.0; dag.edges().len()],
     };
-    flow.weights[0] = 1.0;
-    flow.incoming[1] = 1.0;
+    let enter = dag.enter();
+    flow.weights[enter.index()] = 1.0;
+    flow.incoming[dag.edge(enter).dst.index()] = 1.0;
     for v in dag.order().filter(|&v| dag.block(v).is_some()) {
         flow.visit(v);
     }
