@@ -53,7 +53,7 @@ programs: build
 
 SECONDS ?= 600
 fuzz: setup
-	P3_FUZZ_SECONDS=$(SECONDS) P3_FUZZ_SEED=$${P3_FUZZ_SEED:-$$(date +%s)} $(CARGO) test --release --locked --test fuzz -- --nocapture
+	P3_FUZZ_SECONDS=$(SECONDS) P3_FUZZ_SEED=$${P3_FUZZ_SEED:-$$(date +%s)} $(CARGO) test --release --locked --test it fuzz:: -- --nocapture
 
 # All of LLVM's tests take hours.
 SAMPLE ?= 1000

@@ -23,7 +23,7 @@ for compiler in gcc-12 clang-14 clang-19 aarch64-linux-gnu-gcc-12 "clang-14 $ARM
 done
 
 export QEMU_LD_PREFIX=/usr/aarch64-linux-gnu
-aarch64-linux-gnu-gcc-12 -std=gnu11 -O1 -pthread -Iruntime-c runtime-c/*.c tests/support/runtime_test.c -o "$OUT/driver"
+aarch64-linux-gnu-gcc-12 -std=gnu11 -O1 -pthread -Iruntime-c runtime-c/*.c tests/it/support/runtime_test.c -o "$OUT/driver"
 for what in hash threads fork reset "stop kill" signals; do
     P3_PROFILE_FILE=$OUT/raw/%p.p3raw qemu-aarch64 "$OUT/driver" $what >/dev/null 2>"$OUT/errors" || true
     grep -v -e "uncaught target signal" -e "^qemu" -e "^Killed" "$OUT/errors" && exit 1

@@ -1,11 +1,11 @@
 //! Profiles of real processes that end badly: killed at random moments, forked, unloaded.
 
-mod support;
-
+use crate::support::{
+    PROF, copy_modules, exits, link, llvm, merge, module, paths, rewrite, run, runtime,
+};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::{PROF, copy_modules, exits, link, llvm, merge, module, paths, rewrite, run, runtime};
 
 const WORKER: &str = r#"
     #include <stdio.h>
@@ -185,7 +185,7 @@ fn libraries_come_and_go() {
 fn linkers_and_optimisation_levels() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let modules = support::compile("pure", &["-O1"], &dir.join("input"));
+    let modules = crate::support::compile("pure", &["-O1"], &dir.join("input"));
     rewrite(&modules, &["-k", "2"], &dir.join("out"));
     let mut first = None;
     for flags in [
@@ -219,7 +219,7 @@ fn linkers_and_optimisation_levels() {
                 flags,
                 &exe,
             );
-            support::execute(&exe, &dir.join("out"));
+            crate::support::execute(&exe, &dir.join("out"));
         }
         let merged = merge(&dir.join("out"));
         run(Command::new(PROF).arg("verify").arg(&merged));
@@ -273,7 +273,7 @@ fn threads_are_counted_exactly() {
                 &["-O1"],
                 &exe,
             );
-            support::execute(&exe, &out);
+            crate::support::execute(&exe, &out);
         }
         let merged = merge(&out);
         run(Command::new(PROF).arg("verify").arg(&merged));
@@ -393,7 +393,7 @@ fn ifunc_resolvers_are_counted() {
         for copy in 0..2 {
             let exe = out.join("x.exe");
             link(&copy_modules(&modules, &out, copy), runtime(), flags, &exe);
-            support::execute(&exe, &out);
+            crate::support::execute(&exe, &out);
         }
         let merged = merge(&out);
         run(Command::new(PROF).arg("verify").arg(&merged));

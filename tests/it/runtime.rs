@@ -1,13 +1,11 @@
 //! The C runtime: formats, warnings, sanitizers, and what it writes when.
 
-mod support;
-
+use crate::support::driver::{counts, drive, driver, sources};
+use crate::support::{llvm, project, run};
 use p3_rewrite::index::FuncId;
 use p3_rewrite::profile::raw;
 use std::collections::BTreeMap;
 use std::process::Command;
-use support::driver::{counts, drive, driver, sources};
-use support::{llvm, project, run};
 
 fn hostname() -> String {
     let printed = run(&mut Command::new("hostname")).stdout;
@@ -36,7 +34,7 @@ fn layouts_agree_with_the_readers() {
     clang
         .arg("-I")
         .arg(project("runtime-c"))
-        .arg(project("tests/support/layout.c"));
+        .arg(project("tests/it/support/layout.c"));
     run(clang.arg("-o").arg(&exe));
     let printed = String::from_utf8(run(&mut Command::new(exe)).stdout).unwrap();
     let of = |name: &str| {

@@ -1,9 +1,7 @@
 //! The manifest against its published schema.
 
-mod support;
-
+use crate::support::{compile, project, rewrite};
 use serde_json::Value;
-use support::{compile, project, rewrite};
 
 #[test]
 fn manifests_follow_the_schema() {

@@ -1,14 +1,12 @@
 //! What the program under test, and the machine, must not notice of being profiled.
 
-mod support;
-
+use crate::support::driver::{counts, drive, driver};
+use crate::support::{PROF, copy_modules, exits, link, llvm, module, rewrite, run};
 use p3_rewrite::profile::raw::{self, Raw};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
-use support::driver::{counts, drive, driver};
-use support::{PROF, copy_modules, exits, link, llvm, module, rewrite, run};
 
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into()
@@ -390,7 +388,7 @@ fn reloaded_libraries() {
     let flags = ["-O1", "-fPIC", "-shared"];
     link(
         &copy_modules(&modules, &dir.join("out"), 0),
-        support::runtime(),
+        crate::support::runtime(),
         &flags,
         &dir.join("liblib.so"),
     );
@@ -420,7 +418,7 @@ fn reloaded_libraries() {
             .map(|r| r.unique)
             .collect();
         assert_eq!(ids.len() as u64, times);
-        let counted = exits(&support::merge(&out));
+        let counted = exits(&crate::support::merge(&out));
         assert_eq!(
             (counted["many"], counted["work"]),
             (3 * times, times),

@@ -26,7 +26,7 @@ pub(crate) fn driver(dir: &Path, flags: &[&str]) -> PathBuf {
         .args(flags);
     run(clang
         .args(sources())
-        .arg(project("tests/support/runtime_test.c"))
+        .arg(project("tests/it/support/runtime_test.c"))
         .arg("-o")
         .arg(&exe));
     exe

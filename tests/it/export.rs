@@ -1,11 +1,9 @@
 //! `p3-prof export`: every format is opened by the tool that it is for, and its sums are those of the profile.
 
-mod support;
-
+use crate::support::{PROF, link, llvm, original, paths, profile, project, run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{PROF, link, llvm, original, paths, profile, project, run};
 
 /// Flags of programs with debug information, one LLVM block for one in the source.
 const DEBUG: &[&str] = &["-O1", "-g", "-fno-inline"];
@@ -116,7 +114,7 @@ fn lines_are_those_of_llvm_cov() {
         let dir = dir.path();
         let profile = profiled(name, &["-O0", "-g", "-Xclang", "-disable-O0-optnone"], dir);
         let ours = line_counts(&read(&export(&profile, "lcov", &[])));
-        let source = &support::sources(name)[0];
+        let source = &crate::support::sources(name)[0];
         let (exe, raw, data) = (
             dir.join("cov.exe"),
             dir.join("cov.profraw"),
@@ -440,7 +438,7 @@ fn annotate_folders() {
     let (modules, expected) = original("modules", &["-O1"], &["-O1"], dir);
     let merged = profile(&modules, &[], 2, &["-O1"], &expected, &dir.join("out"));
     let annotated = dir.join("annotated");
-    let mut annotate = Command::new(support::REWRITE);
+    let mut annotate = Command::new(crate::support::REWRITE);
     annotate
         .arg("annotate")
         .arg(dir.join("input"))
@@ -455,7 +453,7 @@ fn annotate_folders() {
     let annotated: Vec<PathBuf> = names.map(|n| annotated.join(n)).collect();
     let exe = dir.join("annotated.exe");
     link(&annotated, &[], &["-O2"], &exe);
-    assert_eq!(support::execute(&exe, &dir.join("again")), expected);
+    assert_eq!(crate::support::execute(&exe, &dir.join("again")), expected);
 }
 
 /// Functions and a source file with names that are records, numbers, escapes and control sequences to some format.
@@ -494,7 +492,7 @@ fn hostile(dir: &Path) -> PathBuf {
     run(clang.arg("-o").arg(&module));
     let exe = dir.join("native.exe");
     link(std::slice::from_ref(&module), &[], &["-O1"], &exe);
-    let expected = support::execute(&exe, &dir.join("run"));
+    let expected = crate::support::execute(&exe, &dir.join("run"));
     profile(&[module], &[], 2, &["-O1"], &expected, &dir.join("out"))
 }
 

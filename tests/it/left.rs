@@ -1,11 +1,9 @@
 //! Functions that are left before their end: what is counted of them, what is said, and what is not claimed.
 
-mod support;
-
+use crate::support::{PROF, copy_modules, execute, link, llvm, merge, rewrite, run, runtime};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{PROF, copy_modules, execute, link, llvm, merge, rewrite, run, runtime};
 
 /// Flags that keep a block for each line.
 const FLAGS: &[&str] = &["-O0", "-Xclang", "-disable-O0-optnone", "-g"];
@@ -130,10 +128,10 @@ fn edges_and_paths_agree() {
 #[test]
 fn cut_and_skipped() {
     let dir = tempfile::tempdir().unwrap();
-    let (modules, expected) = support::original("many_paths", FLAGS, &["-O1"], dir.path());
+    let (modules, expected) = crate::support::original("many_paths", FLAGS, &["-O1"], dir.path());
     let out = dir.path().join("out");
     let options = ["--exclude", "^twenty$"];
-    let profile = support::profile(&modules, &options, 2, &["-O1"], &expected, &out);
+    let profile = crate::support::profile(&modules, &options, 2, &["-O1"], &expected, &out);
     let (_, shown) = prof(&["show", "--top", "1"], &[&profile]);
     let cut = regex::Regex::new(
         r"hundred: more than 2\^62 paths: they also end at (\d+) cut edges?: many_paths.c:\d+→\d+",

@@ -1,12 +1,10 @@
 //! Rewritten IR: diffs of small functions, named by phenomenon (`snapshots/ir`), and what must hold
 //! of every rewritten module.
 
-mod support;
-
+use crate::support::{llvm, project, rewrite, run};
 use similar::TextDiff;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{llvm, project, rewrite, run};
 
 /// A module as LLVM prints it, without the lines that name files.
 fn printed(module: &Path) -> String {
@@ -97,7 +95,7 @@ fn excluded_functions_are_untouched() {
 #[test]
 fn only_profiled_functions_change() {
     let dir = tempfile::tempdir().unwrap();
-    let modules = support::compile("demo", &["-O1", "-g", "-fno-inline"], dir.path());
+    let modules = crate::support::compile("demo", &["-O1", "-g", "-fno-inline"], dir.path());
     let out = dir.path().join("out");
     rewrite(
         &modules,
@@ -119,7 +117,7 @@ fn only_profiled_functions_change() {
 fn hot_loops_keep_their_shape() {
     let dir = tempfile::tempdir().unwrap();
     let flags = ["-O2", "-fno-vectorize", "-fno-unroll-loops"];
-    let modules = support::compile("vectors", &flags, dir.path());
+    let modules = crate::support::compile("vectors", &flags, dir.path());
     let out = dir.path().join("out");
     rewrite(&modules, &["--scheme", "pbl", "-k", "2"], &out);
     let optimised = |module: &Path| {
@@ -160,7 +158,7 @@ fn body(text: &str, name: &str) -> String {
 #[test]
 fn output_is_deterministic() {
     let dir = tempfile::tempdir().unwrap();
-    let modules = support::compile("modules", &["-O1", "-g"], &dir.path().join("input"));
+    let modules = crate::support::compile("modules", &["-O1", "-g"], &dir.path().join("input"));
     let files = |jobs: &str| {
         let out = dir.path().join(format!("out-{jobs}"));
         rewrite(&modules, &["-k", "5", "-j", jobs, "--emit", "bc,ll"], &out);
@@ -305,16 +303,17 @@ fn unnamed_functions() {
         .arg("-o")
         .arg(&module));
     let (modules, exe) = ([module], dir.path().join("native.exe"));
-    support::link(&modules, &[], &["-O1"], &exe);
-    let expected = support::execute(&exe, &dir.path().join("native"));
+    crate::support::link(&modules, &[], &["-O1"], &exe);
+    let expected = crate::support::execute(&exe, &dir.path().join("native"));
     for (i, options) in [&["--scheme", "sbl"][..], &["--scheme", "pbl"]]
         .iter()
         .enumerate()
     {
         let out = dir.path().join(i.to_string());
-        let merged = support::profile(&modules, options, 1 + i as u32, &["-O2"], &expected, &out);
+        let merged =
+            crate::support::profile(&modules, options, 1 + i as u32, &["-O2"], &expected, &out);
         let counts = |name: &str| -> Vec<u64> {
-            let paths = support::paths(&merged);
+            let paths = crate::support::paths(&merged);
             let of = paths.iter().filter(|(key, _)| key.1 == name);
             of.map(|(_, n)| *n).collect()
         };

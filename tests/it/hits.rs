@@ -2,15 +2,13 @@
 //! sequential profile; and counting them changes no count of a path. The costs that p3-weighted goes by are
 //! executions, so that it is held to be no worse than pbl by those.
 
-mod support;
-
+use crate::support::{Behaviour, PROF, original, profile, run};
 use p3_rewrite::index::FuncId;
 use p3_rewrite::numbering::pspp;
 use p3_rewrite::partition::{FunctionInput, FunctionPaths, Scheme, Share, assign};
 use p3_rewrite::profile::{Profile, Structure, edges::flow};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Behaviour, PROF, original, profile, run};
 
 fn rows(command: &mut Command) -> serde_json::Value {
     let output = run(command.args(["--format", "json"]));

@@ -3,8 +3,8 @@
 //! `make peers` fetches them and runs this on SAMPLE of them, JOBS at a time. Without them, it takes modules of
 //! our own generator.
 
-mod support;
-
+use crate::support::peers::{Checked, SCHEMES, accepted, check};
+use crate::support::{PROF, execute, generate, link, llvm, profile_with, run};
 use p3_rewrite::emit::{Loader, admit, llvm_ir_suffices, load_by};
 use p3_rewrite::ir::lower::LoadOptions;
 use p3_rewrite::load::find_inputs;
@@ -14,8 +14,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::peers::{Checked, SCHEMES, accepted, check};
-use support::{PROF, execute, generate, link, llvm, profile_with, run};
 
 fn number(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.parse().ok()

@@ -1,11 +1,11 @@
 //! The command lines: help, what bad input gives (one line that names file and remedy, exit 2,
 //! nothing half-written), reports.
 
-mod support;
-
+use crate::support::{
+    PROF, REWRITE, compile, execute, llvm, original, profile, project, rewrite, run,
+};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{PROF, REWRITE, compile, execute, llvm, original, profile, project, rewrite, run};
 
 /// What a command printed and its exit status, with the names of `dir` taken out.
 fn transcript(command: &mut Command, dir: &Path) -> String {
@@ -434,8 +434,8 @@ fn names_are_only_names() {
         );
         let out = dir.join(out);
         let merged = out.join("profile.p3prof");
-        support::run(Command::new(PROF).arg("verify").arg(&merged));
-        let shown = support::paths(&merged);
+        crate::support::run(Command::new(PROF).arg("verify").arg(&merged));
+        let shown = crate::support::paths(&merged);
         assert!(
             shown
                 .keys()
@@ -443,7 +443,7 @@ fn names_are_only_names() {
         );
         let mut export = Command::new(PROF);
         export.args(["export", "--format", "proftext"]).arg(&merged);
-        assert!(support::run(&mut export).stdout.len() > 100);
+        assert!(crate::support::run(&mut export).stdout.len() > 100);
     }
     let hit = walkdir::WalkDir::new(dir)
         .into_iter()
@@ -850,7 +850,7 @@ fn measured_weights_keep_the_counts() {
         &expected,
         &dir.join("again"),
     );
-    support::run(Command::new(PROF).arg("compare").arg(&merged).arg(&again));
+    crate::support::run(Command::new(PROF).arg("compare").arg(&merged).arg(&again));
     let plan = |options: &[&str], out: &str| {
         rewrite(
             &modules,

@@ -2,12 +2,10 @@
 //! and from counted edges; branch weights, entry counts and summaries in annotated modules; the text form of
 //! its profiles.
 
-mod support;
-
+use crate::support::{PROF, REWRITE, link, llvm, original, profile, run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{PROF, REWRITE, link, llvm, original, profile, run};
 
 /// What LLVM says of one function: its entry count, and the weights of the terminators of its
 /// blocks, by ordinal.
@@ -341,14 +339,15 @@ fn random_programs() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let seeds: Vec<u64> = (first..first + 20).collect();
-        let modules = [support::generate::module(&seeds, dir)];
-        let objects = [support::generate::support_object(dir)];
+        let modules = [crate::support::generate::module(&seeds, dir)];
+        let objects = [crate::support::generate::support_object(dir)];
         let exe = dir.join("native.exe");
         link(&modules, &objects, &["-O0"], &exe);
-        let expected = support::execute(&exe, &dir.join("native"));
+        let expected = crate::support::execute(&exe, &dir.join("native"));
         let theirs = pgo(&modules[0], &objects, dir);
         let out = dir.join("out");
-        let merged = support::profile_with(&modules, &objects, &[], 2, &["-O0"], &expected, &out);
+        let merged =
+            crate::support::profile_with(&modules, &objects, &[], 2, &["-O0"], &expected, &out);
         let merged = merged.unwrap();
         let verified = run(Command::new(PROF).arg("verify").arg(&merged)).stdout;
         let verified = String::from_utf8(verified).unwrap();
@@ -381,11 +380,11 @@ fn used_by_clang_on_the_sources() {
     for name in ["demo", "callbacks", "switches"] {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
-        let source = &support::sources(name)[0];
+        let source = &crate::support::sources(name)[0];
         let clang = |options: &[&str], out: &Path| {
             let mut clang = Command::new(llvm("clang"));
             clang.args(["-O2", "-c", "-Wall", "-Wno-unused"]).arg("-I");
-            clang.arg(support::project("testdata/include"));
+            clang.arg(crate::support::project("testdata/include"));
             run(clang.args(options).arg(source).arg("-o").arg(out))
         };
         let dump = [
@@ -399,7 +398,7 @@ fn used_by_clang_on_the_sources() {
         let printed = clang(&dump, Path::new("/dev/null")).stderr;
         std::fs::write(&module, printed).unwrap();
         let out = dir.join("p3");
-        support::rewrite(std::slice::from_ref(&module), &["-k", "2"], &out);
+        crate::support::rewrite(std::slice::from_ref(&module), &["-k", "2"], &out);
         let mut make = Command::new("make");
         make.arg("-s").arg("-C").arg(&out).arg("run");
         run(make

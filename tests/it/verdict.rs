@@ -1,10 +1,8 @@
 //! The verdict on a merged profile: what `merge` finds, what it stores, and that every reader says so.
 
-mod support;
-
+use crate::support::{PROF, REWRITE, copy_modules, link, llvm, rewrite, run, runtime};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::{PROF, REWRITE, copy_modules, link, llvm, rewrite, run, runtime};
 
 /// Takes a number from its arguments or the environment; without one, the clock's nanoseconds.
 const SOURCE: &str = r#"

@@ -100,7 +100,7 @@ pub(crate) fn support_object(dir: &Path) -> PathBuf {
     let mut clang = Command::new(llvm("clang++"));
     run(clang
         .arg("-c")
-        .arg(project("tests/support/fuzz.cpp"))
+        .arg(project("tests/it/support/fuzz.cpp"))
         .arg("-o")
         .arg(&object));
     object

@@ -1,12 +1,10 @@
 //! The scheme edge against brute force over a log of executed blocks, and against the edges that an exact
 //! path profile of the same run adds up to. Where functions are left without an exit, it says so.
 
-mod support;
-
-use std::process::Command;
-use support::{
+use crate::support::{
     PROF, copy_modules, edges, execute, link, original, profile, rewrite, trace, tracer,
 };
+use std::process::Command;
 
 /// Checks all functions whose counts are said to be certain against executed blocks; how many are not.
 fn check(name: &str, flags: &[&str]) -> usize {
@@ -43,7 +41,7 @@ fn check(name: &str, flags: &[&str]) -> usize {
     for (scheme, copies) in [("sbl", 1), ("p3", 2)] {
         let paths = run(&["--scheme", scheme], copies, scheme);
         let mut compare = Command::new(PROF);
-        let said = support::run(compare.arg("compare").args([&profiles[0], &paths]));
+        let said = crate::support::run(compare.arg("compare").args([&profiles[0], &paths]));
         let said = String::from_utf8(said.stdout).unwrap();
         let certain = uncertain == 0 && name != "longjmp";
         assert!(said.is_empty() || !certain, "{said}");

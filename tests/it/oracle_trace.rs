@@ -2,10 +2,10 @@
 //! test program, unoptimised and optimised, all schemes agree with the log, edge with the transitions in
 //! it, and every copy behaves as the original.
 
-mod support;
-
+use crate::support::{
+    edges, execute, link, original, paths, profile, project, rewrite, trace, tracer,
+};
 use std::collections::BTreeSet;
-use support::{edges, execute, link, original, paths, profile, project, rewrite, trace, tracer};
 
 fn check(name: &str, flags: &[&str], linking: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
@@ -16,7 +16,7 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
     rewrite(&modules, &["--scheme", "trace"], &traced);
     let exe = dir.join("trace.exe");
     link(
-        &support::copy_modules(&modules, &traced, 0),
+        &crate::support::copy_modules(&modules, &traced, 0),
         tracer(),
         linking,
         &exe,

@@ -3,13 +3,11 @@
 //!
 //! `make fuzz` runs it for P3_FUZZ_SECONDS from a seed of P3_FUZZ_SEED.
 
-mod support;
-
+use crate::support::generate::{module, program, smaller, support_object};
+use crate::support::{PathKey, copy_modules, edges, execute, link, paths, rewrite, trace, tracer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use support::generate::{module, program, smaller, support_object};
-use support::{PathKey, copy_modules, edges, execute, link, paths, rewrite, trace, tracer};
 
 /// Programs that are one module: linking is what takes the time.
 const BATCH: usize = 25;
@@ -51,8 +49,9 @@ fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
     for (i, (options, copies)) in runs.into_iter().enumerate() {
         let out = dir.join(i.to_string());
         let objects = [object.clone()];
-        let merged =
-            support::profile_with(&modules, &objects, options, copies, flags, &expected, &out)?;
+        let merged = crate::support::profile_with(
+            &modules, &objects, options, copies, flags, &expected, &out,
+        )?;
         let equal = match options {
             ["--scheme", "edge"] => {
                 let transitions = trace::transitions(&manifest, &log);

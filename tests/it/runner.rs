@@ -1,23 +1,21 @@
 //! The output folder's Makefile: link, run, compare, merge, report.
 
-mod support;
-
+use crate::support::{PROF, compile, project, rewrite};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{PROF, compile, project, rewrite};
 
 /// Rewrites C source into `dir/out`.
 fn rewritten(source: &str, copies: &str, dir: &Path) -> PathBuf {
     let file = dir.join("program.c");
     std::fs::write(&file, source).unwrap();
     let module = dir.join("program.bc");
-    let mut clang = Command::new(support::llvm("clang"));
+    let mut clang = Command::new(crate::support::llvm("clang"));
     clang
         .args(["-O1", "-g", "-w", "-emit-llvm", "-c"])
         .arg(file)
         .arg("-o")
         .arg(&module);
-    support::run(&mut clang);
+    crate::support::run(&mut clang);
     rewrite(&[module], &["-k", copies], &dir.join("out"));
     dir.join("out")
 }
@@ -225,7 +223,7 @@ fn work(profile: &Path) -> u64 {
         "--function",
         "^work$",
     ]);
-    let shown = support::run(show.arg(profile)).stdout;
+    let shown = crate::support::run(show.arg(profile)).stdout;
     let json: serde_json::Value = serde_json::from_slice(&shown).unwrap();
     json["functions"][0]["entry"].as_u64().unwrap()
 }
@@ -278,7 +276,7 @@ fn two_runs_at_once_do_not_mix() {
     // A rewriting does not wait for one that may go on for long: it says so.
     let lock = std::fs::File::open(out.join(".p3-lock")).unwrap();
     lock.lock_shared().unwrap();
-    let mut again = Command::new(support::REWRITE);
+    let mut again = Command::new(crate::support::REWRITE);
     again.arg("program.bc").args(["-o", "out"]);
     let output = again.current_dir(dir.path()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -316,7 +314,7 @@ fn killed_runs_leave_nothing() {
     // By the shell's own kill: that of procps 4.0.2 reads `-9 -123` as all processes there are.
     let mut kill = Command::new("sh");
     kill.args(["-c", r#"kill -s KILL -- "-$1""#, "sh"]);
-    support::run(kill.arg(killed.id().to_string()));
+    crate::support::run(kill.arg(killed.id().to_string()));
     killed.wait().unwrap();
     let (merged, said) = make(dir, &["merge"]);
     assert!(
@@ -346,13 +344,13 @@ fn single_copies_and_the_merge() {
     // On another host, with a folder of its own.
     let other = dir.join("other");
     std::fs::create_dir(&other).unwrap();
-    support::run(Command::new("cp").arg("-R").arg(&out).arg(&other));
+    crate::support::run(Command::new("cp").arg("-R").arg(&out).arg(&other));
     for (arguments, alike) in [("ARGS=6", false), ("ARGS=4", true)] {
         let (ok, said) = make(&other, &["run-1", arguments]);
         assert!(ok, "{said}");
         let copy = other.join("out/run/copy-1");
         let _ = std::fs::remove_dir_all(out.join("run/copy-1"));
-        support::run(Command::new("cp").arg("-R").arg(copy).arg(out.join("run")));
+        crate::support::run(Command::new("cp").arg("-R").arg(copy).arg(out.join("run")));
         let (ok, said) = make(dir, &["merge"]);
         assert_eq!(ok, alike, "{said}");
         assert!(
@@ -411,9 +409,9 @@ fn a_fixed_clock_makes_copies_alike() {
         let (ok, said) = make(dir, &[jobs, "run", "FIXED_TIME=1", "ARGS=x"]);
         assert!(ok, "{said}");
         let merged = out.join("profile.p3prof");
-        support::run(Command::new(PROF).arg("verify").arg(&merged));
+        crate::support::run(Command::new(PROF).arg("verify").arg(&merged));
         let printed = std::fs::read_to_string(out.join("run/copy-2/stdout")).unwrap();
-        runs.push((printed, support::paths(&merged)));
+        runs.push((printed, crate::support::paths(&merged)));
     }
     assert_eq!(runs[0], runs[1]);
     assert!(
@@ -619,8 +617,8 @@ fn folders_of_modules_of_all_kinds() {
     let dir = dir.path();
     let modules = compile("modules", &["-O1"], &dir.join("input/sub"));
     let text = dir.join("input/main.ll");
-    support::run(
-        Command::new(support::llvm("llvm-dis"))
+    crate::support::run(
+        Command::new(crate::support::llvm("llvm-dis"))
             .arg(&modules[0])
             .arg("-o")
             .arg(&text),

@@ -122,7 +122,7 @@ pub(crate) fn runtime() -> &'static [PathBuf] {
 /// The compiled tracer of the trace oracle.
 pub(crate) fn tracer() -> &'static [PathBuf] {
     static OBJECTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
-    OBJECTS.get_or_init(|| vec![object(&project("tests/support/tracer.c"))])
+    OBJECTS.get_or_init(|| vec![object(&project("tests/it/support/tracer.c"))])
 }
 
 fn object(file: &Path) -> PathBuf {

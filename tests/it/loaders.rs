@@ -1,14 +1,12 @@
 //! The loader on llvm-ir and the one on LLVM: they see the same program, and what llvm-ir cannot represent is
 //! refused by none.
 
-mod support;
-
+use crate::support::{compile, peers, project};
 use p3_rewrite::emit::{Loader, llvm_ir_suffices, load_by};
 use p3_rewrite::ir::lower::LoadOptions;
 use p3_rewrite::ir::{Program, SkipReason};
 use p3_rewrite::load::{Input, find_inputs};
 use std::path::{Path, PathBuf};
-use support::{compile, peers, project};
 
 fn inputs(path: &Path) -> Vec<Input> {
     find_inputs(&[path.to_path_buf()], Path::new("")).unwrap()

@@ -1,0 +1,30 @@
+//! Tests of the two programs as their users run them, in one crate: it links LLVM once.
+//! `cargo test --test it edge::` runs one group.
+
+/// What the groups share.
+mod support;
+
+/// What users type, read and get wrong.
+mod cli;
+mod export;
+mod manifest;
+mod runner;
+mod verdict;
+
+/// What the profiles say, against independent oracles.
+mod edge;
+mod hits;
+mod left;
+mod oracle_pgo;
+mod oracle_trace;
+
+/// Modules read and written: snapshots, both loaders, other people's modules, random ones.
+mod emit;
+mod fuzz;
+mod loaders;
+mod peers;
+
+/// The runtime in the program under test.
+mod runtime;
+mod survival;
+mod unnoticed;
