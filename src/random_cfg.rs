@@ -1,8 +1,9 @@
 //! Random control-flow graphs and walks through them, for property tests.
 
 use crate::dag::{Path, PathEnd, PathStart};
-use crate::index::{BlockId, CfgEdge};
+use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::{Block, Cfg, Terminator};
+use crate::partition::FunctionInput;
 use proptest::prelude::*;
 
 /// Makes a CFG from the successors of each block; terminators follow from their number.
@@ -32,6 +33,16 @@ fn block(succs: impl Iterator<Item = u32>, may_leave: bool) -> Block {
         returns_twice: false,
         single: false,
         lines: Vec::new(),
+    }
+}
+
+/// The only function of a program, with this control flow, called once.
+pub(crate) fn input(cfg: &Cfg) -> FunctionInput<'_> {
+    FunctionInput {
+        cfg,
+        unit: FuncId(0),
+        call_sites: 1,
+        skip: None,
     }
 }
 

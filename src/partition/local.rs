@@ -23,8 +23,6 @@ pub struct Local {
     /// Ids of `dag`'s paths: dense ones for iterations where there are too many for an array; else Ball–Larus ids, or
     /// for a subset those of PSPP.
     pub numbering: Numbering,
-    /// Expected executions of `dag`'s edges.
-    pub weights: Weights,
 }
 
 impl Local {
@@ -45,19 +43,22 @@ impl Local {
             Some(set) if all.window().is_none() => pspp(&dag, set),
             _ => all,
         };
-        let weights = if paths.measured {
-            split_weights(&dag, &origins, paths)
-        } else {
-            static_weights(&versions.cfg, &dag)
-        };
         Some(Local {
             versions,
             dag,
             origins,
             interesting,
             numbering,
-            weights,
         })
+    }
+
+    /// Expected executions of the edges of `dag`, which is made from `paths`. O(V + E · loop depth).
+    pub fn weights(&self, paths: &FunctionPaths) -> Weights {
+        if paths.measured {
+            split_weights(&self.dag, &self.origins, paths)
+        } else {
+            static_weights(&self.versions.cfg, &self.dag)
+        }
     }
 
     /// The function's edges behind local ones.

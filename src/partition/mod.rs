@@ -19,7 +19,7 @@ pub use shares::{Assignment, Owners, Share, Task, assign};
 use crate::dag::{Dag, MAX_PATHS, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
 use crate::index::{BlockId, CfgEdge, FuncId};
-use crate::ir::{Block, Cfg, SkipReason};
+use crate::ir::{Block, Cfg, Program, SkipReason};
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus};
 use crate::versions::apart;
 use crate::weights::{Weights, static_weights};
@@ -67,6 +67,20 @@ pub struct FunctionInput<'a> {
     pub call_sites: u32,
     /// Why it is not profiled, if so.
     pub skip: Option<SkipReason>,
+}
+
+/// All functions of a program; by [`FuncId`].
+pub fn function_inputs(program: &Program) -> Vec<FunctionInput<'_>> {
+    let input = |f| {
+        let body = program.body_at(f);
+        FunctionInput {
+            cfg: &body.cfg,
+            unit: f.unit,
+            call_sites: f.call_sites,
+            skip: body.skip,
+        }
+    };
+    program.functions.iter().map(input).collect()
 }
 
 /// The path structure of one function, the same in every copy and scheme.

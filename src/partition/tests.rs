@@ -8,19 +8,10 @@ use crate::index::{CfgEdge, CopyId};
 use crate::numbering::{enumerate, pspp};
 use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{Activation, Outcome};
-use crate::random_cfg::{Walk, any_cfg, cfg, paths_of, retreating, walk};
+use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
 use fixedbitset::FixedBitSet;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-
-fn input(graph: &Cfg) -> FunctionInput<'_> {
-    FunctionInput {
-        cfg: graph,
-        unit: FuncId(0),
-        call_sites: 1,
-        skip: None,
-    }
-}
 
 #[test]
 fn longest_processing_time_first() {

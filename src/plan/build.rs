@@ -11,6 +11,7 @@ use crate::spantree::SpanningTree;
 use crate::versions::Versions;
 use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How one copy profiles one function.
@@ -51,11 +52,6 @@ impl FunctionCode<'_> {
             Ids::Local(local) => &local.dag,
             _ => &self.paths.dag,
         }
-    }
-
-    /// The labels whose sums are the ids.
-    pub fn numbering(&self) -> &Numbering {
-        self.ids.numbering()
     }
 
     /// The statements that run along the path `edges` of the function's DAG.
@@ -118,22 +114,22 @@ pub fn function_code<'a>(
     paths: &'a FunctionPaths,
     edges: Option<&FixedBitSet>,
 ) -> FunctionCode<'a> {
-    let subset = edges.filter(|set| !set.is_full());
-    let ids = ids(cfg, paths, subset);
-    let (cfg, dag, weights) = match &ids {
-        Ids::Local(local) => (&local.versions.cfg, &local.dag, &local.weights),
-        _ => (cfg, &paths.dag, &paths.weights),
-    };
-    let subset = match &ids {
-        Ids::Local(local) => local.interesting.as_ref(),
-        _ => subset,
+    let ids = ids(cfg, paths, edges);
+    let (cfg, dag, weights, subset) = match &ids {
+        Ids::Local(local) => {
+            let weights = Cow::Owned(local.weights(paths));
+            let subset = local.interesting.as_ref();
+            (&local.versions.cfg, &local.dag, weights, subset)
+        }
+        Ids::Selective(_) => (cfg, &paths.dag, Cow::Borrowed(&paths.weights), edges),
+        Ids::Canonical(_) => (cfg, &paths.dag, Cow::Borrowed(&paths.weights), None),
     };
     let ends = Ends {
         counted: counted_ends(dag, subset),
         may_leave: may_leave(cfg, dag),
     };
     FunctionCode {
-        placement: cheapest(dag, weights, &ends, ids.numbering(), subset.is_some()),
+        placement: cheapest(dag, &weights, &ends, ids.numbering(), subset.is_some()),
         table: table(dag, ids.numbering()),
         ids,
         paths,

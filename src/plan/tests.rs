@@ -6,19 +6,10 @@ use super::*;
 use crate::dag::Order;
 use crate::ir::Cfg;
 use crate::numbering::MAX_ARRAY_SLOTS;
-use crate::partition::{FunctionInput, FunctionPaths, Scheme, Share, all_paths, assign};
-use crate::random_cfg::{Walk, any_cfg, cfg, walk};
+use crate::partition::{FunctionPaths, Scheme, Share, all_paths, assign};
+use crate::random_cfg::{Walk, any_cfg, cfg, input, walk};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-
-fn input(graph: &Cfg) -> FunctionInput<'_> {
-    FunctionInput {
-        cfg: graph,
-        unit: FuncId(0),
-        call_sites: 1,
-        skip: None,
-    }
-}
 
 /// The plans of the copies that profile something of `graph` under p3.
 fn plans(graph: &Cfg, copies: u32) -> Vec<CopyPlan> {

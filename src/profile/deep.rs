@@ -1,87 +1,27 @@
 //! Programs that are deep rather than large, long chains of calls and of blocks, on a small stack.
 
-use super::Profile;
 use super::tests::use_profile;
-use crate::index::{CopyId, FuncId, ModuleId};
-use crate::ir::{Body, Call, Callee, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
-use crate::manifest::{Manifest, Parts};
-use crate::partition::{FunctionInput, Scheme, all_paths, assign};
+use super::{Profile, made};
+use crate::index::{CopyId, FuncId};
+use crate::ir::{Call, Callee, Cfg};
+use crate::partition::{Scheme, all_paths, assign, function_inputs};
 use crate::plan::build::copy_plan;
 use crate::random_cfg::cfg;
 
 /// A program of functions with this control flow, through all of its stages to a profile in which the first path
 /// of each function ran once.
 fn profile(cfgs: Vec<Cfg>) -> Profile {
-    let bodies = cfgs.into_iter().enumerate().map(body);
-    let module = Module {
-        name: "m".into(),
-        hash: "0".repeat(64),
-        bodies: bodies.collect(),
-    };
-    let functions = module.bodies.iter().enumerate().map(function).collect();
-    let program = Program {
-        modules: vec![module],
-        functions,
-        ..Program::default()
-    };
-    let functions: Vec<FunctionInput> = program
-        .functions
-        .iter()
-        .map(|f| input(&program, f))
-        .collect();
+    let program = made::program(cfgs.into_iter().map(made::body));
+    let functions = function_inputs(&program);
     let paths = all_paths(&functions);
     let assignment = assign(&functions, &paths, Scheme::P3, 2);
     for copy in 0..2 {
         let plan = copy_plan(&functions, &paths, &assignment.shares, CopyId(copy));
         assert!(!plan.text(|_| "f").is_empty());
     }
-    let manifest = Manifest::new(&Parts {
-        program: &program,
-        paths: &paths,
-        assignment: &assignment,
-        scheme: Scheme::P3,
-        copies: 2,
-        options: "",
-    });
     Profile {
         counts: vec![vec![(0, 1)]; functions.len()],
-        entries: vec![None; functions.len()],
-        manifest,
-        ..super::tests::profile(Vec::new())
-    }
-}
-
-fn body((i, cfg): (usize, Cfg)) -> FunctionBody {
-    FunctionBody {
-        name: format!("f{i}"),
-        linkage: Linkage::External,
-        cfg,
-        loc: None,
-        skip: None,
-        address_taken: false,
-    }
-}
-
-fn function((i, body): (usize, &FunctionBody)) -> ProgFunction {
-    let place = Body {
-        module: ModuleId(0),
-        ordinal: i as u32,
-    };
-    ProgFunction {
-        name: body.name.clone(),
-        bodies: vec![place],
-        unit: FuncId::new(i),
-        call_sites: 1,
-        recursive: false,
-    }
-}
-
-fn input<'a>(program: &'a Program, f: &ProgFunction) -> FunctionInput<'a> {
-    FunctionInput {
-        cfg: &program.body_at(f).cfg,
-        unit: f.unit,
-        call_sites: 1,
-        skip: None,
+        ..made::profile(&program, Scheme::P3, 2)
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) mod tests;
 
 #[cfg(test)]
 mod deep;
+#[cfg(test)]
+mod made;
 
 use crate::error::{Error, Result};
 use crate::index::{EdgeId, FuncId, PathId};

@@ -1,14 +1,14 @@
 //! Readers against hostile bytes, and simulation against interpreted plans.
 
 use super::report::Selection;
-use super::verdict::{Processes, Verdict};
-use super::{Profile, coverage, diff, export, raw};
+use super::{Profile, coverage, diff, export, made, raw};
 use crate::ir::lower::LoadOptions;
-use crate::manifest::{Manifest, Parts};
-use crate::partition::{FunctionInput, Scheme, all_paths, assign};
+use crate::manifest::Manifest;
+use crate::partition::{Scheme, all_paths, assign};
 use crate::plan::build::copy_plan;
 use crate::plan::interp::{Activation, Outcome};
 use crate::profile::simulate::simulate;
+use crate::random_cfg::input;
 use crate::{index::*, load::find_inputs};
 use proptest::prelude::*;
 use std::os::unix::fs::FileExt;
@@ -218,37 +218,10 @@ fn empty_profile() -> Profile {
     std::fs::write(dir.path().join("m.ll"), PROGRAM).unwrap();
     let inputs = find_inputs(&[dir.path().to_path_buf()], Path::new("")).unwrap();
     let program = crate::emit::load(&inputs, &LoadOptions::default()).unwrap();
-    let input = FunctionInput {
-        cfg: &program.modules[0].bodies[0].cfg,
-        unit: FuncId(0),
-        call_sites: 1,
-        skip: None,
-    };
-    let paths = all_paths(&[input]);
-    let assignment = assign(&[input], &paths, Scheme::P3, 2);
-    let manifest = Manifest::new(&Parts {
-        program: &program,
-        paths: &paths,
-        assignment: &assignment,
-        scheme: Scheme::P3,
-        copies: 2,
-        options: "",
-    });
     Profile {
-        path: "m".into(),
-        manifest,
-        processes: vec![
-            Processes {
-                runs: 1,
-                children: 0,
-                cut_short: 0
-            };
-            2
-        ],
         sources: vec![[3; 16], [9; 16]],
-        verdict: Verdict::default(),
-        counts: vec![Vec::new()],
         entries: vec![Some(12)],
+        ..made::profile(&program, Scheme::P3, 2)
     }
 }
 
@@ -270,12 +243,7 @@ fn a_profile_survives_its_file() {
 fn simulation_equals_interpretation() {
     let empty = profile(vec![]);
     let structure = empty.structure(FuncId(0)).unwrap();
-    let input = FunctionInput {
-        cfg: &structure.cfg,
-        unit: FuncId(0),
-        call_sites: 1,
-        skip: None,
-    };
+    let input = input(&structure.cfg);
     // Every activation: once round the loop by each way, then out.
     let walks: [&[u32]; 3] = [
         &[0, 0, 1],

@@ -10,7 +10,7 @@ use crate::ir::{Callee, FunctionBody, Program, SkipReason};
 use crate::load::Input;
 use crate::manifest::{Manifest, Parts};
 use crate::names::shown;
-use crate::partition::{Assignment, FunctionInput, FunctionPaths, Scheme, all_paths, assign};
+use crate::partition::{Assignment, FunctionPaths, Scheme, all_paths, assign, function_inputs};
 use crate::plan::CopyPlan;
 use crate::plan::build::copy_plan;
 use crate::profile;
@@ -47,7 +47,7 @@ impl Analysis {
         let program = emit::load(inputs, &chosen)?;
         check_filters(options, inputs, &program)?;
         clock.lap("parsed and lowered");
-        let functions = functions(&program);
+        let functions = function_inputs(&program);
         let mut paths = all_paths(&functions);
         let mut verdict = None;
         if let Some(file) = &options.profile {
@@ -88,7 +88,7 @@ impl Analysis {
     /// The plan of one copy.
     pub(super) fn plan(&self, copy: CopyId) -> CopyPlan {
         copy_plan(
-            &functions(&self.program),
+            &function_inputs(&self.program),
             &self.paths,
             &self.assignment.shares,
             copy,
@@ -152,19 +152,6 @@ fn outside(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> 
     });
     let name = outside.next()?;
     Some(format!("{name} is called, but no input defines it"))
-}
-
-fn functions(program: &Program) -> Vec<FunctionInput<'_>> {
-    let input = |f| {
-        let body = program.body_at(f);
-        FunctionInput {
-            cfg: &body.cfg,
-            unit: f.unit,
-            call_sites: f.call_sites,
-            skip: body.skip,
-        }
-    };
-    program.functions.iter().map(input).collect()
 }
 
 fn bodies(program: &Program) -> Vec<Vec<(u32, FuncId)>> {

@@ -3,8 +3,8 @@
 use super::*;
 use crate::ir::Cfg;
 use crate::numbering::enumerate;
-use crate::partition::{FunctionInput, FunctionPaths, Owners, Scheme, all_paths, assign};
-use crate::random_cfg::{any_cfg, cfg};
+use crate::partition::{FunctionPaths, Owners, Scheme, all_paths, assign};
+use crate::random_cfg::{any_cfg, cfg, input};
 use proptest::prelude::*;
 
 fn structure(graph: &Cfg) -> Structure {
@@ -16,12 +16,7 @@ fn structure(graph: &Cfg) -> Structure {
 
 /// What p3 gives `copies` copies of `graph`.
 fn share(graph: &Cfg, copies: u32) -> Share {
-    let functions = [FunctionInput {
-        cfg: graph,
-        unit: crate::index::FuncId(0),
-        call_sites: 1,
-        skip: None,
-    }];
+    let functions = [input(graph)];
     let shares = assign(&functions, &all_paths(&functions), Scheme::P3, copies).shares;
     shares.into_iter().next().expect("one function")
 }

@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::dag::{Path, PathEnd, PathStart};
-use crate::index::{BlockId, CfgEdge, CopyId, ModuleId};
-use crate::ir::{Body, Call, Callee, Cfg, FunctionBody, Module, ProgFunction, Program, SkipReason};
-use crate::manifest::{Manifest, Parts, ShareEntry};
-use crate::partition::{FunctionInput, Scheme, all_paths, assign};
+use crate::index::{BlockId, CfgEdge, CopyId};
+use crate::ir::{Call, Callee, Cfg, FunctionBody, SkipReason};
+use crate::manifest::ShareEntry;
+use crate::partition::Scheme;
+use crate::profile::made;
 use crate::profile::verdict::Verdict;
 use crate::random_cfg::cfg;
 
@@ -54,82 +55,23 @@ impl Function {
         self
     }
 
-    fn body(&self, number: usize) -> FunctionBody {
+    fn body(&self) -> FunctionBody {
         FunctionBody {
-            name: format!("f{number}"),
             linkage: self.linkage,
-            cfg: self.cfg.clone(),
-            loc: None,
             skip: self.skip,
             address_taken: self.address_taken,
-        }
-    }
-
-    fn entry(&self, number: usize) -> ProgFunction {
-        let ordinal = number as u32;
-        ProgFunction {
-            name: format!("f{number}"),
-            bodies: vec![Body {
-                module: ModuleId(0),
-                ordinal,
-            }],
-            unit: FuncId(self.unit),
-            call_sites: 1,
-            recursive: false,
-        }
-    }
-
-    fn input(&self) -> FunctionInput<'_> {
-        FunctionInput {
-            cfg: &self.cfg,
-            unit: FuncId(self.unit),
-            call_sites: 1,
-            skip: self.skip,
+            ..made::body(self.cfg.clone())
         }
     }
 }
 
 /// A profile without counts of one run of every copy.
 fn profile_under(scheme: Scheme, copies: u32, functions: &[Function]) -> Profile {
-    let numbered = || functions.iter().enumerate();
-    let module = Module {
-        name: "m.bc".into(),
-        hash: "0".repeat(64),
-        bodies: numbered().map(|(i, f)| f.body(i)).collect(),
-    };
-    let program = Program {
-        modules: vec![module],
-        functions: numbered().map(|(i, f)| f.entry(i)).collect(),
-        ..Program::default()
-    };
-    let inputs: Vec<FunctionInput> = functions.iter().map(Function::input).collect();
-    let mut paths = all_paths(&inputs);
-    if scheme == Scheme::Edge {
-        for (p, f) in paths.iter_mut().zip(functions) {
-            p.iter_mut().for_each(|p| p.count_edges(&f.cfg));
-        }
+    let mut program = made::program(functions.iter().map(Function::body));
+    for (entry, f) in program.functions.iter_mut().zip(functions) {
+        entry.unit = FuncId(f.unit);
     }
-    let assignment = assign(&inputs, &paths, scheme, copies);
-    let once = Processes {
-        runs: 1,
-        ..Processes::default()
-    };
-    Profile {
-        path: "m".into(),
-        manifest: Manifest::new(&Parts {
-            program: &program,
-            paths: &paths,
-            assignment: &assignment,
-            scheme,
-            copies,
-            options: "",
-        }),
-        processes: vec![once; copies as usize],
-        sources: Vec::new(),
-        verdict: Verdict::default(),
-        counts: vec![Vec::new(); functions.len()],
-        entries: vec![None; functions.len()],
-    }
+    made::profile(&program, scheme, copies)
 }
 
 fn profile(functions: &[Function]) -> Profile {

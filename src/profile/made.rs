@@ -1,0 +1,87 @@
+//! Profiles of programs that tests make up or load, before anything has run.
+
+use super::Profile;
+use super::verdict::{Processes, Verdict};
+use crate::index::{FuncId, ModuleId};
+use crate::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
+use crate::manifest::{Manifest, Parts};
+use crate::partition::{Scheme, all_paths, assign, function_inputs};
+
+/// A function with this control flow that anyone may call.
+pub(super) fn body(cfg: Cfg) -> FunctionBody {
+    FunctionBody {
+        name: String::new(),
+        linkage: Linkage::External,
+        cfg,
+        loc: None,
+        skip: None,
+        address_taken: false,
+    }
+}
+
+/// A program of one module with these functions, called `f0`, `f1` and so on, each called once and a unit of its own.
+pub(super) fn program(bodies: impl IntoIterator<Item = FunctionBody>) -> Program {
+    let named = bodies
+        .into_iter()
+        .enumerate()
+        .map(|(i, body)| FunctionBody {
+            name: format!("f{i}"),
+            ..body
+        });
+    let module = Module {
+        name: "m.bc".into(),
+        hash: "0".repeat(64),
+        bodies: named.collect(),
+    };
+    Program {
+        functions: module.bodies.iter().enumerate().map(function).collect(),
+        modules: vec![module],
+        ..Program::default()
+    }
+}
+
+fn function((i, body): (usize, &FunctionBody)) -> ProgFunction {
+    let place = Body {
+        module: ModuleId(0),
+        ordinal: i as u32,
+    };
+    ProgFunction {
+        name: body.name.clone(),
+        bodies: vec![place],
+        unit: FuncId::new(i),
+        call_sites: 1,
+        recursive: false,
+    }
+}
+
+/// A profile of `program`, without counts, of one run of every copy.
+pub(super) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile {
+    let functions = function_inputs(program);
+    let mut paths = all_paths(&functions);
+    if scheme == Scheme::Edge {
+        for (p, f) in paths.iter_mut().zip(&functions) {
+            p.iter_mut().for_each(|p| p.count_edges(f.cfg));
+        }
+    }
+    let manifest = Manifest::new(&Parts {
+        program,
+        paths: &paths,
+        assignment: &assign(&functions, &paths, scheme, copies),
+        scheme,
+        copies,
+        options: "",
+    });
+    let once = Processes {
+        runs: 1,
+        ..Processes::default()
+    };
+    Profile {
+        path: "m".into(),
+        manifest,
+        processes: vec![once; copies as usize],
+        sources: Vec::new(),
+        verdict: Verdict::default(),
+        counts: vec![Vec::new(); functions.len()],
+        entries: vec![None; functions.len()],
+    }
+}
