@@ -57,6 +57,9 @@ pub mod weights;
 mod modules;
 
 #[cfg(test)]
+mod papers;
+
+#[cfg(test)]
 mod random_cfg;
 
 pub use error::{Error, Result};

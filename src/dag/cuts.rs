@@ -1,4 +1,4 @@
-//! Cut edges: keeping the number of paths within 64-bit ids (spec §8).
+//! Cut edges: keeping the number of paths within 64-bit ids (`docs/ALGORITHMS.md` §1).
 
 use super::order::{LoopForest, Order, is_taken, loop_forest};
 use crate::index::{BlockId, CfgEdge};

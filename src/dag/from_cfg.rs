@@ -1,4 +1,4 @@
-//! CFG → DAG (Ball & Larus 1996, §3; spec §1).
+//! CFG → DAG (Ball & Larus 1996, §3; `docs/ALGORITHMS.md` §1).
 
 use super::order::{Order, is_taken};
 use super::{Dag, Edge, EdgeKind};

@@ -1,10 +1,10 @@
 //! The Ball–Larus DAG of a function: what every later stage speaks about.
 //!
-//! Source: Ball & Larus, *Efficient Path Profiling*, MICRO 1996, §3 (spec §1). Vertices are the
+//! Source: Ball & Larus, *Efficient Path Profiling*, MICRO 1996, §3 (`docs/ALGORITHMS.md` §1). Vertices are the
 //! reachable blocks between a virtual ENTRY and a virtual EXIT. A back edge `v → w` is replaced
 //! by two phony edges, `v → EXIT` (one for each back edge) and `ENTRY → w` (one for each loop
 //! header), so a path runs from the function's entry or a loop header to an exit or a back edge.
-//! Cut edges (spec §8) are treated exactly as back edges.
+//! Cut edges are treated exactly as back edges.
 
 mod cuts;
 mod dominators;

@@ -1,5 +1,5 @@
 //! The reduced DAG: runs of diamonds and triangles as single dummy vertices (P3 paper, §3.2,
-//! `reduced_graph`; spec §5).
+//! `reduced_graph`; `docs/ALGORITHMS.md` §5).
 //!
 //! A diamond is `a→b, a→c, b→d, c→d`, a triangle `a→b, a→d, b→d`; the arms have no other edges,
 //! `a` has no other out-edge and `d` no other in-edge, so the whole has the in-edges of `a` and

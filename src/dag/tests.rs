@@ -229,7 +229,7 @@ proptest! {
         }
     }
 
-    /// Whatever the limit, cutting keeps to it (spec §8: never skip a function).
+    /// Whatever the limit, cutting keeps to it (no function is skipped for its paths).
     #[test]
     fn cuts_keep_to_the_limit(graph in any_cfg(60), bits in 11..30u32) {
         let cuts = choose_cuts(&graph, 1 << bits);

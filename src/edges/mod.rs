@@ -1,5 +1,5 @@
 //! Edge profiling with the fewest counters (Knuth & Stevenson 1973; Ball & Larus, *Optimally Profiling
-//! and Tracing Programs*, TOPLAS 1994; spec §6).
+//! and Tracing Programs*, TOPLAS 1994; `docs/ALGORITHMS.md` §6).
 //!
 //! Vertices are the blocks and EXIT; edges are those of the control flow, one from each block without
 //! successors to EXIT, and EXIT → entry. The edges outside a maximum spanning tree are counted:

@@ -74,7 +74,7 @@ pub struct ProgFunction {
     /// The first function with this symbol, or the function itself: what must stay together.
     pub unit: FuncId,
     /// Direct call sites in all modules, plus one if the address is taken, plus one if it can be
-    /// called from outside (P3 paper, §3.2; spec §5).
+    /// called from outside (P3 paper, §3.2; `docs/ALGORITHMS.md` §5).
     pub call_sites: u32,
     /// Whether it is on a cycle of the call graph.
     pub recursive: bool,

@@ -1,4 +1,8 @@
-//! Ball–Larus numbering (Ball & Larus, MICRO 1996, §3.2; spec §2).
+//! Ball–Larus numbering (T. Ball, J. R. Larus: *Efficient Path Profiling*, MICRO 1996, §3.2 and Fig. 5;
+//! `docs/ALGORITHMS.md` §2).
+//!
+//! After a vertex is visited, the sums of labels from it to EXIT are `0 .. N(v)`, each once: those over its i-th
+//! out-edge are the interval of `N(target)` numbers from that edge's label on.
 
 use super::Numbering;
 use crate::dag::{Dag, MAX_PATHS};
@@ -9,8 +13,9 @@ use crate::dag::{Dag, MAX_PATHS};
 pub fn ball_larus(dag: &Dag) -> Option<Numbering> {
     let mut paths = vec![0u64; dag.vertices()];
     let mut labels = vec![0u64; dag.edges().len()];
-    paths[dag.exit().index()] = 1;
+    paths[dag.exit().index()] = 1; // a leaf of the paper's DAG
     for v in dag.order().rev().skip(1) {
+        // Fig. 5: Val(e) = NumPaths(v); NumPaths(v) += NumPaths(w)
         let mut n = 0u64;
         for e in dag.outs(v) {
             labels[e.index()] = n;

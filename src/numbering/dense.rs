@@ -1,4 +1,4 @@
-//! Dense ids for the paths of hot starts, whatever the number of paths of the function (spec §9).
+//! Dense ids for the paths of hot starts, whatever the number of paths of the function (`docs/ALGORITHMS.md` §9).
 //!
 //! Under Ball–Larus labels the ids of the iterations of a loop `do { … } while (c)` are as far apart as there are
 //! ways to go on behind it: each must leave room for the paths that leave the loop. Where a start (the header of a

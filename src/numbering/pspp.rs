@@ -1,5 +1,5 @@
 //! PSPP: precise selective path profiling (Afraz, Saha & Kanade, *P3*, FSE 2015, Algorithm 1;
-//! spec §4).
+//! `docs/ALGORITHMS.md` §4).
 //!
 //! A path is interesting when all its edges are. The labelling is *valid*: ids of interesting
 //! paths are unique and no other path has one of them; others may share ids among themselves.
@@ -21,7 +21,7 @@ pub fn pspp(dag: &Dag, interesting: &FixedBitSet) -> Numbering {
     });
     propagate(dag, &mut labels);
     for e in dag.edge_ids().filter(|e| !interesting.contains(e.index())) {
-        labels[e.index()] = 0; // absorption
+        labels[e.index()] = 0; // line 22, absorption
     }
     Numbering {
         labels,
@@ -44,12 +44,15 @@ fn initial(dag: &Dag, interesting: &FixedBitSet) -> (Vec<u64>, Vec<u64>) {
         let mut n = 0u64;
         let (yes, no) = split(dag, v, interesting);
         for e in no {
-            n += paths[target(e)];
+            n += paths[target(e)]; // lines 6–9; the label is 0 already
         }
         order.clear();
         order.extend(yes);
+        // Line 10. In any other order (SPP), an uninteresting path over a later edge could lose its label by absorption
+        // and end with the id of an interesting path over an earlier one.
         order.sort_by_key(|&e| std::cmp::Reverse(min[target(e)]));
         for &e in &order {
+            // Lines 11–13.
             labels[e.index()] = n;
             n += paths[target(e)];
             min[v.index()] = min[v.index()].min(min[target(e)].saturating_add(labels[e.index()]));
@@ -75,6 +78,7 @@ fn split<'a>(
 /// The second loop: the label of a vertex's only in-edge moves to its out-edges.
 fn propagate(dag: &Dag, labels: &mut [u64]) {
     for v in dag.order().filter(|&v| v != dag.exit()) {
+        // Lines 17–21: every path through `v` uses its only in-edge, so the label may as well be paid behind it.
         if let &[only] = dag.ins(v) {
             let label = std::mem::take(&mut labels[only.index()]);
             for e in dag.outs(v) {

@@ -1,5 +1,5 @@
 //! `find_partition`: splitting the paths of one procedure into tasks (P3 paper, Algorithm 2;
-//! spec §5).
+//! `docs/ALGORITHMS.md` §5).
 
 use crate::dag::Dag;
 use crate::dag::reduced::Reduced;

@@ -1,4 +1,4 @@
-//! Who profiles what: the schemes sbl, pbl and p3 (P3 paper, Algorithm 2; spec §5).
+//! Who profiles what: the schemes sbl, pbl and p3 (P3 paper, Algorithm 2; `docs/ALGORITHMS.md` §5).
 //!
 //! A function's paths are one task, or several where p3 finds it profitable; tasks go to copies
 //! longest first. What a copy profiles of a function is its *share*.

@@ -97,7 +97,7 @@ impl Ids<'_> {
 /// The ids of the paths inside `edges` (`None`, or a full set: all paths). O(E log E).
 ///
 /// Those of versions with iterations of loops apart ([`Local`]) where there are any. Else Ball–Larus ids for all paths,
-/// PSPP's for a subset (spec §4).
+/// PSPP's for a subset (`docs/ALGORITHMS.md` §4).
 pub fn ids<'a>(cfg: &Cfg, paths: &'a FunctionPaths, edges: Option<&FixedBitSet>) -> Ids<'a> {
     let subset = edges.filter(|set| !set.is_full());
     match (Local::new(cfg, paths, subset), subset) {

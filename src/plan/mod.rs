@@ -85,7 +85,7 @@ pub struct SiteCode {
     pub ops: Vec<Op>,
 }
 
-/// One inserted statement: a probe, spec §3.
+/// One inserted statement: a probe (`docs/ALGORITHMS.md` §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// `r = value`

@@ -1,4 +1,4 @@
-//! Labels on DAG edges → the fewest statements that have their effect (Ball & Larus 1996, §3.3–3.5; spec §3).
+//! Labels on DAG edges → the fewest statements that have their effect (Ball & Larus 1996, §3.3–3.5; `docs/ALGORITHMS.md` §3).
 //!
 //! Which edges get increments is up to a spanning tree: [`Ends::free`] says where they cost nothing.
 //! Along every path the increments sum to its id and the last edge counts it. From that:

@@ -1,4 +1,4 @@
-//! `p3-prof hits`: the probes that copies made with `--count-hits` executed (spec §3). What
+//! `p3-prof hits`: the probes that copies made with `--count-hits` executed (`docs/ALGORITHMS.md` §3). What
 //! [`super::simulate`] computes without running them.
 
 use super::merge::{Seen, raw_files, read};

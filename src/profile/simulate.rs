@@ -1,4 +1,4 @@
-//! `p3-prof simulate`: the hits that each scheme would have cost, from one profile (spec §3).
+//! `p3-prof simulate`: the hits that each scheme would have cost, from one profile (`docs/ALGORITHMS.md` §3).
 
 use super::matching::Known;
 use super::{Profile, Structure, edges};

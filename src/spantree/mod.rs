@@ -1,7 +1,7 @@
 //! Maximum spanning tree and event counting: fewer, colder probes with the same path ids.
 //!
 //! Source: Ball & Larus 1996, §3.3–3.4; Ball, *Efficiently Counting Program Events*, TOPLAS 1994;
-//! Knuth & Stevenson 1973 (spec §3).
+//! Knuth & Stevenson 1973 (`docs/ALGORITHMS.md` §3).
 
 use crate::dag::Dag;
 use crate::index::{EdgeId, VertexId};

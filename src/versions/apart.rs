@@ -1,4 +1,4 @@
-//! Iterations apart: an innermost loop in two versions (spec §9).
+//! Iterations apart: an innermost loop in two versions (`docs/ALGORITHMS.md` §8).
 //!
 //! At a loop's header the path register is a φ of two things: the id so far of the path that entered the loop, and
 //! the constant with which paths begin that the back edge starts. So nothing is known of it in the body, although

@@ -1,5 +1,5 @@
 //! Static weights (Ball & Larus, *Optimally Profiling and Tracing Programs*, TOPLAS 1994, §4.1;
-//! spec §6).
+//! `docs/ALGORITHMS.md` §7).
 
 use super::Weights;
 use crate::dag::{Dag, EdgeKind, LoopForest, Order, loop_forest};

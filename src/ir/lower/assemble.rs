@@ -220,7 +220,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Call sites over all modules (spec §5): direct ones in the body that stands for each function,
+/// Call sites over all modules (`docs/ALGORITHMS.md` §5): direct ones in the body that stands for each function,
 /// one more for a taken address, one more where it can be called from outside. In a program with
 /// a `main` that is `main` itself; in a library, whatever other modules can see.
 fn count_call_sites(program: &mut Program) {

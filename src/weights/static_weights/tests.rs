@@ -28,7 +28,7 @@ fn of_loop(dag: &Dag, weights: &Weights, header: u32) -> f64 {
     weights[dag.loop_start(BlockId(header)).expect("a loop").index()]
 }
 
-/// The rules of Ball & Larus 1994, §4.1 (spec §6), by hand: weights beside the edges, what arrives at
+/// The rules of Ball & Larus 1994, §4.1 (`docs/ALGORITHMS.md` §7), by hand: weights beside the edges, what arrives at
 /// loops and other blocks in brackets.
 ///
 /// ```text
