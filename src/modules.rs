@@ -316,7 +316,12 @@ fn what_is_owned_elsewhere_is_found() {
             "ir/lower",
             "ir/lower/mod.rs",
         ),
-        ("use inkwell::context;", "inkwell", "emit", "emit/sys.rs"),
+        (
+            "use inkwell::context;",
+            "inkwell",
+            "emit",
+            "emit/sys/mod.rs",
+        ),
         ("fn f() { unsafe { g() } }", "unsafe", "emit", "emit.rs"),
     ] {
         let found = format!("src/ir/cfg.rs:1: {name} is seen by {owner} alone");

@@ -1,6 +1,7 @@
 //! What a rewritten module adds beside code: counters, tables, their description and the
 //! constructor that registers them (`runtime-c/p3_abi.h`).
 
+use super::layout::{Layout, Place, page_size};
 use super::sys;
 use super::{Counters, ModuleJob, Update};
 use crate::plan::FunctionPlan;
@@ -21,15 +22,6 @@ const LEVELS: u32 = 12;
 pub(super) const CACHE_BITS: u64 = 10;
 /// An id is cached at the upper bits of its product with this.
 pub(super) const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// Where one function counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    /// The slot of id 0 among the module's counters, if some ids are counted in an array.
-    pub array: Option<u64>,
-    /// The number of its hash table in the module, if some ids are counted in one.
-    pub table: Option<u64>,
-}
 
 /// The globals of a rewritten module.
 pub(super) struct Data<'ctx> {
@@ -313,50 +305,6 @@ impl<'ctx> Data<'ctx> {
         let global = internal(module, ty.into(), "__p3_module");
         global.set_initializer(&ty.const_named_struct(&fields));
         global
-    }
-}
-
-/// Where everything is: counters in use, and hash tables.
-#[derive(Default)]
-struct Layout {
-    places: Vec<Place>,
-    entries: Vec<Option<u64>>,
-    hits: Vec<Option<u64>>,
-    slots: u64,
-}
-
-impl Layout {
-    fn new<'a>(plans: impl Iterator<Item = &'a FunctionPlan>, count_hits: bool) -> Layout {
-        let (mut layout, mut tables) = (Layout::default(), 0);
-        for plan in plans {
-            let slots = plan.table.slots();
-            let table = plan.table.hashes().then_some(tables);
-            tables += u64::from(plan.table.hashes());
-            let array = (slots > 0).then(|| layout.take(slots));
-            layout.places.push(Place { array, table });
-            let entries = plan.entries.then(|| layout.take(1));
-            layout.entries.push(entries);
-            let hits = count_hits.then(|| layout.take(1));
-            layout.hits.push(hits);
-        }
-        layout
-    }
-
-    fn take(&mut self, slots: u64) -> u64 {
-        self.slots += slots;
-        self.slots - slots
-    }
-}
-
-/// The largest page that a kernel for the module's target has.
-fn page_size(module: &Module) -> u64 {
-    let triple = module.get_triple();
-    let triple = triple.as_str().to_string_lossy();
-    let large = ["aarch64", "arm64", "powerpc", "ppc64", "mips", "loongarch"];
-    if large.iter().any(|t| triple.starts_with(t)) {
-        1 << 16
-    } else {
-        1 << 12
     }
 }
 

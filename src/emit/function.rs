@@ -1,7 +1,8 @@
 //! One function: its path register as SSA values, and its counts.
 
-use super::data::{self, Data, Place};
+use super::data::{self, Data};
 use super::edges::{Spot, Spots, split};
+use super::layout::Place;
 use super::sites;
 use super::{sys, versions};
 use crate::dag::Order;

@@ -12,6 +12,7 @@ mod edges;
 mod function;
 mod hidden;
 mod inspect;
+mod layout;
 pub mod pgo;
 mod read;
 mod session;

@@ -18,6 +18,8 @@ const NAME: Style = AnsiColor::Cyan.on_default();
 const WARN: Style = AnsiColor::Yellow.on_default();
 /// The report names at most this many functions that were left before their end.
 const MAX_LEFT: usize = 5;
+/// The report names at most this many places of a function's cut edges.
+const MAX_CUTS: usize = 5;
 /// A path shows at most this many source lines and decisions.
 const MAX_ITEMS: usize = 40;
 
@@ -116,24 +118,30 @@ fn why_not_exact(profile: &Profile, f: FuncId) -> Option<String> {
             Some(format!("{place}: skipped: {reason}"))
         }
         Status::Cut => {
-            let places: Vec<String> = entry.cuts.iter().map(|c| cut(profile, f, *c)).collect();
-            let edges = if places.len() == 1 { "edge" } else { "edges" };
-            let (n, places) = (places.len(), shortened(&places, ", "));
-            Some(format!(
-                ": more than 2^62 paths: they also end at {n} cut {edges}: {places}"
-            ))
+            let cuts = cuts(profile, f);
+            Some(format!(": more than 2^62 paths: they also end at {cuts}"))
         }
     }
 }
 
-/// Where a cut edge leads from and to, by lines if they are known.
-fn cut(profile: &Profile, f: FuncId, edge: CfgEdge) -> String {
+/// How many edges are cut, and which places they leave: few of these, each once.
+fn cuts(profile: &Profile, f: FuncId) -> String {
     let entry = profile.entry(f);
-    let to = entry.succs[edge.block.index()][edge.succ as usize];
-    let from = entry.spans(edge.block).next_back();
-    match (from, entry.spans(to).next()) {
-        (Some(a), Some(b)) => lines(&profile.manifest.files, &[a.loc, b.loc]),
-        _ => format!("b{}→b{to}", edge.block),
+    let last = |edge: &CfgEdge| entry.spans(edge.block).next_back().map(|s| s.loc);
+    let mut locs: Vec<Loc> = entry.cuts.iter().filter_map(last).collect();
+    locs.sort_by_key(|loc| (loc.file, loc.line));
+    locs.dedup();
+    let mut places = items(&profile.manifest.files, &locs);
+    let unknown = entry.cuts.iter().filter(|edge| last(edge).is_none());
+    places.extend(unknown.map(|edge| format!("b{}", edge.block)));
+    places.dedup();
+    let more = places.len().saturating_sub(MAX_CUTS);
+    places.truncate(MAX_CUTS);
+    let (n, places) = (entry.cuts.len(), places.join(", "));
+    let edges = if n == 1 { "edge" } else { "edges" };
+    match more {
+        0 => format!("{n} cut {edges}: {places}"),
+        more => format!("{n} cut {edges}: {places} and {more} more places"),
     }
 }
 
@@ -186,7 +194,12 @@ pub fn short(file: &str) -> Cow<'_, str> {
 
 /// Source positions as `file.c:12→14→20`; where the file changes it is named again.
 pub fn lines(files: &[String], locs: &[Loc]) -> String {
-    let mut items: Vec<String> = Vec::new();
+    shortened(&items(files, locs), "→")
+}
+
+/// Each source position with its file's name, unless the one before has the same.
+fn items(files: &[String], locs: &[Loc]) -> Vec<String> {
+    let mut items = Vec::new();
     let mut current = None;
     for loc in locs {
         if current != Some(loc.file) {
@@ -196,7 +209,7 @@ pub fn lines(files: &[String], locs: &[Loc]) -> String {
             items.push(loc.line.to_string());
         }
     }
-    shortened(&items, "→")
+    items
 }
 
 /// The decisions as `13 true, 18 false`.

@@ -1,6 +1,13 @@
 //! What inkwell lacks, straight from the LLVM C API: the only unsafe code of the project.
 #![allow(unsafe_code)]
 
+mod metadata;
+
+pub(super) use metadata::{
+    Meta, add_module_flag, debug_info_version, has_module_flag, set_branch_weights,
+    set_function_profile, set_header_weight,
+};
+
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -15,7 +22,7 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::transforms::pass_builder::{
     LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMRunPasses,
 };
-use inkwell::llvm_sys::{LLVMModuleFlagBehavior, LLVMOpcode, LLVMTailCallKind};
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTailCallKind};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::types::BasicType;
@@ -371,89 +378,6 @@ pub(super) fn string_operand(call: InstructionValue, i: u32) -> String {
     }
 }
 
-/// What a metadata node holds.
-pub(super) enum Meta<'a> {
-    /// A string.
-    Text(&'a str),
-    /// An `i32`.
-    I32(u32),
-    /// An `i64`.
-    I64(u64),
-    /// A `double`.
-    Double(f64),
-    /// Another node.
-    Node(Vec<Meta<'a>>),
-}
-
-/// Says how often a terminator takes each of its successors, in the place of what it said.
-pub(super) fn set_branch_weights(context: &Context, terminator: InstructionValue, weights: &[u32]) {
-    assert_eq!(successor_count(terminator) as usize, weights.len());
-    let weights = weights.iter().copied().map(Meta::I32);
-    let node = std::iter::once(Meta::Text("branch_weights")).chain(weights);
-    set_metadata(context, terminator, "prof", Meta::Node(node.collect()));
-}
-
-/// Makes `meta` the `!irr_loop` node of a terminator, in the place of what it had.
-pub(super) fn set_header_weight(context: &Context, terminator: InstructionValue, meta: Meta) {
-    set_metadata(context, terminator, "irr_loop", meta);
-}
-
-fn set_metadata(context: &Context, instruction: InstructionValue, kind: &str, meta: Meta) {
-    let kind = context.get_kind_id(kind);
-    // SAFETY: the instruction is live and of this context, as is the node.
-    unsafe {
-        let node = LLVMMetadataAsValue(context.as_ctx_ref(), metadata(context, &meta));
-        LLVMSetMetadata(instruction.as_value_ref(), kind, node);
-    }
-}
-
-/// Makes `meta` the `!prof` node of a function, in the place of what it had.
-pub(super) fn set_function_profile(context: &Context, f: FunctionValue, meta: Meta) {
-    let (kind, node) = (context.get_kind_id("prof"), metadata(context, &meta));
-    // SAFETY: the function is live and of this context, as is the node.
-    unsafe { LLVMGlobalSetMetadata(f.as_value_ref(), kind, node) }
-}
-
-/// Whether a module has this flag.
-pub(super) fn has_module_flag(module: &Module, name: &str) -> bool {
-    // SAFETY: the module is live, and the name's length is said.
-    unsafe { !LLVMGetModuleFlag(module.as_mut_ptr(), name.as_ptr().cast(), name.len()).is_null() }
-}
-
-/// Adds a flag to a module that lacks it; modules with different ones cannot be linked.
-pub(super) fn add_module_flag(context: &Context, module: &Module, name: &str, meta: Meta) {
-    assert!(!has_module_flag(module, name));
-    let behavior = LLVMModuleFlagBehavior::LLVMModuleFlagBehaviorError;
-    // SAFETY: module and context are live and belong together, and the name's length is said.
-    unsafe {
-        let (node, text) = (metadata(context, &meta), name.as_ptr().cast());
-        LLVMAddModuleFlag(module.as_mut_ptr(), behavior, text, name.len(), node);
-    }
-}
-
-fn metadata(context: &Context, meta: &Meta) -> LLVMMetadataRef {
-    let raw = context.as_ctx_ref();
-    let nodes: Vec<_> = match meta {
-        Meta::Node(parts) => parts.iter().map(|m| metadata(context, m)).collect(),
-        _ => Vec::new(),
-    };
-    // SAFETY: the context is live and lengths are those of what they belong to. LLVM copies text and nodes.
-    unsafe {
-        let value = match meta {
-            Meta::Text(text) => {
-                return LLVMMDStringInContext2(raw, text.as_ptr().cast(), text.len());
-            }
-            Meta::Node(_) => {
-                return LLVMMDNodeInContext2(raw, nodes.as_ptr().cast_mut(), nodes.len());
-            }
-            Meta::I32(n) => LLVMConstInt(LLVMInt32TypeInContext(raw), u64::from(*n), 0),
-            Meta::I64(n) => LLVMConstInt(LLVMInt64TypeInContext(raw), *n, 0),
-            Meta::Double(x) => LLVMConstReal(LLVMDoubleTypeInContext(raw), *x),
-        };
-        LLVMValueAsMetadata(value)
-    }
-}
-
 /// A named thing of a module.
 pub(super) struct Symbol {
     /// The raw value, a global of the module.
@@ -508,22 +432,6 @@ fn symbol(value: LLVMValueRef) -> Symbol {
                 LLVMInternalLinkage | LLVMPrivateLinkage
             ),
         }
-    }
-}
-
-/// The version of debug information that a module says it has.
-pub(super) fn debug_info_version(module: &Module) -> Option<u64> {
-    let name = "Debug Info Version";
-    // SAFETY: module and context are live, and the name's length is said; a flag that is no integer is not read.
-    unsafe {
-        let raw = module.as_mut_ptr();
-        let flag = LLVMGetModuleFlag(raw, name.as_ptr().cast(), name.len());
-        if flag.is_null() {
-            return None;
-        }
-        let value = LLVMMetadataAsValue(LLVMGetModuleContext(raw), flag);
-        let number = LLVMIsAConstantInt(LLVMGetOperand(value, 0));
-        (!number.is_null()).then(|| LLVMConstIntGetZExtValue(number))
     }
 }
 

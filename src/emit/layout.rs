@@ -1,0 +1,117 @@
+//! Where counters are among those of a module, and how large pages can be.
+
+use crate::plan::FunctionPlan;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+
+/// Where one function counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The slot of id 0 among the module's counters, if some ids are counted in an array.
+    pub array: Option<u64>,
+    /// The number of its hash table in the module, if some ids are counted in one.
+    pub table: Option<u64>,
+}
+
+/// Where everything is: counters in use, and hash tables.
+#[derive(Default)]
+pub(super) struct Layout {
+    /// By plan: its array and its table.
+    pub places: Vec<Place>,
+    /// By plan: the slot that counts entries.
+    pub entries: Vec<Option<u64>>,
+    /// By plan: the slot that counts executed probes.
+    pub hits: Vec<Option<u64>>,
+    /// The number of slots.
+    pub slots: u64,
+}
+
+impl Layout {
+    /// For these plans, in their order.
+    pub(super) fn new<'a>(
+        plans: impl Iterator<Item = &'a FunctionPlan>,
+        count_hits: bool,
+    ) -> Layout {
+        let (mut layout, mut tables) = (Layout::default(), 0);
+        for plan in plans {
+            let slots = plan.table.slots();
+            let table = plan.table.hashes().then_some(tables);
+            tables += u64::from(plan.table.hashes());
+            let array = (slots > 0).then(|| layout.take(slots));
+            layout.places.push(Place { array, table });
+            let entries = plan.entries.then(|| layout.take(1));
+            layout.entries.push(entries);
+            let hits = count_hits.then(|| layout.take(1));
+            layout.hits.push(hits);
+        }
+        layout
+    }
+
+    fn take(&mut self, slots: u64) -> u64 {
+        self.slots += slots;
+        self.slots - slots
+    }
+}
+
+/// The largest page that Linux can be built for, as a power of two, by how target triples begin. Elsewhere it is 4096 bytes.
+const PAGES: [(&str, u32); 10] = [
+    ("aarch64", 16),
+    ("arm64", 16),
+    ("arc", 14),
+    ("hexagon", 18),
+    ("loongarch", 16),
+    ("m68k", 13),
+    ("mips", 16),
+    ("powerpc", 16),
+    ("ppc", 16),
+    ("sparc", 13),
+];
+
+/// The largest page that a kernel for the module's target has.
+pub(super) fn page_size(module: &Module) -> u64 {
+    let triple = module.get_triple();
+    match triple.as_str().to_bytes() {
+        // Compilers take such a module for the machine that they are on.
+        b"" => page_of(TargetMachine::get_default_triple().as_str().to_bytes()),
+        triple => page_of(triple),
+    }
+}
+
+fn page_of(triple: &[u8]) -> u64 {
+    let target = PAGES
+        .iter()
+        .find(|(begin, _)| triple.starts_with(begin.as_bytes()));
+    1 << target.map_or(12, |(_, bits)| *bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{page_of, page_size};
+    use inkwell::context::Context;
+    use inkwell::targets::{TargetMachine, TargetTriple};
+
+    #[test]
+    fn pages() {
+        let pages = [
+            "x86_64-pc-linux-gnu",
+            "riscv64",
+            "arm-linux-gnueabi",
+            "sparcv9",
+            "ppc64le",
+            "hexagon",
+        ];
+        let sizes = pages.map(|triple| page_of(triple.as_bytes()) >> 10);
+        assert_eq!(sizes, [4, 4, 4, 8, 64, 256]);
+    }
+
+    /// Without a triple, a module is compiled for the machine that compiles it.
+    #[test]
+    fn no_triple() {
+        let context = Context::create();
+        let module = context.create_module("m");
+        let host = TargetMachine::get_default_triple();
+        assert_eq!(page_size(&module), page_of(host.as_str().to_bytes()));
+        module.set_triple(&TargetTriple::create("hexagon-unknown-linux-musl"));
+        assert_eq!(page_size(&module), 1 << 18);
+    }
+}
