@@ -90,6 +90,14 @@ fn in_edges(cfg: &Cfg) -> Vec<Vec<CfgEdge>> {
     ins
 }
 
+/// By block: where its in-edges come from, one entry an edge.
+pub(super) fn in_blocks(cfg: &Cfg) -> Vec<Vec<BlockId>> {
+    let edges = in_edges(cfg).into_iter();
+    edges
+        .map(|ins| ins.iter().map(|e| e.block).collect())
+        .collect()
+}
+
 enum Choice {
     Source,
     Target,

@@ -5,6 +5,7 @@
 //! Construction of SSA Form*, CC 2013, but walking up the dominator tree past blocks where none can meet), and φs that
 //! turn out to have one value are taken out again. Values whose block has one version dominate all versions of what they dominated, and stay.
 
+use super::edges::in_blocks;
 use super::values::{self, Inst, Value};
 use super::{sites, sys};
 use crate::dag::Dominators;
@@ -34,7 +35,6 @@ pub(super) fn copy_blocks<'ctx>(
         builder: context.create_builder(),
         own: cfg,
         versions,
-        copied: copied(cfg, versions),
         ins: in_blocks(&versions.cfg),
         dominators: Dominators::new(&versions.cfg),
         homes: homes(cfg, versions),
@@ -56,26 +56,6 @@ pub(super) fn copy_blocks<'ctx>(
     copier.blocks
 }
 
-/// By block of the function: whether it has further versions.
-fn copied(cfg: &Cfg, versions: &Versions) -> Vec<bool> {
-    let mut copied = vec![false; cfg.len()];
-    for b in &versions.origin[cfg.len()..] {
-        copied[b.index()] = true;
-    }
-    copied
-}
-
-/// By block: where its in-edges come from, one entry an edge.
-fn in_blocks(cfg: &Cfg) -> Vec<Vec<BlockId>> {
-    let mut ins = vec![Vec::new(); cfg.len()];
-    for b in cfg.ids() {
-        for to in &cfg.block(b).succs {
-            ins[to.index()].push(b);
-        }
-    }
-    ins
-}
-
 /// By block of the function: its versions.
 fn homes(cfg: &Cfg, versions: &Versions) -> Vec<Vec<BlockId>> {
     let mut homes = vec![Vec::new(); cfg.len()];
@@ -90,7 +70,6 @@ struct Copier<'a, 'ctx> {
     builder: Builder<'ctx>,
     own: &'a Cfg,
     versions: &'a Versions,
-    copied: Vec<bool>,
     ins: Vec<Vec<BlockId>>,
     dominators: Dominators,
     /// By block of the function: its versions.
@@ -112,6 +91,11 @@ struct Copier<'a, 'ctx> {
 }
 
 impl<'ctx> Copier<'_, 'ctx> {
+    /// Whether block `b` of the function has further versions.
+    fn has_copies(&self, b: BlockId) -> bool {
+        self.homes[b.index()].len() > 1
+    }
+
     /// Replaces the φs of blocks that have further versions or other predecessors than before.
     fn renew_phis(&mut self) {
         let before = in_blocks(self.own);
@@ -119,7 +103,7 @@ impl<'ctx> Copier<'_, 'ctx> {
             self.blocks.iter().copied().zip(self.own.ids()).collect();
         let mut old = Vec::new();
         for b in self.own.ids() {
-            if !self.copied[b.index()] && before[b.index()] == self.ins[b.index()] {
+            if !self.has_copies(b) && before[b.index()] == self.ins[b.index()] {
                 continue;
             }
             let block = self.blocks[b.index()];
@@ -150,7 +134,10 @@ impl<'ctx> Copier<'_, 'ctx> {
     fn copy(&mut self) {
         let renewed: HashMap<Inst, usize> =
             (0..self.phis.len()).map(|i| (self.phis[i].1, i)).collect();
-        for b in self.own.ids().filter(|b| self.copied[b.index()]) {
+        for b in self.own.ids() {
+            if !self.has_copies(b) {
+                continue;
+            }
             for i in values::instructions(self.blocks[b.index()]) {
                 self.home.insert(i.value(), b);
             }

@@ -132,8 +132,8 @@ pub fn versions(cfg: &Cfg, cuts: &[CfgEdge], headers: &[BlockId]) -> Option<Vers
         forest: &forest,
         chosen,
     };
-    let next = |e: CfgEdge, version| loops.next(e.block, e.succ, version);
-    Some(Versions::new(cfg, next))
+    let next = |version, e: CfgEdge| loops.next(e.block, e.succ, version);
+    Some(Versions::product(cfg, 0, next).versions)
 }
 
 impl Loops<'_> {

@@ -15,7 +15,22 @@ mod tests;
 use crate::dag::{Dag, EdgeKind, Order};
 use crate::index::{BlockId, CfgEdge, EdgeId, VertexId};
 use crate::ir::Cfg;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::Hash;
+
+/// A state of an automaton over the edges of a control flow.
+pub trait State: Copy + Eq + Hash {}
+
+impl<S: Copy + Eq + Hash> State for S {}
+
+/// A product of a control flow and an automaton.
+#[derive(Clone, Debug)]
+pub struct Product<S> {
+    /// The blocks in versions.
+    pub versions: Versions,
+    /// By block of the versions: the state in which control is there; `None` where it never is.
+    pub states: Vec<Option<S>>,
+}
 
 /// A control-flow graph in which some blocks of another one exist several times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,31 +42,35 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// The product of `cfg` and the versions that `next` chooses: edge `e`, taken in a version, leads to its
-    /// target in version `next(e, version)`. Control is in version 0 at the entry. Versions of blocks that no
-    /// edge leads to are not made, but for version 0. O(V + E) of the result.
-    pub fn new(cfg: &Cfg, next: impl Fn(CfgEdge, u32) -> u32) -> Versions {
+    /// The product of `cfg` and a deterministic automaton over its edges, which is in state `first` at the entry and
+    /// in state `next(s, e)` behind edge `e` taken in state `s`: a block in as many versions as there are states in
+    /// which control can reach it. The first of them that a breadth-first search finds takes the block's place.
+    /// O(V + E) of the result.
+    pub fn product<S: State>(cfg: &Cfg, first: S, next: impl Fn(S, CfgEdge) -> S) -> Product<S> {
+        let homes = homes(cfg, first, &next);
         let mut builder = Builder {
-            cfg,
             ids: HashMap::new(),
-            made: cfg.ids().map(|b| (b, 0)).collect(),
+            made: cfg.ids().zip(homes.iter().copied()).collect(),
+            homes,
         };
         let mut blocks = Vec::with_capacity(cfg.len());
-        while let Some(&(origin, version)) = builder.made.get(blocks.len()) {
+        while let Some(&(origin, state)) = builder.made.get(blocks.len()) {
             let mut block = cfg.block(origin).clone();
-            for (i, to) in block.succs.iter_mut().enumerate() {
-                let succ = i as u32;
-                let edge = CfgEdge {
-                    block: origin,
-                    succ,
-                };
-                *to = builder.id(*to, next(edge, version));
+            if let Some(state) = state {
+                for (succ, to) in (0..).zip(&mut block.succs) {
+                    let block = origin;
+                    *to = builder.id(*to, next(state, CfgEdge { block, succ }));
+                }
             }
             blocks.push(block);
         }
-        Versions {
-            cfg: Cfg { blocks },
-            origin: builder.made.into_iter().map(|(b, _)| b).collect(),
+        let (origin, states) = builder.made.into_iter().unzip();
+        Product {
+            versions: Versions {
+                cfg: Cfg { blocks },
+                origin,
+            },
+            states,
         }
     }
 
@@ -129,22 +148,39 @@ impl Versions {
     }
 }
 
-struct Builder<'a> {
-    cfg: &'a Cfg,
-    /// The number of each version beyond 0.
-    ids: HashMap<(BlockId, u32), BlockId>,
-    made: Vec<(BlockId, u32)>,
+/// By block of `cfg`: the state in which a breadth-first search of the product finds it first.
+fn homes<S: State>(cfg: &Cfg, first: S, next: &impl Fn(S, CfgEdge) -> S) -> Vec<Option<S>> {
+    let mut homes = vec![None; cfg.len()];
+    let mut seen = HashSet::from([(BlockId(0), first)]);
+    let mut queue = VecDeque::from([(BlockId(0), first)]);
+    while let Some((block, state)) = queue.pop_front() {
+        homes[block.index()].get_or_insert(state);
+        for (succ, &to) in (0..).zip(&cfg.block(block).succs) {
+            let reached = (to, next(state, CfgEdge { block, succ }));
+            if seen.insert(reached) {
+                queue.push_back(reached);
+            }
+        }
+    }
+    homes
 }
 
-impl Builder<'_> {
-    fn id(&mut self, block: BlockId, version: u32) -> BlockId {
-        assert!(block.index() < self.cfg.len());
-        if version == 0 {
+struct Builder<S> {
+    /// By block of the function: the state of the version in its place.
+    homes: Vec<Option<S>>,
+    /// The number of each other version.
+    ids: HashMap<(BlockId, S), BlockId>,
+    made: Vec<(BlockId, Option<S>)>,
+}
+
+impl<S: State> Builder<S> {
+    fn id(&mut self, block: BlockId, state: S) -> BlockId {
+        if self.homes[block.index()] == Some(state) {
             return block;
         }
         let made = &mut self.made;
-        *self.ids.entry((block, version)).or_insert_with(|| {
-            made.push((block, version));
+        *self.ids.entry((block, state)).or_insert_with(|| {
+            made.push((block, Some(state)));
             BlockId::new(made.len() - 1)
         })
     }

@@ -85,16 +85,23 @@ proptest! {
     /// Any switching between versions keeps walks: where the same edges retreat, paths are the same.
     #[test]
     fn any_versions_keep_walks(graph in any_cfg(12), seed in any::<u64>()) {
-        let random = |e: CfgEdge, version: u32| {
+        let random = |version: u32, e: CfgEdge| {
             let x = (u64::from(e.block.0) << 40 | u64::from(e.succ) << 20 | u64::from(version)) ^ seed;
             (x.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62) as u32
         };
-        let v = Versions::new(&graph, random);
+        let Product { versions: v, states } = Versions::product(&graph, 0, random);
         for b in v.cfg.ids() {
             let (own, block) = (graph.block(v.origin[b.index()]), v.cfg.block(b));
             let origins: Vec<BlockId> = block.succs.iter().map(|s| v.origin[s.index()]).collect();
             prop_assert_eq!(&origins, &own.succs);
+            for (i, to) in block.succs.iter().enumerate() {
+                let edge = v.origin_of(CfgEdge { block: b, succ: i as u32 });
+                let behind = states[b.index()].map(|s| random(s, edge));
+                prop_assert!(behind.is_none() || states[to.index()] == behind);
+            }
         }
+        let distinct: BTreeSet<_> = v.origin.iter().zip(&states).collect();
+        prop_assert_eq!(distinct.len(), v.cfg.len());
     }
 }
 
