@@ -60,6 +60,11 @@ report:
 clean:
 	@$(P3_RUN) clean
 
+# For p3-rewrite --train.
+.PHONY: p3-train
+p3-train:
+	@$(P3_RUN) train '$(MAKE)'
+
 # What p3-run.sh makes under its lock.
 .PHONY: p3-all $(addprefix p3-run-,$(P3_COPIES))
 P3_PRELOAD := $(if $(filter-out 0 no,$(FIXED_TIME)),obj/fixed_time.so)

@@ -63,4 +63,4 @@ mod papers;
 mod random_cfg;
 
 pub use error::{Error, Result};
-pub use rewrite::{Options, Summary, rewrite};
+pub use rewrite::{Options, Setting, Summary, Training, WeightsFrom, rewrite};

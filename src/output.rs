@@ -41,6 +41,9 @@ const RUNTIME: &[(&str, &str)] = &[
 /// The runner's rules; a header of variables comes before them.
 const RUNNER: &str = include_str!("../runtime-c/runner.mk");
 
+/// The profile that weights were taken from, so that `--profile` repeats what `--train` did.
+pub const WEIGHTS: &str = "weights.p3prof";
+
 /// The lock's file.
 const LOCK: &str = ".p3-lock";
 

@@ -1,15 +1,16 @@
 //! Arguments of `p3-rewrite` and what they resolve to.
 
-use super::Color;
+use super::{Color, values};
 use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::error::Result;
 use crate::names::Filter;
 use crate::partition::Scheme;
 use crate::profile::verdict::Trust;
-use crate::rewrite::Options;
+use crate::rewrite::{Options, Setting, Training, WeightsFrom};
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Rewrites LLVM IR into K copies that together take an exact path profile.
 ///
@@ -56,11 +57,30 @@ pub struct Args {
     emit: Vec<Format>,
 
     /// An earlier merged profile: weights for placement and partition
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "weights")]
     profile: Option<PathBuf>,
 
-    /// Refuse a profile whose verdict is not ok (exit status 1)
-    #[arg(long, requires = "profile")]
+    /// Take weights from a run with these arguments, before anything is written: one copy that counts
+    /// edges is linked and run as `make run` would
+    #[arg(
+        long,
+        value_name = "ARGS",
+        group = "weights",
+        allow_hyphen_values = true
+    )]
+    train: Option<String>,
+
+    /// End that run after so long, as 500ms or 2s [default: when the program ends]
+    #[arg(long, value_name = "TIME", requires = "train", value_parser = values::duration)]
+    train_for: Option<Duration>,
+
+    /// A setting of `make run` for that run: STDIN, FILES, LDLIBS, … (may be repeated) [default: the
+    /// environment's]
+    #[arg(long, value_name = "NAME=VALUE", requires = "train", value_parser = values::setting)]
+    train_with: Vec<Setting>,
+
+    /// Refuse a profile, or a training run, whose verdict is not ok (exit status 1)
+    #[arg(long, requires = "weights")]
     strict: bool,
 
     /// Instrument only functions whose symbol or readable name matches (may be repeated)
@@ -207,6 +227,23 @@ enum Format {
     Ll,
 }
 
+fn weights_from(
+    profile: Option<PathBuf>,
+    train: Option<String>,
+    limit: Option<Duration>,
+    settings: Vec<Setting>,
+) -> WeightsFrom {
+    let training = train.map(|arguments| {
+        WeightsFrom::Training(Training {
+            arguments,
+            limit,
+            settings,
+        })
+    });
+    let profile = profile.map(WeightsFrom::Profile);
+    training.or(profile).unwrap_or(WeightsFrom::Estimates)
+}
+
 impl Args {
     /// What they ask for. Checks what clap cannot.
     ///
@@ -238,7 +275,7 @@ impl Args {
             function: Filter::parse("--function", self.function.as_slice())?,
             inputs: self.inputs,
             out,
-            profile: self.profile,
+            weights: weights_from(self.profile, self.train, self.train_for, self.train_with),
             trust: Trust::strict(self.strict),
             counters: self.counters,
             update: self.update,

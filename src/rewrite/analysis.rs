@@ -13,8 +13,8 @@ use crate::names::shown;
 use crate::partition::{Assignment, FunctionPaths, Scheme, all_paths, assign, function_inputs};
 use crate::plan::CopyPlan;
 use crate::plan::build::copy_plan;
-use crate::profile;
 use crate::profile::matching::Known;
+use crate::profile::{self, Profile};
 
 /// Of the functions that one was inlined into, so many are told.
 const TOLD: usize = 3;
@@ -33,13 +33,16 @@ pub(super) struct Analysis {
     pub callers: Callers,
     /// By module: ordinal and function of its bodies, ascending.
     pub bodies: Vec<Vec<(u32, FuncId)>>,
-    /// The verdict on the profile that weights were taken from, unless it is ok.
-    pub verdict: Option<String>,
 }
 
 impl Analysis {
-    /// Loads and analyses the inputs.
-    pub(super) fn new(options: &Options, inputs: &[Input], clock: &mut Clock) -> Result<Analysis> {
+    /// Loads and analyses the inputs, with the weights of `measured` where it knows a function.
+    pub(super) fn new(
+        options: &Options,
+        inputs: &[Input],
+        measured: Option<&Profile>,
+        clock: &mut Clock,
+    ) -> Result<Analysis> {
         let chosen = LoadOptions {
             include: options.include.clone(),
             exclude: options.exclude.clone(),
@@ -49,15 +52,12 @@ impl Analysis {
         clock.lap("parsed and lowered");
         let functions = function_inputs(&program);
         let mut paths = all_paths(&functions);
-        let mut verdict = None;
-        if let Some(file) = &options.profile {
+        if let Some(profile) = measured {
             let functions = program.functions.iter().map(|f| {
                 let module = &program.modules[f.bodies[0].module.index()];
                 Known::in_module(module, program.body_at(f))
             });
-            let profile = options.trust.read(file)?;
-            verdict = profile.said().map(|v| format!("{}: {v}", file.display()));
-            profile::weights::apply(&profile, functions, &mut paths)?;
+            profile::weights::apply(profile, functions, &mut paths)?;
         }
         if options.scheme == Scheme::Edge {
             for (f, paths) in functions.iter().zip(&mut paths) {
@@ -77,7 +77,6 @@ impl Analysis {
         Ok(Analysis {
             callers: Callers::new(&program),
             bodies: bodies(&program),
-            verdict,
             program,
             paths,
             assignment,

@@ -3,18 +3,21 @@
 mod analysis;
 mod copies;
 mod options;
+mod train;
 mod views;
 
-pub use options::Options;
+pub use options::{Options, Setting, Training, WeightsFrom};
 
 use crate::error::{Error, Result};
 use crate::load::{Input, find_inputs};
 use crate::manifest::{Manifest, Status};
-use crate::output::{Folder, Linking, module_name};
+use crate::output::{Folder, Linking, WEIGHTS, module_name};
 use crate::partition::{Assignment, Share};
+use crate::profile::Profile;
 use crate::{emit, stats};
 use analysis::Analysis;
 use copies::{Ahead, Copies};
+use rayon::ThreadPool;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -73,18 +76,64 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
     clock.lap("read the inputs");
     let warnings = pool.install(|| emit::admit(&mut inputs))?;
     clock.lap("verified them");
+    let measured = measured(options, &inputs, &pool, &mut clock)?;
+    let profile = measured.as_ref().map(|m| &m.profile);
+    let mut summary = write_folder(options, &inputs, profile, &pool, &mut clock)?;
+    summary.warnings.extend(measured.and_then(|m| m.warning));
+    summary.warnings.extend(warnings);
+    Ok(summary)
+}
+
+/// Weights that were measured.
+struct Measured {
+    profile: Profile,
+    /// What the user should know of them.
+    warning: Option<String>,
+}
+
+fn measured(
+    options: &Options,
+    inputs: &[Input],
+    pool: &ThreadPool,
+    clock: &mut Clock,
+) -> Result<Option<Measured>> {
+    match &options.weights {
+        WeightsFrom::Estimates => Ok(None),
+        WeightsFrom::Profile(file) => {
+            let profile = options.trust.read(file)?;
+            let warning = profile.said().map(|v| format!("{}: {v}", file.display()));
+            Ok(Some(Measured { profile, warning }))
+        }
+        WeightsFrom::Training(training) => {
+            let measured = train::train(training, options, inputs, pool, clock)?;
+            clock.lap("trained");
+            Ok(Some(measured))
+        }
+    }
+}
+
+/// The output folder of `options` from inputs that are loaded and admitted.
+fn write_folder(
+    options: &Options,
+    inputs: &[Input],
+    measured: Option<&Profile>,
+    pool: &ThreadPool,
+    clock: &mut Clock,
+) -> Result<Summary> {
     let ready = OnceLock::new();
     std::thread::scope(|scope| {
         // While one thread loads and analyses, others parse what they will rewrite.
-        let ahead = Ahead::start(scope, &pool, options, &inputs);
-        let analysis = pool.install(|| Analysis::new(options, &inputs, &mut clock))?;
-        let linking = linking(options, &inputs, analysis.program.cxx);
+        let ahead = Ahead::start(scope, pool, options, inputs);
+        let analysis = pool.install(|| Analysis::new(options, inputs, measured, clock))?;
+        let linking = linking(options, inputs, analysis.program.cxx);
         let folder = Folder::begin(options.out(), options.copies, &linking)?;
-        let copies = ready.get_or_init(|| Copies::new(options, &inputs, analysis, folder));
-        copies.write(&pool, ahead)?;
+        if let Some(profile) = measured {
+            folder.write(WEIGHTS, &profile.to_bytes())?;
+        }
+        let copies = ready.get_or_init(|| Copies::new(options, inputs, analysis, folder));
+        copies.write(pool, ahead)?;
         clock.lap("wrote the copies");
-        let mut summary = finish(options, copies, &linking)?;
-        summary.warnings.extend(warnings);
+        let summary = finish(options, copies, &linking)?;
         clock.lap("wrote the manifest");
         Ok(summary)
     })
@@ -115,7 +164,6 @@ fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summa
     let table = || stats::table(program, manifest, paths, assignment, &plans, select);
     Ok(Summary {
         stats: options.stats.then(table),
-        warnings: Vec::from_iter(analysis.verdict.clone()),
         ..summary(manifest, assignment)
     })
 }

@@ -6,6 +6,53 @@ use crate::names::Filter;
 use crate::partition::Scheme;
 use crate::profile::verdict::Trust;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where weights come from.
+#[derive(Clone, Debug)]
+pub enum WeightsFrom {
+    /// Control flow alone.
+    Estimates,
+    /// An earlier merged profile.
+    Profile(PathBuf),
+    /// A run of the program before it is rewritten.
+    Training(Training),
+}
+
+/// A run of the program that is to tell weights.
+#[derive(Clone, Debug)]
+pub struct Training {
+    /// The program's arguments, as the shell reads them.
+    pub arguments: String,
+    /// How long it may run; `None` to its end.
+    pub limit: Option<Duration>,
+    /// Settings of the runner, beside those in the environment.
+    pub settings: Vec<Setting>,
+}
+
+/// A setting of the runner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// One of [`Setting::NAMES`].
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+}
+
+impl Setting {
+    /// The settings that a training run takes: those of `make run` that say how to link and run.
+    pub const NAMES: [&str; 9] = [
+        "STDIN",
+        "FILES",
+        "ALLOW_STATUS",
+        "FIXED_TIME",
+        "LDLIBS",
+        "LDFLAGS",
+        "CFLAGS",
+        "CC",
+        "CXX",
+    ];
+}
 
 /// What to rewrite, and how.
 #[derive(Debug)]
@@ -24,8 +71,8 @@ pub struct Options {
     pub bitcode: bool,
     /// Write text.
     pub text: bool,
-    /// Profile to take weights from.
-    pub profile: Option<PathBuf>,
+    /// Where weights come from.
+    pub weights: WeightsFrom,
     /// Which profiles are good enough for that.
     pub trust: Trust,
     /// Functions to instrument.

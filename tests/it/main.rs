@@ -9,6 +9,7 @@ mod cli;
 mod export;
 mod manifest;
 mod runner;
+mod train;
 mod verdict;
 
 /// What the profiles say, against independent oracles.

@@ -1,0 +1,269 @@
+//! `--train`: weights from a run of the program, before it is rewritten.
+//!
+//! One copy that counts edges is made in a temporary folder, and linked and run there by the runner that output folders
+//! get: what links and runs for `make run` does so here. Counters are the profile's file, so a run that is ended from outside
+//! has counted what it did.
+
+use super::{Clock, Measured, Options, Training, WeightsFrom, write_folder};
+use crate::emit::Counters;
+use crate::error::{Error, Result};
+use crate::load::Input;
+use crate::names::printable;
+use crate::output::WEIGHTS;
+use crate::partition::Scheme;
+use crate::profile::Profile;
+use crate::profile::merge::{FailureMode, merge};
+use rayon::ThreadPool;
+use std::fs::File;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// What happened to the run.
+#[derive(Clone, Copy)]
+enum End {
+    /// The program ended.
+    Itself,
+    /// Its time was over.
+    Cut,
+}
+
+/// Makes, links, runs; the counts are the weights.
+///
+/// # Errors
+/// The program cannot be linked or run, or fails; the output folder has not been touched then.
+pub(super) fn train(
+    training: &Training,
+    options: &Options,
+    inputs: &[Input],
+    pool: &ThreadPool,
+    clock: &mut Clock,
+) -> Result<Measured> {
+    let temporary = tempfile::tempdir();
+    let temporary = temporary.map_err(|e| Error::write(std::env::temp_dir(), e))?;
+    let run = Run {
+        training,
+        folder: temporary.path().join("out"),
+    };
+    let say = |line: &str| {
+        if options.verbosity >= 0 {
+            anstream::eprintln!("train: {line}");
+        }
+    };
+    say("linking a copy that counts edges");
+    write_folder(&edges(options, &run.folder), inputs, None, pool, clock)?;
+    run.link(pool.current_num_threads())?;
+    say(&match training.limit {
+        None => "running it to its end (--train-for ends it)".to_string(),
+        Some(limit) => format!("running it for {limit:?} at most"),
+    });
+    let begin = Instant::now();
+    let end = run.run()?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let profile = run.profile(end)?;
+    let (ran, all) = (profile.executed().count(), profile.manifest.functions.len());
+    say(&format!(
+        "{} after {seconds:.1} s; {ran} of {all} functions ran",
+        match end {
+            End::Itself => "it ended",
+            End::Cut => "ended it",
+        }
+    ));
+    options.trust.check(&profile, Path::new("--train"))?;
+    let warning = warning(&profile, end, &options.out().join(WEIGHTS));
+    Ok(Measured { profile, warning })
+}
+
+/// The options of the copy that is run: what it counts, and how it is made where that shows.
+fn edges(options: &Options, folder: &Path) -> Options {
+    Options {
+        inputs: Vec::new(),
+        copies: 1,
+        out: folder.to_path_buf(),
+        scheme: Scheme::Edge,
+        trace: false,
+        bitcode: true,
+        text: false,
+        weights: WeightsFrom::Estimates,
+        trust: options.trust,
+        include: options.include.clone(),
+        exclude: options.exclude.clone(),
+        counters: Counters::Auto,
+        update: options.update,
+        count_hits: false,
+        dump: Vec::new(),
+        dump_dir: PathBuf::new(),
+        function: None,
+        stats: false,
+        jobs: options.jobs,
+        verbosity: -1,
+    }
+}
+
+/// `weights` is where the profile will be.
+fn warning(profile: &Profile, end: End, weights: &Path) -> Option<String> {
+    match end {
+        End::Cut => Some(format!(
+            "the training run was cut short: another one counts otherwise, and may give other copies; \
+             --profile {} repeats these",
+            weights.display()
+        )),
+        End::Itself => profile.said().map(|v| format!("--train: {v}")),
+    }
+}
+
+/// A training run in `folder`.
+struct Run<'a> {
+    training: &'a Training,
+    folder: PathBuf,
+}
+
+impl Run<'_> {
+    fn make(&self, log: &Path) -> Result<Command> {
+        let log = File::options().create(true).append(true).open(log);
+        let log = log.and_then(|l| Ok((l.try_clone()?, l)));
+        let (out, errors) = log.map_err(|e| Error::write(&self.folder, e))?;
+        let mut make = Command::new("make");
+        // Its variables come by the environment: there make takes a `$` as it is.
+        for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"] {
+            make.env_remove(name);
+        }
+        let settings = self.training.settings.iter();
+        make.args(["-s", "--no-print-directory", "-C"])
+            .arg(&self.folder)
+            .env("ARGS", &self.training.arguments)
+            .envs(settings.map(|s| (s.name, &s.value)));
+        if let Ok(here) = std::env::current_dir() {
+            make.env("P3_FROM", here);
+        }
+        make.stdin(Stdio::null()).stdout(out).stderr(errors);
+        Ok(make)
+    }
+
+    fn link(&self, jobs: usize) -> Result<()> {
+        let log = self.folder.join("link.log");
+        let mut make = self.make(&log)?;
+        let status = make.arg(format!("-j{jobs}")).status().map_err(no_make)?;
+        if status.success() {
+            return Ok(());
+        }
+        let said = read(&log);
+        let told = said.lines().find(|l| is_complaint(l));
+        let told = told.or(said.lines().last()).unwrap_or("make failed");
+        let remedy =
+            "say what make -C DIR needs, as --train-with LDLIBS='-lz' (LDFLAGS, CC, CXX, CFLAGS)";
+        Err(failed("the program cannot be linked", told, remedy))
+    }
+
+    fn run(&self) -> Result<End> {
+        let mut make = self.make(&self.folder.join("run.log"))?;
+        make.arg("p3-train")
+            .stdin(Stdio::piped())
+            // What is ended is ended with all that it started.
+            .process_group(0);
+        let child = make.spawn().map_err(no_make)?;
+        match wait(child, self.training.limit).map_err(no_make)? {
+            (status, End::Cut) if status.signal().is_some() => Ok(End::Cut),
+            (status, _) if status.success() => Ok(End::Itself),
+            _ => Err(self.why()),
+        }
+    }
+
+    /// What the runner says of a run that failed.
+    fn why(&self) -> Error {
+        let copy = self.folder.join("run/copy-0");
+        let status = read(&copy.join("status"));
+        let Some(status) = status.lines().next() else {
+            let log = read(&self.folder.join("run.log"));
+            let said = log.lines().find_map(|l| l.strip_prefix("p3: "));
+            let said = said.unwrap_or("make failed");
+            let remedy = "mend it by --train-with STDIN=file, FILES='…', …";
+            return failed("the program cannot be run", said, remedy);
+        };
+        let stderr = read(&copy.join("stderr"));
+        let last = stderr.lines().rfind(|l| !l.trim().is_empty());
+        let remedy = format!(
+            "it runs in a folder of its own, so name files that it reads by --train-with FILES='…', its input by \
+             --train-with STDIN=file; if that is how it ends, accept it by --train-with ALLOW_STATUS={status}"
+        );
+        let problem = format!("the program ended with status {status}");
+        failed(&problem, last.unwrap_or("(nothing on stderr)"), &remedy)
+    }
+
+    /// What was counted. Which process counted it is left out: equal runs give equal profiles.
+    fn profile(&self, end: End) -> Result<Profile> {
+        let manifest = self.folder.join("manifest.json");
+        let merged = merge(&manifest, &[self.folder.join("run")], FailureMode::Any);
+        let mut profile = match (merged, end) {
+            (Ok(merged), _) => merged.profile,
+            // It may be over before the first raw profile is there.
+            (Err(_), End::Cut) => {
+                let problem = "nothing was counted in that time";
+                let message = format!("--train-for: {problem}; give the program more");
+                return Err(Error::Usage(message));
+            }
+            (Err(e), End::Itself) => return Err(e),
+        };
+        profile.sources.clear();
+        Ok(profile)
+    }
+}
+
+/// Waits for the child to end, or for the time to be over. When this returns, standard input of the child has ended.
+fn wait(mut child: Child, limit: Option<Duration>) -> io::Result<(ExitStatus, End)> {
+    let lifeline = child.stdin.take();
+    let (ended, end) = channel();
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(move || {
+            let end = until(&end, limit);
+            drop(lifeline);
+            end
+        });
+        let status = child.wait();
+        drop(ended);
+        let end = watch.join().expect("it does not panic");
+        Ok((status?, end))
+    })
+}
+
+fn until(ended: &Receiver<()>, limit: Option<Duration>) -> End {
+    let Some(limit) = limit else {
+        // Nothing is ever sent: this returns when the other side goes.
+        let _ = ended.recv();
+        return End::Itself;
+    };
+    match ended.recv_timeout(limit) {
+        Err(RecvTimeoutError::Timeout) => End::Cut,
+        _ => End::Itself,
+    }
+}
+
+/// Whether a line of compilers and linkers says what is wrong.
+fn is_complaint(line: &str) -> bool {
+    let words = [
+        "error:",
+        "undefined",
+        "cannot find",
+        "unable to find",
+        "not found",
+    ];
+    words.iter().any(|w| line.contains(w))
+}
+
+fn read(file: &Path) -> String {
+    let bytes = std::fs::read(file).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn no_make(e: io::Error) -> Error {
+    let remedy = "install make, or take a profile of an earlier run by --profile";
+    Error::Usage(format!("--train: make: {e}; {remedy}"))
+}
+
+fn failed(problem: &str, said: &str, remedy: &str) -> Error {
+    let said = printable(said.trim());
+    Error::Usage(format!("--train: {problem}: {said}; {remedy}"))
+}
