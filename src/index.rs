@@ -12,6 +12,7 @@ macro_rules! index {
             Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
         )]
         #[serde(transparent)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         pub struct $name(pub u32);
 
         impl $name {
@@ -74,6 +75,7 @@ pub type PathId = u64;
 ///
 /// Parallel edges (two `switch` cases with one target) differ in `succ`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CfgEdge {
     /// The source block.
     pub block: BlockId,

@@ -1,5 +1,5 @@
 //! `manifest.json`: enough to decode, merge, verify and simulate every copy's profile, without
-//! LLVM and without the bitcode. `docs/manifest.schema.json` is its schema.
+//! LLVM and without the bitcode. `docs/manifest.schema.json`, its schema, is made from the types here.
 //!
 //! Labels are not stored: they follow from the control flow and the shares. Blocks are named by
 //! ordinal, sets of DAG edges are bit sets in base64 (bit `i` of byte `i / 8`: edge `i`).
@@ -24,20 +24,25 @@ pub const VERSION: u32 = 2;
 
 /// The manifest of one rewriting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// [`FORMAT`].
+    /// Always `p3-manifest`.
+    #[cfg_attr(test, schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// [`VERSION`].
+    /// The version of the format.
+    #[cfg_attr(test, schemars(extend("const" = VERSION)))]
     pub version: u32,
     /// Name and version of the tool that wrote it.
     pub tool: String,
     /// Identifies the rewriting: 32 hexadecimal digits, the hash of everything below. Raw
     /// profiles carry it.
+    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{32}$")))]
     pub program: String,
     /// The scheme.
     pub scheme: Scheme,
     /// The number of copies.
+    #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
     pub copies: u32,
     /// Source files that positions refer to.
     pub files: Vec<String>,
@@ -49,16 +54,20 @@ pub struct Manifest {
 
 /// An input module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ModuleEntry {
-    /// Its name, relative to the input argument.
+    /// Its name, relative to the input argument. In the output folder the module at position i is `native/mi.bc` (or
+    /// `.ll`), and `copy-n/mi.bc`.
     pub name: String,
     /// blake3 of its bytes.
+    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub hash: String,
 }
 
 /// Whether a function's profile is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Every path of every activation is counted.
@@ -71,14 +80,15 @@ pub enum Status {
 
 /// What the copies profile of a function: [`Share`] in serialised form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ShareEntry {
     /// It is skipped.
     Nothing,
     /// One copy profiles all paths.
     Whole(CopyId),
-    /// These copies profile the paths inside these edge sets.
-    Split(Vec<(CopyId, String)>),
+    /// These copies profile the paths inside these sets of DAG edges: in base64, bit i of byte i / 8 is edge i.
+    Split(#[cfg_attr(test, schemars(length(min = 2)))] Vec<(CopyId, String)>),
 }
 
 impl ShareEntry {
@@ -94,21 +104,24 @@ impl ShareEntry {
 
 /// A function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FunctionEntry {
     /// The symbol name.
     pub name: String,
     /// Where its bodies are; the first one stands for all.
+    #[cfg_attr(test, schemars(length(min = 1)))]
     pub bodies: Vec<Body>,
     /// Linkage of the first body.
     pub linkage: Linkage,
     /// Whether some module takes its address.
     pub address_taken: bool,
-    /// See [`crate::ir::ProgFunction::unit`].
+    /// The first function of the same symbol: one copy profiles all of them ([`crate::ir::ProgFunction::unit`]).
     pub unit: FuncId,
-    /// See [`crate::ir::ProgFunction::call_sites`].
+    /// Its call sites in all modules, and one each if its address is taken and if it can be called from outside
+    /// ([`crate::ir::ProgFunction::call_sites`]).
     pub call_sites: u32,
-    /// See [`crate::ir::ProgFunction::recursive`].
+    /// Whether it may call itself, through others too ([`crate::ir::ProgFunction::recursive`]).
     pub recursive: bool,
     /// Whether its profile is complete.
     pub status: Status,
@@ -116,10 +129,13 @@ pub struct FunctionEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loc: Option<Loc>,
     /// The terminator of each block.
+    #[cfg_attr(test, schemars(length(min = 1)))]
     pub terminators: Vec<Terminator>,
-    /// The successors of each block.
+    /// The successors of each block, in the terminator's order.
+    #[cfg_attr(test, schemars(length(min = 1)))]
     pub succs: Vec<Vec<BlockId>>,
     /// The instructions of each block.
+    #[cfg_attr(test, schemars(length(min = 1)))]
     pub instructions: Vec<u32>,
     /// The blocks that control may leave in the middle ([`Block::may_leave`]).
     pub may_leave: Vec<BlockId>,
@@ -140,7 +156,7 @@ pub struct FunctionEntry {
     /// The headers of the loops whose iterations are apart where one copy profiles the whole function.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<BlockId>,
-    /// Under [`Scheme::Edge`], the counted edges: a set of DAG edges.
+    /// Under the scheme `edge`, the counted edges: a set of DAG edges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<String>,
     /// Who profiles it.
@@ -547,3 +563,6 @@ impl fmt::Display for Status {
         }
     }
 }
+
+#[cfg(test)]
+mod published;

@@ -36,6 +36,7 @@ pub struct Block {
 
 /// The kind of a block's terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Terminator {
     /// `ret`
@@ -85,6 +86,7 @@ pub enum Callee {
 
 /// A source position; `file` is an index into [`crate::ir::Program::files`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Loc {
     /// Index into the program's file table.
     pub file: u32,

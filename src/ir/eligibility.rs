@@ -5,6 +5,7 @@ use std::fmt;
 
 /// Why a function is not instrumented. Nothing is skipped without one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
     /// `naked`: no code may be added.

@@ -47,6 +47,7 @@ pub struct FunctionBody {
 
 /// Linkage classes that the analyses distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Linkage {
     /// `internal`, `private`: invisible outside its module.
@@ -82,6 +83,7 @@ pub struct ProgFunction {
 
 /// Where a body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Body {
     /// The module.
     pub module: ModuleId,

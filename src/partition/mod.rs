@@ -30,6 +30,7 @@ use std::fmt;
 
 /// How path profiling is spread over copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheme {
     /// Sequential Ball–Larus: one copy profiles everything.
