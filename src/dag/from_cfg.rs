@@ -12,13 +12,18 @@ impl Dag {
     /// topological order. A block's out-edges: in successor order, each back edge's phony edge
     /// in the place of the back edge.
     pub fn from_cfg(cfg: &Cfg, cuts: &[CfgEdge]) -> Dag {
-        let order = Order::new(cfg);
-        Builder {
+        Dag::in_order(cfg, &Order::new(cfg), cuts)
+    }
+
+    /// The same with vertices in a given order of the blocks: edges that go against it and those in `ends` (sorted)
+    /// end paths. O(V + E).
+    pub fn in_order(cfg: &Cfg, order: &Order, ends: &[CfgEdge]) -> Dag {
+        let builder = Builder {
             cfg,
-            cuts,
-            order: &order,
-        }
-        .build()
+            cuts: ends,
+            order,
+        };
+        builder.build()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::index::BlockId;
 use crate::ir::{Cfg, Terminator};
 
 /// A depth-first search of a CFG from its entry that visits successors in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// The reachable blocks in reverse postorder: a topological order of the non-retreating edges.
     pub rpo: Vec<BlockId>,
@@ -34,14 +34,16 @@ impl Order {
             }
         }
         postorder.reverse();
-        let mut position = vec![None; cfg.len()];
-        for (i, b) in postorder.iter().enumerate() {
+        Order::given(postorder, cfg.len())
+    }
+
+    /// The blocks in an order that something else knows to be topological: edges that go against it end paths.
+    pub fn given(rpo: Vec<BlockId>, blocks: usize) -> Order {
+        let mut position = vec![None; blocks];
+        for (i, b) in rpo.iter().enumerate() {
             position[b.index()] = Some(i as u32);
         }
-        Order {
-            rpo: postorder,
-            position,
-        }
+        Order { rpo, position }
     }
 
     /// Whether the edge `from → to` is retreating in this search: its target is `from` itself or

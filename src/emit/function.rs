@@ -40,7 +40,8 @@ pub(super) fn instrument<'ctx>(
     }
     let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);
     let spots = split(context, &blocks, cfg, plan, branches);
-    let registers = Registers::new(cfg, plan);
+    let order = plan.order(cfg);
+    let registers = Registers::new(cfg, &order, plan);
     let builder = context.create_builder();
     let mut emitter = Emitter {
         context,
@@ -55,6 +56,7 @@ pub(super) fn instrument<'ctx>(
         blocks,
         spots,
         registers,
+        order: order.into_owned(),
         phis: HashMap::new(),
         after: HashMap::new(),
         flagged: HashMap::new(),
@@ -98,6 +100,8 @@ struct Emitter<'a, 'ctx> {
     blocks: Vec<BasicBlock<'ctx>>,
     spots: Spots<'ctx>,
     registers: Registers,
+    /// In which registers were settled, and code is made.
+    order: Order,
     phis: HashMap<BlockId, PhiValue<'ctx>>,
     /// The register behind edges with code.
     after: HashMap<CfgEdge, IntValue<'ctx>>,
@@ -114,9 +118,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
             self.count_hits(counter);
         }
         self.make_phis();
-        let order = Order::new(self.cfg);
         self.entry();
-        for &b in &order.rpo {
+        for b in std::mem::take(&mut self.order.rpo) {
             for succ in 0..self.cfg.block(b).succs.len() as u32 {
                 self.edge(CfgEdge { block: b, succ });
             }

@@ -6,7 +6,7 @@ use crate::index::{EdgeId, PathId, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, dense, pspp};
 use crate::versions::{Versions, apart};
-use crate::weights::{Weights, static_weights};
+use crate::weights::Weights;
 use fixedbitset::FixedBitSet;
 
 /// The versioned control flow of a function with ids of its own, which [`Local::canonical`] translates.
@@ -34,7 +34,7 @@ impl Local {
             return None;
         }
         let versions = apart::versions(cfg, &paths.cuts, &paths.apart)?;
-        let dag = Dag::from_cfg(&versions.cfg, &versions.path_ends(cfg, &paths.cuts)?);
+        let dag = versions.dag(cfg, &paths.cuts);
         let origins = versions.dag_origins(&dag, &paths.dag);
         let interesting = edges.map(|set| versions_of(set, &origins));
         let all = all(&dag, &versions.regions(&dag, cfg.len()))?;
@@ -52,13 +52,9 @@ impl Local {
         })
     }
 
-    /// Expected executions of the edges of `dag`, which is made from `paths`. O(V + E · loop depth).
+    /// Expected executions of the edges of `dag`, which is made from `paths`. O(V + E).
     pub fn weights(&self, paths: &FunctionPaths) -> Weights {
-        if paths.measured {
-            split_weights(&self.dag, &self.origins, paths)
-        } else {
-            static_weights(&self.versions.cfg, &self.dag)
-        }
+        split_weights(&self.dag, &self.origins, paths)
     }
 
     /// The function's edges behind local ones.

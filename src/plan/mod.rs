@@ -7,8 +7,11 @@
 //! The path register `r` is a 64-bit integer with wrapping arithmetic. It is local to one
 //! activation of the function and holds the label sum since the path began.
 
+use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
+use crate::ir::Cfg;
 use crate::versions::Versions;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 pub mod build;
@@ -153,6 +156,14 @@ impl Table {
 }
 
 impl FunctionPlan {
+    /// The order of blocks against which only edges go that end paths. `cfg` is that of the versions, if there are any.
+    pub fn order(&self, cfg: &Cfg) -> Cow<'_, Order> {
+        match &self.versions {
+            Some(versions) => Cow::Borrowed(&versions.order),
+            None => Cow::Owned(Order::new(cfg)),
+        }
+    }
+
     /// The code at `site`, empty when there is none.
     pub fn ops(&self, site: Site) -> &[Op] {
         match self.probes.binary_search_by_key(&site, |c| c.site) {

@@ -28,19 +28,19 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Settles the register of a function under `plan`. O(V + E).
+    /// Settles the register of a function under `plan`; `cfg` and `order` are those of its versions, if it has any.
+    /// O(V + E).
     ///
     /// # Panics
     /// When the plan reads the register where no path has set it.
-    pub fn new(cfg: &Cfg, plan: &FunctionPlan) -> Registers {
-        let order = Order::new(cfg);
-        let live = live_blocks(cfg, &order, plan);
-        let ins = reachable_ins(cfg, &order);
+    pub fn new(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> Registers {
+        let live = live_blocks(cfg, order, plan);
+        let ins = reachable_ins(cfg, order);
         let mut registers = Registers {
             at: vec![None; cfg.len()],
         };
         for &b in order.rpo.iter().filter(|b| live[b.index()]) {
-            registers.at[b.index()] = Some(registers.merge(b, &ins[b.index()], &order, cfg, plan));
+            registers.at[b.index()] = Some(registers.merge(b, &ins[b.index()], order, cfg, plan));
         }
         registers
     }

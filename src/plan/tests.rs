@@ -125,7 +125,7 @@ fn sums_of_constants_are_constants() {
 #[should_panic(expected = "which reads the register")]
 fn a_sum_over_a_back_edge_is_no_plan() {
     let (graph, plan) = loop_plan(2, &[Op::Add(3)]);
-    Registers::new(&graph, &plan);
+    Registers::new(&graph, &plan.order(&graph), &plan);
 }
 
 /// Entries are counted by the first of the copies, where control may leave.
@@ -214,7 +214,7 @@ impl Both<'_> {
 }
 
 fn check_registers(graph: &Cfg, plan: &FunctionPlan, walk: &Walk) -> Result<(), TestCaseError> {
-    let ssa = Registers::new(graph, plan);
+    let ssa = Registers::new(graph, &plan.order(graph), plan);
     let mut both = Both {
         graph,
         plan,
@@ -248,7 +248,7 @@ fn versioned(versions: &Versions, walk: &Walk) -> Walk {
 
 /// A φ is only where different values meet.
 fn no_phi_is_spare(graph: &Cfg, plan: &FunctionPlan) {
-    let ssa = Registers::new(graph, plan);
+    let ssa = Registers::new(graph, &plan.order(graph), plan);
     for b in graph.ids() {
         if ssa.at[b.index()] != Some(Value::Phi(b)) {
             continue;

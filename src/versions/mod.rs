@@ -39,6 +39,9 @@ pub struct Versions {
     pub cfg: Cfg,
     /// By block of `cfg`: the function's block that it is a version of.
     pub origin: Vec<BlockId>,
+    /// Those that can be reached, as their origins are ordered: only edges that end paths go against it. (A depth-first
+    /// search of the versions may enter loops elsewhere than at the versions of their headers.)
+    pub order: Order,
 }
 
 impl Versions {
@@ -64,12 +67,11 @@ impl Versions {
             }
             blocks.push(block);
         }
-        let (origin, states) = builder.made.into_iter().unzip();
+        let (origin, states): (Vec<BlockId>, Vec<Option<S>>) = builder.made.into_iter().unzip();
+        let order = order(cfg, &origin, &states);
+        let cfg = Cfg { blocks };
         Product {
-            versions: Versions {
-                cfg: Cfg { blocks },
-                origin,
-            },
+            versions: Versions { cfg, origin, order },
             states,
         }
     }
@@ -82,26 +84,28 @@ impl Versions {
         }
     }
 
-    /// The versions of the edges that end paths in `cfg`, the function's own control flow: its retreating edges and
-    /// `cuts` (sorted). Sorted, as [`Dag::from_cfg`] takes cuts: between versions they need not retreat. `None` when others do
-    /// (a depth-first search of an irreducible graph may find them), and so paths would not be the same. O(V + E).
-    pub fn path_ends(&self, cfg: &Cfg, cuts: &[CfgEdge]) -> Option<Vec<CfgEdge>> {
-        let (own, order) = (Order::new(cfg), Order::new(&self.cfg));
+    /// Their DAG, whose paths are those of the function: they end at its retreating edges and `cuts` (sorted), in all
+    /// versions. O(E log E).
+    pub fn dag(&self, cfg: &Cfg, cuts: &[CfgEdge]) -> Dag {
+        Dag::in_order(&self.cfg, &self.order, &self.path_ends(cfg, cuts))
+    }
+
+    /// The versions of the edges that end paths in `cfg`, the function's own control flow; sorted. O(E log E).
+    pub fn path_ends(&self, cfg: &Cfg, cuts: &[CfgEdge]) -> Vec<CfgEdge> {
+        let own = Order::new(cfg);
         let mut ends = Vec::new();
-        for &block in &order.rpo {
+        for &block in &self.order.rpo {
             let from = self.origin[block.index()];
             for (i, &to) in self.cfg.block(block).succs.iter().enumerate() {
                 let succ = i as u32;
                 let is_cut = cuts.binary_search(&CfgEdge { block: from, succ }).is_ok();
                 if is_cut || own.is_retreating(from, self.origin[to.index()]) {
                     ends.push(CfgEdge { block, succ });
-                } else if order.is_retreating(block, to) {
-                    return None;
                 }
             }
         }
         ends.sort_unstable();
-        Some(ends)
+        ends
     }
 
     /// By edge of `dag`, the DAG of the versioned control flow: the edge of the function's own DAG. O(V + E · degree).
@@ -163,6 +167,15 @@ fn homes<S: State>(cfg: &Cfg, first: S, next: &impl Fn(S, CfgEdge) -> S) -> Vec<
         }
     }
     homes
+}
+
+/// The blocks that can be reached, as their origins are ordered in `cfg`.
+fn order<S>(cfg: &Cfg, origin: &[BlockId], states: &[Option<S>]) -> Order {
+    let own = Order::new(cfg);
+    let blocks = (0..origin.len()).map(BlockId::new);
+    let mut reached: Vec<BlockId> = blocks.filter(|b| states[b.index()].is_some()).collect();
+    reached.sort_by_key(|b| own.position[origin[b.index()].index()]);
+    Order::given(reached, origin.len())
 }
 
 struct Builder<S> {

@@ -57,7 +57,7 @@ proptest! {
         let own = Dag::from_cfg(&graph, &[]);
         prop_assume!(few_paths(&own));
         let v = apart::versions(&graph, &[], &apart::choose(&graph, &[])).unwrap();
-        let dag = Dag::from_cfg(&v.cfg, &v.path_ends(&graph, &[]).unwrap());
+        let dag = v.dag(&graph, &[]);
         let mut found = projected(&v, &own, &dag);
         found.sort();
         let mut wanted = crate::numbering::enumerate(&own);
@@ -69,7 +69,7 @@ proptest! {
     #[test]
     fn second_versions_hold_paths_of_one_start(graph in any_cfg(20)) {
         let v = apart::versions(&graph, &[], &apart::choose(&graph, &[])).unwrap();
-        let dag = Dag::from_cfg(&v.cfg, &v.path_ends(&graph, &[]).unwrap());
+        let dag = v.dag(&graph, &[]);
         let mut starts: Vec<BTreeSet<VertexId>> = vec![BTreeSet::new(); dag.vertices()];
         for vertex in dag.order().skip(1) {
             for &e in dag.ins(vertex) {
@@ -113,7 +113,7 @@ proptest! {
     fn dense_ids(graph in any_cfg(16), limit in 1..200u64) {
         let headers = apart::choose(&graph, &[]);
         let v = apart::versions(&graph, &[], &headers).unwrap();
-        let dag = Dag::from_cfg(&v.cfg, &v.path_ends(&graph, &[]).unwrap());
+        let dag = v.dag(&graph, &[]);
         prop_assume!(few_paths(&dag));
         let region = v.regions(&dag, graph.len());
         let Some(numbering) = crate::numbering::dense(&dag, &region, limit) else {
