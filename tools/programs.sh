@@ -32,7 +32,7 @@ for dir in "$FOLDER"/prog/*/; do
     run "$name" "$here/native.exe" "$here/native" || true
     same=yes
     for scheme in sbl p3; do
-        "$BIN/p3-rewrite" "$dir/prog.bc" --scheme $scheme -k 4 -o "$here/$scheme" 2>"$here/$scheme.line"
+        "$BIN/p3-rewrite" "$dir/prog.bc" --scheme $scheme -k 4 --check -o "$here/$scheme" 2>"$here/$scheme.line"
         k=0
         while [ -e "$here/$scheme/copy-$k" ]; do
             "$dir/link.sh" "$here/$scheme/copy-$k/m0.bc" "$here/x.exe" $RUNTIME >/dev/null 2>&1

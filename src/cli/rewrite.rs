@@ -104,6 +104,10 @@ pub struct Args {
     #[arg(long)]
     count_hits: bool,
 
+    /// Prove, by a second way, that what is inserted counts every path once and under its id
+    #[arg(long)]
+    check: bool,
+
     /// Write views of the analyses
     #[arg(long, value_name = "VIEWS", value_enum, value_delimiter = ',')]
     dump: Vec<View>,
@@ -280,6 +284,7 @@ impl Args {
             counters: self.counters,
             update: self.update,
             count_hits: self.count_hits,
+            check: self.check,
             dump: self.dump,
             dump_dir,
             stats: self.stats,

@@ -7,7 +7,7 @@ use crate::dag::reduced::Reduced;
 use crate::index::{CfgEdge, CopyId};
 use crate::numbering::{enumerate, pspp};
 use crate::plan::build::{copy_plan, function_code};
-use crate::plan::interp::{Activation, Outcome};
+use crate::plan::interp::{self, Outcome};
 use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
 use fixedbitset::FixedBitSet;
 use proptest::prelude::*;
@@ -112,13 +112,7 @@ fn profile(
 ) -> (BTreeMap<u64, u64>, u64) {
     let mut outcome = Outcome::default();
     for w in walks {
-        let mut activation = Activation::enter(plan, &mut outcome);
-        for e in &w.edges {
-            activation.take(e.block, e.succ);
-        }
-        if let Some(b) = w.exit {
-            activation.leave(b);
-        }
+        interp::run(plan, w, &mut outcome).unwrap();
     }
     let code = function_code(graph, paths, share);
     let canonical = |(&id, &count): (&u64, &u64)| Some((code.ids.canonical(paths, id)?, count));

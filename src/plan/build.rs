@@ -1,5 +1,6 @@
 //! Shares → plans: numbering, placement and table of every function of a copy.
 
+use super::check;
 use super::place::{Ends, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
@@ -63,7 +64,48 @@ impl FunctionCode<'_> {
     }
 }
 
+/// The control flow that ids are about.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    /// The function's own, or that of its versions.
+    pub cfg: &'a Cfg,
+    /// Its DAG.
+    pub dag: &'a Dag,
+    /// The edges of the paths of interest, if not all are.
+    pub interesting: Option<&'a FixedBitSet>,
+    /// The versions, if there are any.
+    pub versions: Option<&'a Versions>,
+}
+
 impl Ids<'_> {
+    /// What they are about, given what they are made from ([`ids()`]).
+    pub fn ground<'a>(
+        &'a self,
+        cfg: &'a Cfg,
+        paths: &'a FunctionPaths,
+        edges: Option<&'a FixedBitSet>,
+    ) -> Ground<'a> {
+        let own = Ground {
+            cfg,
+            dag: &paths.dag,
+            interesting: None,
+            versions: None,
+        };
+        match self {
+            Ids::Canonical(_) => own,
+            Ids::Selective(_) => Ground {
+                interesting: edges,
+                ..own
+            },
+            Ids::Local(local) => Ground {
+                cfg: &local.versions.cfg,
+                dag: &local.dag,
+                interesting: local.interesting.as_ref(),
+                versions: Some(&local.versions),
+            },
+        }
+    }
+
     /// The labels whose sums they are.
     pub fn numbering(&self) -> &Numbering {
         match self {
@@ -115,18 +157,15 @@ pub fn function_code<'a>(
     edges: Option<&FixedBitSet>,
 ) -> FunctionCode<'a> {
     let ids = ids(cfg, paths, edges);
-    let (cfg, dag, weights, subset) = match &ids {
-        Ids::Local(local) => {
-            let weights = Cow::Owned(local.weights(paths));
-            let subset = local.interesting.as_ref();
-            (&local.versions.cfg, &local.dag, weights, subset)
-        }
-        Ids::Selective(_) => (cfg, &paths.dag, Cow::Borrowed(&paths.weights), edges),
-        Ids::Canonical(_) => (cfg, &paths.dag, Cow::Borrowed(&paths.weights), None),
+    let weights = match &ids {
+        Ids::Local(local) => Cow::Owned(local.weights(paths)),
+        _ => Cow::Borrowed(&paths.weights),
     };
+    let ground = ids.ground(cfg, paths, edges);
+    let (dag, subset) = (ground.dag, ground.interesting);
     let ends = Ends {
         counted: counted_ends(dag, subset),
-        may_leave: may_leave(cfg, dag),
+        may_leave: may_leave(ground.cfg, dag),
     };
     FunctionCode {
         placement: cheapest(dag, &weights, &ends, ids.numbering(), subset.is_some()),
@@ -268,8 +307,12 @@ pub fn copy_plan(
             probes,
         })
     });
-    CopyPlan {
+    let plan = CopyPlan {
         copy,
         functions: plans.collect(),
+    };
+    if cfg!(debug_assertions) {
+        check::copy(functions, paths, shares, &plan);
     }
+    plan
 }

@@ -1,20 +1,21 @@
-//! Runs a plan along the control flow of an activation: the oracle's view of a plan.
+//! Runs a plan along the control flow of an activation: what a plan means, by definition. An oracle for tests.
 
 use super::{FunctionPlan, Op, Site, Table};
 use crate::index::{BlockId, CfgEdge};
+use crate::random_cfg::Walk;
 use std::collections::BTreeMap;
 
 /// Counts and cost of running a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Count by the id that the copy uses.
-    pub counts: BTreeMap<u64, u64>,
+    pub(crate) counts: BTreeMap<u64, u64>,
     /// How many statements ran.
-    pub hits: u64,
+    pub(crate) hits: u64,
 }
 
 /// One activation of a function under a plan.
-pub struct Activation<'a> {
+pub(crate) struct Activation<'a> {
     plan: &'a FunctionPlan,
     outcome: &'a mut Outcome,
     /// `None` where the plan has not set it since the last count.
@@ -25,33 +26,37 @@ pub struct Activation<'a> {
 
 impl<'a> Activation<'a> {
     /// The function is entered.
-    pub fn enter(plan: &'a FunctionPlan, outcome: &'a mut Outcome) -> Self {
+    ///
+    /// # Errors
+    /// Here and below: the plan reads the register before it set it, or counts an id that its table has no place for.
+    pub(crate) fn enter(plan: &'a FunctionPlan, outcome: &'a mut Outcome) -> Result<Self, String> {
         let mut activation = Activation {
             plan,
             outcome,
             register: None,
             at: BlockId(0),
         };
-        activation.run(Site::Entry);
-        activation
+        activation.run(Site::Entry)?;
+        Ok(activation)
     }
 
     /// Control takes an edge of the function.
     ///
     /// # Panics
     /// When it is not in `block`.
-    pub fn take(&mut self, block: BlockId, succ: u32) {
+    pub(crate) fn take(&mut self, block: BlockId, succ: u32) -> Result<(), String> {
         let block = self.version(block);
-        self.run(Site::Edge(CfgEdge { block, succ }));
+        self.run(Site::Edge(CfgEdge { block, succ }))?;
         if let Some(versions) = &self.plan.versions {
             self.at = versions.cfg.block(block).succs[succ as usize];
         }
+        Ok(())
     }
 
     /// Control reaches the end of a block without successors.
-    pub fn leave(mut self, block: BlockId) {
+    pub(crate) fn leave(mut self, block: BlockId) -> Result<(), String> {
         let block = self.version(block);
-        self.run(Site::Exit(block));
+        self.run(Site::Exit(block))
     }
 
     /// The version of `block` that control is in.
@@ -63,38 +68,51 @@ impl<'a> Activation<'a> {
         self.at
     }
 
-    /// # Panics
-    /// When the plan reads the register before it set it, or counts an id outside its table.
-    fn run(&mut self, site: Site) {
+    fn run(&mut self, site: Site) -> Result<(), String> {
         for &op in self.plan.ops(site) {
             self.outcome.hits += 1;
             match op {
                 Op::Set(c) => self.register = Some(c),
-                Op::Add(c) => self.register = Some(self.read(site).wrapping_add(c)),
+                Op::Add(c) => self.register = Some(self.read(site)?.wrapping_add(c)),
                 Op::Count(c) | Op::CountInWindow(c) => {
-                    let id = self.read(site).wrapping_add(c) as u64;
-                    if let Table::Window { slots, .. } = self.plan.table {
-                        assert_eq!(op == Op::CountInWindow(c), id < slots, "{op} of {id}");
-                    }
-                    self.count(id);
+                    let id = self.read(site)?.wrapping_add(c) as u64;
+                    self.count(op, id)?;
                 }
-                Op::CountConst(id) => self.count(id),
+                Op::CountConst(id) => self.count(op, id)?,
             }
         }
+        Ok(())
     }
 
-    fn read(&self, site: Site) -> i64 {
-        self.register
-            .unwrap_or_else(|| panic!("{site:?} reads a register that is not set"))
+    fn read(&self, site: Site) -> Result<i64, String> {
+        let unset = || format!("{site} reads a register that is not set");
+        self.register.ok_or_else(unset)
     }
 
-    fn count(&mut self, id: u64) {
-        assert!(
-            id < self.plan.table.ids(),
-            "id {id} outside {:?}",
-            self.plan.table
-        );
+    fn count(&mut self, op: Op, id: u64) -> Result<(), String> {
+        let fits = match (self.plan.table, op) {
+            (Table::Window { slots, .. }, Op::CountInWindow(_)) => id < slots,
+            (Table::Window { slots, ids }, Op::Count(_)) => (slots..ids).contains(&id),
+            (Table::Hash { .. }, Op::CountInWindow(_)) => false,
+            (table, _) => id < table.ids(),
+        };
+        if !fits {
+            return Err(format!("{op} of {id} in a table with {}", self.plan.table));
+        }
         *self.outcome.counts.entry(id).or_default() += 1;
         self.register = None;
+        Ok(())
+    }
+}
+
+/// Runs `plan` along a walk.
+pub(crate) fn run(plan: &FunctionPlan, walk: &Walk, outcome: &mut Outcome) -> Result<(), String> {
+    let mut activation = Activation::enter(plan, outcome)?;
+    for e in &walk.edges {
+        activation.take(e.block, e.succ)?;
+    }
+    match walk.exit {
+        Some(block) => activation.leave(block),
+        None => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
 //! What to insert where: the instrumentation plan of one copy, as data.
 //!
 //! A plan names blocks and successor ordinals only. It can be printed
-//! ([`text`]), interpreted along a block sequence ([`interp`]) and applied by `emit`; it knows
+//! ([`text`]), proved ([`check`]), interpreted along a walk (`interp`, in tests) and applied by `emit`; it knows
 //! nothing of LLVM.
 //!
 //! The path register `r` is a 64-bit integer with wrapping arithmetic. It is local to one
@@ -15,7 +15,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 pub mod build;
-pub mod interp;
+pub mod check;
+#[cfg(test)]
+pub(crate) mod interp;
 pub mod place;
 pub mod register;
 pub mod text;

@@ -6,9 +6,9 @@ use crate::ir::lower::LoadOptions;
 use crate::manifest::Manifest;
 use crate::partition::{Scheme, all_paths, assign};
 use crate::plan::build::copy_plan;
-use crate::plan::interp::{Activation, Outcome};
+use crate::plan::interp::{self, Outcome};
 use crate::profile::simulate::simulate;
-use crate::random_cfg::input;
+use crate::random_cfg::{Walk, input};
 use crate::{index::*, load::find_inputs};
 use proptest::prelude::*;
 use std::os::unix::fs::FileExt;
@@ -250,6 +250,8 @@ fn simulation_equals_interpretation() {
         &[0, 1, 0, 1, 0, 2, 0, 3, 1],
         &[3, 0, 3, 0, 0, 0, 0, 0, 0, 1],
     ];
+    let walks = walks.map(|choices| follow(&structure.cfg, choices));
+    assert!(walks.iter().all(|w| w.exit == Some(BlockId(5))));
     for (scheme, k) in [
         (Scheme::Sbl, 1),
         (Scheme::Pbl, 2),
@@ -261,32 +263,21 @@ fn simulation_equals_interpretation() {
         let assignment = assign(&[input], &paths, scheme, k);
         let mut measured = vec![0; k as usize];
         let mut counts = std::collections::BTreeMap::<u64, u64>::new();
-        for walk in walks {
+        for walk in &walks {
             for (copy, hits) in measured.iter_mut().enumerate() {
                 let plan = copy_plan(&[input], &paths, &assignment.shares, CopyId::new(copy));
                 let Some(plan) = plan.functions.first() else {
                     continue;
                 };
                 let mut outcome = Outcome::default();
-                let end = run(
-                    &structure.cfg,
-                    walk,
-                    |e| Activation::enter(plan, e),
-                    &mut outcome,
-                );
-                assert_eq!(end, BlockId(5));
+                interp::run(plan, walk, &mut outcome).unwrap();
                 *hits += outcome.hits;
             }
             // The same walk under the sequential plan gives the canonical counts.
             let sequential = assign(&[input], &paths, Scheme::Sbl, 1);
             let plan = &copy_plan(&[input], &paths, &sequential.shares, CopyId(0)).functions[0];
             let mut outcome = Outcome::default();
-            run(
-                &structure.cfg,
-                walk,
-                |e| Activation::enter(plan, e),
-                &mut outcome,
-            );
+            interp::run(plan, walk, &mut outcome).unwrap();
             for (id, n) in outcome.counts {
                 *counts.entry(id).or_default() += n;
             }
@@ -298,25 +289,20 @@ fn simulation_equals_interpretation() {
     }
 }
 
-/// Follows `choices` (successor ordinals, 0 where there is one) to the exit.
-fn run<'a>(
-    cfg: &crate::ir::Cfg,
-    choices: &[u32],
-    enter: impl FnOnce(&'a mut Outcome) -> Activation<'a>,
-    outcome: &'a mut Outcome,
-) -> BlockId {
-    let mut activation = enter(outcome);
-    let (mut at, mut choices) = (BlockId(0), choices.iter());
-    while !cfg.block(at).succs.is_empty() {
-        let succ = match cfg.block(at).succs.len() {
+/// The walk that takes `choices` (successor ordinals) where there is one, to the exit.
+fn follow(cfg: &crate::ir::Cfg, choices: &[u32]) -> Walk {
+    let (mut block, mut choices) = (BlockId(0), choices.iter());
+    let mut edges = Vec::new();
+    while !cfg.block(block).succs.is_empty() {
+        let succ = match cfg.block(block).succs.len() {
             1 => 0,
             _ => *choices.next().expect("the walk ends"),
         };
-        activation.take(at, succ);
-        at = cfg.block(at).succs[succ as usize];
+        edges.push(CfgEdge { block, succ });
+        block = cfg.block(block).succs[succ as usize];
     }
-    activation.leave(at);
-    at
+    let exit = Some(block);
+    Walk { edges, exit }
 }
 
 /// Replaces one number, string or list of a JSON value, chosen by `choices`.

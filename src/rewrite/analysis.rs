@@ -11,8 +11,8 @@ use crate::load::Input;
 use crate::manifest::{Manifest, Parts};
 use crate::names::shown;
 use crate::partition::{Assignment, FunctionPaths, Scheme, all_paths, assign, function_inputs};
-use crate::plan::CopyPlan;
 use crate::plan::build::copy_plan;
+use crate::plan::{CopyPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
 
@@ -92,6 +92,12 @@ impl Analysis {
             &self.assignment.shares,
             copy,
         )
+    }
+
+    /// Proves that the counts of `plan` will be those of the paths that ran; panics where they would not.
+    pub(super) fn prove(&self, plan: &CopyPlan) {
+        let functions = function_inputs(&self.program);
+        check::copy(&functions, &self.paths, &self.assignment.shares, plan);
     }
 
     /// The functions that are not skipped.

@@ -96,6 +96,9 @@ impl<'a> Copies<'a> {
 
     fn insertion(&self, copy: CopyId) -> Insertion {
         let plan = self.analysis.plan(copy);
+        if self.options.check {
+            self.analysis.prove(&plan);
+        }
         if self.options.stats || self.options.dump.contains(&View::Plan) {
             let mut kept = self.kept.lock().expect("nothing panics while it is held");
             kept.insert(copy, plan.clone());

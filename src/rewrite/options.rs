@@ -85,6 +85,8 @@ pub struct Options {
     pub update: Update,
     /// Count executed probes.
     pub count_hits: bool,
+    /// Prove every plan before it is carried out.
+    pub check: bool,
     /// Views to write, and where.
     pub dump: Vec<View>,
     /// Folder for the views.

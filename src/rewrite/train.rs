@@ -94,6 +94,7 @@ fn edges(options: &Options, folder: &Path) -> Options {
         counters: Counters::Auto,
         update: options.update,
         count_hits: false,
+        check: options.check,
         dump: Vec::new(),
         dump_dir: PathBuf::new(),
         function: None,

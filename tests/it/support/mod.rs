@@ -187,7 +187,7 @@ pub(crate) fn rewrite(modules: &[PathBuf], options: &[&str], out: &Path) {
     command
         .args(modules)
         .args(options)
-        .args(["-q", "-o"])
+        .args(["--check", "-q", "-o"])
         .arg(out)
         .env("PATH", "");
     run(&mut command);

@@ -47,7 +47,7 @@ pub(crate) fn check(module: &Path, dir: &Path) -> Checked {
         rewrite
             .arg(module)
             .args(["--scheme", scheme, "-k", &copies_text]);
-        rewrite.args(["-q", "-j", "1", "-o"]).arg(&out);
+        rewrite.args(["--check", "-q", "-j", "1", "-o"]).arg(&out);
         if let Err(message) = said(&mut rewrite) {
             checked.refused.push(format!("{scheme}: {message}"));
             continue;

@@ -1,0 +1,552 @@
+//! A proof for every plan that its counts are those of the paths that ran, independent of how code was placed.
+//!
+//! In the manner of regalloc2's checker: the plan is data, and one pass over the control flow decides whether it
+//! does what it must. What it must is what `profile::decode` will ask: the labels and the DAG are those by which a
+//! copy's counts are read ([`ids`]), the code is what the plan names, by control-flow edges.
+//!
+//! # What is proved
+//!
+//! Call a path *wanted* when all its edges are in the copy's share, else *foreign*, and let `id(π)` be the sum of the
+//! labels along `π`. Of every walk from the entry to an exit, or to where control may leave a block in its middle:
+//!
+//! 1. every wanted path of it that is complete is counted exactly once, under `id(π)`, and one that is not complete never;
+//! 2. a foreign path is counted, if at all, under `id(π)`, which no wanted path has (PSPP), so that decoding drops it;
+//! 3. `r` is not read before it is set since the path began, nor after the path was counted;
+//! 4. ids lie inside the table; in a table with a window, `CountInWindow` has ids below its slots and `Count` others;
+//! 5. all code is where control can come by, and versions of blocks are versions of the function's blocks.
+//!
+//! # How
+//!
+//! Of all prefixes that lead from ENTRY to a vertex, the wanted ones and the foreign ones apart, a [`State`] says what
+//! they have in common: whether they are counted, the range of their label sums `s`, and the *potential*
+//!
+//! ```text
+//!     φ(v) = r − s        one number for all of them, or none
+//! ```
+//!
+//! `s += label(e)` on edge `e`, `r = c` gives `φ = c − s` where `s` is one number, and `r += c` adds `c`. From `v` on,
+//! `rest(v)` is the sum of the labels up to EXIT where that is the same on all ways. A count on an edge to `v` is right
+//! when `rest(v)` exists and
+//!
+//! ```text
+//!     count[r + c]++      φ + c = rest(v)
+//!     count[i]++          s is one number, and s + rest(v) = i
+//! ```
+//!
+//! For wanted paths nothing is lost by looking at prefixes together: any wanted prefix of a vertex goes on by any
+//! wanted suffix, so if two prefixes differ in whether they are counted, or in `φ` where `r` is read, some path is
+//! wrong. For foreign paths the rule is stricter than it would have to be.
+//!
+//! An edge that ends a path runs two pieces of code, the end of one path and the start of the next. The next path is
+//! counted at its start when it is the only one from there: then `rest` of its header exists, and *all* edges that
+//! lead to such starts end with `count[id]++` of that path. Else every count on the edge is of the path that ends.
+//! (Were the count meant otherwise, another path that comes to the header would be counted under this id.)
+//!
+//! O(V + E), once more what numbering costs.
+
+use super::build::{Ground, Ids, ids};
+use super::{CopyPlan, FunctionPlan, Op, Site, Table};
+use crate::dag::{Dag, EdgeKind};
+use crate::index::{BlockId, CopyId, EdgeId, VertexId};
+use crate::ir::Cfg;
+use crate::partition::{FunctionInput, FunctionPaths, Share};
+use crate::versions::Versions;
+use fixedbitset::FixedBitSet;
+use std::fmt;
+
+#[cfg(test)]
+mod tests;
+
+/// Where a plan is wrong, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    site: Option<Site>,
+    what: &'static str,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.site {
+            Some(site) => write!(f, "{site}: {}", self.what),
+            None => f.write_str(self.what),
+        }
+    }
+}
+
+type Proved<T = ()> = Result<T, Mistake>;
+
+fn mistake<T>(site: impl Into<Option<Site>>, what: &'static str) -> Proved<T> {
+    let site = site.into();
+    Err(Mistake { site, what })
+}
+
+/// Proves all of a copy's plan, given what it was made from. Linear.
+///
+/// # Panics
+/// When a plan is wrong: only we can cause that.
+pub fn copy(
+    functions: &[FunctionInput],
+    paths: &[Option<FunctionPaths>],
+    shares: &[Share],
+    plan: &CopyPlan,
+) {
+    for f in &plan.functions {
+        let i = f.func.index();
+        let paths = paths[i].as_ref().expect("what is planned has paths");
+        let part = part(&shares[i], plan.copy);
+        if let Err(mistake) = function(functions[i].cfg, paths, part, f) {
+            let text = f.text("the function");
+            panic!("{mistake} (copy {}, function {i})\n{text}", plan.copy);
+        }
+    }
+}
+
+/// The edges of a copy's part in a share; `None` where that is the whole function.
+fn part(share: &Share, copy: CopyId) -> Option<&FixedBitSet> {
+    match share {
+        Share::Split(sets) => sets.iter().find(|(c, _)| *c == copy).map(|(_, set)| set),
+        _ => None,
+    }
+}
+
+/// Proves the plan of a function with control flow `cfg` for the paths inside `edges` (`None`: all of them), or, where
+/// edges are counted, that each has its counter. Linear.
+pub fn function(
+    cfg: &Cfg,
+    paths: &FunctionPaths,
+    edges: Option<&FixedBitSet>,
+    plan: &FunctionPlan,
+) -> Proved {
+    well_formed(plan)?;
+    if let Some(counted) = &paths.counted {
+        return edge_counters(&paths.dag, counted, plan);
+    }
+    let ids = ids(cfg, paths, edges);
+    let ground = ids.ground(cfg, paths, edges);
+    if plan.versions.as_deref() != ground.versions {
+        return mistake(None, "decoding does not know these versions");
+    }
+    if let Some(versions) = ground.versions {
+        versions_of(cfg, versions)?;
+    }
+    Proof::new(&ground, &ids, plan).run()
+}
+
+fn well_formed(plan: &FunctionPlan) -> Proved {
+    let sorted = plan.probes.is_sorted_by(|a, b| a.site < b.site);
+    if sorted && plan.probes.iter().all(|code| !code.ops.is_empty()) {
+        Ok(())
+    } else {
+        mistake(None, "sites are not sorted, or without code")
+    }
+}
+
+/// Each counted edge has the counter of its position, and nothing else is there.
+fn edge_counters(dag: &Dag, counted: &FixedBitSet, plan: &FunctionPlan) -> Proved {
+    let mut counters = 0;
+    for (i, e) in counted.ones().enumerate() {
+        let Some(site) = site(dag, EdgeId::new(e)) else {
+            return mistake(None, "the start of a path is counted");
+        };
+        if plan.ops(site) != [Op::CountConst(i as u64)] {
+            return mistake(site, "is not counted in its counter");
+        }
+        counters += 1;
+    }
+    let fits = plan.table == Table::Array { slots: counters };
+    if fits && plan.probes.len() as u64 == counters && plan.versions.is_none() {
+        Ok(())
+    } else {
+        mistake(None, "there is more than the counters of edges")
+    }
+}
+
+/// Every version of a block is that block, and every edge leads to a version of its target.
+fn versions_of(cfg: &Cfg, versions: &Versions) -> Proved {
+    let own = versions.origin.iter().take(cfg.len());
+    let mut right = own.copied().eq(cfg.ids()) && versions.origin.len() == versions.cfg.len();
+    for (block, origin) in versions.cfg.blocks.iter().zip(&versions.origin) {
+        let mut again = block.clone();
+        for to in &mut again.succs {
+            *to = versions.origin[to.index()];
+        }
+        right &= again == *cfg.block(*origin);
+    }
+    if right {
+        Ok(())
+    } else {
+        mistake(None, "a version of a block is not that block")
+    }
+}
+
+/// Where the code of a DAG edge is; `None` for the start of a path behind a back edge, whose code is on back edges.
+fn site(dag: &Dag, e: EdgeId) -> Option<Site> {
+    match dag.edge(e).kind {
+        EdgeKind::Enter => Some(Site::Entry),
+        EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Some(Site::Edge(c)),
+        EdgeKind::Leave => Some(Site::Exit(dag.block(dag.edge(e).src)?)),
+        EdgeKind::LoopStart => None,
+    }
+}
+
+/// What is known of `r` behind all prefixes of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Register {
+    /// Some of them have not set it.
+    Unset,
+    /// It is the sum of labels plus this.
+    Potential(i64),
+    /// All have set it, to values in no such relation.
+    Unrelated,
+}
+
+/// What all prefixes of a kind have in common that lead to a vertex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    counted: bool,
+    register: Register,
+    /// The least and the greatest sum of labels.
+    least: u64,
+    most: u64,
+}
+
+impl State {
+    /// A path begins.
+    const START: State = State {
+        counted: false,
+        register: Register::Unset,
+        least: 0,
+        most: 0,
+    };
+
+    /// Over an edge with this label.
+    fn behind(self, label: u64) -> State {
+        let register = match self.register {
+            Register::Potential(p) => Register::Potential(p.wrapping_sub(label as i64)),
+            other => other,
+        };
+        State {
+            register,
+            least: self.least + label,
+            most: self.most + label,
+            ..self
+        }
+    }
+
+    fn set(&mut self, value: i64) {
+        self.register = if self.least == self.most {
+            Register::Potential(value.wrapping_sub(self.least as i64))
+        } else {
+            Register::Unrelated
+        };
+    }
+
+    /// Prefixes that meet. Whether both are counted is for the caller to see.
+    fn meet(self, other: State) -> State {
+        let register = match (self.register, other.register) {
+            (a, b) if a == b => a,
+            (Register::Unset, _) | (_, Register::Unset) => Register::Unset,
+            _ => Register::Unrelated,
+        };
+        State {
+            counted: self.counted,
+            register,
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+        }
+    }
+}
+
+/// The prefixes that lead to a vertex; `None` where there are none of the kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Prefixes {
+    wanted: Option<State>,
+    foreign: Option<State>,
+}
+
+impl Prefixes {
+    /// Takes in others; that wanted ones agree on whether they are counted is rule 1.
+    fn add(&mut self, other: Prefixes) -> Option<()> {
+        if let (Some(a), Some(b)) = (self.wanted, other.wanted)
+            && a.counted != b.counted
+        {
+            return None;
+        }
+        self.wanted = meet(self.wanted, other.wanted);
+        self.foreign = meet(self.foreign, other.foreign);
+        Some(())
+    }
+}
+
+fn meet(a: Option<State>, b: Option<State>) -> Option<State> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.meet(b)),
+        (one, other) => one.or(other),
+    }
+}
+
+struct Proof<'a> {
+    cfg: &'a Cfg,
+    dag: &'a Dag,
+    labels: &'a [u64],
+    plan: &'a FunctionPlan,
+    /// The edges of wanted paths.
+    wanted: FixedBitSet,
+    /// By vertex: the sum of the labels from there to EXIT, where all ways agree.
+    rest: Vec<Option<u64>>,
+    /// The vertices from which every way on stays on `wanted` edges.
+    closed: FixedBitSet,
+    /// By edge from ENTRY: whether the path is counted before its first block.
+    counted_at_start: FixedBitSet,
+    /// By vertex: what leads to it.
+    at: Vec<Prefixes>,
+}
+
+impl<'a> Proof<'a> {
+    fn new(ground: &Ground<'a>, ids: &'a Ids, plan: &'a FunctionPlan) -> Self {
+        let dag = ground.dag;
+        let labels = &ids.numbering().labels;
+        let wanted = wanted(dag, ground.interesting);
+        let rest = rest(dag, labels);
+        Proof {
+            cfg: ground.cfg,
+            closed: closed(dag, &wanted),
+            counted_at_start: counted_at_start(dag, labels, &rest, plan),
+            at: vec![Prefixes::default(); dag.vertices()],
+            dag,
+            labels,
+            plan,
+            wanted,
+            rest,
+        }
+    }
+
+    fn run(mut self) -> Proved {
+        self.starts()?;
+        let mut sites = usize::from(!self.plan.ops(Site::Entry).is_empty());
+        for v in self.dag.order().skip(1) {
+            self.may_leave(v)?;
+            for e in self.dag.outs(v) {
+                self.take(v, e)?;
+                let site = site(self.dag, e).expect("no start of a path");
+                sites += usize::from(!self.plan.ops(site).is_empty());
+            }
+        }
+        if sites == self.plan.probes.len() {
+            Ok(())
+        } else {
+            mistake(None, "there is code where control never comes by")
+        }
+    }
+
+    /// The starts of all paths: the entry, and behind each edge that ends a path.
+    fn starts(&mut self) -> Proved {
+        let enter = self.dag.enter();
+        self.start(enter, Site::Entry, self.plan.ops(Site::Entry))?;
+        for &e in self.dag.ins(self.dag.exit()) {
+            if let EdgeKind::BackEdge(c) = self.dag.edge(e).kind {
+                let (_, start) = self.halves(e);
+                let next = self.dag.loop_start(self.dag.back_target(e));
+                self.start(next.expect("a path begins"), Site::Edge(c), start)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, e: EdgeId, site: Site, ops: &[Op]) -> Proved {
+        let mut prefixes = Prefixes::default();
+        if self.wanted.contains(e.index()) {
+            prefixes.wanted = Some(State::START);
+        } else {
+            prefixes.foreign = Some(State::START);
+        }
+        self.pass(prefixes, e, site, ops)
+    }
+
+    /// Over edge `e` from `v`.
+    fn take(&mut self, v: VertexId, e: EdgeId) -> Proved {
+        let mut prefixes = self.at[v.index()];
+        if !self.wanted.contains(e.index()) {
+            prefixes.foreign = meet(prefixes.foreign, prefixes.wanted.take());
+        }
+        let site = site(self.dag, e).expect("only ENTRY has starts of paths");
+        match self.dag.edge(e).kind {
+            EdgeKind::BackEdge(_) => self.pass(prefixes, e, site, self.halves(e).0),
+            _ => self.pass(prefixes, e, site, self.plan.ops(site)),
+        }
+    }
+
+    /// The code of an edge that ends a path: of the path that ends, and of the next one's start.
+    fn halves(&self, e: EdgeId) -> (&'a [Op], &'a [Op]) {
+        let site = site(self.dag, e).expect("an end of a path");
+        let next = self.dag.loop_start(self.dag.back_target(e));
+        let next = next.expect("a path begins");
+        let ops = self.plan.ops(site);
+        let Some(last) = ops.iter().rposition(|op| op.counts()) else {
+            return (&[], ops);
+        };
+        let of_next = self.counted_at_start.contains(next.index());
+        ops.split_at(last + usize::from(!of_next))
+    }
+
+    /// Runs the code of edge `e` and arrives behind it.
+    fn pass(&mut self, prefixes: Prefixes, e: EdgeId, site: Site, ops: &[Op]) -> Proved {
+        let to = self.dag.edge(e).dst;
+        let label = self.labels[e.index()];
+        let mut behind = Prefixes::default();
+        if let Some(state) = prefixes.wanted {
+            let state = self.execute(state.behind(label), site, ops, to)?;
+            if to == self.dag.exit() && !state.counted {
+                return mistake(site, "a path ends here that is not counted");
+            }
+            if state.counted && !self.closed.contains(to.index()) {
+                return mistake(site, "a path is counted that may become another copy's");
+            }
+            behind.wanted = Some(state);
+        }
+        if let Some(state) = prefixes.foreign {
+            // How often a foreign path is counted does not matter: nobody reads it.
+            let mut state = self.execute(state.behind(label), site, ops, to)?;
+            state.counted = false;
+            behind.foreign = Some(state);
+        }
+        match self.at[to.index()].add(behind) {
+            Some(()) => Ok(()),
+            None => mistake(site, "paths meet behind it, of which only some are counted"),
+        }
+    }
+
+    fn execute(&self, mut state: State, site: Site, ops: &[Op], to: VertexId) -> Proved<State> {
+        for &op in ops {
+            match (op, state.register) {
+                (Op::Set(c), _) => state.set(c),
+                (Op::CountConst(_), _) => {}
+                (_, Register::Unset) => return mistake(site, "r is read before it is set"),
+                (Op::Add(c), Register::Potential(p)) => {
+                    state.register = Register::Potential(p.wrapping_add(c));
+                }
+                _ => {}
+            }
+            if op.counts() {
+                self.count(state, op, site, to)?;
+                state.counted = true;
+                state.register = Register::Unset;
+            }
+        }
+        Ok(state)
+    }
+
+    /// Whether `op`, on an edge to `to`, counts paths with these prefixes under their ids.
+    fn count(&self, state: State, op: Op, site: Site, to: VertexId) -> Proved {
+        if state.counted {
+            return mistake(site, "a path is counted twice");
+        }
+        let Some(rest) = self.rest[to.index()] else {
+            return mistake(site, "a path is counted before it is known which");
+        };
+        let (least, most) = (state.least + rest, state.most + rest);
+        let is_id = match (op, state.register) {
+            (Op::CountConst(id), _) => least == id && most == id,
+            (Op::Count(c) | Op::CountInWindow(c), Register::Potential(p)) => {
+                p.wrapping_add(c) == rest as i64
+            }
+            _ => false,
+        };
+        let fits = match (self.plan.table, op) {
+            (Table::Window { slots, .. }, Op::CountInWindow(_)) => most < slots,
+            (Table::Window { slots, ids }, Op::Count(_)) => least >= slots && most < ids,
+            (Table::Hash { .. }, Op::CountInWindow(_)) => false,
+            (table, _) => most < table.ids(),
+        };
+        match (is_id, fits) {
+            (false, _) => mistake(site, "the id is not the path's"),
+            (_, false) => mistake(site, "the id is in another part of the table, or outside"),
+            _ => Ok(()),
+        }
+    }
+
+    /// A path that control may leave in block `v` must not be counted yet.
+    fn may_leave(&self, v: VertexId) -> Proved {
+        let leaves = |b: BlockId| self.cfg.block(b).may_leave;
+        let counted = self.at[v.index()].wanted.is_some_and(|s| s.counted);
+        match self.dag.block(v).filter(|&b| counted && leaves(b)) {
+            Some(b) => mistake(
+                Site::Exit(b),
+                "a path is counted that may be left in this block",
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The edges of paths that lie inside `edges` (`None`: of all paths). O(V + E).
+fn wanted(dag: &Dag, edges: Option<&FixedBitSet>) -> FixedBitSet {
+    let inside = |e: &EdgeId| edges.is_none_or(|set| set.contains(e.index()));
+    let (mut reached, mut leads_on) = (vec![false; dag.vertices()], vec![false; dag.vertices()]);
+    reached[dag.entry().index()] = true;
+    leads_on[dag.exit().index()] = true;
+    for e in dag.edge_ids().filter(inside) {
+        reached[dag.edge(e).dst.index()] |= reached[dag.edge(e).src.index()];
+    }
+    for e in dag.edge_ids().rev().filter(inside) {
+        leads_on[dag.edge(e).src.index()] |= leads_on[dag.edge(e).dst.index()];
+    }
+    let mut wanted = FixedBitSet::with_capacity(dag.edges().len());
+    for e in dag.edge_ids().filter(inside) {
+        let edge = dag.edge(e);
+        wanted.set(
+            e.index(),
+            reached[edge.src.index()] && leads_on[edge.dst.index()],
+        );
+    }
+    wanted
+}
+
+/// The vertices from which every way to EXIT stays inside `wanted`. O(V + E).
+fn closed(dag: &Dag, wanted: &FixedBitSet) -> FixedBitSet {
+    let mut closed = FixedBitSet::with_capacity(dag.vertices());
+    closed.insert_range(..);
+    for e in dag.edge_ids().rev() {
+        let edge = dag.edge(e);
+        if !(wanted.contains(e.index()) && closed.contains(edge.dst.index())) {
+            closed.remove(edge.src.index());
+        }
+    }
+    closed
+}
+
+/// By vertex: the sum of the labels from there to EXIT, where it is the same on all ways. O(V + E).
+fn rest(dag: &Dag, labels: &[u64]) -> Vec<Option<u64>> {
+    let mut rest = vec![Some(0); dag.vertices()];
+    for v in dag.order().rev().skip(1) {
+        let through = |e: EdgeId| Some(labels[e.index()] + rest[dag.edge(e).dst.index()]?);
+        let mut ways = dag.outs(v).map(through);
+        let first = ways.next().expect("only EXIT has no way on");
+        rest[v.index()] = first.filter(|_| ways.all(|way| way == first));
+    }
+    rest
+}
+
+/// The starts of paths that are counted there: see the end of the module's documentation. O(V + E).
+fn counted_at_start(
+    dag: &Dag,
+    labels: &[u64],
+    rest: &[Option<u64>],
+    plan: &FunctionPlan,
+) -> FixedBitSet {
+    let mut starts = FixedBitSet::with_capacity(dag.edges().len());
+    starts.extend(dag.outs(dag.entry()).map(EdgeId::index));
+    for &e in dag.ins(dag.exit()) {
+        if let EdgeKind::BackEdge(c) = dag.edge(e).kind {
+            let next = dag.loop_start(dag.back_target(e));
+            let next = next.expect("a path begins behind it");
+            let rest = rest[dag.edge(next).dst.index()];
+            let id = rest.map(|rest| Op::CountConst(labels[next.index()] + rest));
+            let last = plan.ops(Site::Edge(c)).iter().rfind(|op| op.counts());
+            if last.is_none() || last.copied() != id {
+                starts.remove(next.index());
+            }
+        }
+    }
+    starts
+}
