@@ -134,3 +134,6 @@ fn agree(
     }
     Ok((merged, differences))
 }
+
+#[cfg(test)]
+mod tests;

@@ -113,3 +113,6 @@ fn same_shape(entry: &FunctionEntry, cfg: &Cfg) -> bool {
             entry.terminators[i] == block.terminator && entry.succs[i] == block.succs
         })
 }
+
+#[cfg(test)]
+mod tests;

@@ -383,3 +383,6 @@ fn no_copy_is_missing(profile: &Profile) -> Result<()> {
     let remedy = "run it, and name its *.p3raw file (--failure-mode warn goes on without)";
     Err(Error::profile(&profile.path, problem, remedy))
 }
+
+#[cfg(test)]
+mod tests;

@@ -251,3 +251,6 @@ impl Profile {
 pub fn functions(n: usize) -> String {
     format!("{n} function{}", if n == 1 { "" } else { "s" })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! What is said of processes and violations, word by word.
+
+use super::*;
+use crate::partition::Scheme;
+use crate::profile::made;
+use crate::random_cfg::cfg;
+
+/// As many functions of two paths as copies, one for each.
+fn diamonds(copies: u32) -> Profile {
+    let bodies = (0..copies).map(|_| made::body(cfg(&[&[1, 2], &[3], &[3], &[]])));
+    made::profile(&made::program(bodies), Scheme::Pbl, copies)
+}
+
+/// Runs, children and processes that were cut short, by copy.
+fn verdict(processes: &[(u32, u32, u32)]) -> Verdict {
+    let of = |&(runs, children, cut_short): &(u32, u32, u32)| Processes {
+        runs,
+        children,
+        cut_short,
+    };
+    let processes: Vec<Processes> = processes.iter().map(of).collect();
+    Verdict::of_processes(&diamonds(processes.len() as u32).manifest, &processes)
+}
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn copies_that_ran_equally_often() {
+    let v = verdict(&[(2, 0, 0); 3]);
+    assert!(v.is_ok() && !v.found());
+    assert_eq!(v.status(), "ok");
+}
+
+#[test]
+fn gaps() {
+    let v = verdict(&[(1, 0, 0), (0, 0, 0), (1, 0, 0)]);
+    assert_eq!(
+        (&v.gaps[..], &v.interrupted[..]),
+        (&["nothing of copy 1 was merged".to_string()][..], &[][..])
+    );
+    assert_eq!(
+        (v.status(), v.is_ok(), v.found()),
+        ("incomplete", false, false)
+    );
+    let v = verdict(&[(1, 0, 0), (2, 0, 0), (1, 0, 0)]);
+    assert_eq!(
+        v.gaps,
+        ["unequal numbers of runs: 2 of copy 1 and 1 of copies 0, 2"]
+    );
+    assert_eq!(v.interrupted, NONE);
+}
+
+#[test]
+fn interruptions() {
+    let v = verdict(&[(1, 2, 0), (1, 2, 1)]);
+    assert_eq!(v.gaps, NONE);
+    let killed = "processes that did not end normally (killed, _exit, exec, or threads left behind): 1 of copy 1";
+    let forked = "processes that began in the middle, as forked children: 2 of copies 0, 1";
+    assert_eq!(v.interrupted, [killed, forked]);
+    let v = verdict(&[(1, 1, 0), (1, 0, 0)]);
+    assert_eq!(
+        v.gaps,
+        ["unequal numbers of forked children: 1 of copy 0 and 0 of copy 1"]
+    );
+    assert_eq!(
+        v.interrupted,
+        ["processes that began in the middle, as forked children: 1 of copy 0"]
+    );
+}
+
+/// A copy that profiles nothing is not missed.
+#[test]
+fn copies_without_a_share() {
+    let one = [made::body(cfg(&[&[1, 2], &[3], &[3], &[]]))];
+    let manifest = made::profile(&made::program(one), Scheme::Pbl, 2).manifest;
+    assert_eq!(needed(&manifest), [CopyId(0)].into());
+    let ran = Processes {
+        runs: 1,
+        ..Processes::default()
+    };
+    assert!(Verdict::of_processes(&manifest, &[ran, Processes::default()]).is_ok());
+}
+
+#[test]
+fn processes_of_two_profiles() {
+    let (a, b) = (
+        Processes {
+            runs: 1,
+            children: 2,
+            cut_short: 3,
+        },
+        Processes {
+            runs: 10,
+            children: 20,
+            cut_short: u32::MAX,
+        },
+    );
+    let sum = Processes {
+        runs: 11,
+        children: 22,
+        cut_short: u32::MAX,
+    };
+    assert_eq!((a.plus(b), a.files()), (sum, 3));
+    let flight = |children, cut_short| {
+        Processes {
+            runs: 1,
+            children,
+            cut_short,
+        }
+        .in_flight()
+    };
+    assert_eq!(
+        [flight(0, 0), flight(1, 0), flight(0, 1)],
+        [false, true, true]
+    );
+}
+
+fn violation(function: u32, off: u64) -> Violation {
+    let what = format!("off by {off}");
+    Violation {
+        function: FuncId(function),
+        off,
+        what,
+    }
+}
+
+#[test]
+fn the_worst_violation_of_each_function_is_kept() {
+    let mut v = Verdict::default();
+    v.add_violations([
+        violation(3, 1),
+        violation(1, 5),
+        violation(2, 5),
+        violation(3, 9),
+        violation(1, 2),
+    ]);
+    let expected = [violation(3, 9), violation(1, 5), violation(2, 5)];
+    assert_eq!(v.violations, expected);
+    v.add_violations([violation(0, 7)]);
+    assert_eq!(v.violations[1], violation(0, 7));
+    assert_eq!(
+        (v.status(), v.found(), v.is_ok()),
+        ("violations", true, false)
+    );
+}
+
+#[test]
+fn a_profile_says_what_is_wrong() {
+    let mut p = diamonds(7);
+    assert_eq!(p.said(), None);
+    let path = Path::new("x");
+    assert!(Trust::strict(true).check(&p, path).is_ok());
+    p.verdict.gaps = vec!["nothing of copy 1 was merged".into()];
+    p.verdict.interrupted = vec!["one was killed".into()];
+    assert_eq!(
+        p.said().unwrap(),
+        "incomplete: nothing of copy 1 was merged; one was killed"
+    );
+    p.verdict.unlike = vec!["copy 2 ran otherwise".into()];
+    assert_eq!(p.verdict.status(), "violations");
+    p.verdict.add_violations([violation(4, 1)]);
+    let differ = |what: &str| {
+        format!(
+            "copies did not run alike: counts contradict each other in {what}; p3-prof verify says how, and what helps"
+        )
+    };
+    let line = |what: &str| {
+        let differ = differ(what);
+        format!(
+            "violations: copy 2 ran otherwise; {differ}; nothing of copy 1 was merged; one was killed"
+        )
+    };
+    assert_eq!(p.said().unwrap(), line("1 function (f4)"));
+    p.verdict.add_violations((0..4).map(|f| violation(f, 9)));
+    assert_eq!(p.said().unwrap(), line("5 functions (f0, f1, f2, f3, f4)"));
+    p.verdict.add_violations((5..7).map(|f| violation(f, 9)));
+    assert_eq!(
+        p.said().unwrap(),
+        line("7 functions (f0, f1, f2, f3, f5 and 2 more)")
+    );
+    let error = Trust::strict(true).check(&p, path).unwrap_err();
+    assert_eq!(
+        (error.status(), error.to_string()),
+        (1, format!("x: {}", p.said().unwrap()))
+    );
+    assert!(Trust::strict(false).check(&p, path).is_ok());
+}
+
+#[test]
+fn what_can_be_compared() {
+    let mut p = diamonds(3);
+    let (a, b) = (CopyId(0), CopyId(2));
+    assert!(p.comparable(&[a, b]));
+    p.processes[2].cut_short = 1;
+    assert!(p.comparable(&[a]) && !p.comparable(&[a, b]));
+    p.verdict.gaps = vec!["nothing of copy 1 was merged".into()];
+    assert!(!p.comparable(&[a]));
+}
