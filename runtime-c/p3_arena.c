@@ -1,5 +1,8 @@
 /* Memory of hash tables: regions of the profile's file, mapped, from which levels are cut; without
- * a file, or without space, plain memory that is written at exit. Lock-free. */
+ * a file, or without space, plain memory that is written at exit. Lock-free.
+ *
+ * Calls: p3_crc.c, p3_file.c, p3_layout.c, p3_live.c, p3_quiet.c.
+ * In signal handlers: p3_arena_level. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -7,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAX_REGIONS = 256, FIRST_REGION = 1 << 16, DOUBLINGS = 10, UNIT = 64 };
+enum { MAX_REGIONS = 256, FIRST_REGION = 1 << 16, DOUBLINGS = 10, UNIT = P3_CHUNK_ALIGN };
 
 struct region {
     int taken;
@@ -33,6 +36,7 @@ static void describe(char *base, uint64_t size) {
     struct p3_raw_block *block = (struct p3_raw_block *)base;
     block->size = size;
     block->kind = P3_BLOCK_ARENA;
+    block->crc = p3_block_crc(block);
     __atomic_store_n(&block->magic, P3_BLOCK_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -113,6 +117,11 @@ static char *cut(uint64_t need) {
     return fresh->base + UNIT;
 }
 
+static uint32_t chunk_crc(const struct p3_raw_chunk *chunk) {
+    enum { BEGIN = offsetof(struct p3_raw_chunk, func), END = offsetof(struct p3_raw_chunk, reserved) };
+    return p3_crc32(0, (const char *)chunk + BEGIN, END - BEGIN);
+}
+
 struct p3_slot *p3_arena_level(const struct p3_table *table, unsigned level) {
     struct p3_quiet before = p3_enter();
     struct p3_raw_chunk *chunk = (struct p3_raw_chunk *)cut(chunk_size(level));
@@ -123,6 +132,7 @@ struct p3_slot *p3_arena_level(const struct p3_table *table, unsigned level) {
     chunk->level = level;
     chunk->slots = p3_level_slots(level);
     chunk->size = table->size;
+    chunk->crc = chunk_crc(chunk);
     __atomic_store_n(&chunk->magic, P3_CHUNK_MAGIC, __ATOMIC_RELEASE);
     return (struct p3_slot *)(chunk + 1);
 }
@@ -171,15 +181,12 @@ void p3_arena_forget(void) {
 }
 
 static int store(struct p3_file *file, int fd, struct region *region) {
-    struct p3_raw_block *block = (struct p3_raw_block *)region->base;
     uint64_t offset, size = p3_round_up(region->size, file->page);
     int failed = p3_file_claim(file, fd, size, &offset);
     if (failed)
         return failed;
-    block->size = size;
-    failed = p3_file_write(fd, block, region->size, offset);
-    block->size = region->size;
-    return failed;
+    describe(region->base, size);
+    return p3_file_write(fd, region->base, region->size, offset);
 }
 
 int p3_arena_store(struct p3_file *file, int fd) {

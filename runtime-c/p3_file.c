@@ -1,4 +1,7 @@
-/* The raw profile as a file: header, blocks, room. */
+/* The raw profile as a file: header, blocks, room.
+ *
+ * Calls: p3_crc.c, p3_layout.c, p3_name.c, p3_process.c, p3_quiet.c.
+ * In signal handlers: p3_file_open, p3_file_claim, p3_file_unclaim, p3_file_write. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -10,17 +13,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static uint32_t crc32(uint32_t crc, const void *data, size_t n) {
-    const uint8_t *p = data;
-    crc = ~crc;
-    while (n-- > 0) {
-        crc ^= *p++;
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc & 1 ? crc >> 1 ^ UINT32_C(0xedb88320) : crc >> 1;
-    }
-    return ~crc;
-}
 
 /* Programs close descriptors that are not theirs, and the number may name another file by now. */
 static int ours(const struct p3_file *file, int fd) {
@@ -111,8 +103,8 @@ static struct p3_raw_header describe(const struct p3_module *module, uint64_t pa
                                    .file_size = header_room(page)};
     memcpy(header.program, module->program, sizeof header.program);
     memcpy(header.unique, process->unique, sizeof header.unique);
-    uint32_t crc = crc32(0, &header, offsetof(struct p3_raw_header, header_crc));
-    header.header_crc = crc32(crc, process->text, process->text_size);
+    uint32_t crc = p3_crc32(0, &header, offsetof(struct p3_raw_header, header_crc));
+    header.header_crc = p3_crc32(crc, process->text, process->text_size);
     return header;
 }
 
@@ -220,6 +212,11 @@ void p3_file_unclaim(struct p3_file *file, int fd, uint64_t size, uint64_t offse
     __atomic_compare_exchange_n(&file->size, &end, offset, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+uint32_t p3_block_crc(const struct p3_raw_block *block) {
+    enum { BEGIN = offsetof(struct p3_raw_block, size), END = offsetof(struct p3_raw_block, reserved) };
+    return p3_crc32(0, (const char *)block + BEGIN, END - BEGIN);
+}
+
 static struct p3_raw_function record(const struct p3_module *m, uint32_t i) {
     const struct p3_function *f = &m->functions[i];
     uint64_t first = f->kind == P3_HASH ? 0 : (uint64_t)((uint64_t *)f->counts - m->counters);
@@ -240,13 +237,13 @@ static int write_block(struct p3_file *file, int fd, const struct p3_module *m, 
     header->counters_offset = p3_round_up(sizeof *header + records, file->page);
     header->n_counters = m->counters_size / sizeof(uint64_t);
     header->size = header->counters_offset + p3_round_up(m->counters_size, file->page);
-    header->crc = crc32(0, &header->size, offsetof(struct p3_raw_block, reserved) - sizeof header->magic);
+    header->crc = p3_block_crc(header);
     int failed = p3_file_claim(file, fd, header->size, &b->at);
     if (failed)
         return failed;
     for (uint32_t i = 0; i < m->n_functions && !failed; i++) {
         struct p3_raw_function r = record(m, i);
-        header->crc = crc32(header->crc, &r, sizeof r);
+        header->crc = p3_crc32(header->crc, &r, sizeof r);
         failed = p3_file_write(fd, &r, sizeof r, b->at + sizeof *header + i * sizeof r);
     }
     if (!failed)

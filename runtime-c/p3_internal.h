@@ -1,4 +1,5 @@
-/* Between the runtime's own files.
+/* Between the runtime's own files, which are in layers: each calls only those above it in this header, and p3_table.c and
+ * p3_register.c, which rewritten modules call, are called by none.
  *
  * What is called when. The program must notice none of it: errno stays, no thread is cancelled in here
  * (p3_enter, p3_leave), no lock is taken, nothing is allocated by malloc.
@@ -37,6 +38,15 @@ enum { P3_PATH_MAX = 4096 }; /* in Linux; PATH_MAX is not in every libc */
 enum { P3_SAID = -1, /* it failed, and a line on stderr said so */
        P3_OFF = -2 /* no profile is wanted */ };
 
+static inline uint64_t p3_round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
+
+/* The number of slots of a level of a hash table. */
+static inline uint64_t p3_level_slots(unsigned level) { return (uint64_t)P3_FIRST_SLOTS << 2 * level; }
+
+/* p3_crc.c: checksums. */
+/* CRC-32 of what `crc` is of, 0 for nothing, and of `n` bytes more. */
+P3_HIDDEN uint32_t p3_crc32(uint32_t crc, const void *data, size_t n);
+
 /* p3_quiet.c: what the program must not notice. */
 struct p3_quiet {
     int error;
@@ -49,6 +59,14 @@ P3_HIDDEN void p3_complain(const char *subject, const char *problem, int error);
 /* Appends `text` at `at`; SIZE_MAX when it does not fit, or did not before. */
 P3_HIDDEN size_t p3_append(char *out, size_t size, size_t at, const char *text);
 P3_HIDDEN size_t p3_append_number(char *out, size_t size, size_t at, uint64_t number, unsigned base);
+
+/* p3_layout.c: addresses that copies have in common. */
+/* Moves the program's break to a boundary that all copies share, before anything is allocated. */
+P3_HIDDEN void p3_align_break(void);
+/* Maps zeros where the program's own mappings do not go; NULL without memory. */
+P3_HIDDEN void *p3_map(uint64_t size);
+/* Maps a part of a file over that; an errno. */
+P3_HIDDEN int p3_map_file(void *base, uint64_t size, int fd, uint64_t offset);
 
 /* p3_process.c: what the header says of the process. */
 struct p3_process {
@@ -85,14 +103,6 @@ P3_HIDDEN struct p3_place p3_place(const char *path);
 /* The same descriptor at a number that programs do not expect to get, and closes `fd`; -1 when there is none. */
 P3_HIDDEN int p3_move_up(int fd);
 
-/* p3_layout.c: addresses that copies have in common. */
-/* Moves the program's break to a boundary that all copies share, before anything is allocated. */
-P3_HIDDEN void p3_align_break(void);
-/* Maps zeros where the program's own mappings do not go; NULL without memory. */
-P3_HIDDEN void *p3_map(uint64_t size);
-/* Maps a part of a file over that; an errno. */
-P3_HIDDEN int p3_map_file(void *base, uint64_t size, int fd, uint64_t offset);
-
 /* p3_file.c: the profile as a file. Results are 0, or an errno. */
 struct p3_file {
     int fd; /* atomic; -1: none is kept, the file is opened by its name */
@@ -118,9 +128,31 @@ P3_HIDDEN int p3_file_module(struct p3_file *file, int fd, const struct p3_modul
 /* The same, and maps the module's counters over it: what was counted before is there, and each increment will
  * be at once. */
 P3_HIDDEN int p3_file_module_live(struct p3_file *file, int fd, const struct p3_module *module);
+/* The checksum of a block's header, without function records. */
+P3_HIDDEN uint32_t p3_block_crc(const struct p3_raw_block *block);
 P3_HIDDEN int p3_file_write(int fd, const void *data, uint64_t size, uint64_t offset);
 /* Unmaps and closes, if the descriptor is still ours. */
 P3_HIDDEN void p3_file_close(struct p3_file *file);
+
+/* p3_live.c: the profile that holds every count at once. */
+/* Where hash tables go; NULL while there is no live profile. */
+P3_HIDDEN struct p3_file *p3_live_file(void);
+/* Creates the profile, or says why counts stay in memory. */
+P3_HIDDEN void p3_live_start(const struct p3_module *first);
+/* Maps a module's counters over it, if it is there. */
+P3_HIDDEN void p3_live_module(struct p3_module *m);
+/* Counts are lost: says so once, and in the profile. */
+P3_HIDDEN void p3_live_lost(void);
+P3_HIDDEN int p3_live_has_lost(void);
+/* Leaves the parent's profile to the parent. */
+P3_HIDDEN void p3_live_forked(void);
+P3_HIDDEN void p3_live_end(void);
+/* Creates a profile under the first name that is free. 0, P3_OFF, P3_SAID, or an errno. */
+P3_HIDDEN int p3_live_create(struct p3_file *file, const struct p3_module *module);
+/* Removes the one that was created last. */
+P3_HIDDEN void p3_live_remove(void);
+/* Says that counts are lost, for an errno. */
+P3_HIDDEN void p3_live_complain(int failed);
 
 /* p3_arena.c: memory of hash tables, in the profile while there is one. */
 P3_HIDDEN struct p3_slot *p3_arena_level(const struct p3_table *table, unsigned level);
@@ -134,14 +166,5 @@ P3_HIDDEN void p3_arena_move(struct p3_table *table);
 P3_HIDDEN void p3_arena_forget(void);
 /* Writes what is only in memory to `file`; an errno. */
 P3_HIDDEN int p3_arena_store(struct p3_file *file, int fd);
-
-/* p3_table.c */
-P3_HIDDEN uint64_t p3_level_slots(unsigned level);
-
-/* p3_register.c: where hash tables go; NULL while there is no live profile. */
-P3_HIDDEN struct p3_file *p3_live_file(void);
-P3_HIDDEN void p3_count_lost(void);
-
-static inline uint64_t p3_round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
 #endif

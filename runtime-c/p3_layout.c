@@ -1,5 +1,8 @@
 /* Addresses that copies have in common, for programs whose path depends on them: copies differ in the size
- * of code and counters, behind which the heap begins, and in what their tables map. */
+ * of code and counters, behind which the heap begins, and in what their tables map.
+ *
+ * Calls: p3_quiet.c.
+ * In signal handlers: p3_map, p3_map_file. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 

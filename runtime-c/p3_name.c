@@ -1,4 +1,7 @@
-/* Where the raw profile goes. Everything that the program may change is read once, at the start. */
+/* Where the raw profile goes. Everything that the program may change is read once, at the start.
+ *
+ * Calls: p3_process.c, p3_quiet.c.
+ * In signal handlers: p3_place. The environment is read in constructors alone. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 

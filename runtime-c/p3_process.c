@@ -1,4 +1,7 @@
-/* Who counts: the process's arguments, folder and host, and an id that no other profile has. */
+/* Who counts: the process's arguments, folder and host, and an id that no other profile has.
+ *
+ * Calls: nothing.
+ * In signal handlers: none of it; in constructors, a forked child and at exit. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 

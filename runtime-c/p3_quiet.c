@@ -1,4 +1,7 @@
-/* What the program must not notice: errno, cancellation, and messages that are async-signal-safe. */
+/* What the program must not notice: errno, cancellation, and messages that are async-signal-safe.
+ *
+ * Calls: nothing.
+ * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 

@@ -1,5 +1,8 @@
 /* Registration of modules, and the life of the profile: it is created when the first module
- * registers, and holds every count from then on. */
+ * registers, and holds every count from then on.
+ *
+ * Calls: p3_arena.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_process.c, p3_quiet.c.
+ * In signal handlers: none of it; in constructors, a forked child, at exit, and where the program calls it. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 #include "p3_profile.h"
@@ -9,98 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 static struct p3_module *modules;
-static struct p3_file live = {.fd = -1};
-static char path[P3_PATH_MAX];
-static int lost;
-static int child;
-
-struct p3_file *p3_live_file(void) { return live.header != NULL ? &live : NULL; }
-
-void p3_count_lost(void) {
-    if (live.header != NULL)
-        __atomic_fetch_or(&live.header->flags, P3_RAW_LOST, __ATOMIC_RELAXED);
-    if (__atomic_exchange_n(&lost, 1, __ATOMIC_RELAXED) != 0)
-        return;
-    struct p3_quiet before = p3_enter();
-    p3_complain("profile", "out of memory, counts are lost", 0);
-    p3_leave(before);
-}
-
-/* Sets `path` to the n-th name, and asks whether it is taken: 1, 0, or P3_SAID. */
-static int taken(const struct p3_module *module, int n) {
-    int failed = p3_file_name(path, sizeof path, module->copy, n);
-    return failed ? failed : p3_file_taken(path);
-}
-
-/* Sets `path` to a free name from the n-th on: its number, or P3_SAID. Few steps, even where thousands are taken. */
-static int find_name(const struct p3_module *module, int n) {
-    int before = n - 1, answer;
-    for (int step = 1; (answer = taken(module, n)) > 0 && n < 1 << 28; step *= 2) {
-        before = n;
-        n += step;
-    }
-    while (answer == 0 && n - before > 1) {
-        int middle = before + (n - before) / 2;
-        if (taken(module, middle) > 0)
-            before = middle;
-        else
-            n = middle;
-    }
-    return answer < 0 || taken(module, n) < 0 ? P3_SAID : n;
-}
-
-/* No profile goes to /dev/null, and none may go beside another device, or a folder. */
-static int check_pattern(const struct p3_module *module) {
-    struct stat s;
-    int failed = p3_file_name(path, sizeof path, module->copy, 0);
-    if (failed)
-        return failed;
-    struct p3_place place = p3_place(path);
-    if (fstatat(place.folder, place.name, &s, 0) != 0 || S_ISREG(s.st_mode))
-        return 0;
-    if (S_ISCHR(s.st_mode) && s.st_rdev == makedev(1, 3))
-        return P3_OFF;
-    p3_complain(path, "no profile can be written there: this is not a file", 0);
-    return P3_SAID;
-}
-
-/* Creates the profile under the first name that is free. */
-static int create(struct p3_file *file, const struct p3_module *module) {
-    enum { TRIES = 1000 }; /* others may be looking for names as well */
-    int failed = check_pattern(module);
-    if (failed)
-        return failed;
-    for (int i = 0, n = 0; i < TRIES; i++) {
-        n = find_name(module, n);
-        if (n < 0)
-            return n;
-        failed = p3_file_create(file, path, module);
-        if (!failed && child)
-            file->header->flags = P3_RAW_CHILD;
-        if (failed != EEXIST)
-            return failed;
-    }
-    return EEXIST;
-}
-
-static int go_live(struct p3_module *m) {
-    int fd = p3_file_open(&live);
-    if (fd < 0)
-        return EBADF;
-    int failed = m->counters_size != 0 && m->page != live.page ? EINVAL : p3_file_module_live(&live, fd, m);
-    close(fd);
-    return failed;
-}
-
-static void fall_back(int failed) {
-    if (failed > 0)
-        p3_complain(path, "counts are kept in memory until exit", failed);
-}
 
 static struct p3_table *table_of(const struct p3_module *m, uint32_t i) {
     return m->functions[i].kind == P3_HASH ? m->functions[i].counts : NULL;
@@ -108,11 +22,7 @@ static struct p3_table *table_of(const struct p3_module *m, uint32_t i) {
 
 static void start(struct p3_module *m) {
     uint64_t tables = 0;
-    if (live.header != NULL) {
-        int failed = go_live(m);
-        m->live = failed == 0;
-        fall_back(failed);
-    }
+    p3_live_module(m);
     for (uint32_t i = 0; i < m->n_functions; i++)
         tables += table_of(m, i) != NULL;
     p3_arena_reserve(tables, m->next == NULL ? p3_reserve_wanted() : 0);
@@ -136,7 +46,7 @@ static void forget_tables(void) {
  * and what they locked will stay so: see the table in p3_internal.h. */
 static void in_child(void) {
     struct p3_quiet before = p3_enter();
-    p3_file_close(&live);
+    p3_live_forked();
     forget_tables();
     for (struct p3_module *m = modules; m != NULL; m = m->next) {
         if (m->live) /* the parent's counters are shared: leave them before writing anything */
@@ -146,11 +56,9 @@ static void in_child(void) {
             memset(m->counters, 0, m->counters_size);
         m->live = 0;
     }
-    lost = 0;
-    child = 1;
     p3_process_forked();
     if (modules != NULL)
-        fall_back(create(&live, modules));
+        p3_live_start(modules);
     for (struct p3_module *m = modules; m != NULL; m = m->next)
         start(m);
     p3_leave(before);
@@ -179,7 +87,7 @@ static void start_process(struct p3_module *first) {
     p3_name_start();
     pthread_atfork(NULL, NULL, in_child);
     ending = atexit(leave) != 0;
-    fall_back(create(&live, first));
+    p3_live_start(first);
     p3_arena_restart();
 }
 
@@ -189,7 +97,7 @@ static void add_module(struct p3_module *module) {
     module->next = modules;
     modules = module;
     start(module);
-    for (uint32_t i = 0; i < module->n_functions && live.header != NULL; i++)
+    for (uint32_t i = 0; i < module->n_functions && p3_live_file() != NULL; i++)
         if (table_of(module, i) != NULL)
             p3_arena_move(table_of(module, i));
 }
@@ -215,7 +123,7 @@ static int store(struct p3_file *file) {
         failed = p3_arena_store(file, fd);
     if (fd >= 0)
         close(fd);
-    __atomic_fetch_or(&file->header->flags, lost || failed ? P3_RAW_LOST : 0u, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&file->header->flags, p3_live_has_lost() || failed ? P3_RAW_LOST : 0u, __ATOMIC_RELAXED);
     return failed;
 }
 
@@ -232,20 +140,15 @@ static int alone(void) {
 
 static uint32_t ended(void) { return alone() ? P3_RAW_ENDED : 0u; }
 
-static void remove_file(void) {
-    struct p3_place place = p3_place(path);
-    unlinkat(place.folder, place.name, 0);
-}
-
 /* Without a live profile: writes one. A later one replaces it, and has the same id. */
 static int write_whole(void) {
     static int written;
     struct p3_file file = {.fd = -1};
     if (written)
-        remove_file();
-    int failed = create(&file, modules);
+        p3_live_remove();
+    int failed = p3_live_create(&file, modules);
     if (!failed && (failed = store(&file)) != 0)
-        remove_file();
+        p3_live_remove();
     if (!failed)
         __atomic_fetch_or(&file.header->flags, ended(), __ATOMIC_RELAXED);
     written = !failed;
@@ -255,15 +158,15 @@ static int write_whole(void) {
 
 /* What was counted is in the file. */
 static int write_profile(void) {
-    int failed = live.header == NULL ? write_whole() : store(&live);
-    if (failed > 0)
-        p3_complain(path, "counts are lost", failed);
+    struct p3_file *live = p3_live_file();
+    int failed = live == NULL ? write_whole() : store(live);
+    p3_live_complain(failed);
     return failed;
 }
 
 int p3_profile_dump(void) {
     struct p3_quiet before = p3_enter();
-    int failed = modules != NULL && live.header == NULL ? write_profile() : 0;
+    int failed = modules != NULL && p3_live_file() == NULL ? write_profile() : 0;
     p3_leave(before);
     return failed ? -1 : 0;
 }
@@ -282,7 +185,7 @@ void p3_profile_reset(void) {
 /* Of a library that is unloaded: its counters go with it. */
 static void let_go(void) {
     forget_tables();
-    p3_file_close(&live);
+    p3_live_end();
     p3_name_end();
 }
 
@@ -290,8 +193,8 @@ static void at_exit(void) {
     struct p3_quiet before = p3_enter();
     if (modules != NULL) {
         write_profile();
-        if (live.header != NULL)
-            __atomic_fetch_or(&live.header->flags, ended(), __ATOMIC_RELAXED);
+        if (p3_live_file() != NULL)
+            __atomic_fetch_or(&p3_live_file()->header->flags, ended(), __ATOMIC_RELAXED);
         if (!ending)
             let_go();
     }

@@ -1,10 +1,11 @@
 /* Counting: hash tables of 64-bit path ids, and single counters.
  *
+ * Calls: p3_arena.c, p3_live.c.
+ * In signal handlers: all of it.
+ *
  * No lock anywhere: a key is claimed by compare-and-swap, never moves and never goes, so counting is
  * safe in signal handlers and threads, and a process killed at any moment leaves a table that can be read. */
 #include "p3_internal.h"
-
-uint64_t p3_level_slots(unsigned level) { return (uint64_t)P3_FIRST_SLOTS << 2 * level; }
 
 /* Where the window of a key begins: the upper bits of a product, two more of them each level. */
 static uint64_t window(uint64_t key, unsigned level) {
@@ -48,7 +49,7 @@ struct p3_slot *__p3_find(struct p3_table *table, uint64_t id) {
     static struct p3_slot nowhere;
     struct p3_slot *slot = find(table, id + 1);
     if (slot == NULL) {
-        p3_count_lost();
+        p3_live_lost();
         return &nowhere;
     }
     uint64_t at = id * P3_HASH_FACTOR >> (64 - P3_CACHE_BITS);
@@ -62,7 +63,7 @@ void __p3_count(struct p3_table *table, uint64_t id) {
     if (slot != NULL)
         slot->count++;
     else if (id != UINT64_MAX)
-        p3_count_lost();
+        p3_live_lost();
 }
 
 void __p3_count_atomic(struct p3_table *table, uint64_t id) {
@@ -70,7 +71,7 @@ void __p3_count_atomic(struct p3_table *table, uint64_t id) {
     if (slot != NULL)
         __atomic_fetch_add(&slot->count, 1, __ATOMIC_RELAXED);
     else if (id != UINT64_MAX)
-        p3_count_lost();
+        p3_live_lost();
 }
 
 void __p3_add(uint64_t *counter) { ++*counter; }

@@ -5,6 +5,7 @@
 //! ```text
 //! error     what a user can cause, and what to do about it
 //! index     typed indices
+//! runtime   what rewritten modules, the C runtime and raw profiles share
 //! names     symbols and file names as people and formats take them
 //! load      files, folders, magic numbers -> bytes, kind, content hash
 //! ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
@@ -48,6 +49,7 @@ pub mod pgo;
 pub mod plan;
 pub mod profile;
 mod rewrite;
+pub mod runtime;
 pub mod spantree;
 pub mod stats;
 pub mod versions;

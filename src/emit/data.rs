@@ -1,27 +1,17 @@
 //! What a rewritten module adds beside code: counters, tables, their description and the
-//! constructor that registers them (`runtime-c/p3_abi.h`).
+//! constructor that registers them ([`crate::runtime::abi`]).
 
 use super::layout::{Layout, Place, page_size};
+use super::shared::{append_ctor, constructor, record, runtime_function, struct_type};
 use super::sys;
 use super::{Counters, ModuleJob, Update};
 use crate::plan::FunctionPlan;
+use crate::runtime::abi;
 use inkwell::AddressSpace;
-use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
-use inkwell::types::{BasicType, BasicTypeEnum, IntType, PointerType, StructType};
-use inkwell::values::{
-    AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue,
-};
-
-/// The version of the interface to the runtime.
-const ABI: u32 = 3;
-/// The number of levels of a table.
-const LEVELS: u32 = 12;
-/// The number of slots that a table's cache holds, as a power of two.
-pub(super) const CACHE_BITS: u64 = 10;
-/// An id is cached at the upper bits of its product with this.
-pub(super) const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+use inkwell::types::{BasicTypeEnum, IntType, StructType};
+use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
 
 /// The globals of a rewritten module.
 pub(super) struct Data<'ctx> {
@@ -81,7 +71,7 @@ impl<'ctx> Data<'ctx> {
         if tables == 0 || self.calls {
             return None;
         }
-        let ty = self.i64.array_type(tables << CACHE_BITS);
+        let ty = self.i64.array_type(tables * abi::CACHED);
         let global = internal(module, ty.into(), "__p3_caches");
         global.set_alignment(64);
         global.set_initializer(&ty.const_zero());
@@ -94,20 +84,14 @@ impl<'ctx> Data<'ctx> {
         module: &Module<'ctx>,
         job: &ModuleJob,
     ) -> Option<(GlobalValue<'ctx>, StructType<'ctx>)> {
-        let (i32, ptr) = (context.i32_type(), pointer(context));
         let table = |plan: &FunctionPlan, index: u64| {
-            let cache = self.caches.map(|_| self.cache(index));
-            context.const_struct(
-                &[
-                    self.i64.const_zero().into(),
-                    i32.const_int(u64::from(plan.func.0), false).into(),
-                    i32.const_zero().into(),
-                    self.i64.const_int(plan.table.ids(), false).into(),
-                    ptr.array_type(LEVELS).const_zero().into(),
-                    cache.unwrap_or(ptr.const_null()).into(),
-                ],
-                false,
-            )
+            let cache = self.caches.map(|_| self.cache(index).into());
+            let values = [
+                ("func", self.word(plan.func.0)),
+                ("size", self.size(plan.table.ids())),
+            ];
+            let cache = cache.map(|c| ("cache", c));
+            record(context, &abi::TABLE, values.into_iter().chain(cache))
         };
         let hashed = job.plans.iter().zip(&self.places);
         let hashed = hashed.filter_map(|((_, plan), place)| Some(table(plan, place.table?)));
@@ -121,6 +105,15 @@ impl<'ctx> Data<'ctx> {
         global.set_alignment(64);
         global.set_initializer(&ty.const_array(&tables));
         Some((global, ty))
+    }
+
+    fn word(&self, n: u32) -> BasicValueEnum<'ctx> {
+        let i32 = self.i64.get_context().i32_type();
+        i32.const_int(u64::from(n), false).into()
+    }
+
+    fn size(&self, n: u64) -> BasicValueEnum<'ctx> {
+        self.i64.const_int(n, false).into()
     }
 
     /// The size of the counters in bytes, the slot behind the last one included.
@@ -175,7 +168,11 @@ impl<'ctx> Data<'ctx> {
     /// The cache of hash table `index`: an array of distances from the table.
     pub(super) fn cache(&self, index: u64) -> PointerValue<'ctx> {
         let base = self.caches.expect("inlined").as_pointer_value();
-        sys::const_address(base, self.i64.const_int(index << (CACHE_BITS + 3), false))
+        sys::const_address(
+            base,
+            self.i64
+                .const_int(index * u64::from(abi::CACHED) * 8, false),
+        )
     }
 
     /// The runtime's function that finds the slot of an id and caches it.
@@ -184,9 +181,7 @@ impl<'ctx> Data<'ctx> {
         context: &'ctx Context,
         module: &Module<'ctx>,
     ) -> FunctionValue<'ctx> {
-        let parameters = [pointer(context).into(), self.i64.into()];
-        let result = pointer(context).into();
-        runtime_function(context, module, "__p3_find", &parameters, Some(result))
+        runtime_function(context, module, &abi::FIND)
     }
 
     /// The runtime's function that counts an id in a hash table.
@@ -195,13 +190,8 @@ impl<'ctx> Data<'ctx> {
         context: &'ctx Context,
         module: &Module<'ctx>,
     ) -> FunctionValue<'ctx> {
-        let name = if self.atomic {
-            "__p3_count_atomic"
-        } else {
-            "__p3_count"
-        };
-        let parameters = [pointer(context).into(), self.i64.into()];
-        runtime_function(context, module, name, &parameters, None)
+        let count = [abi::COUNT, abi::COUNT_ATOMIC];
+        runtime_function(context, module, &count[usize::from(self.atomic)])
     }
 
     /// The runtime's function that increments a counter.
@@ -210,12 +200,8 @@ impl<'ctx> Data<'ctx> {
         context: &'ctx Context,
         module: &Module<'ctx>,
     ) -> FunctionValue<'ctx> {
-        let name = if self.atomic {
-            "__p3_add_atomic"
-        } else {
-            "__p3_add"
-        };
-        runtime_function(context, module, name, &[pointer(context).into()], None)
+        let add = [abi::ADD, abi::ADD_ATOMIC];
+        runtime_function(context, module, &add[usize::from(self.atomic)])
     }
 
     /// Describes everything to the runtime, and registers it in a constructor.
@@ -232,34 +218,46 @@ impl<'ctx> Data<'ctx> {
         module: &Module<'ctx>,
         job: &ModuleJob,
     ) -> GlobalValue<'ctx> {
-        let (i32, ptr) = (context.i32_type(), pointer(context));
-        let fields = [i32.into(), i32.into(), self.i64.into(), ptr.into()];
-        let record = context.struct_type(&fields, false);
-        let describe = |func: u32, kind: u64, size: u64, counts: PointerValue<'ctx>| {
-            record.const_named_struct(&[
-                i32.const_int(u64::from(func), false).into(),
-                i32.const_int(kind, false).into(),
-                self.i64.const_int(size, false).into(),
-                counts.into(),
-            ])
+        let describe = |func: u32, kind: u32, size: u64, counts: PointerValue<'ctx>| {
+            let values = [
+                ("func", self.word(func)),
+                ("kind", self.word(kind)),
+                ("size", self.size(size)),
+                ("counts", counts.into()),
+            ];
+            record(context, &abi::FUNCTION, values)
         };
         let mut records = Vec::new();
         for (i, (_, plan)) in job.plans.iter().enumerate() {
             let (place, func) = (self.places[i], plan.func.0);
             if let Some(first) = place.array {
-                records.push(describe(func, 0, plan.table.slots(), self.counter(first)));
+                records.push(describe(
+                    func,
+                    abi::ARRAY,
+                    plan.table.slots(),
+                    self.counter(first),
+                ));
             }
             if let Some(index) = place.table {
-                records.push(describe(func, 1, plan.table.ids(), self.hash_table(index)));
+                records.push(describe(
+                    func,
+                    abi::HASH,
+                    plan.table.ids(),
+                    self.hash_table(index),
+                ));
             }
-            let single = [(2, self.entry_counter(i)), (3, self.hit_counter(i))];
+            let single = [
+                (abi::ENTRIES, self.entry_counter(i)),
+                (abi::HITS, self.hit_counter(i)),
+            ];
             for (kind, slot) in single {
                 records.extend(slot.map(|slot| describe(func, kind, 1, slot)));
             }
         }
-        let ty = record.array_type(records.len() as u32).into();
-        let global = internal(module, ty, "__p3_functions");
-        global.set_initializer(&record.const_array(&records));
+        let ty = struct_type(context, &abi::FUNCTION);
+        let list = ty.array_type(records.len() as u32).into();
+        let global = internal(module, list, "__p3_functions");
+        global.set_initializer(&ty.const_array(&records));
         global
     }
 
@@ -270,40 +268,32 @@ impl<'ctx> Data<'ctx> {
         job: &ModuleJob,
         functions: GlobalValue<'ctx>,
     ) -> GlobalValue<'ctx> {
-        let (i8, i32, ptr) = (context.i8_type(), context.i32_type(), pointer(context));
-        let word = |n: u32| -> BasicValueEnum<'ctx> { i32.const_int(u64::from(n), false).into() };
-        let program: Vec<IntValue> = job
-            .program
-            .iter()
-            .map(|&b| i8.const_int(u64::from(b), false))
-            .collect();
-        let counters = self
-            .counters
-            .map_or(ptr.const_null(), |g| g.as_pointer_value());
-        let size = |n: u64| -> BasicValueEnum<'ctx> { self.i64.const_int(n, false).into() };
+        let i8 = context.i8_type();
+        let byte = |&b: &u8| i8.const_int(u64::from(b), false);
+        let program: Vec<IntValue> = job.program.iter().map(byte).collect();
         let single = self.entries.iter().chain(&self.hits).flatten().count();
         let places = self.places.iter().flat_map(|p| [p.array, p.table]);
         let records = places.flatten().count() + single;
-        let fields: [BasicValueEnum; 14] = [
-            word(ABI),
-            word(records as u32),
-            word(job.copy.0),
-            word(job.copies),
-            i8.const_array(&program).into(),
-            word(job.id.0),
-            word(u32::from(self.atomic)),
-            functions.as_pointer_value().into(),
-            counters.into(),
-            size(self.counters_size()),
-            size(self.page),
-            ptr.const_null().into(),
-            size(0),
-            self.i64.array_type(2).const_zero().into(),
+        let flags = if self.atomic { abi::ATOMIC } else { 0 };
+        let values = [
+            ("abi", self.word(abi::VERSION)),
+            ("n_functions", self.word(records as u32)),
+            ("copy", self.word(job.copy.0)),
+            ("copies", self.word(job.copies)),
+            ("program", i8.const_array(&program).into()),
+            ("module", self.word(job.id.0)),
+            ("flags", self.word(flags)),
+            ("functions", functions.as_pointer_value().into()),
+            ("counters_size", self.size(self.counters_size())),
+            ("page", self.size(self.page)),
         ];
-        let types: Vec<BasicTypeEnum> = fields.iter().map(|f| f.get_type()).collect();
-        let ty: StructType = context.struct_type(&types, false);
+        let counters = self
+            .counters
+            .map(|g| ("counters", g.as_pointer_value().into()));
+        let value = record(context, &abi::MODULE, values.into_iter().chain(counters));
+        let ty = value.get_type();
         let global = internal(module, ty.into(), "__p3_module");
-        global.set_initializer(&ty.const_named_struct(&fields));
+        global.set_initializer(&value);
         global
     }
 }
@@ -313,77 +303,4 @@ fn internal<'ctx>(module: &Module<'ctx>, ty: BasicTypeEnum<'ctx>, name: &str) ->
     let global = module.add_global(ty, Some(AddressSpace::default()), name);
     global.set_linkage(Linkage::Internal);
     global
-}
-
-fn pointer(context: &Context) -> PointerType<'_> {
-    context.ptr_type(AddressSpace::default())
-}
-
-/// Declares a function of the runtime, which never unwinds.
-pub(super) fn runtime_function<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    name: &str,
-    parameters: &[inkwell::types::BasicMetadataTypeEnum<'ctx>],
-    result: Option<BasicTypeEnum<'ctx>>,
-) -> FunctionValue<'ctx> {
-    module.get_function(name).unwrap_or_else(|| {
-        let ty = match result {
-            Some(ty) => ty.fn_type(parameters, false),
-            None => context.void_type().fn_type(parameters, false),
-        };
-        let function = module.add_function(name, ty, None);
-        function.add_attribute(AttributeLoc::Function, nounwind(context));
-        function
-    })
-}
-
-fn nounwind(context: &Context) -> Attribute {
-    context.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0)
-}
-
-fn constructor<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    description: GlobalValue<'ctx>,
-) -> FunctionValue<'ctx> {
-    let parameters = [pointer(context).into()];
-    let register = runtime_function(context, module, "__p3_register", &parameters, None);
-    let ty = context.void_type().fn_type(&[], false);
-    let ctor = module.add_function("__p3_ctor", ty, Some(Linkage::Internal));
-    ctor.add_attribute(AttributeLoc::Function, nounwind(context));
-    let builder = context.create_builder();
-    builder.position_at_end(context.append_basic_block(ctor, ""));
-    let argument = description.as_pointer_value().into();
-    builder
-        .build_call(register, &[argument], "")
-        .expect("positioned");
-    builder.build_return(None).expect("positioned");
-    ctor
-}
-
-/// Puts `ctor` first in llvm.global_ctors, at the highest priority. Its entries have the type that they have:
-/// functions may be in an address space of their own, and what the third field points to in yet another.
-fn append_ctor<'ctx>(context: &'ctx Context, module: &Module<'ctx>, ctor: FunctionValue<'ctx>) {
-    let old = module.get_global("llvm.global_ctors");
-    let ctor = ctor.as_global_value().as_pointer_value();
-    let listed = old.map(|g| g.get_value_type());
-    let record = match listed.map(|list| list.into_array_type().get_element_type()) {
-        Some(BasicTypeEnum::StructType(record)) => record,
-        _ => {
-            let (i32, ptr) = (context.i32_type(), pointer(context));
-            context.struct_type(&[i32.into(), ctor.get_type().into(), ptr.into()], false)
-        }
-    };
-    let none = record.get_field_type_at_index(2).map(|t| t.const_zero());
-    let entry = record.const_named_struct(&[
-        context.i32_type().const_zero().into(),
-        ctor.into(),
-        none.expect("the verifier wants three fields"),
-    ]);
-    let mut elements = vec![entry.as_value_ref()];
-    if let Some(BasicValueEnum::ArrayValue(array)) = old.and_then(|g| g.get_initializer()) {
-        elements.extend(sys::array_elements(array));
-    }
-    sys::replace_appending(module, old, c"llvm.global_ctors", &mut elements);
 }

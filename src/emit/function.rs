@@ -1,6 +1,6 @@
 //! One function: its path register as SSA values, and its counts.
 
-use super::data::{self, Data};
+use super::data::Data;
 use super::edges::{Spot, Spots, split};
 use super::layout::Place;
 use super::sites;
@@ -10,6 +10,8 @@ use crate::index::{BlockId, CfgEdge};
 use crate::ir::{Cfg, FunctionBody};
 use crate::plan::register::{Registers, Value};
 use crate::plan::{FunctionPlan, Op, Site};
+use crate::runtime::abi;
+use crate::runtime::format::Slot;
 use inkwell::AtomicOrdering;
 use inkwell::AtomicRMWBinOp;
 use inkwell::IntPredicate;
@@ -20,6 +22,8 @@ use inkwell::module::Module;
 use inkwell::types::IntType;
 use inkwell::values::{BasicValue, FunctionValue, IntValue, PhiValue, PointerValue};
 use std::collections::{BTreeSet, HashMap};
+use std::mem::offset_of;
+use zerocopy::LE;
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
 pub(super) fn instrument<'ctx>(
@@ -332,16 +336,16 @@ impl<'ctx> Emitter<'_, 'ctx> {
             None => b.position_at_end(rest),
         }
         let slot = phi.as_basic_value().into_pointer_value();
-        // struct p3_slot: key, count
-        self.increment(sys::field(b, slot, self.constant(8)), self.constant(1));
+        let count = self.constant(offset_of!(Slot<LE>, count) as i64);
+        self.increment(sys::field(b, slot, count), self.constant(1));
     }
 
     /// The slot in the cache of hash table `index` for an id: the table itself where there is none.
     fn cached_slot(&self, index: u64, id: IntValue<'ctx>) -> PointerValue<'ctx> {
         let (b, expect) = (&self.builder, "positioned");
-        let factor = self.constant(data::HASH_FACTOR as i64);
+        let factor = self.constant(abi::HASH_FACTOR as i64);
         let product = b.build_int_mul(id, factor, "p3.h").expect(expect);
-        let shift = self.constant(64 - data::CACHE_BITS as i64);
+        let shift = self.constant(64 - i64::from(abi::CACHE_BITS));
         let at = b.build_right_shift(product, shift, false, "p3.h");
         let entry = sys::slot(b, self.data.cache(index), at.expect(expect));
         let distance = self.load(entry);

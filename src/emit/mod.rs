@@ -16,6 +16,7 @@ mod layout;
 pub mod pgo;
 mod read;
 mod session;
+mod shared;
 mod sites;
 mod sys;
 mod trace;

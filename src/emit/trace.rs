@@ -1,7 +1,7 @@
 //! The tracing build: reports activations and executed blocks to a tracer, path by path and
 //! counter by counter independent of plans. What tests compare profiles with.
 
-use super::data::runtime_function;
+use super::shared::declare;
 use super::{sites, sys};
 use crate::dag::Order;
 use crate::index::{BlockId, FuncId};
@@ -91,7 +91,7 @@ impl<'ctx> Tracer<'_, 'ctx> {
     fn report(&self, name: &str, b: BlockId, frame: BasicValueEnum<'ctx>) {
         let (i32, i64) = (self.context.i32_type(), self.context.i64_type());
         let parameters = [i64.into(), i32.into()];
-        let callee = runtime_function(self.context, self.module, name, &parameters, None);
+        let callee = declare(self.context, self.module, name, &parameters, None);
         let number = i32.const_int(u64::from(b.0), false).into();
         let call = self.builder.build_call(callee, &[frame.into(), number], "");
         call.expect("positioned");
@@ -99,7 +99,7 @@ impl<'ctx> Tracer<'_, 'ctx> {
 
     fn exit(&self, block: BasicBlock<'ctx>, frame: BasicValueEnum<'ctx>) {
         let i64 = self.context.i64_type().into();
-        let callee = runtime_function(self.context, self.module, "__p3_trace_exit", &[i64], None);
+        let callee = declare(self.context, self.module, "__p3_trace_exit", &[i64], None);
         sys::position_before(&self.builder, sites::exit_point(block));
         self.builder
             .build_call(callee, &[frame.into()], "")

@@ -1,31 +1,33 @@
-//! Raw profiles, as the C runtime keeps them (`runtime-c/p3_format.h`, `docs/RAW_FORMAT.md`).
+//! Raw profiles, as the C runtime keeps them ([`crate::runtime::format`], `docs/RAW_FORMAT.md`).
 //!
 //! The process may have been killed at any moment, so counts carry no checksum; everything that
 //! describes them does, and nothing is believed before it was checked. A file is read once, in windows, and its
 //! holes are skipped: time is linear in its data, memory in what was counted.
 
 use crate::index::{CopyId, FuncId};
+use crate::runtime::abi;
+use crate::runtime::format::{self, Block, Chunk, Function, Header, Slot};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::marker::PhantomData;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use zerocopy::byteorder::{BE, ByteOrder, LE, U64};
+use zerocopy::{FromBytes, KnownLayout};
 
-/// `P3_RAW_MAGIC`.
-pub const MAGIC: u64 = 0xff70_3372_6177_ff03;
-/// `P3_BLOCK_MAGIC`.
-pub const BLOCK_MAGIC: u64 = 0x7033_626c_6f63_6b02;
-/// `P3_CHUNK_MAGIC`.
-pub const CHUNK_MAGIC: u64 = 0x7033_6368_756e_6b02;
-/// `P3_RAW_VERSION`.
-pub const VERSION: u32 = 3;
-/// `sizeof(struct p3_raw_header)`.
-pub const HEADER_SIZE: usize = 120;
-/// `offsetof(struct p3_raw_header, header_crc)`.
-pub const HEADER_CRC_AT: usize = 100;
-/// `sizeof(struct p3_raw_block)`, and of a chunk's header.
-pub const BLOCK_SIZE: usize = 64;
-/// `sizeof(struct p3_raw_function)`.
-pub const FUNCTION_SIZE: usize = 24;
+pub use crate::runtime::format::{BLOCK_MAGIC, CHUNK_MAGIC, MAGIC, VERSION};
+
+/// The size of a file's header.
+pub const HEADER_SIZE: usize = size_of::<Header<LE>>();
+/// Where its checksum is.
+pub const HEADER_CRC_AT: usize = format::HEADER_CHECKED.end;
+/// The size of the header of a block, and of a chunk.
+pub const BLOCK_SIZE: usize = size_of::<Block<LE>>();
+/// The size of a function record.
+pub const FUNCTION_SIZE: usize = size_of::<Function<LE>>();
+
+type Crc = crc32fast::Hasher;
 
 /// What is read at once.
 const WINDOW: u64 = 1 << 16;
@@ -91,45 +93,21 @@ pub fn parse(bytes: &[u8]) -> Result<Raw, String> {
 }
 
 fn parse_source(source: &dyn Source) -> Result<Raw, String> {
-    let mut header = [0; HEADER_SIZE];
-    source.read_at(&mut header, 0).map_err(|e| match e.kind() {
+    let mut magic = [0; 8];
+    let read = source.read_at(&mut magic, 0);
+    read.map_err(|e| match e.kind() {
         io::ErrorKind::UnexpectedEof => "not a raw profile: too short".into(),
         _ => format!("cannot be read: {e}"),
     })?;
-    let header = Header {
-        order: byte_order(&header)?,
-        bytes: header,
-    };
-    if header.u32(8) != VERSION {
-        let version = header.u32(8);
-        return Err(format!(
-            "raw format version {version} (this build: {VERSION})"
-        ));
+    // The last byte is the version: a file of another one is still recognised.
+    let is_magic = |word: u64| word >> 8 == MAGIC >> 8;
+    if is_magic(u64::from_le_bytes(magic)) {
+        Reader::<LE>::new(source)?.parse()
+    } else if is_magic(u64::from_be_bytes(magic)) {
+        Reader::<BE>::new(source)?.parse()
+    } else {
+        Err("not a raw profile".into())
     }
-    // After the header: a file that grows is never shorter than the header said.
-    let length = source
-        .length()
-        .map_err(|e| format!("cannot be read: {e}"))?;
-    let mut reader = Reader {
-        source,
-        order: header.order,
-        length,
-        window: Vec::new(),
-        start: 0,
-    };
-    let text = reader.text(&header)?;
-    if length < header.u64(112) {
-        let should = header.u64(112);
-        return Err(format!("damaged: {length} bytes long instead of {should}"));
-    }
-    let mut raw = header.process(&text)?;
-    let page = header.u64(72);
-    if !page.is_power_of_two() || !(4096..=1 << 30).contains(&page) {
-        return Err("damaged: page size".into());
-    }
-    let first = ((HEADER_SIZE + text.len()) as u64).next_multiple_of(page);
-    reader.blocks(first, page, &mut raw)?;
-    Ok(raw)
 }
 
 /// Where a raw profile is.
@@ -181,113 +159,80 @@ impl Source for &[u8] {
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Order {
-    Little,
-    Big,
-}
-
-fn byte_order(header: &[u8]) -> Result<Order, String> {
-    let magic: [u8; 8] = header[..8].try_into().expect("8 bytes");
-    // The last byte is the version: a file of another one is still recognised.
-    match (
-        u64::from_le_bytes(magic) >> 8,
-        u64::from_be_bytes(magic) >> 8,
-    ) {
-        (m, _) if m == MAGIC >> 8 => Ok(Order::Little),
-        (_, m) if m == MAGIC >> 8 => Ok(Order::Big),
-        _ => Err("not a raw profile".into()),
-    }
-}
-
-impl Order {
-    fn u32(self, bytes: &[u8]) -> u32 {
-        let b = bytes[..4].try_into().expect("4 bytes");
-        match self {
-            Order::Little => u32::from_le_bytes(b),
-            Order::Big => u32::from_be_bytes(b),
-        }
-    }
-
-    fn u64(self, bytes: &[u8]) -> u64 {
-        let b = bytes[..8].try_into().expect("8 bytes");
-        match self {
-            Order::Little => u64::from_le_bytes(b),
-            Order::Big => u64::from_be_bytes(b),
-        }
-    }
-}
-
-struct Header {
-    bytes: [u8; HEADER_SIZE],
-    order: Order,
-}
-
-impl Header {
-    fn u32(&self, at: usize) -> u32 {
-        self.order.u32(&self.bytes[at..])
-    }
-
-    fn u64(&self, at: usize) -> u64 {
-        self.order.u64(&self.bytes[at..])
-    }
-
-    /// What it says with the strings behind it, without counts.
-    fn process(&self, text: &[u8]) -> Result<Raw, String> {
-        let mut strings: Vec<Vec<u8>> = text.split(|&b| b == 0).map(<[u8]>::to_vec).collect();
-        // Arguments, folder, host, and nothing behind the last zero.
-        if strings.pop() != Some(Vec::new()) || strings.len() as u64 != u64::from(self.u32(84)) + 2
-        {
-            return Err("damaged: the arguments of the process".into());
-        }
-        let (host, folder) = (strings.pop(), strings.pop());
-        Ok(Raw {
-            program: self.bytes[16..32].try_into().expect("16 bytes"),
-            unique: self.bytes[32..48].try_into().expect("16 bytes"),
-            copy: CopyId(self.u32(48)),
-            copies: self.u32(52),
-            pid: self.u64(56),
-            parent: self.u64(64),
-            arguments: strings,
-            arguments_cut: self.u32(92) & 1 != 0,
-            folder: folder.expect("counted"),
-            host: host.expect("counted"),
-            ended: self.u32(104) & 1 != 0,
-            lost: self.u32(104) & 2 != 0,
-            child: self.u32(104) & 4 != 0,
-            functions: BTreeMap::new(),
-        })
-    }
-}
-
-/// One function record of a module.
-struct Record {
-    func: FuncId,
-    kind: u32,
-    size: u64,
-    first: u64,
-}
-
 /// Reads at offsets below `length`, most often the next.
-struct Reader<'a> {
+struct Reader<'a, O> {
     source: &'a dyn Source,
-    order: Order,
+    /// The header as it was when the reader was made.
+    header: Vec<u8>,
     length: u64,
     /// The bytes from `start` on.
     window: Vec<u8>,
     start: u64,
+    order: PhantomData<O>,
 }
 
-impl Reader<'_> {
-    /// `N` bytes at `at`.
-    fn bytes<const N: usize>(&mut self, at: u64) -> Result<[u8; N], String> {
-        if !self.has(at, N as u64) {
+impl<'a, O: ByteOrder> Reader<'a, O> {
+    fn new(source: &'a dyn Source) -> Result<Self, String> {
+        let mut header = vec![0; HEADER_SIZE];
+        let read = source.read_at(&mut header, 0);
+        read.map_err(|_| "not a raw profile: too short")?;
+        // After the header: a file that grows is never shorter than the header said.
+        let length = source.length();
+        Ok(Reader {
+            source,
+            header,
+            length: length.map_err(|e| format!("cannot be read: {e}"))?,
+            window: Vec::new(),
+            start: 0,
+            order: PhantomData,
+        })
+    }
+
+    fn parse(mut self) -> Result<Raw, String> {
+        let header = Header::<O>::read_from_bytes(&self.header).expect("of its size");
+        let version = header.version.get();
+        if version != VERSION {
+            return Err(format!(
+                "raw format version {version} (this build: {VERSION})"
+            ));
+        }
+        let text = self.text(&header)?;
+        let should = header.file_size.get();
+        if self.length < should {
+            let length = self.length;
+            return Err(format!("damaged: {length} bytes long instead of {should}"));
+        }
+        let mut raw = process(&header, &text)?;
+        let page = header.page.get();
+        if !page.is_power_of_two() || !(4096..=1 << 30).contains(&page) {
+            return Err("damaged: page size".into());
+        }
+        let first = ((HEADER_SIZE + text.len()) as u64).next_multiple_of(page);
+        self.blocks(first, page, &mut raw)?;
+        Ok(raw)
+    }
+
+    /// `n` bytes at `at`.
+    fn bytes(&mut self, at: u64, n: usize) -> Result<&[u8], String> {
+        if !self.has(at, n as u64) {
             self.fill(at)?;
         }
         let from = (at - self.start) as usize;
-        let bytes = self.window.get(from..from + N);
-        let bytes = bytes.ok_or("damaged: it ends too early")?;
-        Ok(bytes.try_into().expect("N bytes"))
+        let bytes = self.window.get(from..from + n);
+        bytes.ok_or("damaged: it ends too early".into())
+    }
+
+    /// What is at `at`, and the checksum of a part of it.
+    fn checked<T: FromBytes + KnownLayout>(
+        &mut self,
+        at: u64,
+        part: Range<usize>,
+    ) -> Result<(T, Crc), String> {
+        let bytes = self.bytes(at, size_of::<T>())?;
+        let mut crc = Crc::new();
+        crc.update(&bytes[part]);
+        let value = T::read_from_bytes(bytes);
+        Ok((value.expect("of its size"), crc))
     }
 
     fn has(&self, at: u64, n: u64) -> bool {
@@ -305,6 +250,11 @@ impl Reader<'_> {
         })
     }
 
+    fn word(&mut self, at: u64) -> Result<u64, String> {
+        let word = U64::<O>::read_from_bytes(self.bytes(at, 8)?);
+        Ok(word.expect("8 bytes").get())
+    }
+
     /// The first of `at`, `at + step`, … below `end` where 8 bytes are not zero, and these. Everything in a file
     /// becomes valid by such a word, written last.
     fn find(&mut self, mut at: u64, end: u64, step: u64) -> Result<Option<(u64, u64)>, String> {
@@ -319,9 +269,9 @@ impl Reader<'_> {
                     return Ok(None);
                 }
             }
-            let word = self.bytes::<8>(at)?;
-            if word != [0; 8] {
-                return Ok(Some((at, self.order.u64(&word))));
+            let word = self.word(at)?;
+            if word != 0 {
+                return Ok(Some((at, word)));
             }
             at += step;
         }
@@ -329,20 +279,21 @@ impl Reader<'_> {
     }
 
     /// The strings behind the header, once its checksum is right.
-    fn text(&mut self, header: &Header) -> Result<Vec<u8>, String> {
+    fn text(&mut self, header: &Header<O>) -> Result<Vec<u8>, String> {
         let wrong = "damaged: the header's checksum is wrong";
-        let size = u64::from(header.u32(88));
-        if header.u32(12) as usize != HEADER_SIZE || size > self.length.min(MOST_TEXT) {
+        let size = u64::from(header.text_size.get());
+        let header_size = header.header_size.get() as usize;
+        if header_size != HEADER_SIZE || size > self.length.min(MOST_TEXT) {
             return Err(wrong.into());
         }
         let mut text = vec![0; size as usize];
         self.source
             .read_at(&mut text, HEADER_SIZE as u64)
             .map_err(|_| wrong)?;
-        let mut crc = crc32fast::Hasher::new();
-        crc.update(&header.bytes[..HEADER_CRC_AT]);
+        let mut crc = Crc::new();
+        crc.update(&self.header[format::HEADER_CHECKED]);
         crc.update(&text);
-        let right = crc.finalize() == header.u32(HEADER_CRC_AT);
+        let right = crc.finalize() == header.header_crc.get();
         right.then_some(text).ok_or_else(|| wrong.into())
     }
 
@@ -353,8 +304,8 @@ impl Reader<'_> {
             if magic != BLOCK_MAGIC || self.length - found < BLOCK_SIZE as u64 {
                 return Err(format!("damaged: no block at {found}"));
             }
-            let header = self.bytes::<BLOCK_SIZE>(found)?;
-            let size = self.order.u64(&header[8..]);
+            let (block, mut crc) = self.checked::<Block<O>>(found, format::BLOCK_CHECKED)?;
+            let size = block.size.get();
             let end = found.checked_add(size).filter(|&e| e <= self.length);
             let (Some(end), true) = (end, size >= BLOCK_SIZE as u64 && size.is_multiple_of(page))
             else {
@@ -362,96 +313,99 @@ impl Reader<'_> {
                     "damaged: the block at {found} is longer than the file"
                 ));
             };
-            match self.order.u32(&header[16..]) {
-                1 => self.module(&header, found, end, raw)?,
-                2 => self.arena(found + BLOCK_SIZE as u64, end, raw)?,
+            let kind = block.kind.get();
+            let records = match kind {
+                format::MODULE => self.records(&block, found, end, &mut crc)?,
+                format::ARENA => Vec::new(),
                 kind => return Err(format!("damaged: block of kind {kind}")),
+            };
+            if crc.finalize() != block.crc.get() {
+                return Err("damaged: the checksum of a block is wrong".into());
+            }
+            if kind == format::MODULE {
+                self.module(&block, &records, found, raw)?;
+            } else {
+                self.arena(found + BLOCK_SIZE as u64, end, raw)?;
             }
             at = end;
         }
         Ok(())
     }
 
-    fn module(
+    /// The function records of a module, once it is known that they and the counters are inside the block.
+    fn records(
         &mut self,
-        header: &[u8; BLOCK_SIZE],
+        block: &Block<O>,
         at: u64,
         end: u64,
-        raw: &mut Raw,
-    ) -> Result<(), String> {
+        crc: &mut Crc,
+    ) -> Result<Vec<Function<O>>, String> {
         let space = end - at;
-        let number = |at: usize| self.order.u64(&header[at..]);
-        let (n, counters, n_counters) = (number(24), number(32), number(40));
+        let (n, counters) = (block.n_functions.get(), block.counters_offset.get());
         let table = n.checked_mul(FUNCTION_SIZE as u64);
         let table = table.and_then(|n| n.checked_add(BLOCK_SIZE as u64));
-        let data = n_counters.checked_mul(8);
+        let data = block.n_counters.get().checked_mul(8);
         let data = data.and_then(|n| n.checked_add(counters));
         let fits = table.is_some_and(|t| t <= counters && t <= space) && n <= MOST_FUNCTIONS;
         if !fits || data.is_none_or(|d| d > space) {
             return Err("damaged: a module's counts lie outside its block".into());
         }
-        let mut crc = crc32fast::Hasher::new();
-        crc.update(&header[8..48]);
-        let records = self.records(at + BLOCK_SIZE as u64, n, &mut crc)?;
-        if crc.finalize() != self.order.u32(&header[60..]) {
-            return Err("damaged: the checksum of a block is wrong".into());
-        }
-        // In order and disjoint: no counter is read twice.
-        let mut free = 0;
-        for record in records {
-            let function = raw.functions.entry(record.func).or_default();
-            if record.kind == 1 {
-                continue; // its counts are in chunks
-            }
-            let last = record.first.checked_add(record.size);
-            if record.kind > 3 || record.first < free || last.is_none_or(|l| l > n_counters) {
-                let func = record.func;
-                let problem = "overlap, or lie outside its block";
-                return Err(format!("damaged: the counts of function {func} {problem}"));
-            }
-            self.function(&record, at + counters, function)?;
-            free = record.first + record.size;
-        }
-        Ok(())
-    }
-
-    fn records(
-        &mut self,
-        at: u64,
-        n: u64,
-        crc: &mut crc32fast::Hasher,
-    ) -> Result<Vec<Record>, String> {
+        let first = at + BLOCK_SIZE as u64;
         let mut records = Vec::new();
         for i in 0..n {
-            let bytes = self.bytes::<FUNCTION_SIZE>(at + i * FUNCTION_SIZE as u64)?;
-            crc.update(&bytes);
-            records.push(Record {
-                func: FuncId(self.order.u32(&bytes)),
-                kind: self.order.u32(&bytes[4..]),
-                size: self.order.u64(&bytes[8..]),
-                first: self.order.u64(&bytes[16..]),
-            });
+            let bytes = self.bytes(first + i * FUNCTION_SIZE as u64, FUNCTION_SIZE)?;
+            crc.update(bytes);
+            records.push(Function::read_from_bytes(bytes).expect("of its size"));
         }
         Ok(records)
     }
 
+    fn module(
+        &mut self,
+        block: &Block<O>,
+        records: &[Function<O>],
+        at: u64,
+        raw: &mut Raw,
+    ) -> Result<(), String> {
+        let counters = at + block.counters_offset.get();
+        // In order and disjoint: no counter is read twice.
+        let mut free = 0;
+        for record in records {
+            let func = FuncId(record.func.get());
+            let function = raw.functions.entry(func).or_default();
+            let (kind, first) = (record.kind.get(), record.first.get());
+            if kind == abi::HASH {
+                continue; // its counts are in chunks
+            }
+            let last = first.checked_add(record.size.get());
+            let inside = last.is_some_and(|l| l <= block.n_counters.get());
+            if kind > abi::HITS || first < free || !inside {
+                let problem = "overlap, or lie outside its block";
+                return Err(format!("damaged: the counts of function {func} {problem}"));
+            }
+            self.function(record, counters, function)?;
+            free = first + record.size.get();
+        }
+        Ok(())
+    }
+
     fn function(
         &mut self,
-        record: &Record,
+        record: &Function<O>,
         counters: u64,
         to: &mut RawFunction,
     ) -> Result<(), String> {
-        let first = counters + record.first * 8;
-        let (mut at, end) = (first, first + record.size * 8);
-        match record.kind {
-            2 => to.entries = to.entries.or(Some(0)),
-            3 => to.hits = to.hits.or(Some(0)),
+        let first = counters + record.first.get() * 8;
+        let (mut at, end) = (first, first + record.size.get() * 8);
+        match record.kind.get() {
+            abi::ENTRIES => to.entries = to.entries.or(Some(0)),
+            abi::HITS => to.hits = to.hits.or(Some(0)),
             _ => {}
         }
         while let Some((found, count)) = self.find(at, end, 8)? {
-            match record.kind {
-                0 => add(&mut to.counts, (found - first) / 8, count)?,
-                2 => to.entries = Some(sum(to.entries.unwrap_or(0), count)?),
+            match record.kind.get() {
+                abi::ARRAY => add(&mut to.counts, (found - first) / 8, count)?,
+                abi::ENTRIES => to.entries = Some(sum(to.entries.unwrap_or(0), count)?),
                 _ => to.hits = Some(sum(to.hits.unwrap_or(0), count)?),
             }
             at = found + 8;
@@ -461,46 +415,78 @@ impl Reader<'_> {
 
     /// Walks the chunks of an arena; between them, what was reserved and never used is zero.
     fn arena(&mut self, mut at: u64, end: u64, raw: &mut Raw) -> Result<(), String> {
-        while let Some((found, magic)) = self.find(at, end, BLOCK_SIZE as u64)? {
-            if magic != CHUNK_MAGIC || end - found < BLOCK_SIZE as u64 {
+        const UNIT: u64 = format::CHUNK_ALIGN as u64;
+        while let Some((found, magic)) = self.find(at, end, UNIT)? {
+            if magic != CHUNK_MAGIC || end - found < size_of::<Chunk<O>>() as u64 {
                 return Err(format!("damaged: no table at {found}"));
             }
-            let header = self.bytes::<BLOCK_SIZE>(found)?;
-            let (func, slots, ids) = (
-                FuncId(self.order.u32(&header[8..])),
-                self.order.u64(&header[16..]),
-                self.order.u64(&header[24..]),
-            );
-            let first = found + BLOCK_SIZE as u64;
-            let size = slots.checked_mul(16).filter(|&s| s <= end - first);
+            let (chunk, crc) = self.checked::<Chunk<O>>(found, format::CHUNK_CHECKED)?;
+            if crc.finalize() != chunk.crc.get() {
+                return Err(format!(
+                    "damaged: the checksum of the table at {found} is wrong"
+                ));
+            }
+            let func = FuncId(chunk.func.get());
+            let first = found + size_of::<Chunk<O>>() as u64;
+            let size = chunk.slots.get().checked_mul(size_of::<Slot<O>>() as u64);
+            let size = size.filter(|&s| s <= end - first);
             let size = size.ok_or_else(|| format!("damaged: the table at {found} is too long"))?;
             let counts = &mut raw.functions.entry(func).or_default().counts;
-            self.chunk(first, first + size, counts, ids)
+            self.slots(first, first + size, counts, chunk.size.get())
                 .map_err(|p| format!("{p} in function {func}"))?;
-            at = (first + size).next_multiple_of(BLOCK_SIZE as u64);
+            at = (first + size).next_multiple_of(UNIT);
         }
         Ok(())
     }
 
     /// The slots of a table whose ids are below `ids`.
-    fn chunk(
+    fn slots(
         &mut self,
         mut at: u64,
         end: u64,
         counts: &mut BTreeMap<u64, u64>,
         ids: u64,
     ) -> Result<(), String> {
-        while let Some((found, key)) = self.find(at, end, 16)? {
+        const SIZE: u64 = size_of::<Slot<LE>>() as u64;
+        while let Some((found, key)) = self.find(at, end, SIZE)? {
             if key > ids {
                 return Err(format!("damaged: there is no id {}", key - 1));
             }
             // A key without count: the process ended between the two.
-            let count = self.bytes::<8>(found + 8)?;
-            add(counts, key - 1, self.order.u64(&count))?;
-            at = found + 16;
+            let slot = Slot::<O>::read_from_bytes(self.bytes(found, SIZE as usize)?);
+            add(counts, key - 1, slot.expect("of its size").count.get())?;
+            at = found + SIZE;
         }
         Ok(())
     }
+}
+
+/// What the header and the strings behind it say, without counts.
+fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String> {
+    let mut strings: Vec<Vec<u8>> = text.split(|&b| b == 0).map(<[u8]>::to_vec).collect();
+    // Arguments, folder, host, and nothing behind the last zero.
+    let wanted = u64::from(header.arguments.get()) + 2;
+    if strings.pop() != Some(Vec::new()) || strings.len() as u64 != wanted {
+        return Err("damaged: the arguments of the process".into());
+    }
+    let (host, folder) = (strings.pop(), strings.pop());
+    let flags = header.flags.get();
+    Ok(Raw {
+        program: header.program,
+        unique: header.unique,
+        copy: CopyId(header.copy.get()),
+        copies: header.copies.get(),
+        pid: header.pid.get(),
+        parent: header.parent.get(),
+        arguments: strings,
+        arguments_cut: header.process.get() & format::ARGUMENTS_CUT != 0,
+        folder: folder.expect("counted"),
+        host: host.expect("counted"),
+        ended: flags & format::ENDED != 0,
+        lost: flags & format::LOST != 0,
+        child: flags & format::CHILD != 0,
+        functions: BTreeMap::new(),
+    })
 }
 
 fn add(counts: &mut BTreeMap<u64, u64>, id: u64, count: u64) -> Result<(), String> {

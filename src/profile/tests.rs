@@ -11,6 +11,7 @@ use crate::profile::simulate::simulate;
 use crate::random_cfg::{Walk, input};
 use crate::{index::*, load::find_inputs};
 use proptest::prelude::*;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -73,17 +74,27 @@ fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
 
 /// Makes the checksums right, so that damage gets past them.
 fn seal(bytes: &mut [u8]) {
+    let (module, arena) = (PAGE, 3 * PAGE);
+    let chunk = arena + 2 * raw::BLOCK_SIZE;
+    let records = module + raw::BLOCK_SIZE..module + raw::BLOCK_SIZE + 3 * raw::FUNCTION_SIZE;
+    let strings = raw::HEADER_SIZE..raw::HEADER_SIZE + TEXT.len();
+    check(bytes, 0..raw::HEADER_CRC_AT, strings, raw::HEADER_CRC_AT);
     if bytes.len() >= 2 * PAGE {
-        let mut crc = crc32fast::Hasher::new();
-        crc.update(&bytes[..raw::HEADER_CRC_AT]);
-        crc.update(&bytes[raw::HEADER_SIZE..raw::HEADER_SIZE + TEXT.len()]);
-        let crc = crc.finalize().to_le_bytes();
-        bytes[raw::HEADER_CRC_AT..raw::HEADER_CRC_AT + 4].copy_from_slice(&crc);
-        let records = PAGE + raw::BLOCK_SIZE..PAGE + raw::BLOCK_SIZE + 3 * raw::FUNCTION_SIZE;
-        let mut crc = crc32fast::Hasher::new();
-        crc.update(&bytes[PAGE + 8..PAGE + 48]);
-        crc.update(&bytes[records]);
-        bytes[PAGE + 60..PAGE + 64].copy_from_slice(&crc.finalize().to_le_bytes());
+        check(bytes, module + 8..module + 48, records, module + 60);
+    }
+    if bytes.len() >= 4 * PAGE {
+        check(bytes, arena + 8..arena + 48, 0..0, arena + 60);
+        check(bytes, chunk + 8..chunk + 32, 0..0, chunk + 60);
+    }
+}
+
+/// Puts the checksum of two parts at `at`, unless the file is shorter than they are.
+fn check(bytes: &mut [u8], first: Range<usize>, second: Range<usize>, at: usize) {
+    let mut crc = crc32fast::Hasher::new();
+    if bytes.len() >= first.end.max(second.end) {
+        crc.update(&bytes[first]);
+        crc.update(&bytes[second]);
+        bytes[at..at + 4].copy_from_slice(&crc.finalize().to_le_bytes());
     }
 }
 
@@ -124,6 +135,7 @@ fn holes_are_skipped() {
     bytes[block + 8..block + 16].copy_from_slice(&(HUGE - block as u64).to_le_bytes());
     let slots = block + 2 * raw::BLOCK_SIZE + 16;
     bytes[slots..slots + 8].copy_from_slice(&((HUGE - 4 * PAGE as u64) / 16).to_le_bytes());
+    seal(&mut bytes);
     let file = tempfile::tempfile().unwrap();
     file.write_all_at(&bytes, 0).unwrap();
     assert!(raw::read(&file).unwrap_err().contains("bytes long instead"));

@@ -4,7 +4,9 @@ use crate::support::driver::{counts, drive, driver, sources};
 use crate::support::{llvm, project, run};
 use p3_rewrite::index::FuncId;
 use p3_rewrite::profile::raw;
-use std::collections::BTreeMap;
+use p3_rewrite::runtime::Type;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 fn hostname() -> String {
@@ -26,85 +28,118 @@ fn first_counts() -> BTreeMap<u64, u64> {
     BTreeMap::from([(0, 4), (1, 3), (2, 3)])
 }
 
+/// What C makes of the headers that are written from the lists, is what the lists say: `profile::raw` and `emit` go
+/// by these.
 #[test]
-fn layouts_agree_with_the_readers() {
+fn layouts_agree_with_the_lists() {
+    use p3_rewrite::runtime::{abi, format};
+    let structs = [
+        format::HEADER,
+        format::BLOCK,
+        format::FUNCTION,
+        format::CHUNK,
+        format::SLOT,
+        abi::TABLE,
+        abi::FUNCTION,
+        abi::MODULE,
+    ];
+    let mut source =
+        String::from("#include \"p3_format.h\"\n#include \"p3_abi.h\"\n#include <stddef.h>\n");
+    let mut assert = |left: String, right: u64| {
+        source += &format!("_Static_assert({left} == {right}u, \"{left}\");\n");
+    };
+    for s in structs {
+        let mut at = 0;
+        for f in s.fields {
+            assert(format!("offsetof(struct {}, {})", s.name, f.name), at);
+            let one = match f.ty {
+                Type::U8 => 1,
+                Type::U32 => 4,
+                Type::U64 | Type::Pointer(_) => 8,
+            };
+            at += one * u64::from(f.elements.unwrap_or(1));
+        }
+        assert(format!("sizeof(struct {})", s.name), at);
+    }
+    for c in abi::CONSTANTS.iter().chain(format::CONSTANTS) {
+        source += &format!(
+            "_Static_assert({} == {}u, \"{}\");\n",
+            c.name, c.value, c.name
+        );
+    }
     let dir = tempfile::tempdir().unwrap();
-    let exe = dir.path().join("layout");
+    let file = dir.path().join("layout.c");
+    std::fs::write(&file, source).unwrap();
     let mut clang = Command::new(llvm("clang"));
     clang
-        .arg("-I")
-        .arg(project("runtime-c"))
-        .arg(project("tests/it/support/layout.c"));
-    run(clang.arg("-o").arg(&exe));
-    let printed = String::from_utf8(run(&mut Command::new(exe)).stdout).unwrap();
-    let of = |name: &str| {
-        let line = printed
-            .lines()
-            .find_map(|l| l.strip_prefix(&format!("{name} ")));
-        line.unwrap_or_else(|| panic!("{name}")).to_string()
-    };
-    let number = |name: &str| of(name).parse::<usize>().unwrap();
-    assert_eq!(of("magic"), format!("{:x}", raw::MAGIC));
-    assert_eq!(of("block"), format!("{:x}", raw::BLOCK_MAGIC));
-    assert_eq!(of("chunk"), format!("{:x}", raw::CHUNK_MAGIC));
-    let offsets = [
-        ("version", raw::VERSION as usize),
-        ("sizeof p3_raw_header", raw::HEADER_SIZE),
-        ("sizeof p3_raw_block", raw::BLOCK_SIZE),
-        ("sizeof p3_raw_chunk", raw::BLOCK_SIZE),
-        ("sizeof p3_raw_function", raw::FUNCTION_SIZE),
-        ("p3_raw_header.header_crc", raw::HEADER_CRC_AT),
-        ("sizeof p3_slot", 16),
-        // As `raw::parse` reads them.
-        ("p3_raw_header.program", 16),
-        ("p3_raw_header.unique", 32),
-        ("p3_raw_header.copy", 48),
-        ("p3_raw_header.copies", 52),
-        ("p3_raw_header.pid", 56),
-        ("p3_raw_header.parent", 64),
-        ("p3_raw_header.page", 72),
-        ("p3_raw_header.arguments", 84),
-        ("p3_raw_header.text_size", 88),
-        ("p3_raw_header.process", 92),
-        ("p3_raw_header.flags", 104),
-        ("p3_raw_header.file_size", 112),
-        ("p3_raw_block.size", 8),
-        ("p3_raw_block.kind", 16),
-        ("p3_raw_block.n_functions", 24),
-        ("p3_raw_block.counters_offset", 32),
-        ("p3_raw_block.n_counters", 40),
-        ("p3_raw_block.reserved", 48),
-        ("p3_raw_block.crc", 60),
-        ("p3_raw_function.kind", 4),
-        ("p3_raw_function.size", 8),
-        ("p3_raw_function.first", 16),
-        ("p3_raw_chunk.func", 8),
-        ("p3_raw_chunk.slots", 16),
-        ("p3_raw_chunk.size", 24),
-        // As `emit::data` writes them: tables {i64, i32, i32, i64, [12 x ptr], ptr}, records
-        // {i32, i32, i64, ptr}, and {i32 × 4, [16 x i8], i32, i32, ptr, ptr, i64, i64, ptr, i64,
-        // [2 x i64]}.
-        ("levels", 12),
-        ("sizeof p3_table", 128),
-        ("p3_table.func", 8),
-        ("p3_table.size", 16),
-        ("p3_table.level", 24),
-        ("p3_table.cache", 120),
-        ("cache bits", 10),
-        ("sizeof p3_function", 24),
-        ("p3_function.size", 8),
-        ("p3_function.counts", 16),
-        ("sizeof p3_module", 104),
-        ("p3_module.program", 16),
-        ("p3_module.module", 32),
-        ("p3_module.functions", 40),
-        ("p3_module.counters_size", 56),
-        ("p3_module.page", 64),
-        ("p3_module.next", 72),
-    ];
-    for (name, offset) in offsets {
-        assert_eq!(number(name), offset, "{name}");
+        .args(["-fsyntax-only", "-I"])
+        .arg(project("runtime-c"));
+    run(clang.arg(file));
+}
+
+/// The runtime is in layers: each file calls those alone that its header names, which are above it in p3_internal.h.
+#[test]
+fn layers() {
+    let internal = std::fs::read_to_string(project("runtime-c/p3_internal.h")).unwrap();
+    let section = regex::Regex::new(r"(?m)^/\* (p3_\w+\.c):").unwrap();
+    let mut order: Vec<&str> = section
+        .captures_iter(&internal)
+        .map(|c| c.get(1).unwrap().as_str())
+        .collect();
+    // What rewritten modules call.
+    order.extend(["p3_table.c", "p3_register.c"]);
+    let files: Vec<String> = sources()
+        .iter()
+        .map(|f| f.file_name().unwrap().to_str().unwrap().to_string())
+        .collect();
+    let sorted: BTreeSet<&str> = order.iter().copied().collect();
+    assert_eq!(sorted, files.iter().map(String::as_str).collect());
+    let dir = tempfile::tempdir().unwrap();
+    let symbols: Vec<_> = order.iter().map(|f| symbols(f, dir.path())).collect();
+    for (i, (file, (_, wanted))) in order.iter().zip(&symbols).enumerate() {
+        let below = order[..i].iter().zip(&symbols);
+        let called: Vec<&str> = below
+            .filter(|(_, (defined, _))| !defined.is_disjoint(wanted))
+            .map(|(f, _)| *f)
+            .collect();
+        let known: BTreeSet<_> = symbols[..i].iter().flat_map(|(d, _)| d).collect();
+        let above: Vec<_> = wanted.iter().filter(|s| !known.contains(s)).collect();
+        assert!(above.is_empty(), "{file} calls {above:?}");
+        let text = std::fs::read_to_string(project("runtime-c").join(file)).unwrap();
+        let (header, _) = text.split_once("*/").unwrap();
+        let mut called: Vec<String> = called.iter().map(|f| f.to_string()).collect();
+        called.sort();
+        let calls = if called.is_empty() {
+            "nothing".into()
+        } else {
+            called.join(", ")
+        };
+        assert!(
+            header.contains(&format!("\n * Calls: {calls}.\n")),
+            "{file}: Calls: {calls}."
+        );
+        assert!(header.contains("\n * In signal handlers: "), "{file}");
     }
+}
+
+/// What a file of the runtime defines, and what it wants of others: names that begin as ours.
+fn symbols(file: &str, dir: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
+    let object = dir.join(file).with_extension("o");
+    let mut clang = Command::new(llvm("clang"));
+    clang
+        .args(["-std=c11", "-O0", "-c"])
+        .arg(project("runtime-c").join(file));
+    run(clang.arg("-o").arg(&object));
+    let printed = run(Command::new(llvm("llvm-nm"))
+        .args(["-P", "-g"])
+        .arg(&object))
+    .stdout;
+    let printed = String::from_utf8(printed).unwrap();
+    let ours = printed.lines().map(|l| l.split_once(' ').unwrap());
+    let ours = ours.filter(|(name, _)| name.trim_start_matches('_').starts_with("p3_"));
+    let (wanted, defined): (Vec<_>, Vec<_>) = ours.partition(|(_, kind)| kind.starts_with('U'));
+    let names = |symbols: Vec<(&str, &str)>| symbols.iter().map(|(n, _)| n.to_string()).collect();
+    (names(defined), names(wanted))
 }
 
 #[test]

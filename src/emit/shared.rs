@@ -1,0 +1,139 @@
+//! What of the runtime's interface ([`crate::runtime::abi`]) a module mentions: types, functions, the constructor.
+
+use super::sys;
+use crate::runtime::{Field, Struct, Type, abi};
+use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::module::{Linkage, Module};
+use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, PointerType, StructType};
+use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, StructValue};
+
+/// What pointers to data of the runtime are.
+pub(super) fn pointer(context: &Context) -> PointerType<'_> {
+    context.ptr_type(AddressSpace::default())
+}
+
+/// A type that the runtime shares, in LLVM.
+fn shared_type(context: &Context, ty: Type) -> BasicTypeEnum<'_> {
+    match ty {
+        Type::U8 => context.i8_type().into(),
+        Type::U32 => context.i32_type().into(),
+        Type::U64 => context.i64_type().into(),
+        Type::Pointer(_) => pointer(context).into(),
+    }
+}
+
+fn field_type<'ctx>(context: &'ctx Context, field: &Field) -> BasicTypeEnum<'ctx> {
+    let ty = shared_type(context, field.ty);
+    match field.elements {
+        Some(n) => ty.array_type(n).into(),
+        None => ty,
+    }
+}
+
+/// The type of a structure.
+pub(super) fn struct_type<'ctx>(context: &'ctx Context, of: &Struct) -> StructType<'ctx> {
+    let fields: Vec<_> = of.fields.iter().map(|f| field_type(context, f)).collect();
+    context.struct_type(&fields, false)
+}
+
+/// A structure whose fields have these values, by name; the others are zero.
+pub(super) fn record<'ctx>(
+    context: &'ctx Context,
+    of: &Struct,
+    values: impl IntoIterator<Item = (&'static str, BasicValueEnum<'ctx>)>,
+) -> StructValue<'ctx> {
+    let zero = |f: &Field| field_type(context, f).const_zero();
+    let mut fields: Vec<_> = of.fields.iter().map(zero).collect();
+    for (name, value) in values {
+        let i = of.fields.iter().position(|f| f.name == name);
+        fields[i.expect("a field of that name")] = value;
+    }
+    struct_type(context, of).const_named_struct(&fields)
+}
+
+/// Declares a function of the runtime, which never unwinds.
+pub(super) fn runtime_function<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    of: &abi::Function,
+) -> FunctionValue<'ctx> {
+    let ty = |(ty, _): &(Type, &str)| shared_type(context, *ty).into();
+    let parameters: Vec<_> = of.parameters.iter().map(ty).collect();
+    let result = of.result.map(|ty| shared_type(context, ty));
+    declare(context, module, of.name, &parameters, result)
+}
+
+/// Declares a function that never unwinds, unless the module has it.
+pub(super) fn declare<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    name: &str,
+    parameters: &[BasicMetadataTypeEnum<'ctx>],
+    result: Option<BasicTypeEnum<'ctx>>,
+) -> FunctionValue<'ctx> {
+    module.get_function(name).unwrap_or_else(|| {
+        let ty = match result {
+            Some(ty) => ty.fn_type(parameters, false),
+            None => context.void_type().fn_type(parameters, false),
+        };
+        let function = module.add_function(name, ty, None);
+        function.add_attribute(AttributeLoc::Function, nounwind(context));
+        function
+    })
+}
+
+fn nounwind(context: &Context) -> Attribute {
+    context.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0)
+}
+
+/// The constructor that registers what `description` says.
+pub(super) fn constructor<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    description: GlobalValue<'ctx>,
+) -> FunctionValue<'ctx> {
+    let register = runtime_function(context, module, &abi::REGISTER);
+    let ty = context.void_type().fn_type(&[], false);
+    let ctor = module.add_function("__p3_ctor", ty, Some(Linkage::Internal));
+    ctor.add_attribute(AttributeLoc::Function, nounwind(context));
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(ctor, ""));
+    let argument = description.as_pointer_value().into();
+    builder
+        .build_call(register, &[argument], "")
+        .expect("positioned");
+    builder.build_return(None).expect("positioned");
+    ctor
+}
+
+/// Puts `ctor` first in llvm.global_ctors, at the highest priority. Its entries have the type that they have:
+/// functions may be in an address space of their own, and what the third field points to in yet another.
+pub(super) fn append_ctor<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    ctor: FunctionValue<'ctx>,
+) {
+    let old = module.get_global("llvm.global_ctors");
+    let ctor = ctor.as_global_value().as_pointer_value();
+    let listed = old.map(|g| g.get_value_type());
+    let record = match listed.map(|list| list.into_array_type().get_element_type()) {
+        Some(BasicTypeEnum::StructType(record)) => record,
+        _ => {
+            let (i32, ptr) = (context.i32_type(), pointer(context));
+            context.struct_type(&[i32.into(), ctor.get_type().into(), ptr.into()], false)
+        }
+    };
+    let none = record.get_field_type_at_index(2).map(|t| t.const_zero());
+    let entry = record.const_named_struct(&[
+        context.i32_type().const_zero().into(),
+        ctor.into(),
+        none.expect("the verifier wants three fields"),
+    ]);
+    let mut elements = vec![entry.as_value_ref()];
+    if let Some(BasicValueEnum::ArrayValue(array)) = old.and_then(|g| g.get_initializer()) {
+        elements.extend(sys::array_elements(array));
+    }
+    sys::replace_appending(module, old, c"llvm.global_ctors", &mut elements);
+}

@@ -1,0 +1,170 @@
+//! What rewritten modules and the runtime share in memory. `emit::data` writes these structures.
+
+use super::Type::{Pointer, U8, U32, U64};
+use super::{Field, Struct, Type, constants};
+
+constants! {
+    /// The version of this interface.
+    VERSION "P3_ABI": u32 = 3;
+    /// Kind of a function's counters: an array, indexed by path ids.
+    ARRAY "P3_ARRAY": u32 = 0;
+    /// A hash table by path ids.
+    HASH "P3_HASH": u32 = 1;
+    /// One counter, of the function's entries.
+    ENTRIES "P3_ENTRIES": u32 = 2;
+    /// One counter, of executed probes (`--count-hits`).
+    HITS "P3_HITS": u32 = 3;
+    /// In a module's flags: counts are updated atomically.
+    ATOMIC "P3_ATOMIC": u32 = 1;
+    /// The most levels of a hash table: level i has P3_FIRST_SLOTS << 2 * i slots. A key is in the first level in which its window of P3_WINDOW slots had room when it came, and never moves.
+    LEVELS "P3_LEVELS": u32 = 12;
+    /// The number of slots of level 0.
+    FIRST_SLOTS "P3_FIRST_SLOTS": u32 = 128;
+    /// The number of slots in which a level may have a key.
+    WINDOW "P3_WINDOW": u32 = 8;
+    /// An id is cached at the upper so many bits of its product with P3_HASH_FACTOR.
+    CACHE_BITS "P3_CACHE_BITS": u32 = 10;
+    /// The number of slots that a table's cache holds.
+    CACHED "P3_CACHED": u32 = 1 << CACHE_BITS;
+    /// The golden ratio of 2^64: neighbouring ids land far from each other (Fibonacci hashing).
+    HASH_FACTOR "P3_HASH_FACTOR": u64 = 0x9e37_79b9_7f4a_7c15;
+}
+
+/// A hash table.
+pub const TABLE: Struct = Struct {
+    name: "p3_table",
+    about: "A growing hash table.",
+    fields: &[
+        Field::new(
+            "none",
+            U64,
+            "0: read as a slot, the table is one that no id has",
+        ),
+        Field::new("func", U32, "its number in the manifest"),
+        Field::new("reserved", U32, "0"),
+        Field::new("size", U64, "one more than the largest id"),
+        Field::array(
+            "level",
+            Pointer("struct p3_slot"),
+            LEVELS,
+            "P3_LEVELS; NULL from the first that was not needed so far",
+        ),
+        Field::new(
+            "cache",
+            Pointer("int64_t"),
+            "P3_CACHED slots, as distances in bytes from the table; NULL without inlined counting. Each is a slot of some id that hashes there, or 0. A slot is checked by its key, so any race is harmless.",
+        ),
+    ],
+};
+
+/// Counters of one kind of one function.
+pub const FUNCTION: Struct = Struct {
+    name: "p3_function",
+    about: "Counters of one kind of one function.",
+    fields: &[
+        Field::new("func", U32, "its number in the manifest"),
+        Field::new("kind", U32, "P3_ARRAY and so on"),
+        Field::new(
+            "size",
+            U64,
+            "P3_ARRAY, P3_HASH: one more than the largest id; P3_ENTRIES, P3_HITS: 1",
+        ),
+        Field::new(
+            "counts",
+            Pointer("void"),
+            "P3_HASH: struct p3_table; otherwise uint64_t[size], among the counters",
+        ),
+    ],
+};
+
+/// A module.
+pub const MODULE: Struct = Struct {
+    name: "p3_module",
+    about: "What a module tells of itself.",
+    fields: &[
+        Field::new("abi", U32, "P3_ABI"),
+        Field::new("n_functions", U32, "of its functions"),
+        Field::new("copy", U32, "which copy of the program it is in"),
+        Field::new("copies", U32, "their number"),
+        Field::array(
+            "program",
+            U8,
+            16,
+            "the rewriting: `program` of manifest.json",
+        ),
+        Field::new("module", U32, "its number in the manifest"),
+        Field::new("flags", U32, "P3_ATOMIC"),
+        Field::new("functions", Pointer("struct p3_function"), "what it counts"),
+        Field::new("counters", Pointer("uint64_t"), "whole pages of its own"),
+        Field::new("counters_size", U64, "in bytes, a multiple of page"),
+        Field::new("page", U64, "the largest that a kernel for its target has"),
+        Field::new("next", Pointer("struct p3_module"), "the runtime's list"),
+        Field::new(
+            "live",
+            U64,
+            "the runtime's: the counters are mapped over the profile",
+        ),
+        Field::array("reserved", U64, 2, "0"),
+    ],
+};
+
+/// A function of the runtime that rewritten modules call. None unwinds.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: &'static str,
+    /// What it gives, if anything.
+    pub result: Option<Type>,
+    /// Types and names of its parameters.
+    pub parameters: &'static [(Type, &'static str)],
+    /// What it does.
+    pub about: &'static str,
+}
+
+const ID: (Type, &str) = (U64, "id");
+const A_TABLE: (Type, &str) = (Pointer("struct p3_table"), "table");
+const A_COUNTER: (Type, &str) = (Pointer("uint64_t"), "counter");
+
+/// Registers a module.
+pub const REGISTER: Function = Function {
+    name: "__p3_register",
+    result: None,
+    parameters: &[(Pointer("struct p3_module"), "module")],
+    about: "Called by each module's constructor.",
+};
+/// Counts a path in a hash table.
+pub const COUNT: Function = Function {
+    name: "__p3_count",
+    result: None,
+    parameters: &[A_TABLE, ID],
+    about: "Counts a path id; UINT64_MAX counts nothing.",
+};
+/// [`COUNT`], exact where several threads count.
+pub const COUNT_ATOMIC: Function = Function {
+    name: "__p3_count_atomic",
+    about: "The same, exact where several threads count.",
+    ..COUNT
+};
+/// Finds the slot of an id.
+pub const FIND: Function = Function {
+    name: "__p3_find",
+    result: Some(Pointer("struct p3_slot")),
+    parameters: &[A_TABLE, ID],
+    about: "The slot of a path id, which is in the table's cache from now on. Never NULL.",
+};
+/// Increments one counter.
+pub const ADD: Function = Function {
+    name: "__p3_add",
+    result: None,
+    parameters: &[A_COUNTER],
+    about: "--counters call: increments one counter.",
+};
+/// [`ADD`], exact where several threads count.
+pub const ADD_ATOMIC: Function = Function {
+    name: "__p3_add_atomic",
+    about: "The same, exact where several threads count.",
+    ..ADD
+};
+
+/// All of them.
+pub const FUNCTIONS: [Function; 6] = [REGISTER, COUNT, COUNT_ATOMIC, FIND, ADD, ADD_ATOMIC];

@@ -1,0 +1,205 @@
+//! The raw profile, as it is in a file: `docs/RAW_FORMAT.md` explains it.
+
+use super::{Field, Struct, Type, constants};
+use std::mem::offset_of;
+use std::ops::Range;
+use zerocopy::byteorder::{ByteOrder, LE, U32, U64};
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+constants! {
+    /// What a file begins with: \xff p3raw \xff and the version. Read in the other byte order it tells that.
+    MAGIC "P3_RAW_MAGIC": u64 = 0xff70_3372_6177_ff04;
+    /// What a block begins with: p3block and a version.
+    BLOCK_MAGIC "P3_BLOCK_MAGIC": u64 = 0x7033_626c_6f63_6b03;
+    /// What a chunk begins with: p3chunk and a version.
+    CHUNK_MAGIC "P3_CHUNK_MAGIC": u64 = 0x7033_6368_756e_6b03;
+    /// The version of the format.
+    VERSION "P3_RAW_VERSION": u32 = 4;
+    /// In the flags: the process ended normally, in its only thread.
+    ENDED "P3_RAW_ENDED": u32 = 1;
+    /// In the flags: counts were lost, without memory or space.
+    LOST "P3_RAW_LOST": u32 = 2;
+    /// In the flags: of a forked child, which began inside the functions of its parent.
+    CHILD "P3_RAW_CHILD": u32 = 4;
+    /// Of the process: only the first P3_RAW_ARGUMENTS_MAX bytes of its arguments are there.
+    ARGUMENTS_CUT "P3_RAW_ARGUMENTS_CUT": u32 = 1;
+    /// Of the process: the system did not tell its arguments.
+    ARGUMENTS_UNKNOWN "P3_RAW_ARGUMENTS_UNKNOWN": u32 = 2;
+    /// The most bytes of arguments that are kept, their zeros included.
+    ARGUMENTS_MAX "P3_RAW_ARGUMENTS_MAX": u32 = 1 << 15;
+    /// Kind of a block: the counters of a module.
+    MODULE "P3_BLOCK_MODULE": u32 = 1;
+    /// Kind of a block: an arena, which holds chunks of hash tables.
+    ARENA "P3_BLOCK_ARENA": u32 = 2;
+    /// What chunks are aligned to.
+    CHUNK_ALIGN "P3_CHUNK_ALIGN": u32 = 64;
+}
+
+/// How a type of these structures is called in C.
+trait Shared {
+    const TYPE: Type;
+    const ELEMENTS: Option<u32> = None;
+}
+
+impl Shared for u8 {
+    const TYPE: Type = Type::U8;
+}
+
+impl<O> Shared for U32<O> {
+    const TYPE: Type = Type::U32;
+}
+
+impl<O> Shared for U64<O> {
+    const TYPE: Type = Type::U64;
+}
+
+impl<T: Shared, const N: usize> Shared for [T; N] {
+    const TYPE: Type = T::TYPE;
+    const ELEMENTS: Option<u32> = Some(N as u32);
+}
+
+/// Structures of Rust, in either byte order, and their lists of fields.
+macro_rules! structures {
+    ($($(#[doc = $about:literal])+ $name:ident $list:ident $c:literal {
+        $($(#[doc = $what:literal])+ $field:ident: $ty:ty,)+
+    })+) => {$(
+        $(#[doc = $about])+
+        #[derive(Clone, Copy, FromBytes, Immutable, KnownLayout)]
+        #[repr(C)]
+        pub struct $name<O: ByteOrder> {
+            $($(#[doc = $what])+ pub $field: $ty,)+
+        }
+
+        $(#[doc = $about])+
+        pub const $list: Struct = Struct {
+            name: $c,
+            about: concat!($($about),+),
+            fields: {
+                type O = LE;
+                &[$(Field {
+                    name: stringify!($field),
+                    ty: <$ty as Shared>::TYPE,
+                    elements: <$ty as Shared>::ELEMENTS,
+                    about: concat!($($what),+),
+                },)+]
+            },
+        };
+    )+};
+}
+
+structures! {
+    /// At offset 0. Strings follow. Blocks begin at the next multiple of the page.
+    Header HEADER "p3_raw_header" {
+        /// P3_RAW_MAGIC
+        magic: U64<O>,
+        /// P3_RAW_VERSION
+        version: U32<O>,
+        /// of this header
+        header_size: U32<O>,
+        /// the rewriting: `program` of manifest.json
+        program: [u8; 16],
+        /// random, of this process and, where shared libraries have their own runtimes, of this one; no other file has it
+        unique: [u8; 16],
+        /// which copy
+        copy: U32<O>,
+        /// number of copies
+        copies: U32<O>,
+        /// process id
+        pid: U64<O>,
+        /// process id of its parent
+        parent: U64<O>,
+        /// what blocks are aligned to
+        page: U64<O>,
+        /// 1 when counts are updated atomically
+        atomic: U32<O>,
+        /// number of arguments, the program's name included
+        arguments: U32<O>,
+        /// size of the strings behind this header
+        text_size: U32<O>,
+        /// what is not known of the process: P3_RAW_ARGUMENTS_CUT, P3_RAW_ARGUMENTS_UNKNOWN
+        process: U32<O>,
+        /// 0
+        reserved: U32<O>,
+        /// CRC-32 (IEEE) of the header up to here and of the strings
+        header_crc: U32<O>,
+        /// P3_RAW_ENDED, P3_RAW_LOST, P3_RAW_CHILD
+        flags: U32<O>,
+        /// 0
+        reserved2: U32<O>,
+        /// length of the file, at least; grows before a block becomes valid
+        file_size: U64<O>,
+    }
+
+    /// At multiples of the page. A page that begins with zeros instead was reserved and never used.
+    Block BLOCK "p3_raw_block" {
+        /// P3_BLOCK_MAGIC, written last
+        magic: U64<O>,
+        /// with this header; a multiple of the page
+        size: U64<O>,
+        /// P3_BLOCK_MODULE, P3_BLOCK_ARENA
+        kind: U32<O>,
+        /// module: its number in the manifest
+        module: U32<O>,
+        /// module: number of function records, which follow this header
+        n_functions: U64<O>,
+        /// module: where the counters are in the block, a multiple of the page
+        counters_offset: U64<O>,
+        /// module: number of counters, of 8 bytes
+        n_counters: U64<O>,
+        /// 0
+        reserved: U64<O>,
+        /// 0
+        reserved2: U32<O>,
+        /// CRC-32 of size … n_counters and of the records
+        crc: U32<O>,
+    }
+
+    /// Counters of one kind of one function, in a module's block.
+    Function FUNCTION "p3_raw_function" {
+        /// its number in the manifest
+        func: U32<O>,
+        /// P3_ARRAY, P3_HASH, P3_ENTRIES, P3_HITS
+        kind: U32<O>,
+        /// P3_ARRAY, P3_HASH: one more than the largest id; P3_ENTRIES, P3_HITS: 1
+        size: U64<O>,
+        /// index of the first counter; P3_HASH: 0
+        first: U64<O>,
+    }
+
+    /// In an arena's block, at multiples of P3_CHUNK_ALIGN behind its header: a level of a hash table. Zeros: reserved and never used.
+    Chunk CHUNK "p3_raw_chunk" {
+        /// P3_CHUNK_MAGIC, written last
+        magic: U64<O>,
+        /// function: its number in the manifest
+        func: U32<O>,
+        /// level of the function's table
+        level: U32<O>,
+        /// number of slots, which follow this header
+        slots: U64<O>,
+        /// one more than the largest id
+        size: U64<O>,
+        /// 0
+        reserved: [U64<O>; 3],
+        /// 0
+        reserved2: U32<O>,
+        /// CRC-32 of func … size
+        crc: U32<O>,
+    }
+
+    /// A slot of a hash table.
+    Slot SLOT "p3_slot" {
+        /// path id plus one; 0: empty
+        key: U64<O>,
+        /// how often that path ran
+        count: U64<O>,
+    }
+}
+
+/// The bytes of a header that its checksum is of.
+pub const HEADER_CHECKED: Range<usize> = 0..offset_of!(Header<LE>, header_crc);
+/// The same of a block, where those of its records follow.
+pub const BLOCK_CHECKED: Range<usize> =
+    offset_of!(Block<LE>, size)..offset_of!(Block<LE>, reserved);
+/// The same of a chunk.
+pub const CHUNK_CHECKED: Range<usize> =
+    offset_of!(Chunk<LE>, func)..offset_of!(Chunk<LE>, reserved);
