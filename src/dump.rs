@@ -4,7 +4,7 @@ use crate::dag::{Dag, EdgeKind};
 use crate::index::{EdgeId, VertexId};
 use crate::ir::Cfg;
 use crate::names::{dot_escaped, printable};
-use crate::partition::FunctionPaths;
+use crate::paths::FunctionPaths;
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::Graph;
 

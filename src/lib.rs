@@ -15,7 +15,9 @@
 //! spantree  maximum spanning tree, event counting
 //! versions  control flow with blocks several times: iterations of loops apart
 //! edges     Knuth's edge counters and propagation
-//! partition sbl, pbl, p3: tasks, LPT distribution, owners
+//! paths     what is known of each function, computed once
+//! partition tasks, costs, LPT distribution, shares, owners
+//! strategy  the table of schemes: what is measured, how it is spread, which versions
 //! plan      what to insert on which edge of which copy
 //! emit      the only place that writes LLVM
 //! manifest  what decode, merge, verify and simulate need
@@ -45,6 +47,7 @@ pub mod names;
 pub mod numbering;
 pub mod output;
 pub mod partition;
+pub mod paths;
 pub mod pgo;
 pub mod plan;
 pub mod profile;
@@ -52,6 +55,7 @@ mod rewrite;
 pub mod runtime;
 pub mod spantree;
 pub mod stats;
+pub mod strategy;
 pub mod versions;
 pub mod weights;
 

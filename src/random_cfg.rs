@@ -3,7 +3,7 @@
 use crate::dag::{Path, PathEnd, PathStart};
 use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::{Block, Cfg, Terminator};
-use crate::partition::FunctionInput;
+use crate::paths::FunctionInput;
 use proptest::prelude::*;
 
 /// Makes a CFG from the successors of each block; terminators follow from their number.

@@ -4,7 +4,8 @@ use crate::index::FuncId;
 use crate::ir::Program;
 use crate::manifest::{Manifest, Status};
 use crate::names::shown;
-use crate::partition::{Assignment, FunctionPaths};
+use crate::partition::Assignment;
+use crate::paths::FunctionPaths;
 use crate::plan::CopyPlan;
 
 /// One line of the table.

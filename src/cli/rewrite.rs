@@ -5,11 +5,13 @@ use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::error::Result;
 use crate::names::Filter;
-use crate::partition::Scheme;
 use crate::profile::verdict::Trust;
 use crate::rewrite::{Options, Setting, Training, WeightsFrom};
+use crate::strategy::Scheme;
+use clap::builder::PossibleValue;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Rewrites LLVM IR into K copies that together take an exact path profile.
@@ -205,20 +207,11 @@ pub struct ProftextArgs {
 }
 
 /// The values of `--scheme`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SchemeArg {
-    /// Partitioned path profiling: profitable functions are split over copies
-    P3,
-    /// The same by expected hits: for profiles at hand (--profile), and for uneven programs
-    P3Weighted,
-    /// Parallel Ball–Larus: whole functions are spread over copies
-    Pbl,
-    /// Sequential Ball–Larus: one copy profiles everything
-    Sbl,
-    /// Edge counts instead of paths, with the fewest counters (Knuth & Stevenson)
-    Edge,
-    /// One copy that reports every executed block to a tracer: the test oracle
-    #[value(hide = true)]
+    /// A scheme.
+    Of(Scheme),
+    /// One copy that reports every executed block to a tracer: the test oracle.
     Trace,
 }
 
@@ -248,6 +241,23 @@ fn weights_from(
     training.or(profile).unwrap_or(WeightsFrom::Estimates)
 }
 
+impl ValueEnum for SchemeArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<SchemeArg>> = LazyLock::new(|| {
+            let named = Scheme::ALL.iter().map(|&scheme| SchemeArg::Of(scheme));
+            named.chain([SchemeArg::Trace]).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            SchemeArg::Of(scheme) => scheme.to_possible_value(),
+            SchemeArg::Trace => Some(PossibleValue::new("trace").hide(true)),
+        }
+    }
+}
+
 impl Args {
     /// What they ask for. Checks what clap cannot.
     ///
@@ -255,21 +265,13 @@ impl Args {
     /// Filters that are no regular expressions.
     pub fn resolve(self) -> Result<Options> {
         let (scheme, trace) = match self.scheme {
-            SchemeArg::P3 => (Scheme::P3, false),
-            SchemeArg::P3Weighted => (Scheme::P3Weighted, false),
-            SchemeArg::Pbl => (Scheme::Pbl, false),
-            SchemeArg::Sbl => (Scheme::Sbl, false),
-            SchemeArg::Edge => (Scheme::Edge, false),
+            SchemeArg::Of(scheme) => (scheme, false),
             SchemeArg::Trace => (Scheme::Sbl, true),
         };
         let out = self.out.expect("clap requires it");
         let dump_dir = self.dump_dir.unwrap_or_else(|| out.join("dump"));
         Ok(Options {
-            copies: if scheme == Scheme::Sbl {
-                1
-            } else {
-                self.copies
-            },
+            copies: scheme.strategy().copies(self.copies),
             scheme,
             trace,
             bitcode: self.emit.contains(&Format::Bc),

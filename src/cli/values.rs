@@ -2,10 +2,10 @@
 
 use crate::dump::View;
 use crate::emit::{Counters, Update};
-use crate::partition::Scheme;
 use crate::profile::export::{Format, Weigh};
 use crate::profile::merge::FailureMode;
 use crate::rewrite::Setting;
+use crate::strategy::Scheme;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use std::time::Duration;
@@ -27,12 +27,14 @@ macro_rules! values {
     };
 }
 
-values! { Scheme:
-    Sbl "sbl" "Sequential Ball–Larus: one copy profiles everything"
-    Pbl "pbl" "Parallel Ball–Larus: whole functions are spread over the copies"
-    P3 "p3" "Partitioned path profiling: profitable functions are split by PSPP"
-    P3Weighted "p3-weighted" "The same with expected hits as costs, and functions split where that evens the load"
-    Edge "edge" "Edge profiling with the fewest counters, whole functions spread over the copies"
+impl ValueEnum for Scheme {
+    fn value_variants<'a>() -> &'a [Self] {
+        Scheme::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()).help(self.about()))
+    }
 }
 
 values! { Counters:

@@ -3,6 +3,7 @@
 use super::*;
 use crate::random_cfg::{any_cfg, cfg, walk};
 use crate::weights::static_weights;
+use fixedbitset::FixedBitSet;
 use proptest::prelude::*;
 
 /// Executions of each edge over complete walks, by brute force.

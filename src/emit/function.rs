@@ -1,9 +1,9 @@
 //! One function: its path register as SSA values, and its counts.
 
 use super::data::Data;
-use super::edges::{Spot, Spots, split};
 use super::layout::Place;
 use super::sites;
+use super::split::{Spot, Spots, split};
 use super::{sys, versions};
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge};

@@ -5,7 +5,7 @@
 //! Construction of SSA Form*, CC 2013, but walking up the dominator tree past blocks where none can meet), and φs that
 //! turn out to have one value are taken out again. Values whose block has one version dominate all versions of what they dominated, and stay.
 
-use super::edges::in_blocks;
+use super::split::in_blocks;
 use super::values::{self, Inst, Value};
 use super::{sites, sys};
 use crate::dag::Dominators;

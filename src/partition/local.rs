@@ -1,10 +1,10 @@
 //! The paths of a function as the copies that profile them see them: iterations of loops apart.
 
-use super::FunctionPaths;
 use crate::dag::Dag;
 use crate::index::{EdgeId, PathId, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, dense, pspp};
+use crate::paths::FunctionPaths;
 use crate::versions::{Versions, apart};
 use crate::weights::Weights;
 use fixedbitset::FixedBitSet;

@@ -1,165 +1,26 @@
-//! Who profiles what: the schemes sbl, pbl and p3 (P3 paper, Algorithm 2; `docs/ALGORITHMS.md` §5).
+//! Who profiles what (P3 paper, Algorithm 2; spec §5): tasks → copies → shares, and owners of paths.
 //!
-//! A function's paths are one task, or several where p3 finds it profitable; tasks go to copies
-//! longest first. What a copy profiles of a function is its *share*.
+//! A function's paths are one task, or several where that is profitable; tasks go to copies longest first. What a
+//! copy profiles of a function is its *share*. How tasks are made and given out ([`Distribute`]) and what they are
+//! taken to cost ([`Cost`]) is for the strategy to choose ([`crate::strategy`]).
 
+mod cost;
 mod distribute;
+mod even;
 mod find;
 mod local;
-mod shares;
+mod owners;
+mod share;
+mod units;
 
 #[cfg(test)]
 mod tests;
 
+pub use cost::{Cost, Costs};
 pub use distribute::{Distribution, distribute};
+pub use even::evenly;
 pub use find::find_partition;
 pub use local::Local;
-pub use shares::{Assignment, Owners, Share, Task, assign};
-
-use crate::dag::{Dag, MAX_PATHS, choose_cuts};
-use crate::edges::{all_edges, counted_edges};
-use crate::index::{BlockId, CfgEdge, FuncId};
-use crate::ir::{Block, Cfg, Program, SkipReason};
-use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus};
-use crate::versions::apart;
-use crate::weights::{Weights, static_weights};
-use fixedbitset::FixedBitSet;
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-use std::fmt;
-
-/// How path profiling is spread over copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Scheme {
-    /// Sequential Ball–Larus: one copy profiles everything.
-    Sbl,
-    /// Parallel Ball–Larus: whole functions are spread over the copies.
-    Pbl,
-    /// Partitioned path profiling: profitable functions are split by PSPP.
-    P3,
-    /// The same with expected hits as costs, and functions split where that evens the load.
-    P3Weighted,
-    /// Edge profiling with the fewest counters, whole functions spread over the copies.
-    Edge,
-}
-
-impl fmt::Display for Scheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Scheme::Sbl => "sbl",
-            Scheme::Pbl => "pbl",
-            Scheme::P3 => "p3",
-            Scheme::P3Weighted => "p3-weighted",
-            Scheme::Edge => "edge",
-        })
-    }
-}
-
-/// What the analyses need to know of a function: the same from a program and from a manifest.
-#[derive(Clone, Copy, Debug)]
-pub struct FunctionInput<'a> {
-    /// Its control flow.
-    pub cfg: &'a Cfg,
-    /// Functions of one unit are profiled by one copy ([`crate::ir::ProgFunction::unit`]).
-    pub unit: FuncId,
-    /// See [`crate::ir::ProgFunction::call_sites`].
-    pub call_sites: u32,
-    /// Why it is not profiled, if so.
-    pub skip: Option<SkipReason>,
-}
-
-/// All functions of a program; by [`FuncId`].
-pub fn function_inputs(program: &Program) -> Vec<FunctionInput<'_>> {
-    let input = |f| {
-        let body = program.body_at(f);
-        FunctionInput {
-            cfg: &body.cfg,
-            unit: f.unit,
-            call_sites: f.call_sites,
-            skip: body.skip,
-        }
-    };
-    program.functions.iter().map(input).collect()
-}
-
-/// The path structure of one function, the same in every copy and scheme.
-#[derive(Clone, Debug)]
-pub struct FunctionPaths {
-    /// Its DAG.
-    pub dag: Dag,
-    /// The edges that were cut to keep ids within 64 bits, sorted.
-    pub cuts: Vec<CfgEdge>,
-    /// The canonical numbering: Ball–Larus ids.
-    pub numbering: Numbering,
-    /// Expected executions of the DAG's edges.
-    pub weights: Weights,
-    /// The edges that are counted instead of paths, under [`Scheme::Edge`].
-    pub counted: Option<FixedBitSet>,
-    /// Whether `weights` are counts of executions, all zero (or nearly) where it never ran.
-    pub measured: bool,
-    /// The headers of the loops whose iterations are apart in a copy that profiles all paths ([`Local`]), ascending.
-    pub apart: Vec<BlockId>,
-}
-
-impl FunctionPaths {
-    /// The paths of `cfg`, with static weights. Linear.
-    pub fn new(cfg: &Cfg) -> Self {
-        let mut cuts = choose_cuts(cfg, MAX_PATHS);
-        if !cuts.is_empty() {
-            // Where paths must be cut at all, dense ids, which are larger, get room too.
-            cuts = choose_cuts(cfg, MAX_PATHS / MAX_ARRAY_SLOTS);
-        }
-        let apart = apart::choose(cfg, &cuts);
-        let paths = Self::with_cuts(cfg, cuts).expect("enough edges are cut");
-        FunctionPaths { apart, ..paths }
-    }
-
-    /// Chooses the edges to count, by the weights. O(E log E).
-    pub fn count_edges(&mut self, cfg: &Cfg) {
-        let dag = &self.dag;
-        let again = self.blocks(cfg).any(|b| b.returns_twice);
-        self.counted = Some(if again {
-            all_edges(dag)
-        } else {
-            counted_edges(dag, &self.weights, self.may_be_left(cfg))
-        });
-    }
-
-    /// Whether activations may end otherwise than by an exit of `cfg`, the control flow of these paths. O(V).
-    pub fn may_be_left(&self, cfg: &Cfg) -> bool {
-        self.blocks(cfg).any(|b| b.may_leave)
-    }
-
-    /// The blocks that can be reached.
-    fn blocks<'a>(&'a self, cfg: &'a Cfg) -> impl Iterator<Item = &'a Block> {
-        let dag = &self.dag;
-        dag.order().filter_map(|v| Some(cfg.block(dag.block(v)?)))
-    }
-
-    /// The paths of `cfg` when these edges (sorted) are cut; `None` when that leaves more than
-    /// [`MAX_PATHS`].
-    pub fn with_cuts(cfg: &Cfg, cuts: Vec<CfgEdge>) -> Option<Self> {
-        let dag = Dag::from_cfg(cfg, &cuts);
-        let numbering = ball_larus(&dag)?;
-        let weights = static_weights(cfg, &dag);
-        Some(FunctionPaths {
-            dag,
-            cuts,
-            numbering,
-            weights,
-            counted: None,
-            measured: false,
-            apart: Vec::new(),
-        })
-    }
-}
-
-/// The path structure of all functions that are not skipped, in parallel; by [`FuncId`].
-pub fn all_paths(functions: &[FunctionInput]) -> Vec<Option<FunctionPaths>> {
-    functions
-        .par_iter()
-        .map(|f| f.skip.is_none().then(|| FunctionPaths::new(f.cfg)))
-        .collect()
-}
+pub use owners::Owners;
+pub use share::{Assignment, Share, Task};
+pub use units::{Distribute, Units, split_where_called_once, whole};

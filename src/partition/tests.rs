@@ -5,10 +5,14 @@ use super::*;
 use crate::dag::Path;
 use crate::dag::reduced::Reduced;
 use crate::index::{CfgEdge, CopyId};
-use crate::numbering::{enumerate, pspp};
+use crate::ir::Cfg;
+use crate::numbering::{ball_larus, enumerate, pspp};
+use crate::paths::{FunctionPaths, all_paths};
 use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
 use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
+use crate::strategy::{Measure, Scheme};
+use crate::versions::apart;
 use fixedbitset::FixedBitSet;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -85,7 +89,9 @@ fn longest_first_reaches_its_bound() {
 fn loops_make_a_procedure_profitable() {
     let graph = cfg(&[&[1], &[1, 2], &[2, 3], &[]]);
     let functions = [input(&graph)];
-    let assignment = assign(&functions, &all_paths(&functions), Scheme::P3, 2);
+    let assignment = Scheme::P3
+        .strategy()
+        .assign(&functions, &all_paths(&functions), 2);
     assert_eq!(assignment.tasks, [3]);
     assert!(matches!(&assignment.shares[0], Share::Split(s) if s.len() == 2));
 }
@@ -97,7 +103,9 @@ fn functions_of_one_unit_stay_together() {
         cfg(&[&[1], &[1, 2], &[2, 3], &[]]),
     );
     let functions = [input(&a), input(&b)];
-    let assignment = assign(&functions, &all_paths(&functions), Scheme::P3, 4);
+    let assignment = Scheme::P3
+        .strategy()
+        .assign(&functions, &all_paths(&functions), 4);
     assert!(matches!(assignment.shares[0], Share::Whole(_)));
     assert_eq!(assignment.shares[0], assignment.shares[1]);
 }
@@ -143,7 +151,7 @@ fn check_scheme(
 ) -> Result<(), TestCaseError> {
     let functions = [input(graph)];
     let only = paths[0].as_ref().unwrap();
-    let assignment = assign(&functions, paths, scheme, copies);
+    let assignment = scheme.strategy().assign(&functions, paths, copies);
     let mut merged: BTreeMap<u64, u64> = BTreeMap::new();
     for copy in (0..copies).map(CopyId) {
         let plan = copy_plan(&functions, paths, &assignment.shares, copy);
@@ -229,11 +237,11 @@ proptest! {
         let only = paths[0].as_ref().unwrap();
         let walks = walks(&graph, &choices);
         let wanted = expected(only, &all_paths_of(&graph, &walks, &only.cuts));
-        check_scheme(&graph, &paths, &walks, &wanted, Scheme::Sbl, 1)?;
-        for copies in [1, 2, 3, 8, 17] {
-            check_scheme(&graph, &paths, &walks, &wanted, Scheme::Pbl, copies)?;
-            check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3, copies)?;
-            check_scheme(&graph, &paths, &walks, &wanted, Scheme::P3Weighted, copies)?;
+        let counts_paths = |s: &&Scheme| s.strategy().measure == Measure::Paths;
+        for &scheme in Scheme::ALL.iter().filter(counts_paths) {
+            for copies in [1, 2, 3, 8, 17] {
+                check_scheme(&graph, &paths, &walks, &wanted, scheme, copies)?;
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use crate::ir::{FunctionBody, Module, Terminator};
 use crate::load::Input;
 use crate::manifest::ModuleEntry;
 use crate::profile::Profile;
-use crate::profile::edges::flow;
+use crate::profile::flow::flow;
 use crate::profile::matching::{Index, Known, Match};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -73,7 +73,7 @@ pub(super) struct Joined {
     verdict: Option<String>,
     /// The functions that had other control flow when they were profiled.
     changed: Vec<String>,
-    /// The functions whose counts of edges may be off (see [`crate::profile::edges::Flow::uncertain`]).
+    /// The functions whose counts of edges may be off (see [`crate::profile::flow::Flow::uncertain`]).
     uncertain: Vec<String>,
 }
 

@@ -49,10 +49,14 @@ use super::{CopyPlan, FunctionPlan, Op, Site, Table};
 use crate::dag::{Dag, EdgeKind};
 use crate::index::{BlockId, CopyId, EdgeId, VertexId};
 use crate::ir::Cfg;
-use crate::partition::{FunctionInput, FunctionPaths, Share};
+use crate::partition::Share;
+use crate::paths::{FunctionInput, FunctionPaths};
 use crate::versions::Versions;
 use fixedbitset::FixedBitSet;
+use state::{Prefixes, Register, State, meet};
 use std::fmt;
+
+mod state;
 
 #[cfg(test)]
 mod tests;
@@ -186,102 +190,6 @@ fn site(dag: &Dag, e: EdgeId) -> Option<Site> {
         EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Some(Site::Edge(c)),
         EdgeKind::Leave => Some(Site::Exit(dag.block(dag.edge(e).src)?)),
         EdgeKind::LoopStart => None,
-    }
-}
-
-/// What is known of `r` behind all prefixes of a kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Register {
-    /// Some of them have not set it.
-    Unset,
-    /// It is the sum of labels plus this.
-    Potential(i64),
-    /// All have set it, to values in no such relation.
-    Unrelated,
-}
-
-/// What all prefixes of a kind have in common that lead to a vertex.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct State {
-    counted: bool,
-    register: Register,
-    /// The least and the greatest sum of labels.
-    least: u64,
-    most: u64,
-}
-
-impl State {
-    /// A path begins.
-    const START: State = State {
-        counted: false,
-        register: Register::Unset,
-        least: 0,
-        most: 0,
-    };
-
-    /// Over an edge with this label.
-    fn behind(self, label: u64) -> State {
-        let register = match self.register {
-            Register::Potential(p) => Register::Potential(p.wrapping_sub(label as i64)),
-            other => other,
-        };
-        State {
-            register,
-            least: self.least + label,
-            most: self.most + label,
-            ..self
-        }
-    }
-
-    fn set(&mut self, value: i64) {
-        self.register = if self.least == self.most {
-            Register::Potential(value.wrapping_sub(self.least as i64))
-        } else {
-            Register::Unrelated
-        };
-    }
-
-    /// Prefixes that meet. Whether both are counted is for the caller to see.
-    fn meet(self, other: State) -> State {
-        let register = match (self.register, other.register) {
-            (a, b) if a == b => a,
-            (Register::Unset, _) | (_, Register::Unset) => Register::Unset,
-            _ => Register::Unrelated,
-        };
-        State {
-            counted: self.counted,
-            register,
-            least: self.least.min(other.least),
-            most: self.most.max(other.most),
-        }
-    }
-}
-
-/// The prefixes that lead to a vertex; `None` where there are none of the kind.
-#[derive(Clone, Copy, Debug, Default)]
-struct Prefixes {
-    wanted: Option<State>,
-    foreign: Option<State>,
-}
-
-impl Prefixes {
-    /// Takes in others; that wanted ones agree on whether they are counted is rule 1.
-    fn add(&mut self, other: Prefixes) -> Option<()> {
-        if let (Some(a), Some(b)) = (self.wanted, other.wanted)
-            && a.counted != b.counted
-        {
-            return None;
-        }
-        self.wanted = meet(self.wanted, other.wanted);
-        self.foreign = meet(self.foreign, other.foreign);
-        Some(())
-    }
-}
-
-fn meet(a: Option<State>, b: Option<State>) -> Option<State> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.meet(b)),
-        (one, other) => one.or(other),
     }
 }
 

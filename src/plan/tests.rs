@@ -6,8 +6,10 @@ use super::*;
 use crate::dag::Order;
 use crate::ir::Cfg;
 use crate::numbering::MAX_ARRAY_SLOTS;
-use crate::partition::{FunctionPaths, Scheme, Share, all_paths, assign};
+use crate::partition::Share;
+use crate::paths::{FunctionPaths, all_paths};
 use crate::random_cfg::{Walk, any_cfg, cfg, input, walk};
+use crate::strategy::Scheme;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -15,7 +17,10 @@ use std::collections::BTreeMap;
 fn plans(graph: &Cfg, copies: u32) -> Vec<CopyPlan> {
     let functions = [input(graph)];
     let paths = all_paths(&functions);
-    let shares = assign(&functions, &paths, Scheme::P3, copies).shares;
+    let shares = Scheme::P3
+        .strategy()
+        .assign(&functions, &paths, copies)
+        .shares;
     let plan = |c| copy_plan(&functions, &paths, &shares, CopyId(c));
     (0..copies).map(plan).collect()
 }

@@ -8,7 +8,7 @@
 //! - *Right*: the first path so taken from each start (the entry, or a loop header) is the most frequent of
 //!   those that ran from there. The paper found 37.9 % of the flow right.
 
-use super::edges::{add_up, hottest};
+use super::flow::{add_up, hottest};
 use super::report::Selection;
 use super::report::csv::table;
 use super::{Profile, Ran, Structure};
@@ -196,7 +196,7 @@ pub fn text(rows: &[Row], sum: &Accuracy) -> String {
 mod tests {
     use super::*;
     use crate::numbering::enumerate;
-    use crate::partition::FunctionPaths;
+    use crate::paths::FunctionPaths;
     use crate::random_cfg::{any_cfg, cfg};
     use proptest::prelude::*;
 

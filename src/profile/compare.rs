@@ -6,7 +6,7 @@
 //! within these bounds is said, and is no difference.
 
 use super::Profile;
-use super::edges::flow;
+use super::flow::flow;
 use super::left::Executed;
 use crate::error::Result;
 use crate::index::{FuncId, PathId};

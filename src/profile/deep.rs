@@ -4,9 +4,10 @@ use super::tests::use_profile;
 use super::{Profile, made};
 use crate::index::{CopyId, FuncId};
 use crate::ir::{Call, Callee, Cfg};
-use crate::partition::{Scheme, all_paths, assign, function_inputs};
+use crate::paths::{all_paths, function_inputs};
 use crate::plan::build::copy_plan;
 use crate::random_cfg::cfg;
+use crate::strategy::Scheme;
 
 /// A program of functions with this control flow, through all of its stages to a profile in which the first path
 /// of each function ran once.
@@ -14,7 +15,7 @@ fn profile(cfgs: Vec<Cfg>) -> Profile {
     let program = made::program(cfgs.into_iter().map(made::body));
     let functions = function_inputs(&program);
     let paths = all_paths(&functions);
-    let assignment = assign(&functions, &paths, Scheme::P3, 2);
+    let assignment = Scheme::P3.strategy().assign(&functions, &paths, 2);
     for copy in 0..2 {
         let plan = copy_plan(&functions, &paths, &assignment.shares, CopyId(copy));
         assert!(!plan.text(|_| "f").is_empty());

@@ -4,7 +4,7 @@
 use super::merge::{Seen, raw_files, read};
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
-use crate::partition::Scheme;
+use crate::strategy::Scheme;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

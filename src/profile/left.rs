@@ -13,7 +13,7 @@
 //! - Where `setjmp` may return again a path holds what ran before it once more, and nothing follows from paths.
 //!   A profile of edges counts all edges there.
 
-use super::edges::{EdgeCount, Flow, by_edge};
+use super::flow::{EdgeCount, Flow, by_edge};
 use super::verdict::Processes;
 use super::verify::checkable;
 use super::{Profile, Structure};

@@ -5,7 +5,8 @@ use super::verdict::{Processes, Verdict};
 use crate::index::{FuncId, ModuleId};
 use crate::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
 use crate::manifest::{Manifest, Parts};
-use crate::partition::{Scheme, all_paths, assign, function_inputs};
+use crate::paths::{all_paths, function_inputs};
+use crate::strategy::Scheme;
 
 /// A function with this control flow that anyone may call.
 pub(super) fn body(cfg: Cfg) -> FunctionBody {
@@ -58,15 +59,11 @@ fn function((i, body): (usize, &FunctionBody)) -> ProgFunction {
 pub(super) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile {
     let functions = function_inputs(program);
     let mut paths = all_paths(&functions);
-    if scheme == Scheme::Edge {
-        for (p, f) in paths.iter_mut().zip(&functions) {
-            p.iter_mut().for_each(|p| p.count_edges(f.cfg));
-        }
-    }
+    scheme.strategy().prepare(&functions, &mut paths);
     let manifest = Manifest::new(&Parts {
         program,
         paths: &paths,
-        assignment: &assign(&functions, &paths, scheme, copies),
+        assignment: &scheme.strategy().assign(&functions, &paths, copies),
         scheme,
         copies,
         options: "",

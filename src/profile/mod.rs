@@ -8,9 +8,9 @@ pub mod compare;
 pub mod coverage;
 pub mod decode;
 pub mod diff;
-pub mod edges;
 pub mod export;
 pub mod file;
+pub mod flow;
 pub mod hits;
 pub mod left;
 pub mod matching;
@@ -35,7 +35,8 @@ use crate::index::{EdgeId, FuncId, PathId};
 use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::names::shown;
-use crate::partition::{FunctionPaths, Scheme};
+use crate::paths::FunctionPaths;
+use crate::strategy::Measure;
 use std::path::PathBuf;
 use verdict::{Processes, Verdict};
 
@@ -91,9 +92,9 @@ impl Structure {
 }
 
 impl Profile {
-    /// Whether it holds counts of edges ([`Scheme::Edge`]); ids are then those of counted DAG edges.
+    /// Whether it holds counts of edges ([`Measure::Edges`]); ids are then those of counted DAG edges.
     pub fn counts_edges(&self) -> bool {
-        self.manifest.scheme == Scheme::Edge
+        self.manifest.scheme.strategy().measure == Measure::Edges
     }
 
     /// An error for a profile that has no paths.

@@ -1,14 +1,17 @@
 //! `p3-prof simulate`: the hits that each scheme would have cost, from one profile (`docs/ALGORITHMS.md` §3).
 
+use super::flow::flow;
 use super::matching::Known;
-use super::{Profile, Structure, edges};
+use super::{Profile, Structure};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId};
 use crate::ir::Cfg;
 use crate::manifest::Manifest;
 use crate::numbering::pspp;
-use crate::partition::{FunctionInput, FunctionPaths, Local, Scheme, Share, assign};
+use crate::partition::{Local, Share};
+use crate::paths::{FunctionInput, FunctionPaths};
 use crate::plan::build::{FunctionCode, Ids, function_code};
+use crate::strategy::Scheme;
 use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -59,23 +62,16 @@ pub fn simulate(
         .collect();
     let mut rows = Vec::new();
     for &scheme in schemes {
-        let counts_edges = scheme == Scheme::Edge;
-        for (paths, cfg) in ground.paths.iter_mut().zip(&ground.cfgs) {
-            paths.iter_mut().for_each(|p| {
-                if counts_edges {
-                    p.count_edges(cfg)
-                } else {
-                    p.counted = None
-                }
-            });
-        }
-        for &k in if scheme == Scheme::Sbl {
-            &[1][..]
-        } else {
+        let strategy = scheme.strategy();
+        let mut paths = ground.paths.clone();
+        strategy.prepare(&inputs, &mut paths);
+        let mut copies: Vec<u32> = copies.iter().map(|&k| strategy.copies(k)).collect();
+        copies.dedup();
+        rows.extend(
             copies
-        } {
-            rows.push(row(&ground, &inputs, scheme, k));
-        }
+                .iter()
+                .map(|&k| row(&ground, &paths, &inputs, scheme, k)),
+        );
     }
     Ok(rows)
 }
@@ -114,7 +110,7 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
                 Default::default()
             } else {
                 let local = local_flow(profile, f, &structure)?;
-                (edges::flow(profile, f, &structure)?.dag, local)
+                (flow(profile, f, &structure)?.dag, local)
             };
             Ok((structure.cfg, Some(structure.paths), flow, local))
         });
@@ -142,8 +138,14 @@ fn local_flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Vec
     Ok(local.flow(&structure.paths.dag, counts))
 }
 
-fn row(ground: &Ground, inputs: &[FunctionInput], scheme: Scheme, k: u32) -> Row {
-    let assignment = assign(inputs, &ground.paths, scheme, k);
+fn row(
+    ground: &Ground,
+    paths: &[Option<FunctionPaths>],
+    inputs: &[FunctionInput],
+    scheme: Scheme,
+    k: u32,
+) -> Row {
+    let assignment = scheme.strategy().assign(inputs, paths, k);
     let hits = assignment
         .shares
         .par_iter()
@@ -155,7 +157,7 @@ fn row(ground: &Ground, inputs: &[FunctionInput], scheme: Scheme, k: u32) -> Row
                 Share::Whole(c) => vec![(*c, None)],
                 Share::Split(sets) => sets.iter().map(|(c, s)| (*c, Some(s))).collect(),
             };
-            let paths = ground.paths[i].as_ref();
+            let paths = paths[i].as_ref();
             parts.into_iter().map(move |(copy, set)| {
                 let paths = paths.expect("what ran is not skipped");
                 if let Some(counted) = &paths.counted {

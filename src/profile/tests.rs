@@ -4,11 +4,12 @@ use super::report::Selection;
 use super::{Profile, coverage, diff, export, made, raw};
 use crate::ir::lower::LoadOptions;
 use crate::manifest::Manifest;
-use crate::partition::{Scheme, all_paths, assign};
+use crate::paths::all_paths;
 use crate::plan::build::copy_plan;
 use crate::plan::interp::{self, Outcome};
 use crate::profile::simulate::simulate;
 use crate::random_cfg::{Walk, input};
+use crate::strategy::Scheme;
 use crate::{index::*, load::find_inputs};
 use proptest::prelude::*;
 use std::ops::Range;
@@ -272,7 +273,7 @@ fn simulation_equals_interpretation() {
         (Scheme::P3Weighted, 3),
     ] {
         let paths = all_paths(&[input]);
-        let assignment = assign(&[input], &paths, scheme, k);
+        let assignment = scheme.strategy().assign(&[input], &paths, k);
         let mut measured = vec![0; k as usize];
         let mut counts = std::collections::BTreeMap::<u64, u64>::new();
         for walk in &walks {
@@ -286,7 +287,7 @@ fn simulation_equals_interpretation() {
                 *hits += outcome.hits;
             }
             // The same walk under the sequential plan gives the canonical counts.
-            let sequential = assign(&[input], &paths, Scheme::Sbl, 1);
+            let sequential = Scheme::Sbl.strategy().assign(&[input], &paths, 1);
             let plan = &copy_plan(&[input], &paths, &sequential.shares, CopyId(0)).functions[0];
             let mut outcome = Outcome::default();
             interp::run(plan, walk, &mut outcome).unwrap();

@@ -19,7 +19,7 @@
 //! from beginning to end, equally often; and a function that several copies profile is checked only where none of
 //! them is missing or was cut short.
 
-use super::edges::{Flow, flow};
+use super::flow::{Flow, flow};
 use super::verdict::{Processes, Violation};
 use super::{Profile, Structure};
 use crate::dag::EdgeKind;

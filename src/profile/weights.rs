@@ -1,10 +1,10 @@
 //! `--profile`: measured weights from an earlier merged profile.
 
 use super::Profile;
-use super::edges::flow;
+use super::flow::flow;
 use super::matching::{Index, Known, Match};
 use crate::error::Result;
-use crate::partition::FunctionPaths;
+use crate::paths::FunctionPaths;
 use crate::weights::{Weights, measured_weights};
 
 /// The share of the static weights that stays, so that edges which never ran still differ: together

@@ -10,7 +10,8 @@ use crate::ir::{Callee, FunctionBody, Program, SkipReason};
 use crate::load::Input;
 use crate::manifest::{Manifest, Parts};
 use crate::names::shown;
-use crate::partition::{Assignment, FunctionPaths, Scheme, all_paths, assign, function_inputs};
+use crate::partition::Assignment;
+use crate::paths::{FunctionPaths, all_paths, function_inputs};
 use crate::plan::build::copy_plan;
 use crate::plan::{CopyPlan, check};
 use crate::profile::matching::Known;
@@ -59,12 +60,9 @@ impl Analysis {
             });
             profile::weights::apply(profile, functions, &mut paths)?;
         }
-        if options.scheme == Scheme::Edge {
-            for (f, paths) in functions.iter().zip(&mut paths) {
-                paths.iter_mut().for_each(|p| p.count_edges(f.cfg));
-            }
-        }
-        let assignment = assign(&functions, &paths, options.scheme, options.copies);
+        let strategy = options.scheme.strategy();
+        strategy.prepare(&functions, &mut paths);
+        let assignment = strategy.assign(&functions, &paths, options.copies);
         let manifest = Manifest::new(&Parts {
             program: &program,
             paths: &paths,

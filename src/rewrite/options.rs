@@ -3,8 +3,8 @@
 use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::names::Filter;
-use crate::partition::Scheme;
 use crate::profile::verdict::Trust;
+use crate::strategy::Scheme;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

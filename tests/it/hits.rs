@@ -5,8 +5,10 @@
 use crate::support::{Behaviour, PROF, original, profile, run};
 use p3_rewrite::index::FuncId;
 use p3_rewrite::numbering::pspp;
-use p3_rewrite::partition::{FunctionInput, FunctionPaths, Scheme, Share, assign};
-use p3_rewrite::profile::{Profile, Structure, edges::flow};
+use p3_rewrite::partition::Share;
+use p3_rewrite::paths::{FunctionInput, FunctionPaths};
+use p3_rewrite::profile::{Profile, Structure, flow::flow};
+use p3_rewrite::strategy::Scheme;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -165,7 +167,7 @@ fn weighted_is_no_worse_than_pbl_by_its_costs() {
             .collect();
         let paths: Vec<_> = structures.iter().map(|s| Some(s.paths.clone())).collect();
         for copies in [2, 3, 4, 8] {
-            let shares = |scheme| assign(&inputs, &paths, scheme, copies).shares;
+            let shares = |scheme: Scheme| scheme.strategy().assign(&inputs, &paths, copies).shares;
             let weighted = shares(Scheme::P3Weighted);
             let (n, pbl) = (
                 busiest(&paths, &weighted, copies),

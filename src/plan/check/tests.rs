@@ -3,11 +3,12 @@
 use super::*;
 use crate::index::{CfgEdge, FuncId, PathId};
 use crate::numbering::{ball_larus, enumerate};
-use crate::partition::{Scheme, all_paths, assign};
+use crate::paths::all_paths;
 use crate::plan::SiteCode;
 use crate::plan::build::copy_plan;
 use crate::plan::interp::{self, Outcome};
 use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, walk};
+use crate::strategy::Scheme;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::{BTreeMap, VecDeque};
@@ -434,11 +435,10 @@ proptest! {
         let cuts = crate::dag::choose_cuts(&graph, 1 << bits);
         let cut = FunctionPaths::with_cuts(&graph, cuts).unwrap();
         for mut paths in [all_paths(&functions), vec![Some(cut)]] {
-            for scheme in [Scheme::Sbl, Scheme::P3, Scheme::P3Weighted, Scheme::Edge] {
-                if scheme == Scheme::Edge {
-                    paths[0].as_mut().unwrap().count_edges(&graph);
-                }
-                let shares = assign(&functions, &paths, scheme, copies).shares;
+            for scheme in Scheme::ALL {
+                let strategy = scheme.strategy();
+                strategy.prepare(&functions, &mut paths);
+                let shares = strategy.assign(&functions, &paths, copies).shares;
                 for c in (0..copies).map(CopyId) {
                     let plan = copy_plan(&functions, &paths, &shares, c);
                     super::copy(&functions, &paths, &shares, &plan);

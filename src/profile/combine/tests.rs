@@ -1,10 +1,11 @@
 //! Who is believed, and what is said where copies contradict each other.
 
 use super::*;
-use crate::partition::{FunctionPaths, Scheme};
+use crate::paths::FunctionPaths;
 use crate::profile::made;
 use crate::profile::verdict::{Processes, Verdict};
 use crate::random_cfg::{any_cfg, cfg};
+use crate::strategy::Scheme;
 use proptest::prelude::*;
 
 /// What copies count of path `id`.

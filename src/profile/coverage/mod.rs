@@ -14,7 +14,7 @@ use super::{Profile, Structure};
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
 use crate::manifest::{FunctionEntry, Status};
-use crate::partition::FunctionPaths;
+use crate::paths::FunctionPaths;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 

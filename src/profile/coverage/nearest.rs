@@ -7,9 +7,9 @@
 use super::Near;
 use crate::dag::Dag;
 use crate::index::{EdgeId, PathId, VertexId};
-use crate::partition::FunctionPaths;
+use crate::paths::FunctionPaths;
 use crate::profile::Ran;
-use crate::profile::edges::{add_up, hottest};
+use crate::profile::flow::{add_up, hottest};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 

@@ -3,8 +3,10 @@
 use super::*;
 use crate::ir::Cfg;
 use crate::numbering::enumerate;
-use crate::partition::{FunctionPaths, Owners, Scheme, all_paths, assign};
+use crate::partition::Owners;
+use crate::paths::{FunctionPaths, all_paths};
 use crate::random_cfg::{any_cfg, cfg, input};
+use crate::strategy::Scheme;
 use proptest::prelude::*;
 
 fn structure(graph: &Cfg) -> Structure {
@@ -17,7 +19,10 @@ fn structure(graph: &Cfg) -> Structure {
 /// What p3 gives `copies` copies of `graph`.
 fn share(graph: &Cfg, copies: u32) -> Share {
     let functions = [input(graph)];
-    let shares = assign(&functions, &all_paths(&functions), Scheme::P3, copies).shares;
+    let shares = Scheme::P3
+        .strategy()
+        .assign(&functions, &all_paths(&functions), copies)
+        .shares;
     shares.into_iter().next().expect("one function")
 }
 

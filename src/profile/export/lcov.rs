@@ -11,7 +11,7 @@ use super::Counted;
 use crate::error::{Error, Result};
 use crate::names::{escaped, printable};
 use crate::profile::Profile;
-use crate::profile::edges::EdgeCount;
+use crate::profile::flow::EdgeCount;
 use crate::profile::left::Range;
 use std::collections::BTreeMap;
 use std::fmt::Write;

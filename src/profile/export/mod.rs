@@ -8,7 +8,7 @@ mod pprof;
 mod speedscope;
 mod stacks;
 
-use super::edges::{EdgeCount, Flow, flow};
+use super::flow::{EdgeCount, Flow, flow};
 use super::left::{Executed, Range};
 use super::report::{Report, Selection, csv, json};
 use super::{Profile, Structure};

@@ -4,9 +4,9 @@ use super::*;
 use crate::index::{BlockId, ModuleId};
 use crate::ir::{Body, SkipReason};
 use crate::manifest::Status;
-use crate::partition::Scheme;
 use crate::profile::made;
 use crate::random_cfg::cfg;
+use crate::strategy::Scheme;
 
 const GRAPH: &[&[u32]] = &[&[1, 2], &[3], &[3], &[]];
 

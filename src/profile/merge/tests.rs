@@ -1,10 +1,10 @@
 //! What a merge takes, adds up and refuses, and what it says of copies that were run otherwise.
 
 use super::*;
-use crate::partition::Scheme;
 use crate::profile::made;
 use crate::profile::raw::RawFunction;
 use crate::random_cfg::cfg;
+use crate::strategy::Scheme;
 use tempfile::TempDir;
 
 /// Two functions of two paths each, of which each of two copies profiles one; the second may be left, so that its

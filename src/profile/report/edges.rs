@@ -7,7 +7,7 @@ use super::text::grouped;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
 use crate::names::shown;
-use crate::profile::edges::{EdgeCount, flow};
+use crate::profile::flow::{EdgeCount, flow};
 use crate::profile::left::{Executed, Range};
 use crate::profile::{Profile, Structure};
 use rayon::prelude::*;

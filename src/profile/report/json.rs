@@ -3,9 +3,9 @@
 use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, CfgEdge, FuncId};
-use crate::partition::Scheme;
 use crate::profile::Profile;
 use crate::profile::verdict::Violation;
+use crate::strategy::Scheme;
 use serde::Serialize;
 use std::collections::HashMap;
 

@@ -5,7 +5,7 @@ pub mod edges;
 pub mod json;
 pub mod text;
 
-use super::edges::flow;
+use super::flow::flow;
 use super::left::Executed;
 use super::{Profile, Structure};
 use crate::dag::Path;

@@ -1,9 +1,9 @@
 //! What is said of processes and violations, word by word.
 
 use super::*;
-use crate::partition::Scheme;
 use crate::profile::made;
 use crate::random_cfg::cfg;
+use crate::strategy::Scheme;
 
 /// As many functions of two paths as copies, one for each.
 fn diamonds(copies: u32) -> Profile {

@@ -5,10 +5,10 @@ use crate::dag::{Path, PathEnd, PathStart};
 use crate::index::{BlockId, CfgEdge, CopyId};
 use crate::ir::{Call, Callee, Cfg, FunctionBody, SkipReason};
 use crate::manifest::ShareEntry;
-use crate::partition::Scheme;
 use crate::profile::made;
 use crate::profile::verdict::Verdict;
 use crate::random_cfg::cfg;
+use crate::strategy::Scheme;
 
 /// A function of a program to profile.
 struct Function {

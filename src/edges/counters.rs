@@ -1,0 +1,30 @@
+//! Which edges to count.
+
+use super::{edges, ends};
+use crate::dag::{Dag, EdgeKind};
+use crate::index::EdgeId;
+use crate::spantree::{heaviest_first, maximum_tree};
+use fixedbitset::FixedBitSet;
+
+/// The edges to count: the complement of a maximum spanning tree under `weights`, ties by edge id.
+/// With `may_be_left` all edges to EXIT are among them. O(E log E).
+pub fn counted_edges(dag: &Dag, weights: &[f64], may_be_left: bool) -> FixedBitSet {
+    let mut counted = all_edges(dag);
+    let kept = |e: &EdgeId| may_be_left && dag.edge(*e).kind == EdgeKind::Leave;
+    let candidates = counted.ones().map(EdgeId::new).filter(|e| !kept(e));
+    // EXIT → entry cannot be counted, so it is in the tree.
+    let root = ends(dag, dag.enter());
+    let order = heaviest_first(candidates, weights);
+    let tree = maximum_tree(dag, order, root, |e| ends(dag, e));
+    counted.difference_with(&tree);
+    counted
+}
+
+/// All edges but EXIT → entry: where a call may return twice, control comes out of a block more often than
+/// it went in, and no law holds.
+pub fn all_edges(dag: &Dag) -> FixedBitSet {
+    let mut counted = FixedBitSet::with_capacity(dag.edges().len());
+    let countable = edges(dag).filter(|&e| dag.edge(e).kind != EdgeKind::Enter);
+    counted.extend(countable.map(|e| e.index()));
+    counted
+}

@@ -1,0 +1,127 @@
+//! The counts of all edges from those of some.
+
+use super::{edges, ends};
+use crate::dag::{Dag, EdgeKind};
+use crate::index::EdgeId;
+use fixedbitset::FixedBitSet;
+
+/// What Kirchhoff's law makes of the counted edges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Propagated {
+    /// By [`EdgeId`]; that of a phony edge from ENTRY is how often its loop was repeated.
+    pub counts: Vec<u64>,
+    /// Whether some count came out below zero and was taken for zero: then the law did not hold.
+    pub negative: bool,
+}
+
+/// The counts of all edges from those of `counted` (by [`EdgeId`], others are ignored). Each vertex with
+/// one unknown edge settles it, from the leaves of the tree inwards. O(V + E).
+///
+/// `None` when a count overflows, or when the edges left out are no spanning tree.
+pub fn propagate(dag: &Dag, counted: &FixedBitSet, counts: &[u64]) -> Option<Propagated> {
+    let mut flow = Flow::new(dag, counted, counts)?;
+    let mut leaves: Vec<u32> = (0..dag.vertices() as u32)
+        .filter(|&v| flow.unknown[v as usize].edges == 1)
+        .collect();
+    while let Some(v) = leaves.pop() {
+        // Its edge may have been settled from the other end.
+        if flow.unknown[v as usize].edges == 0 {
+            continue;
+        }
+        let w = flow.settle(v, EdgeId(flow.unknown[v as usize].xor))?;
+        if flow.unknown[w as usize].edges == 1 {
+            leaves.push(w);
+        }
+    }
+    flow.finish()
+}
+
+/// Edges of a vertex whose counts are not known yet: how many, and their numbers combined by exclusive or, which
+/// is the number of the last one.
+#[derive(Clone, Copy, Default)]
+struct Unknown {
+    edges: u32,
+    xor: u32,
+}
+
+impl Unknown {
+    fn add(&mut self, e: EdgeId) {
+        self.edges += 1;
+        self.xor ^= e.0;
+    }
+
+    fn remove(&mut self, e: EdgeId) {
+        self.edges -= 1;
+        self.xor ^= e.0;
+    }
+}
+
+struct Flow<'a> {
+    dag: &'a Dag,
+    counts: Vec<Option<i128>>,
+    /// By vertex.
+    unknown: Vec<Unknown>,
+    /// By vertex: what is known to come in less what is known to go out.
+    surplus: Vec<i128>,
+}
+
+impl<'a> Flow<'a> {
+    fn new(dag: &'a Dag, counted: &FixedBitSet, counts: &[u64]) -> Option<Self> {
+        let mut flow = Flow {
+            dag,
+            counts: vec![None; dag.edges().len()],
+            unknown: vec![Unknown::default(); dag.vertices()],
+            surplus: vec![0; dag.vertices()],
+        };
+        for e in edges(dag) {
+            let (from, to) = ends(dag, e);
+            if counted.contains(e.index()) {
+                flow.know(e, i128::from(counts[e.index()]))?;
+            } else if from == to {
+                return None; // a loop of one block is in no tree
+            } else {
+                flow.unknown[from as usize].add(e);
+                flow.unknown[to as usize].add(e);
+            }
+        }
+        Some(flow)
+    }
+
+    fn know(&mut self, e: EdgeId, count: i128) -> Option<()> {
+        let (from, to) = ends(self.dag, e);
+        self.counts[e.index()] = Some(count);
+        self.surplus[from as usize] = self.surplus[from as usize].checked_sub(count)?;
+        self.surplus[to as usize] = self.surplus[to as usize].checked_add(count)?;
+        Some(())
+    }
+
+    /// Settles the only unknown edge `e` of `v`; the vertex at its other end.
+    fn settle(&mut self, v: u32, e: EdgeId) -> Option<u32> {
+        let (from, to) = ends(self.dag, e);
+        let (count, w) = if from == v {
+            (self.surplus[v as usize], to)
+        } else {
+            (self.surplus[v as usize].checked_neg()?, from)
+        };
+        self.know(e, count)?;
+        for end in [v, w] {
+            self.unknown[end as usize].remove(e);
+        }
+        Some(w)
+    }
+
+    fn finish(self) -> Option<Propagated> {
+        let mut counts = vec![0u64; self.counts.len()];
+        let mut negative = false;
+        for e in edges(self.dag) {
+            let count = self.counts[e.index()]?;
+            negative |= count < 0;
+            counts[e.index()] = u64::try_from(count.max(0)).ok()?;
+            if let EdgeKind::BackEdge(_) = self.dag.edge(e).kind {
+                let start = self.dag.loop_start(self.dag.back_target(e))?;
+                counts[start.index()] = counts[start.index()].checked_add(counts[e.index()])?;
+            }
+        }
+        Some(Propagated { counts, negative })
+    }
+}

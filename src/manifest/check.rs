@@ -1,0 +1,96 @@
+//! What a manifest that was read has to satisfy, so that nothing that uses it can panic.
+
+use super::{FunctionEntry, Manifest, ShareEntry, Status};
+use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
+use crate::strategy::Measure;
+
+impl Manifest {
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let hex = self.program.len() == 32 && self.program.bytes().all(|b| b.is_ascii_hexdigit());
+        ensure(hex, "program id")?;
+        ensure((1..=1024).contains(&self.copies), "number of copies")?;
+        self.functions.iter().try_for_each(|f| {
+            self.check_function(f)
+                .map_err(|e| format!("{}: {e}", f.name))
+        })
+    }
+
+    fn check_function(&self, f: &FunctionEntry) -> Result<(), String> {
+        let blocks = f.succs.len();
+        ensure(blocks > 0 && !f.bodies.is_empty(), "no body")?;
+        ensure(
+            f.bodies
+                .iter()
+                .all(|b| b.module.index() < self.modules.len()),
+            "module",
+        )?;
+        ensure(f.unit.index() < self.functions.len(), "unit")?;
+        let columns = f.terminators.len() == blocks && f.instructions.len() == blocks;
+        ensure(
+            columns && matches!(f.lines.len(), n if n == 0 || n == blocks),
+            "columns",
+        )?;
+        let inside = |b: &BlockId| b.index() < blocks;
+        ensure(f.succs.iter().flatten().all(inside), "successor")?;
+        ensure(
+            f.may_leave.iter().all(inside) && f.may_leave.is_sorted(),
+            "may_leave",
+        )?;
+        ensure(f.calls.iter().all(|(b, _)| inside(b)), "call site")?;
+        let known = |c: &FuncId| c.index() < self.functions.len();
+        let sites = || {
+            f.calls
+                .iter()
+                .flat_map(|(b, c)| c.iter().map(move |c| (b, c)))
+        };
+        ensure(sites().all(|(_, (c, _))| known(c)), "callee")?;
+        let spans = |b: &BlockId| f.lines.get(b.index()).map_or(0, |l| l.len() / 3);
+        let placed =
+            |(b, (_, span)): (&BlockId, &(FuncId, u32))| *span == 0 || (*span as usize) < spans(b);
+        ensure(sites().all(placed), "place of a call")?;
+        let cut = |c: &CfgEdge| {
+            f.succs
+                .get(c.block.index())
+                .is_some_and(|s| c.succ < s.len() as u32)
+        };
+        ensure(f.cuts.iter().all(cut) && f.cuts.is_sorted(), "cut edge")?;
+        ensure(f.apart.iter().all(inside) && f.apart.is_sorted(), "header")?;
+        let files = f
+            .lines
+            .iter()
+            .flat_map(|l| l.iter().step_by(3))
+            .chain(f.loc.iter().map(|l| &l.file));
+        ensure(
+            files.into_iter().all(|&i| (i as usize) < self.files.len()),
+            "file",
+        )?;
+        ensure(f.lines.iter().all(|l| l.len() % 3 == 0), "lines")?;
+        self.check_share(f)
+    }
+
+    fn check_share(&self, f: &FunctionEntry) -> Result<(), String> {
+        let skipped = matches!(f.status, Status::Skipped(_));
+        let counts_edges = self.scheme.strategy().measure == Measure::Edges;
+        ensure(
+            f.counted.is_some() == (counts_edges && !skipped),
+            "counted edges",
+        )?;
+        let copy = |c: &CopyId| c.0 < self.copies;
+        ensure(
+            match &f.share {
+                ShareEntry::Nothing => skipped,
+                ShareEntry::Whole(c) => !skipped && copy(c),
+                ShareEntry::Split(s) => !skipped && s.iter().all(|(c, _)| copy(c)),
+            },
+            "share",
+        )
+    }
+}
+
+fn ensure(ok: bool, what: &str) -> Result<(), String> {
+    if ok {
+        Ok(())
+    } else {
+        Err(format!("{what} out of range"))
+    }
+}

@@ -1,0 +1,137 @@
+//! The manifest of a rewriting, from what was analysed.
+
+use super::schema::encode_set;
+use super::{FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION};
+use crate::index::{BlockId, FuncId};
+use crate::ir::{Block, Callee, Cfg, Program, SkipReason, Span};
+use crate::partition::{Assignment, Share};
+use crate::paths::FunctionPaths;
+use crate::strategy::Scheme;
+
+/// Everything that goes into a manifest.
+pub struct Parts<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The path structure of its functions.
+    pub paths: &'a [Option<FunctionPaths>],
+    /// Who profiles what.
+    pub assignment: &'a Assignment,
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The number of copies.
+    pub copies: u32,
+    /// Options that change what the copies do, in a stable text form: part of the identity.
+    pub options: &'a str,
+}
+
+impl Manifest {
+    /// The manifest of a rewriting.
+    pub fn new(parts: &Parts) -> Manifest {
+        let p = parts.program;
+        let module = |m: &crate::ir::Module| ModuleEntry {
+            name: m.name.clone(),
+            hash: m.hash.clone(),
+        };
+        let functions = (0..p.functions.len()).map(|i| entry(parts, FuncId::new(i)));
+        let mut manifest = Manifest {
+            format: FORMAT.into(),
+            version: VERSION,
+            tool: concat!("p3-rewrite ", env!("CARGO_PKG_VERSION")).into(),
+            program: String::new(),
+            scheme: parts.scheme,
+            copies: parts.copies,
+            files: p.files.clone(),
+            modules: p.modules.iter().map(module).collect(),
+            functions: functions.collect(),
+        };
+        manifest.program = manifest.identity(parts.options);
+        manifest
+    }
+}
+
+fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
+    let f = &parts.program.functions[id.index()];
+    let body = parts.program.body(id);
+    let blocks = &body.cfg.blocks;
+    let taken = f
+        .bodies
+        .iter()
+        .any(|&b| parts.program.body_in(b).address_taken);
+    FunctionEntry {
+        name: f.name.clone(),
+        bodies: f.bodies.clone(),
+        linkage: body.linkage,
+        address_taken: taken,
+        unit: f.unit,
+        call_sites: f.call_sites,
+        recursive: f.recursive,
+        status: status(body.skip, parts.paths[id.index()].as_ref()),
+        loc: body.loc,
+        terminators: blocks.iter().map(|b| b.terminator).collect(),
+        succs: blocks.iter().map(|b| b.succs.clone()).collect(),
+        instructions: blocks.iter().map(|b| b.instructions).collect(),
+        may_leave: body
+            .cfg
+            .ids()
+            .filter(|&b| body.cfg.block(b).may_leave)
+            .collect(),
+        returns_twice: body
+            .cfg
+            .ids()
+            .filter(|&b| body.cfg.block(b).returns_twice)
+            .collect(),
+        lines: lines(blocks),
+        calls: calls(&body.cfg),
+        cuts: parts.paths[id.index()]
+            .as_ref()
+            .map_or(Vec::new(), |p| p.cuts.clone()),
+        apart: parts.paths[id.index()]
+            .as_ref()
+            .map_or(Vec::new(), |p| p.apart.clone()),
+        counted: parts.paths[id.index()]
+            .as_ref()
+            .and_then(|p| p.counted.as_ref().map(encode_set)),
+        share: match &parts.assignment.shares[id.index()] {
+            Share::Nothing => ShareEntry::Nothing,
+            Share::Whole(c) => ShareEntry::Whole(*c),
+            Share::Split(sets) => {
+                ShareEntry::Split(sets.iter().map(|(c, s)| (*c, encode_set(s))).collect())
+            }
+        },
+    }
+}
+
+fn status(skip: Option<SkipReason>, paths: Option<&FunctionPaths>) -> Status {
+    match (skip, paths) {
+        (Some(reason), _) => Status::Skipped(reason),
+        // Cuts are of no consequence for counts of edges.
+        (None, Some(p)) if !p.cuts.is_empty() && p.counted.is_none() => Status::Cut,
+        _ => Status::Exact,
+    }
+}
+
+fn lines(blocks: &[Block]) -> Vec<Vec<u32>> {
+    if blocks.iter().all(|b| b.lines.is_empty()) {
+        return Vec::new();
+    }
+    blocks
+        .iter()
+        .map(|b| {
+            let spans = b.lines.iter();
+            let numbers = |s: &Span| [s.loc.file, s.loc.line, s.instructions];
+            spans.flat_map(numbers).collect()
+        })
+        .collect()
+}
+
+fn calls(cfg: &Cfg) -> Vec<(BlockId, Vec<(FuncId, u32)>)> {
+    let callees = |b: BlockId| {
+        let calls = cfg.block(b).calls.iter();
+        calls.filter_map(|c| match c.callee {
+            Callee::Function(f) => Some((f, c.span)),
+            _ => None,
+        })
+    };
+    let site = |b| (b, callees(b).collect::<Vec<_>>());
+    cfg.ids().map(site).filter(|(_, c)| !c.is_empty()).collect()
+}

@@ -1,0 +1,91 @@
+//! `manifest.json`: enough to decode, merge, verify and simulate every copy's profile, without
+//! LLVM and without the bitcode. `docs/manifest.schema.json`, its schema, is made from the types here.
+//!
+//! Labels are not stored: they follow from the control flow and the shares. Blocks are named by
+//! ordinal, sets of DAG edges are bit sets in base64 (bit `i` of byte `i / 8`: edge `i`).
+
+mod check;
+mod from_program;
+mod schema;
+
+pub use from_program::Parts;
+pub use schema::{FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status};
+
+use crate::error::{Error, Result};
+use serde::Deserialize;
+use std::path::Path;
+
+/// The value of [`Manifest::format`].
+pub const FORMAT: &str = "p3-manifest";
+/// The version that this build reads and writes.
+pub const VERSION: u32 = 2;
+
+impl Manifest {
+    fn identity(&self, options: &str) -> String {
+        let mut hash = blake3::Hasher::new();
+        hash.update(&serde_json::to_vec(self).expect("a manifest serialises"));
+        hash.update(options.as_bytes());
+        hash.finalize().to_hex()[..32].to_string()
+    }
+
+    /// The bytes of [`Manifest::program`].
+    pub fn program_bytes(&self) -> [u8; 16] {
+        let digits = self.program.as_bytes().chunks_exact(2);
+        let byte = |d: &[u8]| u8::from_str_radix(std::str::from_utf8(d).ok()?, 16).ok();
+        let bytes: Option<Vec<u8>> = digits.map(byte).collect();
+        bytes
+            .and_then(|b| b.try_into().ok())
+            .expect("checked when read")
+    }
+
+    /// Reads and checks `path`.
+    pub fn read(path: &Path) -> Result<Manifest> {
+        let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+        Self::parse(&bytes).map_err(|problem| {
+            Error::profile(
+                path,
+                problem,
+                "name the manifest.json that p3-rewrite wrote",
+            )
+        })
+    }
+
+    /// Whether `path` is a manifest, of whatever version.
+    pub fn is_one(path: &Path) -> bool {
+        let header = std::fs::read(path).ok();
+        let header = header.and_then(|bytes| serde_json::from_slice::<Header>(&bytes).ok());
+        header.is_some_and(|h| h.format == FORMAT)
+    }
+
+    /// Parses and checks: afterwards every index is in range and every function has an entry
+    /// block, so that nothing that uses a manifest can panic on it.
+    pub fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+        let header: Header =
+            serde_json::from_slice(bytes).map_err(|e| format!("not a manifest: {e}"))?;
+        if header.format != FORMAT {
+            return Err(format!("not a manifest: format is {:?}", header.format));
+        }
+        if header.version != VERSION {
+            return Err(format!(
+                "manifest version {} (this build: {VERSION})",
+                header.version
+            ));
+        }
+        let manifest: Manifest =
+            serde_json::from_slice(bytes).map_err(|e| format!("damaged manifest: {e}"))?;
+        manifest
+            .check()
+            .map_err(|e| format!("damaged manifest: {e}"))?;
+        Ok(manifest)
+    }
+}
+
+/// What every version of the format has.
+#[derive(Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+}
+
+#[cfg(test)]
+mod published;

@@ -1,0 +1,277 @@
+//! The types of a manifest, and what they mean.
+
+#[cfg(test)]
+use super::{FORMAT, VERSION};
+use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
+use crate::ir::{Block, Body, Call, Callee, Cfg, Linkage, Loc, SkipReason, Span, Terminator};
+use crate::partition::Share;
+use crate::paths::FunctionInput;
+use crate::strategy::Scheme;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
+use fixedbitset::FixedBitSet;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The manifest of one rewriting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Always `p3-manifest`.
+    #[cfg_attr(test, schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The version of the format.
+    #[cfg_attr(test, schemars(extend("const" = VERSION)))]
+    pub version: u32,
+    /// Name and version of the tool that wrote it.
+    pub tool: String,
+    /// Identifies the rewriting: 32 hexadecimal digits, the hash of everything below. Raw
+    /// profiles carry it.
+    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{32}$")))]
+    pub program: String,
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The number of copies.
+    #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
+    pub copies: u32,
+    /// Source files that positions refer to.
+    pub files: Vec<String>,
+    /// The input modules.
+    pub modules: Vec<ModuleEntry>,
+    /// The functions; a [`FuncId`] is a position here.
+    pub functions: Vec<FunctionEntry>,
+}
+
+/// An input module.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ModuleEntry {
+    /// Its name, relative to the input argument. In the output folder the module at position i is `native/mi.bc` (or
+    /// `.ll`), and `copy-n/mi.bc`.
+    pub name: String,
+    /// blake3 of its bytes.
+    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
+    pub hash: String,
+}
+
+/// Whether a function's profile is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Every path of every activation is counted.
+    Exact,
+    /// Likewise, but paths also end and start at cut edges.
+    Cut,
+    /// It is not profiled.
+    Skipped(SkipReason),
+}
+
+/// What the copies profile of a function: [`Share`] in serialised form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ShareEntry {
+    /// It is skipped.
+    Nothing,
+    /// One copy profiles all paths.
+    Whole(CopyId),
+    /// These copies profile the paths inside these sets of DAG edges: in base64, bit i of byte i / 8 is edge i.
+    Split(#[cfg_attr(test, schemars(length(min = 2)))] Vec<(CopyId, String)>),
+}
+
+impl ShareEntry {
+    /// The copies that profile some of the function, ascending.
+    pub fn copies(&self) -> Vec<CopyId> {
+        match self {
+            ShareEntry::Nothing => Vec::new(),
+            ShareEntry::Whole(c) => vec![*c],
+            ShareEntry::Split(sets) => sets.iter().map(|(c, _)| *c).collect(),
+        }
+    }
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct FunctionEntry {
+    /// The symbol name.
+    pub name: String,
+    /// Where its bodies are; the first one stands for all.
+    #[cfg_attr(test, schemars(length(min = 1)))]
+    pub bodies: Vec<Body>,
+    /// Linkage of the first body.
+    pub linkage: Linkage,
+    /// Whether some module takes its address.
+    pub address_taken: bool,
+    /// The first function of the same symbol: one copy profiles all of them ([`crate::ir::ProgFunction::unit`]).
+    pub unit: FuncId,
+    /// Its call sites in all modules, and one each if its address is taken and if it can be called from outside
+    /// ([`crate::ir::ProgFunction::call_sites`]).
+    pub call_sites: u32,
+    /// Whether it may call itself, through others too ([`crate::ir::ProgFunction::recursive`]).
+    pub recursive: bool,
+    /// Whether its profile is complete.
+    pub status: Status,
+    /// Where it begins in the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loc: Option<Loc>,
+    /// The terminator of each block.
+    #[cfg_attr(test, schemars(length(min = 1)))]
+    pub terminators: Vec<Terminator>,
+    /// The successors of each block, in the terminator's order.
+    #[cfg_attr(test, schemars(length(min = 1)))]
+    pub succs: Vec<Vec<BlockId>>,
+    /// The instructions of each block.
+    #[cfg_attr(test, schemars(length(min = 1)))]
+    pub instructions: Vec<u32>,
+    /// The blocks that control may leave in the middle ([`Block::may_leave`]).
+    pub may_leave: Vec<BlockId>,
+    /// The blocks with calls that may return twice ([`Block::returns_twice`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub returns_twice: Vec<BlockId>,
+    /// The source positions of each block: file, line and number of instructions in turn; empty without
+    /// debug info.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<Vec<u32>>,
+    /// The blocks with calls of functions of the program: whom they call, in order, and where in the
+    /// block's `lines` (0 without).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<(BlockId, Vec<(FuncId, u32)>)>,
+    /// The edges that were cut.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cuts: Vec<CfgEdge>,
+    /// The headers of the loops whose iterations are apart where one copy profiles the whole function.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<BlockId>,
+    /// Under the scheme `edge`, the counted edges: a set of DAG edges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<String>,
+    /// Who profiles it.
+    pub share: ShareEntry,
+}
+
+impl FunctionEntry {
+    /// Its control flow, as far as the manifest keeps it: calls of functions outside the program
+    /// and through pointers are not listed.
+    pub fn cfg(&self) -> Cfg {
+        let mut calls = vec![Vec::new(); self.succs.len()];
+        for (b, callees) in &self.calls {
+            let call = |&(f, span)| Call {
+                callee: Callee::Function(f),
+                span,
+            };
+            calls[b.index()] = callees.iter().map(call).collect();
+        }
+        let blocks = calls.into_iter().enumerate().map(|(i, calls)| Block {
+            terminator: self.terminators[i],
+            succs: self.succs[i].clone(),
+            instructions: self.instructions[i],
+            calls,
+            may_leave: self.may_leave.binary_search(&BlockId::new(i)).is_ok(),
+            returns_twice: self.returns_twice.contains(&BlockId::new(i)),
+            single: false, // versions are chosen, see `apart`
+            lines: self.spans(BlockId::new(i)).collect(),
+        });
+        Cfg {
+            blocks: blocks.collect(),
+        }
+    }
+
+    /// Names its control flow: equal hashes, equal blocks and edges, in another build too. 16 hexadecimal
+    /// digits.
+    pub fn cfg_hash(&self) -> String {
+        let mut hash = blake3::Hasher::new();
+        let shape = (&self.terminators, &self.succs);
+        hash.update(&serde_json::to_vec(&shape).expect("control flow serialises"));
+        hash.finalize().to_hex()[..16].to_string()
+    }
+
+    /// The source positions of block `b`, as [`Block::lines`].
+    pub fn spans(&self, b: BlockId) -> impl DoubleEndedIterator<Item = Span> + '_ {
+        let numbers = self.lines.get(b.index()).map_or(&[][..], |l| l);
+        let span = |s: &[u32]| Span {
+            loc: Loc {
+                file: s[0],
+                line: s[1],
+            },
+            instructions: s[2],
+        };
+        numbers.chunks_exact(3).map(span)
+    }
+
+    /// What the analyses take, with `cfg` from [`FunctionEntry::cfg`].
+    pub fn input<'a>(&self, cfg: &'a Cfg) -> FunctionInput<'a> {
+        let skip = match self.status {
+            Status::Skipped(reason) => Some(reason),
+            _ => None,
+        };
+        FunctionInput {
+            cfg,
+            unit: self.unit,
+            call_sites: self.call_sites,
+            skip,
+        }
+    }
+
+    /// The counted edges, over a DAG of `edges` edges.
+    pub fn counted(&self, edges: usize) -> Result<Option<FixedBitSet>, String> {
+        let counted = self.counted.as_deref();
+        counted.map(|text| decode_set(text, edges)).transpose()
+    }
+
+    /// Its share, with edge sets over a DAG of `edges` edges; an error when they do not fit.
+    pub fn share(&self, edges: usize) -> Result<Share, String> {
+        Ok(match &self.share {
+            ShareEntry::Nothing => Share::Nothing,
+            ShareEntry::Whole(c) => Share::Whole(*c),
+            ShareEntry::Split(sets) => {
+                let set = |(c, s): &(CopyId, String)| Ok((*c, decode_set(s, edges)?));
+                Share::Split(sets.iter().map(set).collect::<Result<_, String>>()?)
+            }
+        })
+    }
+}
+
+impl Status {
+    /// Whether it is not profiled.
+    pub fn is_skipped(self) -> bool {
+        matches!(self, Status::Skipped(_))
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Status::Exact => f.write_str("exact"),
+            Status::Cut => f.write_str("cut"),
+            Status::Skipped(reason) => write!(f, "skipped({reason})"),
+        }
+    }
+}
+
+pub(super) fn encode_set(set: &FixedBitSet) -> String {
+    let mut bytes = vec![0u8; set.len().div_ceil(8)];
+    for i in set.ones() {
+        bytes[i / 8] |= 1 << (i % 8);
+    }
+    BASE64.encode(bytes)
+}
+
+fn decode_set(text: &str, edges: usize) -> Result<FixedBitSet, String> {
+    let bytes = BASE64
+        .decode(text)
+        .map_err(|e| format!("edge set is not base64: {e}"))?;
+    let mut set = FixedBitSet::with_capacity(edges);
+    let ones = (0..bytes.len() * 8).filter(|i| bytes[i / 8] >> (i % 8) & 1 == 1);
+    for i in ones {
+        if i >= edges {
+            return Err(format!("edge set names edge {i} of {edges}"));
+        }
+        set.insert(i);
+    }
+    Ok(set)
+}

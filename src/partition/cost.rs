@@ -1,0 +1,109 @@
+//! What profiling costs: probes that are there, or probes that are expected to run.
+
+use crate::index::EdgeId;
+use crate::numbering::Numbering;
+use crate::paths::{FunctionInput, FunctionPaths};
+use crate::weights::{Caller, call_frequencies};
+use fixedbitset::FixedBitSet;
+
+/// What profiling is taken to cost, given all functions and their paths.
+pub type Cost = fn(&[FunctionInput], &[Option<FunctionPaths>]) -> Costs;
+
+/// What profiling some paths of a function costs.
+#[derive(Clone, Debug)]
+pub enum Costs {
+    /// The number of edges with a non-zero label: *overhead(P)* of the P3 paper, §2.1.
+    Labels,
+    /// Expected executions of these edges and of the counts at the ends of paths.
+    Hits {
+        /// By function: what its weights are multiplied by.
+        scales: Vec<f64>,
+        /// See `GUESS`; 1 for measured weights.
+        power: f64,
+    },
+}
+
+/// Static frequencies are right about which function is hotter more often than about how much: they
+/// grow tenfold with every loop and call. Costs are this power of expected hits. (Chosen on the
+/// programs of `docs/RESULTS.md`; from 0.1 to 0.4 there is little between.)
+const GUESS: f64 = 0.3;
+
+/// The expected hits of a whole program come to this in the unit of costs.
+pub(super) const HITS: f64 = (1u64 << 50) as f64;
+
+impl Costs {
+    /// Probes, whether they run or not.
+    pub fn labels(_: &[FunctionInput], _: &[Option<FunctionPaths>]) -> Costs {
+        Costs::Labels
+    }
+
+    /// Expected hits, in shares of all the program's. O(V + E) of the call graph and of all control flow.
+    pub fn hits(functions: &[FunctionInput], paths: &[Option<FunctionPaths>]) -> Costs {
+        let measured = paths.iter().flatten().filter(|p| p.measured);
+        let known: Vec<f64> = measured.map(|p| hits(p, &p.numbering, None)).collect();
+        let (scales, power) = match known.len() {
+            0 => (static_scales(functions, paths), GUESS),
+            n => (
+                measured_scales(paths, known.iter().sum::<f64>() / n as f64),
+                1.0,
+            ),
+        };
+        let whole = |(s, p): (&f64, &Option<FunctionPaths>)| {
+            p.as_ref().map_or(0.0, |p| s * hits(p, &p.numbering, None))
+        };
+        let total: f64 = scales.iter().zip(paths).map(whole).sum();
+        let unit = HITS / total.max(f64::MIN_POSITIVE);
+        let scales = scales.into_iter().map(|s| s * unit).collect();
+        Costs::Hits { scales, power }
+    }
+
+    /// The cost of the paths inside `edges` (`None`: all) of function `f` under `numbering`.
+    pub(super) fn of(
+        &self,
+        f: usize,
+        paths: &FunctionPaths,
+        numbering: &Numbering,
+        edges: Option<&FixedBitSet>,
+    ) -> u64 {
+        if let Some(counted) = &paths.counted {
+            return counted.count_ones(..) as u64;
+        }
+        let labels = numbering.label_count() as u64;
+        match self {
+            Costs::Labels => labels,
+            // What is not expected to run at all is spread as well.
+            Costs::Hits { scales, power } => {
+                labels + (scales[f] * hits(paths, numbering, edges)).powf(*power) as u64
+            }
+        }
+    }
+}
+
+/// How often each function is expected to be entered.
+fn static_scales(functions: &[FunctionInput], paths: &[Option<FunctionPaths>]) -> Vec<f64> {
+    let callers = functions.iter().zip(paths).map(|(f, p)| Caller {
+        cfg: f.cfg,
+        paths: p.as_ref().map(|p| (&p.dag, &p.weights)),
+        call_sites: f.call_sites,
+    });
+    call_frequencies(&callers.collect::<Vec<_>>())
+}
+
+/// Measured weights count executions. A function that was not measured is taken for an average one.
+fn measured_scales(paths: &[Option<FunctionPaths>], mean: f64) -> Vec<f64> {
+    let scale = |p: &Option<FunctionPaths>| match p {
+        Some(p) if !p.measured => mean / hits(p, &p.numbering, None).max(f64::MIN_POSITIVE),
+        _ => 1.0,
+    };
+    paths.iter().map(scale).collect()
+}
+
+/// Executions, by the function's own weights, of labelled edges and of counts.
+fn hits(paths: &FunctionPaths, numbering: &Numbering, edges: Option<&FixedBitSet>) -> f64 {
+    let dag = &paths.dag;
+    let weight = |e: EdgeId| paths.weights[e.index()];
+    let labelled = dag.edge_ids().filter(|e| numbering.labels[e.index()] != 0);
+    let wanted = |e: &EdgeId| edges.is_none_or(|set| set.contains(e.index()));
+    let counted = dag.ins(dag.exit()).iter().copied().filter(wanted);
+    labelled.chain(counted).map(weight).sum()
+}

@@ -1,0 +1,72 @@
+//! What every copy profiles of every function.
+
+use crate::index::{CopyId, FuncId};
+use crate::paths::FunctionInput;
+use fixedbitset::FixedBitSet;
+
+/// Something that one copy will profile.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The function, or the first of several that must stay together.
+    pub unit: FuncId,
+    /// The edges of its paths; `None` is the whole unit.
+    pub edges: Option<FixedBitSet>,
+    /// What profiling it costs, in a unit that the scheme chooses.
+    pub cost: u64,
+}
+
+/// What the copies profile of one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// It is skipped.
+    Nothing,
+    /// One copy profiles all paths, under Ball–Larus ids.
+    Whole(CopyId),
+    /// Each of these copies (ascending) profiles the paths inside its edge set, under the ids of
+    /// PSPP, or of Ball–Larus when the set holds all edges.
+    Split(Vec<(CopyId, FixedBitSet)>),
+}
+
+impl Share {
+    /// The lowest copy that profiles some of it.
+    pub fn first(&self) -> Option<CopyId> {
+        match self {
+            Share::Nothing => None,
+            Share::Whole(copy) => Some(*copy),
+            Share::Split(sets) => sets.first().map(|&(copy, _)| copy),
+        }
+    }
+}
+
+/// The outcome of partitioning and distribution.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// By function.
+    pub shares: Vec<Share>,
+    /// Cost of what each copy was given.
+    pub load: Vec<u64>,
+    /// By function: the number of tasks; two or more: profitable.
+    pub tasks: Vec<u32>,
+}
+
+/// What the copies profile of `f`, given its unit's tasks and their copies.
+pub(super) fn share(f: &FunctionInput, tasks: &[(CopyId, &Task)]) -> Share {
+    if f.skip.is_some() {
+        return Share::Nothing;
+    }
+    let mut sets: Vec<(CopyId, FixedBitSet)> = Vec::new();
+    for (copy, task) in tasks {
+        let Some(edges) = &task.edges else {
+            return Share::Whole(*copy);
+        };
+        match sets.iter_mut().find(|(c, _)| c == copy) {
+            Some((_, set)) => set.union_with(edges),
+            None => sets.push((*copy, edges.clone())),
+        }
+    }
+    sets.sort_by_key(|&(c, _)| c);
+    match sets.as_slice() {
+        [(copy, _)] => Share::Whole(*copy),
+        _ => Share::Split(sets),
+    }
+}

@@ -1,0 +1,150 @@
+//! Tasks → shares.
+
+use super::share::share;
+use super::{Assignment, Cost, Costs, Distribution, Share, Task, distribute, find_partition};
+use crate::dag::reduced::Reduced;
+use crate::index::FuncId;
+use crate::numbering::pspp;
+use crate::paths::{FunctionInput, FunctionPaths};
+use fixedbitset::FixedBitSet;
+use rayon::prelude::*;
+
+/// A function whose tasks would take more than this many edge visits stays whole. (The paper's
+/// analysis is quadratic here: each of up to out-degree(ENTRY) tasks is labelled by itself.)
+const MAX_PARTITION_WORK: usize = 1 << 26;
+
+/// Makes tasks and gives them to copies.
+pub type Distribute = fn(&Units) -> Assignment;
+
+/// Whole functions, longest first.
+pub fn whole(units: &Units) -> Assignment {
+    units.assign(&|_| false)
+}
+
+/// The same, but functions with at most one call site are split: P3 paper, §3.2.
+pub fn split_where_called_once(units: &Units) -> Assignment {
+    units.assign(&|i| units.functions[i].call_sites <= 1)
+}
+
+/// What is to be distributed: units, whole or split.
+pub struct Units<'a> {
+    pub(super) functions: &'a [FunctionInput<'a>],
+    pub(super) paths: &'a [Option<FunctionPaths>],
+    pub(super) copies: u32,
+    pub(super) costs: Costs,
+    /// By unit: its functions that are profiled, and what they cost together.
+    members: Vec<u32>,
+    pub(super) cost: Vec<u64>,
+}
+
+impl<'a> Units<'a> {
+    /// For so many copies. `paths` is [`crate::paths::all_paths`] of `functions`. Linear.
+    pub fn new(
+        functions: &'a [FunctionInput<'a>],
+        paths: &'a [Option<FunctionPaths>],
+        cost: Cost,
+        copies: u32,
+    ) -> Self {
+        let costs = cost(functions, paths);
+        let mut units = Units {
+            functions,
+            paths,
+            copies,
+            costs,
+            members: vec![0; functions.len()],
+            cost: vec![0; functions.len()],
+        };
+        for (i, (f, p)) in functions.iter().zip(paths).enumerate() {
+            if let Some(p) = p {
+                units.members[f.unit.index()] += 1;
+                units.cost[f.unit.index()] += units.costs.of(i, p, &p.numbering, None);
+            }
+        }
+        units
+    }
+
+    /// Splits the functions that `may_split`, and distributes.
+    pub(super) fn assign(&self, may_split: &(dyn Fn(usize) -> bool + Sync)) -> Assignment {
+        let tasks = self.tasks(may_split);
+        let costs: Vec<u64> = tasks.iter().map(|t| t.cost).collect();
+        let Distribution { copy, load } = distribute(&costs, self.copies);
+        let mut by_unit = vec![Vec::new(); self.functions.len()];
+        for (t, c) in tasks.iter().zip(copy) {
+            by_unit[t.unit.index()].push((c, t));
+        }
+        let of_unit = |f: &FunctionInput| &by_unit[f.unit.index()];
+        let functions = self.functions.iter();
+        Assignment {
+            shares: functions.clone().map(|f| share(f, of_unit(f))).collect(),
+            tasks: functions.map(|f| of_unit(f).len() as u32).collect(),
+            load,
+        }
+    }
+
+    /// The cost of what each copy has: less than that of its tasks where they overlap.
+    pub(super) fn union_load(&self, shares: &[Share]) -> Vec<u64> {
+        let costs = shares.par_iter().enumerate().flat_map_iter(|(i, share)| {
+            let paths = self.paths[i].as_ref();
+            let cost = |edges: Option<&FixedBitSet>| {
+                let paths = paths.expect("only what is profiled has a share");
+                self.part_cost(i, paths, edges)
+            };
+            match share {
+                Share::Nothing => Vec::new(),
+                Share::Whole(c) => vec![(*c, cost(None))],
+                Share::Split(sets) => sets.iter().map(|(c, s)| (*c, cost(Some(s)))).collect(),
+            }
+        });
+        let mut load = vec![0; self.copies as usize];
+        for (copy, cost) in costs.collect::<Vec<_>>() {
+            load[copy.index()] += cost;
+        }
+        load
+    }
+
+    fn part_cost(&self, f: usize, paths: &FunctionPaths, edges: Option<&FixedBitSet>) -> u64 {
+        let subset = edges.filter(|set| !set.is_full());
+        let numbering = subset.map(|set| pspp(&paths.dag, set));
+        let numbering = numbering.as_ref().unwrap_or(&paths.numbering);
+        self.costs.of(f, paths, numbering, subset)
+    }
+
+    /// Every unit's tasks, by ascending unit.
+    fn tasks(&self, may_split: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Task> {
+        let tasks = (0..self.functions.len())
+            .into_par_iter()
+            .flat_map_iter(|i| {
+                let split = self.members[i] == 1 && may_split(i);
+                let parts = match &self.paths[i] {
+                    Some(p) if split => self.split(i, p),
+                    _ => Vec::new(),
+                };
+                match (parts.len(), self.members[i]) {
+                    (_, 0) => Vec::new(),
+                    (0 | 1, _) => vec![Task {
+                        unit: FuncId::new(i),
+                        edges: None,
+                        cost: self.cost[i],
+                    }],
+                    _ => parts,
+                }
+            });
+        tasks.collect()
+    }
+
+    /// The tasks of a function that may be split: P3 paper, Algorithm 2, `find_partition`.
+    fn split(&self, f: usize, paths: &FunctionPaths) -> Vec<Task> {
+        let dag = &paths.dag;
+        let threshold = dag.out_degree(dag.entry()).max(self.copies as usize);
+        if threshold.saturating_mul(dag.edges().len()) > MAX_PARTITION_WORK {
+            return Vec::new();
+        }
+        let parts = find_partition(dag, &Reduced::new(dag), threshold);
+        let task = |edges: FixedBitSet| Task {
+            unit: FuncId::new(f),
+            cost: self.part_cost(f, paths, Some(&edges)),
+            edges: Some(edges),
+        };
+        parts.into_iter().map(task).collect()
+    }
+}

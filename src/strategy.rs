@@ -1,0 +1,150 @@
+//! The schemes: names that people type and manifests hold, each a preset of what is measured and how it is spread.
+//!
+//! To add one, add a row to the table. What it needs beyond what is there (another way to distribute, other costs) is a
+//! function in a file of its own in [`crate::partition`].
+
+use crate::partition::{
+    Assignment, Cost, Costs, Distribute, Units, evenly, split_where_called_once, whole,
+};
+use crate::paths::{FunctionInput, FunctionPaths};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a profile holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Counts of paths.
+    Paths,
+    /// Counts of edges, with the fewest counters.
+    Edges,
+}
+
+/// Which blocks exist several times ([`crate::versions`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionsOf {
+    /// None.
+    Nothing,
+    /// Those of innermost loops: their iterations are apart ([`crate::versions::apart`]).
+    Loops,
+}
+
+/// How a program is profiled.
+#[derive(Clone, Copy, Debug)]
+pub struct Strategy {
+    /// What is counted.
+    pub measure: Measure,
+    /// More copies than this are of no use.
+    pub most_copies: u32,
+    /// How tasks are made and given to copies.
+    pub distribute: Distribute,
+    /// What profiling is taken to cost.
+    pub cost: Cost,
+    /// Which blocks exist several times.
+    pub versions: VersionsOf,
+}
+
+impl Strategy {
+    /// Decides, by function, what is counted, and in which versions of its blocks.
+    pub fn prepare(&self, functions: &[FunctionInput], paths: &mut [Option<FunctionPaths>]) {
+        for (f, paths) in functions.iter().zip(paths) {
+            let Some(paths) = paths else { continue };
+            match self.measure {
+                Measure::Paths => paths.counted = None,
+                Measure::Edges => paths.count_edges(f.cfg),
+            }
+            if self.versions == VersionsOf::Nothing {
+                paths.apart.clear();
+            }
+        }
+    }
+
+    /// The number of copies to make where `wanted` are asked for.
+    pub fn copies(&self, wanted: u32) -> u32 {
+        wanted.min(self.most_copies)
+    }
+
+    /// Who profiles what, on `copies` copies (those beyond what is of use get nothing). `paths` is
+    /// [`crate::paths::all_paths`] of `functions`, prepared.
+    pub fn assign(
+        &self,
+        functions: &[FunctionInput],
+        paths: &[Option<FunctionPaths>],
+        copies: u32,
+    ) -> Assignment {
+        let units = Units::new(functions, paths, self.cost, self.copies(copies));
+        let mut assignment = (self.distribute)(&units);
+        assignment.load.resize(copies as usize, 0);
+        assignment
+    }
+}
+
+/// Every scheme with its documentation, its name and its strategy.
+macro_rules! schemes {
+    ($(#[doc = $about:literal] $variant:ident $name:literal $strategy:expr)*) => {
+        /// The name of a strategy: what people type, and what manifests hold.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        pub enum Scheme {
+            $(#[doc = $about] #[serde(rename = $name)] $variant,)*
+        }
+
+        impl Scheme {
+            /// All of them, in the order in which they are shown.
+            pub const ALL: &[Scheme] = &[$(Scheme::$variant),*];
+
+            /// The name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Scheme::$variant => $name,)*
+                }
+            }
+
+            /// What it does, in a line.
+            pub fn about(self) -> &'static str {
+                let about = match self {
+                    $(Scheme::$variant => $about,)*
+                };
+                about.trim()
+            }
+
+            /// The strategy behind the name.
+            pub fn strategy(self) -> Strategy {
+                match self {
+                    $(Scheme::$variant => $strategy,)*
+                }
+            }
+        }
+    };
+}
+
+schemes! {
+    /// Partitioned path profiling: profitable functions are split by PSPP
+    P3 "p3" Strategy { distribute: split_where_called_once, ..PATHS }
+
+    /// The same with expected hits as costs, and functions split where that evens the load; best with --profile
+    P3Weighted "p3-weighted" Strategy { distribute: evenly, cost: Costs::hits, ..PATHS }
+
+    /// Parallel Ball–Larus: whole functions are spread over the copies
+    Pbl "pbl" PATHS
+
+    /// Sequential Ball–Larus: one copy profiles everything
+    Sbl "sbl" Strategy { most_copies: 1, ..PATHS }
+
+    /// Edge profiling with the fewest counters (Knuth & Stevenson), whole functions spread over the copies
+    Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
+}
+
+/// What most have in common.
+const PATHS: Strategy = Strategy {
+    measure: Measure::Paths,
+    most_copies: u32::MAX,
+    distribute: whole,
+    cost: Costs::labels,
+    versions: VersionsOf::Loops,
+};
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
