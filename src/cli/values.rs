@@ -2,12 +2,12 @@
 
 use crate::dump::View;
 use crate::emit::{Counters, Update};
-use crate::profile::export::{Format, Weigh};
+use crate::profile::export::{EXPORTERS, Exporter, Weigh};
 use crate::profile::merge::FailureMode;
 use crate::rewrite::Setting;
 use crate::strategy::Scheme;
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::time::Duration;
 
 /// Every variant with its name and help, in the order of the help text.
@@ -61,21 +61,20 @@ values! { FailureMode:
     Warn "warn" "Never an error"
 }
 
-values! { Format:
-    Proftext "proftext" "llvm-profdata merge, clang -fprofile-use: edge counts by LLVM's own instrumentation"
-    Lcov "lcov" "genhtml: executions of lines and branches"
-    Callgrind "callgrind" "callgrind_annotate, KCachegrind: LLVM instructions by line, calls"
-    Folded "folded" "flamegraph.pl, inferno: a path as a stack of its blocks"
-    Pprof "pprof" "pprof: paths and instructions by line, the path as a label"
-    Speedscope "speedscope" "speedscope: a path as a stack of its blocks"
-    Dot "dot" "Graphviz: control flow with counts, the hottest path drawn thick"
-    Csv "csv" "A table of all paths, as show --format csv"
-    Json "json" "All paths, as show --format json"
-}
-
 values! { Weigh:
     Paths "paths" "How often it ran"
     Instructions "instructions" "The LLVM instructions that were executed on it"
+}
+
+/// The name of an exporter.
+pub(super) fn exporter() -> impl TypedValueParser<Value = &'static Exporter> {
+    let names = EXPORTERS
+        .iter()
+        .map(|e| PossibleValue::new(e.name).help(e.about));
+    PossibleValuesParser::new(names).map(|name| {
+        let named = EXPORTERS.iter().find(|e| e.name == name);
+        named.expect("only these are possible")
+    })
 }
 
 /// A time as people type it: `500ms`, `2s`, `1.5m`, or seconds.

@@ -365,7 +365,6 @@ fn mutate(value: &mut serde_json::Value, choices: &mut dyn Iterator<Item = u32>)
 /// Everything that commands do with a profile.
 pub(crate) fn use_profile(p: &Profile) {
     use crate::profile::report::{Report, csv, edges, json, text};
-    use clap::ValueEnum;
     if let Ok(report) = Report::new(p, &Selection::default()) {
         let _ = (
             text::render(&report),
@@ -381,9 +380,9 @@ pub(crate) fn use_profile(p: &Profile) {
         );
     }
     let all = Selection::default();
-    for format in export::Format::value_variants() {
-        if *format != export::Format::Proftext {
-            let _ = export::export(p, &all, *format, export::Weigh::Instructions);
+    for exporter in &export::EXPORTERS {
+        if let export::Writer::Profile(write) = exporter.writer {
+            let _ = write(p, &all, export::Weigh::Instructions);
         }
     }
     if let Ok(coverage) = coverage::coverage(p, &all, 2) {

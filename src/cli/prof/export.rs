@@ -1,9 +1,10 @@
 //! `p3-prof export`.
 
 use super::Outcome;
+use crate::cli::values::exporter;
 use crate::error::{Error, Result};
 use crate::output::write_whole;
-use crate::profile::export;
+use crate::profile::export::{Exporter, Weigh, Writer, left_out};
 use crate::profile::report::Selection;
 use crate::profile::verdict::Trust;
 use clap::Args;
@@ -15,8 +16,8 @@ pub(super) struct ExportArgs {
     /// A merged profile
     file: PathBuf,
     /// What to write
-    #[arg(long, value_enum)]
-    format: export::Format,
+    #[arg(long, value_parser = exporter())]
+    format: &'static Exporter,
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -25,7 +26,7 @@ pub(super) struct ExportArgs {
     function: Option<Regex>,
     /// What a path weighs, for folded [default: paths]
     #[arg(long, value_enum)]
-    weigh: Option<export::Weigh>,
+    weigh: Option<Weigh>,
     /// The modules that were profiled, for proftext [default: the folder native beside FILE]
     #[arg(long, value_name = "PATH")]
     modules: Vec<PathBuf>,
@@ -33,38 +34,29 @@ pub(super) struct ExportArgs {
 
 /// Writes the profile in the format that is asked for.
 pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
-    use export::Format::{Folded, Proftext};
+    let by_rewriter = matches!(args.format.writer, Writer::Rewriter);
     let options = [
-        ("--weigh", args.weigh.is_some(), args.format == Folded),
-        (
-            "--modules",
-            !args.modules.is_empty(),
-            args.format == Proftext,
-        ),
-        (
-            "--function",
-            args.function.is_some(),
-            args.format != Proftext,
-        ),
+        ("--weigh", args.weigh.is_some(), args.format.weighed),
+        ("--modules", !args.modules.is_empty(), by_rewriter),
+        ("--function", args.function.is_some(), !by_rewriter),
     ];
     if let Some((name, ..)) = options.iter().find(|(_, given, fits)| *given && !fits) {
         let message = format!("{name} does not go with this format; leave it out");
         return Err(Error::Usage(message));
     }
-    if args.format == Proftext {
+    let Writer::Profile(write) = args.format.writer else {
         return proftext(args, trust);
-    }
+    };
     let profile = trust.read(&args.file)?;
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
-    let weigh = args.weigh.unwrap_or(export::Weigh::Paths);
-    let mut data = export::export(&profile, &selection, args.format, weigh)?;
+    let mut data = write(&profile, &selection, args.weigh.unwrap_or(Weigh::Paths))?;
     if let Some(file) = &args.output {
         write_whole(file, &data)?;
         data = Vec::new();
     }
     Ok(Outcome {
         data,
-        warnings: export::left_out(&profile, &selection).collect(),
+        warnings: left_out(&profile, &selection).collect(),
         ..Outcome::default()
     }
     .about(&[&profile]))

@@ -4,7 +4,8 @@
 //! does, the cost of a function is shared out to its callers by how often they called it, and a group of
 //! functions that call each other is one. Calls through pointers have no callers to show.
 
-use super::Counted;
+use super::{Counted, Counts, Format, Weigh};
+use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::Loc;
 use crate::ir::callgraph::groups;
@@ -12,6 +13,19 @@ use crate::names::{printable, shown};
 use crate::profile::Profile;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
+
+/// See [`Format::ABOUT`].
+pub(super) struct Callgrind;
+
+impl Format for Callgrind {
+    const NAME: &'static str = "callgrind";
+    const ABOUT: &'static str = "callgrind_annotate, KCachegrind: LLVM instructions by line, calls";
+    type Source<'a> = Counts<'a>;
+
+    fn write(counts: &Counts, _: Weigh) -> Result<Vec<u8>> {
+        Ok(render(counts.profile, &counts.functions).into())
+    }
+}
 
 /// The costs of one function.
 struct Costs {
@@ -21,7 +35,7 @@ struct Costs {
 }
 
 /// The profile.
-pub(super) fn render(profile: &Profile, functions: &[Counted]) -> String {
+fn render(profile: &Profile, functions: &[Counted]) -> String {
     let numbers: BTreeMap<FuncId, usize> = functions
         .iter()
         .enumerate()

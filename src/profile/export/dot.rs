@@ -1,6 +1,6 @@
 //! Graphviz: the control flow of each function that ran, with counts; the hottest path is drawn thick.
 
-use super::Counted;
+use super::{Counted, Counts, Format, Weigh};
 use crate::dag::{EdgeKind, PathEnd};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge};
@@ -11,6 +11,19 @@ use petgraph::dot::{Config, Dot};
 use petgraph::graph::{EdgeReference, Graph, NodeIndex};
 use std::collections::HashSet;
 
+/// See [`Format::ABOUT`].
+pub(super) struct Graphviz;
+
+impl Format for Graphviz {
+    const NAME: &'static str = "dot";
+    const ABOUT: &'static str = "Graphviz: control flow with counts, the hottest path drawn thick";
+    type Source<'a> = Counts<'a>;
+
+    fn write(counts: &Counts, _: Weigh) -> Result<Vec<u8>> {
+        Ok(render(counts.profile, &counts.functions)?.into())
+    }
+}
+
 /// What the hottest path goes through.
 #[derive(Default)]
 struct Hottest {
@@ -19,7 +32,7 @@ struct Hottest {
 }
 
 /// One graph for each function that ran.
-pub(super) fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
+fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
     let ran = functions
         .iter()
         .filter(|f| f.executed.blocks.iter().any(|n| n.count > 0));

@@ -1,11 +1,26 @@
 //! Folded stacks: one line for each path, frames joined by semicolons, then its weight.
 
-use super::Weigh;
 use super::stacks::frames;
+use super::{Format, Weigh};
+use crate::error::Result;
 use crate::profile::report::Report;
 
+/// See [`Format::ABOUT`].
+pub(super) struct Folded;
+
+impl Format for Folded {
+    const NAME: &'static str = "folded";
+    const ABOUT: &'static str = "flamegraph.pl, inferno: a path as a stack of its blocks";
+    const WEIGHED: bool = true;
+    type Source<'a> = Report<'a>;
+
+    fn write(report: &Report, weigh: Weigh) -> Result<Vec<u8>> {
+        Ok(render(report, weigh).into())
+    }
+}
+
 /// Every path, by descending count.
-pub(super) fn render(report: &Report, weigh: Weigh) -> String {
+fn render(report: &Report, weigh: Weigh) -> String {
     let mut out = String::new();
     for line in &report.lines {
         let frames = frames(report, line);

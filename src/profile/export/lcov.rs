@@ -7,7 +7,7 @@
 //! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run, and
 //! a branch of which only such a one may have gone a way, is left out: nobody knows whether it is covered.
 
-use super::Counted;
+use super::{Counted, Counts, Format, Weigh};
 use crate::error::{Error, Result};
 use crate::names::{escaped, printable};
 use crate::profile::Profile;
@@ -15,6 +15,19 @@ use crate::profile::flow::EdgeCount;
 use crate::profile::left::Range;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// See [`Format::ABOUT`].
+pub(super) struct Lcov;
+
+impl Format for Lcov {
+    const NAME: &'static str = "lcov";
+    const ABOUT: &'static str = "genhtml: executions of lines and branches";
+    type Source<'a> = Counts<'a>;
+
+    fn write(counts: &Counts, _: Weigh) -> Result<Vec<u8>> {
+        Ok(render(counts.profile, &counts.functions)?.into())
+    }
+}
 
 /// What is known of one source file.
 #[derive(Default)]
@@ -30,7 +43,7 @@ struct Source {
 ///
 /// # Errors
 /// A profile without debug information: there are no lines to tell of.
-pub(super) fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
+fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
     let mut sources: BTreeMap<&str, Source> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     for f in functions {

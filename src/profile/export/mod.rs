@@ -1,16 +1,18 @@
-//! Profiles for other people's tools: one file for each format.
+//! Profiles for other people's tools: one type in one file for each format, and one table of them.
 
 mod callgrind;
 mod dot;
 mod folded;
 mod lcov;
 mod pprof;
+mod proftext;
 mod speedscope;
 mod stacks;
+mod tables;
 
 use super::flow::{EdgeCount, Flow, flow};
 use super::left::{Executed, Range};
-use super::report::{Report, Selection, csv, json};
+use super::report::{Report, Selection};
 use super::{Profile, Structure};
 use crate::error::Result;
 use crate::index::FuncId;
@@ -18,27 +20,86 @@ use crate::ir::Loc;
 use crate::manifest::FunctionEntry;
 use rayon::prelude::*;
 
-/// The formats, and what reads them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// llvm-profdata merge, clang -fprofile-use: edge counts by LLVM's own instrumentation
-    Proftext,
-    /// genhtml: executions of lines and branches
-    Lcov,
-    /// callgrind_annotate, KCachegrind: LLVM instructions by line, calls
-    Callgrind,
-    /// flamegraph.pl, inferno: a path as a stack of its blocks
-    Folded,
-    /// pprof: paths and instructions by line, the path as a label
-    Pprof,
-    /// speedscope: a path as a stack of its blocks
-    Speedscope,
-    /// Graphviz: control flow with counts, the hottest path drawn thick
-    Dot,
-    /// A table of all paths, as show --format csv
-    Csv,
-    /// All paths, as show --format json
-    Json,
+/// The formats, in the order of the help text.
+pub static EXPORTERS: [Exporter; 9] = [
+    proftext::EXPORTER,
+    exporter::<lcov::Lcov>(),
+    exporter::<callgrind::Callgrind>(),
+    exporter::<folded::Folded>(),
+    exporter::<pprof::Pprof>(),
+    exporter::<speedscope::Speedscope>(),
+    exporter::<dot::Graphviz>(),
+    exporter::<tables::Csv>(),
+    exporter::<tables::Json>(),
+];
+
+/// A format of [`EXPORTERS`].
+#[derive(Debug)]
+pub struct Exporter {
+    /// What people type.
+    pub name: &'static str,
+    /// What reads it, and what that shows.
+    pub about: &'static str,
+    /// Whether one may choose what a path weighs.
+    pub weighed: bool,
+    /// Who writes it.
+    pub writer: Writer,
+}
+
+/// Who writes a format.
+#[derive(Debug)]
+pub enum Writer {
+    /// This function, given what to select. Its errors are profiles that lack what the format is about, as one of edges
+    /// lacks paths.
+    Profile(fn(&Profile, &Selection, Weigh) -> Result<Vec<u8>>),
+    /// `p3-rewrite`, from the modules that were profiled: it takes LLVM (`crate::pgo`).
+    Rewriter,
+}
+
+/// A format that is made from a profile alone: a type in a file of its own.
+trait Format {
+    /// See [`Exporter::name`].
+    const NAME: &'static str;
+    /// See [`Exporter::about`].
+    const ABOUT: &'static str;
+    /// See [`Exporter::weighed`].
+    const WEIGHED: bool = false;
+    /// What it is made from: the paths that ran ([`Report`]), or the counts of edges and blocks ([`Counts`]).
+    type Source<'a>: Source<'a>;
+
+    /// The file. Only formats that say so ([`Format::WEIGHED`]) are asked to weigh otherwise than by paths.
+    ///
+    /// # Errors
+    /// A profile that lacks what the format is about.
+    fn write(source: &Self::Source<'_>, weigh: Weigh) -> Result<Vec<u8>>;
+}
+
+/// What formats are made from: one view of one profile.
+trait Source<'a>: Sized {
+    /// The view of the selected functions. Near-linear in the total length of the paths.
+    ///
+    /// # Errors
+    /// A profile that cannot be viewed so, as one of edges by its paths.
+    fn of(profile: &'a Profile, selection: &Selection) -> Result<Self>;
+}
+
+impl<'a> Source<'a> for Report<'a> {
+    fn of(profile: &'a Profile, selection: &Selection) -> Result<Self> {
+        Report::new(profile, selection)
+    }
+}
+
+const fn exporter<F: Format>() -> Exporter {
+    Exporter {
+        name: F::NAME,
+        about: F::ABOUT,
+        weighed: F::WEIGHED,
+        writer: Writer::Profile(write::<F>),
+    }
+}
+
+fn write<F: Format>(profile: &Profile, selection: &Selection, weigh: Weigh) -> Result<Vec<u8>> {
+    F::write(&Source::of(profile, selection)?, weigh)
 }
 
 /// What a path weighs in a format that knows one number for each stack.
@@ -48,31 +109,6 @@ pub enum Weigh {
     Paths,
     /// The LLVM instructions that were executed on it
     Instructions,
-}
-
-/// The selected functions of `profile` in `format`, which is not [`Format::Proftext`]: that takes LLVM
-/// (`crate::pgo`). `weigh` is of concern to stacks. Near-linear in the total length of the paths.
-///
-/// # Errors
-/// A profile of edges, where the format is about paths.
-pub fn export(
-    profile: &Profile,
-    selection: &Selection,
-    format: Format,
-    weigh: Weigh,
-) -> Result<Vec<u8>> {
-    let report = || Report::new(profile, selection);
-    Ok(match format {
-        Format::Proftext => unreachable!("it takes LLVM"),
-        Format::Lcov => lcov::render(profile, &functions(profile, selection)?)?.into(),
-        Format::Callgrind => callgrind::render(profile, &functions(profile, selection)?).into(),
-        Format::Dot => dot::render(profile, &functions(profile, selection)?)?.into(),
-        Format::Folded => folded::render(&report()?, weigh).into(),
-        Format::Speedscope => speedscope::render(&report()?).into(),
-        Format::Pprof => pprof::render(&report()?),
-        Format::Csv => csv::render(&report()?).into(),
-        Format::Json => json::render(&report()?).into(),
-    })
 }
 
 /// The selected functions that are not profiled and so not in what is exported, each with the reason.
@@ -97,18 +133,8 @@ struct Counted<'a> {
     edges: Vec<(EdgeCount, Range)>,
 }
 
-impl Counted<'_> {
-    /// Where it begins: what debug information says, or the first of its positions.
-    fn begins(&self) -> Option<Loc> {
-        let mut spans = self.structure.cfg.blocks.iter().flat_map(|b| &b.lines);
-        self.entry.loc.or_else(|| spans.next().map(|s| s.loc))
-    }
-}
-
-/// The counts of the selected functions that are profiled, those that never ran too.
-fn functions<'a>(profile: &'a Profile, selection: &Selection) -> Result<Vec<Counted<'a>>> {
-    let wanted = selection.profiled(profile).into_par_iter();
-    let counted = wanted.map(|f| {
+impl<'a> Counted<'a> {
+    fn new(profile: &'a Profile, f: FuncId) -> Result<Self> {
         let structure = profile.structure(f)?;
         let flow = flow(profile, f, &structure)?;
         let executed = Executed::new(profile, f, &structure, &flow);
@@ -120,6 +146,28 @@ fn functions<'a>(profile: &'a Profile, selection: &Selection) -> Result<Vec<Coun
             flow,
             executed,
         })
-    });
-    counted.collect()
+    }
+
+    /// Where it begins: what debug information says, or the first of its positions.
+    fn begins(&self) -> Option<Loc> {
+        let mut spans = self.structure.cfg.blocks.iter().flat_map(|b| &b.lines);
+        self.entry.loc.or_else(|| spans.next().map(|s| s.loc))
+    }
+}
+
+/// The counts of the selected functions that are profiled, those that never ran too.
+struct Counts<'a> {
+    profile: &'a Profile,
+    functions: Vec<Counted<'a>>,
+}
+
+impl<'a> Source<'a> for Counts<'a> {
+    fn of(profile: &'a Profile, selection: &Selection) -> Result<Self> {
+        let wanted = selection.profiled(profile).into_par_iter();
+        let functions = wanted.map(|f| Counted::new(profile, f));
+        Ok(Counts {
+            profile,
+            functions: functions.collect::<Result<_>>()?,
+        })
+    }
 }

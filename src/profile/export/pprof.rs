@@ -1,6 +1,8 @@
 //! pprof: a gzipped protocol buffer (`profile.proto`). Samples are the lines of paths: instructions by line,
 //! executions of a path at its first line, and a label that names the path.
 
+use super::{Format, Weigh};
+use crate::error::Result;
 use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::report::{Line, Report};
@@ -8,6 +10,19 @@ use flate2::{Compression, GzBuilder};
 use prost::Message;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
+
+/// See [`Format::ABOUT`].
+pub(super) struct Pprof;
+
+impl Format for Pprof {
+    const NAME: &'static str = "pprof";
+    const ABOUT: &'static str = "pprof: paths and instructions by line, the path as a label";
+    type Source<'a> = Report<'a>;
+
+    fn write(report: &Report, _: Weigh) -> Result<Vec<u8>> {
+        Ok(render(report))
+    }
+}
 
 #[derive(Message)]
 struct File {
@@ -91,7 +106,7 @@ struct Tables {
 }
 
 /// Every path.
-pub(super) fn render(report: &Report) -> Vec<u8> {
+fn render(report: &Report) -> Vec<u8> {
     let mut tables = Tables::default();
     assert_eq!(tables.string(""), 0);
     let paths = tables.value_type("paths", "count");

@@ -1,9 +1,24 @@
 //! speedscope's own file format: the paths as sampled stacks, weighed by counts and by instructions.
 
 use super::stacks::{Frame, frames};
+use super::{Format, Weigh};
+use crate::error::Result;
 use crate::profile::report::Report;
 use serde::Serialize;
 use std::collections::HashMap;
+
+/// See [`Format::ABOUT`].
+pub(super) struct Speedscope;
+
+impl Format for Speedscope {
+    const NAME: &'static str = "speedscope";
+    const ABOUT: &'static str = "speedscope: a path as a stack of its blocks";
+    type Source<'a> = Report<'a>;
+
+    fn write(report: &Report, _: Weigh) -> Result<Vec<u8>> {
+        Ok(render(report).into())
+    }
+}
 
 #[derive(Serialize)]
 struct File<'a> {
@@ -46,7 +61,7 @@ struct Sampled<'a> {
 }
 
 /// Every path, twice: by how often it ran, and by the instructions executed on it.
-pub(super) fn render(report: &Report) -> String {
+fn render(report: &Report) -> String {
     let mut numbers: HashMap<Frame, usize> = HashMap::new();
     let mut known: Vec<Frame> = Vec::new();
     let mut number = |frame: Frame| {

@@ -1,0 +1,11 @@
+//! The text form of LLVM's own profiles.
+
+use super::{Exporter, Writer};
+
+/// Which edges LLVM counts only LLVM knows: the exporter that is no [`super::Format`].
+pub(super) const EXPORTER: Exporter = Exporter {
+    name: "proftext",
+    about: "llvm-profdata merge, clang -fprofile-use: edge counts by LLVM's own instrumentation",
+    weighed: false,
+    writer: Writer::Rewriter,
+};
