@@ -1,5 +1,5 @@
 # The runner's rules. Variables above: P3_COPIES, P3_MODULES (rewritten), P3_INPUTS (untouched), P3_RUNTIME,
-# P3_CXX (1: link with the C++ compiler). All names are p3-rewrite's own; what comes from outside goes to
+# P3_CXX (1: link with the C++ compiler), P3_ALIGN (what addresses of data are aligned to; 0: as the linker does). All names are p3-rewrite's own; what comes from outside goes to
 # p3-run.sh in the environment, where the shell sees values and not text.
 
 first = $(firstword $(foreach c,$(1),$(shell command -v $(c) 2>/dev/null)))
@@ -78,6 +78,10 @@ obj/runtime/%.o: runtime/%.c $(wildcard runtime/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -fPIE -c $< -o $@
 
+obj/align.o: runtime/first/align.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O2 -fPIE -DP3_ALIGN=$(P3_ALIGN) -c $< -o $@
+
 obj/fixed_time.so: runtime/preload/fixed_time.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -fPIC -shared $< -o $@
@@ -89,15 +93,16 @@ obj/$(1)/$(2).o: $(1)/$(2)
 	$$(CC) $$(CFLAGS) -Wno-override-module -x ir -c $$< -o $$@
 endef
 
-# $(1): the same; $(2): its modules; $(3): objects of the runtime
+# $(1): the same; $(2): its modules; $(3): objects of the runtime; $(4): what is linked before them
 define p3_program
 $(foreach m,$(2),$(eval $(call p3_object,$(1),$(m))))
-bin/$(1): $(patsubst %,obj/$(1)/%.o,$(2)) $(3)
+bin/$(1): $(4) $(patsubst %,obj/$(1)/%.o,$(2)) $(3)
 	@mkdir -p $$(@D)
 	$$(P3_LINK) $$(CFLAGS) $$(LDFLAGS) $$^ $$(LDLIBS) -o $$@.part
 	@mv -f $$@.part $$@
 endef
 
 P3_OBJECTS := $(patsubst %,obj/runtime/%.o,$(P3_RUNTIME))
-$(foreach k,$(P3_COPIES),$(eval $(call p3_program,copy-$(k),$(P3_MODULES),$(P3_OBJECTS))))
-$(eval $(call p3_program,native,$(P3_INPUTS),))
+P3_FIRST := $(if $(filter-out 0 no,$(P3_ALIGN)),obj/align.o)
+$(foreach k,$(P3_COPIES),$(eval $(call p3_program,copy-$(k),$(P3_MODULES),$(P3_OBJECTS),$(P3_FIRST))))
+$(eval $(call p3_program,native,$(P3_INPUTS),,))

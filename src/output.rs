@@ -34,6 +34,7 @@ const RUNTIME: &[(&str, &str)] = &[
     ("p3_quiet.c", include_str!("../runtime-c/p3_quiet.c")),
     ("p3_register.c", include_str!("../runtime-c/p3_register.c")),
     ("p3_table.c", include_str!("../runtime-c/p3_table.c")),
+    ("first/align.c", include_str!("../runtime-c/first/align.c")),
     (
         "preload/fixed_time.c",
         include_str!("../runtime-c/preload/fixed_time.c"),
@@ -203,9 +204,14 @@ fn lock(folder: &Path) -> Result<File> {
 
 /// What make writes in the folder, in the terms of the list.
 fn results(copies: u32, linking: &Linking) -> Vec<String> {
-    let mut names: Vec<String> = ["profile.p3prof", "obj/.lock", "obj/fixed_time.so"]
-        .map(str::to_string)
-        .into();
+    let mut names: Vec<String> = [
+        "profile.p3prof",
+        "obj/.lock",
+        "obj/align.o",
+        "obj/fixed_time.so",
+    ]
+    .map(str::to_string)
+    .into();
     names.extend(runtime_objects().map(|o| format!("obj/runtime/{o}.o")));
     names.extend(["run/raw/", "run/stdin"].map(str::to_string));
     let mut program = |name: &str, modules: &[String]| {
@@ -279,11 +285,23 @@ fn runner(manifest: &Manifest, linking: &Linking) -> String {
     let runtime: Vec<&str> = runtime_objects().collect();
     format!(
         "# Written by p3-rewrite; `make help` lists the targets.\n\
-         P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\n\n{RUNNER}",
+         P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\nP3_ALIGN ?= {}\n\n{RUNNER}",
         copies.join(" "),
         linking.modules.join(" "),
         linking.inputs.join(" "),
         runtime.join(" "),
         u8::from(linking.cxx),
+        alignment(manifest),
     )
+}
+
+/// What parts of a program are aligned to, so that they begin at the same address in each copy however large its code is:
+/// more than that code by far, as 16 bytes an instruction are, unless a program is huge. No disk space or memory is used for what
+/// lies between.
+fn alignment(manifest: &Manifest) -> u64 {
+    const LEAST: u64 = 1 << 20;
+    const MOST: u64 = 1 << 26;
+    let blocks = manifest.functions.iter().flat_map(|f| &f.instructions);
+    let instructions: u64 = blocks.map(|n| u64::from(*n)).sum();
+    (instructions * 16).next_power_of_two().clamp(LEAST, MOST)
 }

@@ -1,7 +1,7 @@
 //! What a rewritten module adds beside code: counters, tables, their description and the
 //! constructor that registers them ([`crate::runtime::abi`]).
 
-use super::layout::{Layout, Place, page_size};
+use super::layout::{Layout, Place, is_linux, page_size};
 use super::shared::{append_ctor, constructor, record, runtime_function, struct_type};
 use super::sys;
 use super::{Counters, ModuleJob, Update};
@@ -10,7 +10,7 @@ use crate::runtime::abi;
 use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
-use inkwell::types::{BasicTypeEnum, IntType, StructType};
+use inkwell::types::{ArrayType, IntType, StructType};
 use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
 
 /// The globals of a rewritten module.
@@ -55,9 +55,8 @@ impl<'ctx> Data<'ctx> {
         if data.slots > 0 {
             let words = u32::try_from(data.counters_size() / 8).expect("counters fit");
             let ty = data.i64.array_type(words);
-            let global = internal(module, ty.into(), "__p3_counters");
+            let global = zeros(module, ty, "__p3_counters");
             global.set_alignment(data.page as u32);
-            global.set_initializer(&ty.const_zero());
             data.counters = Some(global);
         }
         data.caches = data.declare_caches(module);
@@ -72,9 +71,8 @@ impl<'ctx> Data<'ctx> {
             return None;
         }
         let ty = self.i64.array_type(tables * abi::CACHED);
-        let global = internal(module, ty.into(), "__p3_caches");
+        let global = zeros(module, ty, "__p3_caches");
         global.set_alignment(64);
-        global.set_initializer(&ty.const_zero());
         Some(global)
     }
 
@@ -97,13 +95,8 @@ impl<'ctx> Data<'ctx> {
         let hashed = hashed.filter_map(|((_, plan), place)| Some(table(plan, place.table?)));
         let tables: Vec<_> = hashed.collect();
         let ty = tables.first()?.get_type();
-        let global = internal(
-            module,
-            ty.array_type(tables.len() as u32).into(),
-            "__p3_tables",
-        );
+        let global = description(module, ty.const_array(&tables).into(), "__p3_tables");
         global.set_alignment(64);
-        global.set_initializer(&ty.const_array(&tables));
         Some((global, ty))
     }
 
@@ -254,11 +247,8 @@ impl<'ctx> Data<'ctx> {
                 records.extend(slot.map(|slot| describe(func, kind, 1, slot)));
             }
         }
-        let ty = struct_type(context, &abi::FUNCTION);
-        let list = ty.array_type(records.len() as u32).into();
-        let global = internal(module, list, "__p3_functions");
-        global.set_initializer(&ty.const_array(&records));
-        global
+        let list = struct_type(context, &abi::FUNCTION).const_array(&records);
+        description(module, list.into(), "__p3_functions")
     }
 
     fn describe_module(
@@ -291,16 +281,42 @@ impl<'ctx> Data<'ctx> {
             .counters
             .map(|g| ("counters", g.as_pointer_value().into()));
         let value = record(context, &abi::MODULE, values.into_iter().chain(counters));
-        let ty = value.get_type();
-        let global = internal(module, ty.into(), "__p3_module");
-        global.set_initializer(&value);
-        global
+        description(module, value.into(), "__p3_module")
     }
 }
 
+/// A global of zeros.
+fn zeros<'ctx>(module: &Module<'ctx>, ty: ArrayType<'ctx>, name: &str) -> GlobalValue<'ctx> {
+    internal(module, ty.const_zero().into(), name, ZEROS)
+}
+
+/// A global that describes something.
+fn description<'ctx>(
+    module: &Module<'ctx>,
+    value: BasicValueEnum<'ctx>,
+    name: &str,
+) -> GlobalValue<'ctx> {
+    internal(module, value, name, DESCRIPTIONS)
+}
+
+/// Copies differ in how much they have of ours. It has sections of its own, therefore, which linkers put behind all that the
+/// program has of the kind. This is the only name that LLVM takes for zeros which no file holds and that no linker
+/// merges into `.bss`.
+const ZEROS: &str = ".llvm.linkonce.b.p3";
+const DESCRIPTIONS: &str = ".p3_data";
+
 /// In the address space of the runtime's pointers, wherever the module's own globals are.
-fn internal<'ctx>(module: &Module<'ctx>, ty: BasicTypeEnum<'ctx>, name: &str) -> GlobalValue<'ctx> {
-    let global = module.add_global(ty, Some(AddressSpace::default()), name);
+fn internal<'ctx>(
+    module: &Module<'ctx>,
+    value: BasicValueEnum<'ctx>,
+    name: &str,
+    section: &str,
+) -> GlobalValue<'ctx> {
+    let global = module.add_global(value.get_type(), Some(AddressSpace::default()), name);
     global.set_linkage(Linkage::Internal);
+    global.set_initializer(&value);
+    if is_linux(module) {
+        global.set_section(Some(section));
+    }
     global
 }

@@ -67,20 +67,26 @@ const PAGES: [(&str, u32); 10] = [
     ("sparc", 13),
 ];
 
-/// The largest page that a kernel for the module's target has.
-pub(super) fn page_size(module: &Module) -> u64 {
-    let triple = module.get_triple();
-    match triple.as_str().to_bytes() {
-        // Compilers take such a module for the machine that they are on.
-        b"" => page_of(TargetMachine::get_default_triple().as_str().to_bytes()),
-        triple => page_of(triple),
-    }
+/// The module's target; compilers take a module without one for the machine that they are on.
+fn triple(module: &Module) -> String {
+    let own = module.get_triple();
+    let host = TargetMachine::get_default_triple();
+    let triple = if own.as_str().is_empty() { host } else { own };
+    triple.as_str().to_string_lossy().into_owned()
 }
 
-fn page_of(triple: &[u8]) -> u64 {
-    let target = PAGES
-        .iter()
-        .find(|(begin, _)| triple.starts_with(begin.as_bytes()));
+/// The largest page that a kernel for the module's target has.
+pub(super) fn page_size(module: &Module) -> u64 {
+    page_of(&triple(module))
+}
+
+/// Whether the module is for Linux: sections have the names of ELF.
+pub(super) fn is_linux(module: &Module) -> bool {
+    triple(module).contains("linux")
+}
+
+fn page_of(triple: &str) -> u64 {
+    let target = PAGES.iter().find(|(begin, _)| triple.starts_with(begin));
     1 << target.map_or(12, |(_, bits)| *bits)
 }
 
@@ -100,7 +106,7 @@ mod tests {
             "ppc64le",
             "hexagon",
         ];
-        let sizes = pages.map(|triple| page_of(triple.as_bytes()) >> 10);
+        let sizes = pages.map(|triple| page_of(triple) >> 10);
         assert_eq!(sizes, [4, 4, 4, 8, 64, 256]);
     }
 
@@ -110,7 +116,7 @@ mod tests {
         let context = Context::create();
         let module = context.create_module("m");
         let host = TargetMachine::get_default_triple();
-        assert_eq!(page_size(&module), page_of(host.as_str().to_bytes()));
+        assert_eq!(page_size(&module), page_of(host.as_str().to_str().unwrap()));
         module.set_triple(&TargetTriple::create("hexagon-unknown-linux-musl"));
         assert_eq!(page_size(&module), 1 << 18);
     }

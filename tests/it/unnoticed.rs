@@ -477,3 +477,91 @@ fn heaps_are_alike() {
         .arg("verify")
         .arg(out.join("profile.p3prof")));
 }
+
+/// Two modules whose path depends on where constants, variables of all kinds and blocks of memory are.
+const ADDRESSES: [(&str, &str); 2] = [
+    (
+        "a.c",
+        r#"
+        #include <stdint.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        extern char other_zeros[], other_values[];
+        extern const char other_constants[];
+        extern const char *const other_names[];
+        unsigned other(unsigned);
+        static volatile unsigned sink;
+        #define S(k) if (i >> k & 1) sink = sink * 3 + k; else sink = k;
+        __attribute__((noinline)) static int many(unsigned i) {
+            S(0) S(1) S(2) S(3) S(4) S(5) S(6) S(7) S(8) S(9) S(10)
+            return sink;
+        }
+        __attribute__((noinline)) static unsigned walk(const volatile void *p) {
+            unsigned h = 1;
+            for (uintptr_t n = (uintptr_t)p; n != 0; n >>= 3)
+                h = n & 1 ? h * 5 + 1 : n & 2 ? h ^ 21 : n & 4 ? h + 7 : h * 3;
+            return h;
+        }
+        static volatile char zeros[100], values[3] = "v";
+        static const volatile char constants[50] = "constant";
+        static const char *const names[] = {"one", "two"};
+        static _Thread_local volatile char mine[20] = "t", mine_zeros[20];
+        int main(void) {
+            unsigned sum = 0;
+            for (unsigned i = 0; i < 3000; i++)
+                sum += many(i * 2654435761u) + other(i * 2654435761u);
+            const volatile void *all[] = {zeros, values, constants, names, mine, mine_zeros, other_zeros, other_values,
+                                          other_constants, other_names, "a string", stdout, malloc(100)};
+            for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+                printf("%u %x\n", i, walk(all[i]));
+            printf("%u\n", sum);
+        }"#,
+    ),
+    (
+        "b.c",
+        r#"
+        char other_zeros[1000], other_values[70] = "w";
+        const char other_constants[] = "others";
+        const char *const other_names[] = {"three", "four"};
+        static volatile unsigned sink;
+        #define S(k) if (i >> k & 1) sink = sink * 3 + k; else sink = k;
+        unsigned other(unsigned i) {
+            S(0) S(1) S(2) S(3) S(4) S(5) S(6) S(7) S(8) S(9) S(10) S(11) S(12)
+            return sink;
+        }"#,
+    ),
+];
+
+/// Data has the same addresses in every copy, by whatever linker; without what aligns it, it has not.
+#[test]
+fn globals_are_alike() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let input = dir.join("input");
+    let modules = ADDRESSES.map(|(name, text)| module(name, text, &["-O1", "-fno-inline"], &input));
+    for (scheme, linker) in [("pbl", "bfd"), ("p3", "lld")] {
+        let out = dir.join(format!("{scheme}-{linker}"));
+        rewrite(&modules, &["-k", "3", "--scheme", scheme], &out);
+        let ld = format!("LDFLAGS=-fuse-ld={linker} -Wl,--gc-sections");
+        let make = |options: &[&str]| {
+            let mut make = Command::new("make");
+            make.arg("-C").arg(&out).args(["-s", "run", &ld]);
+            make.arg(format!("P3_PROF={PROF}")).args(options);
+            make.output().unwrap()
+        };
+        let made = make(&[]);
+        assert!(
+            made.status.success(),
+            "{scheme}, {linker}: {}",
+            stderr(&made)
+        );
+        run(Command::new(PROF)
+            .arg("verify")
+            .arg(out.join("profile.p3prof")));
+        let packed = make(&["-B", "P3_ALIGN=0"]);
+        assert!(
+            stderr(&packed).contains("differ in their stdout"),
+            "{scheme}, {linker}"
+        );
+    }
+}

@@ -1,0 +1,13 @@
+/* Where copies begin to have the same addresses, after what differs between them in size: constants, constants with
+ * addresses, and zeros begin at multiples of P3_ALIGN, and what lies between is the same in each.
+ *
+ * Linked before everything else, into programs alone. Linkers align a section as the part of it that wants most. */
+#define KEPT __attribute__((aligned(P3_ALIGN), used, retain, visibility("hidden")))
+
+extern const char p3_constants;
+extern const char *const p3_addresses;
+extern char p3_zeros;
+
+const char p3_constants KEPT __attribute__((section(".rodata"))) = 1;
+const char *const p3_addresses KEPT __attribute__((section(".data.rel.ro"))) = &p3_constants;
+char p3_zeros KEPT;
