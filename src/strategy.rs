@@ -26,6 +26,8 @@ pub enum VersionsOf {
     Nothing,
     /// Those of innermost loops: their iterations are apart ([`crate::versions::apart`]).
     Loops,
+    /// Those of all blocks, between which control switches at arbitrary edges ([`crate::plan::double`]).
+    Everything,
 }
 
 /// How a program is profiled.
@@ -52,7 +54,7 @@ impl Strategy {
                 Measure::Paths => paths.counted = None,
                 Measure::Edges => paths.count_edges(f.cfg),
             }
-            if self.versions == VersionsOf::Nothing {
+            if self.versions != VersionsOf::Loops {
                 paths.apart.clear();
             }
         }
@@ -132,6 +134,16 @@ schemes! {
 
     /// Edge profiling with the fewest counters (Knuth & Stevenson), whole functions spread over the copies
     Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
+
+    /// As sbl, with two versions of every block: how blocks are copied, tested by itself
+    VersionsTest "versions-test" Strategy { most_copies: 1, versions: VersionsOf::Everything, ..PATHS }
+}
+
+impl Scheme {
+    /// Whether people are not told of it.
+    pub fn is_for_tests(self) -> bool {
+        self.strategy().versions == VersionsOf::Everything
+    }
 }
 
 /// What most have in common.

@@ -33,7 +33,8 @@ impl ValueEnum for Scheme {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()).help(self.about()))
+        let value = PossibleValue::new(self.name()).help(self.about());
+        Some(value.hide(self.is_for_tests()))
     }
 }
 

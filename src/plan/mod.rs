@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 pub mod build;
 pub mod check;
+pub mod double;
 #[cfg(test)]
 pub(crate) mod interp;
 pub mod place;

@@ -13,7 +13,8 @@ use crate::names::shown;
 use crate::partition::Assignment;
 use crate::paths::{FunctionPaths, all_paths, function_inputs};
 use crate::plan::build::copy_plan;
-use crate::plan::{CopyPlan, check};
+use crate::plan::double::doubled;
+use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
 
@@ -96,6 +97,16 @@ impl Analysis {
     pub(super) fn prove(&self, plan: &CopyPlan) {
         let functions = function_inputs(&self.program);
         check::copy(&functions, &self.paths, &self.assignment.shares, plan);
+    }
+
+    /// `plan` with two versions of every block ([`doubled`]).
+    pub(super) fn doubled(&self, plan: CopyPlan) -> CopyPlan {
+        let cfg = |f: &FunctionPlan| &self.program.body(f.func).cfg;
+        let functions = plan.functions.into_iter();
+        CopyPlan {
+            functions: functions.map(|f| doubled(cfg(&f), f)).collect(),
+            ..plan
+        }
     }
 
     /// The functions that are not skipped.

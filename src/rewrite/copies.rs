@@ -9,6 +9,7 @@ use crate::index::{CopyId, FuncId, ModuleId};
 use crate::load::Input;
 use crate::output::{Folder, module_name};
 use crate::plan::CopyPlan;
+use crate::strategy::VersionsOf;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -99,6 +100,10 @@ impl<'a> Copies<'a> {
         if self.options.check {
             self.analysis.prove(&plan);
         }
+        let plan = match self.options.scheme.strategy().versions {
+            VersionsOf::Everything => self.analysis.doubled(plan),
+            VersionsOf::Nothing | VersionsOf::Loops => plan,
+        };
         if self.options.stats || self.options.dump.contains(&View::Plan) {
             let mut kept = self.kept.lock().expect("nothing panics while it is held");
             kept.insert(copy, plan.clone());

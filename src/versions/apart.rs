@@ -19,10 +19,10 @@
 //! In the second version the register starts as a constant, ids are those of this one start, and a loop with a
 //! single path needs no register at all.
 
-use super::Versions;
+use super::{Versions, can_be_copied};
 use crate::dag::{LoopForest, Order, loop_forest};
 use crate::index::{BlockId, CfgEdge};
-use crate::ir::{Block, Cfg, Terminator};
+use crate::ir::{Block, Cfg};
 
 /// A loop with more instructions than this stays as it is: what a path costs is little beside what it does.
 const MAX_LOOP: u32 = 256;
@@ -40,11 +40,11 @@ struct Loops<'a> {
 }
 
 /// The headers, ascending, of the loops that are worth a second version: innermost and reducible ones, the smallest
-/// first as long as the function does not grow too much. None in functions that cannot be copied in part
-/// (`indirectbr`, `callbr`, funclets, calls that return twice or must stay single). `cuts`, sorted, end paths too. Near-linear.
+/// first as long as the function does not grow too much. None in functions whose
+/// blocks cannot be copied ([`can_be_copied`]). `cuts`, sorted, end paths too. Near-linear.
 pub fn choose(cfg: &Cfg, cuts: &[CfgEdge]) -> Vec<BlockId> {
     let order = Order::new(cfg);
-    if order.rpo.iter().any(|&b| is_fixed(cfg.block(b))) {
+    if !can_be_copied(cfg, &order) {
         return Vec::new();
     }
     let forest = loop_forest(cfg, &order);
@@ -66,12 +66,6 @@ pub fn choose(cfg: &Cfg, cuts: &[CfgEdge]) -> Vec<BlockId> {
     let mut headers: Vec<BlockId> = headers.into_iter().map(|(_, b)| b).collect();
     headers.sort_unstable();
     headers
-}
-
-/// Whether control flow at the block cannot be copied or redirected.
-fn is_fixed(block: &Block) -> bool {
-    use Terminator::*;
-    block.single || block.returns_twice || matches!(block.terminator, IndirectBr | CallBr | Funclet)
 }
 
 /// The code that a copy of the block takes.

@@ -14,7 +14,7 @@ mod tests;
 
 use crate::dag::{Dag, EdgeKind, Order};
 use crate::index::{BlockId, CfgEdge, EdgeId, VertexId};
-use crate::ir::Cfg;
+use crate::ir::{Block, Cfg, Terminator};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
@@ -42,6 +42,17 @@ pub struct Versions {
     /// Those that can be reached, as their origins are ordered: only edges that end paths go against it. (A depth-first
     /// search of the versions may enter loops elsewhere than at the versions of their headers.)
     pub order: Order,
+}
+
+/// Whether blocks of a function may be copied, and edges led to the copies: not with `indirectbr`, `callbr`, funclets,
+/// calls that return twice or must stay single. What cannot be reached does not matter. O(V).
+pub fn can_be_copied(cfg: &Cfg, order: &Order) -> bool {
+    !order.rpo.iter().any(|&b| is_fixed(cfg.block(b)))
+}
+
+fn is_fixed(block: &Block) -> bool {
+    use Terminator::*;
+    block.single || block.returns_twice || matches!(block.terminator, IndirectBr | CallBr | Funclet)
 }
 
 impl Versions {
