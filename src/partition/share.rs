@@ -28,6 +28,18 @@ pub enum Share {
 }
 
 impl Share {
+    /// What `copy` profiles of it: the paths inside a set of edges, `Some(None)`: all; `None`: nothing.
+    pub fn part(&self, copy: CopyId) -> Option<Option<&FixedBitSet>> {
+        match self {
+            Share::Whole(c) if *c == copy => Some(None),
+            Share::Split(sets) => {
+                let (_, set) = sets.iter().find(|(c, _)| *c == copy)?;
+                Some(Some(set))
+            }
+            _ => None,
+        }
+    }
+
     /// The lowest copy that profiles some of it.
     pub fn first(&self) -> Option<CopyId> {
         match self {

@@ -1,7 +1,7 @@
 //! Shares → plans: numbering, placement and table of every function of a copy.
 
 use super::check;
-use super::place::{Ends, Increments, Placement};
+use super::place::{Ground, Placement, place};
 use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
 use crate::index::{CopyId, EdgeId, FuncId, PathId};
@@ -9,7 +9,6 @@ use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, pspp};
 use crate::partition::{Local, Share};
 use crate::paths::{FunctionInput, FunctionPaths};
-use crate::spantree::SpanningTree;
 use crate::versions::Versions;
 use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
@@ -63,19 +62,6 @@ impl FunctionCode<'_> {
             _ => self.placement.hits(edges),
         }
     }
-}
-
-/// The control flow that ids are about.
-#[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
-    /// The function's own, or that of its versions.
-    pub cfg: &'a Cfg,
-    /// Its DAG.
-    pub dag: &'a Dag,
-    /// The edges of the paths of interest, if not all are.
-    pub interesting: Option<&'a FixedBitSet>,
-    /// The versions, if there are any.
-    pub versions: Option<&'a Versions>,
 }
 
 impl Ids<'_> {
@@ -163,94 +149,12 @@ pub fn function_code<'a>(
         _ => Cow::Borrowed(&paths.weights),
     };
     let ground = ids.ground(cfg, paths, edges);
-    let (dag, subset) = (ground.dag, ground.interesting);
-    let ends = Ends {
-        counted: counted_ends(dag, subset),
-        may_leave: may_leave(ground.cfg, dag),
-    };
     FunctionCode {
-        placement: cheapest(dag, &weights, &ends, ids.numbering(), subset.is_some()),
-        table: table(dag, ids.numbering()),
+        placement: place(&ground, &weights, ids.numbering()),
+        table: table(ground.dag, ids.numbering()),
         ids,
         paths,
     }
-}
-
-/// The placement that costs the fewest expected hits: increments on the chords of the tree that is heaviest
-/// where increments cost something, of the heaviest one, or (for PSPP's labels) where the labels are. O(E log E).
-fn cheapest(
-    dag: &Dag,
-    weights: &[f64],
-    ends: &Ends,
-    numbering: &Numbering,
-    as_they_are: bool,
-) -> Placement {
-    let labels = &numbering.labels;
-    let place = |inc| {
-        let increments = Increments {
-            dag,
-            inc,
-            ends: ends.clone(),
-            numbering,
-        };
-        increments.place()
-    };
-    let trees = [
-        SpanningTree::with_free_chords(dag, weights, &ends.free(dag)),
-        SpanningTree::maximum(dag, weights),
-    ];
-    let chords = trees.iter().map(|tree| tree.increments(dag, labels));
-    let plain = as_they_are.then(|| labels.iter().map(|&l| l as i64).collect());
-    let placements = chords.chain(plain).map(place);
-    let cost = |p: &Placement| p.cost(weights);
-    let cheapest = placements.min_by(|a, b| cost(a).total_cmp(&cost(b)));
-    cheapest.expect("there are at least two")
-}
-
-/// The code that counts the edges in `counted`: the `i`-th of them in counter `i`. O(E log E).
-fn edge_code(dag: &Dag, counted: &FixedBitSet) -> (Table, Vec<SiteCode>) {
-    let site = |e: EdgeId| match dag.edge(e).kind {
-        EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Site::Edge(c),
-        EdgeKind::Leave => Site::Exit(dag.block(dag.edge(e).src).expect("a block")),
-        EdgeKind::Enter | EdgeKind::LoopStart => unreachable!("{e} is not counted"),
-    };
-    let code = |(i, e)| SiteCode {
-        site: site(EdgeId::new(e)),
-        ops: vec![Op::CountConst(i as u64)],
-    };
-    let mut probes: Vec<SiteCode> = counted.ones().enumerate().map(code).collect();
-    probes.sort_by_key(|code| code.site);
-    let slots = probes.len() as u64;
-    (Table::Array { slots }, probes)
-}
-
-/// The last edges of the paths to count: an end that no interesting path has needs no count. O(V + E).
-fn counted_ends(dag: &Dag, subset: Option<&FixedBitSet>) -> FixedBitSet {
-    let wanted = |e: &EdgeId| subset.is_none_or(|set| set.contains(e.index()));
-    let mut reached = FixedBitSet::with_capacity(dag.vertices());
-    reached.insert(dag.entry().index());
-    for v in dag.order() {
-        if reached.contains(v.index()) {
-            let on = dag.outs(v).filter(wanted);
-            reached.extend(on.map(|e| dag.edge(e).dst.index()));
-        }
-    }
-    let mut counted = FixedBitSet::with_capacity(dag.edges().len());
-    let ends = dag.ins(dag.exit()).iter().filter(|e| wanted(e));
-    let ends = ends.filter(|e| reached.contains(dag.edge(**e).src.index()));
-    counted.extend(ends.map(|e| e.index()));
-    counted
-}
-
-fn may_leave(cfg: &Cfg, dag: &Dag) -> FixedBitSet {
-    let mut set = FixedBitSet::with_capacity(dag.vertices());
-    let leaves = |b| cfg.block(b).may_leave;
-    set.extend(
-        dag.order()
-            .filter(|&v| dag.block(v).is_some_and(leaves))
-            .map(|v| v.index()),
-    );
-    set
 }
 
 /// The largest sum of labels along any path: others than those of interest are counted too, under ids
@@ -281,30 +185,22 @@ pub fn copy_plan(
     copy: CopyId,
 ) -> CopyPlan {
     let plans = shares.par_iter().enumerate().filter_map(|(i, share)| {
-        let edges = match share {
-            Share::Whole(c) if *c == copy => None,
-            Share::Split(sets) => Some(&sets.iter().find(|(c, _)| *c == copy)?.1),
-            _ => return None,
-        };
-        let paths = paths[i]
-            .as_ref()
-            .expect("only skipped functions have no paths");
-        let (table, probes, versions) = match &paths.counted {
-            Some(counted) => {
-                let (table, probes) = edge_code(&paths.dag, counted);
-                (table, probes, None)
-            }
-            None => {
-                let code = function_code(functions[i].cfg, paths, edges);
-                let probes = code.placement.sites(code.dag());
-                (code.table, probes, code.into_versions())
-            }
+        let part = share.part(copy)?;
+        let (cfg, paths) = (functions[i].cfg, paths[i].as_ref());
+        let paths = paths.expect("only skipped functions have no paths");
+        let Counting {
+            versions,
+            table,
+            probes,
+        } = match &paths.counted {
+            Some(counted) => count_edges(&paths.dag, counted),
+            None => count_paths(cfg, paths, part),
         };
         Some(FunctionPlan {
             func: FuncId::new(i),
             versions,
             table,
-            entries: share.first() == Some(copy) && paths.may_be_left(functions[i].cfg),
+            entries: share.first() == Some(copy) && paths.may_be_left(cfg),
             probes,
         })
     });
@@ -316,4 +212,42 @@ pub fn copy_plan(
         check::copy(functions, paths, shares, &plan);
     }
     plan
+}
+
+/// How a copy counts in one function.
+struct Counting {
+    versions: Option<Arc<Versions>>,
+    table: Table,
+    probes: Vec<SiteCode>,
+}
+
+/// Counts the paths inside `part` (`None`: all).
+fn count_paths(cfg: &Cfg, paths: &FunctionPaths, part: Option<&FixedBitSet>) -> Counting {
+    let code = function_code(cfg, paths, part);
+    Counting {
+        table: code.table,
+        probes: code.placement.sites(code.dag()),
+        versions: code.into_versions(),
+    }
+}
+
+/// Counts the edges in `counted`: the `i`-th of them in counter `i`. O(E log E).
+fn count_edges(dag: &Dag, counted: &FixedBitSet) -> Counting {
+    let site = |e: EdgeId| match dag.edge(e).kind {
+        EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Site::Edge(c),
+        EdgeKind::Leave => Site::Exit(dag.block(dag.edge(e).src).expect("a block")),
+        EdgeKind::Enter | EdgeKind::LoopStart => unreachable!("{e} is not counted"),
+    };
+    let code = |(i, e)| SiteCode {
+        site: site(EdgeId::new(e)),
+        ops: vec![Op::CountConst(i as u64)],
+    };
+    let mut probes: Vec<SiteCode> = counted.ones().enumerate().map(code).collect();
+    probes.sort_by_key(|code| code.site);
+    let slots = probes.len() as u64;
+    Counting {
+        versions: None,
+        table: Table::Array { slots },
+        probes,
+    }
 }

@@ -44,10 +44,11 @@
 //!
 //! O(V + E), once more what numbering costs.
 
-use super::build::{Ground, Ids, ids};
+use super::build::{Ids, ids};
+use super::place::Ground;
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, CopyId, EdgeId, VertexId};
+use crate::index::{BlockId, EdgeId, VertexId};
 use crate::ir::Cfg;
 use crate::partition::Share;
 use crate::paths::{FunctionInput, FunctionPaths};
@@ -97,19 +98,11 @@ pub fn copy(
     for f in &plan.functions {
         let i = f.func.index();
         let paths = paths[i].as_ref().expect("what is planned has paths");
-        let part = part(&shares[i], plan.copy);
+        let part = shares[i].part(plan.copy).expect("it has a part in it");
         if let Err(mistake) = function(functions[i].cfg, paths, part, f) {
             let text = f.text("the function");
             panic!("{mistake} (copy {}, function {i})\n{text}", plan.copy);
         }
-    }
-}
-
-/// The edges of a copy's part in a share; `None` where that is the whole function.
-fn part(share: &Share, copy: CopyId) -> Option<&FixedBitSet> {
-    match share {
-        Share::Split(sets) => sets.iter().find(|(c, _)| *c == copy).map(|(_, set)| set),
-        _ => None,
     }
 }
 

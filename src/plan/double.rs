@@ -51,7 +51,10 @@ fn in_all_versions(plan: &FunctionPlan, versions: &Versions) -> Vec<SiteCode> {
         for e in (0..succs).map(|succ| CfgEdge { block, succ }) {
             put(Site::Edge(e), Site::Edge(versions.origin_of(e)));
         }
-        put(Site::Exit(block), Site::Exit(versions.origin[block.index()]));
+        put(
+            Site::Exit(block),
+            Site::Exit(versions.origin[block.index()]),
+        );
     }
     probes.sort_by_key(|code| code.site);
     probes
@@ -74,7 +77,9 @@ mod tests {
         let mut paths = all_paths(&functions);
         paths.iter_mut().flatten().for_each(|p| p.apart.clear());
         let shares = [Share::Whole(CopyId(0))];
-        copy_plan(&functions, &paths, &shares, CopyId(0)).functions.remove(0)
+        copy_plan(&functions, &paths, &shares, CopyId(0))
+            .functions
+            .remove(0)
     }
 
     #[test]
@@ -107,7 +112,10 @@ mod tests {
     #[test]
     fn most_blocks_get_a_second_version() {
         let n = 200;
-        let succs: Vec<Vec<u32>> = (0..n).map(|b| vec![b + 1, (b + 7).min(n)]).chain([vec![]]).collect();
+        let succs: Vec<Vec<u32>> = (0..n)
+            .map(|b| vec![b + 1, (b + 7).min(n)])
+            .chain([vec![]])
+            .collect();
         let graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let versions = doubled(&graph, plan(&graph)).versions.unwrap();
         assert!(versions.cfg.len() > 350, "{}", versions.cfg.len());

@@ -19,14 +19,8 @@ pub fn decode(
     counts: &BTreeMap<u64, u64>,
 ) -> Result<BTreeMap<PathId, u64>, String> {
     let foreign = || format!("copy {copy} counted it, but has no part in it");
-    let set = match share {
-        Share::Whole(c) if *c == copy => None,
-        Share::Split(sets) => {
-            let (_, set) = sets.iter().find(|(c, _)| *c == copy).ok_or_else(foreign)?;
-            Some(set).filter(|s| !s.is_full())
-        }
-        _ => return Err(foreign()),
-    };
+    let set = share.part(copy).ok_or_else(foreign)?;
+    let set = set.filter(|s| !s.is_full());
     let none = |id| format!("copy {copy} counted id {id}, which nothing has");
     if let Some(counted) = &structure.paths.counted {
         let edges: Vec<u64> = counted.ones().map(|e| e as u64).collect();

@@ -1,7 +1,7 @@
 //! Sound plans are accepted; plans that an interpreter finds wrong on some walk are refused.
 
 use super::*;
-use crate::index::{CfgEdge, FuncId, PathId};
+use crate::index::{CfgEdge, CopyId, FuncId, PathId};
 use crate::numbering::{ball_larus, enumerate};
 use crate::paths::all_paths;
 use crate::plan::SiteCode;

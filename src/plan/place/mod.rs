@@ -1,0 +1,134 @@
+//! Labels on DAG edges → the fewest statements that have their effect (Ball & Larus 1996, §3.3–3.5; `docs/ALGORITHMS.md` §3).
+//!
+//! Which edges get increments is up to a spanning tree: [`Ends::free`] says where they cost nothing.
+//! Along every path the increments sum to its id and the last edge counts it. From that:
+//! - counts move up over blocks with one way out, into the edges where the last increments are;
+//! - what is known of `r` as a constant is not computed: `r` is set where constants meet, and a
+//!   count whose id is known does not read it;
+//! - nothing is left on edges from which no count is reached any more.
+
+mod ends;
+mod statements;
+
+pub use ends::Ends;
+pub use statements::Increments;
+
+use super::{Op, Site, SiteCode};
+use crate::dag::{Dag, EdgeKind};
+use crate::index::EdgeId;
+use crate::ir::Cfg;
+use crate::numbering::Numbering;
+use crate::spantree::SpanningTree;
+use crate::versions::Versions;
+use fixedbitset::FixedBitSet;
+use std::collections::BTreeMap;
+
+/// The control flow that ids are about.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    /// The function's own, or that of its versions.
+    pub cfg: &'a Cfg,
+    /// Its DAG.
+    pub dag: &'a Dag,
+    /// The edges of the paths of interest, if not all are.
+    pub interesting: Option<&'a FixedBitSet>,
+    /// The versions, if there are any.
+    pub versions: Option<&'a Versions>,
+}
+
+/// Places the code for the paths of interest where it costs the fewest expected executions. O(E log E).
+pub fn place(ground: &Ground, weights: &[f64], numbering: &Numbering) -> Placement {
+    let ends = Ends::new(ground);
+    let candidates = increments(ground, weights, &ends, numbering);
+    let placements = candidates.into_iter().map(|inc| {
+        let increments = Increments {
+            dag: ground.dag,
+            inc,
+            ends: ends.clone(),
+            numbering,
+        };
+        increments.place()
+    });
+    let cost = |p: &Placement| p.cost(weights);
+    let cheapest = placements.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    cheapest.expect("there are at least two")
+}
+
+/// What edges may add so that paths sum to their ids: on the chords of the tree that is heaviest where increments cost
+/// something, of the heaviest one, or (for labels of a subset, many of which are 0) the labels. O(E log E).
+fn increments(
+    ground: &Ground,
+    weights: &[f64],
+    ends: &Ends,
+    numbering: &Numbering,
+) -> Vec<Vec<i64>> {
+    let (dag, labels) = (ground.dag, &numbering.labels);
+    let trees = [
+        SpanningTree::with_free_chords(dag, weights, &ends.free(dag)),
+        SpanningTree::maximum(dag, weights),
+    ];
+    let mut candidates: Vec<Vec<i64>> = trees.iter().map(|t| t.increments(dag, labels)).collect();
+    if ground.interesting.is_some() {
+        candidates.push(labels.iter().map(|&l| l as i64).collect());
+    }
+    candidates
+}
+
+/// The statement on each DAG edge, if any: at most one is needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// By [`EdgeId`].
+    pub code: Vec<Option<Op>>,
+}
+
+impl Placement {
+    /// The statements that run along the path `edges`.
+    pub fn hits(&self, edges: &[EdgeId]) -> u64 {
+        edges
+            .iter()
+            .filter(|e| self.code[e.index()].is_some())
+            .count() as u64
+    }
+
+    /// Expected executions of all statements under `weights`.
+    pub fn cost(&self, weights: &[f64]) -> f64 {
+        self.code
+            .iter()
+            .zip(weights)
+            .filter(|(op, _)| op.is_some())
+            .map(|(_, w)| w)
+            .sum()
+    }
+
+    /// The number of statements.
+    pub fn probes(&self) -> usize {
+        self.code.iter().flatten().count()
+    }
+
+    /// The code by site. The phony pair of a back edge becomes one piece of code: what ends the
+    /// old path, then what starts the new one.
+    pub fn sites(&self, dag: &Dag) -> Vec<SiteCode> {
+        let mut sites: BTreeMap<Site, Vec<Op>> = BTreeMap::new();
+        for e in dag.edge_ids() {
+            let code = |e: EdgeId| self.code[e.index()];
+            let (site, then) = match dag.edge(e).kind {
+                EdgeKind::Enter => (Site::Entry, None),
+                EdgeKind::LoopStart => continue,
+                EdgeKind::Real(c) => (Site::Edge(c), None),
+                EdgeKind::Leave => (Site::Exit(dag.block(dag.edge(e).src).expect("block")), None),
+                EdgeKind::BackEdge(c) => {
+                    let start = dag.loop_start(dag.back_target(e)).expect("phony edge");
+                    (Site::Edge(c), code(start))
+                }
+            };
+            let ops: Vec<Op> = code(e).into_iter().chain(then).collect();
+            if !ops.is_empty() {
+                sites.insert(site, ops);
+            }
+        }
+        sites
+            .into_iter()
+            .map(|(site, ops)| SiteCode { site, ops })
+            .collect()
+    }
+}

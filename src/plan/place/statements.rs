@@ -1,0 +1,122 @@
+//! Increments on edges → one statement on each edge at most.
+
+use super::{Ends, Placement};
+use crate::dag::Dag;
+use crate::index::{EdgeId, VertexId};
+use crate::numbering::Numbering;
+use crate::plan::Op;
+use fixedbitset::FixedBitSet;
+
+/// What is to be computed along the edges of a DAG.
+pub struct Increments<'a> {
+    /// The DAG.
+    pub dag: &'a Dag,
+    /// What each edge adds to the path register, which is 0 at ENTRY; by [`EdgeId`].
+    pub inc: Vec<i64>,
+    /// Where paths are counted.
+    pub ends: Ends,
+    /// The ids of the paths.
+    pub numbering: &'a Numbering,
+}
+
+/// What is known of `r` at a vertex, in every path that gets there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    Const(i64),
+    Varies,
+}
+
+impl Increments<'_> {
+    /// Places the statements. O(V + E).
+    pub fn place(mut self) -> Placement {
+        let known = self.known();
+        self.lift_counts(&known);
+        let needed = self.needed();
+        let code = self
+            .dag
+            .edge_ids()
+            .map(|e| self.statement(e, &known, &needed))
+            .collect();
+        Placement { code }
+    }
+
+    fn known(&self) -> Vec<Known> {
+        let mut known = vec![Known::Const(0); self.dag.vertices()];
+        for v in self.dag.order().skip(1) {
+            let mut values = self.dag.ins(v).iter().map(|&e| self.after(e, &known));
+            let first = values.next().expect("every vertex is reachable");
+            known[v.index()] = if values.all(|k| k == first) {
+                first
+            } else {
+                Known::Varies
+            };
+        }
+        known
+    }
+
+    /// What is known of `r` behind edge `e`.
+    fn after(&self, e: EdgeId, known: &[Known]) -> Known {
+        match known[self.dag.edge(e).src.index()] {
+            Known::Const(c) => Known::Const(c.wrapping_add(self.inc[e.index()])),
+            Known::Varies => Known::Varies,
+        }
+    }
+
+    fn lift_counts(&mut self, known: &[Known]) {
+        for v in self.dag.order().rev().skip(1) {
+            let Some(only) = self.ends.liftable(self.dag, v) else {
+                continue;
+            };
+            if self.pays(v, known) {
+                let inc = std::mem::take(&mut self.inc[only.index()]);
+                self.ends.lift(self.dag, v, only);
+                for &e in self.dag.ins(v) {
+                    self.inc[e.index()] = self.inc[e.index()].wrapping_add(inc);
+                }
+            }
+        }
+    }
+
+    /// Whether an edge into `v` has a statement that the count would swallow; a single edge in
+    /// costs nothing and may lead on.
+    fn pays(&self, v: VertexId, known: &[Known]) -> bool {
+        let ins = self.dag.ins(v);
+        let constant = |e: EdgeId| matches!(known[self.dag.edge(e).src.index()], Known::Const(_));
+        let varies = known[v.index()] == Known::Varies;
+        ins.len() == 1 || varies && ins.iter().any(|&e| self.inc[e.index()] != 0 || constant(e))
+    }
+
+    /// The vertices from which a count that is still to come can be reached.
+    fn needed(&self) -> FixedBitSet {
+        let mut needed = FixedBitSet::with_capacity(self.dag.vertices());
+        for v in self.dag.order().rev().skip(1) {
+            let mut outs = self.dag.outs(v);
+            let dst = |e: EdgeId| self.dag.edge(e).dst.index();
+            if outs.any(|e| self.ends.counted.contains(e.index()) || needed.contains(dst(e))) {
+                needed.insert(v.index());
+            }
+        }
+        needed
+    }
+
+    fn statement(&self, e: EdgeId, known: &[Known], needed: &FixedBitSet) -> Option<Op> {
+        let inc = self.inc[e.index()];
+        let after = self.after(e, known);
+        if self.ends.counted.contains(e.index()) {
+            return Some(match after {
+                Known::Const(id) => Op::CountConst(id as u64),
+                Known::Varies if self.numbering.counts_in_window(self.dag, e) => {
+                    Op::CountInWindow(inc)
+                }
+                Known::Varies => Op::Count(inc),
+            });
+        }
+        let dst = self.dag.edge(e).dst.index();
+        match (after, known[dst]) {
+            _ if !needed.contains(dst) => None,
+            (Known::Const(c), Known::Varies) => Some(Op::Set(c)),
+            (Known::Varies, Known::Varies) if inc != 0 => Some(Op::Add(inc)),
+            _ => None,
+        }
+    }
+}
