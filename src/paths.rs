@@ -37,6 +37,15 @@ pub fn function_inputs(program: &Program) -> Vec<FunctionInput<'_>> {
     program.functions.iter().map(input).collect()
 }
 
+/// What copies count of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Its paths.
+    Paths,
+    /// These edges of its DAG.
+    Edges(FixedBitSet),
+}
+
 /// The path structure of one function, the same in every copy and scheme.
 #[derive(Clone, Debug)]
 pub struct FunctionPaths {
@@ -48,8 +57,8 @@ pub struct FunctionPaths {
     pub numbering: Numbering,
     /// Expected executions of the DAG's edges.
     pub weights: Weights,
-    /// The edges that are counted instead of paths, where a profile holds counts of edges.
-    pub counted: Option<FixedBitSet>,
+    /// What copies count of it.
+    pub counted: Counted,
     /// Whether `weights` are counts of executions, all zero (or nearly) where it never ran.
     pub measured: bool,
     /// The headers of the loops whose iterations are apart in a copy that profiles all paths ([`crate::partition::Local`]), ascending.
@@ -73,7 +82,7 @@ impl FunctionPaths {
     pub fn count_edges(&mut self, cfg: &Cfg) {
         let dag = &self.dag;
         let again = self.blocks(cfg).any(|b| b.returns_twice);
-        self.counted = Some(if again {
+        self.counted = Counted::Edges(if again {
             all_edges(dag)
         } else {
             counted_edges(dag, &self.weights, self.may_be_left(cfg))
@@ -102,7 +111,7 @@ impl FunctionPaths {
             cuts,
             numbering,
             weights,
-            counted: None,
+            counted: Counted::Paths,
             measured: false,
             apart: Vec::new(),
         })

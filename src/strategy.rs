@@ -6,7 +6,7 @@
 use crate::partition::{
     Assignment, Cost, Costs, Distribute, Units, evenly, split_where_called_once, whole,
 };
-use crate::paths::{FunctionInput, FunctionPaths};
+use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -51,7 +51,7 @@ impl Strategy {
         for (f, paths) in functions.iter().zip(paths) {
             let Some(paths) = paths else { continue };
             match self.measure {
-                Measure::Paths => paths.counted = None,
+                Measure::Paths => paths.counted = Counted::Paths,
                 Measure::Edges => paths.count_edges(f.cfg),
             }
             if self.versions != VersionsOf::Loops {

@@ -5,7 +5,7 @@ use super::{FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VE
 use crate::index::{BlockId, FuncId};
 use crate::ir::{Block, Callee, Cfg, Program, SkipReason, Span};
 use crate::partition::{Assignment, Share};
-use crate::paths::FunctionPaths;
+use crate::paths::{Counted, FunctionPaths};
 use crate::strategy::Scheme;
 
 /// Everything that goes into a manifest.
@@ -90,7 +90,7 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
             .map_or(Vec::new(), |p| p.apart.clone()),
         counted: parts.paths[id.index()]
             .as_ref()
-            .and_then(|p| p.counted.as_ref().map(encode_set)),
+            .and_then(|p| counted(&p.counted)),
         share: match &parts.assignment.shares[id.index()] {
             Share::Nothing => ShareEntry::Nothing,
             Share::Whole(c) => ShareEntry::Whole(*c),
@@ -101,11 +101,19 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
     }
 }
 
+/// The set of counted edges, if edges are counted.
+fn counted(counted: &Counted) -> Option<String> {
+    match counted {
+        Counted::Paths => None,
+        Counted::Edges(edges) => Some(encode_set(edges)),
+    }
+}
+
 fn status(skip: Option<SkipReason>, paths: Option<&FunctionPaths>) -> Status {
     match (skip, paths) {
         (Some(reason), _) => Status::Skipped(reason),
         // Cuts are of no consequence for counts of edges.
-        (None, Some(p)) if !p.cuts.is_empty() && p.counted.is_none() => Status::Cut,
+        (None, Some(p)) if !p.cuts.is_empty() && p.counted == Counted::Paths => Status::Cut,
         _ => Status::Exact,
     }
 }

@@ -217,10 +217,11 @@ impl FunctionEntry {
         }
     }
 
-    /// The counted edges, over a DAG of `edges` edges.
-    pub fn counted(&self, edges: usize) -> Result<Option<FixedBitSet>, String> {
+    /// The counted edges, over a DAG of `edges` edges, where edges are counted and it is profiled; an error elsewhere.
+    pub fn counted(&self, edges: usize) -> Result<FixedBitSet, String> {
         let counted = self.counted.as_deref();
-        counted.map(|text| decode_set(text, edges)).transpose()
+        let counted = counted.ok_or_else(|| format!("{} has no counted edges", self.name))?;
+        decode_set(counted, edges)
     }
 
     /// Its share, with edge sets over a DAG of `edges` edges; an error when they do not fit.

@@ -2,7 +2,7 @@
 
 use crate::index::EdgeId;
 use crate::numbering::Numbering;
-use crate::paths::{FunctionInput, FunctionPaths};
+use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::weights::{Caller, call_frequencies};
 use fixedbitset::FixedBitSet;
 
@@ -65,7 +65,7 @@ impl Costs {
         numbering: &Numbering,
         edges: Option<&FixedBitSet>,
     ) -> u64 {
-        if let Some(counted) = &paths.counted {
+        if let Counted::Edges(counted) = &paths.counted {
             return counted.count_ones(..) as u64;
         }
         let labels = numbering.label_count() as u64;

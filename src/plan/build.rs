@@ -8,7 +8,7 @@ use crate::index::{CopyId, EdgeId, FuncId, PathId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, pspp};
 use crate::partition::{Local, Share};
-use crate::paths::{FunctionInput, FunctionPaths};
+use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::versions::Versions;
 use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
@@ -193,8 +193,8 @@ pub fn copy_plan(
             table,
             probes,
         } = match &paths.counted {
-            Some(counted) => count_edges(&paths.dag, counted),
-            None => count_paths(cfg, paths, part),
+            Counted::Edges(counted) => count_edges(&paths.dag, counted),
+            Counted::Paths => count_paths(cfg, paths, part),
         };
         Some(FunctionPlan {
             func: FuncId::new(i),

@@ -51,7 +51,7 @@ use crate::dag::{Dag, EdgeKind};
 use crate::index::{BlockId, EdgeId, VertexId};
 use crate::ir::Cfg;
 use crate::partition::Share;
-use crate::paths::{FunctionInput, FunctionPaths};
+use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::versions::Versions;
 use fixedbitset::FixedBitSet;
 use state::{Prefixes, Register, State, meet};
@@ -115,7 +115,7 @@ pub fn function(
     plan: &FunctionPlan,
 ) -> Proved {
     well_formed(plan)?;
-    if let Some(counted) = &paths.counted {
+    if let Counted::Edges(counted) = &paths.counted {
         return edge_counters(&paths.dag, counted, plan);
     }
     let ids = ids(cfg, paths, edges);

@@ -9,9 +9,10 @@
 //!   those that ran from there. The paper found 37.9 % of the flow right.
 
 use super::flow::{add_up, hottest};
+use super::measurement::PathProfile;
 use super::report::Selection;
 use super::report::csv::table;
-use super::{Profile, Ran, Structure};
+use super::{Ran, Structure};
 use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{EdgeId, FuncId, PathId};
@@ -60,16 +61,15 @@ pub struct Row {
 /// The selected functions in which something ran, by descending flow, and the sum over them.
 ///
 /// # Errors
-/// A profile of edges, or a damaged one.
-pub fn accuracy(profile: &Profile, selection: &Selection) -> Result<(Vec<Row>, Accuracy)> {
-    profile.must_count_paths()?;
+/// A damaged profile.
+pub fn accuracy(profile: PathProfile, selection: &Selection) -> Result<(Vec<Row>, Accuracy)> {
     let functions: Vec<FuncId> = profile
         .executed()
-        .filter(|f| selection.admits(profile, *f))
+        .filter(|f| selection.admits(&profile, *f))
         .collect();
     let rows = functions.par_iter().map(|&f| {
         let structure = profile.structure(f)?;
-        let paths = profile.paths(f, &structure)?;
+        let paths = profile.ran(f, &structure)?;
         Ok(Row {
             module: profile.module(f).to_string(),
             name: profile.entry(f).name.clone(),

@@ -1,12 +1,12 @@
 //! What the copies counted, each under its own ids → counts of canonical paths, and where copies contradict
 //! each other.
 
-use super::decode::decode;
+use super::decode::{decode_edges, decode_paths};
+use super::measurement::Measurement;
 use super::verdict::Violation;
 use super::{Profile, Structure};
 use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId, PathId};
-use crate::manifest::FunctionEntry;
+use crate::index::{CopyId, EdgeId, FuncId, PathId};
 use crate::partition::{Owners, Share};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,54 +14,87 @@ use std::collections::{BTreeMap, BTreeSet};
 /// By function: the ids that one copy counted, over all its processes.
 pub type Counted = BTreeMap<FuncId, BTreeMap<u64, u64>>;
 
-/// Fills in the counts of `profile`, whose processes are known; what copies that can be compared say
+/// Fills in what `profile` measured, whose processes are known; what copies that can be compared say
 /// differently of a path. O(total path length).
 ///
 /// # Errors
-/// Ids that no path has.
+/// Ids that nothing has.
 pub fn combine(
     profile: &mut Profile,
     by_copy: &BTreeMap<CopyId, Counted>,
 ) -> Result<Vec<Violation>> {
-    let (profiled, functions): (&Profile, Vec<FuncId>) = (profile, profile.functions().collect());
+    match profile.measured {
+        Measurement::Paths(_) => {
+            let combined = each(profile, by_copy, combine_paths)?;
+            let (counts, violations): (_, Vec<_>) = combined.into_iter().unzip();
+            profile.measured = Measurement::Paths(counts);
+            Ok(violations.into_iter().flatten().collect())
+        }
+        Measurement::Edges(_) => {
+            profile.measured = Measurement::Edges(each(profile, by_copy, combine_edges)?);
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// What copies counted of one function, each under its own ids.
+type ByCopy<'a> = [(CopyId, &'a BTreeMap<u64, u64>)];
+
+/// Combines the counts of every function, those of functions that never ran to the default; in parallel.
+fn each<T: Default + Send>(
+    profile: &Profile,
+    by_copy: &BTreeMap<CopyId, Counted>,
+    combine: impl Fn(&Profile, FuncId, &ByCopy) -> Result<T, String> + Sync,
+) -> Result<Vec<T>> {
+    let functions: Vec<FuncId> = profile.functions().collect();
     let combined = functions.into_par_iter().map(|f| {
         let counts = by_copy.iter();
         let counts = counts.filter_map(|(c, counted)| Some((*c, counted.get(&f)?)));
-        combine_function(profiled, f, &counts.collect::<Vec<_>>()).map_err(|problem| {
-            let problem = format!("{}: {problem}", profiled.name(f));
-            Error::profile(&profiled.path, problem, "run the copies again")
+        let counts: Vec<_> = counts.filter(|(_, ids)| !ids.is_empty()).collect();
+        if counts.is_empty() {
+            return Ok(T::default());
+        }
+        combine(profile, f, &counts).map_err(|problem| {
+            let problem = format!("{}: {problem}", profile.name(f));
+            Error::profile(&profile.path, problem, "run the copies again")
         })
     });
-    let combined: Vec<(BTreeMap<PathId, u64>, Option<Violation>)> =
-        combined.collect::<Result<_>>()?;
-    let mut violations = Vec::new();
-    for (to, (ids, violation)) in profile.counts.iter_mut().zip(combined) {
-        *to = ids.into_iter().collect();
-        violations.extend(violation);
-    }
-    Ok(violations)
+    combined.collect()
 }
 
-fn combine_function(
+fn combine_edges(
     profile: &Profile,
     f: FuncId,
-    counts: &[(CopyId, &BTreeMap<u64, u64>)],
-) -> Result<(BTreeMap<PathId, u64>, Option<Violation>), String> {
-    if counts.iter().all(|(_, ids)| ids.is_empty()) {
-        return Ok((BTreeMap::new(), None));
+    counts: &ByCopy,
+) -> Result<Vec<(EdgeId, u64)>, String> {
+    let entry = profile.entry(f);
+    let edges = Structure::new(entry)?.paths.dag.edges().len();
+    let (counted, share) = (entry.counted(edges)?, entry.share(edges)?);
+    let mut combined = BTreeMap::new();
+    for (copy, ids) in counts {
+        combined.extend(decode_edges(&counted, &share, *copy, ids)?);
     }
-    let entry: &FunctionEntry = profile.entry(f);
+    Ok(combined.into_iter().collect())
+}
+
+/// What is known of a function's paths, and where copies contradict each other.
+type Combined = (Vec<(PathId, u64)>, Option<Violation>);
+
+fn combine_paths(profile: &Profile, f: FuncId, counts: &ByCopy) -> Result<Combined, String> {
+    let entry = profile.entry(f);
     let structure = Structure::new(entry)?;
     let share = entry.share(structure.paths.dag.edges().len())?;
     let mut said: BTreeMap<CopyId, BTreeMap<PathId, u64>> = BTreeMap::new();
     for &(copy, ids) in counts {
-        said.insert(copy, decode(&structure, &share, copy, ids)?);
+        said.insert(copy, decode_paths(&structure, &share, copy, ids)?);
     }
-    if let Share::Whole(copy) = share {
-        return Ok((said.remove(&copy).unwrap_or_default(), None));
-    }
-    let (merged, differences) = agree(profile, &structure, &share, &said)?;
-    Ok((merged, differences.violation(f)))
+    let (merged, violation) = if let Share::Whole(copy) = share {
+        (said.remove(&copy).unwrap_or_default(), None)
+    } else {
+        let (merged, differences) = agree(profile, &structure, &share, &said)?;
+        (merged, differences.violation(f))
+    };
+    Ok((merged.into_iter().collect(), violation))
 }
 
 /// The paths of one function that copies counted differently.

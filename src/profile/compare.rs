@@ -8,6 +8,7 @@
 use super::Profile;
 use super::flow::flow;
 use super::left::Executed;
+use super::measurement::Measurement;
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,15 +62,22 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Findi
     if old.succs != new.succs || old.terminators != new.terminators || old.cuts != new.cuts {
         return differs(format!("{name}: different control flow"));
     }
-    let edges = a.counts_edges() || b.counts_edges();
-    if old.status != new.status && !edges {
-        return differs(format!("{name}: {:?} against {:?}", old.status, new.status));
+    match (&a.measured, &b.measured) {
+        (Measurement::Paths(_), Measurement::Paths(_)) if old.status != new.status => {
+            differs(format!("{name}: {:?} against {:?}", old.status, new.status))
+        }
+        (Measurement::Paths(x), Measurement::Paths(y)) => {
+            compare_paths(name, &x[f.index()], &y[g.index()])
+        }
+        (Measurement::Edges(_), _) | (_, Measurement::Edges(_)) => {
+            compare_edges(a, f, b, g).unwrap_or_else(|e| differs(e.to_string()))
+        }
     }
-    if edges {
-        return compare_edges(a, f, b, g).unwrap_or_else(|e| differs(e.to_string()));
-    }
-    let left: BTreeMap<PathId, u64> = a.counts[f.index()].iter().copied().collect();
-    let right: BTreeMap<PathId, u64> = b.counts[g.index()].iter().copied().collect();
+}
+
+fn compare_paths(name: &str, a: &[(PathId, u64)], b: &[(PathId, u64)]) -> Vec<Finding> {
+    let left: BTreeMap<PathId, u64> = a.iter().copied().collect();
+    let right: BTreeMap<PathId, u64> = b.iter().copied().collect();
     let ids: BTreeSet<PathId> = left.keys().chain(right.keys()).copied().collect();
     let count = |side: &BTreeMap<PathId, u64>, id| side.get(&id).copied().unwrap_or(0);
     let both = ids

@@ -1,5 +1,6 @@
 //! Programs that are deep rather than large, long chains of calls and of blocks, on a small stack.
 
+use super::measurement::Measurement;
 use super::tests::use_profile;
 use super::{Profile, made};
 use crate::index::{CopyId, FuncId};
@@ -21,7 +22,7 @@ fn profile(cfgs: Vec<Cfg>) -> Profile {
         assert!(!plan.text(|_| "f").is_empty());
     }
     Profile {
-        counts: vec![vec![(0, 1)]; functions.len()],
+        measured: Measurement::Paths(vec![vec![(0, 1)]; functions.len()]),
         ..made::profile(&program, Scheme::P3, 2)
     }
 }

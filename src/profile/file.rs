@@ -2,11 +2,13 @@
 //! then compressed JSON of manifest and counts.
 
 use super::Profile;
+use super::measurement::{Counts, Measurement};
 use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
-use crate::index::{FuncId, PathId};
+use crate::index::{EdgeId, FuncId};
 use crate::manifest::Manifest;
 use crate::output::write_whole;
+use crate::strategy::Measure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use flate2::Compression;
@@ -52,8 +54,11 @@ impl Profile {
     /// The file's bytes: the same profile gives the same bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let flat = |f: FuncId| {
-            let pairs = self.counts[f.index()].iter();
-            (f, pairs.flat_map(|&(id, n)| [id, n]).collect())
+            let pairs = match &self.measured {
+                Measurement::Paths(counts) => flat(&counts[f.index()], |id| id),
+                Measurement::Edges(counts) => flat(&counts[f.index()], |e| u64::from(e.0)),
+            };
+            (f, pairs)
         };
         let entries = self.entries.iter().enumerate();
         let payload = Payload {
@@ -90,13 +95,11 @@ impl Profile {
             return Err("damaged: copy or function out of range".into());
         }
         let sources = sources(&payload.sources).ok_or("damaged: sources")?;
-        let mut counts = vec![Vec::new(); manifest.functions.len()];
-        for (f, flat) in payload.counts {
-            let slot = counts
-                .get_mut(f.index())
-                .ok_or("damaged: function out of range")?;
-            *slot = pairs(&flat).ok_or("damaged: counts out of order")?;
-        }
+        let functions = manifest.functions.len();
+        let measured = match manifest.scheme.strategy().measure {
+            Measure::Paths => Measurement::Paths(counts(&payload.counts, functions, Some)?),
+            Measure::Edges => Measurement::Edges(counts(&payload.counts, functions, edge)?),
+        };
         let mut entries = vec![None; manifest.functions.len()];
         for (f, n) in payload.entries {
             let slot = entries.get_mut(f.index());
@@ -108,7 +111,7 @@ impl Profile {
             processes: payload.processes,
             sources,
             verdict: payload.verdict,
-            counts,
+            measured,
             entries,
         })
     }
@@ -175,8 +178,37 @@ fn sources(text: &str) -> Option<Vec<[u8; 16]>> {
     (rest.is_empty() && sources.is_sorted()).then(|| sources.to_vec())
 }
 
+/// Id and count in turn.
+fn flat<Id: Copy>(pairs: &[(Id, u64)], number: impl Fn(Id) -> u64) -> Vec<u64> {
+    let pairs = pairs.iter();
+    pairs.flat_map(|&(id, n)| [number(id), n]).collect()
+}
+
+/// By function: what is counted, of which `id` makes ids.
+fn counts<Id: Clone>(
+    ran: &[(FuncId, Vec<u64>)],
+    functions: usize,
+    id: impl Fn(u64) -> Option<Id>,
+) -> Result<Counts<Id>, String> {
+    let mut counts = vec![Vec::new(); functions];
+    for (f, flat) in ran {
+        let slot = counts.get_mut(f.index());
+        let slot = slot.ok_or("damaged: function out of range")?;
+        let pairs = pairs(flat).ok_or("damaged: counts out of order")?;
+        let typed = pairs.into_iter().map(|(number, n)| Some((id(number)?, n)));
+        *slot = typed
+            .collect::<Option<_>>()
+            .ok_or("damaged: edge out of range")?;
+    }
+    Ok(counts)
+}
+
+fn edge(id: u64) -> Option<EdgeId> {
+    Some(EdgeId(u32::try_from(id).ok()?))
+}
+
 /// Ids ascending, counts not zero.
-fn pairs(flat: &[u64]) -> Option<Vec<(PathId, u64)>> {
+fn pairs(flat: &[u64]) -> Option<Vec<(u64, u64)>> {
     let pairs: Vec<(u64, u64)> = flat.chunks_exact(2).map(|p| (p[0], p[1])).collect();
     let sound = flat.len().is_multiple_of(2)
         && pairs.windows(2).all(|w| w[0].0 < w[1].0)

@@ -1,10 +1,11 @@
 //! Counts of paths, or of some edges → counts of all edges, blocks, entries and calls.
 
+use super::measurement::Measurement;
 use super::{Profile, Ran, Structure};
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::{Propagated, propagate};
 use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, EdgeId, FuncId};
+use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, PathId};
 use fixedbitset::FixedBitSet;
 use std::cmp::Reverse;
 
@@ -25,14 +26,25 @@ pub struct Flow {
     pub uncertain: u64,
     /// Whether counts break that law although nothing was left.
     pub impossible: bool,
+    /// What was counted.
+    pub evidence: Evidence,
+}
+
+/// What the executions of a function follow from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// Its paths: what completed ones ran is known.
+    Paths,
+    /// Counters of these edges of the DAG: what they say is known.
+    Edges(FixedBitSet),
 }
 
 /// The counts of the edges of `f`, added up from its paths or propagated from the counted ones.
 /// O(total path length), or O(E).
 pub fn flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow> {
-    match &structure.paths.counted {
-        Some(counted) => propagated(profile, f, structure, counted),
-        None => summed(profile, f, structure),
+    match &profile.measured {
+        Measurement::Paths(counts) => summed(profile, f, structure, &counts[f.index()]),
+        Measurement::Edges(counts) => propagated(profile, f, structure, &counts[f.index()]),
     }
 }
 
@@ -40,16 +52,18 @@ fn propagated(
     profile: &Profile,
     f: FuncId,
     structure: &Structure,
-    counted: &FixedBitSet,
+    ran: &[(EdgeId, u64)],
 ) -> Result<Flow> {
+    let counted = profile.counted_edges(f, structure)?;
     let dag = &structure.paths.dag;
     let mut given = vec![0u64; dag.edges().len()];
-    for &(id, n) in &profile.counts[f.index()] {
-        let edge = usize::try_from(id).ok().filter(|&e| counted.contains(e));
-        let edge = edge.ok_or_else(|| profile.damaged(format!("edge {id} is not counted")))?;
-        given[edge] = n;
+    for &(e, n) in ran {
+        if !counted.contains(e.index()) {
+            return Err(profile.damaged(format!("edge {e} is not counted")));
+        }
+        given[e.index()] = n;
     }
-    let result = propagate(dag, counted, &given);
+    let result = propagate(dag, &counted, &given);
     let Propagated {
         mut counts,
         negative,
@@ -64,14 +78,20 @@ fn propagated(
         blocks: blocks(dag, &counts, structure.cfg.len()),
         uncertain: if all { 0 } else { entry.saturating_sub(exits) },
         impossible: negative && entry <= exits,
+        evidence: Evidence::Edges(counted),
         dag: counts,
     })
 }
 
-fn summed(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow> {
+fn summed(
+    profile: &Profile,
+    f: FuncId,
+    structure: &Structure,
+    ran: &[(PathId, u64)],
+) -> Result<Flow> {
     let dag = &structure.paths.dag;
     let mut counts = vec![0u64; dag.edges().len()];
-    for &(id, n) in &profile.counts[f.index()] {
+    for &(id, n) in ran {
         for e in profile.decode(f, structure, id)? {
             let sum = counts[e.index()].checked_add(n);
             counts[e.index()] = sum.ok_or_else(|| profile.damaged("a count overflows"))?;
@@ -83,6 +103,7 @@ fn summed(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow> {
         blocks: blocks(dag, &counts, structure.cfg.len()),
         uncertain: 0,
         impossible: false,
+        evidence: Evidence::Paths,
         dag: counts,
     })
 }

@@ -13,7 +13,7 @@
 //! - Where `setjmp` may return again a path holds what ran before it once more, and nothing follows from paths.
 //!   A profile of edges counts all edges there.
 
-use super::flow::{EdgeCount, Flow, by_edge};
+use super::flow::{EdgeCount, Evidence, Flow, by_edge};
 use super::verdict::Processes;
 use super::verify::checkable;
 use super::{Profile, Structure};
@@ -109,15 +109,14 @@ impl Executed {
     pub fn new(profile: &Profile, f: FuncId, structure: &Structure, flow: &Flow) -> Executed {
         let mut executed = Executed::exact(flow);
         let again = structure.cfg.blocks.iter().any(|b| b.returns_twice);
-        if !checkable(profile, f) {
-            executed.left = 0;
-        } else if structure.paths.counted.is_some() {
-            executed.loosen(structure, flow);
-        } else if again {
-            executed.again = true;
-            executed.forget();
-        } else {
-            executed.add_left(structure, flow, profile.processes_of(f));
+        match &flow.evidence {
+            _ if !checkable(profile, f) => executed.left = 0,
+            Evidence::Edges(counted) => executed.loosen(structure, flow, counted),
+            Evidence::Paths if again => {
+                executed.again = true;
+                executed.forget();
+            }
+            Evidence::Paths => executed.add_left(structure, flow, profile.processes_of(f)),
         }
         executed
     }
@@ -133,10 +132,7 @@ impl Executed {
     }
 
     /// Of a profile of edges: what was not counted may be off.
-    fn loosen(&mut self, structure: &Structure, flow: &Flow) {
-        let Some(counted) = structure.paths.counted.as_ref() else {
-            return;
-        };
+    fn loosen(&mut self, structure: &Structure, flow: &Flow, counted: &FixedBitSet) {
         if flow.uncertain == 0 {
             return;
         }

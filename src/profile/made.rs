@@ -1,8 +1,9 @@
 //! Profiles of programs that tests make up or load, before anything has run.
 
 use super::Profile;
+use super::measurement::{Counts, Measurement};
 use super::verdict::{Processes, Verdict};
-use crate::index::{FuncId, ModuleId};
+use crate::index::{FuncId, ModuleId, PathId};
 use crate::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
 use crate::manifest::{Manifest, Parts};
 use crate::paths::{all_paths, function_inputs};
@@ -55,6 +56,14 @@ fn function((i, body): (usize, &FunctionBody)) -> ProgFunction {
     }
 }
 
+/// The counts of a profile of paths.
+pub(super) fn path_counts(profile: &mut Profile) -> &mut Counts<PathId> {
+    match &mut profile.measured {
+        Measurement::Paths(counts) => counts,
+        Measurement::Edges(_) => panic!("it counts edges"),
+    }
+}
+
 /// A profile of `program`, without counts, of one run of every copy.
 pub(super) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile {
     let functions = function_inputs(program);
@@ -78,7 +87,7 @@ pub(super) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile
         processes: vec![once; copies as usize],
         sources: Vec::new(),
         verdict: Verdict::default(),
-        counts: vec![Vec::new(); functions.len()],
+        measured: Measurement::none(scheme.strategy().measure, functions.len()),
         entries: vec![None; functions.len()],
     }
 }

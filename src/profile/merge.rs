@@ -1,6 +1,7 @@
 //! Raw profiles of all copies, and merged ones → one profile, with the verdict on it.
 
 use super::combine::{Counted, combine};
+use super::measurement::{Counts, Measurement};
 use super::raw::{self, Raw};
 use super::verdict::{Processes, Verdict, Violation, copies_named, functions, needed};
 use super::{Profile, file, verify};
@@ -133,7 +134,7 @@ fn empty(path: &Path, manifest: Manifest) -> Profile {
         processes: vec![Processes::default(); manifest.copies as usize],
         sources: Vec::new(),
         verdict: Verdict::default(),
-        counts: vec![Vec::new(); functions],
+        measured: Measurement::none(manifest.scheme.strategy().measure, functions),
         entries: vec![None; functions],
         manifest,
     }
@@ -269,12 +270,12 @@ fn read_merged(file: &Path, manifest: &Manifest) -> Result<Profile> {
 
 /// Adds counts and processes of `part`, which is of the same rewriting.
 fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
-    for f in part.executed() {
-        let mut ids: BTreeMap<u64, u64> = sum.counts[f.index()].iter().copied().collect();
-        for &(id, n) in &part.counts[f.index()] {
-            plus(ids.entry(id).or_default(), n, f, &part.path)?;
+    match (&mut sum.measured, &part.measured) {
+        (Measurement::Paths(to), Measurement::Paths(from)) => add_counts(to, from, &part.path)?,
+        (Measurement::Edges(to), Measurement::Edges(from)) => add_counts(to, from, &part.path)?,
+        (Measurement::Paths(_) | Measurement::Edges(_), _) => {
+            return Err(foreign(&part.path, "it counts by another scheme"));
         }
-        sum.counts[f.index()] = ids.into_iter().collect();
     }
     for (f, n) in sum.functions().zip(&part.entries) {
         if let Some(n) = n {
@@ -283,6 +284,17 @@ fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
     }
     for (to, processes) in sum.processes.iter_mut().zip(&part.processes) {
         *to = to.plus(*processes);
+    }
+    Ok(())
+}
+
+fn add_counts<Id: Clone + Ord>(sum: &mut Counts<Id>, part: &Counts<Id>, file: &Path) -> Result<()> {
+    for (i, (to, from)) in sum.iter_mut().zip(part).enumerate() {
+        let mut ids: BTreeMap<Id, u64> = to.iter().cloned().collect();
+        for (id, n) in from {
+            plus(ids.entry(id.clone()).or_default(), *n, FuncId::new(i), file)?;
+        }
+        *to = ids.into_iter().collect();
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ pub mod flow;
 pub mod hits;
 pub mod left;
 pub mod matching;
+pub mod measurement;
 pub mod merge;
 pub mod raw;
 pub mod report;
@@ -36,11 +37,12 @@ use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::names::shown;
 use crate::paths::FunctionPaths;
-use crate::strategy::Measure;
+use fixedbitset::FixedBitSet;
+use measurement::Measurement;
 use std::path::PathBuf;
 use verdict::{Processes, Verdict};
 
-/// How often each path ran, over all copies; self-contained.
+/// What was counted, over all copies; self-contained.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// Where it was read from, for messages.
@@ -53,8 +55,8 @@ pub struct Profile {
     pub sources: Vec<[u8; 16]>,
     /// What the merge found.
     pub verdict: Verdict,
-    /// By function: canonical id and count (not zero) of every path that ran, by ascending id.
-    pub counts: Vec<Vec<(PathId, u64)>>,
+    /// What ran, as the manifest's scheme measures it.
+    pub measured: Measurement,
     /// By function: how often it was entered, where activations may end without completing their
     /// path (elsewhere: as often as paths begin at the entry).
     pub entries: Vec<Option<u64>>,
@@ -85,31 +87,12 @@ impl Structure {
         let cfg = entry.cfg();
         let mut paths = FunctionPaths::with_cuts(&cfg, entry.cuts.clone())
             .ok_or_else(|| format!("damaged manifest: {} has too many paths", entry.name))?;
-        paths.counted = entry.counted(paths.dag.edges().len())?;
         paths.apart = entry.apart.clone();
         Ok(Structure { cfg, paths })
     }
 }
 
 impl Profile {
-    /// Whether it holds counts of edges ([`Measure::Edges`]); ids are then those of counted DAG edges.
-    pub fn counts_edges(&self) -> bool {
-        self.manifest.scheme.strategy().measure == Measure::Edges
-    }
-
-    /// An error for a profile that has no paths.
-    pub fn must_count_paths(&self) -> Result<()> {
-        if self.counts_edges() {
-            Err(Error::profile(
-                &self.path,
-                "it counts edges, not paths",
-                "show it with --edges, or profile paths",
-            ))
-        } else {
-            Ok(())
-        }
-    }
-
     /// All functions.
     pub fn functions(&self) -> impl Iterator<Item = FuncId> + use<> {
         (0..self.manifest.functions.len()).map(FuncId::new)
@@ -117,12 +100,8 @@ impl Profile {
 
     /// The functions in which something ran.
     pub fn executed(&self) -> impl Iterator<Item = FuncId> + '_ {
-        let ran = self
-            .counts
-            .iter()
-            .enumerate()
-            .filter(|(_, c)| !c.is_empty());
-        ran.map(|(i, _)| FuncId::new(i))
+        let ran = |f: &FuncId| self.measured.distinct(*f) > 0;
+        self.functions().filter(ran)
     }
 
     /// The processes of all copies that profile function `f`.
@@ -160,13 +139,13 @@ impl Profile {
         edges.ok_or_else(|| self.damaged(format!("{} has no path {id}", self.entry(f).name)))
     }
 
-    /// The paths of `f` that ran.
-    pub fn paths(&self, f: FuncId, structure: &Structure) -> Result<Vec<Ran>> {
-        let ran = |&(id, count): &(PathId, u64)| {
-            let edges = self.decode(f, structure, id)?;
-            Ok(Ran { id, count, edges })
-        };
-        self.counts[f.index()].iter().map(ran).collect()
+    /// The edges of function `f` that have counters, in a profile of edges.
+    ///
+    /// # Errors
+    /// A function that has none.
+    pub fn counted_edges(&self, f: FuncId, structure: &Structure) -> Result<FixedBitSet> {
+        let counted = self.entry(f).counted(structure.paths.dag.edges().len());
+        counted.map_err(|problem| self.damaged(problem))
     }
 
     /// The error for a profile that cannot be what a merge wrote.

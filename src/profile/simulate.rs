@@ -2,6 +2,7 @@
 
 use super::flow::flow;
 use super::matching::Known;
+use super::measurement::Measurement;
 use super::{Profile, Structure};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId};
@@ -9,7 +10,7 @@ use crate::ir::Cfg;
 use crate::manifest::Manifest;
 use crate::numbering::pspp;
 use crate::partition::{Local, Share};
-use crate::paths::{FunctionInput, FunctionPaths};
+use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::plan::build::{FunctionCode, Ids, function_code};
 use crate::strategy::Scheme;
 use fixedbitset::FixedBitSet;
@@ -102,11 +103,11 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
                 return Ok((entry.cfg(), None, Vec::new(), Vec::new()));
             }
             let mut structure = profile.structure(f)?;
-            if profile.counts_edges() {
+            if let Measurement::Edges(_) = profile.measured {
                 // What each version of a block would have run does not follow from counts of edges.
                 structure.paths.apart.clear();
             }
-            let (flow, local) = if profile.counts[i].is_empty() {
+            let (flow, local) = if profile.measured.distinct(f) == 0 {
                 Default::default()
             } else {
                 let local = local_flow(profile, f, &structure)?;
@@ -133,7 +134,7 @@ fn local_flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Vec
     let Some(local) = Local::new(&structure.cfg, &structure.paths, None) else {
         return Ok(Vec::new());
     };
-    let ran = profile.paths(f, structure)?;
+    let ran = profile.paths()?.ran(f, structure)?;
     let counts = ran.iter().map(|p| (&p.edges[..], p.count));
     Ok(local.flow(&structure.paths.dag, counts))
 }
@@ -160,7 +161,7 @@ fn row(
             let paths = paths[i].as_ref();
             parts.into_iter().map(move |(copy, set)| {
                 let paths = paths.expect("what ran is not skipped");
-                if let Some(counted) = &paths.counted {
+                if let Counted::Edges(counted) = &paths.counted {
                     let hits: u64 = counted.ones().map(|e| ground.flows[i][e]).sum();
                     return (copy, (hits, hits));
                 }

@@ -1,5 +1,6 @@
 //! Readers against hostile bytes, and simulation against interpreted plans.
 
+use super::measurement::Measurement;
 use super::report::Selection;
 use super::{Profile, coverage, diff, export, made, raw};
 use crate::ir::lower::LoadOptions;
@@ -219,9 +220,8 @@ const PROGRAM: &str = "
 /// A profile of `PROGRAM` with these counts.
 pub(crate) fn profile(counts: Vec<(u64, u64)>) -> Profile {
     static EMPTY: std::sync::OnceLock<Profile> = std::sync::OnceLock::new();
-    let counts = vec![counts];
     Profile {
-        counts,
+        measured: Measurement::Paths(vec![counts]),
         ..EMPTY.get_or_init(empty_profile).clone()
     }
 }
@@ -365,7 +365,8 @@ fn mutate(value: &mut serde_json::Value, choices: &mut dyn Iterator<Item = u32>)
 /// Everything that commands do with a profile.
 pub(crate) fn use_profile(p: &Profile) {
     use crate::profile::report::{Report, csv, edges, json, text};
-    if let Ok(report) = Report::new(p, &Selection::default()) {
+    let paths = p.paths().ok();
+    if let Some(Ok(report)) = paths.map(|p| Report::new(p, &Selection::default())) {
         let _ = (
             text::render(&report),
             json::render(&report),
@@ -385,14 +386,14 @@ pub(crate) fn use_profile(p: &Profile) {
             let _ = write(p, &all, export::Weigh::Instructions);
         }
     }
-    if let Ok(coverage) = coverage::coverage(p, &all, 2) {
+    if let Some(Ok(coverage)) = paths.map(|p| coverage::coverage(p, &all, 2)) {
         let _ = (
             coverage::text(&coverage),
             coverage::json(&coverage),
             coverage::csv(&coverage),
         );
     }
-    if let Ok(diff) = diff::diff(p, p, &all, 0.0) {
+    if let Some(Ok(diff)) = paths.map(|p| diff::diff(p, p, &all, 0.0)) {
         let _ = (diff::text(&diff, 3), diff::json(&diff), diff::csv(&diff));
     }
     let _ = super::verify::verify(p);

@@ -3,6 +3,7 @@
 use super::Profile;
 use super::flow::flow;
 use super::matching::{Index, Known, Match};
+use super::measurement::Measurement;
 use crate::error::Result;
 use crate::paths::FunctionPaths;
 use crate::weights::{Weights, measured_weights};
@@ -25,13 +26,16 @@ pub fn apply<'a>(
             continue;
         };
         if profile.entry(old).cuts == paths.cuts {
-            let measured = if profile.counts_edges() {
-                let structure = profile.structure(old)?;
-                let flow = flow(profile, old, &structure)?;
-                flow.dag.into_iter().map(|n| n as f64).collect()
-            } else {
-                let counts = profile.counts[old.index()].iter().copied();
-                measured_weights(&paths.dag, &paths.numbering, counts)
+            let measured = match &profile.measured {
+                Measurement::Edges(_) => {
+                    let structure = profile.structure(old)?;
+                    let flow = flow(profile, old, &structure)?;
+                    flow.dag.into_iter().map(|n| n as f64).collect()
+                }
+                Measurement::Paths(counts) => {
+                    let counts = counts[old.index()].iter().copied();
+                    measured_weights(&paths.dag, &paths.numbering, counts)
+                }
             };
             paths.weights = mix(measured, &paths.weights);
             paths.measured = true;

@@ -294,7 +294,7 @@ fn show(args: &ShowArgs, trust: Trust) -> Result<Outcome> {
     if args.format == Format::Text {
         selection.top = selection.top.or(Some(20));
     }
-    let report = Report::new(&profile, &selection)?;
+    let report = Report::new(profile.paths()?, &selection)?;
     Ok(match args.format {
         // Its summary says the verdict.
         Format::Text => Outcome::print(text::render(&report)),
@@ -340,7 +340,7 @@ fn run_accuracy(args: &AccuracyArgs, trust: Trust) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let top = (args.format == Format::Text).then_some(args.top);
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
-    let (rows, sum) = accuracy::accuracy(&profile, &selection)?;
+    let (rows, sum) = accuracy::accuracy(profile.paths()?, &selection)?;
     Ok(Outcome::print(match args.format {
         Format::Text => accuracy::text(&rows, &sum),
         Format::Json => accuracy::json(&rows, &sum),
@@ -355,7 +355,7 @@ fn run_coverage(args: &CoverageArgs, trust: Trust) -> Result<Outcome> {
     let nearest = nearest.unwrap_or(if args.function.is_some() { 3 } else { 0 });
     let top = args.top.or((args.format == Format::Text).then_some(20));
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
-    let coverage = coverage::coverage(&profile, &selection, nearest)?;
+    let coverage = coverage::coverage(profile.paths()?, &selection, nearest)?;
     Ok(Outcome::print(match args.format {
         Format::Text => coverage::text(&coverage),
         Format::Json => coverage::json(&coverage),
@@ -371,7 +371,7 @@ fn run_diff(args: &DiffArgs, trust: Trust) -> Result<Outcome> {
     }
     let (a, b) = (trust.read(&args.a)?, trust.read(&args.b)?);
     let selection = Selection::new(args.function.as_ref(), None, &[&a, &b])?;
-    let diff = diff::diff(&a, &b, &selection, args.least / 100.0)?;
+    let diff = diff::diff(a.paths()?, b.paths()?, &selection, args.least / 100.0)?;
     let text = match args.format {
         Format::Text => diff::text(&diff, args.top),
         Format::Json => diff::json(&diff),

@@ -106,6 +106,31 @@ proptest! {
     }
 }
 
+/// What counters of edges say is taken as it is, edge by edge.
+#[test]
+fn counters_become_edges() {
+    let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
+    let mut profile = made::profile(&made::program([made::body(graph)]), Scheme::Edge, 1);
+    let structure = profile.structure(FuncId(0)).unwrap();
+    let counted = profile.counted_edges(FuncId(0), &structure).unwrap();
+    let edges: Vec<EdgeId> = counted.ones().map(EdgeId::new).collect();
+    let by_copy = |ids: &[(u64, u64)]| -> BTreeMap<CopyId, Counted> {
+        [(
+            CopyId(0),
+            [(FuncId(0), ids.iter().copied().collect())].into(),
+        )]
+        .into()
+    };
+    assert_eq!(
+        combine(&mut profile, &by_copy(&[(0, 7), (1, 2)])).unwrap(),
+        []
+    );
+    let counts = vec![vec![(edges[0], 7), (edges[1], 2)]];
+    assert_eq!(profile.measured, Measurement::Edges(counts));
+    let beyond = combine(&mut profile, &by_copy(&[(edges.len() as u64, 7)]));
+    assert!(beyond.is_err());
+}
+
 /// Whole functions: only their copy counts them, under ids that have to be those of paths.
 #[test]
 fn whole_functions() {
@@ -124,7 +149,8 @@ fn whole_functions() {
     ]
     .into();
     assert_eq!(combine(&mut profile, &by_copy).unwrap(), []);
-    assert_eq!(profile.counts, [vec![(0, 4), (1, 9)], vec![]]);
+    let counts = vec![vec![(0, 4), (1, 9)], vec![]];
+    assert_eq!(profile.measured, Measurement::Paths(counts));
     let impossible = [(first, counted(0, &[(2, 1)]))].into();
     let error = combine(&mut profile, &impossible).unwrap_err().to_string();
     assert!(

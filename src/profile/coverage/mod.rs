@@ -9,6 +9,7 @@ mod tests;
 
 pub use render::{csv, json, text};
 
+use super::measurement::PathProfile;
 use super::report::{Line, Selection, line};
 use super::{Profile, Structure};
 use crate::error::Result;
@@ -80,15 +81,15 @@ pub struct Coverage<'a> {
 /// executed paths' length; the search for uncovered ones is bounded.
 ///
 /// # Errors
-/// A profile of edges, or a damaged one.
+/// A damaged profile.
 pub fn coverage<'a>(
-    profile: &'a Profile,
+    paths: PathProfile<'a>,
     selection: &Selection,
     nearest: usize,
 ) -> Result<Coverage<'a>> {
-    profile.must_count_paths()?;
+    let profile = paths.profile();
     let wanted = selection.functions(profile).into_par_iter();
-    let rows = wanted.map(|f| row(profile, f, nearest));
+    let rows = wanted.map(|f| row(paths, f, nearest));
     let mut rows: Vec<Row> = rows.collect::<Result<_>>()?;
     let mut files: BTreeMap<String, Paths> = BTreeMap::new();
     let mut total = Paths::default();
@@ -122,7 +123,7 @@ fn file(profile: &Profile, f: FuncId) -> String {
     }
 }
 
-fn row(profile: &Profile, f: FuncId, nearest: usize) -> Result<Row> {
+fn row(profile: PathProfile, f: FuncId, nearest: usize) -> Result<Row> {
     let entry = profile.entry(f);
     if entry.status.is_skipped() {
         let paths = Paths {
@@ -137,7 +138,7 @@ fn row(profile: &Profile, f: FuncId, nearest: usize) -> Result<Row> {
         });
     }
     let structure = profile.structure(f)?;
-    let executed = profile.counts[f.index()].len();
+    let executed = profile.counts(f).len();
     let paths = Paths {
         executed: executed as u128,
         feasible: u128::from(structure.paths.numbering.total()),
@@ -161,16 +162,16 @@ fn skipped_paths(entry: &FunctionEntry) -> u128 {
 }
 
 fn uncovered(
-    profile: &Profile,
+    profile: PathProfile,
     f: FuncId,
     structure: &Structure,
     most: usize,
 ) -> Result<Vec<Uncovered>> {
-    let executed = profile.paths(f, structure)?;
+    let executed = profile.ran(f, structure)?;
     let found = nearest::nearest(&structure.paths, &executed, most);
     let described = found.into_iter().map(|found| {
         Ok(Uncovered {
-            path: line(profile, structure, (f, found.id, 0))?,
+            path: line(&profile, structure, (f, found.id, 0))?,
             near: found.near,
             new_edges: found.new_edges,
         })

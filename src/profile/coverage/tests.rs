@@ -9,7 +9,7 @@ use crate::profile::tests::profile;
 fn coverage_by_hand() {
     let explained = |counts: &[(u64, u64)]| {
         let p = profile(counts.to_vec());
-        let found = coverage(&p, &Selection::default(), 99).unwrap();
+        let found = coverage(p.paths().unwrap(), &Selection::default(), 99).unwrap();
         let total = found.total;
         assert_eq!((total.executed, total.feasible), (counts.len() as u128, 20));
         let shown = text(&found);
@@ -53,7 +53,7 @@ fn coverage_by_hand() {
 fn coverage_of_skipped_functions() {
     let mut p = profile(vec![]);
     p.manifest.functions[0].status = crate::manifest::Status::Skipped(SkipReason::NoProfile);
-    let found = coverage(&p, &Selection::default(), 1).unwrap();
+    let found = coverage(p.paths().unwrap(), &Selection::default(), 1).unwrap();
     assert_eq!((found.total.executed, found.total.feasible), (0, 20));
     assert!(text(&found).contains("main: skipped(attribute noprofile)"));
 }

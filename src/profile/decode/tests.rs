@@ -1,6 +1,7 @@
 //! Local ids become canonical ones; what a copy has no part in is refused.
 
 use super::*;
+use crate::edges::counted_edges;
 use crate::ir::Cfg;
 use crate::numbering::enumerate;
 use crate::partition::Owners;
@@ -43,7 +44,7 @@ proptest! {
             let of_copy = |p: &Vec<_>| Owners(&share).of(p).any(|c| c == copy);
             for path in enumerate(dag).into_iter().filter(of_copy) {
                 let id = local.local(&structure.paths, &path);
-                let decoded = decode(&structure, &share, copy, &[(id, 7)].into());
+                let decoded = decode_paths(&structure, &share, copy, &[(id, 7)].into());
                 prop_assert_eq!(decoded, Ok([(numbering.id(&path), 7)].into()));
             }
         }
@@ -55,7 +56,8 @@ fn foreign_copies_are_refused() {
     let graph = cfg(&[&[1], &[1, 2], &[2, 3], &[]]);
     let structure = structure(&graph);
     let counted = BTreeMap::from([(0, 1)]);
-    let refused = |share: &Share, copy| decode(&structure, share, CopyId(copy), &counted).is_err();
+    let refused =
+        |share: &Share, copy| decode_paths(&structure, share, CopyId(copy), &counted).is_err();
     assert!(refused(&Share::Nothing, 0));
     assert!(refused(&Share::Whole(CopyId(1)), 0) && !refused(&Share::Whole(CopyId(1)), 1));
     let split = share(&graph, 2);
@@ -66,13 +68,16 @@ fn foreign_copies_are_refused() {
 #[test]
 fn counters_become_edges() {
     let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
-    let mut structure = structure(&graph);
-    structure.paths.count_edges(&graph);
+    let paths = FunctionPaths::new(&graph);
+    let counted = counted_edges(&paths.dag, &paths.weights, false);
+    let decoded = |share: Share, ids: &[(u64, u64)]| {
+        decode_edges(&counted, &share, CopyId(0), &ids.iter().copied().collect())
+    };
     let whole = Share::Whole(CopyId(0));
-    let decoded = |counted: BTreeMap<u64, u64>| decode(&structure, &whole, CopyId(0), &counted);
     assert_eq!(
-        decoded([(0, 5), (1, 6)].into()),
-        Ok([(3, 5), (4, 6)].into())
+        decoded(whole.clone(), &[(0, 5), (1, 6)]),
+        Ok([(EdgeId(3), 5), (EdgeId(4), 6)].into())
     );
-    assert!(decoded([(0, 5), (2, 7)].into()).is_err());
+    assert!(decoded(whole, &[(0, 5), (2, 7)]).is_err());
+    assert!(decoded(Share::Whole(CopyId(1)), &[(0, 5)]).is_err());
 }

@@ -11,6 +11,7 @@ pub use render::{csv, json, text};
 
 use super::Profile;
 use super::matching::{Index, Known, Match};
+use super::measurement::PathProfile;
 use super::report::{Line, Selection, lines};
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
@@ -77,18 +78,16 @@ impl Diff<'_> {
 /// share by at least `least` (1 is everything). O(functions + total path length of what changed).
 ///
 /// # Errors
-/// Profiles of edges, or damaged ones.
+/// Damaged profiles.
 pub fn diff<'a>(
-    before: &'a Profile,
-    after: &'a Profile,
+    before: PathProfile<'a>,
+    after: PathProfile<'a>,
     selection: &Selection,
     least: f64,
 ) -> Result<Diff<'a>> {
-    before.must_count_paths()?;
-    after.must_count_paths()?;
     let mut diff = Diff {
-        before,
-        after,
+        before: before.profile(),
+        after: after.profile(),
         appeared: Vec::new(),
         vanished: Vec::new(),
         changed: Vec::new(),
@@ -110,7 +109,7 @@ pub fn diff<'a>(
         }
     }
     for (profile, found) in [(before, gone), (after, here)] {
-        diff.describe(profile, found)?;
+        diff.describe(&profile, found)?;
     }
     for changes in [&mut diff.appeared, &mut diff.vanished, &mut diff.changed] {
         changes.sort_by(|a, b| b.change().abs().total_cmp(&a.change().abs()));
@@ -133,9 +132,9 @@ fn steady(was: Frequency, is: Frequency, least: f64) -> bool {
 }
 
 /// The paths of one function in either profile, by id.
-fn paths(profiles: [&Profile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -> Vec<Found> {
+fn paths(profiles: [PathProfile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -> Vec<Found> {
     let counts = |side: usize, f: FuncId| {
-        let counts = profiles[side].counts[f.index()].iter();
+        let counts = profiles[side].counts(f).iter();
         counts.map(move |&(id, count)| {
             let share = count as f64 / totals[side];
             (id, Frequency { count, share })
@@ -184,8 +183,8 @@ impl Diff<'_> {
     }
 }
 
-fn total(profile: &Profile) -> f64 {
-    let counts = profile.counts.iter().flatten().map(|c| u128::from(c.1));
+fn total(profile: PathProfile) -> f64 {
+    let counts = profile.all().map(|(_, n)| u128::from(n));
     counts.sum::<u128>().max(1) as f64
 }
 

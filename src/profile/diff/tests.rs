@@ -11,7 +11,7 @@ fn diff_by_hand() {
     );
     let ids = |changes: &[Change]| changes.iter().map(|c| c.line.id).collect::<Vec<_>>();
     let all = Selection::default();
-    let d = diff(&a, &b, &all, 0.1).unwrap();
+    let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.1).unwrap();
     assert_eq!(
         (ids(&d.appeared), ids(&d.vanished), ids(&d.changed)),
         (vec![2], vec![1], vec![0])
@@ -22,9 +22,9 @@ fn diff_by_hand() {
         shown.contains("  90 (90.00%) → 50 (50.00%)  main #0  b0→b1→b2→b3→b4"),
         "{shown}"
     );
-    let d = diff(&a, &b, &all, 0.5).unwrap();
+    let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.5).unwrap();
     assert_eq!((ids(&d.changed), d.steady), (vec![], 1));
-    let d = diff(&a, &a, &all, 0.0).unwrap();
+    let d = diff(a.paths().unwrap(), a.paths().unwrap(), &all, 0.0).unwrap();
     assert!(!d.found() && d.steady == 2);
 }
 
@@ -34,18 +34,22 @@ fn diff_of_other_builds() {
     let (a, mut b) = (profile(vec![(0, 1)]), profile(vec![(0, 1)]));
     let all = Selection::default();
     b.manifest.modules[0].name = "renamed.ll".into();
-    assert!(!diff(&a, &b, &all, 0.1).unwrap().found());
+    assert!(
+        !diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.1)
+            .unwrap()
+            .found()
+    );
     let hash = b.manifest.functions[0].cfg_hash();
     b.manifest.functions[0].succs[3] = vec![BlockId(5)];
     assert_ne!(b.manifest.functions[0].cfg_hash(), hash);
-    let d = diff(&a, &b, &all, 0.1).unwrap();
+    let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.1).unwrap();
     assert_eq!(
         (&d.incomparable[..], d.appeared.len()),
         (&["main".to_string()][..], 0)
     );
     assert!(d.found() && d.only_before.is_empty() && d.only_after.is_empty());
     b.manifest.functions[0].name = "other".into();
-    let d = diff(&a, &b, &all, 0.1).unwrap();
+    let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.1).unwrap();
     assert_eq!(
         (&d.only_before[..], &d.only_after[..]),
         (&["main".to_string()][..], &["other".to_string()][..])

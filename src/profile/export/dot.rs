@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::index::{BlockId, CfgEdge};
 use crate::names::{dot_escaped, shown};
 use crate::profile::Profile;
+use crate::profile::measurement::Measurement;
 use crate::profile::report::text::{grouped, short};
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::{EdgeReference, Graph, NodeIndex};
@@ -42,9 +43,14 @@ fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
 
 /// The path of the function that ran most, the first of several; nothing in a profile of edges.
 fn hottest(profile: &Profile, f: &Counted) -> Result<Hottest> {
-    let counts = profile.counts[f.f.index()].iter();
-    let most = counts.max_by_key(|&&(id, n)| (n, std::cmp::Reverse(id)));
-    let Some(&(id, _)) = most.filter(|_| !profile.counts_edges()) else {
+    let most = match &profile.measured {
+        Measurement::Paths(counts) => {
+            let counts = counts[f.f.index()].iter();
+            counts.max_by_key(|&&(id, n)| (n, std::cmp::Reverse(id)))
+        }
+        Measurement::Edges(_) => None,
+    };
+    let Some(&(id, _)) = most else {
         return Ok(Hottest::default());
     };
     let edges = profile.decode(f.f, &f.structure, id)?;

@@ -85,7 +85,7 @@ trait Source<'a>: Sized {
 
 impl<'a> Source<'a> for Report<'a> {
     fn of(profile: &'a Profile, selection: &Selection) -> Result<Self> {
-        Report::new(profile, selection)
+        Report::new(profile.paths()?, selection)
     }
 }
 

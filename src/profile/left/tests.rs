@@ -36,7 +36,7 @@ fn of_paths(s: &Structure, walks: &[Walk]) -> Flow {
 }
 
 /// What a profile of edges holds of them.
-fn of_edges(s: &Structure, walks: &[Walk]) -> Flow {
+fn of_edges(s: &Structure, walks: &[Walk], counted: &FixedBitSet) -> Flow {
     let dag = &s.paths.dag;
     let (taken, _) = truth(walks);
     let given = dag.edge_ids().map(|e| match dag.edge(e).kind {
@@ -48,22 +48,24 @@ fn of_edges(s: &Structure, walks: &[Walk]) -> Flow {
         _ => 0,
     });
     let given: Vec<u64> = given.collect();
-    let counted = s.paths.counted.as_ref().unwrap();
-    let mut flow = flow(s, walks, propagate(dag, counted, &given).unwrap().counts);
-    flow.uncertain = flow.entry - flow.exits;
-    flow
+    let mut counts = propagate(dag, counted, &given).unwrap().counts;
+    counts[0] = walks.len() as u64;
+    let flow = flow(s, walks, counts);
+    Flow {
+        uncertain: flow.entry - flow.exits,
+        evidence: Evidence::Edges(counted.clone()),
+        ..flow
+    }
 }
 
-fn flow(s: &Structure, walks: &[Walk], mut dag: Vec<u64>) -> Flow {
-    if s.paths.counted.is_some() {
-        dag[0] = walks.len() as u64;
-    }
+fn flow(s: &Structure, walks: &[Walk], dag: Vec<u64>) -> Flow {
     Flow {
         entry: walks.len() as u64,
         exits: walks.iter().filter(|w| w.exit.is_some()).count() as u64,
         blocks: blocks(&s.paths.dag, &dag, s.cfg.len()),
         uncertain: 0,
         impossible: false,
+        evidence: Evidence::Paths,
         dag,
     }
 }
@@ -110,7 +112,7 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..30), 1..12),
     ) {
         let walks: Vec<Walk> = choices.iter().filter_map(|c| walk(&graph, c)).collect();
-        let mut s = structure(&graph);
+        let s = structure(&graph);
         let flow = of_paths(&s, &walks);
         let mut executed = Executed::exact(&flow);
         executed.add_left(&s, &flow, Processes::default());
@@ -118,10 +120,10 @@ proptest! {
         let total: u64 = flow.entry - flow.exits;
         prop_assert!(executed.blocks.iter().all(|r| r.count == r.least && r.most - r.least <= total));
 
-        s.paths.counted = Some(counted_edges(&s.paths.dag, &s.paths.weights, true));
-        let flow = of_edges(&s, &walks);
+        let counted = counted_edges(&s.paths.dag, &s.paths.weights, true);
+        let flow = of_edges(&s, &walks, &counted);
         let mut executed = Executed::exact(&flow);
-        executed.loosen(&s, &flow);
+        executed.loosen(&s, &flow, &counted);
         check(&s, &executed, &walks)?;
     }
 }

@@ -24,7 +24,7 @@ fn diamonds() -> Profile {
 fn run(source: u8, counts: &[(u64, u64)]) -> Profile {
     let mut p = diamonds();
     p.sources = vec![[source; 16]];
-    p.counts[0] = counts.to_vec();
+    made::path_counts(&mut p)[0] = counts.to_vec();
     p
 }
 
@@ -57,11 +57,12 @@ fn profiles_add_up() {
     let (mut a, mut b) = (run(9, &[(0, 5), (1, 2)]), run(4, &[(1, 3)]));
     a.entries[1] = Some(0);
     b.entries[1] = Some(0);
-    b.counts[1] = vec![(0, 1)];
+    made::path_counts(&mut b)[1] = vec![(0, 1)];
     b.entries[1] = Some(7);
     b.processes[1].cut_short = 1;
     let m = merged(&[a, b], FailureMode::Any).unwrap();
-    assert_eq!(m.profile.counts, [vec![(0, 5), (1, 5)], vec![(0, 1)]]);
+    let counts = vec![vec![(0, 5), (1, 5)], vec![(0, 1)]];
+    assert_eq!(m.profile.measured, Measurement::Paths(counts));
     assert_eq!(m.profile.entries, [None, Some(7)]);
     assert_eq!(m.profile.sources, [[4; 16], [9; 16]]);
     let processes = |cut_short| Processes {
@@ -80,7 +81,8 @@ fn profiles_add_up() {
 fn the_verdict_is_of_all_parts() {
     let (mut a, mut b) = (run(1, &[]), run(2, &[]));
     // No activation that was never begun ends.
-    (b.counts[1], b.entries[1]) = (vec![(0, 5)], Some(2));
+    made::path_counts(&mut b)[1] = vec![(0, 5)];
+    b.entries[1] = Some(2);
     a.entries[1] = Some(0);
     a.verdict.unlike = vec!["copy 1 ran otherwise".into()];
     a.verdict.violations = vec![Violation {
@@ -106,7 +108,7 @@ fn nothing_counts_twice() {
     for mode in [FailureMode::All, FailureMode::Warn] {
         let m = merge(&manifest, &files, mode).unwrap();
         assert_eq!(m.warnings, std::slice::from_ref(&line));
-        assert_eq!(m.profile.counts[0], [(0, 5)]);
+        assert_eq!(m.profile.paths().unwrap().counts(FuncId(0)), [(0, 5)]);
     }
 }
 
@@ -156,6 +158,16 @@ fn foreign_and_incomplete_profiles_are_refused() {
     p.manifest.program = "f".repeat(p.manifest.program.len());
     let error = refused(&[p], FailureMode::Any);
     assert!(error.contains("it is of another program"), "{error}");
+}
+
+/// Same program, other evidence: only a damaged file says so.
+#[test]
+fn counts_of_paths_and_of_edges_do_not_add_up() {
+    let mut sum = diamonds();
+    let mut part = diamonds();
+    part.measured = Measurement::Edges(vec![Vec::new(); 2]);
+    let error = add_profile(&mut sum, &part).unwrap_err().to_string();
+    assert!(error.contains("it counts by another scheme"), "{error}");
 }
 
 #[test]
@@ -370,7 +382,8 @@ fn copies_are_put_together() {
     p.processes = vec![Processes::default(); 2];
     let violations = counted(&mut p, by_copy).unwrap();
     assert!(violations.is_empty());
-    assert_eq!(p.counts, [vec![(1, 3)], vec![(1, 3)]]);
+    let counts = vec![vec![(1, 3)]; 2];
+    assert_eq!(p.measured, Measurement::Paths(counts));
     assert_eq!(p.entries, [None, Some(5)]);
     assert_eq!(
         (

@@ -97,7 +97,7 @@ pub fn render(report: &Report) -> String {
 fn program<'a>(report: &Report<'a>) -> Program<'a> {
     Program {
         paths: report.total_paths,
-        distinct: report.profile.counts.iter().map(Vec::len).sum(),
+        distinct: report.total_distinct,
         about: about(report.profile),
     }
 }

@@ -7,6 +7,7 @@ pub mod text;
 
 use super::flow::flow;
 use super::left::Executed;
+use super::measurement::PathProfile;
 use super::{Profile, Structure};
 use crate::dag::Path;
 use crate::error::{Error, Result};
@@ -132,6 +133,8 @@ pub struct Report<'a> {
     pub lines: Vec<Line>,
     /// How many paths of the selected functions ran.
     pub distinct: usize,
+    /// How many paths of the whole profile ran.
+    pub total_distinct: usize,
     /// Executed paths of the whole profile.
     pub total_paths: u128,
     /// Executed instructions of the whole profile, as far as paths were completed.
@@ -142,13 +145,13 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Collects what `selection` admits. O(total path length).
-    pub fn new(profile: &'a Profile, selection: &Selection) -> Result<Report<'a>> {
-        profile.must_count_paths()?;
+    pub fn new(paths: PathProfile<'a>, selection: &Selection) -> Result<Report<'a>> {
+        let profile = paths.profile();
         let functions = selection.functions(profile);
         let ran: Vec<FuncId> = profile.executed().collect();
-        let totals = ran.par_iter().map(|&f| totals(profile, f));
+        let totals = ran.par_iter().map(|&f| totals(paths, f));
         let totals: Vec<(u128, u128)> = totals.collect::<Result<_>>()?;
-        let mut hottest = hottest(profile, &functions);
+        let mut hottest = hottest(paths, &functions);
         let distinct = hottest.len();
         hottest.truncate(selection.top.unwrap_or(usize::MAX));
         Ok(Report {
@@ -157,6 +160,7 @@ impl<'a> Report<'a> {
             profile,
             functions,
             distinct,
+            total_distinct: paths.all().count(),
             total_paths: totals.iter().map(|t| t.0).sum(),
             total_instructions: totals.iter().map(|t| t.1).sum(),
         })
@@ -175,15 +179,11 @@ impl<'a> Report<'a> {
 }
 
 /// Function, id and count of the paths of `functions`, by descending count, then order.
-fn hottest(profile: &Profile, functions: &[FuncId]) -> Vec<(FuncId, PathId, u64)> {
-    let of = |&f: &FuncId| {
-        profile.counts[f.index()]
-            .iter()
-            .map(move |&(id, n)| (f, id, n))
-    };
-    let mut paths: Vec<_> = functions.iter().flat_map(of).collect();
-    paths.sort_by_key(|&(f, id, n)| (std::cmp::Reverse(n), f, id));
-    paths
+fn hottest(paths: PathProfile, functions: &[FuncId]) -> Vec<(FuncId, PathId, u64)> {
+    let of = |&f: &FuncId| paths.counts(f).iter().map(move |&(id, n)| (f, id, n));
+    let mut hottest: Vec<_> = functions.iter().flat_map(of).collect();
+    hottest.sort_by_key(|&(f, id, n)| (std::cmp::Reverse(n), f, id));
+    hottest
 }
 
 /// The functions with activations that were left before their end, and how many.
@@ -201,13 +201,11 @@ fn left(profile: &Profile, functions: &[FuncId]) -> Result<Vec<(FuncId, u64)>> {
 }
 
 /// Executed paths and instructions of a function.
-fn totals(profile: &Profile, f: FuncId) -> Result<(u128, u128)> {
+fn totals(profile: PathProfile, f: FuncId) -> Result<(u128, u128)> {
     let structure = profile.structure(f)?;
-    let flow = flow(profile, f, &structure)?;
-    let paths = profile.counts[f.index()]
-        .iter()
-        .map(|&(_, n)| u128::from(n))
-        .sum();
+    let flow = flow(&profile, f, &structure)?;
+    let counts = profile.counts(f).iter();
+    let paths = counts.map(|&(_, n)| u128::from(n)).sum();
     let blocks = flow.blocks.iter().zip(&structure.cfg.blocks);
     let instructions = blocks
         .map(|(&n, b)| u128::from(n) * u128::from(b.instructions))

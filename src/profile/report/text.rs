@@ -80,7 +80,7 @@ fn summary(report: &Report) -> String {
     let ran = report
         .functions
         .iter()
-        .filter(|f| !profile.counts[f.index()].is_empty())
+        .filter(|f| profile.measured.distinct(**f) > 0)
         .count();
     let mut out = format!(
         "{BOLD}{} paths executed, {} distinct{BOLD:#}, in {ran} of {} functions: \

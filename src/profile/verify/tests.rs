@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::dag::{Path, PathEnd, PathStart};
-use crate::index::{BlockId, CfgEdge, CopyId};
+use crate::index::{BlockId, CfgEdge, CopyId, EdgeId};
 use crate::ir::{Call, Callee, Cfg, FunctionBody, SkipReason};
 use crate::manifest::ShareEntry;
 use crate::profile::made;
+use crate::profile::measurement::Measurement;
 use crate::profile::verdict::Verdict;
 use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
@@ -102,7 +103,7 @@ fn count(p: &mut Profile, f: u32, start: PathStart, blocks: &[u32], back: Option
         end: back.map_or(PathEnd::Exit, end),
     };
     let edges = paths.dag.path_edges(&path).expect("a path");
-    let counts = &mut p.counts[f.index()];
+    let counts = &mut made::path_counts(p)[f.index()];
     counts.push((paths.numbering.id(&edges), n));
     counts.sort_unstable();
 }
@@ -235,13 +236,18 @@ fn processes_in_flight_are_excused() {
 /// `0 → {1, 2} → 3`. The exit is counted where control may leave, and one of the edges into 3.
 const DIAMOND: &[&[u32]] = &[&[1, 2], &[3], &[3], &[]];
 
+fn counted_edges(p: &Profile, f: FuncId) -> Vec<EdgeId> {
+    let structure = p.structure(f).unwrap();
+    let counted = p.counted_edges(f, &structure).unwrap();
+    counted.ones().map(EdgeId::new).collect()
+}
+
 /// Counts of edges: `exits`, and `arm` on the counted edge of an arm.
 fn edge_profile(exits: u64, arm: u64, entries: u64) -> Profile {
     let mut p = profile_under(Scheme::Edge, 1, &[function(0, DIAMOND).may_leave(1)]);
-    let Structure { paths, .. } = p.structure(FuncId(0)).unwrap();
-    let counted: Vec<u64> = paths.counted.unwrap().ones().map(|e| e as u64).collect();
+    let counted: Vec<EdgeId> = counted_edges(&p, FuncId(0));
     assert_eq!(counted.len(), 2, "an arm and, after it, the exit");
-    p.counts[0] = vec![(counted[0], arm), (counted[1], exits)];
+    p.measured = Measurement::Edges(vec![vec![(counted[0], arm), (counted[1], exits)]]);
     p.entries[0] = Some(entries);
     p
 }
@@ -264,7 +270,7 @@ fn edges_do_not_add_up() {
 #[test]
 fn edges_that_nobody_counts_are_refused() {
     let mut p = edge_profile(5, 2, 5);
-    p.counts[0][0].0 = 0;
+    p.measured = Measurement::Edges(vec![vec![(EdgeId(0), 5)]]);
     let error = verify(&p).unwrap_err().to_string();
     assert!(error.contains("edge 0 is not counted"), "{error}");
 }
@@ -357,13 +363,12 @@ fn uncertain_callers_are_not_compared() {
     };
     let p = |entries| {
         let mut p = profile_under(Scheme::Edge, 1, &functions());
-        for (f, counts) in [(0, &[2, 5][..]), (1, &[3])] {
-            let Structure { paths, .. } = p.structure(FuncId(f)).unwrap();
-            let counted = paths.counted.unwrap();
-            assert_eq!(counted.count_ones(..), counts.len());
-            let edges = counted.ones().map(|e| e as u64);
-            p.counts[f as usize] = edges.zip(counts.iter().copied()).collect();
-        }
+        let counted = [(0, &[2, 5][..]), (1, &[3])].map(|(f, counts)| {
+            let edges = counted_edges(&p, FuncId(f));
+            assert_eq!(edges.len(), counts.len());
+            edges.into_iter().zip(counts.iter().copied()).collect()
+        });
+        p.measured = Measurement::Edges(counted.into());
         p.entries[0] = Some(entries);
         violations(&p)
     };

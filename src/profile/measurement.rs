@@ -1,0 +1,105 @@
+//! What was measured: the evidence that everything else in a profile follows from.
+
+use super::{Profile, Ran, Structure};
+use crate::error::{Error, Result};
+use crate::index::{EdgeId, FuncId, PathId};
+use crate::strategy::Measure;
+use std::ops::Deref;
+
+/// By function: what ran and how often (never zero), by ascending id.
+pub type Counts<Id> = Vec<Vec<(Id, u64)>>;
+
+/// What a profile holds counts of: one kind of thing in all functions, as its scheme says. These counts are exact, for
+/// completed paths and for counted edges; how far what follows from them is, [`super::left::Range`] tells.
+///
+/// A measurement that estimates is to be a variant of its own: whoever reads counts matches on this type, and so has to
+/// say whether an estimate will do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Measurement {
+    /// Paths, by canonical id.
+    Paths(Counts<PathId>),
+    /// Those edges of the DAG that have counters ([`Profile::counted_edges`]).
+    Edges(Counts<EdgeId>),
+}
+
+impl Measurement {
+    /// Of so many functions, before anything has run.
+    pub fn none(measure: Measure, functions: usize) -> Measurement {
+        match measure {
+            Measure::Paths => Measurement::Paths(vec![Vec::new(); functions]),
+            Measure::Edges => Measurement::Edges(vec![Vec::new(); functions]),
+        }
+    }
+
+    /// Of how many paths or edges of function `f` it is known that they ran.
+    pub fn distinct(&self, f: FuncId) -> usize {
+        match self {
+            Measurement::Paths(counts) => counts[f.index()].len(),
+            Measurement::Edges(counts) => counts[f.index()].len(),
+        }
+    }
+}
+
+/// A profile of paths: for what cannot be told from counts of edges. Made by [`Profile::paths`].
+#[derive(Clone, Copy)]
+pub struct PathProfile<'a> {
+    profile: &'a Profile,
+    counts: &'a Counts<PathId>,
+}
+
+impl Profile {
+    /// The profile as one of paths.
+    ///
+    /// # Errors
+    /// A profile of edges.
+    pub fn paths(&self) -> Result<PathProfile<'_>> {
+        match &self.measured {
+            Measurement::Paths(counts) => Ok(PathProfile {
+                profile: self,
+                counts,
+            }),
+            Measurement::Edges(_) => Err(Error::profile(
+                &self.path,
+                "it counts edges, not paths",
+                "show it with --edges, or profile paths",
+            )),
+        }
+    }
+}
+
+impl Deref for PathProfile<'_> {
+    type Target = Profile;
+
+    fn deref(&self) -> &Profile {
+        self.profile
+    }
+}
+
+impl<'a> PathProfile<'a> {
+    /// The profile, for as long as it lives.
+    pub fn profile(self) -> &'a Profile {
+        self.profile
+    }
+
+    /// The paths of function `f` that ran: canonical ids, ascending, and counts.
+    pub fn counts(self, f: FuncId) -> &'a [(PathId, u64)] {
+        &self.counts[f.index()]
+    }
+
+    /// The paths of all functions that ran, with their counts.
+    pub fn all(self) -> impl Iterator<Item = (PathId, u64)> + 'a {
+        self.counts.iter().flatten().copied()
+    }
+
+    /// The paths of function `f` that ran, with their edges. O(total path length).
+    ///
+    /// # Errors
+    /// Ids that no path has.
+    pub fn ran(self, f: FuncId, structure: &Structure) -> Result<Vec<Ran>> {
+        let ran = |&(id, count): &(PathId, u64)| {
+            let edges = self.decode(f, structure, id)?;
+            Ok(Ran { id, count, edges })
+        };
+        self.counts(f).iter().map(ran).collect()
+    }
+}
