@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define P3_ABI 3u /* The version of this interface. */
+#define P3_ABI 4u /* The version of this interface. */
 #define P3_ARRAY 0u /* Kind of a function's counters: an array, indexed by path ids. */
 #define P3_HASH 1u /* A hash table by path ids. */
 #define P3_ENTRIES 2u /* One counter, of the function's entries. */
@@ -38,30 +38,24 @@ struct p3_table {
     int64_t *cache;
 };
 
-/* Counters of one kind of one function. */
-struct p3_function {
-    uint32_t func; /* its number in the manifest */
-    uint32_t kind; /* P3_ARRAY and so on */
-    uint64_t size; /* P3_ARRAY, P3_HASH: one more than the largest id; P3_ENTRIES, P3_HITS: 1 */
-    void *counts; /* P3_HASH: struct p3_table; otherwise uint64_t[size], among the counters */
-};
-
 /* What a module tells of itself. */
 struct p3_module {
     uint32_t abi; /* P3_ABI */
-    uint32_t n_functions; /* of its functions */
+    uint32_t n_tables; /* number of its hash tables */
     uint32_t copy; /* which copy of the program it is in */
     uint32_t copies; /* their number */
     uint8_t program[16]; /* the rewriting: `program` of manifest.json */
-    uint32_t module; /* its number in the manifest */
     uint32_t flags; /* P3_ATOMIC */
-    struct p3_function *functions; /* what it counts */
+    uint32_t reserved; /* 0 */
+    /* what the profile says of it, with its records and checksum, as it will stand there */
+    const struct p3_raw_block *block;
+    struct p3_table *tables; /* its hash tables */
     uint64_t *counters; /* whole pages of its own */
     uint64_t counters_size; /* in bytes, a multiple of page */
     uint64_t page; /* the largest that a kernel for its target has */
     struct p3_module *next; /* the runtime's list */
     uint64_t live; /* the runtime's: the counters are mapped over the profile */
-    uint64_t reserved[2]; /* 0 */
+    uint64_t reserved2; /* 0 */
 };
 
 #define P3_HIDDEN __attribute__((visibility("hidden")))

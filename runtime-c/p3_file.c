@@ -217,61 +217,38 @@ uint32_t p3_block_crc(const struct p3_raw_block *block) {
     return p3_crc32(0, (const char *)block + BEGIN, END - BEGIN);
 }
 
-static struct p3_raw_function record(const struct p3_module *m, uint32_t i) {
-    const struct p3_function *f = &m->functions[i];
-    uint64_t first = f->kind == P3_HASH ? 0 : (uint64_t)((uint64_t *)f->counts - m->counters);
-    return (struct p3_raw_function){f->func, f->kind, f->size, first};
-}
-
-/* A module's block without its magic number: no one will find it yet. */
-struct block {
-    struct p3_raw_block header;
-    uint64_t at;
-};
-
-static int write_block(struct p3_file *file, int fd, const struct p3_module *m, struct block *b) {
-    struct p3_raw_block *header = &b->header;
-    uint64_t records = m->n_functions * sizeof(struct p3_raw_function);
-    *header = (struct p3_raw_block){.kind = P3_BLOCK_MODULE, .module = m->module};
-    header->n_functions = m->n_functions;
-    header->counters_offset = p3_round_up(sizeof *header + records, file->page);
-    header->n_counters = m->counters_size / sizeof(uint64_t);
-    header->size = header->counters_offset + p3_round_up(m->counters_size, file->page);
-    header->crc = p3_block_crc(header);
-    int failed = p3_file_claim(file, fd, header->size, &b->at);
-    if (failed)
-        return failed;
-    for (uint32_t i = 0; i < m->n_functions && !failed; i++) {
-        struct p3_raw_function r = record(m, i);
-        header->crc = p3_crc32(header->crc, &r, sizeof r);
-        failed = p3_file_write(fd, &r, sizeof r, b->at + sizeof *header + i * sizeof r);
-    }
+/* The module's block without its magic number: no one will find it yet. */
+static int write_block(struct p3_file *file, int fd, const struct p3_module *m, uint64_t *at) {
+    const struct p3_raw_block *block = m->block;
+    uint64_t described = sizeof *block + block->n_functions * sizeof(struct p3_raw_function);
+    uint64_t magic = sizeof block->magic;
+    int failed = p3_file_claim(file, fd, block->size, at);
     if (!failed)
-        failed = p3_file_write(fd, m->counters, m->counters_size, b->at + header->counters_offset);
-    return failed ? failed : p3_file_write(fd, header, sizeof *header, b->at);
+        failed = p3_file_write(fd, (const char *)block + magic, described - magic, *at + magic);
+    return failed ? failed : p3_file_write(fd, m->counters, m->counters_size, *at + block->counters_offset);
 }
 
 /* Makes the block valid, or gives it back. */
-static int end_block(struct p3_file *file, int fd, struct block *b, int failed) {
-    b->header.magic = P3_BLOCK_MAGIC;
+static int end_block(struct p3_file *file, int fd, const struct p3_module *m, uint64_t at, int failed) {
     if (!failed)
-        failed = p3_file_write(fd, &b->header, sizeof b->header.magic, b->at);
-    if (failed && b->at != 0)
-        p3_file_unclaim(file, fd, b->header.size, b->at);
+        failed = p3_file_write(fd, &m->block->magic, sizeof m->block->magic, at);
+    if (failed && at != 0)
+        p3_file_unclaim(file, fd, m->block->size, at);
     return failed;
 }
 
 int p3_file_module(struct p3_file *file, int fd, const struct p3_module *m) {
-    struct block block = {.at = 0};
-    return end_block(file, fd, &block, write_block(file, fd, m, &block));
+    uint64_t at = 0;
+    int failed = write_block(file, fd, m, &at);
+    return end_block(file, fd, m, at, failed);
 }
 
 int p3_file_module_live(struct p3_file *file, int fd, const struct p3_module *m) {
-    struct block block = {.at = 0};
-    int failed = write_block(file, fd, m, &block);
+    uint64_t at = 0;
+    int failed = write_block(file, fd, m, &at);
     if (!failed && m->counters_size != 0)
-        failed = p3_map_file(m->counters, m->counters_size, fd, block.at + block.header.counters_offset);
-    return end_block(file, fd, &block, failed);
+        failed = p3_map_file(m->counters, m->counters_size, fd, at + m->block->counters_offset);
+    return end_block(file, fd, m, at, failed);
 }
 
 void p3_file_close(struct p3_file *file) {

@@ -89,7 +89,7 @@ static int go_live(struct p3_module *m) {
     int fd = p3_file_open(&live);
     if (fd < 0)
         return EBADF;
-    int failed = m->counters_size != 0 && m->page != live.page ? EINVAL : p3_file_module_live(&live, fd, m);
+    int failed = m->page != live.page ? EINVAL : p3_file_module_live(&live, fd, m);
     close(fd);
     return failed;
 }

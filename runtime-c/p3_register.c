@@ -16,16 +16,9 @@
 
 static struct p3_module *modules;
 
-static struct p3_table *table_of(const struct p3_module *m, uint32_t i) {
-    return m->functions[i].kind == P3_HASH ? m->functions[i].counts : NULL;
-}
-
 static void start(struct p3_module *m) {
-    uint64_t tables = 0;
     p3_live_module(m);
-    for (uint32_t i = 0; i < m->n_functions; i++)
-        tables += table_of(m, i) != NULL;
-    p3_arena_reserve(tables, m->next == NULL ? p3_reserve_wanted() : 0);
+    p3_arena_reserve(m->n_tables, m->next == NULL ? p3_reserve_wanted() : 0);
 }
 
 static void empty(struct p3_table *table) {
@@ -36,9 +29,8 @@ static void empty(struct p3_table *table) {
 
 static void forget_tables(void) {
     for (struct p3_module *m = modules; m != NULL; m = m->next)
-        for (uint32_t i = 0; i < m->n_functions; i++)
-            if (table_of(m, i) != NULL)
-                empty(table_of(m, i));
+        for (uint32_t i = 0; i < m->n_tables; i++)
+            empty(&m->tables[i]);
     p3_arena_forget();
 }
 
@@ -97,9 +89,8 @@ static void add_module(struct p3_module *module) {
     module->next = modules;
     modules = module;
     start(module);
-    for (uint32_t i = 0; i < module->n_functions && p3_live_file() != NULL; i++)
-        if (table_of(module, i) != NULL)
-            p3_arena_move(table_of(module, i));
+    for (uint32_t i = 0; i < module->n_tables && p3_live_file() != NULL; i++)
+        p3_arena_move(&module->tables[i]);
 }
 
 void __p3_register(struct p3_module *module) {
@@ -175,10 +166,10 @@ void p3_profile_reset(void) {
     for (struct p3_module *m = modules; m != NULL; m = m->next) {
         if (m->counters_size != 0)
             memset(m->counters, 0, m->counters_size);
-        for (uint32_t i = 0; i < m->n_functions; i++)
-            for (unsigned l = 0; table_of(m, i) != NULL && l < P3_LEVELS; l++)
-                for (uint64_t s = 0; table_of(m, i)->level[l] != NULL && s < p3_level_slots(l); s++)
-                    __atomic_store_n(&table_of(m, i)->level[l][s].count, 0, __ATOMIC_RELAXED);
+        for (uint32_t i = 0; i < m->n_tables; i++)
+            for (unsigned l = 0; l < P3_LEVELS; l++)
+                for (uint64_t s = 0; m->tables[i].level[l] != NULL && s < p3_level_slots(l); s++)
+                    __atomic_store_n(&m->tables[i].level[l][s].count, 0, __ATOMIC_RELAXED);
     }
 }
 

@@ -1,8 +1,9 @@
 //! What a rewritten module adds beside code: counters, tables, their description and the
 //! constructor that registers them ([`crate::runtime::abi`]).
 
+use super::block::{Described, Record};
 use super::layout::{Layout, Place, is_linux, page_size};
-use super::shared::{append_ctor, constructor, record, runtime_function, struct_type};
+use super::shared::{append_ctor, constructor, record, runtime_function};
 use super::sys;
 use super::{Counters, ModuleJob, Update};
 use crate::plan::FunctionPlan;
@@ -199,56 +200,50 @@ impl<'ctx> Data<'ctx> {
 
     /// Describes everything to the runtime, and registers it in a constructor.
     pub(super) fn register(&self, context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) {
-        let functions = self.describe_functions(context, module, job);
-        let description = self.describe_module(context, module, job, functions);
+        let block = self.describe_block(context, module, job);
+        let description = self.describe_module(context, module, job, block);
         let ctor = constructor(context, module, description);
         append_ctor(context, module, ctor);
     }
 
-    fn describe_functions(
+    /// What the profile says of the module.
+    fn describe_block(
         &self,
         context: &'ctx Context,
         module: &Module<'ctx>,
         job: &ModuleJob,
     ) -> GlobalValue<'ctx> {
-        let describe = |func: u32, kind: u32, size: u64, counts: PointerValue<'ctx>| {
-            let values = [
-                ("func", self.word(func)),
-                ("kind", self.word(kind)),
-                ("size", self.size(size)),
-                ("counts", counts.into()),
-            ];
-            record(context, &abi::FUNCTION, values)
+        let described = Described {
+            module: job.id.0,
+            counters: self.counters_size(),
+            page: self.page,
+            records: self.records(job),
         };
+        let bytes = context.const_string(&described.bytes(module), false);
+        let global = description(module, bytes.into(), "__p3_block");
+        global.set_alignment(8);
+        global
+    }
+
+    fn records(&self, job: &ModuleJob) -> Vec<Record> {
         let mut records = Vec::new();
         for (i, (_, plan)) in job.plans.iter().enumerate() {
-            let (place, func) = (self.places[i], plan.func.0);
-            if let Some(first) = place.array {
-                records.push(describe(
-                    func,
-                    abi::ARRAY,
-                    plan.table.slots(),
-                    self.counter(first),
-                ));
-            }
-            if let Some(index) = place.table {
-                records.push(describe(
-                    func,
-                    abi::HASH,
-                    plan.table.ids(),
-                    self.hash_table(index),
-                ));
-            }
-            let single = [
-                (abi::ENTRIES, self.entry_counter(i)),
-                (abi::HITS, self.hit_counter(i)),
+            let Place { array, table } = self.places[i];
+            let kinds = [
+                array.map(|first| (abi::ARRAY, plan.table.slots(), first)),
+                table.map(|_| (abi::HASH, plan.table.ids(), 0)),
+                self.entries[i].map(|slot| (abi::ENTRIES, 1, slot)),
+                self.hits[i].map(|slot| (abi::HITS, 1, slot)),
             ];
-            for (kind, slot) in single {
-                records.extend(slot.map(|slot| describe(func, kind, 1, slot)));
-            }
+            let kinds = kinds.into_iter().flatten();
+            records.extend(kinds.map(|(kind, size, first)| Record {
+                func: plan.func.0,
+                kind,
+                size,
+                first,
+            }));
         }
-        let list = struct_type(context, &abi::FUNCTION).const_array(&records);
-        description(module, list.into(), "__p3_functions")
+        records
     }
 
     fn describe_module(
@@ -256,31 +251,31 @@ impl<'ctx> Data<'ctx> {
         context: &'ctx Context,
         module: &Module<'ctx>,
         job: &ModuleJob,
-        functions: GlobalValue<'ctx>,
+        block: GlobalValue<'ctx>,
     ) -> GlobalValue<'ctx> {
         let i8 = context.i8_type();
         let byte = |&b: &u8| i8.const_int(u64::from(b), false);
         let program: Vec<IntValue> = job.program.iter().map(byte).collect();
-        let single = self.entries.iter().chain(&self.hits).flatten().count();
-        let places = self.places.iter().flat_map(|p| [p.array, p.table]);
-        let records = places.flatten().count() + single;
+        let tables = self.places.iter().filter_map(|p| p.table).count();
         let flags = if self.atomic { abi::ATOMIC } else { 0 };
         let values = [
             ("abi", self.word(abi::VERSION)),
-            ("n_functions", self.word(records as u32)),
+            ("n_tables", self.word(tables as u32)),
             ("copy", self.word(job.copy.0)),
             ("copies", self.word(job.copies)),
             ("program", i8.const_array(&program).into()),
-            ("module", self.word(job.id.0)),
             ("flags", self.word(flags)),
-            ("functions", functions.as_pointer_value().into()),
+            ("block", block.as_pointer_value().into()),
             ("counters_size", self.size(self.counters_size())),
             ("page", self.size(self.page)),
         ];
-        let counters = self
-            .counters
-            .map(|g| ("counters", g.as_pointer_value().into()));
-        let value = record(context, &abi::MODULE, values.into_iter().chain(counters));
+        let globals = [
+            ("counters", self.counters),
+            ("tables", self.tables.map(|(tables, _)| tables)),
+        ];
+        let globals = globals.map(|(name, g)| Some((name, g?.as_pointer_value().into())));
+        let values = values.into_iter().chain(globals.into_iter().flatten());
+        let value = record(context, &abi::MODULE, values);
         description(module, value.into(), "__p3_module")
     }
 }

@@ -7,6 +7,7 @@
 mod admit;
 pub mod annotate;
 mod attributes;
+mod block;
 mod data;
 mod function;
 mod hidden;

@@ -5,7 +5,7 @@ use super::{Field, Struct, Type, constants};
 
 constants! {
     /// The version of this interface.
-    VERSION "P3_ABI": u32 = 3;
+    VERSION "P3_ABI": u32 = 4;
     /// Kind of a function's counters: an array, indexed by path ids.
     ARRAY "P3_ARRAY": u32 = 0;
     /// A hash table by path ids.
@@ -57,33 +57,13 @@ pub const TABLE: Struct = Struct {
     ],
 };
 
-/// Counters of one kind of one function.
-pub const FUNCTION: Struct = Struct {
-    name: "p3_function",
-    about: "Counters of one kind of one function.",
-    fields: &[
-        Field::new("func", U32, "its number in the manifest"),
-        Field::new("kind", U32, "P3_ARRAY and so on"),
-        Field::new(
-            "size",
-            U64,
-            "P3_ARRAY, P3_HASH: one more than the largest id; P3_ENTRIES, P3_HITS: 1",
-        ),
-        Field::new(
-            "counts",
-            Pointer("void"),
-            "P3_HASH: struct p3_table; otherwise uint64_t[size], among the counters",
-        ),
-    ],
-};
-
 /// A module.
 pub const MODULE: Struct = Struct {
     name: "p3_module",
     about: "What a module tells of itself.",
     fields: &[
         Field::new("abi", U32, "P3_ABI"),
-        Field::new("n_functions", U32, "of its functions"),
+        Field::new("n_tables", U32, "number of its hash tables"),
         Field::new("copy", U32, "which copy of the program it is in"),
         Field::new("copies", U32, "their number"),
         Field::array(
@@ -92,9 +72,14 @@ pub const MODULE: Struct = Struct {
             16,
             "the rewriting: `program` of manifest.json",
         ),
-        Field::new("module", U32, "its number in the manifest"),
         Field::new("flags", U32, "P3_ATOMIC"),
-        Field::new("functions", Pointer("struct p3_function"), "what it counts"),
+        Field::new("reserved", U32, "0"),
+        Field::new(
+            "block",
+            Pointer("const struct p3_raw_block"),
+            "what the profile says of it, with its records and checksum, as it will stand there",
+        ),
+        Field::new("tables", Pointer("struct p3_table"), "its hash tables"),
         Field::new("counters", Pointer("uint64_t"), "whole pages of its own"),
         Field::new("counters_size", U64, "in bytes, a multiple of page"),
         Field::new("page", U64, "the largest that a kernel for its target has"),
@@ -104,7 +89,7 @@ pub const MODULE: Struct = Struct {
             U64,
             "the runtime's: the counters are mapped over the profile",
         ),
-        Field::array("reserved", U64, 2, "0"),
+        Field::new("reserved2", U64, "0"),
     ],
 };
 

@@ -4,7 +4,7 @@ use super::{Field, Struct, Type, constants};
 use std::mem::offset_of;
 use std::ops::Range;
 use zerocopy::byteorder::{ByteOrder, LE, U32, U64};
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 constants! {
     /// What a file begins with: \xff p3raw \xff and the version. Read in the other byte order it tells that.
@@ -64,7 +64,7 @@ macro_rules! structures {
         $($(#[doc = $what:literal])+ $field:ident: $ty:ty,)+
     })+) => {$(
         $(#[doc = $about])+
-        #[derive(Clone, Copy, FromBytes, Immutable, KnownLayout)]
+        #[derive(Clone, Copy, FromBytes, Immutable, IntoBytes, KnownLayout)]
         #[repr(C)]
         pub struct $name<O: ByteOrder> {
             $($(#[doc = $what])+ pub $field: $ty,)+

@@ -85,7 +85,7 @@ fn header(guard: &str, about: &str, constants: &[Constant], structs: &[Struct]) 
 
 fn abi_header() -> String {
     let about = "What rewritten modules and the runtime share in memory.";
-    let structs = [format::SLOT, abi::TABLE, abi::FUNCTION, abi::MODULE];
+    let structs = [format::SLOT, abi::TABLE, abi::MODULE];
     let header = header("P3_ABI_H", about, abi::CONSTANTS, &structs);
     let functions: String = abi::FUNCTIONS.iter().map(prototype).collect();
     let hidden = "\n#define P3_HIDDEN __attribute__((visibility(\"hidden\")))\n\n";

@@ -11,6 +11,7 @@ mod manifest;
 mod runner;
 mod train;
 mod verdict;
+mod viewers;
 
 /// What the profiles say, against independent oracles.
 mod edge;

@@ -40,7 +40,6 @@ fn layouts_agree_with_the_lists() {
         format::CHUNK,
         format::SLOT,
         abi::TABLE,
-        abi::FUNCTION,
         abi::MODULE,
     ];
     let mut source =

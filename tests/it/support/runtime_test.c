@@ -1,11 +1,13 @@
 /* Drives the C runtime by hand, as rewritten modules would. The first argument says what to do. */
 #include "p3_abi.h"
+#include "p3_format.h"
 #include "p3_profile.h"
 
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +22,26 @@ enum { IDS = 5000, ROUNDS = 200000, THREADS = 8 };
 
 static uint64_t counters[4096 / 8] __attribute__((aligned(4096)));
 static struct p3_table tables[1] = {{.func = 9, .size = UINT64_C(1) << 40}};
-static struct p3_function functions[] = {
-    {7, P3_ARRAY, 4, counters},
-    {7, P3_ENTRIES, 1, &counters[4]},
-    {9, P3_HASH, UINT64_C(1) << 40, tables},
+static struct {
+    struct p3_raw_block header;
+    struct p3_raw_function functions[3];
+} block = {
+    {.magic = P3_BLOCK_MAGIC,
+     .size = 2 * 4096,
+     .kind = P3_BLOCK_MODULE,
+     .n_functions = 3,
+     .counters_offset = 4096,
+     .n_counters = sizeof counters / 8},
+    {{7, P3_ARRAY, 4, 0}, {7, P3_ENTRIES, 1, 4}, {9, P3_HASH, UINT64_C(1) << 40, 0}},
 };
 static struct p3_module module = {
     .abi = P3_ABI,
-    .n_functions = 3,
+    .n_tables = 1,
     .copy = 1,
     .copies = 3,
     .program = {1, 2, 3},
-    .functions = functions,
+    .block = &block.header,
+    .tables = tables,
     .counters = counters,
     .counters_size = sizeof counters,
     .page = 4096,
@@ -46,7 +56,20 @@ __attribute__((constructor(101))) static void early(void) {
     }
 }
 
-__attribute__((constructor)) static void construct(void) { __p3_register(&module); }
+/* Bit by bit, apart from the runtime's. */
+static uint32_t crc32(uint32_t crc, const void *data, size_t n) {
+    const uint8_t *p = data;
+    for (crc = ~crc; n-- > 0; p++)
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (((crc ^ *p >> bit) & 1) ? UINT32_C(0xedb88320) : 0);
+    return ~crc;
+}
+
+__attribute__((constructor)) static void construct(void) {
+    uint32_t crc = crc32(0, &block.header.size, offsetof(struct p3_raw_block, reserved) - 8);
+    block.header.crc = crc32(crc, block.functions, sizeof block.functions);
+    __p3_register(&module);
+}
 
 /* Ids far apart; id i of IDS is counted i % 7 times a round. */
 static uint64_t id(uint64_t i) { return i * UINT64_C(219999999) % (UINT64_C(1) << 40); }
