@@ -1,10 +1,10 @@
-# bench.sh FOLDER: measures what profiling costs and writes docs/RESULTS.md (an hour and more).
+# bench.sh FOLDER: measures what profiling costs and writes docs/RESULTS.md (many hours; ROUNDS=1 COPIES=4 ONLY=name,… is shorter).
 # FOLDER/prog/NAME holds prog.bc, link.sh, run.sh and run-train.sh of each program. Without it, they are
 # made by the recipes in ../shared/bench, which need Debian's source packages (a deb-src entry).
 set -eu
 cd "$(dirname "$0")/.."
 FOLDER=$1
-ROUNDS=${ROUNDS:-3}
+ROUNDS=${ROUNDS:-10} COPIES=${COPIES:-2,4,8}
 if [ ! -d "$FOLDER/prog" ]; then
     recipes=../shared/bench
     [ -e "$recipes/sources.sh" ] || {
@@ -35,8 +35,8 @@ if [ -e "$FOLDER/prog/povray/prog.bc" ] && [ ! -e "$FOLDER/prog/povray/run.sh" ]
     workload run-train.sh 240 180
 fi
 
-bench="cargo bench -q --locked --bench programs --"
-$bench measure "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
+bench="cargo run -q --release --locked -p p3-bench --"
+$bench measure "$FOLDER" --rounds "$ROUNDS" --copies "$COPIES" ${ONLY:+--only "$ONLY"}
 $bench edges "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench rewriting "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench report

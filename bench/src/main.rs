@@ -1,12 +1,14 @@
 //! `make bench`: what profiling costs, on real programs, beside what a user would pick instead.
 //!
 //! `measure` builds every variant of every program that lies in a folder of bitcode with workloads
-//! (`prog/NAME/{prog.bc,link.sh,run.sh,run-train.sh}`), runs them interleaved and keeps all figures in
-//! one JSON file, program by program: interrupted, it goes on where it was. `rewriting` times p3-rewrite
+//! (`prog/NAME/{prog.bc,link.sh,run.sh,run-train.sh}`), runs them in turn, each alone, counts their
+//! instructions, and keeps all figures in one JSON file, program by program: interrupted, it goes on where it was. `rewriting` times p3-rewrite
 //! itself. `report` turns the JSON into `docs/RESULTS.md` and its plots.
 
 mod build;
+mod counted;
 mod edges;
+mod instructions;
 mod measure;
 mod plot;
 mod report;
@@ -26,33 +28,18 @@ struct Cli {
     /// Where everything is built, and the JSON kept
     #[arg(long, default_value = "bench-out/programs", global = true)]
     out: PathBuf,
-    /// What cargo bench passes
-    #[arg(long, hide = true, global = true)]
-    bench: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Build and run programs
-    Measure {
-        /// The folder of programs
-        folder: PathBuf,
-        /// How often each variant runs
-        #[arg(long, default_value_t = 3)]
-        rounds: usize,
-        /// Only these programs
-        #[arg(long, value_delimiter = ',')]
-        only: Vec<String>,
-        /// Run the training input instead
-        #[arg(long)]
-        train: bool,
-    },
+    /// Build and run programs, and count their instructions
+    Measure(measure::MeasureArgs),
     /// Count edges, and rebuild programs with their profiles
     Edges {
         /// The folder of programs
         folder: PathBuf,
         /// How often each variant runs
-        #[arg(long, default_value_t = 3)]
+        #[arg(long, default_value_t = 10)]
         rounds: usize,
         /// Only these programs
         #[arg(long, value_delimiter = ',')]
@@ -63,7 +50,7 @@ enum Command {
         /// The folder of programs
         folder: PathBuf,
         /// How often each is rewritten
-        #[arg(long, default_value_t = 3)]
+        #[arg(long, default_value_t = 10)]
         rounds: usize,
         /// Only these programs
         #[arg(long, value_delimiter = ',')]
@@ -75,16 +62,10 @@ enum Command {
 
 fn main() -> Result<()> {
     let cli = Cli::parse();
-    // cargo runs a benchmark in the package's folder.
     std::fs::create_dir_all(&cli.out)?;
     let out = cli.out.canonicalize()?;
     match cli.command {
-        Command::Measure {
-            folder,
-            rounds,
-            only,
-            train,
-        } => measure::all(&folder.canonicalize()?, &out, rounds, &only, train),
+        Command::Measure(args) => measure::all(&args, &out),
         Command::Edges {
             folder,
             rounds,

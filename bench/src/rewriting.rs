@@ -70,7 +70,7 @@ fn measure(file: &Path, here: &Path, rounds: usize) -> Result<Rewriting> {
         command.arg("-passes=pgo-instr-gen,instrprof").arg(file);
         opt.push(timed(command.arg("-o").arg(target))?);
         for (k, costs) in COPIES.iter().zip(&mut p3) {
-            let mut command = Command::new(REWRITE);
+            let mut command = Command::new(&*REWRITE);
             command.args(["-q", "-k", &k.to_string(), "-o"]);
             costs.push(timed(command.arg(here.join("copies")).arg(file))?);
         }

@@ -69,7 +69,7 @@ impl Bench<'_> {
     /// One copy that profiles `input`, rewritten by `scheme`, optimised with `passes`.
     fn copy(&self, input: &Path, scheme: &str, passes: &[&str], name: &str) -> Result<Variant> {
         let folder = self.file(name);
-        let mut rewrite = Command::new(REWRITE);
+        let mut rewrite = Command::new(&*REWRITE);
         rewrite.args(["-q", "--scheme", scheme, "-k", "1"]);
         run(rewrite.arg(input).arg("-o").arg(&folder))?;
         let module = folder.join("copy-0/m0.bc");
@@ -141,7 +141,7 @@ impl Bench<'_> {
     fn annotated(&self, source: &Path) -> Result<PathBuf> {
         let profile = self.profile(source, "trained")?;
         let annotated = self.file("annotated.bc");
-        let mut annotate = Command::new(REWRITE);
+        let mut annotate = Command::new(&*REWRITE);
         annotate.args(["annotate", "-q", "--profile"]).arg(profile);
         run(annotate.arg(source).arg("-o").arg(&annotated))?;
         self.opt(O2, &annotated, "annotated.opt.bc")
@@ -160,7 +160,7 @@ impl Bench<'_> {
         std::fs::write(&taken, printed.stderr)?;
         let profile = self.profile(&taken, "taken")?;
         let text = self.file("taken.proftext");
-        let mut export = Command::new(PROF);
+        let mut export = Command::new(&*PROF);
         export.args(["export", "--format", "proftext"]).arg(profile);
         run(export.arg("--modules").arg(&taken).arg("-o").arg(&text))?;
         self.used(source, &text, "proftext")
@@ -192,7 +192,7 @@ impl Bench<'_> {
         let profile = self.file("sbl.p3prof");
         merge(sbl, &self.here.join("raw/sbl-0"), &profile)?;
         let text = ["accuracy", "--format", "json", &profile.to_string_lossy()];
-        let accuracy: Value = serde_json::from_slice(&output(PROF, &text)?)?;
+        let accuracy: Value = serde_json::from_slice(&output(&PROF, &text)?)?;
         let total = &accuracy["program"];
         let share = |what: &str| {
             let number = |v: &Value| v.as_f64().context("a number");

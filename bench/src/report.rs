@@ -1,6 +1,7 @@
 //! `docs/RESULTS.md` and its plots, from the JSON.
 
-use crate::build::variant_name;
+use crate::build::{SHARING, project, variant_name};
+use crate::counted;
 use crate::plot::{Series, bars};
 use crate::results::{Edges, Program, Results, Run};
 use anyhow::{Result, ensure};
@@ -16,13 +17,14 @@ pub(crate) fn write(out: &Path) -> Result<()> {
         !results.programs.is_empty(),
         "nothing was measured: make bench"
     );
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let docs = project().join("docs");
     std::fs::create_dir_all(docs.join("plots"))?;
     std::fs::write(
         docs.join("results.json"),
-        serde_json::to_string_pretty(&results)? + "\n",
+        serde_json::to_string(&results)? + "\n",
     )?;
     let mut text = head(&results);
+    text += &counted::table_of(&results);
     text += &overhead(&results);
     text += &hits(&results, "Label hits", |h| &h.labels);
     text += &hits(&results, "Probe hits", |h| &h.probes);
@@ -102,7 +104,7 @@ fn head(results: &Results) -> String {
         .min()
         .unwrap_or(0);
     format!(
-        "# Results\n\nMade by `make bench` on {}: {}; medians of {rounds} interleaved runs, each process alone on a core. \
+        "# Results\n\nMade by `make bench` on {}: {}; medians of {rounds} rounds of all variants in turn, one process at a time. \
          All figures are in [`results.json`](results.json).\n\nA whole-program module after `clang -O2 -g` is instrumented, and then only translated to machine code: no \
          optimisation runs after the instrumentation, ours or LLVM's.\n\n",
         results.date, results.machine
@@ -119,7 +121,7 @@ fn with_average(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-fn average(values: &[f64]) -> f64 {
+pub(crate) fn average(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
@@ -128,7 +130,7 @@ fn slowest(program: &Program, variant: &str) -> f64 {
     largest(program, variant, |run| run.wall)
 }
 
-fn largest(program: &Program, variant: &str, of: fn(&Run) -> f64) -> f64 {
+pub(crate) fn largest(program: &Program, variant: &str, of: fn(&Run) -> f64) -> f64 {
     let native = of(&program.variants["native"][0]);
     let runs = program.variants.get(variant).map_or(&[][..], |v| v);
     runs.iter()
@@ -136,7 +138,7 @@ fn largest(program: &Program, variant: &str, of: fn(&Run) -> f64) -> f64 {
         .fold(f64::NAN, f64::max)
 }
 
-fn table(head: &[&str]) -> String {
+pub(crate) fn table(head: &[&str]) -> String {
     let mut text = format!("| {} |\n|", head.join(" | "));
     for i in 0..head.len() {
         text += if i == 0 { "---|" } else { "---:|" };
@@ -151,32 +153,54 @@ fn percent(value: f64) -> String {
     format!("{:+.0} %", value * 100.0).replace("-0 %", "+0 %")
 }
 
+/// The columns of tables by variant: whatever was measured.
+pub(crate) fn columns(results: &Results) -> Vec<String> {
+    let mut all = vec!["edge".to_string(), "sbl".to_string()];
+    for scheme in SHARING {
+        for trained in [false, true] {
+            all.extend(KS.map(|k| variant_name(scheme, k, trained)));
+        }
+    }
+    let measured = |v: &String| {
+        results
+            .programs
+            .values()
+            .any(|p| p.variants.contains_key(v))
+    };
+    all.retain(measured);
+    all
+}
+
+/// An overhead, and between which half of the runs lay if there were enough.
+fn spread(program: &Program, variant: &str, value: f64) -> String {
+    let native = program.variants["native"][0].wall;
+    let slowest = program.variants.get(variant).into_iter().flatten();
+    let slowest = slowest.max_by(|a, b| a.wall.total_cmp(&b.wall));
+    match slowest {
+        Some(run) if program.rounds >= 4 && run.wall_quartiles[1] > 0.0 => {
+            let [low, high] = run.wall_quartiles.map(|q| (q / native - 1.0) * 100.0);
+            format!("{} ({low:.0}…{high:.0})", percent(value))
+        }
+        _ => percent(value),
+    }
+}
+
 fn overhead(results: &Results) -> String {
-    const VARIANTS: [&str; 10] = [
-        "edge",
-        "sbl",
-        "pbl 2",
-        "pbl 4",
-        "pbl 8",
-        "p3 2",
-        "p3 4",
-        "p3 8",
-        "p3-weighted 4",
-        "p3-weighted 4 trained",
-    ];
+    let variants = columns(results);
     let mut text = String::from(
-        "## Run time\n\nWall time over native, of the slowest copy. `edge`: LLVM's own edge counts (`opt -passes=pgo-instr-gen,instrprof`). `trained`: weights by \
+        "## Run time\n\nWall time over native, of the slowest copy; in brackets between which half of its runs lay. `edge`: LLVM's own edge counts (`opt -passes=pgo-instr-gen,instrprof`). `trained`: weights by \
          the profile of another, smaller input (`--profile`).\n\n![Run time over native](plots/overhead.svg)\n\n",
     );
-    let head = [&["program", "native s"][..], &VARIANTS].concat();
+    let mut head = vec!["program", "native s"];
+    head.extend(variants.iter().map(String::as_str));
     text += &table(&head);
-    let mut columns = vec![Vec::new(); VARIANTS.len()];
+    let mut columns = vec![Vec::new(); variants.len()];
     for (name, p) in &results.programs {
         write!(text, "| {name} | {:.2} |", p.variants["native"][0].wall).expect("a string");
-        for (variant, column) in VARIANTS.iter().zip(&mut columns) {
+        for (variant, column) in variants.iter().zip(&mut columns) {
             let value = slowest(p, variant);
             column.push(value);
-            write!(text, " {} |", percent(value)).expect("a string");
+            write!(text, " {} |", spread(p, variant, value)).expect("a string");
         }
         text.push('\n');
     }
@@ -185,7 +209,7 @@ fn overhead(results: &Results) -> String {
         write!(text, " {} |", percent(average(column))).expect("a string");
     }
     text += "\n| average, CPU time | |";
-    for variant in VARIANTS {
+    for variant in &variants {
         let values = results
             .programs
             .values()
@@ -205,9 +229,11 @@ fn overhead(results: &Results) -> String {
     text
 }
 
-const SCHEMES: [(&str, bool); 4] = [
+const SCHEMES: [(&str, bool); 6] = [
     ("pbl", false),
+    ("pbl", true),
     ("p3", false),
+    ("p3", true),
     ("p3-weighted", false),
     ("p3-weighted", true),
 ];

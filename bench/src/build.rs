@@ -4,11 +4,24 @@ use anyhow::{Context, Result, ensure};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 /// The program under test.
-pub(crate) const REWRITE: &str = env!("CARGO_BIN_EXE_p3-rewrite");
+pub(crate) static REWRITE: LazyLock<String> = LazyLock::new(|| beside("p3-rewrite"));
 /// Its companion.
-pub(crate) const PROF: &str = env!("CARGO_BIN_EXE_p3-prof");
+pub(crate) static PROF: LazyLock<String> = LazyLock::new(|| beside("p3-prof"));
+
+/// A program that was built into the folder of this one.
+fn beside(name: &str) -> String {
+    let own = std::env::current_exe().expect("Linux knows");
+    own.with_file_name(name).display().to_string()
+}
+
+/// The project's folder.
+pub(crate) fn project() -> &'static Path {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().expect("it is in the project's")
+}
 
 /// One variant: a name and the executables of its copies.
 pub(crate) struct Variant {
@@ -18,18 +31,19 @@ pub(crate) struct Variant {
     pub manifest: Option<PathBuf>,
 }
 
-/// Scheme, number of copies, and whether the training profile is given.
-const SCHEMES: [(&str, u32, bool); 9] = [
-    ("sbl", 1, false),
-    ("pbl", 2, false),
-    ("pbl", 4, false),
-    ("pbl", 8, false),
-    ("p3", 2, false),
-    ("p3", 4, false),
-    ("p3", 8, false),
-    ("p3-weighted", 4, false),
-    ("p3-weighted", 4, true),
-];
+/// The schemes that several copies share the work by.
+pub(crate) const SHARING: [&str; 3] = ["pbl", "p3", "p3-weighted"];
+
+/// Scheme, number of copies, and whether the training profile is given; sbl first.
+fn schemes(copies: &[u32]) -> Vec<(&'static str, u32, bool)> {
+    let mut all = vec![("sbl", 1, false)];
+    for scheme in SHARING {
+        for trained in [false, true] {
+            all.extend(copies.iter().map(|&k| (scheme, k, trained)));
+        }
+    }
+    all
+}
 
 /// The name of a variant in tables and in the JSON.
 pub(crate) fn variant_name(scheme: &str, k: u32, trained: bool) -> String {
@@ -57,8 +71,13 @@ pub(crate) fn variant(name: &str, exe: PathBuf, manifest: PathBuf) -> Variant {
     }
 }
 
-/// Builds all variants of the program in `program` below `out`; executables side by side.
-pub(crate) fn variants(program: &Path, runtime: &[PathBuf], out: &Path) -> Result<Vec<Variant>> {
+/// Builds all variants of the program in `program` below `out`, for these numbers of copies; executables side by side.
+pub(crate) fn variants(
+    program: &Path,
+    runtime: &[PathBuf],
+    copies: &[u32],
+    out: &Path,
+) -> Result<Vec<Variant>> {
     std::fs::create_dir_all(out)?;
     let bitcode = program.join("prog.bc");
     let (native, edge) = (out.join("native.exe"), out.join("edge.exe"));
@@ -77,10 +96,10 @@ pub(crate) fn variants(program: &Path, runtime: &[PathBuf], out: &Path) -> Resul
         ),
     ];
     let mut variants = vec![single("native", native), single("edge", edge)];
-    for (scheme, k, trained) in SCHEMES {
+    for (scheme, k, trained) in schemes(copies) {
         let name = variant_name(scheme, k, trained);
         let folder = out.join(name.replace(' ', "-"));
-        let mut rewrite = Command::new(REWRITE);
+        let mut rewrite = Command::new(&*REWRITE);
         rewrite.args(["-q", "--scheme", scheme, "-k", &k.to_string()]);
         if trained {
             let profile = train(program, &variants[2], out)?;
@@ -133,7 +152,7 @@ fn train(program: &Path, sbl: &Variant, out: &Path) -> Result<PathBuf> {
 /// Merges the raw profiles in `raw`.
 pub(crate) fn merge(variant: &Variant, raw: &Path, merged: &Path) -> Result<()> {
     let manifest = variant.manifest.as_ref().context("it has a manifest")?;
-    let mut merge = Command::new(PROF);
+    let mut merge = Command::new(&*PROF);
     merge
         .args(["merge", "--failure-mode", "warn", "-m"])
         .arg(manifest);
@@ -152,7 +171,7 @@ fn link_all(program: &Path, links: Vec<Link>) -> Result<()> {
 /// The C runtime, compiled.
 pub(crate) fn runtime(out: &Path) -> Result<Vec<PathBuf>> {
     let mut objects = Vec::new();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime-c");
+    let folder = project().join("runtime-c");
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
         let file = entry?.into_path();
         if file.extension().is_some_and(|e| e == "c") {

@@ -50,6 +50,14 @@ pub(crate) struct Run {
     pub text: u64,
     pub data: u64,
     pub bss: u64,
+    /// Between which half of the wall and CPU times lay; equal to them where they ran once.
+    #[serde(default)]
+    pub wall_quartiles: [f64; 2],
+    #[serde(default)]
+    pub cpu_quartiles: [f64; 2],
+    /// Instructions of `main` and all that it calls, on the training input; 0: not counted.
+    #[serde(default)]
+    pub instructions: u64,
 }
 
 /// Edge profiling of one program, and the program rebuilt with profiles of its training input.
@@ -136,7 +144,7 @@ impl Results {
         self.date = String::from_utf8(crate::build::output("date", &["-u", "+%Y-%m-%d"])?)?
             .trim()
             .into();
-        let text = serde_json::to_string_pretty(self)? + "\n";
+        let text = serde_json::to_string(self)? + "\n";
         std::fs::write(out.join("results.json.new"), text)?;
         std::fs::rename(out.join("results.json.new"), out.join("results.json"))?;
         Ok(())
@@ -153,6 +161,14 @@ fn machine() -> String {
     let family = field("cpu family").unwrap_or_default();
     let model = field("model name").unwrap_or("unknown".into());
     format!("{model} (family {family}), {cores} cores")
+}
+
+/// The values at a quarter and at three quarters of the sorted ones.
+pub(crate) fn quartiles(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len() - 1;
+    [sorted[last / 4], sorted[last - last / 4]]
 }
 
 /// The middle value; of an even number the lower one.

@@ -1,34 +1,51 @@
 //! Running the variants, interleaved, each alone on a core.
 
 use crate::build::{self, PROF, Variant, output, variant_name};
-use crate::results::{Cost, Hits, Program, Results, Run};
+use crate::instructions;
+use crate::results::{Cost, Hits, Program, Results, Run, quartiles};
 use anyhow::{Context, Result};
+use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+
+/// What to measure, and how.
+#[derive(Debug, clap::Args)]
+pub(crate) struct MeasureArgs {
+    /// The folder of programs
+    folder: PathBuf,
+    /// How often each variant runs
+    #[arg(long, default_value_t = 10)]
+    rounds: usize,
+    /// Only these programs
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Numbers of copies
+    #[arg(long, value_delimiter = ',', default_value = "2,4,8")]
+    copies: Vec<u32>,
+    /// Run the training input instead
+    #[arg(long)]
+    train: bool,
+}
 
 /// Measures all programs in `folder/prog` that are not in the results yet.
-pub(crate) fn all(
-    folder: &Path,
-    out: &Path,
-    rounds: usize,
-    only: &[String],
-    train: bool,
-) -> Result<()> {
+pub(crate) fn all(args: &MeasureArgs, out: &Path) -> Result<()> {
     let runtime = build::runtime(out)?;
-    let workload = if train { "run-train.sh" } else { "run.sh" };
-    for (name, program) in programs(folder, only)? {
+    let folder = args.folder.canonicalize()?;
+    let workload = if args.train { "run-train.sh" } else { "run.sh" };
+    for (name, program) in programs(&folder, &args.only)? {
         let mut results = Results::load(out)?;
         if results.programs.contains_key(&name) || !program.join(workload).exists() {
             continue;
         }
         let here = out.join(&name);
         eprintln!("{name}: building");
-        let variants = build::variants(&program, &runtime, &here)?;
+        let variants = build::variants(&program, &runtime, &args.copies, &here)?;
         eprintln!("{name}: running");
-        let measured = measure(&program.join(workload), &variants, &here, rounds)?;
+        let mut measured = measure(&program.join(workload), &variants, &here, args)?;
+        eprintln!("{name}: counting instructions");
+        count_instructions(&program, &variants, &here, &mut measured.variants)?;
         results.programs.insert(name, measured);
         results.store(out)?;
         let _ = std::fs::remove_dir_all(here);
@@ -54,67 +71,52 @@ pub(crate) fn programs(folder: &Path, only: &[String]) -> Result<Vec<(String, Pa
     Ok(programs)
 }
 
-fn measure(script: &Path, variants: &[Variant], here: &Path, rounds: usize) -> Result<Program> {
-    let (runs, differing) = run_all(script, variants, here, rounds)?;
+fn measure(
+    script: &Path,
+    variants: &[Variant],
+    here: &Path,
+    args: &MeasureArgs,
+) -> Result<Program> {
+    let (runs, differing) = run_all(script, variants, here, args.rounds)?;
     let workload = script.file_name().context("a name")?;
     let mut program = Program {
         workload: workload.to_string_lossy().into_owned(),
-        rounds,
+        rounds: args.rounds,
         variants: runs,
         differing,
         ..Program::default()
     };
-    simulate(variants, here, &mut program)?;
+    simulate(variants, here, &args.copies, &mut program)?;
     Ok(program)
 }
 
 /// By name of the variant: its copies, medians over their runs.
 pub(crate) type Runs = BTreeMap<String, Vec<Run>>;
 
-/// Runs every copy of every variant so often, interleaved; which print other things than the first variant.
+/// Runs every copy of every variant so often, in turn, one process at a time; which print other things than the first
+/// variant.
 pub(crate) fn run_all(
     script: &Path,
     variants: &[Variant],
     here: &Path,
     rounds: usize,
 ) -> Result<(Runs, Vec<String>)> {
-    let mut jobs = Vec::new();
-    for round in 0..rounds {
+    let mut samples = BTreeMap::<(usize, usize), Vec<Cost>>::new();
+    let mut outputs = BTreeMap::<(usize, usize), blake3::Hash>::new();
+    for round in 0..rounds.max(1) {
         for (v, variant) in variants.iter().enumerate() {
-            jobs.extend((0..variant.copies.len()).map(|c| (round, v, c)));
+            for (c, exe) in variant.copies.iter().enumerate() {
+                let raw = here.join(format!("raw/{}-{c}", variant.name));
+                let (sample, text) = execute(script, exe, &raw)?;
+                samples.entry((v, c)).or_default().push(sample);
+                outputs.insert((v, c), text);
+                // Of sbl the last profile stays: simulate reads it.
+                if variant.name != "sbl" || round + 1 < rounds {
+                    let _ = std::fs::remove_dir_all(raw);
+                }
+            }
         }
     }
-    jobs.reverse();
-    let jobs = Mutex::new(jobs);
-    let samples = Mutex::new(BTreeMap::<(usize, usize), Vec<Cost>>::new());
-    let outputs = Mutex::new(BTreeMap::<(usize, usize), blake3::Hash>::new());
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    std::thread::scope(|scope| {
-        let worker = |core: usize| {
-            let (jobs, samples, outputs) = (&jobs, &samples, &outputs);
-            move || -> Result<()> {
-                while let Some((round, v, c)) = { jobs.lock().expect("no panic").pop() } {
-                    let variant = &variants[v];
-                    let raw = here.join(format!("raw/{}-{c}", variant.name));
-                    let (sample, text) = execute(script, &variant.copies[c], &raw, core)?;
-                    let mut samples = samples.lock().expect("no panic");
-                    samples.entry((v, c)).or_default().push(sample);
-                    outputs.lock().expect("no panic").insert((v, c), text);
-                    // Of sbl the last profile stays: simulate reads it.
-                    if variant.name != "sbl" || round + 1 < rounds {
-                        let _ = std::fs::remove_dir_all(raw);
-                    }
-                }
-                Ok(())
-            }
-        };
-        let workers: Vec<_> = (0..cores).map(|core| scope.spawn(worker(core))).collect();
-        workers
-            .into_iter()
-            .try_for_each(|w| w.join().expect("no panic"))
-    })?;
-    let samples = samples.into_inner().expect("no panic");
-    let outputs = outputs.into_inner().expect("no panic");
     let (mut runs, mut differing) = (Runs::new(), Vec::new());
     for (v, variant) in variants.iter().enumerate() {
         for (c, exe) in variant.copies.iter().enumerate() {
@@ -128,9 +130,39 @@ pub(crate) fn run_all(
     Ok((runs, differing))
 }
 
-/// Runs one executable on one core.
-fn execute(script: &Path, exe: &Path, raw: &Path, core: usize) -> Result<(Cost, blake3::Hash)> {
+/// Counts the instructions of every copy on the training input, if there is one; several at a time.
+fn count_instructions(
+    program: &Path,
+    variants: &[Variant],
+    here: &Path,
+    runs: &mut Runs,
+) -> Result<()> {
+    let script = program.join("run-train.sh");
+    if !script.exists() {
+        return Ok(());
+    }
+    for variant in variants {
+        let counts: Result<Vec<u64>> = variant
+            .copies
+            .par_iter()
+            .enumerate()
+            .map(|(c, exe)| {
+                let folder = here.join(format!("count/{}-{c}", variant.name.replace(' ', "-")));
+                instructions::count(&script, exe, &folder)
+            })
+            .collect();
+        let copies = runs.get_mut(&variant.name).context("it ran")?;
+        for (run, count) in copies.iter_mut().zip(counts?) {
+            run.instructions = count;
+        }
+    }
+    Ok(())
+}
+
+/// Runs one executable on the last core: interrupts prefer the first.
+fn execute(script: &Path, exe: &Path, raw: &Path) -> Result<(Cost, blake3::Hash)> {
     std::fs::create_dir_all(raw)?;
+    let core = std::thread::available_parallelism().map_or(1, |n| n.get()) - 1;
     let mut command = Command::new("taskset");
     command
         .args(["-c", &core.to_string(), "setarch", "-R"])
@@ -167,11 +199,19 @@ fn summary(samples: &[Cost], exe: &Path) -> Result<Run> {
         text: sizes[0],
         data: sizes[1],
         bss: sizes[2],
+        wall_quartiles: quartiles(samples.iter().map(|c| c.wall)),
+        cpu_quartiles: quartiles(samples.iter().map(|c| c.cpu)),
+        instructions: 0,
     })
 }
 
 /// The hits of every scheme by the profile that the last run of sbl left.
-fn simulate(variants: &[Variant], here: &Path, program: &mut Program) -> Result<()> {
+fn simulate(
+    variants: &[Variant],
+    here: &Path,
+    copies: &[u32],
+    program: &mut Program,
+) -> Result<()> {
     let sbl = variants
         .iter()
         .find(|v| v.name == "sbl")
@@ -180,21 +220,22 @@ fn simulate(variants: &[Variant], here: &Path, program: &mut Program) -> Result<
     build::merge(sbl, &here.join("raw/sbl-0"), &profile)?;
     let profile = profile.to_string_lossy();
     let train = here.join("train.p3prof");
+    let ks: Vec<String> = copies.iter().map(u32::to_string).collect();
+    let ks = ks.join(",");
     for (schemes, more) in [
         ("sbl,pbl,p3,p3-weighted", vec![]),
         (
-            "p3-weighted",
+            "pbl,p3,p3-weighted",
             vec![
                 "--profile".to_string(),
                 train.to_string_lossy().into_owned(),
             ],
         ),
     ] {
-        let mut arguments = vec![
-            "simulate", "--format", "json", "--scheme", schemes, &profile,
-        ];
+        let mut arguments = vec!["simulate", "--format", "json", "--scheme", schemes];
+        arguments.extend(["-k", &ks, &profile]);
         arguments.extend(more.iter().map(String::as_str));
-        let json: Value = serde_json::from_slice(&output(PROF, &arguments)?)?;
+        let json: Value = serde_json::from_slice(&output(&PROF, &arguments)?)?;
         for row in json["rows"].as_array().context("rows")? {
             let numbers = |v: &Value| serde_json::from_value::<Vec<u64>>(v.clone());
             let (scheme, k) = (row["scheme"].as_str().context("a name")?, row["k"].as_u64());
@@ -203,7 +244,7 @@ fn simulate(variants: &[Variant], here: &Path, program: &mut Program) -> Result<
             program.hits.insert(name, Hits { labels, probes });
         }
     }
-    let shown = String::from_utf8(output(PROF, &["show", "--top", "1", &profile])?)?;
+    let shown = String::from_utf8(output(&PROF, &["show", "--top", "1", &profile])?)?;
     let head = shown.lines().next().unwrap_or_default();
     program.paths = head.split(", in ").next().unwrap_or_default().into();
     let functions = head.split(": ").nth(1).unwrap_or_default();
