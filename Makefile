@@ -8,7 +8,7 @@ TOOLS = clang-19 opt-19 llvm-profdata-19 ld.lld-19 g++ setarch
 VIEWERS = genhtml dot callgrind_annotate go npm chromium
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-viewers build demo test test-viewers lint corpus programs bench fuzz peers cross clean
+.PHONY: help setup setup-viewers build demo test test-viewers lint corpus programs bench fuzz peers cross llvm22 clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -19,6 +19,7 @@ help:
 	@echo 'make peers    LLVM tests and csmith programs (SAMPLE and CSMITH of them, JOBS at a time) through every scheme'
 	@echo 'make programs BENCH=folder   profile programs given as prog/NAME/{prog.bc,link.sh,run-train.sh}'
 	@echo 'make cross    the runtime with gcc 12, clang 14 and 19, x86-64 and aarch64'
+	@echo 'make llvm22   built with LLVM 22, tried on modules of clang 22 and of rustc (needs clang-22, llvm-22-dev)'
 	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 COPIES=4 ONLY=bzip2 is short)'
 
 setup:
@@ -47,6 +48,7 @@ test-viewers: setup-viewers
 lint:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --locked --no-default-features --bins -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --no-deps
 
 corpus: build
@@ -74,6 +76,10 @@ bench: build
 
 clean:
 	$(CARGO) clean
+
+# Built and tried with LLVM 22: clang's modules, and rustc's.
+llvm22:
+	sh tools/llvm22.sh
 
 # The runtime with other compilers and for aarch64, under qemu-user.
 cross: setup

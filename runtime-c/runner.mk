@@ -1,13 +1,14 @@
 # The runner's rules. Variables above: P3_COPIES, P3_MODULES (rewritten), P3_INPUTS (untouched), P3_RUNTIME,
-# P3_CXX (1: link with the C++ compiler), P3_ALIGN (what addresses of data are aligned to; 0: as the linker does). All names are p3-rewrite's own; what comes from outside goes to
+# P3_CXX (1: link with the C++ compiler), P3_LLVM (its version), P3_ALIGN (what addresses of data are aligned to; 0: as
+# the linker does). All names are p3-rewrite's own; what comes from outside goes to
 # p3-run.sh in the environment, where the shell sees values and not text.
 
 first = $(firstword $(foreach c,$(1),$(shell command -v $(c) 2>/dev/null)))
 ifeq ($(origin CC),default)
-CC := $(or $(call first,clang-19 clang),clang)
+CC := $(or $(call first,clang-$(P3_LLVM) clang),clang)
 endif
 ifeq ($(origin CXX),default)
-CXX := $(or $(call first,clang++-19 clang++),clang++)
+CXX := $(or $(call first,clang++-$(P3_LLVM) clang++),clang++)
 endif
 CFLAGS ?= -O2
 LDLIBS ?= -lm -pthread -ldl

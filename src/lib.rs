@@ -33,10 +33,16 @@
 //! A module imports only from those above it, which a test holds (`src/modules.rs`). `docs/ARCHITECTURE.md` is the
 //! map.
 
+#[cfg(all(feature = "llvm19", feature = "llvm22"))]
+compile_error!(
+    "one LLVM can be linked: build with --no-default-features --features llvm22 (or with llvm19 alone)"
+);
+
 pub mod cli;
 pub mod dag;
 pub mod dump;
 pub mod edges;
+#[cfg(feature = "llvm")]
 pub mod emit;
 pub mod error;
 pub mod index;
@@ -48,9 +54,11 @@ pub mod numbering;
 pub mod output;
 pub mod partition;
 pub mod paths;
+#[cfg(feature = "llvm")]
 pub mod pgo;
 pub mod plan;
 pub mod profile;
+#[cfg(feature = "llvm")]
 mod rewrite;
 pub mod runtime;
 pub mod spantree;
@@ -69,4 +77,5 @@ mod papers;
 mod random_cfg;
 
 pub use error::{Error, Result};
+#[cfg(feature = "llvm")]
 pub use rewrite::{Options, Setting, Summary, Training, WeightsFrom, rewrite};

@@ -7,6 +7,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
+/// The version of LLVM that reads and writes modules in this build.
+pub const LLVM: u32 = if cfg!(feature = "llvm22") { 22 } else { 19 };
+
 /// What an input holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

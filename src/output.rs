@@ -9,6 +9,7 @@ mod list;
 pub use list::is_inside;
 
 use crate::error::{Error, Result};
+use crate::load::LLVM;
 use crate::manifest::Manifest;
 use list::List;
 use std::fs::{File, TryLockError};
@@ -285,7 +286,8 @@ fn runner(manifest: &Manifest, linking: &Linking) -> String {
     let runtime: Vec<&str> = runtime_objects().collect();
     format!(
         "# Written by p3-rewrite; `make help` lists the targets.\n\
-         P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\nP3_ALIGN ?= {}\n\n{RUNNER}",
+         P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\n\
+         P3_LLVM := {LLVM}\nP3_ALIGN ?= {}\n\n{RUNNER}",
         copies.join(" "),
         linking.modules.join(" "),
         linking.inputs.join(" "),

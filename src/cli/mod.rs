@@ -1,6 +1,7 @@
 //! Raw arguments → resolved configuration, apart from the work itself.
 
 pub mod prof;
+#[cfg(feature = "llvm")]
 pub mod rewrite;
 mod values;
 

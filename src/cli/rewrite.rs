@@ -1,6 +1,8 @@
 //! Arguments of `p3-rewrite` and what they resolve to.
 
-use super::{Color, values};
+mod values;
+
+use super::Color;
 use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::error::Result;

@@ -1,14 +1,10 @@
 //! What options take that the core knows: the names that people type, and help.
 
-use crate::dump::View;
-use crate::emit::{Counters, Update};
 use crate::profile::export::{EXPORTERS, Exporter, Weigh};
 use crate::profile::merge::FailureMode;
-use crate::rewrite::Setting;
 use crate::strategy::Scheme;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use std::time::Duration;
 
 /// Every variant with its name and help, in the order of the help text.
 macro_rules! values {
@@ -27,6 +23,9 @@ macro_rules! values {
     };
 }
 
+#[cfg(feature = "llvm")]
+pub(super) use values;
+
 impl ValueEnum for Scheme {
     fn value_variants<'a>() -> &'a [Self] {
         Scheme::ALL
@@ -36,24 +35,6 @@ impl ValueEnum for Scheme {
         let value = PossibleValue::new(self.name()).help(self.about());
         Some(value.hide(self.is_for_tests()))
     }
-}
-
-values! { Counters:
-    Auto "auto" "In the code, but for ids that a hash table has not cached"
-    Inline "inline" "The same"
-    Call "call" "Everything by a call"
-}
-
-values! { Update:
-    Single "single" "Plain loads and stores: exact in one thread"
-    Atomic "atomic" "Atomic increments: exact in any number"
-}
-
-values! { View:
-    Cfg "cfg" "The control-flow graph (dot)"
-    Dag "dag" "The Ball–Larus DAG with its labels (dot)"
-    Numbering "numbering" "Numbers of paths, labels and weights (text)"
-    Plan "plan" "What each copy inserts (text)"
 }
 
 values! { FailureMode:
@@ -78,52 +59,9 @@ pub(super) fn exporter() -> impl TypedValueParser<Value = &'static Exporter> {
     })
 }
 
-/// A time as people type it: `500ms`, `2s`, `1.5m`, or seconds.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("say 500ms, 2s, 1m or 1h".into()),
-    };
-    let time = digits.parse().map(|n: f64| n * unit);
-    let time = time.ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
-    let time = time.filter(|t| !t.is_zero());
-    time.ok_or("say how long, as 500ms, 2s, 1m or 1h".into())
-}
-
-/// `NAME=VALUE`, a setting of the runner.
-pub(super) fn setting(text: &str) -> Result<Setting, String> {
-    let (name, value) = text.split_once('=').unwrap_or((text, ""));
-    let known = Setting::NAMES.into_iter().find(|n| *n == name);
-    let names = Setting::NAMES.join(", ");
-    let name = known.ok_or(format!("the settings are {names}"))?;
-    if !text.contains('=') {
-        return Err(format!("say {name}=VALUE"));
-    }
-    if (name, value) == ("STDIN", "-") {
-        return Err("name a file".into());
-    }
-    let value = value.to_string();
-    Ok(Setting { name, value })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_as_people_type_them() {
-        let seconds = |text| duration(text).map(|d| d.as_secs_f64());
-        for (text, expected) in [("2s", 2.0), ("500ms", 0.5), ("1.5m", 90.0), ("3", 3.0)] {
-            assert_eq!(seconds(text), Ok(expected), "{text}");
-        }
-        for text in ["", "s", "-1s", "0", "0s", "2 weeks", "1e400s", "nan", "inf"] {
-            assert!(seconds(text).is_err(), "{text}");
-        }
-    }
 
     /// What is printed is what `--scheme` takes, and what manifests hold.
     #[test]

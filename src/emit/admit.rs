@@ -3,7 +3,7 @@
 use super::{hidden, session, sys};
 use crate::error::{Error, Result};
 use crate::ir::lower::unreadable;
-use crate::load::{Input, Kind};
+use crate::load::{Input, Kind, LLVM};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -14,7 +14,7 @@ pub(super) const PREFIX: &str = "__p3_";
 /// What the triples of devices begin with: their code is run by a program for another machine, and has no
 /// constructors, files or processes.
 const DEVICES: [&str; 6] = ["amdgcn", "r600", "nvptx", "spir", "dxil", "bpf"];
-/// The version of debug information that LLVM 19 reads.
+/// The version of debug information that LLVM reads.
 const DEBUG_INFO: u64 = 3;
 
 /// Reads every input once and has LLVM verify it, in parallel. Where only the debug information is wrong, or
@@ -108,7 +108,7 @@ fn verify(module: &Module, input: &Input) -> Result<Option<String>> {
         (version, _) => {
             let version = version.map_or("no version".into(), |v| format!("version {v}"));
             format!(
-                "debug information of {version} is left out: LLVM 19 reads version {DEBUG_INFO}"
+                "debug information of {version} is left out: LLVM {LLVM} reads version {DEBUG_INFO}"
             )
         }
     }))

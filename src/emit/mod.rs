@@ -8,6 +8,8 @@ mod admit;
 pub mod annotate;
 mod attributes;
 mod block;
+#[cfg(feature = "llvm19")]
+mod by_llvm_ir;
 mod data;
 mod function;
 mod hidden;
@@ -26,7 +28,9 @@ mod versions;
 
 pub use admit::admit;
 pub use attributes::{Affected, Callers};
-pub use inspect::{Loader, llvm_ir_suffices, load, load_by};
+#[cfg(feature = "llvm19")]
+pub use by_llvm_ir::llvm_ir_suffices;
+pub use inspect::{Loader, load, load_by};
 pub use read::inlined::inlined;
 pub use session::set_up;
 

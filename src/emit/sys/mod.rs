@@ -1,8 +1,12 @@
 //! What inkwell lacks, straight from the LLVM C API: the only unsafe code of the project.
 #![allow(unsafe_code)]
 
+#[cfg(feature = "llvm19")]
+mod lazily;
 mod metadata;
 
+#[cfg(feature = "llvm19")]
+pub(super) use lazily::parse_lazily;
 pub(super) use metadata::{
     Meta, add_module_flag, debug_info_version, has_module_flag, set_branch_weights,
     set_function_profile, set_header_weight,
@@ -11,8 +15,6 @@ pub(super) use metadata::{
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
-use inkwell::context::{AsContextRef, Context};
-use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{
     LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc, LLVMStripModuleDebugInfo,
@@ -23,7 +25,6 @@ use inkwell::llvm_sys::transforms::pass_builder::{
     LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMRunPasses,
 };
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTailCallKind};
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::types::BasicType;
 use inkwell::values::{
@@ -309,23 +310,6 @@ pub(super) fn phi_at_start<'ctx>(
         None => builder.position_at_end(block),
     }
     builder.build_phi(ty, name).expect("positioned")
-}
-
-/// Parses bitcode without the bodies of its functions, which stay to be read. `None` when LLVM
-/// cannot read it.
-pub(super) fn parse_lazily<'ctx>(context: &'ctx Context, bytes: &[u8]) -> Option<Module<'ctx>> {
-    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, "");
-    let mut module = std::ptr::null_mut();
-    // SAFETY: the buffer is live. It becomes the module's where that succeeds, and stays ours where
-    // it does not. Errors go to the context's handler: the default one ends the process.
-    unsafe {
-        let (raw, memory) = (context.as_ctx_ref(), buffer.as_mut_ptr());
-        if LLVMGetBitcodeModuleInContext2(raw, memory, &mut module) != 0 {
-            return None;
-        }
-        std::mem::forget(buffer);
-        Some(Module::new(module))
-    }
 }
 
 /// Runs LLVM passes, named as for `opt -passes`, on a module; what LLVM says if it cannot.

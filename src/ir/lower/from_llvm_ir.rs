@@ -4,10 +4,14 @@
 use super::super::callgraph::MAX_FUNCTIONS;
 use super::super::{Linkage, SkipReason, Terminator};
 use super::operands;
+use super::parse::parse;
 use super::view::{
     BlockView, CallView, CalleeView, FunctionView, InstructionView, Location, ModuleView,
 };
+use super::{LoadOptions, Lowered, lower};
+use crate::error::Result;
 use crate::index::BlockId;
+use crate::load::Input;
 use either::Either;
 use llvm_ir::function::FunctionAttribute as Attr;
 use llvm_ir::instruction::InlineAssembly;
@@ -20,14 +24,26 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Reads a module by llvm-ir and lowers it; `None` where llvm-ir cannot represent it. `skip`: by ordinal of
+/// the definition, what attributes that llvm-ir does not know say against profiling it; may be short.
+///
+/// # Errors
+/// Input that LLVM cannot read.
+pub fn by_llvm_ir(
+    input: &Input,
+    skip: &[Option<SkipReason>],
+    options: &LoadOptions,
+) -> Result<Option<Lowered>> {
+    let module = parse(input)?;
+    let view = module.as_ref().and_then(|m| view(m, skip));
+    Ok(view.map(|v| lower(v, options)))
+}
+
 /// The view of a module; `None` where llvm-ir leaves out what is needed: the targets of `callbr`.
 ///
 /// `skip`: by ordinal of the definition, what attributes that llvm-ir does not know say against profiling
 /// it. May be short.
-pub(super) fn view<'a>(
-    module: &'a Module,
-    skip: &'a [Option<SkipReason>],
-) -> Option<ModuleView<'a>> {
+fn view<'a>(module: &'a Module, skip: &'a [Option<SkipReason>]) -> Option<ModuleView<'a>> {
     let blocks = || module.functions.iter().flat_map(|f| &f.basic_blocks);
     if blocks().any(|b| matches!(b.term, llvm_ir::Terminator::CallBr(_))) {
         return None;

@@ -5,23 +5,28 @@
 
 mod assemble;
 mod body;
+#[cfg(feature = "llvm19")]
 mod from_llvm_ir;
+#[cfg(feature = "llvm19")]
 mod operands;
+#[cfg(feature = "llvm19")]
 mod parse;
+mod unreadable;
 pub mod view;
 
 #[cfg(test)]
 mod tests;
 
 use super::{FunctionBody, SkipReason};
-use crate::error::Result;
-use crate::load::{Hidden, Input};
+use crate::load::Hidden;
 use crate::names::Filter;
 use std::collections::{BTreeSet, HashMap};
 use view::ModuleView;
 
 pub use assemble::program as assemble;
-pub use parse::unreadable;
+#[cfg(feature = "llvm19")]
+pub use from_llvm_ir::by_llvm_ir;
+pub use unreadable::unreadable;
 
 /// Which functions are to be instrumented.
 #[derive(Clone, Debug, Default)]
@@ -88,19 +93,4 @@ pub fn lower(view: ModuleView, options: &LoadOptions) -> Lowered {
         calls,
         cxx: body::is_cxx(&declared),
     }
-}
-
-/// Reads a module by llvm-ir and lowers it; `None` where llvm-ir cannot represent it. `skip`: by ordinal of
-/// the definition, what attributes that llvm-ir does not know say against profiling it; may be short.
-///
-/// # Errors
-/// Input that LLVM cannot read.
-pub fn by_llvm_ir(
-    input: &Input,
-    skip: &[Option<SkipReason>],
-    options: &LoadOptions,
-) -> Result<Option<Lowered>> {
-    let module = parse::parse(input)?;
-    let view = module.as_ref().and_then(|m| from_llvm_ir::view(m, skip));
-    Ok(view.map(|v| lower(v, options)))
 }

@@ -1,5 +1,6 @@
-//! Parsing by llvm-ir: LLVM's errors become ours, its own panics say that it cannot represent a module.
+//! Parsing by llvm-ir, whose own panics say that it cannot represent a module.
 
+use super::unreadable;
 use crate::error::{Error, Result};
 use crate::load::Input;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -61,36 +62,4 @@ fn silence_panics() {
             }
         }));
     });
-}
-
-/// The error for an input that LLVM cannot read: what it said, in one line.
-pub fn unreadable(input: &Input, message: &str) -> Error {
-    let message = message.trim_start_matches("Failed to parse IR: ");
-    let text = message.lines().next().unwrap_or_default();
-    let path = input.path.display().to_string();
-    let text = text.strip_prefix(&format!("{path}:")).unwrap_or(text);
-    let newer = producer(text).filter(|p| major(p).is_some_and(|v| v > 19));
-    match newer {
-        Some(p) => Error::load(
-            &input.path,
-            format!("bitcode of {p}, newer than LLVM 19"),
-            "compile it with clang 19 or older",
-        ),
-        None => Error::load(
-            &input.path,
-            format!("LLVM 19 cannot read it: {}", text.trim()),
-            "compile it again with clang 19 or older (-emit-llvm)",
-        ),
-    }
-}
-
-/// The producer that LLVM's bitcode errors name: `(Producer: 'LLVM20.1.0' Reader: …)`.
-fn producer(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once("Producer: '")?;
-    Some(rest.split_once('\'')?.0)
-}
-
-fn major(producer: &str) -> Option<u32> {
-    let digits = producer.trim_start_matches(|c: char| !c.is_ascii_digit());
-    digits.split('.').next()?.parse().ok()
 }

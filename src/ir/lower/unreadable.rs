@@ -1,0 +1,36 @@
+//! LLVM's errors become ours.
+
+use crate::error::Error;
+use crate::load::{Input, LLVM};
+
+/// The error for an input that LLVM cannot read: what it said, in one line.
+pub fn unreadable(input: &Input, message: &str) -> Error {
+    let message = message.trim_start_matches("Failed to parse IR: ");
+    let text = message.lines().next().unwrap_or_default();
+    let path = input.path.display().to_string();
+    let text = text.strip_prefix(&format!("{path}:")).unwrap_or(text);
+    let newer = producer(text).filter(|p| major(p).is_some_and(|v| v > LLVM));
+    match newer {
+        Some(p) => Error::load(
+            &input.path,
+            format!("bitcode of {p}, newer than LLVM {LLVM}"),
+            format!("compile it with clang {LLVM} or older"),
+        ),
+        None => Error::load(
+            &input.path,
+            format!("LLVM {LLVM} cannot read it: {}", text.trim()),
+            format!("compile it again with clang {LLVM} or older (-emit-llvm)"),
+        ),
+    }
+}
+
+/// The producer that LLVM's bitcode errors name: `(Producer: 'LLVM20.1.0' Reader: …)`.
+fn producer(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("Producer: '")?;
+    Some(rest.split_once('\'')?.0)
+}
+
+fn major(producer: &str) -> Option<u32> {
+    let digits = producer.trim_start_matches(|c: char| !c.is_ascii_digit());
+    digits.split('.').next()?.parse().ok()
+}
