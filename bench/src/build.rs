@@ -172,7 +172,9 @@ fn link_all(program: &Path, links: Vec<Link>) -> Result<()> {
 pub(crate) fn runtime(out: &Path) -> Result<Vec<PathBuf>> {
     let mut objects = Vec::new();
     let folder = project().join("runtime-c");
-    for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
+    // What lies in folders there is for the runner.
+    let files = walkdir::WalkDir::new(folder).max_depth(1);
+    for entry in files.sort_by_file_name() {
         let file = entry?.into_path();
         if file.extension().is_some_and(|e| e == "c") {
             let object = out
