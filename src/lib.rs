@@ -17,8 +17,9 @@
 //! edges     Knuth's edge counters and propagation
 //! paths     what is known of each function, computed once
 //! partition tasks, costs, LPT distribution, shares, owners
-//! strategy  the table of schemes: what is measured, how it is spread, which versions
 //! plan      what to insert on which edge of which copy
+//! hot       p3-hot: ranges of paths over copies, by what the copies would run
+//! strategy  the table of schemes: what is measured, how it is spread, which versions
 //! emit      the only place that writes LLVM
 //! manifest  what decode, merge, verify and simulate need
 //! output    the folder that people run: copies, runtime, Makefile, manifest
@@ -45,6 +46,7 @@ pub mod edges;
 #[cfg(feature = "llvm")]
 pub mod emit;
 pub mod error;
+pub mod hot;
 pub mod index;
 pub mod ir;
 pub mod load;

@@ -2,7 +2,7 @@
 
 use crate::dag::{Dag, MAX_PATHS, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
-use crate::index::{BlockId, CfgEdge, FuncId};
+use crate::index::{BlockId, CfgEdge, FuncId, PathId};
 use crate::ir::{Block, Cfg, Program, SkipReason};
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus};
 use crate::versions::apart;
@@ -61,6 +61,8 @@ pub struct FunctionPaths {
     pub counted: Counted,
     /// Whether `weights` are counts of executions, all zero (or nearly) where it never ran.
     pub measured: bool,
+    /// The paths that ran where `weights` come from, ascending, and how often; empty where that is not known.
+    pub ran: Vec<(PathId, u64)>,
     /// The headers of the loops whose iterations are apart in a copy that profiles all paths ([`crate::partition::Local`]), ascending.
     pub apart: Vec<BlockId>,
 }
@@ -113,6 +115,7 @@ impl FunctionPaths {
             weights,
             counted: Counted::Paths,
             measured: false,
+            ran: Vec::new(),
             apart: Vec::new(),
         })
     }

@@ -3,6 +3,7 @@
 //! To add one, add a row to the table. What it needs beyond what is there (another way to distribute, other costs) is a
 //! function in a file of its own in [`crate::partition`].
 
+use crate::hot;
 use crate::partition::{
     Assignment, Cost, Costs, Distribute, Units, evenly, split_where_called_once, whole,
 };
@@ -125,6 +126,9 @@ schemes! {
 
     /// The same with expected hits as costs, and functions split where that evens the load; best with --profile
     P3Weighted "p3-weighted" Strategy { distribute: evenly, cost: Costs::hits, ..PATHS }
+
+    /// Any sets of paths: those of other copies run free, hot ones cost one increment; code grows by up to half; best with --profile
+    P3Hot "p3-hot" Strategy { distribute: hot::ranges, cost: Costs::hits, ..PATHS }
 
     /// Parallel Ball–Larus: whole functions are spread over the copies
     Pbl "pbl" PATHS

@@ -111,7 +111,7 @@ measure() {
 
 profile() {
     dir=$OUT/$PROGRAM
-    for SCHEME in sbl pbl p3-weighted edge p3; do
+    for SCHEME in sbl pbl p3-weighted p3-hot edge p3; do
         out=$dir/$SCHEME
         measure rewrite "$BIN/p3-rewrite" "$dir/bc" -k "$K" --scheme $SCHEME -o "$out"
         tail -n 1 "$OUT/log" >&2

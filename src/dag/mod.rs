@@ -20,6 +20,7 @@ pub use dominators::Dominators;
 pub use order::{LoopForest, Order, is_taken, loop_forest};
 
 use crate::index::{BlockId, CfgEdge, EdgeId, VertexId};
+use fixedbitset::FixedBitSet;
 
 /// What a DAG edge stands for in the CFG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +148,29 @@ impl Dag {
             vertex_of,
             back_target,
         }
+    }
+
+    /// The paths whose edges are all among `ids`, which ascend; each of those must lie on such a path. O(V + E).
+    pub fn inside(&self, ids: &[EdgeId]) -> Dag {
+        let mut used = FixedBitSet::with_capacity(self.vertices());
+        used.extend(ids.iter().map(|e| self.edge(*e).src.index()));
+        used.insert(self.exit().index());
+        let kept: Vec<VertexId> = used.ones().map(VertexId::new).collect();
+        let mut number = vec![None; self.vertices()];
+        for (i, v) in kept.iter().enumerate() {
+            number[v.index()] = Some(VertexId::new(i));
+        }
+        let end = |v: VertexId| number[v.index()].expect("kept edges go on with kept ones");
+        let edge = |e: &EdgeId| {
+            let Edge { src, dst, kind } = self.edge(*e);
+            let (src, dst) = (end(src), end(dst));
+            Edge { src, dst, kind }
+        };
+        let edges = ids.iter().map(edge).collect();
+        let block_of = kept.iter().map(|v| self.block_of[v.index()]).collect();
+        let vertex_of = self.vertex_of.iter().map(|v| number[v.as_ref()?.index()]);
+        let back_target = ids.iter().map(|e| self.back_target[e.index()]).collect();
+        Dag::assemble(edges, block_of, vertex_of.collect(), back_target)
     }
 
     /// ENTRY.

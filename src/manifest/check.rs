@@ -1,8 +1,10 @@
 //! What a manifest that was read has to satisfy, so that nothing that uses it can panic.
 
 use super::{FunctionEntry, Manifest, ShareEntry, Status};
+use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
 use crate::strategy::Measure;
+use crate::versions::can_be_copied;
 
 impl Manifest {
     pub(crate) fn check(&self) -> Result<(), String> {
@@ -35,6 +37,10 @@ impl Manifest {
         ensure(
             f.may_leave.iter().all(inside) && f.may_leave.is_sorted(),
             "may_leave",
+        )?;
+        ensure(
+            f.single.iter().all(inside) && f.single.is_sorted(),
+            "single",
         )?;
         ensure(f.calls.iter().all(|(b, _)| inside(b)), "call site")?;
         let known = |c: &FuncId| c.index() < self.functions.len();
@@ -81,6 +87,11 @@ impl Manifest {
                 ShareEntry::Nothing => skipped,
                 ShareEntry::Whole(c) => !skipped && copy(c),
                 ShareEntry::Split(s) => !skipped && s.iter().all(|(c, _)| copy(c)),
+                ShareEntry::Ranges(ranges) => {
+                    let cfg = f.cfg();
+                    let versions = can_be_copied(&cfg, &Order::new(&cfg));
+                    !skipped && !counts_edges && versions && ranges.are_sound(self.copies)
+                }
             },
             "share",
         )

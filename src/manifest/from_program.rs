@@ -80,6 +80,11 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
             .ids()
             .filter(|&b| body.cfg.block(b).returns_twice)
             .collect(),
+        single: body
+            .cfg
+            .ids()
+            .filter(|&b| body.cfg.block(b).single)
+            .collect(),
         lines: lines(blocks),
         calls: calls(&body.cfg),
         cuts: parts.paths[id.index()]
@@ -97,6 +102,7 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
             Share::Split(sets) => {
                 ShareEntry::Split(sets.iter().map(|(c, s)| (*c, encode_set(s))).collect())
             }
+            Share::Ranges(ranges) => ShareEntry::Ranges(ranges.clone()),
         },
     }
 }

@@ -4,8 +4,8 @@
 use super::{FORMAT, VERSION};
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
 use crate::ir::{Block, Body, Call, Callee, Cfg, Linkage, Loc, SkipReason, Span, Terminator};
-use crate::partition::Share;
-use crate::paths::FunctionInput;
+use crate::partition::{Ranges, Share};
+use crate::paths::{FunctionInput, FunctionPaths};
 use crate::strategy::Scheme;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
@@ -80,6 +80,8 @@ pub enum ShareEntry {
     Whole(CopyId),
     /// These copies profile the paths inside these sets of DAG edges: in base64, bit i of byte i / 8 is edge i.
     Split(#[cfg_attr(test, schemars(length(min = 2)))] Vec<(CopyId, String)>),
+    /// Copies profile ranges of paths.
+    Ranges(Ranges),
 }
 
 impl ShareEntry {
@@ -89,6 +91,7 @@ impl ShareEntry {
             ShareEntry::Nothing => Vec::new(),
             ShareEntry::Whole(c) => vec![*c],
             ShareEntry::Split(sets) => sets.iter().map(|(c, _)| *c).collect(),
+            ShareEntry::Ranges(ranges) => ranges.copies(),
         }
     }
 }
@@ -133,6 +136,9 @@ pub struct FunctionEntry {
     /// The blocks with calls that may return twice ([`Block::returns_twice`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns_twice: Vec<BlockId>,
+    /// The blocks of which no copy may be made ([`Block::single`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub single: Vec<BlockId>,
     /// The source positions of each block: file, line and number of instructions in turn; empty without
     /// debug info.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -173,7 +179,7 @@ impl FunctionEntry {
             calls,
             may_leave: self.may_leave.binary_search(&BlockId::new(i)).is_ok(),
             returns_twice: self.returns_twice.contains(&BlockId::new(i)),
-            single: false, // versions are chosen, see `apart`
+            single: self.single.binary_search(&BlockId::new(i)).is_ok(),
             lines: self.spans(BlockId::new(i)).collect(),
         });
         Cfg {
@@ -224,15 +230,20 @@ impl FunctionEntry {
         decode_set(counted, edges)
     }
 
-    /// Its share, with edge sets over a DAG of `edges` edges; an error when they do not fit.
-    pub fn share(&self, edges: usize) -> Result<Share, String> {
+    /// Its share, with sets of edges and ids of `paths`; an error when they do not fit.
+    pub fn share(&self, paths: &FunctionPaths) -> Result<Share, String> {
         Ok(match &self.share {
             ShareEntry::Nothing => Share::Nothing,
             ShareEntry::Whole(c) => Share::Whole(*c),
             ShareEntry::Split(sets) => {
+                let edges = paths.dag.edges().len();
                 let set = |(c, s): &(CopyId, String)| Ok((*c, decode_set(s, edges)?));
                 Share::Split(sets.iter().map(set).collect::<Result<_, String>>()?)
             }
+            ShareEntry::Ranges(ranges) if ranges.largest() < paths.numbering.total() => {
+                Share::Ranges(ranges.clone())
+            }
+            ShareEntry::Ranges(_) => return Err("path id out of range".into()),
         })
     }
 }

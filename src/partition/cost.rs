@@ -57,6 +57,19 @@ impl Costs {
         Costs::Hits { scales, power }
     }
 
+    /// Whether functions compare as they were measured.
+    pub fn are_measured(&self) -> bool {
+        matches!(self, Costs::Hits { power: 1.0, .. })
+    }
+
+    /// What so many hits, by the weights of function `f`, are worth.
+    pub fn worth(&self, f: usize, hits: f64) -> f64 {
+        match self {
+            Costs::Labels => hits,
+            Costs::Hits { scales, power } => (scales[f] * hits).powf(*power),
+        }
+    }
+
     /// The cost of the paths inside `edges` (`None`: all) of function `f` under `numbering`.
     pub(super) fn of(
         &self,
@@ -72,9 +85,7 @@ impl Costs {
         match self {
             Costs::Labels => labels,
             // What is not expected to run at all is spread as well.
-            Costs::Hits { scales, power } => {
-                labels + (scales[f] * hits(paths, numbering, edges)).powf(*power) as u64
-            }
+            Costs::Hits { .. } => labels + self.worth(f, hits(paths, numbering, edges)) as u64,
         }
     }
 }

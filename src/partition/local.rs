@@ -1,20 +1,25 @@
 //! The paths of a function as the copies that profile them see them: iterations of loops apart.
 
+use super::Part;
+use super::selected::Selected;
 use crate::dag::Dag;
-use crate::index::{EdgeId, PathId, VertexId};
+use crate::index::{BlockId, CfgEdge, EdgeId, PathId, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, dense, pspp};
 use crate::paths::FunctionPaths;
-use crate::versions::{Versions, apart};
+use crate::versions::{Versions, apart::Apart};
 use crate::weights::Weights;
 use fixedbitset::FixedBitSet;
+
+/// The share of estimated weights that stays where paths were counted.
+const GUESSED: f64 = 1e-6;
 
 /// The versioned control flow of a function with ids of its own, which [`Local::canonical`] translates.
 #[derive(Clone, Debug)]
 pub struct Local {
     /// The control flow.
     pub versions: Versions,
-    /// Its DAG. Its paths are those of the function, one to one.
+    /// Its DAG. Its paths are those of the function, one to one, or of ranges those that the copy owns.
     pub dag: Dag,
     /// By edge of `dag`: the edge of the function's DAG.
     pub origins: Vec<EdgeId>,
@@ -23,17 +28,29 @@ pub struct Local {
     /// Ids of `dag`'s paths: dense ones for iterations where there are too many for an array; else Ball–Larus ids, or
     /// for a subset those of PSPP.
     pub numbering: Numbering,
+    /// The vertices from which an edge leads on in a foreign version, where nothing is counted.
+    pub open: FixedBitSet,
+    /// The edges that end foreign paths, and where the next one begins.
+    pub foreign_ends: Vec<(CfgEdge, BlockId)>,
 }
 
 impl Local {
-    /// The local paths of a function with control flow `cfg`, of which those inside `edges` (`None`: all) are of
-    /// interest; `None` where no loop has its iterations apart ([`FunctionPaths::apart`]), or where versions would
-    /// have too many paths. O(E log E).
-    pub fn new(cfg: &Cfg, paths: &FunctionPaths, edges: Option<&FixedBitSet>) -> Option<Local> {
-        if paths.apart.is_empty() {
-            return None;
+    /// The local paths of a function with control flow `cfg` in a copy that profiles `part` of them; `None` where
+    /// all blocks have one version: where no loop has its iterations apart ([`FunctionPaths::apart`]) or versions would have
+    /// too many paths. O(E log E) of the versions.
+    pub fn new(cfg: &Cfg, paths: &FunctionPaths, part: Part) -> Option<Local> {
+        match part {
+            Part::Ranges(ranges, copy) => {
+                Some(Self::selected(Selected::new(cfg, paths, ranges, copy)))
+            }
+            Part::All | Part::Edges(_) if paths.apart.is_empty() => None,
+            Part::All => Self::apart(cfg, paths, None),
+            Part::Edges(set) => Self::apart(cfg, paths, Some(set)),
         }
-        let versions = apart::versions(cfg, &paths.cuts, &paths.apart)?;
+    }
+
+    fn apart(cfg: &Cfg, paths: &FunctionPaths, edges: Option<&FixedBitSet>) -> Option<Local> {
+        let versions = Apart::new(cfg, &paths.cuts, &paths.apart)?.versions();
         let dag = versions.dag(cfg, &paths.cuts);
         let origins = versions.dag_origins(&dag, &paths.dag);
         let interesting = edges.map(|set| versions_of(set, &origins));
@@ -44,17 +61,45 @@ impl Local {
             _ => all,
         };
         Some(Local {
+            open: FixedBitSet::with_capacity(dag.vertices()),
             versions,
             dag,
             origins,
             interesting,
             numbering,
+            foreign_ends: Vec::new(),
         })
+    }
+
+    fn selected(selected: Selected) -> Local {
+        let Selected { dag, regions, .. } = selected;
+        Local {
+            numbering: all(&dag, &regions).expect("no more paths than the function has"),
+            versions: selected.versions,
+            dag,
+            origins: selected.origins,
+            interesting: None,
+            open: selected.open,
+            foreign_ends: selected.foreign_ends,
+        }
     }
 
     /// Expected executions of the edges of `dag`, which is made from `paths`. O(V + E).
     pub fn weights(&self, paths: &FunctionPaths) -> Weights {
-        split_weights(&self.dag, &self.origins, paths)
+        let mut weights = split_weights(&self.dag, &self.origins, paths);
+        if !paths.ran.is_empty() {
+            let ran = paths.ran.iter().filter_map(|&(id, count)| {
+                let edges = paths.numbering.decode(&paths.dag, id)?;
+                Some((edges, count))
+            });
+            let ran: Vec<(Vec<EdgeId>, u64)> = ran.collect();
+            let flow = self.flow(ran.iter().map(|(edges, n)| (&edges[..], *n)));
+            // What never ran still differs.
+            for (w, n) in weights.iter_mut().zip(flow) {
+                *w = *w * GUESSED + n as f64;
+            }
+        }
+        weights
     }
 
     /// The function's edges behind local ones.
@@ -62,24 +107,17 @@ impl Local {
         edges.iter().map(|e| self.origins[e.index()]).collect()
     }
 
-    /// The local path along `edges`, a path of the function's DAG `own`. O(out-degrees along it).
-    ///
-    /// # Panics
-    /// When `edges` is no such path.
-    pub fn path(&self, own: &Dag, edges: &[EdgeId]) -> Vec<EdgeId> {
-        let (&first, rest) = edges.split_first().expect("a path has edges");
-        let starts = self.dag.outs(self.dag.entry());
-        // Of the versions of a header only one begins paths: the second, if there are two.
-        let of_first = |e: &EdgeId| self.origins[e.index()] == first;
-        let start = starts.rev().find(of_first).expect("paths begin alike");
-        let mut path = vec![start];
-        for &e in rest {
-            let v = self.dag.edge(path[path.len() - 1]).dst;
+    /// The local path along `edges`, a path of the function's DAG; `None` when it is foreign. O(out-degrees along it).
+    pub fn path(&self, edges: &[EdgeId]) -> Option<Vec<EdgeId>> {
+        let mut path = Vec::with_capacity(edges.len());
+        let mut v = self.dag.entry();
+        for &e in edges {
             let mut outs = self.dag.outs(v);
-            let next = outs.find(|o| self.origins[o.index()] == e);
-            path.push(next.unwrap_or_else(|| panic!("{:?} follows", own.edge(e))));
+            let next = outs.find(|o| self.origins[o.index()] == e)?;
+            path.push(next);
+            v = self.dag.edge(next).dst;
         }
-        path
+        Some(path)
     }
 
     /// The canonical id of the path with local id `id`; `None` when there is none, or none of interest.
@@ -94,14 +132,10 @@ impl Local {
     }
 
     /// How often each local edge ran, from paths of the function and how often they did.
-    pub fn flow<'a>(
-        &self,
-        own: &Dag,
-        ran: impl IntoIterator<Item = (&'a [EdgeId], u64)>,
-    ) -> Vec<u64> {
+    pub fn flow<'a>(&self, ran: impl IntoIterator<Item = (&'a [EdgeId], u64)>) -> Vec<u64> {
         let mut flow = vec![0u64; self.dag.edges().len()];
         for (edges, count) in ran {
-            for e in self.path(own, edges) {
+            for e in self.path(edges).into_iter().flatten() {
                 flow[e.index()] = flow[e.index()].saturating_add(count);
             }
         }
@@ -128,16 +162,20 @@ fn all(dag: &Dag, region: &[Option<VertexId>]) -> Option<Numbering> {
 /// every version of a block goes on as the block does. O(V + E).
 fn split_weights(dag: &Dag, origins: &[EdgeId], paths: &FunctionPaths) -> Weights {
     let own = |e: EdgeId| paths.weights[origins[e.index()].index()];
+    let all_ways = |e: EdgeId| -> f64 {
+        let from = paths.dag.edge(origins[e.index()]).src;
+        let outs = paths.dag.outs(from);
+        outs.map(|o| paths.weights[o.index()]).sum()
+    };
     let mut weights = vec![0.0; dag.edges().len()];
     let mut arriving = vec![0.0; dag.vertices()];
-    for v in dag.order() {
-        let total: f64 = dag.outs(v).map(own).sum();
+    for v in dag.order().filter(|&v| v != dag.exit()) {
+        let total = dag.outs(v).next().map_or(0.0, all_ways);
         for e in dag.outs(v) {
-            let share = own(e) / total.max(f64::MIN_POSITIVE);
             weights[e.index()] = if v == dag.entry() {
                 own(e)
             } else {
-                arriving[v.index()] * share
+                arriving[v.index()] * own(e) / total.max(f64::MIN_POSITIVE)
             };
             arriving[dag.edge(e).dst.index()] += weights[e.index()];
         }

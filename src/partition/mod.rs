@@ -10,6 +10,8 @@ mod even;
 mod find;
 mod local;
 mod owners;
+mod ranges;
+mod selected;
 mod share;
 mod units;
 
@@ -22,5 +24,6 @@ pub use even::evenly;
 pub use find::find_partition;
 pub use local::Local;
 pub use owners::Owners;
-pub use share::{Assignment, Share, Task};
+pub use ranges::{Held, Ranges};
+pub use share::{Assignment, Part, Share, Task};
 pub use units::{Distribute, Units, split_where_called_once, whole};

@@ -1,8 +1,7 @@
 //! Who owns a path.
 
-use super::Share;
-use crate::index::{CopyId, EdgeId};
-use fixedbitset::FixedBitSet;
+use super::{Part, Share};
+use crate::index::{CopyId, EdgeId, PathId};
 
 /// Which copy owns a path.
 ///
@@ -12,16 +11,14 @@ use fixedbitset::FixedBitSet;
 pub struct Owners<'a>(pub &'a Share);
 
 impl Owners<'_> {
-    /// The copies that count the path along `edges`, ascending: the first is its owner.
-    pub fn of(&self, edges: &[EdgeId]) -> impl Iterator<Item = CopyId> {
-        let (whole, split) = match self.0 {
-            Share::Nothing => (None, &[][..]),
-            Share::Whole(c) => (Some(*c), &[][..]),
-            Share::Split(sets) => (None, &sets[..]),
+    /// The copies that count path `id` along `edges`, ascending: the first is its owner.
+    pub fn of(&self, id: PathId, edges: &[EdgeId]) -> impl Iterator<Item = CopyId> {
+        let counts = move |part: &Part| match part {
+            Part::All => true,
+            Part::Edges(set) => edges.iter().all(|e| set.contains(e.index())),
+            Part::Ranges(ranges, copy) => ranges.owner(id) == *copy,
         };
-        let holds = |set: &FixedBitSet| edges.iter().all(|e| set.contains(e.index()));
-        whole
-            .into_iter()
-            .chain(split.iter().filter(move |(_, s)| holds(s)).map(|&(c, _)| c))
+        let parts = self.0.parts().into_iter();
+        parts.filter(move |(_, p)| counts(p)).map(|(c, _)| c)
     }
 }

@@ -1,5 +1,6 @@
 //! What every copy profiles of every function.
 
+use super::Ranges;
 use crate::index::{CopyId, FuncId};
 use crate::paths::FunctionInput;
 use fixedbitset::FixedBitSet;
@@ -25,28 +26,58 @@ pub enum Share {
     /// Each of these copies (ascending) profiles the paths inside its edge set, under the ids of
     /// PSPP, or of Ball–Larus when the set holds all edges.
     Split(Vec<(CopyId, FixedBitSet)>),
+    /// Copies profile these paths, under ids of their versions of the function ([`super::Local`]).
+    Ranges(Ranges),
+}
+
+/// What one copy profiles of a function.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'a> {
+    /// All paths.
+    All,
+    /// The paths inside these edges.
+    Edges(&'a FixedBitSet),
+    /// The paths in the ranges of this copy.
+    Ranges(&'a Ranges, CopyId),
+}
+
+impl<'a> Part<'a> {
+    /// The paths inside `edges`.
+    pub fn inside(edges: &'a FixedBitSet) -> Part<'a> {
+        if edges.is_full() {
+            Part::All
+        } else {
+            Part::Edges(edges)
+        }
+    }
 }
 
 impl Share {
-    /// What `copy` profiles of it: the paths inside a set of edges, `Some(None)`: all; `None`: nothing.
-    pub fn part(&self, copy: CopyId) -> Option<Option<&FixedBitSet>> {
+    /// The copies that profile some of it, ascending, and what.
+    pub fn parts(&self) -> Vec<(CopyId, Part<'_>)> {
         match self {
-            Share::Whole(c) if *c == copy => Some(None),
-            Share::Split(sets) => {
-                let (_, set) = sets.iter().find(|(c, _)| *c == copy)?;
-                Some(Some(set))
+            Share::Nothing => Vec::new(),
+            Share::Whole(copy) => vec![(*copy, Part::All)],
+            Share::Split(sets) => sets
+                .iter()
+                .map(|(c, set)| (*c, Part::inside(set)))
+                .collect(),
+            Share::Ranges(ranges) => {
+                let copies = ranges.copies().into_iter();
+                copies.map(|c| (c, Part::Ranges(ranges, c))).collect()
             }
-            _ => None,
         }
+    }
+
+    /// What `copy` profiles of it.
+    pub fn part(&self, copy: CopyId) -> Option<Part<'_>> {
+        let mut parts = self.parts().into_iter();
+        parts.find(|&(c, _)| c == copy).map(|(_, part)| part)
     }
 
     /// The lowest copy that profiles some of it.
     pub fn first(&self) -> Option<CopyId> {
-        match self {
-            Share::Nothing => None,
-            Share::Whole(copy) => Some(*copy),
-            Share::Split(sets) => sets.first().map(|&(copy, _)| copy),
-        }
+        self.parts().first().map(|&(copy, _)| copy)
     }
 }
 

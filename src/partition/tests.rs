@@ -116,7 +116,7 @@ fn functions_of_one_unit_stay_together() {
 /// Counts by canonical id from one copy's plan over walks.
 fn profile(
     graph: &Cfg,
-    share: Option<&FixedBitSet>,
+    part: Part,
     plan: &crate::plan::FunctionPlan,
     paths: &FunctionPaths,
     walks: &[Walk],
@@ -125,7 +125,7 @@ fn profile(
     for w in walks {
         interp::run(plan, w, &mut outcome).unwrap();
     }
-    let code = function_code(graph, paths, share);
+    let code = function_code(graph, paths, part);
     let canonical = |(&id, &count): (&u64, &u64)| Some((code.ids.canonical(paths, id)?, count));
     (
         outcome.counts.iter().filter_map(canonical).collect(),
@@ -161,13 +161,10 @@ fn check_scheme(
         let Some(plan) = plan.functions.first() else {
             continue;
         };
-        let set = match &assignment.shares[0] {
-            Share::Split(sets) => sets.iter().find(|(c, _)| *c == copy).map(|(_, s)| s),
-            _ => None,
-        };
-        for (id, count) in profile(graph, set, plan, only, walks).0 {
+        let part = assignment.shares[0].part(copy).unwrap();
+        for (id, count) in profile(graph, part, plan, only, walks).0 {
             let edges = only.numbering.decode(&only.dag, id).unwrap();
-            let counting: Vec<CopyId> = Owners(&assignment.shares[0]).of(&edges).collect();
+            let counting: Vec<CopyId> = Owners(&assignment.shares[0]).of(id, &edges).collect();
             prop_assert!(counting.contains(&copy));
             let before = merged.insert(id, count);
             prop_assert!(before.is_none_or(|b| b == count), "copies disagree");
@@ -175,6 +172,13 @@ fn check_scheme(
     }
     prop_assert_eq!(&merged, wanted, "{} k={}", scheme, copies);
     Ok(())
+}
+
+fn some_ranges(total: u64, owners: &[(u64, u32)], hot: &[u64]) -> Ranges {
+    let owners = owners.iter().map(|&(id, c)| (id % total, CopyId(c)));
+    let owners: BTreeMap<u64, CopyId> = std::iter::once((0, CopyId(0))).chain(owners).collect();
+    let hot = hot.iter().map(|id| id % total).collect();
+    Ranges::new(owners.into_iter().collect(), hot)
 }
 
 fn walks(graph: &Cfg, choices: &[Vec<u8>]) -> Vec<Walk> {
@@ -278,10 +282,79 @@ proptest! {
         };
         let functions = [input(&graph)];
         let plan = copy_plan(&functions, &[Some(paths.clone())], &[Share::Whole(CopyId(0))], CopyId(0));
-        let measured = profile(&graph, None, &plan.functions[0], &paths, std::slice::from_ref(&walk)).1;
-        let code = function_code(&graph, &paths, None);
+        let measured = profile(&graph, Part::All, &plan.functions[0], &paths, std::slice::from_ref(&walk)).1;
+        let code = function_code(&graph, &paths, Part::All);
         let computed: u64 = all_paths_of(&graph, &[walk], &paths.cuts).iter()
             .map(|p| code.hits(&paths.dag.path_edges(p).unwrap())).sum();
         prop_assert_eq!(computed, measured);
+    }
+
+    /// Any ranges and any hot paths: every copy counts its own paths, each once; foreign ones run no statement, hot
+    /// ones one; and hits are those of the interpreter.
+    #[test]
+    fn ranges_count_what_ran(
+        graph in any_cfg(20),
+        owners in proptest::collection::vec((any::<u64>(), 0..4u32), 0..8),
+        hot in proptest::collection::vec(any::<u64>(), 0..6),
+        bits in 8..20u32,
+        choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..120), 1..5),
+    ) {
+        let cuts = crate::dag::choose_cuts(&graph, 1 << bits);
+        let apart = apart::choose(&graph, &cuts);
+        let paths = FunctionPaths { apart, ..FunctionPaths::with_cuts(&graph, cuts).unwrap() };
+        let total = paths.numbering.total();
+        let ranges = some_ranges(total, &owners, &hot);
+        prop_assert!(ranges.are_sound(4));
+        let walks = walks(&graph, &choices);
+        let ran = all_paths_of(&graph, &walks, &paths.cuts);
+        let ids: Vec<_> = ran.iter().map(|p| paths.numbering.id(&paths.dag.path_edges(p).unwrap())).collect();
+        let share = Share::Ranges(ranges.clone());
+        let (functions, all) = ([input(&graph)], [Some(paths.clone())]);
+        for (copy, part) in share.parts() {
+            let plan = copy_plan(&functions, &all, std::slice::from_ref(&share), copy);
+            let (counts, hits) = profile(&graph, part, &plan.functions[0], &paths, &walks);
+            let mut wanted = expected(&paths, &ran);
+            wanted.retain(|&id, _| ranges.owner(id) == copy);
+            prop_assert_eq!(counts, wanted);
+            let code = function_code(&graph, &paths, part);
+            let mut computed = 0;
+            for (path, id) in ran.iter().zip(&ids) {
+                let n = code.hits(&paths.dag.path_edges(path).unwrap());
+                let own = ranges.owner(*id) == copy;
+                prop_assert_eq!(own, n > 0);
+                prop_assert!(n <= 1 || ranges.hot.binary_search(id).is_err());
+                computed += n;
+            }
+            if walks.iter().all(|w| w.exit.is_some()) {
+                prop_assert_eq!(computed, hits);
+            }
+        }
+    }
+
+    /// Ids are dense: of the paths of a copy and of nothing else.
+    #[test]
+    fn ranges_have_dense_ids(
+        graph in any_cfg(14),
+        owners in proptest::collection::vec((any::<u64>(), 0..3u32), 0..8),
+        hot in proptest::collection::vec(any::<u64>(), 0..6),
+    ) {
+        let paths = FunctionPaths::new(&graph);
+        let total = paths.numbering.total();
+        prop_assume!(total <= 2000);
+        let ranges = some_ranges(total, &owners, &hot);
+        let share = Share::Ranges(ranges.clone());
+        for (copy, part) in share.parts() {
+            let ids = crate::plan::build::ids(&graph, &paths, part);
+            let mut counted = std::collections::BTreeSet::new();
+            for edges in enumerate(&paths.dag) {
+                let id = paths.numbering.id(&edges);
+                let local = ids.local(&edges);
+                prop_assert_eq!(local.is_some(), ranges.owner(id) == copy);
+                prop_assert_eq!(local.map(|l| ids.canonical(&paths, l)), local.map(|_| Some(id)));
+                counted.extend(local);
+            }
+            prop_assert!(counted.iter().copied().eq(0..counted.len() as u64));
+            prop_assert_eq!(ids.canonical(&paths, counted.len() as u64), None);
+        }
     }
 }

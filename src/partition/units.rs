@@ -1,7 +1,7 @@
 //! Tasks → shares.
 
 use super::share::share;
-use super::{Assignment, Cost, Costs, Distribution, Share, Task, distribute, find_partition};
+use super::{Assignment, Cost, Costs, Distribution, Part, Share, Task, distribute, find_partition};
 use crate::dag::reduced::Reduced;
 use crate::index::FuncId;
 use crate::numbering::pspp;
@@ -28,10 +28,14 @@ pub fn split_where_called_once(units: &Units) -> Assignment {
 
 /// What is to be distributed: units, whole or split.
 pub struct Units<'a> {
-    pub(super) functions: &'a [FunctionInput<'a>],
-    pub(super) paths: &'a [Option<FunctionPaths>],
-    pub(super) copies: u32,
-    pub(super) costs: Costs,
+    /// All functions.
+    pub functions: &'a [FunctionInput<'a>],
+    /// Their paths.
+    pub paths: &'a [Option<FunctionPaths>],
+    /// The number of copies.
+    pub copies: u32,
+    /// What profiling is taken to cost.
+    pub costs: Costs,
     /// By unit: its functions that are profiled, and what they cost together.
     members: Vec<u32>,
     pub(super) cost: Vec<u64>,
@@ -85,15 +89,14 @@ impl<'a> Units<'a> {
     pub(super) fn union_load(&self, shares: &[Share]) -> Vec<u64> {
         let costs = shares.par_iter().enumerate().flat_map_iter(|(i, share)| {
             let paths = self.paths[i].as_ref();
-            let cost = |edges: Option<&FixedBitSet>| {
+            let cost = move |(c, part)| {
                 let paths = paths.expect("only what is profiled has a share");
-                self.part_cost(i, paths, edges)
+                match part {
+                    Part::Edges(set) => (c, self.part_cost(i, paths, Some(set))),
+                    _ => (c, self.part_cost(i, paths, None)),
+                }
             };
-            match share {
-                Share::Nothing => Vec::new(),
-                Share::Whole(c) => vec![(*c, cost(None))],
-                Share::Split(sets) => sets.iter().map(|(c, s)| (*c, cost(Some(s)))).collect(),
-            }
+            share.parts().into_iter().map(cost)
         });
         let mut load = vec![0; self.copies as usize];
         for (copy, cost) in costs.collect::<Vec<_>>() {

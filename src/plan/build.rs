@@ -7,13 +7,16 @@ use crate::dag::{Dag, EdgeKind};
 use crate::index::{CopyId, EdgeId, FuncId, PathId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, pspp};
-use crate::partition::{Local, Share};
+use crate::partition::{Local, Part, Share};
 use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::versions::Versions;
 use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// What a count in a hash table takes, measured: its cache is looked up, its key compared.
+const HASH_INSTRUCTIONS: u64 = 14;
 
 /// How one copy profiles one function.
 #[derive(Clone, Debug)]
@@ -25,6 +28,8 @@ pub struct FunctionCode<'a> {
     /// Where the counts go.
     pub table: Table,
     paths: &'a FunctionPaths,
+    /// Expected statements, by the function's own weights.
+    cost: f64,
 }
 
 /// The ids that a copy counts under.
@@ -55,11 +60,42 @@ impl FunctionCode<'_> {
         }
     }
 
-    /// The statements that run along the path `edges` of the function's DAG.
+    /// The statements that run along the path `edges` of the function's DAG: none where it is foreign and runs free.
     pub fn hits(&self, edges: &[EdgeId]) -> u64 {
         match &self.ids {
-            Ids::Local(local) => self.placement.hits(&local.path(&self.paths.dag, edges)),
+            Ids::Local(local) => local.path(edges).map_or(0, |p| self.placement.hits(&p)),
             _ => self.placement.hits(edges),
+        }
+    }
+
+    /// Expected executions of its statements, by the function's own weights.
+    pub fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    /// The instructions of all statements that run along the path `edges` of the function's DAG, about: a count in a hash
+    /// table takes 14 of them.
+    pub fn instructions(&self, edges: &[EdgeId]) -> u64 {
+        let path = match &self.ids {
+            Ids::Local(local) => local.path(edges).unwrap_or_default(),
+            _ => edges.to_vec(),
+        };
+        let ops = path.iter().filter_map(|e| self.placement.code[e.index()]);
+        let instructions = |op: Op| {
+            if op.counts() && self.table.hashes_op(op) {
+                HASH_INSTRUCTIONS
+            } else {
+                1
+            }
+        };
+        ops.map(instructions).sum()
+    }
+
+    /// The code by site.
+    fn sites(&self) -> Vec<SiteCode> {
+        match &self.ids {
+            Ids::Local(local) => self.placement.sites(&local.dag, &local.foreign_ends),
+            _ => self.placement.sites(&self.paths.dag, &[]),
         }
     }
 }
@@ -70,18 +106,23 @@ impl Ids<'_> {
         &'a self,
         cfg: &'a Cfg,
         paths: &'a FunctionPaths,
-        edges: Option<&'a FixedBitSet>,
+        part: Part<'a>,
     ) -> Ground<'a> {
         let own = Ground {
             cfg,
             dag: &paths.dag,
             interesting: None,
             versions: None,
+            open: None,
+            foreign_ends: &[],
         };
         match self {
             Ids::Canonical(_) => own,
             Ids::Selective(_) => Ground {
-                interesting: edges,
+                interesting: match part {
+                    Part::Edges(set) => Some(set),
+                    _ => None,
+                },
                 ..own
             },
             Ids::Local(local) => Ground {
@@ -89,6 +130,8 @@ impl Ids<'_> {
                 dag: &local.dag,
                 interesting: local.interesting.as_ref(),
                 versions: Some(&local.versions),
+                open: Some(&local.open),
+                foreign_ends: &local.foreign_ends,
             },
         }
     }
@@ -102,11 +145,12 @@ impl Ids<'_> {
         }
     }
 
-    /// The id under which the path of `paths` along `edges`, a path of interest, is counted.
-    pub fn local(&self, paths: &FunctionPaths, edges: &[EdgeId]) -> u64 {
+    /// The id under which the path along `edges`, a path of interest, is counted; `None` where it is foreign and runs
+    /// free.
+    pub fn local(&self, edges: &[EdgeId]) -> Option<u64> {
         match self {
-            Ids::Local(local) => local.numbering.id(&local.path(&paths.dag, edges)),
-            _ => self.numbering().id(edges),
+            Ids::Local(local) => Some(local.numbering.id(&local.path(edges)?)),
+            _ => Some(self.numbering().id(edges)),
         }
     }
 
@@ -123,34 +167,30 @@ impl Ids<'_> {
     }
 }
 
-/// The ids of the paths inside `edges` (`None`, or a full set: all paths). O(E log E).
+/// The ids of the paths in `part`. O(E log E).
 ///
-/// Those of versions with iterations of loops apart ([`Local`]) where there are any. Else Ball–Larus ids for all paths,
+/// Those of versions ([`Local`]) where there are any. Else Ball–Larus ids for all paths,
 /// PSPP's for a subset (`docs/ALGORITHMS.md` §4).
-pub fn ids<'a>(cfg: &Cfg, paths: &'a FunctionPaths, edges: Option<&FixedBitSet>) -> Ids<'a> {
-    let subset = edges.filter(|set| !set.is_full());
-    match (Local::new(cfg, paths, subset), subset) {
+pub fn ids<'a>(cfg: &Cfg, paths: &'a FunctionPaths, part: Part) -> Ids<'a> {
+    match (Local::new(cfg, paths, part), part) {
         (Some(local), _) => Ids::Local(Box::new(local)),
-        (None, Some(set)) => Ids::Selective(pspp(&paths.dag, set)),
-        (None, None) => Ids::Canonical(&paths.numbering),
+        (None, Part::Edges(set)) => Ids::Selective(pspp(&paths.dag, set)),
+        (None, _) => Ids::Canonical(&paths.numbering),
     }
 }
 
-/// The code for the paths inside `edges` (`None`, or a full set: all paths), placed where it costs the fewest
-/// expected hits. O(E log E).
-pub fn function_code<'a>(
-    cfg: &Cfg,
-    paths: &'a FunctionPaths,
-    edges: Option<&FixedBitSet>,
-) -> FunctionCode<'a> {
-    let ids = ids(cfg, paths, edges);
+/// The code for the paths in `part`, placed where it costs the fewest expected hits. O(E log E).
+pub fn function_code<'a>(cfg: &Cfg, paths: &'a FunctionPaths, part: Part) -> FunctionCode<'a> {
+    let ids = ids(cfg, paths, part);
     let weights = match &ids {
         Ids::Local(local) => Cow::Owned(local.weights(paths)),
         _ => Cow::Borrowed(&paths.weights),
     };
-    let ground = ids.ground(cfg, paths, edges);
+    let ground = ids.ground(cfg, paths, part);
+    let placement = place(&ground, &weights, ids.numbering());
     FunctionCode {
-        placement: place(&ground, &weights, ids.numbering()),
+        cost: placement.cost(&weights),
+        placement,
         table: table(ground.dag, ids.numbering()),
         ids,
         paths,
@@ -221,12 +261,12 @@ struct Counting {
     probes: Vec<SiteCode>,
 }
 
-/// Counts the paths inside `part` (`None`: all).
-fn count_paths(cfg: &Cfg, paths: &FunctionPaths, part: Option<&FixedBitSet>) -> Counting {
+/// Counts the paths in `part`.
+fn count_paths(cfg: &Cfg, paths: &FunctionPaths, part: Part) -> Counting {
     let code = function_code(cfg, paths, part);
     Counting {
         table: code.table,
-        probes: code.placement.sites(code.dag()),
+        probes: code.sites(),
         versions: code.into_versions(),
     }
 }

@@ -42,15 +42,18 @@
 //! lead to such starts end with `count[id]++` of that path. Else every count on the edge is of the path that ends.
 //! (Were the count meant otherwise, another path that comes to the header would be counted under this id.)
 //!
+//! Where a copy owns ranges of paths, its DAG holds no foreign ones. They go on outside, where there must be no code but that
+//! of the next path's start, and no path is counted above the vertex where it may still leave the DAG.
+//!
 //! O(V + E), once more what numbering costs.
 
 use super::build::{Ids, ids};
 use super::place::Ground;
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, EdgeId, VertexId};
+use crate::index::{BlockId, CfgEdge, EdgeId, VertexId};
 use crate::ir::Cfg;
-use crate::partition::Share;
+use crate::partition::{Part, Share};
 use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::versions::Versions;
 use fixedbitset::FixedBitSet;
@@ -98,7 +101,7 @@ pub fn copy(
     for f in &plan.functions {
         let i = f.func.index();
         let paths = paths[i].as_ref().expect("what is planned has paths");
-        let part = shares[i].part(plan.copy).expect("it has a part in it");
+        let part = shares[i].part(plan.copy).expect("the copy has a part");
         if let Err(mistake) = function(functions[i].cfg, paths, part, f) {
             let text = f.text("the function");
             panic!("{mistake} (copy {}, function {i})\n{text}", plan.copy);
@@ -106,20 +109,14 @@ pub fn copy(
     }
 }
 
-/// Proves the plan of a function with control flow `cfg` for the paths inside `edges` (`None`: all of them), or, where
-/// edges are counted, that each has its counter. Linear.
-pub fn function(
-    cfg: &Cfg,
-    paths: &FunctionPaths,
-    edges: Option<&FixedBitSet>,
-    plan: &FunctionPlan,
-) -> Proved {
+/// Proves the plan of a function with control flow `cfg` for the paths in `part`, or, where edges are counted, that each has its counter. Linear.
+pub fn function(cfg: &Cfg, paths: &FunctionPaths, part: Part, plan: &FunctionPlan) -> Proved {
     well_formed(plan)?;
     if let Counted::Edges(counted) = &paths.counted {
         return edge_counters(&paths.dag, counted, plan);
     }
-    let ids = ids(cfg, paths, edges);
-    let ground = ids.ground(cfg, paths, edges);
+    let ids = ids(cfg, paths, part);
+    let ground = ids.ground(cfg, paths, part);
     if plan.versions.as_deref() != ground.versions {
         return mistake(None, "decoding does not know these versions");
     }
@@ -199,6 +196,10 @@ struct Proof<'a> {
     closed: FixedBitSet,
     /// By edge from ENTRY: whether the path is counted before its first block.
     counted_at_start: FixedBitSet,
+    /// The vertices from which a path may yet turn out another copy's, and go on outside the DAG.
+    open: Option<&'a FixedBitSet>,
+    /// The edges that end paths outside the DAG, and where the next one begins.
+    foreign_ends: &'a [(CfgEdge, BlockId)],
     /// By vertex: what leads to it.
     at: Vec<Prefixes>,
 }
@@ -209,10 +210,14 @@ impl<'a> Proof<'a> {
         let labels = &ids.numbering().labels;
         let wanted = wanted(dag, ground.interesting);
         let rest = rest(dag, labels);
+        let ends = ground.foreign_ends.iter().copied().chain(own_ends(dag));
+        let counted_at_start = counted_at_start(dag, labels, &rest, ends, plan);
         Proof {
             cfg: ground.cfg,
             closed: closed(dag, &wanted),
-            counted_at_start: counted_at_start(dag, labels, &rest, plan),
+            open: ground.open,
+            foreign_ends: ground.foreign_ends,
+            counted_at_start,
             at: vec![Prefixes::default(); dag.vertices()],
             dag,
             labels,
@@ -223,8 +228,7 @@ impl<'a> Proof<'a> {
     }
 
     fn run(mut self) -> Proved {
-        self.starts()?;
-        let mut sites = usize::from(!self.plan.ops(Site::Entry).is_empty());
+        let mut sites = self.starts()?;
         for v in self.dag.order().skip(1) {
             self.may_leave(v)?;
             for e in self.dag.outs(v) {
@@ -240,18 +244,31 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// The starts of all paths: the entry, and behind each edge that ends a path.
-    fn starts(&mut self) -> Proved {
-        let enter = self.dag.enter();
-        self.start(enter, Site::Entry, self.plan.ops(Site::Entry))?;
-        for &e in self.dag.ins(self.dag.exit()) {
-            if let EdgeKind::BackEdge(c) = self.dag.edge(e).kind {
-                let (_, start) = self.halves(e);
-                let next = self.dag.loop_start(self.dag.back_target(e));
-                self.start(next.expect("a path begins"), Site::Edge(c), start)?;
+    /// The starts of all paths: the entry, and behind each edge that ends a path. How many sites outside the DAG's
+    /// edges have code.
+    fn starts(&mut self) -> Proved<usize> {
+        let dag = self.dag;
+        let mut sites = 0;
+        let first = EdgeId(0); // of paths that begin at the entry, unless all of them are foreign
+        if dag.edge(first).kind == EdgeKind::Enter {
+            self.start(first, Site::Entry, self.plan.ops(Site::Entry))?;
+            sites += usize::from(!self.plan.ops(Site::Entry).is_empty());
+        }
+        for &e in dag.ins(dag.exit()) {
+            if let EdgeKind::BackEdge(c) = dag.edge(e).kind
+                && let Some(next) = dag.loop_start(dag.back_target(e))
+            {
+                self.start(next, Site::Edge(c), self.halves(e).1)?;
             }
         }
-        Ok(())
+        for &(c, to) in self.foreign_ends {
+            if let Some(next) = dag.loop_start(to) {
+                let ops = self.plan.ops(Site::Edge(c));
+                self.start(next, Site::Edge(c), ops)?;
+                sites += usize::from(!ops.is_empty());
+            }
+        }
+        Ok(sites)
     }
 
     fn start(&mut self, e: EdgeId, site: Site, ops: &[Op]) -> Proved {
@@ -281,8 +298,10 @@ impl<'a> Proof<'a> {
     fn halves(&self, e: EdgeId) -> (&'a [Op], &'a [Op]) {
         let site = site(self.dag, e).expect("an end of a path");
         let next = self.dag.loop_start(self.dag.back_target(e));
-        let next = next.expect("a path begins");
         let ops = self.plan.ops(site);
+        let Some(next) = next else {
+            return (ops, &[]); // a foreign path begins
+        };
         let Some(last) = ops.iter().rposition(|op| op.counts()) else {
             return (&[], ops);
         };
@@ -366,9 +385,10 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// A path that control may leave in block `v` must not be counted yet.
+    /// A path that control may leave in block `v`, or that may turn out foreign behind it, must not be counted yet.
     fn may_leave(&self, v: VertexId) -> Proved {
-        let leaves = |b: BlockId| self.cfg.block(b).may_leave;
+        let open = self.open.is_some_and(|open| open.contains(v.index()));
+        let leaves = |b: BlockId| open || self.cfg.block(b).may_leave;
         let counted = self.at[v.index()].wanted.is_some_and(|s| s.counted);
         match self.dag.block(v).filter(|&b| counted && leaves(b)) {
             Some(b) => mistake(
@@ -428,25 +448,35 @@ fn rest(dag: &Dag, labels: &[u64]) -> Vec<Option<u64>> {
     rest
 }
 
-/// The starts of paths that are counted there: see the end of the module's documentation. O(V + E).
+/// The edges that end paths of `dag`, and where the next one begins.
+fn own_ends(dag: &Dag) -> impl Iterator<Item = (CfgEdge, BlockId)> + '_ {
+    let ends = dag.ins(dag.exit()).iter();
+    ends.filter_map(|&e| match dag.edge(e).kind {
+        EdgeKind::BackEdge(c) => Some((c, dag.back_target(e))),
+        _ => None,
+    })
+}
+
+/// The starts of paths that are counted there: see the end of the module's documentation. `ends` are the edges that end
+/// paths, and where the next one begins. O(V + E).
 fn counted_at_start(
     dag: &Dag,
     labels: &[u64],
     rest: &[Option<u64>],
+    ends: impl Iterator<Item = (CfgEdge, BlockId)>,
     plan: &FunctionPlan,
 ) -> FixedBitSet {
     let mut starts = FixedBitSet::with_capacity(dag.edges().len());
     starts.extend(dag.outs(dag.entry()).map(EdgeId::index));
-    for &e in dag.ins(dag.exit()) {
-        if let EdgeKind::BackEdge(c) = dag.edge(e).kind {
-            let next = dag.loop_start(dag.back_target(e));
-            let next = next.expect("a path begins behind it");
-            let rest = rest[dag.edge(next).dst.index()];
-            let id = rest.map(|rest| Op::CountConst(labels[next.index()] + rest));
-            let last = plan.ops(Site::Edge(c)).iter().rfind(|op| op.counts());
-            if last.is_none() || last.copied() != id {
-                starts.remove(next.index());
-            }
+    for (c, to) in ends {
+        let Some(next) = dag.loop_start(to) else {
+            continue;
+        };
+        let rest = rest[dag.edge(next).dst.index()];
+        let id = rest.map(|rest| Op::CountConst(labels[next.index()] + rest));
+        let last = plan.ops(Site::Edge(c)).iter().rfind(|op| op.counts());
+        if last.is_none() || last.copied() != id {
+            starts.remove(next.index());
         }
     }
     starts

@@ -6,7 +6,7 @@ use super::*;
 use crate::dag::Order;
 use crate::ir::Cfg;
 use crate::numbering::MAX_ARRAY_SLOTS;
-use crate::partition::Share;
+use crate::partition::{Part, Share};
 use crate::paths::{FunctionPaths, all_paths};
 use crate::random_cfg::{Walk, any_cfg, cfg, input, walk};
 use crate::strategy::Scheme;
@@ -44,7 +44,7 @@ fn some_operations_count() {
 
 #[test]
 fn as_many_ids_as_fit_have_an_array() {
-    let table = |n| function_code(&diamonds(n), &FunctionPaths::new(&diamonds(n)), None).table;
+    let table = |n| function_code(&diamonds(n), &FunctionPaths::new(&diamonds(n)), Part::All).table;
     let slots = MAX_ARRAY_SLOTS;
     assert_eq!(slots, 1 << 14);
     assert_eq!(table(14), Table::Array { slots });
@@ -59,7 +59,7 @@ fn a_diamond_is_counted_where_it_parts() {
         "copy 0\nf: array of 2, 2 sites\n  b0.0:        count[0]++\n  b0.1:        count[1]++\n";
     assert_eq!(plan.text(|_| "f"), text);
     let (graph, paths) = (diamonds(1), FunctionPaths::new(&diamonds(1)));
-    let code = function_code(&graph, &paths, None);
+    let code = function_code(&graph, &paths, Part::All);
     assert_eq!(code.placement.probes(), 2);
     assert_eq!(code.placement.cost(&[9.0, 0.25, 3.75, 8.0, 8.0, 9.0]), 4.0);
 }

@@ -68,8 +68,9 @@ fn combine_edges(
     counts: &ByCopy,
 ) -> Result<Vec<(EdgeId, u64)>, String> {
     let entry = profile.entry(f);
-    let edges = Structure::new(entry)?.paths.dag.edges().len();
-    let (counted, share) = (entry.counted(edges)?, entry.share(edges)?);
+    let paths = Structure::new(entry)?.paths;
+    let counted = entry.counted(paths.dag.edges().len())?;
+    let share = entry.share(&paths)?;
     let mut combined = BTreeMap::new();
     for (copy, ids) in counts {
         combined.extend(decode_edges(&counted, &share, *copy, ids)?);
@@ -83,7 +84,7 @@ type Combined = (Vec<(PathId, u64)>, Option<Violation>);
 fn combine_paths(profile: &Profile, f: FuncId, counts: &ByCopy) -> Result<Combined, String> {
     let entry = profile.entry(f);
     let structure = Structure::new(entry)?;
-    let share = entry.share(structure.paths.dag.edges().len())?;
+    let share = entry.share(&structure.paths)?;
     let mut said: BTreeMap<CopyId, BTreeMap<PathId, u64>> = BTreeMap::new();
     for &(copy, ids) in counts {
         said.insert(copy, decode_paths(&structure, &share, copy, ids)?);
@@ -153,7 +154,7 @@ fn agree(
     let ids: BTreeSet<PathId> = said.values().flat_map(|ids| ids.keys().copied()).collect();
     for id in ids {
         let edges = numbering.decode(dag, id).ok_or("an id that no path has")?;
-        let copies = owners.of(&edges);
+        let copies = owners.of(id, &edges);
         let counts = copies.filter_map(|c| Some((c, said.get(&c)?.get(&id).copied().unwrap_or(0))));
         let mut counts: Vec<(CopyId, u64)> = counts.collect();
         let (_, count) = *counts.first().ok_or("a path that no copy owns")?;

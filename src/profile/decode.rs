@@ -2,13 +2,13 @@
 
 use super::Structure;
 use crate::index::{CopyId, EdgeId, PathId};
-use crate::partition::Share;
+use crate::partition::{Part, Share};
 use crate::plan::build::ids;
 use fixedbitset::FixedBitSet;
 use std::collections::BTreeMap;
 
 /// Translates the ids that `copy` counted, which has a part in `share`, to canonical ones. Ids of
-/// paths outside the copy's share are dropped: PSPP lets them collide. O(total path length).
+/// paths outside the copy's share are dropped: PSPP lets them collide; ranges count no others. O(total path length).
 ///
 /// # Errors
 /// Counts of a copy that has no part in the function, and ids that it cannot have counted.
@@ -18,15 +18,14 @@ pub fn decode_paths(
     copy: CopyId,
     counts: &BTreeMap<u64, u64>,
 ) -> Result<BTreeMap<PathId, u64>, String> {
-    let set = share.part(copy).ok_or_else(|| foreign(copy))?;
-    let set = set.filter(|s| !s.is_full());
+    let part = share.part(copy).ok_or_else(|| foreign(copy))?;
     let paths = &structure.paths;
-    let code = ids(&structure.cfg, paths, set);
+    let code = ids(&structure.cfg, paths, part);
     let mut canonical = BTreeMap::new();
     for (&id, &count) in counts {
         match code.canonical(paths, id) {
             Some(path) => drop(canonical.insert(path, count)),
-            None if set.is_some() && id < code.numbering().total() => {}
+            None if matches!(part, Part::Edges(_)) && id < code.numbering().total() => {}
             None => return Err(unknown(copy, id)),
         }
     }

@@ -3,19 +3,20 @@
 use super::flow::flow;
 use super::matching::Known;
 use super::measurement::Measurement;
-use super::{Profile, Structure};
+use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId};
 use crate::ir::Cfg;
 use crate::manifest::Manifest;
 use crate::numbering::pspp;
-use crate::partition::{Local, Share};
+use crate::partition::{Local, Part};
 use crate::paths::{Counted, FunctionInput, FunctionPaths};
+use crate::plan::Op;
 use crate::plan::build::{FunctionCode, Ids, function_code};
 use crate::strategy::Scheme;
-use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// The hits of one scheme and number of copies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,7 +37,9 @@ struct Ground {
     paths: Vec<Option<FunctionPaths>>,
     /// Executions of each DAG edge; empty where nothing ran.
     flows: Vec<Vec<u64>>,
-    /// Executions of each edge of [`Local::dag`], where there is one and something ran.
+    /// The paths that ran, where versions may need them.
+    ran: Vec<Vec<Ran>>,
+    /// Executions of each edge of [`Local::dag`] where iterations are apart and something ran.
     local_flows: Vec<Vec<u64>>,
 }
 
@@ -49,6 +52,9 @@ pub fn simulate(
     schemes: &[Scheme],
     copies: &[u32],
 ) -> Result<Vec<Row>> {
+    if schemes.contains(&Scheme::P3Hot) {
+        profile.paths()?; // what each version of a block would have run takes paths
+    }
     let mut ground = ground(manifest, profile)?;
     if let Some(weights) = weights {
         let cfgs = ground.cfgs.iter().enumerate();
@@ -100,43 +106,47 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
             let f = crate::index::FuncId::new(i);
             let skipped = matches!(entry.status, crate::manifest::Status::Skipped(_));
             if skipped {
-                return Ok((entry.cfg(), None, Vec::new(), Vec::new()));
+                return Ok((entry.cfg(), None, Vec::new(), Vec::new(), Vec::new()));
             }
             let mut structure = profile.structure(f)?;
             if let Measurement::Edges(_) = profile.measured {
                 // What each version of a block would have run does not follow from counts of edges.
                 structure.paths.apart.clear();
             }
-            let (flow, local) = if profile.measured.distinct(f) == 0 {
-                Default::default()
-            } else {
-                let local = local_flow(profile, f, &structure)?;
-                (flow(profile, f, &structure)?.dag, local)
-            };
-            Ok((structure.cfg, Some(structure.paths), flow, local))
+            let (mut edges, mut ran) = Default::default();
+            if profile.measured.distinct(f) > 0 {
+                edges = flow(profile, f, &structure)?.dag;
+            }
+            if let Measurement::Paths(_) = profile.measured {
+                ran = profile.paths()?.ran(f, &structure)?;
+            }
+            let local = local_flow(&structure, &ran);
+            Ok((structure.cfg, Some(structure.paths), edges, local, ran))
         });
     let mut ground = Ground {
         cfgs: Vec::new(),
         paths: Vec::new(),
         flows: Vec::new(),
+        ran: Vec::new(),
         local_flows: Vec::new(),
     };
-    for (cfg, paths, flow, local) in structures.collect::<Result<Vec<_>>>()? {
+    for (cfg, paths, flow, local, ran) in structures.collect::<Result<Vec<_>>>()? {
         ground.cfgs.push(cfg);
         ground.paths.push(paths);
         ground.flows.push(flow);
         ground.local_flows.push(local);
+        ground.ran.push(ran);
     }
     Ok(ground)
 }
 
-fn local_flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Vec<u64>> {
-    let Some(local) = Local::new(&structure.cfg, &structure.paths, None) else {
-        return Ok(Vec::new());
-    };
-    let ran = profile.paths()?.ran(f, structure)?;
-    let counts = ran.iter().map(|p| (&p.edges[..], p.count));
-    Ok(local.flow(&structure.paths.dag, counts))
+fn local_flow(structure: &Structure, ran: &[Ran]) -> Vec<u64> {
+    let local = Local::new(&structure.cfg, &structure.paths, Part::All);
+    local.map_or(Vec::new(), |l| versions_flow(&l, ran))
+}
+
+fn versions_flow(local: &Local, ran: &[Ran]) -> Vec<u64> {
+    local.flow(ran.iter().map(|p| (&p.edges[..], p.count)))
 }
 
 fn row(
@@ -152,21 +162,17 @@ fn row(
         .par_iter()
         .enumerate()
         .flat_map_iter(|(i, share)| {
-            let parts = match share {
-                _ if ground.flows[i].is_empty() => Vec::new(),
-                Share::Nothing => Vec::new(),
-                Share::Whole(c) => vec![(*c, None)],
-                Share::Split(sets) => sets.iter().map(|(c, s)| (*c, Some(s))).collect(),
-            };
+            let mut parts = share.parts();
+            parts.retain(|_| !ground.flows[i].is_empty());
             let paths = paths[i].as_ref();
-            parts.into_iter().map(move |(copy, set)| {
+            parts.into_iter().map(move |(copy, part)| {
                 let paths = paths.expect("what ran is not skipped");
                 if let Counted::Edges(counted) = &paths.counted {
                     let hits: u64 = counted.ones().map(|e| ground.flows[i][e]).sum();
                     return (copy, (hits, hits));
                 }
-                let code = function_code(inputs[i].cfg, paths, set);
-                (copy, hits(&code, paths, set, ground, i))
+                let code = function_code(inputs[i].cfg, paths, part);
+                (copy, hits(&code, paths, part, ground, i))
             })
         });
     let hits: Vec<(CopyId, (u64, u64))> = hits.collect();
@@ -183,27 +189,33 @@ fn row(
     row
 }
 
-/// Probe hits and label hits of function `i`. Labels are the paper's, whatever the ids.
+/// Probe hits and label hits of function `i`. Labels are the paper's, whatever the ids; ranges have their own.
 fn hits(
     code: &FunctionCode,
     paths: &FunctionPaths,
-    set: Option<&FixedBitSet>,
+    part: Part,
     ground: &Ground,
     i: usize,
 ) -> (u64, u64) {
-    let flow = match &code.ids {
-        Ids::Local(_) => &ground.local_flows[i],
-        _ => &ground.flows[i],
+    let local = match (&code.ids, part) {
+        (Ids::Local(local), Part::Ranges(..)) => Cow::Owned(versions_flow(local, &ground.ran[i])),
+        (Ids::Local(_), _) => Cow::Borrowed(&ground.local_flows[i]),
+        _ => Cow::Borrowed(&ground.flows[i]),
     };
-    let probes = code.placement.code.iter().zip(flow);
-    let probes = probes.filter(|(op, _)| op.is_some()).map(|(_, n)| n).sum();
-    let labels = match set.filter(|set| !set.is_full()) {
-        Some(set) => &pspp(&paths.dag, set).labels,
-        None => &paths.numbering.labels,
+    let runs = |code: &[Option<Op>], flow: &[u64]| {
+        let ran = code.iter().zip(flow).filter(|(op, _)| op.is_some());
+        ran.map(|(_, n)| n).sum()
     };
-    let labels = labels.iter().zip(&ground.flows[i]);
-    let labels = labels.filter(|(l, _)| **l != 0).map(|(_, n)| n).sum();
-    (probes, labels)
+    let labelled = |labels: &[u64], flow: &[u64]| {
+        let ran = labels.iter().zip(flow).filter(|(l, _)| **l != 0);
+        ran.map(|(_, n)| n).sum()
+    };
+    let labels = match part {
+        Part::All => labelled(&paths.numbering.labels, &ground.flows[i]),
+        Part::Edges(set) => labelled(&pspp(&paths.dag, set).labels, &ground.flows[i]),
+        Part::Ranges(..) => labelled(&code.ids.numbering().labels, &local),
+    };
+    (runs(&code.placement.code, &local), labels)
 }
 
 impl Row {

@@ -271,6 +271,8 @@ fn simulation_equals_interpretation() {
         (Scheme::P3, 2),
         (Scheme::P3, 5),
         (Scheme::P3Weighted, 3),
+        (Scheme::P3Hot, 1),
+        (Scheme::P3Hot, 4),
     ] {
         let paths = all_paths(&[input]);
         let assignment = scheme.strategy().assign(&[input], &paths, k);

@@ -33,7 +33,8 @@ pub fn apply<'a>(
                     flow.dag.into_iter().map(|n| n as f64).collect()
                 }
                 Measurement::Paths(counts) => {
-                    let counts = counts[old.index()].iter().copied();
+                    paths.ran = counts[old.index()].clone();
+                    let counts = paths.ran.iter().copied();
                     measured_weights(&paths.dag, &paths.numbering, counts)
                 }
             };

@@ -192,7 +192,7 @@ fn summary(manifest: &Manifest, assignment: &Assignment) -> Summary {
             Status::Skipped(_) => 2,
         }] += 1;
     }
-    let shared = |s: &&Share| matches!(s, Share::Split(_));
+    let shared = |s: &&Share| s.parts().len() > 1;
     Summary {
         functions,
         split: assignment.shares.iter().filter(shared).count(),

@@ -19,10 +19,10 @@
 //! In the second version the register starts as a constant, ids are those of this one start, and a loop with a
 //! single path needs no register at all.
 
-use super::{Versions, can_be_copied};
+use super::{Versions, can_be_copied, weight};
 use crate::dag::{LoopForest, Order, loop_forest};
 use crate::index::{BlockId, CfgEdge};
-use crate::ir::{Block, Cfg};
+use crate::ir::Cfg;
 
 /// A loop with more instructions than this stays as it is: what a path costs is little beside what it does.
 const MAX_LOOP: u32 = 256;
@@ -30,11 +30,11 @@ const MAX_LOOP: u32 = 256;
 /// Copies may make a function larger by half (plus what a small loop takes).
 const MAX_GROWTH: u32 = 2;
 
-/// The loops of one function whose iterations can be told apart.
-struct Loops<'a> {
+/// The automaton of iterations apart: its state is the version that control is in.
+pub struct Apart<'a> {
     cfg: &'a Cfg,
-    order: &'a Order,
-    forest: &'a LoopForest,
+    order: Order,
+    forest: LoopForest,
     /// By position in reverse postorder: the header of the only loop around a block that is looked at.
     chosen: Vec<bool>,
 }
@@ -68,11 +68,6 @@ pub fn choose(cfg: &Cfg, cuts: &[CfgEdge]) -> Vec<BlockId> {
     headers
 }
 
-/// The code that a copy of the block takes.
-fn weight(block: &Block) -> u32 {
-    block.instructions.max(1)
-}
-
 /// By position: the instructions of the loop that a block heads, where it is innermost and its header the only way
 /// in, and no cut edge leads into it: a path would begin in either version.
 fn sizes(cfg: &Cfg, cuts: &[CfgEdge], order: &Order, forest: &LoopForest) -> Vec<Option<u32>> {
@@ -103,37 +98,41 @@ fn sizes(cfg: &Cfg, cuts: &[CfgEdge], order: &Order, forest: &LoopForest) -> Vec
     sizes
 }
 
-/// The control flow with the loops at `headers` in two versions; `None` when one of them is not the header of an
-/// innermost, reducible loop. Near-linear.
-pub fn versions(cfg: &Cfg, cuts: &[CfgEdge], headers: &[BlockId]) -> Option<Versions> {
-    let order = Order::new(cfg);
-    let forest = loop_forest(cfg, &order);
-    let sizes = sizes(cfg, cuts, &order, &forest);
-    let mut chosen = vec![false; order.rpo.len()];
-    for h in headers {
-        let at = (*order.position.get(h.index())?)? as usize;
-        sizes[at]?;
-        chosen[at] = true;
+impl<'a> Apart<'a> {
+    /// With the iterations of the loops at `headers` apart; `None` when one of them is not the header of an innermost,
+    /// reducible loop. `cuts`, sorted, end paths too. Near-linear.
+    pub fn new(cfg: &'a Cfg, cuts: &[CfgEdge], headers: &[BlockId]) -> Option<Apart<'a>> {
+        let order = Order::new(cfg);
+        let forest = loop_forest(cfg, &order);
+        let sizes = sizes(cfg, cuts, &order, &forest);
+        let mut chosen = vec![false; order.rpo.len()];
+        for h in headers {
+            let at = (*order.position.get(h.index())?)? as usize;
+            sizes[at]?;
+            chosen[at] = true;
+        }
+        Some(Apart {
+            cfg,
+            order,
+            forest,
+            chosen,
+        })
     }
-    let loops = Loops {
-        cfg,
-        order: &order,
-        forest: &forest,
-        chosen,
-    };
-    let next = |version, e: CfgEdge| loops.next(e.block, e.succ, version);
-    Some(Versions::product(cfg, 0, next).versions)
-}
 
-impl Loops<'_> {
-    /// Version 1 behind a back edge, and from there to the end of the loop.
-    fn next(&self, from: BlockId, succ: u32, version: u32) -> u32 {
-        let to = self.cfg.block(from).succs[succ as usize];
-        let (Some(here), Some(there)) = (self.chosen_loop(from), self.chosen_loop(to)) else {
+    /// The control flow with iterations apart.
+    pub fn versions(&self) -> Versions {
+        Versions::product(self.cfg, 0, |version, e| self.next(version, e)).versions
+    }
+
+    /// The version behind edge `e` taken in `version`; 0 at the entry. Version 1 behind a back edge, and from there to
+    /// the end of the loop.
+    pub fn next(&self, version: u32, e: CfgEdge) -> u32 {
+        let to = self.cfg.block(e.block).succs[e.succ as usize];
+        let (Some(here), Some(there)) = (self.chosen_loop(e.block), self.chosen_loop(to)) else {
             return 0;
         };
         let stays = here == there;
-        let begins_path = self.order.is_retreating(from, to);
+        let begins_path = self.order.is_retreating(e.block, to);
         u32::from(stays && (version == 1 || begins_path))
     }
 

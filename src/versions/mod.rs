@@ -18,6 +18,11 @@ use crate::ir::{Block, Cfg, Terminator};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 
+/// The code that a copy of the block takes, in instructions.
+pub fn weight(block: &Block) -> u32 {
+    block.instructions.max(1)
+}
+
 /// A state of an automaton over the edges of a control flow.
 pub trait State: Copy + Eq + Hash {}
 

@@ -1,5 +1,6 @@
 //! Versioned control flow against the control flow it is made from.
 
+use super::apart::Apart;
 use super::*;
 use crate::index::VertexId;
 use crate::random_cfg::{any_cfg, cfg};
@@ -14,7 +15,7 @@ fn a_loop_in_two_versions() {
     let graph = cfg(&[&[1], &[2, 3], &[1], &[]]);
     let headers = apart::choose(&graph, &[]);
     assert_eq!(headers, [BlockId(1)]);
-    let v = apart::versions(&graph, &[], &headers).unwrap();
+    let v = Apart::new(&graph, &[], &headers).unwrap().versions();
     let succs: Vec<Vec<u32>> = v
         .cfg
         .blocks
@@ -56,7 +57,7 @@ proptest! {
     fn paths_are_the_same(graph in any_cfg(14)) {
         let own = Dag::from_cfg(&graph, &[]);
         prop_assume!(few_paths(&own));
-        let v = apart::versions(&graph, &[], &apart::choose(&graph, &[])).unwrap();
+        let v = Apart::new(&graph, &[], &apart::choose(&graph, &[])).unwrap().versions();
         let dag = v.dag(&graph, &[]);
         let mut found = projected(&v, &own, &dag);
         found.sort();
@@ -68,7 +69,7 @@ proptest! {
     /// In the second version of a loop, all paths begin at its header.
     #[test]
     fn second_versions_hold_paths_of_one_start(graph in any_cfg(20)) {
-        let v = apart::versions(&graph, &[], &apart::choose(&graph, &[])).unwrap();
+        let v = Apart::new(&graph, &[], &apart::choose(&graph, &[])).unwrap().versions();
         let dag = v.dag(&graph, &[]);
         let mut starts: Vec<BTreeSet<VertexId>> = vec![BTreeSet::new(); dag.vertices()];
         for vertex in dag.order().skip(1) {
@@ -112,7 +113,7 @@ proptest! {
     #[test]
     fn dense_ids(graph in any_cfg(16), limit in 1..200u64) {
         let headers = apart::choose(&graph, &[]);
-        let v = apart::versions(&graph, &[], &headers).unwrap();
+        let v = Apart::new(&graph, &[], &headers).unwrap().versions();
         let dag = v.dag(&graph, &[]);
         prop_assume!(few_paths(&dag));
         let region = v.regions(&dag, graph.len());

@@ -35,7 +35,7 @@ fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
     let (manifest, log) = (traced.join("manifest.json"), traced.join("trace"));
     let oracle = trace::count(&manifest, &log);
     let pick = |list: [u32; 5]| list[round % 5];
-    let runs: [(&[&str], u32); 6] = [
+    let runs: [(&[&str], u32); 7] = [
         (&["--scheme", "sbl"], 1),
         (&["--scheme", "pbl"], pick([2, 3, 1, 8, 17])),
         (&["--scheme", "p3"], pick([3, 8, 2, 17, 1])),
@@ -44,6 +44,7 @@ fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
             pick([2, 1, 3, 2, 8]),
         ),
         (&["--scheme", "p3-weighted"], pick([2, 3, 8, 1, 5])),
+        (&["--scheme", "p3-hot"], pick([4, 2, 1, 3, 8])),
         (&["--scheme", "edge"], pick([1, 2, 3, 2, 8])),
     ];
     for (i, (options, copies)) in runs.into_iter().enumerate() {

@@ -72,12 +72,14 @@ fn check(name: &str, flags: &[&str]) {
         &expected,
         &dir.join("sbl"),
     );
-    let runs: [(&str, u32, &[&str]); 6] = [
+    let runs: [(&str, u32, &[&str]); 8] = [
         ("sbl", 1, &[]),
         ("pbl", 2, &["--counters", "call"]),
         ("p3", 2, &[]),
         ("p3", 5, &["--update", "atomic"]),
         ("p3-weighted", 3, &[]),
+        ("p3-hot", 1, &[]),
+        ("p3-hot", 3, &["--counters", "call"]),
         ("edge", 2, &[]),
     ];
     for (i, (scheme, k, more)) in runs.into_iter().enumerate() {
@@ -136,6 +138,7 @@ fn busiest(paths: &[Option<FunctionPaths>], shares: &[Share], copies: u32) -> u6
             Share::Nothing => Vec::new(),
             Share::Whole(copy) => vec![(*copy, all.collect())],
             Share::Split(sets) => sets.clone(),
+            Share::Ranges(_) => unreachable!("of another scheme"),
         };
         for (copy, set) in sets {
             let labels = match share {

@@ -15,6 +15,7 @@ fn manifests_follow_the_schema() {
         ("modules", &["--scheme", "sbl"]),
         ("computed_goto", &["--exclude", "main"]),
         ("callbacks", &["-k", "1024"]),
+        ("loops", &["--scheme", "p3-hot"]),
     ] {
         let dir = tempfile::tempdir().unwrap();
         let modules = compile(program, &["-O0", "-g"], &dir.path().join("input"));
@@ -31,6 +32,8 @@ fn manifests_follow_the_schema() {
     // What the schema describes does occur, and what it does not is refused.
     for part in [
         "\"split\"",
+        "\"ranges\"",
+        "\"hot\"",
         "\"whole\"",
         "\"nothing\"",
         "\"cuts\"",

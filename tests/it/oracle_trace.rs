@@ -26,7 +26,7 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
     let oracle = trace::count(&manifest, &log);
     assert!(!oracle.is_empty());
 
-    let runs: [(&[&str], u32); 7] = [
+    let runs: [(&[&str], u32); 9] = [
         (&["--scheme", "sbl"], 1),
         (&["--scheme", "pbl"], 3),
         (&["--scheme", "p3"], 2),
@@ -37,6 +37,8 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
         (&["--scheme", "p3"], 7),
         (&["--scheme", "p3-weighted"], 3),
         (&["--scheme", "versions-test"], 1),
+        (&["--scheme", "p3-hot"], 2),
+        (&["--scheme", "p3-hot", "--update", "atomic"], 5),
     ];
     for (i, (options, copies)) in runs.into_iter().enumerate() {
         let out = dir.join(i.to_string());

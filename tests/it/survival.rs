@@ -307,7 +307,7 @@ fn divergence_is_found() {
         &["-O1", "-fno-inline"],
         &dir.join("input"),
     )];
-    for scheme in ["p3", "pbl"] {
+    for scheme in ["p3", "p3-hot", "pbl"] {
         let mut found = 0;
         for inputs in [["9", "9"], ["7", "300"], ["40", "33"]] {
             let out = dir.join(format!("{scheme}-{}", inputs.concat()));

@@ -254,7 +254,7 @@ fn copies_that_ran_unequally_often() {
 /// What is missing, killed or forked is named, and nothing that cannot be checked is called a violation.
 #[test]
 fn missing_copies_and_killed_processes() {
-    for scheme in ["p3", "p3-weighted", "pbl", "edge"] {
+    for scheme in ["p3", "p3-weighted", "p3-hot", "pbl", "edge"] {
         let copies = Copies::new(&["--scheme", scheme], 4);
         copies.run(0, &["300", "STOP=k"], "raw");
         let (status, said) = copies.merge(&["raw"]);

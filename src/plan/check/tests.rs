@@ -65,13 +65,17 @@ impl<'a> Case<'a> {
         plan.functions.into_iter().next().expect("one function")
     }
 
+    fn part(&self) -> Part<'_> {
+        self.part.as_ref().map_or(Part::All, Part::inside)
+    }
+
     fn check(&self, plan: &FunctionPlan) -> Proved {
-        function(self.cfg, &self.paths, self.part.as_ref(), plan)
+        function(self.cfg, &self.paths, self.part(), plan)
     }
 
     /// Whether the counts of some walk are others than they should be.
     fn is_wrong(&self, plan: &FunctionPlan) -> bool {
-        let ids = ids(self.cfg, &self.paths, self.part.as_ref());
+        let ids = ids(self.cfg, &self.paths, self.part());
         let right = |(walk, expected): &(Walk, BTreeMap<PathId, u64>)| {
             let mut outcome = Outcome::default();
             interp::run(plan, walk, &mut outcome).is_ok()

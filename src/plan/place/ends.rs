@@ -11,7 +11,7 @@ use fixedbitset::FixedBitSet;
 pub struct Ends {
     /// The edges into EXIT whose paths are to be counted; afterwards, the edges on which they are.
     pub counted: FixedBitSet,
-    /// The vertices that control may leave before their end: no count moves above them, or it
+    /// The vertices that control may leave before their end, or behind which a path may turn out foreign: no count moves above them, or it
     /// would count a path that is never completed.
     pub may_leave: FixedBitSet,
 }
@@ -19,9 +19,13 @@ pub struct Ends {
 impl Ends {
     /// The ends of the paths of interest. O(V + E).
     pub fn new(ground: &Ground) -> Ends {
+        let mut may_leave = may_leave(ground.cfg, ground.dag);
+        if let Some(open) = ground.open {
+            may_leave.union_with(open);
+        }
         Ends {
             counted: counted_ends(ground.dag, ground.interesting),
-            may_leave: may_leave(ground.cfg, ground.dag),
+            may_leave,
         }
     }
 

@@ -15,7 +15,7 @@ pub use statements::Increments;
 
 use super::{Op, Site, SiteCode};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::EdgeId;
+use crate::index::{BlockId, CfgEdge, EdgeId};
 use crate::ir::Cfg;
 use crate::numbering::Numbering;
 use crate::spantree::SpanningTree;
@@ -34,6 +34,10 @@ pub struct Ground<'a> {
     pub interesting: Option<&'a FixedBitSet>,
     /// The versions, if there are any.
     pub versions: Option<&'a Versions>,
+    /// The vertices from which paths may go on outside the DAG, as foreign ones.
+    pub open: Option<&'a FixedBitSet>,
+    /// The edges that end paths outside the DAG, and where the next one begins.
+    pub foreign_ends: &'a [(CfgEdge, BlockId)],
 }
 
 /// Places the code for the paths of interest where it costs the fewest expected executions. O(E log E).
@@ -106,20 +110,23 @@ impl Placement {
     }
 
     /// The code by site. The phony pair of a back edge becomes one piece of code: what ends the
-    /// old path, then what starts the new one.
-    pub fn sites(&self, dag: &Dag) -> Vec<SiteCode> {
+    /// old path, then what starts the new one. `foreign_ends` end paths outside `dag`, and lead to where others begin.
+    pub fn sites(&self, dag: &Dag, foreign_ends: &[(CfgEdge, BlockId)]) -> Vec<SiteCode> {
+        let code = |e: EdgeId| self.code[e.index()];
+        let start = |to: BlockId| dag.loop_start(to).and_then(code);
         let mut sites: BTreeMap<Site, Vec<Op>> = BTreeMap::new();
+        for &(end, to) in foreign_ends {
+            let then = start(to).map(|op| (Site::Edge(end), vec![op]));
+            sites.extend(then);
+        }
         for e in dag.edge_ids() {
-            let code = |e: EdgeId| self.code[e.index()];
             let (site, then) = match dag.edge(e).kind {
                 EdgeKind::Enter => (Site::Entry, None),
                 EdgeKind::LoopStart => continue,
                 EdgeKind::Real(c) => (Site::Edge(c), None),
                 EdgeKind::Leave => (Site::Exit(dag.block(dag.edge(e).src).expect("block")), None),
-                EdgeKind::BackEdge(c) => {
-                    let start = dag.loop_start(dag.back_target(e)).expect("phony edge");
-                    (Site::Edge(c), code(start))
-                }
+                // Where the next path is foreign, it begins outside the DAG.
+                EdgeKind::BackEdge(c) => (Site::Edge(c), start(dag.back_target(e))),
             };
             let ops: Vec<Op> = code(e).into_iter().chain(then).collect();
             if !ops.is_empty() {

@@ -54,7 +54,7 @@ fn alike(
         (0..copies).map(|c| (CopyId(c), BTreeMap::new())).collect();
     for path in crate::numbering::enumerate(dag) {
         let id = numbering.id(&path);
-        for c in Owners(share).of(&path) {
+        for c in Owners(share).of(id, &path) {
             if count(id) > 0 {
                 said.get_mut(&c).expect("a copy").insert(id, count(id));
             }
@@ -72,7 +72,7 @@ proptest! {
         let structure = profile.structure(FuncId(0)).unwrap();
         let FunctionPaths { dag, numbering, .. } = &structure.paths;
         prop_assume!(numbering.total() <= 300);
-        let share = profile.entry(FuncId(0)).share(dag.edges().len()).unwrap();
+        let share = profile.entry(FuncId(0)).share(&structure.paths).unwrap();
         let count = |id: PathId| id % 3 * 5;
         let paths = crate::numbering::enumerate(dag);
         let all: BTreeMap<PathId, u64> = (0..numbering.total()).map(|id| (id, count(id))).filter(|p| p.1 > 0).collect();
@@ -83,7 +83,7 @@ proptest! {
 
         let path = wrong.get(&paths);
         let id = numbering.id(path);
-        let owners: Vec<CopyId> = Owners(&share).of(path).collect();
+        let owners: Vec<CopyId> = Owners(&share).of(id, path).collect();
         let liar = *owners.last().expect("someone counts it");
         let mut lie = said.clone();
         lie.get_mut(&liar).expect("a copy").insert(id, count(id) + 2);

@@ -36,14 +36,13 @@ proptest! {
         prop_assume!(numbering.total() <= 500);
         let share = share(&graph, copies);
         for copy in (0..copies).map(CopyId) {
-            let set = match &share {
-                Share::Split(sets) => sets.iter().find(|(c, _)| *c == copy).map(|(_, s)| s),
-                _ => None,
+            let Some(part) = share.part(copy) else {
+                continue;
             };
-            let local = ids(&graph, &structure.paths, set);
-            let of_copy = |p: &Vec<_>| Owners(&share).of(p).any(|c| c == copy);
+            let local = ids(&graph, &structure.paths, part);
+            let of_copy = |p: &Vec<_>| Owners(&share).of(numbering.id(p), p).any(|c| c == copy);
             for path in enumerate(dag).into_iter().filter(of_copy) {
-                let id = local.local(&structure.paths, &path);
+                let id = local.local(&path).unwrap();
                 let decoded = decode_paths(&structure, &share, copy, &[(id, 7)].into());
                 prop_assert_eq!(decoded, Ok([(numbering.id(&path), 7)].into()));
             }

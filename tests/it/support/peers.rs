@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The schemes, with the number of copies.
-pub(crate) const SCHEMES: [(&str, u32); 5] = [
+pub(crate) const SCHEMES: [(&str, u32); 6] = [
     ("p3", 2),
     ("sbl", 1),
     ("edge", 1),
     ("p3-weighted", 3),
     ("versions-test", 1),
+    ("p3-hot", 3),
 ];
 
 /// What was found out about one module.

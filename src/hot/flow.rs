@@ -1,0 +1,184 @@
+//! How often paths are expected to run that begin alike.
+
+use crate::dag::Dag;
+use crate::index::{EdgeId, PathId, VertexId};
+use crate::paths::FunctionPaths;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// A search for the hottest paths by weights of edges looks at this many prefixes.
+const MAX_PREFIXES: usize = 4096;
+
+/// The flow through prefixes of the paths of one function.
+pub(super) struct Flow<'a> {
+    paths: &'a FunctionPaths,
+    /// Of the paths that ran, before the i-th one by id.
+    sums: Vec<f64>,
+}
+
+/// Paths that begin alike: up to a vertex, by labels that sum up to `id`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Prefix {
+    pub vertex: VertexId,
+    /// The lowest id of its paths.
+    pub id: PathId,
+    /// How often they run.
+    pub flow: f64,
+}
+
+impl<'a> Flow<'a> {
+    /// From counts of paths where they are known, else from weights of edges.
+    pub(super) fn new(paths: &'a FunctionPaths) -> Self {
+        let counts = paths.ran.iter().scan(0.0, |sum, &(_, n)| {
+            *sum += n as f64;
+            Some(*sum)
+        });
+        Flow {
+            paths,
+            sums: std::iter::once(0.0).chain(counts).collect(),
+        }
+    }
+
+    /// All paths.
+    pub(super) fn all(&self) -> Prefix {
+        Prefix {
+            vertex: self.dag().entry(),
+            id: 0,
+            flow: self.total(),
+        }
+    }
+
+    /// How many paths are executed.
+    pub(super) fn total(&self) -> f64 {
+        if self.paths.ran.is_empty() {
+            self.leaving(self.dag().entry())
+        } else {
+            self.between(0, self.paths.numbering.total())
+        }
+    }
+
+    /// The vertices from that of `prefix` on to where its paths part, and how they go on there; `None` when it is one
+    /// path. O(out-degrees).
+    pub(super) fn parts(&self, prefix: &Prefix) -> Option<(Vec<VertexId>, Vec<Prefix>)> {
+        let mut at = *prefix;
+        let mut passed = Vec::new();
+        while at.vertex != self.dag().exit() {
+            passed.push(at.vertex);
+            let parts = self.continued(&at);
+            match parts[..] {
+                [only] => at = only,
+                _ => return Some((passed, parts)),
+            }
+        }
+        None
+    }
+
+    /// `prefix` with each edge that leads on.
+    fn continued(&self, prefix: &Prefix) -> Vec<Prefix> {
+        let (dag, labels) = (self.dag(), &self.paths.numbering.labels);
+        let leaving = self.leaving(prefix.vertex).max(f64::MIN_POSITIVE);
+        let behind = |e: EdgeId| {
+            let (vertex, id) = (dag.edge(e).dst, prefix.id + labels[e.index()]);
+            let flow = if self.paths.ran.is_empty() {
+                prefix.flow * self.paths.weights[e.index()] / leaving
+            } else {
+                self.between(id, id + self.paths.numbering.paths[vertex.index()])
+            };
+            Prefix { vertex, id, flow }
+        };
+        dag.outs(prefix.vertex).map(behind).collect()
+    }
+
+    /// The hottest paths of each start that run, at most `n` each, and how often they run.
+    pub(super) fn hottest(&self, n: usize) -> Vec<(PathId, f64)> {
+        let starts = self.continued(&self.all()).into_iter();
+        starts.flat_map(|start| self.hottest_of(start, n)).collect()
+    }
+
+    fn hottest_of(&self, start: Prefix, n: usize) -> Vec<(PathId, f64)> {
+        if self.paths.ran.is_empty() {
+            return self.likeliest(start, n);
+        }
+        let end = start.id + self.paths.numbering.paths[start.vertex.index()];
+        let ran = &self.paths.ran[self.before(start.id)..self.before(end)];
+        let mut ran: Vec<(PathId, f64)> = ran.iter().map(|&(id, n)| (id, n as f64)).collect();
+        ran.sort_by(|a, b| b.1.total_cmp(&a.1));
+        ran.truncate(n);
+        ran
+    }
+
+    /// Best first: prefixes never gain flow.
+    fn likeliest(&self, start: Prefix, n: usize) -> Vec<(PathId, f64)> {
+        let mut found = Vec::new();
+        let mut heap = BinaryHeap::from([(Ordered(start.flow), Reverse(0))]);
+        let mut prefixes = BTreeMap::from([(0, start)]);
+        let mut next = 1;
+        while let Some((_, Reverse(i))) = heap.pop() {
+            let prefix = prefixes.remove(&i).expect("it was pushed once");
+            if prefix.vertex == self.dag().exit() {
+                found.push((prefix.id, prefix.flow));
+                if found.len() == n {
+                    break;
+                }
+            } else if next < MAX_PREFIXES {
+                for longer in self.continued(&prefix).into_iter().filter(|p| p.flow > 0.0) {
+                    heap.push((Ordered(longer.flow), Reverse(next)));
+                    prefixes.insert(next, longer);
+                    next += 1;
+                }
+            }
+        }
+        found
+    }
+
+    fn dag(&self) -> &'a Dag {
+        &self.paths.dag
+    }
+
+    /// The vertices of path `id`, ENTRY and EXIT excepted, each with the id of the prefix up to it.
+    pub(super) fn prefixes_of(&self, id: PathId) -> Vec<(VertexId, PathId)> {
+        let (dag, numbering) = (self.dag(), &self.paths.numbering);
+        let edges = numbering.decode(dag, id).expect("a path");
+        let ends = edges.iter().scan(0, |sum, e| {
+            *sum += numbering.labels[e.index()];
+            Some((dag.edge(*e).dst, *sum))
+        });
+        ends.filter(|&(v, _)| v != dag.exit()).collect()
+    }
+
+    pub(super) fn block(&self, v: VertexId) -> Option<crate::index::BlockId> {
+        self.dag().block(v)
+    }
+
+    fn leaving(&self, v: VertexId) -> f64 {
+        let outs = self.dag().outs(v);
+        outs.map(|e| self.paths.weights[e.index()]).sum()
+    }
+
+    /// How often paths `from .. to` ran.
+    fn between(&self, from: PathId, to: PathId) -> f64 {
+        self.sums[self.before(to)] - self.sums[self.before(from)]
+    }
+
+    fn before(&self, id: PathId) -> usize {
+        self.paths.ran.partition_point(|&(other, _)| other < id)
+    }
+}
+
+/// A number that is not NaN.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Ordered(pub f64);
+
+impl Eq for Ordered {}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}

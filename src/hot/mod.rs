@@ -1,0 +1,295 @@
+//! `p3-hot`: any ranges of paths over copies, foreign paths free, hot ones for one increment each (spec §9).
+//!
+//! Foreign paths cost a copy nothing, so splitting a function only costs code: in every copy a version of it for the
+//! copy's own paths, one for foreign ones, and prefixes that tell them apart ([`crate::partition::Ranges`]). What is
+//! split and what is hot follows from expected hits, as far as there is [`room`] for code: first the heaviest tasks
+//! are split until none is too heavy for an even load, then hot paths get versions of their own, the most worthwhile first.
+//!
+//! Costs are hits of the code that the copies would run. By them the outcome is no worse than pbl's, and no worse than
+//! with fewer copies: those are tried as well.
+
+mod flow;
+mod room;
+mod tasks;
+
+#[cfg(test)]
+mod tests;
+
+use crate::dag::Order;
+use crate::index::{CopyId, PathId};
+use crate::partition::{Assignment, Costs, Part, Ranges, Share, Units, whole};
+use crate::paths::{FunctionInput, FunctionPaths};
+use crate::plan::build::{FunctionCode, function_code};
+use crate::versions::{can_be_copied, weight};
+use flow::Flow;
+use rayon::prelude::*;
+use room::Room;
+use std::collections::BTreeMap;
+use tasks::Tasks;
+
+/// Ranges of paths, by expected hits, over the copies.
+pub fn ranges(units: &Units) -> Assignment {
+    Program::new(units).assign(units.copies)
+}
+
+/// The costs of all of a program come to this.
+const WHOLE: f64 = (1u64 << 50) as f64;
+
+/// What a saving must come to, of what a copy executes, to be worth more code.
+const WORTHWHILE: f64 = 1e-3;
+
+/// Of the paths that start alike, at most this many are hot: the six hottest carry nearly all of the flow.
+const HOT_PATHS: usize = 6;
+
+/// Expected executions in the program.
+struct Program<'a> {
+    functions: &'a [FunctionInput<'a>],
+    paths: &'a [Option<FunctionPaths>],
+    /// Whether functions can be compared by what was measured.
+    measured: bool,
+    /// By function; `None` where it is skipped.
+    facts: Vec<Option<Facts<'a>>>,
+}
+
+/// What is expected of one function.
+struct Facts<'a> {
+    flow: Flow<'a>,
+    /// Statements, with the function's own weights, where one copy profiles it all.
+    hits: f64,
+    /// The same in the unit of [`WHOLE`].
+    cost: f64,
+    /// Whether it may be profiled by several copies, and its paths may be hot.
+    splits: bool,
+    /// Its instructions.
+    size: u64,
+}
+
+/// A distribution and what it costs each copy.
+struct Candidate {
+    shares: Vec<Share>,
+    tasks: Vec<u32>,
+    load: Vec<f64>,
+}
+
+impl Candidate {
+    fn slowest(&self) -> f64 {
+        self.load.iter().copied().fold(0.0, f64::max)
+    }
+}
+
+impl<'a> Program<'a> {
+    fn new(units: &Units<'a>) -> Self {
+        let (functions, paths, costs) = (units.functions, units.paths, &units.costs);
+        let members = members(functions, paths);
+        let facts = (0..functions.len()).into_par_iter().map(|i| {
+            let (f, paths) = (&functions[i], paths[i].as_ref()?);
+            let hits = function_code(f.cfg, paths, Part::All).cost();
+            let order = Order::new(f.cfg);
+            let size = order.rpo.iter().map(|&b| u64::from(weight(f.cfg.block(b))));
+            Some(Facts {
+                flow: Flow::new(paths),
+                hits,
+                cost: costs.worth(i, hits),
+                splits: members[f.unit.index()] == 1 && can_be_copied(f.cfg, &order),
+                size: size.sum(),
+            })
+        });
+        let mut facts: Vec<Option<Facts>> = facts.collect();
+        let total: f64 = facts.iter().flatten().map(|f| f.cost).sum();
+        for f in facts.iter_mut().flatten() {
+            f.cost *= WHOLE / total.max(f64::MIN_POSITIVE);
+        }
+        Program {
+            functions,
+            paths,
+            measured: costs.are_measured(),
+            facts,
+        }
+    }
+
+    /// The best distribution for `copies`, or fewer.
+    fn assign(&self, copies: u32) -> Assignment {
+        let mut best = self.best_for(copies);
+        for fewer in (1..copies).rev() {
+            if self.least() / f64::from(fewer) < best.slowest() {
+                let other = self.best_for(fewer);
+                if other.slowest() < best.slowest() {
+                    best = other;
+                }
+            }
+        }
+        let mut load: Vec<u64> = best.load.iter().map(|&l| l as u64).collect();
+        load.resize(copies as usize, 0);
+        Assignment {
+            shares: best.shares,
+            tasks: best.tasks,
+            load,
+        }
+    }
+
+    /// Every path that is executed is counted by some copy: at least this.
+    fn least(&self) -> f64 {
+        let facts = self.facts.iter().flatten();
+        facts.map(|f| f.cost_of(f.flow.total())).sum()
+    }
+
+    /// The better of what splits and of pbl's.
+    fn best_for(&self, copies: u32) -> Candidate {
+        let pbl = Units::new(self.functions, self.paths, Costs::labels, copies);
+        let pbl = whole(&pbl);
+        let pbl = self.candidate(pbl.shares, pbl.tasks, copies);
+        let split = self.split(copies);
+        if split.slowest() <= pbl.slowest() {
+            split
+        } else {
+            pbl
+        }
+    }
+
+    fn candidate(&self, shares: Vec<Share>, tasks: Vec<u32>, copies: u32) -> Candidate {
+        let costs = shares.par_iter().enumerate().flat_map_iter(|(i, share)| {
+            let cost = move |(c, part)| (c, self.part_cost(i, part));
+            share.parts().into_iter().map(cost)
+        });
+        let mut load = vec![0.0; copies as usize];
+        for (copy, cost) in costs.collect::<Vec<(CopyId, f64)>>() {
+            load[copy.index()] += cost;
+        }
+        Candidate {
+            shares,
+            tasks,
+            load,
+        }
+    }
+
+    fn part_cost(&self, i: usize, part: Part) -> f64 {
+        let facts = self.facts[i].as_ref().expect("it is not skipped");
+        match part {
+            Part::All => facts.cost,
+            _ => facts.cost_of(self.code(i, part).cost()),
+        }
+    }
+
+    fn code(&self, i: usize, part: Part) -> FunctionCode<'a> {
+        let paths = self.paths[i].as_ref().expect("it is not skipped");
+        function_code(self.functions[i].cfg, paths, part)
+    }
+
+    /// Splits what is too heavy, distributes, and makes paths hot.
+    fn split(&self, copies: u32) -> Candidate {
+        let mut room = Room::new(self.facts.iter().flatten().map(|f| f.size).sum(), copies);
+        let mut tasks = Tasks::new(self, copies);
+        tasks.split(self, &mut room);
+        let copy_of = tasks.distribute(self, copies);
+        let mut owners: BTreeMap<usize, Vec<(PathId, CopyId)>> = BTreeMap::new();
+        let mut numbers = vec![0; self.functions.len()];
+        for (task, copy) in tasks.all.iter().zip(&copy_of) {
+            owners
+                .entry(task.function)
+                .or_default()
+                .push((task.id, *copy));
+            numbers[task.function] += 1;
+        }
+        let shares = (0..self.functions.len()).map(|i| {
+            let of_unit = tasks.representative(self, i).and_then(|r| owners.get(&r));
+            match of_unit {
+                Some(owners) if self.facts[i].is_some() => {
+                    share(Ranges::new(owners.clone(), Vec::new()))
+                }
+                _ => Share::Nothing,
+            }
+        });
+        let shares = self.with_hot_paths(shares.collect(), &mut room);
+        self.candidate(shares, numbers, copies)
+    }
+
+    /// Makes paths hot where that saves most, as long as there is room.
+    fn with_hot_paths(&self, mut shares: Vec<Share>, room: &mut Room) -> Vec<Share> {
+        let functions = shares.par_iter().enumerate();
+        let savings = functions.flat_map_iter(|(i, share)| self.savings(i, share));
+        let mut savings: Vec<Saving> = savings.collect();
+        savings.sort_by(|a, b| b.saved.total_cmp(&a.saved));
+        let mut hot: BTreeMap<usize, Vec<PathId>> = BTreeMap::new();
+        for s in savings {
+            let facts = self.facts[s.function].as_ref().expect("it is profiled");
+            let cfg = self.functions[s.function].cfg;
+            if room.take_path(s.function, s.copy, facts, cfg, s.path) {
+                hot.entry(s.function).or_default().push(s.path);
+            }
+        }
+        for (i, hot) in hot {
+            let owners = match &shares[i] {
+                Share::Whole(copy) => vec![(0, *copy)],
+                Share::Ranges(ranges) => ranges.owners.clone(),
+                _ => unreachable!("what this scheme makes"),
+            };
+            shares[i] = Share::Ranges(Ranges::new(owners, hot));
+        }
+        shares
+    }
+
+    /// What hot paths would save in function `i`.
+    fn savings(&self, i: usize, share: &Share) -> Vec<Saving> {
+        let Some(facts) = self.facts[i].as_ref().filter(|f| f.splits) else {
+            return Vec::new();
+        };
+        let paths = self.paths[i].as_ref().expect("it is not skipped");
+        let worthwhile = WHOLE * WORTHWHILE;
+        if facts.cost < worthwhile / 64.0 {
+            return Vec::new();
+        }
+        let codes: Vec<(CopyId, FunctionCode)> = share
+            .parts()
+            .into_iter()
+            .map(|(copy, part)| (copy, self.code(i, part)))
+            .collect();
+        let mut savings = Vec::new();
+        for (path, flow) in facts.flow.hottest(HOT_PATHS) {
+            let edges = paths.numbering.decode(&paths.dag, path).expect("a path");
+            for (copy, code) in &codes {
+                let more = code.instructions(&edges).saturating_sub(1);
+                let saved = facts.cost_of(flow * more as f64);
+                if saved > 0.0 {
+                    savings.push(Saving {
+                        function: i,
+                        copy: *copy,
+                        path,
+                        saved,
+                    });
+                }
+            }
+        }
+        savings
+    }
+}
+
+/// What a hot path would save.
+struct Saving {
+    function: usize,
+    copy: CopyId,
+    path: PathId,
+    saved: f64,
+}
+
+impl Facts<'_> {
+    /// The cost of so many expected hits.
+    fn cost_of(&self, hits: f64) -> f64 {
+        self.cost * (hits / self.hits.max(f64::MIN_POSITIVE))
+    }
+}
+
+/// By unit: how many of its functions are profiled.
+fn members(functions: &[FunctionInput], paths: &[Option<FunctionPaths>]) -> Vec<u32> {
+    let mut members = vec![0; functions.len()];
+    for (f, _) in functions.iter().zip(paths).filter(|(_, p)| p.is_some()) {
+        members[f.unit.index()] += 1;
+    }
+    members
+}
+
+fn share(ranges: Ranges) -> Share {
+    match ranges.owners[..] {
+        [(_, copy)] => Share::Whole(copy),
+        _ => Share::Ranges(ranges),
+    }
+}

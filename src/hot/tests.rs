@@ -1,0 +1,223 @@
+//! p3-hot: every path counted once, costs that are what runs, bounds on code, and nothing worse than pbl or than
+//! fewer copies.
+
+use super::flow::Flow;
+use super::*;
+use crate::dag::Path;
+use crate::index::CfgEdge;
+use crate::ir::Cfg;
+use crate::numbering::enumerate;
+use crate::partition::Local;
+use crate::paths::all_paths;
+use crate::plan::build::copy_plan;
+use crate::plan::interp::{self, Outcome};
+use crate::random_cfg::{Walk, any_cfg, input, paths_of, retreating, walk};
+use crate::strategy::Scheme;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn inputs(graphs: &[Cfg]) -> Vec<FunctionInput<'_>> {
+    let unit = |(i, g)| FunctionInput {
+        unit: crate::index::FuncId::new(i),
+        ..input(g)
+    };
+    graphs.iter().enumerate().map(unit).collect()
+}
+
+/// The paths of completed walks.
+fn ran(graph: &Cfg, paths: &FunctionPaths, walks: &[Walk]) -> BTreeMap<PathId, u64> {
+    let mut ends: Vec<CfgEdge> = retreating(graph);
+    ends.extend(&paths.cuts);
+    ends.sort_unstable();
+    let of_walk = |w: &Walk| paths_of(graph, w, &ends);
+    let mut counts = BTreeMap::new();
+    for path in walks.iter().flat_map(of_walk).collect::<Vec<Path>>() {
+        let edges = paths.dag.path_edges(&path).unwrap();
+        *counts.entry(paths.numbering.id(&edges)).or_default() += 1;
+    }
+    counts
+}
+
+/// As `--profile` does with a profile of these paths.
+fn measure(paths: &mut FunctionPaths, counts: &BTreeMap<PathId, u64>) {
+    paths.ran = counts.iter().map(|(&id, &n)| (id, n)).collect();
+    let measured = paths.ran.iter().copied();
+    let measured = crate::weights::measured_weights(&paths.dag, &paths.numbering, measured);
+    for (w, n) in paths.weights.iter_mut().zip(measured) {
+        *w = n + *w * 1e-12;
+    }
+    paths.measured = true;
+}
+
+fn completed(graph: &Cfg, choices: &[Vec<u8>]) -> Vec<Walk> {
+    let walks = choices.iter().filter_map(|c| walk(graph, c));
+    walks.filter(|w| w.exit.is_some()).collect()
+}
+
+/// What `copy` counts, by canonical id, and the statements that it runs.
+fn counted(
+    functions: &[FunctionInput],
+    paths: &[Option<FunctionPaths>],
+    shares: &[Share],
+    copy: CopyId,
+    walks: &[Vec<Walk>],
+) -> (Vec<BTreeMap<PathId, u64>>, u64) {
+    let plan = copy_plan(functions, paths, shares, copy);
+    let mut counts = vec![BTreeMap::new(); functions.len()];
+    let mut hits = 0;
+    for plan in &plan.functions {
+        let i = plan.func.index();
+        let mut outcome = Outcome::default();
+        for w in &walks[i] {
+            interp::run(plan, w, &mut outcome).unwrap();
+        }
+        hits += outcome.hits;
+        let paths = paths[i].as_ref().unwrap();
+        let part = shares[i].part(copy).unwrap();
+        let ids = crate::plan::build::ids(functions[i].cfg, paths, part);
+        let canonical = |(&id, &n): (&u64, &u64)| (ids.canonical(paths, id).unwrap(), n);
+        counts[i] = outcome.counts.iter().map(canonical).collect();
+    }
+    (counts, hits)
+}
+
+fn slowest(assignment: &Assignment) -> u64 {
+    assignment.load.iter().copied().max().unwrap()
+}
+
+fn choices() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    vec(vec(any::<u8>(), 0..100), 1..6)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 100 } else { 1000 }))]
+
+    /// With weights of the same run: every path has one copy that counts it, and what a copy is said to cost is
+    /// what the interpreter runs of it. With any number of copies and more, no worse than pbl.
+    #[test]
+    fn costs_are_what_runs(
+        graphs in vec(any_cfg(14), 1..4),
+        choices in vec(choices(), 4),
+        copies in 1..6u32,
+    ) {
+        let functions = inputs(&graphs);
+        let mut paths = all_paths(&functions);
+        let walks: Vec<Vec<Walk>> = graphs.iter().zip(&choices).map(|(g, c)| completed(g, c)).collect();
+        let mut wanted = Vec::new();
+        for ((graph, p), walks) in graphs.iter().zip(&mut paths).zip(&walks) {
+            let p = p.as_mut().unwrap();
+            wanted.push(ran(graph, p, walks));
+            measure(p, wanted.last().unwrap());
+        }
+        let assignment = Scheme::P3Hot.strategy().assign(&functions, &paths, copies);
+        let mut merged = vec![BTreeMap::new(); graphs.len()];
+        let mut hits = Vec::new();
+        for copy in (0..copies).map(CopyId) {
+            let (counts, n) = counted(&functions, &paths, &assignment.shares, copy, &walks);
+            hits.push(n);
+            for (all, more) in merged.iter_mut().zip(counts) {
+                for (id, n) in more {
+                    prop_assert_eq!(all.insert(id, n), None, "two copies count a path");
+                }
+            }
+        }
+        prop_assert_eq!(&merged, &wanted);
+        let pbl = Scheme::Pbl.strategy().assign(&functions, &paths, copies);
+        let pbl_hits: Vec<u64> = (0..copies).map(CopyId)
+            .map(|c| counted(&functions, &paths, &pbl.shares, c, &walks).1).collect();
+        prop_assert!(hits.iter().max() <= pbl_hits.iter().max(), "{hits:?}, pbl {pbl_hits:?}");
+        let whole: Vec<Share> = graphs.iter().map(|_| Share::Whole(CopyId(0))).collect();
+        let all = counted(&functions, &paths, &whole, CopyId(0), &walks).1;
+        for (load, hits) in assignment.load.iter().zip(&hits) {
+            let expected = *load as f64 / WHOLE * all as f64;
+            prop_assert!((expected - *hits as f64).abs() < 0.01 + all as f64 * 1e-4,
+                "{expected} expected, {hits} ran");
+        }
+    }
+
+    /// By its costs, measured or guessed, no worse with more copies, and within the room for code.
+    #[test]
+    fn more_copies_are_no_worse(graphs in vec(any_cfg(14), 1..4), choices in vec(choices(), 4), guess: bool) {
+        let functions = inputs(&graphs);
+        let mut paths = all_paths(&functions);
+        for ((graph, p), choices) in graphs.iter().zip(&mut paths).zip(&choices).filter(|_| !guess) {
+            let p = p.as_mut().unwrap();
+            let counts = ran(graph, p, &completed(graph, choices));
+            measure(p, &counts);
+        }
+        let native: u64 = graphs.iter().map(size).sum();
+        let mut before = u64::MAX;
+        for copies in 1..6 {
+            let assignment = Scheme::P3Hot.strategy().assign(&functions, &paths, copies);
+            prop_assert!(slowest(&assignment) <= before);
+            before = slowest(&assignment);
+            for copy in (0..copies).map(CopyId) {
+                let plan = copy_plan(&functions, &paths, &assignment.shares, copy);
+                let made = plan.functions.iter().filter_map(|f| f.versions.as_ref().map(|v| (f.func, v)));
+                let (mut more, mut apart) = (0, 0);
+                for (f, versions) in made {
+                    let graph = &graphs[f.index()];
+                    more += size(&versions.cfg) - size(graph);
+                    let local = Local::new(graph, paths[f.index()].as_ref().unwrap(), Part::All);
+                    apart += local.map_or(0, |l| size(&l.versions.cfg) - size(graph));
+                }
+                prop_assert!(more <= apart + native.max(4096) / 2, "{more}, {apart} of {native}");
+            }
+        }
+    }
+
+    /// Prefixes part into what they hold, and the hottest paths are those of enumeration.
+    #[test]
+    fn flows_add_up(graph in any_cfg(12), choices in choices(), guess: bool) {
+        let functions = [input(&graph)];
+        let mut paths = all_paths(&functions).remove(0).unwrap();
+        prop_assume!(paths.numbering.total() <= 1000);
+        if !guess {
+            let counts = ran(&graph, &paths, &completed(&graph, &choices));
+            prop_assume!(!counts.is_empty());
+            measure(&mut paths, &counts);
+        }
+        let flow = Flow::new(&paths);
+        let mut open = vec![flow.all()];
+        let mut single = BTreeMap::new();
+        while let Some(prefix) = open.pop() {
+            match flow.parts(&prefix) {
+                Some((_, parts)) => {
+                    let sum: f64 = parts.iter().map(|p| p.flow).sum();
+                    prop_assert!((sum - prefix.flow).abs() <= 1e-9 * prefix.flow.max(1.0));
+                    open.extend(parts);
+                }
+                None => drop(single.insert(prefix.id, prefix.flow)),
+            }
+        }
+        prop_assert!(single.keys().copied().eq(0..paths.numbering.total()));
+        let mut wanted: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+        for path in enumerate(&paths.dag) {
+            wanted.entry(path[0]).or_default().push(single[&paths.numbering.id(&path)]);
+        }
+        let mut found: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+        for (id, n) in flow.hottest(3) {
+            let start = paths.numbering.decode(&paths.dag, id).unwrap()[0];
+            prop_assert!((n - single[&id]).abs() <= 1e-9 * n.max(1.0));
+            found.entry(start).or_default().push(n);
+        }
+        for (start, mut flows) in wanted {
+            flows.retain(|&n| n > 0.0);
+            flows.sort_by(|a, b| b.total_cmp(a));
+            flows.truncate(3);
+            let hottest = found.remove(&start).unwrap_or_default();
+            prop_assert_eq!(hottest.len(), flows.len());
+            let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * a.max(1.0);
+            prop_assert!(hottest.iter().zip(&flows).all(close), "{hottest:?}, wanted {flows:?}");
+        }
+    }
+}
+
+fn size(graph: &Cfg) -> u64 {
+    let order = crate::dag::Order::new(graph);
+    order
+        .rpo
+        .iter()
+        .map(|&b| u64::from(weight(graph.block(b))))
+        .sum()
+}

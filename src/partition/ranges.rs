@@ -1,0 +1,92 @@
+//! Paths of a function in ranges of canonical ids: what copies profile under p3-hot.
+//!
+//! All paths that begin alike, up to some vertex, have consecutive Ball–Larus ids. So any tree of prefixes whose
+//! leaves go to copies is a list of ranges, and any list of ranges is such a tree: it cannot contradict itself, every
+//! path has one copy, and starts, prefixes and single paths are all the same.
+
+use crate::index::{CopyId, PathId};
+use serde::{Deserialize, Serialize};
+
+/// Who profiles which paths of a function, and which of them cost a single increment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Ranges {
+    /// The first canonical id of each range and the copy of its paths, ascending. The first id is 0; neighbours have
+    /// different copies.
+    pub owners: Vec<(PathId, CopyId)>,
+    /// The paths that have versions of their blocks to themselves, so that their ids are constants; ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hot: Vec<PathId>,
+}
+
+/// How much of a range of ids is a copy's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Nothing.
+    Nothing,
+    /// Some of it.
+    Some,
+    /// All of it.
+    All,
+}
+
+impl Ranges {
+    /// From first ids and copies in any order, one of them 0. O(n log n).
+    pub fn new(mut owners: Vec<(PathId, CopyId)>, mut hot: Vec<PathId>) -> Ranges {
+        owners.sort_unstable();
+        owners.dedup_by_key(|&mut (_, copy)| copy);
+        hot.sort_unstable();
+        hot.dedup();
+        Ranges { owners, hot }
+    }
+
+    /// Whether they are as [`Ranges::new`] makes them, of copies below `copies`.
+    pub fn are_sound(&self, copies: u32) -> bool {
+        let same = |pair: &[(PathId, CopyId)]| pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1;
+        self.owners.first().is_some_and(|&(id, _)| id == 0)
+            && self.owners.windows(2).all(same)
+            && self.owners.iter().all(|(_, c)| c.0 < copies)
+            && self.hot.windows(2).all(|pair| pair[0] < pair[1])
+    }
+
+    /// The largest id that is named.
+    pub fn largest(&self) -> PathId {
+        let first = self.owners.last().map_or(0, |&(id, _)| id);
+        first.max(self.hot.last().copied().unwrap_or(0))
+    }
+
+    /// The copy that profiles path `id`. O(log n).
+    pub fn owner(&self, id: PathId) -> CopyId {
+        self.owners[self.range_of(id)].1
+    }
+
+    /// The copies that profile some path, ascending.
+    pub fn copies(&self) -> Vec<CopyId> {
+        let mut copies: Vec<CopyId> = self.owners.iter().map(|&(_, c)| c).collect();
+        copies.sort_unstable();
+        copies.dedup();
+        copies
+    }
+
+    /// How much of the ids `from .. to` is `copy`'s; `from < to`. O(log n).
+    pub fn held(&self, copy: CopyId, from: PathId, to: PathId) -> Held {
+        let within = &self.owners[self.range_of(from)..=self.range_of(to - 1)];
+        // Neighbours differ: only a single range is of one copy alone.
+        match within {
+            [(_, only)] if *only == copy => Held::All,
+            _ if within.iter().any(|&(_, c)| c == copy) => Held::Some,
+            _ => Held::Nothing,
+        }
+    }
+
+    /// Whether one of the ids `from .. to` is that of a hot path. O(log n).
+    pub fn has_hot(&self, from: PathId, to: PathId) -> bool {
+        let next = self.hot.partition_point(|&id| id < from);
+        self.hot.get(next).is_some_and(|&id| id < to)
+    }
+
+    fn range_of(&self, id: PathId) -> usize {
+        self.owners.partition_point(|&(first, _)| first <= id) - 1
+    }
+}

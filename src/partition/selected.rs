@@ -1,0 +1,209 @@
+//! The versions of a function in a copy that profiles ranges of its paths: what is known of the path that control is
+//! on (spec §9).
+//!
+//! ```text
+//!   Foreign   the path is another copy's: nothing is counted until the next one begins
+//!   Own       it is this copy's, whatever it does from here on
+//!   Prefix    more edges must tell whose it is, or whether it is a hot one
+//! ```
+//!
+//! A prefix is known by the sum of its labels: paths that begin alike have consecutive canonical ids. Every prefix
+//! has blocks of its own, so the register is known there and costs nothing; a hot path stays a prefix to its end, and
+//! its id is a constant. Own paths go on in blocks that they share, foreign ones in blocks without a statement.
+
+use super::ranges::{Held, Ranges};
+use crate::dag::{Dag, Edge, EdgeKind};
+use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, PathId, VertexId};
+use crate::ir::Cfg;
+use crate::paths::FunctionPaths;
+use crate::versions::apart::Apart;
+use crate::versions::{Product, Versions};
+use fixedbitset::FixedBitSet;
+
+/// What is known of the path that control is on. `version` is that of iterations apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum State {
+    Foreign,
+    Own { version: u32 },
+    Prefix { id: PathId, version: u32 },
+}
+
+/// What tells the states.
+struct Selection<'a> {
+    paths: &'a FunctionPaths,
+    ranges: &'a Ranges,
+    copy: CopyId,
+    apart: Option<Apart<'a>>,
+}
+
+/// The versions in one copy.
+pub(super) struct Selected {
+    /// All versions.
+    pub versions: Versions,
+    /// The DAG of the copy's own paths.
+    pub dag: Dag,
+    /// By edge of `dag`: the edge of the function's DAG.
+    pub origins: Vec<EdgeId>,
+    /// The vertices of `dag` from which an edge leads on in a foreign version.
+    pub open: FixedBitSet,
+    /// The edges that end foreign paths, and where the next one begins.
+    pub foreign_ends: Vec<(CfgEdge, BlockId)>,
+    /// By vertex of `dag`: see [`crate::numbering::dense`].
+    pub regions: Vec<Option<VertexId>>,
+}
+
+impl Selected {
+    /// The versions of the function with control flow `cfg` in `copy`, which has some of `ranges`. O(V + E) of the
+    /// result · out-degree, and a factor log n for n ranges.
+    pub(super) fn new(cfg: &Cfg, paths: &FunctionPaths, ranges: &Ranges, copy: CopyId) -> Selected {
+        let selection = Selection {
+            paths,
+            ranges,
+            copy,
+            apart: Apart::new(cfg, &paths.cuts, &paths.apart),
+        };
+        let Product { versions, states } =
+            Versions::product(cfg, selection.first(), |s, e| selection.next(s, e));
+        let all = versions.dag(cfg, &paths.cuts);
+        let state = |v| all.block(v).and_then(|b| states[b.index()]);
+        let own_edges = versions.dag_origins(&all, &paths.dag);
+        let is_own = |e: &EdgeId| {
+            let Edge { src, dst, .. } = all.edge(*e);
+            match state(src) {
+                Some(from) if dst == all.exit() => selection.counts(from, own_edges[e.index()]),
+                _ => state(dst) != Some(State::Foreign),
+            }
+        };
+        let (own, foreign): (Vec<EdgeId>, Vec<EdgeId>) = all.edge_ids().partition(is_own);
+        let dag = all.inside(&own);
+        let mut open = FixedBitSet::with_capacity(dag.vertices());
+        let mut foreign_ends = Vec::new();
+        for e in foreign {
+            let edge = all.edge(e);
+            let from = all.block(edge.src).and_then(|b| dag.vertex(b));
+            open.extend(from.map(|v| v.index()));
+            if let EdgeKind::BackEdge(c) = edge.kind {
+                foreign_ends.push((c, all.back_target(e)));
+            }
+        }
+        let apart = |v| {
+            let block = dag
+                .block(v)
+                .map(|b| (versions.origin[b.index()], states[b.index()]));
+            matches!(block, Some((b, Some(s))) if selection.is_apart(b, s))
+        };
+        Selected {
+            origins: own.iter().map(|e| own_edges[e.index()]).collect(),
+            regions: regions(&dag, apart),
+            versions,
+            dag,
+            open,
+            foreign_ends,
+        }
+    }
+}
+
+impl Selection<'_> {
+    /// At the entry.
+    fn first(&self) -> State {
+        let dag = &self.paths.dag;
+        self.behind(dag.edge(dag.enter()).dst, 0, 0)
+    }
+
+    /// Behind `edge`, taken in `state`.
+    fn next(&self, state: State, edge: CfgEdge) -> State {
+        let (dag, labels) = (&self.paths.dag, &self.paths.numbering.labels);
+        let e = dag.edge_of(edge).expect("edges are taken");
+        let apart = |version| self.apart.as_ref().map_or(0, |a| a.next(version, edge));
+        if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
+            let start = dag.loop_start(dag.back_target(e)).expect("a phony edge");
+            return self.behind(dag.edge(start).dst, labels[start.index()], apart(0));
+        }
+        match state {
+            State::Foreign => State::Foreign,
+            State::Own { version } => State::Own {
+                version: apart(version),
+            },
+            State::Prefix { id, version } => {
+                let id = id + labels[e.index()];
+                self.behind(dag.edge(e).dst, id, apart(version))
+            }
+        }
+    }
+
+    /// At vertex `v`, on a path whose labels so far add up to `id`: all its continuations have the next ids.
+    fn behind(&self, v: VertexId, id: PathId, version: u32) -> State {
+        let end = id + self.paths.numbering.paths[v.index()];
+        match self.ranges.held(self.copy, id, end) {
+            Held::Nothing => State::Foreign,
+            Held::All if !self.ranges.has_hot(id, end) => State::Own { version },
+            _ => State::Prefix { id, version },
+        }
+    }
+
+    /// Whether a path that ends in `state` by edge `e` of the function is counted.
+    fn counts(&self, state: State, e: EdgeId) -> bool {
+        match state {
+            State::Foreign => false,
+            State::Own { .. } => true,
+            State::Prefix { id, .. } => {
+                self.ranges
+                    .owner(id + self.paths.numbering.labels[e.index()])
+                    == self.copy
+            }
+        }
+    }
+
+    /// Whether paths in this state may have small ids of their own, if their function has many: those that began at
+    /// the header of the loop they are in, and hot ones.
+    fn is_apart(&self, block: BlockId, state: State) -> bool {
+        match state {
+            State::Foreign => false,
+            State::Own { version } => version != 0,
+            State::Prefix { id, version } => {
+                let v = self.paths.dag.vertex(block).expect("it is reached");
+                let end = id + self.paths.numbering.paths[v.index()];
+                version != 0 || self.ranges.has_hot(id, end)
+            }
+        }
+    }
+}
+
+/// By vertex of `dag`: the first of its region, for those of `candidates` that only one edge from ENTRY leads to, and from
+/// which a way leads to EXIT inside. O(V + E) for each vertex that drops out, of which there are few.
+fn regions(dag: &Dag, candidates: impl Fn(VertexId) -> bool) -> Vec<Option<VertexId>> {
+    let mut left: FixedBitSet = FixedBitSet::with_capacity(dag.vertices());
+    left.extend(dag.order().filter(|&v| candidates(v)).map(|v| v.index()));
+    loop {
+        let region = entered_once(dag, &left);
+        let before = left.count_ones(..);
+        for v in dag.order().rev() {
+            let stays = |w: VertexId| {
+                w == dag.exit()
+                    || left.contains(w.index()) && region[w.index()] == region[v.index()]
+            };
+            if region[v.index()].is_none() || !dag.outs(v).any(|e| stays(dag.edge(e).dst)) {
+                left.set(v.index(), false);
+            }
+        }
+        if left.count_ones(..) == before {
+            return region;
+        }
+    }
+}
+
+/// By vertex of `candidates`: the vertex behind the only edge from ENTRY that leads to it.
+fn entered_once(dag: &Dag, candidates: &FixedBitSet) -> Vec<Option<VertexId>> {
+    let mut region: Vec<Option<VertexId>> = vec![None; dag.vertices()];
+    for v in dag.order().filter(|v| candidates.contains(v.index())) {
+        let from = |&e: &EdgeId| dag.edge(e).src;
+        let mut sources = dag.ins(v).iter().map(from);
+        let first = sources.next().expect("every vertex is reachable");
+        region[v.index()] = if first == dag.entry() {
+            sources.next().is_none().then_some(v)
+        } else {
+            region[first.index()].filter(|&r| sources.all(|s| region[s.index()] == Some(r)))
+        };
+    }
+    region
+}
