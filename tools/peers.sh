@@ -1,6 +1,7 @@
 # peers.sh SAMPLE CSMITH JOBS: checks modules that others wrote, SAMPLE of LLVM's own tests and CSMITH programs of
-# csmith, JOBS at a time (0: as many as there are cores). SKIP=n leaves out the sample's first n, ONLY=CodeGen/X86
-# takes files of that folder (below llvm/test), SEED=n is csmith's first seed. Sources and what was found stay in peers/.
+# csmith, JOBS at a time (0: as many as there are cores). SKIP=n leaves out the sample's first n, ONLY=llvm/test/CodeGen/X86
+# takes files whose path in LLVM's sources begins so, SEED=n is csmith's first seed, MINUTES=n begins no module after that
+# time. Sources and what was found stay in peers/.
 set -eu
 cd "$(dirname "$0")/.."
 OUT=$PWD/peers

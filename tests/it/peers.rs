@@ -14,16 +14,22 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 fn number(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Runs `work` on each of `items`, JOBS at a time.
-fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync + Send) {
+/// Runs `work` on each of `items`, JOBS at a time, and begins none after so many MINUTES: who asked for more than there is
+/// time for still gets a report. Returns how many there were.
+fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync + Send) -> usize {
     let threads = number("JOBS").unwrap_or(0);
+    let minutes = number("MINUTES").map(|n| Duration::from_secs(60 * n as u64));
+    let start = Instant::now();
+    let in_time = |_: &&T| minutes.is_none_or(|m| start.elapsed() < m);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.unwrap().install(|| items.par_iter().for_each(work));
+    pool.unwrap()
+        .install(|| items.par_iter().take_any_while(in_time).map(work).count())
 }
 
 /// What was found in all modules.
@@ -215,7 +221,7 @@ fn csmith_programs() {
     let first = number("SEED").unwrap_or(1);
     let seeds: Vec<usize> = (first..first + programs).collect();
     let (slow, problems) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    each(&seeds, |&seed| {
+    let programs = each(&seeds, |&seed| {
         let checked = std::panic::catch_unwind(|| csmith(seed));
         match checked.unwrap_or_else(|_| Err("a panic, above".into())) {
             Ok(true) => {}

@@ -139,11 +139,11 @@ fn compile(module: &Path) -> Result<(), String> {
     attempt().or_else(|_| attempt()).or_else(|_| attempt())
 }
 
-/// Runs a command for at most a minute; the first line that it says where it fails.
+/// Runs a command for at most five minutes, which are many only where others keep the machine busy; the first line that it says where it fails.
 fn said(command: &mut Command) -> Result<(), String> {
     let mut timed = Command::new("timeout");
     timed
-        .arg("60")
+        .arg("300")
         .arg(command.get_program())
         .args(command.get_args());
     let output = timed.stdin(Stdio::null()).output().unwrap();
