@@ -7,8 +7,8 @@
  *   when                  calls                                        safe, because
  *   counting              none                                         a table whose level has room, an array
  *   counting, a table     mmap, munmap, fcntl(F_DUPFD_CLOEXEC),        system calls, async-signal-safe by POSIX
- *   grows                 fstat, openat, close, getrlimit, fallocate,  or without state of libc; in a signal
- *                         pwrite, pthread_setcancelstate               handler, while others count or grow
+ *   grows                 fstat, fstatat, openat, close, getrlimit,    or without state of libc; in a signal
+ *                         fallocate, pwrite, pthread_setcancelstate    handler, while others count or grow
  *   counting, no memory   poll, write                                  once in a process, one line
  *   constructors          the above; getenv, getauxval, geteuid,       ours come first; getenv and atexit are
  *                         uname, getcwd, open, read, getrandom,        called here alone, when no thread runs

@@ -65,6 +65,12 @@ static int root_is_ours(void) {
     return root.fd >= 0 && fstat(root.fd, &s) == 0 && s.st_dev == root.dev && s.st_ino == root.ino;
 }
 
+/* An emulator may take "/" for another folder than the one below which it looks paths up. */
+static int root_has_changed(void) {
+    struct stat s;
+    return fstatat(AT_FDCWD, "/", &s, 0) != 0 || s.st_dev != root.dev || s.st_ino != root.ino;
+}
+
 void p3_name_end(void) {
     if (root_is_ours())
         close(root.fd);
@@ -73,7 +79,7 @@ void p3_name_end(void) {
 
 struct p3_place p3_place(const char *path) {
     struct p3_place place = {AT_FDCWD, path};
-    if (*path == '/' && path[1] != 0 && root_is_ours())
+    if (*path == '/' && path[1] != 0 && root_has_changed() && root_is_ours())
         place = (struct p3_place){root.fd, path + strspn(path, "/")};
     return place;
 }
