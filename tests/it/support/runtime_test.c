@@ -145,19 +145,23 @@ static void sandbox(const char *ids) {
     syscall(SYS_exit, 0);
 }
 
-static void limit_memory(rlim_t soft) {
+/* The limit before. */
+static rlim_t limit_memory(rlim_t soft) {
     struct rlimit limit;
     getrlimit(RLIMIT_AS, &limit);
+    rlim_t before = limit.rlim_cur;
     limit.rlim_cur = soft;
-    setrlimit(RLIMIT_AS, &limit);
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        abort();
+    return before;
 }
 
 /* Without memory for a while, and then with it. */
 static void lose(void) {
     errno = 77;
-    limit_memory(1);
+    rlim_t before = limit_memory(1);
     count_ids(0, 200000);
-    limit_memory(RLIM_INFINITY);
+    limit_memory(before);
     count_ids(200000, 400000);
     if (errno != 77)
         abort();
