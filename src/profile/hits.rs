@@ -2,6 +2,7 @@
 //! [`super::simulate`] computes without running them.
 
 use super::merge::{Seen, raw_files, read};
+use super::report::csv::table;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::strategy::Scheme;
@@ -53,11 +54,11 @@ pub fn json(hits: &Hits) -> String {
 
 /// One record for each copy.
 pub fn csv(hits: &Hits) -> String {
-    let mut text = String::from("scheme,k,copy,probe_hits\n");
-    for (copy, n) in hits.probe_hits.iter().enumerate() {
-        text += &format!("{},{},{copy},{n}\n", hits.scheme, hits.k);
-    }
-    text
+    let (scheme, k) = (hits.scheme.to_string(), hits.k.to_string());
+    let copies = hits.probe_hits.iter().enumerate();
+    let record =
+        |(copy, n): (usize, &u64)| [scheme.clone(), k.clone(), copy.to_string(), n.to_string()];
+    table(&["scheme", "k", "copy", "probe_hits"], copies.map(record))
 }
 
 /// For people.

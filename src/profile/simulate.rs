@@ -3,6 +3,7 @@
 use super::flow::flow;
 use super::matching::Known;
 use super::measurement::Measurement;
+use super::report::csv::table;
 use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId};
@@ -232,13 +233,18 @@ pub fn json(rows: &[Row]) -> String {
 
 /// One record for each scheme, number of copies and copy.
 pub fn csv(rows: &[Row]) -> String {
-    let mut text = String::from("scheme,k,copy,probe_hits,label_hits\n");
+    let mut records = Vec::new();
     for r in rows {
         for (copy, (probes, labels)) in r.probe_hits.iter().zip(&r.label_hits).enumerate() {
-            text += &format!("{},{},{copy},{probes},{labels}\n", r.scheme, r.k);
+            let (k, copy) = (u64::from(r.k), copy as u64);
+            let numbers = [k, copy, *probes, *labels].map(|n| n.to_string());
+            records.push([vec![r.scheme.to_string()], numbers.into()].concat());
         }
     }
-    text
+    table(
+        &["scheme", "k", "copy", "probe_hits", "label_hits"],
+        records,
+    )
 }
 
 /// For people: the slowest copy of each, and what it saves over the first sequential row.
