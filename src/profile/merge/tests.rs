@@ -113,6 +113,23 @@ fn nothing_counts_twice() {
 }
 
 #[test]
+fn other_files_are_refused_or_left_out() {
+    let (dir, manifest, mut files) = folder(&[run(1, &[(0, 5)])]);
+    let other = dir.path().join("notes");
+    std::fs::write(&other, "no counts").unwrap();
+    let line = format!(
+        "{}: not a raw profile; run this copy again",
+        other.display()
+    );
+    files.push(other);
+    let error = merge(&manifest, &files, FailureMode::Any).err().unwrap();
+    assert_eq!(error.to_string(), line);
+    let m = merge(&manifest, &files, FailureMode::All).unwrap();
+    assert_eq!(m.warnings, [line]);
+    assert_eq!(m.profile.paths().unwrap().counts(FuncId(0)), [(0, 5)]);
+}
+
+#[test]
 fn nothing_to_merge() {
     for mode in [FailureMode::Any, FailureMode::All] {
         assert!(refused(&[], mode).contains("no raw profile of it can be used"));
