@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define P3_ABI 4u /* The version of this interface. */
+#define P3_ABI 5u /* The version of this interface. */
 #define P3_ARRAY 0u /* Kind of a function's counters: an array, indexed by path ids. */
 #define P3_HASH 1u /* A hash table by path ids. */
 #define P3_ENTRIES 2u /* One counter, of the function's entries. */
@@ -15,26 +15,28 @@
 #define P3_LEVELS 12u
 #define P3_FIRST_SLOTS 128u /* The number of slots of level 0. */
 #define P3_WINDOW 8u /* The number of slots in which a level may have a key. */
-#define P3_CACHE_BITS 10u /* An id is cached at the upper so many bits of its product with P3_HASH_FACTOR. */
+#define P3_CACHE_BITS 10u /* A key is cached at its upper so many bits. */
 #define P3_CACHED 1024u /* The number of slots that a table's cache holds. */
-/* The golden ratio of 2^64: neighbouring ids land far from each other (Fibonacci hashing). */
+/* The key of an id is the id plus one, times this, modulo 2^64; modulo 2^32, times its upper half, where
+ * all ids are below 2^32 - 1. The golden ratio of 2^64: neighbouring ids land far from each other
+ * (Fibonacci hashing). It is odd, and so is its upper half: keys lead back to ids, and none is 0. */
 #define P3_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
 /* A slot of a hash table. */
 struct p3_slot {
-    uint64_t key; /* path id plus one; 0: empty */
+    uint64_t key; /* of a path id, see P3_HASH_FACTOR; 0: empty */
     uint64_t count; /* how often that path ran */
 };
 
 /* A growing hash table. */
 struct p3_table {
-    uint64_t none; /* 0: read as a slot, the table is one that no id has */
     uint32_t func; /* its number in the manifest */
-    uint32_t reserved; /* 0 */
+    uint32_t bits; /* of its keys: 32 or 64 */
     uint64_t size; /* one more than the largest id */
     struct p3_slot *level[12]; /* P3_LEVELS; NULL from the first that was not needed so far */
-    /* P3_CACHED slots, as distances in bytes from the table; NULL without inlined counting. Each is a slot
-     * of some id that hashes there, or 0. A slot is checked by its key, so any race is harmless. */
+    /* 0, then P3_CACHED slots, as distances in bytes from that 0; NULL without inlined counting. Each is a
+     * slot of some key that belongs there, or the 0 itself, read as a slot that no key has. A slot is
+     * checked by its key, so any race is harmless. */
     int64_t *cache;
 };
 
@@ -62,12 +64,10 @@ struct p3_module {
 
 /* Called by each module's constructor. */
 P3_HIDDEN void __p3_register(struct p3_module *module);
-/* Counts a path id; UINT64_MAX counts nothing. */
-P3_HIDDEN void __p3_count(struct p3_table *table, uint64_t id);
+/* Counts a path id by its key, which is in the table's cache from now on; 0 counts nothing. */
+P3_HIDDEN void __p3_count(struct p3_table *table, uint64_t key);
 /* The same, exact where several threads count. */
-P3_HIDDEN void __p3_count_atomic(struct p3_table *table, uint64_t id);
-/* The slot of a path id, which is in the table's cache from now on. Never NULL. */
-P3_HIDDEN struct p3_slot *__p3_find(struct p3_table *table, uint64_t id);
+P3_HIDDEN void __p3_count_atomic(struct p3_table *table, uint64_t key);
 /* --counters call: increments one counter. */
 P3_HIDDEN void __p3_add(uint64_t *counter);
 /* The same, exact where several threads count. */

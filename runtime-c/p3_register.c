@@ -23,7 +23,7 @@ static void start(struct p3_module *m) {
 
 static void empty(struct p3_table *table) {
     if (table->cache != NULL && table->level[0] != NULL)
-        memset(table->cache, 0, P3_CACHED * sizeof *table->cache);
+        memset(table->cache, 0, (1 + P3_CACHED) * sizeof *table->cache);
     memset(table->level, 0, sizeof table->level);
 }
 

@@ -1,4 +1,4 @@
-/* Counting: hash tables of 64-bit path ids, and single counters.
+/* Counting: hash tables of path ids, known by their keys, and single counters.
  *
  * Calls: p3_arena.c, p3_live.c.
  * In signal handlers: all of it.
@@ -7,9 +7,9 @@
  * safe in signal handlers and threads, and a process killed at any moment leaves a table that can be read. */
 #include "p3_internal.h"
 
-/* Where the window of a key begins: the upper bits of a product, two more of them each level. */
-static uint64_t window(uint64_t key, unsigned level) {
-    return key * P3_HASH_FACTOR >> (64 - 7 - 2 * level);
+/* Where the window of a key begins: its upper bits, two more of them each level. */
+static uint64_t window(const struct p3_table *table, uint64_t key, unsigned level) {
+    return key >> (table->bits - 7 - 2 * level);
 }
 
 static struct p3_slot *level_of(struct p3_table *table, unsigned level) {
@@ -37,7 +37,7 @@ static struct p3_slot *find(struct p3_table *table, uint64_t key) {
         struct p3_slot *slots = level_of(table, level);
         if (slots == NULL)
             return NULL;
-        uint64_t first = window(key, level), mask = p3_level_slots(level) - 1;
+        uint64_t first = window(table, key, level), mask = p3_level_slots(level) - 1;
         for (uint64_t i = 0; i < P3_WINDOW; i++)
             if (take(&slots[(first + i) & mask], key))
                 return &slots[(first + i) & mask];
@@ -45,33 +45,30 @@ static struct p3_slot *find(struct p3_table *table, uint64_t key) {
     return NULL;
 }
 
-struct p3_slot *__p3_find(struct p3_table *table, uint64_t id) {
-    static struct p3_slot nowhere;
-    struct p3_slot *slot = find(table, id + 1);
-    if (slot == NULL) {
+/* The slot of a key, cached; NULL when there is none for it. */
+static struct p3_slot *slot_of(struct p3_table *table, uint64_t key) {
+    if (key == 0)
+        return NULL;
+    struct p3_slot *slot = find(table, key);
+    if (slot == NULL)
         p3_live_lost();
-        return &nowhere;
+    else if (table->cache != NULL) {
+        int64_t distance = (int64_t)((uintptr_t)slot - (uintptr_t)table->cache);
+        __atomic_store_n(&table->cache[1 + (key >> (table->bits - P3_CACHE_BITS))], distance, __ATOMIC_RELAXED);
     }
-    uint64_t at = id * P3_HASH_FACTOR >> (64 - P3_CACHE_BITS);
-    int64_t distance = (int64_t)((uintptr_t)slot - (uintptr_t)table);
-    __atomic_store_n(&table->cache[at], distance, __ATOMIC_RELAXED);
     return slot;
 }
 
-void __p3_count(struct p3_table *table, uint64_t id) {
-    struct p3_slot *slot = id == UINT64_MAX ? NULL : find(table, id + 1);
+void __p3_count(struct p3_table *table, uint64_t key) {
+    struct p3_slot *slot = slot_of(table, key);
     if (slot != NULL)
         slot->count++;
-    else if (id != UINT64_MAX)
-        p3_live_lost();
 }
 
-void __p3_count_atomic(struct p3_table *table, uint64_t id) {
-    struct p3_slot *slot = id == UINT64_MAX ? NULL : find(table, id + 1);
+void __p3_count_atomic(struct p3_table *table, uint64_t key) {
+    struct p3_slot *slot = slot_of(table, key);
     if (slot != NULL)
         __atomic_fetch_add(&slot->count, 1, __ATOMIC_RELAXED);
-    else if (id != UINT64_MAX)
-        p3_live_lost();
 }
 
 void __p3_add(uint64_t *counter) { ++*counter; }

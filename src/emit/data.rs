@@ -3,16 +3,20 @@
 
 use super::block::{Described, Record};
 use super::layout::{Layout, Place, is_linux, page_size};
-use super::shared::{append_ctor, constructor, record, runtime_function};
+use super::shared::{append_ctor, aside, constructor, record, runtime_function};
 use super::sys;
 use super::{Counters, ModuleJob, Update};
 use crate::plan::FunctionPlan;
+use crate::plan::keys::Keys;
 use crate::runtime::abi;
 use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{ArrayType, IntType, StructType};
 use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
+
+/// The words of a cache: one that is zero, and the slots.
+const CACHE_WORDS: u32 = 1 + abi::CACHED;
 
 /// The globals of a rewritten module.
 pub(super) struct Data<'ctx> {
@@ -71,7 +75,7 @@ impl<'ctx> Data<'ctx> {
         if tables == 0 || self.calls {
             return None;
         }
-        let ty = self.i64.array_type(tables * abi::CACHED);
+        let ty = self.i64.array_type(tables * CACHE_WORDS);
         let global = zeros(module, ty, "__p3_caches");
         global.set_alignment(64);
         Some(global)
@@ -87,6 +91,7 @@ impl<'ctx> Data<'ctx> {
             let cache = self.caches.map(|_| self.cache(index).into());
             let values = [
                 ("func", self.word(plan.func.0)),
+                ("bits", self.word(Keys::of(plan.table.ids()).bits)),
                 ("size", self.size(plan.table.ids())),
             ];
             let cache = cache.map(|c| ("cache", c));
@@ -159,26 +164,32 @@ impl<'ctx> Data<'ctx> {
         !self.calls
     }
 
-    /// The cache of hash table `index`: an array of distances from the table.
+    /// The cache of hash table `index`: a zero, and distances from it.
     pub(super) fn cache(&self, index: u64) -> PointerValue<'ctx> {
         let base = self.caches.expect("inlined").as_pointer_value();
         sys::const_address(
             base,
             self.i64
-                .const_int(index * u64::from(abi::CACHED) * 8, false),
+                .const_int(index * u64::from(CACHE_WORDS) * 8, false),
         )
     }
 
-    /// The runtime's function that finds the slot of an id and caches it.
-    pub(super) fn find_function(
+    /// A function of the module around [`Data::count_function`] for keys that are not cached. Hot code that may call it does
+    /// not have to keep its values in registers that survive calls.
+    pub(super) fn missed_function(
         &self,
         context: &'ctx Context,
         module: &Module<'ctx>,
     ) -> FunctionValue<'ctx> {
-        runtime_function(context, module, &abi::FIND)
+        aside(
+            context,
+            module,
+            "__p3_missed",
+            self.count_function(context, module),
+        )
     }
 
-    /// The runtime's function that counts an id in a hash table.
+    /// The runtime's function that counts an id in a hash table by its key.
     pub(super) fn count_function(
         &self,
         context: &'ctx Context,

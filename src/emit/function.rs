@@ -1,4 +1,9 @@
 //! One function: its path register as SSA values, and its counts.
+//!
+//! The register holds ids. Where all counts go to a hash table it holds their keys, and with them all constants
+//! that it is made of ([`hashed`]).
+
+mod hashed;
 
 use super::data::Data;
 use super::layout::Place;
@@ -8,13 +13,11 @@ use super::{sys, versions};
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::{Cfg, FunctionBody};
+use crate::plan::keys::Keys;
 use crate::plan::register::{Registers, Value};
-use crate::plan::{FunctionPlan, Op, Site};
-use crate::runtime::abi;
-use crate::runtime::format::Slot;
+use crate::plan::{FunctionPlan, Op, Site, Table};
 use inkwell::AtomicOrdering;
 use inkwell::AtomicRMWBinOp;
-use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
@@ -22,8 +25,6 @@ use inkwell::module::Module;
 use inkwell::types::IntType;
 use inkwell::values::{BasicValue, FunctionValue, IntValue, PhiValue, PointerValue};
 use std::collections::{BTreeSet, HashMap};
-use std::mem::offset_of;
-use zerocopy::LE;
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
 pub(super) fn instrument<'ctx>(
@@ -46,6 +47,7 @@ pub(super) fn instrument<'ctx>(
     let spots = split(context, &blocks, cfg, plan, branches);
     let order = plan.order(cfg);
     let registers = Registers::new(cfg, &order, plan);
+    let keys = Keys::of(plan.table.ids());
     let builder = context.create_builder();
     let mut emitter = Emitter {
         context,
@@ -65,7 +67,12 @@ pub(super) fn instrument<'ctx>(
         after: HashMap::new(),
         flagged: HashMap::new(),
         hashed: HashMap::new(),
+        keys,
         i64: context.i64_type(),
+        register: match plan.table {
+            Table::Hash { .. } if keys.bits == 32 => context.i32_type(),
+            _ => context.i64_type(),
+        },
     };
     emitter.run();
 }
@@ -111,9 +118,13 @@ struct Emitter<'a, 'ctx> {
     after: HashMap<CfgEdge, IntValue<'ctx>>,
     /// The ids that edges which cannot be split bring to be counted in their target, in the array …
     flagged: HashMap<CfgEdge, IntValue<'ctx>>,
-    /// … and in the hash table.
+    /// … and the keys for the hash table.
     hashed: HashMap<CfgEdge, IntValue<'ctx>>,
+    /// What the hash table knows ids by.
+    keys: Keys,
     i64: IntType<'ctx>,
+    /// The type of the path register.
+    register: IntType<'ctx>,
 }
 
 impl<'ctx> Emitter<'_, 'ctx> {
@@ -137,7 +148,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         for b in self.cfg.ids() {
             if self.registers.at[b.index()] == Some(Value::Phi(b)) {
                 let phi =
-                    sys::phi_at_start(&self.builder, self.blocks[b.index()], self.i64, "p3.r");
+                    sys::phi_at_start(&self.builder, self.blocks[b.index()], self.register, "p3.r");
                 self.phis.insert(b, phi);
             }
         }
@@ -209,7 +220,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// The register at the start of block `b`, where it is read.
     fn at(&self, b: BlockId) -> Option<IntValue<'ctx>> {
         self.registers.at[b.index()].map(|value| match value {
-            Value::Const(c) => self.constant(c),
+            Value::Const(c) => self.value(c),
             Value::Phi(p) => self.phis[&p].as_basic_value().into_int_value(),
             Value::Sum(e) => self.after[&e],
         })
@@ -233,31 +244,27 @@ impl<'ctx> Emitter<'_, 'ctx> {
             .rposition(|&op| op.counts() && table.hashes_op(op));
         for (i, op) in ops.iter().enumerate() {
             let read = || register.expect("the plan sets the register before it reads it");
-            let id = match *op {
-                Op::Set(c) => {
-                    register = Some(self.constant(c));
-                    continue;
+            match *op {
+                Op::Set(c) => register = Some(self.value(c)),
+                Op::Add(c) => register = Some(self.sum(read(), c)),
+                _ if table.hashes_op(*op) => {
+                    let key = self.key(*op, register);
+                    let is_last = Some(i) == last;
+                    self.count_key(key, how, is_last);
                 }
-                Op::Add(c) => {
-                    register = Some(self.sum(read(), c));
-                    continue;
-                }
-                Op::Count(c) | Op::CountInWindow(c) => self.sum(read(), c),
-                Op::CountConst(id) => self.constant(id as i64),
-            };
-            match how {
-                How::Flag(edge) if table.hashes_op(*op) => drop(self.hashed.insert(edge, id)),
-                How::Flag(edge) => drop(self.flagged.insert(edge, id)),
-                _ if !table.hashes_op(*op) => self.increment(self.slot(id), self.constant(1)),
-                How::Branch(rest) if Some(i) == last => self.count_cached(id, rest),
-                How::Branch(rest) => {
-                    let next = self.context.prepend_basic_block(rest, "p3.count");
-                    self.count_cached(id, next);
-                }
-                How::Here => self.count_hash(id),
+                Op::Count(c) | Op::CountInWindow(c) => self.count_id(self.sum(read(), c), how),
+                Op::CountConst(id) => self.count_id(self.constant(id as i64), how),
             }
         }
         register
+    }
+
+    /// Counts an id of the array.
+    fn count_id(&mut self, id: IntValue<'ctx>, how: How<'ctx>) {
+        match how {
+            How::Flag(edge) => drop(self.flagged.insert(edge, id)),
+            _ => self.increment(self.slot(id), self.constant(1)),
+        }
     }
 
     /// Whether `ops` are emitted with branches.
@@ -265,14 +272,29 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.data.is_cached() && self.plan.table.hashes_any(ops)
     }
 
-    fn sum(&self, value: IntValue<'ctx>, c: i64) -> IntValue<'ctx> {
-        match c {
-            0 => value,
-            _ => self
-                .builder
-                .build_int_add(value, self.constant(c), "p3.r")
-                .expect("positioned"),
+    /// The register when the sum of labels is `c`.
+    fn value(&self, c: i64) -> IntValue<'ctx> {
+        match self.plan.table {
+            Table::Hash { .. } => self.register.const_int(self.keys.key(c as u64), false),
+            _ => self.constant(c),
         }
+    }
+
+    /// The register when `c` is added to a sum of labels.
+    fn sum(&self, register: IntValue<'ctx>, c: i64) -> IntValue<'ctx> {
+        let by = match self.plan.table {
+            Table::Hash { .. } => self.register.const_int(self.keys.step(c), false),
+            _ => self.constant(c),
+        };
+        self.plus(register, by)
+    }
+
+    fn plus(&self, value: IntValue<'ctx>, by: IntValue<'ctx>) -> IntValue<'ctx> {
+        if by == by.get_type().const_zero() {
+            return value;
+        }
+        let sum = self.builder.build_int_add(value, by, "p3.r");
+        sum.expect("positioned")
     }
 
     fn slot(&self, id: IntValue<'ctx>) -> PointerValue<'ctx> {
@@ -281,11 +303,6 @@ impl<'ctx> Emitter<'_, 'ctx> {
             Some(id) => self.data.counter(first + id),
             None => sys::slot(&self.builder, self.data.counter(first), id),
         }
-    }
-
-    /// The number of the hash table.
-    fn table(&self) -> u64 {
-        self.place.table.expect("an id of a hash table")
     }
 
     fn increment(&self, slot: PointerValue<'ctx>, by: IntValue<'ctx>) {
@@ -306,75 +323,6 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Counts an id of the hash table in the slot that the table's cache names, if it is the
-    /// slot of that id, or else in the one that the runtime finds. Goes on in `rest`.
-    fn count_cached(&self, id: IntValue<'ctx>, rest: BasicBlock<'ctx>) {
-        let (b, index) = (&self.builder, self.table());
-        let head = b.get_insert_block().expect("positioned");
-        let miss = self.context.prepend_basic_block(rest, "p3.miss");
-        let slot = self.cached_slot(index, id);
-        let key = self.load(slot);
-        let wanted = self.sum(id, 1);
-        let hit = b
-            .build_int_compare(IntPredicate::EQ, key, wanted, "p3.hit")
-            .expect("positioned");
-        let branch = b
-            .build_conditional_branch(hit, rest, miss)
-            .expect("positioned");
-        sys::set_branch_weights(self.context, branch, &[1 << 20, 1]); // it is found, mostly
-        b.position_at_end(miss);
-        let find = self.data.find_function(self.context, self.module);
-        let table = self.data.hash_table(index);
-        let call = b.build_call(find, &[table.into(), id.into()], "p3.s");
-        let found = call.expect("positioned").try_as_basic_value();
-        let found = found.basic().expect("a pointer").into_pointer_value();
-        b.build_unconditional_branch(rest).expect("positioned");
-        let phi = sys::phi_at_start(b, rest, found.get_type(), "p3.s");
-        phi.add_incoming(&[(&slot, head), (&found, miss)]);
-        match rest.get_terminator() {
-            Some(end) => sys::position_before(b, end),
-            None => b.position_at_end(rest),
-        }
-        let slot = phi.as_basic_value().into_pointer_value();
-        let count = self.constant(offset_of!(Slot<LE>, count) as i64);
-        self.increment(sys::field(b, slot, count), self.constant(1));
-    }
-
-    /// The slot in the cache of hash table `index` for an id: the table itself where there is none.
-    fn cached_slot(&self, index: u64, id: IntValue<'ctx>) -> PointerValue<'ctx> {
-        let (b, expect) = (&self.builder, "positioned");
-        let factor = self.constant(abi::HASH_FACTOR as i64);
-        let product = b.build_int_mul(id, factor, "p3.h").expect(expect);
-        let shift = self.constant(64 - i64::from(abi::CACHE_BITS));
-        let at = b.build_right_shift(product, shift, false, "p3.h");
-        let entry = sys::slot(b, self.data.cache(index), at.expect(expect));
-        let distance = self.load(entry);
-        let table = self.data.hash_table(index);
-        let base = b.build_ptr_to_int(table, self.i64, "p3.t").expect(expect);
-        let address = b.build_int_add(base, distance, "p3.s").expect(expect);
-        b.build_int_to_ptr(address, table.get_type(), "p3.s")
-            .expect(expect)
-    }
-
-    fn load(&self, from: PointerValue<'ctx>) -> IntValue<'ctx> {
-        let value = self.builder.build_load(self.i64, from, "p3.n");
-        let value = value.expect("positioned").into_int_value();
-        if self.data.atomic {
-            let load = value.as_instruction().expect("a load");
-            load.set_atomic_ordering(AtomicOrdering::Monotonic)
-                .expect("a load can be atomic");
-        }
-        value
-    }
-
-    fn count_hash(&self, id: IntValue<'ctx>) {
-        let table = self.data.hash_table(self.table());
-        let count = self.data.count_function(self.context, self.module);
-        self.builder
-            .build_call(count, &[table.into(), id.into()], "")
-            .expect("positioned");
-    }
-
     /// The block from which edge `e` arrives at its target.
     fn arrival(&self, e: CfgEdge) -> BasicBlock<'ctx> {
         match self.spots.spots.get(&e) {
@@ -384,7 +332,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     fn fill_phis(&self) {
-        let poison = self.i64.get_poison();
+        let poison = self.register.get_poison();
         for (&b, phi) in &self.phis {
             for &e in &self.spots.ins[b.index()] {
                 // Edges from unreachable blocks, and repeats of an indirectbr target that are
@@ -486,16 +434,5 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
         sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
         self.increment(phi.as_basic_value().into_pointer_value(), self.constant(1));
-    }
-
-    fn count_flagged_hash(&self, to: BlockId) {
-        let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], self.i64, "p3.id");
-        let none = self.constant(-1);
-        for &e in &self.spots.ins[to.index()] {
-            let id = self.hashed.get(&self.first_of(e)).copied().unwrap_or(none);
-            phi.add_incoming(&[(&id as &dyn BasicValue, self.arrival(e))]);
-        }
-        sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
-        self.count_hash(phi.as_basic_value().into_int_value());
     }
 }

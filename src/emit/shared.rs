@@ -137,3 +137,40 @@ pub(super) fn append_ctor<'ctx>(
     }
     sys::replace_appending(module, old, c"llvm.global_ctors", &mut elements);
 }
+
+/// LLVM's number of the calling convention that keeps (nearly) all registers, which not every target has.
+const PRESERVE_MOST: u32 = 14;
+
+/// A function `name` of the module that calls `function` and keeps the registers of its callers, where LLVM 19 can do
+/// that on the module's target; else `function` itself.
+pub(super) fn aside<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    name: &str,
+    function: FunctionValue<'ctx>,
+) -> FunctionValue<'ctx> {
+    let triple = module.get_triple();
+    let triple = triple.as_str().to_string_lossy();
+    let targets = ["x86_64", "aarch64", "arm64"];
+    if !targets.iter().any(|t| triple.starts_with(t)) {
+        return function;
+    }
+    module.get_function(name).unwrap_or_else(|| {
+        let aside = module.add_function(name, function.get_type(), Some(Linkage::Internal));
+        aside.set_call_conventions(PRESERVE_MOST);
+        for attribute in ["nounwind", "noinline", "cold"] {
+            let kind = Attribute::get_named_enum_kind_id(attribute);
+            aside.add_attribute(
+                AttributeLoc::Function,
+                context.create_enum_attribute(kind, 0),
+            );
+        }
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(aside, ""));
+        let arguments: Vec<_> = aside.get_param_iter().map(|p| p.into()).collect();
+        let call = builder.build_call(function, &arguments, "");
+        call.expect("positioned");
+        builder.build_return(None).expect("positioned");
+        aside
+    })
+}

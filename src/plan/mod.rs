@@ -19,6 +19,7 @@ pub mod check;
 pub mod double;
 #[cfg(test)]
 pub(crate) mod interp;
+pub mod keys;
 pub mod place;
 pub mod register;
 pub mod text;

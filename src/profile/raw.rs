@@ -5,6 +5,7 @@
 //! holes are skipped: time is linear in its data, memory in what was counted.
 
 use crate::index::{CopyId, FuncId};
+use crate::plan::keys::Keys;
 use crate::runtime::abi;
 use crate::runtime::format::{self, Block, Chunk, Function, Header, Slot};
 use std::collections::BTreeMap;
@@ -448,13 +449,13 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         ids: u64,
     ) -> Result<(), String> {
         const SIZE: u64 = size_of::<Slot<LE>>() as u64;
+        let keys = Keys::of(ids);
         while let Some((found, key)) = self.find(at, end, SIZE)? {
-            if key > ids {
-                return Err(format!("damaged: there is no id {}", key - 1));
-            }
+            let id = keys.id(key).filter(|&id| id < ids);
+            let id = id.ok_or_else(|| format!("damaged: no id has the key {key}"))?;
             // A key without count: the process ended between the two.
             let slot = Slot::<O>::read_from_bytes(self.bytes(found, SIZE as usize)?);
-            add(counts, key - 1, slot.expect("of its size").count.get())?;
+            add(counts, id, slot.expect("of its size").count.get())?;
             at = found + SIZE;
         }
         Ok(())

@@ -8,6 +8,7 @@ use crate::manifest::Manifest;
 use crate::paths::all_paths;
 use crate::plan::build::copy_plan;
 use crate::plan::interp::{self, Outcome};
+use crate::plan::keys::Keys;
 use crate::profile::simulate::simulate;
 use crate::random_cfg::{Walk, input};
 use crate::strategy::Scheme;
@@ -22,7 +23,13 @@ mod damage;
 const PAGE: usize = 4096;
 const TEXT: &[u8] = b"./program\0-x y\0/a folder\0host\0";
 
-/// A raw profile: a module with an array and entries, and a table, with right checksums.
+/// The key of id `next` − 1; none for 0.
+fn key(next: u64) -> u64 {
+    let id = next.checked_sub(1);
+    id.map_or(0, |id| Keys::of(1 << 40).key(id))
+}
+
+/// A raw profile: a module with an array and entries, and a table of ids plus one and counts, with right checksums.
 fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
     let word = |n: u32| n.to_le_bytes();
     let mut header = raw::MAGIC.to_le_bytes().to_vec();
@@ -66,7 +73,7 @@ fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
     arena.extend(
         pairs
             .iter()
-            .flat_map(|(k, c)| [k.to_le_bytes(), c.to_le_bytes()].concat()),
+            .flat_map(|&(next, c)| [key(next), c].map(u64::to_le_bytes).concat()),
     );
     arena.resize(PAGE, 0);
     let mut bytes = [header, module, arena].concat();
@@ -143,8 +150,8 @@ fn holes_are_skipped() {
     assert!(raw::read(&file).unwrap_err().contains("bytes long instead"));
     file.set_len(HUGE).unwrap();
     assert_eq!(raw::read(&file).unwrap(), good);
-    file.write_all_at(&[8, 0, 0, 0, 0, 0, 0, 0, 3], 1 << 39)
-        .unwrap();
+    let slot = [key(8), 3].map(u64::to_le_bytes).concat();
+    file.write_all_at(&slot, 1 << 39).unwrap();
     let found = raw::read(&file).unwrap();
     assert_eq!(found.functions[&FuncId(1)].counts[&7], 2 + 3);
 }

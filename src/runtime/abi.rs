@@ -5,7 +5,7 @@ use super::{Field, Struct, Type, constants};
 
 constants! {
     /// The version of this interface.
-    VERSION "P3_ABI": u32 = 4;
+    VERSION "P3_ABI": u32 = 5;
     /// Kind of a function's counters: an array, indexed by path ids.
     ARRAY "P3_ARRAY": u32 = 0;
     /// A hash table by path ids.
@@ -22,11 +22,11 @@ constants! {
     FIRST_SLOTS "P3_FIRST_SLOTS": u32 = 128;
     /// The number of slots in which a level may have a key.
     WINDOW "P3_WINDOW": u32 = 8;
-    /// An id is cached at the upper so many bits of its product with P3_HASH_FACTOR.
+    /// A key is cached at its upper so many bits.
     CACHE_BITS "P3_CACHE_BITS": u32 = 10;
     /// The number of slots that a table's cache holds.
     CACHED "P3_CACHED": u32 = 1 << CACHE_BITS;
-    /// The golden ratio of 2^64: neighbouring ids land far from each other (Fibonacci hashing).
+    /// The key of an id is the id plus one, times this, modulo 2^64; modulo 2^32, times its upper half, where all ids are below 2^32 - 1. The golden ratio of 2^64: neighbouring ids land far from each other (Fibonacci hashing). It is odd, and so is its upper half: keys lead back to ids, and none is 0.
     HASH_FACTOR "P3_HASH_FACTOR": u64 = 0x9e37_79b9_7f4a_7c15;
 }
 
@@ -35,13 +35,8 @@ pub const TABLE: Struct = Struct {
     name: "p3_table",
     about: "A growing hash table.",
     fields: &[
-        Field::new(
-            "none",
-            U64,
-            "0: read as a slot, the table is one that no id has",
-        ),
         Field::new("func", U32, "its number in the manifest"),
-        Field::new("reserved", U32, "0"),
+        Field::new("bits", U32, "of its keys: 32 or 64"),
         Field::new("size", U64, "one more than the largest id"),
         Field::array(
             "level",
@@ -52,7 +47,7 @@ pub const TABLE: Struct = Struct {
         Field::new(
             "cache",
             Pointer("int64_t"),
-            "P3_CACHED slots, as distances in bytes from the table; NULL without inlined counting. Each is a slot of some id that hashes there, or 0. A slot is checked by its key, so any race is harmless.",
+            "0, then P3_CACHED slots, as distances in bytes from that 0; NULL without inlined counting. Each is a slot of some key that belongs there, or the 0 itself, read as a slot that no key has. A slot is checked by its key, so any race is harmless.",
         ),
     ],
 };
@@ -106,7 +101,7 @@ pub struct Function {
     pub about: &'static str,
 }
 
-const ID: (Type, &str) = (U64, "id");
+const KEY: (Type, &str) = (U64, "key");
 const A_TABLE: (Type, &str) = (Pointer("struct p3_table"), "table");
 const A_COUNTER: (Type, &str) = (Pointer("uint64_t"), "counter");
 
@@ -121,21 +116,14 @@ pub const REGISTER: Function = Function {
 pub const COUNT: Function = Function {
     name: "__p3_count",
     result: None,
-    parameters: &[A_TABLE, ID],
-    about: "Counts a path id; UINT64_MAX counts nothing.",
+    parameters: &[A_TABLE, KEY],
+    about: "Counts a path id by its key, which is in the table's cache from now on; 0 counts nothing.",
 };
 /// [`COUNT`], exact where several threads count.
 pub const COUNT_ATOMIC: Function = Function {
     name: "__p3_count_atomic",
     about: "The same, exact where several threads count.",
     ..COUNT
-};
-/// Finds the slot of an id.
-pub const FIND: Function = Function {
-    name: "__p3_find",
-    result: Some(Pointer("struct p3_slot")),
-    parameters: &[A_TABLE, ID],
-    about: "The slot of a path id, which is in the table's cache from now on. Never NULL.",
 };
 /// Increments one counter.
 pub const ADD: Function = Function {
@@ -152,4 +140,4 @@ pub const ADD_ATOMIC: Function = Function {
 };
 
 /// All of them.
-pub const FUNCTIONS: [Function; 6] = [REGISTER, COUNT, COUNT_ATOMIC, FIND, ADD, ADD_ATOMIC];
+pub const FUNCTIONS: [Function; 5] = [REGISTER, COUNT, COUNT_ATOMIC, ADD, ADD_ATOMIC];

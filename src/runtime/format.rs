@@ -188,7 +188,7 @@ structures! {
 
     /// A slot of a hash table.
     Slot SLOT "p3_slot" {
-        /// path id plus one; 0: empty
+        /// of a path id, see P3_HASH_FACTOR; 0: empty
         key: U64<O>,
         /// how often that path ran
         count: U64<O>,

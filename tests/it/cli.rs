@@ -214,7 +214,7 @@ fn rejected_modules() {
             "defines.ll",
             "define void @__p3_count_atomic() {\n  ret void\n}\n".into(),
         ),
-        ("variable.ll", "@__p3_find = global i32 0\n".into()),
+        ("variable.ll", "@__p3_count = global i32 0\n".into()),
         (
             "alias.ll",
             "@v = global i32 0\n@__p3_add = weak alias i32, ptr @v\n".into(),

@@ -21,7 +21,7 @@
 enum { IDS = 5000, ROUNDS = 200000, THREADS = 8 };
 
 static uint64_t counters[4096 / 8] __attribute__((aligned(4096)));
-static struct p3_table tables[1] = {{.func = 9, .size = UINT64_C(1) << 40}};
+static struct p3_table tables[1] = {{.func = 9, .bits = 64, .size = UINT64_C(1) << 40}};
 static struct {
     struct p3_raw_block header;
     struct p3_raw_function functions[3];
@@ -47,12 +47,14 @@ static struct p3_module module = {
     .page = 4096,
 };
 
+static uint64_t key(uint64_t id) { return (id + 1) * P3_HASH_FACTOR; }
+
 /* A constructor that comes before ours counts as well. */
 __attribute__((constructor(101))) static void early(void) {
     if (getenv("P3_TEST_EARLY") != NULL) {
         counters[0] += 100;
         for (uint64_t i = 0; i < 1000; i++)
-            __p3_count(tables, i);
+            __p3_count(tables, key(i));
     }
 }
 
@@ -78,8 +80,8 @@ static void count_hash(void (*count)(struct p3_table *, uint64_t)) {
     for (uint64_t round = 1; round < 7; round++)
         for (uint64_t i = 0; i < IDS; i++)
             if (i % 7 >= round)
-                count(tables, id(i));
-    count(tables, UINT64_MAX);
+                count(tables, key(id(i)));
+    count(tables, 0);
 }
 
 static void *hammer(void *unused) {
@@ -116,7 +118,7 @@ static volatile int handled;
 static void handler(int number) {
     (void)number;
     for (int i = 0; i < 50; i++)
-        __p3_count(tables, 1000000 + (uint64_t)(handled * 50 + i));
+        __p3_count(tables, key(1000000 + (uint64_t)(handled * 50 + i)));
     handled++;
 }
 
@@ -125,14 +127,14 @@ static void signals(void) {
     signal(SIGALRM, handler);
     setitimer(ITIMER_REAL, &often, NULL);
     for (int i = 0; handled < 400; i++)
-        __p3_count(tables, (uint64_t)(i % 900000));
+        __p3_count(tables, key((uint64_t)(i % 900000)));
     setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
     printf("%d\n", handled);
 }
 
 static void count_ids(uint64_t from, uint64_t to) {
     for (uint64_t i = from; i < to; i++)
-        __p3_count(tables, i);
+        __p3_count(tables, key(i));
 }
 
 /* Counts what the second argument says under strict seccomp, and ends. */
@@ -217,7 +219,7 @@ static void *keep_busy(void *unused) {
     for (unsigned i = 0; running; i++) {
         free(malloc(i % 4096 + 1));
         setenv("P3_TEST_BUSY", i % 2 ? "a" : "b", 1);
-        __p3_count_atomic(tables, i % 20000);
+        __p3_count_atomic(tables, key(i % 20000));
     }
     return unused;
 }
@@ -251,7 +253,7 @@ int main(int argc, char **argv) {
         count_hash(__p3_count);
         if (fork() == 0) {
             __p3_add(&counters[3]);
-            __p3_count(tables, 5);
+            __p3_count(tables, key(5));
             exit(0);
         }
         wait(NULL);

@@ -1,0 +1,155 @@
+//! Counts in hash tables: by keys, in the slot that the table's cache names, or by the runtime.
+
+use super::{Emitter, How, sites, sys};
+use crate::index::BlockId;
+use crate::plan::{Op, Table};
+use crate::runtime::abi;
+use crate::runtime::format::Slot;
+use inkwell::AtomicOrdering;
+use inkwell::IntPredicate;
+use inkwell::basic_block::BasicBlock;
+use inkwell::types::IntType;
+use inkwell::values::{BasicValue, IntValue, PointerValue};
+use std::mem::offset_of;
+use zerocopy::LE;
+
+const POSITIONED: &str = "positioned";
+
+impl<'ctx> Emitter<'_, 'ctx> {
+    /// The type of the table's keys.
+    pub(super) fn key_type(&self) -> IntType<'ctx> {
+        match self.keys.bits {
+            32 => self.context.i32_type(),
+            _ => self.i64,
+        }
+    }
+
+    /// The key of the id that `op` counts.
+    pub(super) fn key(&self, op: Op, register: Option<IntValue<'ctx>>) -> IntValue<'ctx> {
+        let ty = self.key_type();
+        let c = match op {
+            Op::CountConst(id) => return ty.const_int(self.keys.key(id), false),
+            Op::Count(c) | Op::CountInWindow(c) => c,
+            Op::Set(_) | Op::Add(_) => unreachable!("{op} counts nothing"),
+        };
+        let register = register.expect("the plan sets the register before it reads it");
+        if matches!(self.plan.table, Table::Hash { .. }) {
+            return self.sum(register, c);
+        }
+        let b = &self.builder;
+        let id = b.build_int_truncate_or_bit_cast(register, ty, "p3.r");
+        let next = self.plus(
+            id.expect(POSITIONED),
+            ty.const_int(c.wrapping_add(1) as u64, true),
+        );
+        let factor = ty.const_int(self.keys.factor(), false);
+        b.build_int_mul(next, factor, "p3.h").expect(POSITIONED)
+    }
+
+    /// Counts a key; in code with branches others may follow.
+    pub(super) fn count_key(&mut self, key: IntValue<'ctx>, how: How<'ctx>, is_last: bool) {
+        match how {
+            How::Flag(edge) => drop(self.hashed.insert(edge, key)),
+            How::Here => self.count_by_call(key),
+            How::Branch(rest) if is_last => self.count_cached(key, rest),
+            How::Branch(rest) => {
+                let next = self.context.prepend_basic_block(rest, "p3.count");
+                self.count_cached(key, next);
+            }
+        }
+    }
+
+    /// Counts a key in the slot that the table's cache names, if it is the slot of that key, or else by the
+    /// runtime. Goes on in `rest`.
+    fn count_cached(&self, key: IntValue<'ctx>, rest: BasicBlock<'ctx>) {
+        let b = &self.builder;
+        let miss = self.context.prepend_basic_block(rest, "p3.miss");
+        let hit = self.context.prepend_basic_block(miss, "p3.hit");
+        let slot = self.cached_slot(key);
+        let low = b.build_int_truncate_or_bit_cast(self.load(slot), self.key_type(), "p3.n");
+        let is_it = b.build_int_compare(IntPredicate::EQ, low.expect(POSITIONED), key, "p3.hit");
+        let branch = b.build_conditional_branch(is_it.expect(POSITIONED), hit, miss);
+        let branch = branch.expect(POSITIONED);
+        sys::set_branch_weights(self.context, branch, &[1 << 20, 1]); // it is found, mostly
+        b.position_at_end(hit);
+        let count = self.constant(offset_of!(Slot<LE>, count) as i64);
+        self.increment(sys::field(b, slot, count), self.constant(1));
+        b.build_unconditional_branch(rest).expect(POSITIONED);
+        b.position_at_end(miss);
+        self.count_missed(key);
+        b.build_unconditional_branch(rest).expect(POSITIONED);
+        match rest.get_terminator() {
+            Some(end) => sys::position_before(b, end),
+            None => b.position_at_end(rest),
+        }
+    }
+
+    /// The slot in the cache of the function's table for a key; a slot without key where there is none.
+    fn cached_slot(&self, key: IntValue<'ctx>) -> PointerValue<'ctx> {
+        let b = &self.builder;
+        let shift = u64::from(self.keys.bits - abi::CACHE_BITS);
+        let shift = key.get_type().const_int(shift, false);
+        let at = b.build_right_shift(key, shift, false, "p3.h");
+        let at = self.wide(at.expect(POSITIONED));
+        let cache = self.data.cache(self.table());
+        let first = sys::const_address(cache, self.constant(8));
+        let distance = self.load(sys::slot(b, first, at));
+        sys::field(b, cache, distance)
+    }
+
+    /// A key as the runtime takes it.
+    fn wide(&self, key: IntValue<'ctx>) -> IntValue<'ctx> {
+        let wide = self
+            .builder
+            .build_int_z_extend_or_bit_cast(key, self.i64, "p3.h");
+        wide.expect(POSITIONED)
+    }
+
+    fn load(&self, from: PointerValue<'ctx>) -> IntValue<'ctx> {
+        let value = self.builder.build_load(self.i64, from, "p3.n");
+        let value = value.expect(POSITIONED).into_int_value();
+        if self.data.atomic {
+            let load = value.as_instruction().expect("a load");
+            load.set_atomic_ordering(AtomicOrdering::Monotonic)
+                .expect("a load can be atomic");
+        }
+        value
+    }
+
+    fn count_by_call(&self, key: IntValue<'ctx>) {
+        let table = self.data.hash_table(self.table());
+        let count = self.data.count_function(self.context, self.module);
+        let arguments = [table.into(), self.wide(key).into()];
+        self.builder
+            .build_call(count, &arguments, "")
+            .expect(POSITIONED);
+    }
+
+    /// The same out of the way of the code around it, which keeps its registers.
+    fn count_missed(&self, key: IntValue<'ctx>) {
+        let table = self.data.hash_table(self.table());
+        let count = self.data.missed_function(self.context, self.module);
+        let arguments = [table.into(), self.wide(key).into()];
+        let call = self.builder.build_call(count, &arguments, "");
+        call.expect(POSITIONED)
+            .set_call_convention(count.get_call_conventions());
+    }
+
+    /// The number of the hash table.
+    fn table(&self) -> u64 {
+        self.place.table.expect("an id of a hash table")
+    }
+
+    /// Counts, in the target of edges that cannot be split, the keys that they bring; 0 counts nothing.
+    pub(super) fn count_flagged_hash(&self, to: BlockId) {
+        let ty = self.key_type();
+        let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], ty, "p3.id");
+        let none = ty.const_zero();
+        for &e in &self.spots.ins[to.index()] {
+            let key = self.hashed.get(&self.first_of(e)).copied().unwrap_or(none);
+            phi.add_incoming(&[(&key as &dyn BasicValue, self.arrival(e))]);
+        }
+        sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
+        self.count_by_call(phi.as_basic_value().into_int_value());
+    }
+}
