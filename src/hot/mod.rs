@@ -2,7 +2,7 @@
 //!
 //! Foreign paths cost a copy nothing, so splitting a function only costs code: in every copy a version of it for the
 //! copy's own paths, one for foreign ones, and prefixes that tell them apart ([`crate::partition::Ranges`]). What is
-//! split and what is hot follows from expected hits, as far as there is [`room`] for code: first the heaviest tasks
+//! split and what is hot follows from expected hits, as far as there is `room` for code: first the heaviest tasks
 //! are split until none is too heavy for an even load, then hot paths get versions of their own, the most worthwhile first.
 //!
 //! Costs are hits of the code that the copies would run. By them the outcome is no worse than pbl's, and no worse than

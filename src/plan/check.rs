@@ -17,7 +17,7 @@
 //!
 //! # How
 //!
-//! Of all prefixes that lead from ENTRY to a vertex, the wanted ones and the foreign ones apart, a [`State`] says what
+//! Of all prefixes that lead from ENTRY to a vertex, the wanted ones and the foreign ones apart, a `State` says what
 //! they have in common: whether they are counted, the range of their label sums `s`, and the *potential*
 //!
 //! ```text
