@@ -94,7 +94,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let cache = self.data.cache(self.table());
         let first = sys::const_address(cache, self.constant(8));
         let distance = self.load(sys::slot(b, first, at));
-        sys::field(b, cache, distance)
+        // The slot is no part of the cache: what LLVM knows of pointers into that does not hold for it.
+        let base = b.build_ptr_to_int(cache, self.i64, "p3.t");
+        let address = b.build_int_add(base.expect(POSITIONED), distance, "p3.s");
+        let slot = b.build_int_to_ptr(address.expect(POSITIONED), cache.get_type(), "p3.s");
+        slot.expect(POSITIONED)
     }
 
     /// A key as the runtime takes it.
