@@ -75,7 +75,7 @@ impl FunctionPaths {
             // Where paths must be cut at all, dense ids, which are larger, get room too.
             cuts = choose_cuts(cfg, MAX_PATHS / MAX_ARRAY_SLOTS);
         }
-        let apart = apart::choose(cfg, &cuts);
+        let apart = apart::choose(cfg, &cuts, MAX_ARRAY_SLOTS);
         let paths = Self::with_cuts(cfg, cuts).expect("enough edges are cut");
         FunctionPaths { apart, ..paths }
     }

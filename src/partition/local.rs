@@ -50,11 +50,12 @@ impl Local {
     }
 
     fn apart(cfg: &Cfg, paths: &FunctionPaths, edges: Option<&FixedBitSet>) -> Option<Local> {
-        let versions = Apart::new(cfg, &paths.cuts, &paths.apart)?.versions();
+        let product = Apart::new(cfg, &paths.cuts, &paths.apart)?.product();
+        let versions = &product.versions;
         let dag = versions.dag(cfg, &paths.cuts);
         let origins = versions.dag_origins(&dag, &paths.dag);
         let interesting = edges.map(|set| versions_of(set, &origins));
-        let all = all(&dag, &versions.regions(&dag, cfg.len()))?;
+        let all = all(&dag, &product.regions(&dag))?;
         let numbering = match &interesting {
             // Dense ids are worth more than fewer labels: foreign paths keep theirs, which nobody asks for.
             Some(set) if all.window().is_none() => pspp(&dag, set),
@@ -62,7 +63,7 @@ impl Local {
         };
         Some(Local {
             open: FixedBitSet::with_capacity(dag.vertices()),
-            versions,
+            versions: product.versions,
             dag,
             origins,
             interesting,

@@ -6,7 +6,7 @@ use crate::dag::Path;
 use crate::dag::reduced::Reduced;
 use crate::index::{CfgEdge, CopyId};
 use crate::ir::Cfg;
-use crate::numbering::{ball_larus, enumerate, pspp};
+use crate::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
 use crate::paths::{Counted, FunctionPaths, all_paths};
 use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
@@ -259,7 +259,7 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..4),
     ) {
         let cuts = crate::dag::choose_cuts(&graph, 1 << bits);
-        let apart = apart::choose(&graph, &cuts);
+        let apart = apart::choose(&graph, &cuts, MAX_ARRAY_SLOTS);
         let cut = FunctionPaths::with_cuts(&graph, cuts).unwrap();
         let paths = [Some(FunctionPaths { apart, ..cut })];
         let only = paths[0].as_ref().unwrap();
@@ -300,7 +300,7 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..120), 1..5),
     ) {
         let cuts = crate::dag::choose_cuts(&graph, 1 << bits);
-        let apart = apart::choose(&graph, &cuts);
+        let apart = apart::choose(&graph, &cuts, MAX_ARRAY_SLOTS);
         let paths = FunctionPaths { apart, ..FunctionPaths::with_cuts(&graph, cuts).unwrap() };
         let total = paths.numbering.total();
         let ranges = some_ranges(total, &owners, &hot);

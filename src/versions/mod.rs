@@ -151,17 +151,16 @@ impl Versions {
     }
 }
 
-impl Versions {
-    /// By vertex of `dag`, the DAG of the versioned control flow: the first vertex of the part that it belongs to, of
-    /// those that are entered from ENTRY alone and lie in further versions ([`crate::numbering::dense`] takes them
-    /// as regions). O(V + E).
-    pub fn regions(&self, dag: &Dag, blocks: usize) -> Vec<Option<VertexId>> {
+impl Product<u32> {
+    /// By vertex of `dag`, the DAG of the versioned control flow: the first vertex in the same state, other than 0. Where each such
+    /// state is entered at one place ([`apart`]), [`crate::numbering::dense`] takes them as regions. O(V).
+    pub fn regions(&self, dag: &Dag) -> Vec<Option<VertexId>> {
+        let mut first = HashMap::new();
         let mut region = vec![None; dag.vertices()];
         for v in dag.order() {
-            if dag.block(v).is_some_and(|b| b.index() >= blocks) {
-                let sources = dag.ins(v).iter().map(|&e| dag.edge(e).src);
-                let home = sources.map(|s| region[s.index()]).next().flatten();
-                region[v.index()] = home.or(Some(v));
+            let state = dag.block(v).and_then(|b| self.states[b.index()]);
+            if let Some(state) = state.filter(|&s| s != 0) {
+                region[v.index()] = Some(*first.entry(state).or_insert(v));
             }
         }
         region

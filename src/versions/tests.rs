@@ -7,15 +7,19 @@ use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
+/// More ids than any of these graphs has.
+const IDS: u64 = 1 << 40;
+
 /// ```text
 /// 0 → 1 ⇄ 2, 1 → 3      the loop of 1: a second version of 1 and 2
 /// ```
 #[test]
 fn a_loop_in_two_versions() {
     let graph = cfg(&[&[1], &[2, 3], &[1], &[]]);
-    let headers = apart::choose(&graph, &[]);
+    let headers = apart::choose(&graph, &[], IDS);
     assert_eq!(headers, [BlockId(1)]);
-    let v = Apart::new(&graph, &[], &headers).unwrap().versions();
+    let product = Apart::new(&graph, &[], &headers).unwrap().product();
+    let v = &product.versions;
     let succs: Vec<Vec<u32>> = v
         .cfg
         .blocks
@@ -29,12 +33,39 @@ fn a_loop_in_two_versions() {
     assert_eq!(v.origin, [0, 1, 2, 3, 1, 2].map(BlockId));
 }
 
+/// ```text
+/// 0 → 1 → 2 → 3 → 1, 2 → 2, 1 → 4      the nest of 1: paths that come in, that begin at 1, and at 2
+/// ```
 #[test]
-fn outer_loops_and_second_ways_in_have_one_version() {
+fn nests() {
     let nest = cfg(&[&[1], &[2, 4], &[2, 3], &[1], &[]]);
-    assert_eq!(apart::choose(&nest, &[]), [BlockId(2)]);
+    assert_eq!(apart::choose(&nest, &[], IDS), [BlockId(1)]);
+    // Two paths begin at 1 and stay, two at 2; of those one stays in the loop of 2.
+    assert_eq!(apart::choose(&nest, &[], 3), [BlockId(2)]);
+    let product = Apart::new(&nest, &[], &[BlockId(1)]).unwrap().product();
+    let mut versions: Vec<(u32, Option<u32>)> = product
+        .versions
+        .origin
+        .iter()
+        .map(|b| b.0)
+        .zip(product.states)
+        .collect();
+    versions.sort_unstable();
+    let all = [
+        (0, 0),
+        (1, 0),
+        (1, 2),
+        (2, 0),
+        (2, 2),
+        (2, 4),
+        (3, 0),
+        (3, 2),
+        (3, 4),
+        (4, 0),
+    ];
+    assert_eq!(versions, all.map(|(block, state)| (block, Some(state))));
     let irreducible = cfg(&[&[1, 2], &[2, 3], &[1, 3], &[]]);
-    assert!(apart::choose(&irreducible, &[]).is_empty());
+    assert!(apart::choose(&irreducible, &[], IDS).is_empty());
 }
 
 fn projected(v: &Versions, own: &Dag, dag: &Dag) -> Vec<Vec<EdgeId>> {
@@ -57,7 +88,7 @@ proptest! {
     fn paths_are_the_same(graph in any_cfg(14)) {
         let own = Dag::from_cfg(&graph, &[]);
         prop_assume!(few_paths(&own));
-        let v = Apart::new(&graph, &[], &apart::choose(&graph, &[])).unwrap().versions();
+        let v = Apart::new(&graph, &[], &apart::choose(&graph, &[], IDS)).unwrap().product().versions;
         let dag = v.dag(&graph, &[]);
         let mut found = projected(&v, &own, &dag);
         found.sort();
@@ -66,10 +97,11 @@ proptest! {
         prop_assert_eq!(found, wanted);
     }
 
-    /// In the second version of a loop, all paths begin at its header.
+    /// In further versions all paths begin at one header.
     #[test]
     fn second_versions_hold_paths_of_one_start(graph in any_cfg(20)) {
-        let v = Apart::new(&graph, &[], &apart::choose(&graph, &[])).unwrap().versions();
+        let product = Apart::new(&graph, &[], &apart::choose(&graph, &[], IDS)).unwrap().product();
+        let v = &product.versions;
         let dag = v.dag(&graph, &[]);
         let mut starts: Vec<BTreeSet<VertexId>> = vec![BTreeSet::new(); dag.vertices()];
         for vertex in dag.order().skip(1) {
@@ -78,8 +110,8 @@ proptest! {
                 let above = if src == dag.entry() { BTreeSet::from([vertex]) } else { starts[src.index()].clone() };
                 starts[vertex.index()].extend(above);
             }
-            let is_second = dag.block(vertex).is_some_and(|b| b.index() >= graph.len());
-            prop_assert!(!is_second || starts[vertex.index()].len() == 1);
+            let is_further = dag.block(vertex).is_some_and(|b| product.states[b.index()] != Some(0));
+            prop_assert!(!is_further || starts[vertex.index()].len() == 1);
         }
     }
 
@@ -112,11 +144,12 @@ proptest! {
     /// Dense ids are unique, below their bound, in the window exactly when a path stays in its region, and decode.
     #[test]
     fn dense_ids(graph in any_cfg(16), limit in 1..200u64) {
-        let headers = apart::choose(&graph, &[]);
-        let v = Apart::new(&graph, &[], &headers).unwrap().versions();
+        let headers = apart::choose(&graph, &[], IDS);
+        let product = Apart::new(&graph, &[], &headers).unwrap().product();
+        let v = &product.versions;
         let dag = v.dag(&graph, &[]);
         prop_assume!(few_paths(&dag));
-        let region = v.regions(&dag, graph.len());
+        let region = product.regions(&dag);
         let Some(numbering) = crate::numbering::dense(&dag, &region, limit) else {
             return Ok(());
         };
