@@ -35,9 +35,10 @@ const MAX_GROWTH: u32 = 2;
 const TIMES: f64 = 10.0;
 
 /// The automaton of iterations apart. In state 0 are paths that begin outside nests or have left theirs, in others those
-/// that begin at one header.
+/// that begin at one block: a header, or where a cut edge leads.
 pub struct Apart<'a> {
     cfg: &'a Cfg,
+    cuts: &'a [CfgEdge],
     order: Order,
     /// By position in reverse postorder: the header of the nest around a block.
     of: Vec<Option<u32>>,
@@ -55,7 +56,7 @@ struct Cost {
     paths: u64,
 }
 
-/// The headers, ascending, of the nests: reducible loops, those first that run much code for the copies they take, as long as the
+/// The headers, ascending, of the nests: loops, those first that run much code for the copies they take, as long as the
 /// function does not grow too much and the paths inside them number at most `ids`. None in functions whose
 /// blocks cannot be copied ([`can_be_copied`]). `cuts`, sorted, end paths too.
 /// Near-linear.
@@ -105,9 +106,8 @@ fn outermost(forest: &LoopForest, chosen: &[bool]) -> Vec<Option<u32>> {
     of
 }
 
-/// The loops that can be nests, and are small enough.
+/// The loops that are small enough to be nests.
 fn costs(cfg: &Cfg, cuts: &[CfgEdge], order: &Order, forest: &LoopForest) -> Vec<Cost> {
-    let possible = possible(cfg, cuts, order, forest);
     let mut bodies: Vec<Vec<u32>> = vec![Vec::new(); order.rpo.len()];
     let mut sizes = vec![0u32; order.rpo.len()];
     for at in 0..order.rpo.len() as u32 {
@@ -117,15 +117,14 @@ fn costs(cfg: &Cfg, cuts: &[CfgEdge], order: &Order, forest: &LoopForest) -> Vec
                 break; // so are the loops around it
             }
             *size = size.saturating_add(weight(cfg.block(order.rpo[at as usize])));
-            if possible[header as usize] {
-                bodies[header as usize].push(at);
-            }
+            bodies[header as usize].push(at);
         }
     }
-    let fits = |h: &usize| possible[*h] && sizes[*h] <= MAX_NEST;
+    let ends = Ends { cfg, cuts, order };
+    let fits = |h: &usize| !bodies[*h].is_empty() && sizes[*h] <= MAX_NEST;
     let headers = (0..bodies.len()).filter(fits);
     headers
-        .map(|h| cost(cfg, order, forest, h as u32, &bodies[h]))
+        .map(|h| cost(&ends, forest, h as u32, &bodies[h]))
         .collect()
 }
 
@@ -135,54 +134,47 @@ fn around(forest: &LoopForest, at: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(forest.loop_of(at), up)
 }
 
-/// By position: whether a loop's header is the only way in, and no cut edge leads into it, where paths would begin that
-/// come from outside.
-fn possible(cfg: &Cfg, cuts: &[CfgEdge], order: &Order, forest: &LoopForest) -> Vec<bool> {
-    let mut possible = forest.is_header.clone();
-    let mut has_cut = vec![false; order.rpo.len()];
-    for (at, &block) in (0..).zip(&order.rpo) {
-        for (succ, to) in (0..).zip(&cfg.block(block).succs) {
-            let to = order.position[to.index()].expect("successor of a reachable block");
-            if cuts.binary_search(&CfgEdge { block, succ }).is_ok() {
-                around(forest, to)
-                    .take(1)
-                    .for_each(|h| has_cut[h as usize] = true);
-            }
-            let entered = around(forest, to).take_while(|&header| !forest.holds(header, at));
-            for header in entered.filter(|&header| header != to) {
-                possible[header as usize] = false;
-            }
-        }
-    }
-    for header in (0..order.rpo.len()).rev() {
-        if !has_cut[header] {
-            continue;
-        }
-        possible[header] = false;
-        forest.parent[header]
-            .into_iter()
-            .for_each(|outer| has_cut[outer as usize] = true);
-    }
-    possible
+/// Which edges end paths.
+struct Ends<'a> {
+    cfg: &'a Cfg,
+    cuts: &'a [CfgEdge],
+    order: &'a Order,
 }
 
-/// What the loop with blocks `body`, ascending, takes. O(headers in it · its edges).
-fn cost(cfg: &Cfg, order: &Order, forest: &LoopForest, header: u32, body: &[u32]) -> Cost {
+impl Ends<'_> {
+    /// Where the edges out of the block at `at` lead, and whether they end paths.
+    fn succs(&self, at: u32) -> impl Iterator<Item = (u32, bool)> {
+        let block = self.order.rpo[at as usize];
+        let succs = (0..).zip(&self.cfg.block(block).succs);
+        succs.map(move |(succ, to)| {
+            let to = self.order.position[to.index()].expect("successor of a reachable block");
+            (to, to <= at || self.is_cut(CfgEdge { block, succ }))
+        })
+    }
+
+    fn is_cut(&self, edge: CfgEdge) -> bool {
+        self.cuts.binary_search(&edge).is_ok()
+    }
+}
+
+/// What the loop with blocks `body`, ascending, takes. O(starts in it · its edges).
+fn cost(ends: &Ends, forest: &LoopForest, header: u32, body: &[u32]) -> Cost {
     let inner = |at: u32| body.binary_search(&at).ok();
-    let succs = |at: u32| {
-        let succs = &cfg.block(order.rpo[at as usize]).succs;
-        succs
-            .iter()
-            .map(|to| order.position[to.index()].expect("reachable"))
-    };
     let mut paths = vec![0u64; body.len()];
+    let mut is_start = vec![false; body.len()];
     for (i, &at) in body.iter().enumerate().rev() {
-        let ways = succs(at).map(|to| match inner(to) {
-            _ if to <= at => 1, // ends a path
-            Some(to) => paths[to],
-            None => 0,
-        });
-        paths[i] = ways.fold(0, u64::saturating_add);
+        for (to, ends) in ends.succs(at) {
+            let inside = inner(to);
+            let ways = match inside {
+                _ if ends => 1,
+                Some(to) => paths[to],
+                None => 0,
+            };
+            paths[i] = paths[i].saturating_add(ways);
+            if let Some(to) = inside.filter(|_| ends) {
+                is_start[to] = true;
+            }
+        }
     }
     let mut cost = Cost {
         header,
@@ -190,18 +182,17 @@ fn cost(cfg: &Cfg, order: &Order, forest: &LoopForest, header: u32, body: &[u32]
         code: 0,
         paths: 0,
     };
-    for (i, &start) in body.iter().enumerate() {
-        if !forest.is_header[start as usize] {
-            continue;
-        }
+    for i in (0..body.len()).filter(|&i| is_start[i]) {
         cost.paths = cost.paths.saturating_add(paths[i]);
         let mut reached = vec![false; body.len()];
         reached[i] = true;
         for (j, &at) in body.iter().enumerate().skip(i) {
             if reached[j] {
-                cost.code += weight(cfg.block(order.rpo[at as usize]));
-                let forward = succs(at).filter(|&to| to > at);
-                forward.filter_map(inner).for_each(|to| reached[to] = true);
+                cost.code += weight(ends.cfg.block(ends.order.rpo[at as usize]));
+                let goes_on = ends.succs(at).filter(|&(_, ends)| !ends);
+                goes_on
+                    .filter_map(|(to, _)| inner(to))
+                    .for_each(|to| reached[to] = true);
             }
         }
     }
@@ -209,19 +200,23 @@ fn cost(cfg: &Cfg, order: &Order, forest: &LoopForest, header: u32, body: &[u32]
 }
 
 impl<'a> Apart<'a> {
-    /// With the nests at `headers`; `None` when one of them is not the header of a reducible loop. `cuts`, sorted, end paths
+    /// With the nests at `headers`; `None` when one of them is not the header of a loop. `cuts`, sorted, end paths
     /// too. Near-linear.
-    pub fn new(cfg: &'a Cfg, cuts: &[CfgEdge], headers: &[BlockId]) -> Option<Apart<'a>> {
+    pub fn new(cfg: &'a Cfg, cuts: &'a [CfgEdge], headers: &[BlockId]) -> Option<Apart<'a>> {
         let order = Order::new(cfg);
         let forest = loop_forest(cfg, &order);
-        let possible = possible(cfg, cuts, &order, &forest);
         let mut chosen = vec![false; order.rpo.len()];
         for h in headers {
             let at = (*order.position.get(h.index())?)? as usize;
-            chosen[at] = possible[at].then_some(true)?;
+            chosen[at] = forest.is_header[at].then_some(true)?;
         }
         let of = outermost(&forest, &chosen);
-        Some(Apart { cfg, order, of })
+        Some(Apart {
+            cfg,
+            cuts,
+            order,
+            of,
+        })
     }
 
     /// The control flow with iterations apart.
@@ -229,7 +224,7 @@ impl<'a> Apart<'a> {
         Versions::product(self.cfg, 0, |state, e| self.next(state, e))
     }
 
-    /// The state behind an edge taken in `state`: that of the header at which a path begins, as long as it stays in the nest.
+    /// The state behind an edge taken in `state`: that of the block at which a path begins, as long as it stays in the nest.
     pub fn next(&self, state: u32, edge: CfgEdge) -> u32 {
         let position = |b: BlockId| self.order.position[b.index()].expect("it is reached");
         let to = self.cfg.block(edge.block).succs[edge.succ as usize];
@@ -237,7 +232,7 @@ impl<'a> Apart<'a> {
         let Some(nest) = self.of[at as usize] else {
             return 0;
         };
-        if self.order.is_retreating(edge.block, to) {
+        if self.order.is_retreating(edge.block, to) || self.cuts.binary_search(&edge).is_ok() {
             return at + 1;
         }
         let start = state.checked_sub(1);
