@@ -17,7 +17,7 @@ use super::flow::{EdgeCount, Evidence, Flow, by_edge};
 use super::verdict::Processes;
 use super::verify::checkable;
 use super::{Profile, Structure};
-use crate::dag::{Dag, EdgeKind};
+use crate::dag::Dag;
 use crate::index::{EdgeId, FuncId, VertexId};
 use fixedbitset::FixedBitSet;
 
@@ -247,8 +247,7 @@ impl Left {
         // Vertices are in topological order: forwards what can be reached, backwards what leads to an end.
         for v in dag.order() {
             if left.possible.contains(v.index()) {
-                let onward = dag.outs(v).filter(|e| is_real(dag, *e));
-                let reached = onward.map(|e| dag.edge(e).dst.index());
+                let reached = dag.outs(v).map(|e| dag.edge(e).dst.index());
                 left.possible.extend(reached);
             }
         }
@@ -264,9 +263,9 @@ impl Left {
         left
     }
 
-    /// Whether `e` goes on a way that they may have gone, given that its source does.
+    /// Whether `e` goes on a way that they may have gone, given that its source does. (Nothing is left at EXIT.)
     fn may_take(&self, dag: &Dag, e: EdgeId) -> bool {
-        is_real(dag, e) && self.possible.contains(dag.edge(e).dst.index())
+        self.possible.contains(dag.edge(e).dst.index())
     }
 
     /// Marks what lies on every way from `start` to an end: in topological order, the vertices at which all ways
@@ -277,9 +276,7 @@ impl Left {
             if !self.possible.contains(v.index()) {
                 continue;
             }
-            let from = |e: &&EdgeId| {
-                is_real(dag, **e) && self.possible.contains(dag.edge(**e).src.index())
-            };
+            let from = |e: &&EdgeId| self.possible.contains(dag.edge(**e).src.index());
             let ins = dag.ins(v).iter().filter(from).count();
             let meets = ins == open;
             open -= ins;
@@ -293,8 +290,4 @@ impl Left {
             }
         }
     }
-}
-
-fn is_real(dag: &Dag, e: EdgeId) -> bool {
-    matches!(dag.edge(e).kind, EdgeKind::Real(_))
 }

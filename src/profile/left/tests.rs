@@ -1,12 +1,15 @@
 //! Bounds against what walks did, those that were left before their end too.
 
 use super::*;
+use crate::dag::EdgeKind;
 use crate::edges::{counted_edges, propagate};
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::Cfg;
 use crate::paths::FunctionPaths;
 use crate::profile::flow::blocks;
+use crate::profile::made;
 use crate::random_cfg::{Walk, any_cfg, cfg, paths_of, walk};
+use crate::strategy::Scheme;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -87,7 +90,14 @@ fn truth(walks: &[Walk]) -> (BTreeMap<CfgEdge, u64>, impl Fn(&Cfg, BlockId) -> u
 
 fn check(s: &Structure, executed: &Executed, walks: &[Walk]) -> Result<(), TestCaseError> {
     let (taken, entered) = truth(walks);
-    for (e, range) in executed.edges(s) {
+    let all = executed.edges(s);
+    let known = s.cfg.ids().flat_map(|block| {
+        let succs = (0..).zip(&s.cfg.block(block).succs);
+        succs.map(move |(succ, &dst)| (CfgEdge { block, succ }, dst))
+    });
+    let named = all.iter().map(|(e, _)| (e.edge, e.dst));
+    prop_assert!(named.eq(known), "every edge, in order");
+    for (e, range) in all {
         let n = taken.get(&e.edge).copied().unwrap_or(0);
         prop_assert!(
             (range.least..=range.most).contains(&n),
@@ -125,6 +135,7 @@ proptest! {
         let mut executed = Executed::exact(&flow);
         executed.loosen(&s, &flow, &counted);
         check(&s, &executed, &walks)?;
+        prop_assert!(counted.ones().all(|e| executed.edges[e].is_exact()));
     }
 }
 
@@ -155,4 +166,69 @@ fn what_lies_on_every_way_ran() {
     assert_eq!(told(&[2, 3]), [ran, ran, may, may, not]);
     assert_eq!(told(&[1]), [ran, ran, not, not, not]);
     assert_eq!(told(&[0, 3]), [ran, may, not, may, not]);
+}
+
+/// A loop of one block after the other, each left `left(i)` times and nowhere but in the last block: the least and the
+/// most of that one.
+fn loops(n: u32, left: impl Fn(u32) -> u64) -> (u64, u64) {
+    let succs: Vec<Vec<u32>> = (0..=n).map(|i| vec![i.max(1), i + 1]).collect();
+    let mut succs: Vec<&[u32]> = succs.iter().map(|s| &s[..]).collect();
+    (succs[0], succs[n as usize]) = (&[1], &[]);
+    let mut graph = cfg(&succs);
+    graph.blocks[n as usize].may_leave = true;
+    let s = structure(&graph);
+    let mut flow = flow(&s, &[], vec![0; s.paths.dag.edges().len()]);
+    for i in 1..n {
+        let back = CfgEdge {
+            block: BlockId(i),
+            succ: 0,
+        };
+        flow.dag[s.paths.dag.edge_of(back).unwrap().index()] = left(i);
+    }
+    let mut executed = Executed::exact(&flow);
+    executed.add_left(&s, &flow, Processes::default());
+    let last = executed.blocks[n as usize];
+    (last.least, last.most)
+}
+
+/// What is certain is found for `EACH` starts at which something was left; of others only that it may have been.
+#[test]
+fn more_starts_than_are_looked_at() {
+    let each = EACH as u32;
+    assert_eq!(loops(each + 1, |_| 3), (3 * 64, 3 * 64));
+    assert_eq!(loops(each + 4, |_| 3), (3 * 64, 3 * 67));
+    assert_eq!(loops(each + 4, |i| u64::from(i > each)), (3, 3));
+}
+
+#[test]
+fn ranges() {
+    let range = |count, least, most| Range { count, least, most };
+    assert!(Range::exact(3).is_exact() && !range(3, 3, 4).is_exact());
+    assert!(range(0, 0, 1).may_have_run());
+    assert!(!Range::exact(0).may_have_run() && !range(1, 0, 2).may_have_run());
+    let (a, b) = (range(4, 2, 6), range(5, 1, u64::MAX));
+    assert_eq!(a.larger(b), range(5, 2, u64::MAX));
+    assert_eq!(a.plus(b), range(9, 3, u64::MAX));
+    for (other, meets) in [(1, false), (2, true), (6, true), (7, false)] {
+        let other = Range::exact(other);
+        assert_eq!((a.meets(other), other.meets(a)), (meets, meets));
+    }
+}
+
+/// Paths that hold what ran before `setjmp` twice bound nothing.
+#[test]
+fn where_setjmp_returns_again() {
+    let mut graph = diamond(&[]);
+    graph.blocks[1].returns_twice = true;
+    let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Sbl, 1);
+    made::path_counts(&mut p)[0] = vec![(0, 5)];
+    let s = p.structure(FuncId(0)).unwrap();
+    let flow = crate::profile::flow::flow(&p, FuncId(0), &s).unwrap();
+    let executed = Executed::new(&p, FuncId(0), &s, &flow);
+    assert!(executed.again);
+    let bounds = |r: &Range| (r.least, r.most);
+    let any = (0, u64::MAX);
+    assert!(executed.blocks.iter().all(|r| bounds(r) == any));
+    assert!(executed.edges.iter().all(|r| bounds(r) == any));
+    assert_eq!(executed.blocks[0].count, 5);
 }
