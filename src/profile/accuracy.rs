@@ -197,7 +197,9 @@ mod tests {
     use super::*;
     use crate::numbering::enumerate;
     use crate::paths::FunctionPaths;
+    use crate::profile::made;
     use crate::random_cfg::{any_cfg, cfg};
+    use crate::strategy::Scheme;
     use proptest::prelude::*;
 
     fn of(graph: crate::ir::Cfg, counts: &[u64]) -> Accuracy {
@@ -250,6 +252,33 @@ mod tests {
                 definite: 100
             }
         );
+    }
+
+    /// The functions with most flow first, and the sum over all, shown or not.
+    #[test]
+    fn functions_add_up() {
+        let graph = || made::body(cfg(&[&[1, 2], &[3], &[3], &[]]));
+        let mut p = made::profile(&made::program([0; 3].map(|_| graph())), Scheme::Sbl, 1);
+        made::path_counts(&mut p)[0] = vec![(0, 3), (1, 1)];
+        made::path_counts(&mut p)[2] = vec![(0, 5)];
+        let one = |flow| Accuracy {
+            flow,
+            right: flow,
+            overlap: flow,
+            definite: flow,
+        };
+        let told = |top| {
+            let selection = Selection {
+                top,
+                ..Selection::default()
+            };
+            let (rows, sum) = accuracy(p.paths().unwrap(), &selection).unwrap();
+            let rows = rows.into_iter().map(|r| (r.name, r.accuracy));
+            (rows.collect::<Vec<_>>(), sum)
+        };
+        let (most, least) = (("f2".to_string(), one(5)), ("f0".to_string(), one(4)));
+        assert_eq!(told(None), (vec![most.clone(), least], one(9)));
+        assert_eq!(told(Some(1)), (vec![most], one(9)));
     }
 
     proptest! {

@@ -207,3 +207,52 @@ pub fn by_edge<T: Copy + Default>(structure: &Structure, of: &[T]) -> Vec<(CfgEd
     }
     edges
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Cfg;
+    use crate::paths::FunctionPaths;
+    use crate::profile::made;
+    use crate::random_cfg::{any_cfg, cfg};
+    use crate::strategy::Scheme;
+    use proptest::prelude::*;
+
+    /// What five activations that were left somewhere make uncertain under the scheme edge.
+    fn uncertain(graph: Cfg) -> u64 {
+        let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Edge, 1);
+        p.entries = vec![Some(5)];
+        let structure = p.structure(FuncId(0)).unwrap();
+        flow(&p, FuncId(0), &structure).unwrap().uncertain
+    }
+
+    /// Nothing is propagated where calls return twice: all edges have counters there.
+    #[test]
+    fn only_what_is_propagated_is_uncertain() {
+        let mut graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
+        graph.blocks[1].may_leave = true;
+        assert_eq!(uncertain(graph.clone()), 5);
+        graph.blocks[1].returns_twice = true;
+        assert_eq!(uncertain(graph), 0);
+    }
+
+    proptest! {
+        /// All edges of the CFG in order, with the counts of the DAG's.
+        #[test]
+        fn edges_have_their_counts(graph in any_cfg(12)) {
+            let paths = FunctionPaths::new(&graph);
+            let s = Structure { cfg: graph, paths };
+            let dag = &s.paths.dag;
+            let of: Vec<EdgeId> = dag.edge_ids().collect();
+            let known: Vec<Option<EdgeId>> = of.iter().copied().map(Some).collect();
+            let found = by_edge(&s, &known);
+            let all: usize = s.cfg.blocks.iter().map(|b| b.succs.len()).sum();
+            prop_assert_eq!(found.len(), all);
+            prop_assert!(found.is_sorted_by(|a, b| a.0 < b.0));
+            for (edge, dst, of) in found {
+                prop_assert_eq!(s.cfg.block(edge.block).succs[edge.succ as usize], dst);
+                prop_assert_eq!(dag.edge_of(edge), of);
+            }
+        }
+    }
+}

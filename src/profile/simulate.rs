@@ -274,3 +274,65 @@ pub fn text(rows: &[Row]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::FunctionEntry;
+    use crate::profile::tests::profile;
+
+    /// Label hits are those of the paths' edges that are not labelled 0.
+    #[test]
+    fn labels_are_hit_by_paths() {
+        let p = profile(vec![(0, 3), (7, 5), (19, 2)]);
+        let rows = simulate(&p.manifest, &p, None, &[Scheme::Sbl], &[1]).unwrap();
+        let structure = p.structure(FuncId(0)).unwrap();
+        let labels = &structure.paths.numbering.labels;
+        let ran = p.paths().unwrap().ran(FuncId(0), &structure).unwrap();
+        let labelled = |r: &Ran| r.edges.iter().filter(|e| labels[e.index()] != 0).count() as u64;
+        let hits: u64 = ran.iter().map(|r| r.count * labelled(r)).sum();
+        assert_eq!(rows[0].label_hits, [hits]);
+    }
+
+    #[test]
+    fn manifests_of_other_programs() {
+        let p = profile(vec![(0, 3)]);
+        let fits = |change: fn(&mut Vec<FunctionEntry>)| {
+            let mut manifest = p.manifest.clone();
+            change(&mut manifest.functions);
+            simulate(&manifest, &p, None, &[Scheme::Sbl], &[1]).is_ok()
+        };
+        assert!(fits(|_| {}));
+        assert!(!fits(|f| f[0].name = "other".into()));
+        assert!(!fits(|f| f[0].succs[3] = vec![crate::index::BlockId(5)]));
+        assert!(!fits(|f| f[0].cuts = vec![crate::index::CfgEdge {
+            block: crate::index::BlockId(2),
+            succ: 1,
+        }]));
+        assert!(!fits(Vec::clear));
+        assert!(!fits(|f| f.push(f[0].clone())));
+    }
+
+    #[test]
+    fn rows_for_people_and_programs() {
+        let row = |scheme, probe_hits: &[u64], label_hits: &[u64]| Row {
+            scheme,
+            k: probe_hits.len() as u32,
+            probe_hits: probe_hits.into(),
+            label_hits: label_hits.into(),
+        };
+        let rows = [
+            row(Scheme::Sbl, &[40], &[0]),
+            row(Scheme::P3, &[10, 30], &[5, 2]),
+        ];
+        let lines: Vec<String> = text(&rows).lines().skip(1).map(str::to_string).collect();
+        let words = |l: &String| l.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+        assert_eq!(words(&lines[0]), ["sbl", "1", "40", "+0.0%", "0"]);
+        assert_eq!(words(&lines[1]), ["p3", "2", "30", "-25.0%", "5"]);
+        let expected =
+            "scheme,k,copy,probe_hits,label_hits\nsbl,1,0,40,0\np3,2,0,10,5\np3,2,1,30,2\n";
+        assert_eq!(csv(&rows), expected);
+        let json: serde_json::Value = serde_json::from_str(&json(&rows)).unwrap();
+        assert_eq!(json["rows"][1]["probe_hits"], serde_json::json!([10, 30]));
+    }
+}

@@ -50,3 +50,59 @@ fn mix(measured: Weights, fixed: &Weights) -> Weights {
     let sum = |(m, s): (f64, &f64)| m + s / largest * FLOOR;
     measured.into_iter().zip(fixed).map(sum).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::FuncId;
+    use crate::profile::made;
+    use crate::random_cfg::cfg;
+    use crate::strategy::Scheme;
+
+    #[test]
+    fn what_never_ran_keeps_a_share() {
+        let mixed = mix(vec![0.0, 0.0, 3.0], &vec![4.0, 8.0, 2.0]);
+        assert_eq!(mixed, [0.5 * FLOOR, FLOOR, 3.0 + 0.25 * FLOOR]);
+    }
+
+    /// Counts of paths and of edges give the same weights; other cut edges are another function's.
+    #[test]
+    fn measured_by_either_profile() {
+        let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
+        let program = made::program([made::body(graph.clone())]);
+        let mut by_paths = made::profile(&program, Scheme::Sbl, 1);
+        let structure = by_paths.structure(FuncId(0)).unwrap();
+        made::path_counts(&mut by_paths)[0] = vec![(0, 5), (1, 2)];
+        let mut by_edges = made::profile(&program, Scheme::Edge, 1);
+        let counted = by_edges.counted_edges(FuncId(0), &structure).unwrap();
+        let flow = flow(&by_paths, FuncId(0), &structure).unwrap();
+        let counts = counted
+            .ones()
+            .map(|e| (crate::index::EdgeId::new(e), flow.dag[e]));
+        by_edges.measured = Measurement::Edges(vec![counts.collect()]);
+        by_edges.entries = vec![Some(7)];
+
+        let applied = |p: &Profile| {
+            let known = Known::of(&p.manifest, FuncId(0), &graph);
+            let mut paths = [Some(structure.paths.clone())];
+            apply(p, std::iter::once(known), &mut paths).unwrap();
+            paths[0].take().expect("still there")
+        };
+        let ran = flow.dag.iter().map(|&n| n as f64).collect();
+        let expected = mix(ran, &structure.paths.weights);
+        for p in [&by_paths, &by_edges] {
+            let paths = applied(p);
+            assert_eq!((paths.weights, paths.measured), (expected.clone(), true));
+        }
+        assert_eq!(applied(&by_paths).ran, [(0, 5), (1, 2)]);
+        by_paths.manifest.functions[0].cuts = vec![crate::index::CfgEdge {
+            block: crate::index::BlockId(0),
+            succ: 1,
+        }];
+        let other = applied(&by_paths);
+        assert_eq!(
+            (other.weights, other.measured),
+            (structure.paths.weights.clone(), false)
+        );
+    }
+}

@@ -1,10 +1,13 @@
 //! What differs, and what does not matter.
 
 use super::*;
-use crate::index::{BlockId, CopyId};
+use crate::index::{BlockId, CopyId, EdgeId};
 use crate::ir::SkipReason;
 use crate::manifest::{ShareEntry, Status};
+use crate::profile::made;
 use crate::profile::tests::profile;
+use crate::random_cfg::cfg;
+use crate::strategy::Scheme;
 
 fn differences(a: &Profile, b: &Profile) -> Vec<String> {
     let line = |finding| match finding {
@@ -69,4 +72,86 @@ fn other_control_flow_is_not_compared() {
     assert_eq!(changed(cut), other);
     let skipped = changed(|f| f.status = Status::Skipped(SkipReason::Naked));
     assert_eq!(skipped, ["main: Exact against Skipped(Naked)"]);
+}
+
+/// A function that may be left in block 1, profiled under either kind of scheme, when its paths ran so often.
+fn either(counts: [u64; 2]) -> (Profile, Profile) {
+    let mut graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
+    graph.blocks[1].may_leave = true;
+    let program = made::program([made::body(graph)]);
+    let mut paths = made::profile(&program, Scheme::Sbl, 1);
+    let structure = paths.structure(FuncId(0)).unwrap();
+    let ran = (0..).zip(counts).filter(|(_, n)| *n > 0);
+    made::path_counts(&mut paths)[0] = ran.collect();
+    let entries = vec![Some(counts[0] + counts[1])];
+    paths.entries = entries.clone();
+    let mut edges = made::profile(&program, Scheme::Edge, 1);
+    let counted = edges.counted_edges(FuncId(0), &structure).unwrap();
+    let flow = flow(&paths, FuncId(0), &structure).unwrap();
+    let ran = counted.ones().map(|e| (EdgeId::new(e), flow.dag[e]));
+    edges.measured = Measurement::Edges(vec![ran.filter(|(_, n)| *n > 0).collect()]);
+    edges.entries = entries;
+    (paths, edges)
+}
+
+#[test]
+fn paths_against_edges() {
+    let (paths, edges) = either([4, 3]);
+    assert_eq!(differences(&paths, &edges), [] as [&str; 0]);
+    assert_eq!(differences(&edges, &edges), [] as [&str; 0]);
+    let more = differences(&paths, &either([6, 3]).1);
+    let expected = [
+        "f0, entries: 7 against 9",
+        "f0, edge b0.0: 4 against 6",
+        "f0, edge b1.0: 4 against 6",
+    ];
+    assert_eq!(more, expected);
+    let other = differences(&paths, &either([3, 4]).1);
+    assert_eq!(other.len(), 4, "every edge, and no entries: {other:?}");
+}
+
+#[test]
+fn what_is_skipped_has_no_edges_to_compare() {
+    let (paths, edges) = either([4, 3]);
+    let skipped = |p: &Profile| {
+        let mut p = p.clone();
+        p.manifest.functions[0].status = Status::Skipped(SkipReason::Naked);
+        p
+    };
+    let one = ["f0: skipped in one of them"];
+    assert_eq!(differences(&paths, &skipped(&edges)), one);
+    assert_eq!(differences(&skipped(&paths), &edges), one);
+    assert_eq!(
+        differences(&skipped(&paths), &skipped(&edges)),
+        [] as [&str; 0]
+    );
+}
+
+/// Two of seven activations were left in block 1, as paths tell; edges that lead there were not counted.
+#[test]
+fn what_was_left_explains_differences() {
+    let (mut paths, mut edges) = either([2, 3]);
+    (paths.entries, edges.entries) = (vec![Some(7)], vec![Some(7)]);
+    let found: Vec<Finding> = compare(&paths, &edges).collect();
+    let why = "it was left before its end 2 times, and where is not counted";
+    let explained = format!("f0: 1 edges differ within bounds: {why}");
+    assert_eq!(found, [Finding::Explained(explained)]);
+}
+
+#[test]
+fn why_counts_are_not_certain() {
+    let (paths, _) = either([4, 3]);
+    let structure = paths.structure(FuncId(0)).unwrap();
+    let flow = flow(&paths, FuncId(0), &structure).unwrap();
+    let executed = |again, left| {
+        let mut executed = Executed::new(&paths, FuncId(0), &structure, &flow);
+        (executed.again, executed.left) = (again, left);
+        executed
+    };
+    let (certain, twice, left) = (executed(false, 0), executed(true, 0), executed(false, 3));
+    assert!(why(&left, &certain).contains(" left before its end 3 times"));
+    assert_eq!(why(&certain, &left), why(&left, &certain));
+    for (a, b) in [(&twice, &left), (&left, &twice)] {
+        assert!(why(a, b).starts_with("setjmp may return to it again"));
+    }
 }

@@ -163,7 +163,7 @@ fn lowest(paths: &FunctionPaths, search: &Search, total: u64) -> Option<Found> {
 mod tests {
     use super::*;
     use crate::numbering::enumerate;
-    use crate::random_cfg::any_cfg;
+    use crate::random_cfg::{any_cfg, cfg};
     use proptest::prelude::*;
 
     proptest! {
@@ -203,5 +203,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Ways of 3,000 blocks, one out of each block of a path that ran: looked at while there is time.
+    #[test]
+    fn the_search_is_bounded() {
+        const N: u32 = 3000;
+        let main = (0..N).map(|i| vec![i + 1, N + 1 + i]);
+        let aside = (N + 1..2 * N).map(|i| vec![i + 1]);
+        let succs: Vec<Vec<u32>> = main.chain([vec![]]).chain(aside).chain([vec![]]).collect();
+        let succs: Vec<&[u32]> = succs.iter().map(|s| &s[..]).collect();
+        let paths = FunctionPaths::new(&cfg(&succs));
+        let edges = (0..paths.numbering.total())
+            .filter_map(|id| Some((id, paths.numbering.decode(&paths.dag, id)?)))
+            .find(|(_, edges)| edges.len() == N as usize + 2)
+            .filter(|(id, _)| *id == 0 || *id + 1 == paths.numbering.total());
+        let (id, edges) = edges.expect("the first or the last path");
+        let ran = Ran {
+            id,
+            count: 1,
+            edges,
+        };
+        let found = nearest(&paths, &[ran], usize::MAX).len();
+        assert!((1..N as usize).contains(&found), "{found}");
     }
 }

@@ -1,5 +1,6 @@
 use super::{coverage, text};
-use crate::ir::SkipReason;
+use crate::ir::{Loc, SkipReason};
+use crate::profile::Profile;
 use crate::profile::report::Selection;
 use crate::profile::tests::profile;
 
@@ -56,4 +57,19 @@ fn coverage_of_skipped_functions() {
     let found = coverage(p.paths().unwrap(), &Selection::default(), 1).unwrap();
     assert_eq!((found.total.executed, found.total.feasible), (0, 20));
     assert!(text(&found).contains("main: skipped(attribute noprofile)"));
+}
+
+#[test]
+fn coverage_by_file() {
+    let mut p = profile(vec![(0, 7)]);
+    let rows = |p: &Profile| {
+        let found = coverage(p.paths().unwrap(), &Selection::default(), 0).unwrap();
+        let files = found.files.into_iter().map(|(f, n)| (f, n.executed));
+        (files.collect::<Vec<_>>(), found.rows[0].ran)
+    };
+    assert_eq!(rows(&p), (vec![("m.ll".into(), 1)], true));
+    p.manifest.files = vec!["a.c".into(), "b.c".into()];
+    p.manifest.functions[0].loc = Some(Loc { file: 1, line: 3 });
+    assert_eq!(rows(&p), (vec![("b.c".into(), 1)], true));
+    assert!(!rows(&profile(vec![])).1);
 }

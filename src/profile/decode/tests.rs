@@ -63,6 +63,27 @@ fn foreign_copies_are_refused() {
     assert!(!refused(&split, 0) && !refused(&split, 1) && refused(&split, 2));
 }
 
+#[test]
+fn ids_that_nothing_has() {
+    let graph = cfg(&[&[1, 2], &[3], &[3], &[4, 5], &[6], &[6], &[]]);
+    let structure = structure(&graph);
+    let paths = &structure.paths;
+    let split = share(&graph, 2);
+    let whole = Share::Whole(CopyId(0));
+    for share in [split, whole] {
+        let local = ids(&graph, paths, share.part(CopyId(0)).unwrap());
+        let total = local.numbering().total();
+        let decoded = |id| decode_paths(&structure, &share, CopyId(0), &[(id, 1)].into());
+        assert!((0..total).all(|id| decoded(id).is_ok()));
+        let error = format!("copy 0 counted id {total}, which nothing has");
+        assert_eq!(decoded(total), Err(error));
+    }
+    let error = "copy 1 counted it, but has no part in it".to_string();
+    let counted = [(0, 1)].into();
+    let decoded = decode_paths(&structure, &Share::Whole(CopyId(0)), CopyId(1), &counted);
+    assert_eq!(decoded, Err(error));
+}
+
 /// Under the scheme edge the ids are positions among the counted edges.
 #[test]
 fn counters_become_edges() {

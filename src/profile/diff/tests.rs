@@ -1,7 +1,10 @@
-use super::{Change, diff, text};
-use crate::index::BlockId;
+use super::{Change, Diff, diff, text};
+use crate::index::{BlockId, CfgEdge};
+use crate::profile::made;
 use crate::profile::report::Selection;
 use crate::profile::tests::profile;
+use crate::random_cfg::cfg;
+use crate::strategy::Scheme;
 
 #[test]
 fn diff_by_hand() {
@@ -53,5 +56,88 @@ fn diff_of_other_builds() {
     assert_eq!(
         (&d.only_before[..], &d.only_after[..]),
         (&["main".to_string()][..], &["other".to_string()][..])
+    );
+}
+
+/// Each kind of change alone is one.
+#[test]
+fn any_change_is_found() {
+    let p = profile(vec![(0, 1)]);
+    let paths = p.paths().unwrap();
+    let none = || diff(paths, paths, &Selection::default(), 0.0).unwrap();
+    let changed = || {
+        let other = profile(vec![(0, 1), (1, 1)]);
+        let all = Selection::default();
+        let found = diff(paths, other.paths().unwrap(), &all, 0.0).unwrap();
+        (found.appeared, found.changed)
+    };
+    assert!(!none().found());
+    let kinds: [fn(&mut Diff, Vec<Change>); 3] = [
+        |d, c| d.appeared = c,
+        |d, c| d.vanished = c,
+        |d, c| d.changed = c,
+    ];
+    for set in kinds {
+        let mut d = none();
+        set(&mut d, changed().0);
+        assert!(d.found());
+    }
+    let names: [fn(&mut Diff, Vec<String>); 3] = [
+        |d, names| d.incomparable = names,
+        |d, names| d.only_before = names,
+        |d, names| d.only_after = names,
+    ];
+    for set in names {
+        let mut d = none();
+        set(&mut d, vec!["f".into()]);
+        assert!(d.found());
+    }
+}
+
+/// A change of just as much as was asked for is told, and the largest comes first, whichever way it went.
+#[test]
+fn the_largest_changes_first() {
+    let a = profile(vec![(0, 8), (1, 5), (2, 3)]);
+    let b = profile(vec![(0, 6), (1, 9), (2, 1)]);
+    let told = |least| {
+        let all = Selection::default();
+        let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, least).unwrap();
+        let changed = d.changed.iter().map(|c| (c.line.id, c.change()));
+        (changed.collect::<Vec<_>>(), d.steady)
+    };
+    let (most, first, last) = ((1, 0.25), (0, -0.125), (2, -0.125));
+    assert_eq!(told(0.125), (vec![most, first, last], 0));
+    assert_eq!(told(0.126), (vec![most], 2));
+}
+
+/// Paths are described by the profile that has them, whatever the order of its functions.
+#[test]
+fn functions_in_another_order() {
+    let graph = || made::body(cfg(&[&[1, 2], &[3], &[3], &[]]));
+    let mut a = made::profile(&made::program([graph(), graph()]), Scheme::Sbl, 1);
+    let mut b = a.clone();
+    b.manifest.functions[0].name = "f1".into();
+    b.manifest.functions[1].name = "f0".into();
+    made::path_counts(&mut a)[0] = vec![(0, 1)];
+    made::path_counts(&mut b)[0] = vec![(1, 1)];
+    let all = Selection::default();
+    let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.0).unwrap();
+    let one = |c: &[Change]| {
+        c.iter()
+            .map(|c| (c.line.func.0, c.line.id))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (one(&d.appeared), one(&d.vanished)),
+        (vec![(0, 1)], vec![(0, 0)])
+    );
+    b.manifest.functions[0].cuts = vec![CfgEdge {
+        block: BlockId(0),
+        succ: 1,
+    }];
+    let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.0).unwrap();
+    assert_eq!(
+        (&d.incomparable[..], d.appeared.len()),
+        (&["f1".to_string()][..], 0)
     );
 }
