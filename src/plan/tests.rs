@@ -42,6 +42,21 @@ fn some_operations_count() {
     assert!(!Op::any_counts(&other) && !Op::any_counts(&[]));
 }
 
+/// A statement takes one instruction, but a count in a hash table more.
+#[test]
+fn what_statements_take() {
+    for (n, count) in [(3, 1), (MAX_ARRAY_SLOTS.ilog2() + 1, 14)] {
+        let graph = diamonds(n);
+        let paths = FunctionPaths::new(&graph);
+        let code = function_code(&graph, &paths, Part::All);
+        for id in [0, 1, 5, paths.numbering.total() - 1] {
+            let path = paths.numbering.decode(&paths.dag, id).unwrap();
+            let hits = code.placement.hits(&path);
+            assert_eq!(code.instructions(&path), hits - 1 + count);
+        }
+    }
+}
+
 #[test]
 fn as_many_ids_as_fit_have_an_array() {
     let table = |n| function_code(&diamonds(n), &FunctionPaths::new(&diamonds(n)), Part::All).table;
