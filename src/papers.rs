@@ -2,7 +2,7 @@
 //!
 //! What of the figures is not here, and why, is at the end of `docs/ALGORITHMS.md`.
 
-use crate::dag::{Dag, EdgeKind};
+use crate::dag::{Dag, EdgeKind, Shape};
 use crate::edges::{counted_edges, propagate};
 use crate::index::{BlockId, CfgEdge, EdgeId};
 use crate::ir::Cfg;
@@ -118,7 +118,10 @@ fn ball_larus_1996_figure_1() {
 fn ball_larus_1996_section_3_3() {
     let dag = Dag::from_cfg(&running_example(), &[]);
     let numbering = ball_larus(&dag).expect("six paths");
-    let tree = SpanningTree::maximum(&dag, &static_weights(&running_example(), &dag));
+    let tree = SpanningTree::maximum(
+        &dag,
+        &static_weights(&dag, &Shape::new(&running_example()).loops),
+    );
     let increments = tree.increments(&dag, &numbering.labels);
     for path in enumerate(&dag) {
         let sum: i64 = path.iter().map(|e| increments[e.index()]).sum();
@@ -174,7 +177,11 @@ fn ball_larus_1996_section_3_5() {
 fn knuth_stevenson_1973() {
     let graph = cfg(&[&[1], &[2, 6], &[3, 4], &[5], &[5], &[1], &[]]);
     let dag = Dag::from_cfg(&graph, &[]);
-    let counted = counted_edges(&dag, &static_weights(&graph, &dag), false);
+    let counted = counted_edges(
+        &dag,
+        &static_weights(&dag, &Shape::new(&graph).loops),
+        false,
+    );
     assert_eq!(counted.count_ones(..), 3);
     assert!(!counted.contains(dag.enter().index()));
     // P runs 1 + 10 times, Q → A is taken 7 of 10 times.

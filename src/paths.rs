@@ -1,6 +1,6 @@
 //! What is known of one function, computed once: its paths, and what they are expected to cost.
 
-use crate::dag::{Dag, MAX_PATHS, choose_cuts};
+use crate::dag::{Dag, MAX_PATHS, Shape, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
 use crate::index::{BlockId, CfgEdge, FuncId, PathId};
 use crate::ir::{Block, Cfg, Program, SkipReason};
@@ -49,6 +49,8 @@ pub enum Counted {
 /// The path structure of one function, the same in every copy and scheme.
 #[derive(Clone, Debug)]
 pub struct FunctionPaths {
+    /// The order of its blocks, and its loops.
+    pub shape: Shape,
     /// Its DAG.
     pub dag: Dag,
     /// The edges that were cut to keep ids within 64 bits, sorted.
@@ -70,13 +72,14 @@ pub struct FunctionPaths {
 impl FunctionPaths {
     /// The paths of `cfg`, with static weights. Linear.
     pub fn new(cfg: &Cfg) -> Self {
-        let mut cuts = choose_cuts(cfg, MAX_PATHS);
+        let shape = Shape::new(cfg);
+        let mut cuts = choose_cuts(cfg, &shape, MAX_PATHS);
         if !cuts.is_empty() {
             // Where paths must be cut at all, dense ids, which are larger, get room too.
-            cuts = choose_cuts(cfg, MAX_PATHS / MAX_ARRAY_SLOTS);
+            cuts = choose_cuts(cfg, &shape, MAX_PATHS / MAX_ARRAY_SLOTS);
         }
-        let apart = apart::choose(cfg, &cuts, MAX_ARRAY_SLOTS);
-        let paths = Self::with_cuts(cfg, cuts).expect("enough edges are cut");
+        let apart = apart::choose(cfg, &shape, &cuts, MAX_ARRAY_SLOTS);
+        let paths = Self::with_shape(cfg, shape, cuts).expect("enough edges are cut");
         FunctionPaths { apart, ..paths }
     }
 
@@ -105,10 +108,15 @@ impl FunctionPaths {
     /// The paths of `cfg` when these edges (sorted) are cut; `None` when that leaves more than
     /// [`MAX_PATHS`].
     pub fn with_cuts(cfg: &Cfg, cuts: Vec<CfgEdge>) -> Option<Self> {
-        let dag = Dag::from_cfg(cfg, &cuts);
+        Self::with_shape(cfg, Shape::new(cfg), cuts)
+    }
+
+    fn with_shape(cfg: &Cfg, shape: Shape, cuts: Vec<CfgEdge>) -> Option<Self> {
+        let dag = Dag::in_order(cfg, &shape.order, &cuts);
         let numbering = ball_larus(&dag)?;
-        let weights = static_weights(cfg, &dag);
+        let weights = static_weights(&dag, &shape.loops);
         Some(FunctionPaths {
+            shape,
             dag,
             cuts,
             numbering,

@@ -1,13 +1,13 @@
 //! Cut edges: keeping the number of paths within 64-bit ids (`docs/ALGORITHMS.md` §1).
 
-use super::order::{LoopForest, Order, is_taken, loop_forest};
+use super::order::{Order, Shape, is_taken};
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::Cfg;
 
 /// No DAG numbers more paths than this: ids and sums of labels then fit 63 bits.
 pub const MAX_PATHS: u64 = 1 << 62;
 
-/// The edges to cut so that at most `max_paths` paths remain, sorted; empty when none is needed.
+/// The edges of `cfg`, of this shape, to cut so that at most `max_paths` paths remain, sorted; empty when none is needed.
 ///
 /// One pass in reverse topological order, O(V + E): a block may have at most
 /// `max_paths / (V + 1)` paths to EXIT, since every target of a cut is one more start of paths.
@@ -17,17 +17,14 @@ pub const MAX_PATHS: u64 = 1 << 62;
 ///
 /// # Panics
 /// When `max_paths` is less than 4 × (V + 1) × (largest out-degree): no such function is loadable.
-pub fn choose_cuts(cfg: &Cfg, max_paths: u64) -> Vec<CfgEdge> {
-    let order = Order::new(cfg);
-    let limit = max_paths / (order.rpo.len() as u64 + 1);
-    if fits(cfg, &order, limit) {
+pub fn choose_cuts(cfg: &Cfg, shape: &Shape, max_paths: u64) -> Vec<CfgEdge> {
+    let limit = max_paths / (shape.order.rpo.len() as u64 + 1);
+    if fits(cfg, &shape.order, limit) {
         return Vec::new();
     }
-    let forest = loop_forest(cfg, &order);
     Cutter {
         cfg,
-        order: &order,
-        forest: &forest,
+        shape,
         limit,
         paths: vec![0; cfg.len()],
     }
@@ -66,8 +63,7 @@ fn edges<'a>(
 
 struct Cutter<'a> {
     cfg: &'a Cfg,
-    order: &'a Order,
-    forest: &'a LoopForest,
+    shape: &'a Shape,
     limit: u64,
     /// Paths from each block to EXIT, given the cuts so far.
     paths: Vec<u64>,
@@ -76,7 +72,7 @@ struct Cutter<'a> {
 impl Cutter<'_> {
     fn run(mut self) -> Vec<CfgEdge> {
         let mut cuts = Vec::new();
-        for &b in self.order.rpo.iter().rev() {
+        for &b in self.shape.order.rpo.iter().rev() {
             self.visit(b, &mut cuts);
         }
         cuts.sort_unstable();
@@ -84,7 +80,7 @@ impl Cutter<'_> {
     }
 
     fn visit(&mut self, b: BlockId, cuts: &mut Vec<CfgEdge>) {
-        let mut weights: Vec<(CfgEdge, u64)> = edges(self.cfg, self.order, b)
+        let mut weights: Vec<(CfgEdge, u64)> = edges(self.cfg, &self.shape.order, b)
             .map(|(e, to)| (e, to.map_or(1, |t| self.paths[t.index()])))
             .collect();
         let total = weights.iter().fold(0u64, |n, &(_, w)| n.saturating_add(w));
@@ -100,8 +96,8 @@ impl Cutter<'_> {
 
     /// Waists are cut from 1/2^16 of the limit on (outside loops) or 1/2^8 (inside).
     fn must_cut(&self, b: BlockId, degree: usize, total: u64) -> bool {
-        let at = self.order.position[b.index()].expect("reachable");
-        let margin = match (degree, self.forest.loop_of(at)) {
+        let at = self.shape.order.position[b.index()].expect("reachable");
+        let margin = match (degree, self.shape.loops.loop_of(at)) {
             (1, None) => 1 << 16,
             (1, Some(_)) => 1 << 8,
             _ => 1,

@@ -18,6 +18,7 @@ impl Dominators {
     /// The tree of `cfg`. O(E) for reducible graphs, O(V · E) at worst (Cooper, Harvey, Kennedy, *A Simple, Fast
     /// Dominance Algorithm*, 2001, figure 3).
     pub fn new(cfg: &Cfg) -> Dominators {
+        // Versions have an order already, by which a header may come before all that leads to it: a search of its own.
         let order = Order::new(cfg);
         let preds = predecessors(cfg, &order);
         let n = order.rpo.len();

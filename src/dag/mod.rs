@@ -17,7 +17,7 @@ mod tests;
 
 pub use cuts::{MAX_PATHS, choose_cuts};
 pub use dominators::Dominators;
-pub use order::{LoopForest, Order, is_taken, loop_forest};
+pub use order::{LoopForest, Order, Shape, is_taken};
 
 use crate::index::{BlockId, CfgEdge, EdgeId, VertexId};
 use fixedbitset::FixedBitSet;

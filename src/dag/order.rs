@@ -2,6 +2,27 @@
 
 use crate::index::BlockId;
 use crate::ir::{Cfg, Terminator};
+use std::sync::Arc;
+
+/// What a depth-first search tells of a control flow. [`crate::paths::FunctionPaths`] has that of its function: whoever
+/// asks for an order or for loops takes a reference to it.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The order of the blocks. The plans of all copies share it.
+    pub order: Arc<Order>,
+    /// The loops.
+    pub loops: LoopForest,
+}
+
+impl Shape {
+    /// Searches `cfg`. Near-linear.
+    pub fn new(cfg: &Cfg) -> Shape {
+        let order = Order::new(cfg);
+        let loops = LoopForest::new(cfg, &order);
+        let order = Arc::new(order);
+        Shape { order, loops }
+    }
+}
 
 /// A depth-first search of a CFG from its entry that visits successors in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,38 +88,7 @@ pub fn is_taken(cfg: &Cfg, b: BlockId, succ: usize) -> bool {
 /// edges (Havlak's generalisation of natural loops to irreducible graphs; Tarjan 1974).
 ///
 /// A block that is itself a header maps to the header of the loop around it, so following the
-/// links climbs the nest. Near-linear: union-find over inner loops.
-pub fn loop_forest(cfg: &Cfg, order: &Order) -> LoopForest {
-    let preds = predecessors(cfg, order);
-    let n = order.rpo.len();
-    let mut parent: Vec<Option<u32>> = vec![None; n];
-    let mut is_header = vec![false; n];
-    let mut collapsed: Vec<u32> = (0..n as u32).collect();
-    for h in (0..n as u32).rev() {
-        let mut work: Vec<u32> = Vec::new();
-        for &p in preds[h as usize].iter().filter(|&&p| p >= h) {
-            is_header[h as usize] = true;
-            work.push(find(&mut collapsed, p));
-        }
-        while let Some(x) = work.pop() {
-            if x == h || collapsed[x as usize] == h {
-                continue;
-            }
-            parent[x as usize] = Some(h);
-            collapsed[x as usize] = h;
-            // Edges into the body from before the header (irreducible entries) stay outside.
-            for &p in preds[x as usize].iter() {
-                let p = find(&mut collapsed, p);
-                if p > h {
-                    work.push(p);
-                }
-            }
-        }
-    }
-    LoopForest { parent, is_header }
-}
-
-/// See [`loop_forest`]; everything by position in reverse postorder.
+/// links climbs the nest. Everything is by position in reverse postorder.
 #[derive(Clone, Debug)]
 pub struct LoopForest {
     /// The header of the innermost loop around a block (not the loop it heads itself).
@@ -108,6 +98,37 @@ pub struct LoopForest {
 }
 
 impl LoopForest {
+    /// Near-linear: union-find over inner loops.
+    pub fn new(cfg: &Cfg, order: &Order) -> LoopForest {
+        let preds = predecessors(cfg, order);
+        let n = order.rpo.len();
+        let mut parent: Vec<Option<u32>> = vec![None; n];
+        let mut is_header = vec![false; n];
+        let mut collapsed: Vec<u32> = (0..n as u32).collect();
+        for h in (0..n as u32).rev() {
+            let mut work: Vec<u32> = Vec::new();
+            for &p in preds[h as usize].iter().filter(|&&p| p >= h) {
+                is_header[h as usize] = true;
+                work.push(find(&mut collapsed, p));
+            }
+            while let Some(x) = work.pop() {
+                if x == h || collapsed[x as usize] == h {
+                    continue;
+                }
+                parent[x as usize] = Some(h);
+                collapsed[x as usize] = h;
+                // Edges into the body from before the header (irreducible entries) stay outside.
+                for &p in preds[x as usize].iter() {
+                    let p = find(&mut collapsed, p);
+                    if p > h {
+                        work.push(p);
+                    }
+                }
+            }
+        }
+        LoopForest { parent, is_header }
+    }
+
     /// The innermost loop that holds block `x`: its own when it is a header.
     pub fn loop_of(&self, x: u32) -> Option<u32> {
         if self.is_header[x as usize] {

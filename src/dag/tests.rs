@@ -113,7 +113,7 @@ fn long_rows_of_branches_need_few_cuts() {
     blocks.push(vec![]);
     let slices: Vec<&[u32]> = blocks.iter().map(|b| b.as_slice()).collect();
     let graph = cfg(&slices);
-    let cuts = choose_cuts(&graph, MAX_PATHS);
+    let cuts = choose_cuts(&graph, &Shape::new(&graph), MAX_PATHS);
     assert!(
         (1..=3 * n as usize / 45).contains(&cuts.len()),
         "{} cuts",
@@ -147,8 +147,8 @@ fn what_fits_is_not_cut() {
     blocks.push(vec![]);
     let graph = graph(&blocks);
     let max = (1u64 << 20) * (blocks.len() as u64 + 1);
-    assert_eq!(choose_cuts(&graph, max), []);
-    let cuts = choose_cuts(&graph, max - 1);
+    assert_eq!(choose_cuts(&graph, &Shape::new(&graph), max), []);
+    let cuts = choose_cuts(&graph, &Shape::new(&graph), max - 1);
     assert!(!cuts.is_empty());
     assert!(cuts.iter().all(|c| c.block.0 % 4 == 3), "{cuts:?}");
 }
@@ -165,7 +165,7 @@ fn waists_are_cut_first() {
         let in_loop = !end.is_empty();
         blocks.push(if in_loop { vec![1, last + 1] } else { vec![] });
         blocks.push(vec![]);
-        let cuts = choose_cuts(&graph(&blocks), MAX_PATHS);
+        let cuts = choose_cuts(&graph(&blocks), &Shape::new(&graph(&blocks)), MAX_PATHS);
         assert!((6..=9).contains(&cuts.len()), "{cuts:?}");
         assert!(cuts.iter().all(|c| c.block.0 % 4 == 0), "{cuts:?}");
     }
@@ -188,7 +188,11 @@ fn heavy_edges_are_cut() {
         let (paths, limit) = (5_702_887 + light as u64, 5_702_887);
         let numbering = crate::numbering::ball_larus(&Dag::from_cfg(&graph, &[]));
         assert_eq!(numbering.unwrap().total(), paths);
-        let cuts = choose_cuts(&graph, limit * (blocks.len() as u64 + 1));
+        let cuts = choose_cuts(
+            &graph,
+            &Shape::new(&graph),
+            limit * (blocks.len() as u64 + 1),
+        );
         assert_eq!(cuts, [edge(0, 0), edge(0, 1)][..cut]);
     }
 }
@@ -232,7 +236,7 @@ proptest! {
     /// Whatever the limit, cutting keeps to it (no function is skipped for its paths).
     #[test]
     fn cuts_keep_to_the_limit(graph in any_cfg(60), bits in 11..30u32) {
-        let cuts = choose_cuts(&graph, 1 << bits);
+        let cuts = choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
         let numbering = crate::numbering::ball_larus(&Dag::from_cfg(&graph, &cuts)).unwrap();
         prop_assert!(numbering.total() <= 1 << bits, "{} > 2^{bits}", numbering.total());
     }
@@ -240,7 +244,7 @@ proptest! {
     #[test]
     fn loops_hold_their_back_edges(graph in any_cfg(40)) {
         let order = Order::new(&graph);
-        let forest = loop_forest(&graph, &order);
+        let forest = LoopForest::new(&graph, &order);
         for e in retreating(&graph) {
             let at = |b: BlockId| order.position[b.index()].unwrap();
             let header = at(graph.block(e.block).succs[e.succ as usize]);

@@ -1,6 +1,7 @@
 //! Counters are as few as can be, and give back every count.
 
 use super::*;
+use crate::dag::Shape;
 use crate::random_cfg::{any_cfg, cfg, walk};
 use crate::weights::static_weights;
 use fixedbitset::FixedBitSet;
@@ -45,7 +46,7 @@ proptest! {
         let complete = |c: &Vec<u8>| walk(&graph, c).is_some_and(|w| w.exit.is_some());
         let choices: Vec<Vec<u8>> = choices.into_iter().filter(complete).collect();
         let dag = Dag::from_cfg(&graph, &[]);
-        let counted = counted_edges(&dag, &static_weights(&graph, &dag), may_be_left);
+        let counted = counted_edges(&dag, &static_weights(&dag, &Shape::new(&graph).loops), may_be_left);
         // Blocks and EXIT; ENTRY is no vertex.
         let (vertices, all) = (dag.vertices() - 1, edges(&dag).count());
         prop_assert_eq!(counted.count_ones(..), all - (vertices - 1));
@@ -68,7 +69,7 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 30), 1..20),
     ) {
         let dag = Dag::from_cfg(&graph, &[]);
-        let counted = counted_edges(&dag, &static_weights(&graph, &dag), true);
+        let counted = counted_edges(&dag, &static_weights(&dag, &Shape::new(&graph).loops), true);
         let counts = counts_of(&dag, &graph, &choices);
         let exits = choices.iter().filter_map(|c| walk(&graph, c)?.exit).count();
         if let Some(propagated) = propagate(&dag, &counted, &counts) {
@@ -80,7 +81,7 @@ proptest! {
     #[test]
     fn no_counter_is_spare(graph in any_cfg(12)) {
         let dag = Dag::from_cfg(&graph, &[]);
-        let counted = counted_edges(&dag, &static_weights(&graph, &dag), false);
+        let counted = counted_edges(&dag, &static_weights(&dag, &Shape::new(&graph).loops), false);
         let zeros = vec![0; dag.edges().len()];
         for e in counted.ones() {
             let mut fewer = counted.clone();
@@ -95,7 +96,11 @@ proptest! {
 fn a_loop() {
     let graph = cfg(&[&[1], &[2, 3], &[1], &[]]);
     let dag = Dag::from_cfg(&graph, &[]);
-    let counted = counted_edges(&dag, &static_weights(&graph, &dag), false);
+    let counted = counted_edges(
+        &dag,
+        &static_weights(&dag, &Shape::new(&graph).loops),
+        false,
+    );
     assert_eq!(counted.count_ones(..), 2);
 }
 

@@ -10,7 +10,6 @@ use super::layout::Place;
 use super::sites;
 use super::split::{Spot, Spots, split};
 use super::{sys, versions};
-use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::{Cfg, FunctionBody};
 use crate::plan::keys::Keys;
@@ -45,8 +44,7 @@ pub(super) fn instrument<'ctx>(
     }
     let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);
     let spots = split(context, &blocks, cfg, plan, branches);
-    let order = plan.order(cfg);
-    let registers = Registers::new(cfg, &order, plan);
+    let registers = Registers::new(cfg, plan.order(), plan);
     let keys = Keys::of(plan.table.ids());
     let builder = context.create_builder();
     let mut emitter = Emitter {
@@ -62,7 +60,6 @@ pub(super) fn instrument<'ctx>(
         blocks,
         spots,
         registers,
-        order: order.into_owned(),
         phis: HashMap::new(),
         after: HashMap::new(),
         flagged: HashMap::new(),
@@ -111,8 +108,6 @@ struct Emitter<'a, 'ctx> {
     blocks: Vec<BasicBlock<'ctx>>,
     spots: Spots<'ctx>,
     registers: Registers,
-    /// In which registers were settled, and code is made.
-    order: Order,
     phis: HashMap<BlockId, PhiValue<'ctx>>,
     /// The register behind edges with code.
     after: HashMap<CfgEdge, IntValue<'ctx>>,
@@ -134,7 +129,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
         self.make_phis();
         self.entry();
-        for b in std::mem::take(&mut self.order.rpo) {
+        let plan = self.plan;
+        for &b in &plan.order().rpo {
             for succ in 0..self.cfg.block(b).succs.len() as u32 {
                 self.edge(CfgEdge { block: b, succ });
             }

@@ -30,6 +30,7 @@ pub(super) fn instrument<'ctx>(
         builder: context.create_builder(),
     };
     let frame = tracer.enter(blocks[0], func);
+    // Not that of the analysis, which the trace is there to test.
     for b in Order::new(&body.cfg).rpo {
         tracer.block(blocks[b.index()], b, frame);
         tracer.resume(blocks[b.index()], b, frame);

@@ -15,7 +15,6 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-use crate::dag::Order;
 use crate::index::{CopyId, PathId};
 use crate::partition::{Assignment, Costs, Part, Ranges, Share, Units, whole};
 use crate::paths::{FunctionInput, FunctionPaths};
@@ -84,13 +83,13 @@ impl<'a> Program<'a> {
         let facts = (0..functions.len()).into_par_iter().map(|i| {
             let (f, paths) = (&functions[i], paths[i].as_ref()?);
             let hits = function_code(f.cfg, paths, Part::All).cost();
-            let order = Order::new(f.cfg);
+            let order = &paths.shape.order;
             let size = order.rpo.iter().map(|&b| u64::from(weight(f.cfg.block(b))));
             Some(Facts {
                 flow: Flow::new(paths),
                 hits,
                 cost: costs.worth(i, hits),
-                splits: members[f.unit.index()] == 1 && can_be_copied(f.cfg, &order),
+                splits: members[f.unit.index()] == 1 && can_be_copied(f.cfg, order),
                 size: size.sum(),
             })
         });

@@ -50,9 +50,9 @@ impl Local {
     }
 
     fn apart(cfg: &Cfg, paths: &FunctionPaths, edges: Option<&FixedBitSet>) -> Option<Local> {
-        let product = Apart::new(cfg, &paths.cuts, &paths.apart)?.product();
+        let product = Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart)?.product();
         let versions = &product.versions;
-        let dag = versions.dag(cfg, &paths.cuts);
+        let dag = versions.dag(&paths.shape.order, &paths.cuts);
         let origins = versions.dag_origins(&dag, &paths.dag);
         let interesting = edges.map(|set| versions_of(set, &origins));
         let all = all(&dag, &product.regions(&dag))?;

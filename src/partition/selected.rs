@@ -60,11 +60,12 @@ impl Selected {
             paths,
             ranges,
             copy,
-            apart: Apart::new(cfg, &paths.cuts, &paths.apart),
+            apart: Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart),
         };
+        let order = &paths.shape.order;
         let Product { versions, states } =
-            Versions::product(cfg, selection.first(), |s, e| selection.next(s, e));
-        let all = versions.dag(cfg, &paths.cuts);
+            Versions::product(cfg, order, selection.first(), |s, e| selection.next(s, e));
+        let all = versions.dag(order, &paths.cuts);
         let state = |v| all.block(v).and_then(|b| states[b.index()]);
         let own_edges = versions.dag_origins(&all, &paths.dag);
         let is_own = |e: &EdgeId| {

@@ -2,8 +2,8 @@
 //! interpreted on random walks, must give back the paths of the walks.
 
 use super::*;
-use crate::dag::Path;
 use crate::dag::reduced::Reduced;
+use crate::dag::{Path, Shape};
 use crate::index::{CfgEdge, CopyId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
@@ -258,9 +258,9 @@ proptest! {
         bits in 11..16u32,
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..4),
     ) {
-        let cuts = crate::dag::choose_cuts(&graph, 1 << bits);
-        let apart = apart::choose(&graph, &cuts, MAX_ARRAY_SLOTS);
+        let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
         let cut = FunctionPaths::with_cuts(&graph, cuts).unwrap();
+        let apart = apart::choose(&graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
         let paths = [Some(FunctionPaths { apart, ..cut })];
         let only = paths[0].as_ref().unwrap();
         let walks = walks(&graph, &choices);
@@ -299,9 +299,10 @@ proptest! {
         bits in 8..20u32,
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..120), 1..5),
     ) {
-        let cuts = crate::dag::choose_cuts(&graph, 1 << bits);
-        let apart = apart::choose(&graph, &cuts, MAX_ARRAY_SLOTS);
-        let paths = FunctionPaths { apart, ..FunctionPaths::with_cuts(&graph, cuts).unwrap() };
+        let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
+        let cut = FunctionPaths::with_cuts(&graph, cuts).unwrap();
+        let apart = apart::choose(&graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
+        let paths = FunctionPaths { apart, ..cut };
         let total = paths.numbering.total();
         let ranges = some_ranges(total, &owners, &hot);
         prop_assert!(ranges.are_sound(4));

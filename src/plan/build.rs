@@ -238,6 +238,7 @@ pub fn copy_plan(
         };
         Some(FunctionPlan {
             func: FuncId::new(i),
+            own_order: Arc::clone(&paths.shape.order),
             versions,
             table,
             entries: share.first() == Some(copy) && paths.may_be_left(cfg),

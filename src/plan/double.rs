@@ -2,7 +2,6 @@
 //! tested with this by itself. Both versions have the code of the block's plan, so nothing else changes.
 
 use super::{FunctionPlan, Site, SiteCode};
-use crate::dag::Order;
 use crate::index::{CfgEdge, FuncId};
 use crate::ir::Cfg;
 use crate::versions::{Versions, can_be_copied};
@@ -14,11 +13,11 @@ use std::sync::Arc;
 /// The order of the versions is that of their origins, so where the register needed no value over a back edge, it needs none now.
 pub fn doubled(cfg: &Cfg, plan: FunctionPlan) -> FunctionPlan {
     assert!(plan.versions.is_none(), "one reason for versions at a time");
-    if !can_be_copied(cfg, &Order::new(cfg)) {
+    if !can_be_copied(cfg, &plan.own_order) {
         return plan;
     }
     let next = |second: bool, e| second ^ switches(plan.func, e, second);
-    let versions = Versions::product(cfg, false, next).versions;
+    let versions = Versions::product(cfg, &plan.own_order, false, next).versions;
     FunctionPlan {
         probes: in_all_versions(&plan, &versions),
         versions: Some(Arc::new(versions)),

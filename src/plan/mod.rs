@@ -9,9 +9,7 @@
 
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
-use crate::ir::Cfg;
 use crate::versions::Versions;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 pub mod build;
@@ -38,6 +36,8 @@ pub struct CopyPlan {
 pub struct FunctionPlan {
     /// The function.
     pub func: FuncId,
+    /// The order of the function's own blocks.
+    pub own_order: Arc<Order>,
     /// Its blocks in versions, which the sites then name; `None`: as they are.
     pub versions: Option<Arc<Versions>>,
     /// Where its counts are kept.
@@ -160,11 +160,11 @@ impl Table {
 }
 
 impl FunctionPlan {
-    /// The order of blocks against which only edges go that end paths. `cfg` is that of the versions, if there are any.
-    pub fn order(&self, cfg: &Cfg) -> Cow<'_, Order> {
+    /// The order of the blocks, in versions if there are any, against which only edges go that end paths.
+    pub fn order(&self) -> &Order {
         match &self.versions {
-            Some(versions) => Cow::Borrowed(&versions.order),
-            None => Cow::Owned(Order::new(cfg)),
+            Some(versions) => &versions.order,
+            None => &self.own_order,
         }
     }
 

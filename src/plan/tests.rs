@@ -111,8 +111,10 @@ fn loop_plan(block: u32, inside: &[Op]) -> (Cfg, FunctionPlan) {
         site,
         ops: ops.to_vec(),
     };
+    let graph = cfg(&[&[1], &[2, 3], &[1], &[]]);
     let plan = FunctionPlan {
         func: FuncId(0),
+        own_order: Order::new(&graph).into(),
         versions: None,
         table: Table::Array { slots: 9 },
         entries: false,
@@ -123,7 +125,7 @@ fn loop_plan(block: u32, inside: &[Op]) -> (Cfg, FunctionPlan) {
             code(Site::Exit(BlockId(3)), &[Op::Count(0)]),
         ],
     };
-    (cfg(&[&[1], &[2, 3], &[1], &[]]), plan)
+    (graph, plan)
 }
 
 /// What is added to a constant is a constant.
@@ -145,7 +147,7 @@ fn sums_of_constants_are_constants() {
 #[should_panic(expected = "which reads the register")]
 fn a_sum_over_a_back_edge_is_no_plan() {
     let (graph, plan) = loop_plan(2, &[Op::Add(3)]);
-    Registers::new(&graph, &plan.order(&graph), &plan);
+    Registers::new(&graph, plan.order(), &plan);
 }
 
 /// Entries are counted by the first of the copies, where control may leave.
@@ -234,7 +236,7 @@ impl Both<'_> {
 }
 
 fn check_registers(graph: &Cfg, plan: &FunctionPlan, walk: &Walk) -> Result<(), TestCaseError> {
-    let ssa = Registers::new(graph, &plan.order(graph), plan);
+    let ssa = Registers::new(graph, plan.order(), plan);
     let mut both = Both {
         graph,
         plan,
@@ -268,7 +270,7 @@ fn versioned(versions: &Versions, walk: &Walk) -> Walk {
 
 /// A φ is only where different values meet.
 fn no_phi_is_spare(graph: &Cfg, plan: &FunctionPlan) {
-    let ssa = Registers::new(graph, &plan.order(graph), plan);
+    let ssa = Registers::new(graph, plan.order(), plan);
     for b in graph.ids() {
         if ssa.at[b.index()] != Some(Value::Phi(b)) {
             continue;

@@ -21,7 +21,7 @@
 //! of a header runs the paths that begin there, through inner loops and out of them again, as long as they stay in the nest.
 
 use super::{Product, Versions, can_be_copied, weight};
-use crate::dag::{LoopForest, Order, loop_forest};
+use crate::dag::{LoopForest, Order, Shape};
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::Cfg;
 
@@ -39,7 +39,7 @@ const TIMES: f64 = 10.0;
 pub struct Apart<'a> {
     cfg: &'a Cfg,
     cuts: &'a [CfgEdge],
-    order: Order,
+    order: &'a Order,
     /// By position in reverse postorder: the header of the nest around a block.
     of: Vec<Option<u32>>,
 }
@@ -60,13 +60,12 @@ struct Cost {
 /// function does not grow too much and the paths inside them number at most `ids`. None in functions whose
 /// blocks cannot be copied ([`can_be_copied`]). `cuts`, sorted, end paths too.
 /// Near-linear.
-pub fn choose(cfg: &Cfg, cuts: &[CfgEdge], ids: u64) -> Vec<BlockId> {
-    let order = Order::new(cfg);
-    if !can_be_copied(cfg, &order) {
+pub fn choose(cfg: &Cfg, shape: &Shape, cuts: &[CfgEdge], ids: u64) -> Vec<BlockId> {
+    let (order, forest) = (&*shape.order, &shape.loops);
+    if !can_be_copied(cfg, order) {
         return Vec::new();
     }
-    let forest = loop_forest(cfg, &order);
-    let mut costs = costs(cfg, cuts, &order, &forest);
+    let mut costs = costs(cfg, shape, cuts);
     let key = |c: &Cost| f64::from(c.code) / TIMES.powi(c.depth as i32);
     costs.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.header.cmp(&b.header)));
     let total: u32 = order.rpo.iter().map(|&b| weight(cfg.block(b))).sum();
@@ -81,13 +80,13 @@ pub fn choose(cfg: &Cfg, cuts: &[CfgEdge], ids: u64) -> Vec<BlockId> {
             code -= more.0;
             paths -= more.1;
             chosen[nest.header as usize] = true;
-            for header in around(&forest, nest.header).take(MAX_NEST as usize) {
+            for header in around(forest, nest.header).take(MAX_NEST as usize) {
                 let all = &mut taken[header as usize];
                 *all = (all.0 + more.0, all.1 + more.1);
             }
         }
     }
-    let outermost = outermost(&forest, &chosen);
+    let outermost = outermost(forest, &chosen);
     let is_nest = |&at: &u32| outermost[at as usize] == Some(at);
     let nests = (0..order.rpo.len() as u32).filter(is_nest);
     let mut headers: Vec<BlockId> = nests.map(|at| order.rpo[at as usize]).collect();
@@ -107,7 +106,8 @@ fn outermost(forest: &LoopForest, chosen: &[bool]) -> Vec<Option<u32>> {
 }
 
 /// The loops that are small enough to be nests.
-fn costs(cfg: &Cfg, cuts: &[CfgEdge], order: &Order, forest: &LoopForest) -> Vec<Cost> {
+fn costs(cfg: &Cfg, shape: &Shape, cuts: &[CfgEdge]) -> Vec<Cost> {
+    let (order, forest) = (&*shape.order, &shape.loops);
     let mut bodies: Vec<Vec<u32>> = vec![Vec::new(); order.rpo.len()];
     let mut sizes = vec![0u32; order.rpo.len()];
     for at in 0..order.rpo.len() as u32 {
@@ -202,15 +202,19 @@ fn cost(ends: &Ends, forest: &LoopForest, header: u32, body: &[u32]) -> Cost {
 impl<'a> Apart<'a> {
     /// With the nests at `headers`; `None` when one of them is not the header of a loop. `cuts`, sorted, end paths
     /// too. Near-linear.
-    pub fn new(cfg: &'a Cfg, cuts: &'a [CfgEdge], headers: &[BlockId]) -> Option<Apart<'a>> {
-        let order = Order::new(cfg);
-        let forest = loop_forest(cfg, &order);
+    pub fn new(
+        cfg: &'a Cfg,
+        shape: &'a Shape,
+        cuts: &'a [CfgEdge],
+        headers: &[BlockId],
+    ) -> Option<Apart<'a>> {
+        let (order, forest) = (&*shape.order, &shape.loops);
         let mut chosen = vec![false; order.rpo.len()];
         for h in headers {
             let at = (*order.position.get(h.index())?)? as usize;
             chosen[at] = forest.is_header[at].then_some(true)?;
         }
-        let of = outermost(&forest, &chosen);
+        let of = outermost(forest, &chosen);
         Some(Apart {
             cfg,
             cuts,
@@ -221,7 +225,7 @@ impl<'a> Apart<'a> {
 
     /// The control flow with iterations apart.
     pub fn product(&self) -> Product<u32> {
-        Versions::product(self.cfg, 0, |state, e| self.next(state, e))
+        Versions::product(self.cfg, self.order, 0, |state, e| self.next(state, e))
     }
 
     /// The state behind an edge taken in `state`: that of the block at which a path begins, as long as it stays in the nest.

@@ -65,7 +65,14 @@ impl Versions {
     /// in state `next(s, e)` behind edge `e` taken in state `s`: a block in as many versions as there are states in
     /// which control can reach it. The first of them that a breadth-first search finds takes the block's place.
     /// O(V + E) of the result.
-    pub fn product<S: State>(cfg: &Cfg, first: S, next: impl Fn(S, CfgEdge) -> S) -> Product<S> {
+    ///
+    /// `order` is that of `cfg`.
+    pub fn product<S: State>(
+        cfg: &Cfg,
+        order: &Order,
+        first: S,
+        next: impl Fn(S, CfgEdge) -> S,
+    ) -> Product<S> {
         let homes = homes(cfg, first, &next);
         let mut builder = Builder {
             ids: HashMap::new(),
@@ -84,7 +91,7 @@ impl Versions {
             blocks.push(block);
         }
         let (origin, states): (Vec<BlockId>, Vec<Option<S>>) = builder.made.into_iter().unzip();
-        let order = order(cfg, &origin, &states);
+        let order = inherited(order, &origin, &states);
         let cfg = Cfg { blocks };
         Product {
             versions: Versions { cfg, origin, order },
@@ -100,15 +107,14 @@ impl Versions {
         }
     }
 
-    /// Their DAG, whose paths are those of the function: they end at its retreating edges and `cuts` (sorted), in all
-    /// versions. O(E log E).
-    pub fn dag(&self, cfg: &Cfg, cuts: &[CfgEdge]) -> Dag {
-        Dag::in_order(&self.cfg, &self.order, &self.path_ends(cfg, cuts))
+    /// Their DAG, whose paths are those of the function: they end at its edges that retreat in `own`, the order of the
+    /// function's own blocks, and at `cuts` (sorted), in all versions. O(E log E).
+    pub fn dag(&self, own: &Order, cuts: &[CfgEdge]) -> Dag {
+        Dag::in_order(&self.cfg, &self.order, &self.path_ends(own, cuts))
     }
 
-    /// The versions of the edges that end paths in `cfg`, the function's own control flow; sorted. O(E log E).
-    pub fn path_ends(&self, cfg: &Cfg, cuts: &[CfgEdge]) -> Vec<CfgEdge> {
-        let own = Order::new(cfg);
+    /// The versions of the edges that end paths in the function's own control flow; sorted. O(E log E).
+    pub fn path_ends(&self, own: &Order, cuts: &[CfgEdge]) -> Vec<CfgEdge> {
         let mut ends = Vec::new();
         for &block in &self.order.rpo {
             let from = self.origin[block.index()];
@@ -184,9 +190,8 @@ fn homes<S: State>(cfg: &Cfg, first: S, next: &impl Fn(S, CfgEdge) -> S) -> Vec<
     homes
 }
 
-/// The blocks that can be reached, as their origins are ordered in `cfg`.
-fn order<S>(cfg: &Cfg, origin: &[BlockId], states: &[Option<S>]) -> Order {
-    let own = Order::new(cfg);
+/// The blocks that can be reached, as their origins are ordered in `own`.
+fn inherited<S>(own: &Order, origin: &[BlockId], states: &[Option<S>]) -> Order {
     let blocks = (0..origin.len()).map(BlockId::new);
     let mut reached: Vec<BlockId> = blocks.filter(|b| states[b.index()].is_some()).collect();
     reached.sort_by_key(|b| own.position[origin[b.index()].index()]);

@@ -2,6 +2,7 @@
 
 use super::apart::Apart;
 use super::*;
+use crate::dag::Shape;
 use crate::index::VertexId;
 use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
@@ -10,15 +11,26 @@ use std::collections::{BTreeMap, BTreeSet};
 /// More ids than any of these graphs has.
 const IDS: u64 = 1 << 40;
 
+/// The headers of the nests, with at most so many paths inside.
+fn headers(graph: &Cfg, ids: u64) -> Vec<BlockId> {
+    apart::choose(graph, &Shape::new(graph), &[], ids)
+}
+
+/// The graph with the iterations of all nests apart.
+fn taken_apart(graph: &Cfg) -> Product<u32> {
+    let shape = Shape::new(graph);
+    let apart = Apart::new(graph, &shape, &[], &headers(graph, IDS));
+    apart.expect("headers of nests").product()
+}
+
 /// ```text
 /// 0 → 1 ⇄ 2, 1 → 3      the loop of 1: a second version of 1 and 2
 /// ```
 #[test]
 fn a_loop_in_two_versions() {
     let graph = cfg(&[&[1], &[2, 3], &[1], &[]]);
-    let headers = apart::choose(&graph, &[], IDS);
-    assert_eq!(headers, [BlockId(1)]);
-    let product = Apart::new(&graph, &[], &headers).unwrap().product();
+    assert_eq!(headers(&graph, IDS), [BlockId(1)]);
+    let product = taken_apart(&graph);
     let v = &product.versions;
     let succs: Vec<Vec<u32>> = v
         .cfg
@@ -39,10 +51,10 @@ fn a_loop_in_two_versions() {
 #[test]
 fn nests() {
     let nest = cfg(&[&[1], &[2, 4], &[2, 3], &[1], &[]]);
-    assert_eq!(apart::choose(&nest, &[], IDS), [BlockId(1)]);
+    assert_eq!(headers(&nest, IDS), [BlockId(1)]);
     // Two paths begin at 1 and stay, two at 2; of those one stays in the loop of 2.
-    assert_eq!(apart::choose(&nest, &[], 3), [BlockId(2)]);
-    let product = Apart::new(&nest, &[], &[BlockId(1)]).unwrap().product();
+    assert_eq!(headers(&nest, 3), [BlockId(2)]);
+    let product = taken_apart(&nest);
     let mut versions: Vec<(u32, Option<u32>)> = product
         .versions
         .origin
@@ -65,7 +77,7 @@ fn nests() {
     ];
     assert_eq!(versions, all.map(|(block, state)| (block, Some(state))));
     let irreducible = cfg(&[&[1, 2], &[2, 3], &[1, 3], &[]]);
-    assert_eq!(apart::choose(&irreducible, &[], IDS), [BlockId(1)]);
+    assert_eq!(headers(&irreducible, IDS), [BlockId(1)]);
 }
 
 fn projected(v: &Versions, own: &Dag, dag: &Dag) -> Vec<Vec<EdgeId>> {
@@ -88,8 +100,8 @@ proptest! {
     fn paths_are_the_same(graph in any_cfg(14)) {
         let own = Dag::from_cfg(&graph, &[]);
         prop_assume!(few_paths(&own));
-        let v = Apart::new(&graph, &[], &apart::choose(&graph, &[], IDS)).unwrap().product().versions;
-        let dag = v.dag(&graph, &[]);
+        let v = taken_apart(&graph).versions;
+        let dag = v.dag(&Order::new(&graph), &[]);
         let mut found = projected(&v, &own, &dag);
         found.sort();
         let mut wanted = crate::numbering::enumerate(&own);
@@ -100,9 +112,9 @@ proptest! {
     /// In further versions all paths begin at one header.
     #[test]
     fn second_versions_hold_paths_of_one_start(graph in any_cfg(20)) {
-        let product = Apart::new(&graph, &[], &apart::choose(&graph, &[], IDS)).unwrap().product();
+        let product = taken_apart(&graph);
         let v = &product.versions;
-        let dag = v.dag(&graph, &[]);
+        let dag = v.dag(&Order::new(&graph), &[]);
         let mut starts: Vec<BTreeSet<VertexId>> = vec![BTreeSet::new(); dag.vertices()];
         for vertex in dag.order().skip(1) {
             for &e in dag.ins(vertex) {
@@ -122,7 +134,7 @@ proptest! {
             let x = (u64::from(e.block.0) << 40 | u64::from(e.succ) << 20 | u64::from(version)) ^ seed;
             (x.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62) as u32
         };
-        let Product { versions: v, states } = Versions::product(&graph, 0, random);
+        let Product { versions: v, states } = Versions::product(&graph, &Order::new(&graph), 0, random);
         for b in v.cfg.ids() {
             let (own, block) = (graph.block(v.origin[b.index()]), v.cfg.block(b));
             let origins: Vec<BlockId> = block.succs.iter().map(|s| v.origin[s.index()]).collect();
@@ -145,10 +157,9 @@ proptest! {
     /// window has room for as many regions as fit, the smallest first.
     #[test]
     fn dense_ids(graph in any_cfg(16), limit in prop_oneof![1..8u64, 1..200u64]) {
-        let headers = apart::choose(&graph, &[], IDS);
-        let product = Apart::new(&graph, &[], &headers).unwrap().product();
+        let product = taken_apart(&graph);
         let v = &product.versions;
-        let dag = v.dag(&graph, &[]);
+        let dag = v.dag(&Order::new(&graph), &[]);
         prop_assume!(few_paths(&dag));
         let region = product.regions(&dag);
         let mut stay: BTreeMap<VertexId, u64> = BTreeMap::new();

@@ -121,6 +121,7 @@ fn reverse_postorder(graph: &DiGraph<(), f64>) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dag::Shape;
     use crate::index::FuncId;
     use crate::ir::Call;
     use crate::random_cfg::cfg;
@@ -187,7 +188,7 @@ mod tests {
         }
         let dag = Dag::from_cfg(&graph, &[]);
         for unit in [1.0, 4.0] {
-            let mut weights = crate::weights::static_weights(&graph, &dag);
+            let mut weights = crate::weights::static_weights(&dag, &Shape::new(&graph).loops);
             weights.iter_mut().for_each(|w| *w *= unit);
             let leaf = calling(&[]);
             let called = Caller {

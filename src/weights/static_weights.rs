@@ -2,9 +2,8 @@
 //! `docs/ALGORITHMS.md` §7).
 
 use super::Weights;
-use crate::dag::{Dag, EdgeKind, LoopForest, Order, loop_forest};
+use crate::dag::{Dag, EdgeKind, LoopForest};
 use crate::index::{EdgeId, VertexId};
-use crate::ir::Cfg;
 
 /// A loop is expected to run this many times per entry.
 const LOOP_MULTIPLIER: f64 = 10.0;
@@ -12,7 +11,7 @@ const LOOP_MULTIPLIER: f64 = 10.0;
 /// Keeps weights of deep nests finite and their ratios meaningful.
 const MAX_WEIGHT: f64 = 1e30;
 
-/// The static weights of `dag`, which was made from `cfg`. O(E · loop depth).
+/// The static weights of `dag`, which was made from a control flow with these loops. O(E · loop depth).
 ///
 /// In topological order: (1) a block's weight is the sum of its incoming non-back edges; (2) the
 /// exits of a loop entered `W` times get `W / n` each; (3) the remaining out-edges of a block
@@ -21,14 +20,12 @@ const MAX_WEIGHT: f64 = 1e30;
 ///
 /// An edge that leaves several loops at once counts as an exit of each of them, and takes the
 /// share of the innermost, whose blocks it balances.
-pub fn static_weights(cfg: &Cfg, dag: &Dag) -> Weights {
-    let order = Order::new(cfg);
-    let forest = loop_forest(cfg, &order);
+pub fn static_weights(dag: &Dag, forest: &LoopForest) -> Weights {
     let mut flow = Flow {
         dag,
-        exits: count_exits(dag, &forest),
+        exits: count_exits(dag, forest),
         forest,
-        shares: vec![0.0; order.rpo.len()],
+        shares: vec![0.0; forest.parent.len()],
         incoming: vec![0.0; dag.vertices()],
         weights: vec![0.0; dag.edges().len()],
     };
@@ -43,7 +40,7 @@ pub fn static_weights(cfg: &Cfg, dag: &Dag) -> Weights {
 
 struct Flow<'a> {
     dag: &'a Dag,
-    forest: LoopForest,
+    forest: &'a LoopForest,
     /// The number of exit edges by loop header.
     exits: Vec<u32>,
     /// What each exit edge of a loop gets, by loop header.
@@ -73,7 +70,7 @@ impl Flow<'_> {
 
     /// What edge `e` gets as an exit of the innermost loop it leaves, if it leaves one.
     fn exit_share(&self, e: EdgeId) -> Option<f64> {
-        left_loops(self.dag, &self.forest, e)
+        left_loops(self.dag, self.forest, e)
             .next()
             .map(|h| self.shares[h as usize])
     }

@@ -1,6 +1,7 @@
 //! Sound plans are accepted; plans that an interpreter finds wrong on some walk are refused.
 
 use super::*;
+use crate::dag::Shape;
 use crate::index::{CfgEdge, CopyId, FuncId, PathId};
 use crate::numbering::{ball_larus, enumerate};
 use crate::paths::all_paths;
@@ -436,7 +437,7 @@ proptest! {
     #[test]
     fn sound_plans_are_accepted(graph in any_cfg(24), copies in 1..6u32, bits in 11..63u32) {
         let functions = [input(&graph)];
-        let cuts = crate::dag::choose_cuts(&graph, 1 << bits);
+        let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
         let cut = FunctionPaths::with_cuts(&graph, cuts).unwrap();
         for mut paths in [all_paths(&functions), vec![Some(cut)]] {
             for scheme in Scheme::ALL {
@@ -510,6 +511,7 @@ fn mistakes_say_what_is_wrong() {
     ];
     let plan = |code: &[(Site, Vec<Op>)], slots| FunctionPlan {
         func: FuncId(0),
+        own_order: case.paths.shape.order.clone(),
         versions: None,
         table: Table::Array { slots },
         entries: false,

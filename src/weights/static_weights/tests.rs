@@ -1,7 +1,9 @@
 //! Static weights against examples computed by hand, and against the rules on random graphs.
 
 use super::*;
+use crate::dag::Shape;
 use crate::index::{BlockId, CfgEdge};
+use crate::ir::Cfg;
 use crate::random_cfg::{any_cfg, cfg, retreating};
 use proptest::prelude::*;
 
@@ -55,7 +57,7 @@ fn of_loop(dag: &Dag, weights: &Weights, header: u32) -> f64 {
 fn nested_loops_as_by_hand() {
     let graph = cfg(&[&[1], &[2, 7], &[3, 4], &[4], &[5, 6], &[4, 6], &[1], &[]]);
     let dag = Dag::from_cfg(&graph, &[]);
-    let weights = static_weights(&graph, &dag);
+    let weights = static_weights(&dag, &Shape::new(&graph).loops);
     let edges = [
         ((0, 0), 1.0),
         ((1, 0), 9.0),
@@ -95,7 +97,7 @@ fn nested_loops_as_by_hand() {
 fn an_exit_of_two_loops_as_by_hand() {
     let graph = cfg(&[&[1], &[2, 5], &[3, 4], &[2, 5], &[1], &[]]);
     let dag = Dag::from_cfg(&graph, &[]);
-    let weights = static_weights(&graph, &dag);
+    let weights = static_weights(&dag, &Shape::new(&graph).loops);
     let edges = [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1), (4, 0)];
     assert_eq!(
         of_edges(&dag, &weights, &edges),
@@ -116,7 +118,7 @@ fn an_exit_of_two_loops_as_by_hand() {
 fn parallel_exits_share_alike() {
     let graph = cfg(&[&[1], &[1, 2, 3, 3], &[], &[]]);
     let dag = Dag::from_cfg(&graph, &[]);
-    let weights = static_weights(&graph, &dag);
+    let weights = static_weights(&dag, &Shape::new(&graph).loops);
     let third = 1.0 / 3.0;
     assert_eq!(
         of_edges(&dag, &weights, &[(1, 1), (1, 2), (1, 3)]),
@@ -139,10 +141,13 @@ fn cut_edges_carry_weight() {
     let edges = [(0, 0), (0, 1), (1, 0), (2, 0), (3, 0), (3, 1)];
     let expected = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5];
     for dag in [whole, cut.clone()] {
-        let weights = static_weights(&graph, &dag);
+        let weights = static_weights(&dag, &Shape::new(&graph).loops);
         assert_eq!(of_edges(&dag, &weights, &edges), expected);
     }
-    assert_eq!(of_loop(&cut, &static_weights(&graph, &cut), 3), 0.5);
+    assert_eq!(
+        of_loop(&cut, &static_weights(&cut, &Shape::new(&graph).loops), 3),
+        0.5
+    );
 }
 
 /// A thousand nested loops: weights stay finite, and inner loops never weigh less.
@@ -164,7 +169,7 @@ fn deep_nests_stay_finite() {
     let graph = cfg(&slices);
     assert_eq!(graph.blocks[2 * depth as usize].succs[1].0, last);
     let dag = Dag::from_cfg(&graph, &[]);
-    let weights = static_weights(&graph, &dag);
+    let weights = static_weights(&dag, &Shape::new(&graph).loops);
     assert!(weights.iter().all(|w| w.is_finite() && *w >= 0.0));
     let into: Vec<f64> = of_edges(
         &dag,
@@ -181,7 +186,7 @@ proptest! {
     #[test]
     fn weights_are_sent_on(graph in any_cfg(20)) {
         let dag = Dag::from_cfg(&graph, &[]);
-        let weights = static_weights(&graph, &dag);
+        let weights = static_weights(&dag, &Shape::new(&graph).loops);
         prop_assert_eq!(weights[0], 1.0);
         let back = retreating(&graph);
         for v in dag.order().filter(|&v| dag.block(v).is_some()) {
@@ -199,7 +204,7 @@ proptest! {
 
 /// Whether all edges out of the block leave loops: no edge takes what exits leave over.
 fn no_rest(graph: &Cfg, dag: &Dag, v: VertexId) -> bool {
-    let forest = loop_forest(graph, &Order::new(graph));
+    let forest = Shape::new(graph).loops;
     dag.outs(v)
         .all(|e| left_loops(dag, &forest, e).next().is_some())
 }
