@@ -46,7 +46,7 @@ pub fn dag_dot(name: &str, paths: &FunctionPaths) -> String {
         .collect();
     for e in dag.edge_ids() {
         let edge = dag.edge(e);
-        let label = match paths.numbering.labels[e.index()] {
+        let label = match paths.numbering.labels[e] {
             0 => String::new(),
             l => format!("+{l}"),
         };
@@ -75,10 +75,10 @@ pub fn numbering_text(name: &str, paths: &FunctionPaths) -> String {
         paths.cuts.len()
     );
     for v in dag.order() {
-        let n = paths.numbering.paths[v.index()];
+        let n = paths.numbering.paths[v];
         out += &format!("{}: {n} paths to EXIT\n", vertex_name(dag, v));
         for e in dag.outs(v) {
-            let (label, weight) = (paths.numbering.labels[e.index()], paths.weights[e.index()]);
+            let (label, weight) = (paths.numbering.labels[e], paths.weights[e]);
             let (to, kind) = (vertex_name(dag, dag.edge(e).dst), kind_name(dag, e));
             out += &format!("  -> {to:<6} label {label:<8} weight {weight:<10.4} {kind}\n");
         }

@@ -5,6 +5,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+pub use typed_index_collections::{TiSlice, TiVec, ti_vec};
+
 macro_rules! index {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -29,6 +31,20 @@ macro_rules! index {
             #[inline]
             pub fn new(i: usize) -> Self {
                 Self(u32::try_from(i).expect("index exceeds 32 bits"))
+            }
+        }
+
+        impl From<usize> for $name {
+            #[inline]
+            fn from(i: usize) -> Self {
+                Self::new(i)
+            }
+        }
+
+        impl From<$name> for usize {
+            #[inline]
+            fn from(i: $name) -> usize {
+                i.index()
             }
         }
 

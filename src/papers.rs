@@ -4,7 +4,7 @@
 
 use crate::dag::{Dag, EdgeKind, Shape};
 use crate::edges::{counted_edges, propagate};
-use crate::index::{BlockId, CfgEdge, EdgeId};
+use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice};
 use crate::ir::Cfg;
 use crate::numbering::{Numbering, ball_larus, enumerate, pspp};
 use crate::partition::distribute;
@@ -51,12 +51,12 @@ fn ids(dag: &Dag, numbering: &Numbering) -> Vec<(u64, String)> {
 }
 
 /// The label of the edge between two blocks given by letters.
-fn between(dag: &Dag, labels: &[u64], from: char, to: char) -> u64 {
+fn between(dag: &Dag, labels: &TiSlice<EdgeId, u64>, from: char, to: char) -> u64 {
     let vertex = |letter| dag.vertex(BlockId(u32::from(letter) - u32::from('A')));
     let dst = vertex(to).expect("a block");
     let mut outs = dag.outs(vertex(from).expect("a block"));
     let edge = outs.find(|&e| dag.edge(e).dst == dst).expect("an edge");
-    labels[edge.index()]
+    labels[edge]
 }
 
 /// Ball & Larus 1996, Fig. 2 and 3: the labels on the edges, and the six paths by the sums of their labels.
@@ -87,10 +87,10 @@ fn ball_larus_1996_figure_1() {
     let second = [110u64, 40, 0, 100, 0, 20];
     let numbering = ball_larus(&dag).expect("six paths");
     let flow = |runs: [u64; 6]| {
-        let mut flow = vec![0u64; dag.edges().len()];
+        let mut flow = dag.by_edge(0u64);
         for path in enumerate(&dag) {
             let n = runs[numbering.id(&path) as usize];
-            path.iter().for_each(|e| flow[e.index()] += n);
+            path.iter().for_each(|e| flow[*e] += n);
         }
         flow
     };
@@ -102,10 +102,7 @@ fn ball_larus_1996_figure_1() {
     let mut greedy = vec![dag.enter()];
     while dag.edge(greedy[greedy.len() - 1]).dst != dag.exit() {
         let outs = dag.outs(dag.edge(greedy[greedy.len() - 1]).dst);
-        greedy.push(
-            outs.max_by_key(|e| flow(first)[e.index()])
-                .expect("an edge"),
-        );
+        greedy.push(outs.max_by_key(|e| flow(first)[*e]).expect("an edge"));
     }
     assert_eq!(letters(&dag, &greedy), "ACDEF");
     let id = numbering.id(&greedy) as usize;
@@ -124,7 +121,7 @@ fn ball_larus_1996_section_3_3() {
     );
     let increments = tree.increments(&dag, &numbering.labels);
     for path in enumerate(&dag) {
-        let sum: i64 = path.iter().map(|e| increments[e.index()]).sum();
+        let sum: i64 = path.iter().map(|e| increments[*e]).sum();
         assert_eq!(sum as u64, numbering.id(&path), "{}", letters(&dag, &path));
     }
     let chords = dag.edges().len() + 1 - (dag.vertices() - 1);
@@ -199,19 +196,19 @@ fn knuth_stevenson_1973() {
         (edge(4, 0), 3),
         (edge(5, 0), 10),
     ];
-    let mut given = vec![0u64; dag.edges().len()];
+    let mut given = dag.by_edge(0u64);
     for &(e, n) in known.iter().filter(|(e, _)| counted.contains(e.index())) {
-        given[e.index()] = n;
+        given[e] = n;
     }
     let exit = dag.ins(dag.exit()).iter();
     for &e in exit.filter(|&&e| dag.edge(e).kind == EdgeKind::Leave) {
-        given[e.index()] = u64::from(counted.contains(e.index()));
+        given[e] = u64::from(counted.contains(e.index()));
     }
     let propagated = propagate(&dag, &counted, &given).expect("a tree is left out");
     for (e, n) in known {
-        assert_eq!(propagated.counts[e.index()], n, "{:?}", dag.edge(e));
+        assert_eq!(propagated.counts[e], n, "{:?}", dag.edge(e));
     }
-    assert_eq!(propagated.counts[dag.enter().index()], 1);
+    assert_eq!(propagated.counts[dag.enter()], 1);
 }
 
 /// Afraz, Saha & Kanade 2015, §2.3, in the smallest graph that shows it: where the interesting out-edges of a vertex are
@@ -236,7 +233,7 @@ fn p3_2015_section_2_3() {
     let sum = |labels: &[u64], path: &[usize]| path.iter().map(|&e| labels[e]).sum::<u64>();
     assert_eq!(sum(&spp, &[0]), sum(&spp, &[1, 2, 4]));
     let labels = pspp(&dag, &interesting).labels;
-    let ids = [[0].as_slice(), &[1, 3], &[1, 2, 4]].map(|path| sum(&labels, path));
+    let ids = [[0].as_slice(), &[1, 3], &[1, 2, 4]].map(|path| sum(&labels.raw, path));
     assert_eq!(ids, [2, 1, 0]);
 }
 

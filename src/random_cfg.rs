@@ -1,7 +1,7 @@
 //! Random control-flow graphs and walks through them, for property tests.
 
 use crate::dag::{Path, PathEnd, PathStart};
-use crate::index::{BlockId, CfgEdge, FuncId};
+use crate::index::{BlockId, CfgEdge, FuncId, TiSlice};
 use crate::ir::{Block, Cfg, Terminator};
 use crate::paths::FunctionInput;
 use proptest::prelude::*;
@@ -81,10 +81,10 @@ pub(crate) fn any_cfg(max: usize) -> impl Strategy<Value = Cfg> {
 
 /// The retreating edges by definition: the target is on the stack of a recursive search.
 pub(crate) fn retreating(cfg: &Cfg) -> Vec<CfgEdge> {
-    fn visit(cfg: &Cfg, b: BlockId, state: &mut [u8], found: &mut Vec<CfgEdge>) {
-        state[b.index()] = 1;
+    fn visit(cfg: &Cfg, b: BlockId, state: &mut TiSlice<BlockId, u8>, found: &mut Vec<CfgEdge>) {
+        state[b] = 1;
         for (i, &s) in cfg.block(b).succs.iter().enumerate() {
-            match state[s.index()] {
+            match state[s] {
                 0 => visit(cfg, s, state, found),
                 1 => found.push(CfgEdge {
                     block: b,
@@ -93,10 +93,10 @@ pub(crate) fn retreating(cfg: &Cfg) -> Vec<CfgEdge> {
                 _ => {}
             }
         }
-        state[b.index()] = 2;
+        state[b] = 2;
     }
     let mut found = Vec::new();
-    visit(cfg, BlockId(0), &mut vec![0; cfg.len()], &mut found);
+    visit(cfg, BlockId(0), &mut cfg.by_block(0), &mut found);
     found.sort_unstable();
     found
 }

@@ -1,7 +1,7 @@
 //! Cut edges: keeping the number of paths within 64-bit ids (`docs/ALGORITHMS.md` §1).
 
 use super::order::{Order, Shape, is_taken};
-use crate::index::{BlockId, CfgEdge};
+use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 
 /// No DAG numbers more paths than this: ids and sums of labels then fit 63 bits.
@@ -26,19 +26,19 @@ pub fn choose_cuts(cfg: &Cfg, shape: &Shape, max_paths: u64) -> Vec<CfgEdge> {
         cfg,
         shape,
         limit,
-        paths: vec![0; cfg.len()],
+        paths: cfg.by_block(0),
     }
     .run()
 }
 
 /// Whether every block has at most `limit` paths without any cut.
 fn fits(cfg: &Cfg, order: &Order, limit: u64) -> bool {
-    let mut paths = vec![0u64; cfg.len()];
+    let mut paths = cfg.by_block(0u64);
     order.rpo.iter().rev().all(|&b| {
         let n = edges(cfg, order, b).fold(0u64, |n, (_, to)| {
-            n.saturating_add(to.map_or(1, |t| paths[t.index()]))
+            n.saturating_add(to.map_or(1, |t| paths[t]))
         });
-        paths[b.index()] = n.max(1);
+        paths[b] = n.max(1);
         n <= limit
     })
 }
@@ -66,7 +66,7 @@ struct Cutter<'a> {
     shape: &'a Shape,
     limit: u64,
     /// Paths from each block to EXIT, given the cuts so far.
-    paths: Vec<u64>,
+    paths: TiVec<BlockId, u64>,
 }
 
 impl Cutter<'_> {
@@ -81,7 +81,7 @@ impl Cutter<'_> {
 
     fn visit(&mut self, b: BlockId, cuts: &mut Vec<CfgEdge>) {
         let mut weights: Vec<(CfgEdge, u64)> = edges(self.cfg, &self.shape.order, b)
-            .map(|(e, to)| (e, to.map_or(1, |t| self.paths[t.index()])))
+            .map(|(e, to)| (e, to.map_or(1, |t| self.paths[t])))
             .collect();
         let total = weights.iter().fold(0u64, |n, &(_, w)| n.saturating_add(w));
         if self.must_cut(b, weights.len(), total) {
@@ -91,12 +91,12 @@ impl Cutter<'_> {
                 *w = 1;
             }
         }
-        self.paths[b.index()] = weights.iter().map(|&(_, w)| w).sum::<u64>().max(1);
+        self.paths[b] = weights.iter().map(|&(_, w)| w).sum::<u64>().max(1);
     }
 
     /// Waists are cut from 1/2^16 of the limit on (outside loops) or 1/2^8 (inside).
     fn must_cut(&self, b: BlockId, degree: usize, total: u64) -> bool {
-        let at = self.shape.order.position[b.index()].expect("reachable");
+        let at = self.shape.order.position[b].expect("reachable");
         let margin = match (degree, self.shape.loops.loop_of(at)) {
             (1, None) => 1 << 16,
             (1, Some(_)) => 1 << 8,

@@ -44,18 +44,18 @@ impl Dominators {
 
     /// The last block that control passes on every way to reachable block `b`, itself excepted; `None` for the entry.
     pub fn above(&self, b: BlockId) -> Option<BlockId> {
-        let at = self.order.position[b.index()].expect("a reachable block");
+        let at = self.order.position[b].expect("a reachable block");
         (at > 0).then(|| self.order.rpo[self.above[at as usize] as usize])
     }
 
     /// Whether a block can be reached.
     pub fn reaches(&self, b: BlockId) -> bool {
-        self.order.position[b.index()].is_some()
+        self.order.position[b].is_some()
     }
 
     /// Whether every way to `b` leads over `a`. Not where one of them cannot be reached.
     pub fn dominates(&self, a: BlockId, b: BlockId) -> bool {
-        let span = |b: BlockId| Some(self.span[self.order.position[b.index()]? as usize]);
+        let span = |b: BlockId| Some(self.span[self.order.position[b]? as usize]);
         let (Some((first, last)), Some((number, _))) = (span(a), span(b)) else {
             return false;
         };

@@ -2,7 +2,7 @@
 
 use super::order::{Order, is_taken};
 use super::{Dag, Edge, EdgeKind};
-use crate::index::{BlockId, CfgEdge, VertexId};
+use crate::index::{BlockId, CfgEdge, TiVec, VertexId};
 use crate::ir::Cfg;
 
 impl Dag {
@@ -48,7 +48,12 @@ impl Builder<'_> {
         let mut back_target = vec![None; edges.len()];
         back_target.append(&mut targets);
         edges.append(&mut body);
-        Dag::assemble(edges, self.blocks(), self.vertices(), back_target)
+        Dag::assemble(
+            edges.into(),
+            self.blocks(),
+            self.vertices(),
+            back_target.into(),
+        )
     }
 
     fn block_edges(
@@ -111,10 +116,10 @@ impl Builder<'_> {
     }
 
     fn vertex(&self, b: BlockId) -> VertexId {
-        VertexId(self.order.position[b.index()].expect("reachable") + 1)
+        VertexId(self.order.position[b].expect("reachable") + 1)
     }
 
-    fn blocks(&self) -> Vec<Option<BlockId>> {
+    fn blocks(&self) -> TiVec<VertexId, Option<BlockId>> {
         let inner = self.order.rpo.iter().map(|&b| Some(b));
         std::iter::once(None)
             .chain(inner)
@@ -122,7 +127,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    fn vertices(&self) -> Vec<Option<VertexId>> {
+    fn vertices(&self) -> TiVec<BlockId, Option<VertexId>> {
         self.order
             .position
             .iter()

@@ -19,7 +19,7 @@ pub use cuts::{MAX_PATHS, choose_cuts};
 pub use dominators::Dominators;
 pub use order::{LoopForest, Order, Shape, is_taken};
 
-use crate::index::{BlockId, CfgEdge, EdgeId, VertexId};
+use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec, VertexId, ti_vec};
 use fixedbitset::FixedBitSet;
 
 /// What a DAG edge stands for in the CFG.
@@ -54,13 +54,13 @@ pub struct Edge {
 /// are numbered by source vertex, then out-edge order. Every vertex lies on some path.
 #[derive(Clone, Debug)]
 pub struct Dag {
-    edges: Vec<Edge>,
+    edges: TiVec<EdgeId, Edge>,
     out_first: Vec<u32>,
     in_first: Vec<u32>,
     in_edges: Vec<EdgeId>,
-    block_of: Vec<Option<BlockId>>,
-    vertex_of: Vec<Option<VertexId>>,
-    back_target: Vec<Option<BlockId>>,
+    block_of: TiVec<VertexId, Option<BlockId>>,
+    vertex_of: TiVec<BlockId, Option<VertexId>>,
+    back_target: TiVec<EdgeId, Option<BlockId>>,
 }
 
 /// How a path begins.
@@ -111,19 +111,19 @@ impl Dag {
                 }),
             })
             .collect();
-        let block_of = vec![None; vertices];
-        Dag::assemble(edges, block_of, Vec::new(), Vec::new())
+        let block_of = ti_vec![None; vertices];
+        Dag::assemble(edges, block_of, TiVec::new(), TiVec::new())
     }
 
     fn assemble(
-        edges: Vec<Edge>,
-        block_of: Vec<Option<BlockId>>,
-        vertex_of: Vec<Option<VertexId>>,
-        back_target: Vec<Option<BlockId>>,
+        edges: TiVec<EdgeId, Edge>,
+        block_of: TiVec<VertexId, Option<BlockId>>,
+        vertex_of: TiVec<BlockId, Option<VertexId>>,
+        back_target: TiVec<EdgeId, Option<BlockId>>,
     ) -> Dag {
         let vertices = block_of.len();
         assert!(
-            edges.is_sorted_by_key(|e| e.src),
+            edges.iter().is_sorted_by_key(|e| e.src),
             "edges must be grouped by source"
         );
         assert!(
@@ -134,9 +134,9 @@ impl Dag {
         let in_first = prefix_sums(vertices, edges.iter().map(|e| e.dst));
         let mut next = in_first.clone();
         let mut in_edges = vec![EdgeId(0); edges.len()];
-        for (i, e) in edges.iter().enumerate() {
+        for (id, e) in edges.iter_enumerated() {
             let slot = &mut next[e.dst.index()];
-            in_edges[*slot as usize] = EdgeId::new(i);
+            in_edges[*slot as usize] = id;
             *slot += 1;
         }
         Dag {
@@ -156,20 +156,20 @@ impl Dag {
         used.extend(ids.iter().map(|e| self.edge(*e).src.index()));
         used.insert(self.exit().index());
         let kept: Vec<VertexId> = used.ones().map(VertexId::new).collect();
-        let mut number = vec![None; self.vertices()];
+        let mut number = self.by_vertex(None);
         for (i, v) in kept.iter().enumerate() {
-            number[v.index()] = Some(VertexId::new(i));
+            number[*v] = Some(VertexId::new(i));
         }
-        let end = |v: VertexId| number[v.index()].expect("kept edges go on with kept ones");
+        let end = |v: VertexId| number[v].expect("kept edges go on with kept ones");
         let edge = |e: &EdgeId| {
             let Edge { src, dst, kind } = self.edge(*e);
             let (src, dst) = (end(src), end(dst));
             Edge { src, dst, kind }
         };
         let edges = ids.iter().map(edge).collect();
-        let block_of = kept.iter().map(|v| self.block_of[v.index()]).collect();
-        let vertex_of = self.vertex_of.iter().map(|v| number[v.as_ref()?.index()]);
-        let back_target = ids.iter().map(|e| self.back_target[e.index()]).collect();
+        let block_of = kept.iter().map(|v| self.block_of[*v]).collect();
+        let vertex_of = self.vertex_of.iter().map(|v| number[(*v)?]);
+        let back_target = ids.iter().map(|e| self.back_target[*e]).collect();
         Dag::assemble(edges, block_of, vertex_of.collect(), back_target)
     }
 
@@ -193,24 +193,34 @@ impl Dag {
         self.block_of.len()
     }
 
-    /// All edges; an [`EdgeId`] is a position here.
-    pub fn edges(&self) -> &[Edge] {
+    /// All edges.
+    pub fn edges(&self) -> &TiSlice<EdgeId, Edge> {
         &self.edges
     }
 
     /// The edge with id `e`.
     pub fn edge(&self, e: EdgeId) -> Edge {
-        self.edges[e.index()]
+        self.edges[e]
     }
 
     /// All edge ids in order.
     pub fn edge_ids(&self) -> impl DoubleEndedIterator<Item = EdgeId> + use<> {
-        (0..self.edges.len()).map(EdgeId::new)
+        self.edges.keys()
+    }
+
+    /// One of these for each edge.
+    pub fn by_edge<T: Clone>(&self, value: T) -> TiVec<EdgeId, T> {
+        ti_vec![value; self.edges.len()]
+    }
+
+    /// One of these for each vertex.
+    pub fn by_vertex<T: Clone>(&self, value: T) -> TiVec<VertexId, T> {
+        ti_vec![value; self.vertices()]
     }
 
     /// All vertices in topological order.
     pub fn order(&self) -> impl DoubleEndedIterator<Item = VertexId> + use<> {
-        (0..self.vertices()).map(VertexId::new)
+        self.block_of.keys()
     }
 
     /// The out-edges of `v`, in order.
@@ -230,12 +240,12 @@ impl Dag {
 
     /// The block that vertex `v` stands for; `None` for ENTRY, EXIT and in graphs of no CFG.
     pub fn block(&self, v: VertexId) -> Option<BlockId> {
-        self.block_of[v.index()]
+        self.block_of[v]
     }
 
     /// The vertex of block `b`; `None` when the block is unreachable.
     pub fn vertex(&self, b: BlockId) -> Option<VertexId> {
-        self.vertex_of[b.index()]
+        self.vertex_of[b]
     }
 
     /// The edge ENTRY → target that a path starts with after a back edge to block `b`.
@@ -299,7 +309,7 @@ impl Dag {
     /// # Panics
     /// When `e` is not of kind [`EdgeKind::BackEdge`].
     pub fn back_target(&self, e: EdgeId) -> BlockId {
-        self.back_target[e.index()].expect("not a back edge")
+        self.back_target[e].expect("not a back edge")
     }
 
     /// The edges of the path that `path` describes: the inverse of [`Dag::path`]. `None` when

@@ -1,6 +1,6 @@
 //! Depth-first orders of a CFG: retreating edges and the loop nesting forest.
 
-use crate::index::BlockId;
+use crate::index::{BlockId, TiVec, ti_vec};
 use crate::ir::{Cfg, Terminator};
 use std::sync::Arc;
 
@@ -30,21 +30,21 @@ pub struct Order {
     /// The reachable blocks in reverse postorder: a topological order of the non-retreating edges.
     pub rpo: Vec<BlockId>,
     /// Position in `rpo` by block; `None` for unreachable blocks.
-    pub position: Vec<Option<u32>>,
+    pub position: TiVec<BlockId, Option<u32>>,
 }
 
 impl Order {
     /// Runs the search. O(V + E), no recursion.
     pub fn new(cfg: &Cfg) -> Order {
-        let mut seen = vec![false; cfg.len()];
+        let mut seen = cfg.by_block(false);
         let mut postorder = Vec::with_capacity(cfg.len());
         let mut stack = vec![(BlockId(0), 0usize)];
-        seen[0] = true;
+        seen[BlockId(0)] = true;
         while let Some((b, next)) = stack.last_mut() {
             match cfg.block(*b).succs.get(*next) {
                 Some(&s) => {
                     *next += 1;
-                    if !std::mem::replace(&mut seen[s.index()], true) {
+                    if !std::mem::replace(&mut seen[s], true) {
                         stack.push((s, 0));
                     }
                 }
@@ -60,9 +60,9 @@ impl Order {
 
     /// The blocks in an order that something else knows to be topological: edges that go against it end paths.
     pub fn given(rpo: Vec<BlockId>, blocks: usize) -> Order {
-        let mut position = vec![None; blocks];
+        let mut position: TiVec<BlockId, Option<u32>> = ti_vec![None; blocks];
         for (i, b) in rpo.iter().enumerate() {
-            position[b.index()] = Some(i as u32);
+            position[*b] = Some(i as u32);
         }
         Order { rpo, position }
     }
@@ -72,7 +72,7 @@ impl Order {
     ///
     /// An edge goes against reverse postorder exactly when it is retreating.
     pub fn is_retreating(&self, from: BlockId, to: BlockId) -> bool {
-        self.position[to.index()] <= self.position[from.index()]
+        self.position[to] <= self.position[from]
     }
 }
 
@@ -152,7 +152,7 @@ pub(super) fn predecessors(cfg: &Cfg, order: &Order) -> Vec<Vec<u32>> {
     let mut preds = vec![Vec::new(); order.rpo.len()];
     for (i, &b) in order.rpo.iter().enumerate() {
         for &s in &cfg.block(b).succs {
-            let to = order.position[s.index()].expect("successor of a reachable block");
+            let to = order.position[s].expect("successor of a reachable block");
             preds[to as usize].push(i as u32);
         }
     }

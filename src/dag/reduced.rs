@@ -7,7 +7,7 @@
 //! ENTRY and EXIT never collapse.
 
 use super::Dag;
-use crate::index::{EdgeId, VertexId};
+use crate::index::{EdgeId, TiVec, VertexId};
 
 /// A view of a [`Dag`] in which each run of diamonds and triangles is one vertex.
 ///
@@ -17,10 +17,10 @@ use crate::index::{EdgeId, VertexId};
 #[derive(Clone, Debug)]
 pub struct Reduced<'a> {
     dag: &'a Dag,
-    head: Vec<VertexId>,
+    head: TiVec<VertexId, VertexId>,
     /// By begin vertex: the end vertex of the run (the vertex itself where there is none).
-    tail: Vec<VertexId>,
-    inside: Vec<Vec<EdgeId>>,
+    tail: TiVec<VertexId, VertexId>,
+    inside: TiVec<VertexId, Vec<EdgeId>>,
 }
 
 impl<'a> Reduced<'a> {
@@ -28,7 +28,7 @@ impl<'a> Reduced<'a> {
     pub fn new(dag: &'a Dag) -> Self {
         let mut reduced = Self::unreduced(dag);
         for v in dag.order().skip(1) {
-            if reduced.head[v.index()] == v {
+            if reduced.head[v] == v {
                 reduced.collapse(v);
             }
         }
@@ -37,42 +37,42 @@ impl<'a> Reduced<'a> {
 
     /// The DAG as it is, every vertex by itself.
     pub fn unreduced(dag: &'a Dag) -> Self {
-        let own: Vec<VertexId> = dag.order().collect();
+        let own: TiVec<VertexId, VertexId> = dag.order().collect();
         Reduced {
             dag,
             head: own.clone(),
             tail: own,
-            inside: vec![Vec::new(); dag.vertices()],
+            inside: dag.by_vertex(Vec::new()),
         }
     }
 
     fn collapse(&mut self, begin: VertexId) {
         let mut end = begin;
         while let Some((arms, next)) = hammock(self.dag, end) {
-            self.inside[begin.index()].extend(self.dag.outs(end));
+            self.inside[begin].extend(self.dag.outs(end));
             for arm in arms.into_iter().flatten() {
-                self.inside[begin.index()].extend(self.dag.outs(arm));
-                self.head[arm.index()] = begin;
+                self.inside[begin].extend(self.dag.outs(arm));
+                self.head[arm] = begin;
             }
-            self.head[next.index()] = begin;
+            self.head[next] = begin;
             end = next;
         }
-        self.tail[begin.index()] = end;
+        self.tail[begin] = end;
     }
 
     /// The reduced vertices in topological order.
     pub fn vertices(&self) -> impl Iterator<Item = VertexId> + '_ {
-        self.dag.order().filter(|&v| self.head[v.index()] == v)
+        self.dag.order().filter(|&v| self.head[v] == v)
     }
 
     /// The out-edges of reduced vertex `v`.
     pub fn outs(&self, v: VertexId) -> impl Iterator<Item = EdgeId> + use<> {
-        self.dag.outs(self.tail[v.index()])
+        self.dag.outs(self.tail[v])
     }
 
     /// The DAG edges inside reduced vertex `v`; empty unless it is a dummy.
     pub fn inside(&self, v: VertexId) -> &[EdgeId] {
-        &self.inside[v.index()]
+        &self.inside[v]
     }
 }
 

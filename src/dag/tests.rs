@@ -246,7 +246,7 @@ proptest! {
         let order = Order::new(&graph);
         let forest = LoopForest::new(&graph, &order);
         for e in retreating(&graph) {
-            let at = |b: BlockId| order.position[b.index()].unwrap();
+            let at = |b: BlockId| order.position[b].unwrap();
             let header = at(graph.block(e.block).succs[e.succ as usize]);
             prop_assert!(forest.is_header[header as usize]);
             prop_assert!(forest.holds(header, at(e.block)));
@@ -255,11 +255,11 @@ proptest! {
 }
 
 /// The blocks that can be reached from the entry without passing `removed`.
-fn reached_without(cfg: &Cfg, removed: Option<BlockId>) -> Vec<bool> {
-    let mut seen = vec![false; cfg.len()];
+fn reached_without(cfg: &Cfg, removed: Option<BlockId>) -> TiVec<BlockId, bool> {
+    let mut seen = cfg.by_block(false);
     let mut work = vec![BlockId(0)];
     while let Some(b) = work.pop() {
-        if Some(b) != removed && !std::mem::replace(&mut seen[b.index()], true) {
+        if Some(b) != removed && !std::mem::replace(&mut seen[b], true) {
             work.extend(&cfg.block(b).succs);
         }
     }
@@ -273,14 +273,14 @@ proptest! {
         let dominators = Dominators::new(&graph);
         let reachable = reached_without(&graph, None);
         for a in graph.ids() {
-            prop_assert_eq!(dominators.reaches(a), reachable[a.index()]);
+            prop_assert_eq!(dominators.reaches(a), reachable[a]);
             let without = reached_without(&graph, Some(a));
             for b in graph.ids() {
-                let cut_off = reachable[a.index()] && reachable[b.index()] && !without[b.index()];
+                let cut_off = reachable[a] && reachable[b] && !without[b];
                 prop_assert_eq!(dominators.dominates(a, b), cut_off, "{:?} {:?}", a, b);
             }
         }
-        for b in graph.ids().filter(|b| reachable[b.index()]) {
+        for b in graph.ids().filter(|b| reachable[*b]) {
             let above = dominators.above(b);
             prop_assert_eq!(above.is_none(), b == BlockId(0));
             for a in graph.ids().filter(|&a| a != b && dominators.dominates(a, b)) {

@@ -2,13 +2,13 @@
 
 use super::{edges, ends};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::EdgeId;
+use crate::index::{EdgeId, TiSlice};
 use crate::spantree::{heaviest_first, maximum_tree};
 use fixedbitset::FixedBitSet;
 
 /// The edges to count: the complement of a maximum spanning tree under `weights`, ties by edge id.
 /// With `may_be_left` all edges to EXIT are among them. O(E log E).
-pub fn counted_edges(dag: &Dag, weights: &[f64], may_be_left: bool) -> FixedBitSet {
+pub fn counted_edges(dag: &Dag, weights: &TiSlice<EdgeId, f64>, may_be_left: bool) -> FixedBitSet {
     let mut counted = all_edges(dag);
     let kept = |e: &EdgeId| may_be_left && dag.edge(*e).kind == EdgeKind::Leave;
     let candidates = counted.ones().map(EdgeId::new).filter(|e| !kept(e));

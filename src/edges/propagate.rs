@@ -2,23 +2,27 @@
 
 use super::{edges, ends};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::EdgeId;
+use crate::index::{EdgeId, TiSlice, TiVec};
 use fixedbitset::FixedBitSet;
 
 /// What Kirchhoff's law makes of the counted edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Propagated {
-    /// By [`EdgeId`]; that of a phony edge from ENTRY is how often its loop was repeated.
-    pub counts: Vec<u64>,
+    /// That of a phony edge from ENTRY is how often its loop was repeated.
+    pub counts: TiVec<EdgeId, u64>,
     /// Whether some count came out below zero and was taken for zero: then the law did not hold.
     pub negative: bool,
 }
 
-/// The counts of all edges from those of `counted` (by [`EdgeId`], others are ignored). Each vertex with
+/// The counts of all edges from those of `counted` (others are ignored). Each vertex with
 /// one unknown edge settles it, from the leaves of the tree inwards. O(V + E).
 ///
 /// `None` when a count overflows, or when the edges left out are no spanning tree.
-pub fn propagate(dag: &Dag, counted: &FixedBitSet, counts: &[u64]) -> Option<Propagated> {
+pub fn propagate(
+    dag: &Dag,
+    counted: &FixedBitSet,
+    counts: &TiSlice<EdgeId, u64>,
+) -> Option<Propagated> {
     let mut flow = Flow::new(dag, counted, counts)?;
     let mut leaves: Vec<u32> = (0..dag.vertices() as u32)
         .filter(|&v| flow.unknown[v as usize].edges == 1)
@@ -58,7 +62,7 @@ impl Unknown {
 
 struct Flow<'a> {
     dag: &'a Dag,
-    counts: Vec<Option<i128>>,
+    counts: TiVec<EdgeId, Option<i128>>,
     /// By vertex.
     unknown: Vec<Unknown>,
     /// By vertex: what is known to come in less what is known to go out.
@@ -66,17 +70,17 @@ struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    fn new(dag: &'a Dag, counted: &FixedBitSet, counts: &[u64]) -> Option<Self> {
+    fn new(dag: &'a Dag, counted: &FixedBitSet, counts: &TiSlice<EdgeId, u64>) -> Option<Self> {
         let mut flow = Flow {
             dag,
-            counts: vec![None; dag.edges().len()],
+            counts: dag.by_edge(None),
             unknown: vec![Unknown::default(); dag.vertices()],
             surplus: vec![0; dag.vertices()],
         };
         for e in edges(dag) {
             let (from, to) = ends(dag, e);
             if counted.contains(e.index()) {
-                flow.know(e, i128::from(counts[e.index()]))?;
+                flow.know(e, i128::from(counts[e]))?;
             } else if from == to {
                 return None; // a loop of one block is in no tree
             } else {
@@ -89,7 +93,7 @@ impl<'a> Flow<'a> {
 
     fn know(&mut self, e: EdgeId, count: i128) -> Option<()> {
         let (from, to) = ends(self.dag, e);
-        self.counts[e.index()] = Some(count);
+        self.counts[e] = Some(count);
         self.surplus[from as usize] = self.surplus[from as usize].checked_sub(count)?;
         self.surplus[to as usize] = self.surplus[to as usize].checked_add(count)?;
         Some(())
@@ -111,15 +115,15 @@ impl<'a> Flow<'a> {
     }
 
     fn finish(self) -> Option<Propagated> {
-        let mut counts = vec![0u64; self.counts.len()];
+        let mut counts = self.dag.by_edge(0u64);
         let mut negative = false;
         for e in edges(self.dag) {
-            let count = self.counts[e.index()]?;
+            let count = self.counts[e]?;
             negative |= count < 0;
-            counts[e.index()] = u64::try_from(count.max(0)).ok()?;
+            counts[e] = u64::try_from(count.max(0)).ok()?;
             if let EdgeKind::BackEdge(_) = self.dag.edge(e).kind {
                 let start = self.dag.loop_start(self.dag.back_target(e))?;
-                counts[start.index()] = counts[start.index()].checked_add(counts[e.index()])?;
+                counts[start] = counts[start].checked_add(counts[e])?;
             }
         }
         Some(Propagated { counts, negative })

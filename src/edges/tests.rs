@@ -2,20 +2,21 @@
 
 use super::*;
 use crate::dag::Shape;
+use crate::index::{TiVec, ti_vec};
 use crate::random_cfg::{any_cfg, cfg, walk};
 use crate::weights::static_weights;
 use fixedbitset::FixedBitSet;
 use proptest::prelude::*;
 
 /// Executions of each edge over complete walks, by brute force.
-fn counts_of(dag: &Dag, graph: &crate::ir::Cfg, choices: &[Vec<u8>]) -> Vec<u64> {
-    let mut counts = vec![0; dag.edges().len()];
+fn counts_of(dag: &Dag, graph: &crate::ir::Cfg, choices: &[Vec<u8>]) -> TiVec<EdgeId, u64> {
+    let mut counts = dag.by_edge(0);
     for choice in choices {
         let Some(w) = walk(graph, choice) else {
             continue;
         };
         for e in edges(dag) {
-            counts[e.index()] += match dag.edge(e).kind {
+            counts[e] += match dag.edge(e).kind {
                 EdgeKind::Enter => 1,
                 EdgeKind::Leave => {
                     u64::from(w.exit.is_some() && dag.block(dag.edge(e).src) == w.exit)
@@ -30,7 +31,7 @@ fn counts_of(dag: &Dag, graph: &crate::ir::Cfg, choices: &[Vec<u8>]) -> Vec<u64>
     for e in dag.edge_ids() {
         if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
             let start = dag.loop_start(dag.back_target(e)).unwrap();
-            counts[start.index()] += counts[e.index()];
+            counts[start] += counts[e];
         }
     }
     counts
@@ -54,7 +55,7 @@ proptest! {
         let mut given = wanted.clone();
         for e in dag.edge_ids() {
             if !counted.contains(e.index()) {
-                given[e.index()] = 77; // must not be read
+                given[e] = 77; // must not be read
             }
         }
         let propagated = propagate(&dag, &counted, &given).unwrap();
@@ -73,7 +74,7 @@ proptest! {
         let counts = counts_of(&dag, &graph, &choices);
         let exits = choices.iter().filter_map(|c| walk(&graph, c)?.exit).count();
         if let Some(propagated) = propagate(&dag, &counted, &counts) {
-            prop_assert_eq!(propagated.counts[0], exits as u64);
+            prop_assert_eq!(propagated.counts[dag.enter()], exits as u64);
         }
     }
 
@@ -82,7 +83,7 @@ proptest! {
     fn no_counter_is_spare(graph in any_cfg(12)) {
         let dag = Dag::from_cfg(&graph, &[]);
         let counted = counted_edges(&dag, &static_weights(&dag, &Shape::new(&graph).loops), false);
-        let zeros = vec![0; dag.edges().len()];
+        let zeros = dag.by_edge(0);
         for e in counted.ones() {
             let mut fewer = counted.clone();
             fewer.set(e, false);
@@ -111,14 +112,17 @@ fn what_cannot_be_comes_out_negative() {
     // ENTRY→0, 0→1, 0→2, 2→3, 1→3, 3→EXIT
     let mut counted = FixedBitSet::with_capacity(6);
     counted.extend([3, 5]);
-    let propagated = |right| propagate(&dag, &counted, &[0, 0, 0, right, 0, 5]).unwrap();
-    assert_eq!(propagated(2).counts, [5, 3, 2, 2, 3, 5]);
+    let propagated = |right| propagate(&dag, &counted, &ti_vec![0, 0, 0, right, 0, 5]).unwrap();
+    assert_eq!(propagated(2).counts.raw, [5, 3, 2, 2, 3, 5]);
     assert!(!propagated(2).negative);
-    assert_eq!(propagated(7).counts, [5, 0, 7, 7, 0, 5]);
+    assert_eq!(propagated(7).counts.raw, [5, 0, 7, 7, 0, 5]);
     assert!(propagated(7).negative);
     // Counts that were left out take no part.
     assert_eq!(
-        propagate(&dag, &counted, &[9; 6]).unwrap().counts,
+        propagate(&dag, &counted, &dag.by_edge(9))
+            .unwrap()
+            .counts
+            .raw,
         [9, 0, 9, 9, 0, 9]
     );
 }
@@ -129,7 +133,7 @@ fn sums_too_large_are_refused() {
     let dag = Dag::from_cfg(&cfg(&[&[1, 2], &[], &[]]), &[]);
     let mut exits = FixedBitSet::with_capacity(dag.edges().len());
     exits.extend(dag.ins(dag.exit()).iter().map(|e| e.index()));
-    let entries = |n| propagate(&dag, &exits, &vec![n; dag.edges().len()]).map(|p| p.counts[0]);
+    let entries = |n| propagate(&dag, &exits, &dag.by_edge(n)).map(|p| p.counts[dag.enter()]);
     assert_eq!(entries(u64::MAX / 2), Some(u64::MAX - 1));
     assert_eq!(entries(u64::MAX), None);
 }

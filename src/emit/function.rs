@@ -142,7 +142,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn make_phis(&mut self) {
         for b in self.cfg.ids() {
-            if self.registers.at[b.index()] == Some(Value::Phi(b)) {
+            if self.registers.at[b] == Some(Value::Phi(b)) {
                 let phi =
                     sys::phi_at_start(&self.builder, self.blocks[b.index()], self.register, "p3.r");
                 self.phis.insert(b, phi);
@@ -215,7 +215,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// The register at the start of block `b`, where it is read.
     fn at(&self, b: BlockId) -> Option<IntValue<'ctx>> {
-        self.registers.at[b.index()].map(|value| match value {
+        self.registers.at[b].map(|value| match value {
             Value::Const(c) => self.value(c),
             Value::Phi(p) => self.phis[&p].as_basic_value().into_int_value(),
             Value::Sum(e) => self.after[&e],

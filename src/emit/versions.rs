@@ -60,7 +60,7 @@ pub(super) fn copy_blocks<'ctx>(
 fn homes(cfg: &Cfg, versions: &Versions) -> Vec<Vec<BlockId>> {
     let mut homes = vec![Vec::new(); cfg.len()];
     for b in versions.cfg.ids() {
-        homes[versions.origin[b.index()].index()].push(b);
+        homes[versions.origin[b].index()].push(b);
     }
     homes
 }
@@ -143,7 +143,8 @@ impl<'ctx> Copier<'_, 'ctx> {
             }
         }
         for at in self.own.len()..self.blocks.len() {
-            let (to, from) = (BlockId::new(at), self.versions.origin[at]);
+            let to = BlockId::new(at);
+            let from = self.versions.origin[to];
             for i in values::instructions(self.blocks[from.index()]) {
                 if is_scope(i) {
                     continue;
@@ -184,7 +185,7 @@ impl<'ctx> Copier<'_, 'ctx> {
         for b in self.versions.cfg.ids() {
             let end = sites::terminator(self.blocks[b.index()]);
             for (succ, to) in (0..).zip(&self.versions.cfg.block(b).succs) {
-                if *to != self.versions.origin[to.index()] || b.index() >= self.own.len() {
+                if *to != self.versions.origin[*to] || b.index() >= self.own.len() {
                     sys::set_successor(end, succ, self.blocks[to.index()]);
                 }
             }
@@ -207,7 +208,7 @@ impl<'ctx> Copier<'_, 'ctx> {
                         // Its predecessors are those it had: blocks of version 0.
                         let from = self.ins[b.index()][self.entry_block(b, i, n)];
                         self.at_end(operand, from)
-                    } else if self.versions.origin[b.index()] == home {
+                    } else if self.versions.origin[b] == home {
                         self.version(operand, b)
                     } else {
                         self.at_start(operand, b)
@@ -231,7 +232,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     fn fill_phis(&mut self) {
         for (b, phi, entries) in std::mem::take(&mut self.phis) {
             for from in self.ins[b.index()].clone() {
-                let value = entries[&self.versions.origin[from.index()]];
+                let value = entries[&self.versions.origin[from]];
                 let value = self.at_end(value, from);
                 phi.add_incoming(value, self.blocks[from.index()]);
             }
@@ -247,7 +248,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     fn at_end(&mut self, value: Value, b: BlockId) -> Value {
         match self.home.get(&value) {
             None => value,
-            Some(&home) if self.versions.origin[b.index()] == home => self.version(value, b),
+            Some(&home) if self.versions.origin[b] == home => self.version(value, b),
             Some(_) => self.at_start(value, b),
         }
     }
@@ -270,7 +271,7 @@ impl<'ctx> Copier<'_, 'ctx> {
                 self.at_start.insert((value, at), phi.value());
                 return phi.value();
             }
-            if self.versions.origin[above.index()] == home {
+            if self.versions.origin[above] == home {
                 return self.version(value, above);
             }
             at = above;

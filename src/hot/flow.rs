@@ -78,11 +78,11 @@ impl<'a> Flow<'a> {
         let (dag, labels) = (self.dag(), &self.paths.numbering.labels);
         let leaving = self.leaving(prefix.vertex).max(f64::MIN_POSITIVE);
         let behind = |e: EdgeId| {
-            let (vertex, id) = (dag.edge(e).dst, prefix.id + labels[e.index()]);
+            let (vertex, id) = (dag.edge(e).dst, prefix.id + labels[e]);
             let flow = if self.paths.ran.is_empty() {
-                prefix.flow * self.paths.weights[e.index()] / leaving
+                prefix.flow * self.paths.weights[e] / leaving
             } else {
-                self.between(id, id + self.paths.numbering.paths[vertex.index()])
+                self.between(id, id + self.paths.numbering.paths[vertex])
             };
             Prefix { vertex, id, flow }
         };
@@ -99,7 +99,7 @@ impl<'a> Flow<'a> {
         if self.paths.ran.is_empty() {
             return self.likeliest(start, n);
         }
-        let end = start.id + self.paths.numbering.paths[start.vertex.index()];
+        let end = start.id + self.paths.numbering.paths[start.vertex];
         let ran = &self.paths.ran[self.before(start.id)..self.before(end)];
         let mut ran: Vec<(PathId, f64)> = ran.iter().map(|&(id, n)| (id, n as f64)).collect();
         ran.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -140,7 +140,7 @@ impl<'a> Flow<'a> {
         let (dag, numbering) = (self.dag(), &self.paths.numbering);
         let edges = numbering.decode(dag, id).expect("a path");
         let ends = edges.iter().scan(0, |sum, e| {
-            *sum += numbering.labels[e.index()];
+            *sum += numbering.labels[*e];
             Some((dag.edge(*e).dst, *sum))
         });
         ends.filter(|&(v, _)| v != dag.exit()).collect()
@@ -152,7 +152,7 @@ impl<'a> Flow<'a> {
 
     fn leaving(&self, v: VertexId) -> f64 {
         let outs = self.dag().outs(v);
-        outs.map(|e| self.paths.weights[e.index()]).sum()
+        outs.map(|e| self.paths.weights[e]).sum()
     }
 
     /// How often paths `from .. to` ran.

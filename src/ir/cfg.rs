@@ -1,6 +1,6 @@
 //! The control-flow graph of one function body.
 
-use crate::index::{BlockId, FuncId};
+use crate::index::{BlockId, FuncId, TiVec, ti_vec};
 use serde::{Deserialize, Serialize};
 
 /// The control-flow graph of a function with at least one block. Block 0 is the entry.
@@ -143,6 +143,11 @@ impl Cfg {
     /// The block with number `b`.
     pub fn block(&self, b: BlockId) -> &Block {
         &self.blocks[b.index()]
+    }
+
+    /// One of these for each block.
+    pub fn by_block<T: Clone>(&self, value: T) -> TiVec<BlockId, T> {
+        ti_vec![value; self.len()]
     }
 
     /// The blocks' numbers, in order.

@@ -11,19 +11,19 @@ use crate::dag::{Dag, MAX_PATHS};
 ///
 /// `None` when there are more than [`MAX_PATHS`]: cut first ([`crate::dag::choose_cuts`]).
 pub fn ball_larus(dag: &Dag) -> Option<Numbering> {
-    let mut paths = vec![0u64; dag.vertices()];
-    let mut labels = vec![0u64; dag.edges().len()];
-    paths[dag.exit().index()] = 1; // a leaf of the paper's DAG
+    let mut paths = dag.by_vertex(0u64);
+    let mut labels = dag.by_edge(0u64);
+    paths[dag.exit()] = 1; // a leaf of the paper's DAG
     for v in dag.order().rev().skip(1) {
         // Fig. 5: Val(e) = NumPaths(v); NumPaths(v) += NumPaths(w)
         let mut n = 0u64;
         for e in dag.outs(v) {
-            labels[e.index()] = n;
+            labels[e] = n;
             n = n
-                .checked_add(paths[dag.edge(e).dst.index()])
+                .checked_add(paths[dag.edge(e).dst])
                 .filter(|&n| n <= MAX_PATHS)?;
         }
-        paths[v.index()] = n;
+        paths[v] = n;
     }
     Some(Numbering {
         labels,

@@ -24,7 +24,7 @@
 
 use super::{Decoding, Numbering};
 use crate::dag::{Dag, MAX_PATHS};
-use crate::index::{EdgeId, PathId, VertexId};
+use crate::index::{EdgeId, PathId, TiSlice, TiVec, VertexId};
 use fixedbitset::FixedBitSet;
 
 /// What decoding needs beside the labels.
@@ -42,15 +42,19 @@ pub(super) struct Dense {
 /// every vertex of a region a way must lead to EXIT inside it. Regions with few paths are taken first. O(V + E).
 ///
 /// `None` when no region fits, or when ids would exceed [`MAX_PATHS`].
-pub fn dense(dag: &Dag, region: &[Option<VertexId>], limit: u64) -> Option<Numbering> {
+pub fn dense(
+    dag: &Dag,
+    region: &TiSlice<VertexId, Option<VertexId>>,
+    limit: u64,
+) -> Option<Numbering> {
     let starts = starts(dag, region, limit);
     let &(last, edge) = starts.last()?;
     let inside = inside(dag, region, &starts);
-    let window = last + inner_paths(dag, region)[dag.edge(edge).dst.index()];
+    let window = last + inner_paths(dag, region)[dag.edge(edge).dst];
     let mut builder = Builder {
         dag,
-        labels: vec![0; dag.edges().len()],
-        paths: vec![0; dag.vertices()],
+        labels: dag.by_edge(0),
+        paths: dag.by_vertex(0),
         stride: window + 1,
         dense: Dense {
             window,
@@ -67,29 +71,33 @@ pub fn dense(dag: &Dag, region: &[Option<VertexId>], limit: u64) -> Option<Numbe
 }
 
 /// By vertex of a region: its ways to EXIT that stay inside. Saturates.
-fn inner_paths(dag: &Dag, region: &[Option<VertexId>]) -> Vec<u64> {
-    let mut paths = vec![0u64; dag.vertices()];
-    paths[dag.exit().index()] = 1;
+fn inner_paths(dag: &Dag, region: &TiSlice<VertexId, Option<VertexId>>) -> TiVec<VertexId, u64> {
+    let mut paths = dag.by_vertex(0u64);
+    paths[dag.exit()] = 1;
     for v in dag.order().rev().skip(1) {
-        let home = region[v.index()];
+        let home = region[v];
         if home.is_some() {
-            let stays = |d: &VertexId| *d == dag.exit() || region[d.index()] == home;
+            let stays = |d: &VertexId| *d == dag.exit() || region[*d] == home;
             let ways = dag.outs(v).map(|e| dag.edge(e).dst).filter(stays);
-            paths[v.index()] = ways.fold(0u64, |n, d| n.saturating_add(paths[d.index()]));
+            paths[v] = ways.fold(0u64, |n, d| n.saturating_add(paths[d]));
         }
     }
     paths
 }
 
 /// The regions that fit, with their first ids.
-fn starts(dag: &Dag, region: &[Option<VertexId>], limit: u64) -> Vec<(u64, EdgeId)> {
+fn starts(
+    dag: &Dag,
+    region: &TiSlice<VertexId, Option<VertexId>>,
+    limit: u64,
+) -> Vec<(u64, EdgeId)> {
     let paths = inner_paths(dag, region);
-    let header = |e: &EdgeId| region[dag.edge(*e).dst.index()] == Some(dag.edge(*e).dst);
+    let header = |e: &EdgeId| region[dag.edge(*e).dst] == Some(dag.edge(*e).dst);
     let mut edges: Vec<EdgeId> = dag.outs(dag.entry()).filter(header).collect();
-    edges.sort_by_key(|&e| paths[dag.edge(e).dst.index()]);
+    edges.sort_by_key(|&e| paths[dag.edge(e).dst]);
     let (mut starts, mut next) = (Vec::new(), 0u64);
     for e in edges {
-        let end = next.saturating_add(paths[dag.edge(e).dst.index()]);
+        let end = next.saturating_add(paths[dag.edge(e).dst]);
         if end > limit {
             break;
         }
@@ -99,20 +107,24 @@ fn starts(dag: &Dag, region: &[Option<VertexId>], limit: u64) -> Vec<(u64, EdgeI
     starts
 }
 
-fn inside(dag: &Dag, region: &[Option<VertexId>], starts: &[(u64, EdgeId)]) -> FixedBitSet {
+fn inside(
+    dag: &Dag,
+    region: &TiSlice<VertexId, Option<VertexId>>,
+    starts: &[(u64, EdgeId)],
+) -> FixedBitSet {
     let mut headers = FixedBitSet::with_capacity(dag.vertices());
     headers.extend(starts.iter().map(|&(_, e)| dag.edge(e).dst.index()));
     let mut inside = FixedBitSet::with_capacity(dag.vertices());
-    let taken = |v: &VertexId| region[v.index()].is_some_and(|h| headers.contains(h.index()));
+    let taken = |v: &VertexId| region[*v].is_some_and(|h| headers.contains(h.index()));
     inside.extend(dag.order().filter(taken).map(|v| v.index()));
     inside
 }
 
 struct Builder<'a> {
     dag: &'a Dag,
-    labels: Vec<u64>,
+    labels: TiVec<EdgeId, u64>,
     /// By vertex: paths to EXIT, inside a region those that stay in it.
-    paths: Vec<u64>,
+    paths: TiVec<VertexId, u64>,
     stride: u64,
     dense: Dense,
 }
@@ -120,22 +132,22 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn number(&mut self) -> Option<()> {
         let dag = self.dag;
-        self.paths[dag.exit().index()] = 1;
+        self.paths[dag.exit()] = 1;
         for v in dag.order().rev().skip(1).filter(|&v| v != dag.entry()) {
             if self.dense.inside.contains(v.index()) {
                 self.number_inside(v);
             } else {
-                self.paths[v.index()] = self.number_outside(v, 0)?;
+                self.paths[v] = self.number_outside(v, 0)?;
             }
         }
         let leaving = self.number_exits()?;
         let window = self.dense.window;
         for &(first, e) in &self.dense.starts {
-            self.labels[e.index()] = first;
+            self.labels[e] = first;
         }
         let own = self.number_outside(dag.entry(), window)?;
         let ids = own.max(leaving).checked_mul(self.stride)?;
-        self.paths[dag.entry().index()] = ids;
+        self.paths[dag.entry()] = ids;
         (ids <= MAX_PATHS).then_some(())
     }
 
@@ -145,12 +157,12 @@ impl Builder<'_> {
         for e in self.dag.outs(v) {
             let dst = self.dag.edge(e).dst;
             if self.dense.stays(self.dag, e) {
-                self.labels[e.index()] = n;
-                n += self.paths[dst.index()];
+                self.labels[e] = n;
+                n += self.paths[dst];
             }
         }
         assert!(n > 0, "from every vertex of a region a way leads on inside");
-        self.paths[v.index()] = n;
+        self.paths[v] = n;
     }
 
     /// Ball & Larus outside regions, for the high digit; the number of paths.
@@ -161,8 +173,8 @@ impl Builder<'_> {
             if self.dense.inside.contains(dst.index()) {
                 continue; // the start of a region
             }
-            self.labels[e.index()] = n.checked_mul(self.stride)?.checked_add(low)?;
-            n = n.checked_add(self.paths[dst.index()])?;
+            self.labels[e] = n.checked_mul(self.stride)?.checked_add(low)?;
+            n = n.checked_add(self.paths[dst])?;
         }
         Some(n)
     }
@@ -171,9 +183,9 @@ impl Builder<'_> {
     fn number_exits(&mut self) -> Option<u64> {
         let mut next = 1u64;
         for e in self.dense.exits(self.dag) {
-            self.labels[e.index()] = next.checked_mul(self.stride)?;
+            self.labels[e] = next.checked_mul(self.stride)?;
             let dst = self.dag.edge(e).dst;
-            next = next.checked_add(self.paths[dst.index()])?;
+            next = next.checked_add(self.paths[dst])?;
         }
         Some(next)
     }
@@ -205,7 +217,12 @@ impl Dense {
     }
 
     /// The path with this id. O(edges at its vertices + edges out of regions).
-    pub(super) fn decode(&self, dag: &Dag, labels: &[u64], id: PathId) -> Option<Vec<EdgeId>> {
+    pub(super) fn decode(
+        &self,
+        dag: &Dag,
+        labels: &TiSlice<EdgeId, u64>,
+        id: PathId,
+    ) -> Option<Vec<EdgeId>> {
         let stride = self.window + 1;
         let (low, high) = (id % stride, id / stride);
         if low == self.window {
@@ -213,7 +230,7 @@ impl Dense {
         }
         let i = self.starts.partition_point(|&(first, _)| first <= low) - 1;
         let (first, start) = self.starts[i];
-        let label = |e: &EdgeId| labels[e.index()] / stride;
+        let label = |e: &EdgeId| labels[*e] / stride;
         let exit = match high {
             0 => None,
             _ => Some(self.exits(dag).take_while(|e| label(e) <= high).last()?),
@@ -230,7 +247,7 @@ impl Dense {
             }
             let inside = dag.outs(v).filter(|&e| self.stays(dag, e));
             let e = largest(inside, labels, rest)?;
-            rest -= labels[e.index()];
+            rest -= labels[e];
             edges.push(e);
             v = dag.edge(e).dst;
         }
@@ -241,7 +258,7 @@ impl Dense {
     fn outside(
         &self,
         dag: &Dag,
-        labels: &[u64],
+        labels: &TiSlice<EdgeId, u64>,
         mut v: VertexId,
         mut rest: u64,
         mut edges: Vec<EdgeId>,
@@ -250,7 +267,7 @@ impl Dense {
             let outs = dag.outs(v);
             let outside = outs.filter(|&e| !self.inside.contains(dag.edge(e).dst.index()));
             let e = largest(outside, labels, rest)?;
-            rest -= labels[e.index()];
+            rest -= labels[e];
             edges.push(e);
             v = dag.edge(e).dst;
         }
@@ -259,7 +276,11 @@ impl Dense {
 }
 
 /// The edge with the largest label that is not above `rest` (Ball & Larus 1996, §3.2, regeneration).
-fn largest(edges: impl Iterator<Item = EdgeId>, labels: &[u64], rest: u64) -> Option<EdgeId> {
-    let fits = edges.filter(|e| labels[e.index()] <= rest);
-    fits.max_by_key(|e| labels[e.index()])
+fn largest(
+    edges: impl Iterator<Item = EdgeId>,
+    labels: &TiSlice<EdgeId, u64>,
+    rest: u64,
+) -> Option<EdgeId> {
+    let fits = edges.filter(|e| labels[*e] <= rest);
+    fits.max_by_key(|e| labels[*e])
 }

@@ -17,7 +17,7 @@ pub use pspp::pspp;
 pub(crate) use tests::enumerate;
 
 use crate::dag::Dag;
-use crate::index::{EdgeId, PathId, VertexId};
+use crate::index::{EdgeId, PathId, TiVec, VertexId};
 use fixedbitset::FixedBitSet;
 
 /// Functions with at most this many path ids count in an array, others in a hash table.
@@ -27,9 +27,9 @@ pub const MAX_ARRAY_SLOTS: u64 = 1 << 14;
 #[derive(Clone, Debug)]
 pub struct Numbering {
     /// The label of each edge: what a probe adds.
-    pub labels: Vec<u64>,
+    pub labels: TiVec<EdgeId, u64>,
     /// The number of paths from each vertex to EXIT; `paths[ENTRY]` bounds the ids.
-    pub paths: Vec<u64>,
+    pub paths: TiVec<VertexId, u64>,
     /// What to walk by when decoding; `None` where `labels` serves (Ball–Larus).
     decoding: Option<Decoding>,
 }
@@ -39,7 +39,7 @@ pub struct Numbering {
 enum Decoding {
     /// PSPP's labels before propagation, and the edges that interesting paths may use.
     Selective {
-        labels: Vec<u64>,
+        labels: TiVec<EdgeId, u64>,
         interesting: FixedBitSet,
     },
     /// Ids of two digits.
@@ -49,7 +49,7 @@ enum Decoding {
 impl Numbering {
     /// The number of paths: ids are in `0 .. total()`.
     pub fn total(&self) -> u64 {
-        self.paths[0]
+        self.paths[VertexId(0)]
     }
 
     /// The number of edges with a non-zero label: *overhead(P)* of the P3 paper, §2.1.
@@ -59,7 +59,7 @@ impl Numbering {
 
     /// The id of the path along `edges`.
     pub fn id(&self, edges: &[EdgeId]) -> PathId {
-        edges.iter().map(|e| self.labels[e.index()]).sum()
+        edges.iter().map(|e| self.labels[*e]).sum()
     }
 
     /// The (interesting) path with this id, from ENTRY to EXIT; `None` when there is none.
@@ -95,8 +95,8 @@ impl Numbering {
             Some(Decoding::Selective {
                 labels,
                 interesting,
-            }) => interesting.contains(e.index()).then(|| labels[e.index()]),
-            _ => Some(self.labels[e.index()]),
+            }) => interesting.contains(e.index()).then(|| labels[e]),
+            _ => Some(self.labels[e]),
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::{Decoding, Numbering};
 use crate::dag::Dag;
-use crate::index::{EdgeId, VertexId};
+use crate::index::{EdgeId, TiSlice, TiVec, VertexId};
 use fixedbitset::FixedBitSet;
 
 /// Labels `dag` for the paths inside `interesting`. O(V + E log out-degree).
@@ -21,7 +21,7 @@ pub fn pspp(dag: &Dag, interesting: &FixedBitSet) -> Numbering {
     });
     propagate(dag, &mut labels);
     for e in dag.edge_ids().filter(|e| !interesting.contains(e.index())) {
-        labels[e.index()] = 0; // line 22, absorption
+        labels[e] = 0; // line 22, absorption
     }
     Numbering {
         labels,
@@ -32,13 +32,13 @@ pub fn pspp(dag: &Dag, interesting: &FixedBitSet) -> Numbering {
 
 /// The first loop of Algorithm 1: uninteresting edges first, then interesting ones by decreasing
 /// `min` of their target; ties by edge order.
-fn initial(dag: &Dag, interesting: &FixedBitSet) -> (Vec<u64>, Vec<u64>) {
-    let mut labels = vec![0u64; dag.edges().len()];
-    let mut paths = vec![0u64; dag.vertices()];
-    let mut min = vec![u64::MAX; dag.vertices()];
-    paths[dag.exit().index()] = 1;
-    min[dag.exit().index()] = 0;
-    let target = |e: EdgeId| dag.edge(e).dst.index();
+fn initial(dag: &Dag, interesting: &FixedBitSet) -> (TiVec<EdgeId, u64>, TiVec<VertexId, u64>) {
+    let mut labels = dag.by_edge(0u64);
+    let mut paths = dag.by_vertex(0u64);
+    let mut min = dag.by_vertex(u64::MAX);
+    paths[dag.exit()] = 1;
+    min[dag.exit()] = 0;
+    let target = |e: EdgeId| dag.edge(e).dst;
     let mut order: Vec<EdgeId> = Vec::new();
     for v in dag.order().rev().skip(1) {
         let mut n = 0u64;
@@ -53,11 +53,11 @@ fn initial(dag: &Dag, interesting: &FixedBitSet) -> (Vec<u64>, Vec<u64>) {
         order.sort_by_key(|&e| std::cmp::Reverse(min[target(e)]));
         for &e in &order {
             // Lines 11–13.
-            labels[e.index()] = n;
+            labels[e] = n;
             n += paths[target(e)];
-            min[v.index()] = min[v.index()].min(min[target(e)].saturating_add(labels[e.index()]));
+            min[v] = min[v].min(min[target(e)].saturating_add(labels[e]));
         }
-        paths[v.index()] = n;
+        paths[v] = n;
     }
     (labels, paths)
 }
@@ -76,13 +76,13 @@ fn split<'a>(
 }
 
 /// The second loop: the label of a vertex's only in-edge moves to its out-edges.
-fn propagate(dag: &Dag, labels: &mut [u64]) {
+fn propagate(dag: &Dag, labels: &mut TiSlice<EdgeId, u64>) {
     for v in dag.order().filter(|&v| v != dag.exit()) {
         // Lines 17–21: every path through `v` uses its only in-edge, so the label may as well be paid behind it.
         if let &[only] = dag.ins(v) {
-            let label = std::mem::take(&mut labels[only.index()]);
+            let label = std::mem::take(&mut labels[only]);
             for e in dag.outs(v) {
-                labels[e.index()] += label;
+                labels[e] += label;
             }
         }
     }

@@ -112,8 +112,8 @@ fn measured_scales(paths: &[Option<FunctionPaths>], mean: f64) -> Vec<f64> {
 /// Executions, by the function's own weights, of labelled edges and of counts.
 fn hits(paths: &FunctionPaths, numbering: &Numbering, edges: Option<&FixedBitSet>) -> f64 {
     let dag = &paths.dag;
-    let weight = |e: EdgeId| paths.weights[e.index()];
-    let labelled = dag.edge_ids().filter(|e| numbering.labels[e.index()] != 0);
+    let weight = |e: EdgeId| paths.weights[e];
+    let labelled = dag.edge_ids().filter(|e| numbering.labels[*e] != 0);
     let wanted = |e: &EdgeId| edges.is_none_or(|set| set.contains(e.index()));
     let counted = dag.ins(dag.exit()).iter().copied().filter(wanted);
     labelled.chain(counted).map(weight).sum()

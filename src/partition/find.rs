@@ -3,7 +3,7 @@
 
 use crate::dag::Dag;
 use crate::dag::reduced::Reduced;
-use crate::index::{EdgeId, VertexId};
+use crate::index::{EdgeId, TiVec, VertexId};
 use fixedbitset::FixedBitSet;
 
 /// Splits the paths of `graph`'s DAG into tasks: the edge sets partition the paths (each path
@@ -14,7 +14,7 @@ pub fn find_partition(dag: &Dag, graph: &Reduced, threshold: usize) -> Vec<Fixed
     let walk = Walk::run(dag, graph, threshold);
     let mut tasks = Vec::new();
     for v in graph.vertices() {
-        let prefixes = &walk.held[v.index()];
+        let prefixes = &walk.held[v];
         if prefixes.is_empty() || !(v == dag.exit() || walk.has_uncovered(graph, v)) {
             continue;
         }
@@ -34,7 +34,7 @@ struct Prefix {
 struct Walk {
     prefixes: Vec<Prefix>,
     /// By vertex: the prefixes from ENTRY to it (`v.SE` of the paper); `None` is the empty one.
-    held: Vec<Vec<Option<u32>>>,
+    held: TiVec<VertexId, Vec<Option<u32>>>,
     covered: FixedBitSet,
 }
 
@@ -42,13 +42,13 @@ impl Walk {
     fn run(dag: &Dag, graph: &Reduced, threshold: usize) -> Walk {
         let mut walk = Walk {
             prefixes: Vec::new(),
-            held: vec![Vec::new(); dag.vertices()],
+            held: dag.by_vertex(Vec::new()),
             covered: FixedBitSet::with_capacity(dag.edges().len()),
         };
-        walk.held[0].push(None);
+        walk.held[dag.entry()].push(None);
         let mut total = 1;
         for v in graph.vertices().filter(|&v| v != dag.exit()) {
-            total -= walk.held[v.index()].len();
+            total -= walk.held[v].len();
             for e in graph.outs(v) {
                 total += walk.extend(dag, v, e);
                 if total >= threshold {
@@ -62,13 +62,13 @@ impl Walk {
     /// Moves every prefix held at `v` along `e`; how many there are.
     fn extend(&mut self, dag: &Dag, v: VertexId, e: EdgeId) -> usize {
         self.covered.insert(e.index());
-        let target = dag.edge(e).dst.index();
-        for i in 0..self.held[v.index()].len() {
-            let before = self.held[v.index()][i];
+        let target = dag.edge(e).dst;
+        for i in 0..self.held[v].len() {
+            let before = self.held[v][i];
             self.prefixes.push(Prefix { last: e, before });
             self.held[target].push(Some(self.prefixes.len() as u32 - 1));
         }
-        self.held[v.index()].len()
+        self.held[v].len()
     }
 
     fn has_uncovered(&self, graph: &Reduced, v: VertexId) -> bool {

@@ -3,7 +3,7 @@
 use super::Part;
 use super::selected::Selected;
 use crate::dag::Dag;
-use crate::index::{BlockId, CfgEdge, EdgeId, PathId, VertexId};
+use crate::index::{BlockId, CfgEdge, EdgeId, PathId, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, dense, pspp};
 use crate::paths::FunctionPaths;
@@ -22,7 +22,7 @@ pub struct Local {
     /// Its DAG. Its paths are those of the function, one to one, or of ranges those that the copy owns.
     pub dag: Dag,
     /// By edge of `dag`: the edge of the function's DAG.
-    pub origins: Vec<EdgeId>,
+    pub origins: TiVec<EdgeId, EdgeId>,
     /// The edges of the paths of interest, if not all are.
     pub interesting: Option<FixedBitSet>,
     /// Ids of `dag`'s paths: dense ones for iterations where there are too many for an array; else Ball–Larus ids, or
@@ -105,7 +105,7 @@ impl Local {
 
     /// The function's edges behind local ones.
     pub fn origin(&self, edges: &[EdgeId]) -> Vec<EdgeId> {
-        edges.iter().map(|e| self.origins[e.index()]).collect()
+        edges.iter().map(|e| self.origins[*e]).collect()
     }
 
     /// The local path along `edges`, a path of the function's DAG; `None` when it is foreign. O(out-degrees along it).
@@ -114,7 +114,7 @@ impl Local {
         let mut v = self.dag.entry();
         for &e in edges {
             let mut outs = self.dag.outs(v);
-            let next = outs.find(|o| self.origins[o.index()] == e)?;
+            let next = outs.find(|o| self.origins[*o] == e)?;
             path.push(next);
             v = self.dag.edge(next).dst;
         }
@@ -133,11 +133,14 @@ impl Local {
     }
 
     /// How often each local edge ran, from paths of the function and how often they did.
-    pub fn flow<'a>(&self, ran: impl IntoIterator<Item = (&'a [EdgeId], u64)>) -> Vec<u64> {
-        let mut flow = vec![0u64; self.dag.edges().len()];
+    pub fn flow<'a>(
+        &self,
+        ran: impl IntoIterator<Item = (&'a [EdgeId], u64)>,
+    ) -> TiVec<EdgeId, u64> {
+        let mut flow = self.dag.by_edge(0u64);
         for (edges, count) in ran {
             for e in self.path(edges).into_iter().flatten() {
-                flow[e.index()] = flow[e.index()].saturating_add(count);
+                flow[e] = flow[e].saturating_add(count);
             }
         }
         flow
@@ -145,7 +148,7 @@ impl Local {
 }
 
 /// The edges whose origins are in `set`.
-fn versions_of(set: &FixedBitSet, origins: &[EdgeId]) -> FixedBitSet {
+fn versions_of(set: &FixedBitSet, origins: &TiSlice<EdgeId, EdgeId>) -> FixedBitSet {
     let mut versions = FixedBitSet::with_capacity(origins.len());
     let inside = origins.iter().map(|e| set.contains(e.index()));
     versions.extend(inside.enumerate().filter(|(_, is)| *is).map(|(i, _)| i));
@@ -153,7 +156,7 @@ fn versions_of(set: &FixedBitSet, origins: &[EdgeId]) -> FixedBitSet {
 }
 
 /// Ids of all paths, which fit an array or are dense in `region`, where that is possible.
-fn all(dag: &Dag, region: &[Option<VertexId>]) -> Option<Numbering> {
+fn all(dag: &Dag, region: &TiSlice<VertexId, Option<VertexId>>) -> Option<Numbering> {
     let few = ball_larus(dag).filter(|n| n.total() <= MAX_ARRAY_SLOTS);
     few.or_else(|| dense(dag, region, MAX_ARRAY_SLOTS))
         .or_else(|| ball_larus(dag))
@@ -161,24 +164,24 @@ fn all(dag: &Dag, region: &[Option<VertexId>]) -> Option<Numbering> {
 
 /// Weights of the edges of `dag`, versions of those of `paths` that `origins` names: paths begin as often as there, and
 /// every version of a block goes on as the block does. O(V + E).
-fn split_weights(dag: &Dag, origins: &[EdgeId], paths: &FunctionPaths) -> Weights {
-    let own = |e: EdgeId| paths.weights[origins[e.index()].index()];
+fn split_weights(dag: &Dag, origins: &TiSlice<EdgeId, EdgeId>, paths: &FunctionPaths) -> Weights {
+    let own = |e: EdgeId| paths.weights[origins[e]];
     let all_ways = |e: EdgeId| -> f64 {
-        let from = paths.dag.edge(origins[e.index()]).src;
+        let from = paths.dag.edge(origins[e]).src;
         let outs = paths.dag.outs(from);
-        outs.map(|o| paths.weights[o.index()]).sum()
+        outs.map(|o| paths.weights[o]).sum()
     };
-    let mut weights = vec![0.0; dag.edges().len()];
-    let mut arriving = vec![0.0; dag.vertices()];
+    let mut weights = dag.by_edge(0.0);
+    let mut arriving = dag.by_vertex(0.0);
     for v in dag.order().filter(|&v| v != dag.exit()) {
         let total = dag.outs(v).next().map_or(0.0, all_ways);
         for e in dag.outs(v) {
-            weights[e.index()] = if v == dag.entry() {
+            weights[e] = if v == dag.entry() {
                 own(e)
             } else {
-                arriving[v.index()] * own(e) / total.max(f64::MIN_POSITIVE)
+                arriving[v] * own(e) / total.max(f64::MIN_POSITIVE)
             };
-            arriving[dag.edge(e).dst.index()] += weights[e.index()];
+            arriving[dag.edge(e).dst] += weights[e];
         }
     }
     weights

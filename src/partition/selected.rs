@@ -13,7 +13,7 @@
 
 use super::ranges::{Held, Ranges};
 use crate::dag::{Dag, Edge, EdgeKind};
-use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, PathId, VertexId};
+use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, PathId, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::paths::FunctionPaths;
 use crate::versions::apart::Apart;
@@ -43,13 +43,13 @@ pub(super) struct Selected {
     /// The DAG of the copy's own paths.
     pub dag: Dag,
     /// By edge of `dag`: the edge of the function's DAG.
-    pub origins: Vec<EdgeId>,
+    pub origins: TiVec<EdgeId, EdgeId>,
     /// The vertices of `dag` from which an edge leads on in a foreign version.
     pub open: FixedBitSet,
     /// The edges that end foreign paths, and where the next one begins.
     pub foreign_ends: Vec<(CfgEdge, BlockId)>,
     /// By vertex of `dag`: see [`crate::numbering::dense`].
-    pub regions: Vec<Option<VertexId>>,
+    pub regions: TiVec<VertexId, Option<VertexId>>,
 }
 
 impl Selected {
@@ -66,12 +66,12 @@ impl Selected {
         let Product { versions, states } =
             Versions::product(cfg, order, selection.first(), |s, e| selection.next(s, e));
         let all = versions.dag(order, &paths.cuts);
-        let state = |v| all.block(v).and_then(|b| states[b.index()]);
+        let state = |v| all.block(v).and_then(|b| states[b]);
         let own_edges = versions.dag_origins(&all, &paths.dag);
         let is_own = |e: &EdgeId| {
             let Edge { src, dst, .. } = all.edge(*e);
             match state(src) {
-                Some(from) if dst == all.exit() => selection.counts(from, own_edges[e.index()]),
+                Some(from) if dst == all.exit() => selection.counts(from, own_edges[*e]),
                 _ => state(dst) != Some(State::Foreign),
             }
         };
@@ -88,13 +88,11 @@ impl Selected {
             }
         }
         let apart = |v| {
-            let block = dag
-                .block(v)
-                .map(|b| (versions.origin[b.index()], states[b.index()]));
+            let block = dag.block(v).map(|b| (versions.origin[b], states[b]));
             matches!(block, Some((b, Some(s))) if selection.is_apart(b, s))
         };
         Selected {
-            origins: own.iter().map(|e| own_edges[e.index()]).collect(),
+            origins: own.iter().map(|e| own_edges[*e]).collect(),
             regions: regions(&dag, apart),
             versions,
             dag,
@@ -118,7 +116,7 @@ impl Selection<'_> {
         let apart = |version| self.apart.as_ref().map_or(0, |a| a.next(version, edge));
         if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
             let start = dag.loop_start(dag.back_target(e)).expect("a phony edge");
-            return self.behind(dag.edge(start).dst, labels[start.index()], apart(0));
+            return self.behind(dag.edge(start).dst, labels[start], apart(0));
         }
         match state {
             State::Foreign => State::Foreign,
@@ -126,7 +124,7 @@ impl Selection<'_> {
                 version: apart(version),
             },
             State::Prefix { id, version } => {
-                let id = id + labels[e.index()];
+                let id = id + labels[e];
                 self.behind(dag.edge(e).dst, id, apart(version))
             }
         }
@@ -134,7 +132,7 @@ impl Selection<'_> {
 
     /// At vertex `v`, on a path whose labels so far add up to `id`: all its continuations have the next ids.
     fn behind(&self, v: VertexId, id: PathId, version: u32) -> State {
-        let end = id + self.paths.numbering.paths[v.index()];
+        let end = id + self.paths.numbering.paths[v];
         match self.ranges.held(self.copy, id, end) {
             Held::Nothing => State::Foreign,
             Held::All if !self.ranges.has_hot(id, end) => State::Own { version },
@@ -148,9 +146,7 @@ impl Selection<'_> {
             State::Foreign => false,
             State::Own { .. } => true,
             State::Prefix { id, .. } => {
-                self.ranges
-                    .owner(id + self.paths.numbering.labels[e.index()])
-                    == self.copy
+                self.ranges.owner(id + self.paths.numbering.labels[e]) == self.copy
             }
         }
     }
@@ -163,7 +159,7 @@ impl Selection<'_> {
             State::Own { version } => version != 0,
             State::Prefix { id, version } => {
                 let v = self.paths.dag.vertex(block).expect("it is reached");
-                let end = id + self.paths.numbering.paths[v.index()];
+                let end = id + self.paths.numbering.paths[v];
                 version != 0 || self.ranges.has_hot(id, end)
             }
         }
@@ -172,18 +168,16 @@ impl Selection<'_> {
 
 /// By vertex of `dag`: the first of its region, for those of `candidates` that only one edge from ENTRY leads to, and from
 /// which a way leads to EXIT inside. O(V + E) for each vertex that drops out, of which there are few.
-fn regions(dag: &Dag, candidates: impl Fn(VertexId) -> bool) -> Vec<Option<VertexId>> {
+fn regions(dag: &Dag, candidates: impl Fn(VertexId) -> bool) -> TiVec<VertexId, Option<VertexId>> {
     let mut left: FixedBitSet = FixedBitSet::with_capacity(dag.vertices());
     left.extend(dag.order().filter(|&v| candidates(v)).map(|v| v.index()));
     loop {
         let region = entered_once(dag, &left);
         let before = left.count_ones(..);
         for v in dag.order().rev() {
-            let stays = |w: VertexId| {
-                w == dag.exit()
-                    || left.contains(w.index()) && region[w.index()] == region[v.index()]
-            };
-            if region[v.index()].is_none() || !dag.outs(v).any(|e| stays(dag.edge(e).dst)) {
+            let stays =
+                |w: VertexId| w == dag.exit() || left.contains(w.index()) && region[w] == region[v];
+            if region[v].is_none() || !dag.outs(v).any(|e| stays(dag.edge(e).dst)) {
                 left.set(v.index(), false);
             }
         }
@@ -194,16 +188,16 @@ fn regions(dag: &Dag, candidates: impl Fn(VertexId) -> bool) -> Vec<Option<Verte
 }
 
 /// By vertex of `candidates`: the vertex behind the only edge from ENTRY that leads to it.
-fn entered_once(dag: &Dag, candidates: &FixedBitSet) -> Vec<Option<VertexId>> {
-    let mut region: Vec<Option<VertexId>> = vec![None; dag.vertices()];
+fn entered_once(dag: &Dag, candidates: &FixedBitSet) -> TiVec<VertexId, Option<VertexId>> {
+    let mut region: TiVec<VertexId, Option<VertexId>> = dag.by_vertex(None);
     for v in dag.order().filter(|v| candidates.contains(v.index())) {
         let from = |&e: &EdgeId| dag.edge(e).src;
         let mut sources = dag.ins(v).iter().map(from);
         let first = sources.next().expect("every vertex is reachable");
-        region[v.index()] = if first == dag.entry() {
+        region[v] = if first == dag.entry() {
             sources.next().is_none().then_some(v)
         } else {
-            region[first.index()].filter(|&r| sources.all(|s| region[s.index()] == Some(r)))
+            region[first].filter(|&r| sources.all(|s| region[s] == Some(r)))
         };
     }
     region

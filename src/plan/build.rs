@@ -4,7 +4,7 @@ use super::check;
 use super::place::{Ground, Placement, place};
 use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{CopyId, EdgeId, FuncId, PathId};
+use crate::index::{CopyId, EdgeId, FuncId, PathId, TiSlice};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, pspp};
 use crate::partition::{Local, Part, Share};
@@ -80,7 +80,7 @@ impl FunctionCode<'_> {
             Ids::Local(local) => local.path(edges).unwrap_or_default(),
             _ => edges.to_vec(),
         };
-        let ops = path.iter().filter_map(|e| self.placement.code[e.index()]);
+        let ops = path.iter().filter_map(|e| self.placement.code[*e]);
         let instructions = |op: Op| {
             if op.counts() && self.table.hashes_op(op) {
                 HASH_INSTRUCTIONS
@@ -199,13 +199,13 @@ pub fn function_code<'a>(cfg: &Cfg, paths: &'a FunctionPaths, part: Part) -> Fun
 
 /// The largest sum of labels along any path: others than those of interest are counted too, under ids
 /// that PSPP lets them share. O(E).
-fn largest_id(dag: &Dag, labels: &[u64]) -> u64 {
-    let mut largest = vec![0u64; dag.vertices()];
+fn largest_id(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> u64 {
+    let mut largest = dag.by_vertex(0u64);
     for v in dag.order().rev().skip(1) {
-        let through = |e: EdgeId| labels[e.index()] + largest[dag.edge(e).dst.index()];
-        largest[v.index()] = dag.outs(v).map(through).max().unwrap_or(0);
+        let through = |e: EdgeId| labels[e] + largest[dag.edge(e).dst];
+        largest[v] = dag.outs(v).map(through).max().unwrap_or(0);
     }
-    largest[dag.entry().index()]
+    largest[dag.entry()]
 }
 
 fn table(dag: &Dag, numbering: &Numbering) -> Table {

@@ -51,7 +51,7 @@ use super::build::{Ids, ids};
 use super::place::Ground;
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, CfgEdge, EdgeId, VertexId};
+use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::partition::{Part, Share};
 use crate::paths::{Counted, FunctionInput, FunctionPaths};
@@ -162,7 +162,7 @@ fn versions_of(cfg: &Cfg, versions: &Versions) -> Proved {
     for (block, origin) in versions.cfg.blocks.iter().zip(&versions.origin) {
         let mut again = block.clone();
         for to in &mut again.succs {
-            *to = versions.origin[to.index()];
+            *to = versions.origin[*to];
         }
         right &= again == *cfg.block(*origin);
     }
@@ -186,12 +186,12 @@ fn site(dag: &Dag, e: EdgeId) -> Option<Site> {
 struct Proof<'a> {
     cfg: &'a Cfg,
     dag: &'a Dag,
-    labels: &'a [u64],
+    labels: &'a TiSlice<EdgeId, u64>,
     plan: &'a FunctionPlan,
     /// The edges of wanted paths.
     wanted: FixedBitSet,
     /// By vertex: the sum of the labels from there to EXIT, where all ways agree.
-    rest: Vec<Option<u64>>,
+    rest: TiVec<VertexId, Option<u64>>,
     /// The vertices from which every way on stays on `wanted` edges.
     closed: FixedBitSet,
     /// By edge from ENTRY: whether the path is counted before its first block.
@@ -201,7 +201,7 @@ struct Proof<'a> {
     /// The edges that end paths outside the DAG, and where the next one begins.
     foreign_ends: &'a [(CfgEdge, BlockId)],
     /// By vertex: what leads to it.
-    at: Vec<Prefixes>,
+    at: TiVec<VertexId, Prefixes>,
 }
 
 impl<'a> Proof<'a> {
@@ -218,7 +218,7 @@ impl<'a> Proof<'a> {
             open: ground.open,
             foreign_ends: ground.foreign_ends,
             counted_at_start,
-            at: vec![Prefixes::default(); dag.vertices()],
+            at: dag.by_vertex(Prefixes::default()),
             dag,
             labels,
             plan,
@@ -283,7 +283,7 @@ impl<'a> Proof<'a> {
 
     /// Over edge `e` from `v`.
     fn take(&mut self, v: VertexId, e: EdgeId) -> Proved {
-        let mut prefixes = self.at[v.index()];
+        let mut prefixes = self.at[v];
         if !self.wanted.contains(e.index()) {
             prefixes.foreign = meet(prefixes.foreign, prefixes.wanted.take());
         }
@@ -312,7 +312,7 @@ impl<'a> Proof<'a> {
     /// Runs the code of edge `e` and arrives behind it.
     fn pass(&mut self, prefixes: Prefixes, e: EdgeId, site: Site, ops: &[Op]) -> Proved {
         let to = self.dag.edge(e).dst;
-        let label = self.labels[e.index()];
+        let label = self.labels[e];
         let mut behind = Prefixes::default();
         if let Some(state) = prefixes.wanted {
             let state = self.execute(state.behind(label), site, ops, to)?;
@@ -330,7 +330,7 @@ impl<'a> Proof<'a> {
             state.counted = false;
             behind.foreign = Some(state);
         }
-        match self.at[to.index()].add(behind) {
+        match self.at[to].add(behind) {
             Some(()) => Ok(()),
             None => mistake(site, "paths meet behind it, of which only some are counted"),
         }
@@ -361,7 +361,7 @@ impl<'a> Proof<'a> {
         if state.counted {
             return mistake(site, "a path is counted twice");
         }
-        let Some(rest) = self.rest[to.index()] else {
+        let Some(rest) = self.rest[to] else {
             return mistake(site, "a path is counted before it is known which");
         };
         let (least, most) = (state.least + rest, state.most + rest);
@@ -389,7 +389,7 @@ impl<'a> Proof<'a> {
     fn may_leave(&self, v: VertexId) -> Proved {
         let open = self.open.is_some_and(|open| open.contains(v.index()));
         let leaves = |b: BlockId| open || self.cfg.block(b).may_leave;
-        let counted = self.at[v.index()].wanted.is_some_and(|s| s.counted);
+        let counted = self.at[v].wanted.is_some_and(|s| s.counted);
         match self.dag.block(v).filter(|&b| counted && leaves(b)) {
             Some(b) => mistake(
                 Site::Exit(b),
@@ -403,22 +403,19 @@ impl<'a> Proof<'a> {
 /// The edges of paths that lie inside `edges` (`None`: of all paths). O(V + E).
 fn wanted(dag: &Dag, edges: Option<&FixedBitSet>) -> FixedBitSet {
     let inside = |e: &EdgeId| edges.is_none_or(|set| set.contains(e.index()));
-    let (mut reached, mut leads_on) = (vec![false; dag.vertices()], vec![false; dag.vertices()]);
-    reached[dag.entry().index()] = true;
-    leads_on[dag.exit().index()] = true;
+    let (mut reached, mut leads_on) = (dag.by_vertex(false), dag.by_vertex(false));
+    reached[dag.entry()] = true;
+    leads_on[dag.exit()] = true;
     for e in dag.edge_ids().filter(inside) {
-        reached[dag.edge(e).dst.index()] |= reached[dag.edge(e).src.index()];
+        reached[dag.edge(e).dst] |= reached[dag.edge(e).src];
     }
     for e in dag.edge_ids().rev().filter(inside) {
-        leads_on[dag.edge(e).src.index()] |= leads_on[dag.edge(e).dst.index()];
+        leads_on[dag.edge(e).src] |= leads_on[dag.edge(e).dst];
     }
     let mut wanted = FixedBitSet::with_capacity(dag.edges().len());
     for e in dag.edge_ids().filter(inside) {
         let edge = dag.edge(e);
-        wanted.set(
-            e.index(),
-            reached[edge.src.index()] && leads_on[edge.dst.index()],
-        );
+        wanted.set(e.index(), reached[edge.src] && leads_on[edge.dst]);
     }
     wanted
 }
@@ -437,13 +434,13 @@ fn closed(dag: &Dag, wanted: &FixedBitSet) -> FixedBitSet {
 }
 
 /// By vertex: the sum of the labels from there to EXIT, where it is the same on all ways. O(V + E).
-fn rest(dag: &Dag, labels: &[u64]) -> Vec<Option<u64>> {
-    let mut rest = vec![Some(0); dag.vertices()];
+fn rest(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<VertexId, Option<u64>> {
+    let mut rest = dag.by_vertex(Some(0));
     for v in dag.order().rev().skip(1) {
-        let through = |e: EdgeId| Some(labels[e.index()] + rest[dag.edge(e).dst.index()]?);
+        let through = |e: EdgeId| Some(labels[e] + rest[dag.edge(e).dst]?);
         let mut ways = dag.outs(v).map(through);
         let first = ways.next().expect("only EXIT has no way on");
-        rest[v.index()] = first.filter(|_| ways.all(|way| way == first));
+        rest[v] = first.filter(|_| ways.all(|way| way == first));
     }
     rest
 }
@@ -461,8 +458,8 @@ fn own_ends(dag: &Dag) -> impl Iterator<Item = (CfgEdge, BlockId)> + '_ {
 /// paths, and where the next one begins. O(V + E).
 fn counted_at_start(
     dag: &Dag,
-    labels: &[u64],
-    rest: &[Option<u64>],
+    labels: &TiSlice<EdgeId, u64>,
+    rest: &TiSlice<VertexId, Option<u64>>,
     ends: impl Iterator<Item = (CfgEdge, BlockId)>,
     plan: &FunctionPlan,
 ) -> FixedBitSet {
@@ -472,8 +469,8 @@ fn counted_at_start(
         let Some(next) = dag.loop_start(to) else {
             continue;
         };
-        let rest = rest[dag.edge(next).dst.index()];
-        let id = rest.map(|rest| Op::CountConst(labels[next.index()] + rest));
+        let rest = rest[dag.edge(next).dst];
+        let id = rest.map(|rest| Op::CountConst(labels[next] + rest));
         let last = plan.ops(Site::Edge(c)).iter().rfind(|op| op.counts());
         if last.is_none() || last.copied() != id {
             starts.remove(next.index());

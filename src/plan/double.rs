@@ -50,10 +50,7 @@ fn in_all_versions(plan: &FunctionPlan, versions: &Versions) -> Vec<SiteCode> {
         for e in (0..succs).map(|succ| CfgEdge { block, succ }) {
             put(Site::Edge(e), Site::Edge(versions.origin_of(e)));
         }
-        put(
-            Site::Exit(block),
-            Site::Exit(versions.origin[block.index()]),
-        );
+        put(Site::Exit(block), Site::Exit(versions.origin[block]));
     }
     probes.sort_by_key(|code| code.site);
     probes

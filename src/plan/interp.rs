@@ -64,7 +64,7 @@ impl<'a> Activation<'a> {
         let Some(versions) = &self.plan.versions else {
             return block;
         };
-        assert_eq!(versions.origin[self.at.index()], block, "control is there");
+        assert_eq!(versions.origin[self.at], block, "control is there");
         self.at
     }
 

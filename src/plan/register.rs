@@ -6,7 +6,7 @@
 
 use super::{FunctionPlan, Op, Site};
 use crate::dag::{Order, is_taken};
-use crate::index::{BlockId, CfgEdge};
+use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 
 /// A value of the path register.
@@ -24,7 +24,7 @@ pub enum Value {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registers {
     /// By block.
-    pub at: Vec<Option<Value>>,
+    pub at: TiVec<BlockId, Option<Value>>,
 }
 
 impl Registers {
@@ -37,10 +37,10 @@ impl Registers {
         let live = live_blocks(cfg, order, plan);
         let ins = reachable_ins(cfg, order);
         let mut registers = Registers {
-            at: vec![None; cfg.len()],
+            at: cfg.by_block(None),
         };
-        for &b in order.rpo.iter().filter(|b| live[b.index()]) {
-            registers.at[b.index()] = Some(registers.merge(b, &ins[b.index()], order, cfg, plan));
+        for &b in order.rpo.iter().filter(|b| live[**b]) {
+            registers.at[b] = Some(registers.merge(b, &ins[b], order, cfg, plan));
         }
         registers
     }
@@ -49,7 +49,7 @@ impl Registers {
     pub fn after(&self, e: CfgEdge, plan: &FunctionPlan) -> Option<Value> {
         plan.ops(Site::Edge(e))
             .iter()
-            .fold(self.at[e.block.index()], |value, op| match *op {
+            .fold(self.at[e.block], |value, op| match *op {
                 Op::Set(c) => Some(Value::Const(c)),
                 Op::Add(c) => match value {
                     Some(Value::Const(before)) => Some(Value::Const(before.wrapping_add(c))),
@@ -88,8 +88,8 @@ impl Registers {
 }
 
 /// The blocks at whose start the register's value is still to be read.
-fn live_blocks(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> Vec<bool> {
-    let mut live = vec![false; cfg.len()];
+fn live_blocks(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> TiVec<BlockId, bool> {
+    let mut live = cfg.by_block(false);
     for &b in order.rpo.iter().rev() {
         let succs = cfg.block(b).succs.iter().enumerate();
         let succs = succs.filter(|&(i, _)| is_taken(cfg, b, i));
@@ -100,10 +100,10 @@ fn live_blocks(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> Vec<bool> {
             });
             // Over a retreating edge nothing flows: `live` of its target is not known yet, and
             // `merge` checks that a constant arrives.
-            reads_first(plan.ops(site)).unwrap_or(live[to.index()])
+            reads_first(plan.ops(site)).unwrap_or(live[*to])
         };
         let exit = reads_first(plan.ops(Site::Exit(b))).unwrap_or(false);
-        live[b.index()] = exit | succs.map(edge_reads).fold(false, |a, b| a | b);
+        live[b] = exit | succs.map(edge_reads).fold(false, |a, b| a | b);
     }
     live
 }
@@ -117,12 +117,12 @@ fn reads_first(ops: &[Op]) -> Option<bool> {
     })
 }
 
-fn reachable_ins(cfg: &Cfg, order: &Order) -> Vec<Vec<CfgEdge>> {
-    let mut ins = vec![Vec::new(); cfg.len()];
+fn reachable_ins(cfg: &Cfg, order: &Order) -> TiVec<BlockId, Vec<CfgEdge>> {
+    let mut ins = cfg.by_block(Vec::new());
     for &b in &order.rpo {
         for (i, to) in cfg.block(b).succs.iter().enumerate() {
             if is_taken(cfg, b, i) {
-                ins[to.index()].push(CfgEdge {
+                ins[*to].push(CfgEdge {
                     block: b,
                     succ: i as u32,
                 });

@@ -4,6 +4,7 @@ use super::build::{copy_plan, function_code};
 use super::register::{Registers, Value};
 use super::*;
 use crate::dag::Order;
+use crate::index::ti_vec;
 use crate::ir::Cfg;
 use crate::numbering::MAX_ARRAY_SLOTS;
 use crate::partition::{Part, Share};
@@ -76,7 +77,8 @@ fn a_diamond_is_counted_where_it_parts() {
     let (graph, paths) = (diamonds(1), FunctionPaths::new(&diamonds(1)));
     let code = function_code(&graph, &paths, Part::All);
     assert_eq!(code.placement.probes(), 2);
-    assert_eq!(code.placement.cost(&[9.0, 0.25, 3.75, 8.0, 8.0, 9.0]), 4.0);
+    let weights = ti_vec![9.0, 0.25, 3.75, 8.0, 8.0, 9.0];
+    assert_eq!(code.placement.cost(&weights), 4.0);
 }
 
 #[test]
@@ -137,7 +139,7 @@ fn sums_of_constants_are_constants() {
         succ: 0,
     };
     let registers = Registers {
-        at: vec![None; graph.len()],
+        at: graph.by_block(None),
     };
     assert_eq!(registers.after(edge, &plan), Some(Value::Const(8)));
 }
@@ -215,7 +217,7 @@ impl Both<'_> {
     }
 
     fn take(&mut self, e: CfgEdge) -> Result<(), TestCaseError> {
-        let before = self.ssa.at[e.block.index()].and_then(|v| self.eval(v));
+        let before = self.ssa.at[e.block].and_then(|v| self.eval(v));
         self.run(Site::Edge(e), before)?;
         let after = self.ssa.after(e, self.plan);
         if after == Some(Value::Sum(e)) {
@@ -223,12 +225,12 @@ impl Both<'_> {
             self.sums.insert(e, sum);
         }
         let to = self.graph.block(e.block).succs[e.succ as usize];
-        if self.ssa.at[to.index()] == Some(Value::Phi(to)) {
+        if self.ssa.at[to] == Some(Value::Phi(to)) {
             let value = after.and_then(|v| self.eval(v));
             prop_assert!(value.is_some(), "{e} brings nothing to the φ of block {to}");
             self.phis.insert(to, value.expect("checked"));
         }
-        if let Some(at) = self.ssa.at[to.index()] {
+        if let Some(at) = self.ssa.at[to] {
             prop_assert_eq!(self.eval(at), self.register, "in block {}", to);
         }
         Ok(())
@@ -250,7 +252,7 @@ fn check_registers(graph: &Cfg, plan: &FunctionPlan, walk: &Walk) -> Result<(), 
         both.take(e)?;
     }
     if let Some(b) = walk.exit {
-        let value = ssa.at[b.index()].and_then(|v| both.eval(v));
+        let value = ssa.at[b].and_then(|v| both.eval(v));
         both.run(Site::Exit(b), value)?;
     }
     Ok(())
@@ -272,7 +274,7 @@ fn versioned(versions: &Versions, walk: &Walk) -> Walk {
 fn no_phi_is_spare(graph: &Cfg, plan: &FunctionPlan) {
     let ssa = Registers::new(graph, plan.order(), plan);
     for b in graph.ids() {
-        if ssa.at[b.index()] != Some(Value::Phi(b)) {
+        if ssa.at[b] != Some(Value::Phi(b)) {
             continue;
         }
         let from = |p: BlockId| {
@@ -283,7 +285,7 @@ fn no_phi_is_spare(graph: &Cfg, plan: &FunctionPlan) {
                 succ: i as u32,
             })
         };
-        let reachable = |e: &CfgEdge| Order::new(graph).position[e.block.index()].is_some();
+        let reachable = |e: &CfgEdge| Order::new(graph).position[e.block].is_some();
         let ins = graph.ids().flat_map(from).filter(reachable);
         let mut values: Vec<_> = ins.map(|e| format!("{:?}", ssa.after(e, plan))).collect();
         values.sort();

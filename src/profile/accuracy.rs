@@ -15,7 +15,7 @@ use super::report::csv::table;
 use super::{Ran, Structure};
 use crate::dag::Dag;
 use crate::error::Result;
-use crate::index::{EdgeId, FuncId, PathId};
+use crate::index::{EdgeId, FuncId, PathId, TiSlice, TiVec};
 use crate::names::shown;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -102,7 +102,7 @@ fn of_paths(structure: &Structure, paths: &[Ran]) -> Accuracy {
 }
 
 /// Follows the most frequent edges (the first of equals) from behind edge `first` to EXIT.
-fn follow(dag: &Dag, edges: &[u64], first: EdgeId) -> Vec<EdgeId> {
+fn follow(dag: &Dag, edges: &TiSlice<EdgeId, u64>, first: EdgeId) -> Vec<EdgeId> {
     let mut path = vec![first];
     let mut v = dag.edge(first).dst;
     while v != dag.exit() {
@@ -114,22 +114,22 @@ fn follow(dag: &Dag, edges: &[u64], first: EdgeId) -> Vec<EdgeId> {
 }
 
 /// Takes paths out of the edge counts until nothing is left: each time some edge becomes empty.
-fn greedy(dag: &Dag, mut edges: Vec<u64>) -> Vec<(Vec<EdgeId>, u64)> {
+fn greedy(dag: &Dag, mut edges: TiVec<EdgeId, u64>) -> Vec<(Vec<EdgeId>, u64)> {
     let mut paths = Vec::new();
     while let Some(first) = hottest(dag.outs(dag.entry()), &edges) {
         let path = follow(dag, &edges, first);
-        let least = path.iter().map(|e| edges[e.index()]).min().unwrap_or(0);
+        let least = path.iter().map(|e| edges[*e]).min().unwrap_or(0);
         if least == 0 {
             break;
         }
-        path.iter().for_each(|e| edges[e.index()] -= least);
+        path.iter().for_each(|e| edges[*e] -= least);
         paths.push((path, least));
     }
     paths
 }
 
-fn definite(dag: &Dag, edges: &[u64], path: &[EdgeId]) -> u64 {
-    let of = |e: &EdgeId| i128::from(edges[e.index()]);
+fn definite(dag: &Dag, edges: &TiSlice<EdgeId, u64>, path: &[EdgeId]) -> u64 {
+    let of = |e: &EdgeId| i128::from(edges[*e]);
     let through = |e: &EdgeId| dag.outs(dag.edge(*e).src).map(|e| of(&e)).sum::<i128>();
     let flow: i128 = path.iter().map(of).sum();
     let inner: i128 = path.iter().skip(1).map(through).sum();
@@ -137,7 +137,7 @@ fn definite(dag: &Dag, edges: &[u64], path: &[EdgeId]) -> u64 {
 }
 
 /// The flow from starts whose most frequent path is the one that `follow` finds.
-fn right(dag: &Dag, edges: &[u64], paths: &[Ran]) -> u64 {
+fn right(dag: &Dag, edges: &TiSlice<EdgeId, u64>, paths: &[Ran]) -> u64 {
     let mut starts: BTreeMap<EdgeId, Vec<&Ran>> = BTreeMap::new();
     for path in paths {
         starts.entry(path.edges[0]).or_default().push(path);

@@ -5,7 +5,7 @@ use super::{Profile, Ran, Structure};
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::{Propagated, propagate};
 use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, PathId};
+use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, PathId, TiSlice, TiVec};
 use fixedbitset::FixedBitSet;
 use std::cmp::Reverse;
 
@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// Executions of each DAG edge.
-    pub dag: Vec<u64>,
+    pub dag: TiVec<EdgeId, u64>,
     /// How often the function was entered: counted, or as often as completed paths begin there.
     pub entry: u64,
     /// Activations that reached an exit.
@@ -56,12 +56,12 @@ fn propagated(
 ) -> Result<Flow> {
     let counted = profile.counted_edges(f, structure)?;
     let dag = &structure.paths.dag;
-    let mut given = vec![0u64; dag.edges().len()];
+    let mut given = dag.by_edge(0u64);
     for &(e, n) in ran {
         if !counted.contains(e.index()) {
             return Err(profile.damaged(format!("edge {e} is not counted")));
         }
-        given[e.index()] = n;
+        given[e] = n;
     }
     let result = propagate(dag, &counted, &given);
     let Propagated {
@@ -69,8 +69,8 @@ fn propagated(
         negative,
     } = result.ok_or_else(|| profile.damaged("its counters do not determine all counts"))?;
     let exits = exits(dag, &counts);
-    let entry = profile.entries[f.index()].unwrap_or(counts[0]);
-    counts[0] = entry;
+    let entry = profile.entries[f.index()].unwrap_or(counts[dag.enter()]);
+    counts[dag.enter()] = entry;
     let all = counted.count_ones(..) + 1 == crate::edges::edges(dag).count();
     Ok(Flow {
         entry,
@@ -90,15 +90,15 @@ fn summed(
     ran: &[(PathId, u64)],
 ) -> Result<Flow> {
     let dag = &structure.paths.dag;
-    let mut counts = vec![0u64; dag.edges().len()];
+    let mut counts = dag.by_edge(0u64);
     for &(id, n) in ran {
         for e in profile.decode(f, structure, id)? {
-            let sum = counts[e.index()].checked_add(n);
-            counts[e.index()] = sum.ok_or_else(|| profile.damaged("a count overflows"))?;
+            let sum = counts[e].checked_add(n);
+            counts[e] = sum.ok_or_else(|| profile.damaged("a count overflows"))?;
         }
     }
     Ok(Flow {
-        entry: profile.entries[f.index()].unwrap_or(counts[0]),
+        entry: profile.entries[f.index()].unwrap_or(counts[dag.enter()]),
         exits: exits(dag, &counts),
         blocks: blocks(dag, &counts, structure.cfg.len()),
         uncertain: 0,
@@ -109,36 +109,39 @@ fn summed(
 }
 
 /// The executions of each edge on these paths; the largest number instead of larger ones.
-pub fn add_up(dag: &Dag, paths: &[Ran]) -> Vec<u64> {
-    let mut counts = vec![0u64; dag.edges().len()];
+pub fn add_up(dag: &Dag, paths: &[Ran]) -> TiVec<EdgeId, u64> {
+    let mut counts = dag.by_edge(0u64);
     for path in paths {
         for e in &path.edges {
-            counts[e.index()] = counts[e.index()].saturating_add(path.count);
+            counts[*e] = counts[*e].saturating_add(path.count);
         }
     }
     counts
 }
 
 /// The edge that ran most, the first of equals.
-pub fn hottest(among: impl Iterator<Item = EdgeId>, counts: &[u64]) -> Option<EdgeId> {
-    among.min_by_key(|e| (Reverse(counts[e.index()]), *e))
+pub fn hottest(
+    among: impl Iterator<Item = EdgeId>,
+    counts: &TiSlice<EdgeId, u64>,
+) -> Option<EdgeId> {
+    among.min_by_key(|e| (Reverse(counts[*e]), *e))
 }
 
-fn exits(dag: &Dag, counts: &[u64]) -> u64 {
+fn exits(dag: &Dag, counts: &TiSlice<EdgeId, u64>) -> u64 {
     let leave = |e: &&EdgeId| dag.edge(**e).kind == EdgeKind::Leave;
     dag.ins(dag.exit())
         .iter()
         .filter(leave)
-        .map(|e| counts[e.index()])
+        .map(|e| counts[*e])
         .sum()
 }
 
 /// Executions of each of `n` blocks, from those of the edges.
-pub(super) fn blocks(dag: &Dag, counts: &[u64], n: usize) -> Vec<u64> {
+pub(super) fn blocks(dag: &Dag, counts: &TiSlice<EdgeId, u64>, n: usize) -> Vec<u64> {
     let mut blocks = vec![0u64; n];
     for v in dag.order() {
         if let Some(b) = dag.block(v) {
-            let ins = dag.ins(v).iter().map(|e| counts[e.index()]);
+            let ins = dag.ins(v).iter().map(|e| counts[*e]);
             blocks[b.index()] = ins.fold(0, u64::saturating_add);
         }
     }
@@ -174,7 +177,7 @@ impl Flow {
                     .vertex(dag.back_target(e))
                     .expect("targets are reachable");
                 let taken = &mut taken[header.index()];
-                *taken = taken.saturating_add(self.dag[e.index()]);
+                *taken = taken.saturating_add(self.dag[e]);
             }
         }
         let begun = |e: EdgeId| match dag.edge(e).kind {
@@ -187,10 +190,13 @@ impl Flow {
 
 /// Every edge of the CFG in order, its target, and what `of` (by edge of the DAG) says of it; the default of those
 /// of unreachable blocks.
-pub fn by_edge<T: Copy + Default>(structure: &Structure, of: &[T]) -> Vec<(CfgEdge, BlockId, T)> {
+pub fn by_edge<T: Copy + Default>(
+    structure: &Structure,
+    of: &TiSlice<EdgeId, T>,
+) -> Vec<(CfgEdge, BlockId, T)> {
     let dag = &structure.paths.dag;
     let real = |e| match dag.edge(e).kind {
-        EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Some((c, of[e.index()])),
+        EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Some((c, of[e])),
         _ => None,
     };
     let mut known: Vec<(CfgEdge, T)> = dag.edge_ids().filter_map(real).collect();
@@ -244,7 +250,7 @@ mod tests {
             let s = Structure { cfg: graph, paths };
             let dag = &s.paths.dag;
             let of: Vec<EdgeId> = dag.edge_ids().collect();
-            let known: Vec<Option<EdgeId>> = of.iter().copied().map(Some).collect();
+            let known: TiVec<EdgeId, Option<EdgeId>> = of.iter().copied().map(Some).collect();
             let found = by_edge(&s, &known);
             let all: usize = s.cfg.blocks.iter().map(|b| b.succs.len()).sum();
             prop_assert_eq!(found.len(), all);

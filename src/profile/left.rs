@@ -18,7 +18,7 @@ use super::verdict::Processes;
 use super::verify::checkable;
 use super::{Profile, Structure};
 use crate::dag::Dag;
-use crate::index::{EdgeId, FuncId, VertexId};
+use crate::index::{EdgeId, FuncId, TiVec, VertexId};
 use fixedbitset::FixedBitSet;
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ pub struct Executed {
     /// Whether `setjmp` may have returned again, so that paths say nothing certain of edges.
     pub again: bool,
     /// By edge of the DAG.
-    edges: Vec<Range>,
+    edges: TiVec<EdgeId, Range>,
     /// By block.
     pub blocks: Vec<Range>,
 }
@@ -139,7 +139,7 @@ impl Executed {
         let dag = &structure.paths.dag;
         let certain = |e: EdgeId| e.index() == 0 || counted.contains(e.index());
         for e in dag.edge_ids().filter(|e| !certain(*e)) {
-            let range = &mut self.edges[e.index()];
+            let range = &mut self.edges[e];
             *range = Range::within(range.count, flow.uncertain);
         }
         for v in dag.order() {
@@ -163,7 +163,7 @@ impl Executed {
         let dag = &structure.paths.dag;
         let begun = flow.begun(dag).into_iter();
         let left = begun.filter_map(|(e, begun)| {
-            let left = begun.saturating_sub(flow.dag[e.index()]);
+            let left = begun.saturating_sub(flow.dag[e]);
             (left > 0).then_some((dag.edge(e).dst, left))
         });
         let left: Vec<(VertexId, u64)> = left.collect();
@@ -204,7 +204,7 @@ impl Executed {
                 } else {
                     0
                 };
-                plus(&mut self.edges[e.index()], sure);
+                plus(&mut self.edges[e], sure);
             }
         }
     }

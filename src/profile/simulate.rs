@@ -6,7 +6,7 @@ use super::measurement::Measurement;
 use super::report::csv::table;
 use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId};
+use crate::index::{CopyId, EdgeId, FuncId, TiSlice, TiVec};
 use crate::ir::Cfg;
 use crate::manifest::Manifest;
 use crate::numbering::pspp;
@@ -37,11 +37,11 @@ struct Ground {
     cfgs: Vec<Cfg>,
     paths: Vec<Option<FunctionPaths>>,
     /// Executions of each DAG edge; empty where nothing ran.
-    flows: Vec<Vec<u64>>,
+    flows: Vec<TiVec<EdgeId, u64>>,
     /// The paths that ran, where versions may need them.
     ran: Vec<Vec<Ran>>,
     /// Executions of each edge of [`Local::dag`] where iterations are apart and something ran.
-    local_flows: Vec<Vec<u64>>,
+    local_flows: Vec<TiVec<EdgeId, u64>>,
 }
 
 /// Simulates every scheme at every number of copies, with static weights or with those of an earlier
@@ -107,7 +107,7 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
             let f = crate::index::FuncId::new(i);
             let skipped = matches!(entry.status, crate::manifest::Status::Skipped(_));
             if skipped {
-                return Ok((entry.cfg(), None, Vec::new(), Vec::new(), Vec::new()));
+                return Ok((entry.cfg(), None, TiVec::new(), TiVec::new(), Vec::new()));
             }
             let mut structure = profile.structure(f)?;
             if let Measurement::Edges(_) = profile.measured {
@@ -141,12 +141,12 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
     Ok(ground)
 }
 
-fn local_flow(structure: &Structure, ran: &[Ran]) -> Vec<u64> {
+fn local_flow(structure: &Structure, ran: &[Ran]) -> TiVec<EdgeId, u64> {
     let local = Local::new(&structure.cfg, &structure.paths, Part::All);
-    local.map_or(Vec::new(), |l| versions_flow(&l, ran))
+    local.map_or(TiVec::new(), |l| versions_flow(&l, ran))
 }
 
-fn versions_flow(local: &Local, ran: &[Ran]) -> Vec<u64> {
+fn versions_flow(local: &Local, ran: &[Ran]) -> TiVec<EdgeId, u64> {
     local.flow(ran.iter().map(|p| (&p.edges[..], p.count)))
 }
 
@@ -169,7 +169,10 @@ fn row(
             parts.into_iter().map(move |(copy, part)| {
                 let paths = paths.expect("what ran is not skipped");
                 if let Counted::Edges(counted) = &paths.counted {
-                    let hits: u64 = counted.ones().map(|e| ground.flows[i][e]).sum();
+                    let hits: u64 = counted
+                        .ones()
+                        .map(|e| ground.flows[i][EdgeId::new(e)])
+                        .sum();
                     return (copy, (hits, hits));
                 }
                 let code = function_code(inputs[i].cfg, paths, part);
@@ -203,11 +206,11 @@ fn hits(
         (Ids::Local(_), _) => Cow::Borrowed(&ground.local_flows[i]),
         _ => Cow::Borrowed(&ground.flows[i]),
     };
-    let runs = |code: &[Option<Op>], flow: &[u64]| {
+    let runs = |code: &TiSlice<EdgeId, Option<Op>>, flow: &TiSlice<EdgeId, u64>| {
         let ran = code.iter().zip(flow).filter(|(op, _)| op.is_some());
         ran.map(|(_, n)| n).sum()
     };
-    let labelled = |labels: &[u64], flow: &[u64]| {
+    let labelled = |labels: &TiSlice<EdgeId, u64>, flow: &TiSlice<EdgeId, u64>| {
         let ran = labels.iter().zip(flow).filter(|(l, _)| **l != 0);
         ran.map(|(_, n)| n).sum()
     };
@@ -289,7 +292,7 @@ mod tests {
         let structure = p.structure(FuncId(0)).unwrap();
         let labels = &structure.paths.numbering.labels;
         let ran = p.paths().unwrap().ran(FuncId(0), &structure).unwrap();
-        let labelled = |r: &Ran| r.edges.iter().filter(|e| labels[e.index()] != 0).count() as u64;
+        let labelled = |r: &Ran| r.edges.iter().filter(|e| labels[**e] != 0).count() as u64;
         let hits: u64 = ran.iter().map(|r| r.count * labelled(r)).sum();
         assert_eq!(rows[0].label_hits, [hits]);
     }

@@ -128,7 +128,7 @@ fn within(f: FuncId, c: &Checked, report: &mut Report) {
     };
     let dag = &c.structure.paths.dag;
     for (e, begun) in c.flow.begun(dag) {
-        let completed = c.flow.dag[e.index()];
+        let completed = c.flow.dag[e];
         if c.contradicts(begun, completed) {
             let block = dag.block(dag.edge(e).dst).expect("a header is a block");
             let what = match dag.edge(e).kind {

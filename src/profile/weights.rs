@@ -54,15 +54,15 @@ fn mix(measured: Weights, fixed: &Weights) -> Weights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::FuncId;
+    use crate::index::{EdgeId, FuncId, ti_vec};
     use crate::profile::made;
     use crate::random_cfg::cfg;
     use crate::strategy::Scheme;
 
     #[test]
     fn what_never_ran_keeps_a_share() {
-        let mixed = mix(vec![0.0, 0.0, 3.0], &vec![4.0, 8.0, 2.0]);
-        assert_eq!(mixed, [0.5 * FLOOR, FLOOR, 3.0 + 0.25 * FLOOR]);
+        let mixed = mix(ti_vec![0.0, 0.0, 3.0], &ti_vec![4.0, 8.0, 2.0]);
+        assert_eq!(mixed.raw, [0.5 * FLOOR, FLOOR, 3.0 + 0.25 * FLOOR]);
     }
 
     /// Counts of paths and of edges give the same weights; other cut edges are another function's.
@@ -76,9 +76,7 @@ mod tests {
         let mut by_edges = made::profile(&program, Scheme::Edge, 1);
         let counted = by_edges.counted_edges(FuncId(0), &structure).unwrap();
         let flow = flow(&by_paths, FuncId(0), &structure).unwrap();
-        let counts = counted
-            .ones()
-            .map(|e| (crate::index::EdgeId::new(e), flow.dag[e]));
+        let counts = counted.ones().map(EdgeId::new).map(|e| (e, flow.dag[e]));
         by_edges.measured = Measurement::Edges(vec![counts.collect()]);
         by_edges.entries = vec![Some(7)];
 

@@ -4,7 +4,7 @@
 //! Knuth & Stevenson 1973 (`docs/ALGORITHMS.md` §3).
 
 use crate::dag::Dag;
-use crate::index::{EdgeId, VertexId};
+use crate::index::{EdgeId, TiSlice, TiVec, VertexId};
 use fixedbitset::FixedBitSet;
 use petgraph::unionfind::UnionFind;
 
@@ -32,9 +32,12 @@ pub fn maximum_tree(
 }
 
 /// `edges` by descending weight; ties stay in order.
-pub fn heaviest_first(edges: impl Iterator<Item = EdgeId>, weights: &[f64]) -> Vec<EdgeId> {
+pub fn heaviest_first(
+    edges: impl Iterator<Item = EdgeId>,
+    weights: &TiSlice<EdgeId, f64>,
+) -> Vec<EdgeId> {
     let mut order: Vec<EdgeId> = edges.collect();
-    order.sort_by(|a, b| weights[b.index()].total_cmp(&weights[a.index()]));
+    order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
     order
 }
 
@@ -47,13 +50,17 @@ pub struct SpanningTree {
 
 impl SpanningTree {
     /// A tree of maximum weight (Kruskal); ties by edge id. O(E log E).
-    pub fn maximum(dag: &Dag, weights: &[f64]) -> SpanningTree {
+    pub fn maximum(dag: &Dag, weights: &TiSlice<EdgeId, f64>) -> SpanningTree {
         Self::of(dag, heaviest_first(dag.edge_ids(), weights))
     }
 
     /// The same, but an edge in `free` weighs less than any other: an increment on it costs nothing, so it may
     /// as well be a chord. O(E log E).
-    pub fn with_free_chords(dag: &Dag, weights: &[f64], free: &FixedBitSet) -> SpanningTree {
+    pub fn with_free_chords(
+        dag: &Dag,
+        weights: &TiSlice<EdgeId, f64>,
+        free: &FixedBitSet,
+    ) -> SpanningTree {
         let mut order = heaviest_first(dag.edge_ids(), weights);
         order.sort_by_key(|e| free.contains(e.index()));
         Self::of(dag, order)
@@ -73,12 +80,12 @@ impl SpanningTree {
     /// With the potential `p(v)` = signed sum of labels on the tree walk from ENTRY to `v`, the
     /// cycle sum of `u → w` is `label + p(u) − p(w)`; EXIT → ENTRY has label 0. Arithmetic wraps:
     /// the sum along a whole path is exact all the same.
-    pub fn increments(&self, dag: &Dag, labels: &[u64]) -> Vec<i64> {
+    pub fn increments(&self, dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<EdgeId, i64> {
         let potential = self.potentials(dag, labels);
         let inc = |e: EdgeId| {
             let edge = dag.edge(e);
-            let (p, q) = (potential[edge.src.index()], potential[edge.dst.index()]);
-            (labels[e.index()] as i64).wrapping_add(p).wrapping_sub(q)
+            let (p, q) = (potential[edge.src], potential[edge.dst]);
+            (labels[e] as i64).wrapping_add(p).wrapping_sub(q)
         };
         dag.edge_ids()
             .map(|e| {
@@ -91,24 +98,24 @@ impl SpanningTree {
             .collect()
     }
 
-    fn potentials(&self, dag: &Dag, labels: &[u64]) -> Vec<i64> {
-        let mut potential: Vec<Option<i64>> = vec![None; dag.vertices()];
+    fn potentials(&self, dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<VertexId, i64> {
+        let mut potential: TiVec<VertexId, Option<i64>> = dag.by_vertex(None);
         let mut stack = vec![dag.entry(), dag.exit()];
-        potential[dag.entry().index()] = Some(0);
-        potential[dag.exit().index()] = Some(0);
+        potential[dag.entry()] = Some(0);
+        potential[dag.exit()] = Some(0);
         while let Some(v) = stack.pop() {
-            let p = potential[v.index()].expect("visited");
+            let p = potential[v].expect("visited");
             let mut reach = |w: VertexId, value: i64| {
-                if potential[w.index()].replace(value).is_none() {
+                if potential[w].replace(value).is_none() {
                     stack.push(w);
                 }
             };
             let tree = |e: &EdgeId| self.tree.contains(e.index());
             for e in dag.outs(v).filter(tree) {
-                reach(dag.edge(e).dst, p.wrapping_add(labels[e.index()] as i64));
+                reach(dag.edge(e).dst, p.wrapping_add(labels[e] as i64));
             }
             for &e in dag.ins(v).iter().filter(|e| tree(e)) {
-                reach(dag.edge(e).src, p.wrapping_sub(labels[e.index()] as i64));
+                reach(dag.edge(e).src, p.wrapping_sub(labels[e] as i64));
             }
         }
         potential

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::edges::counted_edges;
+use crate::index::ti_vec;
 use crate::numbering::{ball_larus, enumerate};
 use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
@@ -17,10 +18,10 @@ fn root(dag: &Dag) -> Undirected {
 }
 
 /// The edges of `dag` in order, then EXIT → ENTRY.
-fn undirected(dag: &Dag, weights: &[f64]) -> Vec<Undirected> {
+fn undirected(dag: &Dag, weights: &TiSlice<EdgeId, f64>) -> Vec<Undirected> {
     let edge = |e: EdgeId| {
         let (from, to) = (dag.edge(e).src.index(), dag.edge(e).dst.index());
-        (from, to, weights[e.index()])
+        (from, to, weights[e])
     };
     dag.edge_ids().map(edge).chain([root(dag)]).collect()
 }
@@ -71,16 +72,23 @@ fn weight(edges: &[Undirected]) -> f64 {
     edges.iter().map(|e| e.2).sum()
 }
 
+/// One of these for each edge of any of these graphs.
+fn by_edge<T: std::fmt::Debug>(
+    value: impl Strategy<Value = T>,
+) -> impl Strategy<Value = TiVec<EdgeId, T>> {
+    proptest::collection::vec(value, 200).prop_map(TiVec::from)
+}
+
 /// Few different weights, so that many are equal.
-fn few_weights() -> impl Strategy<Value = Vec<f64>> {
-    proptest::collection::vec((0..6u8).prop_map(f64::from), 200)
+fn few_weights() -> impl Strategy<Value = TiVec<EdgeId, f64>> {
+    by_edge((0..6u8).prop_map(f64::from))
 }
 
 proptest! {
     #[test]
     fn chords_keep_every_id(
         graph in any_cfg(14),
-        weights in proptest::collection::vec(0.0..100.0f64, 200),
+        weights in by_edge(0.0..100.0f64),
     ) {
         let dag = Dag::from_cfg(&graph, &[]);
         let numbering = ball_larus(&dag).unwrap();
@@ -90,7 +98,7 @@ proptest! {
         prop_assert_eq!(tree.tree.count_ones(..), dag.vertices() - 2);
         let inc = tree.increments(&dag, &numbering.labels);
         for path in enumerate(&dag) {
-            let sum = path.iter().fold(0i64, |s, e| s.wrapping_add(inc[e.index()]));
+            let sum = path.iter().fold(0i64, |s, e| s.wrapping_add(inc[*e]));
             prop_assert_eq!(sum as u64, numbering.id(&path));
         }
     }
@@ -100,18 +108,18 @@ proptest! {
     fn increments_stand_on_chords_and_sum_to_the_labels(
         graph in any_cfg(12),
         weights in few_weights(),
-        labels in proptest::collection::vec(any::<u64>(), 200),
+        labels in by_edge(any::<u64>()),
     ) {
         let dag = Dag::from_cfg(&graph, &[]);
         prop_assume!(ball_larus(&dag).unwrap().total() <= 1000);
         let tree = SpanningTree::maximum(&dag, &weights);
         let inc = tree.increments(&dag, &labels);
         for e in tree.tree.ones() {
-            prop_assert_eq!(inc[e], 0);
+            prop_assert_eq!(inc[EdgeId::new(e)], 0);
         }
         for path in enumerate(&dag) {
-            let sum = path.iter().fold(0i64, |s, e| s.wrapping_add(inc[e.index()]));
-            let label = path.iter().fold(0u64, |s, e| s.wrapping_add(labels[e.index()]));
+            let sum = path.iter().fold(0i64, |s, e| s.wrapping_add(inc[*e]));
+            let label = path.iter().fold(0u64, |s, e| s.wrapping_add(labels[*e]));
             prop_assert_eq!(sum as u64, label);
         }
     }
@@ -159,16 +167,16 @@ proptest! {
                 EdgeKind::BackEdge(_) => dag.vertex(dag.back_target(e)).unwrap().index(),
                 _ => edge.dst.index(),
             };
-            countable += weights[e.index()];
+            countable += weights[e];
             // Where control may be left, exits are counted: EXIT → entry alone leads to EXIT.
             if !(may_be_left && edge.kind == EdgeKind::Leave) {
-                edges.push((edge.src.index(), to, weights[e.index()]));
+                edges.push((edge.src.index(), to, weights[e]));
             }
         }
         prop_assume!(edges.len() <= 11);
         let renumbered: Vec<Undirected> = edges.iter().map(|&(a, b, w)| (a - 1, b - 1, w)).collect();
         let counted = counted_edges(&dag, &weights, may_be_left);
-        let cost: f64 = counted.ones().map(|e| weights[e]).sum();
+        let cost: f64 = counted.ones().map(|e| weights[EdgeId::new(e)]).sum();
         let tree = heaviest(dag.vertices() - 1, &renumbered) - 1e9;
         prop_assert_eq!(cost, countable - tree);
     }
@@ -193,9 +201,9 @@ proptest! {
 #[test]
 fn each_side_of_a_diamond_has_one_chord() {
     let dag = Dag::from_cfg(&cfg(&[&[1, 2], &[3], &[3], &[]]), &[]);
-    let tree = SpanningTree::maximum(&dag, &[10.0, 9.0, 1.0, 1.0, 9.0, 10.0]);
+    let tree = SpanningTree::maximum(&dag, &ti_vec![10.0, 9.0, 1.0, 1.0, 9.0, 10.0]);
     assert_eq!(tree.tree.ones().collect::<Vec<_>>(), [0, 1, 2, 5]);
     let labels = ball_larus(&dag).unwrap().labels;
-    assert_eq!(labels, [0, 0, 1, 0, 0, 0]);
-    assert_eq!(tree.increments(&dag, &labels), [0, 0, 0, 1, 0, 0]);
+    assert_eq!(labels.raw, [0, 0, 1, 0, 0, 0]);
+    assert_eq!(tree.increments(&dag, &labels).raw, [0, 0, 0, 1, 0, 0]);
 }

@@ -147,7 +147,7 @@ impl Ends<'_> {
         let block = self.order.rpo[at as usize];
         let succs = (0..).zip(&self.cfg.block(block).succs);
         succs.map(move |(succ, to)| {
-            let to = self.order.position[to.index()].expect("successor of a reachable block");
+            let to = self.order.position[*to].expect("successor of a reachable block");
             (to, to <= at || self.is_cut(CfgEdge { block, succ }))
         })
     }
@@ -211,7 +211,7 @@ impl<'a> Apart<'a> {
         let (order, forest) = (&*shape.order, &shape.loops);
         let mut chosen = vec![false; order.rpo.len()];
         for h in headers {
-            let at = (*order.position.get(h.index())?)? as usize;
+            let at = (*order.position.get(*h)?)? as usize;
             chosen[at] = forest.is_header[at].then_some(true)?;
         }
         let of = outermost(forest, &chosen);
@@ -230,7 +230,7 @@ impl<'a> Apart<'a> {
 
     /// The state behind an edge taken in `state`: that of the block at which a path begins, as long as it stays in the nest.
     pub fn next(&self, state: u32, edge: CfgEdge) -> u32 {
-        let position = |b: BlockId| self.order.position[b.index()].expect("it is reached");
+        let position = |b: BlockId| self.order.position[b].expect("it is reached");
         let to = self.cfg.block(edge.block).succs[edge.succ as usize];
         let at = position(to);
         let Some(nest) = self.of[at as usize] else {

@@ -13,7 +13,7 @@ pub mod apart;
 mod tests;
 
 use crate::dag::{Dag, EdgeKind, Order};
-use crate::index::{BlockId, CfgEdge, EdgeId, VertexId};
+use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec, VertexId};
 use crate::ir::{Block, Cfg, Terminator};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
@@ -34,7 +34,7 @@ pub struct Product<S> {
     /// The blocks in versions.
     pub versions: Versions,
     /// By block of the versions: the state in which control is there; `None` where it never is.
-    pub states: Vec<Option<S>>,
+    pub states: TiVec<BlockId, Option<S>>,
 }
 
 /// A control-flow graph in which some blocks of another one exist several times.
@@ -43,7 +43,7 @@ pub struct Versions {
     /// The versioned control flow: first all blocks of the function in their order, then their further versions.
     pub cfg: Cfg,
     /// By block of `cfg`: the function's block that it is a version of.
-    pub origin: Vec<BlockId>,
+    pub origin: TiVec<BlockId, BlockId>,
     /// Those that can be reached, as their origins are ordered: only edges that end paths go against it. (A depth-first
     /// search of the versions may enter loops elsewhere than at the versions of their headers.)
     pub order: Order,
@@ -90,7 +90,7 @@ impl Versions {
             }
             blocks.push(block);
         }
-        let (origin, states): (Vec<BlockId>, Vec<Option<S>>) = builder.made.into_iter().unzip();
+        let (origin, states): (TiVec<_, _>, TiVec<_, _>) = builder.made.into_iter().unzip();
         let order = inherited(order, &origin, &states);
         let cfg = Cfg { blocks };
         Product {
@@ -102,7 +102,7 @@ impl Versions {
     /// The edge of the function that versioned edge `e` is a version of.
     pub fn origin_of(&self, e: CfgEdge) -> CfgEdge {
         CfgEdge {
-            block: self.origin[e.block.index()],
+            block: self.origin[e.block],
             succ: e.succ,
         }
     }
@@ -117,11 +117,11 @@ impl Versions {
     pub fn path_ends(&self, own: &Order, cuts: &[CfgEdge]) -> Vec<CfgEdge> {
         let mut ends = Vec::new();
         for &block in &self.order.rpo {
-            let from = self.origin[block.index()];
+            let from = self.origin[block];
             for (i, &to) in self.cfg.block(block).succs.iter().enumerate() {
                 let succ = i as u32;
                 let is_cut = cuts.binary_search(&CfgEdge { block: from, succ }).is_ok();
-                if is_cut || own.is_retreating(from, self.origin[to.index()]) {
+                if is_cut || own.is_retreating(from, self.origin[to]) {
                     ends.push(CfgEdge { block, succ });
                 }
             }
@@ -134,19 +134,19 @@ impl Versions {
     ///
     /// # Panics
     /// When the two do not end paths at the same edges.
-    pub fn dag_origins(&self, dag: &Dag, own: &Dag) -> Vec<EdgeId> {
+    pub fn dag_origins(&self, dag: &Dag, own: &Dag) -> TiVec<EdgeId, EdgeId> {
         let origin = |e: EdgeId| {
             let edge = dag.edge(e);
             match edge.kind {
                 EdgeKind::Enter => own.outs(own.entry()).next(),
                 EdgeKind::LoopStart => {
                     let header = dag.block(edge.dst).expect("a header is a block");
-                    own.loop_start(self.origin[header.index()])
+                    own.loop_start(self.origin[header])
                 }
                 EdgeKind::Real(c) | EdgeKind::BackEdge(c) => own.edge_of(self.origin_of(c)),
                 EdgeKind::Leave => {
                     let block = dag.block(edge.src).expect("an exit is a block");
-                    let own_block = own.vertex(self.origin[block.index()]);
+                    let own_block = own.vertex(self.origin[block]);
                     own_block.and_then(|v| own.outs(v).next())
                 }
             }
@@ -160,13 +160,13 @@ impl Versions {
 impl Product<u32> {
     /// By vertex of `dag`, the DAG of the versioned control flow: the first vertex in the same state, other than 0. Where each such
     /// state is entered at one place ([`apart`]), [`crate::numbering::dense`] takes them as regions. O(V).
-    pub fn regions(&self, dag: &Dag) -> Vec<Option<VertexId>> {
+    pub fn regions(&self, dag: &Dag) -> TiVec<VertexId, Option<VertexId>> {
         let mut first = HashMap::new();
-        let mut region = vec![None; dag.vertices()];
+        let mut region = dag.by_vertex(None);
         for v in dag.order() {
-            let state = dag.block(v).and_then(|b| self.states[b.index()]);
+            let state = dag.block(v).and_then(|b| self.states[b]);
             if let Some(state) = state.filter(|&s| s != 0) {
-                region[v.index()] = Some(*first.entry(state).or_insert(v));
+                region[v] = Some(*first.entry(state).or_insert(v));
             }
         }
         region
@@ -174,12 +174,16 @@ impl Product<u32> {
 }
 
 /// By block of `cfg`: the state in which a breadth-first search of the product finds it first.
-fn homes<S: State>(cfg: &Cfg, first: S, next: &impl Fn(S, CfgEdge) -> S) -> Vec<Option<S>> {
-    let mut homes = vec![None; cfg.len()];
+fn homes<S: State>(
+    cfg: &Cfg,
+    first: S,
+    next: &impl Fn(S, CfgEdge) -> S,
+) -> TiVec<BlockId, Option<S>> {
+    let mut homes = cfg.by_block(None);
     let mut seen = HashSet::from([(BlockId(0), first)]);
     let mut queue = VecDeque::from([(BlockId(0), first)]);
     while let Some((block, state)) = queue.pop_front() {
-        homes[block.index()].get_or_insert(state);
+        homes[block].get_or_insert(state);
         for (succ, &to) in (0..).zip(&cfg.block(block).succs) {
             let reached = (to, next(state, CfgEdge { block, succ }));
             if seen.insert(reached) {
@@ -191,16 +195,19 @@ fn homes<S: State>(cfg: &Cfg, first: S, next: &impl Fn(S, CfgEdge) -> S) -> Vec<
 }
 
 /// The blocks that can be reached, as their origins are ordered in `own`.
-fn inherited<S>(own: &Order, origin: &[BlockId], states: &[Option<S>]) -> Order {
-    let blocks = (0..origin.len()).map(BlockId::new);
-    let mut reached: Vec<BlockId> = blocks.filter(|b| states[b.index()].is_some()).collect();
-    reached.sort_by_key(|b| own.position[origin[b.index()].index()]);
+fn inherited<S>(
+    own: &Order,
+    origin: &TiSlice<BlockId, BlockId>,
+    states: &TiSlice<BlockId, Option<S>>,
+) -> Order {
+    let mut reached: Vec<BlockId> = origin.keys().filter(|b| states[*b].is_some()).collect();
+    reached.sort_by_key(|b| own.position[origin[*b]]);
     Order::given(reached, origin.len())
 }
 
 struct Builder<S> {
     /// By block of the function: the state of the version in its place.
-    homes: Vec<Option<S>>,
+    homes: TiVec<BlockId, Option<S>>,
     /// The number of each other version.
     ids: HashMap<(BlockId, S), BlockId>,
     made: Vec<(BlockId, Option<S>)>,
@@ -208,7 +215,7 @@ struct Builder<S> {
 
 impl<S: State> Builder<S> {
     fn id(&mut self, block: BlockId, state: S) -> BlockId {
-        if self.homes[block.index()] == Some(state) {
+        if self.homes[block] == Some(state) {
             return block;
         }
         let made = &mut self.made;

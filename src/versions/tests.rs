@@ -3,7 +3,6 @@
 use super::apart::Apart;
 use super::*;
 use crate::dag::Shape;
-use crate::index::VertexId;
 use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +41,7 @@ fn a_loop_in_two_versions() {
         succs,
         [vec![1], vec![2, 3], vec![4], vec![], vec![5, 3], vec![4]]
     );
-    assert_eq!(v.origin, [0, 1, 2, 3, 1, 2].map(BlockId));
+    assert_eq!(v.origin.raw, [0, 1, 2, 3, 1, 2].map(BlockId));
 }
 
 /// ```text
@@ -84,7 +83,7 @@ fn projected(v: &Versions, own: &Dag, dag: &Dag) -> Vec<Vec<EdgeId>> {
     let origins = v.dag_origins(dag, own);
     let paths = crate::numbering::enumerate(dag).into_iter();
     paths
-        .map(|p| p.iter().map(|e| origins[e.index()]).collect())
+        .map(|p| p.iter().map(|e| origins[*e]).collect())
         .collect()
 }
 
@@ -115,15 +114,15 @@ proptest! {
         let product = taken_apart(&graph);
         let v = &product.versions;
         let dag = v.dag(&Order::new(&graph), &[]);
-        let mut starts: Vec<BTreeSet<VertexId>> = vec![BTreeSet::new(); dag.vertices()];
+        let mut starts = dag.by_vertex(BTreeSet::new());
         for vertex in dag.order().skip(1) {
             for &e in dag.ins(vertex) {
                 let src = dag.edge(e).src;
-                let above = if src == dag.entry() { BTreeSet::from([vertex]) } else { starts[src.index()].clone() };
-                starts[vertex.index()].extend(above);
+                let above = if src == dag.entry() { BTreeSet::from([vertex]) } else { starts[src].clone() };
+                starts[vertex].extend(above);
             }
-            let is_further = dag.block(vertex).is_some_and(|b| product.states[b.index()] != Some(0));
-            prop_assert!(!is_further || starts[vertex.index()].len() == 1);
+            let is_further = dag.block(vertex).is_some_and(|b| product.states[b] != Some(0));
+            prop_assert!(!is_further || starts[vertex].len() == 1);
         }
     }
 
@@ -136,13 +135,13 @@ proptest! {
         };
         let Product { versions: v, states } = Versions::product(&graph, &Order::new(&graph), 0, random);
         for b in v.cfg.ids() {
-            let (own, block) = (graph.block(v.origin[b.index()]), v.cfg.block(b));
-            let origins: Vec<BlockId> = block.succs.iter().map(|s| v.origin[s.index()]).collect();
+            let (own, block) = (graph.block(v.origin[b]), v.cfg.block(b));
+            let origins: Vec<BlockId> = block.succs.iter().map(|s| v.origin[*s]).collect();
             prop_assert_eq!(&origins, &own.succs);
             for (i, to) in block.succs.iter().enumerate() {
                 let edge = v.origin_of(CfgEdge { block: b, succ: i as u32 });
-                let behind = states[b.index()].map(|s| random(s, edge));
-                prop_assert!(behind.is_none() || states[to.index()] == behind);
+                let behind = states[b].map(|s| random(s, edge));
+                prop_assert!(behind.is_none() || states[*to] == behind);
             }
         }
         let distinct: BTreeSet<_> = v.origin.iter().zip(&states).collect();
@@ -165,7 +164,7 @@ proptest! {
         let mut stay: BTreeMap<VertexId, u64> = BTreeMap::new();
         for path in crate::numbering::enumerate(&dag) {
             let start = dag.edge(path[0]).dst;
-            let home = |e: &EdgeId| region[dag.edge(*e).src.index()] == Some(start);
+            let home = |e: &EdgeId| region[dag.edge(*e).src] == Some(start);
             if path[1..].iter().all(home) {
                 *stay.entry(start).or_default() += 1;
             }

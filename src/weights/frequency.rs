@@ -86,8 +86,8 @@ fn executions(caller: &Caller, b: crate::index::BlockId) -> f64 {
     let Some(v) = dag.vertex(b) else {
         return 0.0; // unreachable
     };
-    let entered = weights[dag.enter().index()].max(f64::MIN_POSITIVE);
-    let into: f64 = dag.ins(v).iter().map(|e| weights[e.index()]).sum();
+    let entered = weights[dag.enter()].max(f64::MIN_POSITIVE);
+    let into: f64 = dag.ins(v).iter().map(|e| weights[*e]).sum();
     into / entered
 }
 

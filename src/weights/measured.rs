@@ -12,10 +12,10 @@ pub fn measured_weights(
     numbering: &Numbering,
     counts: impl IntoIterator<Item = (PathId, u64)>,
 ) -> Weights {
-    let mut weights = vec![0f64; dag.edges().len()];
+    let mut weights = dag.by_edge(0f64);
     for (id, count) in counts {
         for e in numbering.decode(dag, id).into_iter().flatten() {
-            weights[e.index()] += count as f64;
+            weights[e] += count as f64;
         }
     }
     weights
@@ -34,6 +34,6 @@ mod tests {
         let numbering = ball_larus(&dag).unwrap();
         let weights = measured_weights(&dag, &numbering, [(0, 3), (1, 4), (2, 1)]);
         // ENTRY→0, 0→1, 0→2, 2→3, 1→3, 3→EXIT
-        assert_eq!(weights, [7.0, 3.0, 4.0, 4.0, 3.0, 7.0]);
+        assert_eq!(weights.raw, [7.0, 3.0, 4.0, 4.0, 3.0, 7.0]);
     }
 }

@@ -1,5 +1,7 @@
 //! How often each DAG edge is expected to run: what spanning trees and placement minimise.
 
+use crate::index::{EdgeId, TiVec};
+
 mod frequency;
 mod measured;
 mod static_weights;
@@ -8,5 +10,5 @@ pub use frequency::{Caller, call_frequencies};
 pub use measured::measured_weights;
 pub use static_weights::static_weights;
 
-/// Expected executions by [`crate::index::EdgeId`]; only their ratios matter.
-pub type Weights = Vec<f64>;
+/// Expected executions; only their ratios matter.
+pub type Weights = TiVec<EdgeId, f64>;

@@ -3,7 +3,7 @@
 
 use super::Weights;
 use crate::dag::{Dag, EdgeKind, LoopForest};
-use crate::index::{EdgeId, VertexId};
+use crate::index::{EdgeId, TiVec, VertexId};
 
 /// A loop is expected to run this many times per entry.
 const LOOP_MULTIPLIER: f64 = 10.0;
@@ -26,12 +26,12 @@ pub fn static_weights(dag: &Dag, forest: &LoopForest) -> Weights {
         exits: count_exits(dag, forest),
         forest,
         shares: vec![0.0; forest.parent.len()],
-        incoming: vec![0.0; dag.vertices()],
-        weights: vec![0.0; dag.edges().len()],
+        incoming: dag.by_vertex(0.0),
+        weights: dag.by_edge(0.0),
     };
     let enter = dag.enter();
-    flow.weights[enter.index()] = 1.0;
-    flow.incoming[dag.edge(enter).dst.index()] = 1.0;
+    flow.weights[enter] = 1.0;
+    flow.incoming[dag.edge(enter).dst] = 1.0;
     for v in dag.order().filter(|&v| dag.block(v).is_some()) {
         flow.visit(v);
     }
@@ -46,14 +46,14 @@ struct Flow<'a> {
     /// What each exit edge of a loop gets, by loop header.
     shares: Vec<f64>,
     /// What has arrived at each vertex along forward edges.
-    incoming: Vec<f64>,
+    incoming: TiVec<VertexId, f64>,
     weights: Weights,
 }
 
 impl Flow<'_> {
     fn visit(&mut self, v: VertexId) {
         let at = position(v);
-        let mut weight = self.incoming[v.index()];
+        let mut weight = self.incoming[v];
         if self.forest.is_header[at as usize] {
             self.shares[at as usize] = weight / f64::from(self.exits[at as usize].max(1));
             weight *= LOOP_MULTIPLIER;
@@ -76,9 +76,9 @@ impl Flow<'_> {
     }
 
     fn send(&mut self, v: VertexId, e: EdgeId, weight: f64) {
-        self.weights[e.index()] = weight;
+        self.weights[e] = weight;
         let EdgeKind::BackEdge(_) = self.dag.edge(e).kind else {
-            self.incoming[self.dag.edge(e).dst.index()] += weight;
+            self.incoming[self.dag.edge(e).dst] += weight;
             return;
         };
         let target = self.dag.back_target(e);
@@ -86,10 +86,10 @@ impl Flow<'_> {
             .dag
             .loop_start(target)
             .expect("a back edge has its phony edge");
-        self.weights[start.index()] += weight;
+        self.weights[start] += weight;
         let to = self.dag.edge(start).dst;
         if to > v {
-            self.incoming[to.index()] += weight; // a cut edge
+            self.incoming[to] += weight; // a cut edge
         }
     }
 }

@@ -145,9 +145,9 @@ fn busiest(paths: &[Option<FunctionPaths>], shares: &[Share], copies: u32) -> u6
                 Share::Split(_) => pspp(&paths.dag, &set).labels,
                 _ => paths.numbering.labels.clone(),
             };
-            let ends = paths.dag.ins(paths.dag.exit()).iter().map(|e| e.index());
-            let labelled = (0..labels.len()).filter(|&e| labels[e] != 0);
-            let executed = labelled.chain(ends.filter(|&e| set.contains(e)));
+            let ends = paths.dag.ins(paths.dag.exit()).iter().copied();
+            let labelled = labels.keys().filter(|&e| labels[e] != 0);
+            let executed = labelled.chain(ends.filter(|e| set.contains(e.index())));
             load[copy.index()] += executed.map(|e| paths.weights[e] as u64).sum::<u64>();
         }
     }

@@ -278,7 +278,7 @@ fn other_versions_are_refused() {
         match broken {
             0 => versions.cfg.blocks[4].succs.swap(0, 1),
             1 => versions.cfg.blocks[5].may_leave = true,
-            2 => versions.origin.swap(0, 1),
+            2 => versions.origin.raw.swap(0, 1),
             _ => drop(versions.origin.pop()),
         }
         versions

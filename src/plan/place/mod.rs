@@ -15,7 +15,7 @@ pub use statements::Increments;
 
 use super::{Op, Site, SiteCode};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, CfgEdge, EdgeId};
+use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::ir::Cfg;
 use crate::numbering::Numbering;
 use crate::spantree::SpanningTree;
@@ -41,7 +41,7 @@ pub struct Ground<'a> {
 }
 
 /// Places the code for the paths of interest where it costs the fewest expected executions. O(E log E).
-pub fn place(ground: &Ground, weights: &[f64], numbering: &Numbering) -> Placement {
+pub fn place(ground: &Ground, weights: &TiSlice<EdgeId, f64>, numbering: &Numbering) -> Placement {
     let ends = Ends::new(ground);
     let candidates = increments(ground, weights, &ends, numbering);
     let placements = candidates.into_iter().map(|inc| {
@@ -62,16 +62,17 @@ pub fn place(ground: &Ground, weights: &[f64], numbering: &Numbering) -> Placeme
 /// something, of the heaviest one, or (for labels of a subset, many of which are 0) the labels. O(E log E).
 fn increments(
     ground: &Ground,
-    weights: &[f64],
+    weights: &TiSlice<EdgeId, f64>,
     ends: &Ends,
     numbering: &Numbering,
-) -> Vec<Vec<i64>> {
+) -> Vec<TiVec<EdgeId, i64>> {
     let (dag, labels) = (ground.dag, &numbering.labels);
     let trees = [
         SpanningTree::with_free_chords(dag, weights, &ends.free(dag)),
         SpanningTree::maximum(dag, weights),
     ];
-    let mut candidates: Vec<Vec<i64>> = trees.iter().map(|t| t.increments(dag, labels)).collect();
+    let mut candidates: Vec<TiVec<EdgeId, i64>> =
+        trees.iter().map(|t| t.increments(dag, labels)).collect();
     if ground.interesting.is_some() {
         candidates.push(labels.iter().map(|&l| l as i64).collect());
     }
@@ -81,21 +82,18 @@ fn increments(
 /// The statement on each DAG edge, if any: at most one is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// By [`EdgeId`].
-    pub code: Vec<Option<Op>>,
+    /// By edge.
+    pub code: TiVec<EdgeId, Option<Op>>,
 }
 
 impl Placement {
     /// The statements that run along the path `edges`.
     pub fn hits(&self, edges: &[EdgeId]) -> u64 {
-        edges
-            .iter()
-            .filter(|e| self.code[e.index()].is_some())
-            .count() as u64
+        edges.iter().filter(|e| self.code[**e].is_some()).count() as u64
     }
 
     /// Expected executions of all statements under `weights`.
-    pub fn cost(&self, weights: &[f64]) -> f64 {
+    pub fn cost(&self, weights: &TiSlice<EdgeId, f64>) -> f64 {
         self.code
             .iter()
             .zip(weights)
@@ -112,7 +110,7 @@ impl Placement {
     /// The code by site. The phony pair of a back edge becomes one piece of code: what ends the
     /// old path, then what starts the new one. `foreign_ends` end paths outside `dag`, and lead to where others begin.
     pub fn sites(&self, dag: &Dag, foreign_ends: &[(CfgEdge, BlockId)]) -> Vec<SiteCode> {
-        let code = |e: EdgeId| self.code[e.index()];
+        let code = |e: EdgeId| self.code[e];
         let start = |to: BlockId| dag.loop_start(to).and_then(code);
         let mut sites: BTreeMap<Site, Vec<Op>> = BTreeMap::new();
         for &(end, to) in foreign_ends {

@@ -2,7 +2,7 @@
 
 use super::{Ends, Placement};
 use crate::dag::Dag;
-use crate::index::{EdgeId, VertexId};
+use crate::index::{EdgeId, TiSlice, TiVec, VertexId};
 use crate::numbering::Numbering;
 use crate::plan::Op;
 use fixedbitset::FixedBitSet;
@@ -11,8 +11,8 @@ use fixedbitset::FixedBitSet;
 pub struct Increments<'a> {
     /// The DAG.
     pub dag: &'a Dag,
-    /// What each edge adds to the path register, which is 0 at ENTRY; by [`EdgeId`].
-    pub inc: Vec<i64>,
+    /// What each edge adds to the path register, which is 0 at ENTRY.
+    pub inc: TiVec<EdgeId, i64>,
     /// Where paths are counted.
     pub ends: Ends,
     /// The ids of the paths.
@@ -40,12 +40,12 @@ impl Increments<'_> {
         Placement { code }
     }
 
-    fn known(&self) -> Vec<Known> {
-        let mut known = vec![Known::Const(0); self.dag.vertices()];
+    fn known(&self) -> TiVec<VertexId, Known> {
+        let mut known = self.dag.by_vertex(Known::Const(0));
         for v in self.dag.order().skip(1) {
             let mut values = self.dag.ins(v).iter().map(|&e| self.after(e, &known));
             let first = values.next().expect("every vertex is reachable");
-            known[v.index()] = if values.all(|k| k == first) {
+            known[v] = if values.all(|k| k == first) {
                 first
             } else {
                 Known::Varies
@@ -55,23 +55,23 @@ impl Increments<'_> {
     }
 
     /// What is known of `r` behind edge `e`.
-    fn after(&self, e: EdgeId, known: &[Known]) -> Known {
-        match known[self.dag.edge(e).src.index()] {
-            Known::Const(c) => Known::Const(c.wrapping_add(self.inc[e.index()])),
+    fn after(&self, e: EdgeId, known: &TiSlice<VertexId, Known>) -> Known {
+        match known[self.dag.edge(e).src] {
+            Known::Const(c) => Known::Const(c.wrapping_add(self.inc[e])),
             Known::Varies => Known::Varies,
         }
     }
 
-    fn lift_counts(&mut self, known: &[Known]) {
+    fn lift_counts(&mut self, known: &TiSlice<VertexId, Known>) {
         for v in self.dag.order().rev().skip(1) {
             let Some(only) = self.ends.liftable(self.dag, v) else {
                 continue;
             };
             if self.pays(v, known) {
-                let inc = std::mem::take(&mut self.inc[only.index()]);
+                let inc = std::mem::take(&mut self.inc[only]);
                 self.ends.lift(self.dag, v, only);
                 for &e in self.dag.ins(v) {
-                    self.inc[e.index()] = self.inc[e.index()].wrapping_add(inc);
+                    self.inc[e] = self.inc[e].wrapping_add(inc);
                 }
             }
         }
@@ -79,11 +79,11 @@ impl Increments<'_> {
 
     /// Whether an edge into `v` has a statement that the count would swallow; a single edge in
     /// costs nothing and may lead on.
-    fn pays(&self, v: VertexId, known: &[Known]) -> bool {
+    fn pays(&self, v: VertexId, known: &TiSlice<VertexId, Known>) -> bool {
         let ins = self.dag.ins(v);
-        let constant = |e: EdgeId| matches!(known[self.dag.edge(e).src.index()], Known::Const(_));
-        let varies = known[v.index()] == Known::Varies;
-        ins.len() == 1 || varies && ins.iter().any(|&e| self.inc[e.index()] != 0 || constant(e))
+        let constant = |e: EdgeId| matches!(known[self.dag.edge(e).src], Known::Const(_));
+        let varies = known[v] == Known::Varies;
+        ins.len() == 1 || varies && ins.iter().any(|&e| self.inc[e] != 0 || constant(e))
     }
 
     /// The vertices from which a count that is still to come can be reached.
@@ -99,8 +99,13 @@ impl Increments<'_> {
         needed
     }
 
-    fn statement(&self, e: EdgeId, known: &[Known], needed: &FixedBitSet) -> Option<Op> {
-        let inc = self.inc[e.index()];
+    fn statement(
+        &self,
+        e: EdgeId,
+        known: &TiSlice<VertexId, Known>,
+        needed: &FixedBitSet,
+    ) -> Option<Op> {
+        let inc = self.inc[e];
         let after = self.after(e, known);
         if self.ends.counted.contains(e.index()) {
             return Some(match after {
@@ -111,9 +116,9 @@ impl Increments<'_> {
                 Known::Varies => Op::Count(inc),
             });
         }
-        let dst = self.dag.edge(e).dst.index();
+        let dst = self.dag.edge(e).dst;
         match (after, known[dst]) {
-            _ if !needed.contains(dst) => None,
+            _ if !needed.contains(dst.index()) => None,
             (Known::Const(c), Known::Varies) => Some(Op::Set(c)),
             (Known::Varies, Known::Varies) if inc != 0 => Some(Op::Add(inc)),
             _ => None,

@@ -88,7 +88,7 @@ fn either(counts: [u64; 2]) -> (Profile, Profile) {
     let mut edges = made::profile(&program, Scheme::Edge, 1);
     let counted = edges.counted_edges(FuncId(0), &structure).unwrap();
     let flow = flow(&paths, FuncId(0), &structure).unwrap();
-    let ran = counted.ones().map(|e| (EdgeId::new(e), flow.dag[e]));
+    let ran = counted.ones().map(EdgeId::new).map(|e| (e, flow.dag[e]));
     edges.measured = Measurement::Edges(vec![ran.filter(|(_, n)| *n > 0).collect()]);
     edges.entries = entries;
     (paths, edges)

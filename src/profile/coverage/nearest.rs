@@ -6,7 +6,7 @@
 
 use super::Near;
 use crate::dag::Dag;
-use crate::index::{EdgeId, PathId, VertexId};
+use crate::index::{EdgeId, PathId, TiSlice, TiVec, VertexId};
 use crate::paths::FunctionPaths;
 use crate::profile::Ran;
 use crate::profile::flow::{add_up, hottest};
@@ -57,10 +57,10 @@ pub(super) fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> V
 
 struct Search<'a> {
     dag: &'a Dag,
-    labels: &'a [u64],
-    counts: Vec<u64>,
+    labels: &'a TiSlice<EdgeId, u64>,
+    counts: TiVec<EdgeId, u64>,
     /// The way most often taken out of each vertex.
-    usual: Vec<Option<EdgeId>>,
+    usual: TiVec<VertexId, Option<EdgeId>>,
     /// What ran, and what was found.
     known: HashSet<PathId>,
     found: Vec<Found>,
@@ -84,11 +84,11 @@ impl<'a> Search<'a> {
     }
 
     fn label(&self, e: EdgeId) -> u64 {
-        self.labels[e.index()]
+        self.labels[e]
     }
 
     fn is_new(&self, e: EdgeId) -> u32 {
-        u32::from(self.counts[e.index()] == 0)
+        u32::from(self.counts[e] == 0)
     }
 
     /// The paths that differ from an executed one in one decision.
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
                     if at == self.dag.exit() || vertices.get(place) == Some(&at) {
                         break place;
                     }
-                    let e = self.usual[at.index()].expect("only EXIT has no way out");
+                    let e = self.usual[at].expect("only EXIT has no way out");
                     sum += self.label(e);
                     new_edges += self.is_new(e);
                     at = self.dag.edge(e).dst;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::dag::EdgeKind;
 use crate::edges::{counted_edges, propagate};
-use crate::index::{BlockId, CfgEdge};
+use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 use crate::paths::FunctionPaths;
 use crate::profile::flow::blocks;
@@ -29,10 +29,10 @@ fn of_paths(s: &Structure, walks: &[Walk]) -> Flow {
     });
     let mut ends: Vec<CfgEdge> = ends.collect();
     ends.sort_unstable();
-    let mut counts = vec![0; dag.edges().len()];
+    let mut counts = dag.by_edge(0);
     for path in walks.iter().flat_map(|w| paths_of(&s.cfg, w, &ends)) {
         for e in dag.path_edges(&path).unwrap() {
-            counts[e.index()] += 1;
+            counts[e] += 1;
         }
     }
     flow(s, walks, counts)
@@ -50,9 +50,9 @@ fn of_edges(s: &Structure, walks: &[Walk], counted: &FixedBitSet) -> Flow {
         }
         _ => 0,
     });
-    let given: Vec<u64> = given.collect();
+    let given: TiVec<EdgeId, u64> = given.collect();
     let mut counts = propagate(dag, counted, &given).unwrap().counts;
-    counts[0] = walks.len() as u64;
+    counts[dag.enter()] = walks.len() as u64;
     let flow = flow(s, walks, counts);
     Flow {
         uncertain: flow.entry - flow.exits,
@@ -61,7 +61,7 @@ fn of_edges(s: &Structure, walks: &[Walk], counted: &FixedBitSet) -> Flow {
     }
 }
 
-fn flow(s: &Structure, walks: &[Walk], dag: Vec<u64>) -> Flow {
+fn flow(s: &Structure, walks: &[Walk], dag: TiVec<EdgeId, u64>) -> Flow {
     Flow {
         entry: walks.len() as u64,
         exits: walks.iter().filter(|w| w.exit.is_some()).count() as u64,
@@ -135,7 +135,7 @@ proptest! {
         let mut executed = Executed::exact(&flow);
         executed.loosen(&s, &flow, &counted);
         check(&s, &executed, &walks)?;
-        prop_assert!(counted.ones().all(|e| executed.edges[e].is_exact()));
+        prop_assert!(counted.ones().all(|e| executed.edges[EdgeId::new(e)].is_exact()));
     }
 }
 
@@ -151,7 +151,7 @@ fn diamond(ends: &[u32]) -> Cfg {
 /// What is told of the diamond's blocks when it was entered seven times and left as often.
 fn told(ends: &[u32]) -> Vec<(u64, u64)> {
     let s = structure(&diamond(ends));
-    let mut flow = flow(&s, &[], vec![0; s.paths.dag.edges().len()]);
+    let mut flow = flow(&s, &[], s.paths.dag.by_edge(0));
     flow.entry = 7;
     let mut executed = Executed::exact(&flow);
     executed.add_left(&s, &flow, Processes::default());
@@ -177,13 +177,13 @@ fn loops(n: u32, left: impl Fn(u32) -> u64) -> (u64, u64) {
     let mut graph = cfg(&succs);
     graph.blocks[n as usize].may_leave = true;
     let s = structure(&graph);
-    let mut flow = flow(&s, &[], vec![0; s.paths.dag.edges().len()]);
+    let mut flow = flow(&s, &[], s.paths.dag.by_edge(0));
     for i in 1..n {
         let back = CfgEdge {
             block: BlockId(i),
             succ: 0,
         };
-        flow.dag[s.paths.dag.edge_of(back).unwrap().index()] = left(i);
+        flow.dag[s.paths.dag.edge_of(back).unwrap()] = left(i);
     }
     let mut executed = Executed::exact(&flow);
     executed.add_left(&s, &flow, Processes::default());

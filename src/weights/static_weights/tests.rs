@@ -14,7 +14,7 @@ fn of_edges(dag: &Dag, weights: &Weights, edges: &[(u32, u32)]) -> Vec<f64> {
             block: BlockId(block),
             succ,
         };
-        weights[dag.edge_of(edge).expect("an edge of the graph").index()]
+        weights[dag.edge_of(edge).expect("an edge of the graph")]
     };
     edges.iter().map(weight).collect()
 }
@@ -22,12 +22,12 @@ fn of_edges(dag: &Dag, weights: &Weights, edges: &[(u32, u32)]) -> Vec<f64> {
 /// The weight of the edge from `block`, which has no successors, to EXIT.
 fn of_exit(dag: &Dag, weights: &Weights, block: u32) -> f64 {
     let v = dag.vertex(BlockId(block)).expect("a block of the graph");
-    weights[dag.outs(v).next().expect("one way out").index()]
+    weights[dag.outs(v).next().expect("one way out")]
 }
 
 /// The weight of the phony edge to the loop at `header`.
 fn of_loop(dag: &Dag, weights: &Weights, header: u32) -> f64 {
-    weights[dag.loop_start(BlockId(header)).expect("a loop").index()]
+    weights[dag.loop_start(BlockId(header)).expect("a loop")]
 }
 
 /// The rules of Ball & Larus 1994, §4.1 (`docs/ALGORITHMS.md` §7), by hand: weights beside the edges, what arrives at
@@ -73,7 +73,7 @@ fn nested_loops_as_by_hand() {
     ];
     let (edges, expected): (Vec<_>, Vec<_>) = edges.into_iter().unzip();
     assert_eq!(of_edges(&dag, &weights, &edges), expected);
-    assert_eq!(weights[0], 1.0);
+    assert_eq!(weights[dag.enter()], 1.0);
     assert_eq!(of_exit(&dag, &weights, 7), 1.0);
     assert_eq!(of_loop(&dag, &weights, 1), 9.0);
     assert_eq!(of_loop(&dag, &weights, 4), 81.0);
@@ -187,16 +187,16 @@ proptest! {
     fn weights_are_sent_on(graph in any_cfg(20)) {
         let dag = Dag::from_cfg(&graph, &[]);
         let weights = static_weights(&dag, &Shape::new(&graph).loops);
-        prop_assert_eq!(weights[0], 1.0);
+        prop_assert_eq!(weights[dag.enter()], 1.0);
         let back = retreating(&graph);
         for v in dag.order().filter(|&v| dag.block(v).is_some()) {
             let forward = dag.ins(v).iter().filter(|&&e| dag.edge(e).kind != EdgeKind::LoopStart);
-            let mut into: f64 = forward.map(|e| weights[e.index()]).sum();
+            let mut into: f64 = forward.map(|e| weights[*e]).sum();
             let target = |e: &CfgEdge| graph.block(e.block).succs[e.succ as usize];
             if back.iter().any(|e| Some(target(e)) == dag.block(v)) {
                 into *= 10.0;
             }
-            let out: f64 = dag.outs(v).map(|e| weights[e.index()]).sum();
+            let out: f64 = dag.outs(v).map(|e| weights[e]).sum();
             prop_assert!(out >= into * (1.0 - 1e-9) - 1e-9 || no_rest(&graph, &dag, v), "{v}: {into} in, {out} out");
         }
     }
