@@ -1,15 +1,17 @@
 //! Shares → plans: numbering, placement and table of every function of a copy.
 
 use super::check;
-use super::place::{Ground, Placement, place};
+use super::place::{Ends, Ground, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{CopyId, EdgeId, FuncId, PathId, TiSlice};
+use crate::index::{CopyId, EdgeId, FuncId, PathId, TiSlice, TiVec};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, pspp};
 use crate::partition::{Local, Part, Share};
 use crate::paths::{Counted, FunctionInput, FunctionPaths};
+use crate::spantree::SpanningTree;
 use crate::versions::Versions;
+use crate::weights::Weights;
 use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -136,6 +138,14 @@ impl Ids<'_> {
         }
     }
 
+    /// Expected executions of the edges that they are about.
+    fn weights<'p>(&self, paths: &'p FunctionPaths) -> Cow<'p, Weights> {
+        match self {
+            Ids::Local(local) => Cow::Owned(local.weights(paths)),
+            _ => Cow::Borrowed(&paths.weights),
+        }
+    }
+
     /// The labels whose sums they are.
     pub fn numbering(&self) -> &Numbering {
         match self {
@@ -181,20 +191,49 @@ pub fn ids<'a>(cfg: &Cfg, paths: &'a FunctionPaths, part: Part) -> Ids<'a> {
 
 /// The code for the paths in `part`, placed where it costs the fewest expected hits. O(E log E).
 pub fn function_code<'a>(cfg: &Cfg, paths: &'a FunctionPaths, part: Part) -> FunctionCode<'a> {
+    // Labels, whose sums along paths are their ids.
     let ids = ids(cfg, paths, part);
-    let weights = match &ids {
-        Ids::Local(local) => Cow::Owned(local.weights(paths)),
-        _ => Cow::Borrowed(&paths.weights),
-    };
-    let ground = ids.ground(cfg, paths, part);
-    let placement = place(&ground, &weights, ids.numbering());
+    let (ground, numbering) = (ids.ground(cfg, paths, part), ids.numbering());
+    let (dag, labels) = (ground.dag, &numbering.labels);
+    let weights = ids.weights(paths);
+    // Trees: the heaviest of edges where increments cost something, and of all. The first is a copy's own, because what
+    // costs nothing depends on which paths it counts. The second differs between copies that have ranges of paths, since
+    // their DAGs do; copies that have sets of edges make the same one each.
+    let ends = Ends::new(&ground);
+    let trees = [
+        SpanningTree::with_free_chords(dag, &weights, &ends.free(dag)),
+        SpanningTree::maximum(dag, &weights),
+    ];
+    // Increments with the sums of the labels: on the chords of a tree, or the labels of a subset, many of which are 0.
+    let on_chords = trees.iter().map(|t| t.increments(dag, labels));
+    let as_labels = ground.interesting.map(|_| as_increments(labels));
+    // Counts lifted, and statements.
+    let placements = on_chords.chain(as_labels).map(|inc| {
+        let ends = ends.clone();
+        let increments = Increments {
+            dag,
+            inc,
+            ends,
+            numbering,
+        };
+        increments.place()
+    });
+    let costs = placements.map(|p| (p.cost(&weights), p));
+    let cheapest = costs.min_by(|(a, _), (b, _)| a.total_cmp(b));
+    let (cost, placement) = cheapest.expect("there are two trees");
+    // The table, for all sums that can come up.
+    let table = table(dag, numbering);
     FunctionCode {
-        cost: placement.cost(&weights),
-        placement,
-        table: table(ground.dag, ids.numbering()),
         ids,
+        placement,
+        table,
         paths,
+        cost,
     }
+}
+
+fn as_increments(labels: &TiSlice<EdgeId, u64>) -> TiVec<EdgeId, i64> {
+    labels.iter().map(|&label| label as i64).collect()
 }
 
 /// The largest sum of labels along any path: others than those of interest are counted too, under ids

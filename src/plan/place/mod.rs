@@ -17,8 +17,6 @@ use super::{Op, Site, SiteCode};
 use crate::dag::{Dag, EdgeKind};
 use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::ir::Cfg;
-use crate::numbering::Numbering;
-use crate::spantree::SpanningTree;
 use crate::versions::Versions;
 use fixedbitset::FixedBitSet;
 use std::collections::BTreeMap;
@@ -38,45 +36,6 @@ pub struct Ground<'a> {
     pub open: Option<&'a FixedBitSet>,
     /// The edges that end paths outside the DAG, and where the next one begins.
     pub foreign_ends: &'a [(CfgEdge, BlockId)],
-}
-
-/// Places the code for the paths of interest where it costs the fewest expected executions. O(E log E).
-pub fn place(ground: &Ground, weights: &TiSlice<EdgeId, f64>, numbering: &Numbering) -> Placement {
-    let ends = Ends::new(ground);
-    let candidates = increments(ground, weights, &ends, numbering);
-    let placements = candidates.into_iter().map(|inc| {
-        let increments = Increments {
-            dag: ground.dag,
-            inc,
-            ends: ends.clone(),
-            numbering,
-        };
-        increments.place()
-    });
-    let cost = |p: &Placement| p.cost(weights);
-    let cheapest = placements.min_by(|a, b| cost(a).total_cmp(&cost(b)));
-    cheapest.expect("there are at least two")
-}
-
-/// What edges may add so that paths sum to their ids: on the chords of the tree that is heaviest where increments cost
-/// something, of the heaviest one, or (for labels of a subset, many of which are 0) the labels. O(E log E).
-fn increments(
-    ground: &Ground,
-    weights: &TiSlice<EdgeId, f64>,
-    ends: &Ends,
-    numbering: &Numbering,
-) -> Vec<TiVec<EdgeId, i64>> {
-    let (dag, labels) = (ground.dag, &numbering.labels);
-    let trees = [
-        SpanningTree::with_free_chords(dag, weights, &ends.free(dag)),
-        SpanningTree::maximum(dag, weights),
-    ];
-    let mut candidates: Vec<TiVec<EdgeId, i64>> =
-        trees.iter().map(|t| t.increments(dag, labels)).collect();
-    if ground.interesting.is_some() {
-        candidates.push(labels.iter().map(|&l| l as i64).collect());
-    }
-    candidates
 }
 
 /// The statement on each DAG edge, if any: at most one is needed.

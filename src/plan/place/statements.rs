@@ -32,12 +32,11 @@ impl Increments<'_> {
         let known = self.known();
         self.lift_counts(&known);
         let needed = self.needed();
-        let code = self
-            .dag
-            .edge_ids()
-            .map(|e| self.statement(e, &known, &needed))
-            .collect();
-        Placement { code }
+        let edges = self.dag.edge_ids();
+        let code = edges.map(|e| self.statement(e, &known, &needed));
+        Placement {
+            code: code.collect(),
+        }
     }
 
     fn known(&self) -> TiVec<VertexId, Known> {
