@@ -81,11 +81,28 @@ index!(
     CopyId
 );
 
-/// The id of a path: the sum of the labels of its edges, `0 .. N(ENTRY)`.
+index!(
+    /// The counter of an edge, under the scheme edge: its position among the counted edges.
+    CounterId
+);
+
+/// The canonical id of a path: the sum of the labels of its edges in the Ball–Larus numbering of the function's DAG,
+/// `0 .. N(ENTRY)`.
 ///
-/// Canonical ids are those of the Ball–Larus numbering of the function's DAG; a copy that
-/// profiles a subset of the paths (PSPP) counts under ids of its own, which merging translates.
+/// A plain integer: paths that begin alike have consecutive ids, so sums, bounds and ranges of them are reckoned with
+/// everywhere. A copy may count under ids of its own, with which these must not be confused: those are [`LocalId`]s.
 pub type PathId = u64;
+
+/// The id under which one copy counts a path: the sum of the labels of that copy. [`crate::plan::build::Ids`]
+/// translates it. Sums on the way, increments and labels are plain integers, which wrap.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LocalId(pub u64);
+
+impl fmt::Display for LocalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// A control-flow edge: a block and the ordinal of the successor in its terminator.
 ///

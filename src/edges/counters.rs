@@ -2,7 +2,7 @@
 
 use super::{edges, ends};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{EdgeId, TiSlice};
+use crate::index::{CounterId, EdgeId, TiSlice, TiVec};
 use crate::spantree::{heaviest_first, maximum_tree};
 use fixedbitset::FixedBitSet;
 
@@ -27,4 +27,9 @@ pub fn all_edges(dag: &Dag) -> FixedBitSet {
     let countable = edges(dag).filter(|&e| dag.edge(e).kind != EdgeKind::Enter);
     counted.extend(countable.map(|e| e.index()));
     counted
+}
+
+/// The edge that each counter counts.
+pub fn by_counter(counted: &FixedBitSet) -> TiVec<CounterId, EdgeId> {
+    counted.ones().map(EdgeId::new).collect()
 }

@@ -18,7 +18,7 @@ mod propagate;
 #[cfg(test)]
 mod tests;
 
-pub use counters::{all_edges, counted_edges};
+pub use counters::{all_edges, by_counter, counted_edges};
 pub use propagate::{Propagated, propagate};
 
 use crate::dag::{Dag, EdgeKind};

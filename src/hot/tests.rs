@@ -4,7 +4,7 @@
 use super::flow::Flow;
 use super::*;
 use crate::dag::Path;
-use crate::index::CfgEdge;
+use crate::index::{CfgEdge, LocalId};
 use crate::ir::Cfg;
 use crate::numbering::enumerate;
 use crate::partition::Local;
@@ -75,7 +75,7 @@ fn counted(
         let paths = paths[i].as_ref().unwrap();
         let part = shares[i].part(copy).unwrap();
         let ids = crate::plan::build::ids(functions[i].cfg, paths, part);
-        let canonical = |(&id, &n): (&u64, &u64)| (ids.canonical(paths, id).unwrap(), n);
+        let canonical = |(&id, &n): (&u64, &u64)| (ids.canonical(paths, LocalId(id)).unwrap(), n);
         counts[i] = outcome.counts.iter().map(canonical).collect();
     }
     (counts, hits)

@@ -3,7 +3,7 @@
 use super::Part;
 use super::selected::Selected;
 use crate::dag::Dag;
-use crate::index::{BlockId, CfgEdge, EdgeId, PathId, TiSlice, TiVec, VertexId};
+use crate::index::{BlockId, CfgEdge, EdgeId, LocalId, PathId, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, dense, pspp};
 use crate::paths::FunctionPaths;
@@ -122,8 +122,8 @@ impl Local {
     }
 
     /// The canonical id of the path with local id `id`; `None` when there is none, or none of interest.
-    pub fn canonical(&self, paths: &FunctionPaths, id: u64) -> Option<PathId> {
-        let edges = self.numbering.decode(&self.dag, id)?;
+    pub fn canonical(&self, paths: &FunctionPaths, id: LocalId) -> Option<PathId> {
+        let edges = self.numbering.decode(&self.dag, id.0)?;
         if let Some(set) = &self.interesting
             && !edges.iter().all(|e| set.contains(e.index()))
         {

@@ -4,7 +4,7 @@
 use super::*;
 use crate::dag::reduced::Reduced;
 use crate::dag::{Path, Shape};
-use crate::index::{CfgEdge, CopyId};
+use crate::index::{CfgEdge, CopyId, LocalId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
 use crate::paths::{Counted, FunctionPaths, all_paths};
@@ -126,7 +126,8 @@ fn profile(
         interp::run(plan, w, &mut outcome).unwrap();
     }
     let code = function_code(graph, paths, part);
-    let canonical = |(&id, &count): (&u64, &u64)| Some((code.ids.canonical(paths, id)?, count));
+    let canonical =
+        |(&id, &count): (&u64, &u64)| Some((code.ids.canonical(paths, LocalId(id))?, count));
     (
         outcome.counts.iter().filter_map(canonical).collect(),
         outcome.hits,
@@ -354,8 +355,9 @@ proptest! {
                 prop_assert_eq!(local.map(|l| ids.canonical(&paths, l)), local.map(|_| Some(id)));
                 counted.extend(local);
             }
-            prop_assert!(counted.iter().copied().eq(0..counted.len() as u64));
-            prop_assert_eq!(ids.canonical(&paths, counted.len() as u64), None);
+            let dense = (0..counted.len() as u64).map(LocalId);
+            prop_assert!(counted.iter().copied().eq(dense));
+            prop_assert_eq!(ids.canonical(&paths, LocalId(counted.len() as u64)), None);
         }
     }
 }

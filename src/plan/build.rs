@@ -4,7 +4,8 @@ use super::check;
 use super::place::{Ends, Ground, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{CopyId, EdgeId, FuncId, PathId, TiSlice, TiVec};
+use crate::edges::by_counter;
+use crate::index::{CopyId, CounterId, EdgeId, FuncId, LocalId, PathId, TiSlice, TiVec};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, pspp};
 use crate::partition::{Local, Part, Share};
@@ -157,19 +158,20 @@ impl Ids<'_> {
 
     /// The id under which the path along `edges`, a path of interest, is counted; `None` where it is foreign and runs
     /// free.
-    pub fn local(&self, edges: &[EdgeId]) -> Option<u64> {
-        match self {
-            Ids::Local(local) => Some(local.numbering.id(&local.path(edges)?)),
-            _ => Some(self.numbering().id(edges)),
-        }
+    pub fn local(&self, edges: &[EdgeId]) -> Option<LocalId> {
+        let id = match self {
+            Ids::Local(local) => local.numbering.id(&local.path(edges)?),
+            _ => self.numbering().id(edges),
+        };
+        Some(LocalId(id))
     }
 
     /// The canonical id of the path of `paths` that is counted under `id`; `None` when no path of interest is.
-    pub fn canonical(&self, paths: &FunctionPaths, id: u64) -> Option<PathId> {
+    pub fn canonical(&self, paths: &FunctionPaths, id: LocalId) -> Option<PathId> {
         match self {
-            Ids::Canonical(numbering) => (id < numbering.total()).then_some(id),
+            Ids::Canonical(numbering) => (id.0 < numbering.total()).then_some(id.0),
             Ids::Selective(numbering) => {
-                let edges = numbering.decode(&paths.dag, id)?;
+                let edges = numbering.decode(&paths.dag, id.0)?;
                 Some(paths.numbering.id(&edges))
             }
             Ids::Local(local) => local.canonical(paths, id),
@@ -318,11 +320,12 @@ fn count_edges(dag: &Dag, counted: &FixedBitSet) -> Counting {
         EdgeKind::Leave => Site::Exit(dag.block(dag.edge(e).src).expect("a block")),
         EdgeKind::Enter | EdgeKind::LoopStart => unreachable!("{e} is not counted"),
     };
-    let code = |(i, e)| SiteCode {
-        site: site(EdgeId::new(e)),
-        ops: vec![Op::CountConst(i as u64)],
+    let code = |(counter, e): (CounterId, EdgeId)| SiteCode {
+        site: site(e),
+        ops: vec![Op::CountConst(u64::from(counter.0))],
     };
-    let mut probes: Vec<SiteCode> = counted.ones().enumerate().map(code).collect();
+    let counters = by_counter(counted).into_iter_enumerated();
+    let mut probes: Vec<SiteCode> = counters.map(code).collect();
     probes.sort_by_key(|code| code.site);
     let slots = probes.len() as u64;
     Counting {

@@ -1,7 +1,8 @@
 //! A copy's counts → counts of canonical paths, or of edges.
 
 use super::Structure;
-use crate::index::{CopyId, EdgeId, PathId};
+use crate::edges::by_counter;
+use crate::index::{CopyId, CounterId, EdgeId, LocalId, PathId};
 use crate::partition::{Part, Share};
 use crate::plan::build::ids;
 use fixedbitset::FixedBitSet;
@@ -23,7 +24,7 @@ pub fn decode_paths(
     let code = ids(&structure.cfg, paths, part);
     let mut canonical = BTreeMap::new();
     for (&id, &count) in counts {
-        match code.canonical(paths, id) {
+        match code.canonical(paths, LocalId(id)) {
             Some(path) => drop(canonical.insert(path, count)),
             None if matches!(part, Part::Edges(_)) && id < code.numbering().total() => {}
             None => return Err(unknown(copy, id)),
@@ -46,9 +47,10 @@ pub fn decode_edges(
     if *share != Share::Whole(copy) {
         return Err(foreign(copy));
     }
-    let edges: Vec<EdgeId> = counted.ones().map(EdgeId::new).collect();
+    let edges = by_counter(counted);
     let edge = |(&id, &n): (&u64, &u64)| {
-        let edge = usize::try_from(id).ok().and_then(|i| edges.get(i));
+        let counter = u32::try_from(id).ok().map(CounterId);
+        let edge = counter.and_then(|c| edges.get(c));
         Ok((*edge.ok_or_else(|| unknown(copy, id))?, n))
     };
     counts.iter().map(edge).collect()

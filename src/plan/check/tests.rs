@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dag::Shape;
-use crate::index::{CfgEdge, CopyId, FuncId, PathId};
+use crate::index::{CfgEdge, CopyId, FuncId, LocalId, PathId};
 use crate::numbering::{ball_larus, enumerate};
 use crate::paths::all_paths;
 use crate::plan::SiteCode;
@@ -93,7 +93,7 @@ impl<'a> Case<'a> {
     fn decoded(&self, ids: &Ids, outcome: &Outcome) -> Option<BTreeMap<PathId, u64>> {
         let mut counts = BTreeMap::new();
         for (&id, &n) in &outcome.counts {
-            match ids.canonical(&self.paths, id) {
+            match ids.canonical(&self.paths, LocalId(id)) {
                 Some(path) => drop(counts.insert(path, n)),
                 None if self.part.is_some() && id < ids.numbering().total() => {}
                 None => return None,

@@ -43,7 +43,7 @@ proptest! {
             let of_copy = |p: &Vec<_>| Owners(&share).of(numbering.id(p), p).any(|c| c == copy);
             for path in enumerate(dag).into_iter().filter(of_copy) {
                 let id = local.local(&path).unwrap();
-                let decoded = decode_paths(&structure, &share, copy, &[(id, 7)].into());
+                let decoded = decode_paths(&structure, &share, copy, &[(id.0, 7)].into());
                 prop_assert_eq!(decoded, Ok([(numbering.id(&path), 7)].into()));
             }
         }
