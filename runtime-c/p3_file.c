@@ -217,6 +217,19 @@ uint32_t p3_block_crc(const struct p3_raw_block *block) {
     return p3_crc32(0, (const char *)block + BEGIN, END - BEGIN);
 }
 
+/* Counts, to where the file holds zeros: those that are zero need not be written, which most are at first. */
+static int write_counts(int fd, const struct p3_module *m, uint64_t offset) {
+    static const char zeros[4096];
+    const char *counts = (const char *)m->counters;
+    int failed = 0;
+    for (uint64_t done = 0; done < m->counters_size && !failed; done += sizeof zeros) {
+        uint64_t left = m->counters_size - done, part = left < sizeof zeros ? left : sizeof zeros;
+        if (memcmp(counts + done, zeros, part) != 0)
+            failed = p3_file_write(fd, counts + done, part, offset + done);
+    }
+    return failed;
+}
+
 /* The module's block without its magic number: no one will find it yet. */
 static int write_block(struct p3_file *file, int fd, const struct p3_module *m, uint64_t *at) {
     const struct p3_raw_block *block = m->block;
@@ -225,7 +238,7 @@ static int write_block(struct p3_file *file, int fd, const struct p3_module *m, 
     int failed = p3_file_claim(file, fd, block->size, at);
     if (!failed)
         failed = p3_file_write(fd, (const char *)block + magic, described - magic, *at + magic);
-    return failed ? failed : p3_file_write(fd, m->counters, m->counters_size, *at + block->counters_offset);
+    return failed ? failed : write_counts(fd, m, *at + block->counters_offset);
 }
 
 /* Makes the block valid, or gives it back. */

@@ -4,7 +4,7 @@ use crate::dag::{Dag, MAX_PATHS, Shape, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
 use crate::index::{BlockId, CfgEdge, FuncId, PathId};
 use crate::ir::{Block, Cfg, Program, SkipReason};
-use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus};
+use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus};
 use crate::versions::apart;
 use crate::weights::{Weights, static_weights};
 use fixedbitset::FixedBitSet;
@@ -67,6 +67,8 @@ pub struct FunctionPaths {
     pub ran: Vec<(PathId, u64)>,
     /// The headers of the loops whose iterations are apart in a copy that profiles all paths ([`crate::partition::Local`]), ascending.
     pub apart: Vec<BlockId>,
+    /// Whether it counts in an array although it has more than [`MAX_ARRAY_SLOTS`] paths, if not more than [`WIDE_SLOTS`].
+    pub wide: bool,
 }
 
 impl FunctionPaths {
@@ -81,6 +83,15 @@ impl FunctionPaths {
         let apart = apart::choose(cfg, &shape, &cuts, MAX_ARRAY_SLOTS);
         let paths = Self::with_shape(cfg, shape, cuts).expect("enough edges are cut");
         FunctionPaths { apart, ..paths }
+    }
+
+    /// A copy counts in an array where its ids are at most so many.
+    pub fn array_slots(&self) -> u64 {
+        if self.wide {
+            WIDE_SLOTS
+        } else {
+            MAX_ARRAY_SLOTS
+        }
     }
 
     /// Chooses the edges to count, by the weights. O(E log E).
@@ -125,14 +136,37 @@ impl FunctionPaths {
             measured: false,
             ran: Vec::new(),
             apart: Vec::new(),
+            wide: false,
         })
     }
 }
 
 /// The path structure of all functions that are not skipped, in parallel; by [`FuncId`].
 pub fn all_paths(functions: &[FunctionInput]) -> Vec<Option<FunctionPaths>> {
-    functions
+    let paths = functions
         .par_iter()
-        .map(|f| f.skip.is_none().then(|| FunctionPaths::new(f.cfg)))
-        .collect()
+        .map(|f| f.skip.is_none().then(|| FunctionPaths::new(f.cfg)));
+    let mut paths: Vec<Option<FunctionPaths>> = paths.collect();
+    widen(&mut paths);
+    paths
+}
+
+/// Gives wide arrays to as many functions as there is room for: to those with the fewest paths. (Which of them run hot is
+/// not known, and must not matter: a copy's ids are the same whatever profile it was made by.)
+fn widen(paths: &mut [Option<FunctionPaths>]) {
+    let mut by_size: Vec<(u64, &mut FunctionPaths)> = paths
+        .iter_mut()
+        .flatten()
+        .map(|p| (p.numbering.total(), p))
+        .filter(|(n, _)| (MAX_ARRAY_SLOTS + 1..=WIDE_SLOTS).contains(n))
+        .collect();
+    by_size.sort_by_key(|&(n, _)| n);
+    let mut room = WIDE_SLOTS;
+    for (n, paths) in by_size {
+        let Some(left) = room.checked_sub(n) else {
+            break;
+        };
+        room = left;
+        paths.wide = true;
+    }
 }

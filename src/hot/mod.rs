@@ -5,7 +5,7 @@
 //! split and what is hot follows from expected hits, as far as there is `room` for code: first the heaviest tasks
 //! are split until none is too heavy for an even load, then hot paths get versions of their own, the most worthwhile first.
 //!
-//! Costs are hits of the code that the copies would run. By them the outcome is no worse than pbl's, and no worse than
+//! Costs are instructions of the code that the copies would run. By them the outcome is no worse than pbl's, and no worse than
 //! with fewer copies: those are tried as well.
 
 mod flow;
@@ -37,6 +37,11 @@ const WHOLE: f64 = (1u64 << 50) as f64;
 /// What a saving must come to, of what a copy executes, to be worth more code.
 const WORTHWHILE: f64 = 1e-3;
 
+/// What a path takes in a function that has versions for prefixes, whether a copy counts it or not: values move between
+/// registers where versions join, jumps lead from one to the other, and loops that had one induction variable have
+/// several. Measured: 3 to 5 instructions.
+const IN_VERSIONS: f64 = 4.0;
+
 /// Of the paths that start alike, at most this many are hot: the six hottest carry nearly all of the flow.
 const HOT_PATHS: usize = 6;
 
@@ -53,11 +58,11 @@ struct Program<'a> {
 /// What is expected of one function.
 struct Facts<'a> {
     flow: Flow<'a>,
-    /// Statements, with the function's own weights, where one copy profiles it all.
-    hits: f64,
+    /// Instructions, with the function's own weights, where one copy profiles it all.
+    instructions: f64,
     /// The same in the unit of [`WHOLE`].
     cost: f64,
-    /// Whether it may be profiled by several copies, and its paths may be hot.
+    /// Whether several copies may profile it, and its paths be hot: it can have versions, and they can pay.
     splits: bool,
     /// Its instructions.
     size: u64,
@@ -82,14 +87,17 @@ impl<'a> Program<'a> {
         let members = members(functions, paths);
         let facts = (0..functions.len()).into_par_iter().map(|i| {
             let (f, paths) = (&functions[i], paths[i].as_ref()?);
-            let hits = function_code(f.cfg, paths, Part::All).cost();
+            let instructions = function_code(f.cfg, paths, Part::All).cost();
+            let flow = Flow::new(paths);
+            let splits =
+                members[f.unit.index()] == 1 && IN_VERSIONS * flow.total() < instructions / 2.0;
             let order = &paths.shape.order;
             let size = order.rpo.iter().map(|&b| u64::from(weight(f.cfg.block(b))));
             Some(Facts {
-                flow: Flow::new(paths),
-                hits,
-                cost: costs.worth(i, hits),
-                splits: members[f.unit.index()] == 1 && can_be_copied(f.cfg, order),
+                flow,
+                instructions,
+                cost: costs.worth(i, instructions),
+                splits: splits && can_be_copied(f.cfg, order),
                 size: size.sum(),
             })
         });
@@ -132,17 +140,19 @@ impl<'a> Program<'a> {
         facts.map(|f| f.cost_of(f.flow.total())).sum()
     }
 
-    /// The better of what splits and of pbl's.
+    /// The best of what splits, of whole functions by expected instructions, and of pbl's.
     fn best_for(&self, copies: u32) -> Candidate {
+        let mut room = Room::new(self.facts.iter().flatten().map(|f| f.size).sum(), copies);
+        let mut tasks = Tasks::new(self, copies);
+        let whole_functions = self.distributed(&tasks, &mut room.clone(), copies);
+        tasks.split(self, &mut room);
+        let split = self.distributed(&tasks, &mut room, copies);
         let pbl = Units::new(self.functions, self.paths, Costs::labels, copies);
         let pbl = whole(&pbl);
         let pbl = self.candidate(pbl.shares, pbl.tasks, copies);
-        let split = self.split(copies);
-        if split.slowest() <= pbl.slowest() {
-            split
-        } else {
-            pbl
-        }
+        let candidates = [split, whole_functions, pbl].into_iter();
+        let best = candidates.min_by(|a, b| a.slowest().total_cmp(&b.slowest()));
+        best.expect("there are three")
     }
 
     fn candidate(&self, shares: Vec<Share>, tasks: Vec<u32>, copies: u32) -> Candidate {
@@ -165,7 +175,7 @@ impl<'a> Program<'a> {
         let facts = self.facts[i].as_ref().expect("it is not skipped");
         match part {
             Part::All => facts.cost,
-            _ => facts.cost_of(self.code(i, part).cost()),
+            _ => facts.in_versions() + facts.cost_of(self.code(i, part).cost()),
         }
     }
 
@@ -174,11 +184,8 @@ impl<'a> Program<'a> {
         function_code(self.functions[i].cfg, paths, part)
     }
 
-    /// Splits what is too heavy, distributes, and makes paths hot.
-    fn split(&self, copies: u32) -> Candidate {
-        let mut room = Room::new(self.facts.iter().flatten().map(|f| f.size).sum(), copies);
-        let mut tasks = Tasks::new(self, copies);
-        tasks.split(self, &mut room);
+    /// Distributes tasks, and makes paths hot.
+    fn distributed(&self, tasks: &Tasks, room: &mut Room, copies: u32) -> Candidate {
         let copy_of = tasks.distribute(self, copies);
         let mut owners: BTreeMap<usize, Vec<(PathId, CopyId)>> = BTreeMap::new();
         let mut numbers = vec![0; self.functions.len()];
@@ -198,7 +205,7 @@ impl<'a> Program<'a> {
                 _ => Share::Nothing,
             }
         });
-        let shares = self.with_hot_paths(shares.collect(), &mut room);
+        let shares = self.with_hot_paths(shares.collect(), room);
         self.candidate(shares, numbers, copies)
     }
 
@@ -258,6 +265,10 @@ impl<'a> Program<'a> {
                 }
             }
         }
+        let total: f64 = savings.iter().map(|s| s.saved).sum();
+        if matches!(share, Share::Whole(_)) && total <= facts.in_versions() {
+            savings.clear(); // it would get versions for them alone
+        }
         savings
     }
 }
@@ -271,9 +282,14 @@ struct Saving {
 }
 
 impl Facts<'_> {
-    /// The cost of so many expected hits.
-    fn cost_of(&self, hits: f64) -> f64 {
-        self.cost * (hits / self.hits.max(f64::MIN_POSITIVE))
+    /// The cost of so many expected instructions.
+    fn cost_of(&self, instructions: f64) -> f64 {
+        self.cost * (instructions / self.instructions.max(f64::MIN_POSITIVE))
+    }
+
+    /// What versions for prefixes cost a copy.
+    fn in_versions(&self) -> f64 {
+        self.cost_of(IN_VERSIONS * self.flow.total())
     }
 }
 

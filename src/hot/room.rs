@@ -19,6 +19,7 @@ const SMALL_PROGRAM: u64 = 4096;
 const SMALL_FUNCTION: u64 = 256;
 
 /// The room that is left.
+#[derive(Clone)]
 pub(super) struct Room {
     /// By copy.
     left: Vec<f64>,

@@ -54,31 +54,43 @@ fn completed(graph: &Cfg, choices: &[Vec<u8>]) -> Vec<Walk> {
     walks.filter(|w| w.exit.is_some()).collect()
 }
 
-/// What `copy` counts, by canonical id, and the statements that it runs.
+/// What `copy` counts, by canonical id, and the instructions that this takes.
 fn counted(
     functions: &[FunctionInput],
     paths: &[Option<FunctionPaths>],
     shares: &[Share],
     copy: CopyId,
     walks: &[Vec<Walk>],
-) -> (Vec<BTreeMap<PathId, u64>>, u64) {
+) -> (Vec<BTreeMap<PathId, u64>>, f64) {
     let plan = copy_plan(functions, paths, shares, copy);
     let mut counts = vec![BTreeMap::new(); functions.len()];
-    let mut hits = 0;
+    let mut cost = 0.0;
     for plan in &plan.functions {
         let i = plan.func.index();
         let mut outcome = Outcome::default();
         for w in &walks[i] {
             interp::run(plan, w, &mut outcome).unwrap();
         }
-        hits += outcome.hits;
-        let paths = paths[i].as_ref().unwrap();
+        let (cfg, paths) = (functions[i].cfg, paths[i].as_ref().unwrap());
         let part = shares[i].part(copy).unwrap();
-        let ids = crate::plan::build::ids(functions[i].cfg, paths, part);
+        let code = function_code(cfg, paths, part);
+        let in_versions = if matches!(part, Part::Ranges(..)) {
+            IN_VERSIONS
+        } else {
+            0.0
+        };
+        let mut hits = 0;
+        for (id, n) in ran(cfg, paths, &walks[i]) {
+            let edges = paths.numbering.decode(&paths.dag, id).unwrap();
+            hits += n * code.hits(&edges);
+            cost += n as f64 * (in_versions + code.instructions(&edges) as f64);
+        }
+        assert_eq!(hits, outcome.hits);
+        let ids = crate::plan::build::ids(cfg, paths, part);
         let canonical = |(&id, &n): (&u64, &u64)| (ids.canonical(paths, LocalId(id)).unwrap(), n);
         counts[i] = outcome.counts.iter().map(canonical).collect();
     }
-    (counts, hits)
+    (counts, cost)
 }
 
 fn slowest(assignment: &Assignment) -> u64 {
@@ -111,10 +123,10 @@ proptest! {
         }
         let assignment = Scheme::P3Hot.strategy().assign(&functions, &paths, copies);
         let mut merged = vec![BTreeMap::new(); graphs.len()];
-        let mut hits = Vec::new();
+        let mut costs: Vec<f64> = Vec::new();
         for copy in (0..copies).map(CopyId) {
             let (counts, n) = counted(&functions, &paths, &assignment.shares, copy, &walks);
-            hits.push(n);
+            costs.push(n);
             for (all, more) in merged.iter_mut().zip(counts) {
                 for (id, n) in more {
                     prop_assert_eq!(all.insert(id, n), None, "two copies count a path");
@@ -123,15 +135,15 @@ proptest! {
         }
         prop_assert_eq!(&merged, &wanted);
         let pbl = Scheme::Pbl.strategy().assign(&functions, &paths, copies);
-        let pbl_hits: Vec<u64> = (0..copies).map(CopyId)
+        let pbl_costs: Vec<f64> = (0..copies).map(CopyId)
             .map(|c| counted(&functions, &paths, &pbl.shares, c, &walks).1).collect();
-        prop_assert!(hits.iter().max() <= pbl_hits.iter().max(), "{hits:?}, pbl {pbl_hits:?}");
+        let most = |costs: &[f64]| costs.iter().copied().fold(0.0, f64::max);
+        prop_assert!(most(&costs) <= most(&pbl_costs) * 1.0001 + 0.01, "{costs:?}, pbl {pbl_costs:?}");
         let whole: Vec<Share> = graphs.iter().map(|_| Share::Whole(CopyId(0))).collect();
         let all = counted(&functions, &paths, &whole, CopyId(0), &walks).1;
-        for (load, hits) in assignment.load.iter().zip(&hits) {
-            let expected = *load as f64 / WHOLE * all as f64;
-            prop_assert!((expected - *hits as f64).abs() < 0.01 + all as f64 * 1e-4,
-                "{expected} expected, {hits} ran");
+        for (load, cost) in assignment.load.iter().zip(&costs) {
+            let expected = *load as f64 / WHOLE * all;
+            prop_assert!((expected - cost).abs() < 0.01 + all * 1e-4, "{expected} expected, {cost} ran");
         }
     }
 

@@ -93,6 +93,7 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
         apart: parts.paths[id.index()]
             .as_ref()
             .map_or(Vec::new(), |p| p.apart.clone()),
+        wide: parts.paths[id.index()].as_ref().is_some_and(|p| p.wide),
         counted: parts.paths[id.index()]
             .as_ref()
             .and_then(|p| counted(&p.counted)),

@@ -153,6 +153,9 @@ pub struct FunctionEntry {
     /// The headers of the loops whose iterations are apart where one copy profiles the whole function.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<BlockId>,
+    /// Whether it counts in an array although it has more than 2^14 paths.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wide: bool,
     /// Under the scheme `edge`, the counted edges: a set of DAG edges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<String>,

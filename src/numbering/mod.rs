@@ -20,8 +20,12 @@ use crate::dag::Dag;
 use crate::index::{EdgeId, PathId, TiVec, VertexId};
 use fixedbitset::FixedBitSet;
 
-/// Functions with at most this many path ids count in an array, others in a hash table.
+/// Functions with at most this many path ids count in an array, most others in a hash table.
 pub const MAX_ARRAY_SLOTS: u64 = 1 << 14;
+
+/// Larger arrays have so many slots in all: 2 MB of a profile's file, which are written to only where something is
+/// counted.
+pub const WIDE_SLOTS: u64 = 1 << 18;
 
 /// Labels on the edges of a DAG.
 #[derive(Clone, Debug)]

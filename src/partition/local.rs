@@ -41,7 +41,8 @@ impl Local {
     pub fn new(cfg: &Cfg, paths: &FunctionPaths, part: Part) -> Option<Local> {
         match part {
             Part::Ranges(ranges, copy) => {
-                Some(Self::selected(Selected::new(cfg, paths, ranges, copy)))
+                let selected = Selected::new(cfg, paths, ranges, copy);
+                Some(Self::selected(selected, paths.array_slots()))
             }
             Part::All | Part::Edges(_) if paths.apart.is_empty() => None,
             Part::All => Self::apart(cfg, paths, None),
@@ -55,7 +56,7 @@ impl Local {
         let dag = versions.dag(&paths.shape.order, &paths.cuts);
         let origins = versions.dag_origins(&dag, &paths.dag);
         let interesting = edges.map(|set| versions_of(set, &origins));
-        let all = all(&dag, &product.regions(&dag))?;
+        let all = all(&dag, &product.regions(&dag), paths.array_slots())?;
         let numbering = match &interesting {
             // Dense ids are worth more than fewer labels: foreign paths keep theirs, which nobody asks for.
             Some(set) if all.window().is_none() => pspp(&dag, set),
@@ -72,10 +73,10 @@ impl Local {
         })
     }
 
-    fn selected(selected: Selected) -> Local {
+    fn selected(selected: Selected, slots: u64) -> Local {
         let Selected { dag, regions, .. } = selected;
         Local {
-            numbering: all(&dag, &regions).expect("no more paths than the function has"),
+            numbering: all(&dag, &regions, slots).expect("no more paths than the function has"),
             versions: selected.versions,
             dag,
             origins: selected.origins,
@@ -155,9 +156,9 @@ fn versions_of(set: &FixedBitSet, origins: &TiSlice<EdgeId, EdgeId>) -> FixedBit
     versions
 }
 
-/// Ids of all paths, which fit an array or are dense in `region`, where that is possible.
-fn all(dag: &Dag, region: &TiSlice<VertexId, Option<VertexId>>) -> Option<Numbering> {
-    let few = ball_larus(dag).filter(|n| n.total() <= MAX_ARRAY_SLOTS);
+/// Ids of all paths, which fit an array of `slots` or are dense in `region`, where that is possible.
+fn all(dag: &Dag, region: &TiSlice<VertexId, Option<VertexId>>, slots: u64) -> Option<Numbering> {
+    let few = ball_larus(dag).filter(|n| n.total() <= slots);
     few.or_else(|| dense(dag, region, MAX_ARRAY_SLOTS))
         .or_else(|| ball_larus(dag))
 }

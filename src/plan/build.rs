@@ -7,7 +7,7 @@ use crate::dag::{Dag, EdgeKind};
 use crate::edges::by_counter;
 use crate::index::{CopyId, CounterId, EdgeId, FuncId, LocalId, PathId, TiSlice, TiVec};
 use crate::ir::Cfg;
-use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, pspp};
+use crate::numbering::{Numbering, pspp};
 use crate::partition::{Local, Part, Share};
 use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::spantree::SpanningTree;
@@ -31,7 +31,7 @@ pub struct FunctionCode<'a> {
     /// Where the counts go.
     pub table: Table,
     paths: &'a FunctionPaths,
-    /// Expected statements, by the function's own weights.
+    /// Expected instructions of the statements, by the function's own weights.
     cost: f64,
 }
 
@@ -71,27 +71,20 @@ impl FunctionCode<'_> {
         }
     }
 
-    /// Expected executions of its statements, by the function's own weights.
+    /// Expected instructions of its statements, by the function's own weights ([`FunctionCode::instructions`]).
     pub fn cost(&self) -> f64 {
         self.cost
     }
 
     /// The instructions of all statements that run along the path `edges` of the function's DAG, about: a count in a hash
-    /// table takes 14 of them.
+    /// table takes 14, other statements one.
     pub fn instructions(&self, edges: &[EdgeId]) -> u64 {
         let path = match &self.ids {
             Ids::Local(local) => local.path(edges).unwrap_or_default(),
             _ => edges.to_vec(),
         };
         let ops = path.iter().filter_map(|e| self.placement.code[*e]);
-        let instructions = |op: Op| {
-            if op.counts() && self.table.hashes_op(op) {
-                HASH_INSTRUCTIONS
-            } else {
-                1
-            }
-        };
-        ops.map(instructions).sum()
+        ops.map(|op| instructions(self.table, op)).sum()
     }
 
     /// The code by site.
@@ -222,9 +215,13 @@ pub fn function_code<'a>(cfg: &Cfg, paths: &'a FunctionPaths, part: Part) -> Fun
     });
     let costs = placements.map(|p| (p.cost(&weights), p));
     let cheapest = costs.min_by(|(a, _), (b, _)| a.total_cmp(b));
-    let (cost, placement) = cheapest.expect("there are two trees");
+    let (_, placement) = cheapest.expect("there are two trees");
     // The table, for all sums that can come up.
-    let table = table(dag, numbering);
+    let table = table(dag, numbering, paths.array_slots());
+    let statements = placement.code.iter().zip(weights.iter());
+    let cost =
+        statements.filter_map(|(op, weight)| Some(weight * instructions(table, (*op)?) as f64));
+    let cost = cost.sum();
     FunctionCode {
         ids,
         placement,
@@ -238,6 +235,15 @@ fn as_increments(labels: &TiSlice<EdgeId, u64>) -> TiVec<EdgeId, i64> {
     labels.iter().map(|&label| label as i64).collect()
 }
 
+/// What a statement takes, about.
+fn instructions(table: Table, op: Op) -> u64 {
+    if op.counts() && table.hashes_op(op) {
+        HASH_INSTRUCTIONS
+    } else {
+        1
+    }
+}
+
 /// The largest sum of labels along any path: others than those of interest are counted too, under ids
 /// that PSPP lets them share. O(E).
 fn largest_id(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> u64 {
@@ -249,10 +255,11 @@ fn largest_id(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> u64 {
     largest[dag.entry()]
 }
 
-fn table(dag: &Dag, numbering: &Numbering) -> Table {
+/// In an array of `slots` at most, if that is enough.
+fn table(dag: &Dag, numbering: &Numbering, slots: u64) -> Table {
     let ids = largest_id(dag, &numbering.labels) + 1;
     match numbering.window() {
-        _ if ids <= MAX_ARRAY_SLOTS => Table::Array { slots: ids },
+        _ if ids <= slots => Table::Array { slots: ids },
         Some(slots) => Table::Window { slots, ids },
         None => Table::Hash { ids },
     }

@@ -6,7 +6,7 @@ use super::*;
 use crate::dag::Order;
 use crate::index::ti_vec;
 use crate::ir::Cfg;
-use crate::numbering::MAX_ARRAY_SLOTS;
+use crate::numbering::{MAX_ARRAY_SLOTS, WIDE_SLOTS};
 use crate::partition::{Part, Share};
 use crate::paths::{FunctionPaths, all_paths};
 use crate::random_cfg::{Walk, any_cfg, cfg, input, walk};
@@ -65,6 +65,28 @@ fn as_many_ids_as_fit_have_an_array() {
     assert_eq!(slots, 1 << 14);
     assert_eq!(table(14), Table::Array { slots });
     assert_eq!(table(15), Table::Hash { ids: 2 * slots });
+}
+
+/// Wide arrays go to the functions with the fewest paths, as far as there is room.
+#[test]
+fn the_smallest_of_large_functions_have_arrays() {
+    let graphs = [
+        diamonds(18),
+        diamonds(17),
+        diamonds(14),
+        diamonds(16),
+        diamonds(15),
+        diamonds(15),
+    ];
+    let inputs: Vec<_> = graphs.iter().map(input).collect();
+    let paths = all_paths(&inputs);
+    let wide = |p: &Option<FunctionPaths>| p.as_ref().unwrap().wide;
+    let of: Vec<bool> = paths.iter().map(wide).collect();
+    assert_eq!(of, [false, true, false, true, true, true]);
+    assert_eq!(WIDE_SLOTS, (1 << 17) + (1 << 16) + 2 * (1 << 15));
+    let table = |i: usize| function_code(&graphs[i], paths[i].as_ref().unwrap(), Part::All).table;
+    assert_eq!(table(1), Table::Array { slots: 1 << 17 });
+    assert_eq!(table(0), Table::Hash { ids: 1 << 18 });
 }
 
 /// Of a diamond each path is known where it parts, and counted there.

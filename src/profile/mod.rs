@@ -88,6 +88,7 @@ impl Structure {
         let mut paths = FunctionPaths::with_cuts(&cfg, entry.cuts.clone())
             .ok_or_else(|| format!("damaged manifest: {} has too many paths", entry.name))?;
         paths.apart = entry.apart.clone();
+        paths.wide = entry.wide;
         Ok(Structure { cfg, paths })
     }
 }

@@ -1,4 +1,4 @@
-; 2^15 paths: a hash table, and calls of the runtime.
+; 2^19 paths: a hash table, and calls of the runtime.
 define i32 @f(i32 %n) {
 entry:
   br label %s0
@@ -124,5 +124,37 @@ t14:
   br label %s15
 
 s15:
+  %b15 = and i32 %n, 32768
+  %c15 = icmp eq i32 %b15, 0
+  br i1 %c15, label %t15, label %s16
+
+t15:
+  br label %s16
+
+s16:
+  %b16 = and i32 %n, 65536
+  %c16 = icmp eq i32 %b16, 0
+  br i1 %c16, label %t16, label %s17
+
+t16:
+  br label %s17
+
+s17:
+  %b17 = and i32 %n, 131072
+  %c17 = icmp eq i32 %b17, 0
+  br i1 %c17, label %t17, label %s18
+
+t17:
+  br label %s18
+
+s18:
+  %b18 = and i32 %n, 262144
+  %c18 = icmp eq i32 %b18, 0
+  br i1 %c18, label %t18, label %s19
+
+t18:
+  br label %s19
+
+s19:
   ret i32 %n
 }

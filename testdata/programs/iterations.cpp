@@ -7,11 +7,11 @@
 static unsigned state = 1;
 [[gnu::noinline]] static unsigned next() { return state = state * 1103515245u + 12345u, state >> 16; }
 
-// 2^16 ways on behind the loop.
+// 2^20 ways on behind the loop.
 [[gnu::noinline]] static unsigned mix(unsigned y, unsigned i) { return y * 33 + i; }
 #define STEP(i) if (x >> i & 1) y = mix(y, i);
 #define STEPS(x) STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) STEP(10) STEP(11) \
-    STEP(12) STEP(13) STEP(14) STEP(15)
+    STEP(12) STEP(13) STEP(14) STEP(15) STEP(16) STEP(17) STEP(18) STEP(19)
 
 [[gnu::noinline]] static unsigned exits(unsigned n) {
     unsigned y = 0, last = 0, x = n;

@@ -235,7 +235,7 @@ fn what_must_stay_single() {
     assert_eq!(names, ["label_per_copy"]);
 }
 
-/// A function with 2^15 paths, counted in a hash table, that ends as `end` says; `%n` is its parameter.
+/// A function with 2^19 paths, counted in a hash table, that ends as `end` says; `%n` is its parameter.
 fn many_paths(name: &str, end: &str) -> String {
     let diamond = |i: usize| {
         format!(
@@ -245,8 +245,8 @@ fn many_paths(name: &str, end: &str) -> String {
             i + 1
         )
     };
-    let diamonds: String = (0..15).map(diamond).collect();
-    format!("define i32 @{name}(i32 %n) {{\n  br label %s0\n{diamonds}s15:\n  {end}\n}}\n")
+    let diamonds: String = (0..19).map(diamond).collect();
+    format!("define i32 @{name}(i32 %n) {{\n  br label %s0\n{diamonds}s19:\n  {end}\n}}\n")
 }
 
 /// What must stand before `ret` stands there also where counting branches.
