@@ -65,10 +65,19 @@ fn foreign_copies_are_refused() {
 
 #[test]
 fn ids_that_nothing_has() {
-    let graph = cfg(&[&[1, 2], &[3], &[3], &[4, 5], &[6], &[6], &[]]);
+    // Six diamonds in a loop: worth splitting.
+    let arms = |i: u32| [vec![3 * i + 2, 3 * i + 3], vec![3 * i + 4], vec![3 * i + 4]];
+    let ends = [vec![1, 20], vec![]];
+    let blocks = [vec![1]]
+        .into_iter()
+        .chain((0..6).flat_map(arms))
+        .chain(ends);
+    let blocks: Vec<Vec<u32>> = blocks.collect();
+    let graph = cfg(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>());
     let structure = structure(&graph);
     let paths = &structure.paths;
     let split = share(&graph, 2);
+    assert!(matches!(split, Share::Split(_)), "{split:?}");
     let whole = Share::Whole(CopyId(0));
     for share in [split, whole] {
         let local = ids(&graph, paths, share.part(CopyId(0)).unwrap());
