@@ -4,7 +4,7 @@
 use super::*;
 use crate::dag::reduced::Reduced;
 use crate::dag::{Path, Shape};
-use crate::index::{CfgEdge, CopyId, LocalId};
+use crate::index::{BlockId, CfgEdge, CopyId, LocalId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
 use crate::paths::{Counted, FunctionPaths, all_paths};
@@ -359,5 +359,33 @@ proptest! {
             prop_assert!(counted.iter().copied().eq(dense));
             prop_assert_eq!(ids.canonical(&paths, LocalId(counted.len() as u64)), None);
         }
+    }
+}
+
+/// A subset of few paths has ids of its own; one of more than an array holds keeps those by which iterations are in the window.
+#[test]
+fn subsets_of_many_paths_keep_the_window() {
+    for (diamonds, many) in [(2, false), (19, true)] {
+        // 0 → 1 → 2 | 3 → 4 → 1 | 5, and diamonds from 5 on
+        let arms = |i: u32| [vec![3 * i + 6, 3 * i + 7], vec![3 * i + 8], vec![3 * i + 8]];
+        let head = [vec![1], vec![2, 3], vec![4], vec![4], vec![1, 5]];
+        let blocks: Vec<Vec<u32>> = head
+            .into_iter()
+            .chain((0..diamonds).flat_map(arms))
+            .chain([vec![]])
+            .collect();
+        let graph = cfg(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let paths = FunctionPaths::new(&graph);
+        let arm = CfgEdge {
+            block: BlockId(1),
+            succ: 0,
+        };
+        let mut set = FixedBitSet::with_capacity(paths.dag.edges().len());
+        set.insert_range(..);
+        set.remove(paths.dag.edge_of(arm).unwrap().index());
+        let subset = Local::new(&graph, &paths, Part::Edges(&set)).unwrap();
+        assert_eq!(subset.numbering.window().is_some(), many);
+        let selective = pspp(&subset.dag, subset.interesting.as_ref().unwrap());
+        assert_eq!(subset.numbering.labels == selective.labels, !many);
     }
 }
