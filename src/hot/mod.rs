@@ -93,12 +93,14 @@ impl<'a> Program<'a> {
                 members[f.unit.index()] == 1 && IN_VERSIONS * flow.total() < instructions / 2.0;
             let order = &paths.shape.order;
             let size = order.rpo.iter().map(|&b| u64::from(weight(f.cfg.block(b))));
+            let size = size.sum();
+            let splits = splits && size <= room::LARGE_FUNCTION;
             Some(Facts {
                 flow,
                 instructions,
                 cost: costs.worth(i, instructions),
                 splits: splits && can_be_copied(f.cfg, order),
-                size: size.sum(),
+                size,
             })
         });
         let mut facts: Vec<Option<Facts>> = facts.collect();
