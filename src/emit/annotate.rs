@@ -1,7 +1,7 @@
 //! Counts → metadata by which LLVM optimises: `!prof` of terminators and functions, `ProfileSummary`.
 
 use super::sys::{self, Meta};
-use super::{Source, parse, session, sites};
+use super::{Source, parse, session};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CopyId};
 use crate::load::Input;
@@ -95,12 +95,12 @@ fn written(module: &Module, text: bool) -> Vec<u8> {
 fn function(context: &Context, f: FunctionValue, annotation: &Annotation) {
     let blocks = f.get_basic_blocks();
     for (b, counts) in &annotation.branches {
-        let end = sites::terminator(blocks[b.index()]);
+        let end = sys::terminator(blocks[b.index()]);
         sys::set_branch_weights(context, end, &weights(counts));
     }
     for &(b, n) in &annotation.headers {
         let weight = vec![Meta::Text("loop_header_weight"), Meta::I64(n)];
-        let end = sites::terminator(blocks[b.index()]);
+        let end = sys::terminator(blocks[b.index()]);
         sys::set_header_weight(context, end, Meta::Node(weight));
     }
     let entries = [

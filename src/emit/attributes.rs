@@ -31,9 +31,9 @@ impl Callers {
             indirect: Vec::new(),
         };
         for f in &program.functions {
-            for &place in &f.bodies {
+            for &body in &f.bodies {
                 for call in program
-                    .body_in(place)
+                    .body_in(body)
                     .cfg
                     .blocks
                     .iter()

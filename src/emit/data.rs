@@ -2,7 +2,7 @@
 //! constructor that registers them ([`crate::runtime::abi`]).
 
 use super::block::{Described, Record};
-use super::layout::{Layout, Place, is_linux, page_size};
+use super::layout::{Layout, Storage, is_linux, page_size};
 use super::shared::{append_ctor, aside, constructor, record, runtime_function};
 use super::sys;
 use super::{Counters, ModuleJob, Update};
@@ -24,7 +24,8 @@ pub(super) struct Data<'ctx> {
     /// The hash tables, and what one is. How large that is depends on the target's pointers.
     tables: Option<(GlobalValue<'ctx>, StructType<'ctx>)>,
     caches: Option<GlobalValue<'ctx>>,
-    places: Vec<Place>,
+    /// By plan.
+    storage: Vec<Storage>,
     /// By plan: the slot that counts entries.
     entries: Vec<Option<u64>>,
     /// By plan: the slot that counts executed probes.
@@ -49,7 +50,7 @@ impl<'ctx> Data<'ctx> {
             tables: None,
             caches: None,
             slots: layout.slots,
-            places: layout.places,
+            storage: layout.storage,
             entries: layout.entries,
             hits: layout.hits,
             page: page_size(module),
@@ -71,7 +72,7 @@ impl<'ctx> Data<'ctx> {
 
     /// One cache for each hash table, when counting in tables is inlined.
     fn declare_caches(&self, module: &Module<'ctx>) -> Option<GlobalValue<'ctx>> {
-        let tables = self.places.iter().filter_map(|p| p.table).count() as u32;
+        let tables = self.storage.iter().filter_map(|s| s.table).count() as u32;
         if tables == 0 || self.calls {
             return None;
         }
@@ -97,8 +98,8 @@ impl<'ctx> Data<'ctx> {
             let cache = cache.map(|c| ("cache", c));
             record(context, &abi::TABLE, values.into_iter().chain(cache))
         };
-        let hashed = job.plans.iter().zip(&self.places);
-        let hashed = hashed.filter_map(|((_, plan), place)| Some(table(plan, place.table?)));
+        let hashed = job.plans.iter().zip(&self.storage);
+        let hashed = hashed.filter_map(|((_, plan), storage)| Some(table(plan, storage.table?)));
         let tables: Vec<_> = hashed.collect();
         let ty = tables.first()?.get_type();
         let global = description(module, ty.const_array(&tables).into(), "__p3_tables");
@@ -133,9 +134,9 @@ impl<'ctx> Data<'ctx> {
         self.hits[i].map(|slot| self.counter(slot))
     }
 
-    /// Where the job's `i`-th plan counts.
-    pub(super) fn table(&self, i: usize) -> Place {
-        self.places[i]
+    /// What the job's `i`-th plan counts in.
+    pub(super) fn storage(&self, i: usize) -> Storage {
+        self.storage[i]
     }
 
     /// The address of slot `slot` of the counters.
@@ -239,7 +240,7 @@ impl<'ctx> Data<'ctx> {
     fn records(&self, job: &ModuleJob) -> Vec<Record> {
         let mut records = Vec::new();
         for (i, (_, plan)) in job.plans.iter().enumerate() {
-            let Place { array, table } = self.places[i];
+            let Storage { array, table } = self.storage[i];
             let kinds = [
                 array.map(|first| (abi::ARRAY, plan.table.slots(), first)),
                 table.map(|_| (abi::HASH, plan.table.ids(), 0)),
@@ -267,7 +268,7 @@ impl<'ctx> Data<'ctx> {
         let i8 = context.i8_type();
         let byte = |&b: &u8| i8.const_int(u64::from(b), false);
         let program: Vec<IntValue> = job.program.iter().map(byte).collect();
-        let tables = self.places.iter().filter_map(|p| p.table).count();
+        let tables = self.storage.iter().filter_map(|s| s.table).count();
         let flags = if self.atomic { abi::ATOMIC } else { 0 };
         let values = [
             ("abi", self.word(abi::VERSION)),

@@ -6,9 +6,9 @@
 mod hashed;
 
 use super::data::Data;
-use super::layout::Place;
-use super::sites;
-use super::split::{Spot, Spots, split};
+use super::layout::Storage;
+use super::place::{self, Place};
+use super::split::{Places, split};
 use super::{sys, versions};
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::{Cfg, FunctionBody};
@@ -43,7 +43,7 @@ pub(super) fn instrument<'ctx>(
         cfg = &versions.cfg;
     }
     let branches = |ops: &[Op]| data.is_cached() && plan.table.hashes_any(ops);
-    let spots = split(context, &blocks, cfg, plan, branches);
+    let places = split(context, &blocks, cfg, plan, branches);
     let registers = Registers::new(cfg, plan.order(), plan);
     let keys = Keys::of(plan.table.ids());
     let builder = context.create_builder();
@@ -54,11 +54,11 @@ pub(super) fn instrument<'ctx>(
         cfg,
         plan,
         data,
-        place: data.table(index),
+        storage: data.storage(index),
         entries: data.entry_counter(index),
         hits: data.hit_counter(index),
         blocks,
-        spots,
+        places,
         registers,
         phis: HashMap::new(),
         after: HashMap::new(),
@@ -78,7 +78,7 @@ pub(super) fn instrument<'ctx>(
 fn check(blocks: &[BasicBlock], body: &FunctionBody) {
     assert_eq!(blocks.len(), body.cfg.len(), "{}: blocks", body.name);
     for (block, view) in blocks.iter().zip(&body.cfg.blocks) {
-        let n = sys::successor_count(sites::terminator(*block)) as usize;
+        let n = sys::successor_count(sys::terminator(*block)) as usize;
         assert_eq!(n, view.succs.len(), "{}: successors", body.name);
     }
 }
@@ -102,11 +102,11 @@ struct Emitter<'a, 'ctx> {
     cfg: &'a Cfg,
     plan: &'a FunctionPlan,
     data: &'a Data<'ctx>,
-    place: Place,
+    storage: Storage,
     entries: Option<PointerValue<'ctx>>,
     hits: Option<PointerValue<'ctx>>,
     blocks: Vec<BasicBlock<'ctx>>,
-    spots: Spots<'ctx>,
+    places: Places<'ctx>,
     registers: Registers,
     phis: HashMap<BlockId, PhiValue<'ctx>>,
     /// The register behind edges with code.
@@ -155,7 +155,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         if ops.is_empty() && self.entries.is_none() {
             return;
         }
-        sys::position_before(&self.builder, sites::entry_point(self.blocks[0]));
+        sys::position_before(&self.builder, place::entry(self.blocks[0]));
         if let Some(counter) = self.entries {
             self.increment(counter, self.constant(1));
         }
@@ -163,26 +163,30 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     fn edge(&mut self, edge: CfgEdge) {
-        let Some(&spot) = self.spots.spots.get(&edge) else {
+        let Some(&place) = self.places.of.get(&edge) else {
             return;
         };
         let to = self.cfg.block(edge.block).succs[edge.succ as usize];
-        match spot {
-            Spot::Source | Spot::Flagged => {
-                let end = sites::terminator(self.blocks[edge.block.index()]);
+        match place {
+            Place::Source | Place::Flagged => {
+                let end = sys::terminator(self.blocks[edge.block.index()]);
                 sys::position_before(&self.builder, end);
             }
-            Spot::Target => {
-                sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
+            Place::Target => {
+                sys::position_before(&self.builder, place::start(self.blocks[to.index()]));
             }
-            Spot::Own(block) => sys::position_before(&self.builder, sites::terminator(block)),
+            Place::Own => {
+                let block = self.places.own[&edge];
+                sys::position_before(&self.builder, sys::terminator(block));
+            }
         }
         let before = self.at(edge.block);
         let ops = self.plan.ops(Site::Edge(edge));
-        let how = match spot {
-            Spot::Flagged => How::Flag(edge),
-            Spot::Own(block) if self.branches(ops) => {
-                let source = sites::terminator(self.blocks[edge.block.index()]);
+        let how = match place {
+            Place::Flagged => How::Flag(edge),
+            Place::Own if self.branches(ops) => {
+                let block = self.places.own[&edge];
+                let source = sys::terminator(self.blocks[edge.block.index()]);
                 let head = self.context.prepend_basic_block(block, "p3.count");
                 sys::set_successor(source, edge.succ, head);
                 self.builder.position_at_end(head);
@@ -201,9 +205,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
             return;
         }
         let block = self.blocks[b.index()];
-        let point = sites::exit_point(block);
-        sys::position_before(&self.builder, point);
-        let how = if self.branches(ops) && point == sites::terminator(block) {
+        let place = place::exit(block);
+        sys::position_before(&self.builder, place);
+        let how = if self.branches(ops) && place == sys::terminator(block) {
             let rest = self.context.insert_basic_block_after(block, "p3.exit");
             sys::move_terminator(&self.builder, block, rest);
             How::Branch(rest)
@@ -294,7 +298,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     fn slot(&self, id: IntValue<'ctx>) -> PointerValue<'ctx> {
-        let first = self.place.array.expect("an id of an array");
+        let first = self.storage.array.expect("an id of an array");
         match id.get_zero_extended_constant() {
             Some(id) => self.data.counter(first + id),
             None => sys::slot(&self.builder, self.data.counter(first), id),
@@ -321,16 +325,14 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// The block from which edge `e` arrives at its target.
     fn arrival(&self, e: CfgEdge) -> BasicBlock<'ctx> {
-        match self.spots.spots.get(&e) {
-            Some(Spot::Own(block)) => *block,
-            _ => self.blocks[e.block.index()],
-        }
+        let own = self.places.own.get(&e).copied();
+        own.unwrap_or(self.blocks[e.block.index()])
     }
 
     fn fill_phis(&self) {
         let poison = self.register.get_poison();
         for (&b, phi) in &self.phis {
-            for &e in &self.spots.ins[b.index()] {
+            for &e in &self.places.ins[b.index()] {
                 // Edges from unreachable blocks, and repeats of an indirectbr target that are
                 // never taken: any value will do, but repeats must agree.
                 let twin = self.first_of(e);
@@ -368,17 +370,17 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let zero = self.constant(0);
         let entry = number(Site::Entry);
         if entry != zero {
-            sys::position_before(&self.builder, sites::entry_point(self.blocks[0]));
+            sys::position_before(&self.builder, place::entry(self.blocks[0]));
             self.increment(counter, entry);
         }
         for b in self.cfg.ids() {
             let (block, exit) = (self.blocks[b.index()], number(Site::Exit(b)));
             if exit != zero {
-                sys::position_before(&self.builder, sites::exit_point(block));
+                sys::position_before(&self.builder, place::exit(block));
                 self.increment(counter, exit);
             }
             let on = |e: &CfgEdge| number(Site::Edge(self.first_of(*e)));
-            let ins = &self.spots.ins[b.index()];
+            let ins = &self.places.ins[b.index()];
             if ins.iter().all(|e| on(e) == zero) {
                 continue;
             }
@@ -392,7 +394,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
                     phi.as_basic_value().into_int_value()
                 }
             };
-            sys::position_before(&self.builder, sites::first_point(block));
+            sys::position_before(&self.builder, place::start(block));
             self.increment(counter, number);
         }
     }
@@ -419,16 +421,16 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], ty, "p3.slot");
         // φ entries of one block must be one value: repeats of an edge share what the first computed.
         let mut slots: HashMap<CfgEdge, PointerValue<'ctx>> = HashMap::new();
-        for &e in &self.spots.ins[to.index()] {
+        for &e in &self.places.ins[to.index()] {
             let (from, first) = (self.arrival(e), self.first_of(e));
-            sys::position_before(&self.builder, sites::terminator(from));
+            sys::position_before(&self.builder, sys::terminator(from));
             let slot = match self.flagged.get(&first) {
                 Some(&id) => *slots.entry(first).or_insert_with(|| self.slot(id)),
                 None => self.data.trash(),
             };
             phi.add_incoming(&[(&slot as &dyn BasicValue, from)]);
         }
-        sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
+        sys::position_before(&self.builder, place::start(self.blocks[to.index()]));
         self.increment(phi.as_basic_value().into_pointer_value(), self.constant(1));
     }
 }

@@ -4,9 +4,9 @@ use crate::plan::FunctionPlan;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
-/// Where one function counts.
+/// What one function counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Storage {
     /// The slot of id 0 among the module's counters, if some ids are counted in an array.
     pub array: Option<u64>,
     /// The number of its hash table in the module, if some ids are counted in one.
@@ -17,7 +17,7 @@ pub(super) struct Place {
 #[derive(Default)]
 pub(super) struct Layout {
     /// By plan: its array and its table.
-    pub places: Vec<Place>,
+    pub storage: Vec<Storage>,
     /// By plan: the slot that counts entries.
     pub entries: Vec<Option<u64>>,
     /// By plan: the slot that counts executed probes.
@@ -38,7 +38,7 @@ impl Layout {
             let table = plan.table.hashes().then_some(tables);
             tables += u64::from(plan.table.hashes());
             let array = (slots > 0).then(|| layout.take(slots));
-            layout.places.push(Place { array, table });
+            layout.storage.push(Storage { array, table });
             let entries = plan.entries.then(|| layout.take(1));
             layout.entries.push(entries);
             let hits = count_hits.then(|| layout.take(1));

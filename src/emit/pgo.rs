@@ -2,7 +2,7 @@
 //!
 //! The choice of counters depends on LLVM's estimates of frequencies, so nothing short of LLVM can say it.
 
-use super::{Source, parse, session, sites, sys};
+use super::{Source, parse, session, sys};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CfgEdge, CopyId};
 use crate::load::Input;
@@ -76,7 +76,7 @@ struct Before<'ctx> {
 
 impl<'ctx> Before<'ctx> {
     fn new(f: FunctionValue<'ctx>) -> Self {
-        let ends = f.get_basic_blocks().into_iter().map(sites::terminator);
+        let ends = f.get_basic_blocks().into_iter().map(sys::terminator);
         let numbered = ends.enumerate().map(|(i, end)| (end, BlockId::new(i)));
         Before {
             block_of: numbered.collect(),
@@ -88,7 +88,7 @@ impl<'ctx> Before<'ctx> {
         let mut entering = Entering::default();
         let blocks = f.get_basic_blocks();
         for &block in &blocks {
-            let end = sites::terminator(block);
+            let end = sys::terminator(block);
             for succ in 0..sys::successor_count(end) {
                 let to = sys::successor(end, succ);
                 match self.block_of.get(&end) {
@@ -101,7 +101,7 @@ impl<'ctx> Before<'ctx> {
                 }
             }
         }
-        let counter = |block| match self.block_of.get(&sites::terminator(block)) {
+        let counter = |block| match self.block_of.get(&sys::terminator(block)) {
             Some(&b) => Counter::Block(b),
             None => Counter::Edges(entering.all(block)),
         };

@@ -1,8 +1,8 @@
-//! The tracing build: reports activations and executed blocks to a tracer, path by path and
-//! counter by counter independent of plans. What tests compare profiles with.
+//! The tracing build: reports activations and executed blocks to a tracer. It shares no code with plans, so tests can
+//! use it as their oracle.
 
 use super::shared::declare;
-use super::{sites, sys};
+use super::{place, sys};
 use crate::dag::Order;
 use crate::index::{BlockId, FuncId};
 use crate::ir::{FunctionBody, Terminator};
@@ -55,7 +55,7 @@ impl<'ctx> Tracer<'_, 'ctx> {
             let ty = i64.fn_type(&[i32.into()], false);
             self.module.add_function(name, ty, None)
         });
-        sys::position_before(&self.builder, sites::entry_point(entry));
+        sys::position_before(&self.builder, place::entry(entry));
         let func = i32.const_int(u64::from(func.0), false).into();
         let call = self.builder.build_call(callee, &[func], "p3.frame");
         call.expect("positioned")
@@ -71,7 +71,7 @@ impl<'ctx> Tracer<'_, 'ctx> {
                 let next = enter.get_next_instruction().expect("a terminator follows");
                 sys::position_before(&self.builder, next);
             }
-            _ => sys::position_before(&self.builder, sites::first_point(block)),
+            _ => sys::position_before(&self.builder, place::start(block)),
         }
         self.report("__p3_trace_block", b, frame);
     }
@@ -101,7 +101,7 @@ impl<'ctx> Tracer<'_, 'ctx> {
     fn exit(&self, block: BasicBlock<'ctx>, frame: BasicValueEnum<'ctx>) {
         let i64 = self.context.i64_type().into();
         let callee = declare(self.context, self.module, "__p3_trace_exit", &[i64], None);
-        sys::position_before(&self.builder, sites::exit_point(block));
+        sys::position_before(&self.builder, place::exit(block));
         self.builder
             .build_call(callee, &[frame.into()], "")
             .expect("positioned");

@@ -6,8 +6,8 @@
 //! turn out to have one value are taken out again. Values whose block has one version dominate all versions of what they dominated, and stay.
 
 use super::split::in_blocks;
+use super::sys;
 use super::values::{self, Inst, Value};
-use super::{sites, sys};
 use crate::dag::Dominators;
 use crate::index::BlockId;
 use crate::ir::Cfg;
@@ -183,7 +183,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     /// Makes the edges those of the versions.
     fn connect(&self) {
         for b in self.versions.cfg.ids() {
-            let end = sites::terminator(self.blocks[b.index()]);
+            let end = sys::terminator(self.blocks[b.index()]);
             for (succ, to) in (0..).zip(&self.versions.cfg.block(b).succs) {
                 if *to != self.versions.origin[*to] || b.index() >= self.own.len() {
                     sys::set_successor(end, succ, self.blocks[to.index()]);

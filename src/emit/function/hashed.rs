@@ -1,6 +1,6 @@
 //! Counts in hash tables: by keys, in the slot that the table's cache names, or by the runtime.
 
-use super::{Emitter, How, sites, sys};
+use super::{Emitter, How, place, sys};
 use crate::index::BlockId;
 use crate::plan::{Op, Table};
 use crate::runtime::abi;
@@ -141,7 +141,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// The number of the hash table.
     fn table(&self) -> u64 {
-        self.place.table.expect("an id of a hash table")
+        self.storage.table.expect("an id of a hash table")
     }
 
     /// Counts, in the target of edges that cannot be split, the keys that they bring; 0 counts nothing.
@@ -149,11 +149,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let ty = self.key_type();
         let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], ty, "p3.id");
         let none = ty.const_zero();
-        for &e in &self.spots.ins[to.index()] {
+        for &e in &self.places.ins[to.index()] {
             let key = self.hashed.get(&self.first_of(e)).copied().unwrap_or(none);
             phi.add_incoming(&[(&key as &dyn BasicValue, self.arrival(e))]);
         }
-        sys::position_before(&self.builder, sites::first_point(self.blocks[to.index()]));
+        sys::position_before(&self.builder, place::start(self.blocks[to.index()]));
         self.count_by_call(phi.as_basic_value().into_int_value());
     }
 }

@@ -51,6 +51,11 @@ pub(super) fn successor_count(terminator: InstructionValue) -> u32 {
     unsafe { LLVMGetNumSuccessors(terminator.as_value_ref()) }
 }
 
+/// The terminator of a block.
+pub(super) fn terminator(block: BasicBlock) -> InstructionValue {
+    block.get_terminator().expect("a block has a terminator")
+}
+
 /// Successor `i` of a terminator.
 pub(super) fn successor<'ctx>(terminator: InstructionValue<'ctx>, i: u32) -> BasicBlock<'ctx> {
     assert!(i < successor_count(terminator));

@@ -1,0 +1,162 @@
+//! Places: where in the blocks of a function the code goes that a plan has on a site.
+
+use super::sys;
+use crate::index::{BlockId, CfgEdge};
+use crate::ir::Cfg;
+use crate::plan::{FunctionPlan, Op, Site};
+use inkwell::basic_block::BasicBlock;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::values::InstructionValue;
+use std::collections::{BTreeMap, HashMap};
+
+/// Where the code of an edge goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The end of the source block, before the terminator: computations without effect, or the only way out.
+    Source,
+    /// The start of the target: this is the only way in.
+    Target,
+    /// A block of its own on the edge.
+    Own,
+    /// The edge cannot be split: the target counts what a φ brings.
+    Flagged,
+}
+
+/// The places of all edges that have code. `ins` are the edges into each block; code that `branches` gets a block of
+/// its own wherever an edge can be split. O(edges of blocks with code).
+pub(super) fn of_edges(
+    cfg: &Cfg,
+    plan: &FunctionPlan,
+    ins: &[Vec<CfgEdge>],
+    branches: impl Fn(&[Op]) -> bool,
+) -> BTreeMap<CfgEdge, Place> {
+    let mut places = BTreeMap::new();
+    let mut parallel = Parallel::default();
+    for code in &plan.probes {
+        let Site::Edge(edge) = code.site else {
+            continue;
+        };
+        let place = if branches(&code.ops) && can_split(cfg, edge) {
+            Place::Own
+        } else {
+            choose(cfg, edge, ins, Op::any_counts(&code.ops), &mut parallel)
+        };
+        places.insert(edge, place);
+    }
+    places
+}
+
+fn can_split(cfg: &Cfg, edge: CfgEdge) -> bool {
+    cfg.block(edge.block).terminator.can_split(edge.succ)
+}
+
+fn choose(
+    cfg: &Cfg,
+    edge: CfgEdge,
+    ins: &[Vec<CfgEdge>],
+    counts: bool,
+    parallel: &mut Parallel,
+) -> Place {
+    let succs = &cfg.block(edge.block).succs;
+    let to = succs[edge.succ as usize];
+    if succs.len() == 1 {
+        Place::Source
+    } else if ins[to.index()].len() == 1 {
+        Place::Target
+    } else if can_split(cfg, edge) && (counts || parallel.count(cfg, edge.block, to) > 1) {
+        Place::Own
+    } else if counts {
+        Place::Flagged
+    } else {
+        Place::Source
+    }
+}
+
+/// How many edges lead from one block to another, counted once per source block.
+#[derive(Default)]
+struct Parallel {
+    of: Option<BlockId>,
+    targets: HashMap<BlockId, u32>,
+}
+
+impl Parallel {
+    fn count(&mut self, cfg: &Cfg, from: BlockId, to: BlockId) -> u32 {
+        if self.of != Some(from) {
+            self.of = Some(from);
+            self.targets.clear();
+            for &s in &cfg.block(from).succs {
+                *self.targets.entry(s).or_default() += 1;
+            }
+        }
+        self.targets[&to]
+    }
+}
+
+/// What a target of `callbr` may begin with: the outputs of the assembler, and nothing may stand before them.
+const CALLBR_LANDING: &str = "llvm.callbr.landingpad";
+
+/// The start of a block: the first instruction before which code may go, behind φs and the landing pad.
+pub(super) fn start(block: BasicBlock) -> InstructionValue {
+    skip(block, |i| {
+        use LLVMOpcode::*;
+        match sys::opcode(i) {
+            LLVMPHI | LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad => true,
+            LLVMCall => calls_intrinsic(i, CALLBR_LANDING),
+            _ => false,
+        }
+    })
+}
+
+/// The same in an entry block, whose allocas stay together.
+pub(super) fn entry(block: BasicBlock) -> InstructionValue {
+    skip(block, |i| {
+        matches!(sys::opcode(i), LLVMOpcode::LLVMAlloca | LLVMOpcode::LLVMPHI)
+    })
+}
+
+fn skip(block: BasicBlock, pass: impl Fn(InstructionValue) -> bool) -> InstructionValue {
+    let mut at = block
+        .get_first_instruction()
+        .expect("a block has a terminator");
+    while pass(at) {
+        at = at.get_next_instruction().expect("a block has a terminator");
+    }
+    at
+}
+
+/// Where a path that ends in `block` (without successors) is counted: before the terminator;
+/// before a `musttail` call or a deoptimization, which nothing but `ret` may follow; in a block that ends in
+/// `unreachable` before the last call, which is the one that does not return.
+pub(super) fn exit(block: BasicBlock) -> InstructionValue {
+    let end = sys::terminator(block);
+    let before = std::iter::successors(end.get_previous_instruction(), |i| {
+        i.get_previous_instruction()
+    });
+    let found = match sys::opcode(end) {
+        LLVMOpcode::LLVMUnreachable => before.into_iter().find(|i| leaves(*i)),
+        LLVMOpcode::LLVMRet => before.into_iter().take(2).find(|i| ends_in_ret(*i)),
+        _ => None,
+    };
+    found.unwrap_or(end)
+}
+
+/// Whether LLVM wants `ret` behind a call, with no more than a cast in between.
+fn ends_in_ret(i: InstructionValue) -> bool {
+    sys::is_musttail(i) || calls_intrinsic(i, "llvm.experimental.deoptimize")
+}
+
+/// Whether an instruction calls the intrinsic `name`, for whatever types.
+fn calls_intrinsic(i: InstructionValue, name: &str) -> bool {
+    sys::is_call(i) && sys::callee_name(i).is_some_and(|n| n.starts_with(name))
+}
+
+/// Whether an instruction is a call that may keep control: not an intrinsic, traps excepted.
+fn leaves(i: InstructionValue) -> bool {
+    const TRAPS: [&str; 3] = ["llvm.trap", "llvm.ubsantrap", "llvm.eh.sjlj.longjmp"];
+    let name = if sys::is_call(i) {
+        sys::callee_name(i)
+    } else {
+        return false;
+    };
+    name.is_none_or(|n| !n.starts_with("llvm.") || TRAPS.contains(&n.as_str()))
+}
