@@ -7,6 +7,7 @@
 //! index     typed indices
 //! runtime   what rewritten modules, the C runtime and raw profiles share
 //! names     symbols and file names as people and formats take them
+//! table     columns for people, CSV for programs
 //! load      files, folders, magic numbers -> bytes, kind, content hash
 //! ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
 //! dag       Ball–Larus DAG of each function: back edges, cuts, reduced graph
@@ -66,6 +67,7 @@ pub mod runtime;
 pub mod spantree;
 pub mod stats;
 pub mod strategy;
+pub mod table;
 pub mod versions;
 pub mod weights;
 

@@ -7,16 +7,7 @@ use crate::names::shown;
 use crate::partition::Assignment;
 use crate::paths::FunctionPaths;
 use crate::plan::CopyPlan;
-
-/// One line of the table.
-struct Row {
-    name: String,
-    status: String,
-    paths: String,
-    call_sites: String,
-    tasks: String,
-    probes: Vec<String>,
-}
+use crate::table::{Align, Columns};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
 /// expected load (the cost of its tasks) and probes.
@@ -28,57 +19,38 @@ pub fn table(
     plans: &[CopyPlan],
     selects: impl Fn(&str) -> bool,
 ) -> String {
-    let mut rows = vec![heading(plans.len())];
-    for (i, f) in program
-        .functions
-        .iter()
-        .enumerate()
-        .filter(|(_, f)| selects(&f.name))
-    {
+    let mut table =
+        Columns::new([vec![Align::Left; 2], vec![Align::Right; 3 + plans.len()]].concat());
+    let copies = (0..plans.len()).map(|c| format!("copy {c}"));
+    table.row(cells(
+        ["function", "status", "paths", "callers", "tasks"],
+        copies,
+    ));
+    for (i, f) in program.functions.iter().enumerate() {
+        if !selects(&f.name) {
+            continue;
+        }
         let id = FuncId::new(i);
-        rows.push(Row {
-            name: shown(&f.name),
-            status: status(manifest, id),
-            paths: paths[i]
-                .as_ref()
-                .map_or("-".into(), |p| p.numbering.total().to_string()),
-            call_sites: format!("{}{}", f.call_sites, if f.recursive { " rec" } else { "" }),
-            tasks: assignment.tasks[i].to_string(),
-            probes: plans.iter().map(|p| probes(p, id)).collect(),
-        });
+        let total = |p: &FunctionPaths| p.numbering.total().to_string();
+        let about = [
+            shown(&f.name),
+            status(manifest, id),
+            paths[i].as_ref().map_or("-".into(), total),
+            format!("{}{}", f.call_sites, if f.recursive { " rec" } else { "" }),
+            assignment.tasks[i].to_string(),
+        ];
+        table.row(cells(about, plans.iter().map(|p| probes(p, id))));
     }
-    rows.push(totals(
-        "load",
-        assignment.load.iter().map(|l| l.to_string()),
-    ));
-    rows.push(totals(
-        "probes",
-        plans.iter().map(|p| total_probes(p).to_string()),
-    ));
-    render(&rows)
+    let load = assignment.load.iter().map(|l| l.to_string());
+    table.row(cells(["load", "", "", "", ""], load));
+    let probes = plans.iter().map(|p| total_probes(p).to_string());
+    table.row(cells(["probes", "", "", "", ""], probes));
+    table.to_string()
 }
 
-fn heading(copies: usize) -> Row {
-    Row {
-        name: "function".into(),
-        status: "status".into(),
-        paths: "paths".into(),
-        call_sites: "callers".into(),
-        tasks: "tasks".into(),
-        probes: (0..copies).map(|c| format!("copy {c}")).collect(),
-    }
-}
-
-fn totals(what: &str, values: impl Iterator<Item = String>) -> Row {
-    let empty = String::new;
-    Row {
-        name: what.into(),
-        status: empty(),
-        paths: empty(),
-        call_sites: empty(),
-        tasks: empty(),
-        probes: values.collect(),
-    }
+/// What is said of a function, and of it in each copy.
+fn cells(about: [impl Into<String>; 5], copies: impl Iterator<Item = String>) -> Vec<String> {
+    about.into_iter().map(Into::into).chain(copies).collect()
 }
 
 fn status(manifest: &Manifest, id: FuncId) -> String {
@@ -108,41 +80,4 @@ fn total_probes(plan: &CopyPlan) -> usize {
         .flat_map(|f| &f.probes)
         .map(|c| c.ops.len())
         .sum()
-}
-
-fn render(rows: &[Row]) -> String {
-    let cells: Vec<Vec<&str>> = rows
-        .iter()
-        .map(|r| {
-            let fixed = [&r.name, &r.status, &r.paths, &r.call_sites, &r.tasks];
-            fixed
-                .into_iter()
-                .chain(&r.probes)
-                .map(String::as_str)
-                .collect()
-        })
-        .collect();
-    let width = |i: usize| {
-        cells
-            .iter()
-            .map(|r| r[i].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..cells[0].len()).map(width).collect();
-    let cell = |(i, text): (usize, &&str)| match i {
-        0 | 1 => format!("{text:<0$}", widths[i]),
-        _ => format!("{text:>0$}", widths[i]),
-    };
-    let line = |r: &Vec<&str>| {
-        r.iter()
-            .enumerate()
-            .map(cell)
-            .collect::<Vec<_>>()
-            .join("  ")
-    };
-    cells
-        .iter()
-        .map(|r| line(r).trim_end().to_string() + "\n")
-        .collect()
 }

@@ -11,12 +11,13 @@
 use super::flow::{add_up, hottest};
 use super::measurement::PathProfile;
 use super::report::Selection;
-use super::report::csv::table;
 use super::{Ran, Structure};
 use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{EdgeId, FuncId, PathId, TiSlice, TiVec};
 use crate::names::shown;
+use crate::table::{self, Align, Columns};
+use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -169,27 +170,28 @@ pub fn csv(rows: &[Row]) -> String {
             .chain(figures)
     };
     let heading = ["module", "function", "flow", "right", "overlap", "definite"];
-    table(&heading, rows.iter().map(record))
+    table::csv(&heading, rows.iter().map(record))
 }
 
 /// For people.
 pub fn text(rows: &[Row], sum: &Accuracy) -> String {
-    let line = |a: &Accuracy, name: &str| {
-        let share = |n: u64| format!("{:.1}%", n as f64 / a.flow.max(1) as f64 * 100.0);
-        let (right, overlap, definite) = (share(a.right), share(a.overlap), share(a.definite));
-        format!(
-            "{:>15}  {right:>6}  {overlap:>7}  {definite:>8}  {name}\n",
-            a.flow
-        )
-    };
-    let mut text = format!(
-        "{:>15}  {:>6}  {:>7}  {:>8}  function\n",
-        "paths", "right", "overlap", "definite"
-    );
+    use Align::{Left, Right};
+    let mut table = Columns::new([Right, Right, Right, Right, Left]);
+    let heading = ["paths", "right", "overlap", "definite", "function"];
+    table.heading(Style::new(), &heading);
     for r in rows {
-        text += &line(&r.accuracy, &shown(&r.name));
+        table.row(r.accuracy.cells(shown(&r.name)));
     }
-    text + &line(sum, "all")
+    table.row(sum.cells("all".into()));
+    table.to_string()
+}
+
+impl Accuracy {
+    fn cells(&self, name: String) -> [String; 5] {
+        let [right, overlap, definite] = [self.right, self.overlap, self.definite]
+            .map(|n| format!("{:.1}%", n as f64 / self.flow.max(1) as f64 * 100.0));
+        [self.flow.to_string(), right, overlap, definite, name]
+    }
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 //! [`super::simulate`] computes without running them.
 
 use super::merge::{Seen, raw_files, read};
-use super::report::csv::table;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::strategy::Scheme;
+use crate::table::{self, Align, Columns};
+use anstyle::Style;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -58,14 +59,15 @@ pub fn csv(hits: &Hits) -> String {
     let copies = hits.probe_hits.iter().enumerate();
     let record =
         |(copy, n): (usize, &u64)| [scheme.clone(), k.clone(), copy.to_string(), n.to_string()];
-    table(&["scheme", "k", "copy", "probe_hits"], copies.map(record))
+    table::csv(&["scheme", "k", "copy", "probe_hits"], copies.map(record))
 }
 
 /// For people.
 pub fn text(hits: &Hits) -> String {
-    let mut text = format!("{:>4}  {:>20}\n", "copy", "probe hits");
+    let mut table = Columns::new([Align::Right; 2]);
+    table.heading(Style::new(), &["copy", "probe hits"]);
     for (copy, n) in hits.probe_hits.iter().enumerate() {
-        text += &format!("{copy:>4}  {n:>20}\n");
+        table.row([copy.to_string(), n.to_string()]);
     }
-    text
+    table.to_string()
 }

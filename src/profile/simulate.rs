@@ -3,7 +3,6 @@
 use super::flow::flow;
 use super::matching::Known;
 use super::measurement::Measurement;
-use super::report::csv::table;
 use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, TiSlice, TiVec};
@@ -15,6 +14,8 @@ use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::plan::Op;
 use crate::plan::build::{FunctionCode, Ids, function_code};
 use crate::strategy::Scheme;
+use crate::table::{self, Align, Columns};
+use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -244,7 +245,7 @@ pub fn csv(rows: &[Row]) -> String {
             records.push([vec![r.scheme.to_string()], numbers.into()].concat());
         }
     }
-    table(
+    table::csv(
         &["scheme", "k", "copy", "probe_hits", "label_hits"],
         records,
     )
@@ -252,30 +253,33 @@ pub fn csv(rows: &[Row]) -> String {
 
 /// For people: the slowest copy of each, and what it saves over the first sequential row.
 pub fn text(rows: &[Row]) -> String {
-    let base = rows
-        .iter()
-        .find(|r| r.scheme == Scheme::Sbl)
-        .map(Row::slowest);
-    let mut text = format!(
-        "{:<8} {:>4}  {:>20}  {:>8}  {:>20}  {:>8}\n",
-        "scheme", "k", "probe hits, slowest", "to sbl", "label hits, slowest", "to sbl"
-    );
+    use Align::{Left, Right};
+    let mut table = Columns::new([Left, Right, Right, Right, Right, Right]);
+    let (probes, labels) = ("probe hits, slowest", "label hits, slowest");
+    let heading = ["scheme", "k", probes, "to sbl", labels, "to sbl"];
+    table.heading(Style::new(), &heading);
+    let base = rows.iter().find(|r| r.scheme == Scheme::Sbl);
+    let (base_probes, base_labels) = base.map_or((0, 0), Row::slowest);
     for r in rows {
         let (probes, labels) = r.slowest();
-        let to = |hits: u64, base: Option<u64>| match base {
-            Some(b) if b > 0 => format!("{:+.1}%", (hits as f64 / b as f64 - 1.0) * 100.0),
-            _ => String::new(),
-        };
-        let (scheme, k) = (r.scheme.to_string(), r.k);
-        let line = format!(
-            "{scheme:<8} {k:>4}  {probes:>20}  {:>8}  {labels:>20}  {:>8}",
-            to(probes, base.map(|b| b.0)),
-            to(labels, base.map(|b| b.1)),
-        );
-        text += line.trim_end();
-        text.push('\n');
+        table.row([
+            r.scheme.to_string(),
+            r.k.to_string(),
+            probes.to_string(),
+            change(base_probes, probes),
+            labels.to_string(),
+            change(base_labels, labels),
+        ]);
     }
-    text
+    table.to_string()
+}
+
+/// By how much `hits` are more than `base`, if that is known.
+fn change(base: u64, hits: u64) -> String {
+    if base == 0 {
+        return String::new();
+    }
+    format!("{:+.1}%", (hits as f64 / base as f64 - 1.0) * 100.0)
 }
 
 #[cfg(test)]

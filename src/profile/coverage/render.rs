@@ -6,8 +6,8 @@ use crate::index::{BlockId, PathId};
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::report::Step;
-use crate::profile::report::csv::table;
 use crate::profile::report::text::{grouped, grouped128, short, shortened};
+use crate::table::{self, Align, Columns};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::fmt::Write;
@@ -22,55 +22,45 @@ impl Paths {
     }
 }
 
-/// Columns that are as wide as the largest numbers.
-struct Columns {
-    executed: usize,
-    feasible: usize,
-}
-
-impl Columns {
-    fn new(total: &Paths) -> Columns {
-        Columns {
-            executed: grouped128(total.executed).len().max("executed".len()),
-            feasible: grouped128(total.feasible).len().max("feasible".len()),
-        }
-    }
-
-    fn row(&self, paths: &Paths) -> String {
-        let (executed, feasible) = (grouped128(paths.executed), grouped128(paths.feasible));
-        let share = paths.share() * 100.0;
-        let (a, b) = (self.executed, self.feasible);
-        format!("{executed:>a$}  {feasible:>b$}  {share:>6.2}%")
-    }
-
-    fn heading(&self, last: &str) -> String {
-        let (a, b) = (self.executed, self.feasible);
-        format!(
-            "{BOLD}{:>a$}  {:>b$}  {:>7}  {last}{BOLD:#}",
-            "executed", "feasible", "share"
-        )
-    }
-}
-
 /// For people.
 pub fn text(coverage: &Coverage) -> String {
-    let columns = Columns::new(&coverage.total);
-    let mut out = columns.heading("file") + "\n";
+    use Align::{Left, Right};
+    let mut table = Columns::new([Right, Right, Right, Left]);
+    table.heading(BOLD, &["executed", "feasible", "share", "file"]);
     for (file, paths) in &coverage.files {
-        let _ = writeln!(out, "{}  {}", columns.row(paths), printable(file));
+        table.row(paths.cells(printable(file).into_owned()));
     }
     if coverage.files.len() > 1 {
-        let _ = writeln!(out, "{}  in all", columns.row(&coverage.total));
+        table.row(coverage.total.cells("in all".into()));
     }
-    let _ = writeln!(out, "\n{}", columns.heading("function"));
+    table.row([String::new()]);
+    table.heading(BOLD, &["executed", "feasible", "share", "function"]);
     for row in &coverage.rows {
         let name = coverage.profile.name(row.f);
         let note = if row.ran { "" } else { " (no path ran)" };
-        let _ = writeln!(out, "{}  {name}{note}", columns.row(&row.paths));
+        table.row(row.paths.cells(name + note));
         for uncovered in &row.uncovered {
-            let _ = writeln!(out, "    {}", explained(coverage.profile, uncovered));
+            table.row([format!("    {}", explained(coverage.profile, uncovered))]);
         }
     }
+    table.to_string() + &notes(coverage)
+}
+
+impl Paths {
+    fn cells(&self, of: String) -> [String; 4] {
+        let share = format!("{:.2}%", self.share() * 100.0);
+        [
+            grouped128(self.executed),
+            grouped128(self.feasible),
+            share,
+            of,
+        ]
+    }
+}
+
+/// What the table does not show, and of which functions it does not know all.
+fn notes(coverage: &Coverage) -> String {
+    let mut out = String::new();
     if coverage.rows.len() < coverage.functions {
         let more = coverage.functions - coverage.rows.len();
         let _ = writeln!(
@@ -280,5 +270,5 @@ pub fn csv(coverage: &Coverage) -> String {
     let heading = [
         "module", "function", "file", "status", "executed", "feasible",
     ];
-    table(&heading, coverage.rows.iter().map(record))
+    table::csv(&heading, coverage.rows.iter().map(record))
 }

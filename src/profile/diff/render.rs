@@ -3,8 +3,8 @@
 use super::{Change, Diff, Frequency};
 use crate::index::BlockId;
 use crate::profile::Profile;
-use crate::profile::report::csv::table;
 use crate::profile::report::text::{decisions, grouped, lines, place};
+use crate::table;
 use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
@@ -160,5 +160,5 @@ pub fn csv(diff: &Diff) -> String {
         "share_before",
         "share_after",
     ];
-    table(&heading, changes.map(record))
+    table::csv(&heading, changes.map(record))
 }

@@ -3,7 +3,7 @@
 use super::text::{decisions, lines, place};
 use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
-use crate::names::printable;
+use crate::table;
 
 /// One record for each selected path, hottest first, after a heading.
 pub fn render(report: &Report) -> String {
@@ -23,25 +23,7 @@ pub fn render(report: &Report) -> String {
         "lines",
         "decisions",
     ];
-    table(&heading, report.lines.iter().map(|l| record(report, l)))
-}
-
-/// A heading and records under it, as CSV. Fields are of one line and of nothing but text: not every reader takes
-/// line ends, quoted or not, and tables are looked at in terminals.
-pub fn table<R: IntoIterator<Item = String>>(
-    heading: &[&str],
-    records: impl IntoIterator<Item = R>,
-) -> String {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(heading).expect("memory takes everything");
-    for record in records {
-        let fields: Vec<String> = record.into_iter().collect();
-        let fields = fields.iter().map(|f| printable(f).into_owned());
-        out.write_record(fields.collect::<Vec<_>>())
-            .expect("memory takes everything");
-    }
-    let bytes = out.into_inner().expect("memory takes everything");
-    String::from_utf8(bytes).expect("all fields are text")
+    table::csv(&heading, report.lines.iter().map(|l| record(report, l)))
 }
 
 fn record(report: &Report, line: &Line) -> Vec<String> {

@@ -1,7 +1,6 @@
 //! `show --edges`: edge, block and call counts that follow from the paths.
 
 use super::Selection;
-use super::csv::table;
 use super::json::{About, about};
 use super::text::grouped;
 use crate::error::Result;
@@ -10,6 +9,7 @@ use crate::names::shown;
 use crate::profile::flow::{EdgeCount, flow};
 use crate::profile::left::{Executed, Range};
 use crate::profile::{Profile, Structure};
+use crate::table;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write;
@@ -169,7 +169,7 @@ pub fn csv(functions: &[FunctionEdges]) -> String {
     let heading = [
         "module", "function", "src", "succ", "dst", "count", "least", "most",
     ];
-    table(&heading, edges.map(record))
+    table::csv(&heading, edges.map(record))
 }
 
 /// A count, or between which numbers it is.

@@ -7,6 +7,7 @@ use crate::ir::Loc;
 use crate::manifest::Status;
 use crate::names::printable;
 use crate::profile::Profile;
+use crate::table::{Align, Columns};
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -26,33 +27,8 @@ const MAX_ITEMS: usize = 40;
 /// The report; styled, for a stream that drops styles where they are not wanted.
 pub fn render(report: &Report) -> String {
     let mut out = summary(report);
-    let counts: Vec<String> = report.lines.iter().map(|l| grouped(l.count)).collect();
-    let width = counts.iter().map(String::len).max().unwrap_or(0).max(5);
-    let title = format!(
-        "{:>width$}  {:>6}  {:>6}  {:>6}  {:>6}",
-        "count", "paths", "instrs", "length", "blocks"
-    );
     if !report.lines.is_empty() {
-        let _ = writeln!(out, "\n{BOLD}{title}  function, id and way{BOLD:#}");
-    }
-    for (line, count) in report.lines.iter().zip(&counts) {
-        let numbers = format!(
-            "{count:>width$}  {:>6}  {:>6}  {:>6}  {:>6}",
-            percent(report.path_share(line)),
-            percent(report.instruction_share(line)),
-            line.instructions,
-            line.path.blocks.len(),
-        );
-        let name = report.profile.name(line.func);
-        let _ = writeln!(
-            out,
-            "{numbers}  {NAME}{name}{NAME:#} #{} {}",
-            line.id,
-            way(line)
-        );
-        for detail in details(report, line) {
-            let _ = writeln!(out, "{:width$}  {DIM}{detail}{DIM:#}", "");
-        }
+        let _ = write!(out, "\n{}", paths(report));
     }
     if report.lines.len() < report.distinct {
         let rest = report.distinct - report.lines.len();
@@ -63,6 +39,32 @@ pub fn render(report: &Report) -> String {
         );
     }
     out
+}
+
+/// The table of paths, with details below each.
+fn paths(report: &Report) -> Columns {
+    use Align::{Left, Right};
+    let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
+    let way_of = "function, id and way";
+    table.heading(
+        BOLD,
+        &["count", "paths", "instrs", "length", "blocks", way_of],
+    );
+    for line in &report.lines {
+        let name = report.profile.name(line.func);
+        table.row([
+            grouped(line.count),
+            percent(report.path_share(line)),
+            percent(report.instruction_share(line)),
+            line.instructions.to_string(),
+            line.path.blocks.len().to_string(),
+            format!("{NAME}{name}{NAME:#} #{} {}", line.id, way(line)),
+        ]);
+        for detail in details(report, line) {
+            table.styled(DIM, [String::new(), detail]);
+        }
+    }
+    table
 }
 
 /// What was profiled, and whether all of it.
