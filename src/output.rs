@@ -65,7 +65,7 @@ const RUN: [&str; 10] = [
     "work/",
 ];
 
-/// What the runner must know beside the manifest.
+/// What the runner must know besides the manifest.
 pub struct Linking {
     /// The names in every copy's folder of the modules that are linked.
     pub modules: Vec<String>,
@@ -81,11 +81,11 @@ pub fn module_name(m: usize, extension: &str) -> String {
     format!("m{m}.{extension}")
 }
 
-/// An output folder in the making.
+/// An output folder that is being written.
 pub struct Folder {
     path: PathBuf,
     list: Mutex<List>,
-    /// Held until this goes: the runner's commands take the same lock.
+    /// Held until this is dropped: the runner's commands take the same lock.
     _lock: File,
 }
 
@@ -116,7 +116,7 @@ impl Folder {
         Err(Error::Usage(message))
     }
 
-    /// Makes the folder, or takes over an old one: what its list names goes, the manifest first. `linking` and
+    /// Makes the folder, or takes over an old one: what its list names is deleted, the manifest first. `linking` and
     /// `copies` tell what make will write there.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ impl Folder {
     }
 }
 
-/// The nearest thing on the way to `path`, or `path` itself, if it is there and no folder.
+/// `path`, or the nearest of its parents that exists, if that is not a folder.
 fn file_on_the_way(path: &Path) -> Option<&Path> {
     let found = path
         .ancestors()

@@ -33,7 +33,7 @@ impl Color {
     }
 }
 
-/// Writes bytes to standard output, `out`; that its reader has seen enough is no error.
+/// Writes bytes to standard output, `out`; a reader that stops early is no error.
 pub fn print(mut out: impl Write, bytes: &[u8]) -> std::io::Result<()> {
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -41,7 +41,7 @@ pub fn print(mut out: impl Write, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// A message in one line; what names in it hold is not the terminal's to obey.
+/// A message in one line, without control characters that names in it may hold.
 pub fn one_line(message: &str) -> String {
     let lines: Vec<&str> = message.lines().collect();
     printable(&lines.join(" ")).into_owned()
@@ -52,14 +52,14 @@ pub fn warn(message: &str) {
     anstream::eprintln!("warning: {}", one_line(message));
 }
 
-/// Prints `error: …` in one line on stderr and returns exit status 2, or 1 for what was looked for and found.
+/// Prints `error: …` in one line on stderr; returns exit status 2, or 1 if a check found something.
 pub fn fail(error: &anyhow::Error) -> std::process::ExitCode {
     anstream::eprintln!("error: {}", one_line(&error.to_string()));
     let known = error.downcast_ref::<crate::error::Error>();
     std::process::ExitCode::from(known.map_or(2, crate::error::Error::status))
 }
 
-/// The arguments; where they are wrong, the exit status after one line on stderr has said so.
+/// The arguments; if they are wrong, one line on stderr says so, and this is the exit status.
 pub fn parse<T: clap::Parser>() -> Result<T, std::process::ExitCode> {
     T::try_parse().map_err(|e| {
         if !e.use_stderr() {

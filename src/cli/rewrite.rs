@@ -58,7 +58,7 @@ pub struct Args {
         value_delimiter = ',',
         default_value = "bc"
     )]
-    emit: Vec<Format>,
+    emit: Vec<ModuleFormat>,
 
     /// An earlier merged profile: weights for placement and partition
     #[arg(long, value_name = "FILE", group = "weights")]
@@ -74,7 +74,7 @@ pub struct Args {
     )]
     train: Option<String>,
 
-    /// End that run after so long, as 500ms or 2s [default: when the program ends]
+    /// End that run after this long, as 500ms or 2s [default: when the program ends]
     #[arg(long, value_name = "TIME", requires = "train", value_parser = values::duration)]
     train_for: Option<Duration>,
 
@@ -108,7 +108,7 @@ pub struct Args {
     #[arg(long)]
     count_hits: bool,
 
-    /// Prove, by a second way, that what is inserted counts every path once and under its id
+    /// Prove independently that the inserted code counts every path once, under its id
     #[arg(long)]
     check: bool,
 
@@ -136,7 +136,7 @@ pub struct Args {
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
 
-    /// Print what takes how long
+    /// Print how long each phase takes
     #[arg(short, long)]
     verbose: bool,
 
@@ -219,7 +219,7 @@ enum SchemeArg {
 
 /// The values of `--emit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ModuleFormat {
     /// Bitcode
     Bc,
     /// Text
@@ -276,8 +276,8 @@ impl Args {
             copies: scheme.strategy().copies(self.copies),
             scheme,
             trace,
-            bitcode: self.emit.contains(&Format::Bc),
-            text: self.emit.contains(&Format::Ll),
+            bitcode: self.emit.contains(&ModuleFormat::Bc),
+            text: self.emit.contains(&ModuleFormat::Ll),
             include: Filter::parse("--include", &self.include)?,
             exclude: Filter::parse("--exclude", &self.exclude)?,
             function: Filter::parse("--function", self.function.as_slice())?,

@@ -23,7 +23,7 @@ pub fn propagate(
     counted: &FixedBitSet,
     counts: &TiSlice<EdgeId, u64>,
 ) -> Option<Propagated> {
-    let mut flow = Flow::new(dag, counted, counts)?;
+    let mut flow = Propagation::new(dag, counted, counts)?;
     let mut leaves: Vec<u32> = (0..dag.vertices() as u32)
         .filter(|&v| flow.unknown[v as usize].edges == 1)
         .collect();
@@ -60,7 +60,7 @@ impl Unknown {
     }
 }
 
-struct Flow<'a> {
+struct Propagation<'a> {
     dag: &'a Dag,
     counts: TiVec<EdgeId, Option<i128>>,
     /// By vertex.
@@ -69,9 +69,9 @@ struct Flow<'a> {
     surplus: Vec<i128>,
 }
 
-impl<'a> Flow<'a> {
+impl<'a> Propagation<'a> {
     fn new(dag: &'a Dag, counted: &FixedBitSet, counts: &TiSlice<EdgeId, u64>) -> Option<Self> {
-        let mut flow = Flow {
+        let mut flow = Propagation {
             dag,
             counts: dag.by_edge(None),
             unknown: vec![Unknown::default(); dag.vertices()],

@@ -1,4 +1,4 @@
-//! Which inputs can be rewritten: modules that LLVM's verifier accepts, and that leave our names to us.
+//! Which inputs can be rewritten: modules that LLVM's verifier accepts and that do not use names of ours.
 
 use super::{hidden, session, sys};
 use crate::error::{Error, Result};
@@ -9,9 +9,9 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use rayon::prelude::*;
 
-/// What the names of all that a rewritten module adds begin with.
+/// The prefix of every name that a rewritten module adds.
 pub(super) const PREFIX: &str = "__p3_";
-/// What the triples of devices begin with: their code is run by a program for another machine, and has no
+/// The prefixes of target triples of devices: their code is run by a program for another machine and has no
 /// constructors, files or processes.
 const DEVICES: [&str; 6] = ["amdgcn", "r600", "nvptx", "spir", "dxil", "bpf"];
 /// The version of debug information that LLVM reads.
@@ -52,8 +52,8 @@ fn parse<'ctx>(context: &'ctx Context, input: &Input) -> Result<Module<'ctx>> {
         .map_err(|e| unreadable(input, &e.to_string()))
 }
 
-/// Names with our prefix are the runtime's, whoever defines or declares them. Local ones are no one else's
-/// business, and make way when the module is rewritten.
+/// Names with our prefix are the runtime's, whoever defines or declares them. Local ones concern no other
+/// module and are renamed when the module is rewritten.
 fn check_names(module: &Module, input: &Input) -> Result<()> {
     let refuse = |problem, remedy| Err(Error::load(&input.path, problem, remedy));
     let instrumented =
@@ -81,20 +81,20 @@ fn is_for_device(module: &Module) -> bool {
     DEVICES.iter().any(|device| triple.starts_with(device))
 }
 
-/// Whether the constructors are the list that the verifier checks: it lets anything else pass.
+/// Whether the constructors are a list, which the verifier checks: it lets anything else pass.
 fn is_list(module: &Module) -> bool {
     let ctors = module.get_global("llvm.global_ctors");
     ctors.is_some_and(|list| list.get_value_type().is_array_type())
 }
 
-/// Verifies a module, without its debug information if that is at fault: then why it was dropped.
+/// Verifies a module, without its debug information if that is at fault; returns why it was dropped, if it was.
 fn verify(module: &Module, input: &Input) -> Result<Option<String>> {
     let version = sys::debug_info_version(module);
     let found = module.verify();
     if version == Some(DEBUG_INFO) && found.is_ok() {
         return Ok(None);
     }
-    // What it says is no answer where something is wrong: it does not see all that it removes.
+    // Not to be relied on where something is wrong: LLVM does not report everything that it removes.
     let removed = sys::strip_debug_info(module);
     match found {
         Ok(()) if !removed => return Ok(None),
@@ -126,7 +126,7 @@ fn rejected(input: &Input, message: &str) -> Error {
     Error::load(&input.path, problem, remedy)
 }
 
-/// The first thing that the verifier says, and of what it says it.
+/// The verifier's first complaint, and what it is about.
 pub(super) fn complaint(message: &str) -> String {
     let lines: Vec<&str> = message.lines().take(2).map(str::trim).collect();
     lines.join(" ")

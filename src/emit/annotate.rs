@@ -46,7 +46,7 @@ pub struct Summary {
     pub total: u64,
     /// The largest.
     pub max: u64,
-    /// The largest of those that are not the first of their function.
+    /// The largest that is not the first of its function.
     pub max_internal: u64,
     /// The largest first counter of a function.
     pub max_function: u64,

@@ -1,4 +1,4 @@
-//! What a profile says of a module: made here, so that the runtime has nothing to compute when a program starts.
+//! What a profile says about a module: made here, so that the runtime has nothing to compute when a program starts.
 
 use crate::runtime::format::{BLOCK_CHECKED, BLOCK_MAGIC, Block, Function, MODULE};
 use inkwell::module::Module;
@@ -81,7 +81,7 @@ impl Described {
     }
 }
 
-/// By a data layout, which says `E` there; one that says nothing is little-endian.
+/// Whether a data layout says `E`; one that says nothing about byte order is little-endian.
 fn is_big_endian(layout: &[u8]) -> bool {
     layout.split(|&b| b == b'-').any(|part| part == b"E")
 }

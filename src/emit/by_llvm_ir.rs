@@ -1,4 +1,4 @@
-//! Modules read by llvm-ir, told by LLVM what it does not see. llvm-ir ends at LLVM 19.
+//! Modules read by llvm-ir; what it does not show is asked of LLVM. llvm-ir supports no LLVM after 19.
 
 use super::inspect::ATTRIBUTES;
 use super::{session, sys};
@@ -24,7 +24,7 @@ pub(super) fn lowered(input: &Input, options: &LoadOptions) -> Result<Option<Low
     by_llvm_ir(input, &skipped_functions(input), options)
 }
 
-/// By ordinal of the definition: why attributes of the function say not to profile it. Empty when
+/// By ordinal of the definition: why the function's attributes forbid profiling it. Empty when
 /// there is nothing to say, or when LLVM cannot read the input (the loader says why).
 ///
 /// Bodies are not read: this takes a small part of the time that loading takes.

@@ -1,4 +1,4 @@
-//! What a rewritten module adds beside code: counters, tables, their description and the
+//! What a rewritten module adds besides code: counters, tables, their description and the
 //! constructor that registers them ([`crate::runtime::abi`]).
 
 use super::block::{Described, Record};
@@ -306,9 +306,9 @@ fn description<'ctx>(
     internal(module, value, name, DESCRIPTIONS)
 }
 
-/// Copies differ in how much they have of ours. It has sections of its own, therefore, which linkers put behind all that the
-/// program has of the kind. This is the only name that LLVM takes for zeros which no file holds and that no linker
-/// merges into `.bss`.
+/// Copies differ in how much data of ours they hold. It gets sections of its own, which linkers put behind all that the
+/// program has of the same kind. This is the only section name for which LLVM writes no zeros to files and that no
+/// linker merges into `.bss`.
 const ZEROS: &str = ".llvm.linkonce.b.p3";
 const DESCRIPTIONS: &str = ".p3_data";
 

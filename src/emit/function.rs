@@ -109,7 +109,7 @@ struct Emitter<'a, 'ctx> {
     places: Places<'ctx>,
     registers: Registers,
     phis: HashMap<BlockId, PhiValue<'ctx>>,
-    /// The register behind edges with code.
+    /// The register's value behind edges with code.
     after: HashMap<CfgEdge, IntValue<'ctx>>,
     /// The ids that edges which cannot be split bring to be counted in their target, in the array …
     flagged: HashMap<CfgEdge, IntValue<'ctx>>,
@@ -230,7 +230,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.i64.const_int(c as u64, true)
     }
 
-    /// Emits `ops` where the builder stands; the register behind them.
+    /// Emits `ops` where the builder stands; returns the register's value behind them.
     fn code(
         &mut self,
         ops: &[Op],
@@ -346,7 +346,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.after.get(&e).copied().or_else(|| self.at(e.block))
     }
 
-    /// Of several edges of an `indirectbr` to one target the first, which is the one with code.
+    /// The first of several edges from an `indirectbr` to one target: the one that has code.
     fn first_of(&self, e: CfgEdge) -> CfgEdge {
         let block = self.cfg.block(e.block);
         if block.terminator != crate::ir::Terminator::IndirectBr {

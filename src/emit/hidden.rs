@@ -6,7 +6,7 @@ use crate::load::Hidden;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 
-/// Intrinsics of which no copy may be made, whether they make a token or take one.
+/// Intrinsics that must not be copied, whether they make a token or take one.
 const SINGLE: &[&str] = &[
     "llvm.coro.",
     "llvm.call.preallocated.",
@@ -19,7 +19,7 @@ const SINGLE: &[&str] = &[
 /// Directives that define what must be defined once.
 const DEFINING: &[&str] = &[".macro", ".equiv", ".eqv", ".symver"];
 
-/// The blocks of `module` of which there is something to say, ascending. O(instructions).
+/// The blocks of `module` that hide something from loaders, ascending. O(instructions).
 pub(super) fn find(module: &Module) -> Vec<Hidden> {
     let kinds = ["noduplicate", "returns_twice"].map(sys::attribute);
     let mut found = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn find(module: &Module) -> Vec<Hidden> {
     found
 }
 
-/// What there is to say of a block, whose number is not known here.
+/// What a block hides; its number is not known here.
 fn look(block: Block, [no_duplicate, returns_twice]: [u32; 2]) -> Hidden {
     let mut hidden = Hidden {
         body: 0,
@@ -103,7 +103,7 @@ fn statement_defines(statement: &str) -> bool {
     }
 }
 
-/// Where the symbol ends that a text begins with.
+/// Where the symbol at the start of a text ends.
 fn symbol_end(text: &str) -> usize {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {

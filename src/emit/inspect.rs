@@ -1,4 +1,4 @@
-//! Which loader reads a module: llvm-ir, told what it does not see, or LLVM itself where llvm-ir cannot.
+//! Which loader reads a module: llvm-ir, supplemented by LLVM, or LLVM alone where llvm-ir cannot.
 
 #[cfg(feature = "llvm19")]
 use super::by_llvm_ir;
@@ -10,7 +10,7 @@ use crate::load::Input;
 use inkwell::memory_buffer::MemoryBuffer;
 use rayon::prelude::*;
 
-/// The attributes that say not to profile, and what they mean.
+/// The attributes that forbid profiling, and the reason that each gives.
 pub(super) const ATTRIBUTES: [(&str, SkipReason); 4] = [
     ("naked", SkipReason::Naked),
     ("noprofile", SkipReason::NoProfile),
@@ -40,7 +40,7 @@ pub fn load(inputs: &[Input], options: &LoadOptions) -> Result<Program> {
     load_by(loader, inputs, options)
 }
 
-/// The same by a loader of choice: the program does not depend on it.
+/// The same with a given loader; the program is the same with each.
 ///
 /// # Errors
 /// As [`load`].

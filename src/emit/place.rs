@@ -1,4 +1,4 @@
-//! Places: where in the blocks of a function the code goes that a plan has on a site.
+//! Places: where in a function's blocks the code of a plan's sites goes.
 
 use super::sys;
 use crate::index::{BlockId, CfgEdge};

@@ -1,4 +1,4 @@
-//! LLVM as a library that says nothing by itself: what it has to tell becomes a line of ours.
+//! Keeps LLVM from printing anything itself: its diagnostics become messages of ours.
 #![allow(unsafe_code)]
 
 use inkwell::context::{AsContextRef, Context};

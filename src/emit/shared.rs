@@ -1,4 +1,5 @@
-//! What of the runtime's interface ([`crate::runtime::abi`]) a module mentions: types, functions, the constructor.
+//! The parts of the runtime's interface ([`crate::runtime::abi`]) that a module mentions: types, functions, the
+//! constructor.
 
 use super::sys;
 use crate::runtime::{Field, Struct, Type, abi};
@@ -9,12 +10,12 @@ use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, PointerType, StructType};
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, StructValue};
 
-/// What pointers to data of the runtime are.
+/// The type of pointers to the runtime's data.
 pub(super) fn pointer(context: &Context) -> PointerType<'_> {
     context.ptr_type(AddressSpace::default())
 }
 
-/// A type that the runtime shares, in LLVM.
+/// The LLVM type of a field that the runtime shares.
 fn shared_type(context: &Context, ty: Type) -> BasicTypeEnum<'_> {
     match ty {
         Type::U8 => context.i8_type().into(),
@@ -108,7 +109,7 @@ pub(super) fn constructor<'ctx>(
     ctor
 }
 
-/// Puts `ctor` first in llvm.global_ctors, at the highest priority. Its entries have the type that they have:
+/// Puts `ctor` first in llvm.global_ctors, at the highest priority. Its entries keep the type that they have:
 /// functions may be in an address space of their own, and what the third field points to in yet another.
 pub(super) fn append_ctor<'ctx>(
     context: &'ctx Context,

@@ -1,9 +1,10 @@
-//! Blocks in versions: copies of a function's blocks, edges between them, and SSA form that holds again.
+//! Blocks in versions: copies a function's blocks, redirects edges, and restores SSA form.
 //!
 //! After copying, a value may be defined in several versions of its block. Every use outside the block then asks
 //! which definition reaches it; where two meet, a φ is made (on demand, as by Braun et al., *Simple and Efficient
 //! Construction of SSA Form*, CC 2013, but walking up the dominator tree past blocks where none can meet), and φs that
-//! turn out to have one value are taken out again. Values whose block has one version dominate all versions of what they dominated, and stay.
+//! turn out to have one value are taken out again. Values whose block has one version still dominate all versions of
+//! what they dominated, and stay as they are.
 
 use super::split::in_blocks;
 use super::sys;

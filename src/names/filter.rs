@@ -5,9 +5,10 @@ use crate::error::{Error, Result};
 use regex::Regex;
 use std::cmp::Ordering;
 
-/// Names as like a pattern as this (1 is equal) are worth telling: one letter of four is wrong, or two change places.
+/// Names at least this similar to a pattern (1 is equal) are suggested: one letter of four is wrong, or two have changed
+/// places.
 const LIKE: f64 = 0.84;
-/// At most so many of them are told.
+/// At most this many of them are suggested.
 const NEAREST: usize = 3;
 
 /// Regular expressions, one of which has to match a function's symbol or its readable name.
@@ -47,8 +48,8 @@ impl Filter {
         self.patterns.iter().any(|re| matches(re, symbol))
     }
 
-    /// Every pattern has to match one of `symbols`: a word mistyped would else choose nothing, or spare nothing,
-    /// without a sign. `elsewhere` says what became of a function that is not among them, where it knows one
+    /// Every pattern has to match one of `symbols`: otherwise a typo would silently choose nothing, or spare
+    /// nothing. `elsewhere` says what became of a function that is not among them, where it knows one
     /// whose name `matches`. O(symbols) for each pattern.
     ///
     /// # Errors
@@ -89,7 +90,7 @@ fn bad_regex(option: &str, text: &str, error: &regex::Error) -> Error {
     ))
 }
 
-/// The readable names most like a pattern, the likest first.
+/// The readable names most similar to a pattern, the most similar first.
 fn nearest(pattern: &str, symbols: &[&str]) -> Vec<String> {
     let word = |c: &char| c.is_alphanumeric() || "_:~ <>,&".contains(*c);
     let wanted: String = pattern.chars().filter(word).collect();
@@ -104,7 +105,7 @@ fn nearest(pattern: &str, symbols: &[&str]) -> Vec<String> {
     told.map(|(_, name)| printable(name).into_owned()).collect()
 }
 
-/// How like `wanted` a name is, whole or without scopes and parameters: from 0 to 1.
+/// How similar to `wanted` a name is, whole or without scopes and parameters: from 0 to 1.
 fn likeness(wanted: &str, name: &str) -> f64 {
     let scoped = name.split(['(', '<']).next().unwrap_or(name);
     let base = scoped.rsplit("::").next().unwrap_or(scoped);
@@ -189,7 +190,7 @@ mod tests {
             );
         }
         assert!(unmatched(&["xylophone"]).ends_with(INLINED));
-        // One of several is enough to be told.
+        // One match of several is enough.
         assert!(unmatched(&["main", "x\n"]).contains(r"'x\n'"));
         let elsewhere =
             |matches: &dyn Fn(&str) -> bool| matches("gone").then(|| "it went".to_string());

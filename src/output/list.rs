@@ -18,7 +18,7 @@ const HEADER: &str =
 /// What a file is called until it is whole.
 pub(super) const PART: &str = ".part";
 
-/// The list of a folder in the making: a journal that is sorted in the end.
+/// The list of a folder that is being written: a journal that is sorted in the end.
 pub(super) struct List {
     file: File,
     names: BTreeSet<String>,
@@ -91,7 +91,7 @@ fn remove(path: &Path) -> std::io::Result<()> {
     missing_is_fine(std::fs::remove_file(path))
 }
 
-/// A link in the place of the folder goes, not what it leads to.
+/// Where a link stands in place of the folder, the link is deleted, not what it leads to.
 fn remove_tree(path: &Path) -> std::io::Result<()> {
     match std::fs::symlink_metadata(path) {
         Ok(m) if m.is_dir() => missing_is_fine(std::fs::remove_dir_all(path)),
@@ -102,7 +102,7 @@ fn remove_tree(path: &Path) -> std::io::Result<()> {
 fn missing_is_fine(done: std::io::Result<()>) -> std::io::Result<()> {
     use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
     match done {
-        // A folder in the place of a file is the user's.
+        // A folder in place of a file is the user's.
         Err(e) if [NotFound, NotADirectory, IsADirectory].contains(&e.kind()) => Ok(()),
         other => other,
     }

@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// The executions of everything in one body.
 #[derive(Clone, Debug)]
-pub(super) struct Counts {
+pub(super) struct BodyCounts {
     /// By block.
     blocks: Vec<u64>,
     /// By block, then successor.
@@ -25,7 +25,7 @@ pub(super) struct Counts {
     entries: Vec<BlockId>,
 }
 
-impl Counts {
+impl BodyCounts {
     /// How often the function was entered.
     pub(super) fn entry(&self) -> u64 {
         self.blocks[0]
@@ -68,7 +68,7 @@ impl Counts {
 /// The counts of modules.
 pub(super) struct Joined {
     /// By module, then ordinal of the definition; `None` where the profile has nothing to say.
-    pub counts: Vec<Vec<Option<Counts>>>,
+    pub counts: Vec<Vec<Option<BodyCounts>>>,
     /// The verdict on the profile, unless it is ok.
     verdict: Option<String>,
     /// The functions that had other control flow when they were profiled.
@@ -78,8 +78,8 @@ pub(super) struct Joined {
 }
 
 /// What one body gets.
-enum Found {
-    Counts { counts: Counts, uncertain: bool },
+enum OfBody {
+    Known { counts: BodyCounts, uncertain: bool },
     Changed,
     Nothing,
 }
@@ -103,20 +103,20 @@ pub(super) fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
     for module in &program.modules {
         let found = module.bodies.par_iter();
         let found = found.map(|body| find(profile, &index, module, body));
-        let found: Vec<Found> = found.collect::<Result<_>>()?;
+        let found: Vec<OfBody> = found.collect::<Result<_>>()?;
         let mut of_module = Vec::with_capacity(found.len());
         for (found, body) in found.into_iter().zip(&module.bodies) {
             let name = || body.name.clone();
             of_module.push(match found {
-                Found::Counts { counts, uncertain } => {
+                OfBody::Known { counts, uncertain } => {
                     joined.uncertain.extend(uncertain.then(name));
                     Some(counts)
                 }
-                Found::Changed => {
+                OfBody::Changed => {
                     joined.changed.push(name());
                     None
                 }
-                Found::Nothing => None,
+                OfBody::Nothing => None,
             });
         }
         joined.counts.push(of_module);
@@ -148,11 +148,11 @@ fn take_names(modules: &mut [Module], profiled: &[ModuleEntry]) {
     }
 }
 
-fn find(profile: &Profile, index: &Index, module: &Module, body: &FunctionBody) -> Result<Found> {
+fn find(profile: &Profile, index: &Index, module: &Module, body: &FunctionBody) -> Result<OfBody> {
     let f = match index.find(&Known::in_module(module, body)) {
         Match::Same(f) => f,
-        Match::Changed => return Ok(Found::Changed),
-        Match::Unknown => return Ok(Found::Nothing),
+        Match::Changed => return Ok(OfBody::Changed),
+        Match::Unknown => return Ok(OfBody::Nothing),
     };
     let structure = profile.structure(f)?;
     let flow = flow(profile, f, &structure)?;
@@ -166,8 +166,8 @@ fn find(profile: &Profile, index: &Index, module: &Module, body: &FunctionBody) 
     let mut blocks = flow.blocks;
     // Activations that were left before they completed a path are entries too.
     blocks[0] = flow.entry;
-    Ok(Found::Counts {
-        counts: Counts {
+    Ok(OfBody::Known {
+        counts: BodyCounts {
             blocks,
             edges,
             entries: entries.into_iter().collect(),

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::load::{Input, find_inputs};
 use crate::output::write_whole;
 use crate::profile::Profile;
-use counts::{Counts, Joined, join};
+use counts::{BodyCounts, Joined, join};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use summary::Thresholds;
@@ -30,21 +30,21 @@ pub struct Done {
 }
 
 /// Modules, their counts, and where LLVM would have counted.
-struct Program {
+struct Loaded {
     inputs: Vec<Input>,
     joined: Joined,
     instrumented: Vec<Vec<Instrumented>>,
     warnings: Vec<String>,
 }
 
-impl Program {
-    fn load(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Program> {
+impl Loaded {
+    fn load(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Loaded> {
         emit::set_up();
         let mut inputs = find_inputs(inputs, out)?;
         let warnings = emit::admit(&mut inputs)?;
         let joined = join(&inputs, profile)?;
         let instrumented = inputs.par_iter().map(emit::pgo::instrumented);
-        Ok(Program {
+        Ok(Loaded {
             instrumented: instrumented.collect::<Result<_>>()?,
             inputs,
             warnings,
@@ -91,11 +91,11 @@ pub fn annotate(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Don
         let message = format!("{}: is a file; name a folder", out.display());
         return Err(Error::Usage(message));
     }
-    let program = Program::load(inputs, profile, out)?;
-    let records = program.records();
+    let loaded = Loaded::load(inputs, profile, out)?;
+    let records = loaded.records();
     let summary = summary::summary(records.iter().map(|(_, c)| c.as_slice()));
     let thresholds = Thresholds::new(&summary);
-    let modules = program.inputs.par_iter().enumerate();
+    let modules = loaded.inputs.par_iter().enumerate();
     let annotated = modules.map(|(i, input)| {
         let path = if single {
             out.to_path_buf()
@@ -103,18 +103,18 @@ pub fn annotate(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Don
             out.join(&input.name)
         };
         let text = path.extension().is_some_and(|e| e == "ll");
-        let functions = annotations(&program, i, &thresholds);
+        let functions = annotations(&loaded, i, &thresholds);
         Ok((path, write_annotated(input, &functions, &summary, text)?))
     });
     for (path, bytes) in annotated.collect::<Result<Vec<_>>>()? {
         write_whole(&path, &bytes)?;
     }
-    Ok(program.done())
+    Ok(loaded.done())
 }
 
 /// What to write into module `i`.
-fn annotations(program: &Program, i: usize, thresholds: &Thresholds) -> Vec<Annotation> {
-    let counts = (0..).zip(&program.joined.counts[i]);
+fn annotations(loaded: &Loaded, i: usize, thresholds: &Thresholds) -> Vec<Annotation> {
+    let counts = (0..).zip(&loaded.joined.counts[i]);
     let known = counts.filter_map(|(ordinal, c)| Some((ordinal, c.as_ref()?)));
     known
         .map(|(ordinal, counts)| Annotation {
@@ -128,7 +128,7 @@ fn annotations(program: &Program, i: usize, thresholds: &Thresholds) -> Vec<Anno
 }
 
 /// As `PGOUseFunc` decides it.
-fn heat(counts: &Counts, thresholds: &Thresholds) -> Heat {
+fn heat(counts: &BodyCounts, thresholds: &Thresholds) -> Heat {
     if thresholds.is_hot(counts.entry()) {
         Heat::Hot
     } else if thresholds.is_cold(counts.largest()) {
@@ -143,12 +143,12 @@ fn heat(counts: &Counts, thresholds: &Thresholds) -> Heat {
 /// # Errors
 /// As [`annotate`].
 pub fn proftext(inputs: &[PathBuf], profile: &Profile) -> Result<(String, Done)> {
-    let program = Program::load(inputs, profile, Path::new(""))?;
-    let (records, others): (Vec<_>, Vec<_>) = program
+    let loaded = Loaded::load(inputs, profile, Path::new(""))?;
+    let (records, others): (Vec<_>, Vec<_>) = loaded
         .records()
         .into_iter()
         .partition(|(f, _)| proftext::holds(&f.name));
-    let mut done = program.done();
+    let mut done = loaded.done();
     let left_out = "left out: proftext cannot hold its name; annotate the module instead";
     let left_out = others
         .iter()

@@ -1,10 +1,10 @@
-//! `p3-prof accuracy`: how much of a path profile its own edge counts would have told.
+//! `p3-prof accuracy`: how much of a path profile its own edge counts would have revealed.
 //!
 //! - *Definite flow* (Ball, Mataga & Sagiv, *Edge Profiling versus Path Profiling: The Showdown*, POPL 1998):
 //!   what every path profile with these edge counts gives a path at least. For the path `e1 … en` over the
 //!   vertices between them, the flow of its edges less that of these vertices, or 0.
 //! - *Greedy* (Ball & Larus 1996, §6): paths are taken out of the edge counts one after the other, each along the
-//!   most frequent edges, with the least count on its way. What of them is as it was is *overlap*.
+//!   most frequent edges, with the least count on its way. What they share with the measured paths is *overlap*.
 //! - *Right*: the first path so taken from each start (the entry, or a loop header) is the most frequent of
 //!   those that ran from there. The paper found 37.9 % of the flow right.
 
@@ -28,9 +28,9 @@ use std::iter::Sum;
 pub struct Accuracy {
     /// Of all paths.
     pub flow: u64,
-    /// From starts whose most frequent path was told.
+    /// From starts whose most frequent path was predicted.
     pub right: u64,
-    /// Of paths that the greedy choice gave what they had.
+    /// Of what the greedy choice gave to paths, as much as they had.
     pub overlap: u64,
     /// That any path profile with these edge counts has.
     pub definite: u64,
@@ -49,7 +49,7 @@ impl Sum for Accuracy {
 
 /// A function's share in the answer.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct FunctionAccuracy {
     /// The module that names it.
     pub module: String,
     /// Its symbol.
@@ -63,7 +63,10 @@ pub struct Row {
 ///
 /// # Errors
 /// A damaged profile.
-pub fn accuracy(profile: PathProfile, selection: &Selection) -> Result<(Vec<Row>, Accuracy)> {
+pub fn accuracy(
+    profile: PathProfile,
+    selection: &Selection,
+) -> Result<(Vec<FunctionAccuracy>, Accuracy)> {
     let functions: Vec<FuncId> = profile
         .executed()
         .filter(|f| selection.admits(&profile, *f))
@@ -71,13 +74,13 @@ pub fn accuracy(profile: PathProfile, selection: &Selection) -> Result<(Vec<Row>
     let rows = functions.par_iter().map(|&f| {
         let structure = profile.structure(f)?;
         let paths = profile.ran(f, &structure)?;
-        Ok(Row {
+        Ok(FunctionAccuracy {
             module: profile.module(f).to_string(),
             name: profile.entry(f).name.clone(),
             accuracy: of_paths(&structure, &paths),
         })
     });
-    let mut rows: Vec<Row> = rows.collect::<Result<_>>()?;
+    let mut rows: Vec<FunctionAccuracy> = rows.collect::<Result<_>>()?;
     rows.sort_by_key(|r| std::cmp::Reverse(r.accuracy.flow));
     let sum = rows.iter().map(|r| r.accuracy).sum();
     rows.truncate(selection.top.unwrap_or(usize::MAX));
@@ -156,13 +159,13 @@ fn right(dag: &Dag, edges: &TiSlice<EdgeId, u64>, paths: &[Ran]) -> u64 {
 }
 
 /// For programs.
-pub fn json(rows: &[Row], sum: &Accuracy) -> String {
+pub fn json(rows: &[FunctionAccuracy], sum: &Accuracy) -> String {
     serde_json::json!({ "functions": rows, "program": sum }).to_string() + "\n"
 }
 
 /// One record for each function.
-pub fn csv(rows: &[Row]) -> String {
-    let record = |r: &Row| {
+pub fn csv(rows: &[FunctionAccuracy]) -> String {
+    let record = |r: &FunctionAccuracy| {
         let a = r.accuracy;
         let figures = [a.flow, a.right, a.overlap, a.definite].map(|n| n.to_string());
         [r.module.clone(), r.name.clone()]
@@ -174,7 +177,7 @@ pub fn csv(rows: &[Row]) -> String {
 }
 
 /// For people.
-pub fn text(rows: &[Row], sum: &Accuracy) -> String {
+pub fn text(rows: &[FunctionAccuracy], sum: &Accuracy) -> String {
     use Align::{Left, Right};
     let mut table = Columns::new([Right, Right, Right, Right, Left]);
     let heading = ["paths", "right", "overlap", "definite", "function"];

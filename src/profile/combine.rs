@@ -12,16 +12,16 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// By function: the ids that one copy counted, over all its processes.
-pub type Counted = BTreeMap<FuncId, BTreeMap<u64, u64>>;
+pub type LocalCounts = BTreeMap<FuncId, BTreeMap<u64, u64>>;
 
-/// Fills in what `profile` measured, whose processes are known; what copies that can be compared say
-/// differently of a path. O(total path length).
+/// Fills in what `profile` measured, whose processes are known; returns the paths about which copies that can be
+/// compared disagree. O(total path length).
 ///
 /// # Errors
-/// Ids that nothing has.
+/// Ids that belong to no path or edge.
 pub fn combine(
     profile: &mut Profile,
-    by_copy: &BTreeMap<CopyId, Counted>,
+    by_copy: &BTreeMap<CopyId, LocalCounts>,
 ) -> Result<Vec<Violation>> {
     match profile.measured {
         Measurement::Paths(_) => {
@@ -43,7 +43,7 @@ type ByCopy<'a> = [(CopyId, &'a BTreeMap<u64, u64>)];
 /// Combines the counts of every function, those of functions that never ran to the default; in parallel.
 fn each<T: Default + Send>(
     profile: &Profile,
-    by_copy: &BTreeMap<CopyId, Counted>,
+    by_copy: &BTreeMap<CopyId, LocalCounts>,
     combine: impl Fn(&Profile, FuncId, &ByCopy) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>> {
     let functions: Vec<FuncId> = profile.functions().collect();
@@ -108,7 +108,7 @@ struct Differences {
 }
 
 impl Differences {
-    /// Adds what copies say of path `id`, if they differ; the first one's count is taken.
+    /// Adds what copies say about path `id`, if they differ; the first one's count is taken.
     fn add(&mut self, id: PathId, counts: &[(CopyId, u64)]) {
         let (owner, count) = counts[0];
         let Some(&(copy, other)) = counts.iter().max_by_key(|(_, n)| n.abs_diff(count)) else {

@@ -2,7 +2,7 @@
 //! then compressed JSON of manifest and counts.
 
 use super::Profile;
-use super::measurement::{Counts, Measurement};
+use super::measurement::{ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
 use crate::index::{EdgeId, FuncId};
@@ -189,7 +189,7 @@ fn counts<Id: Clone>(
     ran: &[(FuncId, Vec<u64>)],
     functions: usize,
     id: impl Fn(u64) -> Option<Id>,
-) -> Result<Counts<Id>, String> {
+) -> Result<ExactCounts<Id>, String> {
     let mut counts = vec![Vec::new(); functions];
     for (f, flat) in ran {
         let slot = counts.get_mut(f.index());

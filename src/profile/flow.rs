@@ -108,7 +108,7 @@ fn summed(
     })
 }
 
-/// The executions of each edge on these paths; the largest number instead of larger ones.
+/// The executions of each edge on these paths, saturating.
 pub fn add_up(dag: &Dag, paths: &[Ran]) -> TiVec<EdgeId, u64> {
     let mut counts = dag.by_edge(0u64);
     for path in paths {
@@ -119,7 +119,7 @@ pub fn add_up(dag: &Dag, paths: &[Ran]) -> TiVec<EdgeId, u64> {
     counts
 }
 
-/// The edge that ran most, the first of equals.
+/// The edge that ran most often, the first of several.
 pub fn hottest(
     among: impl Iterator<Item = EdgeId>,
     counts: &TiSlice<EdgeId, u64>,

@@ -24,8 +24,8 @@ use fixedbitset::FixedBitSet;
 #[cfg(test)]
 mod tests;
 
-/// Of so many starts at which paths were left, what is certain is found for each, in linear time; what was left at
-/// further ones is only known to have entered their blocks.
+/// For at most this many starts at which paths were left, what is certain is found for each, in linear time; of paths
+/// left from further ones it is only known that they entered their blocks.
 const EACH: usize = 64;
 
 /// An execution count, as far as it is known.
@@ -61,7 +61,7 @@ impl Range {
         self.least == self.most
     }
 
-    /// Whether it is shown as none, and may have been some.
+    /// Whether it is shown as zero and may have been more.
     pub fn may_have_run(self) -> bool {
         self.count == 0 && self.most > 0
     }
@@ -84,7 +84,7 @@ impl Range {
         }
     }
 
-    /// Whether it may be one number that both allow.
+    /// Whether both allow a number.
     pub fn meets(self, other: Range) -> bool {
         self.least <= other.most && other.least <= self.most
     }
@@ -152,7 +152,7 @@ impl Executed {
         }
     }
 
-    /// Paths that hold what ran before `setjmp` twice tell no bounds.
+    /// Paths on which what ran before `setjmp` is counted twice give no bounds.
     fn forget(&mut self) {
         for range in self.edges.iter_mut().chain(&mut self.blocks) {
             *range = Range::within(range.count, u64::MAX);

@@ -1,7 +1,7 @@
 //! Profiles of programs that tests make up or load, before anything has run.
 
 use super::Profile;
-use super::measurement::{Counts, Measurement};
+use super::measurement::{ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
 use crate::index::{FuncId, ModuleId, PathId};
 use crate::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
@@ -57,7 +57,7 @@ fn function((i, body): (usize, &FunctionBody)) -> ProgFunction {
 }
 
 /// The counts of a profile of paths.
-pub(super) fn path_counts(profile: &mut Profile) -> &mut Counts<PathId> {
+pub(super) fn path_counts(profile: &mut Profile) -> &mut ExactCounts<PathId> {
     match &mut profile.measured {
         Measurement::Paths(counts) => counts,
         Measurement::Edges(_) => panic!("it counts edges"),

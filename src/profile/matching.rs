@@ -1,4 +1,4 @@
-//! Which function of a profile is which one of a program, another build's too.
+//! Matches functions of a program, possibly of another build, with those of a profile.
 
 use super::Profile;
 use super::report::Selection;

@@ -6,20 +6,22 @@ use crate::index::{EdgeId, FuncId, PathId};
 use crate::strategy::Measure;
 use std::ops::Deref;
 
-/// By function: what ran and how often (never zero), by ascending id.
-pub type Counts<Id> = Vec<Vec<(Id, u64)>>;
+/// By function: what ran and how often (never zero), by ascending id. Counted, not estimated.
+pub type ExactCounts<Id> = Vec<Vec<(Id, u64)>>;
 
 /// What a profile holds counts of: one kind of thing in all functions, as its scheme says. These counts are exact, for
-/// completed paths and for counted edges; how far what follows from them is, [`super::left::Range`] tells.
+/// completed paths and for counted edges; how exact what follows from them is, [`super::left::Range`] tells.
 ///
-/// A measurement that estimates is to be a variant of its own: whoever reads counts matches on this type, and so has to
-/// say whether an estimate will do.
+/// Exactness is a property of the variant, not of each number: all counts of a profile are taken in one way. A scheme that
+/// estimates gets a variant with a type of its own in place of [`ExactCounts`]. Nothing can then take its numbers for counts:
+/// paths are read through [`PathProfile`], which is made of [`ExactCounts`] alone, and whatever else reads counts matches
+/// on this type and does not compile before it says what it makes of an estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measurement {
     /// Paths, by canonical id.
-    Paths(Counts<PathId>),
+    Paths(ExactCounts<PathId>),
     /// Those edges of the DAG that have counters ([`Profile::counted_edges`]).
-    Edges(Counts<EdgeId>),
+    Edges(ExactCounts<EdgeId>),
 }
 
 impl Measurement {
@@ -40,11 +42,11 @@ impl Measurement {
     }
 }
 
-/// A profile of paths: for what cannot be told from counts of edges. Made by [`Profile::paths`].
+/// A profile of exact counts of paths: for what does not follow from counts of edges. Made by [`Profile::paths`].
 #[derive(Clone, Copy)]
 pub struct PathProfile<'a> {
     profile: &'a Profile,
-    counts: &'a Counts<PathId>,
+    counts: &'a ExactCounts<PathId>,
 }
 
 impl Profile {

@@ -1,7 +1,7 @@
 //! Raw profiles of all copies, and merged ones → one profile, with the verdict on it.
 
-use super::combine::{Counted, combine};
-use super::measurement::{Counts, Measurement};
+use super::combine::{LocalCounts, combine};
+use super::measurement::{ExactCounts, Measurement};
 use super::raw::{self, Raw};
 use super::verdict::{Processes, Verdict, Violation, copies_named, functions, needed};
 use super::{Profile, file, verify};
@@ -33,7 +33,7 @@ pub struct Merged {
 
 /// What one copy counted, over all its processes.
 struct Copy {
-    counts: Counted,
+    counts: LocalCounts,
     entries: BTreeMap<FuncId, u64>,
     processes: Processes,
     /// Of every run.
@@ -45,7 +45,7 @@ struct Copy {
 impl Default for Copy {
     fn default() -> Copy {
         Copy {
-            counts: Counted::new(),
+            counts: LocalCounts::new(),
             entries: BTreeMap::new(),
             processes: Processes::default(),
             arguments: Vec::new(),
@@ -104,7 +104,7 @@ pub fn merge(manifest_path: &Path, files: &[PathBuf], mode: FailureMode) -> Resu
 }
 
 impl Merged {
-    /// What was merged, in a line.
+    /// What was merged, in one line.
     pub fn line(&self) -> String {
         let p = &self.profile;
         let files: u64 = p.processes.iter().map(|c| u64::from(c.files())).sum();
@@ -165,7 +165,7 @@ impl Gathered {
         add(self.by_copy.entry(raw.copy).or_default(), raw, file)
     }
 
-    /// What tells of copies that were run otherwise than the first one of which all arguments are known.
+    /// Messages about copies that were not run as the first one of which all arguments are known.
     fn unlike(&mut self) -> Vec<String> {
         let known = self.by_copy.iter_mut().filter(|(_, c)| c.all_told);
         let mut copies: Vec<(CopyId, &Vec<Arguments>)> = Vec::new();
@@ -192,7 +192,7 @@ impl Gathered {
     }
 }
 
-/// The arguments for people: one that a shell would not take as it is stands in quotes.
+/// The arguments for people, quoted where a shell would not take them as they are.
 fn told(arguments: &Arguments) -> String {
     const LONGEST: usize = 200;
     let quoted = |a: &Vec<u8>| {
@@ -230,7 +230,7 @@ impl Seen {
     }
 }
 
-/// Takes what the copies counted into the empty `profile`; where they contradict each other.
+/// Fills the empty `profile` with what the copies counted; returns where they contradict each other.
 fn counted(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Result<Vec<Violation>> {
     let mut counts = BTreeMap::new();
     for (copy, of_copy) in by_copy {
@@ -288,7 +288,11 @@ fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
     Ok(())
 }
 
-fn add_counts<Id: Clone + Ord>(sum: &mut Counts<Id>, part: &Counts<Id>, file: &Path) -> Result<()> {
+fn add_counts<Id: Clone + Ord>(
+    sum: &mut ExactCounts<Id>,
+    part: &ExactCounts<Id>,
+    file: &Path,
+) -> Result<()> {
     for (i, (to, from)) in sum.iter_mut().zip(part).enumerate() {
         let mut ids: BTreeMap<Id, u64> = to.iter().cloned().collect();
         for (id, n) in from {

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 
 /// The hits of one scheme and number of copies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Row {
+pub struct SchemeHits {
     /// The scheme.
     pub scheme: Scheme,
     /// The number of copies.
@@ -53,7 +53,7 @@ pub fn simulate(
     weights: Option<&Profile>,
     schemes: &[Scheme],
     copies: &[u32],
-) -> Result<Vec<Row>> {
+) -> Result<Vec<SchemeHits>> {
     if schemes.contains(&Scheme::P3Hot) {
         profile.paths()?; // what each version of a block would have run takes paths
     }
@@ -157,7 +157,7 @@ fn row(
     inputs: &[FunctionInput],
     scheme: Scheme,
     k: u32,
-) -> Row {
+) -> SchemeHits {
     let assignment = scheme.strategy().assign(inputs, paths, k);
     let hits = assignment
         .shares
@@ -181,7 +181,7 @@ fn row(
             })
         });
     let hits: Vec<(CopyId, (u64, u64))> = hits.collect();
-    let mut row = Row {
+    let mut row = SchemeHits {
         scheme,
         k,
         probe_hits: vec![0; k as usize],
@@ -223,7 +223,7 @@ fn hits(
     (runs(&code.placement.code, &local), labels)
 }
 
-impl Row {
+impl SchemeHits {
     fn slowest(&self) -> (u64, u64) {
         let max = |hits: &[u64]| hits.iter().copied().max().unwrap_or(0);
         (max(&self.probe_hits), max(&self.label_hits))
@@ -231,12 +231,12 @@ impl Row {
 }
 
 /// For programs.
-pub fn json(rows: &[Row]) -> String {
+pub fn json(rows: &[SchemeHits]) -> String {
     serde_json::json!({ "rows": rows }).to_string() + "\n"
 }
 
 /// One record for each scheme, number of copies and copy.
-pub fn csv(rows: &[Row]) -> String {
+pub fn csv(rows: &[SchemeHits]) -> String {
     let mut records = Vec::new();
     for r in rows {
         for (copy, (probes, labels)) in r.probe_hits.iter().zip(&r.label_hits).enumerate() {
@@ -252,14 +252,14 @@ pub fn csv(rows: &[Row]) -> String {
 }
 
 /// For people: the slowest copy of each, and what it saves over the first sequential row.
-pub fn text(rows: &[Row]) -> String {
+pub fn text(rows: &[SchemeHits]) -> String {
     use Align::{Left, Right};
     let mut table = Columns::new([Left, Right, Right, Right, Right, Right]);
     let (probes, labels) = ("probe hits, slowest", "label hits, slowest");
     let heading = ["scheme", "k", probes, "to sbl", labels, "to sbl"];
     table.heading(Style::new(), &heading);
     let base = rows.iter().find(|r| r.scheme == Scheme::Sbl);
-    let (base_probes, base_labels) = base.map_or((0, 0), Row::slowest);
+    let (base_probes, base_labels) = base.map_or((0, 0), SchemeHits::slowest);
     for r in rows {
         let (probes, labels) = r.slowest();
         table.row([

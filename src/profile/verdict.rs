@@ -117,7 +117,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// What the processes of a profile say of it: gaps and interruptions. O(copies × functions).
+    /// What the processes of a profile tell about it: gaps and interruptions. O(copies × functions).
     pub fn of_processes(manifest: &Manifest, processes: &[Processes]) -> Verdict {
         let needed = needed(manifest);
         let of = |c: &CopyId| processes[c.index()];

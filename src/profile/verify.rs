@@ -11,7 +11,7 @@
 //! nothing is abandoned. Between functions, one that is only called directly was entered as often
 //! as its callers call it: exactly where the callers' paths are all complete, within what their
 //! abandoned paths can have called otherwise. Entries are counted by one copy and calls by others,
-//! so copies that ran differently are found out.
+//! so copies that ran differently are detected.
 //! (That copies agree about paths which several count is checked when they are merged.)
 //!
 //! What cannot be checked is no violation. A process that was killed counted some of what it did, and a forked
@@ -28,9 +28,9 @@ use crate::index::FuncId;
 use crate::ir::Linkage;
 use rayon::prelude::*;
 
-/// What verification found.
+/// What the checks found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct Findings {
     /// What cannot have happened.
     pub violations: Vec<Violation>,
     /// By function: activations that did not reach an exit, and so abandoned a path, where there
@@ -60,31 +60,31 @@ struct Checked {
 }
 
 /// Checks all functions. Linear in manifest and path lengths.
-pub fn verify(profile: &Profile) -> Result<Report> {
+pub fn verify(profile: &Profile) -> Result<Findings> {
     let functions = profile.functions().collect::<Vec<_>>();
     let functions = functions.into_par_iter().map(|f| {
         let checkable = !profile.entry(f).status.is_skipped() && checkable(profile, f);
         checkable.then(|| check(profile, f)).transpose()
     });
     let functions: Vec<Option<Checked>> = functions.collect::<Result<_>>()?;
-    let mut report = Report {
+    let mut findings = Findings {
         calls_compared: profile.comparable(&[]),
-        ..Report::default()
+        ..Findings::default()
     };
     for (f, checked) in profile.functions().zip(&functions) {
         match checked {
             Some(c) => {
-                report.functions += 1;
-                report.calls_compared &= !c.processes.in_flight();
-                within(f, c, &mut report);
+                findings.functions += 1;
+                findings.calls_compared &= !c.processes.in_flight();
+                within(f, c, &mut findings);
             }
-            None => report.unchecked += usize::from(!profile.entry(f).status.is_skipped()),
+            None => findings.unchecked += usize::from(!profile.entry(f).status.is_skipped()),
         }
     }
     if profile.comparable(&[]) {
-        between(profile, &functions, &mut report);
+        between(profile, &functions, &mut findings);
     }
-    Ok(report)
+    Ok(findings)
 }
 
 /// Whether the counts of `f` are of the same processes, or of copies that can be compared.
@@ -110,17 +110,17 @@ fn check(profile: &Profile, f: FuncId) -> Result<Checked> {
 }
 
 /// Paths begun against paths completed: at every header, and in all.
-fn within(f: FuncId, c: &Checked, report: &mut Report) {
-    report.uncertain += usize::from(c.flow.uncertain > 0);
+fn within(f: FuncId, c: &Checked, findings: &mut Findings) {
+    findings.uncertain += usize::from(c.flow.uncertain > 0);
     if c.abandoned() > 0 {
-        report.abandoned.push((f, c.abandoned()));
+        findings.abandoned.push((f, c.abandoned()));
     }
     if c.returns_twice {
         return;
     }
     let mut add = |off: u64, what: String| {
         let function = f;
-        report.violations.push(Violation {
+        findings.violations.push(Violation {
             function,
             off,
             what,
@@ -177,7 +177,7 @@ struct Calls {
     unknown: bool,
 }
 
-fn between(profile: &Profile, functions: &[Option<Checked>], report: &mut Report) {
+fn between(profile: &Profile, functions: &[Option<Checked>], findings: &mut Findings) {
     let calls = all_calls(profile, functions);
     let members = members(profile);
     for (i, c) in functions.iter().enumerate() {
@@ -196,7 +196,7 @@ fn between(profile: &Profile, functions: &[Option<Checked>], report: &mut Report
         let most = calls.made.saturating_add(calls.possible);
         if entered < calls.made || entered > most {
             let (made, possible) = (calls.made, calls.possible);
-            report.violations.push(Violation {
+            findings.violations.push(Violation {
                 function: FuncId::new(i),
                 off: entered.abs_diff(entered.clamp(made, most)),
                 what: format!(

@@ -18,7 +18,7 @@ use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
 
-/// Of the functions that one was inlined into, so many are told.
+/// At most this many of the functions that one was inlined into are named.
 const TOLD: usize = 3;
 
 /// The program, its paths, and who profiles what.

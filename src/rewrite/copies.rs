@@ -29,7 +29,7 @@ pub(super) struct Copies<'a> {
     /// Where everything goes.
     pub folder: Folder,
     bar: ProgressBar,
-    /// The plans, when something later wants to see them.
+    /// The plans, if a later step needs them.
     kept: Mutex<BTreeMap<CopyId, CopyPlan>>,
 }
 
@@ -211,10 +211,10 @@ impl<'scope, 'a: 'scope> Ahead<'scope, 'a> {
         self.threads.len() as u32
     }
 
-    /// Hands them what they have been waiting for.
+    /// Hands them the analysis that they have been waiting for.
     fn go_on(self, copies: &'scope Copies<'a>) -> Vec<ScopedJoinHandle<'scope, Result<()>>> {
         let hand_over = |(send, thread): Thread<'scope, 'a>| {
-            // A thread that has failed meanwhile says so when it is joined.
+            // A thread that has failed meanwhile reports it when it is joined.
             let _ = send.send(copies);
             thread
         };

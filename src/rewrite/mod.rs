@@ -112,7 +112,7 @@ fn measured(
     }
 }
 
-/// The output folder of `options` from inputs that are loaded and admitted.
+/// Makes the output folder of `options` from inputs that are admitted.
 fn write_folder(
     options: &Options,
     inputs: &[Input],
@@ -139,7 +139,7 @@ fn write_folder(
     })
 }
 
-/// Writes everything beside the copies, the manifest last.
+/// Writes everything besides the copies, the manifest last.
 fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summary> {
     let Copies {
         inputs,

@@ -19,14 +19,14 @@ pub enum WeightsFrom {
     Training(Training),
 }
 
-/// A run of the program that is to tell weights.
+/// A run of the program to take weights from.
 #[derive(Clone, Debug)]
 pub struct Training {
     /// The program's arguments, as the shell reads them.
     pub arguments: String,
-    /// How long it may run; `None` to its end.
+    /// How long it may run; `None`: to its end.
     pub limit: Option<Duration>,
-    /// Settings of the runner, beside those in the environment.
+    /// Settings of the runner, besides those in the environment.
     pub settings: Vec<Setting>,
 }
 

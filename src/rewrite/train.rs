@@ -1,7 +1,7 @@
 //! `--train`: weights from a run of the program, before it is rewritten.
 //!
-//! One copy that counts edges is made in a temporary folder, and linked and run there by the runner that output folders
-//! get: what links and runs for `make run` does so here. Counters are the profile's file, so a run that is ended from outside
+//! One copy that counts edges is made in a temporary folder, and linked and run there by the same runner
+//! that output folders get, so what works for `make run` works here. Counters are the profile's file, so a run that is ended from outside
 //! has counted what it did.
 
 use super::{Clock, Measured, Options, Training, WeightsFrom, write_folder};
@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 enum End {
     /// The program ended.
     Itself,
-    /// Its time was over.
+    /// Its time was up.
     Cut,
 }
 
@@ -163,7 +163,7 @@ impl Run<'_> {
         let mut make = self.make(&self.folder.join("run.log"))?;
         make.arg("p3-train")
             .stdin(Stdio::piped())
-            // What is ended is ended with all that it started.
+            // Ending it ends everything that it started.
             .process_group(0);
         let child = make.spawn().map_err(no_make)?;
         match wait(child, self.training.limit).map_err(no_make)? {
@@ -213,7 +213,7 @@ impl Run<'_> {
     }
 }
 
-/// Waits for the child to end, or for the time to be over. When this returns, standard input of the child has ended.
+/// Waits for the child to end or the time to be up. When this returns, the child's standard input has ended.
 fn wait(mut child: Child, limit: Option<Duration>) -> io::Result<(ExitStatus, End)> {
     let lifeline = child.stdin.take();
     let (ended, end) = channel();

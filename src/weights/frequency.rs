@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(frequency[3], 1.0);
     }
 
-    /// A function that calls itself, and is called once by who is not seen.
+    /// A function that calls itself, and is called once from outside the program.
     #[test]
     fn recursion_multiplies() {
         let cfg = calling(&[0]);

@@ -21,7 +21,7 @@ const MAX_WEIGHT: f64 = 1e30;
 /// An edge that leaves several loops at once counts as an exit of each of them, and takes the
 /// share of the innermost, whose blocks it balances.
 pub fn static_weights(dag: &Dag, forest: &LoopForest) -> Weights {
-    let mut flow = Flow {
+    let mut flow = Weigher {
         dag,
         exits: count_exits(dag, forest),
         forest,
@@ -38,7 +38,7 @@ pub fn static_weights(dag: &Dag, forest: &LoopForest) -> Weights {
     flow.weights
 }
 
-struct Flow<'a> {
+struct Weigher<'a> {
     dag: &'a Dag,
     forest: &'a LoopForest,
     /// The number of exit edges by loop header.
@@ -50,7 +50,7 @@ struct Flow<'a> {
     weights: Weights,
 }
 
-impl Flow<'_> {
+impl Weigher<'_> {
     fn visit(&mut self, v: VertexId) {
         let at = position(v);
         let mut weight = self.incoming[v];

@@ -45,7 +45,7 @@ enum Command {
     Compare(CompareArgs),
     /// Check flow conservation within and between functions
     Verify(verify::VerifyArgs),
-    /// Show how much of the paths their edge counts alone would have told
+    /// Show how much of the paths their edge counts alone would have revealed
     Accuracy(AccuracyArgs),
     /// Show how many of the paths that control flow allows ran, and the nearest that did not
     Coverage(CoverageArgs),
@@ -155,7 +155,7 @@ struct DiffArgs {
     a: PathBuf,
     /// The later one
     b: PathBuf,
-    /// Changes of a path's share below this many percent of all paths are none
+    /// Ignore changes of a path's share below this many percent of all paths
     #[arg(long, value_name = "PERCENT", default_value_t = 0.1)]
     least: f64,
     /// Show at most this many paths and functions of each kind, as text
@@ -189,7 +189,7 @@ struct SimulateArgs {
     manifest: Option<PathBuf>,
     /// A merged profile
     file: PathBuf,
-    /// Weights by an earlier merged profile, as p3-rewrite --profile [default: static weights]
+    /// Weights from an earlier merged profile, as p3-rewrite --profile [default: static weights]
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// Numbers of copies

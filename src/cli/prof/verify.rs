@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::verdict::{Trust, Verdict, functions};
-use crate::profile::verify::{Report, verify};
+use crate::profile::verify::{Findings, verify};
 use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -32,28 +32,28 @@ pub(super) struct VerifyArgs {
 /// Checks the profile; with `--strict` anything but `ok` is a finding.
 pub(super) fn run(args: &VerifyArgs, trust: Trust) -> Result<Outcome> {
     let profile = Profile::read(&args.file)?;
-    let report = verify(&profile)?;
+    let findings = verify(&profile)?;
     let mut verdict = profile.verdict.clone();
-    verdict.add_violations(report.violations.clone());
+    verdict.add_violations(findings.violations.clone());
     let found = verdict.found() || trust == Trust::Sound && !verdict.is_ok();
     Ok(Outcome {
-        text: text(&profile, &report, &verdict),
+        text: text(&profile, &findings, &verdict),
         found,
         ..Outcome::default()
     })
 }
 
-fn text(profile: &Profile, report: &Report, verdict: &Verdict) -> String {
+fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {
     let mut text = String::new();
-    for (f, n) in &report.abandoned {
+    for (f, n) in &findings.abandoned {
         let name = profile.name(*f);
         let _ = writeln!(
             text,
             "{name}: left before its end {n} times, by exit, longjmp, an exception or the end"
         );
     }
-    if report.uncertain > 0 {
-        let n = report.uncertain;
+    if findings.uncertain > 0 {
+        let n = findings.uncertain;
         text += &format!(
             "in {n} of these, counts of edges may be off by as many: profile paths, which are exact\n"
         );
@@ -68,12 +68,12 @@ fn text(profile: &Profile, report: &Report, verdict: &Verdict) -> String {
     for line in verdict.gaps.iter().chain(&verdict.interrupted) {
         let _ = writeln!(text, "incomplete: {}", printable(line));
     }
-    if report.unchecked > 0 {
-        let n = functions(report.unchecked);
+    if findings.unchecked > 0 {
+        let n = functions(findings.unchecked);
         let why = "several copies profile each, and some are missing, cut short or ran more often";
         let _ = writeln!(text, "{n} not checked: {why}");
     }
-    if !report.calls_compared {
+    if !findings.calls_compared {
         let why = "not all copies ran from beginning to end, equally often";
         let _ = writeln!(text, "calls not compared with entries everywhere: {why}");
     }
@@ -81,7 +81,7 @@ fn text(profile: &Profile, report: &Report, verdict: &Verdict) -> String {
     let _ = writeln!(
         text,
         "{} functions checked, {violations} violations",
-        report.functions
+        findings.functions
     );
     if !verdict.violations.is_empty() {
         text += CAUSES;

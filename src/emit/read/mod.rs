@@ -15,8 +15,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use sys::{Block, Value};
 
-/// The view of a module. `against`: attributes that say not to profile a function, the first that it has
-/// counts.
+/// The view of a module. `against`: attributes that forbid profiling a function; the first that it has
+/// is the reason given.
 pub(super) fn view<'m>(module: &'m Module, against: &[(&str, SkipReason)]) -> ModuleView<'m> {
     let attributes = Attributes::new(against);
     let names = Names::new(module);
@@ -62,7 +62,7 @@ impl Attributes {
     }
 }
 
-/// What symbols are called: those without a name by their number, as llvm-ir does.
+/// The names of symbols; those without one go by their number, as in llvm-ir.
 struct Names<'m> {
     numbers: HashMap<Value<'m>, String>,
 }

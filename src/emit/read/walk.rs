@@ -57,7 +57,7 @@ impl<'m> Walk<'m> {
                 continue;
             }
             if value.is_function() {
-                // Who has no name is found by none: as with llvm-ir.
+                // What has no name cannot be looked up by one: as with llvm-ir.
                 let name = value.name().into_owned();
                 self.taken.extend(Some(name).filter(|n| !n.is_empty()));
             } else if !value.is_global() {

@@ -22,7 +22,7 @@ pub(in crate::emit) enum Meta<'a> {
     Node(Vec<Meta<'a>>),
 }
 
-/// Says how often a terminator takes each of its successors, in the place of what it said.
+/// Says how often a terminator takes each of its successors, instead of what it said before.
 pub(in crate::emit) fn set_branch_weights(
     context: &Context,
     terminator: InstructionValue,
@@ -34,7 +34,7 @@ pub(in crate::emit) fn set_branch_weights(
     set_metadata(context, terminator, "prof", Meta::Node(node.collect()));
 }
 
-/// Makes `meta` the `!irr_loop` node of a terminator, in the place of what it had.
+/// Makes `meta` the `!irr_loop` node of a terminator, instead of the one it had.
 pub(in crate::emit) fn set_header_weight(
     context: &Context,
     terminator: InstructionValue,
@@ -52,7 +52,7 @@ fn set_metadata(context: &Context, instruction: InstructionValue, kind: &str, me
     }
 }
 
-/// Makes `meta` the `!prof` node of a function, in the place of what it had.
+/// Makes `meta` the `!prof` node of a function, instead of the one it had.
 pub(in crate::emit) fn set_function_profile(context: &Context, f: FunctionValue, meta: Meta) {
     let (kind, node) = (context.get_kind_id("prof"), metadata(context, &meta));
     // SAFETY: the function is live and of this context, as is the node.

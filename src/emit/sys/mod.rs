@@ -64,7 +64,7 @@ pub(super) fn successor<'ctx>(terminator: InstructionValue<'ctx>, i: u32) -> Bas
     block.expect("a successor is a block")
 }
 
-/// Stands before an instruction and the debug records that belong to it, and takes its location.
+/// Positions the builder before an instruction and the debug records that belong to it, and takes its location.
 pub(super) fn position_before<'ctx>(builder: &Builder<'ctx>, at: InstructionValue<'ctx>) {
     // Tells inkwell that the builder is positioned.
     builder.position_before(&at);
@@ -74,7 +74,7 @@ pub(super) fn position_before<'ctx>(builder: &Builder<'ctx>, at: InstructionValu
     }
 }
 
-/// Redirects successor `i` of a terminator. φs are the caller's business.
+/// Redirects successor `i` of a terminator. Updating φs is up to the caller.
 pub(super) fn set_successor(terminator: InstructionValue, i: u32, to: BasicBlock) {
     assert!(i < successor_count(terminator));
     // SAFETY: `i` is in range, both belong to one function.
@@ -317,7 +317,7 @@ pub(super) fn phi_at_start<'ctx>(
     builder.build_phi(ty, name).expect("positioned")
 }
 
-/// Runs LLVM passes, named as for `opt -passes`, on a module; what LLVM says if it cannot.
+/// Runs LLVM passes, named as for `opt -passes`, on a module; the error is what LLVM says.
 pub(super) fn run_passes(module: &Module, passes: &str) -> Result<(), String> {
     let passes = std::ffi::CString::new(passes).expect("names hold no NUL");
     // SAFETY: module and options are live; no target machine is allowed; an error is ours to take the

@@ -4,7 +4,7 @@
 use super::super::callgraph::MAX_FUNCTIONS;
 use super::super::{Linkage, SkipReason, Terminator};
 use super::operands;
-use super::parse::parse;
+use super::parse::{parse, unless_it_panics};
 use super::view::{
     BlockView, CallView, CalleeView, FunctionView, InstructionView, Location, ModuleView,
 };
@@ -22,7 +22,6 @@ use llvm_ir::{
 use llvm_ir_analysis::ModuleAnalysis;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Reads a module by llvm-ir and lowers it; `None` where llvm-ir cannot represent it. `skip`: by ordinal of
 /// the definition, what attributes that llvm-ir does not know say against profiling it; may be short.
@@ -78,7 +77,7 @@ fn calls(module: &Module) -> Vec<(String, String)> {
     if names.any(|n| n.is_empty()) || module.functions.len() > MAX_FUNCTIONS {
         return Vec::new();
     }
-    let build = || {
+    unless_it_panics(|| {
         let analysis = ModuleAnalysis::new(module);
         let graph = analysis.call_graph();
         let mut pairs = Vec::new();
@@ -91,8 +90,8 @@ fn calls(module: &Module) -> Vec<(String, String)> {
         }
         pairs.sort();
         pairs
-    };
-    catch_unwind(AssertUnwindSafe(build)).unwrap_or_default()
+    })
+    .unwrap_or_default()
 }
 
 /// The symbol behind a global's name.

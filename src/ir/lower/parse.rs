@@ -11,10 +11,6 @@ use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-thread_local! {
-    static SILENT: Cell<bool> = const { Cell::new(false) };
-}
-
 /// Parses an input with llvm-ir; `None` where it panics, for it cannot represent what LLVM has read.
 ///
 /// The text parser is used for bitcode as well: it recognises it, and returns LLVM's error where
@@ -24,16 +20,10 @@ thread_local! {
 /// Input that LLVM cannot read.
 pub(super) fn parse(input: &Input) -> Result<Option<llvm_ir::Module>> {
     let file = as_file(&input.bytes).map_err(|e| Error::read(&input.path, e))?;
-    silence_panics();
-    SILENT.set(true);
-    let parsed = catch_unwind(AssertUnwindSafe(|| {
-        llvm_ir::Module::from_ir_path(path_of(&file))
-    }));
-    SILENT.set(false);
-    match parsed {
-        Ok(Ok(module)) => Ok(Some(module)),
-        Ok(Err(message)) => Err(unreadable(input, &message)),
-        Err(_) => Ok(None),
+    match unless_it_panics(|| llvm_ir::Module::from_ir_path(path_of(&file))) {
+        Some(Ok(module)) => Ok(Some(module)),
+        Some(Err(message)) => Err(unreadable(input, &message)),
+        None => Ok(None),
     }
 }
 
@@ -51,8 +41,16 @@ fn path_of(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Panics of a thread that is parsing are not printed.
-fn silence_panics() {
+thread_local! {
+    static SILENT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What `work` returns; nothing, and no word of it, if it panics.
+///
+/// llvm-ir and llvm-ir-analysis have no other way to say that they cannot represent a module, which LLVM itself is asked
+/// about then. Catching a panic does not keep it from being printed: that is up to the hook, which is one for the whole
+/// process, so ours leaves out what a thread does in here and passes on the rest.
+pub(super) fn unless_it_panics<T>(work: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let previous = std::panic::take_hook();
@@ -62,4 +60,8 @@ fn silence_panics() {
             }
         }));
     });
+    SILENT.set(true);
+    let result = catch_unwind(AssertUnwindSafe(work));
+    SILENT.set(false);
+    result.ok()
 }

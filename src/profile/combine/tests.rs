@@ -114,7 +114,7 @@ fn counters_become_edges() {
     let structure = profile.structure(FuncId(0)).unwrap();
     let counted = profile.counted_edges(FuncId(0), &structure).unwrap();
     let edges: Vec<EdgeId> = counted.ones().map(EdgeId::new).collect();
-    let by_copy = |ids: &[(u64, u64)]| -> BTreeMap<CopyId, Counted> {
+    let by_copy = |ids: &[(u64, u64)]| -> BTreeMap<CopyId, LocalCounts> {
         [(
             CopyId(0),
             [(FuncId(0), ids.iter().copied().collect())].into(),
@@ -140,7 +140,7 @@ fn whole_functions() {
     profile.verdict = Verdict::default();
     let owner = |f: usize| profile.manifest.functions[f].share.copies()[0];
     let (first, second) = (owner(0), owner(1));
-    let counted = |f: u32, ids: &[(u64, u64)]| -> Counted {
+    let counted = |f: u32, ids: &[(u64, u64)]| -> LocalCounts {
         [(FuncId(f), ids.iter().copied().collect())].into()
     };
     let by_copy = [

@@ -51,12 +51,12 @@ pub struct Near {
 }
 
 /// The coverage of one function.
-pub struct Row {
+pub struct FunctionCoverage {
     /// The function.
     pub f: FuncId,
     /// The numbers.
     pub paths: Paths,
-    /// How often it was entered, if paths of it ran.
+    /// Whether a path of it ran.
     pub ran: bool,
     /// The nearest paths that did not run.
     pub uncovered: Vec<Uncovered>,
@@ -66,7 +66,7 @@ pub struct Row {
 pub struct Coverage<'a> {
     profile: &'a Profile,
     /// The selected functions, the worst first: those with most paths that did not run.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FunctionCoverage>,
     /// How many functions were selected.
     pub functions: usize,
     /// Those whose paths are not all told: cut or skipped.
@@ -90,7 +90,7 @@ pub fn coverage<'a>(
     let profile = paths.profile();
     let wanted = selection.functions(profile).into_par_iter();
     let rows = wanted.map(|f| row(paths, f, nearest));
-    let mut rows: Vec<Row> = rows.collect::<Result<_>>()?;
+    let mut rows: Vec<FunctionCoverage> = rows.collect::<Result<_>>()?;
     let mut files: BTreeMap<String, Paths> = BTreeMap::new();
     let mut total = Paths::default();
     for row in &rows {
@@ -123,14 +123,14 @@ fn file(profile: &Profile, f: FuncId) -> String {
     }
 }
 
-fn row(profile: PathProfile, f: FuncId, nearest: usize) -> Result<Row> {
+fn row(profile: PathProfile, f: FuncId, nearest: usize) -> Result<FunctionCoverage> {
     let entry = profile.entry(f);
     if entry.status.is_skipped() {
         let paths = Paths {
             executed: 0,
             feasible: skipped_paths(entry),
         };
-        return Ok(Row {
+        return Ok(FunctionCoverage {
             f,
             paths,
             ran: false,
@@ -147,7 +147,7 @@ fn row(profile: PathProfile, f: FuncId, nearest: usize) -> Result<Row> {
         0 => Vec::new(),
         n => uncovered(profile, f, &structure, n)?,
     };
-    Ok(Row {
+    Ok(FunctionCoverage {
         f,
         paths,
         ran: executed > 0,

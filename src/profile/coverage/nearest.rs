@@ -18,7 +18,7 @@ const BUDGET: usize = 1 << 22;
 
 /// A path that did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct NotRun {
     /// Its id.
     pub id: PathId,
     /// Next to which executed one; `None` where nothing ran.
@@ -29,7 +29,7 @@ pub(super) struct Found {
 
 /// At most `most` paths that did not run: those with fewest edges that never ran first, then those that start as
 /// the executed path does, then those next to the hottest paths. At least one if there is one. `executed` are those that did.
-pub(super) fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> Vec<Found> {
+pub(super) fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> Vec<NotRun> {
     let total = paths.numbering.total();
     let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
     if ran.len() as u64 >= total {
@@ -48,8 +48,8 @@ pub(super) fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> V
     if found.is_empty() {
         found.extend(lowest(paths, &search, total));
     }
-    let elsewhere = |f: &Found| f.near.is_none_or(|n| n.common == 0);
-    let count = |f: &Found| f.near.map(|n| n.count);
+    let elsewhere = |f: &NotRun| f.near.is_none_or(|n| n.common == 0);
+    let count = |f: &NotRun| f.near.map(|n| n.count);
     found.sort_by_key(|f| (f.new_edges, elsewhere(f), Reverse(count(f)), f.id));
     found.truncate(most);
     found
@@ -63,7 +63,7 @@ struct Search<'a> {
     usual: TiVec<VertexId, Option<EdgeId>>,
     /// What ran, and what was found.
     known: HashSet<PathId>,
-    found: Vec<Found>,
+    found: Vec<NotRun>,
     spent: usize,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Search<'a> {
                         count: *count,
                         common: i,
                     };
-                    self.found.push(Found {
+                    self.found.push(NotRun {
                         id: new,
                         near: Some(near),
                         new_edges,
@@ -149,10 +149,10 @@ impl<'a> Search<'a> {
 }
 
 /// The path with the lowest id that is not known.
-fn lowest(paths: &FunctionPaths, search: &Search, total: u64) -> Option<Found> {
+fn lowest(paths: &FunctionPaths, search: &Search, total: u64) -> Option<NotRun> {
     let id = (0..total).find(|id| !search.known.contains(id))?;
     let edges = paths.numbering.decode(&paths.dag, id)?;
-    Some(Found {
+    Some(NotRun {
         id,
         near: None,
         new_edges: edges.into_iter().map(|e| search.is_new(e)).sum(),

@@ -1,6 +1,6 @@
 //! The coverage report as text, JSON and CSV.
 
-use super::{Coverage, Paths, Row, Uncovered, file};
+use super::{Coverage, FunctionCoverage, Paths, Uncovered, file};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, PathId};
 use crate::names::printable;
@@ -218,7 +218,7 @@ pub fn json(coverage: &Coverage) -> String {
 
 fn json_function<'a>(
     profile: &'a Profile,
-    row: &'a Row,
+    row: &'a FunctionCoverage,
     path: impl Fn(&'a Uncovered) -> JsonPath<'a>,
 ) -> JsonFunction<'a> {
     JsonFunction {
@@ -257,7 +257,7 @@ fn json_path<'a>(
 /// One record for each function, after a heading.
 pub fn csv(coverage: &Coverage) -> String {
     let profile = coverage.profile;
-    let record = |row: &Row| {
+    let record = |row: &FunctionCoverage| {
         [
             profile.module(row.f).to_string(),
             profile.entry(row.f).name.clone(),

@@ -118,7 +118,7 @@ pub fn diff<'a>(
 }
 
 /// A path of a function that both profiles have.
-struct Found {
+struct InEither {
     /// In the later profile, or in the earlier one if it vanished.
     func: FuncId,
     id: PathId,
@@ -132,7 +132,7 @@ fn steady(was: Frequency, is: Frequency, least: f64) -> bool {
 }
 
 /// The paths of one function in either profile, by id.
-fn paths(profiles: [PathProfile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -> Vec<Found> {
+fn paths(profiles: [PathProfile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -> Vec<InEither> {
     let counts = |side: usize, f: FuncId| {
         let counts = profiles[side].counts(f).iter();
         counts.map(move |&(id, count)| {
@@ -140,9 +140,9 @@ fn paths(profiles: [PathProfile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -
             (id, Frequency { count, share })
         })
     };
-    let mut found: BTreeMap<PathId, Found> = BTreeMap::new();
+    let mut found: BTreeMap<PathId, InEither> = BTreeMap::new();
     for (id, frequency) in counts(0, pair.0) {
-        let path = Found {
+        let path = InEither {
             func: pair.0,
             id,
             before: Some(frequency),
@@ -151,7 +151,7 @@ fn paths(profiles: [PathProfile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -
         found.insert(id, path);
     }
     for (id, frequency) in counts(1, pair.1) {
-        let path = found.entry(id).or_insert(Found {
+        let path = found.entry(id).or_insert(InEither {
             func: pair.1,
             id,
             before: None,
@@ -164,8 +164,8 @@ fn paths(profiles: [PathProfile; 2], pair: (FuncId, FuncId), totals: [f64; 2]) -
 
 impl Diff<'_> {
     /// Adds what was found in functions of `profile`.
-    fn describe(&mut self, profile: &Profile, found: Vec<Found>) -> Result<()> {
-        let count = |f: &Found| f.after.or(f.before).map_or(0, |x| x.count);
+    fn describe(&mut self, profile: &Profile, found: Vec<InEither>) -> Result<()> {
+        let count = |f: &InEither| f.after.or(f.before).map_or(0, |x| x.count);
         let wanted: Vec<_> = found.iter().map(|f| (f.func, f.id, count(f))).collect();
         for (line, found) in lines(profile, &wanted)?.into_iter().zip(found) {
             let changes = match (found.before, found.after) {

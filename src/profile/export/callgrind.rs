@@ -4,7 +4,7 @@
 //! does, the cost of a function is shared out to its callers by how often they called it, and a group of
 //! functions that call each other is one. Calls through pointers have no callers to show.
 
-use super::{Counted, Counts, Format, Weigh};
+use super::{CountedFunction, Counts, Export, Weigh};
 use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::Loc;
@@ -14,13 +14,13 @@ use crate::profile::Profile;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// See [`Format::ABOUT`].
+/// See [`Export::ABOUT`].
 pub(super) struct Callgrind;
 
-impl Format for Callgrind {
+impl Export for Callgrind {
     const NAME: &'static str = "callgrind";
     const ABOUT: &'static str = "callgrind_annotate, KCachegrind: LLVM instructions by line, calls";
-    type Source<'a> = Counts<'a>;
+    type View<'a> = Counts<'a>;
 
     fn write(counts: &Counts, _: Weigh) -> Result<Vec<u8>> {
         Ok(render(counts.profile, &counts.functions).into())
@@ -35,7 +35,7 @@ struct Costs {
 }
 
 /// The profile.
-fn render(profile: &Profile, functions: &[Counted]) -> String {
+fn render(profile: &Profile, functions: &[CountedFunction]) -> String {
     let numbers: BTreeMap<FuncId, usize> = functions
         .iter()
         .enumerate()
@@ -67,7 +67,7 @@ fn render(profile: &Profile, functions: &[Counted]) -> String {
     out
 }
 
-fn costs(f: &Counted, numbers: &BTreeMap<FuncId, usize>) -> Costs {
+fn costs(f: &CountedFunction, numbers: &BTreeMap<FuncId, usize>) -> Costs {
     let mut costs = Costs {
         own: BTreeMap::new(),
         calls: BTreeMap::new(),
@@ -109,7 +109,7 @@ struct Each {
     group: Vec<usize>,
 }
 
-fn cost_of_a_call(functions: &[Counted], costs: &[Costs]) -> Each {
+fn cost_of_a_call(functions: &[CountedFunction], costs: &[Costs]) -> Each {
     let callees = |i: usize| costs[i].calls.keys().map(|&(_, callee)| callee);
     let calls: Vec<(FuncId, FuncId)> = (0..functions.len())
         .flat_map(|i| callees(i).map(move |callee| (FuncId::new(i), FuncId::new(callee))))
@@ -157,7 +157,7 @@ impl Names {
 
 struct Writer<'a> {
     profile: &'a Profile,
-    functions: &'a [Counted<'a>],
+    functions: &'a [CountedFunction<'a>],
     each: &'a Each,
     out: &'a mut String,
     files: Names,

@@ -1,6 +1,6 @@
 //! Graphviz: the control flow of each function that ran, with counts; the hottest path is drawn thick.
 
-use super::{Counted, Counts, Format, Weigh};
+use super::{CountedFunction, Counts, Export, Weigh};
 use crate::dag::{EdgeKind, PathEnd};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge};
@@ -12,13 +12,13 @@ use petgraph::dot::{Config, Dot};
 use petgraph::graph::{EdgeReference, Graph, NodeIndex};
 use std::collections::HashSet;
 
-/// See [`Format::ABOUT`].
+/// See [`Export::ABOUT`].
 pub(super) struct Graphviz;
 
-impl Format for Graphviz {
+impl Export for Graphviz {
     const NAME: &'static str = "dot";
     const ABOUT: &'static str = "Graphviz: control flow with counts, the hottest path drawn thick";
-    type Source<'a> = Counts<'a>;
+    type View<'a> = Counts<'a>;
 
     fn write(counts: &Counts, _: Weigh) -> Result<Vec<u8>> {
         Ok(render(counts.profile, &counts.functions)?.into())
@@ -33,7 +33,7 @@ struct Hottest {
 }
 
 /// One graph for each function that ran.
-fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
+fn render(profile: &Profile, functions: &[CountedFunction]) -> Result<String> {
     let ran = functions
         .iter()
         .filter(|f| f.executed.blocks.iter().any(|n| n.count > 0));
@@ -42,7 +42,7 @@ fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
 }
 
 /// The path of the function that ran most, the first of several; nothing in a profile of edges.
-fn hottest(profile: &Profile, f: &Counted) -> Result<Hottest> {
+fn hottest(profile: &Profile, f: &CountedFunction) -> Result<Hottest> {
     let most = match &profile.measured {
         Measurement::Paths(counts) => {
             let counts = counts[f.f.index()].iter();
@@ -70,7 +70,7 @@ fn hottest(profile: &Profile, f: &Counted) -> Result<Hottest> {
     Ok(hottest)
 }
 
-fn graph(profile: &Profile, f: &Counted, hottest: &Hottest) -> String {
+fn graph(profile: &Profile, f: &CountedFunction, hottest: &Hottest) -> String {
     let cfg = &f.structure.cfg;
     let mut graph = Graph::<BlockId, usize>::new();
     let nodes: Vec<NodeIndex> = cfg.ids().map(|b| graph.add_node(b)).collect();
@@ -115,7 +115,7 @@ fn graph(profile: &Profile, f: &Counted, hottest: &Hottest) -> String {
 }
 
 /// The source lines of a block, from first to last, if it has any: part of a label.
-fn lines(profile: &Profile, f: &Counted, b: BlockId) -> String {
+fn lines(profile: &Profile, f: &CountedFunction, b: BlockId) -> String {
     let spans = &f.structure.cfg.block(b).lines;
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
         return String::new();

@@ -1,18 +1,18 @@
 //! Folded stacks: one line for each path, frames joined by semicolons, then its weight.
 
 use super::stacks::frames;
-use super::{Format, Weigh};
+use super::{Export, Weigh};
 use crate::error::Result;
 use crate::profile::report::Report;
 
-/// See [`Format::ABOUT`].
+/// See [`Export::ABOUT`].
 pub(super) struct Folded;
 
-impl Format for Folded {
+impl Export for Folded {
     const NAME: &'static str = "folded";
     const ABOUT: &'static str = "flamegraph.pl, inferno: a path as a stack of its blocks";
     const WEIGHED: bool = true;
-    type Source<'a> = Report<'a>;
+    type View<'a> = Report<'a>;
 
     fn write(report: &Report, weigh: Weigh) -> Result<Vec<u8>> {
         Ok(render(report, weigh).into())

@@ -4,10 +4,10 @@
 //! branch all ways out of its block are listed. Functions without debug information are not in it.
 //!
 //! A line ran at least as often as it says: what activations ran before they were left by `exit`, `longjmp` or an
-//! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run, and
-//! a branch of which only such a one may have gone a way, is left out: nobody knows whether it is covered.
+//! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run is
+//! left out, as is a branch one way of which only such an activation may have taken: nobody knows whether it is covered.
 
-use super::{Counted, Counts, Format, Weigh};
+use super::{CountedFunction, Counts, Export, Weigh};
 use crate::error::{Error, Result};
 use crate::names::{escaped, printable};
 use crate::profile::Profile;
@@ -16,13 +16,13 @@ use crate::profile::left::Range;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// See [`Format::ABOUT`].
+/// See [`Export::ABOUT`].
 pub(super) struct Lcov;
 
-impl Format for Lcov {
+impl Export for Lcov {
     const NAME: &'static str = "lcov";
     const ABOUT: &'static str = "genhtml: executions of lines and branches";
-    type Source<'a> = Counts<'a>;
+    type View<'a> = Counts<'a>;
 
     fn write(counts: &Counts, _: Weigh) -> Result<Vec<u8>> {
         Ok(render(counts.profile, &counts.functions)?.into())
@@ -31,7 +31,7 @@ impl Format for Lcov {
 
 /// What is known of one source file.
 #[derive(Default)]
-struct Source {
+struct SourceFile {
     /// Line and name, executions.
     functions: BTreeMap<(u32, String), u64>,
     lines: BTreeMap<u32, Range>,
@@ -43,8 +43,8 @@ struct Source {
 ///
 /// # Errors
 /// A profile without debug information: there are no lines to tell of.
-fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
-    let mut sources: BTreeMap<&str, Source> = BTreeMap::new();
+fn render(profile: &Profile, functions: &[CountedFunction]) -> Result<String> {
+    let mut sources: BTreeMap<&str, SourceFile> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     for f in functions {
         if let Some(loc) = f.begins() {
@@ -80,7 +80,7 @@ fn render(profile: &Profile, functions: &[Counted]) -> Result<String> {
     Ok(sources.collect())
 }
 
-fn branches(f: &Counted, found: &mut impl FnMut(u32, u32, Vec<Option<u64>>)) {
+fn branches(f: &CountedFunction, found: &mut impl FnMut(u32, u32, Vec<Option<u64>>)) {
     let ways = f
         .edges
         .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
@@ -96,7 +96,7 @@ fn branches(f: &Counted, found: &mut impl FnMut(u32, u32, Vec<Option<u64>>)) {
     }
 }
 
-fn record(name: &str, source: &Source) -> String {
+fn record(name: &str, source: &SourceFile) -> String {
     let mut out = format!("TN:\nSF:{}\n", printable(name));
     for (line, function) in source.functions.keys() {
         let _ = writeln!(out, "FN:{line},{function}");

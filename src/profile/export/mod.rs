@@ -57,7 +57,7 @@ pub enum Writer {
 }
 
 /// A format that is made from a profile alone: a type in a file of its own.
-trait Format {
+trait Export {
     /// See [`Exporter::name`].
     const NAME: &'static str;
     /// See [`Exporter::about`].
@@ -65,17 +65,17 @@ trait Format {
     /// See [`Exporter::weighed`].
     const WEIGHED: bool = false;
     /// What it is made from: the paths that ran ([`Report`]), or the counts of edges and blocks ([`Counts`]).
-    type Source<'a>: Source<'a>;
+    type View<'a>: View<'a>;
 
-    /// The file. Only formats that say so ([`Format::WEIGHED`]) are asked to weigh otherwise than by paths.
+    /// The file. Only formats that say so ([`Export::WEIGHED`]) are asked to weigh otherwise than by paths.
     ///
     /// # Errors
     /// A profile that lacks what the format is about.
-    fn write(source: &Self::Source<'_>, weigh: Weigh) -> Result<Vec<u8>>;
+    fn write(source: &Self::View<'_>, weigh: Weigh) -> Result<Vec<u8>>;
 }
 
 /// What formats are made from: one view of one profile.
-trait Source<'a>: Sized {
+trait View<'a>: Sized {
     /// The view of the selected functions. Near-linear in the total length of the paths.
     ///
     /// # Errors
@@ -83,13 +83,13 @@ trait Source<'a>: Sized {
     fn of(profile: &'a Profile, selection: &Selection) -> Result<Self>;
 }
 
-impl<'a> Source<'a> for Report<'a> {
+impl<'a> View<'a> for Report<'a> {
     fn of(profile: &'a Profile, selection: &Selection) -> Result<Self> {
         Report::new(profile.paths()?, selection)
     }
 }
 
-const fn exporter<F: Format>() -> Exporter {
+const fn exporter<F: Export>() -> Exporter {
     Exporter {
         name: F::NAME,
         about: F::ABOUT,
@@ -98,8 +98,8 @@ const fn exporter<F: Format>() -> Exporter {
     }
 }
 
-fn write<F: Format>(profile: &Profile, selection: &Selection, weigh: Weigh) -> Result<Vec<u8>> {
-    F::write(&Source::of(profile, selection)?, weigh)
+fn write<F: Export>(profile: &Profile, selection: &Selection, weigh: Weigh) -> Result<Vec<u8>> {
+    F::write(&View::of(profile, selection)?, weigh)
 }
 
 /// What a path weighs in a format that knows one number for each stack.
@@ -122,7 +122,7 @@ pub fn left_out<'a>(
 }
 
 /// A function and the executions of everything in it.
-struct Counted<'a> {
+struct CountedFunction<'a> {
     f: FuncId,
     entry: &'a FunctionEntry,
     structure: Structure,
@@ -133,12 +133,12 @@ struct Counted<'a> {
     edges: Vec<(EdgeCount, Range)>,
 }
 
-impl<'a> Counted<'a> {
+impl<'a> CountedFunction<'a> {
     fn new(profile: &'a Profile, f: FuncId) -> Result<Self> {
         let structure = profile.structure(f)?;
         let flow = flow(profile, f, &structure)?;
         let executed = Executed::new(profile, f, &structure, &flow);
-        Ok(Counted {
+        Ok(CountedFunction {
             f,
             entry: profile.entry(f),
             edges: executed.edges(&structure),
@@ -158,13 +158,13 @@ impl<'a> Counted<'a> {
 /// The counts of the selected functions that are profiled, those that never ran too.
 struct Counts<'a> {
     profile: &'a Profile,
-    functions: Vec<Counted<'a>>,
+    functions: Vec<CountedFunction<'a>>,
 }
 
-impl<'a> Source<'a> for Counts<'a> {
+impl<'a> View<'a> for Counts<'a> {
     fn of(profile: &'a Profile, selection: &Selection) -> Result<Self> {
         let wanted = selection.profiled(profile).into_par_iter();
-        let functions = wanted.map(|f| Counted::new(profile, f));
+        let functions = wanted.map(|f| CountedFunction::new(profile, f));
         Ok(Counts {
             profile,
             functions: functions.collect::<Result<_>>()?,

@@ -1,7 +1,7 @@
 //! pprof: a gzipped protocol buffer (`profile.proto`). Samples are the lines of paths: instructions by line,
 //! executions of a path at its first line, and a label that names the path.
 
-use super::{Format, Weigh};
+use super::{Export, Weigh};
 use crate::error::Result;
 use crate::ir::Loc;
 use crate::names::printable;
@@ -11,13 +11,13 @@ use prost::Message;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
-/// See [`Format::ABOUT`].
+/// See [`Export::ABOUT`].
 pub(super) struct Pprof;
 
-impl Format for Pprof {
+impl Export for Pprof {
     const NAME: &'static str = "pprof";
     const ABOUT: &'static str = "pprof: paths and instructions by line, the path as a label";
-    type Source<'a> = Report<'a>;
+    type View<'a> = Report<'a>;
 
     fn write(report: &Report, _: Weigh) -> Result<Vec<u8>> {
         Ok(render(report))

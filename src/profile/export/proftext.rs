@@ -2,7 +2,7 @@
 
 use super::{Exporter, Writer};
 
-/// Which edges LLVM counts only LLVM knows: the exporter that is no [`super::Format`].
+/// Which edges LLVM counts only LLVM knows: the exporter that is no [`super::Export`].
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "proftext",
     about: "llvm-profdata merge, clang -fprofile-use: edge counts by LLVM's own instrumentation",

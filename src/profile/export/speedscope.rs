@@ -1,19 +1,19 @@
 //! speedscope's own file format: the paths as sampled stacks, weighed by counts and by instructions.
 
 use super::stacks::{Frame, frames};
-use super::{Format, Weigh};
+use super::{Export, Weigh};
 use crate::error::Result;
 use crate::profile::report::Report;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// See [`Format::ABOUT`].
+/// See [`Export::ABOUT`].
 pub(super) struct Speedscope;
 
-impl Format for Speedscope {
+impl Export for Speedscope {
     const NAME: &'static str = "speedscope";
     const ABOUT: &'static str = "speedscope: a path as a stack of its blocks";
-    type Source<'a> = Report<'a>;
+    type View<'a> = Report<'a>;
 
     fn write(report: &Report, _: Weigh) -> Result<Vec<u8>> {
         Ok(render(report).into())

@@ -32,10 +32,10 @@ pub struct FunctionEdges {
     /// Activations that were left before their end.
     #[serde(skip_serializing_if = "is_zero")]
     pub left: u64,
-    /// Whether `setjmp` may have returned again, so that paths do not tell what edges did.
+    /// Whether `setjmp` may have returned again, so that counts of edges do not follow from paths.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
-    /// By how much counts that were not taken may be off, if they may.
+    /// By how much counts that were derived may be off, if they may.
     #[serde(skip_serializing_if = "is_zero")]
     pub uncertain: u64,
     #[serde(skip)]

@@ -11,13 +11,13 @@ use std::collections::HashMap;
 
 #[derive(Serialize)]
 struct Shown<'a> {
-    program: Program<'a>,
+    program: Totals<'a>,
     functions: Vec<Function<'a>>,
 }
 
 /// The whole profile, whatever was selected.
 #[derive(Serialize)]
-struct Program<'a> {
+struct Totals<'a> {
     paths: u128,
     distinct: usize,
     #[serde(flatten)]
@@ -94,8 +94,8 @@ pub fn render(report: &Report) -> String {
     serde_json::to_string(&Shown { program, functions }).expect("a report serialises") + "\n"
 }
 
-fn program<'a>(report: &Report<'a>) -> Program<'a> {
-    Program {
+fn program<'a>(report: &Report<'a>) -> Totals<'a> {
+    Totals {
         paths: report.total_paths,
         distinct: report.total_distinct,
         about: about(report.profile),

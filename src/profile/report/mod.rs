@@ -1,4 +1,4 @@
-//! Profiles for people and programs: one file for each format.
+//! The paths of a profile for people and programs: one file for each format.
 
 pub mod csv;
 pub mod edges;

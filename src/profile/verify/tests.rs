@@ -129,10 +129,10 @@ fn looped(function: Function, entered: u64, left: u64) -> Profile {
 #[test]
 fn what_holds_is_no_violation() {
     let report = verify(&looped(function(0, LOOP), 5, 5)).unwrap();
-    let clean = Report {
+    let clean = Findings {
         functions: 1,
         calls_compared: true,
-        ..Report::default()
+        ..Findings::default()
     };
     assert_eq!(report, clean);
 }
