@@ -92,18 +92,19 @@ impl Kind {
     }
 }
 
-/// What the arguments are. No pipe may be among them twice: who reads it again waits for ever.
+/// What the arguments are. No pipe may be among them twice: reading it again would never end.
 fn stat(arguments: &[PathBuf]) -> Result<Vec<Metadata>> {
     let mut pipes = HashSet::new();
-    let stat = |argument: &PathBuf| {
+    let mut found = Vec::new();
+    for argument in arguments {
         let meta = std::fs::metadata(argument).map_err(|e| Error::read(argument, e))?;
         if meta.file_type().is_fifo() && !pipes.insert((meta.dev(), meta.ino())) {
             let problem = "a pipe that is named twice, and can be read once";
             return Err(Error::load(argument, problem, "name it once"));
         }
-        Ok(meta)
-    };
-    arguments.iter().map(stat).collect()
+        found.push(meta);
+    }
+    Ok(found)
 }
 
 fn file(path: &Path, meta: &Metadata) -> Result<Input> {

@@ -4,7 +4,7 @@ use super::sys::{self, Meta};
 use super::{Source, parse, session};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CopyId};
-use crate::load::Input;
+use crate::load::{Input, Kind};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -67,7 +67,7 @@ pub fn annotate(
     input: &Input,
     functions: &[Annotation],
     summary: &Summary,
-    text: bool,
+    kind: Kind,
 ) -> Result<Vec<u8>> {
     let context = session::context();
     let module = parse(&context, &Source::new(input, CopyId(0)))?;
@@ -81,14 +81,13 @@ pub fn annotate(
         function(&context, definitions[f.ordinal as usize], f);
     }
     sys::add_module_flag(&context, &module, SUMMARY, summary_node(summary));
-    Ok(written(&module, text))
+    Ok(written(&module, kind))
 }
 
-fn written(module: &Module, text: bool) -> Vec<u8> {
-    if text {
-        module.print_to_string().to_bytes().to_vec()
-    } else {
-        module.write_bitcode_to_memory().as_slice().to_vec()
+fn written(module: &Module, kind: Kind) -> Vec<u8> {
+    match kind {
+        Kind::Text => module.print_to_string().to_bytes().to_vec(),
+        Kind::Bitcode => module.write_bitcode_to_memory().as_slice().to_vec(),
     }
 }
 
@@ -138,16 +137,18 @@ fn weights(counts: &[u64]) -> Vec<u32> {
     counts.iter().map(|n| (n / scale) as u32).collect()
 }
 
+/// How much of the total counters of at least `least` make up, and how many these are.
+fn detail(&(share, least, counters): &(u32, u64, u32)) -> Meta<'static> {
+    Meta::Node(vec![
+        Meta::I32(share),
+        Meta::I64(least),
+        Meta::I32(counters),
+    ])
+}
+
 /// As `ProfileSummary::getMD` writes it.
 fn summary_node(s: &Summary) -> Meta<'static> {
     let pair = |key, value| Meta::Node(vec![Meta::Text(key), value]);
-    let detail = |&(share, least, counters): &(u32, u64, u32)| {
-        Meta::Node(vec![
-            Meta::I32(share),
-            Meta::I64(least),
-            Meta::I32(counters),
-        ])
-    };
     Meta::Node(vec![
         pair("ProfileFormat", Meta::Text("InstrProf")),
         pair("TotalCount", Meta::I64(s.total)),

@@ -13,7 +13,9 @@ use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{ArrayType, IntType, StructType};
-use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
+use inkwell::values::{
+    BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue, StructValue,
+};
 
 /// The words of a cache: one that is zero, and the slots.
 const CACHE_WORDS: u32 = 1 + abi::CACHED;
@@ -88,23 +90,25 @@ impl<'ctx> Data<'ctx> {
         module: &Module<'ctx>,
         job: &ModuleJob,
     ) -> Option<(GlobalValue<'ctx>, StructType<'ctx>)> {
-        let table = |plan: &FunctionPlan, index: u64| {
-            let cache = self.caches.map(|_| self.cache(index).into());
-            let values = [
-                ("func", self.word(plan.func.0)),
-                ("bits", self.word(Keys::of(plan.table.ids()).bits)),
-                ("size", self.size(plan.table.ids())),
-            ];
-            let cache = cache.map(|c| ("cache", c));
-            record(context, &abi::TABLE, values.into_iter().chain(cache))
-        };
-        let hashed = job.plans.iter().zip(&self.storage);
-        let hashed = hashed.filter_map(|((_, plan), storage)| Some(table(plan, storage.table?)));
-        let tables: Vec<_> = hashed.collect();
+        let plans = job.plans.iter().zip(&self.storage);
+        let tables = plans
+            .filter_map(|((_, plan), storage)| Some(self.table(context, plan, storage.table?)));
+        let tables: Vec<_> = tables.collect();
         let ty = tables.first()?.get_type();
         let global = description(module, ty.const_array(&tables).into(), "__p3_tables");
         global.set_alignment(64);
         Some((global, ty))
+    }
+
+    /// What hash table `index`, that of `plan`, begins as.
+    fn table(&self, context: &'ctx Context, plan: &FunctionPlan, index: u64) -> StructValue<'ctx> {
+        let values = [
+            ("func", self.word(plan.func.0)),
+            ("bits", self.word(Keys::of(plan.table.ids()).bits)),
+            ("size", self.size(plan.table.ids())),
+        ];
+        let cache = self.caches.map(|_| ("cache", self.cache(index).into()));
+        record(context, &abi::TABLE, values.into_iter().chain(cache))
     }
 
     fn word(&self, n: u32) -> BasicValueEnum<'ctx> {

@@ -10,7 +10,7 @@ mod summary;
 use crate::emit::annotate::{Annotation, Heat, annotate as write_annotated};
 use crate::emit::{self, pgo::Instrumented};
 use crate::error::{Error, Result};
-use crate::load::{Input, find_inputs};
+use crate::load::{Input, Kind, find_inputs};
 use crate::output::write_whole;
 use crate::profile::Profile;
 use counts::{BodyCounts, Joined, join};
@@ -102,9 +102,12 @@ pub fn annotate(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Don
         } else {
             out.join(&input.name)
         };
-        let text = path.extension().is_some_and(|e| e == "ll");
+        let kind = match path.extension() {
+            Some(e) if e == "ll" => Kind::Text,
+            _ => Kind::Bitcode,
+        };
         let functions = annotations(&loaded, i, &thresholds);
-        Ok((path, write_annotated(input, &functions, &summary, text)?))
+        Ok((path, write_annotated(input, &functions, &summary, kind)?))
     });
     for (path, bytes) in annotated.collect::<Result<Vec<_>>>()? {
         write_whole(&path, &bytes)?;

@@ -165,15 +165,14 @@ pub fn json(rows: &[FunctionAccuracy], sum: &Accuracy) -> String {
 
 /// One record for each function.
 pub fn csv(rows: &[FunctionAccuracy]) -> String {
-    let record = |r: &FunctionAccuracy| {
-        let a = r.accuracy;
-        let figures = [a.flow, a.right, a.overlap, a.definite].map(|n| n.to_string());
-        [r.module.clone(), r.name.clone()]
-            .into_iter()
-            .chain(figures)
-    };
     let heading = ["module", "function", "flow", "right", "overlap", "definite"];
     table::csv(&heading, rows.iter().map(record))
+}
+
+fn record(r: &FunctionAccuracy) -> Vec<String> {
+    let a = r.accuracy;
+    let figures = [a.flow, a.right, a.overlap, a.definite].map(|n| n.to_string());
+    [vec![r.module.clone(), r.name.clone()], figures.into()].concat()
 }
 
 /// For people.

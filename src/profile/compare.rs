@@ -39,17 +39,12 @@ pub fn compare<'a>(a: &'a Profile, b: &'a Profile) -> impl Iterator<Item = Findi
 }
 
 fn functions(p: &Profile) -> BTreeMap<Key<'_>, FuncId> {
-    let key = |f: FuncId| {
-        (
-            p.module(f),
-            p.entry(f).name.as_str(),
-            p.entry(f).bodies[0].ordinal,
-        )
-    };
-    (0..p.manifest.functions.len())
-        .map(FuncId::new)
-        .map(|f| (key(f), f))
-        .collect()
+    p.functions().map(|f| (key(p, f), f)).collect()
+}
+
+fn key(p: &Profile, f: FuncId) -> Key<'_> {
+    let entry = p.entry(f);
+    (p.module(f), &entry.name, entry.bodies[0].ordinal)
 }
 
 fn differs(what: String) -> Vec<Finding> {

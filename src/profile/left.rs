@@ -56,6 +56,13 @@ impl Range {
         }
     }
 
+    /// Adds executions: `sure` ones, and in all at most `possible`.
+    fn add(&mut self, sure: u64, possible: u64) {
+        self.count = self.count.saturating_add(sure);
+        self.least = self.count;
+        self.most = self.most.saturating_add(possible);
+    }
+
     /// Whether the count is known.
     pub fn is_exact(self) -> bool {
         self.least == self.most
@@ -189,14 +196,9 @@ impl Executed {
     }
 
     fn add(&mut self, dag: &Dag, left: &Left) {
-        let plus = |range: &mut Range, sure: u64| {
-            range.count = range.count.saturating_add(sure);
-            range.least = range.count;
-            range.most = range.most.saturating_add(left.paths);
-        };
         for v in left.possible.ones().map(VertexId::new) {
             if let Some(b) = dag.block(v) {
-                plus(&mut self.blocks[b.index()], left.entered[v.index()]);
+                self.blocks[b.index()].add(left.entered[v.index()], left.paths);
             }
             for e in dag.outs(v).filter(|e| left.may_take(dag, *e)) {
                 let sure = if left.taken.contains(e.index()) {
@@ -204,7 +206,7 @@ impl Executed {
                 } else {
                     0
                 };
-                plus(&mut self.edges[e], sure);
+                self.edges[e].add(sure, left.paths);
             }
         }
     }

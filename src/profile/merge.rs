@@ -195,22 +195,23 @@ impl Gathered {
 /// The arguments for people, quoted where a shell would not take them as they are.
 fn told(arguments: &Arguments) -> String {
     const LONGEST: usize = 200;
-    let quoted = |a: &Vec<u8>| {
-        let text = String::from_utf8_lossy(a);
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@%".contains(c);
-        if !text.is_empty() && text.chars().all(plain) {
-            text.into_owned()
-        } else {
-            format!("{text:?}")
-        }
-    };
-    let words: Vec<String> = arguments.iter().map(quoted).collect();
+    let words: Vec<String> = arguments.iter().map(|a| quoted(a)).collect();
     let mut text = words.join(" ");
     if let Some((at, _)) = text.char_indices().nth(LONGEST) {
         text.truncate(at);
         text.push('…');
     }
     if text.is_empty() { "none".into() } else { text }
+}
+
+fn quoted(argument: &[u8]) -> String {
+    let text = String::from_utf8_lossy(argument);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into_owned()
+    } else {
+        format!("{text:?}")
+    }
 }
 
 /// The raw profiles that were read, by what is unique to each, and where.

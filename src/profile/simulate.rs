@@ -7,7 +7,7 @@ use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, TiSlice, TiVec};
 use crate::ir::Cfg;
-use crate::manifest::Manifest;
+use crate::manifest::{FunctionEntry, Manifest};
 use crate::numbering::pspp;
 use crate::partition::{Local, Part};
 use crate::paths::{Counted, FunctionInput, FunctionPaths};
@@ -86,10 +86,9 @@ pub fn simulate(
 }
 
 fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
-    let same = |(a, b): (
-        &crate::manifest::FunctionEntry,
-        &crate::manifest::FunctionEntry,
-    )| { a.name == b.name && a.succs == b.succs && a.cuts == b.cuts };
+    let same = |(a, b): (&FunctionEntry, &FunctionEntry)| {
+        a.name == b.name && a.succs == b.succs && a.cuts == b.cuts
+    };
     let (a, b) = (&manifest.functions, &profile.manifest.functions);
     if a.len() != b.len() || !a.iter().zip(b).all(same) {
         let problem = "it is of another program than the manifest";
@@ -99,32 +98,8 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
             "name a manifest of the same input",
         ));
     }
-    let structures = profile
-        .manifest
-        .functions
-        .par_iter()
-        .enumerate()
-        .map(|(i, entry)| {
-            let f = crate::index::FuncId::new(i);
-            let skipped = matches!(entry.status, crate::manifest::Status::Skipped(_));
-            if skipped {
-                return Ok((entry.cfg(), None, TiVec::new(), TiVec::new(), Vec::new()));
-            }
-            let mut structure = profile.structure(f)?;
-            if let Measurement::Edges(_) = profile.measured {
-                // What each version of a block would have run does not follow from counts of edges.
-                structure.paths.apart.clear();
-            }
-            let (mut edges, mut ran) = Default::default();
-            if profile.measured.distinct(f) > 0 {
-                edges = flow(profile, f, &structure)?.dag;
-            }
-            if let Measurement::Paths(_) = profile.measured {
-                ran = profile.paths()?.ran(f, &structure)?;
-            }
-            let local = local_flow(&structure, &ran);
-            Ok((structure.cfg, Some(structure.paths), edges, local, ran))
-        });
+    let functions: Vec<FuncId> = profile.functions().collect();
+    let ran = functions.into_par_iter().map(|f| ran(profile, f));
     let mut ground = Ground {
         cfgs: Vec::new(),
         paths: Vec::new(),
@@ -132,14 +107,54 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
         ran: Vec::new(),
         local_flows: Vec::new(),
     };
-    for (cfg, paths, flow, local, ran) in structures.collect::<Result<Vec<_>>>()? {
-        ground.cfgs.push(cfg);
-        ground.paths.push(paths);
-        ground.flows.push(flow);
-        ground.local_flows.push(local);
-        ground.ran.push(ran);
+    for f in ran.collect::<Result<Vec<_>>>()? {
+        ground.cfgs.push(f.cfg);
+        ground.paths.push(f.paths);
+        ground.flows.push(f.flow);
+        ground.local_flows.push(f.local_flow);
+        ground.ran.push(f.ran);
     }
     Ok(ground)
+}
+
+/// What [`Ground`] has of one function.
+struct OneFunction {
+    cfg: Cfg,
+    paths: Option<FunctionPaths>,
+    flow: TiVec<EdgeId, u64>,
+    ran: Vec<Ran>,
+    local_flow: TiVec<EdgeId, u64>,
+}
+
+fn ran(profile: &Profile, f: FuncId) -> Result<OneFunction> {
+    let entry = profile.entry(f);
+    if entry.status.is_skipped() {
+        return Ok(OneFunction {
+            cfg: entry.cfg(),
+            paths: None,
+            flow: TiVec::new(),
+            ran: Vec::new(),
+            local_flow: TiVec::new(),
+        });
+    }
+    let mut structure = profile.structure(f)?;
+    let ran = match profile.measured {
+        Measurement::Paths(_) => profile.paths()?.ran(f, &structure)?,
+        Measurement::Edges(_) => {
+            // What each version of a block would have run does not follow from counts of edges.
+            structure.paths.apart.clear();
+            Vec::new()
+        }
+    };
+    let executed = profile.measured.distinct(f) > 0;
+    let flow = executed.then(|| flow(profile, f, &structure));
+    Ok(OneFunction {
+        flow: flow.transpose()?.map_or(TiVec::new(), |flow| flow.dag),
+        local_flow: local_flow(&structure, &ran),
+        cfg: structure.cfg,
+        paths: Some(structure.paths),
+        ran,
+    })
 }
 
 fn local_flow(structure: &Structure, ran: &[Ran]) -> TiVec<EdgeId, u64> {

@@ -47,6 +47,16 @@ pub struct Findings {
     pub calls_compared: bool,
 }
 
+impl Findings {
+    fn add(&mut self, function: FuncId, off: u64, what: String) {
+        self.violations.push(Violation {
+            function,
+            off,
+            what,
+        });
+    }
+}
+
 /// One function with what its paths add up to.
 struct Checked {
     structure: Structure,
@@ -118,14 +128,6 @@ fn within(f: FuncId, c: &Checked, findings: &mut Findings) {
     if c.returns_twice {
         return;
     }
-    let mut add = |off: u64, what: String| {
-        let function = f;
-        findings.violations.push(Violation {
-            function,
-            off,
-            what,
-        });
-    };
     let dag = &c.structure.paths.dag;
     for (e, begun) in c.flow.begun(dag) {
         let completed = c.flow.dag[e];
@@ -137,18 +139,18 @@ fn within(f: FuncId, c: &Checked, findings: &mut Findings) {
             };
             let what =
                 format!("{begun} {what} block {block}, {completed} completed paths begin there");
-            add(begun.abs_diff(completed), what);
+            findings.add(f, begun.abs_diff(completed), what);
         }
     }
     let (entered, exits) = (c.flow.entry, c.flow.exits);
     if c.contradicts(entered, exits) {
         let what = format!("entered {entered} times, left {exits} times");
-        add(entered.abs_diff(exits), what);
+        findings.add(f, entered.abs_diff(exits), what);
     }
     // (A process that was killed left counters of edges at different moments.)
     if c.flow.impossible && !c.processes.in_flight() {
         let what = "counts of edges do not add up, although every activation reached an exit";
-        add(0, what.into());
+        findings.add(f, 0, what.into());
     }
 }
 
@@ -196,13 +198,11 @@ fn between(profile: &Profile, functions: &[Option<Checked>], findings: &mut Find
         let most = calls.made.saturating_add(calls.possible);
         if entered < calls.made || entered > most {
             let (made, possible) = (calls.made, calls.possible);
-            findings.violations.push(Violation {
-                function: FuncId::new(i),
-                off: entered.abs_diff(entered.clamp(made, most)),
-                what: format!(
-                    "called {made} times by completed paths (and at most {possible} by others), entered {entered} times"
-                ),
-            });
+            let off = entered.abs_diff(entered.clamp(made, most));
+            let what = format!(
+                "called {made} times by completed paths (and at most {possible} by others), entered {entered} times"
+            );
+            findings.add(FuncId::new(i), off, what);
         }
     }
 }

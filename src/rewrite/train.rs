@@ -48,33 +48,34 @@ pub(super) fn train(
         training,
         folder: temporary.path().join("out"),
     };
-    let say = |line: &str| {
-        if options.verbosity >= 0 {
-            anstream::eprintln!("train: {line}");
-        }
-    };
-    say("linking a copy that counts edges");
+    say(options, "linking a copy that counts edges");
     write_folder(&edges(options, &run.folder), inputs, None, pool, clock)?;
     run.link(pool.current_num_threads())?;
-    say(&match training.limit {
+    let how_long = match training.limit {
         None => "running it to its end (--train-for ends it)".to_string(),
         Some(limit) => format!("running it for {limit:?} at most"),
-    });
+    };
+    say(options, &how_long);
     let begin = Instant::now();
     let end = run.run()?;
     let seconds = begin.elapsed().as_secs_f64();
     let profile = run.profile(end)?;
     let (ran, all) = (profile.executed().count(), profile.manifest.functions.len());
-    say(&format!(
-        "{} after {seconds:.1} s; {ran} of {all} functions ran",
-        match end {
-            End::Itself => "it ended",
-            End::Cut => "ended it",
-        }
-    ));
+    let ended = match end {
+        End::Itself => "it ended",
+        End::Cut => "ended it",
+    };
+    let line = format!("{ended} after {seconds:.1} s; {ran} of {all} functions ran");
+    say(options, &line);
     options.trust.check(&profile, Path::new("--train"))?;
     let warning = warning(&profile, end, &options.out().join(WEIGHTS));
     Ok(Measured { profile, warning })
+}
+
+fn say(options: &Options, line: &str) {
+    if options.verbosity >= 0 {
+        anstream::eprintln!("train: {line}");
+    }
 }
 
 /// The options of the copy that is run: what it counts, and how it is made where that shows.

@@ -5,6 +5,7 @@ use super::analysis::Analysis;
 use crate::dump::{self, View};
 use crate::error::Result;
 use crate::index::FuncId;
+use crate::ir::ProgFunction;
 use crate::output::{Folder, is_inside, write_whole};
 use crate::plan::CopyPlan;
 
@@ -37,29 +38,28 @@ fn files(
     view: View,
 ) -> Vec<(String, String)> {
     if view == View::Plan {
-        let file = |p: &CopyPlan| {
-            (
-                format!("copy-{}.plan.txt", p.copy),
-                plan(options, analysis, p),
-            )
-        };
-        return plans.iter().map(file).collect();
+        let name = |p: &CopyPlan| format!("copy-{}.plan.txt", p.copy);
+        let files = plans.iter().map(|p| (name(p), plan(options, analysis, p)));
+        return files.collect();
     }
     let functions = analysis.program.functions.iter().enumerate();
     let selected = functions.filter(|(_, f)| options.selects(&f.name));
-    let file = |(i, f): (usize, &crate::ir::ProgFunction)| {
-        let paths = analysis.paths[i].as_ref()?;
-        let (extension, text) = match view {
-            View::Cfg => {
-                let cfg = &analysis.program.body_at(f).cfg;
-                ("cfg.dot", dump::cfg_dot(&f.name, cfg))
-            }
-            View::Dag => ("dag.dot", dump::dag_dot(&f.name, paths)),
-            View::Numbering | View::Plan => ("numbering.txt", dump::numbering_text(&f.name, paths)),
-        };
-        Some((format!("{i}.{}.{extension}", file_name(&f.name)), text))
+    let files = selected.filter_map(|(i, f)| file(analysis, i, f, view));
+    files.collect()
+}
+
+/// The file of a view for function `i`, unless that is skipped.
+fn file(analysis: &Analysis, i: usize, f: &ProgFunction, view: View) -> Option<(String, String)> {
+    let paths = analysis.paths[i].as_ref()?;
+    let (extension, text) = match view {
+        View::Cfg => {
+            let cfg = &analysis.program.body_at(f).cfg;
+            ("cfg.dot", dump::cfg_dot(&f.name, cfg))
+        }
+        View::Dag => ("dag.dot", dump::dag_dot(&f.name, paths)),
+        View::Numbering | View::Plan => ("numbering.txt", dump::numbering_text(&f.name, paths)),
     };
-    selected.filter_map(file).collect()
+    Some((format!("{i}.{}.{extension}", file_name(&f.name)), text))
 }
 
 fn plan(options: &Options, analysis: &Analysis, plan: &CopyPlan) -> String {

@@ -92,14 +92,11 @@ fn executions(caller: &Caller, b: crate::index::BlockId) -> f64 {
 }
 
 fn unseen_callers(functions: &[Caller], graph: &DiGraph<(), f64>) -> Vec<f64> {
-    let seen = |f: usize| {
-        graph
-            .edges_directed(NodeIndex::new(f), petgraph::Incoming)
-            .count()
-    };
-    let unseen =
-        |(f, caller): (usize, &Caller)| (caller.call_sites as usize).saturating_sub(seen(f)) as f64;
-    functions.iter().enumerate().map(unseen).collect()
+    let seen = |f| graph.edges_directed(f, petgraph::Incoming).count();
+    let callers = graph.node_indices().zip(functions);
+    callers
+        .map(|(f, caller)| (caller.call_sites as usize).saturating_sub(seen(f)) as f64)
+        .collect()
 }
 
 /// Callers before callees, but for retreating calls; from functions in ascending order.

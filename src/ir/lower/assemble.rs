@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::index::{FuncId, ModuleId};
 use crate::ir::callgraph;
 use crate::ir::{
-    Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction, Program, SkipReason,
+    Block, Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction, Program, SkipReason,
 };
 use crate::load::Input;
 use std::collections::{HashMap, HashSet};
@@ -139,14 +139,11 @@ fn function(body: &FunctionBody, place: Body, unit: FuncId) -> ProgFunction {
 
 /// Whether two bodies of one symbol can share counts.
 fn equal(a: &FunctionBody, b: &FunctionBody) -> bool {
-    let shape = |f: &FunctionBody| -> Vec<_> {
-        f.cfg
-            .blocks
-            .iter()
-            .map(|b| (b.terminator, b.succs.clone(), b.may_leave))
-            .collect()
+    let alike = |(a, b): (&Block, &Block)| {
+        (a.terminator, &a.succs, a.may_leave) == (b.terminator, &b.succs, b.may_leave)
     };
-    a.skip == b.skip && shape(a) == shape(b)
+    let (of_a, of_b) = (&a.cfg.blocks, &b.cfg.blocks);
+    a.skip == b.skip && of_a.len() == of_b.len() && of_a.iter().zip(of_b).all(alike)
 }
 
 fn defined_twice(first: &Input, second: &Input, name: &str) -> Error {

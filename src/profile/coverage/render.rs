@@ -2,7 +2,8 @@
 
 use super::{Coverage, FunctionCoverage, Paths, Uncovered, file};
 use crate::dag::{PathEnd, PathStart};
-use crate::index::{BlockId, PathId};
+use crate::index::BlockId;
+use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::report::Step;
@@ -120,21 +121,24 @@ fn places(profile: &Profile, uncovered: &Uncovered) -> Vec<String> {
     let entry = profile.entry(line.func);
     let first = || (0..entry.succs.len()).flat_map(|b| entry.spans(BlockId::new(b)));
     let home = entry.loc.or_else(|| Some(first().next()?.loc));
-    let place = |step: Step| {
-        let place = match step.loc {
-            None => format!("b{}", step.block),
-            Some(loc) if home.is_none_or(|h| h.file == loc.file) => loc.line.to_string(),
-            Some(loc) => {
-                let file = short(&profile.manifest.files[loc.file as usize]);
-                format!("{file}:{}", loc.line)
-            }
-        };
-        match step.taken {
-            Some(taken) => format!("{place} ({taken})"),
-            None => place,
+    let place = |step: Step| place(profile, home, &step);
+    line.steps(profile).map(place).collect()
+}
+
+/// Where a step is, and the way taken; the file is named where it is not that of `home`.
+fn place(profile: &Profile, home: Option<Loc>, step: &Step) -> String {
+    let place = match step.loc {
+        None => format!("b{}", step.block),
+        Some(loc) if home.is_none_or(|h| h.file == loc.file) => loc.line.to_string(),
+        Some(loc) => {
+            let file = short(&profile.manifest.files[loc.file as usize]);
+            format!("{file}:{}", loc.line)
         }
     };
-    line.steps(profile).map(place).collect()
+    match &step.taken {
+        Some(taken) => format!("{place} ({taken})"),
+        None => place,
+    }
 }
 
 /// A place without the way taken.
@@ -201,9 +205,7 @@ fn numbers(paths: &Paths) -> Numbers {
 /// For other programs.
 pub fn json(coverage: &Coverage) -> String {
     let profile = coverage.profile;
-    let text = |id: PathId| id.to_string();
-    let path = |u| json_path(profile, u, text);
-    let function = |row| json_function(profile, row, path);
+    let function = |row| json_function(profile, row);
     let files = coverage.files.iter().map(|(file, paths)| JsonFile {
         file,
         paths: numbers(paths),
@@ -216,11 +218,8 @@ pub fn json(coverage: &Coverage) -> String {
     serde_json::to_string(&json).expect("a report serialises") + "\n"
 }
 
-fn json_function<'a>(
-    profile: &'a Profile,
-    row: &'a FunctionCoverage,
-    path: impl Fn(&'a Uncovered) -> JsonPath<'a>,
-) -> JsonFunction<'a> {
+fn json_function<'a>(profile: &'a Profile, row: &'a FunctionCoverage) -> JsonFunction<'a> {
+    let path = |uncovered| json_path(profile, uncovered);
     JsonFunction {
         module: profile.module(row.f),
         name: &profile.entry(row.f).name,
@@ -231,14 +230,10 @@ fn json_function<'a>(
     }
 }
 
-fn json_path<'a>(
-    profile: &Profile,
-    uncovered: &'a Uncovered,
-    text: impl Fn(PathId) -> String,
-) -> JsonPath<'a> {
+fn json_path<'a>(profile: &Profile, uncovered: &'a Uncovered) -> JsonPath<'a> {
     let path = &uncovered.path.path;
     JsonPath {
-        id: text(uncovered.path.id),
+        id: uncovered.path.id.to_string(),
         blocks: &path.blocks,
         starts: match path.start {
             PathStart::Entry => "entry",
@@ -246,7 +241,7 @@ fn json_path<'a>(
         },
         not_covered: places(profile, uncovered),
         near: uncovered.near.map(|near| JsonNear {
-            id: text(near.id),
+            id: near.id.to_string(),
             count: near.count,
             common_blocks: near.common,
         }),
@@ -257,18 +252,20 @@ fn json_path<'a>(
 /// One record for each function, after a heading.
 pub fn csv(coverage: &Coverage) -> String {
     let profile = coverage.profile;
-    let record = |row: &FunctionCoverage| {
-        [
-            profile.module(row.f).to_string(),
-            profile.entry(row.f).name.clone(),
-            file(profile, row.f),
-            profile.entry(row.f).status.to_string(),
-            row.paths.executed.to_string(),
-            row.paths.feasible.to_string(),
-        ]
-    };
     let heading = [
         "module", "function", "file", "status", "executed", "feasible",
     ];
-    table::csv(&heading, coverage.rows.iter().map(record))
+    let records = coverage.rows.iter().map(|row| record(profile, row));
+    table::csv(&heading, records)
+}
+
+fn record(profile: &Profile, row: &FunctionCoverage) -> [String; 6] {
+    [
+        profile.module(row.f).to_string(),
+        profile.entry(row.f).name.clone(),
+        file(profile, row.f),
+        profile.entry(row.f).status.to_string(),
+        row.paths.executed.to_string(),
+        row.paths.feasible.to_string(),
+    ]
 }

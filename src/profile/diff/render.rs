@@ -108,18 +108,6 @@ struct JsonPath<'a> {
 
 /// For other programs.
 pub fn json(diff: &Diff) -> String {
-    fn paths<'a>(profile: &'a Profile, changes: &'a [Change]) -> Vec<JsonPath<'a>> {
-        let path = |c: &'a Change| JsonPath {
-            module: profile.module(c.line.func),
-            name: &profile.entry(c.line.func).name,
-            cfg: profile.entry(c.line.func).cfg_hash(),
-            id: c.line.id.to_string(),
-            blocks: &c.line.path.blocks,
-            before: c.before,
-            after: c.after,
-        };
-        changes.iter().map(path).collect()
-    }
     let json = Json {
         appeared: paths(diff.after, &diff.appeared),
         vanished: paths(diff.before, &diff.vanished),
@@ -132,24 +120,26 @@ pub fn json(diff: &Diff) -> String {
     serde_json::to_string(&json).expect("a report serialises") + "\n"
 }
 
+fn paths<'a>(profile: &'a Profile, changes: &'a [Change]) -> Vec<JsonPath<'a>> {
+    changes.iter().map(|c| path(profile, c)).collect()
+}
+
+fn path<'a>(profile: &'a Profile, c: &'a Change) -> JsonPath<'a> {
+    JsonPath {
+        module: profile.module(c.line.func),
+        name: &profile.entry(c.line.func).name,
+        cfg: profile.entry(c.line.func).cfg_hash(),
+        id: c.line.id.to_string(),
+        blocks: &c.line.path.blocks,
+        before: c.before,
+        after: c.after,
+    }
+}
+
 /// One record for each path that appeared, vanished or changed, after a heading.
 pub fn csv(diff: &Diff) -> String {
     let changes = diff.kinds().into_iter();
     let changes = changes.flat_map(|(what, changes, p)| changes.iter().map(move |c| (what, p, c)));
-    let record = |(what, profile, c): (&str, &Profile, &Change)| {
-        let count = |f: Option<Frequency>| f.map_or(0, |f| f.count).to_string();
-        let share = |f: Option<Frequency>| format!("{:.6}", f.map_or(0.0, |f| f.share));
-        [
-            what.to_string(),
-            profile.module(c.line.func).to_string(),
-            profile.entry(c.line.func).name.clone(),
-            c.line.id.to_string(),
-            count(c.before),
-            count(c.after),
-            share(c.before),
-            share(c.after),
-        ]
-    };
     let heading = [
         "change",
         "module",
@@ -160,5 +150,21 @@ pub fn csv(diff: &Diff) -> String {
         "share_before",
         "share_after",
     ];
-    table::csv(&heading, changes.map(record))
+    let records = changes.map(|(what, profile, c)| record(what, profile, c));
+    table::csv(&heading, records)
+}
+
+fn record(what: &str, profile: &Profile, c: &Change) -> [String; 8] {
+    let count = |f: Option<Frequency>| f.map_or(0, |f| f.count).to_string();
+    let share = |f: Option<Frequency>| format!("{:.6}", f.map_or(0.0, |f| f.share));
+    [
+        what.to_string(),
+        profile.module(c.line.func).to_string(),
+        profile.entry(c.line.func).name.clone(),
+        c.line.id.to_string(),
+        count(c.before),
+        count(c.after),
+        share(c.before),
+        share(c.after),
+    ]
 }

@@ -4,8 +4,10 @@ use super::{CountedFunction, Counts, Export, Weigh};
 use crate::dag::{EdgeKind, PathEnd};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge};
+use crate::ir::Cfg;
 use crate::names::{dot_escaped, shown};
 use crate::profile::Profile;
+use crate::profile::flow::EdgeCount;
 use crate::profile::measurement::Measurement;
 use crate::profile::report::text::{grouped, short};
 use petgraph::dot::{Config, Dot};
@@ -79,29 +81,11 @@ fn graph(profile: &Profile, f: &CountedFunction, hottest: &Hottest) -> String {
         graph.add_edge(nodes[e.edge.block.index()], nodes[e.dst.index()], i);
     }
     let node = |_: &Graph<BlockId, usize>, (_, &b): (NodeIndex, &BlockId)| {
-        let lines = lines(profile, f, b);
-        let count = grouped(f.executed.blocks[b.index()].count);
-        let label = format!("b{b}{lines}\\n{count}");
-        let style = match (
-            hottest.blocks.contains(&b),
-            f.executed.blocks[b.index()].count,
-        ) {
-            (true, _) => " penwidth=3",
-            (false, 0) => " style=dashed color=gray fontcolor=gray",
-            _ => "",
-        };
-        format!("shape=box label=\"{label}\"{style}")
+        node(profile, f, b, hottest.blocks.contains(&b))
     };
     let edge = |_: &Graph<BlockId, usize>, e: EdgeReference<usize>| {
         let e = &f.edges[*e.weight()].0;
-        let name = cfg.block(e.edge.block).terminator.edge_name(e.edge.succ);
-        let label = format!("{name} {}", grouped(e.count));
-        let style = match (hottest.edges.contains(&e.edge), e.count) {
-            (true, _) => " penwidth=4 color=red",
-            (false, 0) => " style=dashed color=gray fontcolor=gray",
-            _ => "",
-        };
-        format!("label=\"{}\"{style}", dot_escaped(label.trim()))
+        edge(cfg, e, hottest.edges.contains(&e.edge))
     };
     let without = [
         Config::GraphContentOnly,
@@ -112,6 +96,33 @@ fn graph(profile: &Profile, f: &CountedFunction, hottest: &Hottest) -> String {
     let name = dot_escaped(&shown(&f.entry.name));
     let entered = grouped(f.flow.entry);
     format!("digraph \"{name}\" {{\n    label=\"{name}: entered {entered}\"\n{body}}}\n")
+}
+
+/// What did not run.
+const COLD: &str = " style=dashed color=gray fontcolor=gray";
+
+/// The attributes of a block.
+fn node(profile: &Profile, f: &CountedFunction, b: BlockId, hot: bool) -> String {
+    let count = f.executed.blocks[b.index()].count;
+    let style = match count {
+        _ if hot => " penwidth=3",
+        0 => COLD,
+        _ => "",
+    };
+    let (lines, count) = (lines(profile, f, b), grouped(count));
+    format!("shape=box label=\"b{b}{lines}\\n{count}\"{style}")
+}
+
+/// The attributes of an edge.
+fn edge(cfg: &Cfg, e: &EdgeCount, hot: bool) -> String {
+    let name = cfg.block(e.edge.block).terminator.edge_name(e.edge.succ);
+    let label = format!("{name} {}", grouped(e.count));
+    let style = match e.count {
+        _ if hot => " penwidth=4 color=red",
+        0 => COLD,
+        _ => "",
+    };
+    format!("label=\"{}\"{style}", dot_escaped(label.trim()))
 }
 
 /// The source lines of a block, from first to last, if it has any: part of a label.

@@ -6,7 +6,7 @@ use super::text::grouped;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
 use crate::names::shown;
-use crate::profile::flow::{EdgeCount, flow};
+use crate::profile::flow::{EdgeCount, Flow, flow};
 use crate::profile::left::{Executed, Range};
 use crate::profile::{Profile, Structure};
 use crate::table;
@@ -92,16 +92,6 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
     let executed = Executed::new(profile, f, &structure, &flow);
     let edges = executed.edges(&structure);
     let entry = profile.entry(f);
-    let called = |(block, callees): &(BlockId, Vec<(FuncId, u32)>)| {
-        let (block, count) = (*block, flow.blocks[block.index()]);
-        let name = |c: FuncId| profile.entry(c).name.clone();
-        let call = move |&(c, _): &(FuncId, u32)| CallCount {
-            block,
-            callee: name(c),
-            count,
-        };
-        callees.iter().map(call).collect::<Vec<_>>()
-    };
     Ok(FunctionEdges {
         module: profile.module(f).to_string(),
         name: entry.name.clone(),
@@ -109,12 +99,27 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
         left: executed.left,
         again: executed.again,
         uncertain: flow.uncertain,
-        calls: entry.calls.iter().flat_map(called).collect(),
+        calls: calls(profile, f, &flow),
         names: edges.iter().map(|(e, _)| name(&structure, e)).collect(),
         edges: edges.iter().map(|(e, range)| edge(e, *range)).collect(),
         blocks: executed.blocks.iter().map(|r| r.count).collect(),
         ranges: executed.blocks,
     })
+}
+
+/// The calls of functions of the program, in the order of their blocks.
+fn calls(profile: &Profile, f: FuncId, flow: &Flow) -> Vec<CallCount> {
+    let mut calls = Vec::new();
+    for (block, callees) in &profile.entry(f).calls {
+        for (callee, _) in callees {
+            calls.push(CallCount {
+                block: *block,
+                callee: profile.entry(*callee).name.clone(),
+                count: flow.blocks[block.index()],
+            });
+        }
+    }
+    calls
 }
 
 fn name(structure: &Structure, e: &EdgeCount) -> String {
@@ -154,22 +159,23 @@ pub fn csv(functions: &[FunctionEdges]) -> String {
     let edges = functions
         .iter()
         .flat_map(|f| f.edges.iter().map(move |e| (f, e)));
-    let record = |(f, e): (&FunctionEdges, &Edge)| {
-        [
-            f.module.clone(),
-            f.name.clone(),
-            e.src.to_string(),
-            e.succ.to_string(),
-            e.dst.to_string(),
-            e.count.to_string(),
-            e.least.map_or(String::new(), |n| n.to_string()),
-            e.most.map_or(String::new(), |n| n.to_string()),
-        ]
-    };
     let heading = [
         "module", "function", "src", "succ", "dst", "count", "least", "most",
     ];
-    table::csv(&heading, edges.map(record))
+    table::csv(&heading, edges.map(|(f, e)| record(f, e)))
+}
+
+fn record(f: &FunctionEdges, e: &Edge) -> [String; 8] {
+    [
+        f.module.clone(),
+        f.name.clone(),
+        e.src.to_string(),
+        e.succ.to_string(),
+        e.dst.to_string(),
+        e.count.to_string(),
+        e.least.map_or(String::new(), |n| n.to_string()),
+        e.most.map_or(String::new(), |n| n.to_string()),
+    ]
 }
 
 /// A count, or between which numbers it is.
