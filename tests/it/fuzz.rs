@@ -5,12 +5,16 @@
 
 use crate::support::generate::{module, program, smaller, support_object};
 use crate::support::{PathKey, copy_modules, edges, execute, link, paths, rewrite, trace, tracer};
+use p3_rewrite::strategy::{Measure, Scheme};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Programs that are one module: linking is what takes the time.
 const BATCH: usize = 25;
+
+/// Numbers of copies: from round to round, each scheme takes the next.
+const COPIES: [u32; 5] = [3, 8, 2, 17, 1];
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
@@ -34,31 +38,23 @@ fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
     }
     let (manifest, log) = (traced.join("manifest.json"), traced.join("trace"));
     let oracle = trace::count(&manifest, &log);
-    let pick = |list: [u32; 5]| list[round % 5];
-    let runs: [(&[&str], u32); 7] = [
-        (&["--scheme", "sbl"], 1),
-        (&["--scheme", "pbl"], pick([2, 3, 1, 8, 17])),
-        (&["--scheme", "p3"], pick([3, 8, 2, 17, 1])),
-        (
-            &["--scheme", "p3", "--counters", "call", "--update", "atomic"],
-            pick([2, 1, 3, 2, 8]),
-        ),
-        (&["--scheme", "p3-weighted"], pick([2, 3, 8, 1, 5])),
-        (&["--scheme", "p3-hot"], pick([4, 2, 1, 3, 8])),
-        (&["--scheme", "edge"], pick([1, 2, 3, 2, 8])),
-    ];
-    for (i, (options, copies)) in runs.into_iter().enumerate() {
+    let called: &[&str] = &["--counters", "call", "--update", "atomic"];
+    let schemes = Scheme::ALL.iter().filter(|s| !s.is_for_tests());
+    let runs = schemes.map(|s| (*s, &[][..])).chain([(Scheme::P3, called)]);
+    for (i, (scheme, options)) in runs.enumerate() {
+        let copies = scheme.strategy().copies(COPIES[(round + i) % COPIES.len()]);
+        let options = &[&["--scheme", scheme.name()], options].concat()[..];
         let out = dir.join(i.to_string());
         let objects = [object.clone()];
         let merged = crate::support::profile_with(
             &modules, &objects, options, copies, flags, &expected, &out,
         )?;
-        let equal = match options {
-            ["--scheme", "edge"] => {
+        let equal = match scheme.strategy().measure {
+            Measure::Edges => {
                 let transitions = trace::transitions(&manifest, &log);
                 edges::compare(&merged, &transitions).map(drop)
             }
-            _ => compare_paths(&paths(&merged), &oracle),
+            Measure::Paths => compare_paths(&paths(&merged), &oracle),
         };
         equal.map_err(|problem| format!("{options:?} -k {copies}: {problem}"))?;
     }

@@ -2,7 +2,7 @@
 //! sequential profile; and counting them changes no count of a path. The costs that p3-weighted goes by are
 //! executions, so that it is held to be no worse than pbl by those.
 
-use crate::support::{Behaviour, PROF, original, profile, run};
+use crate::support::{Behaviour, PROF, original, profile, run, schemes};
 use p3_rewrite::index::FuncId;
 use p3_rewrite::numbering::pspp;
 use p3_rewrite::partition::Share;
@@ -72,18 +72,17 @@ fn check(name: &str, flags: &[&str]) {
         &expected,
         &dir.join("sbl"),
     );
-    let runs: [(&str, u32, &[&str]); 8] = [
-        ("sbl", 1, &[]),
-        ("pbl", 2, &["--counters", "call"]),
-        ("p3", 2, &[]),
-        ("p3", 5, &["--update", "atomic"]),
-        ("p3-weighted", 3, &[]),
-        ("p3-hot", 1, &[]),
-        ("p3-hot", 3, &["--counters", "call"]),
-        ("edge", 2, &[]),
+    let more: [(Scheme, u32, &[&str]); 4] = [
+        (Scheme::Pbl, 2, &["--counters", "call"]),
+        (Scheme::P3, 5, &["--update", "atomic"]),
+        (Scheme::P3Hot, 1, &[]),
+        (Scheme::P3Hot, 3, &["--counters", "call"]),
     ];
-    for (i, (scheme, k, more)) in runs.into_iter().enumerate() {
+    let runs = schemes(2).filter(|(scheme, _)| !scheme.is_for_tests());
+    let runs = runs.map(|(scheme, k)| (scheme, k, &[][..]));
+    for (i, (scheme, k, more)) in runs.chain(more).enumerate() {
         let out = dir.join(i.to_string());
+        let scheme = scheme.name();
         check_scheme(&modules, &expected, &sequential, scheme, k, more, &out);
     }
 }

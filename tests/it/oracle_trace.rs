@@ -3,8 +3,9 @@
 //! it, and every copy behaves as the original.
 
 use crate::support::{
-    edges, execute, link, original, paths, profile, project, rewrite, trace, tracer,
+    edges, execute, link, original, paths, profile, project, rewrite, schemes, trace, tracer,
 };
+use p3_rewrite::strategy::{Measure, Scheme};
 use std::collections::BTreeSet;
 
 fn check(name: &str, flags: &[&str], linking: &[&str]) {
@@ -26,23 +27,21 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
     let oracle = trace::count(&manifest, &log);
     assert!(!oracle.is_empty());
 
-    let runs: [(&[&str], u32); 9] = [
-        (&["--scheme", "sbl"], 1),
-        (&["--scheme", "pbl"], 3),
-        (&["--scheme", "p3"], 2),
-        (
-            &["--scheme", "p3", "--counters", "call", "--update", "atomic"],
-            4,
-        ),
-        (&["--scheme", "p3"], 7),
-        (&["--scheme", "p3-weighted"], 3),
-        (&["--scheme", "versions-test"], 1),
-        (&["--scheme", "p3-hot"], 2),
-        (&["--scheme", "p3-hot", "--update", "atomic"], 5),
+    let called = ["--counters", "call", "--update", "atomic"];
+    let more: [(Scheme, u32, &[&str]); 3] = [
+        (Scheme::P3, 4, &called),
+        (Scheme::P3, 7, &[]),
+        (Scheme::P3Hot, 5, &["--update", "atomic"]),
     ];
-    for (i, (options, copies)) in runs.into_iter().enumerate() {
+    let runs = schemes(3).map(|(scheme, copies)| (scheme, copies, &[][..]));
+    for (i, (scheme, copies, options)) in runs.chain(more).enumerate() {
         let out = dir.join(i.to_string());
-        let merged = profile(&modules, options, copies, linking, &expected, &out);
+        let options = [&["--scheme", scheme.name()], options].concat();
+        let merged = profile(&modules, &options, copies, linking, &expected, &out);
+        if scheme.strategy().measure == Measure::Edges {
+            edges::compare(&merged, &trace::transitions(&manifest, &log)).unwrap();
+            continue;
+        }
         let counted = paths(&merged);
         for (key, n) in &oracle {
             assert_eq!(counted.get(key).unwrap_or(&0), n, "{options:?}: {key:?}");
@@ -53,9 +52,6 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
             "{options:?}: paths that never ran"
         );
     }
-    let (edge, out) = (["--scheme", "edge"], dir.join("edge"));
-    let merged = profile(&modules, &edge, 2, linking, &expected, &out);
-    edges::compare(&merged, &trace::transitions(&manifest, &log)).unwrap();
 }
 
 macro_rules! programs {

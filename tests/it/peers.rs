@@ -3,11 +3,12 @@
 //! `make peers` fetches them and runs this on SAMPLE of them, JOBS at a time. Without them, it takes modules of
 //! our own generator.
 
-use crate::support::peers::{Checked, SCHEMES, accepted, check};
-use crate::support::{PROF, execute, generate, link, llvm, profile_with, run};
+use crate::support::peers::{COPIES, Checked, accepted, check};
+use crate::support::{PROF, execute, generate, link, llvm, profile_with, run, schemes};
 use p3_rewrite::emit::{Loader, admit, llvm_ir_suffices, load_by};
 use p3_rewrite::ir::lower::LoadOptions;
 use p3_rewrite::load::find_inputs;
+use p3_rewrite::strategy::Scheme;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -267,8 +268,9 @@ fn csmith(seed: usize) -> Result<bool, String> {
     }
     let expected = execute(&exe, &dir.path().join("native"));
     let mut profiles = Vec::new();
-    for (scheme, copies) in SCHEMES {
-        let (options, out) = (["--scheme", scheme], dir.path().join(scheme));
+    for (scheme, copies) in schemes(COPIES) {
+        let options = ["--scheme", scheme.name()];
+        let out = dir.path().join(scheme.name());
         let modules = std::slice::from_ref(&module);
         profiles.push(profile_with(
             modules,
@@ -286,7 +288,11 @@ fn csmith(seed: usize) -> Result<bool, String> {
         let compared = compared.unwrap();
         if !compared.status.success() {
             let text = String::from_utf8_lossy(&compared.stdout).into_owned();
-            return Err(format!("{} and {}: {text}", SCHEMES[0].0, other.display()));
+            return Err(format!(
+                "{} and {}: {text}",
+                Scheme::ALL[0],
+                other.display()
+            ));
         }
     }
     Ok(true)

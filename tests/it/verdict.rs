@@ -1,6 +1,6 @@
 //! The verdict on a merged profile: what `merge` finds, what it stores, and that every reader says so.
 
-use crate::support::{PROF, REWRITE, copy_modules, link, llvm, rewrite, run, runtime};
+use crate::support::{PROF, REWRITE, copy_modules, link, llvm, rewrite, run, runtime, schemes};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -254,8 +254,8 @@ fn copies_that_ran_unequally_often() {
 /// What is missing, killed or forked is named, and nothing that cannot be checked is called a violation.
 #[test]
 fn missing_copies_and_killed_processes() {
-    for scheme in ["p3", "p3-weighted", "p3-hot", "pbl", "edge"] {
-        let copies = Copies::new(&["--scheme", scheme], 4);
+    for (scheme, _) in schemes(4).filter(|(_, copies)| *copies == 4) {
+        let copies = Copies::new(&["--scheme", scheme.name()], 4);
         copies.run(0, &["300", "STOP=k"], "raw");
         let (status, said) = copies.merge(&["raw"]);
         assert_eq!(status, Some(2), "{said}");

@@ -7,6 +7,7 @@ pub(crate) mod generate;
 pub(crate) mod peers;
 pub(crate) mod trace;
 
+use p3_rewrite::strategy::Scheme;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -14,6 +15,12 @@ use std::sync::OnceLock;
 
 pub(crate) const REWRITE: &str = env!("CARGO_BIN_EXE_p3-rewrite");
 pub(crate) const PROF: &str = env!("CARGO_BIN_EXE_p3-prof");
+
+/// Every scheme of the table, with `copies` copies or as many as are of use to it.
+pub(crate) fn schemes(copies: u32) -> impl Iterator<Item = (Scheme, u32)> {
+    let schemes = Scheme::ALL.iter();
+    schemes.map(move |s| (*s, s.strategy().copies(copies)))
+}
 
 /// A file of the project.
 pub(crate) fn project(path: &str) -> PathBuf {

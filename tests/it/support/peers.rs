@@ -1,23 +1,17 @@
 //! What must hold of any module that LLVM accepts: every scheme takes it, LLVM accepts what comes out, and every
 //! definition is accounted for.
 
-use super::{REWRITE, llvm};
+use super::{REWRITE, llvm, schemes};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
+use p3_rewrite::strategy::Scheme;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The schemes, with the number of copies.
-pub(crate) const SCHEMES: [(&str, u32); 6] = [
-    ("p3", 2),
-    ("sbl", 1),
-    ("edge", 1),
-    ("p3-weighted", 3),
-    ("versions-test", 1),
-    ("p3-hot", 3),
-];
+/// How many copies each scheme makes.
+pub(crate) const COPIES: u32 = 2;
 
 /// What was found out about one module.
 #[derive(Default)]
@@ -46,20 +40,20 @@ pub(crate) fn check(module: &Path, dir: &Path) -> Checked {
         ..Checked::default()
     };
     let definitions = definitions(&std::fs::read(module).unwrap());
-    for (scheme, copies) in SCHEMES {
-        let out = dir.join(scheme);
+    for (scheme, copies) in schemes(COPIES) {
+        let out = dir.join(scheme.name());
         let mut rewrite = Command::new(REWRITE);
         let copies_text = copies.to_string();
         rewrite
             .arg(module)
-            .args(["--scheme", scheme, "-k", &copies_text]);
+            .args(["--scheme", scheme.name(), "-k", &copies_text]);
         rewrite.args(["--check", "-q", "-j", "1", "-o"]).arg(&out);
         if let Err(message) = said(&mut rewrite) {
             checked.refused.push(format!("{scheme}: {message}"));
             continue;
         }
         match accounted(&definitions, &out) {
-            Ok(functions) if scheme == SCHEMES[0].0 => checked.functions = functions,
+            Ok(functions) if scheme == Scheme::ALL[0] => checked.functions = functions,
             Ok(_) => {}
             Err(problem) => checked.invalid.push(format!("{scheme}: {problem}")),
         }
