@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn rows_for_people_and_programs() {
-        let row = |scheme, probe_hits: &[u64], label_hits: &[u64]| Row {
+        let row = |scheme, probe_hits: &[u64], label_hits: &[u64]| SchemeHits {
             scheme,
             k: probe_hits.len() as u32,
             probe_hits: probe_hits.into(),
