@@ -202,6 +202,13 @@ impl FunctionEntry {
     /// The source positions of block `b`, as [`Block::lines`].
     pub fn spans(&self, b: BlockId) -> impl DoubleEndedIterator<Item = Span> + '_ {
         let numbers = self.lines.get(b.index()).map_or(&[][..], |l| l);
+        let span = |s: &[u32]| Span {
+            loc: Loc {
+                file: s[0],
+                line: s[1],
+            },
+            instructions: s[2],
+        };
         numbers.chunks_exact(3).map(span)
     }
 
@@ -282,13 +289,4 @@ fn decode_set(text: &str, edges: usize) -> Result<FixedBitSet, String> {
         set.insert(i);
     }
     Ok(set)
-}
-
-/// A file, a line and a number of instructions.
-fn span(numbers: &[u32]) -> Span {
-    let (file, line) = (numbers[0], numbers[1]);
-    Span {
-        loc: Loc { file, line },
-        instructions: numbers[2],
-    }
 }
