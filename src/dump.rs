@@ -7,6 +7,7 @@ use crate::names::{dot_escaped, printable};
 use crate::paths::FunctionPaths;
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::Graph;
+use petgraph::visit::EdgeRef;
 
 /// What can be dumped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,7 +117,6 @@ fn render(
         attributes(e.id().index())
     };
     let node = |_: &Graph<String, String>, _| "shape=box".to_string();
-    use petgraph::visit::EdgeRef;
     let body = Dot::with_attr_getters(graph, &[Config::GraphContentOnly], &edge, &node);
     format!("digraph \"{}\" {{\n{body}}}\n", dot_escaped(name))
 }

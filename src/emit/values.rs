@@ -45,9 +45,9 @@ pub(super) fn phi_before_all(builder: &Builder, block: BasicBlock, like: Value) 
     unsafe {
         let first = LLVMGetFirstInstruction(block.as_mut_ptr());
         if first.is_null() {
-            LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr())
+            LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr());
         } else {
-            LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), first)
+            LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), first);
         }
         let phi = LLVMBuildPhi(builder.as_mut_ptr(), LLVMTypeOf(like.0), c"".as_ptr());
         LLVMInstructionSetDebugLoc(phi, std::ptr::null_mut());

@@ -66,7 +66,7 @@ impl Filter {
         let (option, pattern) = (self.option, printable(re.as_str()));
         let known = elsewhere(&|name| matches(re, name));
         Err(Unmatched {
-            problem: format!("{option} '{pattern}' chooses no function"),
+            problem: format!("{option} '{pattern}' matches no function"),
             remedy: known.unwrap_or_else(|| hint(&nearest(re.as_str(), symbols))),
         })
     }
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn nothing_matched_tells_the_nearest() {
-        let start = |p: &str| format!("--function '{p}' chooses no function; ");
+        let start = |p: &str| format!("--function '{p}' matches no function; ");
         for (pattern, nearest) in [
             ("^mian$", "main"),
             ("^sort$", "qsort, sort_all"),

@@ -101,9 +101,10 @@ pub(super) fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
         uncertain: Vec::new(),
     };
     for module in &program.modules {
-        let found = module.bodies.par_iter();
-        let found = found.map(|body| find(profile, &index, module, body));
-        let found: Vec<OfBody> = found.collect::<Result<_>>()?;
+        let bodies = module.bodies.par_iter();
+        let found: Vec<OfBody> = bodies
+            .map(|body| find(profile, &index, module, body))
+            .collect::<Result<_>>()?;
         let mut of_module = Vec::with_capacity(found.len());
         for (found, body) in found.into_iter().zip(&module.bodies) {
             let name = || body.name.clone();

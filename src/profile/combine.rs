@@ -48,9 +48,10 @@ fn each<T: Default + Send>(
 ) -> Result<Vec<T>> {
     let functions: Vec<FuncId> = profile.functions().collect();
     let combined = functions.into_par_iter().map(|f| {
-        let counts = by_copy.iter();
-        let counts = counts.filter_map(|(c, counted)| Some((*c, counted.get(&f)?)));
-        let counts: Vec<_> = counts.filter(|(_, ids)| !ids.is_empty()).collect();
+        let of_f = by_copy
+            .iter()
+            .filter_map(|(c, counted)| Some((*c, counted.get(&f)?)));
+        let counts: Vec<_> = of_f.filter(|(_, ids)| !ids.is_empty()).collect();
         if counts.is_empty() {
             return Ok(T::default());
         }

@@ -318,7 +318,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             let records = match kind {
                 format::MODULE => self.records(&block, found, end, &mut crc)?,
                 format::ARENA => Vec::new(),
-                kind => return Err(format!("damaged: block of kind {kind}")),
+                _ => return Err(format!("damaged: block of kind {kind}")),
             };
             if crc.finalize() != block.crc.get() {
                 return Err("damaged: the checksum of a block is wrong".into());
@@ -430,8 +430,9 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             let func = FuncId(chunk.func.get());
             let first = found + size_of::<Chunk<O>>() as u64;
             let size = chunk.slots.get().checked_mul(size_of::<Slot<O>>() as u64);
-            let size = size.filter(|&s| s <= end - first);
-            let size = size.ok_or_else(|| format!("damaged: the table at {found} is too long"))?;
+            let Some(size) = size.filter(|&s| s <= end - first) else {
+                return Err(format!("damaged: the table at {found} is too long"));
+            };
             let counts = &mut raw.functions.entry(func).or_default().counts;
             self.slots(first, first + size, counts, chunk.size.get())
                 .map_err(|p| format!("{p} in function {func}"))?;

@@ -182,7 +182,7 @@ impl Run<'_> {
             let log = read(&self.folder.join("run.log"));
             let said = log.lines().find_map(|l| l.strip_prefix("p3: "));
             let said = said.unwrap_or("make failed");
-            let remedy = "mend it by --train-with STDIN=file, FILES='…', …";
+            let remedy = "fix it with --train-with STDIN=file, FILES='…', …";
             return failed("the program cannot be run", said, remedy);
         };
         let stderr = read(&copy.join("stderr"));

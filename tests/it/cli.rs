@@ -897,7 +897,7 @@ fn merge_on_a_full_disk() {
     );
 }
 
-/// An expression that chooses no function is an error that says why, in every command, before anything is written.
+/// An expression that matches no function is an error that says why, in every command, before anything is written.
 #[test]
 fn nothing_chosen() {
     let dir = tempfile::tempdir().unwrap();
@@ -1021,7 +1021,7 @@ fn nothing_chosen_but_inlined() {
             let mut command = Command::new(REWRITE);
             let text = transcript(command.args([folder, "-o", "out", option, pattern]), dir);
             one_line_error(&text);
-            let start = format!("error: {option} '{pattern}' chooses no function; ");
+            let start = format!("error: {option} '{pattern}' matches no function; ");
             assert_eq!(text, format!("{start}{remedy}\nexit 2\n"));
         }
     }

@@ -143,7 +143,7 @@ fn cuts(profile: &Profile, f: FuncId) -> String {
     let edges = if n == 1 { "edge" } else { "edges" };
     match more {
         0 => format!("{n} cut {edges}: {places}"),
-        more => format!("{n} cut {edges}: {places} and {more} more places"),
+        _ => format!("{n} cut {edges}: {places} and {more} more places"),
     }
 }
 
@@ -204,11 +204,11 @@ fn items(files: &[String], locs: &[Loc]) -> Vec<String> {
     let mut items = Vec::new();
     let mut current = None;
     for loc in locs {
-        if current != Some(loc.file) {
+        if current == Some(loc.file) {
+            items.push(loc.line.to_string());
+        } else {
             current = Some(loc.file);
             items.push(format!("{}:{}", short(&files[loc.file as usize]), loc.line));
-        } else {
-            items.push(loc.line.to_string());
         }
     }
     items
