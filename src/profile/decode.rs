@@ -61,7 +61,7 @@ fn foreign(copy: CopyId) -> String {
 }
 
 fn unknown(copy: CopyId, id: u64) -> String {
-    format!("copy {copy} counted id {id}, which no path or edge has")
+    format!("copy {copy} counted id {id}, which nothing has")
 }
 
 #[cfg(test)]

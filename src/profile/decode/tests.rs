@@ -84,7 +84,7 @@ fn ids_that_nothing_has() {
         let total = local.numbering().total();
         let decoded = |id| decode_paths(&structure, &share, CopyId(0), &[(id, 1)].into());
         assert!((0..total).all(|id| decoded(id).is_ok()));
-        let error = format!("copy 0 counted id {total}, which no path or edge has");
+        let error = format!("copy 0 counted id {total}, which nothing has");
         assert_eq!(decoded(total), Err(error));
     }
     let error = "copy 1 counted it, but has no part in it".to_string();
