@@ -141,12 +141,15 @@ schemes! {
 
     /// As sbl, with two versions of every block: how blocks are copied, tested by itself
     VersionsTest "versions-test" Strategy { most_copies: 1, versions: VersionsOf::Everything, ..PATHS }
+
+    /// As p3-hot, with functions split whether that pays or not: what splitting makes, tested by itself
+    RangesTest "ranges-test" Strategy { distribute: hot::ranges_everywhere, cost: Costs::hits, ..PATHS }
 }
 
 impl Scheme {
     /// Whether people are not told of it.
     pub fn is_for_tests(self) -> bool {
-        self.strategy().versions == VersionsOf::Everything
+        matches!(self, Scheme::VersionsTest | Scheme::RangesTest)
     }
 }
 

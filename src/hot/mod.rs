@@ -28,7 +28,12 @@ use tasks::Tasks;
 
 /// Ranges of paths, by expected hits, over the copies.
 pub fn ranges(units: &Units) -> Assignment {
-    Program::new(units).assign(units.copies)
+    Program::new(units, IN_VERSIONS).assign(units.copies)
+}
+
+/// The same as if versions cost nothing: whatever can be split is, for tests of what splitting makes.
+pub fn ranges_everywhere(units: &Units) -> Assignment {
+    Program::new(units, 0.0).assign(units.copies)
 }
 
 /// The costs of all of a program come to this.
@@ -62,6 +67,8 @@ struct Facts<'a> {
     instructions: f64,
     /// The same in the unit of [`WHOLE`].
     cost: f64,
+    /// What its paths take in versions for prefixes, in instructions.
+    in_versions: f64,
     /// Whether several copies may profile it, and its paths be hot: it can have versions, and they can pay.
     splits: bool,
     /// Its instructions.
@@ -82,15 +89,16 @@ impl Candidate {
 }
 
 impl<'a> Program<'a> {
-    fn new(units: &Units<'a>) -> Self {
+    /// Where a path takes `in_versions` instructions in versions for prefixes.
+    fn new(units: &Units<'a>, in_versions: f64) -> Self {
         let (functions, paths, costs) = (units.functions, units.paths, &units.costs);
         let members = members(functions, paths);
         let facts = (0..functions.len()).into_par_iter().map(|i| {
             let (f, paths) = (&functions[i], paths[i].as_ref()?);
             let instructions = function_code(f.cfg, paths, Part::All).cost();
             let flow = Flow::new(paths);
-            let splits =
-                members[f.unit.index()] == 1 && IN_VERSIONS * flow.total() < instructions / 2.0;
+            let in_versions = in_versions * flow.total();
+            let splits = members[f.unit.index()] == 1 && in_versions < instructions / 2.0;
             let order = &paths.shape.order;
             let size = order.rpo.iter().map(|&b| u64::from(weight(f.cfg.block(b))));
             let size = size.sum();
@@ -98,6 +106,7 @@ impl<'a> Program<'a> {
             Some(Facts {
                 flow,
                 instructions,
+                in_versions,
                 cost: costs.worth(i, instructions),
                 splits: splits && can_be_copied(f.cfg, order),
                 size,
@@ -291,7 +300,7 @@ impl Facts<'_> {
 
     /// What versions for prefixes cost a copy.
     fn in_versions(&self) -> f64 {
-        self.cost_of(IN_VERSIONS * self.flow.total())
+        self.cost_of(self.in_versions)
     }
 }
 

@@ -61,6 +61,7 @@ fn counted(
     shares: &[Share],
     copy: CopyId,
     walks: &[Vec<Walk>],
+    in_versions: f64,
 ) -> (Vec<BTreeMap<PathId, u64>>, f64) {
     let plan = copy_plan(functions, paths, shares, copy);
     let mut counts = vec![BTreeMap::new(); functions.len()];
@@ -75,7 +76,7 @@ fn counted(
         let part = shares[i].part(copy).unwrap();
         let code = function_code(cfg, paths, part);
         let in_versions = if matches!(part, Part::Ranges(..)) {
-            IN_VERSIONS
+            in_versions
         } else {
             0.0
         };
@@ -91,6 +92,15 @@ fn counted(
         counts[i] = outcome.counts.iter().map(canonical).collect();
     }
     (counts, cost)
+}
+
+/// p3-hot, or its like that splits whatever can be, and what a path takes in versions there.
+fn scheme(everywhere: bool) -> (Scheme, f64) {
+    if everywhere {
+        (Scheme::RangesTest, 0.0)
+    } else {
+        (Scheme::P3Hot, IN_VERSIONS)
+    }
 }
 
 fn slowest(assignment: &Assignment) -> u64 {
@@ -111,7 +121,9 @@ proptest! {
         graphs in vec(any_cfg(14), 1..4),
         choices in vec(choices(), 4),
         copies in 1..6u32,
+        everywhere: bool,
     ) {
+        let (scheme, in_versions) = scheme(everywhere);
         let functions = inputs(&graphs);
         let mut paths = all_paths(&functions);
         let walks: Vec<Vec<Walk>> = graphs.iter().zip(&choices).map(|(g, c)| completed(g, c)).collect();
@@ -121,11 +133,11 @@ proptest! {
             wanted.push(ran(graph, p, walks));
             measure(p, wanted.last().unwrap());
         }
-        let assignment = Scheme::P3Hot.strategy().assign(&functions, &paths, copies);
+        let assignment = scheme.strategy().assign(&functions, &paths, copies);
         let mut merged = vec![BTreeMap::new(); graphs.len()];
         let mut costs: Vec<f64> = Vec::new();
         for copy in (0..copies).map(CopyId) {
-            let (counts, n) = counted(&functions, &paths, &assignment.shares, copy, &walks);
+            let (counts, n) = counted(&functions, &paths, &assignment.shares, copy, &walks, in_versions);
             costs.push(n);
             for (all, more) in merged.iter_mut().zip(counts) {
                 for (id, n) in more {
@@ -136,11 +148,11 @@ proptest! {
         prop_assert_eq!(&merged, &wanted);
         let pbl = Scheme::Pbl.strategy().assign(&functions, &paths, copies);
         let pbl_costs: Vec<f64> = (0..copies).map(CopyId)
-            .map(|c| counted(&functions, &paths, &pbl.shares, c, &walks).1).collect();
+            .map(|c| counted(&functions, &paths, &pbl.shares, c, &walks, 0.0).1).collect();
         let most = |costs: &[f64]| costs.iter().copied().fold(0.0, f64::max);
         prop_assert!(most(&costs) <= most(&pbl_costs) * 1.0001 + 0.01, "{costs:?}, pbl {pbl_costs:?}");
         let whole: Vec<Share> = graphs.iter().map(|_| Share::Whole(CopyId(0))).collect();
-        let all = counted(&functions, &paths, &whole, CopyId(0), &walks).1;
+        let all = counted(&functions, &paths, &whole, CopyId(0), &walks, 0.0).1;
         for (load, cost) in assignment.load.iter().zip(&costs) {
             let expected = *load as f64 / WHOLE * all;
             prop_assert!((expected - cost).abs() < 0.01 + all * 1e-4, "{expected} expected, {cost} ran");
@@ -149,7 +161,12 @@ proptest! {
 
     /// By its costs, measured or guessed, no worse with more copies, and within the room for code.
     #[test]
-    fn more_copies_are_no_worse(graphs in vec(any_cfg(14), 1..4), choices in vec(choices(), 4), guess: bool) {
+    fn more_copies_are_no_worse(
+        graphs in vec(any_cfg(14), 1..4),
+        choices in vec(choices(), 4),
+        guess: bool,
+        everywhere: bool,
+    ) {
         let functions = inputs(&graphs);
         let mut paths = all_paths(&functions);
         for ((graph, p), choices) in graphs.iter().zip(&mut paths).zip(&choices).filter(|_| !guess) {
@@ -160,7 +177,7 @@ proptest! {
         let native: u64 = graphs.iter().map(size).sum();
         let mut before = u64::MAX;
         for copies in 1..6 {
-            let assignment = Scheme::P3Hot.strategy().assign(&functions, &paths, copies);
+            let assignment = scheme(everywhere).0.strategy().assign(&functions, &paths, copies);
             prop_assert!(slowest(&assignment) <= before);
             before = slowest(&assignment);
             for copy in (0..copies).map(CopyId) {

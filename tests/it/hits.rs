@@ -75,8 +75,8 @@ fn check(name: &str, flags: &[&str]) {
     let more: [(Scheme, u32, &[&str]); 4] = [
         (Scheme::Pbl, 2, &["--counters", "call"]),
         (Scheme::P3, 5, &["--update", "atomic"]),
-        (Scheme::P3Hot, 1, &[]),
-        (Scheme::P3Hot, 3, &["--counters", "call"]),
+        (Scheme::RangesTest, 1, &[]),
+        (Scheme::RangesTest, 3, &["--counters", "call"]),
     ];
     let runs = schemes(2).filter(|(scheme, _)| !scheme.is_for_tests());
     let runs = runs.map(|(scheme, k)| (scheme, k, &[][..]));

@@ -15,7 +15,7 @@ fn manifests_follow_the_schema() {
         ("modules", &["--scheme", "sbl"]),
         ("computed_goto", &["--exclude", "main"]),
         ("callbacks", &["-k", "1024"]),
-        ("loops", &["--scheme", "p3-hot"]),
+        ("loops", &["--scheme", "ranges-test"]),
     ] {
         let dir = tempfile::tempdir().unwrap();
         let modules = compile(program, &["-O0", "-g"], &dir.path().join("input"));

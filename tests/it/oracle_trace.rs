@@ -31,7 +31,7 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
     let more: [(Scheme, u32, &[&str]); 3] = [
         (Scheme::P3, 4, &called),
         (Scheme::P3, 7, &[]),
-        (Scheme::P3Hot, 5, &["--update", "atomic"]),
+        (Scheme::RangesTest, 5, &["--update", "atomic"]),
     ];
     let runs = schemes(3).map(|(scheme, copies)| (scheme, copies, &[][..]));
     for (i, (scheme, copies, options)) in runs.chain(more).enumerate() {
