@@ -80,6 +80,13 @@ mod tests {
         }
     }
 
+    /// Neighbouring ids land far from each other.
+    #[test]
+    fn the_factors() {
+        let factors = [1, 1 << 40].map(|ids| Keys::of(ids).factor());
+        assert_eq!(factors, [abi::HASH_FACTOR >> 32, abi::HASH_FACTOR]);
+    }
+
     #[test]
     fn the_largest() {
         for ids in [1, NARROW, NARROW + 1, 1 << 62] {

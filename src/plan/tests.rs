@@ -103,6 +103,15 @@ fn a_diamond_is_counted_where_it_parts() {
     assert_eq!(code.placement.cost(&weights), 4.0);
 }
 
+/// A count whose register varies stays behind ways in that have no statement: one site instead of two.
+#[test]
+fn counts_stay_where_nothing_is_swallowed() {
+    let plan = &plans(&cfg(&[&[2, 1, 1], &[2], &[]]), 3)[2];
+    let text =
+        "copy 2\nf: array of 3, 2 sites\n  b0.0:        count[2]++\n  b1.0:        count[0]++\n";
+    assert_eq!(plan.text(|_| "f"), text);
+}
+
 #[test]
 fn operations_as_text() {
     let texts = [

@@ -17,6 +17,9 @@ use std::os::unix::fs::FileExt;
 use zerocopy::byteorder::{BE, ByteOrder, LE, U64};
 use zerocopy::{FromBytes, KnownLayout};
 
+#[cfg(test)]
+mod tests;
+
 pub use crate::runtime::format::{BLOCK_MAGIC, CHUNK_MAGIC, MAGIC, VERSION};
 
 /// The size of a file's header.

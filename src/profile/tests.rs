@@ -20,7 +20,7 @@ use std::path::Path;
 
 mod damage;
 
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 const TEXT: &[u8] = b"./program\0-x y\0/a folder\0host\0";
 
 /// The key of id `next` − 1; none for 0.
@@ -30,7 +30,7 @@ fn key(next: u64) -> u64 {
 }
 
 /// A raw profile: a module with an array and entries, and a table of ids plus one and counts, with right checksums.
-fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
+pub(super) fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
     let word = |n: u32| n.to_le_bytes();
     let mut header = raw::MAGIC.to_le_bytes().to_vec();
     header.extend([word(raw::VERSION), word(raw::HEADER_SIZE as u32)].concat());
@@ -82,7 +82,7 @@ fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
 }
 
 /// Makes the checksums right, so that damage gets past them.
-fn seal(bytes: &mut [u8]) {
+pub(super) fn seal(bytes: &mut [u8]) {
     let (module, arena) = (PAGE, 3 * PAGE);
     let chunk = arena + 2 * raw::BLOCK_SIZE;
     let records = module + raw::BLOCK_SIZE..module + raw::BLOCK_SIZE + 3 * raw::FUNCTION_SIZE;
@@ -98,7 +98,7 @@ fn seal(bytes: &mut [u8]) {
 }
 
 /// Puts the checksum of two parts at `at`, unless the file is shorter than they are.
-fn check(bytes: &mut [u8], first: Range<usize>, second: Range<usize>, at: usize) {
+pub(super) fn check(bytes: &mut [u8], first: Range<usize>, second: Range<usize>, at: usize) {
     let mut crc = crc32fast::Hasher::new();
     if bytes.len() >= first.end.max(second.end) {
         crc.update(&bytes[first]);

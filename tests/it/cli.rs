@@ -578,12 +578,15 @@ fn reports() {
         &["export", "--format", "folded", "--function", "^gcd$"],
         &["export", "--format", "lcov", "--function", "^gcd$"],
         &["export", "--format", "dot", "--function", "^gcd$"],
+        &["export", "--format", "callgrind"],
+        &["export", "--format", "speedscope", "--function", "^gcd$"],
         &["show", "--color", "always", "--top", "1"],
     ];
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(project("snapshots/report"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
+    settings.add_filter(r"p3-prof \d+\.\d+\.\d+", "p3-prof X");
     let mut all = String::new();
     for arguments in commands {
         let text = transcript(Command::new(PROF).args(*arguments).arg(&merged), dir);

@@ -1,0 +1,155 @@
+//! How raw profiles are read: in windows, past holes; and what is refused.
+
+use super::*;
+use crate::profile::tests::{PAGE, check, raw_profile, seal};
+use std::cell::Cell;
+
+/// A file in memory that knows its holes and what was asked of it.
+struct Watched {
+    bytes: Vec<u8>,
+    length: u64,
+    read: Cell<u64>,
+    sought: Cell<u64>,
+}
+
+impl Watched {
+    fn new(bytes: Vec<u8>) -> Watched {
+        let length = bytes.len() as u64;
+        Watched {
+            bytes,
+            length,
+            read: Cell::new(0),
+            sought: Cell::new(0),
+        }
+    }
+}
+
+impl Source for Watched {
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        self.read.set(self.read.get() + out.len() as u64);
+        self.bytes.as_slice().read_at(out, at)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.length)
+    }
+
+    fn data_from(&self, at: u64) -> io::Result<Option<u64>> {
+        self.sought.set(self.sought.get() + 1);
+        let rest = &self.bytes[at as usize..];
+        let data = rest.iter().position(|&b| b != 0);
+        Ok(data.map(|n| at + n as u64))
+    }
+}
+
+fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
+    bytes[at..at + value.len()].copy_from_slice(value);
+}
+
+/// A profile without tables: an array with these counts, and the entries, 77, right behind it.
+fn array(counts: &[u64]) -> Vec<u8> {
+    let mut bytes = raw_profile(&[], &[]);
+    bytes.truncate(2 * PAGE);
+    let n = counts.len() as u64;
+    let length = (2 * PAGE + 8 * counts.len() + 8).next_multiple_of(PAGE);
+    put(&mut bytes, 112, &(length as u64).to_le_bytes());
+    let block = (length - PAGE) as u64;
+    put(&mut bytes, PAGE + 8, &block.to_le_bytes());
+    put(&mut bytes, PAGE + 40, &(n + 1).to_le_bytes());
+    let records = PAGE + BLOCK_SIZE;
+    put(&mut bytes, records + 8, &n.to_le_bytes());
+    put(&mut bytes, records + FUNCTION_SIZE + 16, &n.to_le_bytes());
+    seal(&mut bytes);
+    bytes.extend(counts.iter().chain(&[77]).flat_map(|c| c.to_le_bytes()));
+    bytes.resize(length, 0);
+    bytes
+}
+
+/// What is found in the array of such a file, which is longer than a window.
+fn found(counts: &[u64]) -> (BTreeMap<u64, u64>, Watched) {
+    let file = Watched::new(array(counts));
+    assert!(file.length > 2 * WINDOW);
+    let mut raw = parse_source(&file).unwrap();
+    let function = raw.functions.remove(&FuncId(0)).unwrap();
+    assert_eq!(function.entries, Some(77));
+    (function.counts, file)
+}
+
+#[test]
+fn everything_is_read_once() {
+    let counts: Vec<u64> = (1..=20_000).collect();
+    let (all, file) = found(&counts);
+    assert!(all.into_iter().eq((0..).zip(counts)));
+    assert!(file.read.get() <= file.length);
+    assert!(file.sought.get() <= file.length.div_ceil(WINDOW));
+}
+
+/// What is behind a hole may be the next function's.
+#[test]
+fn holes_end_anywhere() {
+    let mut counts = vec![0; 20_000];
+    assert_eq!(found(&counts).0, BTreeMap::new());
+    counts[19_999] = 5;
+    assert_eq!(found(&counts).0, BTreeMap::from([(19_999, 5)]));
+}
+
+#[test]
+fn files_that_shrink() {
+    let mut file = Watched::new(raw_profile(&[1], &[(1, 1)]));
+    file.length += 1;
+    let error = parse_source(&file).unwrap_err();
+    assert_eq!(error, "it became shorter while it was read");
+    assert_eq!(parse(b"p3").unwrap_err(), "not a raw profile: too short");
+}
+
+/// Damage whose checksums are right.
+#[test]
+fn what_is_refused() {
+    let (arena, chunk) = (3 * PAGE, 3 * PAGE + 2 * BLOCK_SIZE);
+    let cases: [(usize, u64, usize, &str); 6] = [
+        (12, HEADER_SIZE as u64 + 1, 4, "the header's checksum"),
+        (84, 3, 4, "the arguments"),
+        (PAGE, 1, 8, "no block at 4096"),
+        (arena + 8, PAGE as u64 - 8, 8, "is longer than the file"),
+        (chunk, 1, 8, "no table at"),
+        (chunk + 16, 1000, 8, "is too long"),
+    ];
+    for (at, value, size, problem) in cases {
+        let mut bytes = raw_profile(&[1, 2], &[(3, 4)]);
+        put(&mut bytes, at, &value.to_le_bytes()[..size]);
+        seal(&mut bytes);
+        let error = parse(&bytes).unwrap_err();
+        assert!(error.contains(problem), "{error}");
+    }
+    let ids = 1 << 40;
+    assert!(parse(&raw_profile(&[], &[(ids, 1)])).is_ok());
+    let error = parse(&raw_profile(&[], &[(ids + 1, 1)])).unwrap_err();
+    assert!(error.contains("no id has the key"), "{error}");
+}
+
+/// The first block begins on the page behind the strings, however long they are.
+#[test]
+fn long_arguments() {
+    let good = raw_profile(&[1, 2], &[(3, 4), (5, 6)]);
+    let with = |size: u64| {
+        let end = b"\0/a folder\0host\0";
+        let mut bytes = good[..HEADER_SIZE].to_vec();
+        bytes.resize(HEADER_SIZE + size as usize - end.len(), b'x');
+        bytes.extend(end);
+        let text = HEADER_SIZE..bytes.len();
+        bytes.resize(text.end.next_multiple_of(PAGE), 0);
+        bytes.extend(&good[PAGE..]);
+        let length = bytes.len() as u64;
+        put(&mut bytes, 112, &length.to_le_bytes());
+        put(&mut bytes, 84, &1u32.to_le_bytes());
+        put(&mut bytes, 88, &(size as u32).to_le_bytes());
+        check(&mut bytes, 0..HEADER_CRC_AT, text, HEADER_CRC_AT);
+        parse(&bytes)
+    };
+    let raw = with(MOST_TEXT).unwrap();
+    assert_eq!(raw.arguments.len(), 1);
+    assert_eq!(raw.functions, parse(&good).unwrap().functions);
+    let counts = BTreeMap::from([(2, 4), (4, 6)]);
+    assert_eq!(raw.functions[&FuncId(1)].counts, counts);
+    assert!(with(MOST_TEXT + 1).is_err());
+}
