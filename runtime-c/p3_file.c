@@ -45,9 +45,10 @@ static int too_large(uint64_t size) {
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur;
 }
 
+static const char zeros[4096];
+
 /* For file systems that cannot reserve room. */
 static int fill(int fd, uint64_t offset, uint64_t size) {
-    static const char zeros[4096];
     int failed = 0;
     for (uint64_t done = 0; done < size && !failed; done += sizeof zeros) {
         uint64_t left = size - done;
@@ -219,7 +220,6 @@ uint32_t p3_block_crc(const struct p3_raw_block *block) {
 
 /* Counts, to where the file holds zeros: those that are zero need not be written, which most are at first. */
 static int write_counts(int fd, const struct p3_module *m, uint64_t offset) {
-    static const char zeros[4096];
     const char *counts = (const char *)m->counters;
     int failed = 0;
     for (uint64_t done = 0; done < m->counters_size && !failed; done += sizeof zeros) {

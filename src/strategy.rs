@@ -151,6 +151,11 @@ impl Scheme {
     pub fn is_for_tests(self) -> bool {
         matches!(self, Scheme::VersionsTest | Scheme::RangesTest)
     }
+
+    /// Whether copies may own ranges of paths, in versions of their own.
+    pub fn makes_ranges(self) -> bool {
+        matches!(self, Scheme::P3Hot | Scheme::RangesTest)
+    }
 }
 
 /// What most have in common.

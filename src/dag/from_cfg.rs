@@ -104,7 +104,7 @@ impl Builder<'_> {
     }
 
     fn ends_path(&self, edge: CfgEdge, to: BlockId) -> bool {
-        self.order.is_retreating(edge.block, to) || self.cuts.binary_search(&edge).is_ok()
+        self.order.ends_path(self.cuts, edge, to)
     }
 
     fn entry_edge(&self, kind: EdgeKind, to: BlockId) -> Edge {

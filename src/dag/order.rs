@@ -1,6 +1,6 @@
 //! Depth-first orders of a CFG: retreating edges and the loop nesting forest.
 
-use crate::index::{BlockId, TiVec, ti_vec};
+use crate::index::{BlockId, CfgEdge, TiVec, ti_vec};
 use crate::ir::{Cfg, Terminator};
 use std::sync::Arc;
 
@@ -73,6 +73,11 @@ impl Order {
     /// An edge goes against reverse postorder exactly when it is retreating.
     pub fn is_retreating(&self, from: BlockId, to: BlockId) -> bool {
         self.position[to] <= self.position[from]
+    }
+
+    /// Whether paths end at `edge`, which leads to `to`: where it is retreating or one of `cuts`, which are sorted.
+    pub fn ends_path(&self, cuts: &[CfgEdge], edge: CfgEdge, to: BlockId) -> bool {
+        self.is_retreating(edge.block, to) || cuts.binary_search(&edge).is_ok()
     }
 }
 

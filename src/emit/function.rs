@@ -239,9 +239,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     ) -> Option<IntValue<'ctx>> {
         let mut register = before;
         let table = self.plan.table;
-        let last = ops
-            .iter()
-            .rposition(|&op| op.counts() && table.hashes_op(op));
+        let last = ops.iter().rposition(|&op| table.hashes_op(op));
         for (i, op) in ops.iter().enumerate() {
             let read = || register.expect("the plan sets the register before it reads it");
             match *op {

@@ -1,8 +1,8 @@
 //! `p3-hot`: any ranges of paths over copies, foreign paths free, hot ones for one increment each (spec §9).
 //!
-//! Foreign paths cost a copy nothing, so splitting a function only costs code: in every copy a version of it for the
-//! copy's own paths, one for foreign ones, and prefixes that tell them apart ([`crate::partition::Ranges`]). What is
-//! split and what is hot follows from expected hits, as far as there is `room` for code: first the heaviest tasks
+//! Foreign paths run no statement, so splitting a function costs code, in every copy a version of it for the
+//! copy's own paths, one for foreign ones, and prefixes that tell them apart ([`crate::partition::Ranges`]), and what
+//! paths take in such versions. What is split and what is hot follows from expected costs, as far as there is `room` for code: first the heaviest tasks
 //! are split until none is too heavy for an even load, then hot paths get versions of their own, the most worthwhile first.
 //!
 //! Costs are instructions of the code that the copies would run. By them the outcome is no worse than pbl's, and no worse than
@@ -19,7 +19,7 @@ use crate::index::{CopyId, PathId};
 use crate::partition::{Assignment, Costs, Part, Ranges, Share, Units, whole};
 use crate::paths::{FunctionInput, FunctionPaths};
 use crate::plan::build::{FunctionCode, function_code};
-use crate::versions::{can_be_copied, weight};
+use crate::versions::{can_be_copied, size};
 use flow::Flow;
 use rayon::prelude::*;
 use room::Room;
@@ -92,23 +92,22 @@ impl<'a> Program<'a> {
     /// Where a path takes `in_versions` instructions in versions for prefixes.
     fn new(units: &Units<'a>, in_versions: f64) -> Self {
         let (functions, paths, costs) = (units.functions, units.paths, &units.costs);
-        let members = members(functions, paths);
         let facts = (0..functions.len()).into_par_iter().map(|i| {
             let (f, paths) = (&functions[i], paths[i].as_ref()?);
             let instructions = function_code(f.cfg, paths, Part::All).cost();
             let flow = Flow::new(paths);
             let in_versions = in_versions * flow.total();
-            let splits = members[f.unit.index()] == 1 && in_versions < instructions / 2.0;
             let order = &paths.shape.order;
-            let size = order.rpo.iter().map(|&b| u64::from(weight(f.cfg.block(b))));
-            let size = size.sum();
-            let splits = splits && size <= room::LARGE_FUNCTION;
+            let size = size(f.cfg, order);
             Some(Facts {
                 flow,
                 instructions,
                 in_versions,
                 cost: costs.worth(i, instructions),
-                splits: splits && can_be_copied(f.cfg, order),
+                splits: units.is_alone(f)
+                    && in_versions < instructions / 2.0
+                    && size <= room::LARGE_FUNCTION
+                    && can_be_copied(f.cfg, order),
                 size,
             })
         });
@@ -156,14 +155,14 @@ impl<'a> Program<'a> {
         let mut room = Room::new(self.facts.iter().flatten().map(|f| f.size).sum(), copies);
         let mut tasks = Tasks::new(self, copies);
         let whole_functions = self.distributed(&tasks, &mut room.clone(), copies);
-        tasks.split(self, &mut room);
-        let split = self.distributed(&tasks, &mut room, copies);
+        let split = tasks.split(self, &mut room);
+        let split = split.then(|| self.distributed(&tasks, &mut room, copies));
         let pbl = Units::new(self.functions, self.paths, Costs::labels, copies);
         let pbl = whole(&pbl);
         let pbl = self.candidate(pbl.shares, pbl.tasks, copies);
-        let candidates = [split, whole_functions, pbl].into_iter();
+        let candidates = split.into_iter().chain([whole_functions, pbl]);
         let best = candidates.min_by(|a, b| a.slowest().total_cmp(&b.slowest()));
-        best.expect("there are three")
+        best.expect("there are two at least")
     }
 
     fn candidate(&self, shares: Vec<Share>, tasks: Vec<u32>, copies: u32) -> Candidate {
@@ -302,15 +301,6 @@ impl Facts<'_> {
     fn in_versions(&self) -> f64 {
         self.cost_of(self.in_versions)
     }
-}
-
-/// By unit: how many of its functions are profiled.
-fn members(functions: &[FunctionInput], paths: &[Option<FunctionPaths>]) -> Vec<u32> {
-    let mut members = vec![0; functions.len()];
-    for (f, _) in functions.iter().zip(paths).filter(|(_, p)| p.is_some()) {
-        members[f.unit.index()] += 1;
-    }
-    members
 }
 
 fn share(ranges: Ranges) -> Share {

@@ -75,8 +75,8 @@ impl Tasks {
         Some(self.all[task].function)
     }
 
-    /// Splits the heaviest tasks as long as there is room.
-    pub(super) fn split(&mut self, program: &Program, room: &mut Room) {
+    /// Splits the heaviest tasks as long as there is room; whether any took some.
+    pub(super) fn split(&mut self, program: &Program, room: &mut Room) -> bool {
         let mut split = vec![false; program.functions.len()];
         while let Some((_, t)) = self.heap.pop() {
             let (i, prefix) = (self.all[t].function, self.prefixes[t]);
@@ -100,6 +100,7 @@ impl Tasks {
                 self.push(i, facts, *part, part_cost(part));
             }
         }
+        split.contains(&true)
     }
 
     fn replace(&mut self, t: usize, facts: &Facts, prefix: Prefix, cost: f64) {

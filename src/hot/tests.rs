@@ -174,7 +174,7 @@ proptest! {
             let counts = ran(graph, p, &completed(graph, choices));
             measure(p, &counts);
         }
-        let native: u64 = graphs.iter().map(size).sum();
+        let native: u64 = graphs.iter().map(size_of).sum();
         let mut before = u64::MAX;
         for copies in 1..6 {
             let assignment = scheme(everywhere).0.strategy().assign(&functions, &paths, copies);
@@ -186,9 +186,9 @@ proptest! {
                 let (mut more, mut apart) = (0, 0);
                 for (f, versions) in made {
                     let graph = &graphs[f.index()];
-                    more += size(&versions.cfg) - size(graph);
+                    more += size_of(&versions.cfg) - size_of(graph);
                     let local = Local::new(graph, paths[f.index()].as_ref().unwrap(), Part::All);
-                    apart += local.map_or(0, |l| size(&l.versions.cfg) - size(graph));
+                    apart += local.map_or(0, |l| size_of(&l.versions.cfg) - size_of(graph));
                 }
                 prop_assert!(more <= apart + native.max(4096) / 2, "{more}, {apart} of {native}");
             }
@@ -242,11 +242,6 @@ proptest! {
     }
 }
 
-fn size(graph: &Cfg) -> u64 {
-    let order = crate::dag::Order::new(graph);
-    order
-        .rpo
-        .iter()
-        .map(|&b| u64::from(weight(graph.block(b))))
-        .sum()
+fn size_of(graph: &Cfg) -> u64 {
+    size(graph, &crate::dag::Order::new(graph))
 }

@@ -53,6 +53,7 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
     let f = &parts.program.functions[id.index()];
     let body = parts.program.body(id);
     let blocks = &body.cfg.blocks;
+    let paths = parts.paths[id.index()].as_ref();
     let taken = f
         .bodies
         .iter()
@@ -87,16 +88,10 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
             .collect(),
         lines: lines(blocks),
         calls: calls(&body.cfg),
-        cuts: parts.paths[id.index()]
-            .as_ref()
-            .map_or(Vec::new(), |p| p.cuts.clone()),
-        apart: parts.paths[id.index()]
-            .as_ref()
-            .map_or(Vec::new(), |p| p.apart.clone()),
-        wide: parts.paths[id.index()].as_ref().is_some_and(|p| p.wide),
-        counted: parts.paths[id.index()]
-            .as_ref()
-            .and_then(|p| counted(&p.counted)),
+        cuts: paths.map_or(Vec::new(), |p| p.cuts.clone()),
+        apart: paths.map_or(Vec::new(), |p| p.apart.clone()),
+        wide: paths.is_some_and(|p| p.wide),
+        counted: paths.and_then(|p| counted(&p.counted)),
         share: match &parts.assignment.shares[id.index()] {
             Share::Nothing => ShareEntry::Nothing,
             Share::Whole(c) => ShareEntry::Whole(*c),

@@ -158,9 +158,10 @@ fn versions_of(set: &FixedBitSet, origins: &TiSlice<EdgeId, EdgeId>) -> FixedBit
 
 /// Ids of all paths, which fit an array of `slots` or are dense in `region`, where that is possible.
 fn all(dag: &Dag, region: &TiSlice<VertexId, Option<VertexId>>, slots: u64) -> Option<Numbering> {
-    let few = ball_larus(dag).filter(|n| n.total() <= slots);
-    few.or_else(|| dense(dag, region, MAX_ARRAY_SLOTS))
-        .or_else(|| ball_larus(dag))
+    match ball_larus(dag) {
+        Some(few) if few.total() <= slots => Some(few),
+        many => dense(dag, region, MAX_ARRAY_SLOTS).or(many),
+    }
 }
 
 /// Weights of the edges of `dag`, versions of those of `paths` that `origins` names: paths begin as often as there, and

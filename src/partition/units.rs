@@ -67,6 +67,11 @@ impl<'a> Units<'a> {
         units
     }
 
+    /// Whether no other function that is profiled must stay with `f`.
+    pub fn is_alone(&self, f: &FunctionInput) -> bool {
+        self.members[f.unit.index()] == 1
+    }
+
     /// Splits the functions that `may_split`, and distributes.
     pub(super) fn assign(&self, may_split: &(dyn Fn(usize) -> bool + Sync)) -> Assignment {
         let tasks = self.tasks(may_split);

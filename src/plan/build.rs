@@ -237,7 +237,7 @@ fn as_increments(labels: &TiSlice<EdgeId, u64>) -> TiVec<EdgeId, i64> {
 
 /// What a statement takes, about.
 fn instructions(table: Table, op: Op) -> u64 {
-    if op.counts() && table.hashes_op(op) {
+    if table.hashes_op(op) {
         HASH_INSTRUCTIONS
     } else {
         1

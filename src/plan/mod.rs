@@ -136,18 +136,18 @@ impl Table {
         !matches!(self, Table::Array { .. })
     }
 
-    /// Whether `op`, which counts, does so in the hash table.
+    /// Whether `op` counts in the hash table.
     pub fn hashes_op(self, op: Op) -> bool {
-        match (self, op) {
-            (Table::Array { .. }, _) | (_, Op::CountInWindow(_)) => false,
-            (_, Op::CountConst(id)) => id >= self.slots(),
-            _ => true,
+        match op {
+            Op::Set(_) | Op::Add(_) | Op::CountInWindow(_) => false,
+            Op::Count(_) => self.hashes(),
+            Op::CountConst(id) => self.hashes() && id >= self.slots(),
         }
     }
 
     /// Whether any of `ops` counts in the hash table.
     pub fn hashes_any(self, ops: &[Op]) -> bool {
-        ops.iter().any(|&op| op.counts() && self.hashes_op(op))
+        ops.iter().any(|&op| self.hashes_op(op))
     }
 
     /// One more than the largest id that can be counted.

@@ -54,7 +54,7 @@ pub fn simulate(
     schemes: &[Scheme],
     copies: &[u32],
 ) -> Result<Vec<SchemeHits>> {
-    if schemes.contains(&Scheme::P3Hot) {
+    if schemes.iter().any(|s| s.makes_ranges()) {
         profile.paths()?; // what each version of a block would have run takes paths
     }
     let mut ground = ground(manifest, profile)?;

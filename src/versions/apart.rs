@@ -17,10 +17,11 @@
 //! ```
 //!
 //! In the second version the register starts as a constant, ids are those of this one start, and a loop with a
-//! single path needs no register at all. A *nest* is a loop with all loops inside it. It has one version more than it has headers: that
-//! of a header runs the paths that begin there, through inner loops and out of them again, as long as they stay in the nest.
+//! single path needs no register at all. A *nest* is a loop with all loops inside it. It has one version more than places where paths
+//! begin: that of a header, or of where a cut edge leads, runs the paths that begin there, through inner loops and out of
+//! them again, as long as they stay in the nest.
 
-use super::{Product, Versions, can_be_copied, weight};
+use super::{Product, Versions, can_be_copied, size, weight};
 use crate::dag::{LoopForest, Order, Shape};
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::Cfg;
@@ -37,9 +38,7 @@ const TIMES: f64 = 10.0;
 /// The automaton of iterations apart. In state 0 are paths that begin outside nests or have left theirs, in others those
 /// that begin at one block: a header, or where a cut edge leads.
 pub struct Apart<'a> {
-    cfg: &'a Cfg,
-    cuts: &'a [CfgEdge],
-    order: &'a Order,
+    edges: Edges<'a>,
     /// By position in reverse postorder: the header of the nest around a block.
     of: Vec<Option<u32>>,
 }
@@ -68,7 +67,7 @@ pub fn choose(cfg: &Cfg, shape: &Shape, cuts: &[CfgEdge], ids: u64) -> Vec<Block
     let mut costs = costs(cfg, shape, cuts);
     let key = |c: &Cost| f64::from(c.code) / TIMES.powi(c.depth as i32);
     costs.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.header.cmp(&b.header)));
-    let total: u32 = order.rpo.iter().map(|&b| weight(cfg.block(b))).sum();
+    let total = size(cfg, order) as u32;
     let (mut code, mut paths) = (MAX_NEST.max(total / MAX_GROWTH), ids);
     let mut chosen = vec![false; order.rpo.len()];
     let mut taken = vec![(0, 0); order.rpo.len()]; // by header: by the nests inside, which it would replace
@@ -120,11 +119,11 @@ fn costs(cfg: &Cfg, shape: &Shape, cuts: &[CfgEdge]) -> Vec<Cost> {
             bodies[header as usize].push(at);
         }
     }
-    let ends = Ends { cfg, cuts, order };
+    let edges = Edges { cfg, cuts, order };
     let fits = |h: &usize| !bodies[*h].is_empty() && sizes[*h] <= MAX_NEST;
     let headers = (0..bodies.len()).filter(fits);
     headers
-        .map(|h| cost(&ends, forest, h as u32, &bodies[h]))
+        .map(|h| cost(&edges, forest, h as u32, &bodies[h]))
         .collect()
 }
 
@@ -134,36 +133,37 @@ fn around(forest: &LoopForest, at: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(forest.loop_of(at), up)
 }
 
-/// Which edges end paths.
-struct Ends<'a> {
+/// The edges of a control flow, by positions, and which of them end paths.
+#[derive(Clone, Copy)]
+struct Edges<'a> {
     cfg: &'a Cfg,
     cuts: &'a [CfgEdge],
     order: &'a Order,
 }
 
-impl Ends<'_> {
-    /// Where the edges out of the block at `at` lead, and whether they end paths.
-    fn succs(&self, at: u32) -> impl Iterator<Item = (u32, bool)> {
-        let block = self.order.rpo[at as usize];
-        let succs = (0..).zip(&self.cfg.block(block).succs);
-        succs.map(move |(succ, to)| {
-            let to = self.order.position[*to].expect("successor of a reachable block");
-            (to, to <= at || self.is_cut(CfgEdge { block, succ }))
-        })
+impl Edges<'_> {
+    /// Where an edge leads, and whether it ends paths.
+    fn target(&self, edge: CfgEdge) -> (u32, bool) {
+        let to = self.cfg.block(edge.block).succs[edge.succ as usize];
+        let at = self.order.position[to].expect("successor of a reachable block");
+        (at, self.order.ends_path(self.cuts, edge, to))
     }
 
-    fn is_cut(&self, edge: CfgEdge) -> bool {
-        self.cuts.binary_search(&edge).is_ok()
+    /// The same of all edges out of the block at `at`.
+    fn out_of(&self, at: u32) -> impl Iterator<Item = (u32, bool)> {
+        let block = self.order.rpo[at as usize];
+        let succs = 0..self.cfg.block(block).succs.len() as u32;
+        succs.map(move |succ| self.target(CfgEdge { block, succ }))
     }
 }
 
 /// What the loop with blocks `body`, ascending, takes. O(starts in it · its edges).
-fn cost(ends: &Ends, forest: &LoopForest, header: u32, body: &[u32]) -> Cost {
+fn cost(edges: &Edges, forest: &LoopForest, header: u32, body: &[u32]) -> Cost {
     let inner = |at: u32| body.binary_search(&at).ok();
     let mut paths = vec![0u64; body.len()];
     let mut is_start = vec![false; body.len()];
     for (i, &at) in body.iter().enumerate().rev() {
-        for (to, ends) in ends.succs(at) {
+        for (to, ends) in edges.out_of(at) {
             let inside = inner(to);
             let ways = match inside {
                 _ if ends => 1,
@@ -188,8 +188,8 @@ fn cost(ends: &Ends, forest: &LoopForest, header: u32, body: &[u32]) -> Cost {
         reached[i] = true;
         for (j, &at) in body.iter().enumerate().skip(i) {
             if reached[j] {
-                cost.code += weight(ends.cfg.block(ends.order.rpo[at as usize]));
-                let goes_on = ends.succs(at).filter(|&(_, ends)| !ends);
+                cost.code += weight(edges.cfg.block(edges.order.rpo[at as usize]));
+                let goes_on = edges.out_of(at).filter(|&(_, ends)| !ends);
                 goes_on
                     .filter_map(|(to, _)| inner(to))
                     .for_each(|to| reached[to] = true);
@@ -215,28 +215,23 @@ impl<'a> Apart<'a> {
             chosen[at] = forest.is_header[at].then_some(true)?;
         }
         let of = outermost(forest, &chosen);
-        Some(Apart {
-            cfg,
-            cuts,
-            order,
-            of,
-        })
+        let edges = Edges { cfg, cuts, order };
+        Some(Apart { edges, of })
     }
 
     /// The control flow with iterations apart.
     pub fn product(&self) -> Product<u32> {
-        Versions::product(self.cfg, self.order, 0, |state, e| self.next(state, e))
+        let Edges { cfg, order, .. } = self.edges;
+        Versions::product(cfg, order, 0, |state, e| self.next(state, e))
     }
 
     /// The state behind an edge taken in `state`: that of the block at which a path begins, as long as it stays in the nest.
     pub fn next(&self, state: u32, edge: CfgEdge) -> u32 {
-        let position = |b: BlockId| self.order.position[b].expect("it is reached");
-        let to = self.cfg.block(edge.block).succs[edge.succ as usize];
-        let at = position(to);
+        let (at, ends_path) = self.edges.target(edge);
         let Some(nest) = self.of[at as usize] else {
             return 0;
         };
-        if self.order.is_retreating(edge.block, to) || self.cuts.binary_search(&edge).is_ok() {
+        if ends_path {
             return at + 1;
         }
         let start = state.checked_sub(1);

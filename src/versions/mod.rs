@@ -23,6 +23,12 @@ pub fn weight(block: &Block) -> u32 {
     block.instructions.max(1)
 }
 
+/// The code that all blocks take which can be reached. O(V).
+pub fn size(cfg: &Cfg, order: &Order) -> u64 {
+    let blocks = order.rpo.iter().map(|&b| cfg.block(b));
+    blocks.map(|b| u64::from(weight(b))).sum()
+}
+
 /// A state of an automaton over the edges of a control flow.
 pub trait State: Copy + Eq + Hash {}
 
@@ -117,12 +123,10 @@ impl Versions {
     pub fn path_ends(&self, own: &Order, cuts: &[CfgEdge]) -> Vec<CfgEdge> {
         let mut ends = Vec::new();
         for &block in &self.order.rpo {
-            let from = self.origin[block];
-            for (i, &to) in self.cfg.block(block).succs.iter().enumerate() {
-                let succ = i as u32;
-                let is_cut = cuts.binary_search(&CfgEdge { block: from, succ }).is_ok();
-                if is_cut || own.is_retreating(from, self.origin[to]) {
-                    ends.push(CfgEdge { block, succ });
+            for (succ, &to) in (0..).zip(&self.cfg.block(block).succs) {
+                let edge = CfgEdge { block, succ };
+                if own.ends_path(cuts, self.origin_of(edge), self.origin[to]) {
+                    ends.push(edge);
                 }
             }
         }

@@ -9,7 +9,7 @@ use inkwell::AtomicOrdering;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::IntType;
-use inkwell::values::{BasicValue, IntValue, PointerValue};
+use inkwell::values::{BasicValue, FunctionValue, IntValue, PointerValue};
 use std::mem::offset_of;
 use zerocopy::LE;
 
@@ -121,18 +121,18 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     fn count_by_call(&self, key: IntValue<'ctx>) {
-        let table = self.data.hash_table(self.table());
         let count = self.data.count_function(self.context, self.module);
-        let arguments = [table.into(), self.wide(key).into()];
-        self.builder
-            .build_call(count, &arguments, "")
-            .expect(POSITIONED);
+        self.call(count, key);
     }
 
     /// The same out of the way of the code around it, which keeps its registers.
     fn count_missed(&self, key: IntValue<'ctx>) {
-        let table = self.data.hash_table(self.table());
         let count = self.data.missed_function(self.context, self.module);
+        self.call(count, key);
+    }
+
+    fn call(&self, count: FunctionValue<'ctx>, key: IntValue<'ctx>) {
+        let table = self.data.hash_table(self.table());
         let arguments = [table.into(), self.wide(key).into()];
         let call = self.builder.build_call(count, &arguments, "");
         call.expect(POSITIONED)

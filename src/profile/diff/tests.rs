@@ -65,31 +65,26 @@ fn any_change_is_found() {
     let p = profile(vec![(0, 1)]);
     let paths = p.paths().unwrap();
     let none = || diff(paths, paths, &Selection::default(), 0.0).unwrap();
-    let changed = || {
-        let other = profile(vec![(0, 1), (1, 1)]);
+    let other = profile(vec![(0, 1), (1, 1)]);
+    let changes = || {
         let all = Selection::default();
-        let found = diff(paths, other.paths().unwrap(), &all, 0.0).unwrap();
-        (found.appeared, found.changed)
+        diff(paths, other.paths().unwrap(), &all, 0.0)
+            .unwrap()
+            .appeared
     };
+    let names = || vec!["f".to_string()];
     assert!(!none().found());
-    let kinds: [fn(&mut Diff, Vec<Change>); 3] = [
-        |d, c| d.appeared = c,
-        |d, c| d.vanished = c,
-        |d, c| d.changed = c,
+    let kinds: [&dyn Fn(&mut Diff<'_>); 6] = [
+        &|d| d.incomparable = names(),
+        &|d| d.only_before = names(),
+        &|d| d.only_after = names(),
+        &|d| d.appeared = changes(),
+        &|d| d.vanished = changes(),
+        &|d| d.changed = changes(),
     ];
     for set in kinds {
         let mut d = none();
-        set(&mut d, changed().0);
-        assert!(d.found());
-    }
-    let names: [fn(&mut Diff, Vec<String>); 3] = [
-        |d, names| d.incomparable = names,
-        |d, names| d.only_before = names,
-        |d, names| d.only_after = names,
-    ];
-    for set in names {
-        let mut d = none();
-        set(&mut d, vec!["f".into()]);
+        set(&mut d);
         assert!(d.found());
     }
 }
