@@ -109,10 +109,10 @@ fn explained(profile: &Profile, uncovered: &Uncovered) -> String {
             }
         );
     }
-    match uncovered.new_edges {
-        0 if uncovered.near.is_some() => text + "; each step ran on some path",
-        _ => text,
+    if uncovered.new_edges == 0 {
+        text += "; each step ran on some path";
     }
+    text
 }
 
 /// By block: its last line (or the block), and the way taken where there is a choice.

@@ -214,3 +214,73 @@ impl Tables {
         id
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::report::Selection;
+    use crate::profile::tests::views;
+    use std::io::Read;
+
+    /// The samples as `function (file:line of its beginning) line: paths, instructions, label`.
+    fn shown(file: &File) -> String {
+        let text = |id: i64| &file.string_table[id as usize];
+        let sample = |s: &Sample| {
+            let [location] = s.location_id[..] else {
+                panic!("a path is no stack")
+            };
+            let location = &file.location[location as usize - 1];
+            let line = &location.line[0];
+            let function = &file.function[line.function_id as usize - 1];
+            let label = &s.label[0];
+            format!(
+                "{} {} ({}:{}) {}: {:?}, {} {}\n",
+                text(function.name),
+                text(function.system_name),
+                text(function.filename),
+                function.start_line,
+                line.line,
+                s.value,
+                text(label.key),
+                text(label.text),
+            )
+        };
+        file.sample.iter().map(sample).collect()
+    }
+
+    #[test]
+    fn samples() {
+        let p = views::profile();
+        let selection = Selection {
+            top: Some(7),
+            ..Selection::default()
+        };
+        let bytes = Pprof::write(
+            &Report::new(p.paths().unwrap(), &selection).unwrap(),
+            Weigh::Paths,
+        );
+        let mut plain = Vec::new();
+        flate2::read::GzDecoder::new(&bytes.unwrap()[..])
+            .read_to_end(&mut plain)
+            .unwrap();
+        let file = File::decode(&plain[..]).unwrap();
+        let text = |id: i64| file.string_table[id as usize].as_str();
+        assert_eq!(text(0), "");
+        let types = file
+            .sample_type
+            .iter()
+            .map(|t| (text(t.kind), text(t.unit)));
+        assert_eq!(
+            types.collect::<Vec<_>>(),
+            [("paths", "count"), ("instructions", "count")]
+        );
+        assert_eq!(text(file.default_sample_type), "instructions");
+        // Each once, by ids in order.
+        let ids = |n: usize| (1..=n as u64).collect::<Vec<_>>();
+        let functions: Vec<u64> = file.function.iter().map(|f| f.id).collect();
+        let locations: Vec<u64> = file.location.iter().map(|l| l.id).collect();
+        assert_eq!(functions, ids(4));
+        assert_eq!(locations, ids(11));
+        views::snapshot("made-pprof", &[("samples", shown(&file))]);
+    }
+}
