@@ -1,7 +1,7 @@
 /* Memory of hash tables: regions of the profile's file, mapped, from which levels are cut; without
  * a file, or without space, plain memory that is written at exit. Lock-free.
  *
- * Calls: p3_crc.c, p3_file.c, p3_layout.c, p3_live.c, p3_quiet.c.
+ * Calls: p3_crc.c, p3_file.c, p3_layout.c, p3_live.c, p3_pool.c, p3_quiet.c.
  * In signal handlers: p3_arena_level. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -16,14 +16,18 @@ struct region {
     int taken;
     char *base; /* a block header, then chunks */
     uint64_t size; /* 0: not yet */
-    uint64_t used;
     int in_file;
 };
 
 static struct region regions[MAX_REGIONS];
 static struct region *current;
-/* What the first levels of all tables take. */
+/* What the first levels of all tables take that were not there. */
 static uint64_t reserved;
+/* Levels that earlier processes filled, by function and level: a hash table, linear probing. */
+static struct {
+    struct p3_raw_chunk **chunks;
+    uint64_t slots; /* a power of two; 0: there are none */
+} left;
 /* Attempts without memory since the last success. */
 static unsigned failures;
 
@@ -31,6 +35,8 @@ static uint64_t chunk_size(unsigned level) {
     uint64_t size = sizeof(struct p3_raw_chunk) + p3_level_slots(level) * sizeof(struct p3_slot);
     return p3_round_up(size, UNIT);
 }
+
+static struct p3_raw_block *block_of(const struct region *region) { return (struct p3_raw_block *)region->base; }
 
 static void describe(char *base, uint64_t size) {
     struct p3_raw_block *block = (struct p3_raw_block *)base;
@@ -89,17 +95,22 @@ static struct region *add_region(uint64_t need, uint64_t taken) {
     }
     __atomic_store_n(&failures, 0, __ATOMIC_RELAXED);
     region->in_file = put_in_file(file, region->base, size);
+    block_of(region)->used = UNIT + taken;
     describe(region->base, size);
-    region->used = UNIT + taken;
     __atomic_store_n(&region->size, size, __ATOMIC_RELEASE);
     return region;
 }
 
-/* A piece of the region; NULL when it has no room, which stays as it is for smaller ones. */
+static uint64_t room(const struct region *region) {
+    return region->size - __atomic_load_n(&block_of(region)->used, __ATOMIC_RELAXED);
+}
+
+/* A piece of the region; NULL when it has no room, which stays as it is for smaller ones. What is used is in the
+ * file: a piece that was cut and not described when the process was killed is not cut again. */
 static char *cut_from(struct region *region, uint64_t need) {
-    uint64_t at = __atomic_load_n(&region->used, __ATOMIC_RELAXED);
+    uint64_t *used = &block_of(region)->used, at = __atomic_load_n(used, __ATOMIC_RELAXED);
     while (need <= region->size - at)
-        if (__atomic_compare_exchange_n(&region->used, &at, at + need, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        if (__atomic_compare_exchange_n(used, &at, at + need, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             return region->base + at;
     return NULL;
 }
@@ -137,47 +148,165 @@ struct p3_slot *p3_arena_level(const struct p3_table *table, unsigned level) {
     return (struct p3_slot *)(chunk + 1);
 }
 
-void p3_arena_reserve(uint64_t tables, uint64_t more) {
-    reserved += tables * (chunk_size(0) + chunk_size(1)) + more;
-    if (reserved == 0 || (current != NULL && current->size - current->used >= reserved))
-        return;
-    struct region *fresh = add_region(reserved, 0);
-    if (fresh != NULL)
-        current = fresh;
-}
-
-void p3_arena_restart(void) { current = NULL; }
-
-static int in_memory(const void *p) {
+/* Room that earlier processes left will do. */
+static struct region *with_room(void) {
     for (unsigned i = 0; i < MAX_REGIONS; i++)
-        if ((const char *)p - regions[i].base >= 0 &&
-            (uint64_t)((const char *)p - regions[i].base) < regions[i].size)
-            return !regions[i].in_file;
-    return 0;
+        if (regions[i].size != 0 && regions[i].in_file && room(&regions[i]) >= reserved)
+            return &regions[i];
+    return NULL;
 }
 
-void p3_arena_move(struct p3_table *table) {
-    for (unsigned level = 0; level < P3_LEVELS && table->level[level] != NULL; level++) {
-        struct p3_slot *old = table->level[level];
-        struct p3_slot *slots = in_memory(old) ? p3_arena_level(table, level) : NULL;
-        if (slots == NULL)
-            continue;
-        uint64_t size = p3_level_slots(level) * sizeof *slots;
-        memcpy(slots, old, size);
-        table->level[level] = slots;
-        memset((struct p3_raw_chunk *)old - 1, 0, sizeof(struct p3_raw_chunk) + size);
+static void make_room(void) {
+    struct region *found = current != NULL && room(current) >= reserved ? current : with_room();
+    if (found == NULL && reserved != 0)
+        found = add_region(reserved, 0);
+    if (found != NULL)
+        current = found;
+}
+
+/* The chunk at `base`, if it is whole; NULL also where nothing is. */
+static struct p3_raw_chunk *chunk_at(char *base, uint64_t room_left) {
+    struct p3_raw_chunk *chunk = (struct p3_raw_chunk *)base;
+    int whole = room_left >= sizeof *chunk && chunk->magic == P3_CHUNK_MAGIC && chunk->crc == chunk_crc(chunk) &&
+                chunk->level < P3_LEVELS && chunk->slots == p3_level_slots(chunk->level) &&
+                chunk_size(chunk->level) <= room_left;
+    return whole ? chunk : NULL;
+}
+
+/* The next chunk of a region from `*at` on, which is moved behind it. */
+static struct p3_raw_chunk *next_chunk(const struct region *region, uint64_t *at) {
+    uint64_t end = block_of(region)->used;
+    while (*at < end) {
+        struct p3_raw_chunk *chunk = chunk_at(region->base + *at, end - *at);
+        *at += chunk != NULL ? chunk_size(chunk->level) : UNIT;
+        if (chunk != NULL)
+            return chunk;
     }
+    return NULL;
+}
+
+/* Where the chunk is, or would be. */
+static struct p3_raw_chunk **place_of(uint32_t func, uint32_t level) {
+    uint64_t at = ((uint64_t)func * P3_LEVELS + level) * P3_HASH_FACTOR >> 32;
+    struct p3_raw_chunk **place;
+    while (*(place = &left.chunks[at & (left.slots - 1)]) != NULL && ((*place)->func != func || (*place)->level != level))
+        at++;
+    return place;
+}
+
+/* The number of chunks of a region, which are put into the index once there is one. Of several for one level
+ * the first is taken: what the others hold counts as well. */
+static uint64_t index_region(const struct region *region) {
+    struct p3_raw_chunk *chunk;
+    uint64_t n = 0;
+    for (uint64_t at = UNIT; (chunk = next_chunk(region, &at)) != NULL; n++) {
+        struct p3_raw_chunk **place = left.slots == 0 ? NULL : place_of(chunk->func, chunk->level);
+        if (place != NULL && *place == NULL)
+            *place = chunk;
+    }
+    return n;
+}
+
+static uint64_t index_regions(void) {
+    uint64_t n = 0;
+    for (unsigned i = 0; i < MAX_REGIONS; i++)
+        if (regions[i].size != 0 && regions[i].in_file)
+            n += index_region(&regions[i]);
+    return n;
+}
+
+static void index_chunks(void) {
+    uint64_t n = index_regions(), slots = 64;
+    while (slots < 2 * n)
+        slots *= 2;
+    left.chunks = n == 0 ? NULL : p3_map(slots * sizeof *left.chunks);
+    if (left.chunks == NULL)
+        return;
+    left.slots = slots;
+    index_regions();
+}
+
+/* A region over an arena's block at `offset`; without memory it stays in the file, and counts as well. */
+static void map_region(const struct p3_raw_block *block, int fd, uint64_t offset) {
+    struct region *region = free_region();
+    char *base = region == NULL ? NULL : p3_map(block->size);
+    if (base == NULL || p3_map_file(base, block->size, fd, offset) != 0) {
+        if (base != NULL)
+            munmap(base, block->size);
+        if (region != NULL)
+            region->taken = 0;
+        return;
+    }
+    *region = (struct region){.taken = 1, .base = base, .size = block->size, .in_file = 1};
+}
+
+static int is_arena(const struct p3_raw_block *block) {
+    return block->kind == P3_BLOCK_ARENA && block->crc == p3_block_crc(block) && block->used >= UNIT &&
+           block->used <= block->size && block->used % UNIT == 0;
+}
+
+void p3_arena_restart(void) {
+    struct p3_file *file = p3_live_file();
+    struct p3_raw_block block;
+    uint64_t at = 0;
+    current = NULL;
+    int fd = file == NULL || !file->shared ? -1 : p3_file_open(file);
+    if (fd < 0)
+        return;
+    while (p3_pool_next(file, fd, &at, &block))
+        if (is_arena(&block))
+            map_region(&block, fd, at - block.size);
+    close(fd);
+    index_chunks();
+}
+
+void p3_arena_levels(struct p3_table *table) {
+    for (uint32_t level = 0; level < P3_LEVELS && left.slots != 0; level++) {
+        struct p3_raw_chunk *chunk = *place_of(table->func, level);
+        if (chunk != NULL && chunk->size == table->size)
+            table->level[level] = (struct p3_slot *)(chunk + 1);
+    }
+}
+
+void p3_arena_tables(struct p3_module *module, uint64_t more) {
+    reserved += more;
+    for (uint32_t i = 0; i < module->n_tables; i++) {
+        struct p3_table *table = &module->tables[i];
+        if (table->level[0] == NULL)
+            p3_arena_levels(table);
+        for (unsigned level = 0; level < 2; level++)
+            reserved += table->level[level] == NULL ? chunk_size(level) : 0;
+    }
+    make_room();
+}
+
+int p3_arena_in_memory(const struct p3_slot *slots) {
+    for (unsigned i = 0; i < MAX_REGIONS && slots != NULL; i++) {
+        uintptr_t distance = (uintptr_t)slots - (uintptr_t)regions[i].base;
+        if (regions[i].size != 0 && distance < regions[i].size)
+            return !regions[i].in_file;
+    }
+    return 0;
 }
 
 void p3_arena_forget(void) {
     current = NULL;
     reserved = 0;
     failures = 0;
+    if (left.slots != 0)
+        munmap(left.chunks, left.slots * sizeof *left.chunks);
+    left.slots = 0;
     for (unsigned i = 0; i < MAX_REGIONS; i++) {
         if (regions[i].size != 0)
             munmap(regions[i].base, regions[i].size);
         regions[i] = (struct region){0};
     }
+}
+
+/* What was counted before there was a file is counted there by now, and its chunks are gone. */
+static int holds_any(const struct region *region) {
+    uint64_t at = UNIT;
+    return next_chunk(region, &at) != NULL;
 }
 
 static int store(struct p3_file *file, int fd, struct region *region) {
@@ -192,7 +321,7 @@ static int store(struct p3_file *file, int fd, struct region *region) {
 int p3_arena_store(struct p3_file *file, int fd) {
     int failed = 0;
     for (unsigned i = 0; i < MAX_REGIONS && !failed; i++)
-        if (regions[i].size != 0 && !regions[i].in_file)
+        if (regions[i].size != 0 && !regions[i].in_file && holds_any(&regions[i]))
             failed = store(file, fd, &regions[i]);
     return failed;
 }

@@ -1,6 +1,6 @@
 /* The raw profile as a file: header, blocks, room.
  *
- * Calls: p3_crc.c, p3_layout.c, p3_name.c, p3_process.c, p3_quiet.c.
+ * Calls: p3_crc.c, p3_layout.c, p3_name.c, p3_owner.c, p3_process.c, p3_quiet.c.
  * In signal handlers: p3_file_open, p3_file_claim, p3_file_unclaim, p3_file_write. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -67,6 +67,18 @@ static int reserve(int fd, uint64_t offset, uint64_t size) {
     return failed == EOPNOTSUPP || failed == ENOSYS ? fill(fd, offset, size) : failed;
 }
 
+/* Where a file system cannot reserve room, nothing was left without. */
+int p3_file_reserve(int fd, uint64_t size) {
+    struct stat s;
+    if (fstat(fd, &s) == 0 && (uint64_t)s.st_blocks * 512 >= size)
+        return 0;
+    int failed;
+    do
+        failed = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size) == 0 ? 0 : errno;
+    while (failed == EINTR);
+    return failed == EOPNOTSUPP || failed == ENOSYS ? 0 : failed;
+}
+
 int p3_file_write(int fd, const void *data, uint64_t size, uint64_t offset) {
     const char *p = data;
     while (size > 0) {
@@ -87,8 +99,9 @@ static uint64_t header_room(uint64_t page) {
     return p3_round_up(sizeof(struct p3_raw_header) + p3_process()->text_size, page);
 }
 
-static struct p3_raw_header describe(const struct p3_module *module, uint64_t page) {
+static struct p3_raw_header describe(const struct p3_counter *by) {
     const struct p3_process *process = p3_process();
+    const struct p3_module *module = by->module;
     struct p3_raw_header header = {.magic = P3_RAW_MAGIC,
                                    .version = P3_RAW_VERSION,
                                    .header_size = sizeof header,
@@ -96,37 +109,49 @@ static struct p3_raw_header describe(const struct p3_module *module, uint64_t pa
                                    .copies = module->copies,
                                    .pid = (uint64_t)getpid(),
                                    .parent = (uint64_t)getppid(),
-                                   .page = page,
+                                   .page = module->page,
                                    .atomic = module->flags & P3_ATOMIC,
                                    .arguments = process->arguments,
                                    .text_size = process->text_size,
                                    .process = process->process,
-                                   .file_size = header_room(page)};
+                                   .flags = by->apart ? P3_RAW_APART : 0,
+                                   .file_size = header_room(module->page),
+                                   .runs = by->child ? 0 : 1,
+                                   .children = by->child ? 1 : 0};
     memcpy(header.program, module->program, sizeof header.program);
     memcpy(header.unique, process->unique, sizeof header.unique);
+    if (by->owner != NULL) {
+        memcpy(header.boot, by->owner->boot, sizeof header.boot);
+        p3_owner_write(&header, by->owner);
+    }
     uint32_t crc = p3_crc32(0, &header, offsetof(struct p3_raw_header, header_crc));
     header.header_crc = p3_crc32(crc, process->text, process->text_size);
     return header;
 }
 
-static int map_header(struct p3_file *file, int fd, const struct p3_module *module) {
-    struct p3_raw_header header = describe(module, file->page);
+static int write_header(const struct p3_file *file, int fd, const struct p3_counter *by) {
+    struct p3_raw_header header = describe(by);
     const struct p3_process *process = p3_process();
     int failed = reserve(fd, 0, file->size);
     if (!failed)
         failed = p3_file_write(fd, &header, sizeof header, 0);
-    if (!failed)
-        failed = p3_file_write(fd, process->text, process->text_size, sizeof header);
-    if (failed)
-        return failed;
+    return failed ? failed : p3_file_write(fd, process->text, process->text_size, sizeof header);
+}
+
+int p3_file_begin(struct p3_file *file, int fd) {
+    struct stat s;
     void *page = p3_map(file->page);
-    if (page == NULL)
-        return ENOMEM;
-    failed = p3_map_file(page, file->page, fd, 0);
-    if (failed)
-        munmap(page, file->page);
-    else
+    int failed = page == NULL ? ENOMEM : fstat(fd, &s) != 0 ? errno : p3_map_file(page, file->page, fd, 0);
+    if (!failed) {
         file->header = page;
+        file->dev = s.st_dev;
+        file->ino = s.st_ino;
+        file->fd = p3_move_up(fd);
+        return 0;
+    }
+    if (page != NULL)
+        munmap(page, file->page);
+    close(fd);
     return failed;
 }
 
@@ -169,25 +194,36 @@ static int open_new(const char *temporary, char *path, int *fd) {
     return *fd >= 0 ? 0 : errno;
 }
 
-/* A process that is killed in here leaves nothing that looks like a profile. */
-int p3_file_create(struct p3_file *file, char *path, const struct p3_module *module) {
-    char temporary[P3_PATH_MAX + 64];
-    struct stat s;
-    int fd, failed = temporary_name(temporary, sizeof temporary, path);
-    if (!failed)
-        failed = open_new(temporary, path, &fd);
+/* A file with a header and no name; P3_SAID, or an errno. */
+static int make(struct p3_file *file, const char *temporary, char *path, const struct p3_counter *by) {
+    struct p3_counter alone = *by;
+    int fd, failed = open_new(temporary, path, &fd);
     if (failed)
         return failed;
-    fstat(fd, &s);
-    *file = (struct p3_file){-1, path, s.st_dev, s.st_ino, module->page, header_room(module->page), NULL};
-    failed = map_header(file, fd, module);
+    /* Locked before anyone knows of it; without locks it is this process's alone. */
+    if (by->owner != NULL && p3_owner_lock(fd) != 0) {
+        alone.owner = NULL;
+        alone.apart = 1;
+    }
+    *file = (struct p3_file){.fd = -1, .path = path, .page = by->module->page, .size = header_room(by->module->page)};
+    failed = write_header(file, fd, &alone);
     if (!failed)
-        failed = publish(temporary, path);
+        return p3_file_begin(file, fd);
+    close(fd);
+    return failed;
+}
+
+/* A process that is killed in here leaves nothing that looks like a profile. */
+int p3_file_create(struct p3_file *file, char *path, const struct p3_counter *by) {
+    char temporary[P3_PATH_MAX + 64];
+    int failed = temporary_name(temporary, sizeof temporary, path);
+    if (failed)
+        return failed;
+    failed = make(file, temporary, path, by);
+    if (!failed && (failed = publish(temporary, path)) != 0)
+        p3_file_close(file);
     struct p3_place place = p3_place(temporary);
     unlinkat(place.folder, place.name, 0);
-    file->fd = p3_move_up(fd);
-    if (failed)
-        p3_file_close(file);
     return failed;
 }
 
@@ -214,7 +250,7 @@ void p3_file_unclaim(struct p3_file *file, int fd, uint64_t size, uint64_t offse
 }
 
 uint32_t p3_block_crc(const struct p3_raw_block *block) {
-    enum { BEGIN = offsetof(struct p3_raw_block, size), END = offsetof(struct p3_raw_block, reserved) };
+    enum { BEGIN = offsetof(struct p3_raw_block, size), END = offsetof(struct p3_raw_block, used) };
     return p3_crc32(0, (const char *)block + BEGIN, END - BEGIN);
 }
 
@@ -230,38 +266,60 @@ static int write_counts(int fd, const struct p3_module *m, uint64_t offset) {
     return failed;
 }
 
-/* The module's block without its magic number: no one will find it yet. */
-static int write_block(struct p3_file *file, int fd, const struct p3_module *m, uint64_t *at) {
+/* Valid as soon as it has its magic number: the counters behind it are zero. */
+int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint64_t *offset) {
     const struct p3_raw_block *block = m->block;
     uint64_t described = sizeof *block + block->n_functions * sizeof(struct p3_raw_function);
     uint64_t magic = sizeof block->magic;
-    int failed = p3_file_claim(file, fd, block->size, at);
+    int failed = p3_file_claim(file, fd, block->size, offset);
+    if (failed)
+        return failed;
+    failed = p3_file_write(fd, (const char *)block + magic, described - magic, *offset + magic);
     if (!failed)
-        failed = p3_file_write(fd, (const char *)block + magic, described - magic, *at + magic);
-    return failed ? failed : write_counts(fd, m, *at + block->counters_offset);
-}
-
-/* Makes the block valid, or gives it back. */
-static int end_block(struct p3_file *file, int fd, const struct p3_module *m, uint64_t at, int failed) {
-    if (!failed)
-        failed = p3_file_write(fd, &m->block->magic, sizeof m->block->magic, at);
-    if (failed && at != 0)
-        p3_file_unclaim(file, fd, m->block->size, at);
+        failed = p3_file_write(fd, &block->magic, magic, *offset);
+    if (failed)
+        p3_file_unclaim(file, fd, block->size, *offset);
     return failed;
 }
 
 int p3_file_module(struct p3_file *file, int fd, const struct p3_module *m) {
-    uint64_t at = 0;
-    int failed = write_block(file, fd, m, &at);
-    return end_block(file, fd, m, at, failed);
+    uint64_t at;
+    int failed = p3_file_block(file, fd, m, &at);
+    if (failed)
+        return failed;
+    failed = write_counts(fd, m, at + m->block->counters_offset);
+    if (failed)
+        p3_file_unclaim(file, fd, m->block->size, at);
+    return failed;
 }
 
-int p3_file_module_live(struct p3_file *file, int fd, const struct p3_module *m) {
-    uint64_t at = 0;
-    int failed = write_block(file, fd, m, &at);
-    if (!failed && m->counters_size != 0)
-        failed = p3_map_file(m->counters, m->counters_size, fd, at + m->block->counters_offset);
-    return end_block(file, fd, m, at, failed);
+static int all_zero(const struct p3_module *m) {
+    for (uint64_t done = 0; done < m->counters_size; done += sizeof zeros) {
+        uint64_t left = m->counters_size - done;
+        if (memcmp((const char *)m->counters + done, zeros, left < sizeof zeros ? left : sizeof zeros) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+static int map_counters(int fd, const struct p3_module *m, uint64_t offset) {
+    return p3_map_file(m->counters, m->counters_size, fd, offset + m->block->counters_offset);
+}
+
+/* The file may hold what earlier processes counted: what came before the mapping is added. */
+int p3_file_map_counters(int fd, const struct p3_module *m, uint64_t offset) {
+    if (m->counters_size == 0 || all_zero(m))
+        return m->counters_size == 0 ? 0 : map_counters(fd, m, offset);
+    uint64_t *early = p3_map(m->counters_size);
+    if (early == NULL)
+        return ENOMEM;
+    memcpy(early, m->counters, m->counters_size);
+    int failed = map_counters(fd, m, offset);
+    for (uint64_t i = 0; !failed && i < m->counters_size / sizeof *early; i++)
+        if (early[i] != 0)
+            m->counters[i] += early[i];
+    munmap(early, m->counters_size);
+    return failed;
 }
 
 void p3_file_close(struct p3_file *file) {

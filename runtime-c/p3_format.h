@@ -7,20 +7,25 @@
 #include <stdint.h>
 
 /* What a file begins with: \xff p3raw \xff and the version. Read in the other byte order it tells that. */
-#define P3_RAW_MAGIC UINT64_C(0xff7033726177ff04)
+#define P3_RAW_MAGIC UINT64_C(0xff7033726177ff05)
 #define P3_BLOCK_MAGIC UINT64_C(0x7033626c6f636b03) /* What a block begins with: p3block and a version. */
 #define P3_CHUNK_MAGIC UINT64_C(0x70336368756e6b03) /* What a chunk begins with: p3chunk and a version. */
-#define P3_RAW_VERSION 4u /* The version of the format. */
-#define P3_RAW_ENDED 1u /* In the flags: the process ended normally, in its only thread. */
-#define P3_RAW_LOST 2u /* In the flags: counts were lost, without memory or space. */
-/* In the flags: of a forked child, which began inside the functions of its parent. */
-#define P3_RAW_CHILD 4u
+#define P3_RAW_VERSION 5u /* The version of the format. */
+#define P3_RAW_LOST 1u /* In the flags: counts were lost, without memory or space. */
+/* In the flags: the program sets its counts to zero (p3_profile_reset), so no other process adds to them. */
+#define P3_RAW_APART 2u
 /* Of the process: only the first P3_RAW_ARGUMENTS_MAX bytes of its arguments are there. */
 #define P3_RAW_ARGUMENTS_CUT 1u
 #define P3_RAW_ARGUMENTS_UNKNOWN 2u /* Of the process: the system did not tell its arguments. */
 #define P3_RAW_ARGUMENTS_MAX 32768u /* The most bytes of arguments that are kept, their zeros included. */
 #define P3_BLOCK_MODULE 1u /* Kind of a block: the counters of a module. */
 #define P3_BLOCK_ARENA 2u /* Kind of a block: an arena, which holds chunks of hash tables. */
+#define P3_BLOCK_STARTED 3u /* Kind of a block: how the processes of a pool's file were started. */
+#define P3_STARTED_TEXT_MAX 4096u /* The most bytes of text of one such record. */
+#define P3_STARTED_SIZE 16384u /* The size of such a block, or a page if that is larger. */
+/* The most such blocks of a file: processes that are started otherwise are counted and not described from
+ * then on. */
+#define P3_STARTED_MOST 64u
 #define P3_CHUNK_ALIGN 64u /* What chunks are aligned to. */
 
 /* At offset 0. Strings follow. Blocks begin at the next multiple of the page. */
@@ -29,35 +34,44 @@ struct p3_raw_header {
     uint32_t version; /* P3_RAW_VERSION */
     uint32_t header_size; /* of this header */
     uint8_t program[16]; /* the rewriting: `program` of manifest.json */
-    /* random, of this process and, where shared libraries have their own runtimes, of this one; no other
-     * file has it */
-    uint8_t unique[16];
+    uint8_t unique[16]; /* random; no other file has it */
     uint32_t copy; /* which copy */
     uint32_t copies; /* number of copies */
-    uint64_t pid; /* process id */
+    uint64_t pid; /* id of the process that made the file */
     uint64_t parent; /* process id of its parent */
     uint64_t page; /* what blocks are aligned to */
     uint32_t atomic; /* 1 when counts are updated atomically */
     uint32_t arguments; /* number of arguments, the program's name included */
     uint32_t text_size; /* size of the strings behind this header */
     uint32_t process; /* what is not known of the process: P3_RAW_ARGUMENTS_CUT, P3_RAW_ARGUMENTS_UNKNOWN */
+    /* of a pool (%m): the system's boot id, since processes of this boot may add to the file; zeros: no
+     * other process does */
+    uint8_t boot[16];
     uint32_t reserved; /* 0 */
     uint32_t header_crc; /* CRC-32 (IEEE) of the header up to here and of the strings */
-    uint32_t flags; /* P3_RAW_ENDED, P3_RAW_LOST, P3_RAW_CHILD */
+    uint32_t flags; /* P3_RAW_LOST, P3_RAW_APART */
     uint32_t reserved2; /* 0 */
     uint64_t file_size; /* length of the file, at least; grows before a block becomes valid */
+    uint64_t runs; /* number of processes that were started and counted here */
+    /* number of forked children that did, which began inside the functions of their parents */
+    uint64_t children;
+    uint64_t ended; /* how many of both ended normally, in their only thread */
+    uint64_t owner; /* of a pool: the process that counts here, or did last */
+    uint64_t owner_start; /* when that began, as in /proc/PID/stat */
+    uint64_t owner_space; /* its name space of process ids */
+    uint64_t owner_image; /* random, of the program that it ran: not the same after exec */
 };
 
 /* At multiples of the page. A page that begins with zeros instead was reserved and never used. */
 struct p3_raw_block {
     uint64_t magic; /* P3_BLOCK_MAGIC, written last */
     uint64_t size; /* with this header; a multiple of the page */
-    uint32_t kind; /* P3_BLOCK_MODULE, P3_BLOCK_ARENA */
+    uint32_t kind; /* P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED */
     uint32_t module; /* module: its number in the manifest */
     uint64_t n_functions; /* module: number of function records, which follow this header */
     uint64_t counters_offset; /* module: where the counters are in the block, a multiple of the page */
     uint64_t n_counters; /* module: number of counters, of 8 bytes */
-    uint64_t reserved; /* 0 */
+    uint64_t used; /* arena: how much of it, from its beginning, chunks were cut from */
     uint32_t reserved2; /* 0 */
     uint32_t crc; /* CRC-32 of size … n_counters and of the records */
 };
@@ -81,6 +95,21 @@ struct p3_raw_chunk {
     uint64_t reserved[3]; /* 0 */
     uint32_t reserved2; /* 0 */
     uint32_t crc; /* CRC-32 of func … size */
+};
+
+/* In a block of its kind, behind the header: processes that were started alike. Their arguments and the
+ * working folder follow, each ended by a zero, up to a multiple of 8. */
+struct p3_raw_started {
+    /* FNV-1a (64 bits) of the text and of arguments … process, or 1 where that is 0; written last; 0: no
+     * more in this block */
+    uint64_t key;
+    uint64_t runs; /* number of those that were started */
+    uint64_t children; /* number of forked children, which have the arguments of their parents */
+    uint64_t ended; /* how many of both ended normally */
+    uint32_t arguments; /* number of arguments, the program's name included */
+    uint32_t text_size; /* size of the text */
+    uint32_t process; /* P3_RAW_ARGUMENTS_CUT, P3_RAW_ARGUMENTS_UNKNOWN */
+    uint32_t reserved; /* 0 */
 };
 
 #endif

@@ -2,7 +2,7 @@
  * p3_register.c, which rewritten modules call, are called by none.
  *
  * What is called when. The program must notice none of it: errno stays, no thread is cancelled in here
- * (p3_enter, p3_leave), no lock is taken, nothing is allocated by malloc.
+ * (p3_enter, p3_leave), no lock is waited for, nothing is allocated by malloc.
  *
  *   when                  calls                                        safe, because
  *   counting              none                                         a table whose level has room, an array
@@ -11,13 +11,17 @@
  *                         fallocate, pwrite, pthread_setcancelstate    handler, while others count or grow
  *   counting, no memory   poll, write                                  once in a process, one line
  *   constructors          the above; getenv, getauxval, geteuid,       ours come first; getenv and atexit are
- *                         uname, getcwd, open, read, getrandom,        called here alone, when no thread runs
- *                         clock_gettime, getpid, getppid, fstatat,     yet, or under the lock of dlopen
- *                         mkdirat, linkat, renameat, unlinkat, sbrk,
- *                         personality, pthread_atfork, atexit
+ *                         uname, getcwd, open, read, pread, flock,     called here alone, when no thread runs
+ *                         kill (signal 0), getrandom, clock_gettime,   yet, or under the lock of dlopen
+ *                         getpid, getppid, fstatat, mkdirat, linkat,
+ *                         renameat, unlinkat, sbrk, personality,
+ *                         pthread_atfork, atexit
  *   child of fork         those of a growing table; getpid, getppid,   the pattern, the arguments and the folder
  *                         getrandom, clock_gettime, geteuid, fstatat,  were read by the parent's constructor;
- *                         mkdirat, linkat, renameat, unlinkat          whatever locks were held are not ours
+ *                         mkdirat, linkat, renameat, unlinkat; of a    whatever locks were held are not ours
+ *                         pool open, read, pread, flock, kill,
+ *                         getauxval
+ *   p3_profile_reset      pthread_setcancelstate, poll, write          where the program calls it
  *   exit, dlclose         those of a growing table; open, read,        no code of ours runs afterwards: a
  *                         unlinkat                                     library's runtime lets go of everything
  *
@@ -36,7 +40,8 @@ enum { P3_PATH_MAX = 4096 }; /* in Linux; PATH_MAX is not in every libc */
 
 /* Results beside 0 and an errno. */
 enum { P3_SAID = -1, /* it failed, and a line on stderr said so */
-       P3_OFF = -2 /* no profile is wanted */ };
+       P3_OFF = -2, /* no profile is wanted */
+       P3_APART = -3 /* processes of this program do not share files */ };
 
 static inline uint64_t p3_round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
@@ -83,6 +88,25 @@ P3_HIDDEN const struct p3_process *p3_process(void);
 P3_HIDDEN void p3_process_forked(void);
 /* Reads up to `size` bytes from the start of a file; -1 when there is none. */
 P3_HIDDEN ssize_t p3_read_file(const char *path, char *out, size_t size);
+struct p3_status {
+    char state; /* as ps shows it */
+    uint64_t threads;
+    uint64_t start; /* when it began */
+};
+/* Of the process `pid`, 0 for this one; 0 when nothing is known of it. */
+P3_HIDDEN int p3_process_status(uint64_t pid, struct p3_status *out);
+
+/* p3_owner.c: whose a file of a pool is. */
+struct p3_owner {
+    uint8_t boot[16]; /* zeros: no pool can be had, since living processes cannot be told */
+    uint64_t pid, start, space, image; /* as owner… in the header */
+};
+P3_HIDDEN struct p3_owner p3_owner_self(void);
+/* Whether the process that `header` names may still count. */
+P3_HIDDEN int p3_owner_lives(const struct p3_raw_header *header, const struct p3_owner *self);
+P3_HIDDEN void p3_owner_write(struct p3_raw_header *header, const struct p3_owner *owner);
+/* Makes the file this process's own for as long as it has it open or mapped. 0, EWOULDBLOCK, or another errno. */
+P3_HIDDEN int p3_owner_lock(int fd);
 
 /* p3_name.c: the profile's file name by P3_PROFILE_FILE. */
 /* Reads the environment: what the program does to it, to its folder and to its root later is no matter. */
@@ -90,8 +114,10 @@ P3_HIDDEN void p3_name_start(void);
 P3_HIDDEN void p3_name_end(void);
 /* Bytes of P3_PROFILE_RESERVE. */
 P3_HIDDEN uint64_t p3_reserve_wanted(void);
+/* Whether processes share files: the pattern has a %m. */
+P3_HIDDEN int p3_name_pooled(void);
 /* The `n`-th name when those before are taken: a number before the extension. 0, P3_SAID. */
-P3_HIDDEN int p3_file_name(char *out, size_t size, uint32_t copy, int n);
+P3_HIDDEN int p3_file_name(char *out, size_t size, const struct p3_module *module, int n);
 /* Makes the folders above `path`. 0, P3_SAID. */
 P3_HIDDEN int p3_make_folders(char *path);
 /* An absolute path for the *at() calls, as it was at the start even below another root. */
@@ -112,27 +138,56 @@ struct p3_file {
     uint64_t page;
     uint64_t size; /* claimed so far; atomic */
     struct p3_raw_header *header; /* mapped; NULL: there is no file */
+    int shared; /* earlier processes counted in it */
+};
+/* Who is to count in a new file. */
+struct p3_counter {
+    const struct p3_module *module; /* of this program */
+    const struct p3_owner *owner; /* NULL: no other process may */
+    int child; /* a forked one */
+    int apart; /* no process may ever share files with it: P3_RAW_APART */
 };
 /* Whether something has this name, a dangling link included. */
 P3_HIDDEN int p3_file_taken(const char *path);
-/* Creates `path`, which must not exist, with a header of module's program. */
-P3_HIDDEN int p3_file_create(struct p3_file *file, char *path, const struct p3_module *module);
+/* Creates `path`, which must not exist. */
+P3_HIDDEN int p3_file_create(struct p3_file *file, char *path, const struct p3_counter *by);
+/* Maps the header of a file, whose size and name are known. Closes `fd`, and keeps one where no program expects it. */
+P3_HIDDEN int p3_file_begin(struct p3_file *file, int fd);
+/* Makes sure that all of it has space on disk. */
+P3_HIDDEN int p3_file_reserve(int fd, uint64_t size);
 /* Claims room for a block of `size` bytes, with space on disk, through a descriptor of p3_file_open. */
 P3_HIDDEN int p3_file_claim(struct p3_file *file, int fd, uint64_t size, uint64_t *offset);
 /* Gives room back that nothing was written to. */
 P3_HIDDEN void p3_file_unclaim(struct p3_file *file, int fd, uint64_t size, uint64_t offset);
 /* A descriptor that no other code knows, whatever became of `fd`; -1. The caller closes it. */
 P3_HIDDEN int p3_file_open(struct p3_file *file);
-/* Writes the block of a module with its counters as they are. */
+/* Writes the block of a module, all of whose counters are zero. */
+P3_HIDDEN int p3_file_block(struct p3_file *file, int fd, const struct p3_module *module, uint64_t *offset);
+/* The same, and its counters as they are. */
 P3_HIDDEN int p3_file_module(struct p3_file *file, int fd, const struct p3_module *module);
-/* The same, and maps the module's counters over it: what was counted before is there, and each increment will
- * be at once. */
-P3_HIDDEN int p3_file_module_live(struct p3_file *file, int fd, const struct p3_module *module);
+/* Maps the module's counters over its block and adds what was counted before: each increment is there at once. */
+P3_HIDDEN int p3_file_map_counters(int fd, const struct p3_module *module, uint64_t offset);
 /* The checksum of a block's header, without function records. */
 P3_HIDDEN uint32_t p3_block_crc(const struct p3_raw_block *block);
 P3_HIDDEN int p3_file_write(int fd, const void *data, uint64_t size, uint64_t offset);
 /* Unmaps and closes, if the descriptor is still ours. */
 P3_HIDDEN void p3_file_close(struct p3_file *file);
+
+/* p3_pool.c: files that a process takes over from those before it. */
+/* Takes over `path`, if no living process counts in it and it is of the same program, copy and boot. 0, ENOENT,
+ * EBUSY when it is another's, P3_APART. */
+P3_HIDDEN int p3_pool_take(struct p3_file *file, const char *path, const struct p3_counter *by);
+/* The next block from `*at` on, which is moved behind it; 0 when there is none. */
+P3_HIDDEN int p3_pool_next(const struct p3_file *file, int fd, uint64_t *at, struct p3_raw_block *block);
+/* Where the module's block is in a file that was taken over; 0 when there is none. */
+P3_HIDDEN uint64_t p3_pool_module(const struct p3_file *file, int fd, const struct p3_module *module);
+
+/* p3_started.c: how the processes of a pool's file were started. */
+/* One more, a forked child or not. */
+P3_HIDDEN void p3_started_add(struct p3_file *file, int child);
+/* This one ended normally. */
+P3_HIDDEN void p3_started_ended(void);
+P3_HIDDEN void p3_started_forget(void);
 
 /* p3_live.c: the profile that holds every count at once. */
 /* Where hash tables go; NULL while there is no live profile. */
@@ -144,10 +199,14 @@ P3_HIDDEN void p3_live_module(struct p3_module *m);
 /* Counts are lost: says so once, and in the profile. */
 P3_HIDDEN void p3_live_lost(void);
 P3_HIDDEN int p3_live_has_lost(void);
+/* The process ends normally. */
+P3_HIDDEN void p3_live_ended(void);
+/* The program is about to set its counts to zero; 0 when it must not: they are other processes', too. */
+P3_HIDDEN int p3_live_reset(void);
 /* Leaves the parent's profile to the parent. */
 P3_HIDDEN void p3_live_forked(void);
 P3_HIDDEN void p3_live_end(void);
-/* Creates a profile under the first name that is free. 0, P3_OFF, P3_SAID, or an errno. */
+/* Creates a profile of this process alone under the first name that is free. 0, P3_OFF, P3_SAID, or an errno. */
 P3_HIDDEN int p3_live_create(struct p3_file *file, const struct p3_module *module);
 /* Removes the one that was created last. */
 P3_HIDDEN void p3_live_remove(void);
@@ -158,13 +217,24 @@ P3_HIDDEN void p3_live_complain(int failed);
 P3_HIDDEN struct p3_slot *p3_arena_level(const struct p3_table *table, unsigned level);
 /* From now on levels come from the live profile, if there is one. */
 P3_HIDDEN void p3_arena_restart(void);
-/* Maps what the first levels of `tables` more tables take, and `more` bytes. */
-P3_HIDDEN void p3_arena_reserve(uint64_t tables, uint64_t more);
-/* Moves what a table has in memory into the profile: constructors may come before ours. */
-P3_HIDDEN void p3_arena_move(struct p3_table *table);
+/* Gives a table, which is empty, the levels that earlier processes filled. */
+P3_HIDDEN void p3_arena_levels(struct p3_table *table);
+/* The same for those tables of a module that are empty; maps what their first levels take where there are none, and
+ * `more` bytes. */
+P3_HIDDEN void p3_arena_tables(struct p3_module *module, uint64_t more);
+/* Whether a level was made before there was a file. */
+P3_HIDDEN int p3_arena_in_memory(const struct p3_slot *slots);
 /* Unmaps all of it, as a forked child and an unloaded library must. */
 P3_HIDDEN void p3_arena_forget(void);
 /* Writes what is only in memory to `file`; an errno. */
 P3_HIDDEN int p3_arena_store(struct p3_file *file, int fd);
+
+/* p3_slot.c: the slots of hash tables. */
+/* The slot that holds the key from now on; NULL without memory. */
+P3_HIDDEN struct p3_slot *p3_slot_find(struct p3_table *table, uint64_t key);
+/* Takes what the table has out of it, and counts it once more, in the profile: constructors may come before ours. */
+P3_HIDDEN void p3_slot_recount(struct p3_table *table);
+/* No table has a level any more. */
+P3_HIDDEN void p3_slot_empty(struct p3_table *table);
 
 #endif

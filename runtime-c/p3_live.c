@@ -1,6 +1,6 @@
 /* The profile that holds every count from the moment in which it is counted, and its name.
  *
- * Calls: p3_file.c, p3_name.c, p3_quiet.c.
+ * Calls: p3_file.c, p3_name.c, p3_owner.c, p3_pool.c, p3_quiet.c, p3_started.c.
  * In signal handlers: p3_live_file, p3_live_lost. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -14,6 +14,7 @@ static struct p3_file live = {.fd = -1};
 static char path[P3_PATH_MAX];
 static int lost;
 static int child;
+static int ended;
 
 struct p3_file *p3_live_file(void) { return live.header != NULL ? &live : NULL; }
 
@@ -31,7 +32,7 @@ int p3_live_has_lost(void) { return __atomic_load_n(&lost, __ATOMIC_RELAXED); }
 
 /* Sets `path` to the n-th name, and asks whether it is taken: 1, 0, or P3_SAID. */
 static int taken(const struct p3_module *module, int n) {
-    int failed = p3_file_name(path, sizeof path, module->copy, n);
+    int failed = p3_file_name(path, sizeof path, module, n);
     return failed ? failed : p3_file_taken(path);
 }
 
@@ -55,7 +56,7 @@ static int find_name(const struct p3_module *module, int n) {
 /* No profile goes to /dev/null, and none may go beside another device, or a folder. */
 static int check_pattern(const struct p3_module *module) {
     struct stat s;
-    int failed = p3_file_name(path, sizeof path, module->copy, 0);
+    int failed = p3_file_name(path, sizeof path, module, 0);
     if (failed)
         return failed;
     struct p3_place place = p3_place(path);
@@ -67,29 +68,67 @@ static int check_pattern(const struct p3_module *module) {
     return P3_SAID;
 }
 
-int p3_live_create(struct p3_file *file, const struct p3_module *module) {
-    enum { TRIES = 1000 }; /* others may be looking for names as well */
-    int failed = check_pattern(module);
-    if (failed)
-        return failed;
-    for (int i = 0, n = 0; i < TRIES; i++) {
-        n = find_name(module, n);
-        if (n < 0)
-            return n;
-        failed = p3_file_create(file, path, module);
-        if (!failed && child)
-            file->header->flags = P3_RAW_CHILD;
-        if (failed != EEXIST)
-            return failed;
+/* Under a free name from the n-th on, of which others may be looking for one as well. */
+static int create_from(struct p3_file *file, const struct p3_counter *by, int n) {
+    enum { TRIES = 1000 };
+    int failed = EEXIST;
+    for (int i = 0; i < TRIES && failed == EEXIST; i++) {
+        n = find_name(by->module, n);
+        failed = n < 0 ? n : p3_file_create(file, path, by);
     }
-    return EEXIST;
+    return failed;
 }
 
+int p3_live_create(struct p3_file *file, const struct p3_module *module) {
+    struct p3_counter by = {.module = module, .child = child};
+    int failed = check_pattern(module);
+    return failed ? failed : create_from(file, &by, 0);
+}
+
+/* The first file of the pool that no living process counts in, or a new one behind those that are in use. */
+static int take(struct p3_file *file, const struct p3_counter *by) {
+    enum { MOST = 1 << 14 }; /* each costs system calls */
+    struct p3_counter alone = {.module = by->module, .child = by->child};
+    for (int n = 0; n < MOST; n++) {
+        int failed = p3_file_name(path, sizeof path, by->module, n);
+        if (!failed)
+            failed = p3_pool_take(file, path, by);
+        if (failed == ENOENT)
+            failed = p3_file_create(file, path, by); /* EEXIST: someone was faster, and uses it by now */
+        if (failed == P3_APART)
+            return create_from(file, &alone, n);
+        if (failed != EBUSY && failed != EEXIST)
+            return failed;
+    }
+    return create_from(file, &alone, MOST);
+}
+
+/* As the pattern says: the file of a pool, or one of this process alone. */
+static int start(const struct p3_module *module) {
+    struct p3_owner self = p3_name_pooled() ? p3_owner_self() : (struct p3_owner){.pid = 0};
+    struct p3_counter by = {.module = module, .owner = &self, .child = child};
+    int pooled = 0;
+    for (size_t i = 0; i < sizeof self.boot; i++)
+        pooled |= self.boot[i];
+    if (!pooled)
+        return p3_live_create(&live, module);
+    int failed = check_pattern(module);
+    return failed ? failed : take(&live, &by);
+}
+
+/* Others may count in it when this process is gone. */
+static int is_pooled(void) { return live.header != NULL && live.header->owner != 0; }
+
 static int go_live(struct p3_module *m) {
-    int fd = p3_file_open(&live);
+    int fd = p3_file_open(&live), failed = m->page != live.page ? EINVAL : 0;
     if (fd < 0)
         return EBADF;
-    int failed = m->page != live.page ? EINVAL : p3_file_module_live(&live, fd, m);
+    uint64_t at = !failed && live.shared ? p3_pool_module(&live, fd, m) : 0;
+    int fresh = at == 0;
+    if (!failed && fresh)
+        failed = p3_file_block(&live, fd, m, &at);
+    if (!failed && (failed = p3_file_map_counters(fd, m, at)) != 0 && fresh)
+        p3_file_unclaim(&live, fd, m->block->size, at);
     close(fd);
     return failed;
 }
@@ -99,7 +138,11 @@ static void fall_back(int failed) {
         p3_complain(path, "counts are kept in memory until exit", failed);
 }
 
-void p3_live_start(const struct p3_module *first) { fall_back(p3_live_create(&live, first)); }
+void p3_live_start(const struct p3_module *first) {
+    fall_back(start(first));
+    if (is_pooled())
+        p3_started_add(&live, child);
+}
 
 void p3_live_module(struct p3_module *m) {
     if (live.header == NULL)
@@ -109,12 +152,41 @@ void p3_live_module(struct p3_module *m) {
     fall_back(failed);
 }
 
-void p3_live_end(void) { p3_file_close(&live); }
+static void let_go(void) {
+    p3_started_forget();
+    p3_file_close(&live);
+}
+
+/* This process lives on, and may load the library again. */
+void p3_live_end(void) {
+    if (is_pooled())
+        live.header->owner = 0;
+    let_go();
+}
 
 void p3_live_forked(void) {
-    p3_live_end();
+    let_go();
     lost = 0;
+    ended = 0;
     child = 1;
+}
+
+void p3_live_ended(void) {
+    if (live.header == NULL || ended)
+        return;
+    ended = 1;
+    __atomic_fetch_add(&live.header->ended, 1, __ATOMIC_RELAXED);
+    p3_started_ended();
+}
+
+int p3_live_reset(void) {
+    if (!is_pooled())
+        return 1;
+    if (!live.shared)
+        __atomic_fetch_or(&live.header->flags, P3_RAW_APART, __ATOMIC_RELAXED);
+    else
+        p3_complain(path, "p3_profile_reset would drop what other processes counted: name files by %p", 0);
+    return !live.shared;
 }
 
 void p3_live_remove(void) {

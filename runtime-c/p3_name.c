@@ -16,6 +16,7 @@
 static const char DEFAULT_PATTERN[] = "p3-%k-%p.p3raw";
 
 static char pattern[P3_PATH_MAX];
+static int pooled;
 static uint64_t reserve_wanted;
 /* The root folder as it was at the start: a way out of chroot(). */
 static struct {
@@ -46,6 +47,24 @@ static void remember_root(void) {
     }
 }
 
+/* The length of "%m", or of "%4m" as in LLVM, at `p`; 0: it is something else. */
+static size_t pool_field(const char *p) {
+    if (*p != '%')
+        return 0;
+    size_t digit = p[1] >= '1' && p[1] <= '9';
+    return p[1 + digit] == 'm' ? 2 + digit : 0;
+}
+
+static int has_pool_field(const char *p) {
+    for (; *p != 0; p++) {
+        if (pool_field(p) != 0)
+            return 1;
+        if (*p == '%' && p[1] != 0)
+            p++;
+    }
+    return 0;
+}
+
 void p3_name_start(void) {
     const char *text = environment("P3_PROFILE_FILE"), *reserve = environment("P3_PROFILE_RESERVE");
     if (text == NULL || *text == 0)
@@ -53,9 +72,12 @@ void p3_name_start(void) {
     /* An absolute path that is too long is too long as it stands, and is said to be when it is used. */
     if (p3_append(pattern, sizeof pattern, 0, text) == SIZE_MAX)
         memset(pattern, '/', sizeof pattern - 1);
+    pooled = has_pool_field(pattern);
     reserve_wanted = reserve == NULL ? 0 : (strtoull(reserve, NULL, 10) & 0xfffff) << 20;
     remember_root();
 }
+
+int p3_name_pooled(void) { return pooled; }
 
 uint64_t p3_reserve_wanted(void) { return reserve_wanted; }
 
@@ -84,15 +106,26 @@ struct p3_place p3_place(const char *path) {
     return place;
 }
 
-static size_t append_field(char *out, size_t size, size_t at, char field, uint32_t copy) {
+/* As in manifest.json. */
+static size_t append_program(char *out, size_t size, size_t at, const struct p3_module *module) {
+    for (size_t i = 0; i < sizeof module->program; i++) {
+        at = p3_append_number(out, size, at, module->program[i] >> 4, 16);
+        at = p3_append_number(out, size, at, module->program[i] & 15, 16);
+    }
+    return at;
+}
+
+static size_t append_field(char *out, size_t size, size_t at, char field, const struct p3_module *module) {
     char other[3] = {'%', field, 0};
     switch (field) {
     case 'p':
         return p3_append_number(out, size, at, (uint64_t)getpid(), 10);
     case 'k':
-        return p3_append_number(out, size, at, copy, 10);
+        return p3_append_number(out, size, at, module->copy, 10);
     case 'h':
         return p3_append(out, size, at, *p3_process()->host != 0 ? p3_process()->host : "localhost");
+    case 'm':
+        return append_program(out, size, at, module);
     case '%':
         return p3_append(out, size, at, "%");
     default: /* not ours: as it stands */
@@ -100,11 +133,15 @@ static size_t append_field(char *out, size_t size, size_t at, char field, uint32
     }
 }
 
-static size_t expand(char *out, size_t size, size_t at, uint32_t copy) {
+static size_t expand(char *out, size_t size, size_t at, const struct p3_module *module) {
     for (const char *p = pattern; *p != 0; p++) {
         char one[2] = {*p, 0};
-        at = *p == '%' && p[1] != 0 ? append_field(out, size, at, *++p, copy)
-                                    : p3_append(out, size, at, one);
+        size_t pool = pool_field(p);
+        if (pool != 0)
+            p += pool - 2; /* the number says nothing: as many files as processes run at once */
+        at = pool != 0 || (*p == '%' && p[1] != 0)
+                 ? append_field(out, size, at, *++p, module)
+                 : p3_append(out, size, at, one);
     }
     return at;
 }
@@ -124,13 +161,13 @@ static size_t number(char *out, size_t size, size_t at, int n) {
     return p3_append(out, size, at, extension);
 }
 
-int p3_file_name(char *out, size_t size, uint32_t copy, int n) {
+int p3_file_name(char *out, size_t size, const struct p3_module *module, int n) {
     const char *folder = p3_process()->folder;
     out[0] = 0;
     size_t at = *pattern == '/' || *folder == 0
                     ? 0
                     : p3_append(out, size, p3_append(out, size, 0, folder), "/");
-    at = expand(out, size, at, copy);
+    at = expand(out, size, at, module);
     if (number(out, size, at, n) == SIZE_MAX) {
         p3_complain("P3_PROFILE_FILE", "file name too long", 0);
         return P3_SAID;

@@ -1,11 +1,12 @@
 /* Who counts: the process's arguments, folder and host, and an id that no other profile has.
  *
- * Calls: nothing.
+ * Calls: p3_quiet.c.
  * In signal handlers: none of it; in constructors, a forked child and at exit. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -35,6 +36,25 @@ ssize_t p3_read_file(const char *path, char *out, size_t size) {
     if (fd >= 0)
         close(fd);
     return got < 0 ? -1 : (ssize_t)n;
+}
+
+int p3_process_status(uint64_t pid, struct p3_status *out) {
+    char path[64] = "/proc/self/stat", text[1024] = "", *p;
+    if (pid != 0)
+        p3_append(path, sizeof path, p3_append_number(path, sizeof path, p3_append(path, sizeof path, 0, "/proc/"), pid, 10),
+                  "/stat");
+    /* The name, in parentheses, may hold anything. */
+    if (p3_read_file(path, text, sizeof text - 1) <= 0 || (p = strrchr(text, ')')) == NULL || p[1] == 0)
+        return 0;
+    out->state = p[2];
+    out->threads = out->start = 0;
+    for (int field = 1; (p = strchr(p + 1, ' ')) != NULL; field++) {
+        if (field == 18)
+            out->threads = strtoull(p + 1, NULL, 10);
+        if (field == 20)
+            out->start = strtoull(p + 1, NULL, 10);
+    }
+    return 1;
 }
 
 /* The kernel's list has a zero behind each argument, as ours; one byte more tells whether it was cut. */

@@ -1,7 +1,7 @@
 /* Registration of modules, and the life of the profile: it is created when the first module
  * registers, and holds every count from then on.
  *
- * Calls: p3_arena.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_process.c, p3_quiet.c.
+ * Calls: p3_arena.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_process.c, p3_quiet.c, p3_slot.c.
  * In signal handlers: none of it; in constructors, a forked child, at exit, and where the program calls it. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -18,19 +18,13 @@ static struct p3_module *modules;
 
 static void start(struct p3_module *m) {
     p3_live_module(m);
-    p3_arena_reserve(m->n_tables, m->next == NULL ? p3_reserve_wanted() : 0);
-}
-
-static void empty(struct p3_table *table) {
-    if (table->cache != NULL && table->level[0] != NULL)
-        memset(table->cache, 0, (1 + P3_CACHED) * sizeof *table->cache);
-    memset(table->level, 0, sizeof table->level);
+    p3_arena_tables(m, m->next == NULL ? p3_reserve_wanted() : 0);
 }
 
 static void forget_tables(void) {
     for (struct p3_module *m = modules; m != NULL; m = m->next)
         for (uint32_t i = 0; i < m->n_tables; i++)
-            empty(&m->tables[i]);
+            p3_slot_empty(&m->tables[i]);
     p3_arena_forget();
 }
 
@@ -49,8 +43,10 @@ static void in_child(void) {
         m->live = 0;
     }
     p3_process_forked();
-    if (modules != NULL)
+    if (modules != NULL) {
         p3_live_start(modules);
+        p3_arena_restart();
+    }
     for (struct p3_module *m = modules; m != NULL; m = m->next)
         start(m);
     p3_leave(before);
@@ -90,7 +86,8 @@ static void add_module(struct p3_module *module) {
     modules = module;
     start(module);
     for (uint32_t i = 0; i < module->n_tables && p3_live_file() != NULL; i++)
-        p3_arena_move(&module->tables[i]);
+        if (p3_arena_in_memory(module->tables[i].level[0]))
+            p3_slot_recount(&module->tables[i]);
 }
 
 void __p3_register(struct p3_module *module) {
@@ -120,16 +117,9 @@ static int store(struct p3_file *file) {
 
 /* Other threads are still inside functions: theirs is no normal end. */
 static int alone(void) {
-    char text[1024] = "", *p;
-    if (p3_read_file("/proc/self/stat", text, sizeof text - 1) <= 0 || (p = strrchr(text, ')')) == NULL)
-        return 1;
-    /* The number of threads is the 18th field behind the name. */
-    for (int field = 0; field < 18 && p != NULL; field++)
-        p = strchr(p + 1, ' ');
-    return p == NULL || atol(p + 1) <= 1;
+    struct p3_status status;
+    return !p3_process_status(0, &status) || status.threads <= 1;
 }
-
-static uint32_t ended(void) { return alone() ? P3_RAW_ENDED : 0u; }
 
 /* Without a live profile: writes one. A later one replaces it, and has the same id. */
 static int write_whole(void) {
@@ -141,7 +131,7 @@ static int write_whole(void) {
     if (!failed && (failed = store(&file)) != 0)
         p3_live_remove();
     if (!failed)
-        __atomic_fetch_or(&file.header->flags, ended(), __ATOMIC_RELAXED);
+        file.header->ended = alone() ? 1 : 0;
     written = !failed;
     p3_file_close(&file);
     return failed == P3_OFF ? 0 : failed;
@@ -163,6 +153,11 @@ int p3_profile_dump(void) {
 }
 
 void p3_profile_reset(void) {
+    struct p3_quiet before = p3_enter();
+    int allowed = p3_live_reset();
+    p3_leave(before);
+    if (!allowed)
+        return;
     for (struct p3_module *m = modules; m != NULL; m = m->next) {
         if (m->counters_size != 0)
             memset(m->counters, 0, m->counters_size);
@@ -184,8 +179,8 @@ static void at_exit(void) {
     struct p3_quiet before = p3_enter();
     if (modules != NULL) {
         write_profile();
-        if (p3_live_file() != NULL)
-            __atomic_fetch_or(&p3_live_file()->header->flags, ended(), __ATOMIC_RELAXED);
+        if (alone())
+            p3_live_ended();
         if (!ending)
             let_go();
     }

@@ -58,7 +58,7 @@ impl Described {
             n_functions: (self.records.len() as u64).into(),
             counters_offset: counters_offset.into(),
             n_counters: (self.counters / 8).into(),
-            reserved: 0.into(),
+            used: 0.into(),
             reserved2: 0.into(),
             crc: 0.into(),
         };

@@ -36,8 +36,8 @@ struct Copy {
     counts: LocalCounts,
     entries: BTreeMap<FuncId, u64>,
     processes: Processes,
-    /// Of every run.
-    arguments: Vec<Arguments>,
+    /// How many runs had these.
+    arguments: BTreeMap<Arguments, u64>,
     /// Whether the arguments of every run are known.
     all_told: bool,
 }
@@ -48,7 +48,7 @@ impl Default for Copy {
             counts: LocalCounts::new(),
             entries: BTreeMap::new(),
             processes: Processes::default(),
-            arguments: Vec::new(),
+            arguments: BTreeMap::new(),
             all_told: true,
         }
     }
@@ -74,7 +74,7 @@ struct Gathered {
 /// By `mode`: files that are foreign, damaged or named twice, and copies that are missing.
 pub fn merge(manifest_path: &Path, files: &[PathBuf], mode: FailureMode) -> Result<Merged> {
     let manifest = Manifest::read(manifest_path)?;
-    let mut gathered = gather(&manifest, files, mode)?;
+    let gathered = gather(&manifest, files, mode)?;
     if gathered.by_copy.is_empty() && gathered.merged.is_empty() && mode != FailureMode::Warn {
         let problem = "no raw profile of it can be used";
         let remedy = "run the copies, and name their *.p3raw files";
@@ -107,8 +107,8 @@ impl Merged {
     /// What was merged, in one line.
     pub fn line(&self) -> String {
         let p = &self.profile;
-        let files: u64 = p.processes.iter().map(|c| u64::from(c.files())).sum();
-        let present = p.processes.iter().filter(|c| c.files() > 0);
+        let files = p.sources.len();
+        let present = p.processes.iter().filter(|c| c.total() > 0);
         let runs = || present.clone().map(|c| c.runs);
         let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
         let runs = if least == most {
@@ -166,22 +166,15 @@ impl Gathered {
     }
 
     /// Messages about copies that were not run as the first one of which all arguments are known.
-    fn unlike(&mut self) -> Vec<String> {
-        let known = self.by_copy.iter_mut().filter(|(_, c)| c.all_told);
-        let mut copies: Vec<(CopyId, &Vec<Arguments>)> = Vec::new();
-        for (copy, c) in known {
-            c.arguments.sort_unstable();
-            copies.push((*copy, &c.arguments));
-        }
-        let first = copies.first().copied();
-        let Some((first, expected)) = first else {
+    fn unlike(&self) -> Vec<String> {
+        let mut copies = self.by_copy.iter().filter(|(_, c)| c.all_told);
+        let Some((first, expected)) = copies.next() else {
             return Vec::new();
         };
         let mut others: BTreeMap<(String, String), Vec<CopyId>> = BTreeMap::new();
         for (copy, here) in copies {
-            let mut pairs = here.iter().zip(expected);
-            if let Some((a, b)) = pairs.find(|(a, b)| a != b) {
-                others.entry((told(a), told(b))).or_default().push(copy);
+            if let Some((a, b)) = first_difference(&here.arguments, &expected.arguments) {
+                others.entry((told(a), told(b))).or_default().push(*copy);
             }
         }
         let line = |((a, b), of): (&(String, String), &Vec<CopyId>)| {
@@ -190,6 +183,30 @@ impl Gathered {
         };
         others.iter().map(line).collect()
     }
+}
+
+/// The first arguments that are not the same, where both are in order, as often as there were runs with them; that one has more
+/// runs is no difference.
+fn first_difference<'a>(
+    a: &'a BTreeMap<Arguments, u64>,
+    b: &'a BTreeMap<Arguments, u64>,
+) -> Option<(&'a Arguments, &'a Arguments)> {
+    let (mut a, mut b) = (a.iter(), b.iter());
+    let (mut of_a, mut of_b) = (a.next()?, b.next()?);
+    let (mut left_a, mut left_b) = (*of_a.1, *of_b.1);
+    while of_a.0 == of_b.0 {
+        let same = left_a.min(left_b);
+        (left_a, left_b) = (left_a - same, left_b - same);
+        if left_a == 0 {
+            of_a = a.next()?;
+            left_a = *of_a.1;
+        }
+        if left_b == 0 {
+            of_b = b.next()?;
+            left_b = *of_b.1;
+        }
+    }
+    Some((of_a.0, of_b.0))
 }
 
 /// The arguments for people, quoted where a shell would not take them as they are.
@@ -368,16 +385,22 @@ fn foreign(file: &Path, problem: impl Into<String>) -> Error {
 }
 
 fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
+    let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     copy.processes = copy.processes.plus(Processes {
-        runs: u32::from(!raw.child),
-        children: u32::from(raw.child),
-        cut_short: u32::from(!raw.ended),
+        runs: number(raw.runs),
+        children: number(raw.children),
+        cut_short: number((raw.runs + raw.children).saturating_sub(raw.ended)),
     });
-    if !raw.child {
-        copy.all_told &= !raw.arguments.is_empty();
-        copy.arguments
-            .extend(raw.arguments.get(1..).map(<[_]>::to_vec));
+    let mut told: u64 = 0;
+    for started in raw.started.into_iter().filter(|s| s.runs > 0) {
+        let Some(arguments) = started.arguments.get(1..) else {
+            continue;
+        };
+        told = told.saturating_add(started.runs);
+        let runs = copy.arguments.entry(arguments.to_vec()).or_default();
+        *runs = runs.saturating_add(started.runs);
     }
+    copy.all_told &= told == raw.runs;
     for (func, f) in raw.functions {
         let ids = copy.counts.entry(func).or_default();
         for (id, count) in f.counts {
@@ -392,7 +415,7 @@ fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
 
 fn no_copy_is_missing(profile: &Profile) -> Result<()> {
     let mut missing = Vec::from_iter(needed(&profile.manifest));
-    missing.retain(|c| profile.processes[c.index()].files() == 0);
+    missing.retain(|c| profile.processes[c.index()].total() == 0);
     if missing.is_empty() {
         return Ok(());
     }

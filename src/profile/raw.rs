@@ -17,10 +17,12 @@ use std::os::unix::fs::FileExt;
 use zerocopy::byteorder::{BE, ByteOrder, LE, U64};
 use zerocopy::{FromBytes, KnownLayout};
 
+mod started;
 #[cfg(test)]
 mod tests;
 
 pub use crate::runtime::format::{BLOCK_MAGIC, CHUNK_MAGIC, MAGIC, VERSION};
+pub use started::Started;
 
 /// The size of a file's header.
 pub const HEADER_SIZE: usize = size_of::<Header<LE>>();
@@ -40,37 +42,35 @@ const MOST_FUNCTIONS: u64 = 1 << 22;
 /// The runtime keeps 32 KiB of arguments, a path and a name.
 const MOST_TEXT: u64 = 1 << 20;
 
-/// What one process of one copy counted.
+/// What one process of one copy counted, or, in a file of a pool, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Raw {
     /// [`crate::manifest::Manifest::program_bytes`].
     pub program: [u8; 16],
-    /// Of this process, and of this runtime where shared libraries have their own: files with the same one hold
-    /// the same counts, or an earlier state of them.
+    /// Of this file: others with the same one hold the same counts, or an earlier state of them.
     pub unique: [u8; 16],
     /// The copy that wrote it.
     pub copy: CopyId,
     /// The number of copies.
     pub copies: u32,
-    /// The process id.
+    /// Process id of the first that counted.
     pub pid: u64,
     /// The id of the process that started it.
     pub parent: u64,
-    /// The arguments of the process, its name first; a forked child has those of its parent. Empty where the
-    /// system did not tell.
-    pub arguments: Vec<Vec<u8>>,
-    /// Whether there were more arguments than are kept (32 KiB).
-    pub arguments_cut: bool,
-    /// The working folder in which the process began, or its parent if it is a forked child. Empty: not known.
-    pub folder: Vec<u8>,
     /// The name of the host.
     pub host: Vec<u8>,
-    /// Whether the process ended normally.
-    pub ended: bool,
-    /// Whether the process had to drop counts.
+    /// Whether other processes may still add to it.
+    pub pooled: bool,
+    /// How many processes were started and counted here.
+    pub runs: u64,
+    /// How many forked children did, which began inside the functions of their parents.
+    pub children: u64,
+    /// How many of both ended normally.
+    pub ended: u64,
+    /// How they were started: not all, where a process was killed in its first moments, or many differ.
+    pub started: Vec<Started>,
+    /// Whether counts had to be dropped.
     pub lost: bool,
-    /// Whether it is of a forked child, which began inside the functions of its parent.
-    pub child: bool,
     /// By function: what was counted.
     pub functions: BTreeMap<FuncId, RawFunction>,
 }
@@ -320,16 +320,17 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             let kind = block.kind.get();
             let records = match kind {
                 format::MODULE => self.records(&block, found, end, &mut crc)?,
-                format::ARENA => Vec::new(),
+                format::ARENA | format::STARTED => Vec::new(),
                 _ => return Err(format!("damaged: block of kind {kind}")),
             };
             if crc.finalize() != block.crc.get() {
                 return Err("damaged: the checksum of a block is wrong".into());
             }
-            if kind == format::MODULE {
-                self.module(&block, &records, found, raw)?;
-            } else {
-                self.arena(found + BLOCK_SIZE as u64, end, raw)?;
+            let inside = found + BLOCK_SIZE as u64;
+            match kind {
+                format::MODULE => self.module(&block, &records, found, raw)?,
+                format::ARENA => self.arena(inside, end, raw)?,
+                _ => started::read(self, inside, end, raw)?,
             }
             at = end;
         }
@@ -468,14 +469,28 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
 
 /// What the header and the strings behind it say, without counts.
 fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String> {
-    let mut strings: Vec<Vec<u8>> = text.split(|&b| b == 0).map(<[u8]>::to_vec).collect();
     // Arguments, folder, host, and nothing behind the last zero.
-    let wanted = u64::from(header.arguments.get()) + 2;
-    if strings.pop() != Some(Vec::new()) || strings.len() as u64 != wanted {
-        return Err("damaged: the arguments of the process".into());
-    }
+    let mut strings = started::strings(text, u64::from(header.arguments.get()) + 2)
+        .ok_or("damaged: the arguments of the process")?;
     let (host, folder) = (strings.pop(), strings.pop());
     let flags = header.flags.get();
+    let (runs, children) = (header.runs.get(), header.children.get());
+    let ended = header.ended.get();
+    if !runs
+        .checked_add(children)
+        .is_some_and(|n| n > 0 && ended <= n)
+    {
+        return Err("damaged: the number of processes".into());
+    }
+    let pooled = header.boot != [0; 16];
+    let first = Started {
+        arguments: strings,
+        cut: header.process.get() & format::ARGUMENTS_CUT != 0,
+        folder: folder.expect("counted"),
+        runs,
+        children,
+        ended,
+    };
     Ok(Raw {
         program: header.program,
         unique: header.unique,
@@ -483,13 +498,14 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String>
         copies: header.copies.get(),
         pid: header.pid.get(),
         parent: header.parent.get(),
-        arguments: strings,
-        arguments_cut: header.process.get() & format::ARGUMENTS_CUT != 0,
-        folder: folder.expect("counted"),
         host: host.expect("counted"),
-        ended: flags & format::ENDED != 0,
+        pooled,
+        runs,
+        children,
+        ended,
+        // A pool's file has records of all that counted.
+        started: if pooled { Vec::new() } else { vec![first] },
         lost: flags & format::LOST != 0,
-        child: flags & format::CHILD != 0,
         functions: BTreeMap::new(),
     })
 }

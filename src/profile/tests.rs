@@ -38,9 +38,11 @@ pub(super) fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
     header.extend([[7; 16], [8; 16]].concat());
     header.extend([word(1), word(3)].concat());
     header.extend([42, 41, PAGE as u64].map(u64::to_le_bytes).concat());
-    header.extend([0, 2, TEXT.len() as u32, 0, 0, 0].map(word).concat());
-    header.extend([word(1), word(0)].concat());
-    header.extend((4 * PAGE as u64).to_le_bytes());
+    header.extend([0, 2, TEXT.len() as u32, 0].map(word).concat());
+    header.extend([0; 16]);
+    header.extend([0; 4].map(word).concat());
+    header.extend([4 * PAGE as u64, 1, 0, 1].map(u64::to_le_bytes).concat());
+    header.extend([0; 32]);
     header.extend(TEXT);
     header.resize(PAGE, 0);
 
@@ -121,16 +123,20 @@ fn a_good_raw_profile_is_read() {
     assert_eq!((counts(0), counts(1)), (vec![(1, 5)], vec![(7, 2)]));
     assert_eq!(raw.functions[&FuncId(0)].entries, Some(77));
     assert_eq!(
-        (raw.copy, raw.copies, raw.ended, raw.lost),
-        (CopyId(1), 3, true, false)
+        (raw.copy, raw.copies, raw.pooled, raw.lost),
+        (CopyId(1), 3, false, false)
     );
+    assert_eq!((raw.runs, raw.children, raw.ended), (1, 0, 1));
     assert_eq!((raw.unique, raw.pid, raw.parent), ([8; 16], 42, 41));
-    assert_eq!(raw.arguments, [&b"./program"[..], b"-x y"]);
-    assert!(!raw.arguments_cut);
-    assert_eq!(
-        (raw.folder, raw.host),
-        (b"/a folder".into(), b"host".into())
-    );
+    let started = raw::Started {
+        arguments: vec![b"./program".into(), b"-x y".into()],
+        cut: false,
+        folder: b"/a folder".into(),
+        runs: 1,
+        children: 0,
+        ended: 1,
+    };
+    assert_eq!((raw.started, raw.host), (vec![started], b"host".into()));
 }
 
 /// A file of a terabyte, nearly all of it holes, is read by what it holds.
@@ -139,7 +145,7 @@ fn holes_are_skipped() {
     const HUGE: u64 = 1 << 40;
     let mut bytes = raw_profile(&[0, 5, 0], &[(0, 9), (8, 2), (9, 0)]);
     let good = raw::parse(&bytes).unwrap();
-    let (length, block) = (112, 3 * PAGE);
+    let (length, block) = (128, 3 * PAGE);
     bytes[length..length + 8].copy_from_slice(&HUGE.to_le_bytes());
     // The arena, and its one table, go on to the end.
     bytes[block + 8..block + 16].copy_from_slice(&(HUGE - block as u64).to_le_bytes());
@@ -184,7 +190,7 @@ proptest! {
     /// Damage is refused, or changes counts, which carry no checksum; nothing panics.
     #[test]
     fn damaged_raw_profiles(
-        page in 0..4usize, at in 0..320usize, value: u8, cut in prop::option::of(0..5 * PAGE), sealed: bool,
+        page in 0..4usize, at in 0..400usize, value: u8, cut in prop::option::of(0..5 * PAGE), sealed: bool,
     ) {
         let good = raw_profile(&[1, 2, 3], &[(4, 5), (6, 7)]);
         let mut bytes = good.clone();
@@ -193,7 +199,8 @@ proptest! {
         if sealed {
             seal(&mut bytes);
         }
-        let described = |at: usize| at < 104 || (120..120 + TEXT.len()).contains(&at);
+        let strings = raw::HEADER_SIZE..raw::HEADER_SIZE + TEXT.len();
+        let described = |at: usize| at < raw::HEADER_CRC_AT + 4 || strings.contains(&at);
         let raw = raw::parse(&bytes);
         if cut.is_some_and(|c| c < good.len()) && !(page == 0 && at >= raw::HEADER_CRC_AT) {
             prop_assert!(raw.is_err());

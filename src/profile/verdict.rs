@@ -70,8 +70,8 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// Their raw profiles.
-    pub fn files(self) -> u32 {
+    /// Their number.
+    pub fn total(self) -> u32 {
         self.runs.saturating_add(self.children)
     }
 
@@ -122,7 +122,7 @@ impl Verdict {
         let needed = needed(manifest);
         let of = |c: &CopyId| processes[c.index()];
         let (present, missing): (Vec<CopyId>, Vec<CopyId>) =
-            needed.into_iter().partition(|c| of(c).files() > 0);
+            needed.into_iter().partition(|c| of(c).total() > 0);
         let mut verdict = Verdict::default();
         if !missing.is_empty() {
             let gap = format!("nothing of {} was merged", copies_named(&missing));

@@ -100,7 +100,7 @@ pub fn verify(profile: &Profile) -> Result<Findings> {
 /// Whether the counts of `f` are of the same processes, or of copies that can be compared.
 pub fn checkable(profile: &Profile, f: FuncId) -> bool {
     match &profile.entry(f).share.copies()[..] {
-        [copy] => profile.processes[copy.index()].files() > 0,
+        [copy] => profile.processes[copy.index()].total() > 0,
         copies => profile.comparable(copies),
     }
 }

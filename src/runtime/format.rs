@@ -8,19 +8,17 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 constants! {
     /// What a file begins with: \xff p3raw \xff and the version. Read in the other byte order it tells that.
-    MAGIC "P3_RAW_MAGIC": u64 = 0xff70_3372_6177_ff04;
+    MAGIC "P3_RAW_MAGIC": u64 = 0xff70_3372_6177_ff05;
     /// What a block begins with: p3block and a version.
     BLOCK_MAGIC "P3_BLOCK_MAGIC": u64 = 0x7033_626c_6f63_6b03;
     /// What a chunk begins with: p3chunk and a version.
     CHUNK_MAGIC "P3_CHUNK_MAGIC": u64 = 0x7033_6368_756e_6b03;
     /// The version of the format.
-    VERSION "P3_RAW_VERSION": u32 = 4;
-    /// In the flags: the process ended normally, in its only thread.
-    ENDED "P3_RAW_ENDED": u32 = 1;
+    VERSION "P3_RAW_VERSION": u32 = 5;
     /// In the flags: counts were lost, without memory or space.
-    LOST "P3_RAW_LOST": u32 = 2;
-    /// In the flags: of a forked child, which began inside the functions of its parent.
-    CHILD "P3_RAW_CHILD": u32 = 4;
+    LOST "P3_RAW_LOST": u32 = 1;
+    /// In the flags: the program sets its counts to zero (p3_profile_reset), so no other process adds to them.
+    APART "P3_RAW_APART": u32 = 2;
     /// Of the process: only the first P3_RAW_ARGUMENTS_MAX bytes of its arguments are there.
     ARGUMENTS_CUT "P3_RAW_ARGUMENTS_CUT": u32 = 1;
     /// Of the process: the system did not tell its arguments.
@@ -31,6 +29,14 @@ constants! {
     MODULE "P3_BLOCK_MODULE": u32 = 1;
     /// Kind of a block: an arena, which holds chunks of hash tables.
     ARENA "P3_BLOCK_ARENA": u32 = 2;
+    /// Kind of a block: how the processes of a pool's file were started.
+    STARTED "P3_BLOCK_STARTED": u32 = 3;
+    /// The most bytes of text of one such record.
+    STARTED_TEXT_MAX "P3_STARTED_TEXT_MAX": u32 = 1 << 12;
+    /// The size of such a block, or a page if that is larger.
+    STARTED_SIZE "P3_STARTED_SIZE": u32 = 1 << 14;
+    /// The most such blocks of a file: processes that are started otherwise are counted and not described from then on.
+    STARTED_MOST "P3_STARTED_MOST": u32 = 64;
     /// What chunks are aligned to.
     CHUNK_ALIGN "P3_CHUNK_ALIGN": u32 = 64;
 }
@@ -98,13 +104,13 @@ structures! {
         header_size: U32<O>,
         /// the rewriting: `program` of manifest.json
         program: [u8; 16],
-        /// random, of this process and, where shared libraries have their own runtimes, of this one; no other file has it
+        /// random; no other file has it
         unique: [u8; 16],
         /// which copy
         copy: U32<O>,
         /// number of copies
         copies: U32<O>,
-        /// process id
+        /// id of the process that made the file
         pid: U64<O>,
         /// process id of its parent
         parent: U64<O>,
@@ -118,16 +124,32 @@ structures! {
         text_size: U32<O>,
         /// what is not known of the process: P3_RAW_ARGUMENTS_CUT, P3_RAW_ARGUMENTS_UNKNOWN
         process: U32<O>,
+        /// of a pool (%m): the system's boot id, since processes of this boot may add to the file; zeros: no other process does
+        boot: [u8; 16],
         /// 0
         reserved: U32<O>,
         /// CRC-32 (IEEE) of the header up to here and of the strings
         header_crc: U32<O>,
-        /// P3_RAW_ENDED, P3_RAW_LOST, P3_RAW_CHILD
+        /// P3_RAW_LOST, P3_RAW_APART
         flags: U32<O>,
         /// 0
         reserved2: U32<O>,
         /// length of the file, at least; grows before a block becomes valid
         file_size: U64<O>,
+        /// number of processes that were started and counted here
+        runs: U64<O>,
+        /// number of forked children that did, which began inside the functions of their parents
+        children: U64<O>,
+        /// how many of both ended normally, in their only thread
+        ended: U64<O>,
+        /// of a pool: the process that counts here, or did last
+        owner: U64<O>,
+        /// when that began, as in /proc/PID/stat
+        owner_start: U64<O>,
+        /// its name space of process ids
+        owner_space: U64<O>,
+        /// random, of the program that it ran: not the same after exec
+        owner_image: U64<O>,
     }
 
     /// At multiples of the page. A page that begins with zeros instead was reserved and never used.
@@ -136,7 +158,7 @@ structures! {
         magic: U64<O>,
         /// with this header; a multiple of the page
         size: U64<O>,
-        /// P3_BLOCK_MODULE, P3_BLOCK_ARENA
+        /// P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED
         kind: U32<O>,
         /// module: its number in the manifest
         module: U32<O>,
@@ -146,8 +168,8 @@ structures! {
         counters_offset: U64<O>,
         /// module: number of counters, of 8 bytes
         n_counters: U64<O>,
-        /// 0
-        reserved: U64<O>,
+        /// arena: how much of it, from its beginning, chunks were cut from
+        used: U64<O>,
         /// 0
         reserved2: U32<O>,
         /// CRC-32 of size … n_counters and of the records
@@ -186,6 +208,26 @@ structures! {
         crc: U32<O>,
     }
 
+    /// In a block of its kind, behind the header: processes that were started alike. Their arguments and the working folder follow, each ended by a zero, up to a multiple of 8.
+    Started STARTED_RECORD "p3_raw_started" {
+        /// FNV-1a (64 bits) of the text and of arguments … process, or 1 where that is 0; written last; 0: no more in this block
+        key: U64<O>,
+        /// number of those that were started
+        runs: U64<O>,
+        /// number of forked children, which have the arguments of their parents
+        children: U64<O>,
+        /// how many of both ended normally
+        ended: U64<O>,
+        /// number of arguments, the program's name included
+        arguments: U32<O>,
+        /// size of the text
+        text_size: U32<O>,
+        /// P3_RAW_ARGUMENTS_CUT, P3_RAW_ARGUMENTS_UNKNOWN
+        process: U32<O>,
+        /// 0
+        reserved: U32<O>,
+    }
+
     /// A slot of a hash table.
     Slot SLOT "p3_slot" {
         /// of a path id, see P3_HASH_FACTOR; 0: empty
@@ -198,8 +240,7 @@ structures! {
 /// The bytes of a header that its checksum is of.
 pub const HEADER_CHECKED: Range<usize> = 0..offset_of!(Header<LE>, header_crc);
 /// The same of a block, where those of its records follow.
-pub const BLOCK_CHECKED: Range<usize> =
-    offset_of!(Block<LE>, size)..offset_of!(Block<LE>, reserved);
+pub const BLOCK_CHECKED: Range<usize> = offset_of!(Block<LE>, size)..offset_of!(Block<LE>, used);
 /// The same of a chunk.
 pub const CHUNK_CHECKED: Range<usize> =
     offset_of!(Chunk<LE>, func)..offset_of!(Chunk<LE>, reserved);

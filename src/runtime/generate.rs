@@ -92,11 +92,12 @@ fn abi_header() -> String {
     header + hidden + &functions + "\n#endif\n"
 }
 
-const RAW: [Struct; 4] = [
+const RAW: [Struct; 5] = [
     format::HEADER,
     format::BLOCK,
     format::FUNCTION,
     format::CHUNK,
+    format::STARTED_RECORD,
 ];
 
 fn format_header() -> String {
@@ -188,6 +189,7 @@ fn no_gaps() {
         size_of::<format::Block<LE>>(),
         size_of::<format::Function<LE>>(),
         size_of::<format::Chunk<LE>>(),
+        size_of::<format::Started<LE>>(),
         size_of::<format::Slot<LE>>(),
     ];
     let structs = RAW.into_iter().chain([format::SLOT]);

@@ -27,6 +27,7 @@ mod loaders;
 mod peers;
 
 /// The runtime in the program under test.
+mod pool;
 mod runtime;
 mod survival;
 mod unnoticed;

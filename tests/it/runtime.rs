@@ -38,6 +38,7 @@ fn layouts_agree_with_the_lists() {
         format::BLOCK,
         format::FUNCTION,
         format::CHUNK,
+        format::STARTED_RECORD,
         format::SLOT,
         abi::TABLE,
         abi::MODULE,
@@ -228,18 +229,21 @@ fn profiles_say_who_counted() {
     let (_, profiles) = drive(&exe, "fork a  \u{e9}\n", Some("%p.p3raw"), dir.path());
     let (mut files, host) = (profiles.into_values(), hostname());
     let (mut parent, mut child) = (files.next().unwrap(), files.next().unwrap());
-    if parent.child {
+    if parent.children > 0 {
         std::mem::swap(&mut parent, &mut child);
     }
     for raw in [&parent, &child] {
         let name = exe.to_str().unwrap();
         let arguments = [name, "fork", "a", "", "\u{e9}\n"].map(str::as_bytes);
-        assert_eq!(raw.arguments, arguments);
+        let [started] = &raw.started[..] else {
+            panic!("one process has one record");
+        };
+        assert_eq!(started.arguments, arguments);
         assert_eq!(
-            (&raw.folder[..], &raw.host[..]),
+            (&started.folder[..], &raw.host[..]),
             (folder.to_str().unwrap().as_bytes(), host.as_bytes())
         );
-        assert!(!raw.arguments_cut);
+        assert!(!started.cut);
     }
     assert_eq!(
         (parent.parent, child.parent),
@@ -254,9 +258,10 @@ fn profiles_say_who_counted() {
         let long = format!("x {}", "y".repeat(length));
         let (_, profiles) = drive(&exe, &long, None, dir.path());
         let raw = profiles.into_values().next().unwrap();
-        let kept: usize = raw.arguments.iter().map(|a| a.len() + 1).sum();
-        assert_eq!((raw.arguments.len(), raw.arguments_cut), (3, cut));
-        assert!(kept <= 32769 && raw.arguments[2].len() >= 30_000);
+        let started = &raw.started[0];
+        let kept: usize = started.arguments.iter().map(|a| a.len() + 1).sum();
+        assert_eq!((started.arguments.len(), started.cut), (3, cut));
+        assert!(kept <= 32769 && started.arguments[2].len() >= 30_000);
         assert_eq!(counts(&raw, 7), first_counts());
     }
 }
@@ -292,8 +297,8 @@ fn nothing_is_lost_with_the_process() {
             "{how}"
         );
         assert_eq!(
-            (raw.functions[&FuncId(7)].entries, raw.ended),
-            (Some(1), false)
+            (raw.functions[&FuncId(7)].entries, raw.runs, raw.ended),
+            (Some(1), 1, 0)
         );
     }
 }

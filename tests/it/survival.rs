@@ -53,7 +53,6 @@ fn no_count_is_lost_or_wrong_when_the_process_is_killed() {
         .and_then(|k| k.parse().ok())
         .unwrap_or(100);
     let (mut largest, mut early) = (0, 0);
-    let is_profile = |f: &std::fs::DirEntry| f.path().extension().is_some_and(|e| e == "p3raw");
     for i in 0..kills {
         let raw = dir.join("out/raw");
         let _ = std::fs::remove_dir_all(&raw);
@@ -73,7 +72,7 @@ fn no_count_is_lost_or_wrong_when_the_process_is_killed() {
         let printed: u64 = last.map_or(0, |l| l.parse().unwrap());
         let profiles = raw
             .read_dir()
-            .map_or(0, |r| r.filter(|f| is_profile(f.as_ref().unwrap())).count());
+            .map_or(0, |r| r.filter(|f| is_raw(f.as_ref().unwrap())).count());
         if profiles == 0 {
             assert_eq!(printed, 0, "killed before there was a profile");
             early += 1;
@@ -96,6 +95,66 @@ fn no_count_is_lost_or_wrong_when_the_process_is_killed() {
     assert!(largest > 1000, "the process hardly ran");
     assert!(early * 4 < kills, "{early} of {kills} too early");
     println!("{kills} kills ({early} before the first count), up to {largest} calls each");
+}
+
+/// Four processes at once, each killed at some moment, and again, on the files of one pool: what they printed was counted.
+#[test]
+fn no_count_of_a_pool_is_lost_or_doubled_when_processes_are_killed() {
+    const THREADS: u64 = 4;
+    const KILLS: u64 = 60;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let input = dir.join("input");
+    let modules = [module("w.c", WORKER, &["-O1", "-fno-inline"], &input)];
+    rewrite(&modules, &["--scheme", "sbl"], &dir.join("out"));
+    let exe = dir.join("w.exe");
+    let copies = copy_modules(&modules, &dir.join("out"), 0);
+    link(&copies, runtime(), &["-O1"], &exe);
+    let pattern = dir.join("out/raw/%k-%m.p3raw");
+    let storm = &|thread: u64| {
+        let mut printed = 0;
+        for i in 0..KILLS {
+            let mut child = Command::new(&exe)
+                .env("P3_PROFILE_FILE", &pattern)
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            let reader = std::thread::spawn(|| lines.map(|l| l.unwrap()).last());
+            std::thread::sleep(Duration::from_micros(
+                300 + (i * 7919 + thread * 3571) % 20_000,
+            ));
+            child.kill().unwrap();
+            printed += reader.join().unwrap().map_or(0, |l| l.parse().unwrap());
+            child.wait().unwrap();
+        }
+        printed
+    };
+    let printed: u64 = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|t| scope.spawn(move || storm(t)))
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap()).sum()
+    });
+    let names = dir.join("out/raw").read_dir().unwrap();
+    let files = names.filter(|f| is_raw(f.as_ref().unwrap())).count();
+    assert!(files as u64 <= THREADS + 4, "{files} files");
+    let merged = merge(&dir.join("out"));
+    let counted = exits(&merged);
+    for function in ["step", "many"] {
+        let n = counted[function];
+        let most = printed + 18 * THREADS * KILLS;
+        assert!(
+            (printed..=most).contains(&n),
+            "{function}: {n}, printed {printed}"
+        );
+    }
+    assert!(printed > 10_000, "the processes hardly ran");
+    run(Command::new(PROF).arg("verify").arg(&merged));
+}
+
+fn is_raw(file: &std::fs::DirEntry) -> bool {
+    file.path().extension().is_some_and(|e| e == "p3raw")
 }
 
 /// A library loaded and unloaded again and again, also in a forked child, and a second one.

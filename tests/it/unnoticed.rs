@@ -130,7 +130,7 @@ fn children_after_changes() {
                 .all(|n| n.to_str().unwrap().starts_with(how))
         );
         let found = profiles(&raw);
-        let child: Vec<_> = found.iter().filter(|r| r.child).collect();
+        let child: Vec<_> = found.iter().filter(|r| r.children == 1).collect();
         assert_eq!((found.len(), child.len()), (2, 1), "{how}");
         assert_eq!(counts(child[0], 9), (0..10_000).map(|id| (id, 1)).collect());
         std::fs::remove_dir_all(raw).unwrap();
@@ -154,7 +154,7 @@ fn children_of_threads() {
     );
     let children: Vec<_> = profiles(dir.path())
         .into_iter()
-        .filter(|r| r.child)
+        .filter(|r| r.children == 1)
         .collect();
     assert_eq!(children.len(), 200);
     let expected: BTreeMap<u64, u64> = (0..3000).map(|id| (id, 1)).collect();
@@ -399,11 +399,11 @@ fn reloaded_libraries() {
         .args(["-ldl", "-pthread", "-o"])
         .arg(dir.join("host")));
     // With a thread beside it, at exit nothing may be unmapped, and at dlclose everything must.
-    for arguments in ["1100", "300 threaded"] {
+    for (arguments, name) in [("1100", "x"), ("300 threaded", "x"), ("300 threaded", "%m")] {
         let out = dir.join("out");
         let _ = std::fs::remove_dir_all(out.join("raw"));
         let script =
-            format!("ulimit -n 1024; P3_PROFILE_FILE=out/raw/x.p3raw exec ./host {arguments}");
+            format!("ulimit -n 1024; P3_PROFILE_FILE=out/raw/{name}.p3raw exec ./host {arguments}");
         let output = shell(dir, &script);
         assert_eq!(
             String::from_utf8_lossy(&output.stdout),
@@ -413,11 +413,11 @@ fn reloaded_libraries() {
         );
         assert_eq!(stderr(&output), "");
         let times: u64 = arguments.split(' ').next().unwrap().parse().unwrap();
-        let ids: BTreeSet<_> = profiles(&out.join("raw"))
-            .iter()
-            .map(|r| r.unique)
-            .collect();
-        assert_eq!(ids.len() as u64, times);
+        let loaded = profiles(&out.join("raw"));
+        let ids: BTreeSet<_> = loaded.iter().map(|r| r.unique).collect();
+        let files = if name == "%m" { 1 } else { times };
+        assert_eq!((ids.len() as u64, loaded.len() as u64), (files, files));
+        assert_eq!(loaded.iter().map(|r| r.runs).sum::<u64>(), times);
         let counted = exits(&crate::support::merge(&out));
         assert_eq!(
             (counted["many"], counted["work"]),

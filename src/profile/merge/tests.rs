@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::profile::made;
-use crate::profile::raw::RawFunction;
+use crate::profile::raw::{RawFunction, Started};
 use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
 use tempfile::TempDir;
@@ -72,7 +72,7 @@ fn profiles_add_up() {
     };
     assert_eq!(m.profile.processes, [processes(0), processes(1)]);
     assert!(m.warnings.is_empty());
-    let line = "merged 4 raw profiles: 2 of 2 copies, runs: 2 of each; 2 of 2 functions ran";
+    let line = "merged 2 raw profiles: 2 of 2 copies, runs: 2 of each; 2 of 2 functions ran";
     assert_eq!(m.line(), line);
 }
 
@@ -210,8 +210,9 @@ fn raw() -> Raw {
     Raw {
         program: manifest.program_bytes(),
         copies: 2,
-        ended: true,
-        arguments: vec![b"./x".to_vec()],
+        runs: 1,
+        ended: 1,
+        started: vec![started(&["./x"], 1)],
         ..Raw::default()
     }
 }
@@ -248,6 +249,50 @@ fn foreign_and_lossy_raw_profiles_are_refused() {
     assert!(check(&last, &manifest, Path::new("x")).is_ok());
 }
 
+/// How so many processes were started.
+fn started(arguments: &[&str], runs: u64) -> Started {
+    Started {
+        arguments: arguments.iter().map(|a| a.as_bytes().to_vec()).collect(),
+        runs,
+        ..Started::default()
+    }
+}
+
+/// A file of a pool counts for all its processes.
+#[test]
+fn files_of_pools_add_up() {
+    let file = Path::new("x");
+    let pool = |listed: &[(&[&str], u64)]| Raw {
+        runs: 1000,
+        children: 20,
+        ended: 1003,
+        pooled: true,
+        started: listed.iter().map(|(a, n)| started(a, *n)).collect(),
+        ..raw()
+    };
+    let mut copy = Copy::default();
+    add(
+        &mut copy,
+        pool(&[(&["./x", "a"], 999), (&["./x"], 1)]),
+        file,
+    )
+    .unwrap();
+    let processes = Processes {
+        runs: 1000,
+        children: 20,
+        cut_short: 17,
+    };
+    assert_eq!(copy.processes, processes);
+    assert_eq!(
+        copy.arguments,
+        [(vec![b"a".to_vec()], 999), (vec![], 1)].into()
+    );
+    assert!(copy.all_told);
+    // One run has no record.
+    add(&mut copy, pool(&[(&["./x", "a"], 999)]), file).unwrap();
+    assert!(!copy.all_told);
+}
+
 #[test]
 fn processes_of_a_copy_add_up() {
     let mut copy = Copy::default();
@@ -263,14 +308,15 @@ fn processes_of_a_copy_add_up() {
     let file = Path::new("x");
     add(&mut copy, counted(&[(0, 2), (5, 1)], Some(4)), file).unwrap();
     let child = Raw {
-        child: true,
-        ended: false,
-        arguments: vec![b"./x".to_vec(), b"of the parent".to_vec()],
+        runs: 0,
+        children: 1,
+        ended: 0,
+        started: vec![started(&["./x", "of the parent"], 0)],
         ..counted(&[(5, 6)], None)
     };
     add(&mut copy, child, file).unwrap();
     let second = Raw {
-        arguments: vec![b"./x".to_vec(), b"-v".to_vec()],
+        started: vec![started(&["./x", "-v"], 1)],
         ..counted(&[], Some(3))
     };
     add(&mut copy, second, file).unwrap();
@@ -283,24 +329,20 @@ fn processes_of_a_copy_add_up() {
     };
     assert_eq!(copy.processes, processes);
     // Those of runs, without the program's name.
-    assert_eq!(copy.arguments, [vec![], vec![b"-v".to_vec()]]);
+    assert_eq!(
+        copy.arguments,
+        [(vec![], 1), (vec![b"-v".to_vec()], 1)].into()
+    );
     assert!(copy.all_told);
-    let silent = Raw {
-        arguments: vec![],
-        child: true,
+    let silent = |runs: u64| Raw {
+        runs,
+        children: 1 - runs,
+        started: vec![started(&[], runs)],
         ..raw()
     };
-    add(&mut copy, silent.clone(), file).unwrap();
+    add(&mut copy, silent(0), file).unwrap();
     assert!(copy.all_told, "a child's arguments are not asked for");
-    add(
-        &mut copy,
-        Raw {
-            child: false,
-            ..silent
-        },
-        file,
-    )
-    .unwrap();
+    add(&mut copy, silent(1), file).unwrap();
     assert!(!copy.all_told);
     let over = add(&mut copy, counted(&[(5, u64::MAX)], None), file);
     assert!(
@@ -317,7 +359,7 @@ fn unlike(copies: &[(u32, &[&[&str]])]) -> Vec<String> {
         let copy = gathered.by_copy.entry(CopyId(*copy)).or_default();
         for run in *runs {
             let words = run.iter().map(|w| w.as_bytes().to_vec());
-            copy.arguments.push(words.collect());
+            *copy.arguments.entry(words.collect()).or_default() += 1;
         }
         copy.all_told = !runs.is_empty();
     }
@@ -332,6 +374,13 @@ fn copies_with_other_arguments_are_named() {
         unlike(&[(0, &[&["a"], &["b"]]), (1, &[&["b"], &["a"]])]),
         none
     );
+    let often = |a: u64, b: u64| [(vec![b"a".to_vec()], a), (vec![b"b".to_vec()], b)].into();
+    let difference = |x: (u64, u64), y: (u64, u64)| {
+        let (x, y) = (often(x.0, x.1), often(y.0, y.1));
+        first_difference(&x, &y).is_some()
+    };
+    assert!(!difference((u64::MAX, 7), (u64::MAX, 7)));
+    assert!(difference((5, 3), (4, 4)) && difference((4, 4), (5, 3)));
     // Copy 0's are not known; 3 and 4 differ from 1 alike, 5 has fewer runs.
     let found = unlike(&[
         (0, &[]),

@@ -52,7 +52,7 @@ fn array(counts: &[u64]) -> Vec<u8> {
     bytes.truncate(2 * PAGE);
     let n = counts.len() as u64;
     let length = (2 * PAGE + 8 * counts.len() + 8).next_multiple_of(PAGE);
-    put(&mut bytes, 112, &(length as u64).to_le_bytes());
+    put(&mut bytes, 128, &(length as u64).to_le_bytes());
     let block = (length - PAGE) as u64;
     put(&mut bytes, PAGE + 8, &block.to_le_bytes());
     put(&mut bytes, PAGE + 40, &(n + 1).to_le_bytes());
@@ -140,14 +140,14 @@ fn long_arguments() {
         bytes.resize(text.end.next_multiple_of(PAGE), 0);
         bytes.extend(&good[PAGE..]);
         let length = bytes.len() as u64;
-        put(&mut bytes, 112, &length.to_le_bytes());
+        put(&mut bytes, 128, &length.to_le_bytes());
         put(&mut bytes, 84, &1u32.to_le_bytes());
         put(&mut bytes, 88, &(size as u32).to_le_bytes());
         check(&mut bytes, 0..HEADER_CRC_AT, text, HEADER_CRC_AT);
         parse(&bytes)
     };
     let raw = with(MOST_TEXT).unwrap();
-    assert_eq!(raw.arguments.len(), 1);
+    assert_eq!(raw.started[0].arguments.len(), 1);
     assert_eq!(raw.functions, parse(&good).unwrap().functions);
     let counts = BTreeMap::from([(2, 4), (4, 6)]);
     assert_eq!(raw.functions[&FuncId(1)].counts, counts);

@@ -15,7 +15,7 @@ enum Damage {
     Refused,
     /// Nothing reads the bit, or nothing depends on it.
     Same,
-    /// How the process ended is another: nothing else.
+    /// How many processes there were, or how they ended, is another: nothing else.
     Flags,
     /// Counts are others: nothing else.
     Counts,
@@ -27,9 +27,11 @@ fn damage_of(good: &raw::Raw, bytes: &[u8]) -> Damage {
         return Refused;
     };
     let with_flags = raw::Raw {
+        runs: good.runs,
+        children: good.children,
         ended: good.ended,
+        started: good.started.clone(),
         lost: good.lost,
-        child: good.child,
         ..found.clone()
     };
     let with_counts = raw::Raw {
@@ -69,15 +71,17 @@ fn every_flipped_bit() {
     // The first piece of the arena was never used.
     let chunk = arena + 2 * raw::BLOCK_SIZE;
     let slots = chunk + raw::BLOCK_SIZE;
-    let regions: [(&str, Range<usize>, &[Damage]); 22] = [
-        ("header", 0..104, &[Refused]),
-        ("flags", 104..108, &[Same, Flags]),
-        ("nothing", 108..112, &[Same]),
+    let regions: [(&str, Range<usize>, &[Damage]); 24] = [
+        ("header", 0..120, &[Refused]),
+        ("flags", 120..124, &[Same, Flags]),
+        ("nothing", 124..128, &[Same]),
         (
             "length: a smaller one says less",
-            112..120,
+            128..136,
             &[Refused, Same],
         ),
+        ("numbers of processes", 136..160, &[Refused, Flags]),
+        ("whose it is", 160..raw::HEADER_SIZE, &[Same]),
         ("strings", raw::HEADER_SIZE..text, &[Refused]),
         ("nothing", text..module, &[Same]),
         ("module", module..module + 48, &[Refused]),
@@ -139,7 +143,8 @@ fn of_another_byte_order(mut bytes: Vec<u8>) -> Vec<u8> {
     let (module, arena) = (PAGE, 3 * PAGE);
     let chunk = arena + 2 * raw::BLOCK_SIZE;
     reverse(&mut bytes, 0, &[8, 4, 4]);
-    reverse(&mut bytes, 48, &[4, 4, 8, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4, 8]);
+    reverse(&mut bytes, 48, &[4, 4, 8, 8, 8, 4, 4, 4, 4]);
+    reverse(&mut bytes, 112, &[4, 4, 4, 4, 8, 8, 8, 8]);
     reverse(&mut bytes, module, &[8, 8, 4, 4, 8, 8, 8]);
     for record in 0..3 {
         let at = module + raw::BLOCK_SIZE + record * raw::FUNCTION_SIZE;
@@ -172,14 +177,29 @@ fn byte_orders_are_told_apart() {
 fn flags_are_told_apart() {
     let mut bytes = raw_profile(&[1], &[]);
     for flags in 0..8u8 {
-        bytes[104] = flags;
-        let raw = raw::parse(&bytes).unwrap();
-        let told = [raw.ended, raw.lost, raw.child];
-        assert_eq!(told, [1, 2, 4].map(|bit| flags & bit != 0));
+        bytes[120] = flags;
+        assert_eq!(raw::parse(&bytes).unwrap().lost, flags & 1 != 0);
     }
     bytes[92] = 1;
     seal(&mut bytes);
-    assert!(raw::parse(&bytes).unwrap().arguments_cut);
+    assert!(raw::parse(&bytes).unwrap().started[0].cut);
+}
+
+/// Numbers of processes that cannot be: none, more that ended than began, more than there can be.
+#[test]
+fn numbers_of_processes() {
+    let with = |numbers: [u64; 3]| {
+        let mut bytes = raw_profile(&[1], &[]);
+        bytes[136..160].copy_from_slice(&numbers.map(u64::to_le_bytes).concat());
+        let raw = raw::parse(&bytes).ok()?;
+        Some([raw.runs, raw.children, raw.ended])
+    };
+    for good in [[3, 2, 4], [3, 2, 5], [0, 1, 0]] {
+        assert_eq!(with(good), Some(good));
+    }
+    for bad in [[0, 0, 0], [3, 2, 6], [u64::MAX, 1, 0]] {
+        assert_eq!(with(bad), None);
+    }
 }
 
 /// A header with a right checksum is not believed either where it cannot be.

@@ -100,7 +100,7 @@ fn processes_of_two_profiles() {
         children: 22,
         cut_short: u32::MAX,
     };
-    assert_eq!((a.plus(b), a.files()), (sum, 3));
+    assert_eq!((a.plus(b), a.total()), (sum, 3));
     let flight = |children, cut_short| {
         Processes {
             runs: 1,

@@ -68,7 +68,7 @@ static uint32_t crc32(uint32_t crc, const void *data, size_t n) {
 }
 
 __attribute__((constructor)) static void construct(void) {
-    uint32_t crc = crc32(0, &block.header.size, offsetof(struct p3_raw_block, reserved) - 8);
+    uint32_t crc = crc32(0, &block.header.size, offsetof(struct p3_raw_block, used) - 8);
     block.header.crc = crc32(crc, block.functions, sizeof block.functions);
     __p3_register(&module);
 }
@@ -240,6 +240,17 @@ static void fork_often(void) {
         pthread_join(thread[i], NULL);
 }
 
+/* Without descriptors, but those of standard streams, until standard input ends. */
+static void linger(void) {
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    puts("ready");
+    fflush(stdout);
+    for (char c; read(0, &c, 1) > 0;)
+        count_hash(__p3_count);
+    count_hash(__p3_count);
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     __p3_register(&module); /* once more: nothing happens */
@@ -277,6 +288,8 @@ int main(int argc, char **argv) {
         lose();
     if (strcmp(what, "notice") == 0)
         notice();
+    if (strcmp(what, "linger") == 0)
+        linger();
     if (strcmp(what, "stray") == 0)
         stray(argv[2]);
     if (strcmp(what, "fork_often") == 0)
