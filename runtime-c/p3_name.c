@@ -4,6 +4,7 @@
  * In signal handlers: p3_place. The environment is read in constructors alone. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
+#include "p3_profile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +69,7 @@ static int has_pool_field(const char *p) {
 void p3_name_start(void) {
     const char *text = environment("P3_PROFILE_FILE"), *reserve = environment("P3_PROFILE_RESERVE");
     if (text == NULL || *text == 0)
-        text = DEFAULT_PATTERN;
+        text = p3_profile_file != NULL ? p3_profile_file : DEFAULT_PATTERN;
     /* An absolute path that is too long is too long as it stands, and is said to be when it is used. */
     if (p3_append(pattern, sizeof pattern, 0, text) == SIZE_MAX)
         memset(pattern, '/', sizeof pattern - 1);

@@ -29,6 +29,7 @@
 //! dump      views of every stage for people
 //! pgo       profiles for LLVM: annotated modules, proftext
 //! rewrite   all of p3-rewrite: inputs -> output folder
+//! compiler  compilers in place of yours: objects with bitcode, links in copies, suites
 //! cli       command lines and help of both programs
 //! ```
 //!
@@ -41,6 +42,7 @@ compile_error!(
 );
 
 pub mod cli;
+pub mod compiler;
 pub mod dag;
 pub mod dump;
 pub mod edges;

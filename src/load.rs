@@ -1,5 +1,7 @@
 //! Files and folders → bytes, kind and content hash of every input module.
 
+pub mod container;
+
 use crate::error::{Error, Result};
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;

@@ -214,6 +214,9 @@ fn results(copies: u32, linking: &Linking) -> Vec<String> {
         "obj/.lock",
         "obj/align.o",
         "obj/fixed_time.so",
+        // By p3-cc.
+        "raw/",
+        "record.json",
     ]
     .map(str::to_string)
     .into();
@@ -279,7 +282,7 @@ fn without_path(e: std::io::Error) -> std::io::Error {
 }
 
 /// The runtime's sources without their ending, as they are linked into a program.
-fn runtime_objects() -> impl Iterator<Item = &'static str> {
+pub(crate) fn runtime_objects() -> impl Iterator<Item = &'static str> {
     let linked = RUNTIME.iter().filter(|(name, _)| !name.contains('/'));
     linked.filter_map(|(name, _)| name.strip_suffix(".c"))
 }
@@ -304,7 +307,7 @@ fn runner(manifest: &Manifest, linking: &Linking) -> String {
 /// What parts of a program are aligned to, so that they begin at the same address in each copy however large its code is:
 /// more than that code by far, as 16 bytes an instruction are, unless a program is huge. No disk space or memory is used for what
 /// lies between.
-fn alignment(manifest: &Manifest) -> u64 {
+pub(crate) fn alignment(manifest: &Manifest) -> u64 {
     const LEAST: u64 = 1 << 20;
     const MOST: u64 = 1 << 26;
     let blocks = manifest.functions.iter().flat_map(|f| &f.instructions);

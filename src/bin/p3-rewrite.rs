@@ -1,6 +1,7 @@
 //! `p3-rewrite`: LLVM IR → K copies that together take an exact path profile.
 
 use anyhow::Result;
+use p3_rewrite::cli::build;
 use p3_rewrite::cli::rewrite::{AnnotateArgs, Args, Command, ProftextArgs};
 use p3_rewrite::cli::{one_line, print};
 use p3_rewrite::pgo::{self, Done};
@@ -17,15 +18,23 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(code) => return code,
     };
-    let result = match &args.command {
-        None => rewrite(args),
-        Some(Command::Annotate(args)) => annotate(args),
-        Some(Command::Proftext(args)) => proftext(args),
+    let mut args = args;
+    let result = match args.command.take() {
+        None => rewrite(args).map(done),
+        Some(Command::Annotate(args)) => annotate(&args).map(done),
+        Some(Command::Proftext(args)) => proftext(&args).map(done),
+        Some(Command::Build(args)) => build::build(args).map_err(Into::into),
+        Some(Command::Suite(args)) => build::suite(&args).map_err(Into::into),
+        Some(Command::Use(args)) => build::use_copy(&args).map_err(Into::into),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(e) => p3_rewrite::cli::fail(&e),
     }
+}
+
+fn done((): ()) -> ExitCode {
+    ExitCode::SUCCESS
 }
 
 fn rewrite(args: Args) -> Result<()> {

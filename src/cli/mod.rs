@@ -1,5 +1,6 @@
 //! Raw arguments → resolved configuration, apart from the work itself.
 
+pub mod build;
 pub mod prof;
 #[cfg(feature = "llvm")]
 pub mod rewrite;

@@ -3,6 +3,7 @@
 mod values;
 
 use super::Color;
+use super::build::{BuildArgs, SuiteArgs, UseArgs};
 use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::error::Result;
@@ -145,7 +146,7 @@ pub struct Args {
     pub color: Color,
 }
 
-/// Profiles for compilers.
+/// Builds and test suites, and profiles for compilers.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Write the counts of a profile into modules, for LLVM to optimise by
@@ -158,6 +159,15 @@ pub enum Command {
     /// For clang -fprofile-use on the sources of a module that was taken where LLVM would have
     /// instrumented it.
     Proftext(ProftextArgs),
+    /// Build programs in copies: run a build's command with p3-cc and p3-cxx as its compilers
+    ///
+    /// For `./configure` as well as for `make`. A program that was linked so is copy 0; the others are beside it.
+    /// (A folder of modules that has this name is ./build.)
+    Build(BuildArgs),
+    /// Run a command, such as make check, once for every copy of what was built; merge what each program counted
+    Suite(SuiteArgs),
+    /// Put a copy in the place of every program that was built
+    Use(UseArgs),
 }
 
 /// The arguments of `annotate`.

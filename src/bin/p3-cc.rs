@@ -1,0 +1,12 @@
+//! `p3-cc`: a compiler in place of clang, whose programs are copies.
+
+use p3_rewrite::compiler::{Language, run};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = std::env::args().skip(1).collect();
+    match run(Language::C, arguments) {
+        Ok(status) => ExitCode::from(status),
+        Err(e) => p3_rewrite::cli::fail(&e.into()),
+    }
+}

@@ -1,0 +1,198 @@
+//! Arguments of `p3-rewrite build`, `suite` and `use`, and what they print.
+
+use super::{one_line, warn};
+use crate::compiler::record::Record;
+use crate::compiler::suite::{self, Build, Round};
+use crate::error::{Error, Result};
+use crate::names::printable;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The arguments of `build`.
+#[derive(Debug, clap::Args)]
+pub struct BuildArgs {
+    /// Number of copies, 1 to 1024
+    #[arg(short = 'k', long, value_name = "K", default_value_t = 4,
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    copies: u32,
+
+    /// Where the copies go, each program's in a folder of its own [default: beside the programs, as PROGRAM.p3]
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// How the work is spread over the copies
+    #[arg(long, value_name = "NAME")]
+    scheme: Option<String>,
+
+    /// `atomic` stays exact with threads
+    #[arg(long, value_name = "HOW")]
+    update: Option<String>,
+
+    /// Instrument only functions whose symbol or readable name matches (may be repeated)
+    #[arg(long, value_name = "RE")]
+    include: Vec<String>,
+
+    /// Do not instrument functions whose symbol or readable name matches (may be repeated)
+    #[arg(long, value_name = "RE")]
+    exclude: Vec<String>,
+
+    /// Print nothing of our own
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// What builds the programs, after --
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// The arguments of `suite`.
+#[derive(Debug, clap::Args)]
+pub struct SuiteArgs {
+    /// Where the programs' folders are: what `build -o` named, or the folder of the build
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    out: Vec<PathBuf>,
+
+    /// What runs the programs, after --; once for every copy
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// The arguments of `use`.
+#[derive(Debug, clap::Args)]
+pub struct UseArgs {
+    /// The copy that every program is to be
+    #[arg(value_name = "COPY")]
+    copy: u32,
+
+    /// Where the programs' folders are: what `build -o` named, or the folder of the build
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    out: Vec<PathBuf>,
+}
+
+/// Builds; the exit status is the command's.
+///
+/// # Errors
+/// See [`Build::run`].
+pub fn build(args: BuildArgs) -> Result<ExitCode> {
+    let mut flags = Vec::new();
+    let mut flag = |name: &str, value: String| flags.extend([name.to_string(), value]);
+    args.scheme.into_iter().for_each(|v| flag("--scheme", v));
+    args.update.into_iter().for_each(|v| flag("--update", v));
+    args.include.into_iter().for_each(|v| flag("--include", v));
+    args.exclude.into_iter().for_each(|v| flag("--exclude", v));
+    let build = Build {
+        copies: args.copies,
+        out: args.out,
+        flags,
+    };
+    let (status, programs) = build.run(&args.command)?;
+    if !args.quiet {
+        for program in &programs {
+            say(&built(program));
+        }
+        if programs.is_empty() {
+            warn(
+                "no program was linked by p3-cc; does the build system choose another compiler than CC says?",
+            );
+        } else {
+            let out = build
+                .out
+                .map_or(String::new(), |o| format!("-o {} ", shown(&o)));
+            say(&format!("next: p3-rewrite suite {out}-- make check"));
+        }
+    }
+    Ok(code(status))
+}
+
+/// Runs a suite; the exit status is 0 if that of each round was 0, else the first that was not.
+///
+/// # Errors
+/// See [`suite::suite`].
+pub fn suite(args: &SuiteArgs) -> Result<ExitCode> {
+    let told = |round: &Round| {
+        let Round { copy, status, time } = round;
+        say(&format!(
+            "copy {copy}: status {status}, {:.1} s",
+            time.as_secs_f64()
+        ));
+    };
+    let gathered = suite::suite(&args.out, &args.command, told)?;
+    let mut idle = 0;
+    for (program, merged) in &gathered.programs {
+        let Some(merged) = merged else {
+            idle += 1;
+            continue;
+        };
+        merged.warnings.iter().for_each(|w| warn(w));
+        let profile = program.folder.join("profile.p3prof");
+        say(&format!("{}: {}", shown(&profile), merged.line()));
+        if let Some(said) = merged.profile.said() {
+            warn(&format!("{}: {said}", shown(&profile)));
+        }
+    }
+    if idle > 0 {
+        say(&format!(
+            "{idle} of {} programs did not run",
+            gathered.programs.len()
+        ));
+    }
+    let statuses: Vec<i32> = gathered.rounds.iter().map(|r| r.status).collect();
+    if statuses.iter().any(|s| *s != statuses[0]) {
+        warn("the rounds ended with different statuses: the copies did not run alike");
+    }
+    Ok(code(statuses.into_iter().find(|s| *s != 0).unwrap_or(0)))
+}
+
+/// Puts copies in their places.
+///
+/// # Errors
+/// There are no programs; one cannot be written.
+pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
+    let programs = suite::take_turns(&args.out, args.copy)?;
+    if programs.is_empty() {
+        let remedy = "name the folder that p3-rewrite build wrote by -o";
+        return Err(Error::load(
+            &args.out[0],
+            "no programs in copies below it",
+            remedy,
+        ));
+    }
+    for program in &programs {
+        let copy = args.copy % program.copies.max(1);
+        say(&format!("{}: copy {copy}", shown(&program.program)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn built(program: &Record) -> String {
+    let left = match program.left.len() {
+        0 => String::new(),
+        1 => "; 1 object is not profiled".to_string(),
+        n => format!("; {n} objects are not profiled"),
+    };
+    let left = if left.is_empty() {
+        left
+    } else {
+        format!("{left}: {}/record.json says why", shown(&program.folder))
+    };
+    format!(
+        "{}: {} copies{left}",
+        shown(&program.program),
+        program.copies
+    )
+}
+
+/// A path, from here if it is below.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = path.strip_prefix(&here).unwrap_or(path);
+    printable(&path.to_string_lossy()).into_owned()
+}
+
+fn say(line: &str) {
+    anstream::eprintln!("p3: {}", one_line(line));
+}
+
+fn code(status: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(status).unwrap_or(1))
+}

@@ -1,0 +1,316 @@
+//! A compiler's command line: what it is asked to do, and which of its words are files.
+//!
+//! Options are passed on as they stand. Only those that take the next word as their value must be known, lest the value
+//! be taken for a file.
+
+use std::path::{Path, PathBuf};
+
+/// What a command line asks for, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    /// Objects from sources.
+    Compile,
+    /// A program or a shared library, from objects or sources.
+    Link,
+    /// Anything else: the compiler does it.
+    Other,
+}
+
+/// A word of the command line, with its value where that is the next word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// Something that is compiled.
+    Source {
+        /// The file.
+        file: String,
+        /// What `-x` said it is.
+        language: Option<String>,
+    },
+    /// Something that is linked.
+    Input(String),
+    /// `-o`, and the name.
+    Output(String),
+    /// `-x`, and the language.
+    Language(String),
+    /// Any other option.
+    Option(Vec<String>),
+}
+
+/// A command line without the compiler's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CommandLine {
+    /// Its words, response files expanded.
+    pub(super) words: Vec<Word>,
+    /// What it asks for.
+    pub(super) task: Task,
+}
+
+/// Options whose value is the next word.
+const WITH_VALUE: [&str; 57] = [
+    "--config",
+    "--param",
+    "--serialize-diagnostics",
+    "--sysroot",
+    "--target",
+    "-A",
+    "-B",
+    "-D",
+    "-F",
+    "-G",
+    "-I",
+    "-L",
+    "-MF",
+    "-MJ",
+    "-MQ",
+    "-MT",
+    "-T",
+    "-U",
+    "-Xanalyzer",
+    "-Xassembler",
+    "-Xclang",
+    "-Xlinker",
+    "-Xpreprocessor",
+    "-arch",
+    "-aux-info",
+    "-b",
+    "-cxx-isystem",
+    "-dumpbase",
+    "-dumpdir",
+    "-e",
+    "-gcc-toolchain",
+    "-h",
+    "-idirafter",
+    "-iframework",
+    "-imacros",
+    "-imultilib",
+    "-include",
+    "-include-pch",
+    "-index-store-path",
+    "-iprefix",
+    "-iquote",
+    "-isysroot",
+    "-isystem",
+    "-isystem-after",
+    "-ivfsoverlay",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-l",
+    "-mllvm",
+    "-mthread-model",
+    "-serialize-diagnostics",
+    "-stdlib++-isystem",
+    "-target",
+    "-u",
+    "-wrapper",
+    "-working-directory",
+    "-z",
+];
+
+/// Options by which nothing is linked, and no object is made either.
+const OTHER: [&str; 22] = [
+    "-###",
+    "--analyze",
+    "--help",
+    "--version",
+    "-E",
+    "-M",
+    "-MM",
+    "-S",
+    "--assemble",
+    "--preprocess",
+    "-cc1",
+    "-cc1as",
+    "-dM",
+    "-dumpmachine",
+    "-dumpversion",
+    "-emit-ast",
+    "-emit-llvm",
+    "-emit-pch",
+    "-fsyntax-only",
+    "-help",
+    "-module-file-info",
+    "-rewrite-objc",
+];
+
+/// Endings of what is compiled. (`.s` is assembled, which leaves no bitcode but is no different else.)
+const SOURCES: [&str; 20] = [
+    "C", "CC", "CPP", "S", "bc", "c", "c++", "cc", "cp", "cpp", "cxx", "i", "ii", "ll", "m", "mi",
+    "mm", "mii", "s", "sx",
+];
+const HEADERS: [&str; 6] = ["h", "H", "hh", "hpp", "hxx", "inc"];
+
+impl CommandLine {
+    /// Reads the words after the compiler's name. A response file that cannot be read stays a word: the compiler complains.
+    pub(super) fn new(arguments: impl Iterator<Item = String>) -> CommandLine {
+        let expanded: Vec<String> = arguments.flat_map(expand).collect();
+        let words = words(&expanded);
+        let task = task(&words);
+        CommandLine { words, task }
+    }
+
+    /// The file after `-o`.
+    pub(super) fn output(&self) -> Option<&str> {
+        let outputs = self.words.iter().rev();
+        outputs.into_iter().find_map(|w| match w {
+            Word::Output(file) => Some(file.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether an option is there as it is given.
+    pub(super) fn has(&self, option: &str) -> bool {
+        self.words
+            .iter()
+            .any(|w| matches!(w, Word::Option(words) if words[0] == option))
+    }
+
+    /// The sources, in order.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().filter_map(|w| match w {
+            Word::Source { file, .. } => Some(file.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The objects that compiling makes, as the compiler names them.
+    pub(super) fn objects(&self) -> Vec<PathBuf> {
+        if let Some(file) = self.output() {
+            return vec![file.into()];
+        }
+        let stem = |file: &str| {
+            Path::new(file)
+                .with_extension("o")
+                .file_name()
+                .map(PathBuf::from)
+        };
+        self.sources().filter_map(stem).collect()
+    }
+
+    /// The words again.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        self.words.iter().flat_map(Word::arguments).collect()
+    }
+}
+
+impl Word {
+    /// The word as the compiler takes it.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        match self {
+            Word::Source { file, .. } | Word::Input(file) => vec![file.clone()],
+            Word::Output(file) => vec!["-o".into(), file.clone()],
+            Word::Language(language) => vec!["-x".into(), language.clone()],
+            Word::Option(words) => words.clone(),
+        }
+    }
+}
+
+/// The words in a response file, or the argument itself.
+fn expand(argument: String) -> Vec<String> {
+    let listed = argument.strip_prefix('@').and_then(|file| {
+        let text = std::fs::read_to_string(file).ok()?;
+        shlex::split(&text)
+    });
+    match listed {
+        Some(words) => words.into_iter().flat_map(expand).collect(),
+        None => vec![argument],
+    }
+}
+
+fn words(arguments: &[String]) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut language: Option<String> = None;
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let word = match argument.as_str() {
+            "-o" | "--output" => match rest.next() {
+                Some(file) => Word::Output(file.clone()),
+                None => Word::Option(vec![argument.clone()]),
+            },
+            "-x" => match rest.next() {
+                Some(name) => speaks(&mut language, name),
+                None => Word::Option(vec![argument.clone()]),
+            },
+            // Standard input.
+            "-" => source(argument, &language),
+            a if a.starts_with("-x") => speaks(&mut language, &a[2..]),
+            a if a.starts_with("--output=") => Word::Output(a["--output=".len()..].to_string()),
+            a if a.starts_with("-o") && !is_option_with_o(a) => Word::Output(a[2..].to_string()),
+            a if WITH_VALUE.contains(&a) => {
+                let value = rest.next().cloned();
+                Word::Option([argument.clone()].into_iter().chain(value).collect())
+            }
+            a if a.starts_with('-') => Word::Option(vec![argument.clone()]),
+            a if language.is_some() || is_named(a, &SOURCES) || is_named(a, &HEADERS) => {
+                source(argument, &language)
+            }
+            _ => Word::Input(argument.clone()),
+        };
+        words.push(word);
+    }
+    words
+}
+
+/// Options of clang that begin with `-o` and are no output's name.
+fn is_option_with_o(argument: &str) -> bool {
+    argument.starts_with("-objc") || argument.starts_with("-object")
+}
+
+fn speaks(language: &mut Option<String>, name: &str) -> Word {
+    *language = Some(name.to_string()).filter(|n| n != "none");
+    Word::Language(name.to_string())
+}
+
+fn source(file: &str, language: &Option<String>) -> Word {
+    Word::Source {
+        file: file.to_string(),
+        language: language.clone(),
+    }
+}
+
+fn is_named(file: &str, endings: &[&str]) -> bool {
+    let ending = Path::new(file).extension().and_then(|e| e.to_str());
+    ending.is_some_and(|e| endings.contains(&e))
+}
+
+fn task(words: &[Word]) -> Task {
+    let option = |names: &[&str]| {
+        words
+            .iter()
+            .any(|w| matches!(w, Word::Option(o) if names.contains(&o[0].as_str())))
+    };
+    let sources = || {
+        words.iter().filter_map(|w| match w {
+            Word::Source { file, language } => Some((file, language)),
+            _ => None,
+        })
+    };
+    let header = |(file, language): (&String, &Option<String>)| match language {
+        Some(name) => name.ends_with("-header"),
+        None => is_named(file, &HEADERS),
+    };
+    let prints = words
+        .iter()
+        .any(|w| matches!(w, Word::Option(o) if o[0].starts_with("-print-") || o[0].starts_with("--print-")));
+    if option(&OTHER) || prints || sources().any(header) {
+        return Task::Other;
+    }
+    if option(&["-c", "--compile"]) {
+        return Task::Compile;
+    }
+    let files = words
+        .iter()
+        .any(|w| matches!(w, Word::Source { .. } | Word::Input(_)));
+    // Objects that are linked into another object are linked once more.
+    let partly = option(&["-r", "--relocatable"])
+        || words.iter().any(
+            |w| matches!(w, Word::Option(o) if o[0] == "-Wl,-r" || o[0] == "-Wl,--relocatable"),
+        );
+    if files && !partly {
+        Task::Link
+    } else {
+        Task::Other
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! Compilers in place of yours: `p3-cc` and `p3-cxx`.
+//!
+//! They run clang. An object is what clang makes, machine code that any `ar`, `nm` or linker takes, and carries the bitcode
+//! that it was made of in a section that linkers drop. At a link clang links first, as it would have, and the linker tells what it
+//! took. The bitcode of that is optimised by the options with which it was compiled, rewritten as one program, and each copy
+//! linked by the same command, its objects in the places of the others. What is put in the program's place is one of the copies.
+//!
+//! ```text
+//! arguments   a compiler's command line: what it is asked for, which words are files
+//! trace       what a linker says that it linked
+//! modules     the bitcode of that, optimised as it was compiled
+//! link        the program, its copies, and what stands in its place
+//! record      what was built where: what `suite` and `use` go by
+//! suite       a command, once for every copy
+//! ```
+
+mod arguments;
+mod link;
+mod modules;
+pub mod record;
+pub mod suite;
+mod trace;
+
+use crate::error::{Error, Result};
+use crate::load::container;
+use arguments::{CommandLine, Task, Word};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+/// Which compiler stands in the place of yours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `p3-cc`, for clang.
+    C,
+    /// `p3-cxx`, for clang++.
+    Cxx,
+}
+
+/// What the environment says of a build: compilers have no other options of ours, since whoever calls them knows none.
+#[derive(Clone, Debug)]
+struct Settings {
+    /// Compile and link, and nothing else (`P3_OFF`).
+    off: bool,
+    /// `P3_COPIES`.
+    copies: u32,
+    /// The copy that is put in the program's place (`P3_COPY`).
+    copy: u32,
+    /// Where programs' folders go (`P3_OUT`); beside the programs if not given.
+    out: Option<PathBuf>,
+    /// The folder of the build (`P3_ROOT`): programs below it have the same place below `P3_OUT`.
+    root: PathBuf,
+    /// More options of `p3-rewrite`, as the shell reads them (`P3_FLAGS`).
+    flags: Vec<String>,
+}
+
+/// The option by which clang leaves bitcode, before it is optimised, in objects, and its own options beside it.
+const EMBED: [&str; 2] = ["-Xclang", "-fembed-bitcode=all"];
+
+/// Runs the compiler with `arguments`; its exit status.
+///
+/// # Errors
+/// There is no clang; what is in the environment makes no sense. What goes wrong with copies is a warning: the program is
+/// there, as the compiler made it.
+pub fn run(language: Language, arguments: Vec<String>) -> Result<u8> {
+    let settings = Settings::from_environment()?;
+    let compiler = Compiler::find(language)?;
+    let line = CommandLine::new(arguments.iter().cloned());
+    if settings.off || line.task == Task::Other || asks_only(&line) {
+        return Err(compiler.become_it(&arguments));
+    }
+    let line = without_lto(line);
+    if line.task == Task::Compile {
+        compile(&compiler, &line)
+    } else {
+        link::link(&compiler, &line, &settings)
+    }
+}
+
+fn compile(compiler: &Compiler, line: &CommandLine) -> Result<u8> {
+    let mut clang = compiler.command();
+    let status = clang.args(line.arguments()).args(EMBED).status();
+    let status = compiler.ran(status)?;
+    if status == 0 {
+        line.objects().iter().try_for_each(|o| claim(o))?;
+    }
+    Ok(status)
+}
+
+/// Makes the bitcode in an object ours.
+fn claim(object: &Path) -> Result<()> {
+    // The compiler may have been told to write elsewhere, or nothing.
+    let Ok(mut bytes) = std::fs::read(object) else {
+        return Ok(());
+    };
+    if container::claim(&mut bytes) {
+        std::fs::write(object, bytes).map_err(|e| Error::write(object, e))?;
+    }
+    Ok(())
+}
+
+impl Settings {
+    fn from_environment() -> Result<Settings> {
+        let text = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+        let number = |name: &str, default: u32| match text(name) {
+            None => Ok(default),
+            Some(v) => v.parse().map_err(|_| {
+                Error::Usage(format!("{name}={v}: not a number; unset it, or give one"))
+            }),
+        };
+        let flags = text("P3_FLAGS").unwrap_or_default();
+        let Some(flags) = shlex::split(&flags) else {
+            return Err(Error::Usage(format!(
+                "P3_FLAGS={flags}: a quote is not closed; close it"
+            )));
+        };
+        Ok(Settings {
+            off: text("P3_OFF").is_some_and(|v| v != "0"),
+            copies: number("P3_COPIES", 4)?,
+            copy: number("P3_COPY", 0)?,
+            out: text("P3_OUT").map(PathBuf::from),
+            root: text("P3_ROOT").map_or_else(PathBuf::new, PathBuf::from),
+            flags,
+        })
+    }
+}
+
+/// The compiler that does the work.
+#[derive(Clone, Debug)]
+struct Compiler {
+    path: PathBuf,
+}
+
+impl Compiler {
+    /// `P3_CC` or `P3_CXX`; else the clang of the LLVM that rewrites; else `clang`.
+    fn find(language: Language) -> Result<Compiler> {
+        let (variable, name) = match language {
+            Language::C => ("P3_CC", "clang"),
+            Language::Cxx => ("P3_CXX", "clang++"),
+        };
+        if let Some(path) = std::env::var_os(variable).filter(|v| !v.is_empty()) {
+            return Ok(Compiler { path: path.into() });
+        }
+        let names = [format!("{name}-{}", crate::load::LLVM), name.to_string()];
+        match names.iter().find_map(|n| in_path(n)) {
+            Some(path) => Ok(Compiler { path }),
+            None => Err(Error::Usage(format!(
+                "no {} in PATH; install it, or name one by {variable}",
+                names[0]
+            ))),
+        }
+    }
+
+    fn command(&self) -> Command {
+        Command::new(&self.path)
+    }
+
+    /// The exit status of a run: a compiler that was killed has the shell's.
+    fn ran(&self, status: std::io::Result<ExitStatus>) -> Result<u8> {
+        use std::os::unix::process::ExitStatusExt;
+        let status = status.map_err(|e| self.failed(&e))?;
+        let code = status.code().unwrap_or(128 + status.signal().unwrap_or(0));
+        Ok(u8::try_from(code).unwrap_or(1))
+    }
+
+    /// Becomes the compiler. Returns only on failure.
+    fn become_it(&self, arguments: &[String]) -> Error {
+        let e = self.command().args(arguments).exec();
+        self.failed(&e)
+    }
+
+    fn failed(&self, e: &std::io::Error) -> Error {
+        let path = self.path.display();
+        Error::Usage(format!("{path}: {e}; name a clang by P3_CC and P3_CXX"))
+    }
+}
+
+/// A program in `PATH` that is not one of ours by another name, as the folders of `p3-rewrite build` hold.
+fn in_path(name: &str) -> Option<PathBuf> {
+    let us = std::env::current_exe().ok();
+    let folder = us.as_deref().and_then(Path::parent);
+    let is_ours = |file: &Path| {
+        std::fs::canonicalize(file)
+            .ok()
+            .as_deref()
+            .and_then(Path::parent)
+            == folder
+    };
+    let path = std::env::var_os("PATH")?;
+    let mut files = std::env::split_paths(&path).map(|dir| dir.join(name));
+    files.find(|f| f.is_file() && !is_ours(f))
+}
+
+/// Whether the build system asks what the compiler can do, and the program is none of the project's: autoconf's `conftest`,
+/// and what CMake and Meson make in folders of their own.
+fn asks_only(line: &CommandLine) -> bool {
+    let here = std::env::current_dir().unwrap_or_default();
+    let output = line.output().unwrap_or("a.out");
+    let stem = Path::new(output).file_stem().unwrap_or_default();
+    let sources = line
+        .sources()
+        .map(|s| Path::new(s).file_stem().unwrap_or_default());
+    if sources
+        .chain([stem])
+        .any(|s| s.to_string_lossy().starts_with("conftest"))
+    {
+        return true;
+    }
+    // An object of a project's own lies in CMakeFiles, too, but is not made there.
+    let folders = match line.task {
+        Task::Link => here.join(output),
+        _ => here,
+    };
+    let names = ["CMakeFiles", "meson-private"];
+    folders
+        .components()
+        .any(|c| names.iter().any(|n| c.as_os_str() == *n))
+}
+
+/// Objects must be machine code: optimising at the link is left out, as `docs/BUILD.md` says.
+fn without_lto(mut line: CommandLine) -> CommandLine {
+    let begins = [
+        "-flto",
+        "-ffat-lto-objects",
+        "-fsplit-lto-unit",
+        "-fwhole-program-vtables",
+        "-fembed-bitcode",
+    ];
+    line.words.retain(|w| match w {
+        Word::Option(words) => !begins.iter().any(|b| words[0].starts_with(b)),
+        _ => true,
+    });
+    line
+}

@@ -1,0 +1,245 @@
+//! A build by our compilers, and a command once for every copy.
+//!
+//! What a round runs are the programs themselves, at their own paths: each copy takes the program's place in turn. A copy that
+//! were started in place of another would have another `/proc/self/exe` and `$ORIGIN`, lose its rights as a
+//! set-user-id program, and could not be a library.
+
+use super::Language;
+use super::record::{self, Record};
+use crate::error::{Error, Result};
+use crate::output::write_whole;
+use crate::profile::merge::{FailureMode, Merged, merge};
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How programs are to be built.
+#[derive(Clone, Debug)]
+pub struct Build {
+    /// The number of copies.
+    pub copies: u32,
+    /// Where programs' folders go; beside the programs if not given.
+    pub out: Option<PathBuf>,
+    /// More options of `p3-rewrite`.
+    pub flags: Vec<String>,
+}
+
+/// A round of a suite.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    /// The copy whose turn it was.
+    pub copy: u32,
+    /// The command's exit status, as the shell has it.
+    pub status: i32,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// What a suite left.
+pub struct Gathered {
+    /// The rounds, in order.
+    pub rounds: Vec<Round>,
+    /// The programs, and what was merged; nothing for those that did not run.
+    pub programs: Vec<(Record, Option<Merged>)>,
+}
+
+/// Names by which build systems call compilers.
+const NAMES: [(&str, Language); 9] = [
+    ("cc", Language::C),
+    ("gcc", Language::C),
+    ("clang", Language::C),
+    ("clang-19", Language::C),
+    ("c99", Language::C),
+    ("c++", Language::Cxx),
+    ("g++", Language::Cxx),
+    ("clang++", Language::Cxx),
+    ("clang++-19", Language::Cxx),
+];
+
+impl Build {
+    /// Runs a build's command with our compilers in the places of those that it would find: by `CC` and `CXX`, and by
+    /// their usual names in `PATH`. Its exit status, and the programs that it linked.
+    ///
+    /// # Errors
+    /// It cannot be run; our compilers are not there.
+    pub fn run(&self, command: &[String]) -> Result<(i32, Vec<Record>)> {
+        let began = std::time::SystemTime::now();
+        let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
+        let here = std::env::current_dir().unwrap_or_default();
+        let mut build = started(command);
+        build.envs(environment(&tools)?);
+        build.env("P3_COPIES", self.copies.to_string());
+        build.env("P3_FLAGS", quoted(&self.flags)?);
+        if let Some(out) = &self.out {
+            let out = std::path::absolute(out).map_err(|e| Error::write(out, e))?;
+            std::fs::create_dir_all(&out).map_err(|e| Error::write(&out, e))?;
+            build.env("P3_OUT", out).env("P3_ROOT", &here);
+        }
+        let status = status(&mut build, command)?;
+        let programs = record::find(&[self.out.clone().unwrap_or(here)])?;
+        let is_new = |r: &Record| {
+            let written = std::fs::metadata(r.folder.join(record::NAME)).and_then(|m| m.modified());
+            written.is_ok_and(|at| at >= began)
+        };
+        Ok((status, programs.into_iter().filter(is_new).collect()))
+    }
+}
+
+/// Runs `command` once for every copy of the programs whose folders are below `folders`, and merges what they counted:
+/// `profile.p3prof` in the folder of each. What earlier runs left there goes. `told` hears of each round when it is over.
+///
+/// # Errors
+/// There are no programs; the command cannot be run; a profile cannot be written.
+pub fn suite(
+    folders: &[PathBuf],
+    command: &[String],
+    mut told: impl FnMut(&Round),
+) -> Result<Gathered> {
+    let programs = record::find(folders)?;
+    let copies = programs.iter().map(|r| r.copies).max();
+    let Some(copies) = copies else {
+        let folder = folders.first().map_or(Path::new("."), |f| f);
+        let remedy = "build them by p3-rewrite build -- make, and name that -o";
+        return Err(Error::load(
+            folder,
+            "no programs in copies below it",
+            remedy,
+        ));
+    };
+    for program in &programs {
+        clear(program)?;
+    }
+    let mut rounds = Vec::new();
+    let ran: Result<()> = (0..copies).try_for_each(|copy| {
+        let round = round(folders, command, copy)?;
+        told(&round);
+        rounds.push(round);
+        Ok(())
+    });
+    // Whatever happened, the programs are what they were.
+    let programs = take_turns(folders, 0)?;
+    ran?;
+    let merged = programs.into_iter().map(|p| Ok((gather(&p)?, p)));
+    let programs: Result<Vec<_>> = merged.map(|m| m.map(|(merged, p)| (p, merged))).collect();
+    Ok(Gathered {
+        rounds,
+        programs: programs?,
+    })
+}
+
+/// Puts a copy of each program below `folders` in its place. Those that were built since the last round are among them;
+/// those that a build system removed are not. The programs.
+///
+/// # Errors
+/// One cannot be written.
+pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
+    let programs = record::find(folders)?;
+    let mut placed = HashSet::new();
+    for program in programs.iter().filter(|p| p.program.is_file()) {
+        if placed.insert(&program.program) {
+            program.place(copy)?;
+        }
+    }
+    Ok(programs)
+}
+
+fn round(folders: &[PathBuf], command: &[String], copy: u32) -> Result<Round> {
+    take_turns(folders, copy)?;
+    let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
+    let begin = Instant::now();
+    let mut run = started(command);
+    // What the suite itself builds is built in copies, and this one put in its place.
+    run.envs(environment(&tools)?)
+        .env("P3_COPY", copy.to_string());
+    run.env_remove("P3_PROFILE_FILE");
+    let status = status(&mut run, command)?;
+    let time = begin.elapsed();
+    Ok(Round { copy, status, time })
+}
+
+fn started(command: &[String]) -> Command {
+    let (program, arguments) = command
+        .split_first()
+        .expect("the command line requires one");
+    let mut run = Command::new(program);
+    run.args(arguments);
+    run
+}
+
+fn status(run: &mut Command, command: &[String]) -> Result<i32> {
+    let status: ExitStatus = run.status().map_err(|e| {
+        let name = &command[0];
+        Error::Usage(format!("{name}: {e}; name a command after --"))
+    })?;
+    Ok(status.code().unwrap_or(128 + status.signal().unwrap_or(0)))
+}
+
+/// `CC`, `CXX` and a `PATH` in which usual names of compilers are ours; `tools` is where these are, for as long as it is.
+fn environment(tools: &TempDir) -> Result<Vec<(&'static str, OsString)>> {
+    let us = std::env::current_exe().and_then(std::fs::canonicalize);
+    let us = us.map_err(|e| Error::read("/proc/self/exe", e))?;
+    let ours = |language| {
+        let name = match language {
+            Language::C => "p3-cc",
+            Language::Cxx => "p3-cxx",
+        };
+        us.with_file_name(name)
+    };
+    for language in [Language::C, Language::Cxx] {
+        let path = ours(language);
+        if !path.is_file() {
+            return Err(Error::read(path, ErrorKind::NotFound.into()));
+        }
+    }
+    for (name, language) in NAMES {
+        let link = tools.path().join(name);
+        symlink(ours(language), &link).map_err(|e| Error::write(link, e))?;
+    }
+    let old = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(tools.path().to_path_buf()).chain(std::env::split_paths(&old));
+    let path = std::env::join_paths(path);
+    let path =
+        path.map_err(|e| Error::Usage(format!("{}: {e}; set TMPDIR", tools.path().display())))?;
+    Ok(vec![
+        ("CC", ours(Language::C).into()),
+        ("CXX", ours(Language::Cxx).into()),
+        ("PATH", path),
+    ])
+}
+
+fn quoted(words: &[String]) -> Result<String> {
+    shlex::try_join(words.iter().map(String::as_str))
+        .map_err(|e| Error::Usage(format!("an option cannot be passed on: {e}; leave it out")))
+}
+
+/// Removes what earlier runs counted.
+fn clear(program: &Record) -> Result<()> {
+    let raw = program.raw();
+    match std::fs::remove_dir_all(&raw) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::write(raw, e)),
+        _ => Ok(()),
+    }
+}
+
+/// Merges what a program's copies counted; `None` if none did.
+fn gather(program: &Record) -> Result<Option<Merged>> {
+    let raw = program.raw();
+    let ran = std::fs::read_dir(&raw).is_ok_and(|mut files| files.next().is_some());
+    if !ran {
+        return Ok(None);
+    }
+    let merged = merge(
+        &program.folder.join("manifest.json"),
+        &[raw],
+        FailureMode::All,
+    )?;
+    let profile = program.folder.join("profile.p3prof");
+    write_whole(&profile, &merged.profile.to_bytes())?;
+    Ok(Some(merged))
+}

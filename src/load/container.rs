@@ -1,0 +1,184 @@
+//! Bitcode inside other files: sections of ELF objects, members of archives.
+//!
+//! Compilers leave it in `.llvmbc` (`-fembed-bitcode`, rustc), in `.llvm.lto` (`-ffat-lto-objects`), and `p3-cc` in
+//! [`CODE`], with the options of the code generator in [`FLAGS`].
+
+use object::elf::{FileHeader32, FileHeader64};
+use object::read::archive::ArchiveFile;
+use object::read::elf::{FileHeader, SectionHeader};
+use object::{Endianness, FileKind};
+use std::path::Path;
+
+/// The section of an object in which `p3-cc` leaves bitcode. As long as the compiler's name for it, so that renaming is
+/// patching; not that name itself, by which linkers' plugins of other LLVM versions would claim the object.
+pub const CODE: &str = ".p3code";
+/// The section with the compiler's options, each ended by a zero byte.
+pub const FLAGS: &str = ".p3flags";
+/// What the compiler calls the two.
+const EMBEDDED: [(&str, &str); 2] = [(".llvmbc", CODE), (".llvmcmd", FLAGS)];
+/// Where bitcode may be.
+const HOLDERS: [&str; 3] = [CODE, ".llvm.lto", ".llvmbc"];
+/// Linkers drop such sections.
+const SHF_EXCLUDE: u32 = 0x8000_0000;
+
+/// A module inside an ELF file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Embedded {
+    /// Its bitcode.
+    pub bitcode: Vec<u8>,
+    /// The options of the compiler's `-cc1` that made the object, where they were kept.
+    pub flags: Vec<String>,
+}
+
+/// A member of an archive.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its name: not unique.
+    pub name: String,
+    /// What it holds, or why that cannot be read.
+    pub bytes: Result<Vec<u8>, String>,
+}
+
+/// Why an ELF file gives no module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Without {
+    /// It holds machine code alone.
+    Bitcode,
+    /// Several modules were linked into it (`ld -r`), and their machine code cannot be told apart.
+    OneModule,
+}
+
+/// A section as its header has it: where its name and its header are in the file, and its bytes.
+struct Section<'a> {
+    name: &'a [u8],
+    name_at: usize,
+    flags_at: usize,
+    flags_size: usize,
+    bytes: &'a [u8],
+}
+
+/// Whether a file is ELF, or an archive, by its first bytes.
+pub fn kind(bytes: &[u8]) -> Option<FileKind> {
+    FileKind::parse(bytes).ok()
+}
+
+/// The module in an ELF file. O(sections), and a copy of the bitcode.
+///
+/// # Errors
+/// There is none, or more than one.
+pub fn embedded(bytes: &[u8]) -> Result<Embedded, Without> {
+    let sections = sections(bytes).unwrap_or_default();
+    let of = |name: &str| sections.iter().find(|s| s.name == name.as_bytes());
+    let code = HOLDERS.iter().find_map(|name| of(name));
+    let code = code
+        .filter(|s| !s.bytes.is_empty())
+        .ok_or(Without::Bitcode)?;
+    let flags = of(FLAGS).map_or(&[][..], |s| s.bytes);
+    let flags: Vec<String> = flags
+        .split(|b| *b == 0)
+        .filter(|f| !f.is_empty())
+        .map(|f| String::from_utf8_lossy(f).into_owned())
+        .collect();
+    if flags.iter().filter(|f| *f == "-cc1").count() > 1 {
+        return Err(Without::OneModule);
+    }
+    Ok(Embedded {
+        bitcode: code.bytes.to_vec(),
+        flags,
+    })
+}
+
+/// Gives the sections in which clang embedded bitcode the names that `p3-cc` uses, in place, and marks them as not to be
+/// linked. What is not ELF, or has none, stays as it is. Whether anything was changed.
+pub fn claim(bytes: &mut [u8]) -> bool {
+    let mut patches: Vec<(usize, Vec<u8>)> = Vec::new();
+    for section in sections(bytes).unwrap_or_default() {
+        let Some((_, ours)) = EMBEDDED.iter().find(|(n, _)| n.as_bytes() == section.name) else {
+            continue;
+        };
+        patches.push((section.name_at, ours.as_bytes().to_vec()));
+        // The bit is in the lower half of the word, in either size.
+        let word = &bytes[section.flags_at..section.flags_at + section.flags_size];
+        patches.push((section.flags_at, with_exclude(word, is_big(bytes))));
+    }
+    for (at, new) in &patches {
+        bytes[*at..at + new.len()].copy_from_slice(new);
+    }
+    !patches.is_empty()
+}
+
+fn is_big(bytes: &[u8]) -> bool {
+    const EI_DATA: usize = 5;
+    bytes[EI_DATA] == 2
+}
+
+fn with_exclude(word: &[u8], big: bool) -> Vec<u8> {
+    let mut word = word.to_vec();
+    let at = if big { word.len() - 4 } else { 0 };
+    let bit = if big {
+        SHF_EXCLUDE.to_be_bytes()
+    } else {
+        SHF_EXCLUDE.to_le_bytes()
+    };
+    for (byte, bit) in word[at..].iter_mut().zip(bit) {
+        *byte |= bit;
+    }
+    word
+}
+
+fn sections(bytes: &[u8]) -> Option<Vec<Section<'_>>> {
+    match kind(bytes)? {
+        FileKind::Elf64 => sections_of::<FileHeader64<Endianness>>(bytes),
+        FileKind::Elf32 => sections_of::<FileHeader32<Endianness>>(bytes),
+        _ => None,
+    }
+}
+
+fn sections_of<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Option<Vec<Section<'_>>> {
+    let header = Elf::parse(bytes).ok()?;
+    let endian = header.endian().ok()?;
+    let table = header.sections(endian, bytes).ok()?;
+    let names = header.section_strings_index(endian, bytes).ok()?;
+    let names: u64 = table.section(names).ok()?.sh_offset(endian).into();
+    let first: u64 = header.e_shoff(endian).into();
+    let size_of_word = size_of::<Elf::Word>();
+    let mut found = Vec::new();
+    for (i, section) in table.iter().enumerate() {
+        let name = table.section_name(endian, section).ok()?;
+        let at = usize::try_from(first).ok()? + i * size_of::<Elf::SectionHeader>();
+        found.push(Section {
+            name,
+            name_at: usize::try_from(names + u64::from(section.sh_name(endian))).ok()?,
+            // sh_name and sh_type come before it, of four bytes each.
+            flags_at: at + 8,
+            flags_size: size_of_word,
+            bytes: section.data(endian, bytes).ok()?,
+        });
+    }
+    Some(found)
+}
+
+/// The members of an archive; those of a thin one are read where it says, from `path`'s folder.
+///
+/// # Errors
+/// It is damaged; in the terms of whoever reads it.
+pub fn members(path: &Path, bytes: &[u8]) -> Result<Vec<Member>, String> {
+    let archive = ArchiveFile::parse(bytes).map_err(|e| e.to_string())?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut members = Vec::new();
+    for member in archive.members() {
+        let member = member.map_err(|e| e.to_string())?;
+        let name = String::from_utf8_lossy(member.name()).into_owned();
+        let bytes = if member.is_thin() {
+            std::fs::read(folder.join(&name)).map_err(|e| e.to_string())
+        } else {
+            let data = member.data(bytes).map(<[u8]>::to_vec);
+            data.map_err(|e| e.to_string())
+        };
+        members.push(Member { name, bytes });
+    }
+    Ok(members)
+}
+
+#[cfg(test)]
+mod tests;
