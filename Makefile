@@ -6,13 +6,17 @@ APT = clang-19 llvm-19 llvm-19-dev libpolly-19-dev lld-19 libclang-rt-19-dev zli
 TOOLS = clang-19 opt-19 llvm-profdata-19 ld.lld-19 g++ setarch
 # What opens exported profiles
 VIEWERS = genhtml dot callgrind_annotate go npm chromium
+# Build systems that projects come with
+BUILDERS = cmake meson ninja
+BUILDERS_APT = cmake meson ninja-build
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-viewers build demo test test-viewers lint corpus programs bench fuzz peers cross llvm22 clean
+.PHONY: help setup setup-viewers setup-builders build demo test test-viewers test-builds lint corpus programs bench fuzz peers cross llvm22 clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
 	@echo 'make test-viewers  open exported profiles by genhtml, callgrind_annotate, pprof, speedscope, dot'
+	@echo 'make test-builds   a project built by make, CMake and Meson with p3-cc, its tests run in every copy'
 	@echo 'make lint     formatting, clippy, links of the documentation'
 	@echo 'make corpus   profile bzip2, lua and sqlite3 from Debian sources, check the profiles (minutes)'
 	@echo 'make fuzz     random programs and damaged files for SECONDS (default 600)'
@@ -26,6 +30,9 @@ setup:
 	@sh tools/setup.sh "$(TOOLS)" "$(APT)"
 setup-viewers:
 	@sh tools/setup.sh "$(TOOLS) $(VIEWERS)" "$(APT) $(VIEWERS_APT)"
+
+setup-builders:
+	@sh tools/setup.sh "$(TOOLS) $(BUILDERS)" "$(APT) $(BUILDERS_APT)"
 
 build: setup
 	$(CARGO) build --release --locked
@@ -44,6 +51,10 @@ test: setup
 # Exported profiles, opened by the tools that they are for: a browser is among them.
 test-viewers: setup-viewers
 	$(CARGO) test --locked --test it viewers:: -- --ignored
+
+# The example project of docs/BUILD.md, by every build system.
+test-builds: setup-builders
+	$(CARGO) test --locked --test it build:: -- --ignored
 
 lint:
 	$(CARGO) fmt --check

@@ -61,7 +61,7 @@ pub(super) fn link(compiler: &Compiler, line: &CommandLine, settings: &Settings)
     if status != 0 || BARE.iter().any(|o| line.has(o)) || output.starts_with("/dev/") {
         return Ok(status);
     }
-    let program = std::path::absolute(output).map_err(|e| Error::read(output, e))?;
+    let program = std::fs::canonicalize(output).map_err(|e| Error::read(output, e))?;
     let folder = settings.folder(&program);
     let copies = || -> Result<()> {
         let found = Found::new(&linked, &names)?;
@@ -193,7 +193,8 @@ impl Link<'_> {
             .found
             .left
             .iter()
-            .map(|(what, why)| (what.clone(), why.to_string()));
+            .filter(|(from, _)| self.is_named(from));
+        let left = left.map(|(from, why)| (from.to_string(), why.to_string()));
         let command = std::iter::once(self.compiler.path.to_string_lossy().into_owned())
             .chain(command.iter().cloned());
         let record = Record::new(
@@ -346,6 +347,19 @@ impl Link<'_> {
         std::fs::rename(&part, &out).map_err(|e| Error::write(&out, e))
     }
 
+    /// Whether the command names what was linked: not the compiler's own, such as the C library's start.
+    fn is_named(&self, from: &Linked) -> bool {
+        let (Linked::File(file) | Linked::Member { archive: file, .. }) = from;
+        let library = Path::new(file)
+            .file_stem()
+            .and_then(|f| f.to_str()?.strip_prefix("lib"));
+        let is_option = |o: &str| o.strip_prefix("-l").is_some_and(|l| Some(l) == library);
+        self.words.iter().any(|w| match w {
+            Word::Option(words) if words.len() == 1 && is_option(&words[0]) => true,
+            _ => names(w, file),
+        })
+    }
+
     /// The archives with objects of a copy in the places of their members, by the names under which the linker found them.
     fn archives(
         &self,
@@ -377,9 +391,14 @@ impl Link<'_> {
         for from in objects.keys() {
             let there = match from {
                 Linked::File(path) => Linked::File(by[path].to_string_lossy().into_owned()),
-                Linked::Member { archive, member } => Linked::Member {
+                Linked::Member {
+                    archive,
+                    member,
+                    nth,
+                } => Linked::Member {
                     archive: by[archive].to_string_lossy().into_owned(),
                     member: member.clone(),
+                    nth: *nth,
                 },
             };
             if !linked.contains(&there) {
@@ -408,11 +427,15 @@ fn write_archive(
     path: &Path,
 ) -> Result<()> {
     let mut new = Vec::new();
-    for Member { name, bytes } in members {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for Member { name, bytes, .. } in members {
+        let nth = times.entry(name).or_default();
         let from = Linked::Member {
             archive: archive.to_string(),
             member: name.clone(),
+            nth: *nth,
         };
+        *nth += 1;
         let bytes = match (objects.get(&from), bytes) {
             (Some(object), _) => std::fs::read(object).map_err(|e| Error::read(object, e))?,
             (None, Ok(bytes)) => bytes.clone(),

@@ -24,6 +24,8 @@ mod trace;
 use crate::error::{Error, Result};
 use crate::load::container;
 use arguments::{CommandLine, Task, Word};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -90,13 +92,20 @@ fn compile(compiler: &Compiler, line: &CommandLine) -> Result<u8> {
 /// Makes the bitcode in an object ours.
 fn claim(object: &Path) -> Result<()> {
     // The compiler may have been told to write elsewhere, or nothing.
-    let Ok(mut bytes) = std::fs::read(object) else {
+    let Ok(bytes) = std::fs::read(object) else {
         return Ok(());
     };
-    if container::claim(&mut bytes) {
-        std::fs::write(object, bytes).map_err(|e| Error::write(object, e))?;
+    let patches = container::claims(&bytes);
+    if patches.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let file = File::options().write(true).open(object);
+    let write = |file: File| {
+        patches
+            .iter()
+            .try_for_each(|(at, new)| file.write_all_at(new, *at))
+    };
+    file.and_then(write).map_err(|e| Error::write(object, e))
 }
 
 impl Settings {

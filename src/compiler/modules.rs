@@ -10,6 +10,8 @@ use crate::error::{Error, Result};
 use crate::load::container::{self, Embedded, Without};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 
@@ -30,9 +32,17 @@ pub(super) struct Found {
     /// What can be rewritten.
     pub(super) modules: Vec<Module>,
     /// Machine code that stays as it is, and why.
-    pub(super) left: BTreeMap<String, &'static str>,
+    pub(super) left: BTreeMap<Linked, &'static str>,
     /// The members of the archives of which some are modules, whole and in order.
     pub(super) archives: HashMap<String, Vec<container::Member>>,
+}
+
+/// What something that was linked is.
+enum Is {
+    Module(Embedded),
+    /// Machine code that stays as it is, and why.
+    Left(&'static str),
+    NoObject,
 }
 
 impl Found {
@@ -40,25 +50,12 @@ impl Found {
     pub(super) fn new(linked: &[Linked], names: &HashMap<String, String>) -> Result<Found> {
         let mut found = Found::default();
         let mut taken = HashSet::new();
-        for from in linked {
-            let (object, bytes) = match from {
-                Linked::File(path) => (path.clone(), read(path)?),
-                Linked::Member { archive, member } => {
-                    let name = format!("{archive}({member})");
-                    match found.member(archive, member) {
-                        Ok(bytes) => (name, bytes),
-                        Err(why) => {
-                            found.left.insert(name, why);
-                            continue;
-                        }
-                    }
-                }
-            };
-            match container::embedded(&bytes) {
-                Ok(embedded) if !embedded.flags.is_empty() => {
-                    let name = names.get(&object).cloned();
-                    let name = name.unwrap_or_else(|| below(from));
-                    let name = unique(name, &mut taken);
+        let linked = found.with_thin_archives(linked)?;
+        for from in &linked {
+            match found.embedded(from, &linked)? {
+                Is::Module(embedded) => {
+                    let name = names.get(&from.to_string()).cloned();
+                    let name = unique(name.unwrap_or_else(|| below(from)), &mut taken);
                     let from = from.clone();
                     found.modules.push(Module {
                         from,
@@ -66,22 +63,10 @@ impl Found {
                         embedded,
                     });
                 }
-                Ok(_) => {
-                    found
-                        .left
-                        .insert(object, "its bitcode was not left by p3-cc");
+                Is::Left(why) => {
+                    found.left.insert(from.clone(), why);
                 }
-                Err(Without::OneModule) => {
-                    found
-                        .left
-                        .insert(object, "several objects were linked into it");
-                }
-                Err(Without::Bitcode) if is_machine_code(&bytes) => {
-                    found
-                        .left
-                        .insert(object, "machine code, not compiled by p3-cc");
-                }
-                Err(Without::Bitcode) => {}
+                Is::NoObject => {}
             }
         }
         found.archives.retain(|archive, _| {
@@ -92,46 +77,120 @@ impl Found {
         Ok(found)
     }
 
-    /// The bytes of a member: of which there must be one of that name, for a linker tells no more than that.
+    /// Members of thin archives are named by linkers as files, after their archives. Files that are members become that.
+    fn with_thin_archives(&mut self, linked: &[Linked]) -> Result<Vec<Linked>> {
+        let mut members = HashMap::new();
+        for from in linked {
+            let Linked::File(archive) = from else {
+                continue;
+            };
+            if !container::is_thin(&beginning(archive)?) {
+                continue;
+            }
+            let mut times: HashMap<&str, usize> = HashMap::new();
+            for member in self.members(archive) {
+                let nth = times.entry(&member.name).or_default();
+                let of = Linked::Member {
+                    archive: archive.clone(),
+                    member: member.name.clone(),
+                    nth: *nth,
+                };
+                *nth += 1;
+                members.extend(member.path.clone().map(|path| (path, of)));
+            }
+        }
+        let member = |from: &Linked| match from {
+            Linked::File(path) => members.get(Path::new(path)).cloned(),
+            Linked::Member { .. } => None,
+        };
+        let all = linked.iter();
+        Ok(all
+            .map(|l| member(l).unwrap_or_else(|| l.clone()))
+            .collect())
+    }
+
+    /// The members of an archive: none, if it cannot be read.
+    fn members(&mut self, archive: &str) -> &[container::Member] {
+        self.archives.entry(archive.to_string()).or_insert_with(|| {
+            let bytes = std::fs::read(archive).unwrap_or_default();
+            container::members(Path::new(archive), &bytes).unwrap_or_default()
+        })
+    }
+
+    fn embedded(&mut self, from: &Linked, linked: &[Linked]) -> Result<Is> {
+        let bytes = match from {
+            Linked::File(path) if !is_object(path)? => return Ok(Is::NoObject),
+            Linked::File(path) => Ok(std::fs::read(path).map_err(|e| Error::read(path, e))?),
+            Linked::Member {
+                archive,
+                member,
+                nth,
+            } => {
+                let same = |l: &&Linked| matches!(l, Linked::Member { archive: a, member: m, .. } if (a, m) == (archive, member));
+                let times = linked.iter().filter(same).count();
+                self.member(archive, member, *nth, times)
+            }
+        };
+        let embedded = bytes.map(|bytes| container::embedded(&bytes));
+        Ok(match embedded {
+            Err(why) => Is::Left(why),
+            Ok(Ok(embedded)) if embedded.flags.is_empty() => {
+                Is::Left("its bitcode was not left by p3-cc")
+            }
+            Ok(Ok(embedded)) => Is::Module(embedded),
+            Ok(Err(Without::Bitcode)) => Is::Left("machine code, not compiled by p3-cc"),
+            Ok(Err(Without::OneModule)) => Is::Left("several objects were linked into it"),
+        })
+    }
+
+    /// The bytes of the `nth` member of a name, of which `times` were linked: all of them, for a linker tells no more than the name.
     fn member(
         &mut self,
         archive: &str,
         member: &str,
+        nth: usize,
+        times: usize,
     ) -> std::result::Result<Vec<u8>, &'static str> {
-        if !self.archives.contains_key(archive) {
-            let bytes = std::fs::read(archive).unwrap_or_default();
-            let members = container::members(Path::new(archive), &bytes).unwrap_or_default();
-            self.archives.insert(archive.to_string(), members);
-        }
-        let mut named = self.archives[archive].iter().filter(|m| m.name == member);
-        match (named.next(), named.next()) {
-            (Some(one), None) => one
+        let members = self.members(archive);
+        let named: Vec<_> = members.iter().filter(|m| m.name == member).collect();
+        match named.get(nth) {
+            Some(_) if named.len() > times => {
+                Err("its archive has several members of this name, and not all of them were linked")
+            }
+            Some(one) => one
                 .bytes
                 .clone()
                 .map_err(|_| "it cannot be read in the archive"),
-            (Some(_), Some(_)) => Err("its archive has several members of this name"),
-            _ => Err("it cannot be found in the archive"),
+            None => Err("it cannot be found in the archive"),
         }
     }
 }
 
-/// Whether an ELF file is an object: not a shared library, which was not linked into the program.
-fn is_machine_code(bytes: &[u8]) -> bool {
+/// Whether a file is an ELF object: what else is linked is shared libraries, scripts, and archives, whose members are named too.
+fn is_object(path: &str) -> Result<bool> {
     const E_TYPE: usize = 16;
     const ET_REL: u8 = 1;
-    let elf = bytes.starts_with(b"\x7fELF") && bytes.len() > E_TYPE + 1;
-    elf && (bytes[E_TYPE] == ET_REL || bytes[E_TYPE + 1] == ET_REL)
+    let header = beginning(path)?;
+    let kind = header.get(E_TYPE..E_TYPE + 2);
+    Ok(header.starts_with(b"\x7fELF") && kind.is_some_and(|k| k.contains(&ET_REL)))
 }
 
-fn read(path: &str) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|e| Error::read(path, e))
+/// The first bytes of a file.
+fn beginning(path: &str) -> Result<Vec<u8>> {
+    const ENOUGH: u64 = 64;
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|e| Error::read(path, e))?;
+    let read = file.take(ENOUGH).read_to_end(&mut bytes);
+    read.map(|_| bytes).map_err(|e| Error::read(path, e))
 }
 
 /// A relative name for what was linked, without `..`: that of the file, from here if it is below.
 fn below(from: &Linked) -> String {
     let (file, member) = match from {
         Linked::File(file) => (file, None),
-        Linked::Member { archive, member } => (archive, Some(member)),
+        Linked::Member {
+            archive, member, ..
+        } => (archive, Some(member)),
     };
     let here = std::env::current_dir().unwrap_or_default();
     let file = Path::new(file);

@@ -87,7 +87,11 @@ impl Build {
             let written = std::fs::metadata(r.folder.join(record::NAME)).and_then(|m| m.modified());
             written.is_ok_and(|at| at >= began)
         };
-        Ok((status, programs.into_iter().filter(is_new).collect()))
+        // A configure script removes what it built to find something out.
+        let programs = programs
+            .into_iter()
+            .filter(|r| is_new(r) && r.program.is_file());
+        Ok((status, programs.collect()))
     }
 }
 

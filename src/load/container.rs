@@ -7,7 +7,9 @@ use object::elf::{FileHeader32, FileHeader64};
 use object::read::archive::ArchiveFile;
 use object::read::elf::{FileHeader, SectionHeader};
 use object::{Endianness, FileKind};
-use std::path::Path;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// The section of an object in which `p3-cc` leaves bitcode. As long as the compiler's name for it, so that renaming is
 /// patching; not that name itself, by which linkers' plugins of other LLVM versions would claim the object.
@@ -33,8 +35,10 @@ pub struct Embedded {
 /// A member of an archive.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its name: not unique.
+    /// Its file name: not unique.
     pub name: String,
+    /// Where it is, if it is a file of its own: the archive is thin.
+    pub path: Option<PathBuf>,
     /// What it holds, or why that cannot be read.
     pub bytes: Result<Vec<u8>, String>,
 }
@@ -55,6 +59,11 @@ struct Section<'a> {
     flags_at: usize,
     flags_size: usize,
     bytes: &'a [u8],
+}
+
+/// Whether a file is a thin archive: its members are files of their own.
+pub fn is_thin(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"!<thin>\n")
 }
 
 /// Whether a file is ELF, or an archive, by its first bytes.
@@ -88,23 +97,19 @@ pub fn embedded(bytes: &[u8]) -> Result<Embedded, Without> {
     })
 }
 
-/// Gives the sections in which clang embedded bitcode the names that `p3-cc` uses, in place, and marks them as not to be
-/// linked. What is not ELF, or has none, stays as it is. Whether anything was changed.
-pub fn claim(bytes: &mut [u8]) -> bool {
-    let mut patches: Vec<(usize, Vec<u8>)> = Vec::new();
+/// What to write where in an object, so that the sections in which clang embedded bitcode have the names that `p3-cc` uses and
+/// linkers drop them. Nothing for what is not ELF, or has none.
+pub fn claims(bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+    let mut patches = Vec::new();
     for section in sections(bytes).unwrap_or_default() {
         let Some((_, ours)) = EMBEDDED.iter().find(|(n, _)| n.as_bytes() == section.name) else {
             continue;
         };
-        patches.push((section.name_at, ours.as_bytes().to_vec()));
-        // The bit is in the lower half of the word, in either size.
+        patches.push((section.name_at as u64, ours.as_bytes().to_vec()));
         let word = &bytes[section.flags_at..section.flags_at + section.flags_size];
-        patches.push((section.flags_at, with_exclude(word, is_big(bytes))));
+        patches.push((section.flags_at as u64, with_exclude(word, is_big(bytes))));
     }
-    for (at, new) in &patches {
-        bytes[*at..at + new.len()].copy_from_slice(new);
-    }
-    !patches.is_empty()
+    patches
 }
 
 fn is_big(bytes: &[u8]) -> bool {
@@ -114,6 +119,7 @@ fn is_big(bytes: &[u8]) -> bool {
 
 fn with_exclude(word: &[u8], big: bool) -> Vec<u8> {
     let mut word = word.to_vec();
+    // The bit is in the lower half, in either size.
     let at = if big { word.len() - 4 } else { 0 };
     let bit = if big {
         SHF_EXCLUDE.to_be_bytes()
@@ -168,14 +174,18 @@ pub fn members(path: &Path, bytes: &[u8]) -> Result<Vec<Member>, String> {
     let mut members = Vec::new();
     for member in archive.members() {
         let member = member.map_err(|e| e.to_string())?;
-        let name = String::from_utf8_lossy(member.name()).into_owned();
-        let bytes = if member.is_thin() {
-            std::fs::read(folder.join(&name)).map_err(|e| e.to_string())
-        } else {
-            let data = member.data(bytes).map(<[u8]>::to_vec);
-            data.map_err(|e| e.to_string())
+        let name = Path::new(OsStr::from_bytes(member.name()));
+        let path = member.is_thin().then(|| folder.join(name));
+        let bytes = match &path {
+            Some(path) => std::fs::read(path).map_err(|e| e.to_string()),
+            None => member
+                .data(bytes)
+                .map(<[u8]>::to_vec)
+                .map_err(|e| e.to_string()),
         };
-        members.push(Member { name, bytes });
+        let name = name.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        members.push(Member { name, path, bytes });
     }
     Ok(members)
 }

@@ -5,6 +5,7 @@
 mod support;
 
 /// What users type, read and get wrong.
+mod build;
 mod cli;
 mod export;
 mod manifest;

@@ -1,1 +1,89 @@
 use super::*;
+
+fn read(text: &str) -> CommandLine {
+    CommandLine::new(text.split_whitespace().map(String::from))
+}
+
+fn inputs(line: &CommandLine) -> Vec<&str> {
+    let inputs = line.words.iter().filter_map(|w| match w {
+        Word::Input(file) => Some(file.as_str()),
+        _ => None,
+    });
+    inputs.collect()
+}
+
+#[test]
+fn what_is_asked_for() {
+    for (text, task) in [
+        ("-c a.c", Task::Compile),
+        ("-O2 -c a.c b.cpp -o x.o", Task::Compile),
+        ("a.o b.o -o prog", Task::Link),
+        ("a.c", Task::Link),
+        ("-shared -fPIC a.o -o liba.so", Task::Link),
+        ("-E a.c", Task::Other),
+        ("-S a.c", Task::Other),
+        ("-M a.c", Task::Other),
+        ("-r a.o b.o -o c.o", Task::Other),
+        ("-Wl,-r a.o -o c.o", Task::Other),
+        ("--version", Task::Other),
+        ("-print-search-dirs a.c", Task::Other),
+        ("-O2", Task::Other),
+        ("-c all.h", Task::Other),
+        ("-x c++-header all -o all.pch", Task::Other),
+        ("-c a.c -emit-llvm", Task::Other),
+    ] {
+        assert_eq!(read(text).task, task, "{text}");
+    }
+}
+
+#[test]
+fn values_of_options_are_no_files() {
+    let line = read("-I inc.c -D a.c -MF b.c -Xlinker c.o -L dir -l m -T script.o -u d.o x.o");
+    assert_eq!(line.sources().count(), 0);
+    assert_eq!(inputs(&line), ["x.o"]);
+}
+
+#[test]
+fn a_language_holds_until_the_next() {
+    let line = read("-x c main.txt -x none util.c lib.a -xc++ - -o out");
+    let languages: Vec<_> = line
+        .words
+        .iter()
+        .filter_map(|w| match w {
+            Word::Source { file, language } => Some((file.as_str(), language.as_deref())),
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        ("main.txt", Some("c")),
+        ("util.c", None),
+        ("-", Some("c++")),
+    ];
+    assert_eq!(languages, expected);
+    assert_eq!(inputs(&line), ["lib.a"]);
+}
+
+#[test]
+fn outputs_as_compilers_take_them() {
+    for text in ["-o x a.o", "-ox a.o", "--output=x a.o", "-o y a.o -o x"] {
+        assert_eq!(read(text).output(), Some("x"), "{text}");
+    }
+    assert_eq!(read("-object a.o").output(), None);
+    let objects = read("-c sub/a.c b.cpp").objects();
+    assert_eq!(objects, [Path::new("a.o"), Path::new("b.o")]);
+}
+
+#[test]
+fn response_files_are_read_as_the_shell_would() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("all.rsp");
+    std::fs::write(&file, "-o \"a program\" one.o\n'two.o' -DX=\\\"y\\\"").unwrap();
+    let line = CommandLine::new([format!("@{}", file.display())].into_iter());
+    assert_eq!(line.output(), Some("a program"));
+    assert_eq!(
+        line.arguments(),
+        ["-o", "a program", "one.o", "two.o", "-DX=\"y\""]
+    );
+    // One that is not there is the compiler's to complain of.
+    assert_eq!(read("@none a.o").arguments(), ["@none", "a.o"]);
+}

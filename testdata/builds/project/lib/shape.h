@@ -1,0 +1,8 @@
+/* What the shared library has. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+int shape_area(int kind, int a, int b);
+#ifdef __cplusplus
+}
+#endif

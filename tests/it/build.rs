@@ -1,0 +1,397 @@
+//! Compilers in place of yours: builds, suites, and what lands where.
+
+use crate::support::{PROF, REWRITE, llvm, project, run};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+use walkdir::WalkDir;
+
+const CC: &str = env!("CARGO_BIN_EXE_p3-cc");
+const CXX: &str = env!("CARGO_BIN_EXE_p3-cxx");
+
+/// A copy of the example project: a static library with a member in assembler code and one that nothing needs, a shared one, a
+/// plug-in, two programs with an object in common, and tests.
+fn example() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let from = project("testdata/builds/project");
+    for entry in WalkDir::new(&from).min_depth(1) {
+        let entry = entry.unwrap();
+        let to = dir.path().join(entry.path().strip_prefix(&from).unwrap());
+        if entry.file_type().is_dir() {
+            std::fs::create_dir(to).unwrap();
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+    dir
+}
+
+/// A command in `dir`, in an environment without what a test's caller may have set.
+fn command(program: impl AsRef<std::ffi::OsStr>, dir: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(dir);
+    for name in [
+        "MAKEFLAGS",
+        "MFLAGS",
+        "MAKELEVEL",
+        "P3_PROFILE_FILE",
+        "P3_OUT",
+        "P3_COPY",
+        "P3_OFF",
+        "P3_COPIES",
+    ] {
+        command.env_remove(name);
+    }
+    command
+}
+
+#[track_caller]
+fn rewrite(dir: &Path, arguments: &[&str]) -> Output {
+    run(command(REWRITE, dir).args(arguments))
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn json(file: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
+}
+
+/// The modules of a program, by its folder.
+fn modules(folder: &Path) -> Vec<String> {
+    let manifest = json(&folder.join("manifest.json"));
+    let modules = manifest["modules"].as_array().unwrap();
+    modules
+        .iter()
+        .map(|m| m["name"].as_str().unwrap().to_string())
+        .collect()
+}
+
+/// The merged profiles below a folder, which are whole and have nothing wrong with them.
+#[track_caller]
+fn profiles(out: &Path) -> Vec<PathBuf> {
+    let files = WalkDir::new(out).sort_by_file_name();
+    let files = files.into_iter().map(|e| e.unwrap().into_path());
+    let profiles: Vec<PathBuf> = files.filter(|f| f.ends_with("profile.p3prof")).collect();
+    for profile in &profiles {
+        run(Command::new(PROF).args(["verify", "--strict"]).arg(profile));
+    }
+    profiles
+}
+
+/// Builds the example by `make` and `more`, runs its tests in each copy, and returns the names of the programs' folders.
+#[track_caller]
+fn build_and_check(dir: &Path, out: &str, options: &[&str], more: &[&str]) -> Vec<PathBuf> {
+    let build = ["build", "-o", out];
+    rewrite(
+        dir,
+        &[&build[..], options, &["--", "make", "-s"], more].concat(),
+    );
+    let suite = ["suite", "-o", out, "--", "make", "-s", "check"];
+    rewrite(dir, &[&suite[..], more].concat());
+    profiles(&dir.join(out))
+}
+
+#[test]
+fn a_project_of_make_is_profiled_with_its_tests() {
+    let dir = example();
+    let dir = dir.path();
+    let three = build_and_check(dir, "three", &["-k", "3"], &[]);
+    let names = ["area", "count", "libplugin.so", "libshape.so"];
+    let folder = |out: &str, name: &str| dir.join(format!("{out}/build/{name}.p3"));
+    let expected = names.map(|n| folder("three", n).join("profile.p3prof"));
+    assert_eq!(three, expected);
+    // What the linker took, and no more: not the member that nothing needs.
+    let count = [
+        "build/libtext.a/longest.o",
+        "build/libtext.a/words.o",
+        "build/src/common.o",
+        "build/src/count.o",
+    ];
+    assert_eq!(modules(&folder("three", "count")), count);
+    assert_eq!(modules(&folder("three", "libshape.so")), ["lib/shape.c"]);
+    let record = json(&folder("three", "count").join("record.json"));
+    let left = record["left"].as_object().unwrap();
+    let left: Vec<_> = left
+        .iter()
+        .map(|(what, why)| (what.as_str(), why.as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        left,
+        [(
+            "build/libtext.a(limit.o)",
+            "machine code, not compiled by p3-cc"
+        )]
+    );
+
+    // One copy that counts everything counts the same.
+    run(command("make", dir).args(["-s", "clean"]));
+    let one = build_and_check(dir, "one", &["--scheme", "sbl"], &[]);
+    assert_eq!(one.len(), three.len());
+    for (a, b) in one.iter().zip(&three) {
+        run(Command::new(PROF).arg("compare").arg(a).arg(b));
+    }
+}
+
+#[test]
+fn each_copy_takes_the_programs_place() {
+    let dir = example();
+    let dir = dir.path();
+    rewrite(dir, &["build", "-k", "3", "-o", "out", "--", "make", "-s"]);
+    let program = dir.join("build/count");
+    let modified = || std::fs::metadata(&program).unwrap().modified().unwrap();
+    let built = modified();
+    let same = |copy: u32| {
+        let copy = dir.join(format!("out/build/count.p3/bin/copy-{copy}"));
+        std::fs::read(&program).unwrap() == std::fs::read(copy).unwrap()
+    };
+    assert!(same(0) && !same(2));
+    rewrite(dir, &["use", "2", "-o", "out"]);
+    assert!(same(2), "copy 2 is there");
+    assert_eq!(modified(), built, "make sees no change");
+    let again = run(command("make", dir).args(["-s", "-q"]).env("CC", CC));
+    assert!(again.stdout.is_empty());
+    // What is linked anew while it is another copy's turn is that copy.
+    std::fs::remove_file(&program).unwrap();
+    let make = ["build", "-k", "3", "-o", "out", "--", "make", "-s"];
+    run(command(REWRITE, dir).args(make).env("P3_COPY", "1"));
+    assert!(same(1));
+    // A suite puts copy 0 back, also where its command fails; its status is the command's.
+    let suite = command(REWRITE, dir)
+        .args(["suite", "-o", "out", "--", "sh", "-c", "exit 3"])
+        .output()
+        .unwrap();
+    assert_eq!(suite.status.code(), Some(3), "{}", stderr(&suite));
+    assert!(same(0));
+}
+
+#[test]
+fn archives_of_all_kinds_by_all_linkers() {
+    for (ar, linker) in [("rc", "lld"), ("rcT", "lld"), ("rcT", "bfd")] {
+        let dir = example();
+        let flags = [
+            format!("ARFLAGS={ar}"),
+            format!("LDFLAGS=-fuse-ld={linker}"),
+        ];
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        let profiles = build_and_check(dir.path(), "out", &["-k", "2"], &flags);
+        assert_eq!(profiles.len(), 4, "{ar} {linker}");
+        let count = modules(&dir.path().join("out/build/count.p3"));
+        assert_eq!(count.len(), 4, "{ar} {linker}: {count:?}");
+    }
+}
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let file = dir.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+    dir
+}
+
+const MAIN: &str = "int a(int), b(int);\nint main(int n, char **v) { return a(n) + b(n) - 3; }\n";
+
+#[test]
+fn members_of_one_name() {
+    let dir = folder(&[
+        ("one/f.c", "int a(int n) { return n > 1 ? 5 : 1; }"),
+        ("two/f.c", "int b(int n) { return n > 1 ? 6 : 2; }"),
+        ("main.c", MAIN),
+    ]);
+    let dir = dir.path();
+    let cc = |arguments: &[&str]| run(command(CC, dir).args(arguments));
+    cc(&["-c", "one/f.c", "-o", "one/f.o"]);
+    cc(&["-c", "two/f.c", "-o", "two/f.o"]);
+    run(command(llvm("llvm-ar"), dir).args(["qc", "lib.a", "one/f.o", "two/f.o"]));
+    cc(&["main.c", "lib.a", "-o", "prog"]);
+    assert_eq!(
+        modules(&dir.join("prog.p3")),
+        ["lib.a/f.o", "lib.a/f.o-2", "main.c"]
+    );
+    run(&mut command(dir.join("prog"), dir));
+    // One of two cannot be told from the other: it stays as it is, and that is said.
+    std::fs::write(
+        dir.join("main.c"),
+        "int a(int);\nint main(int n, char **v) { return a(n) - 1; }\n",
+    )
+    .unwrap();
+    cc(&["main.c", "lib.a", "-o", "prog"]);
+    assert_eq!(modules(&dir.join("prog.p3")), ["main.c"]);
+    let left = &json(&dir.join("prog.p3/record.json"))["left"]["lib.a(f.o)"];
+    assert_eq!(
+        left,
+        "its archive has several members of this name, and not all of them were linked"
+    );
+    run(&mut command(dir.join("prog"), dir));
+}
+
+#[test]
+fn compiled_and_linked_at_once() {
+    let dir = folder(&[
+        (
+            "lib.c",
+            "#include \"lib.h\"\nint a(int n) { return n; }\nint b(int n) { return 2; }\n",
+        ),
+        ("lib.h", "int a(int);\n"),
+        ("main.txt", MAIN),
+    ]);
+    let dir = dir.path();
+    let arguments = [
+        "-O1", "-MD", "-x", "c", "main.txt", "-x", "none", "lib.c", "-o", "prog",
+    ];
+    run(command(CC, dir).args(arguments));
+    assert_eq!(modules(&dir.join("prog.p3")), ["lib.c", "main.txt"]);
+    let rules = std::fs::read_to_string(dir.join("prog.d")).unwrap();
+    assert!(
+        rules.starts_with("prog: lib.c") && rules.contains("lib.h"),
+        "{rules}"
+    );
+    run(&mut command(dir.join("prog"), dir));
+    let raw = dir.join("prog.p3/raw").read_dir().unwrap();
+    assert_eq!(raw.count(), 1, "beside the program, wherever it runs");
+    // The copies are a folder of p3-rewrite's like any other; what is linked there is not linked anew.
+    let bin = dir.join("prog.p3/bin/copy-3");
+    let before = std::fs::metadata(&bin).unwrap().modified().unwrap();
+    run(command("make", dir).args(["-s", "-C", "prog.p3", "run", &format!("P3_PROF={PROF}")]));
+    assert_eq!(std::fs::metadata(&bin).unwrap().modified().unwrap(), before);
+    run(Command::new(PROF)
+        .args(["verify", "--strict"])
+        .arg(dir.join("prog.p3/profile.p3prof")));
+}
+
+#[test]
+fn what_goes_wrong_is_the_compilers_to_say() {
+    let dir = folder(&[("bad.c", "int main() { return x; }"), ("main.c", MAIN)]);
+    let dir = dir.path();
+    for arguments in [
+        &["bad.c", "-o", "prog"][..],
+        &["main.c", "-o", "prog"],
+        &["-c", "bad.c"],
+        &["none.o"],
+    ] {
+        let ours = command(CC, dir)
+            .args(arguments)
+            .env("P3_CC", llvm("clang"))
+            .output()
+            .unwrap();
+        let theirs = command(llvm("clang"), dir)
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert_eq!(ours.status.code(), theirs.status.code(), "{arguments:?}");
+        let last = |output: &Output| {
+            stderr(output)
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .to_string()
+        };
+        assert_eq!(last(&ours), last(&theirs), "{arguments:?}");
+    }
+    let mut left: Vec<_> = dir
+        .read_dir()
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["bad.c", "main.c"]);
+}
+
+#[test]
+fn a_program_without_copies_is_the_compilers() {
+    let dir = folder(&[("main.c", "int main() { return 0; }"), ("prog.p3/mine", "")]);
+    let dir = dir.path();
+    let cc = command(CC, dir)
+        .args(["main.c", "-o", "prog"])
+        .output()
+        .unwrap();
+    assert!(cc.status.success());
+    let said = stderr(&cc);
+    assert!(
+        said.starts_with("p3-cc: warning: prog: not profiled: ") && said.contains("-o"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1);
+    run(&mut command(dir.join("prog"), dir));
+    assert!(!dir.join("prog.p3/raw").exists());
+}
+
+#[test]
+fn questions_to_the_compiler_get_its_answers() {
+    let source = [
+        ("conftest.c", "int main() { return 0; }"),
+        ("main.c", "int main() { return 0; }"),
+    ];
+    let dir = folder(&source);
+    let dir = dir.path();
+    let probe = dir.join("CMakeFiles/CMakeTmp");
+    std::fs::create_dir_all(&probe).unwrap();
+    run(command(CC, dir).args(["conftest.c", "-o", "conftest"]));
+    run(command(CC, &probe).args(["../../main.c", "-o", "probe"]));
+    run(command(CC, dir).args(["main.c", "-o", "/dev/null"]));
+    run(command(CC, dir)
+        .args(["main.c", "-o", "off"])
+        .env("P3_OFF", "1"));
+    let folders = WalkDir::new(dir)
+        .into_iter()
+        .map(|e| e.unwrap().into_path());
+    let folders: Vec<_> = folders
+        .filter(|p| p.extension().is_some_and(|e| e == "p3"))
+        .collect();
+    assert_eq!(folders, Vec::<PathBuf>::new());
+    let version = run(command(CXX, dir).arg("--version")).stdout;
+    assert_eq!(
+        version,
+        run(command(llvm("clang++"), dir).arg("--version")).stdout
+    );
+}
+
+#[test]
+fn a_suite_without_programs_says_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = command(REWRITE, dir.path())
+        .args(["suite", "--", "true"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let expected = "error: .: no programs in copies below it; build them by p3-rewrite build -- make, and name that -o\n";
+    assert_eq!(stderr(&output), expected);
+}
+
+/// By `make test-builds`: these tools are large.
+#[test]
+#[ignore = "needs cmake, meson and ninja"]
+fn projects_of_cmake_and_meson() {
+    for (tool, build, check) in [
+        (
+            "cmake",
+            "cmake -S . -B b && cmake --build b",
+            "cd b && ctest",
+        ),
+        (
+            "ninja",
+            "cmake -G Ninja -S . -B b && cmake --build b",
+            "cd b && ctest",
+        ),
+        (
+            "meson",
+            "meson setup b && meson compile -C b",
+            "meson test -C b",
+        ),
+    ] {
+        let dir = example();
+        let dir = dir.path();
+        rewrite(
+            dir,
+            &["build", "-k", "2", "-o", "out", "--", "sh", "-c", build],
+        );
+        rewrite(dir, &["suite", "-o", "out", "--", "sh", "-c", check]);
+        assert_eq!(profiles(&dir.join("out")).len(), 4, "{tool}");
+        assert_eq!(modules(&dir.join("out/b/count.p3")).len(), 4, "{tool}");
+    }
+}
