@@ -284,14 +284,14 @@ fn what_goes_wrong_is_the_compilers_to_say() {
             .output()
             .unwrap();
         assert_eq!(ours.status.code(), theirs.status.code(), "{arguments:?}");
-        let last = |output: &Output| {
+        let first = |output: &Output| {
             stderr(output)
                 .lines()
-                .last()
+                .next()
                 .unwrap_or_default()
                 .to_string()
         };
-        assert_eq!(last(&ours), last(&theirs), "{arguments:?}");
+        assert_eq!(first(&ours), first(&theirs), "{arguments:?}");
     }
     let mut left: Vec<_> = dir
         .read_dir()
