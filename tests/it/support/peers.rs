@@ -18,7 +18,7 @@ pub(crate) const COPIES: u32 = 2;
 pub(crate) struct Checked {
     /// Definitions by status: `exact`, `cut` or the reason for skipping. Under the first scheme.
     pub functions: BTreeMap<String, usize>,
-    /// Whether `llc` compiles the module as it is.
+    /// Whether `llc` compiles the module with a constructor, which copies have.
     pub compiles: bool,
     /// By scheme: what p3-rewrite said where it gave up.
     pub refused: Vec<String>,
@@ -36,7 +36,7 @@ pub(crate) fn accepted(module: &Path) -> bool {
 /// Checks one accepted module; what is written goes below `dir`.
 pub(crate) fn check(module: &Path, dir: &Path) -> Checked {
     let mut checked = Checked {
-        compiles: compile(module).is_ok(),
+        compiles: compile(module).is_ok() && constructs(module, dir),
         ..Checked::default()
     };
     let definitions = definitions(&std::fs::read(module).unwrap());
@@ -110,6 +110,20 @@ fn accounted(definitions: &[String], out: &Path) -> Result<BTreeMap<String, usiz
         Some(missing) => Err(format!("{:?} is not in the manifest", definitions[missing])),
         None => Ok(by_status),
     }
+}
+
+/// Whether `llc` compiles the module with a constructor: it crashes on any for z/OS. Modules that have some, or to which none can be
+/// added as text, are taken as they are.
+fn constructs(module: &Path, dir: &Path) -> bool {
+    const CONSTRUCTOR: &str = "
+define internal void @test.constructor() { ret void }
+@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 1, ptr @test.constructor, ptr null }]
+";
+    let text = std::fs::read(module).unwrap();
+    let with = dir.join("constructor.ll");
+    std::fs::create_dir_all(dir).unwrap();
+    std::fs::write(&with, [&text[..], CONSTRUCTOR.as_bytes()].concat()).unwrap();
+    !accepted(&with) || compile(&with).is_ok()
 }
 
 /// Whether LLVM accepts a module, and compiles it if that is wanted.
