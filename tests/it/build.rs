@@ -285,11 +285,9 @@ fn what_goes_wrong_is_the_compilers_to_say() {
             .unwrap();
         assert_eq!(ours.status.code(), theirs.status.code(), "{arguments:?}");
         let first = |output: &Output| {
-            stderr(output)
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .to_string()
+            let said = stderr(output);
+            let error = said.lines().find(|l| l.contains("error: "));
+            error.unwrap().to_string()
         };
         assert_eq!(first(&ours), first(&theirs), "{arguments:?}");
     }
