@@ -24,5 +24,11 @@ fn work(cli: &Cli) -> Result<ExitCode> {
     }
     print(std::io::stdout(), &outcome.data)?;
     print(anstream::stdout(), outcome.text.as_bytes())?;
-    Ok(ExitCode::from(u8::from(outcome.found)))
+    for failure in &outcome.failures {
+        p3_rewrite::cli::say_error(failure);
+    }
+    Ok(match &outcome.failures[..] {
+        [] => ExitCode::from(u8::from(outcome.found)),
+        _ => ExitCode::from(2),
+    })
 }

@@ -53,9 +53,14 @@ pub fn warn(message: &str) {
     anstream::eprintln!("warning: {}", one_line(message));
 }
 
-/// Prints `error: …` in one line on stderr; returns exit status 2, or 1 if a check found something.
+/// Prints `error: …` in one line on stderr.
+pub fn say_error(message: &str) {
+    anstream::eprintln!("error: {}", one_line(message));
+}
+
+/// The same of what ended the command; returns exit status 2, or 1 if a check found something.
 pub fn fail(error: &anyhow::Error) -> std::process::ExitCode {
-    anstream::eprintln!("error: {}", one_line(&error.to_string()));
+    say_error(&error.to_string());
     let known = error.downcast_ref::<crate::error::Error>();
     std::process::ExitCode::from(known.map_or(2, crate::error::Error::status))
 }

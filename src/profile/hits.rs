@@ -1,7 +1,8 @@
 //! `p3-prof hits`: the probes that copies made with `--count-hits` executed (`docs/ALGORITHMS.md` §3). What
 //! [`super::simulate`] computes without running them.
 
-use super::merge::{Seen, raw_files, read};
+use super::merge::Programs;
+use super::merge::gather::{Seen, check, each_file, read};
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::strategy::Scheme;
@@ -29,18 +30,21 @@ pub fn hits(manifest_path: &Path, files: &[PathBuf]) -> Result<Hits> {
     let manifest = Manifest::read(manifest_path)?;
     let mut probe_hits = vec![0u64; manifest.copies as usize];
     let mut seen = Seen::default();
-    for file in raw_files(files)? {
-        let raw = read(&file, &manifest)?;
-        seen.once(&[raw.unique], &file)?;
+    let programs = Programs::find(&[manifest_path.to_path_buf()])?;
+    each_file(files, |file| {
+        let raw = read(file)?;
+        check(&raw, programs.only(raw.program, file)?, file)?;
+        seen.once(&[raw.unique], file, files)?;
         let sum = &mut probe_hits[raw.copy.index()];
         for f in raw.functions.values() {
             let remedy = "rewrite with --count-hits, and run that";
             let n = f
                 .hits
-                .ok_or_else(|| Error::profile(&file, "its copy did not count hits", remedy))?;
+                .ok_or_else(|| Error::profile(file, "its copy did not count hits", remedy))?;
             *sum = sum.saturating_add(n);
         }
-    }
+        Ok(())
+    })?;
     Ok(Hits {
         scheme: manifest.scheme,
         k: manifest.copies,

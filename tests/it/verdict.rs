@@ -64,8 +64,13 @@ impl Copies {
 
     /// Runs one copy; its raw profiles go to the folder `raw`. What looks like a variable becomes one.
     fn run(&self, copy: u32, arguments: &[&str], raw: &str) {
-        let mut program = Command::new(self.out.join(format!("{copy}.exe")));
         let pattern = self.dir.path().join(raw).join("%k-%p.p3raw");
+        self.run_as(copy, arguments, pattern.to_str().unwrap());
+    }
+
+    /// The same with this pattern.
+    fn run_as(&self, copy: u32, arguments: &[&str], pattern: &str) {
+        let mut program = Command::new(self.out.join(format!("{copy}.exe")));
         program.env("P3_PROFILE_FILE", pattern);
         for argument in arguments {
             match argument.split_once('=') {
@@ -474,4 +479,133 @@ fn the_runner_fails_visibly() {
     assert!(copies.out.join("profile.p3prof").exists());
     let (status, said) = run(&["run", "ARGS=55"]);
     assert_eq!(status, Some(0), "{said}");
+}
+
+/// Raw profiles of many programs in one folder: each is merged with its own, whatever is wrong with others.
+#[test]
+fn many_programs() {
+    let programs = [("a", "pbl"), ("b", "p3"), ("c", "sbl"), ("never", "edge")];
+    let copies: Vec<(&str, Copies, u32)> = programs
+        .iter()
+        .map(|(name, scheme)| {
+            let k = if ["sbl", "edge"].contains(scheme) {
+                1
+            } else {
+                2
+            };
+            (*name, Copies::new(&["--scheme", scheme], k), k)
+        })
+        .collect();
+    let all = tempfile::tempdir().unwrap();
+    for (name, of, _) in &copies {
+        let to = all.path().join("suite").join(name);
+        std::fs::create_dir_all(&to).unwrap();
+        std::fs::copy(of.out.join("manifest.json"), to.join("manifest.json")).unwrap();
+    }
+    let raw = all.path().join("raw").to_str().unwrap().to_string();
+    for (name, of, k) in copies.iter().filter(|(name, ..)| *name != "never") {
+        for copy in 0..*k {
+            // Of b, the second copy got other arguments.
+            let number = if *name == "b" && copy == 1 {
+                "33"
+            } else {
+                "300"
+            };
+            of.run_as(copy, &[number], &format!("{raw}/%k-%m.p3raw"));
+            of.run_as(copy, &[number], &format!("{raw}/%k-%m.p3raw"));
+        }
+    }
+    let prof = |arguments: &[&str]| {
+        let mut command = Command::new(PROF);
+        let output = command
+            .args(arguments)
+            .current_dir(all.path())
+            .output()
+            .unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let merge = ["merge", "-m", "suite", "-o", "profiles", "raw"];
+    let (status, said) = prof(&merge);
+    assert_eq!(status, Some(1), "{said}");
+    for line in [
+        "profiles/a.p3prof: merged 2 raw profiles: 2 of 2 copies, runs: 2 of each;",
+        "profiles/b.p3prof: merged 2 raw profiles: 2 of 2 copies, runs: 2 of each;",
+        "profiles/c.p3prof: merged 1 raw profiles: 1 of 1 copies, runs: 2 of each;",
+        "3 of 4 programs ran\n",
+        "warning: profiles/b.p3prof: violations: copy 1 ran with other arguments than copy 0: 33 instead of 300;",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    assert!(!all.path().join("profiles/never.p3prof").exists());
+    let alone = [
+        "merge",
+        "-m",
+        "suite/a/manifest.json",
+        "-o",
+        "a.p3prof",
+        "--failure-mode",
+        "all",
+        "raw",
+    ];
+    assert_eq!(prof(&alone).0, Some(0));
+    assert_eq!(
+        prof(&["compare", "a.p3prof", "profiles/a.p3prof"]).0,
+        Some(0)
+    );
+    // Named one by one, and added to what was merged before: that is refused, since it is the same.
+    let named = ["suite/a", "suite/b/manifest.json", "suite/c"]
+        .map(|m| ["-m", m])
+        .concat();
+    let (status, said) = prof(&[&["merge", "-o", "again"], &named[..], &["raw"]].concat());
+    assert_eq!(status, Some(1), "{said}");
+    let (status, said) = prof(
+        &[
+            &["merge", "-o", "twice"],
+            &named[..],
+            &["raw", "again/c.p3prof"],
+        ]
+        .concat(),
+    );
+    assert!(
+        status == Some(2) && said.contains("its counts were read before, from raw/"),
+        "{said}"
+    );
+    // Of one program a copy is missing: the others are merged.
+    for file in all
+        .path()
+        .join("raw")
+        .read_dir()
+        .unwrap()
+        .map(|f| f.unwrap().path())
+    {
+        let raw = p3_rewrite::profile::raw::read(&std::fs::File::open(&file).unwrap()).unwrap();
+        if raw.copies == 2 && raw.copy.0 == 1 {
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+    let (status, said) = prof(&["merge", "-m", "suite", "-o", "rest", "raw"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(
+        said.contains("rest/c.p3prof: merged 1 raw profiles"),
+        "{said}"
+    );
+    assert!(
+        said.contains("error: a: ") && said.contains("no raw profile of copy 1"),
+        "{said}"
+    );
+    // Files of programs that were not named.
+    let (status, said) = prof(&[
+        "merge", "-m", "suite/a", "-m", "suite/c", "-o", "some", "raw",
+    ]);
+    assert!(
+        status == Some(2) && said.contains("it is of none of the 2 programs"),
+        "{said}"
+    );
+    std::fs::write(all.path().join("file"), "").unwrap();
+    let (status, said) = prof(&["merge", "-m", "suite", "-o", "file", "raw"]);
+    assert!(
+        status == Some(2) && said.contains("-o file: this is a file; name a folder"),
+        "{said}"
+    );
 }

@@ -1,6 +1,7 @@
 //! Arguments and commands of `p3-prof`.
 
 mod export;
+mod merge;
 mod verify;
 
 use super::Color;
@@ -8,7 +9,6 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::printable;
 use crate::profile::compare::Finding;
-use crate::profile::merge::{FailureMode, Merged, merge};
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
 use crate::profile::verdict::Trust;
 use crate::profile::{Profile, accuracy, compare, coverage, diff, hits, simulate};
@@ -37,8 +37,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Merge raw profiles of all copies, and of many runs, into one profile
-    Merge(MergeArgs),
+    /// Merge raw profiles of all copies, and of many runs, into one profile of each program
+    Merge(merge::MergeArgs),
     /// Show the hottest paths, or edge counts
     Show(ShowArgs),
     /// Compare two profiles: exit 0 when both hold the same counts, 1 with the first differences
@@ -57,22 +57,6 @@ enum Command {
     Hits(HitsArgs),
     /// Compute the hits that each scheme would have cost, without running anything
     Simulate(SimulateArgs),
-}
-
-#[derive(Debug, Args)]
-struct MergeArgs {
-    /// The manifest.json of the copies
-    #[arg(short, long, value_name = "FILE")]
-    manifest: PathBuf,
-    /// The merged profile to write
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
-    /// What to do about unusable files and missing copies
-    #[arg(long, value_enum, default_value = "any")]
-    failure_mode: FailureMode,
-    /// Raw profiles, or folders that are searched for *.p3raw
-    #[arg(required = true, value_name = "RAW")]
-    files: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -221,14 +205,21 @@ pub struct Outcome {
     pub warnings: Vec<String>,
     /// A difference or violation was found.
     pub found: bool,
+    /// What could not be done, when the rest was: one line each on standard error, and exit status 2.
+    pub failures: Vec<String>,
 }
 
 impl Outcome {
     /// The same, with the verdict on each profile that is not ok.
     fn about(mut self, profiles: &[&Profile]) -> Outcome {
+        self.say(profiles);
+        self
+    }
+
+    /// Adds the verdict on each profile that is not ok.
+    fn say(&mut self, profiles: &[&Profile]) {
         let said = |p: &&Profile| Some(format!("{}: {}", p.path.display(), p.said()?));
         self.warnings.extend(profiles.iter().filter_map(said));
-        self
     }
 
     fn print(text: String) -> Outcome {
@@ -243,7 +234,7 @@ impl Outcome {
 pub fn run(cli: &Cli) -> Result<Outcome> {
     let trust = Trust::strict(cli.strict);
     match &cli.command {
-        Command::Merge(args) => run_merge(args, trust),
+        Command::Merge(args) => merge::run(args, trust),
         Command::Show(args) => show(args, trust),
         Command::Compare(args) => run_compare(args, trust),
         Command::Verify(args) => verify::run(args, trust),
@@ -254,29 +245,6 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Hits(args) => run_hits(args),
         Command::Simulate(args) => run_simulate(args, trust),
     }
-}
-
-/// The profile is written whatever its verdict, but with `--strict`; that copies did not run alike, or not equally
-/// often, is a finding.
-fn run_merge(args: &MergeArgs, trust: Trust) -> Result<Outcome> {
-    let merged = merge(&args.manifest, &args.files, args.failure_mode)?;
-    let output = args.output.display().to_string();
-    let text = format!("{}: {}\n", printable(&output), merged.line());
-    let Merged {
-        mut profile,
-        warnings,
-    } = merged;
-    profile.path = args.output.clone();
-    trust.check(&profile, &args.output)?;
-    profile.write(&args.output)?;
-    let found = profile.verdict.found() || !profile.verdict.gaps.is_empty();
-    Ok(Outcome {
-        text,
-        warnings,
-        found: found && args.failure_mode == FailureMode::Any,
-        ..Outcome::default()
-    }
-    .about(&[&profile]))
 }
 
 fn show(args: &ShowArgs, trust: Trust) -> Result<Outcome> {

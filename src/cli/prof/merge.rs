@@ -1,0 +1,94 @@
+//! `p3-prof merge`: raw profiles of one program into a file, or of many into a folder.
+
+use super::Outcome;
+use crate::error::{Error, Result};
+use crate::names::printable;
+use crate::profile::Profile;
+use crate::profile::merge::{
+    FailureMode, Merged, Program, Programs, merge_one, merge_programs, merged_line,
+};
+use crate::profile::verdict::Trust;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(super) struct MergeArgs {
+    /// The manifest.json of the copies, or a folder that is searched for manifests of many programs; may be repeated
+    #[arg(short, long, value_name = "FILE", required = true, num_args = 1)]
+    manifest: Vec<PathBuf>,
+    /// The merged profile to write; of several programs the folder, to which NAME.p3prof is written for each that
+    /// ran, NAME being the folder of its manifest
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// What to do about unusable files and missing copies
+    #[arg(long, value_enum, default_value = "any")]
+    failure_mode: FailureMode,
+    /// Raw profiles, or folders that are searched for *.p3raw, of any of these programs
+    #[arg(required = true, value_name = "RAW")]
+    files: Vec<PathBuf>,
+}
+
+/// A profile is written whatever its verdict, but with `--strict`; that copies did not run alike, or not equally
+/// often, is a finding.
+pub(super) fn run(args: &MergeArgs, trust: Trust) -> Result<Outcome> {
+    let programs = Programs::find(&args.manifest)?;
+    if programs.iter().len() == 1 && !args.output.is_dir() {
+        return into_file(args, &programs, trust);
+    }
+    into_folder(args, &programs, trust)
+}
+
+fn into_file(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Outcome> {
+    let Merged { profile, warnings } = merge_one(programs, &args.files, args.failure_mode)?;
+    let mut outcome = Outcome {
+        warnings,
+        ..Outcome::default()
+    };
+    write(profile, &args.output, args, trust, &mut outcome)?;
+    Ok(outcome)
+}
+
+/// What cannot be merged of one program keeps no other from it.
+fn into_folder(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Outcome> {
+    let folder = &args.output;
+    if folder.exists() && !folder.is_dir() {
+        let path = folder.display();
+        let message = format!("-o {path}: this is a file; name a folder for several programs");
+        return Err(Error::Usage(message));
+    }
+    let mut outcome = Outcome::default();
+    let mut ran = 0;
+    let each = |program: &Program, profile: Result<Profile>| {
+        ran += 1;
+        let path = folder.join(format!("{}.p3prof", program.name));
+        let written = profile.and_then(|p| write(p, &path, args, trust, &mut outcome));
+        if let Err(e) = written {
+            outcome.failures.push(format!("{}: {e}", program.name));
+        }
+        Ok(())
+    };
+    std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+    let warnings = merge_programs(programs, &args.files, args.failure_mode, each)?;
+    outcome.warnings.extend(warnings);
+    let programs = programs.iter().len();
+    outcome.text += &format!("{ran} of {programs} programs ran\n");
+    Ok(outcome)
+}
+
+fn write(
+    mut profile: Profile,
+    path: &Path,
+    args: &MergeArgs,
+    trust: Trust,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    profile.path = path.to_path_buf();
+    trust.check(&profile, path)?;
+    profile.write(path)?;
+    let name = path.display().to_string();
+    outcome.text += &format!("{}: {}\n", printable(&name), merged_line(&profile));
+    let found = profile.verdict.found() || !profile.verdict.gaps.is_empty();
+    outcome.found |= found && args.failure_mode == FailureMode::Any;
+    outcome.say(&[&profile]);
+    Ok(())
+}

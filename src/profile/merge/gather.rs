@@ -1,0 +1,293 @@
+//! Files → what the copies of each program counted, in one pass: memory grows with what was counted, and not with the
+//! number of files, but for 16 bytes of each.
+
+use super::programs::{Program, Programs};
+use super::{FailureMode, plus};
+use crate::error::{Error, Result};
+use crate::index::{CopyId, FuncId};
+use crate::profile::combine::LocalCounts;
+use crate::profile::raw::{self, Raw};
+use crate::profile::verdict::{Processes, copies_named};
+use crate::profile::{Profile, file};
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// What one copy counted, over all its processes.
+pub(super) struct Copy {
+    pub(super) counts: LocalCounts,
+    pub(super) entries: BTreeMap<FuncId, u64>,
+    pub(super) processes: Processes,
+    /// How many runs had these.
+    arguments: BTreeMap<Arguments, u64>,
+    /// Whether the arguments of every run are known.
+    all_told: bool,
+}
+
+impl Default for Copy {
+    fn default() -> Copy {
+        Copy {
+            counts: LocalCounts::new(),
+            entries: BTreeMap::new(),
+            processes: Processes::default(),
+            arguments: BTreeMap::new(),
+            all_told: true,
+        }
+    }
+}
+
+/// What follows the name of the program.
+type Arguments = Vec<Vec<u8>>;
+
+/// What the files hold of one program.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) by_copy: BTreeMap<CopyId, Copy>,
+    pub(super) merged: Vec<Profile>,
+    pub(super) seen: Seen,
+}
+
+/// What the files hold, by program, and why some were left out.
+pub(super) struct All {
+    pub(super) programs: Vec<Gathered>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Reads all files.
+pub(super) fn gather(programs: &Programs, files: &[PathBuf], mode: FailureMode) -> Result<All> {
+    let mut all = All {
+        programs: programs.0.iter().map(|_| Gathered::default()).collect(),
+        warnings: Vec::new(),
+    };
+    each_file(files, |file| {
+        match all.take(file, programs, files) {
+            Err(e) if mode != FailureMode::Any => all.warnings.push(e.to_string()),
+            result => result?,
+        }
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+impl All {
+    fn take(&mut self, file: &Path, programs: &Programs, files: &[PathBuf]) -> Result<()> {
+        if file::is_one(file) {
+            let part = Profile::read(file)?;
+            let program = programs.of(part.manifest.program_bytes(), file)?;
+            can_be_added(&part, file)?;
+            let gathered = &mut self.programs[program];
+            gathered.seen.once(&part.sources, file, files)?;
+            gathered.merged.push(part);
+            return Ok(());
+        }
+        let raw = read(file)?;
+        let program = programs.of(raw.program, file)?;
+        check(&raw, &programs.0[program], file)?;
+        let gathered = &mut self.programs[program];
+        gathered.seen.once(&[raw.unique], file, files)?;
+        add(gathered.by_copy.entry(raw.copy).or_default(), raw, file)
+    }
+}
+
+impl Gathered {
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_copy.is_empty() && self.merged.is_empty()
+    }
+
+    /// Messages about copies that were not run as the first one of which all arguments are known.
+    pub(super) fn unlike(&self) -> Vec<String> {
+        let mut copies = self.by_copy.iter().filter(|(_, c)| c.all_told);
+        let Some((first, expected)) = copies.next() else {
+            return Vec::new();
+        };
+        let mut others: BTreeMap<(String, String), Vec<CopyId>> = BTreeMap::new();
+        for (copy, here) in copies {
+            if let Some((a, b)) = first_difference(&here.arguments, &expected.arguments) {
+                others.entry((told(a), told(b))).or_default().push(*copy);
+            }
+        }
+        let line = |((a, b), of): (&(String, String), &Vec<CopyId>)| {
+            let of = copies_named(of);
+            format!("{of} ran with other arguments than copy {first}: {a} instead of {b}")
+        };
+        others.iter().map(line).collect()
+    }
+}
+
+/// The first arguments that are not the same, where both are in order, as often as there were runs with them; that one has more
+/// runs is no difference.
+fn first_difference<'a>(
+    a: &'a BTreeMap<Arguments, u64>,
+    b: &'a BTreeMap<Arguments, u64>,
+) -> Option<(&'a Arguments, &'a Arguments)> {
+    let (mut a, mut b) = (a.iter(), b.iter());
+    let (mut of_a, mut of_b) = (a.next()?, b.next()?);
+    let (mut left_a, mut left_b) = (*of_a.1, *of_b.1);
+    while of_a.0 == of_b.0 {
+        let same = left_a.min(left_b);
+        (left_a, left_b) = (left_a - same, left_b - same);
+        if left_a == 0 {
+            of_a = a.next()?;
+            left_a = *of_a.1;
+        }
+        if left_b == 0 {
+            of_b = b.next()?;
+            left_b = *of_b.1;
+        }
+    }
+    Some((of_a.0, of_b.0))
+}
+
+/// The arguments for people, quoted where a shell would not take them as they are.
+fn told(arguments: &Arguments) -> String {
+    const LONGEST: usize = 200;
+    let words: Vec<String> = arguments.iter().map(|a| quoted(a)).collect();
+    let mut text = words.join(" ");
+    if let Some((at, _)) = text.char_indices().nth(LONGEST) {
+        text.truncate(at);
+        text.push('…');
+    }
+    if text.is_empty() { "none".into() } else { text }
+}
+
+fn quoted(argument: &[u8]) -> String {
+    let text = String::from_utf8_lossy(argument);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into_owned()
+    } else {
+        format!("{text:?}")
+    }
+}
+
+/// What is unique to each of the raw profiles that were read.
+#[derive(Default)]
+pub(in crate::profile) struct Seen(pub(super) HashSet<[u8; 16]>);
+
+impl Seen {
+    /// Refuses raw profiles that were read before: under another name, from a copy, or in a merged profile. `files`
+    /// are all that are read, in order: which was the first is found out when it is asked for.
+    pub(in crate::profile) fn once(
+        &mut self,
+        sources: &[[u8; 16]],
+        file: &Path,
+        files: &[PathBuf],
+    ) -> Result<()> {
+        if let Some(again) = sources.iter().find(|s| self.0.contains(*s)) {
+            let first = first_with(again, files)?;
+            let problem = format!("its counts were read before, from {}", first.display());
+            return Err(Error::profile(file, problem, "name every run once"));
+        }
+        self.0.extend(sources);
+        Ok(())
+    }
+}
+
+/// The first of the files that holds the counts of this raw profile.
+fn first_with(source: &[u8; 16], files: &[PathBuf]) -> Result<PathBuf> {
+    let mut first = None;
+    each_file(files, |file| {
+        let holds = || match file::is_one(file) {
+            true => Profile::read(file).is_ok_and(|p| p.sources.contains(source)),
+            false => read(file).is_ok_and(|raw| raw.unique == *source),
+        };
+        if first.is_none() && holds() {
+            first = Some(file.to_path_buf());
+        }
+        Ok(())
+    })?;
+    Ok(first.unwrap_or_default())
+}
+
+/// A merged profile can be added with all copies. (Where one is missing, counts are those of others that count the
+/// same paths, and would be added twice.)
+fn can_be_added(part: &Profile, file: &Path) -> Result<()> {
+    let Some(gap) = part.verdict.gaps.first() else {
+        return Ok(());
+    };
+    let remedy = "merge the raw profiles themselves";
+    Err(Error::profile(
+        file,
+        format!("it is incomplete: {gap}"),
+        remedy,
+    ))
+}
+
+/// Every file, and every `*.p3raw` file in the folders, that `arguments` name.
+pub(in crate::profile) fn each_file(
+    arguments: &[PathBuf],
+    mut each: impl FnMut(&Path) -> Result<()>,
+) -> Result<()> {
+    for argument in arguments {
+        if !argument.is_dir() {
+            each(argument)?;
+            continue;
+        }
+        for entry in walkdir::WalkDir::new(argument).sort_by_file_name() {
+            let entry = entry.map_err(|e| Error::read(argument, e.into()))?;
+            if entry.path().extension().is_some_and(|e| e == "p3raw") {
+                each(entry.path())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(in crate::profile) fn read(file: &Path) -> Result<Raw> {
+    let opened = std::fs::File::open(file).map_err(|e| Error::read(file, e))?;
+    raw::read(&opened).map_err(|problem| Error::profile(file, problem, "run this copy again"))
+}
+
+/// Whether `raw` can be of this program, and is whole.
+pub(in crate::profile) fn check(raw: &Raw, program: &Program, file: &Path) -> Result<()> {
+    if raw.copies != program.copies || raw.copy.0 >= raw.copies {
+        let problem = format!("it is of copy {} of {}", raw.copy, raw.copies);
+        return Err(foreign(file, problem));
+    }
+    let mut functions = raw.functions.keys();
+    if let Some(f) = functions.find(|f| f.index() >= program.functions) {
+        return Err(foreign(file, format!("the manifest has no function {f}")));
+    }
+    if raw.lost {
+        let problem = "its process ran out of memory or disk and dropped counts";
+        let remedy = "make room (ulimit -v, ulimit -f, the disk), and run this copy again";
+        return Err(Error::profile(file, problem, remedy));
+    }
+    Ok(())
+}
+
+pub(super) fn foreign(file: &Path, problem: impl Into<String>) -> Error {
+    let remedy = "name the manifest.json of the copies that ran";
+    Error::profile(file, problem, remedy)
+}
+
+pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
+    let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    copy.processes = copy.processes.plus(Processes {
+        runs: number(raw.runs),
+        children: number(raw.children),
+        cut_short: number((raw.runs + raw.children).saturating_sub(raw.ended)),
+    });
+    let mut told: u64 = 0;
+    for started in raw.started.into_iter().filter(|s| s.runs > 0) {
+        let Some(arguments) = started.arguments.get(1..) else {
+            continue;
+        };
+        told = told.saturating_add(started.runs);
+        let runs = copy.arguments.entry(arguments.to_vec()).or_default();
+        *runs = runs.saturating_add(started.runs);
+    }
+    copy.all_told &= told == raw.runs;
+    for (func, f) in raw.functions {
+        let ids = copy.counts.entry(func).or_default();
+        for (id, count) in f.counts {
+            plus(ids.entry(id).or_default(), count, func, file)?;
+        }
+        if let Some(n) = f.entries {
+            plus(copy.entries.entry(func).or_default(), n, func, file)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
