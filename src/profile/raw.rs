@@ -23,6 +23,7 @@ mod tests;
 
 pub use crate::runtime::format::{BLOCK_MAGIC, CHUNK_MAGIC, MAGIC, VERSION};
 pub use started::Started;
+pub(super) use started::hash;
 
 /// The size of a file's header.
 pub const HEADER_SIZE: usize = size_of::<Header<LE>>();

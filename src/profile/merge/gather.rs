@@ -17,10 +17,10 @@ pub(super) struct Copy {
     pub(super) counts: LocalCounts,
     pub(super) entries: BTreeMap<FuncId, u64>,
     pub(super) processes: Processes,
-    /// How many runs had these.
-    arguments: BTreeMap<Arguments, u64>,
+    /// Of every run.
+    pub(super) arguments: Ways,
     /// Whether the arguments of every run are known.
-    all_told: bool,
+    pub(super) all_told: bool,
 }
 
 impl Default for Copy {
@@ -29,9 +29,45 @@ impl Default for Copy {
             counts: LocalCounts::new(),
             entries: BTreeMap::new(),
             processes: Processes::default(),
-            arguments: BTreeMap::new(),
+            arguments: Ways::default(),
             all_told: true,
         }
+    }
+}
+
+/// How many runs had which arguments: of so many as [`Ways::MOST`] each by itself, of all a digest.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Ways {
+    runs: BTreeMap<Arguments, u64>,
+    /// The sum of the hashes of all runs: the order in which they are read is no matter.
+    digest: u64,
+    more: bool,
+}
+
+impl Ways {
+    const MOST: usize = 4096;
+
+    fn add(&mut self, arguments: &[Vec<u8>], runs: u64) {
+        let text: Vec<u8> = arguments.join(&0);
+        let hash = raw::hash(&text, &[(arguments.len() as u32).to_le_bytes()]);
+        self.digest = self.digest.wrapping_add(hash.wrapping_mul(runs));
+        if self.runs.len() < Ways::MOST || self.runs.contains_key(arguments) {
+            let known = self.runs.entry(arguments.to_vec()).or_default();
+            *known = known.saturating_add(runs);
+        } else {
+            self.more = true;
+        }
+    }
+
+    /// What `self` has instead of what `other` has, for people; that one has more runs is no difference.
+    fn difference(&self, other: &Ways) -> Option<String> {
+        if self.more || other.more {
+            let most = Ways::MOST;
+            let line = || format!("there are more than {most}, and which differ is not known");
+            return (self.digest != other.digest).then(line);
+        }
+        let (a, b) = first_difference(&self.runs, &other.runs)?;
+        Some(format!("{} instead of {}", told(a), told(b)))
     }
 }
 
@@ -99,15 +135,19 @@ impl Gathered {
         let Some((first, expected)) = copies.next() else {
             return Vec::new();
         };
-        let mut others: BTreeMap<(String, String), Vec<CopyId>> = BTreeMap::new();
+        let mut others: BTreeMap<String, Vec<CopyId>> = BTreeMap::new();
         for (copy, here) in copies {
-            if let Some((a, b)) = first_difference(&here.arguments, &expected.arguments) {
-                others.entry((told(a), told(b))).or_default().push(*copy);
+            let unequal = here.processes.runs != expected.processes.runs;
+            if unequal && (here.arguments.more || expected.arguments.more) {
+                continue; // a digest says nothing of fewer runs
+            }
+            if let Some(what) = here.arguments.difference(&expected.arguments) {
+                others.entry(what).or_default().push(*copy);
             }
         }
-        let line = |((a, b), of): (&(String, String), &Vec<CopyId>)| {
+        let line = |(what, of): (&String, &Vec<CopyId>)| {
             let of = copies_named(of);
-            format!("{of} ran with other arguments than copy {first}: {a} instead of {b}")
+            format!("{of} ran with other arguments than copy {first}: {what}")
         };
         others.iter().map(line).collect()
     }
@@ -186,9 +226,12 @@ impl Seen {
 fn first_with(source: &[u8; 16], files: &[PathBuf]) -> Result<PathBuf> {
     let mut first = None;
     each_file(files, |file| {
-        let holds = || match file::is_one(file) {
-            true => Profile::read(file).is_ok_and(|p| p.sources.contains(source)),
-            false => read(file).is_ok_and(|raw| raw.unique == *source),
+        let holds = || {
+            if file::is_one(file) {
+                Profile::read(file).is_ok_and(|p| p.sources.contains(source))
+            } else {
+                read(file).is_ok_and(|raw| raw.unique == *source)
+            }
         };
         if first.is_none() && holds() {
             first = Some(file.to_path_buf());
@@ -273,8 +316,7 @@ pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
             continue;
         };
         told = told.saturating_add(started.runs);
-        let runs = copy.arguments.entry(arguments.to_vec()).or_default();
-        *runs = runs.saturating_add(started.runs);
+        copy.arguments.add(arguments, started.runs);
     }
     copy.all_told &= told == raw.runs;
     for (func, f) in raw.functions {

@@ -52,7 +52,7 @@ pub(super) fn read<O: ByteOrder>(
         }
         let checked = [record.arguments, record.text_size, record.process];
         let text = reader.bytes(at + SIZE as u64, size as usize)?.to_vec();
-        if record.key.get() != key(&text, &checked.map(|w| w.to_bytes())) {
+        if record.key.get() != hash(&text, &checked.map(|w| w.to_bytes())) {
             return Err(wrong());
         }
         let started = started(&record, &text).ok_or_else(wrong)?;
@@ -76,7 +76,7 @@ fn started<O: ByteOrder>(record: &Record<O>, text: &[u8]) -> Option<Started> {
 }
 
 /// FNV-1a, never 0.
-pub(crate) fn key(text: &[u8], fields: &[[u8; 4]]) -> u64 {
+pub(in crate::profile) fn hash(text: &[u8], fields: &[[u8; 4]]) -> u64 {
     let bytes = text.iter().chain(fields.as_flattened());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, b| {
         (hash ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3)

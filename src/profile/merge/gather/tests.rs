@@ -100,7 +100,7 @@ fn files_of_pools_add_up() {
     };
     assert_eq!(copy.processes, processes);
     assert_eq!(
-        copy.arguments,
+        copy.arguments.runs,
         [(vec![b"a".to_vec()], 999), (vec![], 1)].into()
     );
     assert!(copy.all_told);
@@ -146,7 +146,7 @@ fn processes_of_a_copy_add_up() {
     assert_eq!(copy.processes, processes);
     // Those of runs, without the program's name.
     assert_eq!(
-        copy.arguments,
+        copy.arguments.runs,
         [(vec![], 1), (vec![b"-v".to_vec()], 1)].into()
     );
     assert!(copy.all_told);
@@ -175,7 +175,8 @@ fn unlike(copies: &[(u32, &[&[&str]])]) -> Vec<String> {
         let copy = gathered.by_copy.entry(CopyId(*copy)).or_default();
         for run in *runs {
             let words = run.iter().map(|w| w.as_bytes().to_vec());
-            *copy.arguments.entry(words.collect()).or_default() += 1;
+            copy.arguments.add(&words.collect::<Vec<_>>(), 1);
+            copy.processes.runs += 1;
         }
         copy.all_told = !runs.is_empty();
     }
@@ -210,6 +211,32 @@ fn copies_with_other_arguments_are_named() {
         found,
         ["copies 3, 4 ran with other arguments than copy 1: none instead of -n 3"]
     );
+}
+
+/// However many arguments runs have, memory is bounded, and copies that differ are found.
+#[test]
+fn many_arguments() {
+    let runs = |of: &mut dyn Iterator<Item = u32>| {
+        let mut ways = Ways::default();
+        of.for_each(|n| ways.add(&[b"-n".to_vec(), n.to_string().into()], 1));
+        ways
+    };
+    let most = Ways::MOST as u32;
+    let (up, down) = (runs(&mut (0..=most)), runs(&mut (0..=most).rev()));
+    assert!(up.more && up.runs.len() == Ways::MOST);
+    assert_eq!(up.difference(&down), None);
+    let other = runs(&mut (1..=most + 1));
+    let said = up.difference(&other).unwrap();
+    assert_eq!(
+        said,
+        "there are more than 4096, and which differ is not known"
+    );
+    assert!(!runs(&mut (0..most)).more);
+    // Words are told from their neighbours.
+    let mut pair = [Ways::default(), Ways::default()];
+    pair[0].add(&[b"a".to_vec(), b"b".to_vec()], 1);
+    pair[1].add(&[b"a\0b".to_vec()], 1);
+    assert_ne!(pair[0].digest, pair[1].digest);
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn manifests_are_found_by_folder_and_named_by_it() {
     assert_eq!(found(&[dir.path().to_path_buf()]), all);
     assert_eq!(
         found(&[dir.path().join("c"), dir.path().join("d")]),
-        [gzip.clone()]
+        std::slice::from_ref(&gzip)
     );
     let files = [
         dir.path().join("e/weights.json"),
