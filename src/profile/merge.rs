@@ -2,6 +2,7 @@
 
 pub(in crate::profile) mod gather;
 mod programs;
+pub mod runs;
 
 pub use programs::{Program, Programs};
 
@@ -96,7 +97,17 @@ pub fn merge_programs(
 }
 
 fn finish(program: &Program, gathered: Gathered, mode: FailureMode) -> Result<Profile> {
-    let mut profile = empty(&program.manifest, Manifest::read(&program.manifest)?);
+    let manifest = Manifest::read(&program.manifest)?;
+    let profile = put_together(&program.manifest, manifest, gathered)?;
+    if mode == FailureMode::Any {
+        no_copy_is_missing(&profile)?;
+    }
+    Ok(profile)
+}
+
+/// The profile of what was gathered, with its verdict.
+fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<Profile> {
+    let mut profile = empty(path, manifest);
     let mut unlike = gathered.unlike();
     profile.sources = gathered.seen.0.into_iter().collect();
     profile.sources.sort_unstable();
@@ -105,9 +116,6 @@ fn finish(program: &Program, gathered: Gathered, mode: FailureMode) -> Result<Pr
         add_profile(&mut profile, &part)?;
         violations.extend(part.verdict.violations);
         unlike.extend(part.verdict.unlike);
-    }
-    if mode == FailureMode::Any {
-        no_copy_is_missing(&profile)?;
     }
     profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
     profile.verdict.unlike = unlike;

@@ -70,6 +70,17 @@ pub struct Processes {
 }
 
 impl Processes {
+    /// Those of a raw profile, of which so many ended.
+    pub fn of(runs: u64, children: u64, ended: u64) -> Processes {
+        let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        let all = runs.saturating_add(children);
+        Processes {
+            runs: number(runs),
+            children: number(children),
+            cut_short: number(all.saturating_sub(ended)),
+        }
+    }
+
     /// Their number.
     pub fn total(self) -> u32 {
         self.runs.saturating_add(self.children)

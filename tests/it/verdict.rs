@@ -609,3 +609,69 @@ fn many_programs() {
         "{said}"
     );
 }
+
+/// Of many runs, those are named of which a copy did something else: other counts, other numbers, another end.
+#[test]
+fn runs_of_which_copies_differ() {
+    let copies = Copies::new(&["--scheme", "p3"], 3);
+    for copy in 0..3 {
+        for number in ["300", "77", "150"] {
+            copies.run(copy, &[number], "raw");
+        }
+        // The same arguments, and another number in the environment of copy 2: counts alone tell.
+        let number = if copy == 2 { "NUMBER=9" } else { "NUMBER=200" };
+        copies.run(copy, &[number], "raw");
+        let end: &[&str] = if copy == 1 {
+            &["41", "STOP=k"]
+        } else {
+            &["41"]
+        };
+        copies.run(copy, end, "raw");
+    }
+    copies.run(0, &["77"], "raw");
+    copies.merge(&["raw"]);
+    let (status, said) = copies.prof(&["verify", "x.p3prof", "--runs", "raw"]);
+    assert_eq!(status, Some(1), "{said}");
+    let runs: Vec<&str> = said.lines().filter(|l| l.starts_with("run ")).collect();
+    let counts = "run none: leaf: called ";
+    assert!(runs.iter().any(|l| l.starts_with(counts)), "{said}");
+    let numbers = "run 77: unequal numbers of runs: 2 of copy 0 and 1 of copies 1, 2";
+    assert!(runs.contains(&numbers), "{said}");
+    assert!(
+        runs.iter()
+            .any(|l| l.starts_with("run 41: ") && l.contains("1 of copy 1")),
+        "{said}"
+    );
+    assert!(
+        !runs
+            .iter()
+            .any(|l| l.starts_with("run 300: ") || l.starts_with("run 150: ")),
+        "{said}"
+    );
+    assert!(
+        said.ends_with("3 of 5 runs differ between copies (by arguments)\n"),
+        "{said}"
+    );
+    let (status, said) = copies.prof(&["verify", "x.p3prof", "--runs", "raw", "raw"]);
+    assert!(
+        status == Some(2) && said.contains("its counts were read before"),
+        "{said}"
+    );
+
+    // Runs that share files: their numbers.
+    let pool = copies.dir.path().join("pool/%k-%m.p3raw");
+    for copy in 0..3 {
+        for number in ["300", "77"].iter().take(if copy == 1 { 1 } else { 2 }) {
+            copies.run_as(copy, &[number], pool.to_str().unwrap());
+        }
+    }
+    copies.merge(&["pool"]);
+    let (status, said) = copies.prof(&["verify", "x.p3prof", "--runs", "pool"]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(
+        said.contains("run 77: nothing of copy 1 was merged\n"),
+        "{said}"
+    );
+    assert!(said.contains("1 of 2 runs differ between copies"), "{said}");
+    assert!(said.contains("they share files (%m)"), "{said}");
+}

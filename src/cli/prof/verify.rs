@@ -4,6 +4,7 @@ use super::Outcome;
 use crate::error::Result;
 use crate::names::printable;
 use crate::profile::Profile;
+use crate::profile::merge::runs::{Runs, runs};
 use crate::profile::verdict::{Trust, Verdict, functions};
 use crate::profile::verify::{Findings, verify};
 use clap::Args;
@@ -27,6 +28,10 @@ const NAMED: usize = 5;
 pub(super) struct VerifyArgs {
     /// A merged profile
     file: PathBuf,
+    /// The raw profiles that it was merged from, or folders with them: names the runs of which copies differ, by their
+    /// arguments
+    #[arg(long, value_name = "RAW", num_args = 1..)]
+    runs: Vec<PathBuf>,
 }
 
 /// Checks the profile; with `--strict` anything but `ok` is a finding.
@@ -35,12 +40,40 @@ pub(super) fn run(args: &VerifyArgs, trust: Trust) -> Result<Outcome> {
     let findings = verify(&profile)?;
     let mut verdict = profile.verdict.clone();
     verdict.add_violations(findings.violations.clone());
-    let found = verdict.found() || trust == Trust::Sound && !verdict.is_ok();
+    let mut found = verdict.found() || trust == Trust::Sound && !verdict.is_ok();
+    let mut text = text(&profile, &findings, &verdict);
+    if !args.runs.is_empty() {
+        let runs = runs(&profile, &args.runs)?;
+        found |= !runs.differing.is_empty();
+        text += &by_run(&runs);
+    }
     Ok(Outcome {
-        text: text(&profile, &findings, &verdict),
+        text,
         found,
         ..Outcome::default()
     })
+}
+
+/// The runs of which copies differ, and how many there are of all.
+fn by_run(runs: &Runs) -> String {
+    let mut text = String::new();
+    for run in &runs.differing {
+        for line in &run.differences {
+            let line = format!("run {}: {line}", run.arguments);
+            let _ = writeln!(text, "{}", printable(&line));
+        }
+    }
+    let (differing, all) = (runs.differing.len(), runs.all);
+    let _ = writeln!(
+        text,
+        "{differing} of {all} runs differ between copies (by arguments)"
+    );
+    if runs.shared > 0 {
+        let n = runs.shared;
+        let why = "they share files (%m), so their numbers were compared, and not their counts";
+        let _ = writeln!(text, "of {n} of them: {why}");
+    }
+    text
 }
 
 fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {

@@ -178,7 +178,7 @@ fn first_difference<'a>(
 }
 
 /// The arguments for people, quoted where a shell would not take them as they are.
-fn told(arguments: &Arguments) -> String {
+pub(super) fn told(arguments: &Arguments) -> String {
     const LONGEST: usize = 200;
     let words: Vec<String> = arguments.iter().map(|a| quoted(a)).collect();
     let mut text = words.join(" ");
@@ -304,12 +304,8 @@ pub(super) fn foreign(file: &Path, problem: impl Into<String>) -> Error {
 }
 
 pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
-    let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    copy.processes = copy.processes.plus(Processes {
-        runs: number(raw.runs),
-        children: number(raw.children),
-        cut_short: number((raw.runs + raw.children).saturating_sub(raw.ended)),
-    });
+    let processes = Processes::of(raw.runs, raw.children, raw.ended);
+    copy.processes = copy.processes.plus(processes);
     let mut told: u64 = 0;
     for started in raw.started.into_iter().filter(|s| s.runs > 0) {
         let Some(arguments) = started.arguments.get(1..) else {

@@ -21,6 +21,18 @@ pub struct Program {
     pub(super) functions: usize,
 }
 
+impl Program {
+    fn new(manifest: &Manifest, path: PathBuf) -> Program {
+        Program {
+            name: folder_name(&path),
+            manifest: path,
+            id: manifest.program_bytes(),
+            copies: manifest.copies,
+            functions: manifest.functions.len(),
+        }
+    }
+}
+
 /// Programs, by the names of their manifests; each once.
 #[derive(Clone, Debug)]
 pub struct Programs(pub(super) Vec<Program>);
@@ -36,17 +48,16 @@ impl Programs {
             let manifest = Manifest::read(&path)?;
             let id = manifest.program_bytes();
             if programs.iter().all(|p| p.id != id) {
-                programs.push(Program {
-                    name: folder_name(&path),
-                    manifest: path,
-                    id,
-                    copies: manifest.copies,
-                    functions: manifest.functions.len(),
-                });
+                programs.push(Program::new(&manifest, path));
             }
         }
         tell_apart(&mut programs);
         Ok(Programs(programs))
+    }
+
+    /// The program of this manifest alone, which is in `path`.
+    pub(super) fn of_one(manifest: &Manifest, path: &Path) -> Programs {
+        Programs(vec![Program::new(manifest, path.to_path_buf())])
     }
 
     /// All of them.

@@ -1,0 +1,118 @@
+//! `p3-prof verify --runs`: the runs by themselves, so that those of which copies differ have names.
+
+use super::gather::{Gathered, Seen, add, check, each_file, read, told};
+use super::{Programs, put_together};
+use crate::error::Result;
+use crate::index::CopyId;
+use crate::profile::Profile;
+use crate::profile::verdict::{Processes, Verdict};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What was found about the runs with the same arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The arguments, for people.
+    pub arguments: String,
+    /// What copies did otherwise there: one line each.
+    pub differences: Vec<String>,
+}
+
+/// The runs that raw profiles are of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Runs {
+    /// Those of which copies differ, by their arguments.
+    pub differing: Vec<Run>,
+    /// The number of all that have arguments of their own.
+    pub all: usize,
+    /// How many of these share files with others (`%m`), so that their numbers alone could be compared.
+    pub shared: usize,
+}
+
+/// Where the counts of the runs with the same arguments are.
+#[derive(Default)]
+struct Group {
+    files: Vec<PathBuf>,
+    processes: BTreeMap<CopyId, Processes>,
+    /// A file holds others' counts as well.
+    shared: bool,
+}
+
+/// Compares the copies run by run; `files` are the raw profiles of `profile`, or some of them.
+///
+/// # Errors
+/// Files that are foreign, damaged or named twice.
+pub fn runs(profile: &Profile, files: &[PathBuf]) -> Result<Runs> {
+    let groups = groups(profile, files)?;
+    let mut runs = Runs {
+        all: groups.len(),
+        shared: groups.values().filter(|g| g.shared).count(),
+        ..Runs::default()
+    };
+    for (arguments, group) in groups {
+        let differences = group.differences(profile)?;
+        if !differences.is_empty() {
+            let arguments = told(&arguments);
+            runs.differing.push(Run {
+                arguments,
+                differences,
+            });
+        }
+    }
+    Ok(runs)
+}
+
+/// The files by arguments: folders differ between copies.
+fn groups(profile: &Profile, files: &[PathBuf]) -> Result<BTreeMap<Vec<Vec<u8>>, Group>> {
+    let programs = Programs::of_one(&profile.manifest, &profile.path);
+    let mut seen = Seen::default();
+    let mut groups: BTreeMap<Vec<Vec<u8>>, Group> = BTreeMap::new();
+    each_file(files, |file| {
+        let raw = read(file)?;
+        check(&raw, programs.only(raw.program, file)?, file)?;
+        seen.once(&[raw.unique], file, files)?;
+        let shared = raw.started.len() != 1;
+        for started in &raw.started {
+            let arguments = started.arguments.get(1..).unwrap_or_default();
+            let group = groups.entry(arguments.to_vec()).or_default();
+            group.files.push(file.to_path_buf());
+            group.shared |= shared;
+            let processes = group.processes.entry(raw.copy).or_default();
+            *processes =
+                processes.plus(Processes::of(started.runs, started.children, started.ended));
+        }
+        Ok(())
+    })?;
+    Ok(groups)
+}
+
+impl Group {
+    fn differences(&self, profile: &Profile) -> Result<Vec<String>> {
+        let verdict = if self.shared {
+            let copies = (0..profile.manifest.copies).map(CopyId);
+            let processes = copies.map(|c| self.processes.get(&c).copied().unwrap_or_default());
+            Verdict::of_processes(&profile.manifest, &processes.collect::<Vec<_>>())
+        } else {
+            self.alone(profile)?.verdict
+        };
+        let mut lines = verdict.gaps;
+        let mut cut_short = self.processes.values().map(|p| p.cut_short);
+        let first = cut_short.next();
+        if cut_short.any(|n| Some(n) != first) {
+            lines.extend(verdict.interrupted);
+        }
+        let named = |v: &super::Violation| format!("{}: {}", profile.name(v.function), v.what);
+        lines.extend(verdict.violations.iter().map(named));
+        Ok(lines)
+    }
+
+    /// The profile of these runs.
+    fn alone(&self, profile: &Profile) -> Result<Profile> {
+        let mut gathered = Gathered::default();
+        for file in &self.files {
+            let raw = read(file)?;
+            add(gathered.by_copy.entry(raw.copy).or_default(), raw, file)?;
+        }
+        put_together(&profile.path, profile.manifest.clone(), gathered)
+    }
+}
