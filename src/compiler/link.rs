@@ -305,7 +305,7 @@ impl Link<'_> {
     /// Where processes write, unless the environment says otherwise.
     fn pattern(&self) -> String {
         self.folder
-            .join("raw/%k-%p.p3raw")
+            .join("raw/%k-%m.p3raw")
             .to_string_lossy()
             .into_owned()
     }
