@@ -91,9 +91,8 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
             say(&built(program));
         }
         if programs.is_empty() {
-            warn(
-                "no program was linked by p3-cc; does the build system choose another compiler than CC says?",
-            );
+            let hint = "if this was more than configuring, the build system takes another compiler than CC says";
+            say(&format!("no program was linked; {hint}"));
         } else {
             let out = build
                 .out
