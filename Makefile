@@ -7,8 +7,8 @@ TOOLS = clang-19 opt-19 llvm-profdata-19 ld.lld-19 g++ setarch
 # What opens exported profiles
 VIEWERS = genhtml dot callgrind_annotate go npm chromium
 # Build systems that projects come with
-BUILDERS = cmake meson ninja
-BUILDERS_APT = cmake meson ninja-build
+BUILDERS = cmake meson ninja mlir-opt-19
+BUILDERS_APT = cmake meson ninja-build mlir-19-tools
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
 .PHONY: help setup setup-viewers setup-builders build demo test test-viewers test-builds lint corpus programs bench fuzz peers cross llvm22 clean
@@ -54,7 +54,7 @@ test-viewers: setup-viewers
 
 # The example project of docs/BUILD.md, by every build system.
 test-builds: setup-builders
-	$(CARGO) test --locked --test it build:: -- --ignored
+	$(CARGO) test --locked --test it -- build:: inputs:: --ignored
 
 lint:
 	$(CARGO) fmt --check

@@ -1,6 +1,7 @@
 //! Files and folders → bytes, kind and content hash of every input module.
 
 pub mod container;
+mod mlir;
 
 use crate::error::{Error, Result};
 use std::collections::{HashMap, HashSet};
@@ -30,6 +31,8 @@ pub struct Input {
     pub name: String,
     /// What it holds.
     pub kind: Kind,
+    /// The position of the argument, if that is an archive: it is taken where something needs it.
+    pub archive: Option<usize>,
     /// Its bytes.
     pub bytes: Vec<u8>,
     /// blake3 of the bytes, hexadecimal.
@@ -53,21 +56,33 @@ pub struct Hidden {
     pub returns_twice: bool,
 }
 
-const REMEDY: &str = "give .ll, .bc or -flto objects (clang -emit-llvm -c), or a folder of them";
+const REMEDY: &str =
+    "give .ll, .bc or -flto objects (clang -emit-llvm -c), archives of them, or a folder";
+/// What takes sources.
+const SOURCES: &str = "compile it by clang -emit-llvm, or by p3-cc (p3-rewrite build)";
 
 /// Reads every input that `arguments` name, sorted by name.
 ///
 /// Each is read once: what is hashed is what everything later works on. Pipes will do, `/dev/stdin` among them.
 /// A file must hold IR; in a folder, files that do not are passed over, but one must. What lies
-/// in the folder `out` is not looked at: an earlier run wrote it.
-pub fn find_inputs(arguments: &[PathBuf], out: &Path) -> Result<Vec<Input>> {
+/// in the folder `out` is not looked at: an earlier run wrote it. Objects may carry bitcode (`-ffat-lto-objects`,
+/// `-fembed-bitcode`), programs likewise, several modules even. Of archives all such members are taken; `emit::admit` leaves out those that nothing
+/// needs. `pipeline` lowers `.mlir`.
+pub fn find_inputs(
+    arguments: &[PathBuf],
+    out: &Path,
+    pipeline: Option<&str>,
+) -> Result<Vec<Input>> {
     let out = std::fs::canonicalize(out).ok();
     let mut inputs = Vec::new();
-    for (argument, meta) in arguments.iter().zip(stat(arguments)?) {
+    for (i, (argument, meta)) in arguments.iter().zip(stat(arguments)?).enumerate() {
         if meta.is_dir() {
             inputs.extend(folder(argument, out.as_deref())?);
+        } else if argument.extension().is_some_and(|e| e == "mlir") {
+            let text = mlir::translate(argument, pipeline)?;
+            inputs.push(input(argument, file_name(argument), Kind::Text, text)?);
         } else {
-            inputs.push(file(argument, &meta)?);
+            inputs.extend(file(argument, &meta, i)?);
         }
     }
     inputs.sort_by(|a, b| a.name.cmp(&b.name));
@@ -109,19 +124,102 @@ fn stat(arguments: &[PathBuf]) -> Result<Vec<Metadata>> {
     Ok(found)
 }
 
-fn file(path: &Path, meta: &Metadata) -> Result<Input> {
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .map_or_else(String::new, |n| n.to_string_lossy().into_owned())
+}
+
+/// The modules in a file, the argument at `position`.
+fn file(path: &Path, meta: &Metadata, position: usize) -> Result<Vec<Input>> {
     let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
-    let name = path
-        .file_name()
-        .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    let name = file_name(path);
     let found = if meta.is_file() {
         kind(path, &bytes)
     } else {
         bitcode(&bytes).or_else(|| text(&bytes))
     };
     match found {
-        Some(kind) => input(path, name, kind, bytes),
-        None => Err(Error::load(path, what_else(&bytes), REMEDY)),
+        Some(kind) => Ok(vec![input(path, name, kind, bytes)?]),
+        None if container::is_archive(&bytes) => archive(path, &name, &bytes, position),
+        None => match modules_in(&bytes) {
+            Ok(modules) => named(path, &name, modules),
+            Err(why) => Err(Error::load(path, why.0, why.1)),
+        },
+    }
+}
+
+/// The members of an archive that hold modules.
+fn archive(path: &Path, name: &str, bytes: &[u8], position: usize) -> Result<Vec<Input>> {
+    let members = container::members(path, bytes);
+    let members = members
+        .map_err(|e| Error::load(path, format!("a damaged archive: {e}"), "make it again"))?;
+    let mut inputs = Vec::new();
+    let mut times: HashMap<String, usize> = HashMap::new();
+    let mut why = (
+        "an archive, and none of its members holds bitcode".to_string(),
+        REMEDY,
+    );
+    for member in members {
+        let bytes = member.bytes.map_err(|e| {
+            let problem = format!("its member {}: {e}", member.name);
+            Error::load(path, problem, "make it again")
+        })?;
+        let modules = match kind(Path::new(&member.name), &bytes) {
+            Some(Kind::Bitcode) => vec![bytes],
+            _ => match modules_in(&bytes) {
+                Ok(modules) => modules,
+                Err(reason) => {
+                    why.1 = reason.1;
+                    continue;
+                }
+            },
+        };
+        let nth = times.entry(member.name.clone()).or_default();
+        *nth += 1;
+        let number = if *nth == 1 {
+            String::new()
+        } else {
+            format!("-{nth}")
+        };
+        let of = named(path, &format!("{name}/{}{number}", member.name), modules)?;
+        inputs.extend(of.into_iter().map(|i| Input {
+            archive: Some(position),
+            ..i
+        }));
+    }
+    if inputs.is_empty() {
+        return Err(Error::load(path, why.0, why.1));
+    }
+    Ok(inputs)
+}
+
+/// Modules that came out of one file.
+fn named(path: &Path, name: &str, modules: Vec<Vec<u8>>) -> Result<Vec<Input>> {
+    let numbered = modules.into_iter().enumerate();
+    let one = |(i, bytes)| {
+        let name = if i == 0 {
+            name.to_string()
+        } else {
+            format!("{name}-{}", i + 1)
+        };
+        input(path, name, Kind::Bitcode, bytes)
+    };
+    numbered.map(one).collect()
+}
+
+/// The modules in machine code, or what the file is and what to do.
+fn modules_in(bytes: &[u8]) -> Result<Vec<Vec<u8>>, (String, &'static str)> {
+    let found = container::embedded(bytes);
+    match found {
+        Ok(embedded) if !embedded.flags.is_empty() => Err((
+            "an object of p3-cc".into(),
+            "link it by p3-cc, which makes the copies then",
+        )),
+        Ok(embedded) => Ok(container::modules(&embedded.bitcode)),
+        Err(_) => {
+            let (what, remedy) = what_else(bytes);
+            Err((what.to_string(), remedy))
+        }
     }
 }
 
@@ -142,13 +240,15 @@ fn folder(root: &Path, out: Option<&Path>) -> Result<Vec<Input>> {
             continue;
         }
         let bytes = std::fs::read(entry.path()).map_err(|e| Error::read(entry.path(), e))?;
+        let below = entry
+            .path()
+            .strip_prefix(root)
+            .expect("walked from the root");
+        let name = below.to_string_lossy().into_owned();
         if let Some(kind) = kind(entry.path(), &bytes) {
-            let below = entry
-                .path()
-                .strip_prefix(root)
-                .expect("walked from the root");
-            let name = below.to_string_lossy().into_owned();
             inputs.push(input(entry.path(), name, kind, bytes)?);
+        } else if let Ok(modules) = modules_in(&bytes) {
+            inputs.extend(named(entry.path(), &name, modules)?);
         }
     }
     if inputs.is_empty() {
@@ -168,6 +268,7 @@ fn input(path: &Path, name: String, kind: Kind, bytes: Vec<u8>) -> Result<Input>
         path: path.to_path_buf(),
         name,
         kind,
+        archive: None,
         bytes,
         hash,
         device: false,
@@ -192,12 +293,18 @@ fn text(bytes: &[u8]) -> Option<Kind> {
     (!bytes.is_empty() && !bytes.contains(&0)).then_some(Kind::Text)
 }
 
-/// Says what a file that is no IR looks like.
-fn what_else(bytes: &[u8]) -> &'static str {
+/// What a file that is no IR looks like, and what to do.
+fn what_else(bytes: &[u8]) -> (&'static str, &'static str) {
+    let elf = bytes.starts_with(b"\x7fELF");
     match bytes {
-        [] => "an empty file, not LLVM IR",
-        [0x7F, b'E', b'L', b'F', ..] => "machine code (ELF), not LLVM IR",
-        [b'!', b'<', b'a', b'r', b'c', b'h', ..] => "an archive, not LLVM IR: extract it first",
-        _ => "not LLVM IR",
+        [] => ("an empty file, not LLVM IR", REMEDY),
+        _ if elf && container::has_section(bytes, ".gnu.lto_") => {
+            ("an object of gcc -flto, not LLVM IR", SOURCES)
+        }
+        _ if elf => ("machine code (ELF), not LLVM IR", SOURCES),
+        _ => ("not LLVM IR", REMEDY),
     }
 }
+
+#[cfg(test)]
+mod tests;

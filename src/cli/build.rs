@@ -2,7 +2,7 @@
 
 use super::{one_line, warn};
 use crate::compiler::record::Record;
-use crate::compiler::suite::{self, Build, Round};
+use crate::compiler::suite::{self, Alike, Build, Round};
 use crate::error::{Error, Result};
 use crate::names::printable;
 use std::path::{Path, PathBuf};
@@ -51,6 +51,10 @@ pub struct SuiteArgs {
     /// Where the programs' folders are: what `build -o` named, or the folder of the build
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: Vec<PathBuf>,
+
+    /// Give processes the same ids in every round, by a namespace: for tests whose files are named by them
+    #[arg(long)]
+    same_pids: bool,
 
     /// What runs the programs, after --; once for every copy
     #[arg(required = true, last = true, value_name = "COMMAND")]
@@ -115,7 +119,12 @@ pub fn suite(args: &SuiteArgs) -> Result<ExitCode> {
             time.as_secs_f64()
         ));
     };
-    let gathered = suite::suite(&args.out, &args.command, told)?;
+    let alike = if args.same_pids {
+        Alike::Pids
+    } else {
+        Alike::Addresses
+    };
+    let gathered = suite::suite(&args.out, &args.command, alike, told)?;
     let mut idle = 0;
     for (program, merged) in &gathered.programs {
         let Some(merged) = merged else {

@@ -34,9 +34,13 @@ pub struct Args {
     #[command(subcommand)]
     pub command: Option<Command>,
 
-    /// `.ll`, `.bc` or any file that holds bitcode by content, or a folder of them
+    /// `.ll`, `.bc`, `.mlir` or any file that holds bitcode by content (objects, archives of them), or a folder
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
+
+    /// Lower `.mlir` by mlir-opt first: passes as in its --pass-pipeline
+    #[arg(long, value_name = "PASSES")]
+    mlir_pipeline: Option<String>,
 
     /// Number of copies, 1 to 1024
     #[arg(short = 'k', long, value_name = "K", default_value_t = 4,
@@ -292,6 +296,7 @@ impl Args {
             exclude: Filter::parse("--exclude", &self.exclude)?,
             function: Filter::parse("--function", self.function.as_slice())?,
             inputs: self.inputs,
+            mlir: self.mlir_pipeline,
             out,
             weights: weights_from(self.profile, self.train, self.train_for, self.train_with),
             trust: Trust::strict(self.strict),

@@ -15,7 +15,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -95,6 +95,15 @@ impl Build {
     }
 }
 
+/// What is kept equal between rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alike {
+    /// Addresses, where the system lets them be.
+    Addresses,
+    /// Addresses and process ids: each round has a namespace of its own.
+    Pids,
+}
+
 /// Runs `command` once for every copy of the programs whose folders are below `folders`, and merges what they counted:
 /// `profile.p3prof` in the folder of each. What earlier runs left there goes. `told` hears of each round when it is over.
 ///
@@ -103,6 +112,7 @@ impl Build {
 pub fn suite(
     folders: &[PathBuf],
     command: &[String],
+    alike: Alike,
     mut told: impl FnMut(&Round),
 ) -> Result<Gathered> {
     let programs = record::find(folders)?;
@@ -116,12 +126,13 @@ pub fn suite(
             remedy,
         ));
     };
+    let wrapped = wrapped(command, alike)?;
     for program in &programs {
         clear(program)?;
     }
     let mut rounds = Vec::new();
     let ran: Result<()> = (0..copies).try_for_each(|copy| {
-        let round = round(folders, command, copy)?;
+        let round = round(folders, &wrapped, copy)?;
         told(&round);
         rounds.push(round);
         Ok(())
@@ -151,6 +162,47 @@ pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
         }
     }
     Ok(programs)
+}
+
+/// The command as each round runs it.
+fn wrapped(command: &[String], alike: Alike) -> Result<Vec<String>> {
+    let mut words: Vec<&str> = Vec::new();
+    if alike == Alike::Pids {
+        let as_root = ["unshare", "--pid", "--fork", "--mount-proc"];
+        let as_user = [
+            "unshare",
+            "--user",
+            "--map-current-user",
+            "--pid",
+            "--fork",
+            "--mount-proc",
+        ];
+        let ways = [&as_root[..], &as_user];
+        let Some(way) = ways.into_iter().find(|w| works(w)) else {
+            let problem =
+                "--same-pids: no namespace for processes is to be had (unshare --pid fails)";
+            return Err(Error::Usage(format!(
+                "{problem}; leave it out, or run as root"
+            )));
+        };
+        words.extend(way);
+    }
+    // As make run in an output folder does it.
+    if works(&["setarch", "-R"]) {
+        words.extend(["setarch", "-R"]);
+    }
+    let words = words.into_iter().map(String::from);
+    Ok(words.chain(command.iter().cloned()).collect())
+}
+
+/// Whether a command that runs others runs `true`.
+fn works(wrapper: &[&str]) -> bool {
+    let mut run = Command::new(wrapper[0]);
+    run.args(&wrapper[1..]).arg("true");
+    run.stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    run.status().is_ok_and(|s| s.success())
 }
 
 fn round(folders: &[PathBuf], command: &[String], copy: u32) -> Result<Round> {

@@ -1,5 +1,6 @@
 //! Which inputs can be rewritten: modules that LLVM's verifier accepts and that do not use names of ours.
 
+use super::members::{self, Names};
 use super::{hidden, session, sys};
 use crate::error::{Error, Result};
 use crate::ir::lower::unreadable;
@@ -19,13 +20,13 @@ const DEBUG_INFO: u64 = 3;
 
 /// Reads every input once and has LLVM verify it, in parallel. Where only the debug information is wrong, or
 /// of another version, the input is taken without it, with a warning. Notes which inputs are code for devices, and
-/// what loaders will not show. Linear.
+/// what loaders will not show. Members of archives that nothing needs are left out, which a line says. Linear.
 ///
 /// # Errors
 /// Input that LLVM cannot read or that its verifier rejects, that is instrumented already, or that uses names
 /// of the runtime.
-pub fn admit(inputs: &mut [Input]) -> Result<Vec<String>> {
-    let warnings = inputs.par_iter_mut().map(|input| {
+pub fn admit(inputs: &mut Vec<Input>) -> Result<Vec<String>> {
+    let admitted = inputs.par_iter_mut().map(|input| {
         let context = session::context();
         let module = parse(&context, input)?;
         check_names(&module, input)?;
@@ -38,9 +39,13 @@ pub fn admit(inputs: &mut [Input]) -> Result<Vec<String>> {
         }
         let lines = session::warnings().into_iter().chain(why);
         let path = input.path.display();
-        Ok(lines.map(|line| format!("{path}: {line}")).collect())
+        let lines: Vec<String> = lines.map(|line| format!("{path}: {line}")).collect();
+        Ok((lines, Names::new(&sys::symbols(&module))))
     });
-    Ok(warnings.collect::<Result<Vec<Vec<String>>>>()?.concat())
+    let admitted: Result<Vec<(Vec<String>, Names)>> = admitted.collect();
+    let (mut lines, names): (Vec<_>, Vec<_>) = admitted?.into_iter().unzip();
+    lines.push(members::keep_needed(inputs, &names));
+    Ok(lines.concat())
 }
 
 fn parse<'ctx>(context: &'ctx Context, input: &Input) -> Result<Module<'ctx>> {

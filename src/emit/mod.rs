@@ -15,6 +15,7 @@ mod function;
 mod hidden;
 mod inspect;
 mod layout;
+mod members;
 pub mod pgo;
 mod place;
 mod read;

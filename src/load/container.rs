@@ -61,6 +61,58 @@ struct Section<'a> {
     bytes: &'a [u8],
 }
 
+/// Whether a file is an archive, by its first bytes.
+pub fn is_archive(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"!<arch>\n") || is_thin(bytes)
+}
+
+/// Whether an ELF file has a section whose name begins so.
+pub fn has_section(bytes: &[u8], prefix: &str) -> bool {
+    let sections = sections(bytes).unwrap_or_default();
+    sections
+        .iter()
+        .any(|s| s.name.starts_with(prefix.as_bytes()))
+}
+
+/// The modules in a section into which a linker put one after the other. A file of bitcode is a sequence of blocks, each with its
+/// length, after four bytes of magic; what cannot be read so stays whole, for LLVM to complain of. O(blocks).
+pub fn modules(section: &[u8]) -> Vec<Vec<u8>> {
+    let mut modules = Vec::new();
+    let mut rest = section;
+    loop {
+        let padding = rest.iter().take_while(|b| **b == 0).count();
+        rest = &rest[padding..];
+        if rest.is_empty() {
+            return modules;
+        }
+        let (module, after) = rest.split_at(length(rest).unwrap_or(rest.len()));
+        modules.push(module.to_vec());
+        rest = after;
+    }
+}
+
+/// The length of the module at the beginning.
+fn length(bytes: &[u8]) -> Option<usize> {
+    const MAGIC: &[u8] = b"BC\xC0\xDE";
+    const WRAPPER: &[u8] = b"\xDE\xC0\x17\x0B";
+    let word = |at: usize| {
+        let word = bytes.get(at..at + 4)?.try_into().ok()?;
+        usize::try_from(u32::from_le_bytes(word)).ok()
+    };
+    if bytes.starts_with(WRAPPER) {
+        // Magic, version, offset, size.
+        return word(8)?
+            .checked_add(word(12)?)
+            .filter(|n| *n <= bytes.len());
+    }
+    let mut at = bytes.starts_with(MAGIC).then_some(MAGIC.len())?;
+    // At this level all abbreviations are of two bits: 1 enters a block, whose header takes two words.
+    while word(at).is_some_and(|header| header & 3 == 1) {
+        at = word(at + 4)?.checked_mul(4)?.checked_add(at + 8)?;
+    }
+    Some(at).filter(|at| *at <= bytes.len())
+}
+
 /// Whether a file is a thin archive: its members are files of their own.
 pub fn is_thin(bytes: &[u8]) -> bool {
     bytes.starts_with(b"!<thin>\n")

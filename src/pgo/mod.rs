@@ -40,7 +40,7 @@ struct Loaded {
 impl Loaded {
     fn load(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Loaded> {
         emit::set_up();
-        let mut inputs = find_inputs(inputs, out)?;
+        let mut inputs = find_inputs(inputs, out, None)?;
         let warnings = emit::admit(&mut inputs)?;
         let joined = join(&inputs, profile)?;
         let instrumented = inputs.par_iter().map(emit::pgo::instrumented);

@@ -244,7 +244,7 @@ pub(crate) fn profile(counts: Vec<(u64, u64)>) -> Profile {
 fn empty_profile() -> Profile {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("m.ll"), PROGRAM).unwrap();
-    let inputs = find_inputs(&[dir.path().to_path_buf()], Path::new("")).unwrap();
+    let inputs = find_inputs(&[dir.path().to_path_buf()], Path::new(""), None).unwrap();
     let program = crate::emit::load(&inputs, &LoadOptions::default()).unwrap();
     Profile {
         sources: vec![[3; 16], [9; 16]],

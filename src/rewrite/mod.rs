@@ -72,7 +72,7 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
     emit::set_up();
     let mut clock = Clock::new(options.verbosity > 0);
     Folder::check(options.out())?;
-    let mut inputs = find_inputs(&options.inputs, options.out())?;
+    let mut inputs = find_inputs(&options.inputs, options.out(), options.mlir.as_deref())?;
     clock.lap("read the inputs");
     let warnings = pool.install(|| emit::admit(&mut inputs))?;
     clock.lap("verified them");

@@ -59,6 +59,8 @@ impl Setting {
 pub struct Options {
     /// Files and folders to load.
     pub inputs: Vec<PathBuf>,
+    /// What lowers MLIR, in the words of `mlir-opt --pass-pipeline`.
+    pub mlir: Option<String>,
     /// The number of copies to make.
     pub copies: u32,
     /// The output folder.

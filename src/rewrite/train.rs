@@ -82,6 +82,7 @@ fn say(options: &Options, line: &str) {
 fn edges(options: &Options, folder: &Path) -> Options {
     Options {
         inputs: Vec::new(),
+        mlir: None,
         copies: 1,
         out: folder.to_path_buf(),
         scheme: Scheme::Edge,

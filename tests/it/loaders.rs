@@ -9,7 +9,7 @@ use p3_rewrite::load::{Input, find_inputs};
 use std::path::{Path, PathBuf};
 
 fn inputs(path: &Path) -> Vec<Input> {
-    find_inputs(&[path.to_path_buf()], Path::new("")).unwrap()
+    find_inputs(&[path.to_path_buf()], Path::new(""), None).unwrap()
 }
 
 fn load(loader: Loader, path: &Path) -> Program {

@@ -8,6 +8,7 @@ mod support;
 mod build;
 mod cli;
 mod export;
+mod inputs;
 mod manifest;
 mod runner;
 mod train;

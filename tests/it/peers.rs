@@ -79,7 +79,7 @@ impl Found {
 
     /// Whether both loaders see the same program.
     fn loaders(&self, module: &Path) {
-        let inputs = find_inputs(&[module.to_path_buf()], Path::new(""));
+        let inputs = find_inputs(&[module.to_path_buf()], Path::new(""), None);
         let Ok(mut inputs) = inputs else { return };
         if admit(&mut inputs).is_err() {
             return;

@@ -375,6 +375,10 @@ pub(super) struct Symbol {
     pub name: String,
     /// Whether other modules cannot see it.
     pub local: bool,
+    /// Whether the module gives it to others: not if it only may inline it.
+    pub defined: bool,
+    /// Whether it may be nowhere.
+    pub weak: bool,
 }
 
 impl Symbol {
@@ -416,6 +420,9 @@ fn symbol(value: LLVMValueRef) -> Symbol {
         Symbol {
             value,
             name: value_name(value),
+            defined: LLVMIsDeclaration(value) == 0
+                && LLVMGetLinkage(value) != LLVMAvailableExternallyLinkage,
+            weak: LLVMGetLinkage(value) == LLVMExternalWeakLinkage,
             local: matches!(
                 LLVMGetLinkage(value),
                 LLVMInternalLinkage | LLVMPrivateLinkage

@@ -11,7 +11,7 @@ fn inputs(modules: &[&str], dir: &Path) -> Vec<Input> {
     for (i, text) in modules.iter().enumerate() {
         std::fs::write(dir.join(format!("m{i}.ll")), text).unwrap();
     }
-    find_inputs(&[dir.to_path_buf()], Path::new("")).unwrap()
+    find_inputs(&[dir.to_path_buf()], Path::new(""), None).unwrap()
 }
 
 fn load(modules: &[&str]) -> Result<Program> {
