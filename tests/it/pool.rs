@@ -45,7 +45,11 @@ impl Pool {
     /// The raw profiles, by name, with their sizes.
     fn files(&self) -> BTreeMap<String, (Raw, u64)> {
         let files = walkdir::WalkDir::new(self.raw()).into_iter();
-        let files = files.map(|e| e.unwrap()).filter(|e| e.path().is_file());
+        // A process that was killed may have left one that had no name yet.
+        let is_raw = |e: &walkdir::DirEntry| e.path().extension().is_some_and(|e| e == "p3raw");
+        let files = files
+            .map(|e| e.unwrap())
+            .filter(|e| is_raw(e) && e.path().is_file());
         let named = |e: walkdir::DirEntry| {
             let raw = raw::read(&std::fs::File::open(e.path()).unwrap()).unwrap();
             let size = e.metadata().unwrap().len();
@@ -153,6 +157,68 @@ fn killed_processes_lose_nothing() {
     assert_eq!(told(&[b"stop", b"kill"]), (2, 0, 0));
     assert_eq!(told(&[b"stop", b"exec"]), (1, 0, 0));
     assert_eq!(told(&[b"hash"]), (1, 0, 1));
+}
+
+/// Kills a driver at one of its system calls, if strace is there; whether it came that far.
+fn killed_at(pool: &Pool, call: &str, number: u32) -> Option<bool> {
+    let mut command = Command::new("strace");
+    let inject = format!("inject={call}:signal=KILL:when={number}");
+    command
+        .args(["-qq", "-o", "/dev/null", "-e", &inject])
+        .arg(&pool.exe)
+        .arg("hash");
+    command
+        .current_dir(pool.dir.path())
+        .env("P3_PROFILE_FILE", "raw/%k-%m.p3raw");
+    Some(command.output().ok()?.status.code() != Some(3))
+}
+
+/// Whatever a process was about to do when it was killed, to a new file or to one that it takes over: the next one finds
+/// whole counts, and takes no more room.
+#[test]
+fn killed_at_any_system_call() {
+    const CALLS: [&str; 14] = [
+        "openat",
+        "pread64",
+        "pwrite64",
+        "flock",
+        "fallocate",
+        "mmap",
+        "munmap",
+        "fcntl",
+        "close",
+        "linkat",
+        "unlinkat",
+        "newfstatat",
+        "read",
+        "kill",
+    ];
+    let pool = Pool::new(&[]);
+    let whole = |raw: &Raw| {
+        let counts = counts(raw, 7);
+        let of = |id| counts.get(&id).copied().unwrap_or(0);
+        assert!(
+            of(0) % 4 == 0 && of(1) * 4 == of(0) * 3 && of(2) == of(1),
+            "{counts:?}"
+        );
+    };
+    for (call, number) in CALLS.iter().flat_map(|c| (1..=9).map(move |n| (c, n))) {
+        let _ = std::fs::remove_dir_all(pool.raw());
+        if killed_at(&pool, call, number).is_none() {
+            return;
+        }
+        let _ = pool.command("hash").output().unwrap();
+        let (raw, size) = pool.only();
+        whole(&raw);
+        for _ in 0..2 {
+            killed_at(&pool, call, number);
+        }
+        pool.run("hash");
+        let (again, now) = pool.only();
+        whole(&again);
+        assert!(counts(&again, 9)[&219_999_999] > counts(&raw, 9)[&219_999_999]);
+        assert_eq!(now, size, "{call} {number}");
+    }
 }
 
 /// A child cannot count where its parent does; later ones take over what it left.
