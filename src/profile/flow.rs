@@ -242,6 +242,25 @@ mod tests {
         assert_eq!(uncertain(graph), 0);
     }
 
+    /// Two counters give the counts of all edges, and nothing about them is odd.
+    #[test]
+    fn edges_from_counters() {
+        let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
+        let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Edge, 1);
+        let structure = p.structure(FuncId(0)).unwrap();
+        let counted = p.counted_edges(FuncId(0), &structure).unwrap();
+        let counters = counted.ones().map(EdgeId::new).zip([3, 5]);
+        p.measured = Measurement::Edges(vec![counters.collect()]);
+        let flow = flow(&p, FuncId(0), &structure).unwrap();
+        let counts = flow.edges(&structure).into_iter().map(|e| e.count);
+        assert_eq!(counts.collect::<Vec<_>>(), [5, 3, 5, 3]);
+        assert_eq!(
+            (flow.entry, flow.exits, flow.blocks),
+            (8, 8, vec![8, 5, 3, 8])
+        );
+        assert!(!flow.impossible && flow.uncertain == 0);
+    }
+
     proptest! {
         /// All edges of the CFG in order, with the counts of the DAG's.
         #[test]

@@ -108,9 +108,10 @@ fn the_largest_changes_first() {
 /// Paths are described by the profile that has them, whatever the order of its functions.
 #[test]
 fn functions_in_another_order() {
-    let graph = || made::body(cfg(&[&[1, 2], &[3], &[3], &[]]));
-    let mut a = made::profile(&made::program([graph(), graph()]), Scheme::Sbl, 1);
-    let mut b = a.clone();
+    let wide = || made::body(cfg(&[&[1, 2], &[3], &[3], &[]]));
+    let small = || made::body(cfg(&[&[1, 1], &[]]));
+    let mut a = made::profile(&made::program([wide(), small()]), Scheme::Sbl, 1);
+    let mut b = made::profile(&made::program([small(), wide()]), Scheme::Sbl, 1);
     b.manifest.functions[0].name = "f1".into();
     b.manifest.functions[1].name = "f0".into();
     made::path_counts(&mut a)[0] = vec![(0, 1)];
@@ -119,12 +120,12 @@ fn functions_in_another_order() {
     let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.0).unwrap();
     let one = |c: &[Change]| {
         c.iter()
-            .map(|c| (c.line.func.0, c.line.id))
+            .map(|c| (c.line.func.0, c.line.id, c.line.path.blocks.len()))
             .collect::<Vec<_>>()
     };
     assert_eq!(
         (one(&d.appeared), one(&d.vanished)),
-        (vec![(0, 1)], vec![(0, 0)])
+        (vec![(0, 1, 2)], vec![(0, 0, 3)])
     );
     b.manifest.functions[0].cuts = vec![CfgEdge {
         block: BlockId(0),

@@ -260,3 +260,19 @@ pub fn grouped128(n: u128) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_of_very_many() {
+        let items: Vec<String> = (1..=43).map(|n| n.to_string()).collect();
+        assert!(!shortened(&items[..40], " ").contains('…'));
+        let shown = shortened(&items, " ");
+        assert!(shown.ends_with(
+            " 19 20 …(3 more)… 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43"
+        ));
+        assert!(shown.starts_with("1 2 3 "), "{shown}");
+    }
+}

@@ -48,15 +48,15 @@ const NAMES: [&str; 8] = [
     "cut_often",
 ];
 
-/// A function that was left, one that calls itself and has a block without lines, one without any, one that never ran,
-/// one that is skipped, one to which `setjmp` returns, and two with cut edges.
+/// A function that was left, one that calls itself, could have been left and has a block without lines, one without
+/// any lines, one that never ran, one that is skipped, one to which `setjmp` returns, and two with cut edges.
 pub(in crate::profile) fn profile() -> Profile {
     let mut main = with_lines(
         cfg(&[&[1, 2], &[3], &[3], &[1, 4], &[]]),
         &[
             &[(0, 2, 3)],
             &[(0, 3, 1), (1, 7, 2)],
-            &[(0, 5, 1)],
+            &[(1, 9, 1)],
             &[(1, 8, 1), (0, 6, 1)],
             &[(0, 8, 1), (0, 9, 1)],
         ],
@@ -72,6 +72,7 @@ pub(in crate::profile) fn profile() -> Profile {
     );
     work.cfg.blocks[2].instructions = 4;
     work.cfg.blocks[1].calls = vec![call(1, 0)];
+    work.cfg.blocks[1].may_leave = true;
     let plain = made::body(cfg(&[&[1, 2, 3], &[4], &[4], &[4], &[]]));
     let cold = with_lines(
         cfg(&[&[1, 2], &[2], &[]]),
@@ -83,10 +84,11 @@ pub(in crate::profile) fn profile() -> Profile {
     };
     let mut again = made::body(cfg(&[&[1, 2], &[3], &[3], &[]]));
     again.cfg.blocks[1].returns_twice = true;
-    let cut = with_lines(
+    let mut cut = with_lines(
         cfg(&[&[1], &[2], &[]]),
         &[&[(0, 31, 1)], &[(0, 32, 1)], &[(0, 33, 1)]],
     );
+    cut.cfg.blocks[2].calls = vec![call(0, 0)];
     let chain: &[&[u32]] = &[&[1], &[2], &[3], &[4], &[5], &[6], &[7], &[]];
     let lines: Vec<[(u32, u32, u32); 1]> = (41..49).map(|line| [(0, line, 1)]).collect();
     let lines: Vec<&[(u32, u32, u32)]> = lines.iter().map(|l| &l[..]).collect();
@@ -114,7 +116,8 @@ pub(in crate::profile) fn profile() -> Profile {
     counts[5] = vec![(0, 1)];
     counts[6] = vec![(0, 1), (1, 1)];
     counts[7] = (0..8).map(|id| (id, 1)).collect();
-    p.entries[0] = Some(4);
+    p.entries[0] = Some(5);
+    p.entries[1] = Some(12);
     p
 }
 
