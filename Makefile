@@ -11,7 +11,7 @@ BUILDERS = cmake meson ninja mlir-opt-19
 BUILDERS_APT = cmake meson ninja-build mlir-19-tools
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-viewers setup-builders build demo test test-viewers test-builds lint corpus programs bench fuzz peers cross llvm22 clean
+.PHONY: help setup setup-viewers setup-builders build demo test test-viewers test-builds lint corpus programs projects bench fuzz peers cross llvm22 clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -22,6 +22,7 @@ help:
 	@echo 'make fuzz     random programs and damaged files for SECONDS (default 600)'
 	@echo 'make peers    LLVM tests and csmith programs (SAMPLE and CSMITH of them, JOBS at a time) through every scheme'
 	@echo 'make programs BENCH=folder   profile programs given as prog/NAME/{prog.bc,link.sh,run-train.sh}'
+	@echo 'make projects   real projects, built by p3-rewrite build and tested by p3-rewrite suite (minutes each; ONLY="gzip lua")'
 	@echo 'make cross    the runtime with gcc 12, clang 14 and 19, x86-64 and aarch64'
 	@echo 'make llvm22   built with LLVM 22, tried on modules of clang 22 and of rustc (needs clang-22, llvm-22-dev)'
 	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 COPIES=4 ONLY=bzip2 is short)'
@@ -68,6 +69,10 @@ corpus: build
 # BENCH: the folder of programs that were built by the recipes
 programs: build
 	sh tools/programs.sh $(BENCH)
+
+# Their own builds and test suites
+projects: build
+	sh tools/projects.sh $(ONLY)
 
 SECONDS ?= 600
 fuzz: setup

@@ -21,20 +21,9 @@ need() {
     done
 }
 
-# Sources come from where packages do.
-fetch() {
-    ls "$OUT/src/$1"_*.dsc >/dev/null 2>&1 && return
-    if ! grep -qs "^Types:.*deb-src" /etc/apt/sources.list.d/*.sources; then
-        sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources |
-            $sudo tee /etc/apt/sources.list.d/p3-corpus.sources >/dev/null
-        $sudo apt-get update -q >/dev/null
-    fi
-    (cd "$OUT/src" && apt-get source --download-only -q "$1" >/dev/null)
-}
-
 # unpack PACKAGE: its source tree in $OUT/PACKAGE/tree
 unpack() {
-    fetch "$1"
+    sh "$ROOT/tools/fetch.sh" "$1" "$OUT/src"
     rm -rf "$OUT/$1" && mkdir -p "$OUT/$1/bc"
     dpkg-source -x "${2:---no-check}" "$OUT/src/$1"_*.dsc "$OUT/$1/tree" >/dev/null 2>&1
 }

@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 OUT=$PWD/peers
 PACKAGE=llvm-toolchain-19
-mkdir -p "$OUT/src"
+mkdir -p "$OUT"
 
 sudo=
 [ "$(id -u)" = 0 ] || sudo=sudo
@@ -16,22 +16,9 @@ need() {
     $sudo apt-get install -y -q --no-install-recommends $2 >/dev/null
 }
 
-# Sources come from where packages do; the entry that says so goes again.
-ENTRY=/etc/apt/sources.list.d/p3-peers.sources
-forget() { [ ! -e "$ENTRY" ] || $sudo rm "$ENTRY"; }
-fetch() {
-    if ! grep -qs "^Types:.*deb-src" /etc/apt/sources.list.d/*.sources; then
-        trap forget EXIT
-        sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources | $sudo tee "$ENTRY" >/dev/null
-        $sudo apt-get update -q >/dev/null
-    fi
-    (cd "$OUT/src" && apt-get source --download-only -q "$PACKAGE" >/dev/null)
-    forget
-}
-
 if [ ! -e "$OUT/llvm/complete" ]; then
     need xz xz-utils
-    ls "$OUT/src/${PACKAGE}"_*.orig.tar.xz >/dev/null 2>&1 || fetch
+    sh tools/fetch.sh "$PACKAGE" "$OUT/src"
     mkdir -p "$OUT/llvm"
     tar -xJf "$OUT/src/${PACKAGE}"_*.orig.tar.xz -C "$OUT/llvm" --strip-components=1 --wildcards '*/llvm/test/*.ll'
     touch "$OUT/llvm/complete"

@@ -1,0 +1,16 @@
+# fetch.sh PACKAGE FOLDER: a Debian source package into a folder, unless it is there. Sources come from where packages do; the
+# entry that says so goes again.
+set -eu
+ls "$2/$1"_*.orig.tar.* >/dev/null 2>&1 && exit
+
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+ENTRY=/etc/apt/sources.list.d/p3-sources.sources
+forget() { [ ! -e "$ENTRY" ] || $sudo rm "$ENTRY"; }
+if ! grep -qs "^Types:.*deb-src" /etc/apt/sources.list.d/*.sources; then
+    trap forget EXIT
+    sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources | $sudo tee "$ENTRY" >/dev/null
+    $sudo apt-get update -q >/dev/null
+fi
+mkdir -p "$2"
+(cd "$2" && apt-get source --download-only -q "$1" >/dev/null)
