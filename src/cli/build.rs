@@ -16,6 +16,10 @@ pub struct BuildArgs {
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     copies: u32,
 
+    /// Compile and link this copy alone, and put it in the programs' places: a machine for each copy
+    #[arg(long, value_name = "COPY")]
+    only: Option<u32>,
+
     /// Where the copies go, each program's in a folder of its own [default: beside the programs, as PROGRAM.p3]
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -87,8 +91,16 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
     let build = Build {
         copies: args.copies,
         out: args.out,
+        only: args.only,
         flags,
     };
+    if let Some(copy) = build.only.filter(|c| *c >= build.copies) {
+        let message = format!(
+            "--only {copy}: copies are 0 to {}; name one of them",
+            build.copies - 1
+        );
+        return Err(Error::Usage(message));
+    }
     let (status, programs) = build.run(&args.command)?;
     if !args.quiet {
         for program in &programs {
@@ -98,10 +110,13 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
             let hint = "if this was more than configuring, the build system takes another compiler than CC says";
             say(&format!("no program was linked; {hint}"));
         } else {
+            let next = build
+                .only
+                .map(|c| format!("next: make check runs copy {c}"));
             let out = build
                 .out
                 .map_or(String::new(), |o| format!("-o {} ", shown(&o)));
-            say(&format!("next: p3-rewrite suite {out}-- make check"));
+            say(&next.unwrap_or(format!("next: p3-rewrite suite {out}-- make check")));
         }
     }
     Ok(code(status))

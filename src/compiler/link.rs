@@ -184,10 +184,15 @@ impl Link<'_> {
             .iter()
             .map(|m| by_name[m.name.as_str()])
             .collect();
-        self.generate(&modules, manifest.copies)?;
+        let copies: Vec<u32> = if self.settings.only {
+            vec![self.settings.copy % manifest.copies]
+        } else {
+            (0..manifest.copies).collect()
+        };
+        self.generate(&modules, &copies)?;
         let runtime = self.runtime(&manifest)?;
         let link = |copy| self.link_copy(copy, &modules, &runtime);
-        (0..manifest.copies).into_par_iter().try_for_each(link)?;
+        copies.into_par_iter().try_for_each(link)?;
         copy_file(&self.program, &self.folder.join("bin/native"))?;
         let left = self
             .found
@@ -232,12 +237,14 @@ impl Link<'_> {
     }
 
     /// Code for every module of every copy.
-    fn generate(&self, modules: &[&Module], copies: u32) -> Result<()> {
-        for copy in 0..copies {
+    fn generate(&self, modules: &[&Module], copies: &[u32]) -> Result<()> {
+        for copy in copies {
             let folder = self.folder.join(format!("obj/copy-{copy}"));
             std::fs::create_dir_all(&folder).map_err(|e| Error::write(folder, e))?;
         }
-        let all = (0..copies).flat_map(|c| (0..modules.len()).map(move |m| (c, m)));
+        let all = copies
+            .iter()
+            .flat_map(|c| (0..modules.len()).map(move |m| (*c, m)));
         let all: Vec<(u32, usize)> = all.collect();
         all.par_iter().try_for_each(|(copy, m)| {
             let bitcode = self

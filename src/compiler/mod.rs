@@ -48,6 +48,8 @@ struct Settings {
     copies: u32,
     /// The copy that is put in the program's place (`P3_COPY`).
     copy: u32,
+    /// Whether that one alone is compiled and linked (`P3_ONLY`).
+    only: bool,
     /// Where programs' folders go (`P3_OUT`); beside the programs if not given.
     out: Option<PathBuf>,
     /// The folder of the build (`P3_ROOT`): programs below it have the same place below `P3_OUT`.
@@ -123,8 +125,10 @@ impl Settings {
                 "P3_FLAGS={flags}: a quote is not closed; close it"
             )));
         };
+        let is_set = |name: &str| text(name).is_some_and(|v| v != "0");
         Ok(Settings {
-            off: text("P3_OFF").is_some_and(|v| v != "0"),
+            off: is_set("P3_OFF"),
+            only: is_set("P3_ONLY"),
             copies: number("P3_COPIES", 4)?,
             copy: number("P3_COPY", 0)?,
             out: text("P3_OUT").map(PathBuf::from),

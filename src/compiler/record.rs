@@ -102,6 +102,10 @@ impl Record {
     /// The program, or the copy, is not there.
     pub fn place(&self, copy: u32) -> Result<()> {
         let from = self.copy(copy % self.copies.max(1));
+        if !from.is_file() {
+            let problem = "this copy was not built";
+            return Err(Error::load(from, problem, "build it without --only"));
+        }
         let there = std::fs::metadata(&self.program).map_err(|e| Error::read(&self.program, e))?;
         let folder = self.program.parent().unwrap_or(Path::new("/"));
         let mut bytes = File::open(&from).map_err(|e| Error::read(&from, e))?;

@@ -26,6 +26,8 @@ pub struct Build {
     pub copies: u32,
     /// Where programs' folders go; beside the programs if not given.
     pub out: Option<PathBuf>,
+    /// The one copy that is wanted, if not all are: what one of several machines runs.
+    pub only: Option<u32>,
     /// More options of `p3-rewrite`.
     pub flags: Vec<String>,
 }
@@ -76,6 +78,9 @@ impl Build {
         build.envs(environment(&tools)?);
         build.env("P3_COPIES", self.copies.to_string());
         build.env("P3_FLAGS", quoted(&self.flags)?);
+        if let Some(copy) = self.only {
+            build.env("P3_COPY", copy.to_string()).env("P3_ONLY", "1");
+        }
         if let Some(out) = &self.out {
             let out = std::path::absolute(out).map_err(|e| Error::write(out, e))?;
             std::fs::create_dir_all(&out).map_err(|e| Error::write(&out, e))?;

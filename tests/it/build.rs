@@ -361,6 +361,51 @@ fn a_suite_without_programs_says_what_to_do() {
     assert_eq!(stderr(&output), expected);
 }
 
+#[test]
+fn a_machine_for_each_copy() {
+    let dir = example();
+    let dir = dir.path();
+    let whole = build_and_check(dir, "whole", &["-k", "2"], &[]);
+    for (copy, out) in [("0", "shard-0"), ("1", "shard-1")] {
+        run(command("make", dir).args(["-s", "clean"]));
+        let build = [
+            "build", "-k", "2", "--only", copy, "-o", out, "--", "make", "-s",
+        ];
+        rewrite(dir, &build);
+        run(command("make", dir)
+            .args(["-s", "check"])
+            .env("CC", CC)
+            .env("CXX", CXX));
+    }
+    let other = command(REWRITE, dir)
+        .args(["use", "1", "-o", "shard-0"])
+        .output()
+        .unwrap();
+    assert_eq!(other.status.code(), Some(2));
+    assert!(
+        stderr(&other).contains("copy-1: this copy was not built; "),
+        "{}",
+        stderr(&other)
+    );
+    for profile in whole {
+        let folder = profile
+            .parent()
+            .unwrap()
+            .strip_prefix(dir.join("whole"))
+            .unwrap();
+        let merged = dir.join("merged.p3prof");
+        let mut merge = Command::new(PROF);
+        merge
+            .arg("merge")
+            .arg("-m")
+            .arg(dir.join("shard-0").join(folder).join("manifest.json"));
+        merge.args(["shard-0", "shard-1"].map(|s| dir.join(s).join(folder).join("raw")));
+        run(merge.arg("-o").arg(&merged));
+        run(Command::new(PROF).args(["verify", "--strict"]).arg(&merged));
+        run(Command::new(PROF).arg("compare").arg(&profile).arg(&merged));
+    }
+}
+
 /// By `make test-builds`: these tools are large.
 #[test]
 #[ignore = "needs cmake, meson and ninja"]
