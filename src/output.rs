@@ -40,11 +40,11 @@ const RUNTIME: &[(&str, &str)] = &[
     ("p3_started.c", include_str!("../runtime-c/p3_started.c")),
     ("p3_table.c", include_str!("../runtime-c/p3_table.c")),
     ("first/align.c", include_str!("../runtime-c/first/align.c")),
-    (
-        "preload/fixed_time.c",
-        include_str!("../runtime-c/preload/fixed_time.c"),
-    ),
+    ("preload/fixed_time.c", FIXED_TIME),
 ];
+
+/// The source of the library that gives programs a clock that advances by calls.
+pub(crate) const FIXED_TIME: &str = include_str!("../runtime-c/preload/fixed_time.c");
 
 /// The runner's rules; a header of variables comes before them.
 const RUNNER: &str = include_str!("../runtime-c/runner.mk");

@@ -60,6 +60,10 @@ pub struct SuiteArgs {
     #[arg(long)]
     same_pids: bool,
 
+    /// Clocks that advance by calls, for programs that read the time or seed by it: in all that the command runs
+    #[arg(long)]
+    fixed_time: bool,
+
     /// What runs the programs, after --; once for every copy
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -134,10 +138,9 @@ pub fn suite(args: &SuiteArgs) -> Result<ExitCode> {
             time.as_secs_f64()
         ));
     };
-    let alike = if args.same_pids {
-        Alike::Pids
-    } else {
-        Alike::Addresses
+    let alike = Alike {
+        pids: args.same_pids,
+        time: args.fixed_time,
     };
     let gathered = suite::suite(&args.out, &args.command, alike, told)?;
     let mut idle = 0;

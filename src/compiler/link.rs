@@ -3,6 +3,7 @@
 use super::arguments::{CommandLine, Word};
 use super::modules::{self, Found, Module};
 use super::record::Record;
+use super::runtime::{Runtime, Target};
 use super::trace::{self, Linked};
 use super::{Compiler, EMBED, Settings, claim};
 use crate::error::{Error, Result};
@@ -190,7 +191,20 @@ impl Link<'_> {
             (0..manifest.copies).collect()
         };
         self.generate(&modules, &copies)?;
-        let runtime = self.runtime(&manifest)?;
+        let mut modules_of = self.found.modules.iter();
+        let target = Target {
+            compiler: self.compiler,
+            folder: &self.folder,
+            shared: self.shared,
+            triple: modules_of.find_map(|m| modules::value(&m.embedded.flags, "-triple")),
+            align: output::alignment(&manifest),
+            common: self
+                .settings
+                .out
+                .as_ref()
+                .map(|out| out.join(".p3-runtime")),
+        };
+        let runtime = target.compile(self.work)?;
         let link = |copy| self.link_copy(copy, &modules, &runtime);
         copies.into_par_iter().try_for_each(link)?;
         copy_file(&self.program, &self.folder.join("bin/native"))?;
@@ -260,69 +274,7 @@ impl Link<'_> {
         })
     }
 
-    /// The runtime's objects: those that stand first in a link, and those that stand last.
-    fn runtime(&self, manifest: &Manifest) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
-        let folder = self.folder.join("obj/runtime");
-        std::fs::create_dir_all(&folder).map_err(|e| Error::write(&folder, e))?;
-        let pattern = self.work.join("pattern.c");
-        let text = format!("const char p3_profile_file[] = {:?};\n", self.pattern());
-        std::fs::write(&pattern, text).map_err(|e| Error::write(&pattern, e))?;
-        let sources = self.folder.join("runtime");
-        let mut last: Vec<(PathBuf, PathBuf)> = output::runtime_objects()
-            .map(|name| {
-                (
-                    sources.join(format!("{name}.c")),
-                    folder.join(format!("{name}.o")),
-                )
-            })
-            .collect();
-        last.push((pattern, self.work.join("pattern.o")));
-        // A library cannot move the break: it comes too late.
-        let align = (
-            sources.join("first/align.c"),
-            self.folder.join("obj/align.o"),
-        );
-        let first: Vec<(PathBuf, PathBuf)> =
-            Some(align).filter(|_| !self.shared).into_iter().collect();
-        let triple = self
-            .found
-            .modules
-            .iter()
-            .find_map(|m| modules::value(&m.embedded.flags, "-triple"));
-        let aligned = format!("-DP3_ALIGN={}", output::alignment(manifest));
-        first
-            .par_iter()
-            .chain(&last)
-            .try_for_each(|(source, object)| {
-                let mut clang = self.compiler.command();
-                clang.args(["-x", "c", "-std=c11", "-O2", "-c", &aligned]);
-                clang.arg(if self.shared { "-fPIC" } else { "-fPIE" });
-                if let Some(triple) = triple {
-                    clang.args(["-target", triple]);
-                }
-                clang.arg(source).arg("-o").arg(object);
-                let run = clang.output().map_err(|e| self.compiler.failed(&e))?;
-                succeeded(&run, "the runtime cannot be compiled")
-            })?;
-        let objects =
-            |files: Vec<(PathBuf, PathBuf)>| files.into_iter().map(|(_, object)| object).collect();
-        Ok((objects(first), objects(last)))
-    }
-
-    /// Where processes write, unless the environment says otherwise.
-    fn pattern(&self) -> String {
-        self.folder
-            .join("raw/%k-%m.p3raw")
-            .to_string_lossy()
-            .into_owned()
-    }
-
-    fn link_copy(
-        &self,
-        copy: u32,
-        modules: &[&Module],
-        runtime: &(Vec<PathBuf>, Vec<PathBuf>),
-    ) -> Result<()> {
+    fn link_copy(&self, copy: u32, modules: &[&Module], runtime: &Runtime) -> Result<()> {
         let objects: HashMap<&Linked, PathBuf> = modules
             .iter()
             .enumerate()
@@ -343,10 +295,10 @@ impl Link<'_> {
         );
         let mut clang = self.compiler.command();
         // What -l names is looked for in our folder first.
-        clang.args(&runtime.0).arg("-L").arg(&libraries);
+        clang.args(&runtime.first).arg("-L").arg(&libraries);
         clang
             .args(modules::replaced(&self.words, &by))
-            .args(&runtime.1);
+            .args(&runtime.last);
         let run = clang.arg("-o").arg(&part).arg(trace::OPTION).output();
         let run = run.map_err(|e| self.compiler.failed(&e))?;
         succeeded(&run, "a copy cannot be linked")?;
@@ -476,7 +428,7 @@ fn beside_us(name: &str) -> PathBuf {
         .unwrap_or_else(|| name.into())
 }
 
-fn succeeded(run: &Output, problem: &str) -> Result<()> {
+pub(super) fn succeeded(run: &Output, problem: &str) -> Result<()> {
     if run.status.success() {
         return Ok(());
     }

@@ -10,6 +10,7 @@
 //! trace       what a linker says that it linked
 //! modules     the bitcode of that, optimised as it was compiled
 //! link        the program, its copies, and what stands in its place
+//! runtime     the runtime's objects, compiled once for a build
 //! record      what was built where: what `suite` and `use` go by
 //! suite       a command, once for every copy
 //! ```
@@ -18,6 +19,7 @@ mod arguments;
 mod link;
 mod modules;
 pub mod record;
+mod runtime;
 pub mod suite;
 mod trace;
 

@@ -4,10 +4,11 @@
 //! were started in place of another would have another `/proc/self/exe` and `$ORIGIN`, lose its rights as a
 //! set-user-id program, and could not be a library.
 
-use super::Language;
+use super::link::succeeded;
 use super::record::{self, Record};
+use super::{Compiler, Language};
 use crate::error::{Error, Result};
-use crate::output::write_whole;
+use crate::output::{FIXED_TIME, write_whole};
 use crate::profile::merge::{FailureMode, Merged, merge};
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -100,13 +101,13 @@ impl Build {
     }
 }
 
-/// What is kept equal between rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Alike {
-    /// Addresses, where the system lets them be.
-    Addresses,
-    /// Addresses and process ids: each round has a namespace of its own.
-    Pids,
+/// What is kept equal between rounds, besides addresses.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Alike {
+    /// Process ids: each round has a namespace of its own.
+    pub pids: bool,
+    /// Time: clocks advance by calls.
+    pub time: bool,
 }
 
 /// Runs `command` once for every copy of the programs whose folders are below `folders`, and merges what they counted:
@@ -131,13 +132,19 @@ pub fn suite(
             remedy,
         ));
     };
-    let wrapped = wrapped(command, alike)?;
+    let wrapped = wrapped(command, alike.pids)?;
+    let clock = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
+    let preload = if alike.time {
+        Some(fixed_time(clock.path())?)
+    } else {
+        None
+    };
     for program in &programs {
         clear(program)?;
     }
     let mut rounds = Vec::new();
     let ran: Result<()> = (0..copies).try_for_each(|copy| {
-        let round = round(folders, &wrapped, copy)?;
+        let round = round(folders, &wrapped, preload.as_deref(), copy)?;
         told(&round);
         rounds.push(round);
         Ok(())
@@ -169,10 +176,26 @@ pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
     Ok(programs)
 }
 
+/// The library that replaces clocks, compiled into `folder`.
+fn fixed_time(folder: &Path) -> Result<PathBuf> {
+    let (source, library) = (folder.join("fixed_time.c"), folder.join("fixed_time.so"));
+    std::fs::write(&source, FIXED_TIME).map_err(|e| Error::write(&source, e))?;
+    let compiler = Compiler::find(Language::C)?;
+    let mut clang = compiler.command();
+    clang
+        .args(["-std=c11", "-O2", "-fPIC", "-shared"])
+        .arg(&source)
+        .arg("-o")
+        .arg(&library);
+    let run = clang.output().map_err(|e| compiler.failed(&e))?;
+    succeeded(&run, "--fixed-time: the library cannot be compiled")?;
+    Ok(library)
+}
+
 /// The command as each round runs it.
-fn wrapped(command: &[String], alike: Alike) -> Result<Vec<String>> {
+fn wrapped(command: &[String], same_pids: bool) -> Result<Vec<String>> {
     let mut words: Vec<&str> = Vec::new();
-    if alike == Alike::Pids {
+    if same_pids {
         let as_root = ["unshare", "--pid", "--fork", "--mount-proc"];
         let as_user = [
             "unshare",
@@ -210,7 +233,12 @@ fn works(wrapper: &[&str]) -> bool {
     run.status().is_ok_and(|s| s.success())
 }
 
-fn round(folders: &[PathBuf], command: &[String], copy: u32) -> Result<Round> {
+fn round(
+    folders: &[PathBuf],
+    command: &[String],
+    preload: Option<&Path>,
+    copy: u32,
+) -> Result<Round> {
     take_turns(folders, copy)?;
     let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
     let begin = Instant::now();
@@ -219,6 +247,9 @@ fn round(folders: &[PathBuf], command: &[String], copy: u32) -> Result<Round> {
     run.envs(environment(&tools)?)
         .env("P3_COPY", copy.to_string());
     run.env_remove("P3_PROFILE_FILE");
+    if let Some(library) = preload {
+        run.env("LD_PRELOAD", library);
+    }
     let status = status(&mut run, command)?;
     let time = begin.elapsed();
     Ok(Round { copy, status, time })

@@ -264,6 +264,54 @@ fn compiled_and_linked_at_once() {
         .arg(dir.join("prog.p3/profile.p3prof")));
 }
 
+/// A program that takes other ways by its process id and by the time.
+#[test]
+fn rounds_with_the_same_ids_and_clock() {
+    let source = "#include <time.h>\n#include <unistd.h>\n
+        __attribute__((noinline)) static int f(int i) { return i % 3 == 0 ? i : 1; }
+        int main() {
+            struct timespec now;
+            clock_gettime(CLOCK_REALTIME, &now);
+            int sum = 0;
+            for (int i = 0; i < getpid() % 1000 + now.tv_nsec % 1000; i++)
+                sum += f(i);
+            return sum == 0;
+        }\n";
+    let dir = folder(&[("main.c", source)]);
+    let dir = dir.path();
+    rewrite(
+        dir,
+        &[
+            "build", "-k", "2", "-o", "out", "--", "cc", "-O1", "main.c", "-o", "prog",
+        ],
+    );
+    let program = ["suite", "-o", "out", "--", "./prog"];
+    let same = [&["suite", "--same-pids", "--fixed-time"], &program[1..]].concat();
+    let profile = dir.join("out/prog.p3/profile.p3prof");
+    rewrite(dir, &program);
+    let differ = Command::new(PROF)
+        .args(["verify", "--strict"])
+        .arg(&profile)
+        .output()
+        .unwrap();
+    assert_eq!(differ.status.code(), Some(1), "{}", stderr(&differ));
+    rewrite(dir, &same);
+    run(Command::new(PROF)
+        .args(["verify", "--strict"])
+        .arg(&profile));
+}
+
+#[test]
+fn folders_of_any_name() {
+    let above = tempfile::tempdir().unwrap();
+    let dir = above.path().join("a \"b\" %p $c \u{e9}'");
+    std::fs::create_dir(&dir).unwrap();
+    std::fs::write(dir.join("main.c"), "int main() { return 0; }").unwrap();
+    run(command(CC, &dir).args(["main.c", "-o", "prog"]));
+    run(&mut command(dir.join("prog"), above.path()));
+    assert_eq!(dir.join("prog.p3/raw").read_dir().unwrap().count(), 1);
+}
+
 #[test]
 fn what_goes_wrong_is_the_compilers_to_say() {
     let dir = folder(&[("bad.c", "int main() { return x; }"), ("main.c", MAIN)]);
@@ -387,21 +435,16 @@ fn a_machine_for_each_copy() {
         "{}",
         stderr(&other)
     );
+    let merge = [
+        "merge", "-m", "shard-0", "shard-0", "shard-1", "-o", "merged", "--strict",
+    ];
+    run(command(PROF, dir).args(merge));
     for profile in whole {
-        let folder = profile
-            .parent()
-            .unwrap()
-            .strip_prefix(dir.join("whole"))
-            .unwrap();
-        let merged = dir.join("merged.p3prof");
-        let mut merge = Command::new(PROF);
-        merge
-            .arg("merge")
-            .arg("-m")
-            .arg(dir.join("shard-0").join(folder).join("manifest.json"));
-        merge.args(["shard-0", "shard-1"].map(|s| dir.join(s).join(folder).join("raw")));
-        run(merge.arg("-o").arg(&merged));
-        run(Command::new(PROF).args(["verify", "--strict"]).arg(&merged));
+        let program = profile.parent().unwrap().file_stem().unwrap();
+        let merged = dir
+            .join("merged")
+            .join(program)
+            .with_added_extension("p3prof");
         run(Command::new(PROF).arg("compare").arg(&profile).arg(&merged));
     }
 }

@@ -111,7 +111,9 @@ fn folder_name(manifest: &Path) -> String {
     let absolute = std::path::absolute(manifest);
     let folder = absolute.as_deref().unwrap_or(manifest).parent();
     let name = folder.and_then(Path::file_name).unwrap_or_default();
-    name.to_string_lossy().into_owned()
+    let name = name.to_string_lossy();
+    // As p3-cc names the folders of programs.
+    name.strip_suffix(".p3").unwrap_or(&name).to_string()
 }
 
 /// Where several have one name, their ids are a part of it.

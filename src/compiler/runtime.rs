@@ -1,0 +1,112 @@
+//! The runtime's objects for a link.
+
+use super::Compiler;
+use super::link::succeeded;
+use crate::error::{Error, Result};
+use crate::output;
+use rayon::prelude::*;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What the runtime is compiled for.
+pub(super) struct Target<'a> {
+    pub(super) compiler: &'a Compiler,
+    /// The folder of the program, an output folder of p3-rewrite's.
+    pub(super) folder: &'a Path,
+    /// A library is linked, not a program.
+    pub(super) shared: bool,
+    /// The target of the program's code, if it is known.
+    pub(super) triple: Option<&'a str>,
+    /// What parts of the program are aligned to.
+    pub(super) align: u64,
+    /// A folder for objects that are the same for many programs of a build.
+    pub(super) common: Option<PathBuf>,
+}
+
+/// Objects in the order of a link.
+pub(super) struct Runtime {
+    /// Before the program's.
+    pub(super) first: Vec<PathBuf>,
+    /// After them.
+    pub(super) last: Vec<PathBuf>,
+}
+
+impl Target<'_> {
+    /// Compiles it; `work` is a folder of this link's.
+    pub(super) fn compile(&self, work: &Path) -> Result<Runtime> {
+        let objects = self.folder.join("obj/runtime");
+        std::fs::create_dir_all(&objects).map_err(|e| Error::write(&objects, e))?;
+        let sources = self.folder.join("runtime");
+        let common: Vec<&str> = output::runtime_objects().collect();
+        common.par_iter().try_for_each(|name| {
+            let source = sources.join(format!("{name}.c"));
+            self.shared_object(&source, &objects.join(format!("{name}.o")))
+        })?;
+        let pattern = (work.join("pattern.c"), work.join("pattern.o"));
+        std::fs::write(&pattern.0, self.pattern()).map_err(|e| Error::write(&pattern.0, e))?;
+        self.object(&pattern.0, &pattern.1)?;
+        // A library cannot move the break: it comes too late.
+        let mut first = Vec::new();
+        if !self.shared {
+            let align = self.folder.join("obj/align.o");
+            self.object(&sources.join("first/align.c"), &align)?;
+            first.push(align);
+        }
+        let last = common.iter().map(|name| objects.join(format!("{name}.o")));
+        let last = last.chain([pattern.1]).collect();
+        Ok(Runtime { first, last })
+    }
+
+    /// An object that other links of the build may have made.
+    fn shared_object(&self, source: &Path, object: &Path) -> Result<()> {
+        let Some(common) = &self.common else {
+            return self.object(source, object);
+        };
+        let text = std::fs::read(source).map_err(|e| Error::read(source, e))?;
+        let mut key = blake3::Hasher::new();
+        key.update(&text);
+        key.update(
+            format!("{:?} {:?} {}", self.compiler.path, self.triple, self.shared).as_bytes(),
+        );
+        key.update(env!("CARGO_PKG_VERSION").as_bytes());
+        let made = common.join(format!("{}.o", &key.finalize().to_hex()[..32]));
+        if !made.is_file() {
+            std::fs::create_dir_all(common).map_err(|e| Error::write(common, e))?;
+            self.object(source, object)?;
+            let bytes = std::fs::read(object).map_err(|e| Error::read(object, e))?;
+            return output::write_whole(&made, &bytes);
+        }
+        std::fs::copy(&made, object)
+            .map(drop)
+            .map_err(|e| Error::write(object, e))
+    }
+
+    fn object(&self, source: &Path, object: &Path) -> Result<()> {
+        let mut clang = self.compiler.command();
+        clang.args(["-x", "c", "-std=c11", "-O2", "-c"]);
+        clang.arg(format!("-DP3_ALIGN={}", self.align));
+        clang.arg(if self.shared { "-fPIC" } else { "-fPIE" });
+        if let Some(triple) = self.triple {
+            clang.args(["-target", triple]);
+        }
+        clang.arg(source).arg("-o").arg(object);
+        let run = clang.output().map_err(|e| self.compiler.failed(&e))?;
+        succeeded(&run, "the runtime cannot be compiled")
+    }
+
+    /// C that says where processes write, unless the environment does.
+    fn pattern(&self) -> String {
+        let raw = self.folder.join("raw");
+        let mut text = String::new();
+        for byte in raw.as_os_str().as_bytes() {
+            match byte {
+                b'%' => text += "%%",
+                b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                    text.push(*byte as char)
+                }
+                other => text += &format!("\\{other:03o}"),
+            }
+        }
+        format!("const char p3_profile_file[] = \"{text}/%k-%m.p3raw\";\n")
+    }
+}
