@@ -282,7 +282,8 @@ fn rounds_with_the_same_ids_and_clock() {
     rewrite(
         dir,
         &[
-            "build", "-k", "2", "-o", "out", "--", "cc", "-O1", "main.c", "-o", "prog",
+            "build", "-k", "2", "--scheme", "pbl", "-o", "out", "--", "cc", "-O1", "main.c", "-o",
+            "prog",
         ],
     );
     let program = ["suite", "-o", "out", "--", "./prog"];
