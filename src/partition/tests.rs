@@ -362,6 +362,21 @@ proptest! {
     }
 }
 
+/// The versions of an edge run as often as the edge: those of a loop share what it runs.
+#[test]
+fn versions_share_weights() {
+    let graph = cfg(&[&[1], &[2, 5], &[3, 4], &[4], &[1, 4], &[]]);
+    let paths = FunctionPaths::new(&graph);
+    let local = Local::new(&graph, &paths, Part::All).unwrap();
+    let mut sums = paths.dag.by_edge(0.0);
+    for (&origin, weight) in local.origins.iter().zip(&local.weights(&paths)) {
+        sums[origin] += weight;
+    }
+    for (sum, weight) in sums.iter().zip(&paths.weights) {
+        assert!((sum / weight - 1.0).abs() < 1e-9, "{sum} {weight}");
+    }
+}
+
 /// A subset of few paths has ids of its own; one of more than an array holds keeps those by which iterations are in the window.
 #[test]
 fn subsets_of_many_paths_keep_the_window() {

@@ -55,14 +55,6 @@ impl FunctionCode<'_> {
         }
     }
 
-    /// The DAG that the statements are on.
-    pub fn dag(&self) -> &Dag {
-        match &self.ids {
-            Ids::Local(local) => &local.dag,
-            _ => &self.paths.dag,
-        }
-    }
-
     /// The statements that run along the path `edges` of the function's DAG: none where it is foreign and runs free.
     pub fn hits(&self, edges: &[EdgeId]) -> u64 {
         match &self.ids {

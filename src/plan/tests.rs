@@ -1,10 +1,10 @@
 //! Plans as data and as text; the register in SSA form against the register as plans set it.
 
-use super::build::{copy_plan, function_code};
+use super::build::{copy_plan, function_code, ids};
 use super::register::{Registers, Value};
 use super::*;
 use crate::dag::Order;
-use crate::index::ti_vec;
+use crate::index::{LocalId, ti_vec};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, WIDE_SLOTS};
 use crate::partition::{Part, Share};
@@ -56,6 +56,52 @@ fn what_statements_take() {
             assert_eq!(code.instructions(&path), hits - 1 + count);
         }
     }
+}
+
+/// What is expected of a row of diamonds, whose arms are equally likely, is the average over its paths.
+#[test]
+fn costs_are_averages() {
+    for n in [3, MAX_ARRAY_SLOTS.ilog2() + 1] {
+        let graph = diamonds(n);
+        let paths = FunctionPaths::new(&graph);
+        let code = function_code(&graph, &paths, Part::All);
+        let ids = 0..paths.numbering.total();
+        let on = |id| code.instructions(&paths.numbering.decode(&paths.dag, id).unwrap());
+        let all: u64 = ids.map(on).sum();
+        let average = all as f64 / paths.numbering.total() as f64;
+        let expected = average * paths.weights[paths.dag.enter()];
+        assert!((code.cost() / expected - 1.0).abs() < 1e-9);
+    }
+}
+
+/// Which counts go to the hash table, if there is one.
+#[test]
+fn where_counts_go() {
+    let all = [
+        Op::Set(0),
+        Op::Count(0),
+        Op::CountInWindow(0),
+        Op::CountConst(3),
+        Op::CountConst(4),
+    ];
+    let hashed = |table: Table| all.map(|op| table.hashes_op(op));
+    let array = Table::Array { slots: 5 };
+    assert_eq!(hashed(array), [false; 5]);
+    let hash = Table::Hash { ids: 9 };
+    assert_eq!(hashed(hash), [false, true, false, true, true]);
+    let window = Table::Window { slots: 4, ids: 9 };
+    assert_eq!(hashed(window), [false, true, false, false, true]);
+    assert!(window.hashes_any(&all) && !window.hashes_any(&all[2..4]));
+}
+
+/// Ids that no path has.
+#[test]
+fn ids_end_with_the_paths() {
+    let graph = diamonds(2);
+    let paths = FunctionPaths::new(&graph);
+    let ids = ids(&graph, &paths, Part::All);
+    let canonical = [0, 3, 4].map(|id| ids.canonical(&paths, LocalId(id)));
+    assert_eq!(canonical, [Some(0), Some(3), None]);
 }
 
 #[test]

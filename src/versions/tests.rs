@@ -53,6 +53,7 @@ fn nests() {
     assert_eq!(headers(&nest, IDS), [BlockId(1)]);
     // Two paths begin at 1 and stay, two at 2; of those one stays in the loop of 2.
     assert_eq!(headers(&nest, 3), [BlockId(2)]);
+    assert_eq!(headers(&nest, 4), [BlockId(1)]);
     let product = taken_apart(&nest);
     let mut versions: Vec<(u32, Option<u32>)> = product
         .versions
@@ -77,6 +78,72 @@ fn nests() {
     assert_eq!(versions, all.map(|(block, state)| (block, Some(state))));
     let irreducible = cfg(&[&[1, 2], &[2, 3], &[1, 3], &[]]);
     assert_eq!(headers(&irreducible, IDS), [BlockId(1)]);
+}
+
+/// A graph with so many instructions in each block.
+fn sized(succs: &[&[u32]], instructions: &[u32]) -> Cfg {
+    let mut graph = cfg(succs);
+    for (block, &n) in graph.blocks.iter_mut().zip(instructions) {
+        block.instructions = n;
+    }
+    graph
+}
+
+/// A function grows by half, or by what a small loop takes: here by two loops of 300 instructions, or by the smaller one.
+#[test]
+fn as_much_code_as_there_is_room_for() {
+    let nests = |rest| {
+        let two = sized(&[&[1], &[1, 2], &[2, 3], &[]], &[1, 200, 100, rest]);
+        headers(&two, IDS)
+    };
+    assert_eq!(nests(299), [BlockId(1), BlockId(2)]);
+    assert_eq!(nests(298), [BlockId(2)]);
+    // Blocks without instructions take one.
+    let empty = sized(&[&[1], &[1, 2], &[2, 3], &[]], &[0, 200, 100, 298]);
+    assert_eq!(headers(&empty, IDS), nests(298));
+}
+
+/// What loops inside a nest would take is not taken twice: further versions of 1, 2 and 3, and of 2 and 3.
+#[test]
+fn nests_replace_what_is_inside() {
+    let nests = |first| {
+        let succs: &[&[u32]] = &[&[1], &[2, 4], &[2, 3], &[1], &[]];
+        headers(&sized(succs, &[1, first, 100, 27, 1]), IDS)
+    };
+    assert_eq!(nests(2), [BlockId(1)]);
+    assert_eq!(nests(3), [BlockId(2)]);
+}
+
+/// Inner loops run most, so they are worth more code than a loop by itself.
+#[test]
+fn inner_loops_come_first() {
+    let succs: &[&[u32]] = &[&[1], &[1, 2], &[3], &[3, 4], &[2, 5], &[]];
+    let graph = sized(succs, &[1, 100, 200, 200, 1, 1]);
+    assert_eq!(headers(&graph, IDS), [BlockId(3)]);
+}
+
+#[test]
+fn large_loops_are_no_nests() {
+    let nests = |latch| {
+        let graph = sized(&[&[1], &[2], &[3], &[1, 4], &[]], &[1, 250, 5, latch, 1]);
+        headers(&graph, IDS)
+    };
+    assert_eq!(nests(1), [BlockId(1)]);
+    assert_eq!(nests(2), []);
+    // The rest of a loop that is too large counts as well.
+    let longer = sized(
+        &[&[1], &[2], &[3], &[4], &[1, 5], &[]],
+        &[1, 250, 5, 1, 1, 1],
+    );
+    assert_eq!(headers(&longer, IDS), []);
+}
+
+/// Four paths begin at the header and end at the back edge.
+#[test]
+fn paths_inside() {
+    let succs: &[&[u32]] = &[&[1], &[2, 3], &[4], &[4], &[5, 6], &[7], &[7], &[1, 8], &[]];
+    assert_eq!(headers(&cfg(succs), 4), [BlockId(1)]);
+    assert_eq!(headers(&cfg(succs), 3), []);
 }
 
 fn projected(v: &Versions, own: &Dag, dag: &Dag) -> Vec<Vec<EdgeId>> {

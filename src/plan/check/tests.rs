@@ -256,6 +256,54 @@ fn broken_plans_with_windows_are_refused() {
     assert!(tally.sum()[0] > 50);
 }
 
+/// The largest id of either part of a table has to fit.
+#[test]
+fn windows_that_are_too_small() {
+    let graph = windows();
+    let case = Case::new(&graph, None, Vec::new());
+    let plan = case.plan();
+    let Table::Window { slots, ids } = plan.table else {
+        panic!("iterations count in a window");
+    };
+    for table in [
+        Table::Window {
+            slots: slots - 1,
+            ids,
+        },
+        Table::Window {
+            slots,
+            ids: ids - 1,
+        },
+    ] {
+        let small = FunctionPlan {
+            table,
+            ..plan.clone()
+        };
+        let said = case.check(&small).unwrap_err().to_string();
+        assert!(
+            said.ends_with("the id is in another part of the table, or outside"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+#[should_panic(expected = "b3.exit: a path ends here that is not counted (copy 0, function 0)")]
+fn copies_are_proved() {
+    let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
+    let case = Case::new(&graph, None, Vec::new());
+    let empty = FunctionPlan {
+        probes: Vec::new(),
+        ..case.plan()
+    };
+    let plan = CopyPlan {
+        copy: CopyId(0),
+        functions: vec![empty],
+    };
+    let paths = [Some(case.paths.clone())];
+    copy(&[input(&graph)], &paths, &[Share::Whole(CopyId(0))], &plan);
+}
+
 #[test]
 fn other_versions_are_refused() {
     let graph = cfg(&[&[1], &[2, 3], &[1], &[]]);
@@ -279,11 +327,8 @@ fn other_versions_are_refused() {
             0 => versions.cfg.blocks[4].succs.swap(0, 1),
             1 => versions.cfg.blocks[5].may_leave = true,
             2 => versions.origin.raw.swap(0, 1),
-            _ => drop(versions.origin.pop()),
+            _ => versions.origin.push(BlockId(0)),
         }
-        versions
-            .origin
-            .resize(versions.cfg.len() + usize::from(broken == 3), BlockId(0));
         assert!(versions_of(&graph, &versions).is_err(), "{broken}");
     }
 }
@@ -370,6 +415,10 @@ fn mistakes_say_what_is_wrong() {
         ),
         (
             one(exit, Op::Count(0)),
+            "b3.exit: r is read before it is set",
+        ),
+        (
+            with(&set[..1], exit, &[Op::Count(0)]),
             "b3.exit: r is read before it is set",
         ),
         (
