@@ -20,7 +20,6 @@ project() {
     jsoncpp) package=libjsoncpp build='cmake -S . -B b && cmake --build b' check='cd b && ctest' ;;
     lua) options=--fixed-time package=lua5.4 build='make linux' check='src/lua -e "for i=1,200000 do t = {i, tostring(i)} end print(#t)"' ;;
     bzip2) package=bzip2 build='make' check='make test' ;;
-    sed) package=sed build='./configure --disable-i18n && make' check='make check SUBDIRS=.' ;;
     *) echo "projects.sh: $1: no such project" >&2; exit 2 ;;
     esac
 }
@@ -68,7 +67,7 @@ try() {
     du -sh "$at/p3" "$at/sbl" | sed 's/^/  /'
 }
 
-[ $# -gt 0 ] || set -- gzip zlib lz4 zstd jsoncpp lua bzip2 sed
+[ $# -gt 0 ] || set -- gzip zlib lz4 zstd jsoncpp lua bzip2
 for name; do
     mkdir -p "$OUT/$name"
     (try "$name") | tee "$OUT/$name/found"

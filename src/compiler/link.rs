@@ -224,7 +224,7 @@ impl Link<'_> {
             command.collect(),
         );
         record.write()?;
-        record.place(self.settings.copy)
+        record.place(&self.program, self.settings.copy)
     }
 
     /// A new folder of this link's.

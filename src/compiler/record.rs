@@ -3,10 +3,10 @@
 use crate::error::{Error, Result};
 use crate::output::write_whole;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, FileTimes};
 use std::path::{Path, PathBuf};
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 /// The record's name.
 pub const NAME: &str = "record.json";
@@ -95,18 +95,18 @@ impl Record {
         self.folder.join("raw")
     }
 
-    /// Puts a copy in the program's place, with the time and the permissions of what was there: no build system sees a
+    /// Puts a copy in the place of `program`, with the time and the permissions of what was there: no build system sees a
     /// difference. A program with fewer copies takes its turns.
     ///
     /// # Errors
     /// The program, or the copy, is not there.
-    pub fn place(&self, copy: u32) -> Result<()> {
+    pub fn place(&self, program: &Path, copy: u32) -> Result<()> {
         let from = self.copy(copy % self.copies.max(1));
         if !from.is_file() {
             let problem = "this copy was not built";
             return Err(Error::load(from, problem, "build it without --only"));
         }
-        let there = std::fs::metadata(&self.program).map_err(|e| Error::read(&self.program, e))?;
+        let there = std::fs::metadata(program).map_err(|e| Error::read(program, e))?;
         let folder = self.program.parent().unwrap_or(Path::new("/"));
         let mut bytes = File::open(&from).map_err(|e| Error::read(&from, e))?;
         let mut write = || -> std::io::Result<()> {
@@ -118,10 +118,52 @@ impl Record {
             new.as_file()
                 .set_times(times.set_accessed(there.accessed()?))?;
             new.as_file().set_permissions(there.permissions())?;
-            new.persist(&self.program).map(drop).map_err(|e| e.error)
+            new.persist(program).map(drop).map_err(|e| e.error)
         };
-        write().map_err(|e| Error::write(&self.program, e))
+        write().map_err(|e| Error::write(program, e))
     }
+}
+
+/// Where else below `root` files are, byte for byte, copies of programs: build systems copy and install what they linked. Each with the
+/// position of its record. O(files), and a look at those of the same size.
+///
+/// # Errors
+/// A copy of a program cannot be read.
+pub fn elsewhere(root: &Path, programs: &[Record]) -> Result<Vec<(usize, PathBuf)>> {
+    let mut by_size: HashMap<u64, Vec<(usize, PathBuf)>> = HashMap::new();
+    for (i, program) in programs.iter().enumerate() {
+        let copies = (0..program.copies).map(|c| program.copy(c));
+        for copy in copies.filter(|c| c.is_file()) {
+            let size = std::fs::metadata(&copy)
+                .map_err(|e| Error::read(&copy, e))?
+                .len();
+            by_size.entry(size).or_default().push((i, copy));
+        }
+    }
+    let mut found = Vec::new();
+    let walk = WalkDir::new(root).sort_by_file_name().into_iter();
+    let ours = |e: &DirEntry| e.file_type().is_dir() && e.path().join(NAME).is_file();
+    // What cannot be looked at is no program that a suite runs.
+    for entry in walk.filter_entry(|e| !ours(e)).flatten() {
+        let size = entry
+            .metadata()
+            .ok()
+            .filter(|m| m.is_file())
+            .map(|m| m.len());
+        let Some(copies) = size.and_then(|s| by_size.get(&s)) else {
+            continue;
+        };
+        let Ok(bytes) = std::fs::read(entry.path()) else {
+            continue;
+        };
+        for (program, copy) in copies {
+            if std::fs::read(copy).map_err(|e| Error::read(copy, e))? == bytes {
+                found.push((*program, entry.into_path()));
+                break;
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The records below `folders`, by program. Folders inside those of programs are not searched.

@@ -160,17 +160,23 @@ pub fn suite(
     })
 }
 
-/// Puts a copy of each program below `folders` in its place. Those that were built since the last round are among them;
-/// those that a build system removed are not. The programs.
+/// Puts a copy of each program below `folders` in its place, and wherever below the working folder the program was copied to. Those
+/// that were built since the last round are among them; those that a build system removed are not. The programs.
 ///
 /// # Errors
 /// One cannot be written.
 pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
     let programs = record::find(folders)?;
+    let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
+    let found = record::elsewhere(&here, &programs)?;
+    let linked = programs
+        .iter()
+        .enumerate()
+        .map(|(i, p)| (i, p.program.clone()));
     let mut placed = HashSet::new();
-    for program in programs.iter().filter(|p| p.program.is_file()) {
-        if placed.insert(&program.program) {
-            program.place(copy)?;
+    for (i, path) in linked.chain(found).filter(|(_, path)| path.is_file()) {
+        if placed.insert(path.clone()) {
+            programs[i].place(&path, copy)?;
         }
     }
     Ok(programs)

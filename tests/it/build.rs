@@ -153,6 +153,12 @@ fn each_copy_takes_the_programs_place() {
     assert_eq!(modified(), built, "make sees no change");
     let again = run(command("make", dir).args(["-s", "-q"]).env("CC", CC));
     assert!(again.stdout.is_empty());
+    // Also where a build system copied it to.
+    let installed = dir.join("installed");
+    std::fs::copy(&program, &installed).unwrap();
+    rewrite(dir, &["use", "1", "-o", "out"]);
+    assert!(same(1) && std::fs::read(&installed).unwrap() == std::fs::read(&program).unwrap());
+    rewrite(dir, &["use", "2", "-o", "out"]);
     // What is linked anew while it is another copy's turn is that copy.
     std::fs::remove_file(&program).unwrap();
     let make = ["build", "-k", "3", "-o", "out", "--", "make", "-s"];
