@@ -18,7 +18,7 @@ project() {
     zstd) package=libzstd build='make -C programs zstd && make -C tests datagen' check='cd tests && ./playTests.sh' ;;
     jsoncpp) package=libjsoncpp build='cmake -S . -B b && cmake --build b' check='cd b && ctest' ;;
     # It seeds its hashes by the address of a function, which no two copies have in common.
-    lua) package=lua5.4 build="echo '#define luai_makeseed() 1' >>src/luaconf.h && make linux" check='src/lua -e "for i=1,200000 do t = {i, tostring(i)} end print(#t)"' ;;
+    lua) package=lua5.4 build="echo '#define luai_makeseed(L) 1' >>src/luaconf.h && make linux" check='src/lua -e "for i=1,200000 do t = {i, tostring(i)} end print(#t)"' ;;
     bzip2) package=bzip2 build='make' check='make test' ;;
     *) echo "projects.sh: $1: no such project" >&2; exit 2 ;;
     esac
