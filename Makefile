@@ -9,14 +9,18 @@ VIEWERS = genhtml dot callgrind_annotate go npm chromium
 # Build systems that projects come with
 BUILDERS = cmake meson ninja mlir-opt-19
 BUILDERS_APT = cmake meson ninja-build mlir-19-tools
+# What runs copies elsewhere
+LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sbin/slurmd /usr/sbin/munged ip
+LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-viewers setup-builders build demo test test-viewers test-builds lint corpus programs projects bench fuzz peers cross llvm22 clean
+.PHONY: help setup setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers lint corpus programs projects bench fuzz peers cross llvm22 clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
 	@echo 'make test-viewers  open exported profiles by genhtml, callgrind_annotate, pprof, speedscope, dot'
 	@echo 'make test-builds   a project built by make, CMake and Meson with p3-cc, its tests run in every copy'
+	@echo 'make test-launchers  copies on hosts by ssh and GNU parallel, and by Slurm, on this machine (as root: namespaces)'
 	@echo 'make lint     formatting, clippy, links of the documentation'
 	@echo 'make corpus   profile bzip2, lua and sqlite3 from Debian sources, check the profiles (minutes)'
 	@echo 'make fuzz     random programs and damaged files for SECONDS (default 600)'
@@ -34,6 +38,9 @@ setup-viewers:
 
 setup-builders:
 	@sh tools/setup.sh "$(TOOLS) $(BUILDERS)" "$(APT) $(BUILDERS_APT)"
+
+setup-launchers:
+	@sh tools/setup.sh "$(TOOLS) $(LAUNCHERS)" "$(APT) $(LAUNCHERS_APT)"
 
 build: setup
 	$(CARGO) build --release --locked
@@ -56,6 +63,10 @@ test-viewers: setup-viewers
 # The example project of docs/BUILD.md, by every build system.
 test-builds: setup-builders
 	$(CARGO) test --locked --test it -- build:: inputs:: --ignored
+
+# The daemons run in namespaces of their own, which takes root.
+test-launchers: setup-launchers
+	$(CARGO) test --locked --test it launch:: -- --ignored
 
 lint:
 	$(CARGO) fmt --check

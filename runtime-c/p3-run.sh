@@ -7,9 +7,11 @@
 # shellcheck disable=SC2015 # `fail` ends the shell
 set -u
 OUT=$PWD
+# Set by p3-launch.sh where this runs on behalf of another host: this one's name, and the folder of the run.
+P3_HOST='' P3_RUN=''
 
 say() {
-    printf 'p3: %s\n' "$*" >&2
+    printf 'p3: %s\n' "${P3_HOST:+$P3_HOST: }$*" >&2
 }
 
 fail() {
@@ -102,26 +104,35 @@ input() {
 # Removes what an earlier run left of copy $1: a status that is there is of a run that came to its end.
 reset() {
     dir=$(folder "$1")
-    rm -f "$dir/status" "$dir/args" "$dir/program" "$dir/fixed_time.so" "$dir/stdout" "$dir/stderr" &&
-        rm -rf "$dir/work" "$dir/raw" || fail "cannot write to $OUT/$dir"
+    rm -f "$dir/status" "$dir/args" "$dir/program" "$dir/fixed_time.so" "$dir/host" "$dir/stdout" "$dir/stderr" \
+        "$dir/stdin" && rm -rf "$dir/work" "$dir/raw" || fail "cannot write to $OUT/$dir"
 }
 
 # Prepares what all copies of a run share: a folder for raw profiles that no earlier run knows, since what is left
 # of a killed one may still write to its own; and the command that fixes addresses.
 prepare() {
     mkdir -p run/raw && P3_RAW=$(mktemp -d run/raw/XXXXXXXX) || fail "cannot write to $OUT"
+    fix_addresses
+    export P3_RAW
+}
+
+fix_addresses() {
     P3_SETARCH="setarch $(uname -m) -R"
     $P3_SETARCH true 2>/dev/null || {
         say "$P3_SETARCH does not work here: addresses will differ between copies"
         P3_SETARCH=
     }
-    export P3_RAW P3_SETARCH
+    export P3_SETARCH
 }
 
 check_options() {
     case ${COMPARE:-} in
     "" | stdout | status | none) ;;
     *) fail "COMPARE=$COMPARE: say stdout (and status), status, or none" ;;
+    esac
+    case ${LAUNCH:-} in
+    "" | local | parallel | slurm) ;;
+    *) fail "LAUNCH=$LAUNCH: say local, parallel (hosts by ssh), or slurm" ;;
     esac
 }
 
@@ -137,6 +148,11 @@ run() {
     input run/stdin
     prepare
     trap stale EXIT
+    if [ "${LAUNCH:-local}" != local ]; then
+        . runtime/p3-launch.sh
+        "launch_$LAUNCH"
+        return
+    fi
     # shellcheck disable=SC2046,SC2086 # numbers
     "$1" --no-print-directory $(printf 'p3-run-%s ' $P3_COPIES) </dev/null || exit
     rmdir "$P3_RAW" 2>/dev/null
@@ -177,14 +193,27 @@ train() {
 # copy N STDIN: runs copy N in a folder of its own, with copies of FILES. The program has the same name, arguments, environment
 # and addresses in every copy. Whether it failed is for `judge` to say.
 copy() {
+    stage "$1"
+    start "$1" "$2"
+}
+
+# What copy $1 needs in its folder.
+stage() {
     dir=$OUT/$(folder "$1")
     exe=bin/copy-$1
-    mkdir -p "$dir/work" "$P3_RAW/$1" && printf '%s\n' "${ARGS:-}" >"$dir/args" || fail "cannot write to $dir"
+    mkdir -p "$dir/work" && printf '%s\n' "${ARGS:-}" >"$dir/args" || fail "cannot write to $dir"
     copy_files "$dir/work" || fail "cannot copy FILES=$FILES"
     ln -f "$exe" "$dir/program" 2>/dev/null || cp "$exe" "$dir/program" || fail "cannot copy $exe"
+}
+
+# start N STDIN
+start() {
+    dir=$OUT/$(folder "$1")
+    mkdir -p "$P3_RAW/$1" || fail "cannot write to $OUT/$P3_RAW"
     if fixed_time; then preload "$dir"; else preload=; fi
     (execute "$dir" "$OUT/$2")
     status=$?
+    [ -z "$P3_RUN" ] || still_mine "$1"
     mv "$P3_RAW/$1" "$dir/raw" && echo $status >"$dir/status" ||
         fail "cannot write to $dir"
 }
@@ -210,12 +239,13 @@ fixed_time() {
     esac
 }
 
-# The value of LD_PRELOAD: a path without what the loader would split it at, the same for all copies.
+# The value of LD_PRELOAD: a path without what the loader would split it at, the same for all copies, in whatever folder
+# other hosts run theirs.
 preload() {
     dd if="$1/program" bs=8192 count=1 2>/dev/null | tr '\0' '\n' | LC_ALL=C grep -q '^/.*/ld[^/]*\.so' ||
         fail "FIXED_TIME=$FIXED_TIME: this program is linked statically, so its clock cannot be replaced: link it dynamically"
     preload=$OUT/obj/fixed_time.so
-    case $preload in
+    case ${P3_HOST:+:}$preload in
     *[[:space:]:\$]*)
         cp obj/fixed_time.so "$1/" || fail "cannot write to $1"
         # shellcheck disable=SC2016 # for the loader: the folder of the program
@@ -236,7 +266,9 @@ execute() {
     if [ -n "$preload" ]; then with='env LD_PRELOAD="$preload"'; else with=; fi
     command="$P3_SETARCH $with ../program ${ARGS:-}"
     unset ARGS STDIN FILES ALLOW_STATUS COMPARE FIXED_TIME MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES \
-        MAKE_TERMOUT MAKE_TERMERR PWD OLDPWD P3_COPIES P3_FROM P3_LOCK P3_PROF P3_PROFILE P3_RAW P3_SETARCH P3_TOP
+        MAKE_TERMOUT MAKE_TERMERR PWD OLDPWD LAUNCH HOSTS HOSTFILE SHARED PARALLEL_FLAGS SBATCH_FLAGS \
+        P3_COPIES P3_FROM P3_HOST P3_LOCK P3_PROF P3_PROFILE P3_RAW \
+        P3_RUN P3_SETARCH P3_TOP
     eval "exec $command" <"$2" >../stdout 2>../stderr
 }
 
@@ -267,7 +299,7 @@ accepted() {
 
 # explain COPIES: what is known of copies that failed, the likeliest remedy first.
 explain() {
-    who="copy $first"
+    who="copy $first$(on "$first")"
     if [ "$failed" -gt 1 ] && [ "$failed" = "$1" ] && [ "$alike" = yes ]; then who="every copy"; fi
     files="copies run in folders of their own, so name the files that it reads in FILES='…' (its input: STDIN=file)"
     allow="if that is how it ends on this input, accept it by ALLOW_STATUS=$code"
@@ -288,6 +320,11 @@ explain() {
         say "$allow; otherwise: $files"
     fi
     exit "$code"
+}
+
+# Where copy $1 ran, if that was elsewhere.
+on() {
+    [ ! -s "$(folder "$1")/host" ] || printf ' on %s' "$(cat "$(folder "$1")/host")"
 }
 
 signal() {
@@ -314,7 +351,7 @@ compare() {
         other=$(folder "$k")
         for of in $what; do
             cmp -s "$one/$of" "$other/$of" && continue
-            say "copies ${P3_COPIES%% *} and $k differ in their $of; did both run the same way?"
+            say "copies ${P3_COPIES%% *}$(on "${P3_COPIES%% *}") and $k$(on "$k") differ in their $of; did both run the same way?"
             diff "$one/$of" "$other/$of" | head -n 5 >&2
             [ "$of" = args ] || say "$(unlike); COMPARE=none merges all the same"
             exit 1
@@ -354,6 +391,12 @@ merge() {
     dry && return
     trap stale EXIT
     conclude
+}
+
+# For hosts that run part of a run, in its environment.
+elsewhere() {
+    . runtime/p3-launch.sh
+    "$@"
 }
 
 report() {

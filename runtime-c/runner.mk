@@ -22,6 +22,7 @@ endif
 export P3_PROFILE = $(PROFILE)
 export P3_TOP = $(TOP)
 export ARGS STDIN FILES ALLOW_STATUS COMPARE FIXED_TIME P3_PROF P3_FROM P3_COPIES
+export LAUNCH HOSTS HOSTFILE SHARED PARALLEL_FLAGS SBATCH_FLAGS
 P3_RUN := sh runtime/p3-run.sh
 
 .PHONY: all native run merge report clean help $(addprefix run-,$(P3_COPIES))
@@ -41,6 +42,10 @@ help:
 	@echo '  ALLOW_STATUS=n  the exit status that it has on this input, if that is not 0'
 	@echo '  COMPARE=what    stdout (default): output and status of all copies must be equal; status; none'
 	@echo '  FIXED_TIME=1    clocks that advance by calls: for programs that read the time'
+	@echo '  LAUNCH=where    where copies run: local (default), parallel (hosts by ssh and GNU parallel), slurm (an array of jobs)'
+	@echo '    HOSTS="…"       for parallel: names for ssh, as in "node1 4/me@node2"; HOSTFILE=file: one a line'
+	@echo '    SHARED=1        they see this folder under this name; without it, what a copy needs is sent'
+	@echo '    PARALLEL_FLAGS="…", SBATCH_FLAGS="…"  more options for parallel, for sbatch'
 	@echo 'make run-N      run copy N alone, here or on another host; then, with all of run/copy-*:'
 	@echo 'make merge      compare and merge what the copies left'
 	@echo 'make report     the hottest paths: TOP=n'

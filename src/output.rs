@@ -20,6 +20,7 @@ use tempfile::NamedTempFile;
 
 /// The C runtime and the runner, as they are copied into the folder.
 const RUNTIME: &[(&str, &str)] = &[
+    ("p3-launch.sh", include_str!("../runtime-c/p3-launch.sh")),
     ("p3-run.sh", include_str!("../runtime-c/p3-run.sh")),
     ("p3_abi.h", include_str!("../runtime-c/p3_abi.h")),
     ("p3_arena.c", include_str!("../runtime-c/p3_arena.c")),
@@ -56,10 +57,11 @@ pub const WEIGHTS: &str = "weights.p3prof";
 const LOCK: &str = ".p3-lock";
 
 /// What a run writes in the folder of a copy. `work` is where the program runs.
-const RUN: [&str; 10] = [
+const RUN: [&str; 11] = [
     ".lock",
     "args",
     "fixed_time.so",
+    "host",
     "program",
     "raw/",
     "status",

@@ -9,6 +9,7 @@ mod build;
 mod cli;
 mod export;
 mod inputs;
+mod launch;
 mod manifest;
 mod runner;
 mod train;
