@@ -26,7 +26,7 @@ const HASH_INSTRUCTIONS: u64 = 14;
 pub struct FunctionCode<'a> {
     /// The ids this copy counts under.
     pub ids: Ids<'a>,
-    /// The statements, on the edges of [`FunctionCode::dag`].
+    /// The statements, on the edges of the DAG that the code is placed on.
     pub placement: Placement,
     /// Where the counts go.
     pub table: Table,
