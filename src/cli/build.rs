@@ -191,15 +191,11 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
 }
 
 fn built(program: &Record) -> String {
+    let why = || format!("{}/record.json says why", shown(&program.folder));
     let left = match program.left.len() {
         0 => String::new(),
-        1 => "; 1 object is not profiled".to_string(),
-        n => format!("; {n} objects are not profiled"),
-    };
-    let left = if left.is_empty() {
-        left
-    } else {
-        format!("{left}: {}/record.json says why", shown(&program.folder))
+        1 => format!("; 1 object is not profiled: {}", why()),
+        n => format!("; {n} objects are not profiled: {}", why()),
     };
     format!(
         "{}: {} copies{left}",

@@ -5,7 +5,7 @@ use super::modules::{self, Found, Module};
 use super::record::Record;
 use super::runtime::{Runtime, Target};
 use super::trace::{self, Linked};
-use super::{Compiler, EMBED, Settings, claim};
+use super::{Compiler, EMBED, Settings, claim, first_error};
 use crate::error::{Error, Result};
 use crate::load::container::Member;
 use crate::manifest::Manifest;
@@ -15,7 +15,7 @@ use ar_archive_writer::{
     ArchiveKind, DEFAULT_OBJECT_READER, NewArchiveMember, write_archive_to_stream,
 };
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -286,7 +286,7 @@ impl Link<'_> {
             Linked::File(path) => Some((path.clone(), object.clone())),
             Linked::Member { .. } => None,
         });
-        let by: HashMap<String, PathBuf> = files.chain(archives.iter().cloned()).collect();
+        let by: HashMap<String, PathBuf> = files.chain(archives).collect();
         let out = self.folder.join("bin");
         std::fs::create_dir_all(&out).map_err(|e| Error::write(&out, e))?;
         let (out, part) = (
@@ -347,6 +347,7 @@ impl Link<'_> {
         objects: &HashMap<&Linked, PathBuf>,
     ) -> Result<()> {
         let (linked, _) = trace::parse(told);
+        let linked: HashSet<Linked> = linked.into_iter().collect();
         for from in objects.keys() {
             let there = match from {
                 Linked::File(path) => Linked::File(by[path].to_string_lossy().into_owned()),
@@ -386,15 +387,7 @@ fn write_archive(
     path: &Path,
 ) -> Result<()> {
     let mut new = Vec::new();
-    let mut times: HashMap<&str, usize> = HashMap::new();
-    for Member { name, bytes, .. } in members {
-        let nth = times.entry(name).or_default();
-        let from = Linked::Member {
-            archive: archive.to_string(),
-            member: name.clone(),
-            nth: *nth,
-        };
-        *nth += 1;
+    for (from, Member { name, bytes, .. }) in modules::numbered(archive, members) {
         let bytes = match (objects.get(&from), bytes) {
             (Some(object), _) => std::fs::read(object).map_err(|e| Error::read(object, e))?,
             (None, Ok(bytes)) => bytes.clone(),
@@ -432,11 +425,9 @@ pub(super) fn succeeded(run: &Output, problem: &str) -> Result<()> {
     if run.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&run.stderr);
-    let said = said
-        .lines()
-        .find(|l| l.contains("error:"))
-        .or(said.lines().last());
-    let said = said.unwrap_or_default().trim_start_matches("error: ");
+    let all = String::from_utf8_lossy(&run.stderr);
+    let last = || all.lines().last().unwrap_or_default().to_string();
+    let said = first_error(run).unwrap_or_else(last);
+    let said = said.trim_start_matches("error: ");
     Err(Error::Usage(format!("{problem}: {said}")))
 }

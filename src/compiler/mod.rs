@@ -28,9 +28,9 @@ use crate::load::container;
 use arguments::{CommandLine, Task, Word};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Output};
 
 /// Which compiler stands in the place of yours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,10 +172,8 @@ impl Compiler {
 
     /// The exit status of a run: a compiler that was killed has the shell's.
     fn ran(&self, status: std::io::Result<ExitStatus>) -> Result<u8> {
-        use std::os::unix::process::ExitStatusExt;
         let status = status.map_err(|e| self.failed(&e))?;
-        let code = status.code().unwrap_or(128 + status.signal().unwrap_or(0));
-        Ok(u8::try_from(code).unwrap_or(1))
+        Ok(u8::try_from(exit_code(status)).unwrap_or(1))
     }
 
     /// Becomes the compiler. Returns only on failure.
@@ -188,6 +186,19 @@ impl Compiler {
         let path = self.path.display();
         Error::Usage(format!("{path}: {e}; name a clang by P3_CC and P3_CXX"))
     }
+}
+
+/// An exit status as the shell has it: that of what was killed is 128 and the signal.
+fn exit_code(status: ExitStatus) -> i32 {
+    let killed = || 128 + status.signal().unwrap_or(0);
+    status.code().unwrap_or_else(killed)
+}
+
+/// The first line of what a tool said that is an error.
+fn first_error(run: &Output) -> Option<String> {
+    let said = String::from_utf8_lossy(&run.stderr);
+    let error = said.lines().find(|l| l.contains("error:"));
+    error.map(str::to_string)
 }
 
 /// A program in `PATH` that is not one of ours by another name, as the folders of `p3-rewrite build` hold.

@@ -5,7 +5,7 @@
 //! and its probes, and nothing is optimised that was not before.
 
 use super::trace::Linked;
-use super::{Compiler, Word};
+use super::{Compiler, Word, first_error};
 use crate::error::{Error, Result};
 use crate::load::container::{self, Embedded, Without};
 use rayon::prelude::*;
@@ -51,8 +51,9 @@ impl Found {
         let mut found = Found::default();
         let mut taken = HashSet::new();
         let linked = found.with_thin_archives(linked)?;
+        let times = times(&linked);
         for from in &linked {
-            match found.embedded(from, &linked)? {
+            match found.embedded(from, &times)? {
                 Is::Module(embedded) => {
                     let name = names.get(&from.to_string()).cloned();
                     let name = unique(name.unwrap_or_else(|| below(from)), &mut taken);
@@ -87,15 +88,7 @@ impl Found {
             if !container::is_thin(&beginning(archive)?) {
                 continue;
             }
-            let mut times: HashMap<&str, usize> = HashMap::new();
-            for member in self.members(archive) {
-                let nth = times.entry(&member.name).or_default();
-                let of = Linked::Member {
-                    archive: archive.clone(),
-                    member: member.name.clone(),
-                    nth: *nth,
-                };
-                *nth += 1;
+            for (of, member) in numbered(archive, self.members(archive)) {
                 members.extend(member.path.clone().map(|path| (path, of)));
             }
         }
@@ -117,7 +110,7 @@ impl Found {
         })
     }
 
-    fn embedded(&mut self, from: &Linked, linked: &[Linked]) -> Result<Is> {
+    fn embedded(&mut self, from: &Linked, times: &Times) -> Result<Is> {
         let bytes = match from {
             Linked::File(path) if !is_object(path)? => return Ok(Is::NoObject),
             Linked::File(path) => Ok(std::fs::read(path).map_err(|e| Error::read(path, e))?),
@@ -126,8 +119,7 @@ impl Found {
                 member,
                 nth,
             } => {
-                let same = |l: &&Linked| matches!(l, Linked::Member { archive: a, member: m, .. } if (a, m) == (archive, member));
-                let times = linked.iter().filter(same).count();
+                let times = times[&(archive.as_str(), member.as_str())];
                 self.member(archive, member, *nth, times)
             }
         };
@@ -164,6 +156,41 @@ impl Found {
             None => Err("it cannot be found in the archive"),
         }
     }
+}
+
+/// How many members of an archive that have one name were linked.
+type Times<'a> = HashMap<(&'a str, &'a str), usize>;
+
+fn times(linked: &[Linked]) -> Times<'_> {
+    let mut times = Times::new();
+    for from in linked {
+        if let Linked::Member {
+            archive, member, ..
+        } = from
+        {
+            *times.entry((archive, member)).or_default() += 1;
+        }
+    }
+    times
+}
+
+/// The members of an archive as the linker would name them.
+pub(super) fn numbered<'a>(
+    archive: &'a str,
+    members: &'a [container::Member],
+) -> impl Iterator<Item = (Linked, &'a container::Member)> {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    members.iter().map(move |member| {
+        let before = times.entry(&member.name).or_default();
+        let nth = *before;
+        *before += 1;
+        let of = Linked::Member {
+            archive: archive.to_string(),
+            member: member.name.clone(),
+            nth,
+        };
+        (of, member)
+    })
 }
 
 /// Whether a file is an ELF object: what else is linked is shared libraries, scripts, and archives, whose members are named too.
@@ -270,11 +297,7 @@ fn cc1(
     if run.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&run.stderr);
-    let said = said
-        .lines()
-        .find(|l| l.contains("error:"))
-        .unwrap_or("clang failed");
+    let said = first_error(&run).unwrap_or("clang failed".into());
     Err(Error::Usage(format!(
         "{name}: {said}; compile it by {}, or with P3_OFF=1",
         compiler.path.display()

@@ -6,7 +6,7 @@
 
 use super::link::succeeded;
 use super::record::{self, Record};
-use super::{Compiler, Language};
+use super::{Compiler, Language, exit_code};
 use crate::error::{Error, Result};
 use crate::output::{FIXED_TIME, write_whole};
 use crate::profile::merge::{FailureMode, Merged, merge};
@@ -14,7 +14,6 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -152,12 +151,12 @@ pub fn suite(
     // Whatever happened, the programs are what they were.
     let programs = take_turns(folders, 0)?;
     ran?;
-    let merged = programs.into_iter().map(|p| Ok((gather(&p)?, p)));
-    let programs: Result<Vec<_>> = merged.map(|m| m.map(|(merged, p)| (p, merged))).collect();
-    Ok(Gathered {
-        rounds,
-        programs: programs?,
-    })
+    let merged = |program: Record| {
+        let merged = gather(&program)?;
+        Ok((program, merged))
+    };
+    let programs = programs.into_iter().map(merged).collect::<Result<_>>()?;
+    Ok(Gathered { rounds, programs })
 }
 
 /// Puts a copy of each program below `folders` in its place, and wherever below the working folder the program was copied to. Those
@@ -275,7 +274,7 @@ fn status(run: &mut Command, command: &[String]) -> Result<i32> {
         let name = &command[0];
         Error::Usage(format!("{name}: {e}; name a command after --"))
     })?;
-    Ok(status.code().unwrap_or(128 + status.signal().unwrap_or(0)))
+    Ok(exit_code(status))
 }
 
 /// `CC`, `CXX` and a `PATH` in which usual names of compilers are ours; `tools` is where these are, for as long as it is.

@@ -118,11 +118,6 @@ pub fn is_thin(bytes: &[u8]) -> bool {
     bytes.starts_with(b"!<thin>\n")
 }
 
-/// Whether a file is ELF, or an archive, by its first bytes.
-pub fn kind(bytes: &[u8]) -> Option<FileKind> {
-    FileKind::parse(bytes).ok()
-}
-
 /// The module in an ELF file. O(sections), and a copy of the bitcode.
 ///
 /// # Errors
@@ -185,7 +180,7 @@ fn with_exclude(word: &[u8], big: bool) -> Vec<u8> {
 }
 
 fn sections(bytes: &[u8]) -> Option<Vec<Section<'_>>> {
-    match kind(bytes)? {
+    match FileKind::parse(bytes).ok()? {
         FileKind::Elf64 => sections_of::<FileHeader64<Endianness>>(bytes),
         FileKind::Elf32 => sections_of::<FileHeader32<Endianness>>(bytes),
         _ => None,

@@ -1,7 +1,6 @@
 //! Compilers in place of yours: builds, suites, and what lands where.
 
-use crate::support::{PROF, REWRITE, llvm, project, run};
-use serde_json::Value;
+use crate::support::{PROF, REWRITE, json, llvm, modules, project, run};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -53,20 +52,6 @@ fn rewrite(dir: &Path, arguments: &[&str]) -> Output {
 
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn json(file: &Path) -> Value {
-    serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
-}
-
-/// The modules of a program, by its folder.
-fn modules(folder: &Path) -> Vec<String> {
-    let manifest = json(&folder.join("manifest.json"));
-    let modules = manifest["modules"].as_array().unwrap();
-    modules
-        .iter()
-        .map(|m| m["name"].as_str().unwrap().to_string())
-        .collect()
 }
 
 /// The merged profiles below a folder, which are whole and have nothing wrong with them.

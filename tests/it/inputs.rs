@@ -1,7 +1,6 @@
 //! What p3-rewrite takes besides modules: archives, objects and programs that carry bitcode, MLIR.
 
-use crate::support::{PROF, REWRITE, llvm, project, run};
-use serde_json::Value;
+use crate::support::{PROF, REWRITE, llvm, modules, project, run};
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -50,16 +49,6 @@ fn rewrite(dir: &Path, arguments: &[&str]) -> (Option<i32>, String) {
         output.status.code(),
         String::from_utf8(output.stderr).unwrap(),
     )
-}
-
-fn modules(out: &Path) -> Vec<String> {
-    let manifest: Value =
-        serde_json::from_slice(&std::fs::read(out.join("manifest.json")).unwrap()).unwrap();
-    let modules = manifest["modules"].as_array().unwrap();
-    modules
-        .iter()
-        .map(|m| m["name"].as_str().unwrap().to_string())
-        .collect()
 }
 
 /// Rewrites a program to `out`, runs the copies, and holds that they counted everything.

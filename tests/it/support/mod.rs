@@ -8,6 +8,7 @@ pub(crate) mod peers;
 pub(crate) mod trace;
 
 use p3_rewrite::strategy::Scheme;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -45,6 +46,20 @@ pub(crate) fn run(command: &mut Command) -> Output {
         output.status
     );
     output
+}
+
+pub(crate) fn json(file: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
+}
+
+/// The names of the modules in an output folder's manifest.
+pub(crate) fn modules(out: &Path) -> Vec<String> {
+    let manifest = json(&out.join("manifest.json"));
+    let modules = manifest["modules"].as_array().unwrap();
+    modules
+        .iter()
+        .map(|m| m["name"].as_str().unwrap().to_string())
+        .collect()
 }
 
 /// A test program: sources in `testdata/programs`, all modules of `NAME` or `NAME/*`.
