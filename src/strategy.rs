@@ -18,6 +18,18 @@ pub enum Measure {
     Paths,
     /// Counts of edges, with the fewest counters.
     Edges,
+    /// Estimates of how often subpaths ran, from a sample.
+    Subpaths,
+}
+
+impl Measure {
+    /// Whether its numbers are counts, and no estimates.
+    pub fn is_exact(self) -> bool {
+        match self {
+            Measure::Paths | Measure::Edges => true,
+            Measure::Subpaths => false,
+        }
+    }
 }
 
 /// Which blocks exist several times ([`crate::versions`]).
@@ -52,7 +64,7 @@ impl Strategy {
         for (f, paths) in functions.iter().zip(paths) {
             let Some(paths) = paths else { continue };
             match self.measure {
-                Measure::Paths => paths.counted = Counted::Paths,
+                Measure::Paths | Measure::Subpaths => paths.counted = Counted::Paths,
                 Measure::Edges => paths.count_edges(f.cfg),
             }
             if self.versions != VersionsOf::Loops {

@@ -34,6 +34,8 @@ pub fn combine(
             profile.measured = Measurement::Edges(each(profile, by_copy, combine_edges)?);
             Ok(Vec::new())
         }
+        // Samples are no counts: the merge adds them up itself.
+        Measurement::Sampled(_) => Ok(Vec::new()),
     }
 }
 

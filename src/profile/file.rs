@@ -3,6 +3,7 @@
 
 use super::Profile;
 use super::measurement::{ExactCounts, Measurement};
+use super::subpaths::{Sampling, Subpath, Subpaths};
 use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
 use crate::index::{EdgeId, FuncId};
@@ -20,7 +21,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// What the file begins with; the last byte is the version.
-pub const MAGIC: [u8; 8] = *b"p3prof\xff\x02";
+pub const MAGIC: [u8; 8] = *b"p3prof\xff\x03";
 /// Magic, length of the payload, its length when unpacked, its checksum.
 const HEADER: usize = 28;
 /// A payload may unpack to this many bytes, or to [`MAX_RATIO`] times its size: deflate would allow 1000 times,
@@ -41,6 +42,9 @@ struct Payload {
     counts: Vec<(FuncId, Vec<u64>)>,
     /// Functions whose entries are counted, and how often they were entered.
     entries: Vec<(FuncId, u64)>,
+    /// Of sampled subpaths, everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sample: Option<Sample>,
     manifest: Manifest,
 }
 
@@ -57,6 +61,7 @@ impl Profile {
             let pairs = match &self.measured {
                 Measurement::Paths(counts) => flat(&counts[f.index()], |id| id),
                 Measurement::Edges(counts) => flat(&counts[f.index()], |e| u64::from(e.0)),
+                Measurement::Sampled(_) => Vec::new(),
             };
             (f, pairs)
         };
@@ -69,6 +74,10 @@ impl Profile {
             entries: entries
                 .filter_map(|(i, n)| Some((FuncId::new(i), (*n)?)))
                 .collect(),
+            sample: match &self.measured {
+                Measurement::Sampled(sample) => Some(Sample::of(sample)),
+                Measurement::Paths(_) | Measurement::Edges(_) => None,
+            },
             manifest: self.manifest.clone(),
         };
         pack(&serde_json::to_vec(&payload).expect("a profile serialises"))
@@ -99,6 +108,10 @@ impl Profile {
         let measured = match manifest.scheme.strategy().measure {
             Measure::Paths => Measurement::Paths(counts(&payload.counts, functions, Some)?),
             Measure::Edges => Measurement::Edges(counts(&payload.counts, functions, edge)?),
+            Measure::Subpaths => {
+                let sample = payload.sample.ok_or("damaged: no sample")?;
+                Measurement::Sampled(sample.checked(&manifest)?)
+            }
         };
         let mut entries = vec![None; manifest.functions.len()];
         for (f, n) in payload.entries {
@@ -113,6 +126,52 @@ impl Profile {
             verdict: payload.verdict,
             measured,
             entries,
+        })
+    }
+}
+
+/// Sampled subpaths in serialised form.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sample {
+    sampling: Option<Sampling>,
+    doublings: u32,
+    blocks: u64,
+    /// Blocks and points, by ascending blocks.
+    points: Vec<(Subpath, u64)>,
+}
+
+impl Sample {
+    fn of(sample: &Subpaths) -> Sample {
+        let points = sample.points.iter();
+        Sample {
+            sampling: sample.sampling.clone(),
+            doublings: sample.doublings,
+            blocks: sample.blocks,
+            points: points.map(|(s, n)| (s.clone(), *n)).collect(),
+        }
+    }
+
+    /// What it says, once nothing in it is out of range.
+    fn checked(self, manifest: &Manifest) -> Result<Subpaths, String> {
+        let all: usize = manifest.functions.iter().map(|f| f.succs.len()).sum();
+        let known = |s: &Subpath| s.iter().all(|&b| (b as usize) < all);
+        let sampled = |s: &Subpath| {
+            let mut lengths = self.sampling.iter().flat_map(|s| &s.lengths);
+            lengths.any(|l| l.blocks as usize == s.len())
+        };
+        let sound = self.points.windows(2).all(|w| w[0].0 < w[1].0)
+            && self.sampling.as_ref().is_none_or(Sampling::is_sound)
+            && self.doublings < 64;
+        let mut points = self.points.iter();
+        if !sound || !points.all(|(s, n)| known(s) && sampled(s) && *n > 0) {
+            return Err("damaged: the sample".into());
+        }
+        Ok(Subpaths {
+            sampling: self.sampling,
+            doublings: self.doublings,
+            blocks: self.blocks,
+            points: self.points.into_iter().collect(),
         })
     }
 }
@@ -393,8 +452,8 @@ mod tests {
     fn other_versions_are_named() {
         let mut bytes = profile(vec![(0, 1)]).to_bytes();
         bytes[7] = 1;
-        assert_eq!(refused(&bytes), "profile version 1 (this build: 2)");
-        assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 2)");
+        assert_eq!(refused(&bytes), "profile version 1 (this build: 3)");
+        assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 3)");
     }
 
     /// Only what the header announces is read, however much there is.

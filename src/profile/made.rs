@@ -60,7 +60,7 @@ fn function((i, body): (usize, &FunctionBody)) -> ProgFunction {
 pub(super) fn path_counts(profile: &mut Profile) -> &mut ExactCounts<PathId> {
     match &mut profile.measured {
         Measurement::Paths(counts) => counts,
-        Measurement::Edges(_) => panic!("it counts edges"),
+        Measurement::Edges(_) | Measurement::Sampled(_) => panic!("it does not count paths"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What was measured: the evidence that everything else in a profile follows from.
 
+use super::subpaths::Subpaths;
 use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
 use crate::index::{EdgeId, FuncId, PathId};
@@ -22,6 +23,8 @@ pub enum Measurement {
     Paths(ExactCounts<PathId>),
     /// Those edges of the DAG that have counters ([`Profile::counted_edges`]).
     Edges(ExactCounts<EdgeId>),
+    /// A sample of subpaths: what it says is an [`Estimate`](super::estimate::Estimate).
+    Sampled(Subpaths),
 }
 
 impl Measurement {
@@ -30,14 +33,16 @@ impl Measurement {
         match measure {
             Measure::Paths => Measurement::Paths(vec![Vec::new(); functions]),
             Measure::Edges => Measurement::Edges(vec![Vec::new(); functions]),
+            Measure::Subpaths => Measurement::Sampled(Subpaths::default()),
         }
     }
 
-    /// Of how many paths or edges of function `f` it is known that they ran.
+    /// Of how many paths or edges of function `f` it is known that they ran; subpaths are of no one function.
     pub fn distinct(&self, f: FuncId) -> usize {
         match self {
             Measurement::Paths(counts) => counts[f.index()].len(),
             Measurement::Edges(counts) => counts[f.index()].len(),
+            Measurement::Sampled(_) => 0,
         }
     }
 }
@@ -53,7 +58,7 @@ impl Profile {
     /// The profile as one of paths.
     ///
     /// # Errors
-    /// A profile of edges.
+    /// A profile of edges, or of a sample.
     pub fn paths(&self) -> Result<PathProfile<'_>> {
         match &self.measured {
             Measurement::Paths(counts) => Ok(PathProfile {
@@ -65,7 +70,17 @@ impl Profile {
                 "it counts edges, not paths",
                 "show it with --edges, or profile paths",
             )),
+            Measurement::Sampled(_) => Err(self.only_estimates()),
         }
+    }
+
+    /// The error for a profile of estimates, where exact counts are needed.
+    pub fn only_estimates(&self) -> Error {
+        Error::profile(
+            &self.path,
+            "it holds estimates of a sample, and this needs exact counts",
+            "see it with p3-prof show, or profile by another scheme",
+        )
     }
 }
 

@@ -8,6 +8,7 @@ pub use programs::{Program, Programs};
 
 use super::combine::combine;
 use super::measurement::{ExactCounts, Measurement};
+use super::subpaths::merge::{Part, union};
 use super::verdict::{Processes, Verdict, Violation, copies_named, functions, needed};
 use super::{Profile, verify};
 use crate::error::{Error, Result};
@@ -112,16 +113,40 @@ fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<P
     profile.sources = gathered.seen.0.into_iter().collect();
     profile.sources.sort_unstable();
     let mut violations = counted(&mut profile, gathered.by_copy)?;
-    for part in gathered.merged {
+    let mut samples = gathered.samples;
+    for mut part in gathered.merged {
         add_profile(&mut profile, &part)?;
+        samples.extend(sample_of(&mut part));
         violations.extend(part.verdict.violations);
         unlike.extend(part.verdict.unlike);
     }
     profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
     profile.verdict.unlike = unlike;
-    violations.extend(verify::verify(&profile)?.violations);
+    match &mut profile.measured {
+        Measurement::Sampled(sample) => {
+            *sample = union(samples).map_err(|problem| foreign(path, problem))?;
+        }
+        Measurement::Paths(_) | Measurement::Edges(_) => {
+            violations.extend(verify::verify(&profile)?.violations);
+        }
+    }
     profile.verdict.add_violations(violations);
     Ok(profile)
+}
+
+/// Takes the sample out of a merged profile, if it is one of subpaths.
+fn sample_of(part: &mut Profile) -> Option<Part> {
+    let mut digest = blake3::Hasher::new();
+    digest.update(part.sources.as_flattened());
+    let mut unique = [0; 16];
+    unique.copy_from_slice(&digest.finalize().as_bytes()[..16]);
+    match &mut part.measured {
+        Measurement::Sampled(sample) => Some(Part {
+            unique,
+            sample: std::mem::take(sample),
+        }),
+        Measurement::Paths(_) | Measurement::Edges(_) => None,
+    }
 }
 
 impl Merged {
@@ -185,7 +210,9 @@ fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
     match (&mut sum.measured, &part.measured) {
         (Measurement::Paths(to), Measurement::Paths(from)) => add_counts(to, from, &part.path)?,
         (Measurement::Edges(to), Measurement::Edges(from)) => add_counts(to, from, &part.path)?,
-        (Measurement::Paths(_) | Measurement::Edges(_), _) => {
+        // All samples are raised at once.
+        (Measurement::Sampled(_), Measurement::Sampled(_)) => {}
+        (Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Sampled(_), _) => {
             return Err(foreign(&part.path, "it counts by another scheme"));
         }
     }

@@ -20,6 +20,7 @@
 //! them is missing or was cut short.
 
 use super::flow::{Flow, flow};
+use super::measurement::Measurement;
 use super::verdict::{Processes, Violation};
 use super::{Profile, Structure};
 use crate::dag::EdgeKind;
@@ -70,7 +71,13 @@ struct Checked {
 }
 
 /// Checks all functions. Linear in manifest and path lengths.
+///
+/// # Errors
+/// A profile of estimates, which need not add up.
 pub fn verify(profile: &Profile) -> Result<Findings> {
+    if let Measurement::Sampled(_) = profile.measured {
+        return Err(profile.only_estimates());
+    }
     let functions = profile.functions().collect::<Vec<_>>();
     let functions = functions.into_par_iter().map(|f| {
         let checkable = !profile.entry(f).status.is_skipped() && checkable(profile, f);

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId};
 use crate::profile::combine::LocalCounts;
 use crate::profile::raw::{self, Raw};
+use crate::profile::subpaths::merge::Part;
 use crate::profile::verdict::{Processes, copies_named};
 use crate::profile::{Profile, file};
 use std::collections::{BTreeMap, HashSet};
@@ -79,6 +80,8 @@ type Arguments = Vec<Vec<u8>>;
 pub(super) struct Gathered {
     pub(super) by_copy: BTreeMap<CopyId, Copy>,
     pub(super) merged: Vec<Profile>,
+    /// Of raw profiles of sampled subpaths.
+    pub(super) samples: Vec<Part>,
     pub(super) seen: Seen,
 }
 

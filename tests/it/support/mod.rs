@@ -17,9 +17,15 @@ use std::sync::OnceLock;
 pub(crate) const REWRITE: &str = env!("CARGO_BIN_EXE_p3-rewrite");
 pub(crate) const PROF: &str = env!("CARGO_BIN_EXE_p3-prof");
 
-/// Every scheme of the table, with `copies` copies or as many as are of use to it.
+/// The schemes whose profiles hold counts, and no estimates.
+pub(crate) fn exact_schemes() -> impl Iterator<Item = &'static Scheme> {
+    let all = Scheme::ALL.iter();
+    all.filter(|s| s.strategy().measure.is_exact())
+}
+
+/// Every scheme of the table whose profiles are exact, with `copies` copies or as many as are of use to it.
 pub(crate) fn schemes(copies: u32) -> impl Iterator<Item = (Scheme, u32)> {
-    let schemes = Scheme::ALL.iter();
+    let schemes = exact_schemes();
     schemes.map(move |s| (*s, s.strategy().copies(copies)))
 }
 

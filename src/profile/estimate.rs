@@ -1,0 +1,79 @@
+//! Estimates: what a sample says of a count, and how sure that is.
+
+use serde::{Deserialize, Serialize};
+
+/// The quantile of the normal distribution for intervals that hold the truth in 95 % of all cases.
+pub const Z95: f64 = 1.959_963_984_540_054;
+
+/// A count that was estimated, with its error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// What the count is expected to be; not negative.
+    pub count: f64,
+    /// Half of the interval around it that holds the true count in 95 % of all cases.
+    pub half_width: f64,
+}
+
+impl Estimate {
+    /// From the number of sample points where each occurrence became one with this probability (above 0, up to 1),
+    /// independently of all others.
+    ///
+    /// Points are binomial; the half width is that of Wilson's score interval (*Probable Inference*, JASA 1927), which
+    /// holds its level where few points are known, around the unbiased estimate.
+    pub fn of_points(points: u64, probability: f64) -> Estimate {
+        let (n, rest) = (points as f64, 1.0 - probability);
+        let variance = n * rest + Z95 * Z95 / 4.0 * rest * rest;
+        Estimate {
+            count: n / probability,
+            half_width: Z95 * variance.sqrt() / probability,
+        }
+    }
+
+    /// Half of the interval over the count: how far off it may be, relatively.
+    pub fn relative(self) -> f64 {
+        self.half_width / self.count
+    }
+
+    /// Whether its interval holds a count.
+    pub fn holds(self, count: f64) -> bool {
+        (self.count - count).abs() <= self.half_width
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_occurrence_is_known_where_all_are_sampled() {
+        let all = Estimate::of_points(17, 1.0);
+        assert_eq!((all.count, all.half_width), (17.0, 0.0));
+        assert!(all.holds(17.0) && !all.holds(16.0));
+    }
+
+    #[test]
+    fn many_points() {
+        let e = Estimate::of_points(10_000, 0.01);
+        assert_eq!(e.count, 1e6);
+        // 1.96 · √(10,000 · 0.99) points.
+        assert!((e.half_width / 19_500.0 - 1.0).abs() < 0.001, "{e:?}");
+        assert!((e.relative() - 0.0195).abs() < 1e-4);
+    }
+
+    /// Of all binomial outcomes, those whose interval holds the truth have a probability of about 95 %, whatever is
+    /// expected, as long as that is not next to nothing.
+    #[test]
+    fn intervals_hold_their_level() {
+        let n = 100_000u64;
+        for p in [5e-5f64, 1e-4, 2e-4, 5e-4, 1e-3] {
+            let (mut density, mut held) = ((1.0 - p).powf(n as f64), 0.0);
+            for points in 0..3000u64 {
+                if Estimate::of_points(points, p).holds(n as f64) {
+                    held += density;
+                }
+                density *= (n - points) as f64 / (points + 1) as f64 * p / (1.0 - p);
+            }
+            assert!((0.92..=0.98).contains(&held), "{p}: {held}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Samples of several processes → one: all are raised to the largest threshold, then added (Gibbons & Matias, *New
+//! Sampling-Based Summary Statistics for Improving Approximate Query Answers*, SIGMOD 1998).
+
+use super::{Sampling, Subpaths};
+
+/// A sample, and what is unique to what it was taken from: thinning it is random, and must not depend on the order of
+/// files.
+pub struct Part {
+    /// Of the raw profile, or of a merged one a digest of them.
+    pub unique: [u8; 16],
+    /// The sample.
+    pub sample: Subpaths,
+}
+
+/// The union of `parts`, which must have been taken in one way. O(points).
+///
+/// # Errors
+/// Samples that were taken in different ways.
+pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, String> {
+    parts.retain(|p| p.sample.sampling.is_some());
+    parts.sort_by_key(|p| p.unique);
+    let mut all = Subpaths {
+        doublings: parts.iter().map(|p| p.sample.doublings).max().unwrap_or(0),
+        ..Subpaths::default()
+    };
+    for part in parts {
+        let sampling = all.sampling.take().or_else(|| part.sample.sampling.clone());
+        all.sampling = sampling.filter(|s| part.sample.sampling.as_ref() == Some(s));
+        if all.sampling.is_none() {
+            return Err("it was sampled with another period or other lengths".into());
+        }
+        let raised = raised(part, all.doublings);
+        all.blocks = all.blocks.saturating_add(raised.blocks);
+        for (subpath, n) in raised.points {
+            let points = all.points.entry(subpath).or_default();
+            *points = points.saturating_add(n);
+        }
+    }
+    Ok(all)
+}
+
+/// The same sample at a larger threshold: each point stays with the probability by which that makes points rarer.
+fn raised(part: Part, doublings: u32) -> Subpaths {
+    let Part { unique, mut sample } = part;
+    let mut coins = Coins::new(unique);
+    for _ in sample.doublings..doublings {
+        sample.points.retain(|_, n| {
+            *n = coins.heads(*n);
+            *n > 0
+        });
+    }
+    sample.doublings = doublings;
+    sample
+}
+
+/// Tossed coins: bits of a keyed hash.
+struct Coins(blake3::OutputReader);
+
+impl Coins {
+    fn new(seed: [u8; 16]) -> Coins {
+        let mut hash = blake3::Hasher::new();
+        hash.update(b"p3 subpaths: thinning");
+        Coins(hash.update(&seed).finalize_xof())
+    }
+
+    /// How many of `n` coins show heads. O(n / 64).
+    fn heads(&mut self, n: u64) -> u64 {
+        let (mut left, mut heads) = (n, 0);
+        while left > 0 {
+            let mut word = [0; 8];
+            self.0.fill(&mut word);
+            let used = left.min(64);
+            let mask = u64::MAX >> (64 - used);
+            heads += u64::from((u64::from_le_bytes(word) & mask).count_ones());
+            left -= used;
+        }
+        heads
+    }
+}
+
+impl Sampling {
+    /// Whether it can have been chosen: lengths ascending from 2 on, chances that add up.
+    pub fn is_sound(&self) -> bool {
+        let chances: u64 = self.lengths.iter().map(|l| l.chance.min(1 << 33)).sum();
+        self.period > 0
+            && self.lengths.iter().all(|l| l.blocks >= 1 && l.chance > 0)
+            && self.lengths.windows(2).all(|w| w[0].blocks < w[1].blocks)
+            && chances == 1 << 32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::subpaths::Length;
+    use std::collections::BTreeMap;
+
+    fn part(unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> Part {
+        let length = Length {
+            blocks: 2,
+            chance: 1 << 32,
+        };
+        let sampling = Sampling {
+            period: 10,
+            lengths: vec![length],
+            within_functions: false,
+        };
+        Part {
+            unique: [unique; 16],
+            sample: Subpaths {
+                sampling: Some(sampling),
+                doublings,
+                blocks: 1000,
+                points: points.iter().map(|(s, n)| (s.to_vec(), *n)).collect(),
+            },
+        }
+    }
+
+    #[test]
+    fn equal_thresholds_add_up() {
+        let a = part(1, 3, &[(&[0, 1], 5), (&[1, 2], 1)]);
+        let b = part(2, 3, &[(&[0, 1], 2)]);
+        let all = union(vec![a, b]).unwrap();
+        let points = BTreeMap::from([(vec![0, 1], 7), (vec![1, 2], 1)]);
+        assert_eq!((all.points, all.doublings, all.blocks), (points, 3, 2000));
+    }
+
+    /// Estimates stay those of both: a threshold that was doubled three times leaves an eighth of the points.
+    #[test]
+    fn the_lower_threshold_is_raised() {
+        let (a, b) = (
+            part(1, 0, &[(&[0, 1], 80_000)]),
+            part(2, 3, &[(&[0, 1], 7)]),
+        );
+        let all = union(vec![a, b]).unwrap();
+        let n = all.points[&vec![0, 1]] - 7;
+        // 10,000 ± 4 standard deviations.
+        assert!(n.abs_diff(10_000) < 4 * 94, "{n}");
+        assert_eq!(all.doublings, 3);
+    }
+
+    #[test]
+    fn the_order_is_no_matter() {
+        let parts = || {
+            vec![
+                part(1, 0, &[(&[0, 1], 1000), (&[3, 4], 3)]),
+                part(2, 5, &[(&[0, 1], 9)]),
+                part(3, 2, &[(&[3, 4], 200)]),
+            ]
+        };
+        let mut turned = parts();
+        turned.reverse();
+        assert_eq!(union(parts()), union(turned));
+    }
+
+    #[test]
+    fn samples_of_other_kinds_are_refused() {
+        let mut b = part(2, 0, &[]);
+        b.sample.sampling.as_mut().unwrap().period = 11;
+        assert!(union(vec![part(1, 0, &[]), b]).is_err());
+        assert_eq!(union(Vec::new()), Ok(Subpaths::default()));
+    }
+
+    #[test]
+    fn soundness() {
+        let good = part(1, 0, &[]).sample.sampling.unwrap();
+        assert!(good.is_sound());
+        let with = |blocks, chance| Sampling {
+            lengths: vec![Length { blocks, chance }],
+            ..good.clone()
+        };
+        assert!(!with(2, 1 << 31).is_sound() && !with(0, 1 << 32).is_sound());
+        assert!(!Sampling { period: 0, ..good }.is_sound());
+    }
+}

@@ -1,0 +1,128 @@
+//! Sampled subpaths: a uniform sample of the subpaths of chosen lengths that a program ran (`docs/SUBPATHS.md`).
+//!
+//! A subpath is any sequence of blocks that were executed one after the other. Every block execution became the
+//! beginning of a sampled one with the same probability, so the number of points of a subpath estimates how often it ran.
+
+pub mod merge;
+
+use super::Profile;
+use super::estimate::Estimate;
+use super::measurement::Measurement;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A subpath: its blocks, numbered over all functions in the manifest's order.
+pub type Subpath = Vec<u32>;
+
+/// A length of subpaths, in blocks, and how often it is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Length {
+    /// The number of blocks.
+    pub blocks: u32,
+    /// Of 2^32 samples, how many are expected to have it.
+    pub chance: u64,
+}
+
+impl Length {
+    /// The probability that a sample has it.
+    pub fn probability(self) -> f64 {
+        self.chance as f64 / (1u64 << 32) as f64
+    }
+}
+
+/// How subpaths were sampled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sampling {
+    /// The mean number of block executions between the beginnings of two samples, at first.
+    pub period: u64,
+    /// The lengths, ascending.
+    pub lengths: Vec<Length>,
+    /// Whether a subpath is one of an activation by itself, callees left out.
+    pub within_functions: bool,
+}
+
+/// The sample: points by subpath.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Subpaths {
+    /// How it was taken; `None` as long as nothing was sampled.
+    pub sampling: Option<Sampling>,
+    /// How often the period was doubled.
+    pub doublings: u32,
+    /// Executed blocks, estimated from all samples that were begun, over all processes.
+    pub blocks: u64,
+    /// By subpath: its sample points (never zero).
+    pub points: BTreeMap<Subpath, u64>,
+}
+
+/// A profile of sampled subpaths. Made by [`Profile::sampled`].
+#[derive(Clone, Copy)]
+pub struct SampledProfile<'a> {
+    /// The profile.
+    pub profile: &'a Profile,
+    /// Its sample.
+    pub sample: &'a Subpaths,
+}
+
+impl Profile {
+    /// The profile as one of sampled subpaths.
+    ///
+    /// # Errors
+    /// A profile of exact counts.
+    pub fn sampled(&self) -> Result<SampledProfile<'_>> {
+        match &self.measured {
+            Measurement::Sampled(sample) => Ok(SampledProfile {
+                profile: self,
+                sample,
+            }),
+            Measurement::Paths(_) | Measurement::Edges(_) => Err(Error::profile(
+                &self.path,
+                "it holds exact counts, no sample",
+                "show it without --longest",
+            )),
+        }
+    }
+}
+
+impl SampledProfile<'_> {
+    /// How often the average run of a copy was sampled: copies run alike, so each execution of a subpath could become a point
+    /// in each of them.
+    pub fn replicas(self) -> f64 {
+        let runs = self.profile.processes.iter().map(|p| p.runs);
+        let most = runs.clone().max().unwrap_or(0);
+        if most == 0 {
+            1.0
+        } else {
+            runs.map(f64::from).sum::<f64>() / f64::from(most)
+        }
+    }
+
+    /// How often a subpath of so many blocks with so many points ran, in the runs of one copy.
+    pub fn estimate(self, blocks: usize, points: u64) -> Estimate {
+        let one = Estimate::of_points(points, self.probability(blocks));
+        let replicas = self.replicas();
+        Estimate {
+            count: one.count / replicas,
+            half_width: one.half_width / replicas,
+        }
+    }
+
+    /// The probability with which an execution of a subpath of so many blocks became a point in a copy; 1 where no such length
+    /// is sampled.
+    fn probability(self, blocks: usize) -> f64 {
+        let Some(sampling) = &self.sample.sampling else {
+            return 1.0;
+        };
+        let mut lengths = sampling.lengths.iter();
+        let length = lengths.find(|l| l.blocks as usize == blocks);
+        let mean = sampling.period as f64 * 2f64.powi(self.sample.doublings as i32);
+        length.map_or(1.0, |l| l.probability() / mean)
+    }
+
+    /// Blocks executed in the runs of one copy, estimated.
+    pub fn blocks(self) -> f64 {
+        self.sample.blocks as f64 / self.replicas()
+    }
+}
