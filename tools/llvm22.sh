@@ -1,6 +1,7 @@
 #!/bin/sh
-# p3-rewrite with LLVM 22: a C++ program by clang 22, and a Rust program with its standard library by a rustc whose
-# LLVM is 22. Every copy's output equals native, the copies' profile equals that of one sequential copy.
+# p3-rewrite with LLVM 22: a C++ program by clang 22, a Rust program with its standard library by a rustc whose LLVM is 22, and a
+# crate with its dependencies and tests by cargo p3. Every copy's output equals native, the copies' profile equals that of one
+# sequential copy.
 set -eu
 cd "$(dirname "$0")/.."
 OUT=$PWD/target/llvm22
@@ -38,3 +39,28 @@ LIB=$(rustc --print sysroot)/lib/rustlib/x86_64-unknown-linux-gnu/lib
 export RUST_BACKTRACE=0
 both counting "$OUT/counting.bc" 3000 "$(echo "$LIB"/libcompiler_builtins-*.rlib) -lgcc_s -lutil -lrt -pthread -lm -ldl" \
     --exclude '^rust_eh_personality$|Stdout.*write_all'
+
+# A crate, in a folder of its own: run and tested, in copies and in one.
+export PATH="$OUT/build/debug:$PATH" RUST_TEST_THREADS=1
+for scheme in p3 sbl; do
+    rm -rf "${OUT:?}/crate-$scheme"
+    cp -r testdata/rust/project "$OUT/crate-$scheme"
+    (
+        cd "$OUT/crate-$scheme"
+        # Debug information names where the crate is: copies of one scheme are compared with those of the other.
+        export RUSTFLAGS="--remap-path-prefix=$PWD=crate"
+        cargo p3 --scheme "$scheme" run -q -- 'one three' 'four  five' four >run.out
+        sort -u run.out >run.lines
+        find target/p3/copies -name profile.p3prof -exec cp {} run.p3prof \;
+        cargo p3 --scheme "$scheme" test -q --workspace
+        find target/p3/copies -name profile.p3prof | sort >profiles
+        while read -r profile; do "$PROF" verify --strict "$profile"; done <profiles
+    )
+    test "$(wc -l <"$OUT/crate-$scheme/run.lines")" = 3
+done
+"$PROF" verify --strict "$OUT/crate-p3/run.p3prof"
+"$PROF" compare "$OUT/crate-p3/run.p3prof" "$OUT/crate-sbl/run.p3prof"
+"$PROF" show --function words::lengths "$OUT/crate-p3/run.p3prof" | grep -q 'lib.rs:14'
+paste "$OUT/crate-p3/profiles" "$OUT/crate-sbl/profiles" | while read -r one other; do
+    "$PROF" compare "$OUT/crate-p3/$one" "$OUT/crate-sbl/$other"
+done

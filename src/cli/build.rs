@@ -2,27 +2,19 @@
 
 use super::{one_line, warn};
 use crate::compiler::record::Record;
-use crate::compiler::suite::{self, Alike, Build, Round};
+use crate::compiler::suite::{self, Build, Gathered, Round, Suite};
 use crate::error::{Error, Result};
 use crate::names::printable;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The arguments of `build`.
+/// How programs are put into copies.
 #[derive(Debug, clap::Args)]
-pub struct BuildArgs {
+pub struct CopiesArgs {
     /// Number of copies, 1 to 1024
     #[arg(short = 'k', long, value_name = "K", default_value_t = 4,
           value_parser = clap::value_parser!(u32).range(1..=1024))]
-    copies: u32,
-
-    /// Compile and link this copy alone, and put it in the programs' places: a machine for each copy
-    #[arg(long, value_name = "COPY")]
-    only: Option<u32>,
-
-    /// Where the copies go, each program's in a folder of its own [default: beside the programs, as PROGRAM.p3]
-    #[arg(short, long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub(super) copies: u32,
 
     /// How the work is spread over the copies
     #[arg(long, value_name = "NAME")]
@@ -30,7 +22,7 @@ pub struct BuildArgs {
 
     /// `atomic` stays exact with threads
     #[arg(long, value_name = "HOW")]
-    update: Option<String>,
+    pub(super) update: Option<String>,
 
     /// Instrument only functions whose symbol or readable name matches (may be repeated)
     #[arg(long, value_name = "RE")]
@@ -39,6 +31,37 @@ pub struct BuildArgs {
     /// Do not instrument functions whose symbol or readable name matches (may be repeated)
     #[arg(long, value_name = "RE")]
     exclude: Vec<String>,
+}
+
+impl CopiesArgs {
+    /// The same as options of `p3-rewrite`, but for the number of copies.
+    pub(super) fn flags(self) -> Vec<String> {
+        let options = [
+            ("--scheme", self.scheme.into_iter().collect()),
+            ("--update", self.update.into_iter().collect()),
+            ("--include", self.include),
+            ("--exclude", self.exclude),
+        ];
+        let words = options
+            .into_iter()
+            .flat_map(|(name, values)| values.into_iter().flat_map(move |v| [name.to_string(), v]));
+        words.collect()
+    }
+}
+
+/// The arguments of `build`.
+#[derive(Debug, clap::Args)]
+pub struct BuildArgs {
+    #[command(flatten)]
+    copies: CopiesArgs,
+
+    /// Compile and link this copy alone, and put it in the programs' places: a machine for each copy
+    #[arg(long, value_name = "COPY")]
+    only: Option<u32>,
+
+    /// Where the copies go, each program's in a folder of its own [default: beside the programs, as PROGRAM.p3]
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
 
     /// Print nothing of our own
     #[arg(short, long)]
@@ -86,17 +109,12 @@ pub struct UseArgs {
 /// # Errors
 /// See [`Build::run`].
 pub fn build(args: BuildArgs) -> Result<ExitCode> {
-    let mut flags = Vec::new();
-    let mut flag = |name: &str, value: String| flags.extend([name.to_string(), value]);
-    args.scheme.into_iter().for_each(|v| flag("--scheme", v));
-    args.update.into_iter().for_each(|v| flag("--update", v));
-    args.include.into_iter().for_each(|v| flag("--include", v));
-    args.exclude.into_iter().for_each(|v| flag("--exclude", v));
     let build = Build {
-        copies: args.copies,
+        copies: args.copies.copies,
         out: args.out,
         only: args.only,
-        flags,
+        flags: args.copies.flags(),
+        environment: Vec::new(),
     };
     if let Some(copy) = build.only.filter(|c| *c >= build.copies) {
         let message = format!(
@@ -129,20 +147,28 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
 /// Runs a suite; the exit status is 0 if that of each round was 0, else the first that was not.
 ///
 /// # Errors
-/// See [`suite::suite`].
-pub fn suite(args: &SuiteArgs) -> Result<ExitCode> {
-    let told = |round: &Round| {
-        let Round { copy, status, time } = round;
-        say(&format!(
-            "copy {copy}: status {status}, {:.1} s",
-            time.as_secs_f64()
-        ));
+/// See [`Suite::run`].
+pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
+    let suite = Suite {
+        folders: args.out,
+        command: args.command,
+        same_pids: args.same_pids,
+        fixed_time: args.fixed_time,
+        environment: Vec::new(),
     };
-    let alike = Alike {
-        pids: args.same_pids,
-        time: args.fixed_time,
-    };
-    let gathered = suite::suite(&args.out, &args.command, alike, told)?;
+    let gathered = suite.run(tell)?;
+    Ok(code(ended(&gathered)))
+}
+
+/// Tells of a round.
+pub(super) fn tell(round: &Round) {
+    let Round { copy, status, time } = round;
+    let seconds = time.as_secs_f64();
+    say(&format!("copy {copy}: status {status}, {seconds:.1} s"));
+}
+
+/// Tells of what was merged after a suite, and of what is wrong with it. The status of the rounds.
+pub(super) fn ended(gathered: &Gathered) -> i32 {
     let mut idle = 0;
     for (program, merged) in &gathered.programs {
         let Some(merged) = merged else {
@@ -157,16 +183,14 @@ pub fn suite(args: &SuiteArgs) -> Result<ExitCode> {
         }
     }
     if idle > 0 {
-        say(&format!(
-            "{idle} of {} programs did not run",
-            gathered.programs.len()
-        ));
+        let all = gathered.programs.len();
+        say(&format!("{idle} of {all} programs did not run"));
     }
     let statuses: Vec<i32> = gathered.rounds.iter().map(|r| r.status).collect();
     if statuses.iter().any(|s| *s != statuses[0]) {
         warn("the rounds ended with different statuses: the copies did not run alike");
     }
-    Ok(code(statuses.into_iter().find(|s| *s != 0).unwrap_or(0)))
+    statuses.into_iter().find(|s| *s != 0).unwrap_or(0)
 }
 
 /// Puts copies in their places.
@@ -190,7 +214,8 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn built(program: &Record) -> String {
+/// What was built of a program, in a line.
+pub(super) fn built(program: &Record) -> String {
     let why = || format!("{}/record.json says why", shown(&program.folder));
     let left = match program.left.len() {
         0 => String::new(),
@@ -205,16 +230,18 @@ fn built(program: &Record) -> String {
 }
 
 /// A path, from here if it is below.
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = path.strip_prefix(&here).unwrap_or(path);
     printable(&path.to_string_lossy()).into_owned()
 }
 
-fn say(line: &str) {
+/// Prints a line of ours on standard error.
+pub(super) fn say(line: &str) {
     anstream::eprintln!("p3: {}", one_line(line));
 }
 
-fn code(status: i32) -> ExitCode {
+/// An exit status.
+pub(super) fn code(status: i32) -> ExitCode {
     ExitCode::from(u8::try_from(status).unwrap_or(1))
 }

@@ -1,6 +1,7 @@
 //! Raw arguments → resolved configuration, apart from the work itself.
 
 pub mod build;
+pub mod cargo;
 pub mod prof;
 #[cfg(feature = "llvm")]
 pub mod rewrite;

@@ -19,8 +19,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Links that have no C library, and so no place for the runtime.
-const BARE: [&str; 3] = ["-nostdlib", "-nostartfiles", "-nodefaultlibs"];
+/// Whether a link has no C library, and so no place for the runtime. rustc names all libraries itself.
+fn is_bare(line: &CommandLine) -> bool {
+    let without_libraries = line.has("-nodefaultlibs") && !line.has("-lc");
+    line.has("-nostdlib") || line.has("-nostartfiles") || without_libraries
+}
 
 /// What a link is done with.
 struct Link<'a> {
@@ -59,13 +62,13 @@ pub(super) fn link(compiler: &Compiler, line: &CommandLine, settings: &Settings)
     }
     let status = compiler.ran(Ok(native.status))?;
     let output = line.output().unwrap_or("a.out");
-    if status != 0 || BARE.iter().any(|o| line.has(o)) || output.starts_with("/dev/") {
+    if status != 0 || is_bare(line) || output.starts_with("/dev/") {
         return Ok(status);
     }
     let program = std::fs::canonicalize(output).map_err(|e| Error::read(output, e))?;
     let folder = settings.folder(&program);
     let copies = || -> Result<()> {
-        let found = Found::new(&linked, &names)?;
+        let found = Found::new(&linked, &names, settings.rust.as_deref())?;
         if found.modules.is_empty() {
             return Ok(());
         }

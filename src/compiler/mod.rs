@@ -11,6 +11,7 @@
 //! modules     the bitcode of that, optimised as it was compiled
 //! link        the program, its copies, and what stands in its place
 //! runtime     the runtime's objects, compiled once for a build
+//! rust        rustc's bitcode, and how it is asked for
 //! record      what was built where: what `suite` and `use` go by
 //! suite       a command, once for every copy
 //! ```
@@ -20,6 +21,7 @@ mod link;
 mod modules;
 pub mod record;
 mod runtime;
+pub mod rust;
 pub mod suite;
 mod trace;
 
@@ -58,6 +60,8 @@ struct Settings {
     root: PathBuf,
     /// More options of `p3-rewrite`, as the shell reads them (`P3_FLAGS`).
     flags: Vec<String>,
+    /// The target of Rust's code ([`rust::TARGET`]), where that is what is built.
+    rust: Option<String>,
 }
 
 /// The option by which clang leaves bitcode, before it is optimised, in objects, and its own options beside it.
@@ -136,6 +140,7 @@ impl Settings {
             out: text("P3_OUT").map(PathBuf::from),
             root: text("P3_ROOT").map_or_else(PathBuf::new, PathBuf::from),
             flags,
+            rust: text(rust::TARGET),
         })
     }
 }

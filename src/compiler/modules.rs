@@ -5,7 +5,7 @@
 //! and its probes, and nothing is optimised that was not before.
 
 use super::trace::Linked;
-use super::{Compiler, Word, first_error};
+use super::{Compiler, Word, first_error, rust};
 use crate::error::{Error, Result};
 use crate::load::container::{self, Embedded, Without};
 use rayon::prelude::*;
@@ -46,16 +46,22 @@ enum Is {
 }
 
 impl Found {
-    /// Reads what was linked. `names` are the names of objects that are only of this link: those of their sources.
-    pub(super) fn new(linked: &[Linked], names: &HashMap<String, String>) -> Result<Found> {
+    /// Reads what was linked. `names` are the names of objects that are only of this link: those of their sources. `rust` is the
+    /// target of Rust's code, if there is some.
+    pub(super) fn new(
+        linked: &[Linked],
+        names: &HashMap<String, String>,
+        rust: Option<&str>,
+    ) -> Result<Found> {
         let mut found = Found::default();
         let mut taken = HashSet::new();
         let linked = found.with_thin_archives(linked)?;
         let times = times(&linked);
         for from in &linked {
-            match found.embedded(from, &times)? {
+            match found.what(from, &times, rust)? {
                 Is::Module(embedded) => {
                     let name = names.get(&from.to_string()).cloned();
+                    let name = name.or_else(|| rust::name(from));
                     let name = unique(name.unwrap_or_else(|| below(from)), &mut taken);
                     let from = from.clone();
                     found.modules.push(Module {
@@ -108,6 +114,26 @@ impl Found {
             let bytes = std::fs::read(archive).unwrap_or_default();
             container::members(Path::new(archive), &bytes).unwrap_or_default()
         })
+    }
+
+    /// What something is: Rust's code has its bitcode elsewhere.
+    fn what(&mut self, from: &Linked, times: &Times, rust: Option<&str>) -> Result<Is> {
+        let Some(target) = rust else {
+            return self.embedded(from, times);
+        };
+        if rust::is_std(from) {
+            return Ok(Is::Left(rust::STD));
+        }
+        let rusts = rust::embedded(from, target).map_err(|e| Error::read(from.to_string(), e))?;
+        match rusts {
+            Some(embedded) => {
+                if let Linked::Member { archive, .. } = from {
+                    self.members(archive);
+                }
+                Ok(Is::Module(embedded))
+            }
+            None => self.embedded(from, times),
+        }
     }
 
     fn embedded(&mut self, from: &Linked, times: &Times) -> Result<Is> {

@@ -30,7 +30,12 @@ pub struct Build {
     pub only: Option<u32>,
     /// More options of `p3-rewrite`.
     pub flags: Vec<String>,
+    /// What else the build's environment holds.
+    pub environment: Variables,
 }
+
+/// Variables of the environment, and their values.
+pub type Variables = Vec<(String, OsString)>;
 
 /// A round of a suite.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +91,7 @@ impl Build {
             std::fs::create_dir_all(&out).map_err(|e| Error::write(&out, e))?;
             build.env("P3_OUT", out).env("P3_ROOT", &here);
         }
+        build.envs(self.environment.iter().map(|(n, v)| (n, v)));
         let status = status(&mut build, command)?;
         let programs = record::find(&[self.out.clone().unwrap_or(here)])?;
         let is_new = |r: &Record| {
@@ -100,63 +106,85 @@ impl Build {
     }
 }
 
-/// What is kept equal between rounds, besides addresses.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Alike {
-    /// Process ids: each round has a namespace of its own.
-    pub pids: bool,
-    /// Time: clocks advance by calls.
-    pub time: bool,
+/// A command that is run once for every copy.
+#[derive(Clone, Debug, Default)]
+pub struct Suite {
+    /// Where the programs' folders are.
+    pub folders: Vec<PathBuf>,
+    /// What runs them.
+    pub command: Vec<String>,
+    /// Every round has the same process ids: a namespace of its own.
+    pub same_pids: bool,
+    /// Every round has the same clocks, which advance by calls.
+    pub fixed_time: bool,
+    /// What else the command's environment holds.
+    pub environment: Variables,
 }
 
-/// Runs `command` once for every copy of the programs whose folders are below `folders`, and merges what they counted:
-/// `profile.p3prof` in the folder of each. What earlier runs left there goes. `told` hears of each round when it is over.
-///
-/// # Errors
-/// There are no programs; the command cannot be run; a profile cannot be written.
-pub fn suite(
-    folders: &[PathBuf],
-    command: &[String],
-    alike: Alike,
-    mut told: impl FnMut(&Round),
-) -> Result<Gathered> {
-    let programs = record::find(folders)?;
-    let copies = programs.iter().map(|r| r.copies).max();
-    let Some(copies) = copies else {
-        let folder = folders.first().map_or(Path::new("."), |f| f);
-        let remedy = "build them by p3-rewrite build -- make, and name that -o";
-        return Err(Error::load(
-            folder,
-            "no programs in copies below it",
-            remedy,
-        ));
-    };
-    let wrapped = wrapped(command, alike.pids)?;
-    let clock = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
-    let preload = if alike.time {
-        Some(fixed_time(clock.path())?)
-    } else {
-        None
-    };
-    for program in &programs {
-        clear(program)?;
+impl Suite {
+    /// Runs the command once for every copy, and merges what the programs counted: `profile.p3prof` in the folder of
+    /// each. What earlier runs left there goes. `told` hears of each round when it is over.
+    ///
+    /// # Errors
+    /// There are no programs; the command cannot be run; a profile cannot be written.
+    pub fn run(&self, mut told: impl FnMut(&Round)) -> Result<Gathered> {
+        let folders = &self.folders;
+        let programs = record::find(folders)?;
+        let copies = programs.iter().map(|r| r.copies).max();
+        let Some(copies) = copies else {
+            let folder = folders.first().map_or(Path::new("."), |f| f);
+            let remedy = "build them by p3-rewrite build -- make, and name that -o";
+            return Err(Error::load(
+                folder,
+                "no programs in copies below it",
+                remedy,
+            ));
+        };
+        let wrapped = wrapped(&self.command, self.same_pids)?;
+        let clock = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
+        let preload = if self.fixed_time {
+            Some(fixed_time(clock.path())?)
+        } else {
+            None
+        };
+        for program in &programs {
+            clear(program)?;
+        }
+        let mut rounds = Vec::new();
+        let ran: Result<()> = (0..copies).try_for_each(|copy| {
+            let round = self.round(&wrapped, preload.as_deref(), copy)?;
+            told(&round);
+            rounds.push(round);
+            Ok(())
+        });
+        // Whatever happened, the programs are what they were.
+        let programs = take_turns(folders, 0)?;
+        ran?;
+        let merged = |program: Record| {
+            let merged = gather(&program)?;
+            Ok((program, merged))
+        };
+        let programs = programs.into_iter().map(merged).collect::<Result<_>>()?;
+        Ok(Gathered { rounds, programs })
     }
-    let mut rounds = Vec::new();
-    let ran: Result<()> = (0..copies).try_for_each(|copy| {
-        let round = round(folders, &wrapped, preload.as_deref(), copy)?;
-        told(&round);
-        rounds.push(round);
-        Ok(())
-    });
-    // Whatever happened, the programs are what they were.
-    let programs = take_turns(folders, 0)?;
-    ran?;
-    let merged = |program: Record| {
-        let merged = gather(&program)?;
-        Ok((program, merged))
-    };
-    let programs = programs.into_iter().map(merged).collect::<Result<_>>()?;
-    Ok(Gathered { rounds, programs })
+
+    fn round(&self, command: &[String], preload: Option<&Path>, copy: u32) -> Result<Round> {
+        take_turns(&self.folders, copy)?;
+        let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
+        let begin = Instant::now();
+        let mut run = started(command);
+        // What the suite itself builds is built in copies, and this one put in its place.
+        run.envs(environment(&tools)?)
+            .env("P3_COPY", copy.to_string())
+            .envs(self.environment.iter().map(|(n, v)| (n, v)));
+        run.env_remove("P3_PROFILE_FILE");
+        if let Some(library) = preload {
+            run.env("LD_PRELOAD", library);
+        }
+        let status = status(&mut run, command)?;
+        let time = begin.elapsed();
+        Ok(Round { copy, status, time })
+    }
 }
 
 /// Puts a copy of each program below `folders` in its place, and wherever below the working folder the program was copied to. Those
@@ -236,28 +264,6 @@ fn works(wrapper: &[&str]) -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     run.status().is_ok_and(|s| s.success())
-}
-
-fn round(
-    folders: &[PathBuf],
-    command: &[String],
-    preload: Option<&Path>,
-    copy: u32,
-) -> Result<Round> {
-    take_turns(folders, copy)?;
-    let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
-    let begin = Instant::now();
-    let mut run = started(command);
-    // What the suite itself builds is built in copies, and this one put in its place.
-    run.envs(environment(&tools)?)
-        .env("P3_COPY", copy.to_string());
-    run.env_remove("P3_PROFILE_FILE");
-    if let Some(library) = preload {
-        run.env("LD_PRELOAD", library);
-    }
-    let status = status(&mut run, command)?;
-    let time = begin.elapsed();
-    Ok(Round { copy, status, time })
 }
 
 fn started(command: &[String]) -> Command {

@@ -8,6 +8,7 @@ use walkdir::WalkDir;
 
 const CC: &str = env!("CARGO_BIN_EXE_p3-cc");
 const CXX: &str = env!("CARGO_BIN_EXE_p3-cxx");
+const CARGO_P3: &str = env!("CARGO_BIN_EXE_cargo-p3");
 
 /// A copy of the example project: a static library with a member in assembler code and one that nothing needs, a shared one, a
 /// plug-in, two programs with an object in common, and tests.
@@ -399,6 +400,30 @@ fn a_suite_without_programs_says_what_to_do() {
     assert_eq!(output.status.code(), Some(2));
     let expected = "error: .: no programs in copies below it; build them by p3-rewrite build -- make, and name that -o\n";
     assert_eq!(stderr(&output), expected);
+}
+
+/// What works is shown by `make llvm22`.
+#[test]
+fn a_rustc_of_a_newer_llvm_is_told() {
+    let dir = folder(&[(
+        "rustc",
+        "#!/bin/sh\nprintf 'host: x86_64-unknown-linux-gnu\\nLLVM version: 99.1.2\\n'\n",
+    )]);
+    let dir = dir.path();
+    let rustc = dir.join("rustc");
+    std::fs::set_permissions(&rustc, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let run = command(CARGO_P3, dir)
+        .args(["p3", "run"])
+        .env("RUSTC", &rustc)
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    let said = stderr(&run);
+    assert!(
+        said.starts_with("error: rustc has LLVM 99, ") && said.contains("--features llvm99"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1);
 }
 
 #[test]

@@ -52,7 +52,10 @@ fn help() {
     let dir = tempfile::tempdir().unwrap();
     let mut pages = transcript(Command::new(REWRITE).arg("--help"), dir.path());
     pages += &transcript(Command::new(PROF).arg("--help"), dir.path());
-    for command in ["annotate", "proftext"] {
+    pages += "--- cargo p3\n";
+    let cargo = env!("CARGO_BIN_EXE_cargo-p3");
+    pages += &transcript(Command::new(cargo).args(["p3", "--help"]), dir.path());
+    for command in ["annotate", "proftext", "build", "suite", "use"] {
         pages += &format!("--- p3-rewrite {command}\n");
         pages += &transcript(Command::new(REWRITE).args([command, "--help"]), dir.path());
     }

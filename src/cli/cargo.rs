@@ -1,0 +1,239 @@
+//! Arguments of `cargo p3`: cargo's own commands, on copies.
+
+use super::build::{CopiesArgs, built, code, ended, say, shown, tell};
+use crate::compiler::rust;
+use crate::compiler::suite::{Build, Suite, Variables};
+use crate::error::{Error, Result};
+use crate::load::LLVM;
+use clap::ValueEnum;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// The arguments of `cargo p3`.
+#[derive(Debug, clap::Parser)]
+#[command(name = "cargo", bin_name = "cargo")]
+pub struct CargoArgs {
+    #[command(subcommand)]
+    command: Ours,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Ours {
+    /// Exact path profiles of a crate's programs and tests: builds copies, runs the command once for each, merges
+    #[command(version)]
+    P3(P3Args),
+}
+
+#[derive(Debug, clap::Args)]
+struct P3Args {
+    #[command(flatten)]
+    copies: CopiesArgs,
+
+    /// Where the copies go [default: p3/copies in cargo's target folder]
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Give processes the same ids in every round, by a namespace
+    #[arg(long)]
+    same_pids: bool,
+
+    /// Clocks that advance by calls, for programs that read the time or seed by it
+    #[arg(long)]
+    fixed_time: bool,
+
+    /// The command of cargo
+    #[arg(value_enum)]
+    verb: Verb,
+
+    /// Its arguments, as cargo takes them
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGS"
+    )]
+    arguments: Vec<String>,
+}
+
+/// A command of cargo's that copies can run under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Verb {
+    /// Build copies, and run nothing
+    Build,
+    /// Run a program
+    Run,
+    /// Run the tests
+    Test,
+    /// Run the benchmarks
+    Bench,
+}
+
+/// Builds a crate in copies and runs cargo's command once for each; its exit status.
+///
+/// # Errors
+/// rustc's LLVM is newer than ours; cargo cannot be run, or finds no crate; a profile cannot be written.
+pub fn run(args: CargoArgs) -> Result<ExitCode> {
+    let Ours::P3(mut args) = args.command;
+    let rustc = Rustc::ask()?;
+    let folder = target_folder(&args.arguments)?.join("p3");
+    let out = args.out.clone().unwrap_or(folder.join("copies"));
+    let environment = environment(&rustc, &folder)?;
+    // Rust's programs have threads, and its tests run in some.
+    args.copies.update.get_or_insert("atomic".into());
+    let build = Build {
+        copies: args.copies.copies,
+        out: Some(out.clone()),
+        only: None,
+        flags: args.copies.flags(),
+        environment: environment.clone(),
+    };
+    let command = cargo(args.verb, &args.arguments, &rustc.host, Step::Build);
+    let (status, programs) = build.run(&command)?;
+    if status != 0 || args.verb == Verb::Build {
+        for program in &programs {
+            say(&built(program));
+        }
+        return Ok(code(status));
+    }
+    let suite = Suite {
+        folders: vec![out.clone()],
+        command: cargo(args.verb, &args.arguments, &rustc.host, Step::Run),
+        same_pids: args.same_pids,
+        fixed_time: args.fixed_time,
+        environment,
+    };
+    let gathered = suite.run(tell)?;
+    let status = ended(&gathered);
+    say(&format!(
+        "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names it",
+        shown(&out)
+    ));
+    Ok(code(status))
+}
+
+/// What is known of the compiler.
+struct Rustc {
+    host: String,
+}
+
+impl Rustc {
+    /// Asks rustc for its target and its LLVM.
+    fn ask() -> Result<Rustc> {
+        let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
+        let said = output(Command::new(&rustc).arg("-vV"), &rustc)?;
+        let field = |name: &str| {
+            let line = said.lines().find_map(|l| l.strip_prefix(name));
+            line.map(|l| l.trim().to_string())
+        };
+        let llvm = field("LLVM version:").unwrap_or_default();
+        let major: Option<u32> = llvm.split('.').next().and_then(|m| m.parse().ok());
+        match (field("host:"), major) {
+            (Some(host), Some(major)) if major <= LLVM => Ok(Rustc { host }),
+            (Some(_), Some(major)) => Err(Error::Usage(format!(
+                "rustc has LLVM {major}, and this p3-rewrite reads no later than {LLVM}'s modules; install it with \
+                 --no-default-features --features llvm{major}, or choose an older toolchain"
+            ))),
+            _ => Err(Error::Usage(
+                "rustc -vV names no host or no LLVM; choose another toolchain".into(),
+            )),
+        }
+    }
+}
+
+/// cargo's target folder.
+fn target_folder(arguments: &[String]) -> Result<PathBuf> {
+    let cargo = program();
+    let mut metadata = Command::new(&cargo);
+    metadata.args(["metadata", "--no-deps", "--format-version", "1"]);
+    // The crate may be elsewhere.
+    let mut words = arguments.iter().take_while(|a| *a != "--");
+    while let Some(word) = words.next() {
+        if word == "--manifest-path" {
+            metadata.arg(word).args(words.next());
+        } else if word.starts_with("--manifest-path=") {
+            metadata.arg(word);
+        }
+    }
+    let said = output(&mut metadata, &cargo)?;
+    let json: serde_json::Value = serde_json::from_str(&said).unwrap_or_default();
+    match json["target_directory"].as_str() {
+        Some(folder) => Ok(folder.into()),
+        None => Err(Error::Usage(
+            "cargo metadata names no target folder; set CARGO_TARGET_DIR".into(),
+        )),
+    }
+}
+
+/// The standard output of a tool, whose errors are passed on.
+fn output(command: &mut Command, name: &OsStr) -> Result<String> {
+    let name = Path::new(name).display();
+    let run = command.stderr(Stdio::inherit()).output();
+    let run = run.map_err(|e| Error::Usage(format!("{name}: {e}; install Rust's toolchain")))?;
+    if run.status.success() {
+        Ok(String::from_utf8_lossy(&run.stdout).into_owned())
+    } else {
+        Err(Error::Usage(format!("{name} failed ({})", run.status)))
+    }
+}
+
+/// The cargo that called us.
+fn program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or("cargo".into())
+}
+
+/// What makes cargo, and all that it runs, leave bitcode and link by `p3-cc`.
+fn environment(rustc: &Rustc, folder: &Path) -> Result<Variables> {
+    let us = std::env::current_exe().map_err(|e| Error::read("/proc/self/exe", e))?;
+    let linker = us.with_file_name("p3-cc");
+    let name = rustc.host.to_uppercase().replace('-', "_");
+    let other = std::env::var_os("RUSTC_WRAPPER").unwrap_or_default();
+    let mut environment: Variables = vec![
+        (rust::TARGET.into(), (&rustc.host).into()),
+        (rust::WRAPPER.into(), other),
+        ("RUSTC_WRAPPER".into(), us.into()),
+        (format!("CARGO_TARGET_{name}_LINKER"), linker.into()),
+        ("CARGO_TARGET_DIR".into(), folder.into()),
+        // Programs have the same places below the folder of copies as here.
+        ("P3_ROOT".into(), folder.into()),
+        // What is reused of an earlier compilation has no bitcode.
+        ("CARGO_INCREMENTAL".into(), "0".into()),
+    ];
+    // Linkers of build scripts and procedural macros are not ours, and build scripts see the PATH that they know.
+    environment.extend(std::env::var_os("PATH").map(|p| ("PATH".into(), p)));
+    Ok(environment)
+}
+
+/// What cargo is called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Build,
+    Run,
+}
+
+/// The command line of a step. A target is named, or what runs while building would be compiled as the program is.
+fn cargo(verb: Verb, arguments: &[String], host: &str, step: Step) -> Vec<String> {
+    let end = arguments.iter().position(|a| a == "--");
+    let (ours, programs) = arguments.split_at(end.unwrap_or(arguments.len()));
+    let (verb, more) = match (verb, step) {
+        (Verb::Build, _) | (Verb::Run, Step::Build) => ("build", None),
+        (Verb::Run, Step::Run) => ("run", None),
+        (Verb::Test, Step::Build) => ("test", Some("--no-run")),
+        (Verb::Test, Step::Run) => ("test", None),
+        (Verb::Bench, Step::Build) => ("bench", Some("--no-run")),
+        (Verb::Bench, Step::Run) => ("bench", None),
+    };
+    let program = program().to_string_lossy().into_owned();
+    let mut words = vec![program, verb.into()];
+    words.extend(more.map(String::from));
+    if !ours
+        .iter()
+        .any(|a| a == "--target" || a.starts_with("--target="))
+    {
+        words.extend(["--target".into(), host.into()]);
+    }
+    words.extend(ours.iter().cloned());
+    if step == Step::Run {
+        words.extend(programs.iter().cloned());
+    }
+    words
+}
