@@ -212,6 +212,14 @@ impl FunctionEntry {
         numbers.chunks_exact(3).map(span)
     }
 
+    /// Names files by other positions: `to[i]` is that of file `i`.
+    pub fn map_files(&mut self, to: &[u32]) {
+        let files = self.lines.iter_mut().flat_map(|l| l.iter_mut().step_by(3));
+        for file in files.chain(self.loc.iter_mut().map(|l| &mut l.file)) {
+            *file = to[*file as usize];
+        }
+    }
+
     /// What the analyses take, with `cfg` from [`FunctionEntry::cfg`].
     pub fn input<'a>(&self, cfg: &'a Cfg) -> FunctionInput<'a> {
         let skip = match self.status {

@@ -21,6 +21,7 @@ pub mod raw;
 pub mod report;
 pub mod simulate;
 pub mod subpaths;
+pub mod union;
 pub mod verdict;
 pub mod verify;
 pub mod weights;

@@ -112,6 +112,21 @@ fn a_project_of_make_is_profiled_with_its_tests() {
         )]
     );
 
+    // What both programs have of a library is one function in their union.
+    let union = dir.join("union.p3prof");
+    let both = ["area", "count"].map(|n| folder("three", n).join("profile.p3prof"));
+    let joined = run(Command::new(PROF)
+        .arg("union")
+        .args(both)
+        .arg("-o")
+        .arg(&union));
+    let line = String::from_utf8(joined.stdout).unwrap();
+    assert!(
+        line.contains("joined 2 profiles: ") && !line.contains(" 0 of several"),
+        "{line}"
+    );
+    run(Command::new(PROF).args(["verify", "--strict"]).arg(&union));
+
     // One copy that counts everything counts the same.
     run(command("make", dir).args(["-s", "clean"]));
     let one = build_and_check(dir, "one", &["--scheme", "sbl"], &[]);

@@ -2,6 +2,7 @@
 
 mod export;
 mod merge;
+mod union;
 mod verify;
 
 use super::Color;
@@ -39,6 +40,8 @@ pub struct Cli {
 enum Command {
     /// Merge raw profiles of all copies, and of many runs, into one profile of each program
     Merge(merge::MergeArgs),
+    /// Join profiles of programs that share functions: by name and control flow, counts are added
+    Union(union::UnionArgs),
     /// Show the hottest paths, or edge counts
     Show(ShowArgs),
     /// Compare two profiles: exit 0 when both hold the same counts, 1 with the first differences
@@ -235,6 +238,7 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
     let trust = Trust::strict(cli.strict);
     match &cli.command {
         Command::Merge(args) => merge::run(args, trust),
+        Command::Union(args) => union::run(args, trust),
         Command::Show(args) => show(args, trust),
         Command::Compare(args) => run_compare(args, trust),
         Command::Verify(args) => verify::run(args, trust),

@@ -1,0 +1,346 @@
+//! One profile of several programs: functions that they share, by name and control flow, have their counts added.
+//!
+//! Two functions are one if they have the same name and the same blocks, edges and cut edges, and, where only their modules see
+//! them, are of the same module: then their path ids mean the same paths. All else stays apart. What results is a profile of one copy.
+
+use super::Profile;
+use super::flow::flow;
+use super::measurement::Measurement;
+use super::verdict::{Processes, Verdict, Violation};
+use crate::error::{Error, Result};
+use crate::index::{BlockId, CopyId, FuncId, ModuleId};
+use crate::ir::Linkage;
+use crate::manifest::{FunctionEntry, Manifest, ModuleEntry, ShareEntry};
+use crate::names::printable;
+use crate::strategy::Scheme;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+/// A profile of several programs.
+pub struct Union {
+    /// The profile.
+    pub profile: Profile,
+    /// How many of its functions are of more than one program.
+    pub shared: usize,
+    /// Functions that were skipped in some program, and so lack its counts.
+    pub partly: usize,
+}
+
+/// A name, and the module where the function is local to it.
+type Key = (String, Option<String>);
+
+/// A union under way.
+struct Joined {
+    manifest: Manifest,
+    files: HashMap<String, u32>,
+    modules: HashMap<(String, String), ModuleId>,
+    by_key: HashMap<Key, Vec<FuncId>>,
+    functions: Vec<Sum>,
+}
+
+/// What was counted in a function.
+#[derive(Default)]
+struct Sum {
+    counts: BTreeMap<u64, u64>,
+    entered: u64,
+    /// Whether entries were counted in some program: paths do not tell how often it was entered.
+    entries: bool,
+    programs: usize,
+    skipped: bool,
+}
+
+/// Joins profiles of paths, in their order. O(size of the profiles, and of the paths of functions that may be left early).
+///
+/// # Errors
+/// A profile is not of paths, or holds a raw profile that another holds, too; a count overflows.
+pub fn union(profiles: &[Profile]) -> Result<Union> {
+    let sources = sources(profiles)?;
+    let mut joined = Joined::new(profiles);
+    let mut verdict = Verdict::default();
+    let mut processes = Processes::default();
+    for profile in profiles {
+        let to = joined.add(profile)?;
+        let name = profile.path.display().to_string();
+        let said = |lines: &[String]| -> Vec<String> {
+            let name = printable(&name);
+            lines.iter().map(|l| format!("{name}: {l}")).collect()
+        };
+        verdict.gaps.extend(said(&profile.verdict.gaps));
+        verdict
+            .interrupted
+            .extend(said(&profile.verdict.interrupted));
+        verdict.unlike.extend(said(&profile.verdict.unlike));
+        let violations = profile.verdict.violations.iter().map(|v| Violation {
+            function: to[v.function.index()],
+            ..v.clone()
+        });
+        verdict.add_violations(violations);
+        processes = processes.plus(most(&profile.processes));
+    }
+    let shared = joined.functions.iter().filter(|s| s.programs > 1).count();
+    let skipped = |(entry, sum): &(&FunctionEntry, &Sum)| sum.skipped && !entry.status.is_skipped();
+    let all = joined.manifest.functions.iter().zip(&joined.functions);
+    let partly = all.filter(skipped).count();
+    let counts = joined
+        .functions
+        .iter()
+        .map(|s| s.counts.iter().map(|(id, n)| (*id, *n)).collect());
+    let profile = Profile {
+        path: PathBuf::new(),
+        processes: vec![processes],
+        sources,
+        verdict,
+        measured: Measurement::Paths(counts.collect()),
+        entries: joined
+            .functions
+            .iter()
+            .map(|s| s.entries.then_some(s.entered))
+            .collect(),
+        manifest: joined.manifest,
+    };
+    Ok(Union {
+        profile,
+        shared,
+        partly,
+    })
+}
+
+/// What is unique to every raw profile, ascending.
+fn sources(profiles: &[Profile]) -> Result<Vec<[u8; 16]>> {
+    let mut all: BTreeMap<[u8; 16], &Path> = BTreeMap::new();
+    for profile in profiles {
+        for source in &profile.sources {
+            if let Some(other) = all.insert(*source, &profile.path) {
+                let problem = format!("it holds a run that {} holds, too", other.display());
+                return Err(Error::profile(&profile.path, problem, "name each run once"));
+            }
+        }
+    }
+    Ok(all.into_keys().collect())
+}
+
+/// The processes of a program, of which every copy runs all.
+fn most(copies: &[Processes]) -> Processes {
+    let most = |of: fn(&Processes) -> u32| copies.iter().map(of).max().unwrap_or(0);
+    Processes {
+        runs: most(|p| p.runs),
+        children: most(|p| p.children),
+        cut_short: most(|p| p.cut_short),
+    }
+}
+
+impl Joined {
+    fn new(profiles: &[Profile]) -> Joined {
+        let mut identity = blake3::Hasher::new();
+        let programs: BTreeSet<&str> = profiles
+            .iter()
+            .map(|p| p.manifest.program.as_str())
+            .collect();
+        for program in programs {
+            identity.update(program.as_bytes());
+        }
+        let first = &profiles[0].manifest;
+        Joined {
+            manifest: Manifest {
+                format: first.format.clone(),
+                version: first.version,
+                tool: first.tool.clone(),
+                program: identity.finalize().to_hex()[..32].to_string(),
+                scheme: Scheme::Sbl,
+                copies: 1,
+                files: Vec::new(),
+                modules: Vec::new(),
+                functions: Vec::new(),
+            },
+            files: HashMap::new(),
+            modules: HashMap::new(),
+            by_key: HashMap::new(),
+            functions: Vec::new(),
+        }
+    }
+
+    /// Adds a program's functions and counts; where its functions are now.
+    fn add(&mut self, profile: &Profile) -> Result<Vec<FuncId>> {
+        profile.paths()?;
+        let files: Vec<u32> = profile
+            .manifest
+            .files
+            .iter()
+            .map(|f| self.file(f))
+            .collect();
+        let modules: Vec<ModuleId> = profile
+            .manifest
+            .modules
+            .iter()
+            .map(|m| self.module(m))
+            .collect();
+        let known = self.functions.len();
+        let mut taken = BTreeSet::new();
+        let mut to = Vec::new();
+        for entry in &profile.manifest.functions {
+            let mut entry = entry.clone();
+            entry.map_files(&files);
+            for body in &mut entry.bodies {
+                body.module = modules[body.module.index()];
+            }
+            let f = self.place(entry, known, &taken);
+            taken.insert(f);
+            to.push(f);
+        }
+        for (f, now) in profile.functions().zip(&to) {
+            self.link(profile.entry(f), *now, &to, now.index() >= known);
+            self.count(profile, f, *now)?;
+        }
+        Ok(to)
+    }
+
+    fn file(&mut self, name: &str) -> u32 {
+        let next = self.files.len() as u32;
+        *self.files.entry(name.to_string()).or_insert_with(|| {
+            self.manifest.files.push(name.to_string());
+            next
+        })
+    }
+
+    fn module(&mut self, module: &ModuleEntry) -> ModuleId {
+        let next = ModuleId::new(self.modules.len());
+        let key = (module.name.clone(), module.hash.clone());
+        *self.modules.entry(key).or_insert_with(|| {
+            self.manifest.modules.push(module.clone());
+            next
+        })
+    }
+
+    /// Where a function is: one of the `known` first, of other programs, which is not `taken` by one of this program; or a new one.
+    fn place(&mut self, entry: FunctionEntry, known: usize, taken: &BTreeSet<FuncId>) -> FuncId {
+        let key = self.key(&entry);
+        let same = |f: &&FuncId| {
+            let other = &self.manifest.functions[f.index()];
+            f.index() < known && !taken.contains(*f) && same_paths(other, &entry)
+        };
+        let found = self
+            .by_key
+            .get(&key)
+            .and_then(|fs| fs.iter().find(same).copied());
+        if let Some(f) = found {
+            self.join(f, entry);
+            return f;
+        }
+        let f = FuncId::new(self.functions.len());
+        self.by_key.entry(key).or_default().push(f);
+        self.functions.push(Sum::default());
+        self.manifest.functions.push(whole(entry));
+        f
+    }
+
+    fn key(&self, entry: &FunctionEntry) -> Key {
+        let is_local = entry.linkage == Linkage::Local;
+        let module = &self.manifest.modules[entry.bodies[0].module.index()];
+        (entry.name.clone(), is_local.then(|| module.name.clone()))
+    }
+
+    /// Joins what another program knows of function `f`.
+    fn join(&mut self, f: FuncId, mut other: FunctionEntry) {
+        let entry = &mut self.manifest.functions[f.index()];
+        if entry.status.is_skipped() && !other.status.is_skipped() {
+            // Its calls and its unit are of this union already.
+            other.calls = std::mem::take(&mut entry.calls);
+            other.unit = entry.unit;
+            std::mem::swap(entry, &mut other);
+            *entry = whole(entry.clone());
+        }
+        entry.bodies.extend(other.bodies.iter().copied());
+        entry.bodies.sort_by_key(|b| (b.module, b.ordinal));
+        entry.bodies.dedup();
+        entry.address_taken |= other.address_taken;
+        entry.recursive |= other.recursive;
+        entry.call_sites = entry.call_sites.max(other.call_sites);
+        for (blocks, more) in [
+            (&mut entry.may_leave, other.may_leave),
+            (&mut entry.returns_twice, other.returns_twice),
+        ] {
+            blocks.extend(more);
+            blocks.sort();
+            blocks.dedup();
+        }
+    }
+
+    /// Says whom function `now` calls, and which is its unit. Where programs say otherwise, whoever is called may be called elsewhere.
+    fn link(&mut self, entry: &FunctionEntry, now: FuncId, to: &[FuncId], is_new: bool) {
+        let call = |&(f, span): &(FuncId, u32)| (to[f.index()], span);
+        let calls: Vec<(BlockId, Vec<(FuncId, u32)>)> = entry
+            .calls
+            .iter()
+            .map(|(b, callees)| (*b, callees.iter().map(call).collect()))
+            .collect();
+        let here = &mut self.manifest.functions[now.index()];
+        if is_new {
+            here.unit = to[entry.unit.index()];
+            here.calls = calls;
+        } else if called(&here.calls).ne(called(&calls)) {
+            let both: BTreeSet<FuncId> = called(&here.calls)
+                .chain(called(&calls))
+                .map(|(_, f)| f)
+                .collect();
+            for f in both {
+                self.manifest.functions[f.index()].address_taken = true;
+            }
+        }
+    }
+
+    fn count(&mut self, profile: &Profile, f: FuncId, now: FuncId) -> Result<()> {
+        let entry = profile.entry(f);
+        let counts = profile.paths()?.counts(f);
+        let entered = match profile.entries[f.index()] {
+            Some(n) => n,
+            None if counts.is_empty() => 0,
+            None => flow(profile, f, &profile.structure(f)?)?.entry,
+        };
+        let sum = &mut self.functions[now.index()];
+        sum.programs += 1;
+        sum.entries |= profile.entries[f.index()].is_some();
+        sum.skipped |= entry.status.is_skipped();
+        let overflow = || {
+            let problem = format!("a count of {} overflows", profile.name(f));
+            Error::profile(&profile.path, problem, "join fewer profiles")
+        };
+        sum.entered = sum.entered.checked_add(entered).ok_or_else(overflow)?;
+        for (id, n) in counts {
+            let count = sum.counts.entry(*id).or_default();
+            *count = count.checked_add(*n).ok_or_else(overflow)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether ids mean the same paths of both. Of what is skipped there are none.
+fn same_paths(a: &FunctionEntry, b: &FunctionEntry) -> bool {
+    let skipped = a.status.is_skipped() || b.status.is_skipped();
+    a.terminators == b.terminators && a.succs == b.succs && (skipped || a.cuts == b.cuts)
+}
+
+/// Who is called where, without lines.
+fn called(calls: &[(BlockId, Vec<(FuncId, u32)>)]) -> impl Iterator<Item = (BlockId, FuncId)> + '_ {
+    calls
+        .iter()
+        .flat_map(|(b, of)| of.iter().map(move |(f, _)| (*b, *f)))
+}
+
+/// A function that one copy profiles whole.
+fn whole(entry: FunctionEntry) -> FunctionEntry {
+    let share = if entry.status.is_skipped() {
+        ShareEntry::Nothing
+    } else {
+        ShareEntry::Whole(CopyId(0))
+    };
+    FunctionEntry {
+        share,
+        counted: None,
+        apart: Vec::new(),
+        wide: false,
+        ..entry
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! What makes functions one, and what is then added up.
+
+use super::*;
+use crate::ir::{Body, Cfg, SkipReason};
+use crate::manifest::Status;
+use crate::profile::made;
+use crate::random_cfg::cfg;
+
+const DIAMOND: &[&[u32]] = &[&[1, 2], &[3], &[3], &[]];
+const LINE: &[&[u32]] = &[&[1], &[]];
+
+/// A function's name, control flow, and counts.
+type Made<'a> = (&'a str, &'a [&'a [u32]], &'a [(u64, u64)]);
+
+/// A program called `name` with these functions.
+fn program(name: u8, of: &[Made]) -> Profile {
+    let bodies = of.iter().map(|(_, graph, _)| made::body(cfg(graph)));
+    let mut p = made::profile(&made::program(bodies), Scheme::Pbl, 2);
+    p.path = format!("program-{name}").into();
+    p.manifest.program = format!("{name:032x}");
+    p.manifest.modules[0].name = format!("module-{name}");
+    p.sources = vec![[name; 16]];
+    for (i, (name, _, counts)) in of.iter().enumerate() {
+        p.manifest.functions[i].name = name.to_string();
+        made::path_counts(&mut p)[i] = counts.to_vec();
+    }
+    p
+}
+
+/// Name and counts of all functions, in order.
+fn counted(union: &Union) -> Vec<(&str, Vec<(u64, u64)>)> {
+    let profile = &union.profile;
+    profile.manifest.check().unwrap();
+    let counts = |f: FuncId| profile.paths().unwrap().counts(f).to_vec();
+    let all = profile.functions();
+    all.map(|f| (profile.entry(f).name.as_str(), counts(f)))
+        .collect()
+}
+
+fn joined(profiles: &[Profile]) -> Union {
+    union(profiles).unwrap()
+}
+
+#[test]
+fn counts_of_shared_functions_add_up() {
+    let a = program(
+        1,
+        &[("main", LINE, &[(0, 1)]), ("f", DIAMOND, &[(0, 5), (1, 2)])],
+    );
+    let b = program(
+        2,
+        &[
+            ("f", DIAMOND, &[(1, 3)]),
+            ("g", LINE, &[(0, 4)]),
+            ("main", DIAMOND, &[]),
+        ],
+    );
+    let both = joined(&[a.clone(), b.clone()]);
+    let expected = [
+        ("main", vec![(0, 1)]),
+        ("f", vec![(0, 5), (1, 5)]),
+        ("g", vec![(0, 4)]),
+        ("main", vec![]),
+    ];
+    assert_eq!(counted(&both), expected);
+    assert_eq!((both.shared, both.partly), (1, 0));
+    assert_eq!(both.profile.sources, [[1; 16], [2; 16]]);
+    assert_eq!(both.profile.processes.len(), 1);
+    assert_eq!(both.profile.processes[0].runs, 2, "one run of each program");
+    let bodies = &both.profile.manifest.functions[1].bodies;
+    let modules: Vec<usize> = bodies.iter().map(|b| b.module.index()).collect();
+    assert_eq!(modules, [0, 1]);
+    // A file of it is read again.
+    let again = Profile::parse(&both.profile.to_bytes(), Path::new("")).unwrap();
+    assert_eq!(again, both.profile);
+    // In another order, the same counts.
+    let other = joined(&[b, a]);
+    assert_eq!(
+        other.profile.manifest.program,
+        both.profile.manifest.program
+    );
+    let sorted = |u: &Union| {
+        let mut all: Vec<_> = counted(u)
+            .into_iter()
+            .map(|(n, c)| (n.to_string(), c))
+            .collect();
+        all.sort();
+        all
+    };
+    assert_eq!(sorted(&other), sorted(&both));
+}
+
+#[test]
+fn local_functions_are_of_their_modules() {
+    let local = |name: u8, module: &str, n: u64| {
+        let mut p = program(name, &[("f", DIAMOND, &[(0, n)])]);
+        p.manifest.functions[0].linkage = Linkage::Local;
+        p.manifest.modules[0].name = module.into();
+        p
+    };
+    let apart = joined(&[local(1, "a.o", 1), local(2, "b.o", 2)]);
+    assert_eq!(counted(&apart), [("f", vec![(0, 1)]), ("f", vec![(0, 2)])]);
+    let one = joined(&[local(1, "a.o", 1), local(2, "a.o", 2)]);
+    assert_eq!(counted(&one), [("f", vec![(0, 3)])]);
+}
+
+#[test]
+fn functions_of_one_program_stay_apart() {
+    let twice = [("f", DIAMOND, &[(0, 1)][..]), ("f", DIAMOND, &[(0, 2)])];
+    let both = joined(&[program(1, &twice), program(2, &twice)]);
+    assert_eq!(counted(&both), [("f", vec![(0, 2)]), ("f", vec![(0, 4)])]);
+}
+
+#[test]
+fn what_one_program_skips_is_told() {
+    let f = [("f", DIAMOND, &[(0, 2)][..])];
+    let mut skipped = program(1, &[("f", DIAMOND, &[])]);
+    skipped.manifest.functions[0].status = Status::Skipped(SkipReason::Excluded);
+    skipped.manifest.functions[0].share = ShareEntry::Nothing;
+    for profiles in [[skipped.clone(), program(2, &f)], [program(2, &f), skipped]] {
+        let both = joined(&profiles);
+        assert_eq!(counted(&both), [("f", vec![(0, 2)])]);
+        assert_eq!(both.partly, 1);
+        assert!(!both.profile.manifest.functions[0].status.is_skipped());
+    }
+}
+
+#[test]
+fn entries_of_one_program_and_paths_of_another() {
+    let f = |name: u8| program(name, &[("f", DIAMOND, &[(0, 2)])]);
+    let mut left = f(1);
+    left.manifest.functions[0].may_leave = vec![BlockId(1)];
+    left.entries = vec![Some(7)];
+    let both = joined(&[left, f(2)]);
+    assert_eq!(both.profile.entries, [Some(9)]);
+    assert_eq!(both.profile.manifest.functions[0].may_leave, [BlockId(1)]);
+    let neither = joined(&[f(1), f(2)]);
+    assert_eq!(neither.profile.entries, [None]);
+}
+
+#[test]
+fn callees_of_both_programs() {
+    let call = |name: u8, callee: &str| {
+        let mut p = program(name, &[("f", LINE, &[]), (callee, LINE, &[])]);
+        p.manifest.functions[0].calls = vec![(BlockId(0), vec![(FuncId(1), 0)])];
+        p
+    };
+    let taken = |u: &Union| -> Vec<bool> {
+        let all = u.profile.manifest.functions.iter();
+        all.map(|f| f.address_taken).collect()
+    };
+    assert_eq!(
+        taken(&joined(&[call(1, "g"), call(2, "g")])),
+        [false, false]
+    );
+    assert_eq!(
+        taken(&joined(&[call(1, "g"), call(2, "h")])),
+        [false, true, true]
+    );
+}
+
+#[test]
+fn verdicts_are_kept_with_their_programs() {
+    let f = [("f", DIAMOND, &[][..])];
+    let (a, mut b) = (program(1, &[("e", LINE, &[])]), program(2, &f));
+    b.verdict.gaps = vec!["nothing of copy 1 was merged".into()];
+    b.verdict.violations = vec![Violation {
+        function: FuncId(0),
+        off: 3,
+        what: "path 0: 1 against 4".into(),
+    }];
+    let both = joined(&[a, b]).profile.verdict;
+    assert_eq!(both.gaps, ["program-2: nothing of copy 1 was merged"]);
+    assert_eq!(both.violations[0].function, FuncId(1));
+}
+
+#[test]
+fn what_cannot_be_joined() {
+    let f = [("f", DIAMOND, &[(0, u64::MAX)][..])];
+    let refused = |profiles: &[Profile]| union(profiles).err().expect("refused").to_string();
+    let (a, b) = (program(1, &f), program(2, &f));
+    assert!(refused(&[a.clone(), a.clone()]).contains("a run that program-1 holds, too"));
+    assert!(refused(&[a.clone(), b]).contains("a count of f overflows"));
+    let edges: Cfg = cfg(DIAMOND);
+    let edges = made::profile(&made::program([made::body(edges)]), Scheme::Edge, 1);
+    assert!(refused(&[a, edges]).contains("it counts edges, not paths"));
+}
+
+/// Bodies of several modules are sorted, so that equal unions are equal.
+#[test]
+fn bodies_are_sorted() {
+    let f = [("f", DIAMOND, &[][..])];
+    let (mut a, b) = (program(1, &f), program(2, &f));
+    let second = a.manifest.modules[0].clone();
+    a.manifest.modules.push(ModuleEntry {
+        name: "last".into(),
+        ..second
+    });
+    a.manifest.functions[0].bodies.insert(
+        0,
+        Body {
+            module: ModuleId(1),
+            ordinal: 4,
+        },
+    );
+    let bodies = joined(&[a, b]).profile.manifest.functions[0].bodies.clone();
+    assert!(
+        bodies.is_sorted_by_key(|b| (b.module, b.ordinal)),
+        "{bodies:?}"
+    );
+}
