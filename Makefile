@@ -7,8 +7,8 @@ TOOLS = clang-19 opt-19 llvm-profdata-19 ld.lld-19 g++ setarch
 # What opens exported profiles
 VIEWERS = genhtml dot callgrind_annotate go npm chromium
 # Build systems that projects come with
-BUILDERS = cmake meson ninja mlir-opt-19
-BUILDERS_APT = cmake meson ninja-build mlir-19-tools
+BUILDERS = cmake meson ninja pkg-config mlir-opt-19
+BUILDERS_APT = cmake meson ninja-build pkgconf mlir-19-tools
 # What runs copies elsewhere
 LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sbin/slurmd /usr/sbin/munged ip
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2

@@ -34,7 +34,7 @@ const RUNTIME: &[(&str, &str)] = &[
     ("p3_owner.c", include_str!("../runtime-c/p3_owner.c")),
     ("p3_pool.c", include_str!("../runtime-c/p3_pool.c")),
     ("p3_process.c", include_str!("../runtime-c/p3_process.c")),
-    ("p3_profile.h", include_str!("../runtime-c/p3_profile.h")),
+    ("p3_profile.h", PROFILE_H),
     ("p3_quiet.c", include_str!("../runtime-c/p3_quiet.c")),
     ("p3_register.c", include_str!("../runtime-c/p3_register.c")),
     ("p3_slot.c", include_str!("../runtime-c/p3_slot.c")),
@@ -43,6 +43,9 @@ const RUNTIME: &[(&str, &str)] = &[
     ("first/align.c", include_str!("../runtime-c/first/align.c")),
     ("preload/fixed_time.c", FIXED_TIME),
 ];
+
+/// What programs may ask of the runtime.
+pub(crate) const PROFILE_H: &str = include_str!("../runtime-c/p3_profile.h");
 
 /// The source of the library that gives programs a clock that advances by calls.
 pub(crate) const FIXED_TIME: &str = include_str!("../runtime-c/preload/fixed_time.c");

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Some(Command::Proftext(args)) => proftext(&args).map(done),
         Some(Command::Build(args)) => build::build(args).map_err(Into::into),
         Some(Command::Suite(args)) => build::suite(args).map_err(Into::into),
+        Some(Command::Integrate(args)) => build::write_files(&args).map_err(Into::into),
         Some(Command::Use(args)) => build::use_copy(&args).map_err(Into::into),
     };
     match result {

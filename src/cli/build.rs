@@ -1,6 +1,7 @@
 //! Arguments of `p3-rewrite build`, `suite` and `use`, and what they print.
 
 use super::{one_line, warn};
+use crate::compiler::integrate::integrate;
 use crate::compiler::record::Record;
 use crate::compiler::suite::{self, Build, Gathered, Round, Suite};
 use crate::error::{Error, Result};
@@ -102,6 +103,14 @@ pub struct UseArgs {
     /// Where the programs' folders are: what `build -o` named, or the folder of the build
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: Vec<PathBuf>,
+}
+
+/// The arguments of `integrate`.
+#[derive(Debug, clap::Args)]
+pub struct IntegrateArgs {
+    /// The folder to write
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
 }
 
 /// Builds; the exit status is the command's.
@@ -211,6 +220,16 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
         let copy = args.copy % program.copies.max(1);
         say(&format!("{}: copy {copy}", shown(&program.program)));
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the files of build systems.
+///
+/// # Errors
+/// See [`integrate`].
+pub fn write_files(args: &IntegrateArgs) -> Result<ExitCode> {
+    let names = integrate(&args.out)?;
+    say(&format!("{}: {}", shown(&args.out), names.join(", ")));
     Ok(ExitCode::SUCCESS)
 }
 

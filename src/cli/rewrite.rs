@@ -3,7 +3,7 @@
 mod values;
 
 use super::Color;
-use super::build::{BuildArgs, SuiteArgs, UseArgs};
+use super::build::{BuildArgs, IntegrateArgs, SuiteArgs, UseArgs};
 use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::error::Result;
@@ -172,6 +172,9 @@ pub enum Command {
     Suite(SuiteArgs),
     /// Put a copy in the place of every program that was built
     Use(UseArgs),
+    /// Write files by which build systems find p3-cc: a toolchain file and find_package(P3) for CMake, a native file for Meson,
+    /// p3.pc for pkg-config
+    Integrate(IntegrateArgs),
 }
 
 /// The arguments of `annotate`.

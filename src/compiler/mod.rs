@@ -11,12 +11,14 @@
 //! modules     the bitcode of that, optimised as it was compiled
 //! link        the program, its copies, and what stands in its place
 //! runtime     the runtime's objects, compiled once for a build
+//! integrate   files by which build systems find our compilers
 //! rust        rustc's bitcode, and how it is asked for
 //! record      what was built where: what `suite` and `use` go by
 //! suite       a command, once for every copy
 //! ```
 
 mod arguments;
+pub mod integrate;
 mod link;
 mod modules;
 pub mod record;
@@ -220,6 +222,18 @@ fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut files = std::env::split_paths(&path).map(|dir| dir.join(name));
     files.find(|f| f.is_file() && !is_ours(f))
+}
+
+/// Where one of our programs is: all of them lie in one folder.
+fn our_program(name: &str) -> Result<PathBuf> {
+    let us = std::env::current_exe().and_then(std::fs::canonicalize);
+    let us = us.map_err(|e| Error::read("/proc/self/exe", e))?;
+    let path = us.with_file_name(name);
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err(Error::read(path, std::io::ErrorKind::NotFound.into()))
+    }
 }
 
 /// Whether the build system asks what the compiler can do, and the program is none of the project's: autoconf's `conftest`,

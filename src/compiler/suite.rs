@@ -6,7 +6,7 @@
 
 use super::link::succeeded;
 use super::record::{self, Record};
-use super::{Compiler, Language, exit_code};
+use super::{Compiler, Language, exit_code, our_program};
 use crate::error::{Error, Result};
 use crate::output::{FIXED_TIME, write_whole};
 use crate::profile::merge::{FailureMode, Merged, merge};
@@ -285,35 +285,21 @@ fn status(run: &mut Command, command: &[String]) -> Result<i32> {
 
 /// `CC`, `CXX` and a `PATH` in which usual names of compilers are ours; `tools` is where these are, for as long as it is.
 fn environment(tools: &TempDir) -> Result<Vec<(&'static str, OsString)>> {
-    let us = std::env::current_exe().and_then(std::fs::canonicalize);
-    let us = us.map_err(|e| Error::read("/proc/self/exe", e))?;
-    let ours = |language| {
-        let name = match language {
-            Language::C => "p3-cc",
-            Language::Cxx => "p3-cxx",
-        };
-        us.with_file_name(name)
-    };
-    for language in [Language::C, Language::Cxx] {
-        let path = ours(language);
-        if !path.is_file() {
-            return Err(Error::read(path, ErrorKind::NotFound.into()));
-        }
-    }
+    let (cc, cxx) = (our_program("p3-cc")?, our_program("p3-cxx")?);
     for (name, language) in NAMES {
         let link = tools.path().join(name);
-        symlink(ours(language), &link).map_err(|e| Error::write(link, e))?;
+        let compiler = match language {
+            Language::C => &cc,
+            Language::Cxx => &cxx,
+        };
+        symlink(compiler, &link).map_err(|e| Error::write(link, e))?;
     }
     let old = std::env::var_os("PATH").unwrap_or_default();
     let path = std::iter::once(tools.path().to_path_buf()).chain(std::env::split_paths(&old));
     let path = std::env::join_paths(path);
     let path =
         path.map_err(|e| Error::Usage(format!("{}: {e}; set TMPDIR", tools.path().display())))?;
-    Ok(vec![
-        ("CC", ours(Language::C).into()),
-        ("CXX", ours(Language::Cxx).into()),
-        ("PATH", path),
-    ])
+    Ok(vec![("CC", cc.into()), ("CXX", cxx.into()), ("PATH", path)])
 }
 
 fn quoted(words: &[String]) -> Result<String> {

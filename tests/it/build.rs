@@ -513,3 +513,50 @@ fn projects_of_cmake_and_meson() {
         assert_eq!(modules(&dir.join("out/b/count.p3")).len(), 4, "{tool}");
     }
 }
+
+/// Also where the folder's name has to be quoted.
+#[test]
+#[ignore = "needs cmake, meson, ninja and pkg-config"]
+fn files_for_build_systems() {
+    let kit = "it's a kit";
+    for (system, build, suite) in [
+        (
+            "CMake",
+            "cmake -S . -B b -DCMAKE_TOOLCHAIN_FILE=\"$KIT/p3-toolchain.cmake\" -DP3_COPIES=2 && cmake --build b",
+            "cmake --build b --target profile",
+        ),
+        (
+            "Meson",
+            "meson setup b --native-file \"$KIT/p3-meson.ini\" && P3_COPIES=2 meson compile -C b",
+            "\"$REWRITE\" suite -o b -- meson test -C b",
+        ),
+    ] {
+        let dir = example();
+        let dir = dir.path();
+        rewrite(dir, &["integrate", "-o", kit]);
+        for script in [build, suite] {
+            let mut shell = command("sh", dir);
+            shell.args(["-e", "-c", script]);
+            run(shell.env("KIT", dir.join(kit)).env("REWRITE", REWRITE));
+        }
+        assert_eq!(profiles(&dir.join("b")).len(), 4, "{system}");
+        let record = json(&dir.join("b/count.p3/record.json"));
+        assert_eq!(record["copies"], 2, "{system}");
+    }
+    let dir = folder(&[(
+        "main.c",
+        "#include <p3_profile.h>\nint main() { return p3_profile_dump ? p3_profile_dump() : 3; }\n",
+    )]);
+    let dir = dir.path();
+    rewrite(dir, &["integrate", "-o", kit]);
+    let flags = run(command("pkg-config", dir)
+        .args(["--cflags", "p3"])
+        .env("PKG_CONFIG_PATH", dir.join(kit)));
+    let flags = String::from_utf8(flags.stdout).unwrap();
+    for (compiler, status) in [(llvm("clang"), 3), (PathBuf::from(CC), 0)] {
+        let script = format!("\"$0\" {} main.c -o prog", flags.trim());
+        run(command("sh", dir).args(["-e", "-c", &script]).arg(compiler));
+        let prog = command(dir.join("prog"), dir).status().unwrap();
+        assert_eq!(prog.code(), Some(status));
+    }
+}

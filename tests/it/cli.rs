@@ -55,7 +55,7 @@ fn help() {
     pages += "--- cargo p3\n";
     let cargo = env!("CARGO_BIN_EXE_cargo-p3");
     pages += &transcript(Command::new(cargo).args(["p3", "--help"]), dir.path());
-    for command in ["annotate", "proftext", "build", "suite", "use"] {
+    for command in ["annotate", "proftext", "build", "suite", "use", "integrate"] {
         pages += &format!("--- p3-rewrite {command}\n");
         pages += &transcript(Command::new(REWRITE).args([command, "--help"]), dir.path());
     }

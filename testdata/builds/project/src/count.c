@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef WITH_P3
+#include <p3_profile.h>
+#endif
 
 int common(int n);
 
@@ -25,5 +28,9 @@ int main(int argc, char **argv) {
             steps++;
     }
     printf("%d steps\n", steps);
+#ifdef WITH_P3
+    if (p3_profile_dump)
+        p3_profile_dump();
+#endif
     return 0;
 }

@@ -1,0 +1,17 @@
+# CMake's compilers are those of p3-rewrite: cmake -DCMAKE_TOOLCHAIN_FILE=THIS [-DP3_COPIES=4] [-DP3_FLAGS=...]
+set(CMAKE_C_COMPILER "@P3_CC@")
+set(CMAKE_CXX_COMPILER "@P3_CXX@")
+# find_package(P3)
+set(P3_DIR "@P3_DIR@" CACHE PATH "Folder of P3Config.cmake")
+# What a link takes from its environment (CMake 3.21).
+set(P3_LINKER_LAUNCHER "")
+foreach(variable P3_COPIES P3_FLAGS)
+  if(DEFINED ${variable})
+    list(APPEND P3_LINKER_LAUNCHER "${variable}=${${variable}}")
+  endif()
+endforeach()
+if(P3_LINKER_LAUNCHER)
+  list(PREPEND P3_LINKER_LAUNCHER "${CMAKE_COMMAND}" -E env)
+  set(CMAKE_C_LINKER_LAUNCHER "${P3_LINKER_LAUNCHER}")
+  set(CMAKE_CXX_LINKER_LAUNCHER "${P3_LINKER_LAUNCHER}")
+endif()
