@@ -80,6 +80,11 @@ pub struct SuiteArgs {
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: Vec<PathBuf>,
 
+    /// Run so many rounds at once, each in a working folder of its own: what they write there is gone afterwards
+    #[arg(short, long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    jobs: u32,
+
     /// Give processes the same ids in every round, by a namespace: for tests whose files are named by them
     #[arg(long)]
     same_pids: bool,
@@ -163,6 +168,7 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
         command: args.command,
         same_pids: args.same_pids,
         fixed_time: args.fixed_time,
+        jobs: args.jobs,
         environment: Vec::new(),
     };
     let gathered = suite.run(tell)?;
@@ -194,6 +200,12 @@ pub(super) fn ended(gathered: &Gathered) -> i32 {
     if idle > 0 {
         let all = gathered.programs.len();
         say(&format!("{idle} of {all} programs did not run"));
+    }
+    if gathered.lost > 0 {
+        let n = gathered.lost;
+        warn(&format!(
+            "{n} programs that the command itself linked are not profiled; build them before, or leave -j out"
+        ));
     }
     let statuses: Vec<i32> = gathered.rounds.iter().map(|r| r.status).collect();
     if statuses.iter().any(|s| *s != statuses[0]) {

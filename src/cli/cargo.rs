@@ -100,6 +100,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         command: cargo(args.verb, &args.arguments, &rustc.host, Step::Run),
         same_pids: args.same_pids,
         fixed_time: args.fixed_time,
+        jobs: 1,
         environment,
     };
     let gathered = suite.run(tell)?;

@@ -15,8 +15,10 @@
 //! rust        rustc's bitcode, and how it is asked for
 //! record      what was built where: what `suite` and `use` go by
 //! suite       a command, once for every copy
+//! apart       rounds of it at the same time
 //! ```
 
+mod apart;
 mod arguments;
 pub mod integrate;
 mod link;

@@ -4,12 +4,14 @@
 //! were started in place of another would have another `/proc/self/exe` and `$ORIGIN`, lose its rights as a
 //! set-user-id program, and could not be a library.
 
+use super::apart::Rounds;
 use super::link::succeeded;
 use super::record::{self, Record};
 use super::{Compiler, Language, exit_code, our_program};
 use crate::error::{Error, Result};
 use crate::output::{FIXED_TIME, write_whole};
 use crate::profile::merge::{FailureMode, Merged, merge};
+use rayon::prelude::*;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -54,6 +56,8 @@ pub struct Gathered {
     pub rounds: Vec<Round>,
     /// The programs, and what was merged; nothing for those that did not run.
     pub programs: Vec<(Record, Option<Merged>)>,
+    /// How many programs a round linked whose folders are gone: rounds that run at once keep nothing else.
+    pub lost: usize,
 }
 
 /// Names by which build systems call compilers.
@@ -117,6 +121,8 @@ pub struct Suite {
     pub same_pids: bool,
     /// Every round has the same clocks, which advance by calls.
     pub fixed_time: bool,
+    /// So many rounds run at once, each in a working folder of its own if that is more than one.
+    pub jobs: u32,
     /// What else the command's environment holds.
     pub environment: Variables,
 }
@@ -127,7 +133,7 @@ impl Suite {
     ///
     /// # Errors
     /// There are no programs; the command cannot be run; a profile cannot be written.
-    pub fn run(&self, mut told: impl FnMut(&Round)) -> Result<Gathered> {
+    pub fn run(&self, told: impl Fn(&Round) + Sync) -> Result<Gathered> {
         let folders = &self.folders;
         let programs = record::find(folders)?;
         let copies = programs.iter().map(|r| r.copies).max();
@@ -150,29 +156,79 @@ impl Suite {
         for program in &programs {
             clear(program)?;
         }
-        let mut rounds = Vec::new();
-        let ran: Result<()> = (0..copies).try_for_each(|copy| {
-            let round = self.round(&wrapped, preload.as_deref(), copy)?;
-            told(&round);
-            rounds.push(round);
-            Ok(())
-        });
-        // Whatever happened, the programs are what they were.
-        let programs = take_turns(folders, 0)?;
-        ran?;
+        let (rounds, lost) = if self.jobs > 1 {
+            self.at_once(&wrapped, preload.as_deref(), &programs, copies, &told)?
+        } else {
+            (
+                self.in_turn(&wrapped, preload.as_deref(), copies, &told)?,
+                0,
+            )
+        };
+        let programs = record::find(folders)?;
         let merged = |program: Record| {
             let merged = gather(&program)?;
             Ok((program, merged))
         };
         let programs = programs.into_iter().map(merged).collect::<Result<_>>()?;
-        Ok(Gathered { rounds, programs })
+        Ok(Gathered {
+            rounds,
+            programs,
+            lost,
+        })
     }
 
-    fn round(&self, command: &[String], preload: Option<&Path>, copy: u32) -> Result<Round> {
-        take_turns(&self.folders, copy)?;
+    /// Round after round, with each copy in the programs' places in turn.
+    fn in_turn(
+        &self,
+        command: &[String],
+        preload: Option<&Path>,
+        copies: u32,
+        told: &impl Fn(&Round),
+    ) -> Result<Vec<Round>> {
+        let round = |copy| {
+            take_turns(&self.folders, copy)?;
+            let round = self.round(started(command), preload, copy)?;
+            told(&round);
+            Ok(round)
+        };
+        let ran: Result<Vec<Round>> = (0..copies).map(round).collect();
+        // Whatever happened, the programs are what they were.
+        take_turns(&self.folders, 0)?;
+        ran
+    }
+
+    /// Rounds at the same time; and how many programs they linked, which are lost.
+    fn at_once(
+        &self,
+        command: &[String],
+        preload: Option<&Path>,
+        programs: &[Record],
+        copies: u32,
+        told: &(impl Fn(&Round) + Sync),
+    ) -> Result<(Vec<Round>, usize)> {
+        let rounds = Rounds::new(programs)?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs as usize);
+        let pool = pool.build().expect("threads can be started");
+        let one = |copy| {
+            let (run, apart) = rounds.round(command, &self.folders, copy)?;
+            let round = self.round(run, preload, copy)?;
+            apart.ended()?;
+            told(&round);
+            Ok((round, apart.linked()))
+        };
+        let ran = pool.install(|| {
+            (0..copies)
+                .into_par_iter()
+                .map(one)
+                .collect::<Result<Vec<_>>>()
+        })?;
+        let (rounds, linked): (Vec<Round>, Vec<usize>) = ran.into_iter().unzip();
+        Ok((rounds, linked.into_iter().max().unwrap_or(0)))
+    }
+
+    fn round(&self, mut run: Command, preload: Option<&Path>, copy: u32) -> Result<Round> {
         let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
         let begin = Instant::now();
-        let mut run = started(command);
         // What the suite itself builds is built in copies, and this one put in its place.
         run.envs(environment(&tools)?)
             .env("P3_COPY", copy.to_string())
@@ -181,7 +237,7 @@ impl Suite {
         if let Some(library) = preload {
             run.env("LD_PRELOAD", library);
         }
-        let status = status(&mut run, command)?;
+        let status = status(&mut run, &self.command)?;
         let time = begin.elapsed();
         Ok(Round { copy, status, time })
     }
@@ -257,7 +313,7 @@ fn wrapped(command: &[String], same_pids: bool) -> Result<Vec<String>> {
 }
 
 /// Whether a command that runs others runs `true`.
-fn works(wrapper: &[&str]) -> bool {
+pub(super) fn works(wrapper: &[&str]) -> bool {
     let mut run = Command::new(wrapper[0]);
     run.args(&wrapper[1..]).arg("true");
     run.stdin(Stdio::null())

@@ -514,6 +514,64 @@ fn projects_of_cmake_and_meson() {
     }
 }
 
+#[test]
+#[ignore = "needs namespaces of mounts and overlays"]
+fn rounds_at_the_same_time() {
+    let dir = example();
+    let dir = dir.path();
+    let in_turn = build_and_check(dir, "p3", &["-k", "3"], &[]);
+    let kept = dir.join("kept.p3prof");
+    std::fs::copy(&in_turn[0], &kept).unwrap();
+    // Each sees its own copy at the program's place, and no other's files.
+    let script = "test ! -e left; make -s check; cp build/count left; pwd";
+    let suite = [
+        "suite", "-j", "3", "-o", "p3", "--", "sh", "-e", "-c", script,
+    ];
+    let output = rewrite(dir, &suite);
+    let here = dir.canonicalize().unwrap();
+    let folders = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(folders, format!("{}\n", here.display()).repeat(3));
+    assert!(!dir.join("left").exists(), "what a round writes is gone");
+    let at_once = profiles(&dir.join("p3"));
+    assert_eq!(at_once, in_turn);
+    run(Command::new(PROF)
+        .arg("compare")
+        .arg(&kept)
+        .arg(&at_once[0]));
+    // A round that fails says so, by its status and what it printed.
+    let suite = [
+        "suite",
+        "-j",
+        "2",
+        "-o",
+        "p3",
+        "--",
+        "sh",
+        "-c",
+        "echo oh >&2; exit 4",
+    ];
+    let failed = command(REWRITE, dir).args(suite).output().unwrap();
+    assert_eq!(failed.status.code(), Some(4));
+    assert_eq!(
+        stderr(&failed).matches("oh\n").count(),
+        3,
+        "{}",
+        stderr(&failed)
+    );
+    // Programs elsewhere cannot be in several places at once.
+    let suite = ["suite", "-j", "2", "-o", "../p3", "--", "true"];
+    let outside = command(REWRITE, &dir.join("tests"))
+        .args(suite)
+        .output()
+        .unwrap();
+    assert_eq!(outside.status.code(), Some(2));
+    assert!(
+        stderr(&outside).contains("not below the working folder"),
+        "{}",
+        stderr(&outside)
+    );
+}
+
 /// Also where the folder's name has to be quoted.
 #[test]
 #[ignore = "needs cmake, meson, ninja and pkg-config"]

@@ -1,0 +1,175 @@
+//! Rounds of a suite at the same time: each sees the working folder as it was, with its copy of every program in place. What it
+//! writes there goes to an overlay of its own and is gone afterwards; the folders of programs are the real ones, so that what copies
+//! count is kept.
+//!
+//! A namespace of mounts is all that this takes, and a namespace of users where the caller is not root.
+
+use super::our_program;
+use super::record::{self, Record};
+use super::suite::works;
+use crate::error::{Error, Result};
+use crate::names::printable;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A round with a folder of its own.
+pub(super) struct Apart {
+    /// Overlay, mounts, and what was printed.
+    scratch: TempDir,
+}
+
+/// How rounds are taken apart.
+pub(super) struct Rounds {
+    /// The words before a shell that may mount.
+    unshare: Vec<&'static str>,
+    here: PathBuf,
+    /// The folders of programs.
+    folders: Vec<PathBuf>,
+    rewrite: PathBuf,
+}
+
+impl Rounds {
+    /// Rounds of `programs`, which are below the working folder.
+    ///
+    /// # Errors
+    /// One is not; there are no namespaces of mounts.
+    pub(super) fn new(programs: &[Record]) -> Result<Rounds> {
+        let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
+        if let Some(outside) = programs.iter().find(|p| !p.program.starts_with(&here)) {
+            let problem =
+                "-j: this program is not below the working folder, which rounds have to themselves";
+            return Err(Error::load(
+                &outside.program,
+                problem,
+                "run the suite in a folder above it, or without -j",
+            ));
+        }
+        let ways: [&[&str]; 2] = [
+            &["unshare", "--mount"],
+            &[
+                "unshare",
+                "--user",
+                "--map-current-user",
+                "--keep-caps",
+                "--mount",
+            ],
+        ];
+        let Some(way) = ways.into_iter().find(|w| works(w)) else {
+            let problem = "-j: no namespace of mounts is to be had (unshare --mount fails)";
+            return Err(Error::Usage(format!(
+                "{problem}; leave it out, or run as root"
+            )));
+        };
+        Ok(Rounds {
+            unshare: way.to_vec(),
+            here,
+            folders: programs.iter().map(|p| p.folder.clone()).collect(),
+            rewrite: our_program("p3-rewrite")?,
+        })
+    }
+
+    /// A command that runs `words` with `copy` of the programs of `out` in place, and a folder to hold what it leaves.
+    ///
+    /// # Errors
+    /// A path cannot be given to a shell; there is no temporary folder.
+    pub(super) fn round(
+        &self,
+        words: &[String],
+        out: &[PathBuf],
+        copy: u32,
+    ) -> Result<(Command, Apart)> {
+        let scratch = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
+        let apart = Apart { scratch };
+        let mut command = Command::new(self.unshare[0]);
+        command.args(&self.unshare[1..]);
+        command.args([
+            "sh",
+            "-c",
+            &self.script(apart.scratch.path(), out, copy)?,
+            "sh",
+        ]);
+        command.args(words);
+        let output = |name: &str| {
+            let path = apart.scratch.path().join(name);
+            File::create(&path).map_err(|e| Error::write(path, e))
+        };
+        command.stdout(output("stdout")?).stderr(output("stderr")?);
+        Ok((command, apart))
+    }
+
+    /// What a shell does before it becomes the command. What goes wrong is in the file `failed`.
+    fn script(&self, scratch: &Path, out: &[PathBuf], copy: u32) -> Result<String> {
+        let at = quoted(scratch)?;
+        let mut lines = vec![
+            format!("at={at}"),
+            "mkdir \"$at/upper\" \"$at/work\"".into(),
+        ];
+        for (i, folder) in self.folders.iter().enumerate() {
+            let folder = quoted(folder)?;
+            lines.push(format!(
+                "mkdir \"$at/{i}\" && mount --bind {folder} \"$at/{i}\""
+            ));
+        }
+        let here = quoted(&self.here)?;
+        lines.push(format!(
+            "mount -t overlay p3 -o \"lowerdir=.,upperdir=$at/upper,workdir=$at/work\" {here}"
+        ));
+        lines.push(format!("cd {here}"));
+        for (i, folder) in self.folders.iter().enumerate() {
+            let folder = quoted(folder)?;
+            // Those beside their programs were hidden by the overlay; others were not, and are mounted where they are.
+            lines.push(format!("mount --bind \"$at/{i}\" {folder}"));
+        }
+        let mut place = format!("{} use {copy}", quoted(&self.rewrite)?);
+        for folder in out {
+            place += &format!(" -o {}", quoted(folder)?);
+        }
+        lines.push(format!("{place} 2>&1"));
+        let begin = lines.join(" && ");
+        Ok(format!(
+            "{{ {begin}; }} >{at}/said 2>&1 || {{ mv {at}/said {at}/failed; exit 1; }}; exec \"$@\""
+        ))
+    }
+}
+
+impl Apart {
+    /// Prints what the round printed, and says whether it began.
+    ///
+    /// # Errors
+    /// The overlay could not be mounted.
+    pub(super) fn ended(&self) -> Result<()> {
+        let at = self.scratch.path();
+        let failed = std::fs::read_to_string(at.join("failed")).unwrap_or_default();
+        if let Some(line) = failed.lines().last() {
+            return Err(Error::Usage(format!(
+                "-j: a round has no folder of its own ({}); set TMPDIR to a tmpfs, or leave -j out",
+                printable(line)
+            )));
+        }
+        pass_on(&at.join("stdout"), &mut anstream::stdout());
+        pass_on(&at.join("stderr"), &mut anstream::stderr());
+        Ok(())
+    }
+
+    /// The programs that the round itself linked: they are gone.
+    pub(super) fn linked(&self) -> usize {
+        record::find(&[self.scratch.path().join("upper")]).map_or(0, |r| r.len())
+    }
+}
+
+/// A reader that stops early is no error.
+fn pass_on(from: &Path, to: &mut impl io::Write) {
+    let _ = File::open(from).and_then(|mut f| io::copy(&mut f, to));
+}
+
+fn quoted(path: &Path) -> Result<String> {
+    let text = path.to_str().and_then(|t| shlex::try_quote(t).ok());
+    let Some(text) = text else {
+        let e = io::Error::from(ErrorKind::InvalidInput);
+        return Err(Error::read(path, e));
+    };
+    Ok(text.into_owned())
+}
