@@ -4,12 +4,16 @@
 
 #include <stdint.h>
 
-#define P3_ABI 5u /* The version of this interface. */
+#define P3_ABI 6u /* The version of this interface. */
 #define P3_ARRAY 0u /* Kind of a function's counters: an array, indexed by path ids. */
 #define P3_HASH 1u /* A hash table by path ids. */
 #define P3_ENTRIES 2u /* One counter, of the function's entries. */
 #define P3_HITS 3u /* One counter, of executed probes (`--count-hits`). */
 #define P3_ATOMIC 1u /* In a module's flags: counts are updated atomically. */
+#define P3_WITHIN 1u /* In the flags of sampling: subpaths are those of each activation by itself. */
+/* In the flags of sampling: the seed was asked for; else each process has one of its own. */
+#define P3_SEEDED 2u
+#define P3_MOST_LENGTHS 16u /* The most lengths of subpaths. */
 /* The most levels of a hash table: level i has P3_FIRST_SLOTS << 2 * i slots. A key is in the first level
  * in which its window of P3_WINDOW slots had room when it came, and never moves. */
 #define P3_LEVELS 12u
@@ -43,6 +47,17 @@ struct p3_table {
     int64_t *cache;
 };
 
+/* How subpaths are sampled. */
+struct p3_sampling {
+    uint64_t period; /* the mean number of blocks from one beginning of a sample to the next, at first */
+    uint64_t seed; /* where P3_SEEDED says so */
+    uint64_t memory; /* of the hot list and what finds its entries, in bytes */
+    uint32_t flags; /* P3_WITHIN, P3_SEEDED */
+    uint32_t n_lengths; /* number of lengths */
+    uint64_t lengths[16]; /* in blocks, ascending; zeros behind */
+    uint64_t chances[16]; /* how many of 2^32 samples have each; their sum is 2^32 */
+};
+
 /* What a module tells of itself. */
 struct p3_module {
     uint32_t abi; /* P3_ABI */
@@ -60,7 +75,7 @@ struct p3_module {
     uint64_t page; /* the largest that a kernel for its target has */
     struct p3_module *next; /* the runtime's list */
     uint64_t live; /* the runtime's: the counters are mapped over the profile */
-    uint64_t reserved2; /* 0 */
+    const struct p3_sampling *sampling; /* how it samples subpaths; NULL: it counts */
 };
 
 #define P3_HIDDEN __attribute__((visibility("hidden")))
@@ -75,5 +90,10 @@ P3_HIDDEN void __p3_count_atomic(struct p3_table *table, uint64_t key);
 P3_HIDDEN void __p3_add(uint64_t *counter);
 /* The same, exact where several threads count. */
 P3_HIDDEN void __p3_add_atomic(uint64_t *counter);
+/* A segment begins, whose slots are paid: whether the sampling version runs it, from the skipping one
+ * where it is fresh. */
+P3_HIDDEN uint32_t __p3_subpath_boundary(int64_t *frame, uint64_t slots, uint32_t fresh);
+/* A block begins in the sampling version. */
+P3_HIDDEN void __p3_subpath_block(int64_t *frame, uint32_t block);
 
 #endif

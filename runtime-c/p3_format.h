@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /* What a file begins with: \xff p3raw \xff and the version. Read in the other byte order it tells that. */
-#define P3_RAW_MAGIC UINT64_C(0xff7033726177ff05)
+#define P3_RAW_MAGIC UINT64_C(0xff7033726177ff06)
 #define P3_BLOCK_MAGIC UINT64_C(0x7033626c6f636b03) /* What a block begins with: p3block and a version. */
 #define P3_CHUNK_MAGIC UINT64_C(0x70336368756e6b03) /* What a chunk begins with: p3chunk and a version. */
-#define P3_RAW_VERSION 5u /* The version of the format. */
+#define P3_RAW_VERSION 6u /* The version of the format. */
 #define P3_RAW_LOST 1u /* In the flags: counts were lost, without memory or space. */
 /* In the flags: the program sets its counts to zero (p3_profile_reset), so no other process adds to them. */
 #define P3_RAW_APART 2u
@@ -21,6 +21,12 @@
 #define P3_BLOCK_MODULE 1u /* Kind of a block: the counters of a module. */
 #define P3_BLOCK_ARENA 2u /* Kind of a block: an arena, which holds chunks of hash tables. */
 #define P3_BLOCK_STARTED 3u /* Kind of a block: how the processes of a pool's file were started. */
+#define P3_BLOCK_SAMPLE 4u /* Kind of a block: a sample of subpaths. */
+#define P3_SAMPLE_AREAS 512u /* Where the two areas of a sample begin in its block. */
+#define P3_SAMPLE_LENGTHS 16u /* The most lengths of subpaths. */
+#define P3_PLAIN_BLOCKS 8u /* Sampled subpaths of more blocks than this are written with repetitions. */
+#define P3_REPEAT_WINDOW 64u /* How far back a repetition reaches, in blocks. */
+#define P3_SUBPATH_MOST 4096u /* The most bytes that a sampled subpath is written in. */
 #define P3_STARTED_TEXT_MAX 4096u /* The most bytes of text of one such record. */
 #define P3_STARTED_SIZE 16384u /* The size of such a block, or a page if that is larger. */
 /* The most such blocks of a file: processes that are started otherwise are counted and not described from
@@ -66,7 +72,7 @@ struct p3_raw_header {
 struct p3_raw_block {
     uint64_t magic; /* P3_BLOCK_MAGIC, written last */
     uint64_t size; /* with this header; a multiple of the page */
-    uint32_t kind; /* P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED */
+    uint32_t kind; /* P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE */
     uint32_t module; /* module: its number in the manifest */
     uint64_t n_functions; /* module: number of function records, which follow this header */
     uint64_t counters_offset; /* module: where the counters are in the block, a multiple of the page */
@@ -110,6 +116,31 @@ struct p3_raw_started {
     uint32_t text_size; /* size of the text */
     uint32_t process; /* P3_RAW_ARGUMENTS_CUT, P3_RAW_ARGUMENTS_UNKNOWN */
     uint32_t reserved; /* 0 */
+};
+
+/* In a block of its kind, behind the header: a sample of subpaths, a concise sample after Gibbons &
+ * Matias. Two areas follow, at P3_SAMPLE_AREAS. */
+struct p3_raw_sample {
+    uint64_t period; /* the mean number of blocks from one beginning of a sample to the next, at first */
+    uint64_t area; /* size of each area */
+    uint32_t flags; /* P3_WITHIN: subpaths are those of each activation by itself */
+    uint32_t n_lengths; /* number of lengths */
+    uint64_t lengths[16]; /* in blocks, ascending */
+    uint64_t chances[16]; /* how many of 2^32 samples have each */
+    uint32_t reserved; /* 0 */
+    uint32_t crc; /* CRC-32 of all above */
+    uint64_t state; /* bit 0: the area that holds the sample; above: how often the period was doubled */
+    uint64_t used[2]; /* of each area, how many bytes hold entries */
+    /* executed blocks, estimated: each beginning of a sample adds the period that it was drawn with */
+    uint64_t blocks;
+    uint64_t crowded; /* how many samples were begun while too many others were under way */
+    uint64_t long_ones; /* how many were too long for the list */
+};
+
+/* An entry of an area, at a multiple of 4. The subpath follows. */
+struct p3_raw_subpath {
+    uint32_t count; /* number of its sample points */
+    uint32_t size; /* size of what follows, below 2^16; above: which length it has */
 };
 
 #endif

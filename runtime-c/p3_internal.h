@@ -1,5 +1,5 @@
-/* Between the runtime's own files, which are in layers: each calls only those above it in this header, and p3_table.c and
- * p3_register.c, which rewritten modules call, are called by none.
+/* Between the runtime's own files, which are in layers: each calls only those above it in this header, and p3_table.c,
+ * p3_subpath.c and p3_register.c, which rewritten modules call, are called by none.
  *
  * What is called when. The program must notice none of it: errno stays, no thread is cancelled in here
  * (p3_enter, p3_leave), no lock is waited for, nothing is allocated by malloc.
@@ -9,6 +9,10 @@
  *   counting, a table     mmap, munmap, fcntl(F_DUPFD_CLOEXEC),        system calls, async-signal-safe by POSIX
  *   grows                 fstat, fstatat, openat, close, getrlimit,    or without state of libc; in a signal
  *                         fallocate, pwrite, pthread_setcancelstate    handler, while others count or grow
+ *   sampling              none                                         recordings and the list have their room;
+ *                                                                      whoever finds the list in use comes again
+ *   sampling, a thread    mmap, munmap, gettid, tgkill (signal 0),     as when a table grows
+ *   that did not yet      getpid, sigaltstack, pthread_setcancelstate
  *   counting, no memory   poll, write                                  once in a process, one line
  *   constructors          the above; getenv, getauxval, geteuid,       ours come first; getenv and atexit are
  *                         uname, getcwd, open, read, pread, flock,     called here alone, when no thread runs
@@ -114,6 +118,8 @@ P3_HIDDEN void p3_name_start(void);
 P3_HIDDEN void p3_name_end(void);
 /* Bytes of P3_PROFILE_RESERVE. */
 P3_HIDDEN uint64_t p3_reserve_wanted(void);
+/* Whether there is a P3_SEED, and which. */
+P3_HIDDEN int p3_seed_wanted(uint64_t *seed);
 /* Whether processes share files: the pattern has a %m. */
 P3_HIDDEN int p3_name_pooled(void);
 /* The `n`-th name when those before are taken: a number before the extension. 0, P3_SAID. */
@@ -228,6 +234,94 @@ P3_HIDDEN int p3_arena_in_memory(const struct p3_slot *slots);
 P3_HIDDEN void p3_arena_forget(void);
 /* Writes what is only in memory to `file`; an errno. */
 P3_HIDDEN int p3_arena_store(struct p3_file *file, int fd);
+
+/* p3_chance.c: random numbers. */
+P3_HIDDEN uint64_t p3_chance_next(uint64_t *state);
+/* How many are skipped before one that is taken, where each is with probability 1 / period; 2 <= period < 2^45. */
+P3_HIDDEN uint64_t p3_chance_skip(uint64_t *state, uint64_t period);
+/* How many of so many coins show heads. */
+P3_HIDDEN uint32_t p3_chance_heads(uint64_t *state, uint32_t coins);
+
+/* p3_encode.c: subpaths as bytes. */
+enum { P3_ENCODER_SLOTS = 32 };
+struct p3_encoder {
+    uint32_t size; /* of what is written */
+    uint32_t full; /* there was no room for all */
+    uint32_t run; /* blocks of the repetition under way */
+    uint32_t plain; /* repetitions are not looked for */
+    uint64_t distances; /* at which it repeats */
+    uint32_t at; /* number of the next block; the first is P3_REPEAT_WINDOW */
+    uint32_t recent[P3_REPEAT_WINDOW]; /* blocks, by number */
+    uint32_t before[P3_REPEAT_WINDOW]; /* the last block before that may be the same, by number */
+    uint32_t last[P3_ENCODER_SLOTS]; /* the last block, by its lowest bits */
+    uint8_t bytes[P3_SUBPATH_MOST];
+};
+/* A subpath of so many blocks begins with this one. */
+P3_HIDDEN void p3_encode_begin(struct p3_encoder *e, uint32_t block, uint64_t length);
+P3_HIDDEN void p3_encode_block(struct p3_encoder *e, uint32_t block);
+P3_HIDDEN void p3_encode_end(struct p3_encoder *e);
+
+/* p3_hot.c: the hot list. */
+/* How subpaths are sampled; NULL when they are not, or there is no list. */
+P3_HIDDEN const struct p3_sampling *p3_hot_sampling(void);
+/* Another one in each process and forked child. */
+P3_HIDDEN unsigned p3_hot_generation(void);
+/* How often the period was doubled. */
+P3_HIDDEN unsigned p3_hot_doublings(void);
+/* A seed for one more thread. */
+P3_HIDDEN uint64_t p3_hot_seed(void);
+/* A sample was begun that was drawn at so many doublings. */
+P3_HIDDEN void p3_hot_begun(unsigned doublings);
+/* It could not be recorded, as too many were. */
+P3_HIDDEN void p3_hot_crowded(void);
+/* Adds the subpath of the `length`-th length, which was drawn at so many doublings; 0: not now, somebody else is adding. */
+P3_HIDDEN int p3_hot_add(const struct p3_encoder *e, unsigned length, unsigned doublings);
+/* Makes the list, if the module samples and there is none, or takes over that of earlier processes. */
+P3_HIDDEN void p3_hot_start(const struct p3_module *module);
+/* Lets go of it. */
+P3_HIDDEN void p3_hot_forget(void);
+/* Writes it to `file`, if it is only in memory; an errno. */
+P3_HIDDEN int p3_hot_store(struct p3_file *file, int fd);
+/* Empties it. */
+P3_HIDDEN void p3_hot_reset(void);
+
+/* p3_walker.c: what each thread samples with. */
+enum { P3_RECORDINGS = 8 };
+enum { P3_FREE, P3_ACTIVE, P3_DONE };
+#define P3_LOW (INT64_C(1) << 60)
+/* A subpath that is being recorded, or waits to be added. */
+struct p3_recording {
+    int state;
+    unsigned length; /* which */
+    unsigned doublings; /* at which it was drawn */
+    uint64_t left; /* blocks */
+    const int64_t *frame; /* the activation, with P3_WITHIN */
+    struct p3_encoder encoder;
+};
+struct p3_walker {
+    struct p3_walker *next;
+    long thread;
+    unsigned generation;
+    unsigned active; /* recordings */
+    int drawn; /* the budget was: it is 0 in a new thread */
+    unsigned doublings; /* at which the budget was drawn */
+    int low; /* the budget is lower by P3_LOW, so that it is negative while something is recorded */
+    uint64_t chance;
+    struct p3_recording recordings[P3_RECORDINGS];
+};
+/* What is left of the thread's budget: how many slots are skipped before the next sample. */
+extern P3_HIDDEN __thread int64_t __p3_budget __attribute__((tls_model("initial-exec")));
+/* The thread's; NULL when there is none, or the thread is in here already, in what a signal handler interrupted. */
+P3_HIDDEN struct p3_walker *p3_walker_enter(void);
+P3_HIDDEN void p3_walker_leave(void);
+/* Lowers the budget, or raises it again. */
+P3_HIDDEN void p3_walker_lower(struct p3_walker *w, int low);
+/* Makes that of this thread. */
+P3_HIDDEN void p3_walker_start(void);
+/* Adds what waits. */
+P3_HIDDEN void p3_walker_flush(void);
+/* The thread is that of a forked child now. */
+P3_HIDDEN void p3_walker_forked(void);
 
 /* p3_slot.c: the slots of hash tables. */
 /* The slot that holds the key from now on; NULL without memory. */

@@ -18,7 +18,8 @@ static const char DEFAULT_PATTERN[] = "p3-%k-%p.p3raw";
 
 static char pattern[P3_PATH_MAX];
 static int pooled;
-static uint64_t reserve_wanted;
+static uint64_t reserve_wanted, seed_wanted;
+static int seeded;
 /* The root folder as it was at the start: a way out of chroot(). */
 static struct {
     int fd;
@@ -68,6 +69,7 @@ static int has_pool_field(const char *p) {
 
 void p3_name_start(void) {
     const char *text = environment("P3_PROFILE_FILE"), *reserve = environment("P3_PROFILE_RESERVE");
+    const char *seed = environment("P3_SEED");
     if (text == NULL || *text == 0)
         text = p3_profile_file != NULL ? p3_profile_file : DEFAULT_PATTERN;
     /* An absolute path that is too long is too long as it stands, and is said to be when it is used. */
@@ -75,12 +77,20 @@ void p3_name_start(void) {
         memset(pattern, '/', sizeof pattern - 1);
     pooled = has_pool_field(pattern);
     reserve_wanted = reserve == NULL ? 0 : (strtoull(reserve, NULL, 10) & 0xfffff) << 20;
+    seeded = seed != NULL && *seed != 0;
+    seed_wanted = seeded ? strtoull(seed, NULL, 0) : 0;
     remember_root();
 }
 
 int p3_name_pooled(void) { return pooled; }
 
 uint64_t p3_reserve_wanted(void) { return reserve_wanted; }
+
+int p3_seed_wanted(uint64_t *seed) {
+    if (seeded)
+        *seed = seed_wanted;
+    return seeded;
+}
 
 /* Programs close descriptors that are not theirs, and the number may be another folder by now. */
 static int root_is_ours(void) {

@@ -1,7 +1,7 @@
 /* Registration of modules, and the life of the profile: it is created when the first module
  * registers, and holds every count from then on.
  *
- * Calls: p3_arena.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_process.c, p3_quiet.c, p3_slot.c.
+ * Calls: p3_arena.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_process.c, p3_quiet.c, p3_slot.c, p3_walker.c.
  * In signal handlers: none of it; in constructors, a forked child, at exit, and where the program calls it. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -19,6 +19,8 @@ static struct p3_module *modules;
 static void start(struct p3_module *m) {
     p3_live_module(m);
     p3_arena_tables(m, m->next == NULL ? p3_reserve_wanted() : 0);
+    p3_hot_start(m);
+    p3_walker_start();
 }
 
 static void forget_tables(void) {
@@ -34,6 +36,8 @@ static void in_child(void) {
     struct p3_quiet before = p3_enter();
     p3_live_forked();
     forget_tables();
+    p3_hot_forget();
+    p3_walker_forked();
     for (struct p3_module *m = modules; m != NULL; m = m->next) {
         if (m->live) /* the parent's counters are shared: leave them before writing anything */
             mmap(m->counters, m->counters_size, PROT_READ | PROT_WRITE,
@@ -109,6 +113,8 @@ static int store(struct p3_file *file) {
             failed = fd < 0 ? EBADF : p3_file_module(file, fd, m);
     if (!failed)
         failed = p3_arena_store(file, fd);
+    if (!failed)
+        failed = p3_hot_store(file, fd);
     if (fd >= 0)
         close(fd);
     __atomic_fetch_or(&file->header->flags, p3_live_has_lost() || failed ? P3_RAW_LOST : 0u, __ATOMIC_RELAXED);
@@ -158,6 +164,7 @@ void p3_profile_reset(void) {
     p3_leave(before);
     if (!allowed)
         return;
+    p3_hot_reset();
     for (struct p3_module *m = modules; m != NULL; m = m->next) {
         if (m->counters_size != 0)
             memset(m->counters, 0, m->counters_size);
@@ -171,6 +178,7 @@ void p3_profile_reset(void) {
 /* Of a library that is unloaded: its counters go with it. */
 static void let_go(void) {
     forget_tables();
+    p3_hot_forget();
     p3_live_end();
     p3_name_end();
 }
@@ -178,6 +186,7 @@ static void let_go(void) {
 static void at_exit(void) {
     struct p3_quiet before = p3_enter();
     if (modules != NULL) {
+        p3_walker_flush();
         write_profile();
         if (alone())
             p3_live_ended();

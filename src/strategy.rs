@@ -5,7 +5,8 @@
 
 use crate::hot;
 use crate::partition::{
-    Assignment, Cost, Costs, Distribute, Units, evenly, split_where_called_once, whole,
+    Assignment, Cost, Costs, Distribute, Units, evenly, split_where_called_once, to_the_first,
+    whole,
 };
 use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use serde::{Deserialize, Serialize};
@@ -150,6 +151,9 @@ schemes! {
 
     /// Edge profiling with the fewest counters (Knuth & Stevenson), whole functions spread over the copies
     Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
+
+    /// Estimates of how often subpaths of chosen lengths ran, across loops and calls, from a sample; live, in bounded memory
+    Subpath "subpath" Strategy { measure: Measure::Subpaths, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
 
     /// As sbl, with two versions of every block: how blocks are copied, tested by itself
     VersionsTest "versions-test" Strategy { most_copies: 1, versions: VersionsOf::Everything, ..PATHS }

@@ -1,6 +1,9 @@
 //! Arguments of `p3-rewrite` and what they resolve to.
 
+mod sampling;
 mod values;
+
+use sampling::SamplingArgs;
 
 use super::Color;
 use super::build::{BuildArgs, IntegrateArgs, SuiteArgs, UseArgs};
@@ -42,10 +45,10 @@ pub struct Args {
     #[arg(long, value_name = "PASSES")]
     mlir_pipeline: Option<String>,
 
-    /// Number of copies, 1 to 1024
-    #[arg(short = 'k', long, value_name = "K", default_value_t = 4,
+    /// Number of copies, 1 to 1024 [default: 4, of subpath 1]
+    #[arg(short = 'k', long, value_name = "K",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
-    copies: u32,
+    copies: Option<u32>,
 
     /// Output folder, made if missing
     #[arg(short, long, required = true, value_name = "DIR")]
@@ -116,6 +119,9 @@ pub struct Args {
     /// Prove independently that the inserted code counts every path once, under its id
     #[arg(long)]
     check: bool,
+
+    #[command(flatten)]
+    sampling: SamplingArgs,
 
     /// Write views of the analyses
     #[arg(long, value_name = "VIEWS", value_enum, value_delimiter = ',')]
@@ -290,7 +296,13 @@ impl Args {
         let out = self.out.expect("clap requires it");
         let dump_dir = self.dump_dir.unwrap_or_else(|| out.join("dump"));
         Ok(Options {
-            copies: scheme.strategy().copies(self.copies),
+            copies: scheme
+                .strategy()
+                .copies(self.copies.unwrap_or(match scheme {
+                    Scheme::Subpath => 1,
+                    _ => 4,
+                })),
+            sampling: self.sampling.resolve(scheme)?,
             scheme,
             trace,
             bitcode: self.emit.contains(&ModuleFormat::Bc),

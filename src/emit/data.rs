@@ -9,13 +9,13 @@ use super::{Counters, ModuleJob, Update};
 use crate::plan::FunctionPlan;
 use crate::plan::keys::Keys;
 use crate::runtime::abi;
-use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{ArrayType, IntType, StructType};
 use inkwell::values::{
     BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue, StructValue,
 };
+use inkwell::{AddressSpace, GlobalVisibility, ThreadLocalMode};
 
 /// The words of a cache: one that is zero, and the slots.
 const CACHE_WORDS: u32 = 1 + abi::CACHED;
@@ -204,6 +204,68 @@ impl<'ctx> Data<'ctx> {
         runtime_function(context, module, &count[usize::from(self.atomic)])
     }
 
+    /// What is left of the budget of the thread, in block executions ([`abi::BUDGET`]).
+    pub(super) fn budget(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+    ) -> PointerValue<'ctx> {
+        let known = module.get_global(abi::BUDGET);
+        let budget = known.unwrap_or_else(|| {
+            let budget = module.add_global(context.i64_type(), None, abi::BUDGET);
+            budget.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
+            budget.set_visibility(GlobalVisibility::Hidden);
+            budget
+        });
+        budget.as_pointer_value()
+    }
+
+    /// A function of the module around [`abi::SUBPATH_BOUNDARY`], as [`Data::missed_function`].
+    pub(super) fn subpath_boundary(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+    ) -> FunctionValue<'ctx> {
+        let decides = runtime_function(context, module, &abi::SUBPATH_BOUNDARY);
+        aside(context, module, "__p3_boundary", decides)
+    }
+
+    /// The runtime's function that is told of blocks.
+    pub(super) fn subpath_block(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+    ) -> FunctionValue<'ctx> {
+        runtime_function(context, module, &abi::SUBPATH_BLOCK)
+    }
+
+    /// How subpaths are sampled, for the runtime.
+    fn describe_sampling(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        job: &ModuleJob,
+    ) -> Option<GlobalValue<'ctx>> {
+        let settings = &job.sampled.as_ref()?.settings;
+        let sampling = &settings.sampling;
+        let lengths = sampling.lengths.iter().map(|l| u64::from(l.blocks));
+        let lengths = padded(self.i64, lengths);
+        let chances = padded(self.i64, sampling.lengths.iter().map(|l| l.chance));
+        let within = u32::from(sampling.within_functions) * abi::WITHIN;
+        let seeded = settings.seed.map_or(0, |_| abi::SEEDED);
+        let values = [
+            ("period", self.size(sampling.period)),
+            ("seed", self.size(settings.seed.unwrap_or(0))),
+            ("memory", self.size(settings.memory)),
+            ("flags", self.word(within | seeded)),
+            ("n_lengths", self.word(sampling.lengths.len() as u32)),
+            ("lengths", lengths),
+            ("chances", chances),
+        ];
+        let value = record(context, &abi::SAMPLING, values);
+        Some(description(module, value.into(), "__p3_sampling"))
+    }
+
     /// The runtime's function that increments a counter.
     pub(super) fn add_function(
         &self,
@@ -286,6 +348,7 @@ impl<'ctx> Data<'ctx> {
             ("page", self.size(self.page)),
         ];
         let globals = [
+            ("sampling", self.describe_sampling(context, module, job)),
             ("counters", self.counters),
             ("tables", self.tables.map(|(tables, _)| tables)),
         ];
@@ -294,6 +357,14 @@ impl<'ctx> Data<'ctx> {
         let value = record(context, &abi::MODULE, values);
         description(module, value.into(), "__p3_module")
     }
+}
+
+/// An array of [`abi::MOST_LENGTHS`] numbers, with zeros behind those that are given.
+fn padded<'ctx>(i64: IntType<'ctx>, numbers: impl Iterator<Item = u64>) -> BasicValueEnum<'ctx> {
+    let all = numbers.chain(std::iter::repeat(0));
+    let all = all.take(abi::MOST_LENGTHS as usize);
+    let all: Vec<IntValue> = all.map(|n| i64.const_int(n, false)).collect();
+    i64.const_array(&all).into()
 }
 
 /// A global of zeros.

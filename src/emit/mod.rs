@@ -22,6 +22,7 @@ mod read;
 mod session;
 mod shared;
 mod split;
+mod subpaths;
 mod sys;
 mod trace;
 mod values;
@@ -40,6 +41,7 @@ use crate::index::{CopyId, FuncId, ModuleId};
 use crate::ir;
 use crate::load::Input;
 use crate::plan::FunctionPlan;
+use crate::plan::subpaths::{Settings, SubpathPlan};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -104,10 +106,20 @@ pub struct ModuleJob<'a> {
     pub affected: &'a Affected,
     /// Instead of `plans`: report executed blocks of these bodies to a tracer.
     pub trace: Option<Vec<(u32, FuncId)>>,
+    /// Instead of `plans`: sample subpaths.
+    pub sampled: Option<Sampled<'a>>,
     /// Write bitcode.
     pub bitcode: bool,
     /// Write text.
     pub text: bool,
+}
+
+/// How subpaths are sampled in one module.
+pub struct Sampled<'a> {
+    /// The plans of functions with a body in the module, with the body's ordinal, ascending.
+    pub plans: Vec<(u32, &'a SubpathPlan)>,
+    /// How.
+    pub settings: Settings,
 }
 
 /// A rewritten module.
@@ -138,10 +150,11 @@ pub fn rewrite<'a>(
     let functions = join(&module, job);
     // By the names that the functions have in the input.
     attributes::correct(&module, job.id.index(), job.affected);
-    match &job.trace {
-        Some(bodies) => trace_bodies(&context, &module, &functions, job, bodies),
-        None if job.plans.is_empty() => {}
-        None => count(&context, &module, &functions, job),
+    match (&job.trace, &job.sampled) {
+        (Some(bodies), _) => trace_bodies(&context, &module, &functions, job, bodies),
+        (None, Some(sampled)) => sample(&context, &module, &functions, job, &sampled.plans),
+        (None, None) if job.plans.is_empty() => {}
+        (None, None) => count(&context, &module, &functions, job),
     }
     verify(&module, source)?;
     Ok(Some(Rewritten {
@@ -164,6 +177,26 @@ fn trace_bodies<'ctx>(
         let body = &job.module.bodies[ordinal as usize];
         trace::instrument(context, module, functions[ordinal as usize], body, func);
     }
+}
+
+fn sample<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    functions: &[FunctionValue<'ctx>],
+    job: &ModuleJob,
+    plans: &[(u32, &SubpathPlan)],
+) {
+    if plans.is_empty() {
+        return;
+    }
+    make_way(module);
+    let data = data::Data::declare(context, module, job);
+    for &(ordinal, plan) in plans {
+        let body = &job.module.bodies[ordinal as usize];
+        let function = functions[ordinal as usize];
+        subpaths::instrument(context, module, function, body, plan, &data);
+    }
+    data.register(context, module, job);
 }
 
 fn count<'ctx>(

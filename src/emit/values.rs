@@ -10,6 +10,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use inkwell::llvm_sys::prelude::*;
+use inkwell::values::{AsValueRef, InstructionValue};
 
 /// A value: an instruction, or anything that instructions refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -78,7 +79,33 @@ pub(super) fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> I
     }
 }
 
+impl Value {
+    /// Whether it is a constant.
+    pub(super) fn is_constant(self) -> bool {
+        // SAFETY: the value is live.
+        unsafe { LLVMIsConstant(self.0) != 0 }
+    }
+}
+
 impl Inst {
+    /// That of inkwell.
+    pub(super) fn of(i: InstructionValue) -> Inst {
+        Inst(i.as_value_ref())
+    }
+
+    /// Moves it to the end of `block`. Debug records stay where it was.
+    pub(super) fn move_to(self, builder: &Builder, block: BasicBlock) {
+        // SAFETY: instruction and block are live and of one function; between the calls the instruction is in no block, and
+        // nobody sees it. Its location is its own.
+        unsafe {
+            let location = LLVMInstructionGetDebugLoc(self.0);
+            LLVMInstructionRemoveFromParent(self.0);
+            LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr());
+            LLVMInsertIntoBuilder(builder.as_mut_ptr(), self.0);
+            LLVMInstructionSetDebugLoc(self.0, location);
+        }
+    }
+
     /// Its result.
     pub(super) fn value(self) -> Value {
         Value(self.0)

@@ -27,7 +27,23 @@ pub(super) fn copy_blocks<'ctx>(
     cfg: &Cfg,
     versions: &Versions,
 ) -> Vec<BasicBlock<'ctx>> {
-    let mut blocks = function.get_basic_blocks();
+    copy_blocks_of(
+        context,
+        function,
+        function.get_basic_blocks(),
+        cfg,
+        versions,
+    )
+}
+
+/// The same where `blocks` are those of `cfg`, in whatever order they stand.
+pub(super) fn copy_blocks_of<'ctx>(
+    context: &'ctx Context,
+    function: FunctionValue<'ctx>,
+    mut blocks: Vec<BasicBlock<'ctx>>,
+    cfg: &Cfg,
+    versions: &Versions,
+) -> Vec<BasicBlock<'ctx>> {
     for _ in blocks.len()..versions.cfg.len() {
         blocks.push(context.append_basic_block(function, ""));
     }

@@ -24,6 +24,8 @@ pub enum SkipReason {
     Coroutine,
     /// Code for a device where the runtime cannot be.
     Device,
+    /// The scheme makes versions of it, which its blocks or edges do not allow.
+    Versions,
 }
 
 impl fmt::Display for SkipReason {
@@ -36,6 +38,7 @@ impl fmt::Display for SkipReason {
             SkipReason::Funclets => "Windows exception funclets",
             SkipReason::CallBr => "callbr (asm goto) with a repeated target",
             SkipReason::Device => "code for a device without files and processes",
+            SkipReason::Versions => "its blocks cannot be copied or its loops not be split",
             SkipReason::Coroutine => "coroutine that is not split yet",
         })
     }

@@ -26,4 +26,4 @@ pub use local::Local;
 pub use owners::Owners;
 pub use ranges::{Held, Ranges};
 pub use share::{Assignment, Part, Share, Task};
-pub use units::{Distribute, Units, split_where_called_once, whole};
+pub use units::{Distribute, Units, split_where_called_once, to_the_first, whole};

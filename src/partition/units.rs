@@ -26,6 +26,11 @@ pub fn split_where_called_once(units: &Units) -> Assignment {
     units.assign(&|i| units.functions[i].call_sites <= 1)
 }
 
+/// Everything to the first copy, as far as it matters who has what: others do the same.
+pub fn to_the_first(units: &Units) -> Assignment {
+    Units::new(units.functions, units.paths, Costs::labels, 1).assign(&|_| false)
+}
+
 /// What is to be distributed: units, whole or split.
 pub struct Units<'a> {
     /// All functions.

@@ -8,6 +8,7 @@ pub use programs::{Program, Programs};
 
 use super::combine::combine;
 use super::measurement::{ExactCounts, Measurement};
+use super::subpaths::Subpaths;
 use super::subpaths::merge::{Part, union};
 use super::verdict::{Processes, Verdict, Violation, copies_named, functions, needed};
 use super::{Profile, verify};
@@ -125,6 +126,7 @@ fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<P
     match &mut profile.measured {
         Measurement::Sampled(sample) => {
             *sample = union(samples).map_err(|problem| foreign(path, problem))?;
+            check_blocks(sample, &profile.manifest).map_err(|p| foreign(path, p))?;
         }
         Measurement::Paths(_) | Measurement::Edges(_) => {
             violations.extend(verify::verify(&profile)?.violations);
@@ -132,6 +134,16 @@ fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<P
     }
     profile.verdict.add_violations(violations);
     Ok(profile)
+}
+
+/// Every block of the sample is one of the program.
+fn check_blocks(sample: &Subpaths, manifest: &Manifest) -> Result<(), String> {
+    let blocks: usize = manifest.functions.iter().map(|f| f.succs.len()).sum();
+    let largest = sample.points.keys().flatten().max();
+    match largest.filter(|&&b| b as usize >= blocks) {
+        Some(b) => Err(format!("the manifest has no block {b}")),
+        None => Ok(()),
+    }
 }
 
 /// Takes the sample out of a merged profile, if it is one of subpaths.
@@ -167,12 +179,17 @@ pub fn merged_line(p: &Profile) -> String {
     } else {
         format!("{least} to {most} of each")
     };
+    let found = match &p.measured {
+        Measurement::Sampled(s) => format!("{} subpaths sampled", s.points.values().sum::<u64>()),
+        Measurement::Paths(_) | Measurement::Edges(_) => {
+            let all = functions(p.manifest.functions.len());
+            format!("{} of {all} ran", p.executed().count())
+        }
+    };
     format!(
-        "merged {files} raw profiles: {} of {} copies, runs: {runs}; {} of {} ran",
+        "merged {files} raw profiles: {} of {} copies, runs: {runs}; {found}",
         present.count(),
         p.manifest.copies,
-        p.executed().count(),
-        functions(p.manifest.functions.len()),
     )
 }
 

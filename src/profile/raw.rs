@@ -6,6 +6,7 @@
 
 use crate::index::{CopyId, FuncId};
 use crate::plan::keys::Keys;
+use crate::profile::subpaths::Subpaths;
 use crate::runtime::abi;
 use crate::runtime::format::{self, Block, Chunk, Function, Header, Slot};
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use std::os::unix::fs::FileExt;
 use zerocopy::byteorder::{BE, ByteOrder, LE, U64};
 use zerocopy::{FromBytes, KnownLayout};
 
+pub(super) mod sample;
 mod started;
 #[cfg(test)]
 mod tests;
@@ -74,6 +76,8 @@ pub struct Raw {
     pub lost: bool,
     /// By function: what was counted.
     pub functions: BTreeMap<FuncId, RawFunction>,
+    /// Sampled subpaths, where the program samples.
+    pub sample: Option<Subpaths>,
 }
 
 /// The counts of one function, of all its bodies.
@@ -321,7 +325,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             let kind = block.kind.get();
             let records = match kind {
                 format::MODULE => self.records(&block, found, end, &mut crc)?,
-                format::ARENA | format::STARTED => Vec::new(),
+                format::ARENA | format::STARTED | format::SAMPLE => Vec::new(),
                 _ => return Err(format!("damaged: block of kind {kind}")),
             };
             if crc.finalize() != block.crc.get() {
@@ -331,6 +335,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             match kind {
                 format::MODULE => self.module(&block, &records, found, raw)?,
                 format::ARENA => self.arena(inside, end, raw)?,
+                format::SAMPLE => sample::read(self, found, inside, end, raw)?,
                 _ => started::read(self, inside, end, raw)?,
             }
             at = end;
@@ -508,6 +513,7 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String>
         started: if pooled { Vec::new() } else { vec![first] },
         lost: flags & format::LOST != 0,
         functions: BTreeMap::new(),
+        sample: None,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::Clock;
 use super::Options;
+use crate::dag::Order;
 use crate::emit::{self, Callers};
 use crate::error::Result;
 use crate::index::{CopyId, FuncId};
@@ -14,6 +15,7 @@ use crate::partition::Assignment;
 use crate::paths::{FunctionPaths, all_paths, function_inputs};
 use crate::plan::build::copy_plan;
 use crate::plan::double::doubled;
+use crate::plan::subpaths::{Sequence, Settings, SubpathPlan, can_be_sampled};
 use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
@@ -49,8 +51,11 @@ impl Analysis {
             include: options.include.clone(),
             exclude: options.exclude.clone(),
         };
-        let program = emit::load(inputs, &chosen)?;
+        let mut program = emit::load(inputs, &chosen)?;
         check_filters(options, inputs, &program)?;
+        if options.sampling.is_some() && !options.trace {
+            leave_out(&mut program);
+        }
         clock.lap("parsed and lowered");
         let functions = function_inputs(&program);
         let mut paths = all_paths(&functions);
@@ -99,6 +104,33 @@ impl Analysis {
         check::copy(&functions, &self.paths, &self.assignment.shares, plan);
     }
 
+    /// How each function is sampled, by ascending id.
+    pub(super) fn sampled(&self, settings: &Settings) -> Vec<SubpathPlan> {
+        let of = match settings.sampling.within_functions {
+            true => Sequence::Activation,
+            false => Sequence::Thread,
+        };
+        let sizes = self.manifest.functions.iter().map(|f| f.succs.len() as u32);
+        let first = sizes.scan(0, |next, n| Some(std::mem::replace(next, *next + n)));
+        let numbered = self.profiled_among(first);
+        let plans = numbered.map(|(f, first, order)| {
+            SubpathPlan::new(f, first, &self.program.body(f).cfg, order, of)
+        });
+        plans.collect()
+    }
+
+    /// Number of the first block and order of each function that is not skipped.
+    fn profiled_among(
+        &self,
+        first: impl Iterator<Item = u32>,
+    ) -> impl Iterator<Item = (FuncId, u32, &Order)> {
+        let functions = self.paths.iter().zip(first).enumerate();
+        functions.filter_map(|(i, (paths, first))| {
+            let order = &paths.as_ref()?.shape.order;
+            Some((FuncId::new(i), first, &**order))
+        })
+    }
+
     /// `plan` with two versions of every block ([`doubled`]).
     pub(super) fn doubled(&self, plan: CopyPlan) -> CopyPlan {
         let cfg = |f: &FunctionPlan| &self.program.body(f.func).cfg;
@@ -135,6 +167,16 @@ fn check_filters(options: &Options, inputs: &[Input], program: &Program) -> Resu
         }
     }
     Ok(())
+}
+
+/// Skips the functions that cannot be sampled.
+fn leave_out(program: &mut Program) {
+    let bodies = program.modules.iter_mut().flat_map(|m| &mut m.bodies);
+    for body in bodies.filter(|b| b.skip.is_none()) {
+        if !can_be_sampled(&body.cfg, &Order::new(&body.cfg)) {
+            body.skip = Some(SkipReason::Versions);
+        }
+    }
 }
 
 fn skipped(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> {

@@ -3,12 +3,13 @@
 use super::Options;
 use super::analysis::Analysis;
 use crate::dump::View;
-use crate::emit::{self, Affected, ModuleJob, Rewritten, Source};
+use crate::emit::{self, Affected, ModuleJob, Rewritten, Sampled, Source};
 use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId};
 use crate::load::Input;
 use crate::output::{Folder, module_name};
 use crate::plan::CopyPlan;
+use crate::plan::subpaths::{Settings, SubpathPlan};
 use crate::strategy::VersionsOf;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;
@@ -36,6 +37,8 @@ pub(super) struct Copies<'a> {
 /// What one copy inserts and which attributes that affects.
 struct Insertion {
     plan: CopyPlan,
+    /// Where subpaths are sampled: how, by ascending function.
+    sampled: Option<Vec<SubpathPlan>>,
     affected: Affected,
 }
 
@@ -96,6 +99,30 @@ impl<'a> Copies<'a> {
     }
 
     fn insertion(&self, copy: CopyId) -> Insertion {
+        match &self.options.sampling {
+            Some(settings) if !self.options.trace => self.sampling(copy, settings),
+            _ => self.counting(copy),
+        }
+    }
+
+    fn sampling(&self, copy: CopyId, settings: &Settings) -> Insertion {
+        let plans = self.analysis.sampled(settings);
+        let functions: Vec<FuncId> = plans.iter().map(|p| p.func).collect();
+        Insertion {
+            plan: CopyPlan {
+                copy,
+                functions: Vec::new(),
+            },
+            sampled: Some(plans),
+            affected: self.affected(functions),
+        }
+    }
+
+    fn affected(&self, functions: Vec<FuncId>) -> Affected {
+        Affected::new(&self.analysis.program, &self.analysis.callers, functions)
+    }
+
+    fn counting(&self, copy: CopyId) -> Insertion {
         let plan = self.analysis.plan(copy);
         if self.options.check {
             self.analysis.prove(&plan);
@@ -113,8 +140,11 @@ impl<'a> Copies<'a> {
         } else {
             plan.functions.iter().map(|f| f.func).collect()
         };
-        let affected = Affected::new(&self.analysis.program, &self.analysis.callers, counting);
-        Insertion { plan, affected }
+        Insertion {
+            plan,
+            sampled: None,
+            affected: self.affected(counting),
+        }
     }
 
     fn write_module<'i>(
@@ -154,9 +184,24 @@ impl<'a> Copies<'a> {
                 .options
                 .trace
                 .then(|| bodies.iter().filter(profiled).copied().collect()),
+            sampled: self.sampled(m, insertion),
             bitcode: self.options.bitcode,
             text: self.options.text,
         }
+    }
+
+    /// What is sampled of module `m`, if subpaths are.
+    fn sampled<'i>(&'i self, m: usize, insertion: &'i Insertion) -> Option<Sampled<'i>> {
+        let plans = insertion.sampled.as_ref()?;
+        let planned = |&(ordinal, func): &(u32, FuncId)| {
+            let i = plans.binary_search_by_key(&func, |p| p.func);
+            Some((ordinal, &plans[i.ok()?]))
+        };
+        let bodies = self.analysis.bodies[m].iter();
+        Some(Sampled {
+            plans: bodies.filter_map(planned).collect(),
+            settings: self.options.sampling.clone()?,
+        })
     }
 
     fn store(&self, copy: CopyId, m: usize, rewritten: &Rewritten) -> Result<()> {

@@ -3,6 +3,7 @@
 use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::names::Filter;
+use crate::plan::subpaths::Settings;
 use crate::profile::verdict::Trust;
 use crate::strategy::Scheme;
 use std::path::{Path, PathBuf};
@@ -85,6 +86,8 @@ pub struct Options {
     pub counters: Counters,
     /// Whether counts are exact under threads.
     pub update: Update,
+    /// How subpaths are sampled, where the scheme does that.
+    pub sampling: Option<Settings>,
     /// Count executed probes.
     pub count_hits: bool,
     /// Prove every plan before it is carried out.
@@ -111,9 +114,12 @@ impl Options {
             update,
             trace,
             count_hits,
+            sampling,
             ..
         } = self;
-        format!("{counters:?} {update:?} trace={trace} hits={count_hits}")
+        let sampling = sampling.as_ref().map(|s| format!(" {s:?}"));
+        let sampling = sampling.unwrap_or_default();
+        format!("{counters:?} {update:?} trace={trace} hits={count_hits}{sampling}")
     }
 
     /// Whether function `name` is to be dumped and listed.

@@ -81,6 +81,7 @@ fn say(options: &Options, line: &str) {
 /// The options of the copy that is run: what it counts, and how it is made where that shows.
 fn edges(options: &Options, folder: &Path) -> Options {
     Options {
+        sampling: None,
         inputs: Vec::new(),
         mlir: None,
         copies: 1,

@@ -5,7 +5,7 @@ use super::{Field, Struct, Type, constants};
 
 constants! {
     /// The version of this interface.
-    VERSION "P3_ABI": u32 = 5;
+    VERSION "P3_ABI": u32 = 6;
     /// Kind of a function's counters: an array, indexed by path ids.
     ARRAY "P3_ARRAY": u32 = 0;
     /// A hash table by path ids.
@@ -16,6 +16,12 @@ constants! {
     HITS "P3_HITS": u32 = 3;
     /// In a module's flags: counts are updated atomically.
     ATOMIC "P3_ATOMIC": u32 = 1;
+    /// In the flags of sampling: subpaths are those of each activation by itself.
+    WITHIN "P3_WITHIN": u32 = 1;
+    /// In the flags of sampling: the seed was asked for; else each process has one of its own.
+    SEEDED "P3_SEEDED": u32 = 2;
+    /// The most lengths of subpaths.
+    MOST_LENGTHS "P3_MOST_LENGTHS": u32 = 16;
     /// The most levels of a hash table: level i has P3_FIRST_SLOTS << 2 * i slots. A key is in the first level in which its window of P3_WINDOW slots had room when it came, and never moves.
     LEVELS "P3_LEVELS": u32 = 12;
     /// The number of slots of level 0.
@@ -52,6 +58,42 @@ pub const TABLE: Struct = Struct {
     ],
 };
 
+/// How subpaths are sampled.
+pub const SAMPLING: Struct = Struct {
+    name: "p3_sampling",
+    about: "How subpaths are sampled.",
+    fields: &[
+        Field::new(
+            "period",
+            U64,
+            "the mean number of blocks from one beginning of a sample to the next, at first",
+        ),
+        Field::new("seed", U64, "where P3_SEEDED says so"),
+        Field::new(
+            "memory",
+            U64,
+            "of the hot list and what finds its entries, in bytes",
+        ),
+        Field::new("flags", U32, "P3_WITHIN, P3_SEEDED"),
+        Field::new("n_lengths", U32, "number of lengths"),
+        Field::array(
+            "lengths",
+            U64,
+            MOST_LENGTHS,
+            "in blocks, ascending; zeros behind",
+        ),
+        Field::array(
+            "chances",
+            U64,
+            MOST_LENGTHS,
+            "how many of 2^32 samples have each; their sum is 2^32",
+        ),
+    ],
+};
+
+/// The budget of a thread: a variable of the runtime, `int64_t`, that rewritten modules count down by the slots of segments.
+pub const BUDGET: &str = "__p3_budget";
+
 /// A module.
 pub const MODULE: Struct = Struct {
     name: "p3_module",
@@ -84,7 +126,11 @@ pub const MODULE: Struct = Struct {
             U64,
             "the runtime's: the counters are mapped over the profile",
         ),
-        Field::new("reserved2", U64, "0"),
+        Field::new(
+            "sampling",
+            Pointer("const struct p3_sampling"),
+            "how it samples subpaths; NULL: it counts",
+        ),
     ],
 };
 
@@ -139,5 +185,29 @@ pub const ADD_ATOMIC: Function = Function {
     ..ADD
 };
 
+const A_FRAME: (Type, &str) = (Pointer("int64_t"), "frame");
+/// Decides whether a segment is sampled.
+pub const SUBPATH_BOUNDARY: Function = Function {
+    name: "__p3_subpath_boundary",
+    result: Some(U32),
+    parameters: &[A_FRAME, (U64, "slots"), (U32, "fresh")],
+    about: "A segment begins, whose slots are paid: whether the sampling version runs it, from the skipping one where it is fresh.",
+};
+/// Tells of a block.
+pub const SUBPATH_BLOCK: Function = Function {
+    name: "__p3_subpath_block",
+    result: None,
+    parameters: &[A_FRAME, (U32, "block")],
+    about: "A block begins in the sampling version.",
+};
+
 /// All of them.
-pub const FUNCTIONS: [Function; 5] = [REGISTER, COUNT, COUNT_ATOMIC, ADD, ADD_ATOMIC];
+pub const FUNCTIONS: [Function; 7] = [
+    REGISTER,
+    COUNT,
+    COUNT_ATOMIC,
+    ADD,
+    ADD_ATOMIC,
+    SUBPATH_BOUNDARY,
+    SUBPATH_BLOCK,
+];

@@ -8,13 +8,13 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 constants! {
     /// What a file begins with: \xff p3raw \xff and the version. Read in the other byte order it tells that.
-    MAGIC "P3_RAW_MAGIC": u64 = 0xff70_3372_6177_ff05;
+    MAGIC "P3_RAW_MAGIC": u64 = 0xff70_3372_6177_ff06;
     /// What a block begins with: p3block and a version.
     BLOCK_MAGIC "P3_BLOCK_MAGIC": u64 = 0x7033_626c_6f63_6b03;
     /// What a chunk begins with: p3chunk and a version.
     CHUNK_MAGIC "P3_CHUNK_MAGIC": u64 = 0x7033_6368_756e_6b03;
     /// The version of the format.
-    VERSION "P3_RAW_VERSION": u32 = 5;
+    VERSION "P3_RAW_VERSION": u32 = 6;
     /// In the flags: counts were lost, without memory or space.
     LOST "P3_RAW_LOST": u32 = 1;
     /// In the flags: the program sets its counts to zero (p3_profile_reset), so no other process adds to them.
@@ -31,6 +31,18 @@ constants! {
     ARENA "P3_BLOCK_ARENA": u32 = 2;
     /// Kind of a block: how the processes of a pool's file were started.
     STARTED "P3_BLOCK_STARTED": u32 = 3;
+    /// Kind of a block: a sample of subpaths.
+    SAMPLE "P3_BLOCK_SAMPLE": u32 = 4;
+    /// Where the two areas of a sample begin in its block.
+    SAMPLE_AREAS "P3_SAMPLE_AREAS": u32 = 512;
+    /// The most lengths of subpaths.
+    SAMPLE_LENGTHS "P3_SAMPLE_LENGTHS": u32 = 16;
+    /// Sampled subpaths of more blocks than this are written with repetitions.
+    PLAIN_BLOCKS "P3_PLAIN_BLOCKS": u32 = 8;
+    /// How far back a repetition reaches, in blocks.
+    REPEAT_WINDOW "P3_REPEAT_WINDOW": u32 = 64;
+    /// The most bytes that a sampled subpath is written in.
+    SUBPATH_MOST "P3_SUBPATH_MOST": u32 = 4096;
     /// The most bytes of text of one such record.
     STARTED_TEXT_MAX "P3_STARTED_TEXT_MAX": u32 = 1 << 12;
     /// The size of such a block, or a page if that is larger.
@@ -158,7 +170,7 @@ structures! {
         magic: U64<O>,
         /// with this header; a multiple of the page
         size: U64<O>,
-        /// P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED
+        /// P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE
         kind: U32<O>,
         /// module: its number in the manifest
         module: U32<O>,
@@ -228,6 +240,44 @@ structures! {
         reserved: U32<O>,
     }
 
+    /// In a block of its kind, behind the header: a sample of subpaths, a concise sample after Gibbons & Matias. Two areas follow, at P3_SAMPLE_AREAS.
+    Sample SAMPLE_HEADER "p3_raw_sample" {
+        /// the mean number of blocks from one beginning of a sample to the next, at first
+        period: U64<O>,
+        /// size of each area
+        area: U64<O>,
+        /// P3_WITHIN: subpaths are those of each activation by itself
+        flags: U32<O>,
+        /// number of lengths
+        n_lengths: U32<O>,
+        /// in blocks, ascending
+        lengths: [U64<O>; 16],
+        /// how many of 2^32 samples have each
+        chances: [U64<O>; 16],
+        /// 0
+        reserved: U32<O>,
+        /// CRC-32 of all above
+        crc: U32<O>,
+        /// bit 0: the area that holds the sample; above: how often the period was doubled
+        state: U64<O>,
+        /// of each area, how many bytes hold entries
+        used: [U64<O>; 2],
+        /// executed blocks, estimated: each beginning of a sample adds the period that it was drawn with
+        blocks: U64<O>,
+        /// how many samples were begun while too many others were under way
+        crowded: U64<O>,
+        /// how many were too long for the list
+        long_ones: U64<O>,
+    }
+
+    /// An entry of an area, at a multiple of 4. The subpath follows.
+    Entry ENTRY "p3_raw_subpath" {
+        /// number of its sample points
+        count: U32<O>,
+        /// size of what follows, below 2^16; above: which length it has
+        size: U32<O>,
+    }
+
     /// A slot of a hash table.
     Slot SLOT "p3_slot" {
         /// of a path id, see P3_HASH_FACTOR; 0: empty
@@ -241,6 +291,8 @@ structures! {
 pub const HEADER_CHECKED: Range<usize> = 0..offset_of!(Header<LE>, header_crc);
 /// The same of a block, where those of its records follow.
 pub const BLOCK_CHECKED: Range<usize> = offset_of!(Block<LE>, size)..offset_of!(Block<LE>, used);
+/// The same of a sample.
+pub const SAMPLE_CHECKED: Range<usize> = 0..offset_of!(Sample<LE>, crc);
 /// The same of a chunk.
 pub const CHUNK_CHECKED: Range<usize> =
     offset_of!(Chunk<LE>, func)..offset_of!(Chunk<LE>, reserved);

@@ -85,19 +85,21 @@ fn header(guard: &str, about: &str, constants: &[Constant], structs: &[Struct]) 
 
 fn abi_header() -> String {
     let about = "What rewritten modules and the runtime share in memory.";
-    let structs = [format::SLOT, abi::TABLE, abi::MODULE];
+    let structs = [format::SLOT, abi::TABLE, abi::SAMPLING, abi::MODULE];
     let header = header("P3_ABI_H", about, abi::CONSTANTS, &structs);
     let functions: String = abi::FUNCTIONS.iter().map(prototype).collect();
     let hidden = "\n#define P3_HIDDEN __attribute__((visibility(\"hidden\")))\n\n";
     header + hidden + &functions + "\n#endif\n"
 }
 
-const RAW: [Struct; 5] = [
+const RAW: [Struct; 7] = [
     format::HEADER,
     format::BLOCK,
     format::FUNCTION,
     format::CHUNK,
     format::STARTED_RECORD,
+    format::SAMPLE_HEADER,
+    format::ENTRY,
 ];
 
 fn format_header() -> String {
@@ -190,6 +192,8 @@ fn no_gaps() {
         size_of::<format::Function<LE>>(),
         size_of::<format::Chunk<LE>>(),
         size_of::<format::Started<LE>>(),
+        size_of::<format::Sample<LE>>(),
+        size_of::<format::Entry<LE>>(),
         size_of::<format::Slot<LE>>(),
     ];
     let structs = RAW.into_iter().chain([format::SLOT]);

@@ -2,6 +2,7 @@
 //! `cargo test --test it edge::` runs one group.
 
 /// What the groups share.
+mod subpath;
 mod support;
 
 /// What users type, read and get wrong.

@@ -39,8 +39,11 @@ fn layouts_agree_with_the_lists() {
         format::FUNCTION,
         format::CHUNK,
         format::STARTED_RECORD,
+        format::SAMPLE_HEADER,
+        format::ENTRY,
         format::SLOT,
         abi::TABLE,
+        abi::SAMPLING,
         abi::MODULE,
     ];
     let mut source =
@@ -87,7 +90,7 @@ fn layers() {
         .map(|c| c.get(1).unwrap().as_str())
         .collect();
     // What rewritten modules call.
-    order.extend(["p3_table.c", "p3_register.c"]);
+    order.extend(["p3_table.c", "p3_subpath.c", "p3_register.c"]);
     let files: Vec<String> = sources()
         .iter()
         .map(|f| f.file_name().unwrap().to_str().unwrap().to_string())

@@ -10,7 +10,9 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::printable;
 use crate::profile::compare::Finding;
+use crate::profile::measurement::Measurement;
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
+use crate::profile::subpaths::{self, SampledProfile};
 use crate::profile::verdict::Trust;
 use crate::profile::{Profile, accuracy, compare, coverage, diff, hits, simulate};
 use crate::strategy::Scheme;
@@ -88,6 +90,9 @@ struct ShowArgs {
     /// Show edge, block and call counts derived from the paths
     #[arg(long, conflicts_with = "top")]
     edges: bool,
+    /// Of sampled subpaths: join those that overlap into longer ones
+    #[arg(long, conflicts_with = "edges")]
+    longest: bool,
 }
 
 #[derive(Debug, Args)]
@@ -266,12 +271,34 @@ fn show(args: &ShowArgs, trust: Trust) -> Result<Outcome> {
     if args.format == Format::Text {
         selection.top = selection.top.or(Some(20));
     }
+    if args.longest || matches!(profile.measured, Measurement::Sampled(_)) {
+        return show_sampled(args, profile.sampled()?, &selection);
+    }
     let report = Report::new(profile.paths()?, &selection)?;
     Ok(match args.format {
         // Its summary says the verdict.
         Format::Text => Outcome::print(text::render(&report)),
         Format::Json => Outcome::print(json::render(&report)).about(&[&profile]),
         Format::Csv => Outcome::print(csv::render(&report)).about(&[&profile]),
+    })
+}
+
+fn show_sampled(
+    args: &ShowArgs,
+    profile: SampledProfile,
+    selection: &Selection,
+) -> Result<Outcome> {
+    use subpaths::report::{Report, csv, json, text};
+    let report = if args.longest {
+        Report::longest(profile, selection)
+    } else {
+        Report::new(profile, selection)
+    };
+    Ok(match args.format {
+        // Its summary says the verdict.
+        Format::Text => Outcome::print(text(&report)),
+        Format::Json => Outcome::print(json(&report)).about(&[profile.profile]),
+        Format::Csv => Outcome::print(csv(&report)).about(&[profile.profile]),
     })
 }
 
@@ -367,6 +394,14 @@ fn run_hits(args: &HitsArgs) -> Result<Outcome> {
 }
 
 fn run_simulate(args: &SimulateArgs, trust: Trust) -> Result<Outcome> {
+    if let Some(s) = args
+        .scheme
+        .iter()
+        .find(|s| !s.strategy().measure.is_exact())
+    {
+        let message = format!("--scheme {s}: what it costs does not follow from paths; measure it");
+        return Err(Error::Usage(message));
+    }
     let profile = trust.read(&args.file)?;
     let own = || Ok::<_, Error>(profile.manifest.clone());
     let manifest = args.manifest.as_deref().map_or_else(own, Manifest::read)?;

@@ -118,11 +118,16 @@ impl All {
             gathered.merged.push(part);
             return Ok(());
         }
-        let raw = read(file)?;
+        let mut raw = read(file)?;
         let program = programs.of(raw.program, file)?;
         check(&raw, &programs.0[program], file)?;
         let gathered = &mut self.programs[program];
         gathered.seen.once(&[raw.unique], file, files)?;
+        let unique = raw.unique;
+        let sample = raw.sample.take();
+        gathered
+            .samples
+            .extend(sample.map(|sample| Part { unique, sample }));
         add(gathered.by_copy.entry(raw.copy).or_default(), raw, file)
     }
 }

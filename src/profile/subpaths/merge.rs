@@ -1,7 +1,7 @@
 //! Samples of several processes → one: all are raised to the largest threshold, then added (Gibbons & Matias, *New
 //! Sampling-Based Summary Statistics for Improving Approximate Query Answers*, SIGMOD 1998).
 
-use super::{Sampling, Subpaths};
+use super::Subpaths;
 
 /// A sample, and what is unique to what it was taken from: thinning it is random, and must not depend on the order of
 /// files.
@@ -78,21 +78,10 @@ impl Coins {
     }
 }
 
-impl Sampling {
-    /// Whether it can have been chosen: lengths ascending from 2 on, chances that add up.
-    pub fn is_sound(&self) -> bool {
-        let chances: u64 = self.lengths.iter().map(|l| l.chance.min(1 << 33)).sum();
-        self.period > 0
-            && self.lengths.iter().all(|l| l.blocks >= 1 && l.chance > 0)
-            && self.lengths.windows(2).all(|w| w[0].blocks < w[1].blocks)
-            && chances == 1 << 32
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::subpaths::Length;
+    use crate::profile::subpaths::{Length, Sampling};
     use std::collections::BTreeMap;
 
     fn part(unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> Part {
@@ -159,17 +148,5 @@ mod tests {
         b.sample.sampling.as_mut().unwrap().period = 11;
         assert!(union(vec![part(1, 0, &[]), b]).is_err());
         assert_eq!(union(Vec::new()), Ok(Subpaths::default()));
-    }
-
-    #[test]
-    fn soundness() {
-        let good = part(1, 0, &[]).sample.sampling.unwrap();
-        assert!(good.is_sound());
-        let with = |blocks, chance| Sampling {
-            lengths: vec![Length { blocks, chance }],
-            ..good.clone()
-        };
-        assert!(!with(2, 1 << 31).is_sound() && !with(0, 1 << 32).is_sound());
-        assert!(!Sampling { period: 0, ..good }.is_sound());
     }
 }

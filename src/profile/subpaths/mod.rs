@@ -3,49 +3,23 @@
 //! A subpath is any sequence of blocks that were executed one after the other. Every block execution became the
 //! beginning of a sampled one with the same probability, so the number of points of a subpath estimates how often it ran.
 
+pub mod join;
 pub mod merge;
+pub mod report;
+
+pub use crate::plan::subpaths::{Length, Sampling};
 
 use super::Profile;
 use super::estimate::Estimate;
 use super::measurement::Measurement;
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A subpath: its blocks, numbered over all functions in the manifest's order.
 pub type Subpath = Vec<u32>;
 
-/// A length of subpaths, in blocks, and how often it is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Length {
-    /// The number of blocks.
-    pub blocks: u32,
-    /// Of 2^32 samples, how many are expected to have it.
-    pub chance: u64,
-}
-
-impl Length {
-    /// The probability that a sample has it.
-    pub fn probability(self) -> f64 {
-        self.chance as f64 / (1u64 << 32) as f64
-    }
-}
-
-/// How subpaths were sampled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sampling {
-    /// The mean number of block executions between the beginnings of two samples, at first.
-    pub period: u64,
-    /// The lengths, ascending.
-    pub lengths: Vec<Length>,
-    /// Whether a subpath is one of an activation by itself, callees left out.
-    pub within_functions: bool,
-}
-
 /// The sample: points by subpath.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subpaths {
     /// How it was taken; `None` as long as nothing was sampled.
     pub sampling: Option<Sampling>,

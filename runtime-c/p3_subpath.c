@@ -1,0 +1,184 @@
+/* Sampling subpaths: what rewritten modules call where a sample begins, and for each block while one is recorded.
+ *
+ * An activation's word holds how many of its blocks are skipped before a sample begins, with the doublings of the period at
+ * which that was drawn above, or -1. Skips are geometric, and so have no memory: what follows a beginning in the segment
+ * is drawn apart from what follows the segment.
+ *
+ * Calls: p3_chance.c, p3_encode.c, p3_hot.c, p3_walker.c.
+ * In signal handlers: all of it. */
+#include "p3_internal.h"
+
+#include <stddef.h>
+
+enum { DOUBLINGS_SHIFT = 48 };
+static const int64_t NONE = -1, SKIP = (INT64_C(1) << DOUBLINGS_SHIFT) - 1;
+
+static int is_within(void) { return (p3_hot_sampling()->flags & P3_WITHIN) != 0; }
+
+/* Blocks to skip, as in an activation's word. */
+static int64_t draw(struct p3_walker *w) {
+    unsigned doublings = p3_hot_doublings();
+    uint64_t skip = p3_chance_skip(&w->chance, p3_hot_sampling()->period << doublings);
+    return (int64_t)(skip > (uint64_t)SKIP ? (uint64_t)SKIP : skip) | (int64_t)doublings << DOUBLINGS_SHIFT;
+}
+
+static int is_of(const struct p3_recording *r, const int64_t *frame) {
+    return r->state == P3_ACTIVE && (r->frame == NULL || r->frame == frame);
+}
+
+static void end(struct p3_walker *w, struct p3_recording *r, int state) {
+    __atomic_store_n(&r->state, state, __ATOMIC_RELEASE);
+    w->active--;
+    if (w->active == 0)
+        p3_walker_lower(w, 0);
+}
+
+static void add_finished(struct p3_walker *w) {
+    for (unsigned i = 0; i < P3_RECORDINGS; i++) {
+        struct p3_recording *r = &w->recordings[i];
+        if (r->state == P3_DONE && p3_hot_add(&r->encoder, r->length, r->doublings))
+            r->state = P3_FREE;
+    }
+}
+
+static void finish(struct p3_walker *w, struct p3_recording *r) {
+    p3_encode_end(&r->encoder);
+    end(w, r, P3_DONE);
+    add_finished(w);
+}
+
+/* The activations that these were of are over, since this one, which was there before them, goes on; or another one
+ * has their place. */
+static void drop(struct p3_walker *w, const int64_t *frame, int deeper) {
+    for (unsigned i = 0; i < P3_RECORDINGS; i++) {
+        struct p3_recording *r = &w->recordings[i];
+        if (r->state == P3_ACTIVE && r->frame != NULL && (deeper ? r->frame < frame : r->frame == frame))
+            end(w, r, P3_FREE);
+    }
+}
+
+static struct p3_recording *find_free(struct p3_walker *w) {
+    for (unsigned i = 0; i < P3_RECORDINGS; i++)
+        if (w->recordings[i].state == P3_FREE)
+            return &w->recordings[i];
+    return NULL;
+}
+
+static struct p3_recording *make_room(struct p3_walker *w, const int64_t *frame) {
+    struct p3_recording *r = find_free(w);
+    if (r == NULL) {
+        add_finished(w);
+        drop(w, frame, 1);
+        r = find_free(w);
+    }
+    return r;
+}
+
+static unsigned draw_length(struct p3_walker *w) {
+    const struct p3_sampling *s = p3_hot_sampling();
+    uint64_t at = p3_chance_next(&w->chance) >> 32;
+    unsigned i = 0;
+    for (; i + 1 < s->n_lengths && at >= s->chances[i]; i++)
+        at -= s->chances[i];
+    return i;
+}
+
+static void begin(struct p3_walker *w, const int64_t *frame, uint32_t block, unsigned doublings) {
+    p3_hot_begun(doublings);
+    struct p3_recording *r = make_room(w, frame);
+    if (r == NULL) {
+        p3_hot_crowded();
+        return;
+    }
+    r->length = draw_length(w);
+    r->doublings = doublings;
+    r->left = p3_hot_sampling()->lengths[r->length] - 1;
+    r->frame = is_within() ? frame : NULL;
+    p3_encode_begin(&r->encoder, block, r->left + 1);
+    r->state = P3_ACTIVE;
+    w->active++;
+    if (r->frame == NULL)
+        p3_walker_lower(w, 1);
+    if (r->left == 0)
+        finish(w, r);
+}
+
+static void record(struct p3_walker *w, const int64_t *frame, uint32_t block) {
+    for (unsigned i = 0; i < P3_RECORDINGS; i++) {
+        struct p3_recording *r = &w->recordings[i];
+        if (!is_of(r, frame))
+            continue;
+        p3_encode_block(&r->encoder, block);
+        if (--r->left == 0)
+            finish(w, r);
+    }
+}
+
+static void tell(struct p3_walker *w, int64_t *frame, uint32_t block) {
+    if (w->active > 0)
+        record(w, frame, block);
+    if (*frame < 0)
+        return;
+    if ((*frame & SKIP) > 0)
+        --*frame;
+    else {
+        begin(w, frame, block, (unsigned)(*frame >> DOUBLINGS_SHIFT));
+        *frame = draw(w);
+    }
+}
+
+void __p3_subpath_block(int64_t *frame, uint32_t block) {
+    struct p3_walker *w = p3_walker_enter();
+    if (w == NULL)
+        return;
+    tell(w, frame, block);
+    p3_walker_leave();
+}
+
+/* Whether blocks of the activation are to be told. */
+static int is_sampled(const struct p3_walker *w, const int64_t *frame) {
+    if (*frame >= 0)
+        return 1;
+    for (unsigned i = 0; i < P3_RECORDINGS && w->active > 0; i++)
+        if (is_of(&w->recordings[i], frame))
+            return 1;
+    return 0;
+}
+
+/* Slots to skip from the segment's end on. */
+static int64_t next_skip(struct p3_walker *w) {
+    int64_t next = draw(w);
+    w->doublings = (unsigned)(next >> DOUBLINGS_SHIFT);
+    return next & SKIP;
+}
+
+static int decide(struct p3_walker *w, int64_t *frame, uint64_t slots, int fresh) {
+    int64_t left = __p3_budget + (w->low ? P3_LOW : 0);
+    if (fresh && w->active > 0)
+        drop(w, frame, 0);
+    *frame = NONE;
+    if (!w->drawn)
+        left += next_skip(w);
+    w->drawn = 1;
+    if (left < 0) {
+        int64_t before = left + (int64_t)slots;
+        *frame = (before < 0 ? 0 : before) | (int64_t)w->doublings << DOUBLINGS_SHIFT;
+        left = next_skip(w);
+    }
+    __p3_budget = left - (w->low ? P3_LOW : 0);
+    return is_sampled(w, frame);
+}
+
+uint32_t __p3_subpath_boundary(int64_t *frame, uint64_t slots, uint32_t fresh) {
+    struct p3_walker *w = p3_walker_enter();
+    *frame = NONE;
+    if (w == NULL) {
+        /* Nothing is sampled (yet): come again when it may be. */
+        if (p3_hot_sampling() == NULL)
+            __p3_budget = 1000;
+        return 0;
+    }
+    int sampled = decide(w, frame, slots, fresh != 0);
+    p3_walker_leave();
+    return (uint32_t)sampled;
+}

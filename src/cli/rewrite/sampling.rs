@@ -1,0 +1,124 @@
+//! Options of `--scheme subpath`.
+
+use crate::error::{Error, Result};
+use crate::plan::subpaths::{Sampling, Settings};
+use crate::runtime::abi::MOST_LENGTHS;
+use crate::strategy::Scheme;
+use clap::{Args, ValueEnum};
+
+/// The mean number of blocks between two samples, at first.
+const PERIOD: u64 = 10_000;
+/// The lengths of subpaths.
+const LENGTHS: [u32; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
+/// The hot list's bytes.
+const MEMORY: u64 = 64 << 10;
+/// More blocks than this are in no subpath.
+const LONGEST: u32 = 1 << 16;
+/// Larger periods are beyond what the runtime draws numbers for.
+const LARGEST_PERIOD: u64 = 1 << 30;
+
+/// How subpaths are sampled.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sampling of subpaths (--scheme subpath)")]
+pub(super) struct SamplingArgs {
+    /// Executed blocks from the beginning of one sample to the next, on average; grows when memory is full [default:
+    /// 10000]
+    #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u64).range(2..=LARGEST_PERIOD))]
+    period: Option<u64>,
+
+    /// Lengths of subpaths in blocks, ascending [default: 2,4,8,…,256]
+    #[arg(long, value_name = "N,…", value_delimiter = ',',
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(LONGEST)))]
+    lengths: Vec<u32>,
+
+    /// How much rarer long subpaths are sampled: with a chance in proportion to 1/length^BIAS [default: 1]
+    #[arg(long, value_name = "BIAS")]
+    bias: Option<f64>,
+
+    /// Take the blocks of each activation by itself, and not those of a thread through calls and returns
+    #[arg(long, value_enum, value_name = "WHAT")]
+    within: Option<Within>,
+
+    /// Bytes for the list of hot subpaths, 1024 at least [default: 65536]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1024..=1 << 30))]
+    memory: Option<u64>,
+
+    /// Sample the same in every run, by this seed and the copy's number [default: another one in each run]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+/// What subpaths stay in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Within {
+    /// One activation of a function
+    Functions,
+}
+
+impl SamplingArgs {
+    /// What they ask for, where `scheme` samples.
+    ///
+    /// # Errors
+    /// Options for another scheme, lengths out of order, a bias by which some length would never be chosen.
+    pub(super) fn resolve(self, scheme: Scheme) -> Result<Option<Settings>> {
+        if scheme != Scheme::Subpath {
+            return match self.given() {
+                Some(option) => Err(Error::Usage(format!(
+                    "{option}: only --scheme subpath samples; give it, or leave this out"
+                ))),
+                None => Ok(None),
+            };
+        }
+        let lengths = if self.lengths.is_empty() {
+            LENGTHS.to_vec()
+        } else {
+            self.lengths
+        };
+        check(&lengths)?;
+        let bias = self.bias.unwrap_or(1.0);
+        let lengths = Sampling::biased(&lengths, bias).ok_or_else(|| {
+            Error::Usage(format!(
+                "--bias {bias}: some length would never be chosen; give one nearer to 0"
+            ))
+        })?;
+        Ok(Some(Settings {
+            sampling: Sampling {
+                period: self.period.unwrap_or(PERIOD),
+                lengths,
+                within_functions: self.within == Some(Within::Functions),
+            },
+            memory: self.memory.unwrap_or(MEMORY),
+            seed: self.seed,
+        }))
+    }
+
+    /// The first option that was given.
+    fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--period", self.period.is_some()),
+            ("--lengths", !self.lengths.is_empty()),
+            ("--bias", self.bias.is_some()),
+            ("--within", self.within.is_some()),
+            ("--memory", self.memory.is_some()),
+            ("--seed", self.seed.is_some()),
+        ];
+        given
+            .iter()
+            .find(|(_, given)| *given)
+            .map(|(name, _)| *name)
+    }
+}
+
+fn check(lengths: &[u32]) -> Result<()> {
+    let usage = |problem: String| Err(Error::Usage(format!("--lengths: {problem}")));
+    if lengths.len() > MOST_LENGTHS as usize {
+        return usage(format!(
+            "{} lengths; give {MOST_LENGTHS} at most",
+            lengths.len()
+        ));
+    }
+    match lengths.windows(2).find(|w| w[0] >= w[1]) {
+        Some(w) => usage(format!("{} before {}; give them ascending", w[0], w[1])),
+        None => Ok(()),
+    }
+}

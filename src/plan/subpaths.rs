@@ -1,0 +1,385 @@
+//! Functions that are sampled: two versions, *skipping* and *sampling*, between which control passes at boundaries
+//! (`docs/SUBPATHS.md`).
+//!
+//! Between two boundaries (the entry, back edges) an activation runs along a path of the function's DAG, a *segment*. At a
+//! boundary the blocks of its longest path, as many *slots*, are paid in advance out of a budget that all functions share: where
+//! that makes it negative, a sample begins in one of these slots, and control goes to the sampling version. Each block
+//! execution owns one slot, so each becomes the beginning of a sample with the same probability.
+//!
+//! The function gets blocks for that, in front of which its versions are made as any other's.
+
+use crate::dag::Order;
+use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
+use crate::ir::{Block, Callee, Cfg, Terminator};
+use crate::versions::{Versions, can_be_copied};
+use serde::{Deserialize, Serialize};
+
+#[cfg(test)]
+mod tests;
+
+/// What a subpath is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sequence {
+    /// The blocks of a thread, through calls and returns.
+    Thread,
+    /// The blocks of each activation by itself.
+    Activation,
+}
+
+/// A length of subpaths, in blocks, and how often it is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Length {
+    /// The number of blocks.
+    pub blocks: u32,
+    /// Of 2^32 samples, how many are expected to have it.
+    pub chance: u64,
+}
+
+impl Length {
+    /// The probability that a sample has it.
+    pub fn probability(self) -> f64 {
+        self.chance as f64 / (1u64 << 32) as f64
+    }
+}
+
+/// How subpaths were sampled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sampling {
+    /// The mean number of block executions between the beginnings of two samples, at first.
+    pub period: u64,
+    /// The lengths, ascending.
+    pub lengths: Vec<Length>,
+    /// Whether a subpath is one of an activation by itself, callees left out.
+    pub within_functions: bool,
+}
+
+impl Sampling {
+    /// Whether it can have been chosen: lengths ascending from 2 on, chances that add up.
+    pub fn is_sound(&self) -> bool {
+        let chances: u64 = self.lengths.iter().map(|l| l.chance.min(1 << 33)).sum();
+        self.period > 0
+            && self.lengths.iter().all(|l| l.blocks >= 1 && l.chance > 0)
+            && self.lengths.windows(2).all(|w| w[0].blocks < w[1].blocks)
+            && chances == 1 << 32
+    }
+
+    /// Lengths with chances in proportion to their number of blocks to the power of `-bias`. `None` where one would never be chosen.
+    pub fn biased(lengths: &[u32], bias: f64) -> Option<Vec<Length>> {
+        let weight = |&l: &u32| f64::from(l).powf(-bias);
+        let sum: f64 = lengths.iter().map(weight).sum();
+        let whole = (1u64 << 32) as f64;
+        let chance = |l: &u32| Length {
+            blocks: *l,
+            chance: (weight(l) / sum * whole).round() as u64,
+        };
+        let mut lengths: Vec<Length> = lengths.iter().map(chance).collect();
+        // What rounding left goes to the most frequent one.
+        let rounded: u64 = lengths.iter().map(|l| l.chance).sum();
+        let most = lengths.iter_mut().max_by_key(|l| l.chance)?;
+        most.chance = (most.chance + (1 << 32)).checked_sub(rounded)?;
+        let chosen = lengths.iter().all(|l| l.chance > 0);
+        chosen.then_some(lengths)
+    }
+}
+
+/// How a program is sampled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Period, lengths and kind of subpaths.
+    pub sampling: Sampling,
+    /// Bytes of the hot list, with what finds its entries.
+    pub memory: u64,
+    /// The seed, of this copy; `None`: each process draws one.
+    pub seed: Option<u64>,
+}
+
+/// How one function is sampled.
+#[derive(Clone, Debug)]
+pub struct SubpathPlan {
+    /// The function.
+    pub func: FuncId,
+    /// The number of its first block among those of all functions.
+    pub first: u32,
+    /// Its control flow with the blocks that are added behind its own.
+    pub cfg: Cfg,
+    /// How these come to be, in this order; each is the next block.
+    pub made: Vec<Made>,
+    /// By block of `cfg`.
+    pub nodes: TiVec<BlockId, Node>,
+    /// Both versions of it.
+    pub versions: Versions,
+    /// By block of the versions: in which it is, if it can be reached.
+    pub modes: TiVec<BlockId, Option<Mode>>,
+}
+
+/// The versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// Nothing is recorded.
+    Skipping,
+    /// Every block is told to the runtime.
+    Sampling,
+}
+
+/// How a block is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// It gets all of the entry but the places for variables.
+    Body,
+    /// It gets what is behind the landing pad of this block.
+    Landed(BlockId),
+    /// It gets the terminator of this block.
+    Tail(BlockId),
+    /// It is put on this edge.
+    On(CfgEdge),
+    /// It is empty, and entered from another one that is made.
+    New,
+}
+
+/// What a block of the new control flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The block of the function for which it stands in φs behind it.
+    pub origin: BlockId,
+    /// Whether `origin` begins here, as far as that is seen: behind landing pads.
+    pub begins: bool,
+    /// What it ends with.
+    pub end: End,
+}
+
+/// What a block ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// What the function's block ends with.
+    Own,
+    /// A segment begins: this many slots are paid. Successors: an [`End::Decides`], where that made the budget negative; on.
+    Pays(u32),
+    /// The runtime is asked whether the segment of so many slots that begins is to be sampled. Successors: sampled, skipped.
+    Decides(u32),
+    /// Behind a call. Successors: an [`End::Joins`], where something is being recorded; on.
+    Looks,
+    /// On, in the sampling version, in the middle of a segment.
+    Joins,
+}
+
+/// Whether a function can be sampled: its blocks may be copied, and its back edges split. O(V + E).
+pub fn can_be_sampled(cfg: &Cfg, order: &Order) -> bool {
+    let splits = |e: CfgEdge| cfg.block(e.block).terminator.can_split(e.succ);
+    can_be_copied(cfg, order) && back_edges(cfg, order).all(splits)
+}
+
+/// The retreating edges, in order.
+fn back_edges<'a>(cfg: &'a Cfg, order: &'a Order) -> impl Iterator<Item = CfgEdge> + 'a {
+    order.rpo.iter().flat_map(move |&block| {
+        let succs = (0..).zip(&cfg.block(block).succs);
+        let back = succs.filter(move |(_, to)| order.is_retreating(block, **to));
+        back.map(move |(succ, _)| CfgEdge { block, succ })
+    })
+}
+
+/// By block: the number of blocks on the longest way from it that takes no back edge. O(V + E).
+pub fn longest(cfg: &Cfg, order: &Order) -> TiVec<BlockId, u32> {
+    let mut longest = cfg.by_block(0u32);
+    for &b in order.rpo.iter().rev() {
+        let succs = cfg.block(b).succs.iter();
+        let on = succs.filter(|&&to| !order.is_retreating(b, to));
+        longest[b] = 1 + on.map(|&to| longest[to]).max().unwrap_or(0);
+    }
+    longest
+}
+
+impl SubpathPlan {
+    /// The plan for a function that [`can_be_sampled`], whose first block has number `first` among those of the
+    /// program. Linear.
+    pub fn new(func: FuncId, first: u32, own: &Cfg, order: &Order, of: Sequence) -> SubpathPlan {
+        let mut builder = Builder::new(own);
+        let longest = longest(own, order);
+        builder.entry(longest[BlockId(0)]);
+        if of == Sequence::Thread {
+            builder.calls(own, order);
+        }
+        for edge in back_edges(own, order) {
+            let header = own.block(edge.block).succs[edge.succ as usize];
+            builder.back(edge, longest[header]);
+        }
+        let Builder {
+            cfg, made, nodes, ..
+        } = builder;
+        let next = |mode, e: CfgEdge| match (nodes[e.block].end, e.succ) {
+            (End::Decides(_) | End::Looks, 0) => Mode::Sampling,
+            (End::Decides(_), _) => Mode::Skipping,
+            _ => mode,
+        };
+        let order = Order::new(&cfg);
+        let product = Versions::product(&cfg, &order, Mode::Skipping, next);
+        SubpathPlan {
+            func,
+            first,
+            made,
+            nodes,
+            versions: product.versions,
+            modes: product.states,
+            cfg,
+        }
+    }
+}
+
+struct Builder {
+    cfg: Cfg,
+    made: Vec<Made>,
+    nodes: TiVec<BlockId, Node>,
+    /// By block of the function: the block that has its terminator now.
+    ends: TiVec<BlockId, BlockId>,
+    /// By block of the function: the one that holds what begins it.
+    bodies: TiVec<BlockId, BlockId>,
+}
+
+impl Builder {
+    fn new(own: &Cfg) -> Builder {
+        let node = |origin| Node {
+            origin,
+            begins: true,
+            end: End::Own,
+        };
+        Builder {
+            cfg: own.clone(),
+            made: Vec::new(),
+            nodes: own.ids().map(node).collect(),
+            ends: own.ids().collect(),
+            bodies: own.ids().collect(),
+        }
+    }
+
+    /// Adds a block for `origin`.
+    fn add(&mut self, made: Made, origin: BlockId, end: End, succs: &[BlockId]) -> BlockId {
+        let terminator = match succs {
+            [_] => Terminator::Jump,
+            _ => Terminator::Branch,
+        };
+        self.made.push(made);
+        self.nodes.push(Node {
+            origin,
+            begins: false,
+            end,
+        });
+        self.cfg.blocks.push(Block {
+            terminator,
+            succs: succs.to_vec(),
+            ..empty()
+        });
+        BlockId::new(self.cfg.len() - 1)
+    }
+
+    /// Moves the end of block `b`, as it is now, to a new one.
+    fn cut(&mut self, b: BlockId, made: Made) -> BlockId {
+        let Node { origin, end, .. } = self.nodes[b];
+        let rest = self.add(made, origin, end, &[]);
+        let Block {
+            terminator, succs, ..
+        } = &mut self.cfg.blocks[b.index()];
+        let (terminator, succs) = (*terminator, std::mem::take(succs));
+        self.cfg.blocks[rest.index()].terminator = terminator;
+        self.cfg.blocks[rest.index()].succs = succs;
+        self.ends[origin] = rest;
+        rest
+    }
+
+    /// Makes block `b` end with `end`, and a way to each of `succs`.
+    fn finish(&mut self, b: BlockId, end: End, succs: &[BlockId]) {
+        self.nodes[b].end = end;
+        self.cfg.blocks[b.index()].terminator = Terminator::Branch;
+        self.cfg.blocks[b.index()].succs = succs.to_vec();
+    }
+
+    fn entry(&mut self, slots: u32) {
+        let entry = BlockId(0);
+        let body = self.cut(entry, Made::Body);
+        self.begins_in(entry, body);
+        let decides = self.add(Made::New, entry, End::Decides(slots), &[body, body]);
+        self.finish(entry, End::Pays(slots), &[decides, body]);
+    }
+
+    /// What begins block `own` is in `rest` from now on.
+    fn begins_in(&mut self, own: BlockId, rest: BlockId) {
+        self.nodes[self.bodies[own]].begins = false;
+        self.nodes[rest].begins = true;
+        self.bodies[own] = rest;
+    }
+
+    fn back(&mut self, edge: CfgEdge, slots: u32) {
+        let end = self.ends[edge.block];
+        let edge = CfgEdge { block: end, ..edge };
+        let to = self.cfg.block(end).succs[edge.succ as usize];
+        let origin = self.nodes[end].origin;
+        let pays = self.add(Made::On(edge), origin, End::Pays(slots), &[]);
+        let decides = self.add(Made::New, origin, End::Decides(slots), &[to, to]);
+        self.finish(pays, End::Pays(slots), &[decides, to]);
+        self.cfg.blocks[end.index()].succs[edge.succ as usize] = pays;
+    }
+
+    /// Looks behind all calls whether something is being recorded, and behind landing pads.
+    fn calls(&mut self, own: &Cfg, order: &Order) {
+        for &b in &order.rpo {
+            let block = own.block(b);
+            if block.terminator == Terminator::Invoke {
+                self.returned(CfgEdge { block: b, succ: 0 });
+                self.landed(block.succs[1]);
+            } else if may_record(block) && !block.succs.is_empty() {
+                let at = self.ends[b];
+                let tail = self.cut(at, Made::Tail(at));
+                let joins = self.add(Made::New, b, End::Joins, &[tail]);
+                self.finish(at, End::Looks, &[joins, tail]);
+            }
+        }
+    }
+
+    fn returned(&mut self, edge: CfgEdge) {
+        let (end, origin) = (self.ends[edge.block], edge.block);
+        let edge = CfgEdge { block: end, ..edge };
+        let to = self.cfg.block(end).succs[0];
+        let looks = self.add(Made::On(edge), origin, End::Looks, &[]);
+        let joins = self.add(Made::New, origin, End::Joins, &[to]);
+        self.finish(looks, End::Looks, &[joins, to]);
+        self.cfg.blocks[end.index()].succs[0] = looks;
+    }
+
+    /// Once for each landing pad, which several calls may have.
+    fn landed(&mut self, pad: BlockId) {
+        if self.bodies[pad] != pad {
+            return;
+        }
+        let rest = if self.ends[pad] == pad {
+            self.cut(pad, Made::Landed(pad))
+        } else {
+            // Its terminator is apart already: what is left is cut once more.
+            let (end, ends) = (self.nodes[pad].end, self.ends[pad]);
+            let rest = self.cut(pad, Made::Landed(pad));
+            self.nodes[rest].end = end;
+            self.ends[pad] = ends;
+            rest
+        };
+        self.begins_in(pad, rest);
+        let joins = self.add(Made::New, pad, End::Joins, &[rest]);
+        self.finish(pad, End::Looks, &[joins, rest]);
+    }
+}
+
+/// Whether something may begin to be recorded, or end, inside the calls of a block.
+fn may_record(block: &Block) -> bool {
+    block.calls.iter().any(|c| c.callee != Callee::Asm)
+}
+
+fn empty() -> Block {
+    Block {
+        terminator: Terminator::Jump,
+        succs: Vec::new(),
+        instructions: 0,
+        calls: Vec::new(),
+        may_leave: false,
+        returns_twice: false,
+        single: false,
+        lines: Vec::new(),
+    }
+}

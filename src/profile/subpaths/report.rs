@@ -1,0 +1,185 @@
+//! Sampled subpaths for people and programs.
+
+mod csv;
+mod folded;
+mod json;
+mod text;
+
+pub use csv::render as csv;
+pub use json::render as json;
+pub use text::render as text;
+
+use super::SampledProfile;
+use crate::index::{BlockId, FuncId};
+use crate::ir::{Cfg, Loc};
+use crate::profile::Profile;
+use crate::profile::estimate::Estimate;
+use crate::profile::report::Selection;
+use std::collections::BTreeMap;
+
+/// A block of a subpath.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The function.
+    pub func: FuncId,
+    /// The block.
+    pub block: BlockId,
+}
+
+/// A subpath, ready to be shown.
+pub struct Row {
+    /// Its blocks.
+    pub places: Vec<Place>,
+    /// How many points of the sample it has; of a joined one the fewest of its parts.
+    pub points: u64,
+    /// How often it ran.
+    pub estimate: Estimate,
+    /// The share of all executed blocks that were executed on it.
+    pub share: f64,
+    /// Of how many subpaths it was joined; 1: it was sampled.
+    pub joined: usize,
+}
+
+/// What a report shows.
+pub struct Report<'a> {
+    /// The profile.
+    pub profile: SampledProfile<'a>,
+    /// The subpaths that were selected, those first on which most blocks were executed, at least.
+    pub rows: Vec<Row>,
+    /// How many subpaths of the selected functions were sampled.
+    pub distinct: usize,
+    /// Points of the whole sample.
+    pub points: u64,
+}
+
+impl<'a> Report<'a> {
+    /// The subpaths that go through a function which `selection` admits. O(total length).
+    pub fn new(profile: SampledProfile<'a>, selection: &Selection) -> Report<'a> {
+        let rows = profile.sample.points.iter();
+        let numbers = Numbers::new(profile.profile);
+        let rows = rows.map(|(s, &n)| row(profile, &numbers, s, n, 1));
+        Report::of(profile, selection, rows.collect())
+    }
+
+    /// The same of subpaths that overlap, joined ([`super::join`]).
+    pub fn longest(profile: SampledProfile<'a>, selection: &Selection) -> Report<'a> {
+        let numbers = Numbers::new(profile.profile);
+        let joined = super::join::longest(profile).into_iter();
+        let rows = joined.map(|j| {
+            let mut joined = row(profile, &numbers, &j.blocks, j.points, j.parts);
+            joined.estimate = j.estimate;
+            joined.share = share(profile, j.estimate, j.blocks.len());
+            joined
+        });
+        Report::of(profile, selection, rows.collect())
+    }
+
+    fn of(profile: SampledProfile<'a>, selection: &Selection, mut rows: Vec<Row>) -> Report<'a> {
+        let admitted = |p: &Place| selection.admits(profile.profile, p.func);
+        rows.retain(|r| r.places.iter().any(admitted));
+        // What is sure comes first: a long subpath with one point may be anything.
+        let sure = |r: &Row| r.share * (1.0 - r.estimate.relative()).max(0.0);
+        rows.sort_by(|a, b| {
+            let by_share = sure(b).total_cmp(&sure(a));
+            let by_points = by_share.then_with(|| b.points.cmp(&a.points));
+            by_points.then_with(|| a.places.cmp(&b.places))
+        });
+        let distinct = rows.len();
+        rows.truncate(selection.top.unwrap_or(usize::MAX));
+        Report {
+            profile,
+            rows,
+            distinct,
+            points: profile.sample.points.values().sum(),
+        }
+    }
+}
+
+fn row(
+    profile: SampledProfile,
+    numbers: &Numbers,
+    blocks: &[u32],
+    points: u64,
+    joined: usize,
+) -> Row {
+    let estimate = profile.estimate(blocks.len(), points);
+    Row {
+        places: blocks.iter().map(|&b| numbers.place(b)).collect(),
+        points,
+        estimate,
+        share: share(profile, estimate, blocks.len()),
+        joined,
+    }
+}
+
+fn share(profile: SampledProfile, estimate: Estimate, blocks: usize) -> f64 {
+    estimate.count * blocks as f64 / profile.blocks().max(1.0)
+}
+
+/// Numbers of blocks over all functions.
+pub struct Numbers {
+    /// By function: that of its first block.
+    first: Vec<u32>,
+}
+
+impl Numbers {
+    /// Those of a profile's manifest. O(functions).
+    pub fn new(profile: &Profile) -> Numbers {
+        let sizes = profile.manifest.functions.iter().map(|f| f.succs.len());
+        let first = sizes.scan(0, |next, n| Some(std::mem::replace(next, *next + n as u32)));
+        Numbers {
+            first: first.collect(),
+        }
+    }
+
+    /// Where a block is that some function has. O(log functions).
+    pub fn place(&self, number: u32) -> Place {
+        let i = self.first.partition_point(|&first| first <= number) - 1;
+        Place {
+            func: FuncId::new(i),
+            block: BlockId(number - self.first[i]),
+        }
+    }
+}
+
+/// The source positions along a subpath, repeats folded.
+fn locs(profile: &Profile, places: &[Place]) -> Vec<Loc> {
+    let spans = places
+        .iter()
+        .flat_map(|p| profile.entry(p.func).spans(p.block));
+    let mut locs: Vec<Loc> = spans.map(|s| s.loc).collect();
+    locs.dedup();
+    locs
+}
+
+/// A way taken where there were several, and the line where.
+struct Decision {
+    line: Option<u32>,
+    taken: String,
+}
+
+/// The ways taken between blocks that follow each other in one function, where these tell.
+fn decisions(profile: &Profile, places: &[Place]) -> Vec<Decision> {
+    let mut cfgs: BTreeMap<FuncId, Cfg> = BTreeMap::new();
+    let mut decisions = Vec::new();
+    for pair in places.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        let cfg = cfgs
+            .entry(from.func)
+            .or_insert_with(|| profile.entry(from.func).cfg());
+        let block = cfg.block(from.block);
+        let mut ways = (0..).zip(&block.succs).filter(|(_, s)| **s == to.block);
+        if let (true, 2.., Some((succ, _)), None) = (
+            from.func == to.func,
+            block.succs.len(),
+            ways.next(),
+            ways.next(),
+        ) {
+            decisions.push(Decision {
+                line: block.lines.last().map(|s| s.loc.line),
+                taken: block.terminator.edge_name(succ),
+            });
+        }
+    }
+    decisions
+}

@@ -1,0 +1,43 @@
+//! `show --format csv`: a table of subpaths.
+
+use super::{Report, Row, decisions, locs};
+use crate::profile::report::text::lines;
+use crate::table;
+
+/// One record for each selected subpath, hottest first, after a heading.
+pub fn render(report: &Report) -> String {
+    let heading = [
+        "count",
+        "half_width",
+        "share",
+        "points",
+        "length",
+        "joined",
+        "block_list",
+        "lines",
+        "decisions",
+    ];
+    table::csv(&heading, report.rows.iter().map(|r| record(report, r)))
+}
+
+fn record(report: &Report, row: &Row) -> Vec<String> {
+    let profile = report.profile.profile;
+    let block = |p: &super::Place| format!("{}:{}", profile.entry(p.func).name, p.block);
+    let blocks: Vec<String> = row.places.iter().map(block).collect();
+    let decisions = decisions(profile, &row.places).into_iter();
+    let taken = decisions.map(|d| match d.line {
+        Some(line) => format!("{line} {}", d.taken),
+        None => d.taken,
+    });
+    vec![
+        format!("{:.1}", row.estimate.count),
+        format!("{:.1}", row.estimate.half_width),
+        format!("{:.6}", row.share),
+        row.points.to_string(),
+        row.places.len().to_string(),
+        row.joined.to_string(),
+        blocks.join(" "),
+        lines(&profile.manifest.files, &locs(profile, &row.places)),
+        taken.collect::<Vec<_>>().join(", "),
+    ]
+}

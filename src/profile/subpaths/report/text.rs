@@ -1,0 +1,169 @@
+//! `show` for people.
+
+use super::folded::{Piece, fold};
+use super::{Place, Report, Row, decisions, locs};
+use crate::ir::Loc;
+use crate::names::printable;
+use crate::profile::Profile;
+use crate::profile::report::text::{grouped, lines};
+use crate::table::{Align, Columns};
+use anstyle::{AnsiColor, Style};
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const NAME: Style = AnsiColor::Cyan.on_default();
+const WARN: Style = AnsiColor::Yellow.on_default();
+/// A subpath shows at most this many source lines, decisions, and pieces of its list of blocks.
+const MAX_ITEMS: usize = 24;
+
+/// The report; styled, for a stream that drops styles where they are not wanted.
+pub fn render(report: &Report) -> String {
+    let mut out = summary(report);
+    if !report.rows.is_empty() {
+        let _ = write!(out, "\n{}", table(report));
+    }
+    if report.rows.len() < report.distinct {
+        let (rest, all) = (report.distinct - report.rows.len(), report.distinct);
+        let _ = writeln!(out, "{DIM}… and {rest} more (--top {all}){DIM:#}");
+    }
+    out
+}
+
+fn summary(report: &Report) -> String {
+    let (sampled, profile) = (report.profile, report.profile.profile);
+    let skipped = |f: &&crate::manifest::FunctionEntry| f.status.is_skipped();
+    let functions = &profile.manifest.functions;
+    let period = sampled.sample.sampling.as_ref().map_or(0, |s| s.period);
+    let mut out = format!(
+        "{BOLD}about {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks; {} of {} functions \
+         skipped ({}, {} copies)\n{DIM}counts are estimates: ± half of the 95 % interval{DIM:#}\n",
+        grouped(sampled.blocks().round() as u64),
+        grouped(report.points),
+        grouped(report.distinct as u64),
+        grouped(period << sampled.sample.doublings),
+        functions.iter().filter(skipped).count(),
+        functions.len(),
+        profile.manifest.scheme,
+        profile.manifest.copies,
+    );
+    if let Some(said) = profile.said() {
+        let _ = writeln!(out, "{WARN}{}{WARN:#}", printable(&said));
+    }
+    out
+}
+
+fn table(report: &Report) -> Columns {
+    use Align::{Left, Right};
+    let mut table = Columns::new([Right, Right, Right, Right, Left]);
+    table.heading(BOLD, &["count", "±", "share", "blocks", "subpath"]);
+    for row in &report.rows {
+        let profile = report.profile.profile;
+        table.row([
+            grouped(row.estimate.count.round() as u64),
+            grouped(row.estimate.half_width.ceil() as u64),
+            format!("{:.2}%", row.share * 100.0),
+            row.places.len().to_string(),
+            format!("{}{}", blocks(profile, &row.places), joined(row)),
+        ]);
+        for detail in details(profile, row) {
+            table.styled(DIM, [String::new(), detail]);
+        }
+    }
+    table
+}
+
+fn joined(row: &Row) -> String {
+    match row.joined {
+        1 => String::new(),
+        n => format!(" {DIM}(joined of {n}){DIM:#}"),
+    }
+}
+
+/// The blocks by function: `main b1 (b2 b3)×4, f b0`.
+fn blocks(profile: &Profile, places: &[Place]) -> String {
+    let (mut out, mut last, mut shown) = (String::new(), None, 0);
+    for piece in fold(places) {
+        if shown == MAX_ITEMS {
+            return out + " …";
+        }
+        shown += 1;
+        match piece {
+            Piece::Once(items) => list(profile, items, &mut last, &mut out),
+            Piece::Times(items, times) => {
+                // Each repetition is read by itself.
+                let mut inner = String::new();
+                list(profile, items, &mut last, &mut inner);
+                let space = if out.is_empty() { "" } else { " " };
+                let _ = write!(out, "{space}({inner})×{times}");
+            }
+        }
+    }
+    out
+}
+
+fn list(
+    profile: &Profile,
+    items: &[Place],
+    last: &mut Option<crate::index::FuncId>,
+    out: &mut String,
+) {
+    for (i, p) in items.iter().enumerate() {
+        if i == MAX_ITEMS {
+            out.push_str(" …");
+            *last = None;
+            return;
+        }
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        if last.replace(p.func) != Some(p.func) {
+            let _ = write!(out, "{NAME}{}{NAME:#} ", profile.name(p.func));
+        }
+        let _ = write!(out, "b{}", p.block);
+    }
+}
+
+fn details(profile: &Profile, row: &Row) -> Vec<String> {
+    let locs = locs(profile, &row.places);
+    let mut details = Vec::new();
+    if !locs.is_empty() {
+        let files = &profile.manifest.files;
+        details.push(pieces(&locs, "→", |run: &[Loc]| lines(files, run)));
+    }
+    let decisions = decisions(profile, &row.places);
+    let taken: Vec<String> = decisions
+        .iter()
+        .map(|d| match d.line {
+            Some(line) => format!("{line} {}", d.taken),
+            None => d.taken.clone(),
+        })
+        .collect();
+    if !taken.is_empty() {
+        details.push(pieces(&taken, ", ", |run: &[String]| run.join(", ")));
+    }
+    details
+}
+
+/// A list with its repetitions folded, and cut where it is long.
+fn pieces<T: PartialEq>(items: &[T], between: &str, show: impl Fn(&[T]) -> String) -> String {
+    let mut shown = Vec::new();
+    for piece in fold(items).into_iter().take(MAX_ITEMS) {
+        shown.push(match piece {
+            Piece::Once(run) => some(run, &show),
+            Piece::Times(run, times) => format!("({})×{times}", some(run, &show)),
+        });
+    }
+    if fold(items).len() > MAX_ITEMS {
+        shown.push("…".into());
+    }
+    shown.join(between)
+}
+
+fn some<T>(run: &[T], show: impl Fn(&[T]) -> String) -> String {
+    if run.len() > MAX_ITEMS {
+        format!("{}, …", show(&run[..MAX_ITEMS]))
+    } else {
+        show(run)
+    }
+}
