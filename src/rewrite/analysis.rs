@@ -106,9 +106,10 @@ impl Analysis {
 
     /// How each function is sampled, by ascending id.
     pub(super) fn sampled(&self, settings: &Settings) -> Vec<SubpathPlan> {
-        let of = match settings.sampling.within_functions {
-            true => Sequence::Activation,
-            false => Sequence::Thread,
+        let of = if settings.sampling.within_functions {
+            Sequence::Activation
+        } else {
+            Sequence::Thread
         };
         let sizes = self.manifest.functions.iter().map(|f| f.succs.len() as u32);
         let first = sizes.scan(0, |next, n| Some(std::mem::replace(next, *next + n)));

@@ -4,8 +4,7 @@
 //! Seeds are fixed, and so are the samples.
 
 use crate::support::{
-    compile, copy_modules, execute, json, link, llvm, module, project, rewrite, run, runtime,
-    tracer,
+    compile, copy_modules, execute, json, link, llvm, project, rewrite, run, runtime, tracer,
 };
 use p3_rewrite::profile::estimate::{Estimate, Z95};
 use p3_rewrite::profile::raw::{self, Raw};
