@@ -133,7 +133,8 @@ struct p3_raw_sample {
     uint64_t used[2]; /* of each area, how many bytes hold entries */
     /* executed blocks, estimated: each beginning of a sample adds the period that it was drawn with */
     uint64_t blocks;
-    uint64_t crowded; /* how many samples were begun while too many others were under way */
+    /* the same of samples that were begun while too many others were under way, and not recorded */
+    uint64_t crowded;
     uint64_t long_ones; /* how many were too long for the list */
 };
 

@@ -5,7 +5,7 @@
  * other area. One store then makes that the list: a process that is killed loses no more than what it was about to add.
  *
  * Calls: p3_chance.c, p3_crc.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_pool.c, p3_process.c.
- * In signal handlers: p3_hot_add, p3_hot_begun, p3_hot_crowded, p3_hot_doublings, p3_hot_sampling, p3_hot_generation. */
+ * In signal handlers: p3_hot_add, p3_hot_begun, p3_hot_mend, p3_hot_crowded, p3_hot_doublings, p3_hot_sampling, p3_hot_generation. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -19,7 +19,7 @@ enum { UNIT = 4, MOST_DOUBLINGS = 24 };
 static const struct p3_sampling *sampling;
 static struct p3_raw_block *block; /* mapped; NULL: there is no list */
 static int in_file;
-static int locked;
+static const void *locked; /* by whom; NULL: nobody */
 static unsigned generation;
 static uint64_t chance;
 /* Where entries are, in units, by their hash: linear probing; 0: nothing. */
@@ -153,8 +153,15 @@ static void add(uint32_t size, const uint8_t *bytes, unsigned doublings) {
 /* Such a subpath would crowd out all others. */
 static int too_long(const struct p3_encoder *e) { return e->full || e->size > sample()->area / 4; }
 
-int p3_hot_add(const struct p3_encoder *e, unsigned length, unsigned doublings) {
-    if (__atomic_exchange_n(&locked, 1, __ATOMIC_ACQUIRE) != 0)
+static int lock(const void *who) {
+    const void *nobody = NULL;
+    return __atomic_compare_exchange_n(&locked, &nobody, who, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void unlock(void) { __atomic_store_n(&locked, NULL, __ATOMIC_RELEASE); }
+
+int p3_hot_add(const struct p3_encoder *e, unsigned length, unsigned doublings, const void *who) {
+    if (!lock(who))
         return 0;
     if (block == NULL)
         ;
@@ -162,7 +169,7 @@ int p3_hot_add(const struct p3_encoder *e, unsigned length, unsigned doublings) 
         __atomic_fetch_add(&sample()->long_ones, 1, __ATOMIC_RELAXED);
     else
         add(e->size | length << 16, e->bytes, doublings);
-    __atomic_store_n(&locked, 0, __ATOMIC_RELEASE);
+    unlock();
     return 1;
 }
 
@@ -170,7 +177,9 @@ void p3_hot_begun(unsigned doublings) {
     __atomic_fetch_add(&sample()->blocks, sampling->period << doublings, __ATOMIC_RELAXED);
 }
 
-void p3_hot_crowded(void) { __atomic_fetch_add(&sample()->crowded, 1, __ATOMIC_RELAXED); }
+void p3_hot_crowded(unsigned doublings) {
+    __atomic_fetch_add(&sample()->crowded, sampling->period << doublings, __ATOMIC_RELAXED);
+}
 
 static void describe(uint64_t size) {
     struct p3_raw_sample *s = sample();
@@ -241,6 +250,15 @@ static void seed(const struct p3_module *module) {
     p3_chance_next(&chance);
 }
 
+void p3_hot_mend(const void *who) {
+    if (who == NULL || __atomic_load_n(&locked, __ATOMIC_RELAXED) != who)
+        return;
+    find_none();
+    if (block != NULL && !take_over())
+        __atomic_store_n(&sample()->used[active()], 0, __ATOMIC_RELEASE);
+    unlock();
+}
+
 uint64_t p3_hot_seed(void) {
     static uint64_t threads;
     uint64_t state = chance ^ __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED) << 48;
@@ -275,7 +293,7 @@ void p3_hot_forget(void) {
         munmap(index_of, slots * sizeof *index_of);
     }
     block = NULL;
-    locked = 0;
+    locked = NULL;
     generation++;
 }
 
@@ -293,12 +311,15 @@ int p3_hot_store(struct p3_file *file, int fd) {
 }
 
 void p3_hot_reset(void) {
-    for (int i = 0; i < 1000 && __atomic_exchange_n(&locked, 1, __ATOMIC_ACQUIRE) != 0; i++)
-        ;
+    int mine = lock(&block);
+    for (int i = 0; i < 1000 && !mine; i++)
+        mine = lock(&block);
+    if (!mine)
+        return;
     if (block != NULL) {
         __atomic_store_n(&sample()->used[active()], 0, __ATOMIC_RELEASE);
         sample()->blocks = sample()->crowded = sample()->long_ones = 0;
         find_none();
     }
-    __atomic_store_n(&locked, 0, __ATOMIC_RELEASE);
+    unlock();
 }

@@ -273,9 +273,12 @@ P3_HIDDEN uint64_t p3_hot_seed(void);
 /* A sample was begun that was drawn at so many doublings. */
 P3_HIDDEN void p3_hot_begun(unsigned doublings);
 /* It could not be recorded, as too many were. */
-P3_HIDDEN void p3_hot_crowded(void);
-/* Adds the subpath of the `length`-th length, which was drawn at so many doublings; 0: not now, somebody else is adding. */
-P3_HIDDEN int p3_hot_add(const struct p3_encoder *e, unsigned length, unsigned doublings);
+P3_HIDDEN void p3_hot_crowded(unsigned doublings);
+/* Adds the subpath of the `length`-th length, which was drawn at so many doublings; 0: not now, somebody else is adding. `who` is
+ * the thread's own. */
+P3_HIDDEN int p3_hot_add(const struct p3_encoder *e, unsigned length, unsigned doublings, const void *who);
+/* What a thread was adding was left by a jump, and never ends. */
+P3_HIDDEN void p3_hot_mend(const void *who);
 /* Makes the list, if the module samples and there is none, or takes over that of earlier processes. */
 P3_HIDDEN void p3_hot_start(const struct p3_module *module);
 /* Lets go of it. */

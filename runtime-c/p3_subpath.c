@@ -36,7 +36,7 @@ static void end(struct p3_walker *w, struct p3_recording *r, int state) {
 static void add_finished(struct p3_walker *w) {
     for (unsigned i = 0; i < P3_RECORDINGS; i++) {
         struct p3_recording *r = &w->recordings[i];
-        if (r->state == P3_DONE && p3_hot_add(&r->encoder, r->length, r->doublings))
+        if (r->state == P3_DONE && p3_hot_add(&r->encoder, r->length, r->doublings, w))
             r->state = P3_FREE;
     }
 }
@@ -64,12 +64,26 @@ static struct p3_recording *find_free(struct p3_walker *w) {
     return NULL;
 }
 
+static int has_finished(const struct p3_walker *w) {
+    for (unsigned i = 0; i < P3_RECORDINGS; i++)
+        if (w->recordings[i].state == P3_DONE)
+            return 1;
+    return 0;
+}
+
+/* Where all wait to be added, another thread is adding: for a moment, unless it has no core. What it crowds out are samples of
+ * this thread alone, so waiting some time is better, and no lock is waited for for ever. */
 static struct p3_recording *make_room(struct p3_walker *w, const int64_t *frame) {
+    enum { PATIENCE = 1 << 17 };
     struct p3_recording *r = find_free(w);
-    if (r == NULL) {
-        add_finished(w);
+    if (r == NULL)
         drop(w, frame, 1);
+    for (int i = 0; r == NULL && i < PATIENCE; i++) {
+        int waits = has_finished(w);
+        add_finished(w);
         r = find_free(w);
+        if (!waits)
+            break;
     }
     return r;
 }
@@ -87,7 +101,7 @@ static void begin(struct p3_walker *w, const int64_t *frame, uint32_t block, uns
     p3_hot_begun(doublings);
     struct p3_recording *r = make_room(w, frame);
     if (r == NULL) {
-        p3_hot_crowded();
+        p3_hot_crowded(doublings);
         return;
     }
     r->length = draw_length(w);

@@ -1,6 +1,6 @@
 /* What each thread samples with.
  *
- * Calls: p3_chance.c, p3_hot.c, p3_layout.c, p3_quiet.c.
+ * Calls: p3_hot.c, p3_layout.c, p3_quiet.c.
  * In signal handlers: p3_walker_enter, p3_walker_leave.
  *
  * A walker outlives its thread, and is another's then: nothing of libc runs when threads end, and nothing is allocated but
@@ -29,7 +29,7 @@ static struct p3_walker *left_behind(long me) {
     enum { MOST = 16 };
     struct p3_walker *w = __atomic_load_n(&walkers, __ATOMIC_ACQUIRE);
     for (int i = 0; w != NULL && i < MOST; i++, w = w->next) {
-        long of = __atomic_load_n(&w->thread, __ATOMIC_RELAXED);
+        long of = __atomic_load_n(&w->thread, __ATOMIC_ACQUIRE);
         if ((of == me || is_gone(of)) && __atomic_compare_exchange_n(&w->thread, &of, me, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             return w;
     }
@@ -92,6 +92,8 @@ struct p3_walker *p3_walker_enter(void) {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (p3_hot_sampling() == NULL || (inside != 0 && !was_left(here)))
         return NULL;
+    if (inside != 0)
+        p3_hot_mend(own);
     inside = here;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (own == NULL)
@@ -106,8 +108,9 @@ struct p3_walker *p3_walker_enter(void) {
     return own;
 }
 
+/* What the thread wrote is there for whoever has the walker after it. */
 void p3_walker_leave(void) {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&own->thread, own->thread, __ATOMIC_RELEASE);
     inside = 0;
 }
 
@@ -120,7 +123,7 @@ void p3_walker_flush(void) {
     for (struct p3_walker *w = __atomic_load_n(&walkers, __ATOMIC_ACQUIRE); w != NULL; w = w->next)
         for (unsigned i = 0; i < P3_RECORDINGS; i++) {
             struct p3_recording *r = &w->recordings[i];
-            if (__atomic_load_n(&r->state, __ATOMIC_ACQUIRE) == P3_DONE && p3_hot_add(&r->encoder, r->length, r->doublings))
+            if (__atomic_load_n(&r->state, __ATOMIC_ACQUIRE) == P3_DONE && p3_hot_add(&r->encoder, r->length, r->doublings, w))
                 r->state = P3_FREE;
         }
 }

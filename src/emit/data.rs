@@ -230,13 +230,15 @@ impl<'ctx> Data<'ctx> {
         aside(context, module, "__p3_boundary", decides)
     }
 
-    /// The runtime's function that is told of blocks.
+    /// A function of the module around [`abi::SUBPATH_BLOCK`], as [`Data::missed_function`]: the sampling version must not make
+    /// the skipping one save registers.
     pub(super) fn subpath_block(
         &self,
         context: &'ctx Context,
         module: &Module<'ctx>,
     ) -> FunctionValue<'ctx> {
-        runtime_function(context, module, &abi::SUBPATH_BLOCK)
+        let told = runtime_function(context, module, &abi::SUBPATH_BLOCK);
+        aside(context, module, "__p3_tell", told)
     }
 
     /// How subpaths are sampled, for the runtime.

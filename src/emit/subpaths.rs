@@ -208,8 +208,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let number = self.context.i32_type().const_int(u64::from(number), false);
         let callee = self.data.subpath_block(self.context, self.module);
         let arguments = [self.frame.into(), number.into()];
-        let call = self.builder.build_call(callee, &arguments, "");
-        call.expect("positioned");
+        let call = self
+            .builder
+            .build_call(callee, &arguments, "")
+            .expect("positioned");
+        call.set_call_convention(callee.get_call_conventions());
     }
 
     fn end(&self, block: BasicBlock<'ctx>, end: End, mode: Mode) {

@@ -137,6 +137,7 @@ struct Sample {
     sampling: Option<Sampling>,
     doublings: u32,
     blocks: u64,
+    crowded: u64,
     /// Blocks and points, by ascending blocks.
     points: Vec<(Subpath, u64)>,
 }
@@ -148,6 +149,7 @@ impl Sample {
             sampling: sample.sampling.clone(),
             doublings: sample.doublings,
             blocks: sample.blocks,
+            crowded: sample.crowded,
             points: points.map(|(s, n)| (s.clone(), *n)).collect(),
         }
     }
@@ -171,6 +173,7 @@ impl Sample {
             sampling: self.sampling,
             doublings: self.doublings,
             blocks: self.blocks,
+            crowded: self.crowded,
             points: self.points.into_iter().collect(),
         })
     }

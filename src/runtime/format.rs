@@ -264,7 +264,7 @@ structures! {
         used: [U64<O>; 2],
         /// executed blocks, estimated: each beginning of a sample adds the period that it was drawn with
         blocks: U64<O>,
-        /// how many samples were begun while too many others were under way
+        /// the same of samples that were begun while too many others were under way, and not recorded
         crowded: U64<O>,
         /// how many were too long for the list
         long_ones: U64<O>,

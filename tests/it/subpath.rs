@@ -406,7 +406,13 @@ mod list {
         let sample = sample("threads 2000000 65536 2", 4);
         assert_eq!(sample.points.len(), 4);
         for (subpath, n) in &sample.points {
-            assert!(n.abs_diff(40_000) < 4 * 200, "{subpath:?}: {n}");
+            // Where one is adding while it has no core, others crowd samples out: which, does not depend on what they are.
+            let recorded = 1.0 - sample.crowded as f64 / sample.blocks as f64;
+            let off = (*n as f64 / recorded - 40_000.0).abs();
+            assert!(
+                recorded > 0.2 && off < 1200.0,
+                "{subpath:?}: {n} of {recorded}"
+            );
         }
     }
 

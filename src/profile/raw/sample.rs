@@ -40,6 +40,7 @@ pub(super) fn read<O: ByteOrder>(
                 sampling: Some(sampling),
                 doublings: doublings as u32,
                 blocks: before.blocks.get(),
+                crowded: before.crowded.get(),
             });
             return Ok(());
         }

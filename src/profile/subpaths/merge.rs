@@ -31,6 +31,7 @@ pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, String> {
         }
         let raised = raised(part, all.doublings);
         all.blocks = all.blocks.saturating_add(raised.blocks);
+        all.crowded = all.crowded.saturating_add(raised.crowded);
         for (subpath, n) in raised.points {
             let points = all.points.entry(subpath).or_default();
             *points = points.saturating_add(n);
@@ -100,6 +101,7 @@ mod tests {
                 sampling: Some(sampling),
                 doublings,
                 blocks: 1000,
+                crowded: 10,
                 points: points.iter().map(|(s, n)| (s.to_vec(), *n)).collect(),
             },
         }

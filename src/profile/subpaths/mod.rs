@@ -27,6 +27,8 @@ pub struct Subpaths {
     pub doublings: u32,
     /// Executed blocks, estimated from all samples that were begun, over all processes.
     pub blocks: u64,
+    /// The part of them that samples stood for which could not be recorded.
+    pub crowded: u64,
     /// By subpath: its sample points (never zero).
     pub points: BTreeMap<Subpath, u64>,
 }
@@ -92,7 +94,19 @@ impl SampledProfile<'_> {
         let mut lengths = sampling.lengths.iter();
         let length = lengths.find(|l| l.blocks as usize == blocks);
         let mean = sampling.period as f64 * 2f64.powi(self.sample.doublings as i32);
-        length.map_or(1.0, |l| l.probability() / mean)
+        length.map_or(1.0, |l| l.probability() / mean * self.recorded())
+    }
+
+    /// The share of the samples begun that could be recorded.
+    fn recorded(self) -> f64 {
+        let Subpaths {
+            blocks, crowded, ..
+        } = *self.sample;
+        if crowded < blocks {
+            (blocks - crowded) as f64 / blocks as f64
+        } else {
+            1.0
+        }
     }
 
     /// Blocks executed in the runs of one copy, estimated.
