@@ -22,6 +22,7 @@
 //! hot       p3-hot: ranges of paths over copies, by what the copies would run
 //! strategy  the table of schemes: what is measured, how it is spread, which versions
 //! emit      the only place that writes LLVM
+//! source    source files: found, checked, and the text of a condition in them
 //! manifest  what decode, merge, verify and simulate need
 //! output    the folder that people run: copies, runtime, Makefile, manifest
 //! stats     the table of --stats
@@ -66,6 +67,7 @@ pub mod profile;
 #[cfg(feature = "llvm")]
 mod rewrite;
 pub mod runtime;
+pub mod source;
 pub mod spantree;
 pub mod stats;
 pub mod strategy;

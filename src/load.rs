@@ -2,8 +2,10 @@
 
 pub mod container;
 mod mlir;
+pub mod positions;
 
 use crate::error::{Error, Result};
+use positions::Positions;
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -41,6 +43,8 @@ pub struct Input {
     pub device: bool,
     /// What loaders do not show of its blocks, ascending (`emit::admit` finds out).
     pub hidden: Vec<Hidden>,
+    /// Where its code is in the source (`emit::admit` finds out).
+    pub positions: Option<Positions>,
 }
 
 /// What attributes of callees, types and assembler code say of a block.
@@ -273,6 +277,7 @@ fn input(path: &Path, name: String, kind: Kind, bytes: Vec<u8>) -> Result<Input>
         hash,
         device: false,
         hidden: Vec::new(),
+        positions: None,
     })
 }
 

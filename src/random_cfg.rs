@@ -33,6 +33,7 @@ fn block(succs: impl Iterator<Item = u32>, may_leave: bool) -> Block {
         returns_twice: false,
         single: false,
         lines: Vec::new(),
+        choice: None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::names::shown;
 use crate::partition::Assignment;
 use crate::paths::FunctionPaths;
 use crate::plan::CopyPlan;
-use crate::table::{Align, Columns};
+use crate::table::{Align, Columns, exactly, grouped};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
 /// expected load (the cost of its tasks) and probes.
@@ -31,7 +31,7 @@ pub fn table(
             continue;
         }
         let id = FuncId::new(i);
-        let total = |p: &FunctionPaths| p.numbering.total().to_string();
+        let total = |p: &FunctionPaths| grouped(p.numbering.total());
         let about = [
             shown(&f.name),
             status(manifest, id),
@@ -41,9 +41,9 @@ pub fn table(
         ];
         table.row(cells(about, plans.iter().map(|p| probes(p, id))));
     }
-    let load = assignment.load.iter().map(|l| l.to_string());
+    let load = assignment.load.iter().map(|&l| exactly(l));
     table.row(cells(["load", "", "", "", ""], load));
-    let probes = plans.iter().map(|p| total_probes(p).to_string());
+    let probes = plans.iter().map(|p| exactly(total_probes(p) as u64));
     table.row(cells(["probes", "", "", "", ""], probes));
     table.to_string()
 }

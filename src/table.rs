@@ -1,8 +1,36 @@
-//! Tables: in columns for people, as CSV for other programs.
+//! Tables: in columns for people, as CSV for other programs; and numbers as both are to have them.
 
-use crate::names::printable;
-use anstyle::Style;
+use crate::names::{fitted, printable};
+use anstyle::{AnsiColor, Style};
+use comfy_table::{CellAlignment, Table, presets};
 use std::fmt;
+use textwrap::{Options, WordSeparator, WordSplitter, core::Word, core::display_width};
+
+/// How names are styled.
+const NAME: Style = AnsiColor::Cyan.on_default();
+/// What separates columns.
+const GAP: usize = 2;
+/// A name is not made narrower than this.
+const NARROWEST: usize = 12;
+
+/// How much room a text has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Lines of running text are broken before so many columns.
+    pub width: usize,
+    /// Whether names are shortened to the same width.
+    pub shorten: bool,
+}
+
+impl Default for Layout {
+    /// For what is no terminal: names stay whole.
+    fn default() -> Layout {
+        Layout {
+            width: 100,
+            shorten: false,
+        }
+    }
+}
 
 /// On which side of its column a cell stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,13 +41,19 @@ pub enum Align {
     Right,
 }
 
-/// Rows of cells in columns as wide as their widest cell, two spaces apart.
-///
-/// A cell behind which nothing stands takes the rest of its line: the last of a row, unless it is one of the last
-/// column and stands right. It is not measured, and so may hold styles.
+/// Rows of cells in columns as wide as their widest cell, two spaces apart, with notes between them. A last column of names
+/// takes the rest of the line.
 pub struct Columns {
     aligns: Vec<Align>,
-    rows: Vec<(Style, Vec<String>)>,
+    rows: Vec<Row>,
+}
+
+enum Row {
+    Cells(Style, Vec<String>),
+    /// Cells of all columns but the last, then a name and what follows it.
+    Named(Vec<String>, String, String),
+    /// A text that stands below so many columns' right.
+    Note(usize, Style, String),
 }
 
 impl Columns {
@@ -31,67 +65,175 @@ impl Columns {
         }
     }
 
-    /// Adds a row of at most as many cells as there are columns.
+    /// Adds a row of a cell for each column.
     pub fn row(&mut self, cells: impl Into<Vec<String>>) {
-        self.styled(Style::new(), cells);
+        self.styled(Style::new(), cells.into());
     }
 
     /// Adds a heading.
     pub fn heading(&mut self, style: Style, cells: &[&str]) {
-        self.styled(
-            style,
-            cells.iter().copied().map(String::from).collect::<Vec<_>>(),
-        );
+        self.styled(style, cells.iter().copied().map(String::from).collect());
     }
 
-    /// Adds a row that is styled as a whole.
-    pub fn styled(&mut self, style: Style, cells: impl Into<Vec<String>>) {
+    fn styled(&mut self, style: Style, cells: Vec<String>) {
+        assert_eq!(cells.len(), self.aligns.len(), "a cell for each column");
+        self.rows.push(Row::Cells(style, cells));
+    }
+
+    /// Adds a row of which the last cell is a name, which is shortened where room is scarce, and what follows it.
+    pub fn named(&mut self, cells: impl Into<Vec<String>>, name: String, rest: String) {
         let cells = cells.into();
-        assert!(cells.len() <= self.aligns.len(), "a cell without a column");
-        self.rows.push((style, cells));
+        assert_eq!(cells.len() + 1, self.aligns.len(), "a cell for each column");
+        self.rows.push(Row::Named(cells, name, rest));
     }
 
-    /// Whether cell `i` of a row of `n` is padded to its column's width.
-    fn is_padded(&self, i: usize, n: usize) -> bool {
-        i + 1 < n || (n == self.aligns.len() && self.aligns[i] == Align::Right)
+    /// Adds running text, indented by so many columns.
+    pub fn note(&mut self, columns: usize, style: Style, text: impl Into<String>) {
+        self.rows.push(Row::Note(columns, style, text.into()));
     }
 
-    fn width(&self, i: usize) -> usize {
-        let rows = self.rows.iter().map(|(_, cells)| cells);
-        let cells = rows.filter(|cells| i < cells.len() && self.is_padded(i, cells.len()));
-        cells
-            .map(|cells| cells[i].chars().count())
-            .max()
-            .unwrap_or(0)
+    /// Whether the last column is not padded.
+    fn is_open(&self) -> bool {
+        self.aligns.last() == Some(&Align::Left)
     }
 
-    fn line(&self, cells: &[String], widths: &[usize]) -> String {
-        let mut line = String::new();
-        for (i, cell) in cells.iter().enumerate() {
-            let separator = if i > 0 { "  " } else { "" };
-            let width = if self.is_padded(i, cells.len()) {
-                widths[i]
-            } else {
-                0
+    /// The cells that are padded of each row that has some, in columns.
+    fn padded(&self) -> Table {
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING);
+        let fixed = self.aligns.len() - usize::from(self.is_open());
+        for row in &self.rows {
+            let cells = match row {
+                Row::Cells(_, cells) | Row::Named(cells, ..) => &cells[..fixed],
+                Row::Note(..) => continue,
             };
-            line += &match self.aligns[i] {
-                Align::Left => format!("{separator}{cell:<width$}"),
-                Align::Right => format!("{separator}{cell:>width$}"),
-            };
+            table.add_row(cells);
         }
-        line
+        for (column, align) in table.column_iter_mut().zip(&self.aligns) {
+            column.set_padding((0, 0));
+            column.set_cell_alignment(match align {
+                Align::Left => CellAlignment::Left,
+                Align::Right => CellAlignment::Right,
+            });
+        }
+        for column in table.column_iter_mut().skip(1) {
+            column.set_padding((GAP as u16, 0));
+        }
+        table
     }
+
+    /// The lines of the table.
+    pub fn render(&self, layout: Layout) -> String {
+        let table = self.padded();
+        let widths = table.column_max_content_widths();
+        let mut lines = table.lines();
+        let mut next = || lines.next().unwrap_or_default();
+        let mut out = String::new();
+        for row in &self.rows {
+            let (style, line) = match row {
+                Row::Cells(style, cells) => {
+                    let last = cells.last().filter(|_| self.is_open());
+                    (*style, joined(next(), last.map_or("", |c| c)))
+                }
+                Row::Named(_, name, rest) => {
+                    let front = next();
+                    let taken = display_width(&front) + GAP + display_width(rest);
+                    let room = layout.width.saturating_sub(taken).max(NARROWEST);
+                    let name = if layout.shorten {
+                        fitted(name, room)
+                    } else {
+                        name.clone()
+                    };
+                    let name = format!("{NAME}{name}{NAME:#}{rest}");
+                    (Style::new(), joined(front, &name))
+                }
+                Row::Note(columns, style, text) => {
+                    let indent = widths.iter().take(*columns);
+                    let indent: usize = indent.map(|w| usize::from(*w) + GAP).sum();
+                    (*style, wrapped(text, layout.width, indent))
+                }
+            };
+            for line in line.lines().chain(line.is_empty().then_some("")) {
+                out += &format!("{style}{}{style:#}\n", line.trim_end());
+            }
+        }
+        out
+    }
+}
+
+fn joined(front: String, last: &str) -> String {
+    let gap = " ".repeat(if front.is_empty() { 0 } else { GAP });
+    format!("{front}{gap}{last}")
 }
 
 impl fmt::Display for Columns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let widths: Vec<usize> = (0..self.aligns.len()).map(|i| self.width(i)).collect();
-        for (style, cells) in &self.rows {
-            let line = self.line(cells, &widths);
-            writeln!(f, "{style}{}{style:#}", line.trim_end())?;
-        }
-        Ok(())
+        f.write_str(&self.render(Layout::default()))
     }
+}
+
+/// `text` in lines of at most `width` columns where words allow it, each indented by so many blanks. What an arrow leads to may
+/// stand on the next line.
+pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
+    let indent = " ".repeat(indent);
+    let options = Options::new(width.max(indent.len() + 20))
+        .initial_indent(&indent)
+        .subsequent_indent(&indent)
+        .break_words(false)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .word_separator(WordSeparator::Custom(words));
+    textwrap::fill(text, options).replace(GLUE, " ")
+}
+
+/// A blank at which no line is broken.
+const GLUE: char = '\u{a0}';
+
+/// `text`, which [`wrapped`] leaves in one line.
+pub fn glued(text: &str) -> String {
+    text.replace(' ', &GLUE.to_string())
+}
+
+/// Words end after blanks, and after arrows that have none around them.
+fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    let pieces = line.split_inclusive(' ').flat_map(|piece| {
+        let lone = piece.trim_end() == "→" || piece.contains(GLUE);
+        let mut rest = Some(piece);
+        std::iter::from_fn(move || {
+            let piece = rest?;
+            let end = piece.find('→').map(|n| n + '→'.len_utf8());
+            let (word, behind) = piece.split_at(end.filter(|_| !lone).unwrap_or(piece.len()));
+            rest = Some(behind).filter(|b| !b.is_empty());
+            Some(word)
+        })
+    });
+    Box::new(pieces.map(Word::from))
+}
+
+/// A number with its digits in groups of three; from a million millions on with two digits, `4.8e16`.
+pub fn grouped(n: impl Into<u128>) -> String {
+    let n = n.into();
+    if n >= 1_000_000_000_000 {
+        return format!("{:.1e}", n as f64);
+    }
+    exactly(n)
+}
+
+/// A number with its digits in groups of three, all of them.
+pub fn exactly(n: impl Into<u128>) -> String {
+    let digits = n.into().to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A share, in hundredths.
+pub fn percent(share: f64) -> String {
+    format!("{:.2}%", share * 100.0)
 }
 
 /// A heading and records under it, as CSV. Fields are of one line and of nothing but text: not every reader takes
@@ -116,22 +258,55 @@ pub fn csv<R: IntoIterator<Item = String>>(
 mod tests {
     use super::*;
 
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
     #[test]
     fn columns() {
         use Align::{Left, Right};
         let mut table = Columns::new([Left, Right, Left]);
         table.heading(Style::new().bold(), &["what", "n", "rest"]);
         table.row(["äpfel".into(), "1000".into(), "a long rest".into()]);
-        table.row(["b".into(), "as long as it likes, this is the end".into()]);
-        table.row([String::new()]);
-        let text = anstream::adapter::strip_str(&table.to_string()).to_string();
+        table.note(0, Style::new(), "as long as it likes, this is the end");
+        table.note(1, Style::new(), "x");
+        table.note(0, Style::new(), "");
         assert_eq!(
-            text,
-            "what      n  rest\näpfel  1000  a long rest\nb      as long as it likes, this is the end\n\n"
+            plain(&table.to_string()),
+            "what      n  rest\näpfel  1000  a long rest\nas long as it likes, this is the end\n       x\n\n"
         );
         let mut numbers = Columns::new([Right, Right]);
         numbers.row(["1".into(), "22".into()]);
         numbers.row(["333".into(), String::new()]);
         assert_eq!(numbers.to_string(), "  1  22\n333\n");
+    }
+
+    #[test]
+    fn names_and_notes_in_little_room() {
+        let mut table = Columns::new([Align::Right, Align::Left]);
+        let name = "std::vector<int, std::allocator<int> >::at(unsigned long)";
+        table.named(["7".into()], name.into(), " #12".into());
+        table.note(1, Style::new(), "f.c:1→2→3→4→5→6→7→8→9→10→11, 12:3 a → 4");
+        let narrow = Layout {
+            width: 30,
+            shorten: true,
+        };
+        let text = plain(&table.render(narrow));
+        assert_eq!(
+            text,
+            "7  std::vector<…>::at(…) #12\n   f.c:1→2→3→4→5→6→7→8→9→10→\n   11, 12:3 a → 4\n"
+        );
+        assert!(plain(&table.to_string()).starts_with(&format!("7  {name} #12\n")));
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(grouped(999_999_999_999u64), "999,999,999,999");
+        assert_eq!(grouped(48_123_456_789_012_345u64), "4.8e16");
+        assert_eq!(exactly(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(
+            (grouped(0u64), grouped(1000u32)),
+            ("0".into(), "1,000".into())
+        );
     }
 }

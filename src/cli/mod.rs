@@ -8,6 +8,7 @@ pub mod rewrite;
 mod values;
 
 use crate::names::printable;
+use crate::table::Layout;
 use clap::ValueEnum;
 use std::io::Write;
 
@@ -33,6 +34,19 @@ impl Color {
         };
         choice.write_global();
     }
+}
+
+/// How much room there is for text on standard output: `width` columns, or as many as the terminal has.
+pub fn layout(width: Option<usize>) -> Layout {
+    let terminal = || {
+        let (columns, _) = terminal_size::terminal_size_of(std::io::stdout())?;
+        Some(usize::from(columns.0))
+    };
+    let known = width.or_else(terminal);
+    known.map_or(Layout::default(), |width| Layout {
+        width,
+        shorten: true,
+    })
 }
 
 /// Writes bytes to standard output, `out`; a reader that stops early is no error.

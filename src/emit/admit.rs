@@ -1,7 +1,7 @@
 //! Which inputs can be rewritten: modules that LLVM's verifier accepts and that do not use names of ours.
 
 use super::members::{self, Names};
-use super::{hidden, session, sys};
+use super::{hidden, positions, session, sys};
 use crate::error::{Error, Result};
 use crate::ir::lower::unreadable;
 use crate::load::{Input, Kind, LLVM};
@@ -33,6 +33,7 @@ pub fn admit(inputs: &mut Vec<Input>) -> Result<Vec<String>> {
         input.device = is_for_device(&module);
         let why = verify(&module, input)?;
         input.hidden = hidden::find(&module);
+        input.positions = Some(positions::find(&module));
         if why.is_some() {
             input.bytes = module.write_bitcode_to_memory().as_slice().to_vec();
             input.kind = Kind::Bitcode;

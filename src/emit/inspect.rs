@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::ir::lower::{LoadOptions, Lowered, assemble, lower, unreadable};
 use crate::ir::{Program, SkipReason};
 use crate::load::Input;
+use crate::load::positions::Positions;
 use inkwell::memory_buffer::MemoryBuffer;
 use rayon::prelude::*;
 
@@ -64,7 +65,11 @@ fn by_llvm(input: &Input, options: &LoadOptions) -> Result<Lowered> {
     let context = session::context();
     let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &input.name);
     match context.create_module_from_ir(buffer) {
-        Ok(module) => Ok(lower(read::view(&module, &ATTRIBUTES), options)),
+        Ok(module) => {
+            let nowhere = Positions::default();
+            let positions = input.positions.as_ref().unwrap_or(&nowhere);
+            Ok(lower(read::view(&module, &ATTRIBUTES), positions, options))
+        }
         Err(message) => Err(unreadable(input, &message.to_string())),
     }
 }

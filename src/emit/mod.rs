@@ -18,6 +18,7 @@ mod layout;
 mod members;
 pub mod pgo;
 mod place;
+mod positions;
 mod read;
 mod session;
 mod shared;

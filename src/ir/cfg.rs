@@ -1,6 +1,7 @@
 //! The control-flow graph of one function body.
 
 use crate::index::{BlockId, FuncId, TiVec, ti_vec};
+use crate::load::positions::Choice;
 use serde::{Deserialize, Serialize};
 
 /// The control-flow graph of a function with at least one block. Block 0 is the entry.
@@ -32,6 +33,8 @@ pub struct Block {
     /// The block's instructions by source position, in order; empty without debug information, else all
     /// of them. An instruction without a position belongs to the one before it.
     pub lines: Vec<Span>,
+    /// What is chosen at its end, where there is a choice and debug information.
+    pub choice: Option<Decided>,
 }
 
 /// The kind of a block's terminator.
@@ -94,11 +97,37 @@ pub struct Loc {
     pub line: u32,
 }
 
-/// Consecutive instructions of one source position.
+/// A source position to the column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// File and line.
+    pub loc: Loc,
+    /// The column in bytes, counted from 1; 0 if it is not known.
+    pub column: u32,
+    /// The inlined call that it is in: an index into [`crate::ir::Program::inlined`].
+    pub inlined: Option<u32>,
+    /// Tells blocks of one line apart, where the compiler was asked for that; else 0.
+    pub discriminator: u32,
+}
+
+/// A choice of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// Where, if that is known.
+    pub site: Option<Site>,
+    /// By what.
+    pub by: Choice,
+}
+
+/// Consecutive instructions of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Where.
     pub loc: Loc,
+    /// The column of the first; 0 if it is not known.
+    pub column: u32,
+    /// The inlined call that they are in: an index into [`crate::ir::Program::inlined`].
+    pub inlined: Option<u32>,
     /// How many, counted as [`Block::instructions`].
     pub instructions: u32,
 }

@@ -10,6 +10,6 @@ pub mod callgraph;
 pub mod eligibility;
 pub mod lower;
 
-pub use cfg::{Block, Call, Callee, Cfg, Loc, Span, Terminator};
+pub use cfg::{Block, Call, Callee, Cfg, Decided, Loc, Site, Span, Terminator};
 pub use eligibility::SkipReason;
 pub use program::{Body, FunctionBody, Linkage, Module, ProgFunction, Program};

@@ -1,7 +1,8 @@
 //! The program: all input modules together, and which bodies are one function.
 
-use super::{Cfg, Loc, SkipReason};
+use super::{Cfg, Loc, Site, SkipReason};
 use crate::index::{FuncId, ModuleId};
+use crate::load::positions::{Inlined, SourceFile};
 use serde::{Deserialize, Serialize};
 
 /// All input modules as one program.
@@ -12,7 +13,9 @@ pub struct Program {
     /// The functions, sorted by (module, ordinal) of their first body.
     pub functions: Vec<ProgFunction>,
     /// Source files that [`Loc::file`] points to.
-    pub files: Vec<String>,
+    pub files: Vec<SourceFile>,
+    /// Calls that were inlined.
+    pub inlined: Vec<Inlined>,
     /// Whether the program needs the C++ driver to link.
     pub cxx: bool,
 }
@@ -43,6 +46,8 @@ pub struct FunctionBody {
     pub skip: Option<SkipReason>,
     /// Whether its address is taken anywhere in its module.
     pub address_taken: bool,
+    /// Where it chooses without a branch (`select`, conditions joined by `and` and `or`): each place once, ascending.
+    pub branchless: Vec<Site>,
 }
 
 /// Linkage classes that the analyses distinguish.

@@ -1,8 +1,10 @@
 //! What a manifest that was read has to satisfy, so that nothing that uses it can panic.
 
+use super::schema::SPAN;
 use super::{FunctionEntry, Manifest, ShareEntry, Status};
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
+use crate::load::positions::Inlined;
 use crate::strategy::Measure;
 use crate::versions::can_be_copied;
 
@@ -11,6 +13,14 @@ impl Manifest {
         let hex = self.program.len() == 32 && self.program.bytes().all(|b| b.is_ascii_hexdigit());
         ensure(hex, "program id")?;
         ensure((1..=1024).contains(&self.copies), "number of copies")?;
+        ensure(
+            [0, self.files.len()].contains(&self.checksums.len()),
+            "checksums",
+        )?;
+        let sound = |(i, call): (usize, &Inlined)| {
+            (call.file as usize) < self.files.len() && call.within.is_none_or(|n| (n as usize) < i)
+        };
+        ensure(self.inlined.iter().enumerate().all(sound), "inlined call")?;
         self.functions.iter().try_for_each(|f| {
             self.check_function(f)
                 .map_err(|e| format!("{}: {e}", f.name))
@@ -50,7 +60,7 @@ impl Manifest {
                 .flat_map(|(b, c)| c.iter().map(move |c| (b, c)))
         };
         ensure(sites().all(|(_, (c, _))| known(c)), "callee")?;
-        let spans = |b: &BlockId| f.lines.get(b.index()).map_or(0, |l| l.len() / 3);
+        let spans = |b: &BlockId| f.lines.get(b.index()).map_or(0, |l| l.len() / SPAN);
         let placed =
             |(b, (_, span)): (&BlockId, &(FuncId, u32))| *span == 0 || (*span as usize) < spans(b);
         ensure(sites().all(placed), "place of a call")?;
@@ -61,16 +71,18 @@ impl Manifest {
         };
         ensure(f.cuts.iter().all(cut) && f.cuts.is_sorted(), "cut edge")?;
         ensure(f.apart.iter().all(inside) && f.apart.is_sorted(), "header")?;
-        let files = f
-            .lines
-            .iter()
-            .flat_map(|l| l.iter().step_by(3))
-            .chain(f.loc.iter().map(|l| &l.file));
-        ensure(
-            files.into_iter().all(|&i| (i as usize) < self.files.len()),
-            "file",
-        )?;
-        ensure(f.lines.iter().all(|l| l.len() % 3 == 0), "lines")?;
+        ensure(f.lines.iter().all(|l| l.len() % SPAN == 0), "lines")?;
+        let spans = f.lines.iter().flat_map(|l| l.chunks_exact(SPAN));
+        let choices = f.choices.iter().filter_map(|c| c.site.as_ref());
+        let sites = choices.chain(&f.branchless).map(|s| &s[..]);
+        let mut places = spans.chain(sites);
+        let file = |i: u32| (i as usize) < self.files.len();
+        ensure(f.loc.iter().all(|l| file(l.file)), "file")?;
+        let known = |s: &[u32]| file(s[0]) && s[3] as usize <= self.inlined.len();
+        ensure(places.all(known), "position")?;
+        let choices = || f.choices.iter().map(|c| c.block);
+        ensure(choices().all(|b| inside(&b)), "choice")?;
+        ensure(choices().is_sorted_by(|a, b| a < b), "choice")?;
         self.check_share(f)
     }
 

@@ -1,9 +1,12 @@
 //! The manifest of a rewriting, from what was analysed.
 
-use super::schema::encode_set;
-use super::{FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION};
+use super::schema::{SPAN, encode_set, numbers};
+use super::{
+    ChoiceEntry, FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION,
+};
 use crate::index::{BlockId, FuncId};
 use crate::ir::{Block, Callee, Cfg, Program, SkipReason, Span};
+use crate::load::positions::{Choice, SourceFile};
 use crate::partition::{Assignment, Share};
 use crate::paths::{Counted, FunctionPaths};
 use crate::strategy::Scheme;
@@ -40,7 +43,9 @@ impl Manifest {
             program: String::new(),
             scheme: parts.scheme,
             copies: parts.copies,
-            files: p.files.clone(),
+            files: p.files.iter().map(|f| f.name.clone()).collect(),
+            checksums: checksums(&p.files),
+            inlined: p.inlined.clone(),
             modules: p.modules.iter().map(module).collect(),
             functions: functions.collect(),
         };
@@ -87,6 +92,8 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
             .filter(|&b| body.cfg.block(b).single)
             .collect(),
         lines: lines(blocks),
+        choices: choices(&body.cfg),
+        branchless: body.branchless.iter().copied().map(numbers).collect(),
         calls: calls(&body.cfg),
         cuts: paths.map_or(Vec::new(), |p| p.cuts.clone()),
         apart: paths.map_or(Vec::new(), |p| p.apart.clone()),
@@ -128,10 +135,36 @@ fn lines(blocks: &[Block]) -> Vec<Vec<u32>> {
         .iter()
         .map(|b| {
             let spans = b.lines.iter();
-            let numbers = |s: &Span| [s.loc.file, s.loc.line, s.instructions];
-            spans.flat_map(numbers).collect()
+            spans.flat_map(span_numbers).collect()
         })
         .collect()
+}
+
+fn span_numbers(s: &Span) -> [u32; SPAN] {
+    let inlined = s.inlined.map_or(0, |n| n + 1);
+    [s.loc.file, s.loc.line, s.column, inlined, s.instructions]
+}
+
+/// [`FunctionEntry::choices`]: blocks of which nothing is known but their terminators are left out.
+fn choices(cfg: &Cfg) -> Vec<ChoiceEntry> {
+    let choice = |b: BlockId| {
+        let decided = cfg.block(b).choice.as_ref()?;
+        let known = decided.site.is_some() || decided.by != Choice::default();
+        known.then(|| ChoiceEntry {
+            block: b,
+            site: decided.site.map(numbers),
+            by: decided.by.clone(),
+        })
+    };
+    cfg.ids().filter_map(choice).collect()
+}
+
+/// The hashes of files; none where no file has one.
+fn checksums(files: &[SourceFile]) -> Vec<String> {
+    if files.iter().all(|f| f.checksum.is_empty()) {
+        return Vec::new();
+    }
+    files.iter().map(|f| f.checksum.clone()).collect()
 }
 
 fn calls(cfg: &Cfg) -> Vec<(BlockId, Vec<(FuncId, u32)>)> {

@@ -9,7 +9,7 @@ mod from_program;
 mod schema;
 
 pub use from_program::Parts;
-pub use schema::{FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status};
+pub use schema::{ChoiceEntry, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status};
 
 use crate::error::{Error, Result};
 use serde::Deserialize;
@@ -18,7 +18,7 @@ use std::path::Path;
 /// The value of [`Manifest::format`].
 pub const FORMAT: &str = "p3-manifest";
 /// The version that this build reads and writes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 impl Manifest {
     fn identity(&self, options: &str) -> String {

@@ -3,7 +3,10 @@
 #[cfg(test)]
 use super::{FORMAT, VERSION};
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
-use crate::ir::{Block, Body, Call, Callee, Cfg, Linkage, Loc, SkipReason, Span, Terminator};
+use crate::ir::{
+    Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,
+};
+use crate::load::positions::{Choice, Inlined};
 use crate::partition::{Ranges, Share};
 use crate::paths::{FunctionInput, FunctionPaths};
 use crate::strategy::Scheme;
@@ -37,6 +40,13 @@ pub struct Manifest {
     pub copies: u32,
     /// Source files that positions refer to.
     pub files: Vec<String>,
+    /// The hash of each of these when it was compiled, in hexadecimal: MD5, SHA-1 or SHA-256 by its length; "" if there is
+    /// none. Empty if there are none at all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checksums: Vec<String>,
+    /// Calls whose callees' code stands in place of them; one that is within another comes after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inlined: Vec<Inlined>,
     /// The input modules.
     pub modules: Vec<ModuleEntry>,
     /// The functions; a [`FuncId`] is a position here.
@@ -139,10 +149,17 @@ pub struct FunctionEntry {
     /// The blocks of which no copy may be made ([`Block::single`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub single: Vec<BlockId>,
-    /// The source positions of each block: file, line and number of instructions in turn; empty without
-    /// debug info.
+    /// The source positions of each block: file, line, column (0 if it is not known), the inlined call plus 1 (0 if it is
+    /// in none) and number of instructions in turn; empty without debug info.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Vec<u32>>,
+    /// What is chosen at the ends of blocks with several successors, ascending, as far as it is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<ChoiceEntry>,
+    /// Places of conditions that have no branch: the compiler made them values. File, line, column, inlined call plus 1 and
+    /// discriminator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub branchless: Vec<[u32; 5]>,
     /// The blocks with calls of functions of the program: whom they call, in order, and where in the
     /// block's `lines` (0 without).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -163,7 +180,63 @@ pub struct FunctionEntry {
     pub share: ShareEntry,
 }
 
+/// What is chosen at the end of a block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ChoiceEntry {
+    /// The block.
+    pub block: BlockId,
+    /// Where: file, line, column (0 if it is not known), inlined call plus 1 (0 if it is in none), discriminator (0 if there is
+    /// none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<[u32; 5]>,
+    /// By what.
+    #[serde(default, skip_serializing_if = "is_branch")]
+    pub by: Choice,
+}
+
+/// Whether nothing is known of a choice but its terminator.
+fn is_branch(choice: &Choice) -> bool {
+    *choice == Choice::default()
+}
+
+/// The numbers of a [`Span`].
+pub(super) const SPAN: usize = 5;
+
+/// A place as numbers.
+pub(super) fn numbers(site: Site) -> [u32; 5] {
+    let inlined = site.inlined.map_or(0, |n| n + 1);
+    let loc = site.loc;
+    [loc.file, loc.line, site.column, inlined, site.discriminator]
+}
+
+/// The place that numbers stand for.
+fn site(&[file, line, column, inlined, discriminator]: &[u32; 5]) -> Site {
+    Site {
+        loc: Loc { file, line },
+        column,
+        inlined: inlined.checked_sub(1),
+        discriminator,
+    }
+}
+
 impl FunctionEntry {
+    /// What is chosen at the end of block `b`, as far as it is known.
+    pub fn choice(&self, b: BlockId) -> Option<Decided> {
+        let found = self.choices.binary_search_by_key(&b, |c| c.block).ok()?;
+        let entry = &self.choices[found];
+        Some(Decided {
+            site: entry.site.as_ref().map(site),
+            by: entry.by.clone(),
+        })
+    }
+
+    /// The places of conditions that have no branch.
+    pub fn branchless_sites(&self) -> impl Iterator<Item = Site> + '_ {
+        self.branchless.iter().map(site)
+    }
+
     /// Its control flow, as far as the manifest keeps it: calls of functions outside the program
     /// and through pointers are not listed.
     pub fn cfg(&self) -> Cfg {
@@ -184,6 +257,7 @@ impl FunctionEntry {
             returns_twice: self.returns_twice.contains(&BlockId::new(i)),
             single: self.single.binary_search(&BlockId::new(i)).is_ok(),
             lines: self.spans(BlockId::new(i)).collect(),
+            choice: self.choice(BlockId::new(i)),
         });
         Cfg {
             blocks: blocks.collect(),
@@ -207,9 +281,11 @@ impl FunctionEntry {
                 file: s[0],
                 line: s[1],
             },
-            instructions: s[2],
+            column: s[2],
+            inlined: s[3].checked_sub(1),
+            instructions: s[4],
         };
-        numbers.chunks_exact(3).map(span)
+        numbers.chunks_exact(SPAN).map(span)
     }
 
     /// Names files by other positions: `to[i]` is that of file `i`.

@@ -73,6 +73,53 @@ pub fn shown(symbol: &str) -> String {
     printable(&readable(symbol)).into_owned()
 }
 
+/// A readable name in at most `width` columns, as far as its parts allow: what stands between angle brackets becomes
+/// `<…>`, then parameters `(…)`, the longest first; then its middle goes.
+pub fn fitted(name: &str, width: usize) -> String {
+    let mut name = name.to_string();
+    for brackets in [('<', '>'), ('(', ')')] {
+        while name.chars().count() > width
+            && let Some(range) = longest_between(&name, brackets)
+        {
+            name.replace_range(range, "…");
+        }
+    }
+    let length = name.chars().count();
+    if length <= width {
+        return name;
+    }
+    let last = width.saturating_sub(1) / 2;
+    let first = width.saturating_sub(1) - last;
+    let front: String = name.chars().take(first).collect();
+    let back: String = name.chars().skip(length - last).collect();
+    format!("{front}…{back}")
+}
+
+/// The longest text between outermost brackets that is longer than what replaces it.
+fn longest_between(name: &str, (open, close): (char, char)) -> Option<std::ops::Range<usize>> {
+    let (mut depth, mut start) = (0usize, 0);
+    let mut longest: Option<std::ops::Range<usize>> = None;
+    for (i, c) in name.char_indices() {
+        // `operator<`, `operator->`.
+        let operator = name[..i].ends_with(['<', '-', '>']) && c == '>' && depth == 0
+            || "<>".contains(c) && name[..i].trim_end_matches(['<', '>']).ends_with("operator");
+        if operator {
+            continue;
+        }
+        if c == open {
+            depth += 1;
+            start = if depth == 1 { i + 1 } else { start };
+        } else if c == close && depth > 0 {
+            depth -= 1;
+            let longer = longest.as_ref().is_none_or(|l| i - start > l.len());
+            if depth == 0 && i - start > '…'.len_utf8() && longer {
+                longest = Some(start..i);
+            }
+        }
+    }
+    longest
+}
+
 /// [`printable`], with each of `characters` as `\u{…}`: for formats to which they mean something and that
 /// have no way of quoting. O(length).
 pub fn escaped(text: &str, characters: &[char]) -> String {
@@ -165,6 +212,23 @@ mod tests {
             symbol += &format!("1AIS{last}_S{last}_E");
         }
         assert!(readable(&symbol).len() <= LONGEST);
+    }
+
+    #[test]
+    fn names_that_fit() {
+        let name = "std::map<int, std::pair<A, B>>::at<long>(int const&, long) const";
+        for (width, expected) in [
+            (80, name),
+            (60, "std::map<…>::at<long>(int const&, long) const"),
+            (40, "std::map<…>::at<…>(…) const"),
+            (20, "std::map<……(…) const"),
+        ] {
+            let fitted = fitted(name, width);
+            assert_eq!(fitted, expected);
+            assert!(fitted.chars().count() <= width);
+        }
+        assert_eq!(fitted("operator<<(abc&, abcd)", 16), "operator<<(…)");
+        assert_eq!(fitted("", 3), "");
     }
 
     #[test]

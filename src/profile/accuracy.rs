@@ -16,7 +16,7 @@ use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{EdgeId, FuncId, PathId, TiSlice, TiVec};
 use crate::names::shown;
-use crate::table::{self, Align, Columns};
+use crate::table::{self, Align, Columns, Layout, exactly};
 use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -176,23 +176,23 @@ fn record(r: &FunctionAccuracy) -> Vec<String> {
 }
 
 /// For people.
-pub fn text(rows: &[FunctionAccuracy], sum: &Accuracy) -> String {
+pub fn text(rows: &[FunctionAccuracy], sum: &Accuracy, layout: Layout) -> String {
     use Align::{Left, Right};
     let mut table = Columns::new([Right, Right, Right, Right, Left]);
     let heading = ["paths", "right", "overlap", "definite", "function"];
     table.heading(Style::new(), &heading);
     for r in rows {
-        table.row(r.accuracy.cells(shown(&r.name)));
+        table.named(r.accuracy.cells(), shown(&r.name), String::new());
     }
-    table.row(sum.cells("all".into()));
-    table.to_string()
+    table.named(sum.cells(), "all".into(), String::new());
+    table.render(layout)
 }
 
 impl Accuracy {
-    fn cells(&self, name: String) -> [String; 5] {
+    fn cells(&self) -> [String; 4] {
         let [right, overlap, definite] = [self.right, self.overlap, self.definite]
             .map(|n| format!("{:.1}%", n as f64 / self.flow.max(1) as f64 * 100.0));
-        [self.flow.to_string(), right, overlap, definite, name]
+        [exactly(self.flow), right, overlap, definite]
     }
 }
 

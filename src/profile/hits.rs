@@ -6,7 +6,7 @@ use super::merge::gather::{Seen, check, each_file, read};
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::strategy::Scheme;
-use crate::table::{self, Align, Columns};
+use crate::table::{self, Align, Columns, exactly};
 use anstyle::Style;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub fn text(hits: &Hits) -> String {
     let mut table = Columns::new([Align::Right; 2]);
     table.heading(Style::new(), &["copy", "probe hits"]);
     for (copy, n) in hits.probe_hits.iter().enumerate() {
-        table.row([copy.to_string(), n.to_string()]);
+        table.row([copy.to_string(), exactly(*n)]);
     }
     table.to_string()
 }

@@ -18,6 +18,7 @@ pub(super) fn body(cfg: Cfg) -> FunctionBody {
         loc: None,
         skip: None,
         address_taken: false,
+        branchless: Vec::new(),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::plan::Op;
 use crate::plan::build::{FunctionCode, Ids, function_code};
 use crate::strategy::Scheme;
-use crate::table::{self, Align, Columns};
+use crate::table::{self, Align, Columns, exactly};
 use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -281,9 +281,9 @@ pub fn text(rows: &[SchemeHits]) -> String {
         table.row([
             r.scheme.to_string(),
             r.k.to_string(),
-            probes.to_string(),
+            exactly(probes),
             change(base_probes, probes),
-            labels.to_string(),
+            exactly(labels),
             change(base_labels, labels),
         ]);
     }

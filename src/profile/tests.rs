@@ -385,7 +385,7 @@ pub(crate) fn use_profile(p: &Profile) {
     let paths = p.paths().ok();
     if let Some(Ok(report)) = paths.map(|p| Report::new(p, &Selection::default())) {
         let _ = (
-            text::render(&report),
+            text::render(&report, crate::table::Layout::default()),
             json::render(&report),
             csv::render(&report),
         );
@@ -405,13 +405,26 @@ pub(crate) fn use_profile(p: &Profile) {
     }
     if let Some(Ok(coverage)) = paths.map(|p| coverage::coverage(p, &all, 2)) {
         let _ = (
-            coverage::text(&coverage),
-            coverage::json(&coverage),
+            coverage::text(
+                &coverage,
+                &crate::source::Sources::none(),
+                crate::table::Layout::default(),
+            ),
+            coverage::json(&coverage, &crate::source::Sources::none()),
             coverage::csv(&coverage),
         );
     }
     if let Some(Ok(diff)) = paths.map(|p| diff::diff(p, p, &all, 0.0)) {
-        let _ = (diff::text(&diff, 3), diff::json(&diff), diff::csv(&diff));
+        let _ = (
+            diff::text(
+                &diff,
+                3,
+                [&crate::source::Sources::none(); 2],
+                crate::table::Layout::default(),
+            ),
+            diff::json(&diff),
+            diff::csv(&diff),
+        );
     }
     let _ = super::verify::verify(p);
     let _ = simulate(&p.manifest, p, None, &[Scheme::Sbl, Scheme::P3], &[2, 5]);
@@ -430,11 +443,21 @@ proptest! {
         let mut p = profile(vec![(0, 1), (3, 5), (4, u64::MAX)]);
         // Something to damage in every field.
         let f = &mut p.manifest.functions[0];
-        f.lines = vec![vec![0, 5, 1]; 6];
+        f.lines = vec![vec![0, 5, 3, 1, 1]; 6];
+        f.choices = serde_json::from_str(
+            r#"[{"block": 1, "site": [0, 5, 3, 1, 0], "by": {"values": ["34"], "catches": ["x", 1]}}]"#,
+        )
+        .unwrap();
+        f.branchless = vec![[0, 5, 3, 1, 0]];
         f.calls = vec![(BlockId(1), vec![(FuncId(0), 0)])];
         f.cuts = vec![CfgEdge { block: BlockId(2), succ: 1 }];
         f.returns_twice = vec![BlockId(2)];
         p.manifest.files = vec!["f.c".into()];
+        p.manifest.checksums = vec!["00".into()];
+        p.manifest.inlined = serde_json::from_str(
+            r#"[{"function": "g", "file": 0, "line": 9}]"#,
+        )
+        .unwrap();
         let mut payload = super::file::payload(&p);
         let mut choices = choices.into_iter();
         for _ in 0..edits {

@@ -2,14 +2,16 @@
 //! refused by none.
 
 use crate::support::{compile, peers, project};
-use p3_rewrite::emit::{Loader, llvm_ir_suffices, load_by};
+use p3_rewrite::emit::{Loader, admit, llvm_ir_suffices, load_by};
 use p3_rewrite::ir::lower::LoadOptions;
 use p3_rewrite::ir::{Program, SkipReason};
 use p3_rewrite::load::{Input, find_inputs};
 use std::path::{Path, PathBuf};
 
 fn inputs(path: &Path) -> Vec<Input> {
-    find_inputs(&[path.to_path_buf()], Path::new(""), None).unwrap()
+    let mut inputs = find_inputs(&[path.to_path_buf()], Path::new(""), None).unwrap();
+    admit(&mut inputs).unwrap();
+    inputs
 }
 
 fn load(loader: Loader, path: &Path) -> Program {

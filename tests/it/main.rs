@@ -8,6 +8,7 @@ mod support;
 /// What users type, read and get wrong.
 mod build;
 mod cli;
+mod conditions;
 mod export;
 mod inputs;
 mod launch;

@@ -15,7 +15,9 @@ use crate::profile::report::{Report, Selection, csv, edges, json, text};
 use crate::profile::subpaths::{self, SampledProfile};
 use crate::profile::verdict::Trust;
 use crate::profile::{Profile, accuracy, compare, coverage, diff, hits, simulate};
+use crate::source::{Search, Sources};
 use crate::strategy::Scheme;
+use crate::table::Layout;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
@@ -32,6 +34,10 @@ pub struct Cli {
     /// When to colour output
     #[arg(long, value_enum, default_value = "auto", global = true)]
     pub color: Color,
+
+    /// How many columns text may take [default: those of the terminal; elsewhere 100, and names in full]
+    #[arg(long, value_name = "N", global = true, value_parser = width())]
+    width: Option<usize>,
 
     /// Refuse profiles that are incomplete or whose counts contradict each other (exit status 1)
     #[arg(long, global = true)]
@@ -74,6 +80,27 @@ enum Format {
     Csv,
 }
 
+/// Where the sources are that conditions are quoted from.
+#[derive(Debug, Args)]
+struct SourceArgs {
+    /// A folder with the source files, under the ends of the names that they were compiled by; may be repeated
+    #[arg(long, value_name = "DIR")]
+    source_dir: Vec<PathBuf>,
+    /// Look for sources compiled as A… at B…; may be repeated
+    #[arg(long, value_name = "A=B", value_parser = renaming)]
+    path_map: Vec<(String, String)>,
+}
+
+impl SourceArgs {
+    fn of(&self, profile: &Profile) -> Sources {
+        let search = Search {
+            folders: self.source_dir.clone(),
+            renamed: self.path_map.clone(),
+        };
+        Sources::new(&profile.manifest.files, &profile.manifest.checksums, search)
+    }
+}
+
 #[derive(Debug, Args)]
 struct ShowArgs {
     /// A merged profile
@@ -84,6 +111,8 @@ struct ShowArgs {
     /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
+    #[command(flatten)]
+    sources: SourceArgs,
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -136,6 +165,8 @@ struct CoverageArgs {
     /// otherwise none]
     #[arg(long, value_name = "N")]
     nearest: Option<usize>,
+    #[command(flatten)]
+    sources: SourceArgs,
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -156,6 +187,8 @@ struct DiffArgs {
     /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
+    #[command(flatten)]
+    sources: SourceArgs,
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -202,6 +235,19 @@ struct SimulateArgs {
     format: Format,
 }
 
+fn width() -> impl clap::builder::TypedValueParser<Value = usize> {
+    use clap::builder::TypedValueParser;
+    clap::value_parser!(u16).range(40..).map(usize::from)
+}
+
+/// `A=B`.
+fn renaming(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((from, to)) if !from.is_empty() => Ok((from.into(), to.into())),
+        _ => Err("give the old beginning of names and the new one, OLD=NEW".into()),
+    }
+}
+
 /// What a command prints, and whether it found something (exit status 1).
 #[derive(Debug, Default)]
 pub struct Outcome {
@@ -230,6 +276,12 @@ impl Outcome {
         self.warnings.extend(profiles.iter().filter_map(said));
     }
 
+    /// Adds which source files have changed.
+    fn told_by(mut self, sources: &Sources) -> Outcome {
+        self.warnings.extend(sources.changed());
+        self
+    }
+
     fn print(text: String) -> Outcome {
         Outcome {
             text,
@@ -241,22 +293,23 @@ impl Outcome {
 /// Runs the command.
 pub fn run(cli: &Cli) -> Result<Outcome> {
     let trust = Trust::strict(cli.strict);
+    let layout = super::layout(cli.width);
     match &cli.command {
         Command::Merge(args) => merge::run(args, trust),
         Command::Union(args) => union::run(args, trust),
-        Command::Show(args) => show(args, trust),
+        Command::Show(args) => show(args, trust, layout),
         Command::Compare(args) => run_compare(args, trust),
         Command::Verify(args) => verify::run(args, trust),
-        Command::Accuracy(args) => run_accuracy(args, trust),
-        Command::Coverage(args) => run_coverage(args, trust),
-        Command::Diff(args) => run_diff(args, trust),
+        Command::Accuracy(args) => run_accuracy(args, trust, layout),
+        Command::Coverage(args) => run_coverage(args, trust, layout),
+        Command::Diff(args) => run_diff(args, trust, layout),
         Command::Export(args) => export::run(args, trust),
         Command::Hits(args) => run_hits(args),
         Command::Simulate(args) => run_simulate(args, trust),
     }
 }
 
-fn show(args: &ShowArgs, trust: Trust) -> Result<Outcome> {
+fn show(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let mut selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
     if args.edges {
@@ -275,12 +328,14 @@ fn show(args: &ShowArgs, trust: Trust) -> Result<Outcome> {
         return show_sampled(args, profile.sampled()?, &selection);
     }
     let report = Report::new(profile.paths()?, &selection)?;
+    let report = report.told_by(args.sources.of(&profile));
     Ok(match args.format {
         // Its summary says the verdict.
-        Format::Text => Outcome::print(text::render(&report)),
+        Format::Text => Outcome::print(text::render(&report, layout)),
         Format::Json => Outcome::print(json::render(&report)).about(&[&profile]),
         Format::Csv => Outcome::print(csv::render(&report)).about(&[&profile]),
-    })
+    }
+    .told_by(&report.sources))
 }
 
 fn show_sampled(
@@ -335,35 +390,37 @@ fn listed(lines: &[String], max: usize, more: &str) -> String {
     text
 }
 
-fn run_accuracy(args: &AccuracyArgs, trust: Trust) -> Result<Outcome> {
+fn run_accuracy(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let top = (args.format == Format::Text).then_some(args.top);
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
     let (rows, sum) = accuracy::accuracy(profile.paths()?, &selection)?;
     Ok(Outcome::print(match args.format {
-        Format::Text => accuracy::text(&rows, &sum),
+        Format::Text => accuracy::text(&rows, &sum, layout),
         Format::Json => accuracy::json(&rows, &sum),
         Format::Csv => accuracy::csv(&rows),
     })
     .about(&[&profile]))
 }
 
-fn run_coverage(args: &CoverageArgs, trust: Trust) -> Result<Outcome> {
+fn run_coverage(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let nearest = args.nearest;
     let nearest = nearest.unwrap_or(if args.function.is_some() { 3 } else { 0 });
     let top = args.top.or((args.format == Format::Text).then_some(20));
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
     let coverage = coverage::coverage(profile.paths()?, &selection, nearest)?;
+    let sources = args.sources.of(&profile);
     Ok(Outcome::print(match args.format {
-        Format::Text => coverage::text(&coverage),
-        Format::Json => coverage::json(&coverage),
+        Format::Text => coverage::text(&coverage, &sources, layout),
+        Format::Json => coverage::json(&coverage, &sources),
         Format::Csv => coverage::csv(&coverage),
     })
-    .about(&[&profile]))
+    .about(&[&profile])
+    .told_by(&sources))
 }
 
-fn run_diff(args: &DiffArgs, trust: Trust) -> Result<Outcome> {
+fn run_diff(args: &DiffArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     if !(0.0..=100.0).contains(&args.least) {
         let message = format!("--least {}: give a share from 0 to 100", args.least);
         return Err(Error::Usage(message));
@@ -371,8 +428,9 @@ fn run_diff(args: &DiffArgs, trust: Trust) -> Result<Outcome> {
     let (a, b) = (trust.read(&args.a)?, trust.read(&args.b)?);
     let selection = Selection::new(args.function.as_ref(), None, &[&a, &b])?;
     let diff = diff::diff(a.paths()?, b.paths()?, &selection, args.least / 100.0)?;
+    let (of_a, of_b) = (args.sources.of(&a), args.sources.of(&b));
     let text = match args.format {
-        Format::Text => diff::text(&diff, args.top),
+        Format::Text => diff::text(&diff, args.top, [&of_b, &of_a], layout),
         Format::Json => diff::json(&diff),
         Format::Csv => diff::csv(&diff),
     };
@@ -381,7 +439,8 @@ fn run_diff(args: &DiffArgs, trust: Trust) -> Result<Outcome> {
         found: diff.found(),
         ..Outcome::default()
     }
-    .about(&[&a, &b]))
+    .about(&[&a, &b])
+    .told_by(&of_b))
 }
 
 fn run_hits(args: &HitsArgs) -> Result<Outcome> {

@@ -6,7 +6,7 @@ mod walk;
 
 use crate::index::BlockId;
 use crate::ir::lower::view::{
-    BlockView, CallView, CalleeView, FunctionView, InstructionView, Location, ModuleView,
+    BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView,
 };
 use crate::ir::{Linkage, SkipReason, Terminator};
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
@@ -98,7 +98,6 @@ fn function<'m>(f: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> Fun
     FunctionView {
         name: f.name(),
         linkage: linkage(f.linkage()),
-        location: location(f),
         skip: against
             .find(|(kind, _)| f.has_attribute(*kind))
             .map(|&(_, why)| why),
@@ -169,18 +168,8 @@ fn instruction<'m>(
     names: &Names<'m>,
 ) -> InstructionView<'m> {
     InstructionView {
-        location: location(i),
         call: i.is_call().then(|| call(i, attributes, names)),
     }
-}
-
-fn location(value: Value) -> Option<Location> {
-    let (line, file, directory) = value.location()?;
-    Some(Location {
-        directory,
-        file,
-        line,
-    })
 }
 
 fn call<'m>(call: Value<'m>, attributes: &Attributes, names: &Names<'m>) -> CallView<'m> {

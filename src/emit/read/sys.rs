@@ -6,7 +6,9 @@ use inkwell::attributes::Attribute;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{
+    LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMTypeKind,
+};
 use inkwell::module::Module;
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -251,30 +253,59 @@ impl<'m> Value<'m> {
         (0..count).map(move |i| unsafe { Block(LLVMGetSuccessor(self.0, i), PhantomData) })
     }
 
-    /// The line, source file and folder that debug information gives an instruction or function.
-    pub(crate) fn location(self) -> Option<(u32, Cow<'m, str>, Option<Cow<'m, str>>)> {
-        if !self.is_function() {
-            self.assert_instruction();
-        }
-        // SAFETY: it is an instruction or a function.
-        let line = unsafe { LLVMGetDebugLocLine(self.0) };
-        let file = self.debug_text(LLVMGetDebugLocFilename)?;
-        Some((line, file, self.debug_text(LLVMGetDebugLocDirectory)))
+    /// What debug information says of a function definition.
+    pub(crate) fn debug_function(self) -> Option<Node<'m>> {
+        assert!(self.is_function());
+        // SAFETY: it is a function; LLVM answers null where there is no debug information.
+        unsafe { Node::some(LLVMGetSubprogram(self.0)) }
     }
 
-    fn debug_text(
-        self,
-        get: unsafe extern "C" fn(LLVMValueRef, *mut u32) -> *const std::ffi::c_char,
-    ) -> Option<Cow<'m, str>> {
-        let mut length = 0;
-        // SAFETY: the only caller has checked the value and passes one of two getters, which answer null or
-        // `length` bytes of a metadata string: it lives as long as its context.
+    /// Whether it is an instruction.
+    pub(crate) fn is_instruction(self) -> bool {
+        // SAFETY: the value is live.
+        unsafe { !LLVMIsAInstruction(self.0).is_null() }
+    }
+
+    /// Whether it is an integer of so many bits.
+    pub(crate) fn has_width(self, bits: u32) -> bool {
+        // SAFETY: the value is live, and so is its type, of which the width is asked only if it is an integer.
         unsafe {
-            let text = get(self.0, &mut length);
-            (!text.is_null()).then(|| {
-                String::from_utf8_lossy(std::slice::from_raw_parts(text.cast(), length as usize))
-            })
+            let ty = LLVMTypeOf(self.0);
+            LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind
+                && LLVMGetIntTypeWidth(ty) == bits
         }
+    }
+
+    /// Whether it is true or false.
+    pub(crate) fn is_condition(self) -> bool {
+        self.has_width(1)
+    }
+
+    /// Whether a comparison of integers asks if they are equal.
+    pub(crate) fn compares_equal(self) -> bool {
+        assert!(self.opcode() == LLVMOpcode::LLVMICmp);
+        // SAFETY: it is a comparison of integers.
+        unsafe { LLVMGetICmpPredicate(self.0) == LLVMIntPredicate::LLVMIntEQ }
+    }
+
+    /// An integer constant, signed, in decimal.
+    pub(crate) fn number(self) -> Option<String> {
+        // SAFETY: the value is live; its text, if it is an integer constant, is NUL-terminated and ours to free.
+        let text = unsafe {
+            if LLVMIsAConstantInt(self.0).is_null() {
+                return None;
+            }
+            let text = LLVMPrintValueToString(self.0);
+            let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+            LLVMDisposeMessage(text);
+            copy
+        };
+        // Its type stands first.
+        Some(match text.rsplit(' ').next().unwrap_or_default() {
+            "true" => "1".into(),
+            "false" => "0".into(),
+            digits => digits.into(),
+        })
     }
 
     /// The location that debug information gives an instruction, with the calls that it was inlined through.
@@ -309,6 +340,114 @@ impl<'m> Block<'m> {
 impl<'m> Node<'m> {
     fn some(node: LLVMMetadataRef) -> Option<Node<'m>> {
         (!node.is_null()).then_some(Node(node, PhantomData))
+    }
+
+    /// Line and column of a location.
+    pub(crate) fn line_and_column(self) -> (u32, u32) {
+        self.assert_location();
+        // SAFETY: it is a location.
+        unsafe {
+            (
+                LLVMDILocationGetLine(self.0),
+                LLVMDILocationGetColumn(self.0),
+            )
+        }
+    }
+
+    /// The scope of a location.
+    pub(crate) fn scope(self) -> Node<'m> {
+        self.assert_location();
+        // SAFETY: it is a location, which has a scope.
+        unsafe { Node(LLVMDILocationGetScope(self.0), PhantomData) }
+    }
+
+    fn assert_location(self) {
+        assert!(matches!(
+            self.kind(),
+            LLVMMetadataKind::LLVMDILocationMetadataKind
+        ));
+    }
+
+    /// The line at which a function of the source begins.
+    pub(crate) fn first_line(self) -> u32 {
+        assert!(matches!(
+            self.kind(),
+            LLVMMetadataKind::LLVMDISubprogramMetadataKind
+        ));
+        // SAFETY: it is a function of the source.
+        unsafe { LLVMDISubprogramGetLine(self.0) }
+    }
+
+    /// The file of a scope: a function of the source, or a block of one.
+    pub(crate) fn file(self) -> Option<Node<'m>> {
+        use LLVMMetadataKind::*;
+        let is_scope = matches!(
+            self.kind(),
+            LLVMDISubprogramMetadataKind
+                | LLVMDILexicalBlockMetadataKind
+                | LLVMDILexicalBlockFileMetadataKind
+        );
+        // SAFETY: it is a scope; LLVM answers null for one without a file.
+        is_scope.then(|| unsafe { Node::some(LLVMDIScopeGetFile(self.0)) })?
+    }
+
+    /// The name of a file.
+    pub(crate) fn file_name(self) -> Cow<'m, str> {
+        self.file_text(LLVMDIFileGetFilename)
+    }
+
+    /// The folder that a file's name is relative to.
+    pub(crate) fn directory(self) -> Cow<'m, str> {
+        self.file_text(LLVMDIFileGetDirectory)
+    }
+
+    fn file_text(
+        self,
+        get: unsafe extern "C" fn(LLVMMetadataRef, *mut u32) -> *const std::ffi::c_char,
+    ) -> Cow<'m, str> {
+        assert!(matches!(
+            self.kind(),
+            LLVMMetadataKind::LLVMDIFileMetadataKind
+        ));
+        let mut length = 0;
+        // SAFETY: it is a file, and the callers pass one of two getters, which answer null or `length` bytes of a
+        // metadata string: it lives as long as its context.
+        unsafe {
+            let text = get(self.0, &mut length);
+            if text.is_null() {
+                return Cow::from("");
+            }
+            String::from_utf8_lossy(std::slice::from_raw_parts(text.cast(), length as usize))
+        }
+    }
+
+    /// The hash of a file's content, in lower case.
+    pub(crate) fn checksum(self, module: &'m Module) -> Option<String> {
+        let text = self.operand(CHECKSUM, module)?.text(module)?;
+        let hexadecimal = text.bytes().all(|b| b.is_ascii_hexdigit());
+        hexadecimal.then(|| text.to_ascii_lowercase())
+    }
+
+    /// What tells blocks of one line apart, if a compiler did; else 0.
+    pub(crate) fn discriminator(self, module: &'m Module) -> u32 {
+        if !matches!(
+            self.kind(),
+            LLVMMetadataKind::LLVMDILexicalBlockFileMetadataKind
+        ) {
+            return 0;
+        }
+        // No function of the C API tells it. The text of a node without its module is short.
+        // SAFETY: the node is live; the text is NUL-terminated and ours to free.
+        let text = unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let text = LLVMPrintValueToString(LLVMMetadataAsValue(context, self.0));
+            let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+            LLVMDisposeMessage(text);
+            copy
+        };
+        let behind = text.split("discriminator: ").nth(1).unwrap_or_default();
+        let digits = behind.split(|c: char| !c.is_ascii_digit()).next();
+        digits.and_then(|d| d.parse().ok()).unwrap_or(0)
     }
 
     fn kind(self) -> LLVMMetadataKind {
@@ -388,6 +527,8 @@ impl<'m> Node<'m> {
 const SCOPE: usize = 1;
 const NAME: usize = 2;
 const LINKAGE_NAME: usize = 3;
+/// The operand that LLVM keeps the hash of a file in.
+const CHECKSUM: usize = 2;
 
 /// Where LLVM keeps the attributes of a function as a whole.
 const FUNCTION: u32 = LLVMAttributeFunctionIndex;

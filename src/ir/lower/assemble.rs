@@ -22,12 +22,19 @@ pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
         let Lowered {
             mut bodies,
             files,
+            mut inlined,
             mut aliases,
             taken,
             calls: edges,
             cxx,
         } = module;
-        renumber(&mut bodies, program.files.len() as u32);
+        let files_before = program.files.len() as u32;
+        let inlined_before = program.inlined.len() as u32;
+        renumber(&mut bodies, files_before, inlined_before);
+        for call in &mut inlined {
+            call.file += files_before;
+            call.within = call.within.map(|n| n + inlined_before);
+        }
         name_unnamed(&mut bodies, &mut aliases);
         if input.device {
             bodies
@@ -35,6 +42,7 @@ pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
                 .for_each(|b| b.skip = Some(SkipReason::Device));
         }
         program.files.extend(files);
+        program.inlined.extend(inlined);
         program.cxx |= cxx;
         scopes.push(Scope {
             aliases,
@@ -75,11 +83,22 @@ fn name_unnamed(bodies: &mut [FunctionBody], aliases: &mut HashMap<String, Strin
     }
 }
 
-fn renumber(bodies: &mut [FunctionBody], offset: u32) {
+/// Files and inlined calls of a module get numbers of the program.
+fn renumber(bodies: &mut [FunctionBody], files: u32, inlined: u32) {
     for body in bodies {
-        let spans = body.cfg.blocks.iter_mut().flat_map(|b| &mut b.lines);
-        let locs = spans.map(|s| &mut s.loc);
-        locs.chain(&mut body.loc).for_each(|l| l.file += offset);
+        body.loc.iter_mut().for_each(|l| l.file += files);
+        for block in &mut body.cfg.blocks {
+            for span in &mut block.lines {
+                span.loc.file += files;
+                span.inlined = span.inlined.map(|n| n + inlined);
+            }
+        }
+        let choices = body.cfg.blocks.iter_mut().flat_map(|b| &mut b.choice);
+        let decided = choices.filter_map(|c| c.site.as_mut());
+        for site in decided.chain(&mut body.branchless) {
+            site.loc.file += files;
+            site.inlined = site.inlined.map(|n| n + inlined);
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! One function definition: view → control flow, calls, lines.
 
-use super::super::{Block, Call, Callee, Cfg, FunctionBody, Loc, SkipReason, Span, Terminator};
-use super::view::{BlockView, CallView, CalleeView, FunctionView, InstructionView, Location};
+use super::super::{
+    Block, Call, Callee, Cfg, Decided, FunctionBody, Loc, Site, SkipReason, Span, Terminator,
+};
+use super::view::{BlockView, CallView, CalleeView, FunctionView, InstructionView};
+use crate::load::positions::{BlockPositions, BodyPositions, Place};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Intrinsics that generate no instruction.
 const NO_CODE: &[&str] = &[
@@ -38,43 +41,6 @@ const LEAVING: &[&str] = &[
 /// Functions that return twice, should the call site not say so.
 const RETURN_TWICE: &[&str] = &["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "vfork"];
 
-/// Interned source files.
-#[derive(Default)]
-pub(super) struct Files {
-    /// By number.
-    pub names: Vec<String>,
-    numbers: HashMap<(Option<String>, String), u32>,
-}
-
-impl Files {
-    fn loc(&mut self, location: Location) -> Option<Loc> {
-        let Location {
-            directory,
-            file,
-            line,
-        } = location;
-        if line == 0 {
-            return None;
-        }
-        let key = (directory.map(Cow::into_owned), file.into_owned());
-        let names = &mut self.names;
-        let file = *self.numbers.entry(key).or_insert_with_key(|(dir, file)| {
-            names.push(full_name(dir.as_deref(), file));
-            names.len() as u32 - 1
-        });
-        Some(Loc { file, line })
-    }
-}
-
-fn full_name(directory: Option<&str>, file: &str) -> String {
-    match directory {
-        Some(dir) if !dir.is_empty() && !file.starts_with('/') => {
-            format!("{}/{}", dir.trim_end_matches('/'), file)
-        }
-        _ => file.to_string(),
-    }
-}
-
 /// Whether a module that declares these functions needs the C++ runtime.
 pub(super) fn is_cxx(declared: &[Cow<str>]) -> bool {
     let runtime = |n: &str| n.starts_with("__cxa_") || n.starts_with("__gxx_personality");
@@ -90,18 +56,24 @@ pub(super) fn is_cxx(declared: &[Cow<str>]) -> bool {
 pub(super) fn lower(
     function: FunctionView,
     returning: &HashSet<Cow<str>>,
-    files: &mut Files,
+    places: &[Place],
+    positions: &BodyPositions,
 ) -> FunctionBody {
-    let mut lowering = Lowering { returning, files };
-    let blocks = function.blocks.into_iter();
-    let blocks = blocks.map(|b| lowering.block(b)).collect();
-    let cfg = Cfg { blocks };
+    let lowering = Lowering { returning, places };
+    let nowhere = BlockPositions::default();
+    let blocks = function.blocks.into_iter().enumerate();
+    let blocks =
+        blocks.map(|(i, b)| lowering.block(b, positions.blocks.get(i).unwrap_or(&nowhere)));
+    let cfg = Cfg {
+        blocks: blocks.collect(),
+    };
     FunctionBody {
         name: function.name.into_owned(),
         linkage: function.linkage,
-        loc: function.location.and_then(|l| lowering.files.loc(l)),
+        loc: positions.begins.map(|(file, line)| Loc { file, line }),
         skip: skip(function.skip, &cfg),
         address_taken: false,
+        branchless: branchless(places, &positions.branchless),
         cfg,
     }
 }
@@ -136,11 +108,11 @@ fn starts_coroutine(call: &Call) -> bool {
 
 struct Lowering<'a> {
     returning: &'a HashSet<Cow<'a, str>>,
-    files: &'a mut Files,
+    places: &'a [Place],
 }
 
 impl Lowering<'_> {
-    fn block(&mut self, view: BlockView) -> Block {
+    fn block(&self, view: BlockView, positions: &BlockPositions) -> Block {
         let mut block = Block {
             terminator: view.terminator,
             succs: view.succs,
@@ -150,11 +122,13 @@ impl Lowering<'_> {
             returns_twice: false,
             single: false,
             lines: Vec::new(),
+            choice: None,
         };
         let mut instructions = view.instructions;
         let terminator = instructions.pop().expect("a block has a terminator");
-        for instruction in instructions {
-            self.instruction(instruction, &mut block);
+        let last = instructions.len();
+        for (i, instruction) in instructions.into_iter().enumerate() {
+            self.instruction(instruction, self.site(positions, i), &mut block);
         }
         let noted = block.calls.len();
         if let Some(call) = terminator.call {
@@ -162,7 +136,9 @@ impl Lowering<'_> {
         }
         // A terminator is code, whatever it calls.
         block.instructions += 1;
-        self.line(terminator.location, &mut block, noted);
+        let site = self.site(positions, last);
+        line(site, &mut block, noted);
+        block.choice = positions.choice.clone().map(|by| Decided { site, by });
         let placed: u32 = block.lines.iter().map(|s| s.instructions).sum();
         if let Some(first) = block.lines.first_mut() {
             first.instructions += block.instructions - placed;
@@ -170,7 +146,13 @@ impl Lowering<'_> {
         block
     }
 
-    fn instruction(&mut self, instruction: InstructionView, block: &mut Block) {
+    /// Where instruction number `i` of a block is, φs not counted.
+    fn site(&self, positions: &BlockPositions, i: usize) -> Option<Site> {
+        let number = positions.instructions.get(i)?.checked_sub(1)?;
+        Some(site(self.places.get(number as usize)?))
+    }
+
+    fn instruction(&self, instruction: InstructionView, site: Option<Site>, block: &mut Block) {
         let noted = block.calls.len();
         let code = match instruction.call {
             Some(call) => self.call(call, block),
@@ -178,28 +160,12 @@ impl Lowering<'_> {
         };
         if code {
             block.instructions += 1;
-            self.line(instruction.location, block, noted);
-        }
-    }
-
-    /// Notes where an instruction is, and the call that it makes: those from number `noted` on.
-    fn line(&mut self, location: Option<Location>, block: &mut Block, noted: usize) {
-        let loc = location.and_then(|l| self.files.loc(l));
-        match (block.lines.last_mut(), loc) {
-            (Some(last), loc) if loc.is_none_or(|l| l == last.loc) => last.instructions += 1,
-            (_, Some(loc)) => block.lines.push(Span {
-                loc,
-                instructions: 1,
-            }),
-            (_, None) => {}
-        }
-        for call in &mut block.calls[noted..] {
-            call.span = (block.lines.len() as u32).saturating_sub(1);
+            line(site, block, noted);
         }
     }
 
     /// Notes a call; whether it generates code.
-    fn call(&mut self, call: CallView, block: &mut Block) -> bool {
+    fn call(&self, call: CallView, block: &mut Block) -> bool {
         block.returns_twice |= call.returns_twice;
         let name = match call.callee {
             CalleeView::Symbol(name) => name,
@@ -213,6 +179,48 @@ impl Lowering<'_> {
         let returns = call.returns || self.returning.contains(&name);
         note(Callee::External(name.into_owned()), returns, block)
     }
+}
+
+/// Places by their numbers, each once, ascending.
+fn branchless(places: &[Place], numbers: &[u32]) -> Vec<Site> {
+    let mut sites: Vec<Site> = numbers.iter().map(|&p| site(&places[p as usize])).collect();
+    sites.sort();
+    sites.dedup();
+    sites
+}
+
+fn site(place: &Place) -> Site {
+    Site {
+        loc: Loc {
+            file: place.file,
+            line: place.line,
+        },
+        column: place.column,
+        inlined: place.inlined,
+        discriminator: place.discriminator,
+    }
+}
+
+/// Notes where an instruction is, and the calls that it makes: those from number `noted` on.
+fn line(site: Option<Site>, block: &mut Block, noted: usize) {
+    match (block.lines.last_mut(), site) {
+        (Some(last), site) if site.is_none_or(|s| is_of(&s, last)) => last.instructions += 1,
+        (_, Some(site)) => block.lines.push(Span {
+            loc: site.loc,
+            column: site.column,
+            inlined: site.inlined,
+            instructions: 1,
+        }),
+        (_, None) => {}
+    }
+    for call in &mut block.calls[noted..] {
+        call.span = (block.lines.len() as u32).saturating_sub(1);
+    }
+}
+
+/// Whether a place is on the line of a span, and in the same inlined call.
+fn is_of(site: &Site, span: &Span) -> bool {
+    (site.loc, site.inlined) == (span.loc, span.inlined)
 }
 
 /// Notes the call of an intrinsic; whether it generates code.

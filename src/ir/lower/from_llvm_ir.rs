@@ -5,20 +5,16 @@ use super::super::callgraph::MAX_FUNCTIONS;
 use super::super::{Linkage, SkipReason, Terminator};
 use super::operands;
 use super::parse::{parse, unless_it_panics};
-use super::view::{
-    BlockView, CallView, CalleeView, FunctionView, InstructionView, Location, ModuleView,
-};
+use super::view::{BlockView, CallView, CalleeView, FunctionView, InstructionView, ModuleView};
 use super::{LoadOptions, Lowered, lower};
 use crate::error::Result;
 use crate::index::BlockId;
 use crate::load::Input;
+use crate::load::positions::Positions;
 use either::Either;
 use llvm_ir::function::FunctionAttribute as Attr;
 use llvm_ir::instruction::InlineAssembly;
-use llvm_ir::{
-    BasicBlock, Constant, DebugLoc, Function, HasDebugLoc, Instruction, Module, Name, Operand,
-    module,
-};
+use llvm_ir::{BasicBlock, Constant, Function, Instruction, Module, Name, Operand, module};
 use llvm_ir_analysis::ModuleAnalysis;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -35,7 +31,9 @@ pub fn by_llvm_ir(
 ) -> Result<Option<Lowered>> {
     let module = parse(input)?;
     let view = module.as_ref().and_then(|m| view(m, skip));
-    Ok(view.map(|v| lower(v, options)))
+    let nowhere = Positions::default();
+    let positions = input.positions.as_ref().unwrap_or(&nowhere);
+    Ok(view.map(|v| lower(v, positions, options)))
 }
 
 /// The view of a module; `None` where llvm-ir leaves out what is needed: the targets of `callbr`.
@@ -121,7 +119,6 @@ fn function(function: &Function, attributes: Option<SkipReason>) -> FunctionView
     FunctionView {
         name: Cow::from(function.name.as_str()),
         linkage: linkage(function.linkage),
-        location: function.debugloc.as_ref().map(location),
         skip: naked.then_some(SkipReason::Naked).or(attributes),
         blocks: blocks.map(|b| block(b, &numbers)).collect(),
     }
@@ -148,10 +145,7 @@ fn block<'a>(block: &'a BasicBlock, numbers: &HashMap<&Name, BlockId>) -> BlockV
         llvm_ir::Terminator::Invoke(i) => Some(call(&i.function, &i.function_attributes)),
         _ => None,
     };
-    instructions.push(InstructionView {
-        location: block.term.get_debug_loc().as_ref().map(location),
-        call,
-    });
+    instructions.push(InstructionView { call });
     BlockView {
         terminator,
         succs,
@@ -161,19 +155,10 @@ fn block<'a>(block: &'a BasicBlock, numbers: &HashMap<&Name, BlockId>) -> BlockV
 
 fn instruction(instruction: &Instruction) -> InstructionView<'_> {
     InstructionView {
-        location: instruction.get_debug_loc().as_ref().map(location),
         call: match instruction {
             Instruction::Call(c) => Some(call(&c.function, &c.function_attributes)),
             _ => None,
         },
-    }
-}
-
-fn location(debug: &DebugLoc) -> Location<'_> {
-    Location {
-        directory: debug.directory.as_deref().map(Cow::from),
-        file: Cow::from(debug.filename.as_str()),
-        line: debug.line,
     }
 }
 

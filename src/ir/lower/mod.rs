@@ -19,6 +19,7 @@ mod tests;
 
 use super::{FunctionBody, SkipReason};
 use crate::load::Hidden;
+use crate::load::positions::{BodyPositions, Inlined, Positions, SourceFile};
 use crate::names::Filter;
 use std::collections::{BTreeSet, HashMap};
 use view::ModuleView;
@@ -48,7 +49,8 @@ impl LoadOptions {
 /// every direct callee.
 pub struct Lowered {
     bodies: Vec<FunctionBody>,
-    files: Vec<String>,
+    files: Vec<SourceFile>,
+    inlined: Vec<Inlined>,
     aliases: HashMap<String, String>,
     taken: BTreeSet<String>,
     calls: Vec<(String, String)>,
@@ -66,8 +68,8 @@ impl Lowered {
     }
 }
 
-/// Lowers what a loader shows of a module. Linear.
-pub fn lower(view: ModuleView, options: &LoadOptions) -> Lowered {
+/// Lowers what a loader shows of a module, with the positions that LLVM found in it. Linear.
+pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> Lowered {
     let ModuleView {
         functions,
         returning,
@@ -76,9 +78,10 @@ pub fn lower(view: ModuleView, options: &LoadOptions) -> Lowered {
         taken,
         calls,
     } = view;
-    let mut files = body::Files::default();
-    let bodies = functions.map(|f| {
-        let mut body = body::lower(f, &returning, &mut files);
+    let nowhere = BodyPositions::default();
+    let bodies = functions.enumerate().map(|(i, f)| {
+        let of_body = positions.bodies.get(i).unwrap_or(&nowhere);
+        let mut body = body::lower(f, &returning, &positions.places, of_body);
         body.address_taken = taken.contains(&body.name);
         if body.skip.is_none() && options.excludes(&body.name) {
             body.skip = Some(SkipReason::Excluded);
@@ -87,7 +90,8 @@ pub fn lower(view: ModuleView, options: &LoadOptions) -> Lowered {
     });
     Lowered {
         bodies: bodies.collect(),
-        files: files.names,
+        files: positions.files.clone(),
+        inlined: positions.inlined.clone(),
         aliases,
         taken,
         calls,

@@ -30,8 +30,6 @@ pub struct FunctionView<'a> {
     pub name: Cow<'a, str>,
     /// How the linker treats it.
     pub linkage: Linkage,
-    /// Where it begins.
-    pub location: Option<Location<'a>>,
     /// What its attributes say against profiling it.
     pub skip: Option<SkipReason>,
     /// In order, the entry first.
@@ -51,8 +49,6 @@ pub struct BlockView<'a> {
 /// An instruction.
 #[derive(Default)]
 pub struct InstructionView<'a> {
-    /// Its debug location.
-    pub location: Option<Location<'a>>,
     /// What it calls, if it is a call site.
     pub call: Option<CallView<'a>>,
 }
@@ -75,14 +71,4 @@ pub enum CalleeView<'a> {
     Pointer,
     /// Inline assembly.
     Asm,
-}
-
-/// A source position as debug information has it.
-pub struct Location<'a> {
-    /// The compiler's working folder.
-    pub directory: Option<Cow<'a, str>>,
-    /// The source file, relative to it or absolute.
-    pub file: Cow<'a, str>,
-    /// The line; 0 where there is none.
-    pub line: u32,
 }

@@ -10,7 +10,7 @@ mod tests;
 pub use render::{csv, json, text};
 
 use super::measurement::PathProfile;
-use super::report::{Line, Selection, line};
+use super::report::{Decision, Line, Selection, line};
 use super::{Profile, Structure};
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
@@ -40,7 +40,6 @@ pub struct Uncovered {
 }
 
 /// An executed path next to one that did not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Near {
     /// Its id.
     pub id: PathId,
@@ -48,6 +47,8 @@ pub struct Near {
     pub count: u64,
     /// Their common blocks from the start.
     pub common: usize,
+    /// The way that it takes where they part.
+    pub parts: Option<Decision>,
 }
 
 /// The coverage of one function.
@@ -172,9 +173,25 @@ fn uncovered(
     let described = found.into_iter().map(|found| {
         Ok(Uncovered {
             path: line(&profile, structure, (f, found.id, 0))?,
-            near: found.near,
+            near: found
+                .near
+                .map(|n| near(profile, f, structure, n))
+                .transpose()?,
             new_edges: found.new_edges,
         })
     });
     described.collect()
+}
+
+/// An executed path that was found, described.
+fn near(profile: PathProfile, f: FuncId, structure: &Structure, n: nearest::Near) -> Result<Near> {
+    let path = line(&profile, structure, (f, n.id, n.count))?;
+    let last = n.common.checked_sub(1).map(|i| path.path.blocks[i]);
+    let parts = path.decisions.into_iter().find(|d| Some(d.block) == last);
+    Ok(Near {
+        id: n.id,
+        count: n.count,
+        common: n.common,
+        parts,
+    })
 }

@@ -4,7 +4,6 @@
 //! way is the one most often taken, until it meets the executed path again, whose rest follows. Whether the
 //! result ran is a look-up by id: no path is enumerated.
 
-use super::Near;
 use crate::dag::Dag;
 use crate::index::{EdgeId, PathId, TiSlice, TiVec, VertexId};
 use crate::paths::FunctionPaths;
@@ -15,6 +14,14 @@ use std::collections::HashSet;
 
 /// The search looks at so many edges at most: the hottest paths come first.
 const BUDGET: usize = 1 << 22;
+
+/// An executed path, how often it ran, and how many blocks it has in common with another from their start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Near {
+    pub id: PathId,
+    pub count: u64,
+    pub common: usize,
+}
 
 /// A path that did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,16 @@
 //! The coverage report as text, JSON and CSV.
 
-use super::{Coverage, FunctionCoverage, Paths, Uncovered, file};
-use crate::dag::{PathEnd, PathStart};
+use super::{Coverage, FunctionCoverage, Near, Paths, Uncovered, file};
+use crate::dag::PathStart;
 use crate::index::BlockId;
 use crate::ir::Loc;
-use crate::names::printable;
+use crate::names::{printable, readable};
 use crate::profile::Profile;
-use crate::profile::report::Step;
-use crate::profile::report::text::{grouped, grouped128, short, shortened};
-use crate::table::{self, Align, Columns};
+use crate::profile::report::text::{phrases_of, short, together, trail, way};
+use crate::profile::report::words::{Said, Words};
+use crate::profile::report::{Line, Step};
+use crate::source::Sources;
+use crate::table::{self, Align, Columns, Layout, exactly, grouped, percent, wrapped};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::fmt::Write;
@@ -23,38 +25,40 @@ impl Paths {
     }
 }
 
-/// For people.
-pub fn text(coverage: &Coverage) -> String {
+/// For people, with decisions told by `sources`.
+pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     use Align::{Left, Right};
     let mut table = Columns::new([Right, Right, Right, Left]);
     table.heading(BOLD, &["executed", "feasible", "share", "file"]);
     for (file, paths) in &coverage.files {
-        table.row(paths.cells(printable(file).into_owned()));
+        table.named(paths.cells(), printable(file).into_owned(), String::new());
     }
     if coverage.files.len() > 1 {
-        table.row(coverage.total.cells("in all".into()));
+        table.named(coverage.total.cells(), "in all".into(), String::new());
     }
-    table.row([String::new()]);
+    table.note(0, Style::new(), "");
     table.heading(BOLD, &["executed", "feasible", "share", "function"]);
+    let words = Words::new(coverage.profile, sources);
     for row in &coverage.rows {
-        let name = coverage.profile.name(row.f);
         let note = if row.ran { "" } else { " (no path ran)" };
-        table.row(row.paths.cells(name + note));
+        table.named(row.paths.cells(), coverage.profile.name(row.f), note.into());
         for uncovered in &row.uncovered {
-            table.row([format!("    {}", explained(coverage.profile, uncovered))]);
+            for line in explained(words, uncovered) {
+                let text = line.trim_start();
+                let indent = 4 + line.len() - text.len();
+                table.note(0, Style::new(), wrapped(text, layout.width, indent));
+            }
         }
     }
-    table.to_string() + &notes(coverage)
+    table.render(layout) + &notes(coverage)
 }
 
 impl Paths {
-    fn cells(&self, of: String) -> [String; 4] {
-        let share = format!("{:.2}%", self.share() * 100.0);
+    fn cells(&self) -> [String; 3] {
         [
-            grouped128(self.executed),
-            grouped128(self.feasible),
-            share,
-            of,
+            grouped(self.executed),
+            grouped(self.feasible),
+            percent(self.share()),
         ]
     }
 }
@@ -63,7 +67,7 @@ impl Paths {
 fn notes(coverage: &Coverage) -> String {
     let mut out = String::new();
     if coverage.rows.len() < coverage.functions {
-        let more = coverage.functions - coverage.rows.len();
+        let more = exactly((coverage.functions - coverage.rows.len()) as u64);
         let _ = writeln!(
             out,
             "… and {more} more functions (--top {})",
@@ -77,42 +81,56 @@ fn notes(coverage: &Coverage) -> String {
     out
 }
 
-/// `#5 not covered: lines 8, 8 (false), 11 (true)`, and which executed path is next to it.
-fn explained(profile: &Profile, uncovered: &Uncovered) -> String {
-    let items = places(profile, uncovered);
-    let debug = !profile.entry(uncovered.path.func).lines.is_empty();
-    let what = if debug { "lines" } else { "blocks" };
-    let path = &uncovered.path.path;
-    let mut text = format!(
-        "#{} not covered: {what} {}",
-        uncovered.path.id,
-        shortened(&items, ", ")
-    );
-    if path.start == PathStart::Loop {
-        let _ = write!(text, ", from loop b{}", path.blocks[0]);
+/// Which path did not run and what is decided on it; and which executed one is next to it, and where they part.
+fn explained(words: Words, uncovered: &Uncovered) -> Vec<String> {
+    let profile = words.profile();
+    let line = &uncovered.path;
+    let said = words.of(line);
+    let mut told = vec![format!(
+        "#{} not covered: {}, {}",
+        line.id,
+        trail(words, line),
+        way(line)
+    )];
+    let phrases = phrases_of(profile, line, &said);
+    if !phrases.is_empty() {
+        told.push(format!("  {}", together(&phrases)));
     }
-    if let PathEnd::Back(_, to) = path.end {
-        let _ = write!(text, ", back to b{to}");
-    }
-    if let Some(near) = uncovered.near {
-        let _ = write!(
-            text,
-            "; #{} ran {} and {}",
-            near.id,
-            match near.count {
-                1 => "once".to_string(),
-                n => format!("{} times", grouped(n)),
-            },
-            match near.common {
-                0 => "starts elsewhere".to_string(),
-                n => format!("parts from it at {}", bare(&items[n - 1])),
-            }
-        );
+    if let Some(near) = &uncovered.near {
+        told.push(format!("  {}", next_to(words, near, &said, line)));
     }
     if uncovered.new_edges == 0 {
-        text += "; each step ran on some path";
+        told.last_mut()
+            .expect("one")
+            .push_str("; each step ran on some path");
     }
-    text
+    told
+}
+
+/// The executed path next to one that did not run, and what would have to go the other way.
+fn next_to(words: Words, near: &Near, said: &[Said], line: &Line) -> String {
+    let times = match near.count {
+        1 => "once".to_string(),
+        n => format!("{} times", exactly(n)),
+    };
+    let ran = format!("#{} ran {times} and", near.id);
+    let Some(last) = near.common.checked_sub(1) else {
+        return format!("{ran} starts elsewhere");
+    };
+    let block = line.path.blocks[last];
+    let parts = said.iter().find(|s| s.block == block);
+    let other = near.parts.as_ref().map(|d| words.said(line.func, d));
+    let (Some(parts), Some(other)) = (parts, other) else {
+        return format!("{ran} parts from it at b{block}");
+    };
+    let phrase = |s: &Said| phrases_of(words.profile(), line, std::slice::from_ref(s)).concat();
+    let (here, there) = (phrase(parts), phrase(&other));
+    format!("{ran} goes another way: {there}, instead of {}", aim(&here))
+}
+
+/// Where a phrase says that control goes.
+fn aim(phrase: &str) -> &str {
+    phrase.rsplit(" → ").next().unwrap_or(phrase)
 }
 
 /// By block: its last line (or the block), and the way taken where there is a choice.
@@ -141,11 +159,6 @@ fn place(profile: &Profile, home: Option<Loc>, step: &Step) -> String {
     }
 }
 
-/// A place without the way taken.
-fn bare(place: &str) -> &str {
-    place.split(" (").next().unwrap_or(place)
-}
-
 #[derive(Serialize)]
 struct Json<'a> {
     functions: Vec<JsonFunction<'a>>,
@@ -171,6 +184,7 @@ struct JsonFile<'a> {
 struct JsonFunction<'a> {
     module: &'a str,
     name: &'a str,
+    readable: String,
     file: String,
     status: String,
     #[serde(flatten)]
@@ -184,6 +198,7 @@ struct JsonPath<'a> {
     blocks: &'a [BlockId],
     starts: &'static str,
     not_covered: Vec<String>,
+    decisions: Vec<Said>,
     near: Option<JsonNear>,
     new_edges: u32,
 }
@@ -203,9 +218,9 @@ fn numbers(paths: &Paths) -> Numbers {
 }
 
 /// For other programs.
-pub fn json(coverage: &Coverage) -> String {
-    let profile = coverage.profile;
-    let function = |row| json_function(profile, row);
+pub fn json(coverage: &Coverage, sources: &Sources) -> String {
+    let words = Words::new(coverage.profile, sources);
+    let function = |row| json_function(words, row);
     let files = coverage.files.iter().map(|(file, paths)| JsonFile {
         file,
         paths: numbers(paths),
@@ -218,11 +233,13 @@ pub fn json(coverage: &Coverage) -> String {
     serde_json::to_string(&json).expect("a report serialises") + "\n"
 }
 
-fn json_function<'a>(profile: &'a Profile, row: &'a FunctionCoverage) -> JsonFunction<'a> {
-    let path = |uncovered| json_path(profile, uncovered);
+fn json_function<'a>(words: Words<'a>, row: &'a FunctionCoverage) -> JsonFunction<'a> {
+    let profile = words.profile();
+    let path = |uncovered| json_path(words, uncovered);
     JsonFunction {
         module: profile.module(row.f),
         name: &profile.entry(row.f).name,
+        readable: readable(&profile.entry(row.f).name).into_owned(),
         file: file(profile, row.f),
         status: profile.entry(row.f).status.to_string(),
         paths: numbers(&row.paths),
@@ -230,7 +247,7 @@ fn json_function<'a>(profile: &'a Profile, row: &'a FunctionCoverage) -> JsonFun
     }
 }
 
-fn json_path<'a>(profile: &Profile, uncovered: &'a Uncovered) -> JsonPath<'a> {
+fn json_path<'a>(words: Words, uncovered: &'a Uncovered) -> JsonPath<'a> {
     let path = &uncovered.path.path;
     JsonPath {
         id: uncovered.path.id.to_string(),
@@ -239,8 +256,9 @@ fn json_path<'a>(profile: &Profile, uncovered: &'a Uncovered) -> JsonPath<'a> {
             PathStart::Entry => "entry",
             PathStart::Loop => "loop",
         },
-        not_covered: places(profile, uncovered),
-        near: uncovered.near.map(|near| JsonNear {
+        not_covered: places(words.profile(), uncovered),
+        decisions: words.of(&uncovered.path),
+        near: uncovered.near.as_ref().map(|near| JsonNear {
             id: near.id.to_string(),
             count: near.count,
             common_blocks: near.common,

@@ -13,10 +13,21 @@ fn coverage_by_hand() {
         let found = coverage(p.paths().unwrap(), &Selection::default(), 99).unwrap();
         let total = found.total;
         assert_eq!((total.executed, total.feasible), (counts.len() as u128, 20));
-        let shown = text(&found);
-        let lines = shown.lines().filter_map(|l| l.strip_prefix("    "));
-        let lines = lines.filter(|l| l.starts_with('#'));
-        lines.map(str::to_string).collect::<Vec<_>>()
+        let shown = text(
+            &found,
+            &crate::source::Sources::none(),
+            crate::table::Layout::default(),
+        );
+        // What is not indented further begins the next path.
+        let mut told: Vec<String> = Vec::new();
+        for line in shown.lines().filter_map(|l| l.strip_prefix("    ")) {
+            match line.strip_prefix("  ") {
+                Some(more) if !told.is_empty() => *told.last_mut().unwrap() += &format!("; {more}"),
+                _ if line.starts_with('#') => told.push(line.to_string()),
+                _ => {}
+            }
+        }
+        told
     };
     let one = explained(&[(0, 7)]);
     let ids = |lines: &[String]| -> Vec<String> {
@@ -26,26 +37,30 @@ fn coverage_by_hand() {
     assert_eq!(ids(&one), ["#2", "#4", "#6", "#8", "#10", "#1"]);
     assert_eq!(
         one[0],
-        "#2 not covered: blocks b0, b1 (default), b2 (false), b4 (true), back to b1; \
-         #0 ran 7 times and parts from it at b2"
+        "#2 not covered: b0→b1→b2→b4, entry → back to b1; \
+         b1 default → b2, b2 false → b4, b4 true → back to b1; \
+         #0 ran 7 times and goes another way: b2 true → b3, instead of b4"
     );
     assert_eq!(
         one[4],
-        "#10 not covered: blocks b1 (default), b2 (true), b3, b4 (true), from loop b1, back to b1; \
+        "#10 not covered: b1→b2→b3→b4, loop b1 → back to b1; \
+         b1 default → b2, b2 true → b3, b4 true → back to b1; \
          #0 ran 7 times and starts elsewhere"
     );
     // Left and right at both decisions, but never right at both.
     let three = explained(&[(0, 7), (1, 1), (2, 1)]);
     assert_eq!(
         three[0],
-        "#3 not covered: blocks b0, b1 (default), b2 (false), b4 (false), b5; \
-         #1 ran once and parts from it at b2; each step ran on some path"
+        "#3 not covered: b0→b1→b2→b4→b5, entry → exit; \
+         b1 default → b2, b2 false → b4, b4 false → b5; \
+         #1 ran once and goes another way: b2 true → b3, instead of b4; each step ran on some path"
     );
     let every: Vec<(u64, u64)> = (0..20).map(|id| (id, 1)).collect();
     assert!(explained(&every).is_empty());
     assert_eq!(
         explained(&[]),
-        ["#0 not covered: blocks b0, b1 (default), b2 (true), b3, b4 (true), back to b1"]
+        ["#0 not covered: b0→b1→b2→b3→b4, entry → back to b1; \
+             b1 default → b2, b2 true → b3, b4 true → back to b1"]
     );
 }
 
@@ -56,7 +71,14 @@ fn coverage_of_skipped_functions() {
     p.manifest.functions[0].status = crate::manifest::Status::Skipped(SkipReason::NoProfile);
     let found = coverage(p.paths().unwrap(), &Selection::default(), 1).unwrap();
     assert_eq!((found.total.executed, found.total.feasible), (0, 20));
-    assert!(text(&found).contains("main: skipped(attribute noprofile)"));
+    assert!(
+        text(
+            &found,
+            &crate::source::Sources::none(),
+            crate::table::Layout::default()
+        )
+        .contains("main: skipped(attribute noprofile)")
+    );
 }
 
 #[test]

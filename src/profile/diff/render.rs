@@ -2,9 +2,12 @@
 
 use super::{Change, Diff, Frequency};
 use crate::index::BlockId;
+use crate::names::readable;
 use crate::profile::Profile;
-use crate::profile::report::text::{decisions, grouped, lines, place};
-use crate::table;
+use crate::profile::report::text::{phrases_of, together, trail};
+use crate::profile::report::words::Words;
+use crate::source::Sources;
+use crate::table::{self, Layout, exactly, grouped, wrapped};
 use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
@@ -22,20 +25,23 @@ impl Diff<'_> {
     }
 }
 
-/// For people; of each kind of change at most `top`.
-pub fn text(diff: &Diff, top: usize) -> String {
+/// For people; of each kind of change at most `top`. Decisions are told by the texts of the later program's and the earlier one's
+/// sources.
+pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> String {
     let mut out = String::new();
     for (what, changes, profile) in diff.kinds() {
         if changes.is_empty() {
             continue;
         }
-        let n = grouped(changes.len() as u64);
+        let n = exactly(changes.len() as u64);
         let _ = writeln!(out, "{BOLD}{n} paths {what}{BOLD:#}");
         for change in changes.iter().take(top) {
-            let _ = writeln!(out, "{}", described(profile, change));
+            let of = sources[usize::from(std::ptr::eq(profile, diff.before))];
+            out += &described(Words::new(profile, of), change, layout);
         }
         if changes.len() > top {
-            let _ = writeln!(out, "  … and {} more", changes.len() - top);
+            let more = exactly((changes.len() - top) as u64);
+            let _ = writeln!(out, "  … and {more} more");
         }
     }
     let functions = [
@@ -55,31 +61,24 @@ pub fn text(diff: &Diff, top: usize) -> String {
             let _ = writeln!(out, "  … and {} more", names.len() - top);
         }
     }
-    let _ = writeln!(out, "{} paths steady", grouped(diff.steady as u64));
+    let _ = writeln!(out, "{} paths steady", exactly(diff.steady as u64));
     out
 }
 
-fn described(profile: &Profile, change: &Change) -> String {
-    let line = &change.line;
+/// A path, how often it ran before and after, and below that where it runs and what is decided on it.
+fn described(words: Words, change: &Change, layout: Layout) -> String {
+    let (profile, line) = (words.profile(), &change.line);
     let side = |f: Option<Frequency>| match f {
         Some(f) => format!("{} ({:.2}%)", grouped(f.count), f.share * 100.0),
         None => "0".into(),
     };
-    let where_ = if line.locs.is_empty() {
-        let blocks: Vec<String> = line.path.blocks.iter().map(|b| format!("b{b}")).collect();
-        blocks.join("→")
-    } else {
-        lines(&profile.manifest.files, &line.locs)
-    };
-    let mut text = format!(
-        "  {} → {}  {} #{}  {where_}",
-        side(change.before),
-        side(change.after),
-        profile.name(line.func),
-        line.id,
-    );
-    if !line.decisions.is_empty() {
-        let _ = write!(text, "  {}", decisions(line, place));
+    let (before, after) = (side(change.before), side(change.after));
+    let name = profile.name(line.func);
+    let mut text = format!("  {before} → {after}  {name} #{}\n", line.id);
+    let decisions = phrases_of(profile, line, &words.of(line));
+    let details = [trail(words, line), together(&decisions)];
+    for detail in details.iter().filter(|d| !d.is_empty()) {
+        text += &(wrapped(detail, layout.width, 4) + "\n");
     }
     text
 }
@@ -99,6 +98,7 @@ struct Json<'a> {
 struct JsonPath<'a> {
     module: &'a str,
     name: &'a str,
+    readable: String,
     cfg: String,
     id: String,
     blocks: &'a [BlockId],
@@ -128,6 +128,7 @@ fn path<'a>(profile: &'a Profile, c: &'a Change) -> JsonPath<'a> {
     JsonPath {
         module: profile.module(c.line.func),
         name: &profile.entry(c.line.func).name,
+        readable: readable(&profile.entry(c.line.func).name).into_owned(),
         cfg: profile.entry(c.line.func).cfg_hash(),
         id: c.line.id.to_string(),
         blocks: &c.line.path.blocks,

@@ -20,9 +20,14 @@ fn diff_by_hand() {
         (vec![2], vec![1], vec![0])
     );
     assert!(d.found() && d.steady == 0);
-    let shown = text(&d, 5);
+    let shown = text(
+        &d,
+        5,
+        [&crate::source::Sources::none(); 2],
+        crate::table::Layout::default(),
+    );
     assert!(
-        shown.contains("  90 (90.00%) → 50 (50.00%)  main #0  b0→b1→b2→b3→b4"),
+        shown.contains("  90 (90.00%) → 50 (50.00%)  main #0\n    b0→b1→b2→b3→b4\n"),
         "{shown}"
     );
     let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.5).unwrap();

@@ -1,6 +1,6 @@
 //! `show --format csv`: a table of paths.
 
-use super::text::{decisions, lines, place};
+use super::text::{lines, phrases_of};
 use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
 use crate::table;
@@ -52,6 +52,6 @@ fn record(report: &Report, line: &Line) -> Vec<String> {
         back_to,
         blocks.join(" "),
         lines(&profile.manifest.files, &line.locs),
-        decisions(line, place),
+        phrases_of(profile, line, &report.words().of(line)).join(", "),
     ]
 }

@@ -2,14 +2,13 @@
 
 use super::Selection;
 use super::json::{About, about};
-use super::text::grouped;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
 use crate::names::shown;
 use crate::profile::flow::{EdgeCount, Flow, flow};
 use crate::profile::left::{Executed, Range};
 use crate::profile::{Profile, Structure};
-use crate::table;
+use crate::table::{self, grouped};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt::Write;

@@ -1,8 +1,10 @@
 //! `show --format json`: a contract with other programs.
 
+use super::words::Said;
 use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, CfgEdge, FuncId};
+use crate::names::readable;
 use crate::profile::Profile;
 use crate::profile::verdict::Violation;
 use crate::strategy::Scheme;
@@ -12,6 +14,8 @@ use std::collections::HashMap;
 #[derive(Serialize)]
 struct Shown<'a> {
     program: Totals<'a>,
+    /// Source files that `lines` refer to.
+    files: &'a [String],
     functions: Vec<Function<'a>>,
 }
 
@@ -20,6 +24,11 @@ struct Shown<'a> {
 struct Totals<'a> {
     paths: u128,
     distinct: usize,
+    /// Executed instructions, of completed paths.
+    instructions: u128,
+    /// How many functions there are, and in how many of them something ran.
+    functions: usize,
+    executed_functions: usize,
     #[serde(flatten)]
     about: About<'a>,
 }
@@ -50,7 +59,19 @@ struct Contradiction<'a> {
 struct Function<'a> {
     module: &'a str,
     name: &'a str,
+    /// Its name as the source has it.
+    readable: String,
     status: String,
+    /// Where it begins: number of the file, and line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    begins: Option<(u32, u32)>,
+    /// Executed paths and instructions of it, and how many different paths.
+    executed_paths: u128,
+    executed_instructions: u128,
+    distinct: usize,
+    /// Conditions that have no branch: number of the file, line, column.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    branchless: Vec<(u32, u32, u32)>,
     /// Names the control flow that ids and blocks belong to, in other builds too.
     cfg: String,
     /// Activations that were left before their end: their last paths are not counted.
@@ -70,19 +91,33 @@ struct Path {
     starts: &'static str,
     ends: &'static str,
     back_to: Option<BlockId>,
+    /// Instructions of its blocks.
+    instructions: u64,
+    /// Its share of all executed paths, and of all executed instructions of the program.
+    path_share: f64,
+    instruction_share: f64,
+    /// Source positions along it: number of the file, and line.
+    lines: Vec<(u32, u32)>,
+    decisions: Vec<Said>,
 }
 
 /// The selected functions, each with its selected paths, hottest first.
 pub fn render(report: &Report) -> String {
     let mut paths: HashMap<FuncId, Vec<Path>> = HashMap::new();
     for line in &report.lines {
-        paths.entry(line.func).or_default().push(path(line));
+        paths.entry(line.func).or_default().push(path(report, line));
     }
     let profile = report.profile;
     let left: HashMap<FuncId, u64> = report.left.iter().copied().collect();
     let function = |&f: &FuncId| Function {
         module: profile.module(f),
         name: &profile.entry(f).name,
+        readable: readable(&profile.entry(f).name).into_owned(),
+        begins: profile.entry(f).loc.map(|l| (l.file, l.line)),
+        executed_paths: report.by_function.get(&f).map_or(0, |of| of.0),
+        executed_instructions: report.by_function.get(&f).map_or(0, |of| of.1),
+        distinct: profile.measured.distinct(f),
+        branchless: branchless(profile, f),
         status: profile.entry(f).status.to_string(),
         cfg: profile.entry(f).cfg_hash(),
         left: left.get(&f).copied().unwrap_or(0),
@@ -91,13 +126,27 @@ pub fn render(report: &Report) -> String {
     };
     let functions = report.functions.iter().map(function).collect();
     let program = program(report);
-    serde_json::to_string(&Shown { program, functions }).expect("a report serialises") + "\n"
+    let files = &profile.manifest.files;
+    let shown = Shown {
+        program,
+        files,
+        functions,
+    };
+    serde_json::to_string(&shown).expect("a report serialises") + "\n"
+}
+
+fn branchless(profile: &Profile, f: FuncId) -> Vec<(u32, u32, u32)> {
+    let sites = profile.entry(f).branchless_sites();
+    sites.map(|s| (s.loc.file, s.loc.line, s.column)).collect()
 }
 
 fn program<'a>(report: &Report<'a>) -> Totals<'a> {
     Totals {
         paths: report.total_paths,
         distinct: report.total_distinct,
+        instructions: report.total_instructions,
+        functions: report.profile.manifest.functions.len(),
+        executed_functions: report.by_function.len(),
         about: about(report.profile),
     }
 }
@@ -126,7 +175,7 @@ fn contradiction<'a>(profile: &'a Profile, v: &'a Violation) -> Contradiction<'a
     }
 }
 
-fn path(line: &Line) -> Path {
+fn path(report: &Report, line: &Line) -> Path {
     let (ends, back_to) = match line.path.end {
         PathEnd::Exit => ("exit", None),
         PathEnd::Back(_, to) => ("back", Some(to)),
@@ -141,5 +190,22 @@ fn path(line: &Line) -> Path {
         },
         ends,
         back_to,
+        instructions: line.instructions,
+        path_share: rounded(report.path_share(line)),
+        instruction_share: rounded(report.instruction_share(line)),
+        lines: lines(line),
+        decisions: report.words().of(line),
     }
+}
+
+/// The lines of a path, each once where it stands several times in turn.
+fn lines(line: &Line) -> Vec<(u32, u32)> {
+    let mut lines: Vec<(u32, u32)> = line.locs.iter().map(|l| (l.file, l.line)).collect();
+    lines.dedup();
+    lines
+}
+
+/// A share to six digits, as the table has it.
+fn rounded(share: f64) -> f64 {
+    (share * 1e6).round() / 1e6
 }

@@ -4,18 +4,22 @@ pub mod csv;
 pub mod edges;
 pub mod json;
 pub mod text;
+pub mod words;
 
 use super::flow::flow;
 use super::left::Executed;
 use super::measurement::PathProfile;
 use super::{Profile, Structure};
-use crate::dag::Path;
+use crate::dag::{Path, PathEnd};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, FuncId, PathId};
 use crate::ir::{Cfg, Loc};
 use crate::names::{Filter, shown};
+use crate::source::Sources;
 use rayon::prelude::*;
 use regex::Regex;
+use std::collections::HashMap;
+use words::Words;
 
 /// Which paths to show.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +88,8 @@ pub struct Line {
     pub instructions: u64,
     /// Source positions along it, repeats folded.
     pub locs: Vec<Loc>,
+    /// The inlined call that each of these is in: an index into [`crate::manifest::Manifest::inlined`].
+    pub inlined: Vec<Option<u32>>,
     /// At each of its blocks with several ways out: where it is, and the way taken.
     pub decisions: Vec<Decision>,
 }
@@ -92,10 +98,21 @@ pub struct Line {
 pub struct Decision {
     /// The block.
     pub block: BlockId,
-    /// The block's last source line.
-    pub line: Option<u32>,
+    /// The successor's ordinal.
+    pub succ: u32,
+    /// Where control goes.
+    pub to: To,
     /// What the edge is called.
     pub taken: String,
+}
+
+/// Where control goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To {
+    /// The next block of the path that debug information places somewhere; the next one, if there is none.
+    Block(BlockId),
+    /// Back to a loop's header, if no other block comes before that.
+    Back(BlockId),
 }
 
 /// A block of a path.
@@ -141,6 +158,10 @@ pub struct Report<'a> {
     pub total_instructions: u128,
     /// Of the selected functions, in order, those with activations that were left before their end, and how many.
     pub left: Vec<(FuncId, u64)>,
+    /// Executed paths and instructions of each function that ran.
+    pub by_function: HashMap<FuncId, (u128, u128)>,
+    /// The source files that decisions are told by.
+    pub sources: Sources,
 }
 
 impl<'a> Report<'a> {
@@ -157,6 +178,8 @@ impl<'a> Report<'a> {
         Ok(Report {
             lines: lines(profile, &hottest)?,
             left: left(profile, &functions)?,
+            by_function: ran.iter().copied().zip(totals.iter().copied()).collect(),
+            sources: Sources::none(),
             profile,
             functions,
             distinct,
@@ -164,6 +187,31 @@ impl<'a> Report<'a> {
             total_paths: totals.iter().map(|t| t.0).sum(),
             total_instructions: totals.iter().map(|t| t.1).sum(),
         })
+    }
+
+    /// The same, with decisions told by the texts of `sources`.
+    pub fn told_by(self, sources: Sources) -> Report<'a> {
+        Report { sources, ..self }
+    }
+
+    /// The words for its decisions.
+    pub fn words(&self) -> Words<'_> {
+        Words::new(self.profile, &self.sources)
+    }
+
+    /// Executed paths and instructions of the selected functions.
+    pub fn selected(&self) -> (u128, u128) {
+        let ran = self
+            .functions
+            .iter()
+            .filter_map(|f| self.by_function.get(f));
+        ran.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
+    }
+
+    /// A line's share of the executed paths of its function.
+    pub fn share_of_function(&self, line: &Line) -> f64 {
+        let of = self.by_function.get(&line.func).map_or(0, |of| of.0);
+        line.count as f64 / of.max(1) as f64
     }
 
     /// A line's share of all executed paths.
@@ -241,16 +289,17 @@ pub(crate) fn line(
     let path = structure.paths.dag.path(&edges);
     let cfg = &structure.cfg;
     let blocks = || path.blocks.iter().map(|&b| cfg.block(b));
-    let mut locs: Vec<Loc> = blocks()
-        .flat_map(|b| b.lines.iter().map(|s| s.loc))
-        .collect();
-    locs.dedup();
+    let spans = blocks().flat_map(|b| b.lines.iter().map(|s| (s.loc, s.inlined)));
+    let mut places: Vec<(Loc, Option<u32>)> = spans.collect();
+    places.dedup();
+    let (locs, inlined) = places.into_iter().unzip();
     Ok(Line {
         func,
         id,
         count,
         instructions: blocks().map(|b| u64::from(b.instructions)).sum(),
         locs,
+        inlined,
         decisions: decisions(cfg, &path),
         path,
     })
@@ -258,19 +307,31 @@ pub(crate) fn line(
 
 fn decisions(cfg: &Cfg, path: &Path) -> Vec<Decision> {
     let last = match path.end {
-        crate::dag::PathEnd::Back(c, _) => Some(c.succ),
-        crate::dag::PathEnd::Exit => None,
+        PathEnd::Back(c, _) => Some(c.succ),
+        PathEnd::Exit => None,
     };
-    let ways = path
-        .blocks
-        .iter()
-        .zip(path.succs.iter().copied().chain(last));
-    let choice = |(b, _): &(&BlockId, u32)| cfg.block(**b).succs.len() > 1;
+    let succs = path.succs.iter().copied().chain(last);
+    let ways = path.blocks.iter().zip(succs).enumerate();
+    let choice = |(_, (b, _)): &(usize, (&BlockId, u32))| cfg.block(**b).succs.len() > 1;
+    let debug = cfg.blocks.iter().any(|b| !b.lines.is_empty());
+    let is_placed = |b: &BlockId| !debug || !cfg.block(*b).lines.is_empty();
     ways.filter(choice)
-        .map(|(&block, succ)| Decision {
+        .map(|(i, (&block, succ))| Decision {
             block,
-            line: cfg.block(block).lines.last().map(|s| s.loc.line),
+            succ,
+            to: to(path, i, is_placed),
             taken: cfg.block(block).terminator.edge_name(succ),
         })
         .collect()
+}
+
+/// Where control goes after block number `i` of a path.
+fn to(path: &Path, i: usize, is_placed: impl Fn(&BlockId) -> bool) -> To {
+    let mut behind = path.blocks[i + 1..].iter();
+    let placed = behind.find(|b| is_placed(b));
+    match (placed, path.end, path.blocks.get(i + 1)) {
+        (Some(&block), _, _) => To::Block(block),
+        (None, PathEnd::Back(_, header), _) => To::Back(header),
+        (None, PathEnd::Exit, next) => To::Block(next.copied().unwrap_or(path.blocks[i])),
+    }
 }

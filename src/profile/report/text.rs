@@ -1,13 +1,14 @@
 //! `show` for people.
 
-use super::{Decision, Line, Report};
+use super::words::{Place, Said, Words, chain, phrases};
+use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{CfgEdge, FuncId};
 use crate::ir::Loc;
 use crate::manifest::Status;
-use crate::names::printable;
+use crate::names::{printable, readable};
 use crate::profile::Profile;
-use crate::table::{Align, Columns};
+use crate::table::{Align, Columns, Layout, exactly, glued, grouped, percent, wrapped};
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -15,7 +16,6 @@ use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
-const NAME: Style = AnsiColor::Cyan.on_default();
 const WARN: Style = AnsiColor::Yellow.on_default();
 /// The report names at most this many functions that were left before their end.
 const MAX_LEFT: usize = 5;
@@ -25,13 +25,13 @@ const MAX_CUTS: usize = 5;
 const MAX_ITEMS: usize = 40;
 
 /// The report; styled, for a stream that drops styles where they are not wanted.
-pub fn render(report: &Report) -> String {
-    let mut out = summary(report);
+pub fn render(report: &Report, layout: Layout) -> String {
+    let mut out = summary(report, layout);
     if !report.lines.is_empty() {
-        let _ = write!(out, "\n{}", paths(report));
+        let _ = write!(out, "\n{}", paths(report).render(layout));
     }
     if report.lines.len() < report.distinct {
-        let rest = report.distinct - report.lines.len();
+        let rest = exactly((report.distinct - report.lines.len()) as u64);
         let _ = writeln!(
             out,
             "{DIM}… and {rest} more (--top {}){DIM:#}",
@@ -44,31 +44,38 @@ pub fn render(report: &Report) -> String {
 /// The table of paths, with details below each.
 fn paths(report: &Report) -> Columns {
     use Align::{Left, Right};
-    let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
-    let way_of = "function, id and way";
-    table.heading(
-        BOLD,
-        &["count", "paths", "instrs", "length", "blocks", way_of],
-    );
+    let some = report.functions.len() < report.profile.manifest.functions.len();
+    let mut aligns = vec![Right; 5 + usize::from(some)];
+    aligns.push(Left);
+    let mut table = Columns::new(aligns);
+    let mut heading = vec!["count", "paths", "instrs", "length", "blocks"];
+    if some {
+        heading.insert(1, "of it");
+    }
+    heading.push("function, id and way");
+    table.heading(BOLD, &heading);
     for line in &report.lines {
-        let name = report.profile.name(line.func);
-        table.row([
+        let mut cells = vec![
             grouped(line.count),
             percent(report.path_share(line)),
             percent(report.instruction_share(line)),
-            line.instructions.to_string(),
-            line.path.blocks.len().to_string(),
-            format!("{NAME}{name}{NAME:#} #{} {}", line.id, way(line)),
-        ]);
+            exactly(line.instructions),
+            exactly(line.path.blocks.len() as u64),
+        ];
+        if some {
+            cells.insert(1, percent(report.share_of_function(line)));
+        }
+        let way = format!(" #{} {}", line.id, way(line));
+        table.named(cells, report.profile.name(line.func), way);
         for detail in details(report, line) {
-            table.styled(DIM, [String::new(), detail]);
+            table.note(1, DIM, detail);
         }
     }
     table
 }
 
 /// What was profiled, and whether all of it.
-fn summary(report: &Report) -> String {
+fn summary(report: &Report, layout: Layout) -> String {
     let (profile, manifest) = (report.profile, &report.profile.manifest);
     let mut by_status = [0usize; 3];
     for f in &report.functions {
@@ -79,33 +86,76 @@ fn summary(report: &Report) -> String {
         }] += 1;
     }
     let [exact, cut, skipped] = by_status;
-    let ran = report
-        .functions
-        .iter()
-        .filter(|f| profile.measured.distinct(**f) > 0)
-        .count();
+    let functions = report.functions.iter();
+    let ran = functions.filter(|f| profile.measured.distinct(**f) > 0);
+    let (paths, _) = report.selected();
     let mut out = format!(
-        "{BOLD}{} paths executed, {} distinct{BOLD:#}, in {ran} of {} functions: \
+        "{BOLD}{} paths executed, {} distinct{BOLD:#}, in {} of {} functions: \
          {exact} exact, {cut} cut, {skipped} skipped ({}, {} copies)\n",
-        grouped128(report.total_paths),
-        grouped(report.distinct as u64),
+        exactly(paths),
+        exactly(report.distinct as u64),
+        ran.count(),
         report.functions.len(),
         manifest.scheme,
         manifest.copies,
     );
+    if report.functions.len() < manifest.functions.len() {
+        out += &of_program(report);
+    }
+    let mut warnings = Vec::new();
     for f in &report.functions {
-        if let Some(why) = why_not_exact(profile, *f) {
-            let name = profile.name(*f);
-            let _ = writeln!(out, "{WARN}{name}{why}{WARN:#}");
+        let why = why_not_exact(profile, *f);
+        warnings.extend(why.map(|why| format!("{}{why}", profile.name(*f))));
+    }
+    warnings.extend(left(report));
+    warnings.extend(branchless(report));
+    warnings.extend(profile.said().map(|said| printable(&said).into_owned()));
+    for warning in warnings {
+        for line in wrapped(&warning, layout.width, 0).lines() {
+            let _ = writeln!(out, "{WARN}{line}{WARN:#}");
         }
     }
-    if let Some(left) = left(report) {
-        let _ = writeln!(out, "{WARN}{left}{WARN:#}");
-    }
-    if let Some(said) = profile.said() {
-        let _ = writeln!(out, "{WARN}{}{WARN:#}", printable(&said));
-    }
     out
+}
+
+/// What the selected functions are of the program.
+fn of_program(report: &Report) -> String {
+    let (paths, instructions) = report.selected();
+    let share = |part: u128, all: u128| percent(part as f64 / all.max(1) as f64);
+    format!(
+        "{} of the program's {} paths ({} distinct), {} of its instructions\n",
+        share(paths, report.total_paths),
+        exactly(report.total_paths),
+        exactly(report.total_distinct as u64),
+        share(instructions, report.total_instructions),
+    )
+}
+
+/// Of a few functions that are asked for: which conditions have no branch, so that no path tells their outcome.
+fn branchless(report: &Report) -> Option<String> {
+    if report.functions.len() == report.profile.manifest.functions.len() {
+        return None;
+    }
+    let sites = |f: &FuncId| report.profile.entry(*f).branchless_sites().map(|s| s.loc);
+    let mut locs: Vec<Loc> = report.functions.iter().flat_map(sites).collect();
+    let n = locs.len();
+    locs.sort();
+    locs.dedup();
+    let mut places = items(&report.profile.manifest.files, &locs);
+    let more = places.len().saturating_sub(MAX_CUTS);
+    places.truncate(MAX_CUTS);
+    let more = if more > 0 {
+        format!(" and {more} more lines")
+    } else {
+        String::new()
+    };
+    (n > 0).then(|| {
+        format!(
+            "{} without a branch, so in no path (select, or joined conditions; fewer at -O1, none at -O0): {}{more}",
+            if n == 1 { "1 condition".into() } else { format!("{n} conditions") },
+            places.join(", ")
+        )
+    })
 }
 
 /// Why and where function `f` is not exact, if it is not.
@@ -165,7 +215,7 @@ fn left(report: &Report) -> Option<String> {
 }
 
 /// How a path begins and ends.
-fn way(line: &Line) -> String {
+pub fn way(line: &Line) -> String {
     let from = match line.path.start {
         PathStart::Entry => "entry".to_string(),
         PathStart::Loop => format!("loop b{}", line.path.blocks[0]),
@@ -177,16 +227,55 @@ fn way(line: &Line) -> String {
 }
 
 fn details(report: &Report, line: &Line) -> Vec<String> {
-    let blocks: Vec<String> = line.path.blocks.iter().map(|b| format!("b{b}")).collect();
-    let mut details = vec![if line.locs.is_empty() {
-        shortened(&blocks, "→")
-    } else {
-        lines(&report.profile.manifest.files, &line.locs)
-    }];
-    if !line.decisions.is_empty() {
-        details.push(decisions(line, place));
+    let mut details = vec![trail(report.words(), line)];
+    let said = report.words().of(line);
+    let told = phrases_of(report.profile, line, &said);
+    if !told.is_empty() {
+        details.push(together(&told));
     }
     details
+}
+
+/// Decisions in a list that is broken between them.
+pub fn together(phrases: &[String]) -> String {
+    let glued: Vec<String> = phrases.iter().map(|p| glued(p)).collect();
+    shortened(&glued, ", ")
+}
+
+/// The decisions of a path in a text.
+pub fn phrases_of(profile: &Profile, line: &Line, said: &[Said]) -> Vec<String> {
+    let name = readable(&profile.entry(line.func).name);
+    phrases(said, &name, Place::of(profile, line.func))
+}
+
+/// The lines that a path runs through, those of inlined functions in braces: `f.c:12→{g ← f 3→4}→13`. Without debug information
+/// its blocks.
+pub fn trail(words: Words, line: &Line) -> String {
+    if line.locs.is_empty() {
+        let blocks: Vec<String> = line.path.blocks.iter().map(|b| format!("b{b}")).collect();
+        return shortened(&blocks, "→");
+    }
+    let files = &words.profile().manifest.files;
+    let own = readable(&words.profile().entry(line.func).name).into_owned();
+    let mut items = items(files, &line.locs);
+    let ids = line.inlined.iter().copied();
+    let mut before = None;
+    for (i, inlined) in ids.enumerate() {
+        if inlined != before {
+            if before.is_some() {
+                items[i - 1].push('}');
+            }
+            if inlined.is_some() {
+                let names = chain(&words.inlined(inlined), &own);
+                items[i] = format!("{{{names} {}", items[i]);
+            }
+        }
+        before = inlined;
+    }
+    if before.is_some() {
+        items.last_mut().expect("there are lines").push('}');
+    }
+    shortened(&items, "→")
 }
 
 /// The name of a source file without its folders, as it is printed.
@@ -214,20 +303,6 @@ fn items(files: &[String], locs: &[Loc]) -> Vec<String> {
     items
 }
 
-/// The decisions as `13 true, 18 false`.
-pub fn decisions(line: &Line, place: impl Fn(&Decision) -> String) -> String {
-    let item = |d: &Decision| format!("{} {}", place(d), d.taken);
-    shortened(&line.decisions.iter().map(item).collect::<Vec<_>>(), ", ")
-}
-
-/// Where a decision is: its line, or its block.
-pub fn place(decision: &Decision) -> String {
-    match decision.line {
-        Some(line) => line.to_string(),
-        None => format!("b{}", decision.block),
-    }
-}
-
 /// Joins items with `separator`; of very many the middle is left out, and said so.
 pub fn shortened(items: &[String], separator: &str) -> String {
     if items.len() <= MAX_ITEMS {
@@ -237,28 +312,6 @@ pub fn shortened(items: &[String], separator: &str) -> String {
     let middle = format!("…({} more)…", items.len() - 2 * half);
     let (first, last) = (&items[..half], &items[items.len() - half..]);
     [first.join(separator), middle, last.join(separator)].join(separator)
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.2}%", share * 100.0)
-}
-
-/// A number with its digits in groups of three.
-pub fn grouped(n: u64) -> String {
-    grouped128(u128::from(n))
-}
-
-/// The same for larger ones.
-pub fn grouped128(n: u128) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
 }
 
 #[cfg(test)]

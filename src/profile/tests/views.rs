@@ -2,20 +2,30 @@
 
 use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::{Call, Callee, Cfg, FunctionBody, Loc, SkipReason, Span};
+use crate::load::positions::SourceFile;
 use crate::manifest::Status;
 use crate::profile::export::{EXPORTERS, Weigh, Writer};
 use crate::profile::hits::{self, Hits};
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
 use crate::profile::{Profile, accuracy, coverage, diff, made};
 use crate::random_cfg::cfg;
+use crate::source::Sources;
 use crate::strategy::Scheme;
+use crate::table::Layout;
 use regex::Regex;
+
+const LAYOUT: Layout = Layout {
+    width: 100,
+    shorten: false,
+};
 
 /// A function with these lines in the order of its blocks: file, line, instructions. It begins on the line before them.
 fn with_lines(mut cfg: Cfg, lines: &[&[(u32, u32, u32)]]) -> FunctionBody {
     for (block, lines) in cfg.blocks.iter_mut().zip(lines) {
         let span = |&(file, line, instructions): &(u32, u32, u32)| Span {
             loc: Loc { file, line },
+            column: 0,
+            inlined: None,
             instructions,
         };
         block.lines = lines.iter().map(span).collect();
@@ -96,7 +106,12 @@ pub(in crate::profile) fn profile() -> Profile {
 
     let bodies = [main, work, plain, cold, left_out, again, cut, cut_often];
     let mut program = made::program(bodies);
-    program.files = vec!["src/main.c".into(), "inc/list.h".into()];
+    program.files = ["src/main.c", "inc/list.h"]
+        .map(|name| SourceFile {
+            name: name.into(),
+            checksum: String::new(),
+        })
+        .into();
     let mut p = made::profile(&program, Scheme::Sbl, 1);
     for (f, name) in p.manifest.functions.iter_mut().zip(NAMES) {
         f.name = name.into();
@@ -177,8 +192,8 @@ fn paths_and_edges() {
     );
     let counts = edges::collect(&p, &Selection::default()).unwrap();
     let views = [
-        ("paths", text::render(&report(None))),
-        ("the hottest three", text::render(&report(Some(3)))),
+        ("paths", text::render(&report(None), LAYOUT)),
+        ("the hottest three", text::render(&report(Some(3)), LAYOUT)),
         ("CSV", csv::render(&report(None))),
         ("JSON", json::render(&report(None))),
         ("edges", edges::text(&counts)),
@@ -206,18 +221,28 @@ fn analyses() {
         probe_hits: vec![1200, 7],
     };
     let views = [
-        ("coverage", coverage::text(&all)),
+        ("coverage", coverage::text(&all, &Sources::none(), LAYOUT)),
         ("coverage, CSV", coverage::csv(&all)),
-        ("coverage, JSON", coverage::json(&all)),
+        ("coverage, JSON", coverage::json(&all, &Sources::none())),
         (
             "coverage of one function of two",
-            coverage::text(&covered(&only(&p, "^(main|_Z4workv)$", Some(1)))),
+            coverage::text(
+                &covered(&only(&p, "^(main|_Z4workv)$", Some(1))),
+                &Sources::none(),
+                LAYOUT,
+            ),
         ),
-        ("accuracy", accuracy::text(&rows, &sum)),
+        ("accuracy", accuracy::text(&rows, &sum, LAYOUT)),
         ("accuracy, CSV", accuracy::csv(&rows)),
         ("accuracy, JSON", accuracy::json(&rows, &sum)),
-        ("diff", diff::text(&changes, 1)),
-        ("diff, all", diff::text(&changes, 2)),
+        (
+            "diff",
+            diff::text(&changes, 1, [&Sources::none(); 2], LAYOUT),
+        ),
+        (
+            "diff, all",
+            diff::text(&changes, 2, [&Sources::none(); 2], LAYOUT),
+        ),
         ("diff, CSV", diff::csv(&changes)),
         ("diff, JSON", diff::json(&changes)),
         ("hits", hits::text(&hits)),

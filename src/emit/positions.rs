@@ -1,0 +1,238 @@
+//! Positions in the source, for whichever loader reads a module: llvm-ir shows neither inlined calls nor hashes of
+//! files.
+
+use super::read::sys::{self, Block, Node, Value};
+use crate::load::positions::{
+    BlockPositions, BodyPositions, Choice, Inlined, Place, Positions, SourceFile,
+};
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::module::Module;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Asks whether an exception is of a type.
+const TYPE_ID: &str = "llvm.eh.typeid.for";
+
+/// The positions of `module`. O(instructions), and what each different location takes once.
+pub(super) fn find(module: &Module) -> Positions {
+    let mut finder = Finder {
+        module,
+        found: Positions::default(),
+        files: HashMap::new(),
+        inlined: HashMap::new(),
+        scopes: HashMap::new(),
+        places: HashMap::new(),
+        known: HashMap::new(),
+    };
+    let definitions = sys::functions(module).filter(|f| f.is_definition());
+    let bodies = definitions.map(|f| finder.body(f)).collect();
+    finder.found.bodies = bodies;
+    finder.found
+}
+
+struct Finder<'m, 'c> {
+    module: &'m Module<'c>,
+    found: Positions,
+    files: HashMap<SourceFile, u32>,
+    inlined: HashMap<Node<'m>, Option<u32>>,
+    /// By scope: its file and discriminator.
+    scopes: HashMap<Node<'m>, Option<(u32, u32)>>,
+    places: HashMap<Place, u32>,
+    /// By location: its number among the places plus 1, or 0.
+    known: HashMap<Node<'m>, u32>,
+}
+
+impl<'m> Finder<'m, '_> {
+    fn body(&mut self, f: Value<'m>) -> BodyPositions {
+        let mut body = BodyPositions::default();
+        for block in f.blocks() {
+            let of_block = self.block(block, &mut body.branchless);
+            body.blocks.push(of_block);
+        }
+        body.begins = f.debug_function().and_then(|s| {
+            let line = s.first_line();
+            let (file, _) = self.scope(s)?;
+            (line > 0).then_some((file, line))
+        });
+        body
+    }
+
+    fn block(&mut self, block: Block<'m>, branchless: &mut Vec<u32>) -> BlockPositions {
+        let mut positions = BlockPositions::default();
+        let mut last = None;
+        for i in block.instructions() {
+            if i.opcode() == LLVMOpcode::LLVMPHI {
+                continue;
+            }
+            let place = i.debug_location().map_or(0, |l| self.place(l));
+            positions.instructions.push(place);
+            if place > 0 && chooses(i) {
+                branchless.push(place - 1);
+            }
+            last = Some(i);
+        }
+        positions.choice = last.and_then(choice);
+        positions
+    }
+
+    fn place(&mut self, location: Node<'m>) -> u32 {
+        if let Some(&number) = self.known.get(&location) {
+            return number;
+        }
+        let number = self.new_place(location).unwrap_or(0);
+        self.known.insert(location, number);
+        number
+    }
+
+    fn new_place(&mut self, location: Node<'m>) -> Option<u32> {
+        let (line, column) = location.line_and_column();
+        let (file, discriminator) = self.scope(location.scope()).filter(|_| line > 0)?;
+        let place = Place {
+            file,
+            line,
+            column,
+            discriminator,
+            inlined: location.inlined_at().and_then(|_| self.inlined(location)),
+        };
+        let number = numbered(&mut self.places, &mut self.found.places, place);
+        Some(number + 1)
+    }
+
+    /// The file of a scope, and its discriminator.
+    fn scope(&mut self, scope: Node<'m>) -> Option<(u32, u32)> {
+        if let Some(&known) = self.scopes.get(&scope) {
+            return known;
+        }
+        let file = scope.file().map(|file| {
+            let source = SourceFile {
+                name: full_name(&file.directory(), &file.file_name()),
+                checksum: file.checksum(self.module).unwrap_or_default(),
+            };
+            let number = numbered(&mut self.files, &mut self.found.files, source);
+            (number, scope.discriminator(self.module))
+        });
+        self.scopes.insert(scope, file);
+        file
+    }
+
+    /// The inlined call that `location`, which is in one, is in. Calls around it come first, as chains can be long.
+    fn inlined(&mut self, location: Node<'m>) -> Option<u32> {
+        let mut chain = vec![location];
+        while let Some(outer) = chain.last().and_then(|l| l.inlined_at()) {
+            chain.push(outer);
+        }
+        // By call and by the function called: calls of one location that call different functions have one node
+        // each.
+        let mut within = None;
+        for pair in chain.windows(2).rev() {
+            let (inner, call) = (pair[0], pair[1]);
+            within = match self.inlined.get(&call) {
+                Some(known) => *known,
+                None => {
+                    let number = self.inlined_call(inner, call, within).or(within);
+                    self.inlined.insert(call, number);
+                    number
+                }
+            };
+        }
+        within
+    }
+
+    fn inlined_call(
+        &mut self,
+        inner: Node<'m>,
+        call: Node<'m>,
+        within: Option<u32>,
+    ) -> Option<u32> {
+        let function = inner.subprogram(self.module)?.symbol(self.module)?;
+        let (line, column) = call.line_and_column();
+        let (file, _) = self.scope(call.scope())?;
+        let inlined = Inlined {
+            function,
+            file,
+            line,
+            column,
+            within,
+        };
+        self.found.inlined.push(inlined);
+        Some(self.found.inlined.len() as u32 - 1)
+    }
+}
+
+/// The number of `item` in `items`, into which it goes if it is not there.
+fn numbered<T: Clone + Eq + Hash>(
+    numbers: &mut HashMap<T, u32>,
+    items: &mut Vec<T>,
+    item: T,
+) -> u32 {
+    *numbers.entry(item).or_insert_with_key(|item| {
+        items.push(item.clone());
+        items.len() as u32 - 1
+    })
+}
+
+fn full_name(directory: &str, file: &str) -> String {
+    if directory.is_empty() || file.starts_with('/') {
+        return file.to_string();
+    }
+    format!("{}/{file}", directory.trim_end_matches('/'))
+}
+
+/// Whether an instruction chooses without a branch: what an optimiser makes of `?:`, `&&`, `||` and small `if`s.
+fn chooses(i: Value) -> bool {
+    match i.opcode() {
+        LLVMOpcode::LLVMSelect => true,
+        LLVMOpcode::LLVMAnd | LLVMOpcode::LLVMOr => {
+            i.is_condition() && !i.operands().any(|o| o.is_constant())
+        }
+        _ => false,
+    }
+}
+
+/// What terminator `end` chooses by.
+fn choice(end: Value) -> Option<Choice> {
+    let returns = matches!(
+        end.opcode(),
+        LLVMOpcode::LLVMRet | LLVMOpcode::LLVMUnreachable
+    );
+    if returns || end.successors().count() < 2 {
+        return None;
+    }
+    let mut choice = Choice::default();
+    match end.opcode() {
+        LLVMOpcode::LLVMSwitch => {
+            let mut operands = end.operands();
+            let chosen = operands.next().expect("a switch has a condition");
+            // Then the default, and each value before its successor.
+            let values = operands.skip(1).step_by(2);
+            choice.values = values.map(Value::number).collect::<Option<_>>()?;
+            choice.bytes = is_byte(chosen);
+        }
+        LLVMOpcode::LLVMBr => choice.catches = end.operands().next().and_then(catches),
+        _ => {}
+    }
+    Some(choice)
+}
+
+/// Whether a value is a byte, or was one before it was extended.
+fn is_byte(value: Value) -> bool {
+    let extended = value.is_instruction()
+        && matches!(value.opcode(), LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt);
+    value.has_width(8) || extended && value.operands().any(|o| o.has_width(8))
+}
+
+/// The type that `condition` asks an exception for, and the successor of a branch if it is of it.
+fn catches(condition: Value) -> Option<(String, u32)> {
+    if !condition.is_instruction() || condition.opcode() != LLVMOpcode::LLVMICmp {
+        return None;
+    }
+    let successor = u32::from(!condition.compares_equal());
+    let of_type = |o: Value| {
+        let asks = o.is_instruction() && o.opcode() == LLVMOpcode::LLVMCall;
+        let symbol = (asks && o.callee().name().starts_with(TYPE_ID))
+            .then(|| o.operands().next())
+            .flatten()?;
+        Some(symbol.name().into_owned())
+    };
+    Some((condition.operands().find_map(of_type)?, successor))
+}

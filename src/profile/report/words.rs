@@ -1,0 +1,369 @@
+//! Decisions in the source's words: what is asked where, and where control goes.
+
+use super::text::short;
+use super::{Decision, Line, To};
+use crate::index::{BlockId, FuncId};
+use crate::ir::{Decided, Loc, Site, Terminator};
+use crate::manifest::FunctionEntry;
+use crate::names::{printable, readable};
+use crate::profile::Profile;
+use crate::source::{Sources, Text};
+use serde::Serialize;
+
+/// In a text, a condition that is longer loses its middle.
+const LONGEST: usize = 60;
+
+/// What one decision says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Said {
+    /// The block that ends with it.
+    pub block: BlockId,
+    /// The successor's ordinal.
+    pub succ: u32,
+    /// The source file, if there is debug information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The column, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// Tells blocks of one line apart, if the compiler was asked for that.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub discriminator: u32,
+    /// The functions that it was inlined from, the innermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inlined: Vec<String>,
+    /// What is asked, in the words of the source, if that is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// The way taken, where it has a name: a case, an exception.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub way: Option<String>,
+    /// What LLVM calls the edge.
+    pub taken: String,
+    /// The block that control goes on in, or back to.
+    pub to: BlockId,
+    /// Whether it goes back to a loop's header, which ends the path.
+    pub back: bool,
+    /// The file it goes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_file: Option<String>,
+    /// The line it goes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_line: Option<u32>,
+    /// The column it goes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_column: Option<u32>,
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+/// The words for decisions of a profile's functions.
+#[derive(Clone, Copy)]
+pub struct Words<'a> {
+    profile: &'a Profile,
+    sources: &'a Sources,
+}
+
+impl<'a> Words<'a> {
+    /// By the texts of `sources`, as far as they are there.
+    pub fn new(profile: &'a Profile, sources: &'a Sources) -> Words<'a> {
+        Words { profile, sources }
+    }
+
+    /// The profile.
+    pub fn profile(self) -> &'a Profile {
+        self.profile
+    }
+
+    /// The decisions of a path, in order.
+    pub fn of(self, line: &Line) -> Vec<Said> {
+        let said = |d: &Decision| self.said(line.func, d);
+        line.decisions.iter().map(said).collect()
+    }
+
+    /// What one decision of function `f` says.
+    pub fn said(self, f: FuncId, d: &Decision) -> Said {
+        let entry = self.profile.entry(f);
+        let decided = entry.choice(d.block);
+        let site = site(entry, d.block, decided.as_ref());
+        let (to, back) = match d.to {
+            To::Block(b) => (b, false),
+            To::Back(b) => (b, true),
+        };
+        let there = entry.spans(to).next();
+        let name = |loc: Loc| self.profile.manifest.files[loc.file as usize].clone();
+        Said {
+            block: d.block,
+            succ: d.succ,
+            file: site.map(|s| name(s.loc)),
+            line: site.map(|s| s.loc.line),
+            column: site.map(|s| s.column).filter(|&c| c > 0),
+            discriminator: site.map_or(0, |s| s.discriminator),
+            inlined: site.map_or(Vec::new(), |s| self.inlined(s.inlined)),
+            condition: self.condition(entry, d, decided.as_ref(), site),
+            way: self.way(entry, d, decided.as_ref()),
+            taken: entry.terminators[d.block.index()].edge_name(d.succ),
+            to,
+            back,
+            to_file: there.map(|s| name(s.loc)),
+            to_line: there.map(|s| s.loc.line),
+            to_column: there.map(|s| s.column).filter(|&c| c > 0),
+        }
+    }
+
+    /// The functions of a chain of inlined calls, by their readable names, the innermost first.
+    pub fn inlined(self, from: Option<u32>) -> Vec<String> {
+        let calls = &self.profile.manifest.inlined;
+        let chain = std::iter::successors(from, |&n| calls[n as usize].within);
+        let names = chain.map(|n| readable(&calls[n as usize].function).into_owned());
+        names.collect()
+    }
+
+    fn condition(
+        self,
+        entry: &FunctionEntry,
+        d: &Decision,
+        decided: Option<&Decided>,
+        site: Option<Site>,
+    ) -> Option<String> {
+        let terminator = entry.terminators[d.block.index()];
+        let asks = matches!(terminator, Terminator::Branch | Terminator::Switch);
+        let catches = decided.is_some_and(|d| d.by.catches.is_some());
+        let site = site.filter(|_| asks && !catches)?;
+        let text = self.sources.text(site.loc.file)?;
+        let known = decided.is_some_and(|d| d.site.is_some());
+        match terminator {
+            // Optimised, it has no position of its own.
+            Terminator::Switch if !known => text.switch(site.loc.line),
+            _ if !known => None,
+            _ => text.condition(site.loc.line, site.column),
+        }
+    }
+
+    fn way(self, entry: &FunctionEntry, d: &Decision, decided: Option<&Decided>) -> Option<String> {
+        let by = decided.map(|d| &d.by);
+        if let Some((symbol, succ)) = by.and_then(|by| by.catches.as_ref()) {
+            let ty = readable(symbol);
+            let ty = ty.strip_prefix("typeinfo for ").unwrap_or(&ty).to_string();
+            let caught = *succ == d.succ;
+            let what = if symbol.is_empty() { "..." } else { &ty };
+            return Some(if caught {
+                format!("catch {what}")
+            } else {
+                format!("no {what}")
+            });
+        }
+        match (entry.terminators[d.block.index()], d.succ) {
+            (Terminator::Switch, 0) => Some("default".into()),
+            (Terminator::Switch, n) => {
+                let values = by.map_or(&[][..], |by| &by.values);
+                let value = values.get(n as usize - 1)?;
+                let bytes = by.is_some_and(|by| by.bytes && are_characters(&by.values));
+                let label = self.label(entry, d);
+                Some(format!(
+                    "case {}",
+                    label.unwrap_or_else(|| shown_value(value, bytes))
+                ))
+            }
+            (Terminator::Invoke, 0) => Some("returns".into()),
+            (Terminator::Invoke, _) => Some("unwinds".into()),
+            _ => None,
+        }
+    }
+
+    /// The label of the case that an edge of a `switch` leads to, if it alone leads there.
+    fn label(self, entry: &FunctionEntry, d: &Decision) -> Option<String> {
+        let succs = &entry.succs[d.block.index()];
+        let target = succs[d.succ as usize];
+        if succs.iter().filter(|s| **s == target).count() > 1 {
+            return None;
+        }
+        let there = entry.spans(target).next()?;
+        self.sources
+            .text(there.loc.file)
+            .and_then(|t: &Text| t.case(there.loc.line))
+    }
+}
+
+/// Where a decision is: as its terminator says, or else the block's last line.
+fn site(entry: &FunctionEntry, block: BlockId, decided: Option<&Decided>) -> Option<Site> {
+    let last = || {
+        let span = entry.spans(block).next_back()?;
+        Some(Site {
+            loc: span.loc,
+            column: 0,
+            inlined: span.inlined,
+            discriminator: 0,
+        })
+    };
+    decided.and_then(|d| d.site).or_else(last)
+}
+
+/// Whether numbers, which are of one byte each, are meant as characters.
+fn are_characters(values: &[String]) -> bool {
+    let character = |v: &String| v.parse().ok().and_then(character);
+    values.iter().all(|v| character(v).is_some())
+        && values
+            .iter()
+            .any(|v| character(v).is_some_and(|c| c.len() == 3))
+}
+
+/// A character as C and Rust write it, if it is printable or has an escape of its own.
+fn character(value: i32) -> Option<String> {
+    Some(match u8::try_from(value).ok()? {
+        b'\n' => r"'\n'".into(),
+        b'\t' => r"'\t'".into(),
+        b'\r' => r"'\r'".into(),
+        0 => r"'\0'".into(),
+        c @ (b'\'' | b'\\') => format!("'\\{}'", c as char),
+        c @ b' '..=b'~' => format!("'{}'", c as char),
+        _ => return None,
+    })
+}
+
+fn shown_value(value: &str, character_like: bool) -> String {
+    let character = value
+        .parse()
+        .ok()
+        .and_then(character)
+        .filter(|_| character_like);
+    character.unwrap_or_else(|| value.to_string())
+}
+
+/// Where a list of decisions is at: what was said already is not said again.
+pub struct Place {
+    file: Option<String>,
+    inlined: Vec<String>,
+}
+
+impl Place {
+    /// At the beginning of function `f`.
+    pub fn of(profile: &Profile, f: FuncId) -> Place {
+        let entry = profile.entry(f);
+        let first = || (0..entry.succs.len()).flat_map(|b| entry.spans(BlockId::new(b)));
+        let home = entry.loc.or_else(|| Some(first().next()?.loc));
+        Place {
+            file: home.map(|loc| profile.manifest.files[loc.file as usize].clone()),
+            inlined: Vec::new(),
+        }
+    }
+}
+
+/// The decisions of a path in the words of a text, in order: `453:13 match[best_len] != scan_end → 454`. What returns as it
+/// should is left out. `function`: its name, for where it is not the one that a decision was inlined from.
+pub fn phrases(said: &[Said], function: &str, mut at: Place) -> Vec<String> {
+    let told = |s: &&Said| s.way.as_deref() != Some("returns");
+    let phrase = |s: &Said| phrase(s, function, &mut at);
+    said.iter().filter(told).map(phrase).collect()
+}
+
+fn phrase(s: &Said, function: &str, at: &mut Place) -> String {
+    let mut text = String::new();
+    if s.inlined != at.inlined && s.line.is_some() {
+        at.inlined.clone_from(&s.inlined);
+        text += &format!("{}: ", chain(&s.inlined, function));
+    }
+    text += &place(s, at);
+    let condition = s.condition.as_deref().map(|c| shortened(&printable(c)));
+    let way = s.way.as_deref().map(|w| printable(w).into_owned());
+    match (condition, way) {
+        (Some(condition), Some(way)) => text += &format!(" {condition}: {way}"),
+        (Some(what), None) | (None, Some(what)) => text += &format!(" {what}"),
+        (None, None) if s.line.is_none() => text += &format!(" {}", s.taken),
+        // Where control goes says more than what LLVM calls it.
+        (None, None) => {}
+    }
+    text.truncate(text.trim_end().len());
+    text + " → " + &goes(s, at)
+}
+
+/// `longest_match ← deflate`: what was inlined, and into what.
+pub fn chain(inlined: &[String], function: &str) -> String {
+    let names = inlined.iter().map(String::as_str).chain([function]);
+    names
+        .map(|n| printable(n).into_owned())
+        .collect::<Vec<_>>()
+        .join(" ← ")
+}
+
+/// Where a decision is: `453:13`, with the file's name where it is another than before.
+fn place(s: &Said, at: &mut Place) -> String {
+    let Some(line) = s.line else {
+        return format!("b{}", s.block);
+    };
+    let mut text = String::new();
+    if s.file != at.file {
+        at.file.clone_from(&s.file);
+        text += &format!("{}:", short(s.file.as_deref().unwrap_or_default()));
+    }
+    text += &line.to_string();
+    if let Some(column) = s.column {
+        text += &format!(":{column}");
+    }
+    text
+}
+
+/// Where control goes.
+fn goes(s: &Said, at: &Place) -> String {
+    let there = match s.to_line {
+        None => format!("b{}", s.to),
+        Some(line) => {
+            let file = match &s.to_file {
+                Some(file) if at.file.as_ref() != Some(file) => format!("{}:", short(file)),
+                _ => String::new(),
+            };
+            let same = s.to_line == s.line && s.to_file == s.file && !s.back;
+            let column = s.to_column.filter(|_| same);
+            let column = column.map_or(String::new(), |c| format!(":{c}"));
+            format!("{file}{line}{column}")
+        }
+    };
+    if s.back {
+        format!("back to {there}")
+    } else {
+        there
+    }
+}
+
+/// A condition without its middle, if it is long.
+fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= LONGEST {
+        return text.to_string();
+    }
+    let (first, last) = (LONGEST * 2 / 3, LONGEST / 3 - 1);
+    let front: String = text.chars().take(first).collect();
+    let back: String = text.chars().skip(length - last).collect();
+    format!("{}…{}", front.trim_end(), back.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_cases() {
+        let values = |v: &[&str]| v.iter().map(|v| v.to_string()).collect::<Vec<_>>();
+        assert!(are_characters(&values(&["34", "97", "0"])));
+        assert!(!are_characters(&values(&["0", "10"])) && !are_characters(&values(&["34", "1"])));
+        assert_eq!(shown_value("34", true), "'\"'");
+        assert_eq!(shown_value("39", true), r"'\''");
+        assert_eq!(shown_value("34", false), "34");
+        assert_eq!(
+            shown_value("-170141183460469231731687303715884105728", true).len(),
+            40
+        );
+    }
+
+    #[test]
+    fn long_conditions() {
+        assert_eq!(shortened(&"x".repeat(60)), "x".repeat(60));
+        let short = shortened(&format!("{} {}", "é".repeat(50), "y".repeat(50)));
+        assert_eq!(short.chars().count(), LONGEST);
+    }
+}

@@ -1,0 +1,368 @@
+//! The text of a condition, cut out of a source by the position that debug information gives its branch.
+//!
+//! Compilers put a branch at an operator (`&&`, `||`: the branch is on what stands before it), at the keyword of a
+//! statement (`while`, `for`, `switch`), or where the whole condition begins (`if`, `?:`), though the branch may be on its last
+//! part only. Brackets and operators tell the parts apart; nothing is known of names, so that the text is wanted to be
+//! balanced, and there is none where it would not be.
+
+use super::tokens::{Kind, Token};
+
+/// A text and its tokens.
+pub(super) struct Scanned<'a> {
+    pub text: &'a str,
+    pub tokens: &'a [Token],
+}
+
+/// Operators after which another condition begins, those that bind least first.
+const JOINS: [[&str; 2]; 2] = [["||", "or"], ["&&", "and"]];
+/// What an operand does not reach over.
+const STOPS: [&str; 26] = [
+    ";",
+    ",",
+    "?",
+    ":",
+    "{",
+    "}",
+    "=",
+    "+=",
+    "-=",
+    "*=",
+    "/=",
+    "%=",
+    "&=",
+    "|=",
+    "^=",
+    "<<=",
+    ">>=",
+    "&&=",
+    "||=",
+    "=>",
+    "return",
+    "co_return",
+    "throw",
+    "else",
+    "do",
+    "case",
+];
+
+/// Tokens `first..end`.
+type Range = std::ops::Range<usize>;
+
+impl<'a> Scanned<'a> {
+    /// The condition that is decided by a branch at byte `offset`, in one line; `None` where brackets do not tell.
+    pub(super) fn condition(&self, offset: usize) -> Option<String> {
+        let at = self
+            .tokens
+            .binary_search_by_key(&offset, |t| t.start)
+            .ok()?;
+        let range = self.decided(at)?;
+        Some(self.joined(range)).filter(|text| !text.is_empty())
+    }
+
+    /// What a branch at token `at` is on.
+    fn decided(&self, at: usize) -> Option<Range> {
+        match self.word(at) {
+            "if" | "while" | "for" | "switch" | "match" | "else" => {
+                let whole = self.controlled(at)?;
+                Some(self.last_part(whole))
+            }
+            "}" if self.word(at + 1) == "while" => self.decided(at + 1),
+            "do" => None,
+            // A loop over a range has its branch at the colon.
+            ":" => {
+                let open = self.opens(at)?;
+                let is_loop = open > 0 && self.word(open - 1) == "for";
+                is_loop.then(|| open + 1..self.closes(open).unwrap_or(at))
+            }
+            "?" => Some(self.last_part(self.before(at))),
+            word if JOINS.as_flattened().contains(&word) => Some(self.last_part(self.before(at))),
+            "}" | ")" | "]" | ";" | "{" | "" => None,
+            _ => self.from(at),
+        }
+    }
+
+    /// The word or operator at a token; nothing behind the last.
+    fn word(&self, at: usize) -> &'a str {
+        self.tokens
+            .get(at)
+            .map_or("", |t| &self.text[t.start..t.end])
+    }
+
+    /// What a statement's keyword is followed by, in brackets or (Rust, Go, Swift) before its block.
+    fn controlled(&self, keyword: usize) -> Option<Range> {
+        let mut at = keyword + 1;
+        while matches!(self.word(at), "if" | "constexpr" | "!") {
+            at += 1;
+        }
+        let bracketed = self.word(at) == "(" && {
+            let close = self.closes(at)?;
+            // Rust: `if (a) && b {`.
+            !self.is_join(close + 1) && !matches!(self.word(close + 1), "==" | "!=" | "<" | ">")
+        };
+        if !bracketed {
+            let end =
+                (at..self.tokens.len()).find(|&i| self.word(i) == "{" || self.word(i) == ";")?;
+            return Some(at..end);
+        }
+        let inside = at + 1..self.closes(at)?;
+        let semicolons: Vec<usize> = self
+            .outer(inside.clone())
+            .filter(|&i| self.word(i) == ";")
+            .collect();
+        Some(match (self.word(keyword), &semicolons[..]) {
+            ("for", [first, second, ..]) => first + 1..*second,
+            // `if (int n = f(); n > 0)`.
+            (_, [.., last]) => last + 1..inside.end,
+            _ => inside,
+        })
+    }
+
+    /// The operand that ends before the operator `at`.
+    fn before(&self, at: usize) -> Range {
+        let mut first = at;
+        while first > 0 {
+            let word = self.word(first - 1);
+            let directive = self.tokens[first - 1].kind == Kind::Directive;
+            if matches!(word, ")" | "]") {
+                match self.opened(first - 1) {
+                    Some(open) => first = open,
+                    None => break,
+                }
+            } else if matches!(word, "(" | "[") || STOPS.contains(&word) || directive {
+                break;
+            } else if self.is_join(first - 1) {
+                break;
+            } else {
+                first -= 1;
+            }
+        }
+        // `if (…) f(a) && b;`
+        first..at
+    }
+
+    /// The condition that begins at token `at`.
+    fn from(&self, at: usize) -> Option<Range> {
+        let mut end = at;
+        let mut question = None;
+        while end < self.tokens.len() {
+            match self.word(end) {
+                "(" | "[" => end = self.closes(end)?,
+                ")" | "]" | "}" | ";" | "," | "{" => break,
+                "?" => {
+                    question.get_or_insert(end);
+                }
+                _ if self.tokens[end].kind == Kind::Directive => return None,
+                _ => {}
+            }
+            end += 1;
+        }
+        let before = at.checked_sub(1).map_or("", |i| self.word(i));
+        let keyword = at.checked_sub(2).filter(|&i| self.word(i) == "if");
+        if let Some(keyword) = keyword.filter(|_| self.word(end) == ";") {
+            return Some(self.last_part(self.controlled(keyword)?));
+        }
+        // A statement by itself: a macro, whose branch is somewhere inside.
+        if matches!(before, ";" | "{" | "}" | ")" | "else" | "do" | ":" | "") {
+            return Some(at..end);
+        }
+        match question {
+            Some(question) if before != "(" => Some(self.last_part(at..question)),
+            Some(_) => Some(at..end),
+            None => Some(self.last_part(at..end)),
+        }
+    }
+
+    /// The part of a condition that is looked at last.
+    fn last_part(&self, mut range: Range) -> Range {
+        loop {
+            let inner = self.without_brackets(range.clone());
+            let join = JOINS.iter().find_map(|words| {
+                let mut outer = self
+                    .outer(inner.clone())
+                    .filter(|&i| words.contains(&self.word(i)));
+                outer.next_back()
+            });
+            match join {
+                Some(at) if at + 1 < inner.end => range = at + 1..inner.end,
+                _ if inner == range => return range,
+                _ => range = inner,
+            }
+        }
+    }
+
+    /// What brackets around all of it enclose; `!` before them goes too, since it is told where control goes.
+    fn without_brackets(&self, range: Range) -> Range {
+        let mut first = range.start;
+        while first < range.end && matches!(self.word(first), "!" | "not") {
+            first += 1;
+        }
+        let whole =
+            self.word(first) == "(" && self.closes(first) == Some(range.end.wrapping_sub(1));
+        if whole && first + 2 < range.end {
+            first + 1..range.end - 1
+        } else {
+            range
+        }
+    }
+
+    fn is_join(&self, at: usize) -> bool {
+        JOINS.as_flattened().contains(&self.word(at))
+    }
+
+    /// The tokens of a range that are in no brackets inside it.
+    fn outer(&self, range: Range) -> std::vec::IntoIter<usize> {
+        let mut depth = 0usize;
+        let mut outer = Vec::new();
+        for i in range {
+            match self.word(i) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth = depth.saturating_sub(1),
+                _ if depth == 0 => outer.push(i),
+                _ => {}
+            }
+        }
+        outer.into_iter()
+    }
+
+    /// The bracket that closes the one at `open`.
+    fn closes(&self, open: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        for i in open..self.tokens.len() {
+            match self.word(i) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth = depth.checked_sub(1)?,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(i);
+            }
+        }
+        None
+    }
+
+    /// The bracket that the one at `close` closes.
+    fn opened(&self, close: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        for i in (0..=close).rev() {
+            match self.word(i) {
+                ")" | "]" | "}" => depth += 1,
+                "(" | "[" | "{" => depth = depth.checked_sub(1)?,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(i);
+            }
+        }
+        None
+    }
+
+    /// The bracket around token `at`.
+    fn opens(&self, at: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        for i in (0..at).rev() {
+            match self.word(i) {
+                ")" | "]" | "}" => depth += 1,
+                "(" | "[" | "{" if depth == 0 => return Some(i),
+                "(" | "[" | "{" => depth -= 1,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The text of tokens in one line, blanks and comments between them as one blank each.
+    fn joined(&self, range: Range) -> String {
+        let mut out = String::new();
+        for i in range.clone() {
+            let token = self.tokens[i];
+            if i > range.start && self.tokens[i - 1].end < token.start {
+                out.push(' ');
+            }
+            out.push_str(&self.text[token.start..token.end]);
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tokens::tokens;
+    use super::*;
+
+    /// The condition at `^` in a text, which is not part of it.
+    fn at(marked: &str) -> Option<String> {
+        let offset = marked.find('^').expect("a mark");
+        let text = marked.replacen('^', "", 1);
+        let scanned = Scanned {
+            text: &text,
+            tokens: &tokens(&text),
+        };
+        scanned.condition(offset)
+    }
+
+    /// Where clang 19 puts the branch, and what is decided there.
+    #[test]
+    fn conditions_of_c() {
+        for (marked, condition) in [
+            ("if (n > 3 ^&& s[0] != ')' || p->f) r++;", "n > 3"),
+            ("if (n > 3 && s[0] != ')' ^|| p->f) r++;", "s[0] != ')'"),
+            ("if (^n > 3 && s[0] != ')' || p->f) r++;", "p->f"),
+            ("^for (int i = 0; i < n; i++) f(i);", "i < n"),
+            ("^while (--n) r ^= n;", "--n"),
+            ("do { r++; } while (r < 100 ^&& g(r));", "r < 100"),
+            ("do { r++; ^} while (r < 100 && g(r));", "g(r)"),
+            ("^switch (s[1] + (2)) { case 'a':", "s[1] + (2)"),
+            (
+                "if (!^strcmp(s,\n   \"x) {\")) g(9);",
+                "strcmp(s, \"x) {\")",
+            ),
+            ("if ((n = g(5)) < 0 ^|| !p->next) x();", "(n = g(5)) < 0"),
+            ("if (^(n = g(5)) < 0 || !p->next) x();", "!p->next"),
+            ("return ^g(8) ? 4 : 5;", "g(8)"),
+            ("return r > 0 ^&& n;", "r > 0"),
+            ("r = ^MAX(g(3), r);", "MAX(g(3), r)"),
+            ("x; ^CHECK(r > 7 && 1);", "CHECK(r > 7 && 1)"),
+            ("if (^(a || b) /* ( */ && (c || // )\n d)) x();", "d"),
+            ("if ((a || b) ^&& (c || d)) x();", "b"),
+            ("if ((a || b) && (c ^|| d)) x();", "c"),
+            ("if (!(a ^&& b)) x();", "a"),
+            ("if (^!(a && b)) x();", "b"),
+            ("f(a ^&& b, c);", "a"),
+            ("x = y ? a ^&& b : c;", "a"),
+            ("#if X\nif (^a\n)", "a"),
+        ] {
+            assert_eq!(at(marked).as_deref(), Some(condition), "{marked}");
+        }
+    }
+
+    #[test]
+    fn conditions_of_cpp_and_rust() {
+        for (marked, condition) in [
+            ("for (auto &x ^: v) {", "auto &x : v"),
+            ("if (^int z = w(4); z != 3) r();", "z != 3"),
+            ("^while (int k = w(3)) {", "int k = w(3)"),
+            ("if (s > 10 ^and !b) break;", "s > 10"),
+            ("if (^s > 10 and not (b)) break;", "b"),
+            ("if ^a > b { x } else { y }", "a > b"),
+            ("^while i < n && ok(i) { x }", "ok(i)"),
+            ("^match x.kind() { A => 1 }", "x.kind()"),
+            ("let f = |q| q == 1 ^&& z;", "|q| q == 1"),
+        ] {
+            assert_eq!(at(marked).as_deref(), Some(condition), "{marked}");
+        }
+    }
+
+    #[test]
+    fn what_brackets_do_not_tell() {
+        for marked in [
+            "if (^",
+            "a^b",
+            "^do { x(); } while (y);",
+            "} ^; x",
+            "^)",
+            "if (^a + (b; c",
+        ] {
+            assert_eq!(at(marked), None, "{marked}");
+        }
+    }
+}

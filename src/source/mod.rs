@@ -1,0 +1,299 @@
+//! Source files of a profiled program: where they are, whether they are what was compiled, and what they say at a
+//! position.
+
+mod condition;
+mod tokens;
+
+use condition::Scanned;
+use md5::Digest;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+use tokens::Token;
+
+/// A source file that is larger is not read.
+const LARGEST: u64 = 32 << 20;
+
+/// Where to look for source files.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// Folders that hold them, under the ends of the names that they were compiled by.
+    pub folders: Vec<PathBuf>,
+    /// What the beginnings of such names are to be replaced by.
+    pub renamed: Vec<(String, String)>,
+}
+
+impl Search {
+    /// Where `name` may be, the likeliest first.
+    fn candidates(&self, name: &str) -> Vec<PathBuf> {
+        let renamed = self.renamed.iter().filter_map(|(from, to)| {
+            let rest = name.strip_prefix(from.as_str())?;
+            let whole = rest.is_empty() || rest.starts_with('/') || from.ends_with('/');
+            whole.then(|| PathBuf::from(format!("{to}{rest}")))
+        });
+        let mut candidates: Vec<PathBuf> = renamed.collect();
+        candidates.push(name.into());
+        let parts: Vec<Component> = Path::new(name).components().collect();
+        let names = |c: &Component| matches!(c, Component::Normal(_));
+        for folder in &self.folders {
+            let ends = (0..parts.len()).filter(|&i| parts[i..].iter().all(names));
+            candidates.extend(ends.map(|i| folder.join(parts[i..].iter().collect::<PathBuf>())));
+        }
+        candidates
+    }
+}
+
+/// The source files that a program was compiled from.
+pub struct Sources {
+    search: Search,
+    files: Vec<File>,
+}
+
+struct File {
+    name: String,
+    checksum: String,
+    found: OnceLock<Found>,
+}
+
+/// What became of looking for a file.
+enum Found {
+    Text(Box<Text>),
+    /// One is there, but with other content.
+    Changed(PathBuf),
+    Missing,
+}
+
+/// A source file's text.
+pub struct Text {
+    text: String,
+    /// Where each line begins.
+    lines: Vec<usize>,
+    tokens: OnceLock<Vec<Token>>,
+}
+
+impl Sources {
+    /// Files of a program by number, with the hashes that they had when they were compiled, where these are known. Nothing is
+    /// read before it is asked for.
+    pub fn new(files: &[String], checksums: &[String], search: Search) -> Sources {
+        let file = |(i, name): (usize, &String)| File {
+            name: name.clone(),
+            checksum: checksums.get(i).cloned().unwrap_or_default(),
+            found: OnceLock::new(),
+        };
+        Sources {
+            search,
+            files: files.iter().enumerate().map(file).collect(),
+        }
+    }
+
+    /// Of no files.
+    pub fn none() -> Sources {
+        Sources::new(&[], &[], Search::default())
+    }
+
+    /// The text of a file, if it is there and as it was compiled.
+    pub fn text(&self, file: u32) -> Option<&Text> {
+        let file = self.files.get(file as usize)?;
+        match file.found.get_or_init(|| find(file, &self.search)) {
+            Found::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// One line for each file that was looked for and has changed since it was compiled.
+    pub fn changed(&self) -> Vec<String> {
+        let changed = self.files.iter().filter_map(|f| match f.found.get()? {
+            Found::Changed(path) => Some(format!(
+                "{}: it is not what was compiled, so its text is not shown; --source-dir names a folder with the old one",
+                path.display()
+            )),
+            _ => None,
+        });
+        let mut lines: Vec<String> = changed.collect();
+        lines.sort();
+        lines.dedup();
+        lines
+    }
+}
+
+fn find(file: &File, search: &Search) -> Found {
+    let mut changed = None;
+    for path in search.candidates(&file.name) {
+        let Some(bytes) = read(&path) else { continue };
+        if !is_of(&bytes, &file.checksum) {
+            changed.get_or_insert(path);
+            continue;
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        return Found::Text(Box::new(Text::new(text)));
+    }
+    changed.map_or(Found::Missing, Found::Changed)
+}
+
+/// The content of a file of moderate size: a profile may name anything.
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let meta = fs::metadata(path).ok()?;
+    let sound = meta.is_file() && meta.len() <= LARGEST;
+    sound.then(|| fs::read(path).ok())?
+}
+
+/// Whether content has a hash; anything has none.
+fn is_of(bytes: &[u8], checksum: &str) -> bool {
+    let hash = match checksum.len() {
+        32 => hexadecimal(&md5::Md5::digest(bytes)),
+        40 => hexadecimal(&sha1::Sha1::digest(bytes)),
+        64 => hexadecimal(&sha2::Sha256::digest(bytes)),
+        _ => return true,
+    };
+    hash == checksum
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+impl Text {
+    fn new(text: String) -> Text {
+        let ends = text.match_indices('\n').map(|(i, _)| i + 1);
+        Text {
+            lines: std::iter::once(0).chain(ends).collect(),
+            text,
+            tokens: OnceLock::new(),
+        }
+    }
+
+    /// All of it.
+    pub fn whole(&self) -> &str {
+        &self.text
+    }
+
+    /// A line, counted from 1, without its end.
+    pub fn line(&self, line: u32) -> Option<&str> {
+        let number = (line as usize).checked_sub(1)?;
+        let start = *self.lines.get(number)?;
+        let end = self
+            .lines
+            .get(number + 1)
+            .map_or(self.text.len(), |n| n - 1);
+        Some(self.text[start..end].trim_end_matches('\r'))
+    }
+
+    /// The condition that is decided by a branch at a line and column, in one line; where it cannot be told, the line.
+    pub fn condition(&self, line: u32, column: u32) -> Option<String> {
+        let text = self.line(line)?;
+        let offset = (column as usize).checked_sub(1);
+        let offset = offset.map(|c| self.lines[line as usize - 1] + c);
+        let tokens = self.tokens.get_or_init(|| tokens::tokens(&self.text));
+        let scanned = Scanned {
+            text: &self.text,
+            tokens,
+        };
+        let condition = offset.and_then(|o| scanned.condition(o));
+        let whole = || Some(text.trim().to_string()).filter(|t| !t.is_empty());
+        condition.or_else(whole)
+    }
+
+    /// What the only `switch` or `match` on a line is over.
+    pub fn switch(&self, line: u32) -> Option<String> {
+        let text = self.line(line)?;
+        let start = self.lines[line as usize - 1];
+        let tokens = self.tokens.get_or_init(|| tokens::tokens(&self.text));
+        let range = start..start + text.len();
+        let is_switch = |t: &&Token| {
+            range.contains(&t.start) && ["switch", "match"].contains(&&self.text[t.start..t.end])
+        };
+        let mut keywords = tokens.iter().filter(is_switch);
+        let (keyword, more) = (keywords.next()?, keywords.next());
+        let scanned = Scanned {
+            text: &self.text,
+            tokens,
+        };
+        scanned.condition(keyword.start).filter(|_| more.is_none())
+    }
+
+    /// The label of the case that begins at `line`, if there is one alone: `RED` of `case RED:`, on that line or, with
+    /// nothing but blanks between, before it.
+    pub fn case(&self, line: u32) -> Option<String> {
+        let mut at = line;
+        let mut text = self.line(at)?.trim();
+        while !text.contains("case ") {
+            let nothing = at == line || text.is_empty() || text == "{";
+            at = at.checked_sub(1).filter(|_| nothing && at + 3 > line)?;
+            text = self.line(at)?.trim();
+        }
+        let above = self.line(at.saturating_sub(1)).unwrap_or_default().trim();
+        let shared = above.starts_with("case ") && above.ends_with(':');
+        let (label, behind) = text.strip_prefix("case ")?.split_once(':')?;
+        let plain = !behind.starts_with(':') && !behind.contains("case ") && !shared;
+        (plain && !label.contains('\'')).then(|| label.trim().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(dir: &Path, name: &str, checksum: &str, search: Search) -> Sources {
+        let name = if name.starts_with('/') {
+            name.to_string()
+        } else {
+            dir.join(name).display().to_string()
+        };
+        Sources::new(&[name], &[checksum.to_string()], search)
+    }
+
+    #[test]
+    fn files_are_found_and_checked() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("moved/src");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.c"), "if (x)\n").unwrap();
+        let md5 = hexadecimal(&md5::Md5::digest(b"if (x)\n"));
+        let search = |folders: &[&str], renamed: &[(&str, &str)]| Search {
+            folders: folders.iter().map(|f| dir.path().join(f)).collect(),
+            renamed: renamed
+                .iter()
+                .map(|(a, b)| (a.to_string(), dir.path().join(b).display().to_string()))
+                .collect(),
+        };
+        let found = |name: &str, checksum: &str, s: Search| {
+            sources(dir.path(), name, checksum, s).text(0).is_some()
+        };
+        assert!(found("moved/src/a.c", "", search(&[], &[])));
+        assert!(!found("/old/src/a.c", &md5, search(&[], &[])));
+        assert!(found("/old/src/a.c", &md5, search(&["moved"], &[])));
+        assert!(found("/old/src/a.c", &md5, search(&["moved/src"], &[])));
+        assert!(found("/old/b/../src/a.c", &md5, search(&["moved"], &[])));
+        assert!(found(
+            "/old/src/a.c",
+            &md5,
+            search(&[], &[("/old", "moved")])
+        ));
+        assert!(!found(
+            "/older/src/a.c",
+            &md5,
+            search(&[], &[("/old", "moved")])
+        ));
+        let other = "0".repeat(40);
+        let changed = sources(dir.path(), "moved/src/a.c", &other, search(&[], &[]));
+        assert!(changed.text(0).is_none() && changed.changed().len() == 1);
+        // What is no file is not read.
+        assert!(!found("/dev/zero", "", search(&[], &[])));
+        assert!(Sources::none().text(3).is_none());
+    }
+
+    #[test]
+    fn lines_and_cases() {
+        let text = Text::new(
+            "switch (x) {\n  case RED: f();\n  case GREEN:\n\n    g();\n  case 'a':\n  case BLUE:\n    h();\r\n}".into(),
+        );
+        assert_eq!(text.line(8), Some("    h();"));
+        assert_eq!((text.line(0), text.line(10)), (None, None));
+        assert_eq!(text.case(2).as_deref(), Some("RED"));
+        assert_eq!(text.case(5).as_deref(), Some("GREEN"));
+        assert_eq!(text.case(8), None);
+        assert_eq!(text.condition(1, 1).as_deref(), Some("x"));
+        assert_eq!(text.condition(1, 0).as_deref(), Some("switch (x) {"));
+        assert_eq!(text.condition(99, 1), None);
+    }
+}

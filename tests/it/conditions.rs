@@ -1,0 +1,186 @@
+//! Conditions as reports quote them, against the regions that clang's own coverage gives each condition.
+
+use crate::export::{profiled, read, text};
+use crate::support::{PROF, llvm, project, run, sources};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// A text without blanks and comments, and without what a report leaves out: negation and brackets around all of it.
+fn bare(text: &str) -> String {
+    let comments = regex::Regex::new(r"(?s)/\*.*?\*/|//[^\n]*").unwrap();
+    let text = comments.replace_all(text, "");
+    let mut text: String = text.split_whitespace().collect();
+    while let Some(inner) = text.strip_prefix('!').filter(|t| t.starts_with('(')) {
+        text = inner.to_string();
+    }
+    let whole = text.starts_with('(') && text.ends_with(')') && {
+        let mut depth = 0;
+        let ends = text.char_indices().find(|(_, c)| {
+            depth += i32::from(*c == '(') - i32::from(*c == ')');
+            depth == 0
+        });
+        ends.is_some_and(|(i, _)| i + 1 == text.len())
+    };
+    if whole {
+        return bare(&text[1..text.len() - 1]);
+    }
+    text
+}
+
+/// The text of a region.
+fn region(source: &str, [line, column, end_line, end_column]: [usize; 4]) -> String {
+    let lines: Vec<&str> = source.lines().collect();
+    let mut text = String::new();
+    for number in line..=end_line {
+        let whole = lines[number - 1];
+        let from = if number == line { column - 1 } else { 0 };
+        let to = if number == end_line {
+            end_column - 1
+        } else {
+            whole.len()
+        };
+        text += &whole[from..to];
+        text.push('\n');
+    }
+    text
+}
+
+/// The conditions that clang counts in `source`.
+fn counted(source: &Path, dir: &Path) -> BTreeSet<String> {
+    let object = dir.join("counted.o");
+    let mut clang = Command::new(llvm("clang"));
+    clang.args([
+        "-O0",
+        "-g",
+        "-w",
+        "-c",
+        "-fprofile-instr-generate",
+        "-fcoverage-mapping",
+    ]);
+    if source.extension().is_some_and(|e| e == "cpp") {
+        clang.arg("-std=c++20");
+    }
+    clang.arg("-I").arg(project("testdata/include"));
+    run(clang.arg(source).arg("-o").arg(&object));
+    // Regions are wanted, and no counts.
+    let (counts, none) = (dir.join("none.profdata"), dir.join("none.proftext"));
+    std::fs::write(&none, "nobody\n1\n1\n1\n").unwrap();
+    let mut merge = Command::new(llvm("llvm-profdata"));
+    run(merge.arg("merge").arg(&none).arg("-o").arg(&counts));
+    let mut cov = Command::new(llvm("llvm-cov"));
+    cov.args(["export", "-instr-profile"]).arg(&counts);
+    let out = text(run(cov.arg(&object)));
+    let found: Value = serde_json::from_str(&out).unwrap();
+    let functions = found["data"][0]["functions"].as_array().unwrap().iter();
+    let own = functions.filter(|f| f["filenames"][0] == source.to_str().unwrap());
+    let branches = own.flat_map(|f| f["branches"].as_array().unwrap());
+    let content = read(source);
+    let number = |b: &Value, i: usize| b[i].as_u64().unwrap() as usize;
+    let direct = branches.filter(|b| number(b, 6) == number(b, 7));
+    let texts = direct.map(|b| bare(&region(&content, [0, 1, 2, 3].map(|i| number(b, i)))));
+    texts.collect()
+}
+
+/// What reports quote at branches in `source`, and the line that each is on.
+fn quoted(profile: &Path, source: &Path) -> BTreeSet<(u64, String)> {
+    let mut show = Command::new(PROF);
+    let shown = text(run(show
+        .arg("show")
+        .arg(profile)
+        .args(["--format", "json"])));
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let functions = shown["functions"].as_array().unwrap().iter();
+    let paths = functions.flat_map(|f| f["paths"].as_array().unwrap());
+    let decisions = paths.flat_map(|p| p["decisions"].as_array().unwrap());
+    let here = decisions.filter(|d| d["file"] == source.to_str().unwrap() && d["way"].is_null());
+    let quote = |d: &Value| Some((d["line"].as_u64()?, bare(d["condition"].as_str()?)));
+    here.filter_map(quote).collect()
+}
+
+/// Every condition that is quoted is one that clang counts, but for those inside macros and the headers of loops over ranges.
+#[test]
+fn what_is_quoted_is_a_condition() {
+    let mut compared = 0;
+    for name in [
+        "conditions",
+        "demo",
+        "loops",
+        "switches",
+        "exceptions",
+        "cleanups",
+        "iterations",
+    ] {
+        let source = sources(name).remove(0);
+        for level in ["-O0", "-O2"] {
+            let dir = tempfile::tempdir().unwrap();
+            let profile = profiled(name, &[level, "-g"], dir.path());
+            let counted = counted(&source, dir.path());
+            for (line, condition) in quoted(&profile, &source) {
+                let whole = read(&source);
+                let on = whole.lines().nth(line as usize - 1).unwrap();
+                // A macro's branch has no text of its own; for what is declared, clang has the name alone.
+                let declares = condition.contains("auto") || condition.starts_with("intk=");
+                if on.contains("MACRO") || declares {
+                    continue;
+                }
+                assert!(
+                    counted.contains(&condition),
+                    "{name} {level} line {line}: {condition} is none of {counted:#?}"
+                );
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+fn shown(profile: &Path, options: &[&str]) -> String {
+    let mut show = Command::new(PROF);
+    text(run(show.arg("show").arg(profile).args(options)))
+}
+
+/// Sources that are elsewhere are found, and those that have changed are not quoted.
+#[test]
+fn sources_that_moved_or_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("a/conditions.cpp");
+    std::fs::create_dir_all(source.parent().unwrap()).unwrap();
+    std::fs::copy(project("testdata/programs/conditions.cpp"), &source).unwrap();
+    let bitcode = dir.path().join("conditions.bc");
+    let mut clang = Command::new(llvm("clang++"));
+    clang.args(["-std=c++20", "-O0", "-g", "-w", "-c", "-emit-llvm"]);
+    run(clang.arg(&source).arg("-o").arg(&bitcode));
+    let mut link = Command::new(llvm("clang++"));
+    let exe = dir.path().join("exe");
+    run(link.args(["-x", "ir"]).arg(&bitcode).arg("-o").arg(&exe));
+    let expected = crate::support::execute(&exe, &dir.path().join("native"));
+    let out = dir.path().join("out");
+    let profile = crate::support::profile(&[bitcode], &[], 2, &["-O0"], &expected, &out);
+    let options = ["--function", "^pick"];
+    let first = shown(&profile, &options);
+    assert!(first.contains("n > 3 → "), "{first}");
+    std::fs::rename(dir.path().join("a"), dir.path().join("b")).unwrap();
+    let gone = shown(&profile, &options);
+    assert!(!gone.contains("n > 3") && gone.contains(":9 → "), "{gone}");
+    let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+    let map = format!("{}={}", a.display(), b.display());
+    for more in [
+        ["--path-map", map.as_str()],
+        ["--source-dir", b.to_str().unwrap()],
+    ] {
+        assert_eq!(shown(&profile, &[&options[..], &more[..]].concat()), first);
+    }
+    std::fs::write(b.join("conditions.cpp"), "int main() {}\n").unwrap();
+    let mut show = Command::new(PROF);
+    show.arg("show")
+        .arg(&profile)
+        .args(options)
+        .arg("--path-map")
+        .arg(&map);
+    let output = run(&mut show);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("it is not what was compiled"), "{said}");
+    assert_eq!(text(output), gone);
+}
