@@ -128,20 +128,27 @@ impl<'a> Scanned<'a> {
                     Some(open) => first = open,
                     None => break,
                 }
-            } else if matches!(word, "(" | "[") || STOPS.contains(&word) || directive {
-                break;
-            } else if self.is_join(first - 1) {
+            } else if matches!(word, "(" | "[")
+                || STOPS.contains(&word)
+                || directive
+                || self.is_join(first - 1)
+            {
                 break;
             } else {
                 first -= 1;
             }
         }
-        // `if (…) f(a) && b;`
         first..at
     }
 
     /// The condition that begins at token `at`.
     fn from(&self, at: usize) -> Option<Range> {
+        // `if (int n = f(); n > 0)`: compilers point at the declaration.
+        let keyword = at.checked_sub(2).filter(|&i| self.word(i) == "if");
+        let inside = keyword.and_then(|k| self.controlled(k));
+        if let Some(inside) = inside.filter(|range| range.start > at) {
+            return Some(self.last_part(inside));
+        }
         let mut end = at;
         let mut question = None;
         while end < self.tokens.len() {
@@ -157,19 +164,22 @@ impl<'a> Scanned<'a> {
             end += 1;
         }
         let before = at.checked_sub(1).map_or("", |i| self.word(i));
-        let keyword = at.checked_sub(2).filter(|&i| self.word(i) == "if");
-        if let Some(keyword) = keyword.filter(|_| self.word(end) == ";") {
-            return Some(self.last_part(self.controlled(keyword)?));
-        }
         // A statement by itself: a macro, whose branch is somewhere inside.
         if matches!(before, ";" | "{" | "}" | ")" | "else" | "do" | ":" | "") {
-            return Some(at..end);
+            return Some(at..self.macro_end(at).unwrap_or(end));
         }
         match question {
             Some(question) if before != "(" => Some(self.last_part(at..question)),
             Some(_) => Some(at..end),
             None => Some(self.last_part(at..end)),
         }
+    }
+
+    /// The end of a macro's arguments at `at`, if no semicolon but another statement follows them.
+    fn macro_end(&self, at: usize) -> Option<usize> {
+        let close = (self.word(at + 1) == "(").then(|| self.closes(at + 1))??;
+        let next = self.tokens.get(close + 1)?;
+        (next.kind == Kind::Word || self.word(close + 1) == "}").then_some(close + 1)
     }
 
     /// The part of a condition that is looked at last.
@@ -322,6 +332,7 @@ mod tests {
             ("return r > 0 ^&& n;", "r > 0"),
             ("r = ^MAX(g(3), r);", "MAX(g(3), r)"),
             ("x; ^CHECK(r > 7 && 1);", "CHECK(r > 7 && 1)"),
+            ("x; ^STEPS(r) return 1;", "STEPS(r)"),
             ("if (^(a || b) /* ( */ && (c || // )\n d)) x();", "d"),
             ("if ((a || b) ^&& (c || d)) x();", "b"),
             ("if ((a || b) && (c ^|| d)) x();", "c"),
@@ -340,6 +351,7 @@ mod tests {
         for (marked, condition) in [
             ("for (auto &x ^: v) {", "auto &x : v"),
             ("if (^int z = w(4); z != 3) r();", "z != 3"),
+            ("if (^auto f = [&](int q) { return q; }; f(2)) r();", "f(2)"),
             ("^while (int k = w(3)) {", "int k = w(3)"),
             ("if (s > 10 ^and !b) break;", "s > 10"),
             ("if (^s > 10 and not (b)) break;", "b"),
