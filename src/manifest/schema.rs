@@ -288,12 +288,18 @@ impl FunctionEntry {
         numbers.chunks_exact(SPAN).map(span)
     }
 
-    /// Names files by other positions: `to[i]` is that of file `i`.
-    pub fn map_files(&mut self, to: &[u32]) {
-        let files = self.lines.iter_mut().flat_map(|l| l.iter_mut().step_by(3));
-        for file in files.chain(self.loc.iter_mut().map(|l| &mut l.file)) {
-            *file = to[*file as usize];
+    /// Gives files new numbers, `to` by old ones, and inlined calls numbers higher by `inlined`.
+    pub fn map_positions(&mut self, to: &[u32], inlined: u32) {
+        let spans = self.lines.iter_mut().flat_map(|l| l.chunks_exact_mut(SPAN));
+        let choices = self.choices.iter_mut().filter_map(|c| c.site.as_mut());
+        let sites = choices.chain(&mut self.branchless).map(|s| &mut s[..]);
+        for place in spans.chain(sites) {
+            place[0] = to[place[0] as usize];
+            place[3] += if place[3] > 0 { inlined } else { 0 };
         }
+        self.loc
+            .iter_mut()
+            .for_each(|l| l.file = to[l.file as usize]);
     }
 
     /// What the analyses take, with `cfg` from [`FunctionEntry::cfg`].

@@ -10,6 +10,7 @@ use super::verdict::{Processes, Verdict, Violation};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CopyId, FuncId, ModuleId};
 use crate::ir::Linkage;
+use crate::load::positions::Inlined;
 use crate::manifest::{FunctionEntry, Manifest, ModuleEntry, ShareEntry};
 use crate::names::printable;
 use crate::strategy::Scheme;
@@ -32,7 +33,8 @@ type Key = (String, Option<String>);
 /// A union under way.
 struct Joined {
     manifest: Manifest,
-    files: HashMap<String, u32>,
+    /// By name and hash.
+    files: HashMap<(String, String), u32>,
     modules: HashMap<(String, String), ModuleId>,
     by_key: HashMap<Key, Vec<FuncId>>,
     functions: Vec<Sum>,
@@ -149,6 +151,8 @@ impl Joined {
                 scheme: Scheme::Sbl,
                 copies: 1,
                 files: Vec::new(),
+                checksums: Vec::new(),
+                inlined: Vec::new(),
                 modules: Vec::new(),
                 functions: Vec::new(),
             },
@@ -162,12 +166,8 @@ impl Joined {
     /// Adds a program's functions and counts; where its functions are now.
     fn add(&mut self, profile: &Profile) -> Result<Vec<FuncId>> {
         profile.paths()?;
-        let files: Vec<u32> = profile
-            .manifest
-            .files
-            .iter()
-            .map(|f| self.file(f))
-            .collect();
+        let files = self.add_files(&profile.manifest);
+        let inlined = self.add_inlined(&profile.manifest, &files);
         let modules: Vec<ModuleId> = profile
             .manifest
             .modules
@@ -179,7 +179,7 @@ impl Joined {
         let mut to = Vec::new();
         for entry in &profile.manifest.functions {
             let mut entry = entry.clone();
-            entry.map_files(&files);
+            entry.map_positions(&files, inlined);
             for body in &mut entry.bodies {
                 body.module = modules[body.module.index()];
             }
@@ -194,12 +194,38 @@ impl Joined {
         Ok(to)
     }
 
-    fn file(&mut self, name: &str) -> u32 {
+    /// The numbers of a program's files. Files of one name with different content are different ones.
+    fn add_files(&mut self, manifest: &Manifest) -> Vec<u32> {
+        let checksum = |i: usize| manifest.checksums.get(i).map_or("", |c| c);
+        let names = manifest.files.iter().enumerate();
+        names
+            .map(|(i, name)| self.file(name, checksum(i)))
+            .collect()
+    }
+
+    fn file(&mut self, name: &str, checksum: &str) -> u32 {
         let next = self.files.len() as u32;
-        *self.files.entry(name.to_string()).or_insert_with(|| {
-            self.manifest.files.push(name.to_string());
-            next
-        })
+        let key = (name.to_string(), checksum.to_string());
+        *self
+            .files
+            .entry(key)
+            .or_insert_with_key(|(name, checksum)| {
+                self.manifest.files.push(name.clone());
+                self.manifest.checksums.push(checksum.clone());
+                next
+            })
+    }
+
+    /// Adds a program's inlined calls behind those that are there, of which there are so many.
+    fn add_inlined(&mut self, manifest: &Manifest, files: &[u32]) -> u32 {
+        let before = self.manifest.inlined.len() as u32;
+        let moved = manifest.inlined.iter().map(|call| Inlined {
+            file: files[call.file as usize],
+            within: call.within.map(|n| n + before),
+            ..call.clone()
+        });
+        self.manifest.inlined.extend(moved);
+        before
     }
 
     fn module(&mut self, module: &ModuleEntry) -> ModuleId {
