@@ -13,6 +13,7 @@ pub mod export;
 pub mod file;
 pub mod flow;
 pub mod hits;
+pub mod html;
 pub mod left;
 pub mod matching;
 pub mod measurement;

@@ -13,6 +13,7 @@ mod export;
 mod inputs;
 mod launch;
 mod manifest;
+mod pages;
 mod runner;
 mod train;
 mod verdict;

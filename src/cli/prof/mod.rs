@@ -1,6 +1,7 @@
 //! Arguments and commands of `p3-prof`.
 
 mod export;
+mod html;
 mod merge;
 mod union;
 mod verify;
@@ -64,6 +65,8 @@ enum Command {
     Diff(DiffArgs),
     /// Write the profile in the format of another tool
     Export(export::ExportArgs),
+    /// Write a page: sources with heat, every path lit in its source and its control flow, flame graph, coverage
+    Html(html::HtmlArgs),
     /// Show the probes that each copy of a --count-hits build executed
     Hits(HitsArgs),
     /// Compute the hits that each scheme would have cost, without running anything
@@ -304,6 +307,7 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Coverage(args) => run_coverage(args, trust, layout),
         Command::Diff(args) => run_diff(args, trust, layout),
         Command::Export(args) => export::run(args, trust),
+        Command::Html(args) => html::run(args, trust),
         Command::Hits(args) => run_hits(args),
         Command::Simulate(args) => run_simulate(args, trust),
     }

@@ -1,0 +1,74 @@
+//! `p3-prof html`.
+
+use super::{Outcome, SourceArgs};
+use crate::error::{Error, Result};
+use crate::output::write_whole;
+use crate::profile::html::{PARTS, Page};
+use crate::profile::report::Selection;
+use crate::profile::verdict::Trust;
+use clap::Args;
+use regex::Regex;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(super) struct HtmlArgs {
+    /// A merged profile
+    file: PathBuf,
+    /// The folder to write; with --single the file
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// Write one file that holds everything
+    #[arg(long)]
+    single: bool,
+    /// Show how often paths ran in this merged profile, too
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Only functions whose symbol or readable name matches
+    #[arg(long, value_name = "RE")]
+    function: Option<Regex>,
+    #[command(flatten)]
+    sources: SourceArgs,
+}
+
+/// Writes the page.
+pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
+    let profile = trust.read(&args.file)?;
+    let baseline = args.baseline.as_deref();
+    let baseline = baseline.map(|file| trust.read(file)).transpose()?;
+    let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
+    if !args.single {
+        ours(&args.output)?;
+    }
+    let sources = args.sources.of(&profile);
+    let page = Page::new(profile.paths()?, &selection, &sources, baseline.as_ref())?;
+    let shown = if args.single {
+        write_whole(&args.output, page.single().as_bytes())?;
+        args.output.clone()
+    } else {
+        page.write_folder(&args.output)?;
+        args.output.join("index.html")
+    };
+    let text = format!(
+        "open {}\n",
+        crate::names::printable(&shown.display().to_string())
+    );
+    let profiles: Vec<_> = std::iter::once(&profile).chain(&baseline).collect();
+    Ok(Outcome::print(text).about(&profiles).told_by(&sources))
+}
+
+/// A folder with files of someone else's is not written to.
+fn ours(folder: &Path) -> Result<()> {
+    let Ok(entries) = folder.read_dir() else {
+        return Ok(());
+    };
+    let names: Vec<String> = entries
+        .flatten()
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect();
+    if names.iter().all(|n| PARTS.contains(&n.as_str())) {
+        return Ok(());
+    }
+    let path = folder.display();
+    let message = format!("-o {path}: the folder holds other files; name an empty or a new one");
+    Err(Error::Usage(message))
+}

@@ -1,0 +1,113 @@
+//! `p3-prof html`: a profile as a page that needs no network and no server.
+//!
+//! What the page shows is one JSON text, compressed, which a script unpacks and draws piece by piece as it is looked at:
+//! profiles of many thousand paths open at once. Pictures of control flow are laid out here ([`layout`]).
+
+mod data;
+mod layout;
+
+use super::Profile;
+use super::coverage::{Coverage, coverage};
+use super::measurement::PathProfile;
+use super::report::Selection;
+use crate::error::{Error, Result};
+use crate::output::write_whole;
+use crate::source::Sources;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use std::io::Write;
+use std::path::Path;
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("page.js");
+/// What a folder with a page holds.
+pub const PARTS: [&str; 4] = ["data.js", "index.html", "page.js", "style.css"];
+/// Of each function, at most this many paths that did not run are shown.
+const NEAREST: usize = 5;
+
+/// A page, ready to be written.
+pub struct Page {
+    title: String,
+    /// Compressed and in base64.
+    data: String,
+}
+
+impl Page {
+    /// The page of the selected functions; with `baseline`, how often their paths ran there. Near-linear in the total length
+    /// of the paths, and as [`coverage`] for those that did not run.
+    ///
+    /// # Errors
+    /// A damaged profile, or one of edges.
+    pub fn new(
+        paths: PathProfile,
+        selection: &Selection,
+        sources: &Sources,
+        baseline: Option<&Profile>,
+    ) -> Result<Page> {
+        let covered: Coverage = coverage(paths, selection, NEAREST)?;
+        let data = data::Data::new(paths, &covered, sources, baseline)?;
+        let json = serde_json::to_vec(&data).expect("a report serialises");
+        let mut packer = ZlibEncoder::new(Vec::new(), Compression::default());
+        packer.write_all(&json).expect("memory takes everything");
+        let packed = packer.finish().expect("memory takes everything");
+        Ok(Page {
+            title: title(&paths),
+            data: BASE64.encode(packed),
+        })
+    }
+
+    /// One file that holds everything.
+    pub fn single(&self) -> String {
+        let style = format!("<style>{STYLE}</style>");
+        let data = format!(
+            "<script type=\"application/octet-stream\" id=\"data\">{}</script>",
+            self.data
+        );
+        let script = format!("<script>{SCRIPT}</script>");
+        self.page(&style, &(data + &script))
+    }
+
+    /// Writes a folder with the page and its parts.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn write_folder(&self, folder: &Path) -> Result<()> {
+        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+        let style = "<link rel=\"stylesheet\" href=\"style.css\">";
+        let scripts = "<script src=\"data.js\"></script><script src=\"page.js\"></script>";
+        let data = format!("window.P3_DATA = \"{}\";\n", self.data);
+        write_whole(&folder.join("style.css"), STYLE.as_bytes())?;
+        write_whole(&folder.join("page.js"), SCRIPT.as_bytes())?;
+        write_whole(&folder.join("data.js"), data.as_bytes())?;
+        // The page comes last: a folder with it is whole.
+        let page = self.page(style, scripts);
+        write_whole(&folder.join("index.html"), page.as_bytes())
+    }
+
+    fn page(&self, style: &str, scripts: &str) -> String {
+        let (head, rest) = PAGE.split_once("<!--style-->").expect("its place");
+        let (body, end) = rest.split_once("<!--scripts-->").expect("its place");
+        let title = escaped(&self.title);
+        let (head, body) = (title_in(head, &title), title_in(body, &title));
+        format!("{head}{style}{body}{scripts}{end}")
+    }
+}
+
+/// What the page is called: by the profile's file.
+fn title(profile: &Profile) -> String {
+    let name = profile.path.file_stem().unwrap_or_default();
+    format!("{} – path profile", name.to_string_lossy())
+}
+
+fn title_in(part: &str, title: &str) -> String {
+    part.replace("<!--title-->", title)
+}
+
+fn escaped(text: &str) -> String {
+    crate::names::printable(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+}
