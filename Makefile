@@ -18,7 +18,7 @@ VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v 
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
-	@echo 'make test-viewers  open exported profiles by genhtml, callgrind_annotate, pprof, speedscope, dot'
+	@echo 'make test-viewers  open exported profiles by genhtml, callgrind_annotate, pprof, speedscope, dot, and pages in a browser'
 	@echo 'make test-builds   a project built by make, CMake and Meson with p3-cc, its tests run in every copy'
 	@echo 'make test-launchers  copies on hosts by ssh and GNU parallel, and by Slurm, on this machine (as root: namespaces)'
 	@echo 'make lint     formatting, clippy, links of the documentation'
@@ -58,7 +58,7 @@ test: setup
 
 # Exported profiles, opened by the tools that they are for: a browser is among them.
 test-viewers: setup-viewers
-	$(CARGO) test --locked --test it viewers:: -- --ignored
+	$(CARGO) test --locked --test it -- viewers:: pages:: --ignored
 
 # The example project of docs/BUILD.md, by every build system.
 test-builds: setup-builders
