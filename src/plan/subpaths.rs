@@ -381,5 +381,6 @@ fn empty() -> Block {
         returns_twice: false,
         single: false,
         lines: Vec::new(),
+        choice: None,
     }
 }

@@ -5,8 +5,8 @@ use super::{Place, Report, Row, decisions, locs};
 use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::Profile;
-use crate::profile::report::text::{grouped, lines};
-use crate::table::{Align, Columns};
+use crate::profile::report::text::lines;
+use crate::table::{Align, Columns, grouped};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
@@ -67,7 +67,7 @@ fn table(report: &Report) -> Columns {
             format!("{}{}", blocks(profile, &row.places), joined(row)),
         ]);
         for detail in details(profile, row) {
-            table.styled(DIM, [String::new(), detail]);
+            table.note(1, DIM, detail);
         }
     }
     table
