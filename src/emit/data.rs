@@ -220,25 +220,23 @@ impl<'ctx> Data<'ctx> {
         budget.as_pointer_value()
     }
 
-    /// A function of the module around [`abi::SUBPATH_BOUNDARY`], as [`Data::missed_function`].
+    /// The runtime's function that decides at boundaries. (One that keeps its callers' registers, as [`Data::missed_function`],
+    /// makes the skipping version slower: fewer values leave registers where it is called, and more everywhere else.)
     pub(super) fn subpath_boundary(
         &self,
         context: &'ctx Context,
         module: &Module<'ctx>,
     ) -> FunctionValue<'ctx> {
-        let decides = runtime_function(context, module, &abi::SUBPATH_BOUNDARY);
-        aside(context, module, "__p3_boundary", decides)
+        runtime_function(context, module, &abi::SUBPATH_BOUNDARY)
     }
 
-    /// A function of the module around [`abi::SUBPATH_BLOCK`], as [`Data::missed_function`]: the sampling version must not make
-    /// the skipping one save registers.
+    /// The runtime's function that is told of blocks.
     pub(super) fn subpath_block(
         &self,
         context: &'ctx Context,
         module: &Module<'ctx>,
     ) -> FunctionValue<'ctx> {
-        let told = runtime_function(context, module, &abi::SUBPATH_BLOCK);
-        aside(context, module, "__p3_tell", told)
+        runtime_function(context, module, &abi::SUBPATH_BLOCK)
     }
 
     /// How subpaths are sampled, for the runtime.

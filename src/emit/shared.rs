@@ -8,9 +8,7 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, PointerType, StructType};
-use inkwell::values::{
-    AsValueRef, BasicValue, BasicValueEnum, FunctionValue, GlobalValue, StructValue,
-};
+use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, StructValue};
 
 /// The type of pointers to the runtime's data.
 pub(super) fn pointer(context: &Context) -> PointerType<'_> {
@@ -172,9 +170,8 @@ pub(super) fn aside<'ctx>(
         builder.position_at_end(context.append_basic_block(aside, ""));
         let arguments: Vec<_> = aside.get_param_iter().map(|p| p.into()).collect();
         let call = builder.build_call(function, &arguments, "");
-        let result = call.expect("positioned").try_as_basic_value().basic();
-        let result = result.as_ref().map(|value| value as &dyn BasicValue);
-        builder.build_return(result).expect("positioned");
+        call.expect("positioned");
+        builder.build_return(None).expect("positioned");
         aside
     })
 }

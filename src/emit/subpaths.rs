@@ -208,11 +208,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let number = self.context.i32_type().const_int(u64::from(number), false);
         let callee = self.data.subpath_block(self.context, self.module);
         let arguments = [self.frame.into(), number.into()];
-        let call = self
-            .builder
-            .build_call(callee, &arguments, "")
-            .expect("positioned");
-        call.set_call_convention(callee.get_call_conventions());
+        let call = self.builder.build_call(callee, &arguments, "");
+        call.expect("positioned");
     }
 
     fn end(&self, block: BasicBlock<'ctx>, end: End, mode: Mode) {
@@ -280,7 +277,6 @@ impl<'ctx> Emitter<'_, 'ctx> {
             .builder
             .build_call(callee, &arguments, "")
             .expect("positioned");
-        call.set_call_convention(callee.get_call_conventions());
         let BasicValueEnum::IntValue(answer) = call.try_as_basic_value().expect_basic("an answer")
         else {
             unreachable!("it is an integer");

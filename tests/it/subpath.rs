@@ -294,6 +294,55 @@ mod estimates {
     }
 }
 
+/// Whatever a program does, its copies do: with boundaries everywhere, and a sample in every few blocks.
+mod behaviour {
+    use super::*;
+    use crate::support::original;
+
+    fn programs_behave(flags: &[&str], options: &[&str], part: usize) {
+        let folder = project("testdata/programs").read_dir().unwrap();
+        let names = folder.map(|e| e.unwrap().path().file_stem().unwrap().to_owned());
+        let mut names: Vec<String> = names.map(|n| n.into_string().unwrap()).collect();
+        names.sort();
+        for name in names.iter().skip(part).step_by(2) {
+            let dir = tempfile::tempdir().unwrap();
+            let dir = dir.path();
+            let (modules, expected) = original(name, flags, &flags[..1], dir);
+            let options = [&["--scheme", "subpath", "--period", "20"], options].concat();
+            let out = dir.join("out");
+            rewrite(&modules, &options, &out);
+            let exe = dir.join("sampler.exe");
+            link(
+                &copy_modules(&modules, &out, 0),
+                runtime(),
+                &flags[..1],
+                &exe,
+            );
+            assert_eq!(
+                execute(&exe, &out),
+                expected,
+                "{name} {flags:?} {options:?}"
+            );
+        }
+    }
+
+    macro_rules! parts {
+        ($($name:ident $flags:ident $options:expr, $part:literal;)*) => {
+            $(#[test]
+            fn $name() {
+                programs_behave(&$flags, $options, $part);
+            })*
+        };
+    }
+
+    parts! {
+        unoptimised_even UNOPTIMISED &[], 0;
+        unoptimised_odd UNOPTIMISED &WITHIN, 1;
+        optimised_even OPTIMISED &WITHIN, 0;
+        optimised_odd OPTIMISED &[], 1;
+    }
+}
+
 /// The runtime's list, fed with streams of blocks that `sampling_test.c` makes.
 mod list {
     use super::*;

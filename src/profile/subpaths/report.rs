@@ -34,7 +34,7 @@ pub struct Row {
     pub points: u64,
     /// How often it ran.
     pub estimate: Estimate,
-    /// The share of all executed blocks that were executed on it.
+    /// The share of all executed blocks that it covers, at most.
     pub share: f64,
     /// Of how many subpaths it was joined; 1: it was sampled.
     pub joined: usize,
@@ -68,7 +68,7 @@ impl<'a> Report<'a> {
         let rows = joined.map(|j| {
             let mut joined = row(profile, &numbers, &j.blocks, j.points, j.parts);
             joined.estimate = j.estimate;
-            joined.share = share(profile, j.estimate, j.blocks.len());
+            joined.share = share(profile, j.estimate, &j.blocks);
             joined
         });
         Report::of(profile, selection, rows.collect())
@@ -107,13 +107,29 @@ fn row(
         places: blocks.iter().map(|&b| numbers.place(b)).collect(),
         points,
         estimate,
-        share: share(profile, estimate, blocks.len()),
+        share: share(profile, estimate, blocks),
         joined,
     }
 }
 
-fn share(profile: SampledProfile, estimate: Estimate, blocks: usize) -> f64 {
-    estimate.count * blocks as f64 / profile.blocks().max(1.0)
+/// Of all executed blocks, those that executions of the subpath cover, at most: of two that overlap, the later one begins
+/// no sooner than its first repetition.
+fn share(profile: SampledProfile, estimate: Estimate, blocks: &[u32]) -> f64 {
+    estimate.count * repeats_after(blocks) as f64 / profile.blocks().max(1.0)
+}
+
+/// The least distance by which a sequence can be shifted so that it fits itself: its length, if it does not repeat.
+/// (Knuth, Morris & Pratt.) O(n).
+fn repeats_after(blocks: &[u32]) -> usize {
+    let mut border = vec![0; blocks.len()];
+    for i in 1..blocks.len() {
+        let mut n: usize = border[i - 1];
+        while n > 0 && blocks[n] != blocks[i] {
+            n = border[n - 1];
+        }
+        border[i] = n + usize::from(blocks[n] == blocks[i]);
+    }
+    blocks.len() - border.last().copied().unwrap_or(0)
 }
 
 /// Numbers of blocks over all functions.
@@ -182,4 +198,19 @@ fn decisions(profile: &Profile, places: &[Place]) -> Vec<Decision> {
         }
     }
     decisions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repeats_after;
+
+    #[test]
+    fn repetitions() {
+        assert_eq!(repeats_after(&[1, 2, 3]), 3);
+        assert_eq!(repeats_after(&[1, 1, 1]), 1);
+        assert_eq!(repeats_after(&[1, 2, 1, 2, 1]), 2);
+        assert_eq!(repeats_after(&[1, 2, 3, 1, 2]), 3);
+        assert_eq!(repeats_after(&[1, 1, 2, 1, 1, 2]), 3);
+        assert_eq!(repeats_after(&[]), 0);
+    }
 }
