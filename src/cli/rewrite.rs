@@ -55,7 +55,7 @@ pub struct Args {
     out: Option<PathBuf>,
 
     /// How the work is spread over the copies (sbl always makes one copy)
-    #[arg(long, value_name = "NAME", value_enum, default_value = "p3")]
+    #[arg(long, value_name = "NAME", value_enum, default_value = "p3-hot")]
     scheme: SchemeArg,
 
     /// What to write for each copy

@@ -16,7 +16,7 @@ mod tasks;
 mod tests;
 
 use crate::index::{CopyId, PathId};
-use crate::partition::{Assignment, Costs, Part, Ranges, Share, Units, whole};
+use crate::partition::{Assignment, Costs, Part, Ranges, Share, Units, halves, whole};
 use crate::paths::{FunctionInput, FunctionPaths};
 use crate::plan::build::{FunctionCode, function_code};
 use crate::versions::{can_be_copied, size};
@@ -26,9 +26,15 @@ use room::Room;
 use std::collections::BTreeMap;
 use tasks::Tasks;
 
-/// Ranges of paths, by expected hits, over the copies.
+/// Ranges of paths over the copies, by measured hits. Where all weights are guesses, whole functions: what is hot is not known, and
+/// splitting at guesses costs more than it evens.
 pub fn ranges(units: &Units) -> Assignment {
-    Program::new(units, IN_VERSIONS).assign(units.copies)
+    if units.costs.are_measured() {
+        Program::new(units, IN_VERSIONS).assign(units.copies)
+    } else {
+        let labels = Units::new(units.functions, units.paths, Costs::labels, units.copies);
+        halves(&labels)
+    }
 }
 
 /// The same as if versions cost nothing: whatever can be split is, for tests of what splitting makes.
@@ -54,8 +60,6 @@ const HOT_PATHS: usize = 6;
 struct Program<'a> {
     functions: &'a [FunctionInput<'a>],
     paths: &'a [Option<FunctionPaths>],
-    /// Whether functions can be compared by what was measured.
-    measured: bool,
     /// By function; `None` where it is skipped.
     facts: Vec<Option<Facts<'a>>>,
 }
@@ -119,7 +123,6 @@ impl<'a> Program<'a> {
         Program {
             functions,
             paths,
-            measured: costs.are_measured(),
             facts,
         }
     }
@@ -196,7 +199,7 @@ impl<'a> Program<'a> {
 
     /// Distributes tasks, and makes paths hot.
     fn distributed(&self, tasks: &Tasks, room: &mut Room, copies: u32) -> Candidate {
-        let copy_of = tasks.distribute(self, copies);
+        let copy_of = tasks.distribute(copies);
         let mut owners: BTreeMap<usize, Vec<(PathId, CopyId)>> = BTreeMap::new();
         let mut numbers = vec![0; self.functions.len()];
         for (task, copy) in tasks.all.iter().zip(&copy_of) {

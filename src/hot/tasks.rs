@@ -111,48 +111,24 @@ impl Tasks {
         }
     }
 
-    /// The copy of each task. Longest first; where weights are guesses, the tasks of each function by themselves, so
-    /// that a load is even however functions compare.
-    pub(super) fn distribute(&self, program: &Program, copies: u32) -> Vec<CopyId> {
+    /// The copy of each task, longest first.
+    pub(super) fn distribute(&self, copies: u32) -> Vec<CopyId> {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
-        let whole = |t: usize| {
-            let facts = program.facts[self.all[t].function].as_ref();
-            facts.map_or(0.0, |f| f.cost)
-        };
-        let group = |t: usize| if program.measured { 0.0 } else { whole(t) };
-        let function = |t: usize| {
-            if program.measured {
-                0
-            } else {
-                self.all[t].function
-            }
-        };
         order.sort_by(|&a, &b| {
-            let by_group = group(b).total_cmp(&group(a));
-            let by_group = by_group.then(function(a).cmp(&function(b)));
-            by_group
-                .then(self.all[b].cost.total_cmp(&self.all[a].cost))
+            self.all[b]
+                .cost
+                .total_cmp(&self.all[a].cost)
                 .then(a.cmp(&b))
         });
         let mut load = vec![0.0; copies as usize];
-        let mut of_group = vec![0.0; copies as usize];
-        let mut last = None;
         let mut copy = vec![CopyId(0); self.all.len()];
         for t in order {
-            if last.replace(function(t)) != Some(function(t)) {
-                of_group = vec![0.0; copies as usize];
-            }
-            let least = |a: &usize, b: &usize| {
-                let by_group = f64::total_cmp(&of_group[*a], &of_group[*b]);
-                by_group.then(f64::total_cmp(&load[*a], &load[*b]))
-            };
+            let least = |a: &usize, b: &usize| f64::total_cmp(&load[*a], &load[*b]);
             let c = (0..copies as usize)
                 .min_by(least)
                 .expect("at least one copy");
             // What is not expected to run at all is spread as well.
-            let cost = self.all[t].cost + 1.0;
-            of_group[c] += cost;
-            load[c] += cost;
+            load[c] += self.all[t].cost + 1.0;
             copy[t] = CopyId::new(c);
         }
         copy

@@ -1,8 +1,12 @@
-//! Longest processing time first (Graham 1969): a 4/3-approximation of the even load.
+//! Longest processing time first (Graham 1969): a 4/3-approximation of the even load. And halves of it, for costs that
+//! cannot be relied on.
 
 use crate::index::CopyId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// Spreads tasks of these costs over so many copies.
+pub type Spread = fn(&[u64], u32) -> Distribution;
 
 /// Which copy gets each task, and what every copy then has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,4 +35,29 @@ pub fn distribute(costs: &[u64], copies: u32) -> Distribution {
         load[c.index()] += costs[t];
     }
     Distribution { copy, load }
+}
+
+/// The same for an odd number of copies; an even number halves each of half as many. Twice as many copies then never make the
+/// slowest one slower, whatever tasks really cost: each does part of what one of them did. O(n log n log k).
+pub fn halved(costs: &[u64], copies: u32) -> Distribution {
+    if !copies.is_multiple_of(2) {
+        return distribute(costs, copies);
+    }
+    let half = copies / 2;
+    let mut halves = halved(costs, half);
+    halves.load.resize(copies as usize, 0);
+    for c in (0..half).map(CopyId) {
+        let tasks: Vec<usize> = (0..costs.len()).filter(|t| halves.copy[*t] == c).collect();
+        let of: Vec<u64> = tasks.iter().map(|t| costs[*t]).collect();
+        let parts = distribute(&of, 2);
+        let other = CopyId(c.0 + half);
+        for (t, part) in tasks.into_iter().zip(parts.copy) {
+            if part != CopyId(0) {
+                halves.copy[t] = other;
+            }
+        }
+        halves.load[c.index()] = parts.load[0];
+        halves.load[other.index()] = parts.load[1];
+    }
+    halves
 }

@@ -1,6 +1,6 @@
 //! The load made even by splitting what keeps it uneven.
 
-use super::{Assignment, Costs, Units, whole};
+use super::{Assignment, Costs, Units, distribute, whole};
 use std::cmp::Reverse;
 
 /// At most this many functions are split because they keep the load uneven.
@@ -16,7 +16,7 @@ pub fn evenly(units: &Units) -> Assignment {
     large.sort_by_key(|&i| Reverse(units.cost[i]));
     large.truncate(MAX_SPLITS);
     (0..=large.len())
-        .map(|n| units.assign(&|i| large[..n].contains(&i)))
+        .map(|n| units.assign(&|i| large[..n].contains(&i), distribute))
         .chain([by_labels(units)])
         .map(|assignment| Assignment {
             load: units.union_load(&assignment.shares),

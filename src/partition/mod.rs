@@ -19,11 +19,11 @@ mod units;
 mod tests;
 
 pub use cost::{Cost, Costs};
-pub use distribute::{Distribution, distribute};
+pub use distribute::{Distribution, Spread, distribute, halved};
 pub use even::evenly;
 pub use find::find_partition;
 pub use local::Local;
 pub use owners::Owners;
 pub use ranges::{Held, Ranges};
 pub use share::{Assignment, Part, Share, Task};
-pub use units::{Distribute, Units, split_where_called_once, to_the_first, whole};
+pub use units::{Distribute, Units, halves, split_where_called_once, to_the_first, whole};

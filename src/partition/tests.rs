@@ -87,6 +87,23 @@ fn longest_first_reaches_its_bound() {
     }
 }
 
+proptest! {
+    /// Whatever tasks really cost: a copy has part of what one of half as many has.
+    #[test]
+    fn twice_as_many_copies_are_parts(costs in proptest::collection::vec(0u64..100, 0..40), half in 1u32..9) {
+        let (few, many) = (halved(&costs, half), halved(&costs, half * 2));
+        prop_assert_eq!(many.load.len(), half as usize * 2);
+        let mut load = vec![0; many.load.len()];
+        for (t, c) in many.copy.iter().enumerate() {
+            prop_assert_eq!(few.copy[t].0, c.0 % half);
+            load[c.index()] += costs[t];
+        }
+        prop_assert_eq!(&load, &many.load);
+        prop_assert_eq!(halved(&costs, 1).load, vec![costs.iter().sum::<u64>()]);
+        prop_assert_eq!(halved(&costs, 7), distribute(&costs, 7));
+    }
+}
+
 /// Two loops in a row: three starts of paths, so three tasks.
 #[test]
 fn loops_make_a_procedure_profitable() {

@@ -1,7 +1,10 @@
 //! Tasks → shares.
 
 use super::share::share;
-use super::{Assignment, Cost, Costs, Distribution, Part, Share, Task, distribute, find_partition};
+use super::{
+    Assignment, Cost, Costs, Distribution, Part, Share, Spread, Task, distribute, find_partition,
+    halved,
+};
 use crate::dag::reduced::Reduced;
 use crate::index::FuncId;
 use crate::numbering::pspp;
@@ -18,17 +21,22 @@ pub type Distribute = fn(&Units) -> Assignment;
 
 /// Whole functions, longest first.
 pub fn whole(units: &Units) -> Assignment {
-    units.assign(&|_| false)
+    units.assign(&|_| false, distribute)
+}
+
+/// Whole functions, so that twice as many copies never make the slowest one slower ([`halved`]).
+pub fn halves(units: &Units) -> Assignment {
+    units.assign(&|_| false, halved)
 }
 
 /// The same, but functions with at most one call site are split: P3 paper, §3.2.
 pub fn split_where_called_once(units: &Units) -> Assignment {
-    units.assign(&|i| units.functions[i].call_sites <= 1)
+    units.assign(&|i| units.functions[i].call_sites <= 1, distribute)
 }
 
 /// Everything to the first copy, as far as it matters who has what: others do the same.
 pub fn to_the_first(units: &Units) -> Assignment {
-    Units::new(units.functions, units.paths, Costs::labels, 1).assign(&|_| false)
+    Units::new(units.functions, units.paths, Costs::labels, 1).assign(&|_| false, distribute)
 }
 
 /// What is to be distributed: units, whole or split.
@@ -78,10 +86,14 @@ impl<'a> Units<'a> {
     }
 
     /// Splits the functions that `may_split`, and distributes.
-    pub(super) fn assign(&self, may_split: &(dyn Fn(usize) -> bool + Sync)) -> Assignment {
+    pub(super) fn assign(
+        &self,
+        may_split: &(dyn Fn(usize) -> bool + Sync),
+        spread: Spread,
+    ) -> Assignment {
         let tasks = self.tasks(may_split);
         let costs: Vec<u64> = tasks.iter().map(|t| t.cost).collect();
-        let Distribution { copy, load } = distribute(&costs, self.copies);
+        let Distribution { copy, load } = spread(&costs, self.copies);
         let mut by_unit = vec![Vec::new(); self.functions.len()];
         for (t, c) in tasks.iter().zip(copy) {
             by_unit[t.unit.index()].push((c, t));

@@ -171,7 +171,7 @@ fn pipes_and_names() {
     ] {
         let script = format!("{REWRITE} -o out -k 2 {arguments}");
         let text = transcript(Command::new("/bin/bash").args(["-c", &script]), dir);
-        let made = "out: 2 copies (p3); functions: 1 exact, 0 cut, 0 skipped";
+        let made = "out: 2 copies (p3-hot); functions: 1 exact, 0 cut, 0 skipped";
         assert!(
             text.starts_with(made) && text.ends_with("\nexit 0\n"),
             "{arguments}: {text}"

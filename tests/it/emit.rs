@@ -57,7 +57,15 @@ fn rewritten_functions() {
 fn plans_and_views() {
     for name in ["loop", "parallel_edges", "invoke_shared_pad", "indirectbr"] {
         let dir = tempfile::tempdir().unwrap();
-        let options = ["-k", "2", "--dump", "plan,numbering,cfg,dag", "--stats"];
+        let options = [
+            "-k",
+            "2",
+            "--scheme",
+            "p3",
+            "--dump",
+            "plan,numbering,cfg,dag",
+            "--stats",
+        ];
         let input = project("testdata/cfg").join(format!("{name}.ll"));
         rewrite(&[input], &options, dir.path());
         let read =

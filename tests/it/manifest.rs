@@ -10,7 +10,7 @@ fn manifests_follow_the_schema() {
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut seen = Vec::new();
     for (program, options) in [
-        ("many_paths", &["-k", "3"][..]),
+        ("many_paths", &["-k", "3", "--scheme", "p3"][..]),
         ("exceptions", &["--scheme", "pbl"]),
         ("modules", &["--scheme", "sbl"]),
         ("computed_goto", &["--exclude", "main"]),

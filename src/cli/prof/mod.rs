@@ -230,7 +230,7 @@ struct SimulateArgs {
         value_name = "NAME,…",
         value_enum,
         value_delimiter = ',',
-        default_value = "sbl,pbl,p3"
+        default_value = "sbl,pbl,p3,p3-hot"
     )]
     scheme: Vec<Scheme>,
     /// How to print
