@@ -403,7 +403,15 @@ pub(crate) fn use_profile(p: &Profile) {
             let _ = write(p, &all, export::Weigh::Instructions);
         }
     }
-    if let Some(Ok(coverage)) = paths.map(|p| coverage::coverage(p, &all, 2)) {
+    if let Some(Ok(coverage)) = paths.map(|p| {
+        coverage::coverage(
+            p,
+            &all,
+            &crate::profile::coverage::Scope::default(),
+            crate::profile::coverage::Sort::Missing,
+            2,
+        )
+    }) {
         let _ = (
             coverage::text(
                 &coverage,

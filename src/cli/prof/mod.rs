@@ -18,7 +18,7 @@ use crate::profile::verdict::Trust;
 use crate::profile::{Profile, accuracy, compare, coverage, diff, hits, simulate};
 use crate::source::{Search, Sources};
 use crate::strategy::Scheme;
-use crate::table::Layout;
+use crate::table::{Layout, percent};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
@@ -104,6 +104,40 @@ impl SourceArgs {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CoverageFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// For tables
+    Csv,
+    /// Annotations of a GitHub job
+    Github,
+    /// A summary for a job's page or a merge request
+    Markdown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SortArg {
+    /// Functions with most paths that did not run
+    Missing,
+    /// Functions of which the smallest share ran
+    Share,
+    /// By name
+    Name,
+    /// By file and line
+    File,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Measured {
+    /// Paths that control flow allows
+    Paths,
+    /// Pairs of edges in turn
+    Pairs,
+}
+
 #[derive(Debug, Args)]
 struct ShowArgs {
     /// A merged profile
@@ -156,7 +190,8 @@ struct AccuracyArgs {
 #[derive(Debug, Args)]
 struct CoverageArgs {
     /// A merged profile
-    file: PathBuf,
+    #[arg(value_name = "FILE")]
+    profile: PathBuf,
     /// Show at most this many functions, those with most paths that did not run [default: 20 as text,
     /// otherwise all]
     #[arg(long, value_name = "N")]
@@ -170,9 +205,27 @@ struct CoverageArgs {
     nearest: Option<usize>,
     #[command(flatten)]
     sources: SourceArgs,
+    /// Only functions that begin in files whose name matches
+    #[arg(long, value_name = "RE")]
+    file: Option<Regex>,
+    /// Not functions that begin in files whose name matches
+    #[arg(long, value_name = "RE")]
+    exclude: Option<Regex>,
+    /// Functions of headers of the system and of toolchains, too
+    #[arg(long)]
+    all: bool,
+    /// What comes first
+    #[arg(long, value_enum, default_value = "missing")]
+    sort: SortArg,
+    /// Exit with status 1 if less than this share of the measure ran
+    #[arg(long, value_name = "PERCENT")]
+    fail_under: Option<f64>,
+    /// What --fail-under is about
+    #[arg(long, value_enum, default_value = "paths", requires = "fail_under")]
+    measure: Measured,
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    format: CoverageFormat,
 }
 
 #[derive(Debug, Args)]
@@ -408,20 +461,56 @@ fn run_accuracy(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<Out
 }
 
 fn run_coverage(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
-    let profile = trust.read(&args.file)?;
-    let nearest = args.nearest;
-    let nearest = nearest.unwrap_or(if args.function.is_some() { 3 } else { 0 });
-    let top = args.top.or((args.format == Format::Text).then_some(20));
+    if let Some(least) = args.fail_under.filter(|n| !(0.0..=100.0).contains(n)) {
+        let message = format!("--fail-under {least}: give a share from 0 to 100");
+        return Err(Error::Usage(message));
+    }
+    let profile = trust.read(&args.profile)?;
+    let explains = args.function.is_some() || args.format == CoverageFormat::Github;
+    let nearest = args.nearest.unwrap_or(if explains { 3 } else { 0 });
+    let top = args
+        .top
+        .or((args.format == CoverageFormat::Text).then_some(20));
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
-    let coverage = coverage::coverage(profile.paths()?, &selection, nearest)?;
+    let scope = coverage::Scope {
+        file: args.file.clone(),
+        exclude: args.exclude.clone(),
+        all: args.all,
+    };
+    let sort = match args.sort {
+        SortArg::Missing => coverage::Sort::Missing,
+        SortArg::Share => coverage::Sort::Share,
+        SortArg::Name => coverage::Sort::Name,
+        SortArg::File => coverage::Sort::File,
+    };
+    let covered = coverage::coverage(profile.paths()?, &selection, &scope, sort, nearest)?;
+    if covered.functions == 0 {
+        let problem = "no function is in scope";
+        let remedy = "--all takes headers of the system; see --file and --exclude";
+        return Err(Error::profile(&args.profile, problem, remedy));
+    }
     let sources = args.sources.of(&profile);
-    Ok(Outcome::print(match args.format {
-        Format::Text => coverage::text(&coverage, &sources, layout),
-        Format::Json => coverage::json(&coverage, &sources),
-        Format::Csv => coverage::csv(&coverage),
-    })
-    .about(&[&profile])
-    .told_by(&sources))
+    let mut outcome = Outcome::print(match args.format {
+        CoverageFormat::Text => coverage::text(&covered, &sources, layout),
+        CoverageFormat::Json => coverage::json(&covered, &sources),
+        CoverageFormat::Csv => coverage::csv(&covered),
+        CoverageFormat::Github => coverage::github(&covered, &sources),
+        CoverageFormat::Markdown => coverage::markdown(&covered),
+    });
+    let (total, what) = match args.measure {
+        Measured::Paths => (covered.total, "paths"),
+        Measured::Pairs => (covered.total_pairs, "pairs of edges"),
+    };
+    if let Some(least) = args
+        .fail_under
+        .filter(|least| total.share() * 100.0 < *least)
+    {
+        outcome.found = true;
+        let share = percent(total.share());
+        let said = format!("{share} of {what} ran, less than --fail-under {least}");
+        outcome.warnings.push(said);
+    }
+    Ok(outcome.about(&[&profile]).told_by(&sources))
 }
 
 fn run_diff(args: &DiffArgs, trust: Trust, layout: Layout) -> Result<Outcome> {

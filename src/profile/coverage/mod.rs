@@ -3,11 +3,14 @@
 //! Functions of every status are in the denominator. Those that were skipped ran no path that is known.
 
 mod nearest;
+mod pairs;
 mod render;
+mod scope;
 #[cfg(test)]
 mod tests;
 
-pub use render::{csv, json, text};
+pub use render::{csv, github, json, markdown, text};
+pub use scope::{Scope, Sort};
 
 use super::measurement::PathProfile;
 use super::report::{Decision, Line, Selection, line};
@@ -26,6 +29,13 @@ pub struct Paths {
     pub executed: u128,
     /// Paths that the control flow allows.
     pub feasible: u128,
+}
+
+impl Paths {
+    fn add(&mut self, more: &Paths) {
+        self.executed += more.executed;
+        self.feasible += more.feasible;
+    }
 }
 
 /// A path that did not run, next to one that did.
@@ -57,6 +67,8 @@ pub struct FunctionCoverage {
     pub f: FuncId,
     /// The numbers.
     pub paths: Paths,
+    /// Pairs of edges in turn: those that ran, and all.
+    pub pairs: Paths,
     /// Whether a path of it ran.
     pub ran: bool,
     /// The nearest paths that did not run.
@@ -72,10 +84,14 @@ pub struct Coverage<'a> {
     pub functions: usize,
     /// Those whose paths are not all told: cut or skipped.
     pub incomplete: Vec<FuncId>,
-    /// By source file (by module, without debug information).
-    pub files: BTreeMap<String, Paths>,
+    /// By source file (by module, without debug information): paths and pairs.
+    pub files: BTreeMap<String, (Paths, Paths)>,
     /// All of them.
     pub total: Paths,
+    /// Their pairs of edges.
+    pub total_pairs: Paths,
+    /// How many of the functions that the selection admits are out of scope.
+    pub out_of_scope: usize,
 }
 
 /// The coverage of the selected functions, with at most `nearest` uncovered paths for each. Near-linear in the
@@ -86,24 +102,29 @@ pub struct Coverage<'a> {
 pub fn coverage<'a>(
     paths: PathProfile<'a>,
     selection: &Selection,
+    scope: &Scope,
+    sort: Sort,
     nearest: usize,
 ) -> Result<Coverage<'a>> {
     let profile = paths.profile();
-    let wanted = selection.functions(profile).into_par_iter();
-    let rows = wanted.map(|f| row(paths, f, nearest));
+    let mut wanted = selection.functions(profile);
+    let selected = wanted.len();
+    wanted.retain(|f| scope.admits(profile, *f));
+    let out_of_scope = selected - wanted.len();
+    let rows = wanted.into_par_iter().map(|f| row(paths, f, nearest));
     let mut rows: Vec<FunctionCoverage> = rows.collect::<Result<_>>()?;
-    let mut files: BTreeMap<String, Paths> = BTreeMap::new();
-    let mut total = Paths::default();
+    let mut files: BTreeMap<String, (Paths, Paths)> = BTreeMap::new();
+    let (mut total, mut total_pairs) = (Paths::default(), Paths::default());
     for row in &rows {
-        let file = files.entry(file(profile, row.f)).or_default();
-        for sum in [file, &mut total] {
-            sum.executed += row.paths.executed;
-            sum.feasible += row.paths.feasible;
-        }
+        let of_file = files.entry(file(profile, row.f)).or_default();
+        of_file.0.add(&row.paths);
+        of_file.1.add(&row.pairs);
+        total.add(&row.paths);
+        total_pairs.add(&row.pairs);
     }
     let exact = |f: &FuncId| profile.entry(*f).status == Status::Exact;
     let incomplete = rows.iter().map(|r| r.f).filter(|f| !exact(f)).collect();
-    rows.sort_by_key(|r| std::cmp::Reverse(r.paths.feasible.saturating_sub(r.paths.executed)));
+    sort.sort(profile, &mut rows);
     let functions = rows.len();
     rows.truncate(selection.top.unwrap_or(usize::MAX));
     Ok(Coverage {
@@ -113,6 +134,8 @@ pub fn coverage<'a>(
         rows,
         files,
         total,
+        total_pairs,
+        out_of_scope,
     })
 }
 
@@ -127,13 +150,11 @@ fn file(profile: &Profile, f: FuncId) -> String {
 fn row(profile: PathProfile, f: FuncId, nearest: usize) -> Result<FunctionCoverage> {
     let entry = profile.entry(f);
     if entry.status.is_skipped() {
-        let paths = Paths {
-            executed: 0,
-            feasible: skipped_paths(entry),
-        };
+        let (paths, pairs) = skipped(entry);
         return Ok(FunctionCoverage {
             f,
             paths,
+            pairs,
             ran: false,
             uncovered: Vec::new(),
         });
@@ -148,18 +169,24 @@ fn row(profile: PathProfile, f: FuncId, nearest: usize) -> Result<FunctionCovera
         0 => Vec::new(),
         n => uncovered(profile, f, &structure, n)?,
     };
+    let pairs = pairs::pairs(&structure.paths.dag, &profile.ran(f, &structure)?);
     Ok(FunctionCoverage {
         f,
         paths,
+        pairs,
         ran: executed > 0,
         uncovered,
     })
 }
 
-/// The paths of a function that is not profiled, as far as its control flow is known.
-fn skipped_paths(entry: &FunctionEntry) -> u128 {
+/// The paths and pairs of a function that is not profiled, as far as its control flow is known: none of them ran.
+fn skipped(entry: &FunctionEntry) -> (Paths, Paths) {
     let paths = FunctionPaths::new(&entry.cfg());
-    u128::from(paths.numbering.total())
+    let all = Paths {
+        executed: 0,
+        feasible: u128::from(paths.numbering.total()),
+    };
+    (all, pairs::pairs(&paths.dag, &[]))
 }
 
 fn uncovered(

@@ -19,29 +19,38 @@ const BOLD: Style = Style::new().bold();
 const WARN: Style = AnsiColor::Yellow.on_default();
 
 impl Paths {
-    /// The executed share.
-    fn share(&self) -> f64 {
-        self.executed as f64 / (self.feasible.max(1)) as f64
+    /// The executed share; all of nothing.
+    pub fn share(&self) -> f64 {
+        if self.feasible == 0 {
+            return 1.0;
+        }
+        self.executed as f64 / self.feasible as f64
     }
 }
 
 /// For people, with decisions told by `sources`.
 pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     use Align::{Left, Right};
-    let mut table = Columns::new([Right, Right, Right, Left]);
-    table.heading(BOLD, &["executed", "feasible", "share", "file"]);
+    let mut table = Columns::new([Right, Right, Right, Right, Left]);
+    table.heading(BOLD, &["executed", "feasible", "share", "pairs", "file"]);
     for (file, paths) in &coverage.files {
-        table.named(paths.cells(), printable(file).into_owned(), String::new());
+        let name = printable(file).into_owned();
+        table.named(cells(&paths.0, &paths.1), name, String::new());
     }
     if coverage.files.len() > 1 {
-        table.named(coverage.total.cells(), "in all".into(), String::new());
+        let all = cells(&coverage.total, &coverage.total_pairs);
+        table.named(all, "in all".into(), String::new());
     }
     table.note(0, Style::new(), "");
-    table.heading(BOLD, &["executed", "feasible", "share", "function"]);
+    table.heading(
+        BOLD,
+        &["executed", "feasible", "share", "pairs", "function"],
+    );
     let words = Words::new(coverage.profile, sources);
     for row in &coverage.rows {
         let note = if row.ran { "" } else { " (no path ran)" };
-        table.named(row.paths.cells(), coverage.profile.name(row.f), note.into());
+        let name = coverage.profile.name(row.f);
+        table.named(cells(&row.paths, &row.pairs), name, note.into());
         for uncovered in &row.uncovered {
             for line in explained(words, uncovered) {
                 let text = line.trim_start();
@@ -53,14 +62,98 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     table.render(layout) + &notes(coverage)
 }
 
-impl Paths {
-    fn cells(&self) -> [String; 3] {
-        [
-            grouped(self.executed),
-            grouped(self.feasible),
-            percent(self.share()),
-        ]
+/// Paths that ran, and of how many; and the share of the pairs of edges.
+fn cells(paths: &Paths, pairs: &Paths) -> [String; 4] {
+    [
+        grouped(paths.executed),
+        grouped(paths.feasible),
+        percent(paths.share()),
+        percent(pairs.share()),
+    ]
+}
+
+/// Annotations as GitHub takes them from a job's output: one for each path that is explained, at the line that would have to go the
+/// other way.
+pub fn github(coverage: &Coverage, sources: &Sources) -> String {
+    let words = Words::new(coverage.profile, sources);
+    let rows = coverage.rows.iter();
+    let all = rows.flat_map(|row| row.uncovered.iter().map(move |u| (row, u)));
+    all.map(|(row, uncovered)| annotation(words, row, uncovered))
+        .collect()
+}
+
+fn annotation(words: Words, row: &FunctionCoverage, uncovered: &Uncovered) -> String {
+    let profile = words.profile();
+    let said = words.of(&uncovered.path);
+    let common = uncovered.near.as_ref().map_or(0, |near| near.common);
+    let block = common.checked_sub(1).map(|i| uncovered.path.path.blocks[i]);
+    let parts = said
+        .iter()
+        .find(|s| Some(s.block) == block)
+        .or(said.first());
+    let line = parts.and_then(|s| s.line);
+    let line = line
+        .or(profile.entry(row.f).loc.map(|l| l.line))
+        .unwrap_or(1);
+    let file = parts.and_then(|s| s.file.clone());
+    let file = file.unwrap_or_else(|| self::file(profile, row.f));
+    let lines: Vec<String> = explained(words, uncovered);
+    let text = lines
+        .iter()
+        .map(|l| l.trim())
+        .collect::<Vec<_>>()
+        .join("\n");
+    let name = profile.name(row.f);
+    format!(
+        "::warning file={},line={line},title={}::{}\n",
+        property(&relative(&file)),
+        property(&format!("{name}: a path that did not run")),
+        data(&text)
+    )
+}
+
+/// A file below the working folder by its path there: annotations know no other.
+fn relative(file: &str) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let below = std::path::Path::new(file).strip_prefix(&here);
+    below.map_or(file.to_string(), |p| p.display().to_string())
+}
+
+/// Text as workflow commands have it.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// Likewise in a property.
+fn property(text: &str) -> String {
+    data(&printable(text))
+        .replace(':', "%3A")
+        .replace(',', "%2C")
+}
+
+/// A summary for a job's page or a merge request.
+pub fn markdown(coverage: &Coverage) -> String {
+    let mut out =
+        String::from("| file | paths that ran | of | share | pairs |\n|---|---:|---:|---:|---:|\n");
+    let total = (coverage.total, coverage.total_pairs);
+    let rows = coverage.files.iter().map(|(name, n)| (name.as_str(), *n));
+    for (name, (paths, pairs)) in rows.chain([("in all", total)]) {
+        let name = printable(name).replace('|', "\\|");
+        let _ = writeln!(out, "| {name} | {} |", cells(&paths, &pairs).join(" | "));
     }
+    let uncovered = coverage
+        .rows
+        .iter()
+        .filter(|r| r.paths.executed < r.paths.feasible);
+    let _ = writeln!(
+        out,
+        "\n{} of {} functions have paths that did not run.",
+        exactly(uncovered.count() as u64),
+        exactly(coverage.rows.len() as u64)
+    );
+    out
 }
 
 /// What the table does not show, and of which functions it does not know all.
@@ -72,6 +165,13 @@ fn notes(coverage: &Coverage) -> String {
             out,
             "… and {more} more functions (--top {})",
             coverage.functions
+        );
+    }
+    if coverage.out_of_scope > 0 {
+        let n = exactly(coverage.out_of_scope as u64);
+        let _ = writeln!(
+            out,
+            "{n} functions of other files are left out (--all takes those of the system)"
         );
     }
     for &f in &coverage.incomplete {
@@ -171,6 +271,9 @@ struct Json<'a> {
 struct Numbers {
     executed: u64,
     feasible: String,
+    /// Pairs of edges in turn.
+    executed_pairs: u64,
+    pairs: String,
 }
 
 #[derive(Serialize)]
@@ -210,10 +313,12 @@ struct JsonNear {
     common_blocks: usize,
 }
 
-fn numbers(paths: &Paths) -> Numbers {
+fn numbers(paths: &Paths, pairs: &Paths) -> Numbers {
     Numbers {
         executed: paths.executed as u64,
         feasible: paths.feasible.to_string(),
+        executed_pairs: pairs.executed as u64,
+        pairs: pairs.feasible.to_string(),
     }
 }
 
@@ -223,12 +328,12 @@ pub fn json(coverage: &Coverage, sources: &Sources) -> String {
     let function = |row| json_function(words, row);
     let files = coverage.files.iter().map(|(file, paths)| JsonFile {
         file,
-        paths: numbers(paths),
+        paths: numbers(&paths.0, &paths.1),
     });
     let json = Json {
         functions: coverage.rows.iter().map(function).collect(),
         files: files.collect(),
-        total: numbers(&coverage.total),
+        total: numbers(&coverage.total, &coverage.total_pairs),
     };
     serde_json::to_string(&json).expect("a report serialises") + "\n"
 }
@@ -242,7 +347,7 @@ fn json_function<'a>(words: Words<'a>, row: &'a FunctionCoverage) -> JsonFunctio
         readable: readable(&profile.entry(row.f).name).into_owned(),
         file: file(profile, row.f),
         status: profile.entry(row.f).status.to_string(),
-        paths: numbers(&row.paths),
+        paths: numbers(&row.paths, &row.pairs),
         uncovered: row.uncovered.iter().map(path).collect(),
     }
 }
@@ -271,13 +376,20 @@ fn json_path<'a>(words: Words, uncovered: &'a Uncovered) -> JsonPath<'a> {
 pub fn csv(coverage: &Coverage) -> String {
     let profile = coverage.profile;
     let heading = [
-        "module", "function", "file", "status", "executed", "feasible",
+        "module",
+        "function",
+        "file",
+        "status",
+        "executed",
+        "feasible",
+        "executed_pairs",
+        "pairs",
     ];
     let records = coverage.rows.iter().map(|row| record(profile, row));
     table::csv(&heading, records)
 }
 
-fn record(profile: &Profile, row: &FunctionCoverage) -> [String; 6] {
+fn record(profile: &Profile, row: &FunctionCoverage) -> [String; 8] {
     [
         profile.module(row.f).to_string(),
         profile.entry(row.f).name.clone(),
@@ -285,5 +397,7 @@ fn record(profile: &Profile, row: &FunctionCoverage) -> [String; 6] {
         profile.entry(row.f).status.to_string(),
         row.paths.executed.to_string(),
         row.paths.feasible.to_string(),
+        row.pairs.executed.to_string(),
+        row.pairs.feasible.to_string(),
     ]
 }

@@ -10,7 +10,14 @@ use crate::profile::tests::profile;
 fn coverage_by_hand() {
     let explained = |counts: &[(u64, u64)]| {
         let p = profile(counts.to_vec());
-        let found = coverage(p.paths().unwrap(), &Selection::default(), 99).unwrap();
+        let found = coverage(
+            p.paths().unwrap(),
+            &Selection::default(),
+            &crate::profile::coverage::Scope::default(),
+            crate::profile::coverage::Sort::Missing,
+            99,
+        )
+        .unwrap();
         let total = found.total;
         assert_eq!((total.executed, total.feasible), (counts.len() as u128, 20));
         let shown = text(
@@ -69,7 +76,14 @@ fn coverage_by_hand() {
 fn coverage_of_skipped_functions() {
     let mut p = profile(vec![]);
     p.manifest.functions[0].status = crate::manifest::Status::Skipped(SkipReason::NoProfile);
-    let found = coverage(p.paths().unwrap(), &Selection::default(), 1).unwrap();
+    let found = coverage(
+        p.paths().unwrap(),
+        &Selection::default(),
+        &crate::profile::coverage::Scope::default(),
+        crate::profile::coverage::Sort::Missing,
+        1,
+    )
+    .unwrap();
     assert_eq!((found.total.executed, found.total.feasible), (0, 20));
     assert!(
         text(
@@ -85,8 +99,15 @@ fn coverage_of_skipped_functions() {
 fn coverage_by_file() {
     let mut p = profile(vec![(0, 7)]);
     let rows = |p: &Profile| {
-        let found = coverage(p.paths().unwrap(), &Selection::default(), 0).unwrap();
-        let files = found.files.into_iter().map(|(f, n)| (f, n.executed));
+        let found = coverage(
+            p.paths().unwrap(),
+            &Selection::default(),
+            &crate::profile::coverage::Scope::default(),
+            crate::profile::coverage::Sort::Missing,
+            0,
+        )
+        .unwrap();
+        let files = found.files.into_iter().map(|(f, n)| (f, n.0.executed));
         (files.collect::<Vec<_>>(), found.rows[0].ran)
     };
     assert_eq!(rows(&p), (vec![("m.ll".into(), 1)], true));

@@ -7,7 +7,7 @@ mod data;
 mod layout;
 
 use super::Profile;
-use super::coverage::{Coverage, coverage};
+use super::coverage::{Coverage, Scope, Sort, coverage};
 use super::measurement::PathProfile;
 use super::report::Selection;
 use crate::error::{Error, Result};
@@ -47,7 +47,11 @@ impl Page {
         sources: &Sources,
         baseline: Option<&Profile>,
     ) -> Result<Page> {
-        let covered: Coverage = coverage(paths, selection, NEAREST)?;
+        let scope = Scope {
+            all: true,
+            ..Scope::default()
+        };
+        let covered: Coverage = coverage(paths, selection, &scope, Sort::Missing, NEAREST)?;
         let data = data::Data::new(paths, &covered, sources, baseline)?;
         let json = serde_json::to_vec(&data).expect("a report serialises");
         let mut packer = ZlibEncoder::new(Vec::new(), Compression::default());

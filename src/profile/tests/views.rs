@@ -211,7 +211,16 @@ fn analyses() {
         top,
         ..Selection::default()
     };
-    let covered = |selection: &Selection| coverage::coverage(paths, selection, 2).unwrap();
+    let covered = |selection: &Selection| {
+        coverage::coverage(
+            paths,
+            selection,
+            &crate::profile::coverage::Scope::default(),
+            crate::profile::coverage::Sort::Missing,
+            2,
+        )
+        .unwrap()
+    };
     let all = covered(&Selection::default());
     let (rows, sum) = accuracy::accuracy(paths, &Selection::default()).unwrap();
     let changes = diff::diff(paths, later.paths().unwrap(), &top(None), 0.01).unwrap();

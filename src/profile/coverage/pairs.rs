@@ -1,0 +1,60 @@
+//! Edge pairs (Ammann & Offutt, *Introduction to Software Testing*, 2nd edition 2016, §7.2.1): two edges in turn. Every
+//! decision with every decision after it, which stays a number that tests can reach where paths explode.
+//!
+//! The graph is the DAG whose paths are counted, so a pair may begin with the start of an iteration, or end with its end: which
+//! iteration came before is not known of counted paths.
+
+use super::Paths;
+use crate::dag::Dag;
+use crate::index::EdgeId;
+use crate::profile::Ran;
+use std::collections::HashSet;
+
+/// The pairs of edges that ran on `executed` paths, and those that are in `dag`. O(total path length + V + E).
+pub(super) fn pairs(dag: &Dag, executed: &[Ran]) -> Paths {
+    let ran: HashSet<(EdgeId, EdgeId)> = executed
+        .iter()
+        .flat_map(|path| path.edges.windows(2).map(|pair| (pair[0], pair[1])))
+        .collect();
+    Paths {
+        executed: ran.len() as u128,
+        feasible: all(dag),
+    }
+}
+
+/// At each vertex every way in with every way out.
+fn all(dag: &Dag) -> u128 {
+    let mut ways = vec![(0u128, 0u128); dag.vertices()];
+    for edge in dag.edges() {
+        ways[edge.src.index()].1 += 1;
+        ways[edge.dst.index()].0 += 1;
+    }
+    ways.iter().map(|(into, out)| into * out).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbering::enumerate;
+    use crate::paths::FunctionPaths;
+    use crate::random_cfg::any_cfg;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Where every path ran every pair did; one path runs as many as it has vertices inside.
+        #[test]
+        fn every_path_runs_every_pair(graph in any_cfg(9)) {
+            let paths = FunctionPaths::new(&graph);
+            let all = enumerate(&paths.dag);
+            prop_assume!(all.len() < 500);
+            let ran: Vec<Ran> = all
+                .iter()
+                .map(|edges| Ran { id: paths.numbering.id(edges), count: 1, edges: edges.clone() })
+                .collect();
+            let every = pairs(&paths.dag, &ran);
+            prop_assert_eq!(every.executed, every.feasible);
+            let one = pairs(&paths.dag, &ran[..1]);
+            prop_assert_eq!(one.executed, ran[0].edges.len() as u128 - 1);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Which functions a coverage report is about, and in which order.
+
+use super::{FunctionCoverage, file};
+use crate::index::FuncId;
+use crate::profile::Profile;
+use regex::Regex;
+use std::cmp::Reverse;
+
+/// Folders of sources that belong to a system or a toolchain, and not to a project.
+const SYSTEM: [&str; 6] = [
+    "/usr/include/",
+    "/usr/lib/",
+    "/usr/local/include/",
+    "/rustc/",
+    "/rustlib/",
+    "/.cargo/registry/",
+];
+
+/// The files whose functions are counted.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// Only files that match.
+    pub file: Option<Regex>,
+    /// Not files that match.
+    pub exclude: Option<Regex>,
+    /// Files of the system and of toolchains, too.
+    pub all: bool,
+}
+
+impl Scope {
+    /// Whether function `f` is one of those.
+    pub fn admits(&self, profile: &Profile, f: FuncId) -> bool {
+        let name = file(profile, f);
+        let system = SYSTEM.iter().any(|folder| name.contains(folder));
+        (self.all || !system)
+            && self.file.as_ref().is_none_or(|re| re.is_match(&name))
+            && !self.exclude.as_ref().is_some_and(|re| re.is_match(&name))
+    }
+}
+
+/// What comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// Those with most paths that did not run
+    #[default]
+    Missing,
+    /// Those of which the smallest share ran
+    Share,
+    /// By name
+    Name,
+    /// By the file that they begin in, and the line
+    File,
+}
+
+impl Sort {
+    /// Sorts rows; equal ones stay as they are.
+    pub(super) fn sort(self, profile: &Profile, rows: &mut [FunctionCoverage]) {
+        match self {
+            Sort::Missing => {
+                rows.sort_by_key(|r| Reverse(r.paths.feasible.saturating_sub(r.paths.executed)));
+            }
+            Sort::Share => rows.sort_by(|a, b| a.paths.share().total_cmp(&b.paths.share())),
+            Sort::Name => rows.sort_by_cached_key(|r| profile.name(r.f)),
+            Sort::File => rows.sort_by_cached_key(|r| {
+                let line = profile.entry(r.f).loc.map(|l| l.line);
+                (file(profile, r.f), line)
+            }),
+        }
+    }
+}
