@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define P3_ABI 6u /* The version of this interface. */
+#define P3_ABI 7u /* The version of this interface. */
 #define P3_ARRAY 0u /* Kind of a function's counters: an array, indexed by path ids. */
 #define P3_HASH 1u /* A hash table by path ids. */
 #define P3_ENTRIES 2u /* One counter, of the function's entries. */
@@ -14,6 +14,9 @@
 /* In the flags of sampling: the seed was asked for; else each process has one of its own. */
 #define P3_SEEDED 2u
 #define P3_MOST_LENGTHS 16u /* The most lengths of subpaths. */
+/* In a module's flags: its functions do not count, but have others beside them that do, for forked
+ * shadows. */
+#define P3_SHADOWED 2u
 /* The most levels of a hash table: level i has P3_FIRST_SLOTS << 2 * i slots. A key is in the first level
  * in which its window of P3_WINDOW slots had room when it came, and never moves. */
 #define P3_LEVELS 12u
@@ -58,6 +61,12 @@ struct p3_sampling {
     uint64_t chances[16]; /* how many of 2^32 samples have each; their sum is 2^32 */
 };
 
+/* A function that counts beside one that does not. */
+struct p3_entry {
+    uint8_t *native; /* where the latter begins: with a nop of five bytes */
+    const uint8_t *counting; /* what a jump in its place leads to */
+};
+
 /* What a module tells of itself. */
 struct p3_module {
     uint32_t abi; /* P3_ABI */
@@ -65,8 +74,8 @@ struct p3_module {
     uint32_t copy; /* which copy of the program it is in */
     uint32_t copies; /* their number */
     uint8_t program[16]; /* the rewriting: `program` of manifest.json */
-    uint32_t flags; /* P3_ATOMIC */
-    uint32_t reserved; /* 0 */
+    uint32_t flags; /* P3_ATOMIC, P3_SHADOWED */
+    uint32_t n_entries; /* P3_SHADOWED: number of its functions */
     /* what the profile says of it, with its records and checksum, as it will stand there */
     const struct p3_raw_block *block;
     struct p3_table *tables; /* its hash tables */
@@ -76,12 +85,15 @@ struct p3_module {
     struct p3_module *next; /* the runtime's list */
     uint64_t live; /* the runtime's: the counters are mapped over the profile */
     const struct p3_sampling *sampling; /* how it samples subpaths; NULL: it counts */
+    const struct p3_entry *entries; /* P3_SHADOWED: its functions */
 };
 
 #define P3_HIDDEN __attribute__((visibility("hidden")))
 
 /* Called by each module's constructor. */
 P3_HIDDEN void __p3_register(struct p3_module *module);
+/* The same for one with P3_SHADOWED. */
+P3_HIDDEN void __p3_register_shadow(struct p3_module *module);
 /* Counts a path id by its key, which is in the table's cache from now on; 0 counts nothing. */
 P3_HIDDEN void __p3_count(struct p3_table *table, uint64_t key);
 /* The same, exact where several threads count. */

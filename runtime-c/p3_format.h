@@ -32,6 +32,23 @@
 /* The most such blocks of a file: processes that are started otherwise are counted and not described from
  * then on. */
 #define P3_STARTED_MOST 64u
+#define P3_BLOCK_BURST 6u /* Kind of a block: what a shadow counted in a burst. */
+#define P3_BLOCK_SHADOWS 7u /* Kind of a block: what became of all shadows. */
+#define P3_END_BURST 0u /* Why a burst ended: it was over. */
+#define P3_END_TIME 1u /* It took too long. */
+#define P3_END_CALL 2u /* A system call that cannot be imitated. */
+#define P3_END_LOCK 3u /* It waited for a lock, which only another thread would release. */
+#define P3_END_SIGNAL 4u /* A signal. */
+#define P3_END_EXIT 5u /* The thread or the program ended in it. */
+#define P3_END_PARENT 6u /* The program ended. */
+#define P3_END_SHARED 7u /* Memory is shared that cannot be copied. */
+#define P3_END_MEMORY 8u /* There was no memory. */
+#define P3_END_TEXT 9u /* The code cannot be written. */
+#define P3_END_FILTER 10u /* System calls cannot be filtered. */
+#define P3_CALL_ALLOWED 0u /* What was done about a system call: it was made. */
+#define P3_CALL_ASSUMED 1u /* It was not made, and the program was told that it succeeded. */
+#define P3_CALL_HANDLED 2u /* It was imitated. */
+#define P3_CALL_ENDED 3u /* It ended the burst. */
 #define P3_CHUNK_ALIGN 64u /* What chunks are aligned to. */
 
 /* At offset 0. Strings follow. Blocks begin at the next multiple of the page. */
@@ -72,7 +89,8 @@ struct p3_raw_header {
 struct p3_raw_block {
     uint64_t magic; /* P3_BLOCK_MAGIC, written last */
     uint64_t size; /* with this header; a multiple of the page */
-    uint32_t kind; /* P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE */
+    /* P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST, P3_BLOCK_SHADOWS */
+    uint32_t kind;
     uint32_t module; /* module: its number in the manifest */
     uint64_t n_functions; /* module: number of function records, which follow this header */
     uint64_t counters_offset; /* module: where the counters are in the block, a multiple of the page */
@@ -142,6 +160,48 @@ struct p3_raw_sample {
 struct p3_raw_subpath {
     uint32_t count; /* number of its sample points */
     uint32_t size; /* size of what follows, below 2^16; above: which length it has */
+};
+
+/* In a block of its kind, behind the header: a burst. Its paths follow, then its system calls. */
+struct p3_raw_burst {
+    uint32_t crc; /* CRC-32 of all that follows, paths and calls included */
+    uint32_t why; /* P3_END_BURST and its like */
+    uint32_t detail; /* P3_END_CALL: its number; P3_END_SIGNAL: the signal */
+    uint32_t n_calls; /* number of records of system calls */
+    uint64_t size; /* size of the block without what fills its last page */
+    uint64_t n_paths; /* number of records of paths */
+    uint64_t instructions; /* instructions that were counted, as the input module has them */
+    uint64_t nanoseconds; /* how long it took */
+    uint64_t thread; /* the thread that was forked */
+};
+
+/* How often a path ran in a burst. */
+struct p3_raw_path {
+    uint32_t func; /* function: its number in the manifest */
+    uint32_t reserved; /* 0 */
+    uint64_t id; /* the path's id in the copy */
+    uint64_t count; /* how often it ran */
+};
+
+/* What was done about a system call in a burst. */
+struct p3_raw_call {
+    uint32_t number; /* its number; 512: a larger one */
+    uint32_t treatment; /* P3_CALL_ALLOWED and its like */
+    uint64_t count; /* how often */
+};
+
+/* In a block of its kind, behind the header: all shadows of a process. It changes while the process runs. */
+struct p3_raw_shadows {
+    uint64_t burst; /* length of a burst, in instructions */
+    uint64_t load; /* shadows at a time, in thousandths */
+    uint64_t started; /* number of shadows that were forked */
+    uint64_t handed_over; /* how many left a record */
+    uint64_t not_written; /* how many had no room for it */
+    uint64_t not_forked; /* how often a fork failed */
+    uint64_t busy; /* how often enough shadows were there */
+    uint64_t short_of_memory; /* how often too little memory was */
+    uint64_t last_took; /* nanoseconds that the last one took */
+    uint64_t impossible; /* why no shadow can be: P3_END_TEXT, P3_END_FILTER; 0: they can */
 };
 
 #endif

@@ -334,4 +334,10 @@ P3_HIDDEN void p3_slot_recount(struct p3_table *table);
 /* No table has a level any more. */
 P3_HIDDEN void p3_slot_empty(struct p3_table *table);
 
+/* For what is on top of p3_register.c: */
+/* The modules, in a list. */
+P3_HIDDEN struct p3_module *p3_registered(void);
+/* The caller is a forked process: it counts from zero, in memory of its own. */
+P3_HIDDEN void p3_counts_alone(void);
+
 #endif

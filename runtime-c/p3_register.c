@@ -30,10 +30,9 @@ static void forget_tables(void) {
     p3_arena_forget();
 }
 
-/* The child counts for itself, from zero, in a profile of its own. Other threads of the parent are not here,
- * and what they locked will stay so: see the table in p3_internal.h. */
-static void in_child(void) {
-    struct p3_quiet before = p3_enter();
+struct p3_module *p3_registered(void) { return modules; }
+
+void p3_counts_alone(void) {
     p3_live_forked();
     forget_tables();
     p3_hot_forget();
@@ -46,6 +45,13 @@ static void in_child(void) {
             memset(m->counters, 0, m->counters_size);
         m->live = 0;
     }
+}
+
+/* The child counts for itself, from zero, in a profile of its own. Other threads of the parent are not here,
+ * and what they locked will stay so: see the table in p3_internal.h. */
+static void in_child(void) {
+    struct p3_quiet before = p3_enter();
+    p3_counts_alone();
     p3_process_forked();
     if (modules != NULL) {
         p3_live_start(modules);

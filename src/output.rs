@@ -11,6 +11,7 @@ pub use list::is_inside;
 use crate::error::{Error, Result};
 use crate::load::LLVM;
 use crate::manifest::Manifest;
+use crate::strategy::Scheme;
 use list::List;
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Write};
@@ -45,6 +46,37 @@ const RUNTIME: &[(&str, &str)] = &[
     ("p3_subpath.c", include_str!("../runtime-c/p3_subpath.c")),
     ("p3_table.c", include_str!("../runtime-c/p3_table.c")),
     ("p3_walker.c", include_str!("../runtime-c/p3_walker.c")),
+    ("p3_budget.c", include_str!("../runtime-c/p3_budget.c")),
+    ("p3_shadow.c", include_str!("../runtime-c/p3_shadow.c")),
+    ("p3_shadow.h", include_str!("../runtime-c/p3_shadow.h")),
+    (
+        "p3_shadow_calls.c",
+        include_str!("../runtime-c/p3_shadow_calls.c"),
+    ),
+    (
+        "p3_shadow_child.c",
+        include_str!("../runtime-c/p3_shadow_child.c"),
+    ),
+    (
+        "p3_shadow_files.c",
+        include_str!("../runtime-c/p3_shadow_files.c"),
+    ),
+    (
+        "p3_shadow_memory.c",
+        include_str!("../runtime-c/p3_shadow_memory.c"),
+    ),
+    (
+        "p3_shadow_patch.c",
+        include_str!("../runtime-c/p3_shadow_patch.c"),
+    ),
+    (
+        "p3_shadow_record.c",
+        include_str!("../runtime-c/p3_shadow_record.c"),
+    ),
+    (
+        "p3_shadow_system.c",
+        include_str!("../runtime-c/p3_shadow_system.c"),
+    ),
     ("first/align.c", include_str!("../runtime-c/first/align.c")),
     ("preload/fixed_time.c", FIXED_TIME),
 ];
@@ -230,7 +262,7 @@ fn results(copies: u32, linking: &Linking) -> Vec<String> {
     ]
     .map(str::to_string)
     .into();
-    names.extend(runtime_objects().map(|o| format!("obj/runtime/{o}.o")));
+    names.extend(runtime_objects(Scheme::Shadow).map(|o| format!("obj/runtime/{o}.o")));
     names.extend(["run/raw/", "run/stdin"].map(str::to_string));
     let mut program = |name: &str, modules: &[String]| {
         names.push(format!("bin/{name}"));
@@ -292,15 +324,21 @@ fn without_path(e: std::io::Error) -> std::io::Error {
 }
 
 /// The runtime's sources without their ending, as they are linked into a program.
-pub(crate) fn runtime_objects() -> impl Iterator<Item = &'static str> {
-    let linked = RUNTIME.iter().filter(|(name, _)| !name.contains('/'));
+pub(crate) fn runtime_objects(scheme: Scheme) -> impl Iterator<Item = &'static str> {
+    let linked = RUNTIME.iter().filter(move |(name, _)| {
+        let of_shadows = SHADOW_ONLY.iter().any(|begin| name.starts_with(begin));
+        !name.contains('/') && (scheme.is_shadow() || !of_shadows)
+    });
     linked.filter_map(|(name, _)| name.strip_suffix(".c"))
 }
+
+/// What files are called that only programs of the scheme `shadow` need.
+const SHADOW_ONLY: [&str; 2] = ["p3_budget", "p3_shadow"];
 
 /// The Makefile: variables, then the rules.
 fn runner(manifest: &Manifest, linking: &Linking) -> String {
     let copies: Vec<String> = (0..manifest.copies).map(|c| c.to_string()).collect();
-    let runtime: Vec<&str> = runtime_objects().collect();
+    let runtime: Vec<&str> = runtime_objects(manifest.scheme).collect();
     format!(
         "# Written by p3-rewrite; `make help` lists the targets.\n\
          P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\n\

@@ -21,6 +21,8 @@ pub enum Measure {
     Edges,
     /// Estimates of how often subpaths ran, from a sample.
     Subpaths,
+    /// Estimates of the shares of paths, from bursts in which all are counted.
+    Bursts,
 }
 
 impl Measure {
@@ -28,7 +30,7 @@ impl Measure {
     pub fn is_exact(self) -> bool {
         match self {
             Measure::Paths | Measure::Edges => true,
-            Measure::Subpaths => false,
+            Measure::Subpaths | Measure::Bursts => false,
         }
     }
 }
@@ -65,7 +67,9 @@ impl Strategy {
         for (f, paths) in functions.iter().zip(paths) {
             let Some(paths) = paths else { continue };
             match self.measure {
-                Measure::Paths | Measure::Subpaths => paths.counted = Counted::Paths,
+                Measure::Paths | Measure::Subpaths | Measure::Bursts => {
+                    paths.counted = Counted::Paths
+                }
                 Measure::Edges => paths.count_edges(f.cfg),
             }
             if self.versions != VersionsOf::Loops {
@@ -149,6 +153,9 @@ schemes! {
     /// Sequential Ball–Larus: one copy profiles everything
     Sbl "sbl" Strategy { most_copies: 1, ..PATHS }
 
+    /// Forked shadows of the program count bursts, as sbl does; the program itself runs at full speed. Shares of paths are estimates
+    Shadow "shadow" Strategy { measure: Measure::Bursts, most_copies: 1, ..PATHS }
+
     /// Edge profiling with the fewest counters (Knuth & Stevenson), whole functions spread over the copies
     Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
 
@@ -166,6 +173,11 @@ impl Scheme {
     /// Whether people are not told of it.
     pub fn is_for_tests(self) -> bool {
         matches!(self, Scheme::VersionsTest | Scheme::RangesTest)
+    }
+
+    /// Whether functions stay as they are, and others beside them count in forked shadows.
+    pub fn is_shadow(self) -> bool {
+        self == Scheme::Shadow
     }
 
     /// Whether copies may own ranges of paths, in versions of their own.

@@ -198,6 +198,7 @@ impl Link<'_> {
         let target = Target {
             compiler: self.compiler,
             folder: &self.folder,
+            scheme: manifest.scheme,
             shared: self.shared,
             triple: modules_of.find_map(|m| modules::value(&m.embedded.flags, "-triple")),
             align: output::alignment(&manifest),

@@ -4,6 +4,7 @@ use super::Compiler;
 use super::link::succeeded;
 use crate::error::{Error, Result};
 use crate::output;
+use crate::strategy::Scheme;
 use rayon::prelude::*;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ pub(super) struct Target<'a> {
     pub(super) compiler: &'a Compiler,
     /// The folder of the program, an output folder of p3-rewrite's.
     pub(super) folder: &'a Path,
+    /// The scheme, which says what of it is needed.
+    pub(super) scheme: Scheme,
     /// A library is linked, not a program.
     pub(super) shared: bool,
     /// The target of the program's code, if it is known.
@@ -37,7 +40,7 @@ impl Target<'_> {
         let objects = self.folder.join("obj/runtime");
         std::fs::create_dir_all(&objects).map_err(|e| Error::write(&objects, e))?;
         let sources = self.folder.join("runtime");
-        let common: Vec<&str> = output::runtime_objects().collect();
+        let common: Vec<&str> = output::runtime_objects(self.scheme).collect();
         common.par_iter().try_for_each(|name| {
             let source = sources.join(format!("{name}.c"));
             self.shared_object(&source, &objects.join(format!("{name}.o")))

@@ -3,6 +3,7 @@
 
 use super::block::{Described, Record};
 use super::layout::{Layout, Storage, is_linux, page_size};
+use super::shadow::Entry;
 use super::shared::{append_ctor, aside, constructor, record, runtime_function};
 use super::sys;
 use super::{Counters, ModuleJob, Update};
@@ -277,10 +278,22 @@ impl<'ctx> Data<'ctx> {
     }
 
     /// Describes everything to the runtime, and registers it in a constructor.
-    pub(super) fn register(&self, context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) {
+    pub(super) fn register(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        job: &ModuleJob,
+        entries: &[Entry<'ctx>],
+    ) {
         let block = self.describe_block(context, module, job);
-        let description = self.describe_module(context, module, job, block);
-        let ctor = constructor(context, module, description);
+        let by = if job.shadow {
+            &abi::REGISTER_SHADOW
+        } else {
+            &abi::REGISTER
+        };
+        let entries = describe_entries(context, module, entries);
+        let description = self.describe_module(context, module, job, block, entries);
+        let ctor = constructor(context, module, description, by);
         append_ctor(context, module, ctor);
     }
 
@@ -330,12 +343,14 @@ impl<'ctx> Data<'ctx> {
         module: &Module<'ctx>,
         job: &ModuleJob,
         block: GlobalValue<'ctx>,
+        (n_entries, entries): (u32, Option<GlobalValue<'ctx>>),
     ) -> GlobalValue<'ctx> {
         let i8 = context.i8_type();
         let byte = |&b: &u8| i8.const_int(u64::from(b), false);
         let program: Vec<IntValue> = job.program.iter().map(byte).collect();
         let tables = self.storage.iter().filter_map(|s| s.table).count();
-        let flags = if self.atomic { abi::ATOMIC } else { 0 };
+        let shadow = if job.shadow { abi::SHADOW } else { 0 };
+        let flags = shadow | if self.atomic { abi::ATOMIC } else { 0 };
         let values = [
             ("abi", self.word(abi::VERSION)),
             ("n_tables", self.word(tables as u32)),
@@ -343,6 +358,7 @@ impl<'ctx> Data<'ctx> {
             ("copies", self.word(job.copies)),
             ("program", i8.const_array(&program).into()),
             ("flags", self.word(flags)),
+            ("n_entries", self.word(n_entries)),
             ("block", block.as_pointer_value().into()),
             ("counters_size", self.size(self.counters_size())),
             ("page", self.size(self.page)),
@@ -351,6 +367,7 @@ impl<'ctx> Data<'ctx> {
             ("sampling", self.describe_sampling(context, module, job)),
             ("counters", self.counters),
             ("tables", self.tables.map(|(tables, _)| tables)),
+            ("entries", entries),
         ];
         let globals = globals.map(|(name, g)| Some((name, g?.as_pointer_value().into())));
         let values = values.into_iter().chain(globals.into_iter().flatten());
@@ -367,8 +384,30 @@ fn padded<'ctx>(i64: IntType<'ctx>, numbers: impl Iterator<Item = u64>) -> Basic
     i64.const_array(&all).into()
 }
 
+/// The table of functions that do not count and those that do, and its length.
+fn describe_entries<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    entries: &[Entry<'ctx>],
+) -> (u32, Option<GlobalValue<'ctx>>) {
+    let value = |e: &Entry<'ctx>| {
+        let values = [("native", e.native.into()), ("counting", e.counting.into())];
+        record(context, &abi::ENTRY, values)
+    };
+    let all: Vec<_> = entries.iter().map(value).collect();
+    let global = all.first().map(|first| {
+        let array = first.get_type().const_array(&all);
+        description(module, array.into(), "__p3_entries")
+    });
+    (all.len() as u32, global)
+}
+
 /// A global of zeros.
-fn zeros<'ctx>(module: &Module<'ctx>, ty: ArrayType<'ctx>, name: &str) -> GlobalValue<'ctx> {
+pub(super) fn zeros<'ctx>(
+    module: &Module<'ctx>,
+    ty: ArrayType<'ctx>,
+    name: &str,
+) -> GlobalValue<'ctx> {
     internal(module, ty.const_zero().into(), name, ZEROS)
 }
 

@@ -55,7 +55,7 @@ pub(super) fn instrument<'ctx>(
         plan,
         data,
         storage: data.storage(index),
-        entries: data.entry_counter(index),
+        entries: data.entry_counter(index).filter(|_| plan.entries),
         hits: data.hit_counter(index),
         blocks,
         places,

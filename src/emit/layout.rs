@@ -85,6 +85,12 @@ pub(super) fn is_linux(module: &Module) -> bool {
     triple(module).contains("linux")
 }
 
+/// Whether the module is for Linux on x86-64, with pointers of 64 bits.
+pub(super) fn is_x86_64_linux(module: &Module) -> bool {
+    let triple = triple(module);
+    triple.starts_with("x86_64") && triple.contains("linux") && !triple.contains("x32")
+}
+
 fn page_of(triple: &str) -> u64 {
     let target = PAGES.iter().find(|(begin, _)| triple.starts_with(begin));
     1 << target.map_or(12, |(_, bits)| *bits)

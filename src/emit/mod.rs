@@ -21,6 +21,7 @@ mod place;
 mod positions;
 mod read;
 mod session;
+mod shadow;
 mod shared;
 mod split;
 mod subpaths;
@@ -109,6 +110,8 @@ pub struct ModuleJob<'a> {
     pub trace: Option<Vec<(u32, FuncId)>>,
     /// Instead of `plans`: sample subpaths.
     pub sampled: Option<Sampled<'a>>,
+    /// Leave functions as they are, with counting ones beside them: shadow profiling.
+    pub shadow: bool,
     /// Write bitcode.
     pub bitcode: bool,
     /// Write text.
@@ -197,7 +200,7 @@ fn sample<'ctx>(
         let function = functions[ordinal as usize];
         subpaths::instrument(context, module, function, body, plan, &data);
     }
-    data.register(context, module, job);
+    data.register(context, module, job, &[]);
 }
 
 fn count<'ctx>(
@@ -208,12 +211,24 @@ fn count<'ctx>(
 ) {
     make_way(module);
     let data = data::Data::declare(context, module, job);
-    for (i, &(ordinal, plan)) in job.plans.iter().enumerate() {
-        let body = &job.module.bodies[ordinal as usize];
-        let function = functions[ordinal as usize];
-        function::instrument(context, module, function, body, plan, &data, i);
+    let plans = || {
+        job.plans.iter().enumerate().map(|(i, &(ordinal, plan))| {
+            let body = &job.module.bodies[ordinal as usize];
+            (functions[ordinal as usize], body, plan, i)
+        })
+    };
+    let mut entries = Vec::new();
+    if !job.shadow {
+        for (function, body, plan, i) in plans() {
+            function::instrument(context, module, function, body, plan, &data, i);
+        }
+    } else if let Some(mut shadows) = shadow::Shadows::new(context, module, &data) {
+        for (function, body, plan, i) in plans() {
+            shadows.add(function, body, plan, i);
+        }
+        entries = shadows.finish();
     }
-    data.register(context, module, job);
+    data.register(context, module, job, &entries);
 }
 
 /// Runs LLVM's verifier on all of the module: what was added concerns more than the functions that count.

@@ -140,6 +140,15 @@ pub(super) fn exit(block: BasicBlock) -> InstructionValue {
     found.unwrap_or(end)
 }
 
+/// Whether the block ends in a call that `ret` has to follow.
+pub(super) fn has_musttail(block: BasicBlock) -> bool {
+    let end = sys::terminator(block);
+    let before = std::iter::successors(end.get_previous_instruction(), |i| {
+        i.get_previous_instruction()
+    });
+    before.take(2).any(ends_in_ret)
+}
+
 /// Whether LLVM wants `ret` behind a call, with no more than a cast in between.
 fn ends_in_ret(i: InstructionValue) -> bool {
     sys::is_musttail(i) || calls_intrinsic(i, "llvm.experimental.deoptimize")

@@ -85,6 +85,11 @@ pub(super) fn declare<'ctx>(
     })
 }
 
+/// The visibility of what is the runtime's.
+pub(super) fn hidden() -> inkwell::GlobalVisibility {
+    inkwell::GlobalVisibility::Hidden
+}
+
 fn nounwind(context: &Context) -> Attribute {
     context.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0)
 }
@@ -94,8 +99,9 @@ pub(super) fn constructor<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     description: GlobalValue<'ctx>,
+    by: &abi::Function,
 ) -> FunctionValue<'ctx> {
-    let register = runtime_function(context, module, &abi::REGISTER);
+    let register = runtime_function(context, module, by);
     let ty = context.void_type().fn_type(&[], false);
     let ctor = module.add_function("__p3_ctor", ty, Some(Linkage::Internal));
     ctor.add_attribute(AttributeLoc::Function, nounwind(context));

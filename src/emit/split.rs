@@ -46,7 +46,7 @@ pub(super) fn split<'ctx>(
     Places { of, own, ins }
 }
 
-fn in_edges(cfg: &Cfg) -> Vec<Vec<CfgEdge>> {
+pub(super) fn in_edges(cfg: &Cfg) -> Vec<Vec<CfgEdge>> {
     let mut ins = vec![Vec::new(); cfg.len()];
     for b in cfg.ids() {
         for (i, to) in cfg.block(b).succs.iter().enumerate() {

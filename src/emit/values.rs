@@ -6,10 +6,12 @@
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
-use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::target::LLVMABISizeOfType;
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use inkwell::targets::TargetData;
 use inkwell::values::{AsValueRef, InstructionValue};
 
 /// A value: an instruction, or anything that instructions refer to.
@@ -79,11 +81,88 @@ pub(super) fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> I
     }
 }
 
+/// Stack memory for a value of the type of `like`, where the builder stands.
+pub(super) fn room_for(builder: &Builder, like: Value) -> Value {
+    // SAFETY: `like` is live, and the builder stands in a block of a live function.
+    Value(unsafe { LLVMBuildAlloca(builder.as_mut_ptr(), LLVMTypeOf(like.0), c"".as_ptr()) })
+}
+
+/// Reads a value of the type of `like` from `address`, where the builder stands.
+pub(super) fn load(builder: &Builder, like: Value, address: Value) -> Value {
+    let (b, name) = (builder.as_mut_ptr(), c"".as_ptr());
+    // SAFETY: as for `room_for`; `address` is a pointer.
+    Value(unsafe { LLVMBuildLoad2(b, LLVMTypeOf(like.0), address.0, name) })
+}
+
+/// Writes `value` to `address`, where the builder stands.
+pub(super) fn store(builder: &Builder, value: Value, address: Value) {
+    // SAFETY: as for `load`.
+    unsafe { LLVMBuildStore(builder.as_mut_ptr(), value.0, address.0) };
+}
+
+/// Makes the builder stand before an instruction, without its location.
+pub(super) fn stand_before(builder: &Builder, at: Inst) {
+    // SAFETY: `at` is live and in a block.
+    unsafe {
+        LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), at.0);
+        LLVMSetCurrentDebugLocation2(builder.as_mut_ptr(), std::ptr::null_mut());
+    }
+}
+
 impl Value {
     /// Whether it is a constant.
     pub(super) fn is_constant(self) -> bool {
         // SAFETY: the value is live.
         unsafe { LLVMIsConstant(self.0) != 0 }
+    }
+
+    /// A value of inkwell's.
+    pub(super) fn of(value: &impl AsValueRef) -> Value {
+        Value(value.as_value_ref())
+    }
+
+    /// A block, as terminators have it as an operand.
+    pub(super) fn of_block(block: BasicBlock) -> Value {
+        // SAFETY: the block is live.
+        Value(unsafe { LLVMBasicBlockAsValue(block.as_mut_ptr()) })
+    }
+
+    /// The size of its type in memory, in bytes; `None` for tokens, scalable vectors and what else has none.
+    pub(super) fn size(self, target: &TargetData) -> Option<u64> {
+        use LLVMTypeKind::*;
+        // SAFETY: the value is live, and only types that have a size are asked for it.
+        unsafe {
+            let ty = LLVMTypeOf(self.0);
+            let plain = matches!(
+                LLVMGetTypeKind(ty),
+                LLVMHalfTypeKind
+                    | LLVMBFloatTypeKind
+                    | LLVMFloatTypeKind
+                    | LLVMDoubleTypeKind
+                    | LLVMX86_FP80TypeKind
+                    | LLVMFP128TypeKind
+                    | LLVMIntegerTypeKind
+                    | LLVMPointerTypeKind
+                    | LLVMVectorTypeKind
+                    | LLVMStructTypeKind
+                    | LLVMArrayTypeKind
+            );
+            (plain && LLVMTypeIsSized(ty) != 0).then(|| LLVMABISizeOfType(target.as_mut_ptr(), ty))
+        }
+    }
+
+    /// The instructions that use it, as often as they do.
+    pub(super) fn users(self) -> Vec<Inst> {
+        let mut users = Vec::new();
+        // SAFETY: the value is live; users of what a function's own code defines are instructions.
+        unsafe {
+            let mut next = LLVMGetFirstUse(self.0);
+            while !next.is_null() {
+                users.push(Inst(LLVMGetUser(next)));
+                next = LLVMGetNextUse(next);
+            }
+        }
+        users
     }
 }
 
@@ -91,6 +170,13 @@ impl Inst {
     /// That of inkwell.
     pub(super) fn of(i: InstructionValue) -> Inst {
         Inst(i.as_value_ref())
+    }
+
+    /// The block that it is in.
+    pub(super) fn block<'ctx>(self) -> BasicBlock<'ctx> {
+        // SAFETY: the instruction is live and in a block of a live function.
+        let block = unsafe { BasicBlock::new(LLVMGetInstructionParent(self.0)) };
+        block.expect("an instruction is in a block")
     }
 
     /// Moves it to the end of `block`. Debug records stay where it was.
@@ -104,6 +190,18 @@ impl Inst {
             LLVMInsertIntoBuilder(builder.as_mut_ptr(), self.0);
             LLVMInstructionSetDebugLoc(self.0, location);
         }
+    }
+
+    /// Takes its location away.
+    pub(super) fn drop_location(self) {
+        // SAFETY: the instruction is live.
+        unsafe { LLVMInstructionSetDebugLoc(self.0, std::ptr::null_mut()) }
+    }
+
+    /// Whether it has no result.
+    pub(super) fn is_void(self) -> bool {
+        // SAFETY: the instruction is live.
+        unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) == LLVMTypeKind::LLVMVoidTypeKind }
     }
 
     /// Its result.
@@ -220,16 +318,7 @@ impl Inst {
 
     /// The instructions that use the result, as often as they do.
     pub(super) fn users(self) -> Vec<Inst> {
-        let mut users = Vec::new();
-        // SAFETY: the instruction is live; users of an instruction's result are instructions.
-        unsafe {
-            let mut next = LLVMGetFirstUse(self.0);
-            while !next.is_null() {
-                users.push(Inst(LLVMGetUser(next)));
-                next = LLVMGetNextUse(next);
-            }
-        }
-        users
+        self.value().users()
     }
 
     /// Erases it. The handle must not be used any more.

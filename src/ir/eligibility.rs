@@ -22,6 +22,8 @@ pub enum SkipReason {
     CallBr,
     /// A coroutine before splitting.
     Coroutine,
+    /// There must be no copy of its code, which the scheme needs.
+    Single,
     /// Code for a device where the runtime cannot be.
     Device,
     /// The scheme makes versions of it, which its blocks or edges do not allow.
@@ -37,6 +39,9 @@ impl fmt::Display for SkipReason {
             SkipReason::Excluded => "left out by --include/--exclude",
             SkipReason::Funclets => "Windows exception funclets",
             SkipReason::CallBr => "callbr (asm goto) with a repeated target",
+            SkipReason::Single => {
+                "code that cannot be copied (indirectbr, asm goto, calls that must stay single)"
+            }
             SkipReason::Device => "code for a device without files and processes",
             SkipReason::Versions => "its blocks cannot be copied or its loops not be split",
             SkipReason::Coroutine => "coroutine that is not split yet",

@@ -20,6 +20,7 @@ pub(crate) mod interp;
 pub mod keys;
 pub mod place;
 pub mod register;
+pub mod resume;
 pub mod subpaths;
 pub mod text;
 

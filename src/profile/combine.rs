@@ -35,7 +35,7 @@ pub fn combine(
             Ok(Vec::new())
         }
         // Samples are no counts: the merge adds them up itself.
-        Measurement::Sampled(_) => Ok(Vec::new()),
+        Measurement::Sampled(_) | Measurement::Bursts(_) => Ok(Vec::new()),
     }
 }
 

@@ -64,8 +64,12 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Findi
         (Measurement::Paths(x), Measurement::Paths(y)) => {
             compare_paths(name, &x[f.index()], &y[g.index()])
         }
-        (Measurement::Sampled(_), _) => differs(a.only_estimates().to_string()),
-        (_, Measurement::Sampled(_)) => differs(b.only_estimates().to_string()),
+        (Measurement::Sampled(_) | Measurement::Bursts(_), _) => {
+            differs(a.only_estimates().to_string())
+        }
+        (_, Measurement::Sampled(_) | Measurement::Bursts(_)) => {
+            differs(b.only_estimates().to_string())
+        }
         (Measurement::Edges(_), _) | (_, Measurement::Edges(_)) => {
             compare_edges(a, f, b, g).unwrap_or_else(|e| differs(e.to_string()))
         }

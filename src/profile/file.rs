@@ -3,6 +3,7 @@
 
 use super::Profile;
 use super::measurement::{ExactCounts, Measurement};
+use super::shadow::Bursts;
 use super::subpaths::{Sampling, Subpath, Subpaths};
 use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
@@ -45,6 +46,9 @@ struct Payload {
     /// Of sampled subpaths, everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sample: Option<Sample>,
+    /// Of bursts, everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bursts: Option<Bursts>,
     manifest: Manifest,
 }
 
@@ -61,7 +65,7 @@ impl Profile {
             let pairs = match &self.measured {
                 Measurement::Paths(counts) => flat(&counts[f.index()], |id| id),
                 Measurement::Edges(counts) => flat(&counts[f.index()], |e| u64::from(e.0)),
-                Measurement::Sampled(_) => Vec::new(),
+                Measurement::Sampled(_) | Measurement::Bursts(_) => Vec::new(),
             };
             (f, pairs)
         };
@@ -76,7 +80,11 @@ impl Profile {
                 .collect(),
             sample: match &self.measured {
                 Measurement::Sampled(sample) => Some(Sample::of(sample)),
-                Measurement::Paths(_) | Measurement::Edges(_) => None,
+                Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Bursts(_) => None,
+            },
+            bursts: match &self.measured {
+                Measurement::Bursts(bursts) => Some(bursts.clone()),
+                Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Sampled(_) => None,
             },
             manifest: self.manifest.clone(),
         };
@@ -111,6 +119,13 @@ impl Profile {
             Measure::Subpaths => {
                 let sample = payload.sample.ok_or("damaged: no sample")?;
                 Measurement::Sampled(sample.checked(&manifest)?)
+            }
+            Measure::Bursts => {
+                let bursts = payload.bursts.ok_or("damaged: no bursts")?;
+                if !bursts.is_sound(functions) {
+                    return Err("damaged: the bursts".into());
+                }
+                Measurement::Bursts(bursts)
             }
         };
         let mut entries = vec![None; manifest.functions.len()];

@@ -45,7 +45,7 @@ pub fn flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow>
     match &profile.measured {
         Measurement::Paths(counts) => summed(profile, f, structure, &counts[f.index()]),
         Measurement::Edges(counts) => propagated(profile, f, structure, &counts[f.index()]),
-        Measurement::Sampled(_) => Err(profile.only_estimates()),
+        Measurement::Sampled(_) | Measurement::Bursts(_) => Err(profile.only_estimates()),
     }
 }
 

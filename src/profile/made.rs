@@ -61,7 +61,9 @@ fn function((i, body): (usize, &FunctionBody)) -> ProgFunction {
 pub(super) fn path_counts(profile: &mut Profile) -> &mut ExactCounts<PathId> {
     match &mut profile.measured {
         Measurement::Paths(counts) => counts,
-        Measurement::Edges(_) | Measurement::Sampled(_) => panic!("it does not count paths"),
+        Measurement::Edges(_) | Measurement::Sampled(_) | Measurement::Bursts(_) => {
+            panic!("it does not count paths")
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What was measured: the evidence that everything else in a profile follows from.
 
+use super::shadow::Bursts;
 use super::subpaths::Subpaths;
 use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
@@ -25,6 +26,8 @@ pub enum Measurement {
     Edges(ExactCounts<EdgeId>),
     /// A sample of subpaths: what it says is an [`Estimate`](super::estimate::Estimate).
     Sampled(Subpaths),
+    /// Paths in bursts, a sample as well.
+    Bursts(Bursts),
 }
 
 impl Measurement {
@@ -34,6 +37,7 @@ impl Measurement {
             Measure::Paths => Measurement::Paths(vec![Vec::new(); functions]),
             Measure::Edges => Measurement::Edges(vec![Vec::new(); functions]),
             Measure::Subpaths => Measurement::Sampled(Subpaths::default()),
+            Measure::Bursts => Measurement::Bursts(Bursts::none(functions)),
         }
     }
 
@@ -43,6 +47,7 @@ impl Measurement {
             Measurement::Paths(counts) => counts[f.index()].len(),
             Measurement::Edges(counts) => counts[f.index()].len(),
             Measurement::Sampled(_) => 0,
+            Measurement::Bursts(bursts) => bursts.counts[f.index()].len(),
         }
     }
 }
@@ -70,7 +75,7 @@ impl Profile {
                 "it counts edges, not paths",
                 "show it with --edges, or profile paths",
             )),
-            Measurement::Sampled(_) => Err(self.only_estimates()),
+            Measurement::Sampled(_) | Measurement::Bursts(_) => Err(self.only_estimates()),
         }
     }
 

@@ -8,6 +8,7 @@ pub use programs::{Program, Programs};
 
 use super::combine::combine;
 use super::measurement::{ExactCounts, Measurement};
+use super::shadow::Bursts;
 use super::subpaths::Subpaths;
 use super::subpaths::merge::{Part, union};
 use super::verdict::{Processes, Verdict, Violation, copies_named, functions, needed};
@@ -108,11 +109,19 @@ fn finish(program: &Program, gathered: Gathered, mode: FailureMode) -> Result<Pr
 }
 
 /// The profile of what was gathered, with its verdict.
-fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<Profile> {
+fn put_together(path: &Path, manifest: Manifest, mut gathered: Gathered) -> Result<Profile> {
     let mut profile = empty(path, manifest);
     let mut unlike = gathered.unlike();
     profile.sources = gathered.seen.0.into_iter().collect();
     profile.sources.sort_unstable();
+    for (copy, of_copy) in &mut gathered.by_copy {
+        if let Measurement::Bursts(bursts) = &profile.measured {
+            let mut all = bursts.clone();
+            let more = std::mem::take(&mut of_copy.bursts).finish(&profile, *copy)?;
+            added(&mut all, &more, path)?;
+            profile.measured = Measurement::Bursts(all);
+        }
+    }
     let mut violations = counted(&mut profile, gathered.by_copy)?;
     let mut samples = gathered.samples;
     for mut part in gathered.merged {
@@ -128,6 +137,7 @@ fn put_together(path: &Path, manifest: Manifest, gathered: Gathered) -> Result<P
             *sample = union(samples).map_err(|problem| foreign(path, problem))?;
             check_blocks(sample, &profile.manifest).map_err(|p| foreign(path, p))?;
         }
+        Measurement::Bursts(_) => {}
         Measurement::Paths(_) | Measurement::Edges(_) => {
             violations.extend(verify::verify(&profile)?.violations);
         }
@@ -157,8 +167,13 @@ fn sample_of(part: &mut Profile) -> Option<Part> {
             unique,
             sample: std::mem::take(sample),
         }),
-        Measurement::Paths(_) | Measurement::Edges(_) => None,
+        Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Bursts(_) => None,
     }
+}
+
+fn added(sum: &mut Bursts, part: &Bursts, file: &Path) -> Result<()> {
+    let overflow = || Error::profile(file, "a count overflows", "merge fewer runs");
+    sum.add(part).then_some(()).ok_or_else(overflow)
 }
 
 impl Merged {
@@ -181,6 +196,7 @@ pub fn merged_line(p: &Profile) -> String {
     };
     let found = match &p.measured {
         Measurement::Sampled(s) => format!("{} subpaths sampled", s.points.values().sum::<u64>()),
+        Measurement::Bursts(b) => format!("{} bursts", b.number()),
         Measurement::Paths(_) | Measurement::Edges(_) => {
             let all = functions(p.manifest.functions.len());
             format!("{} of {all} ran", p.executed().count())
@@ -229,7 +245,14 @@ fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
         (Measurement::Edges(to), Measurement::Edges(from)) => add_counts(to, from, &part.path)?,
         // All samples are raised at once.
         (Measurement::Sampled(_), Measurement::Sampled(_)) => {}
-        (Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Sampled(_), _) => {
+        (Measurement::Bursts(to), Measurement::Bursts(from)) => added(to, from, &part.path)?,
+        (
+            Measurement::Paths(_)
+            | Measurement::Edges(_)
+            | Measurement::Sampled(_)
+            | Measurement::Bursts(_),
+            _,
+        ) => {
             return Err(foreign(&part.path, "it counts by another scheme"));
         }
     }

@@ -20,6 +20,7 @@ pub mod measurement;
 pub mod merge;
 pub mod raw;
 pub mod report;
+pub mod shadow;
 pub mod simulate;
 pub mod subpaths;
 pub mod union;

@@ -18,12 +18,14 @@ use std::os::unix::fs::FileExt;
 use zerocopy::byteorder::{BE, ByteOrder, LE, U64};
 use zerocopy::{FromBytes, KnownLayout};
 
+mod bursts;
 pub(super) mod sample;
 mod started;
 #[cfg(test)]
 mod tests;
 
 pub use crate::runtime::format::{BLOCK_MAGIC, CHUNK_MAGIC, MAGIC, VERSION};
+pub use bursts::{Burst, Shadows};
 pub use started::Started;
 pub(super) use started::hash;
 
@@ -78,6 +80,10 @@ pub struct Raw {
     pub functions: BTreeMap<FuncId, RawFunction>,
     /// Sampled subpaths, where the program samples.
     pub sample: Option<Subpaths>,
+    /// What shadows counted.
+    pub bursts: Vec<Burst>,
+    /// What became of shadows: of one process, or none.
+    pub shadows: Vec<Shadows>,
 }
 
 /// The counts of one function, of all its bodies.
@@ -325,7 +331,11 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             let kind = block.kind.get();
             let records = match kind {
                 format::MODULE => self.records(&block, found, end, &mut crc)?,
-                format::ARENA | format::STARTED | format::SAMPLE => Vec::new(),
+                format::ARENA
+                | format::STARTED
+                | format::SAMPLE
+                | format::BURST
+                | format::SHADOWS => Vec::new(),
                 _ => return Err(format!("damaged: block of kind {kind}")),
             };
             if crc.finalize() != block.crc.get() {
@@ -336,6 +346,8 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
                 format::MODULE => self.module(&block, &records, found, raw)?,
                 format::ARENA => self.arena(inside, end, raw)?,
                 format::SAMPLE => sample::read(self, found, inside, end, raw)?,
+                format::BURST => raw.bursts.push(bursts::read(self, inside, end)?),
+                format::SHADOWS => raw.shadows.push(bursts::numbers(self, inside)?),
                 _ => started::read(self, inside, end, raw)?,
             }
             at = end;
@@ -514,6 +526,8 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String>
         lost: flags & format::LOST != 0,
         functions: BTreeMap::new(),
         sample: None,
+        bursts: Vec::new(),
+        shadows: Vec::new(),
     })
 }
 

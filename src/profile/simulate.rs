@@ -145,7 +145,7 @@ fn ran(profile: &Profile, f: FuncId) -> Result<OneFunction> {
             structure.paths.apart.clear();
             Vec::new()
         }
-        Measurement::Sampled(_) => return Err(profile.only_estimates()),
+        Measurement::Sampled(_) | Measurement::Bursts(_) => return Err(profile.only_estimates()),
     };
     let executed = profile.measured.distinct(f) > 0;
     let flow = executed.then(|| flow(profile, f, &structure));

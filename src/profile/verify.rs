@@ -75,7 +75,7 @@ struct Checked {
 /// # Errors
 /// A profile of estimates, which need not add up.
 pub fn verify(profile: &Profile) -> Result<Findings> {
-    if let Measurement::Sampled(_) = profile.measured {
+    if let Measurement::Sampled(_) | Measurement::Bursts(_) = profile.measured {
         return Err(profile.only_estimates());
     }
     let functions = profile.functions().collect::<Vec<_>>();

@@ -37,7 +37,9 @@ pub fn apply<'a>(
                     let counts = paths.ran.iter().copied();
                     measured_weights(&paths.dag, &paths.numbering, counts)
                 }
-                Measurement::Sampled(_) => return Err(profile.only_estimates()),
+                Measurement::Sampled(_) | Measurement::Bursts(_) => {
+                    return Err(profile.only_estimates());
+                }
             };
             paths.weights = mix(measured, &paths.weights);
             paths.measured = true;

@@ -19,6 +19,7 @@ use crate::plan::subpaths::{Sequence, Settings, SubpathPlan, can_be_sampled};
 use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
+use crate::versions::has_no_copy;
 
 /// At most this many of the functions that one was inlined into are named.
 const TOLD: usize = 3;
@@ -52,6 +53,9 @@ impl Analysis {
             exclude: options.exclude.clone(),
         };
         let mut program = emit::load(inputs, &chosen)?;
+        if options.scheme.is_shadow() {
+            skip_single(&mut program);
+        }
         check_filters(options, inputs, &program)?;
         if options.sampling.is_some() && !options.trace {
             leave_out(&mut program);
@@ -146,6 +150,16 @@ impl Analysis {
     pub(super) fn profiled(&self) -> impl Iterator<Item = FuncId> + '_ {
         let profiled = self.paths.iter().enumerate().filter(|(_, p)| p.is_some());
         profiled.map(|(i, _)| FuncId::new(i))
+    }
+}
+
+/// Skips functions of which there can be no second one.
+fn skip_single(program: &mut Program) {
+    let bodies = program.modules.iter_mut().flat_map(|m| &mut m.bodies);
+    for body in bodies.filter(|b| b.skip.is_none()) {
+        if body.cfg.blocks.iter().any(has_no_copy) {
+            body.skip = Some(SkipReason::Single);
+        }
     }
 }
 

@@ -185,6 +185,7 @@ impl<'a> Copies<'a> {
                 .trace
                 .then(|| bodies.iter().filter(profiled).copied().collect()),
             sampled: self.sampled(m, insertion),
+            shadow: self.options.scheme.is_shadow(),
             bitcode: self.options.bitcode,
             text: self.options.text,
         }

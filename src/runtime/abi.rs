@@ -5,7 +5,7 @@ use super::{Field, Struct, Type, constants};
 
 constants! {
     /// The version of this interface.
-    VERSION "P3_ABI": u32 = 6;
+    VERSION "P3_ABI": u32 = 7;
     /// Kind of a function's counters: an array, indexed by path ids.
     ARRAY "P3_ARRAY": u32 = 0;
     /// A hash table by path ids.
@@ -22,6 +22,8 @@ constants! {
     SEEDED "P3_SEEDED": u32 = 2;
     /// The most lengths of subpaths.
     MOST_LENGTHS "P3_MOST_LENGTHS": u32 = 16;
+    /// In a module's flags: its functions do not count, but have others beside them that do, for forked shadows.
+    SHADOW "P3_SHADOWED": u32 = 2;
     /// The most levels of a hash table: level i has P3_FIRST_SLOTS << 2 * i slots. A key is in the first level in which its window of P3_WINDOW slots had room when it came, and never moves.
     LEVELS "P3_LEVELS": u32 = 12;
     /// The number of slots of level 0.
@@ -109,8 +111,8 @@ pub const MODULE: Struct = Struct {
             16,
             "the rewriting: `program` of manifest.json",
         ),
-        Field::new("flags", U32, "P3_ATOMIC"),
-        Field::new("reserved", U32, "0"),
+        Field::new("flags", U32, "P3_ATOMIC, P3_SHADOWED"),
+        Field::new("n_entries", U32, "P3_SHADOWED: number of its functions"),
         Field::new(
             "block",
             Pointer("const struct p3_raw_block"),
@@ -130,6 +132,29 @@ pub const MODULE: Struct = Struct {
             "sampling",
             Pointer("const struct p3_sampling"),
             "how it samples subpaths; NULL: it counts",
+        ),
+        Field::new(
+            "entries",
+            Pointer("const struct p3_entry"),
+            "P3_SHADOWED: its functions",
+        ),
+    ],
+};
+
+/// A function that counts beside one that does not.
+pub const ENTRY: Struct = Struct {
+    name: "p3_entry",
+    about: "A function that counts beside one that does not.",
+    fields: &[
+        Field::new(
+            "native",
+            Pointer("uint8_t"),
+            "where the latter begins: with a nop of five bytes",
+        ),
+        Field::new(
+            "counting",
+            Pointer("const uint8_t"),
+            "what a jump in its place leads to",
         ),
     ],
 };
@@ -157,6 +182,12 @@ pub const REGISTER: Function = Function {
     result: None,
     parameters: &[(Pointer("struct p3_module"), "module")],
     about: "Called by each module's constructor.",
+};
+/// [`REGISTER`] for a module whose functions count in shadows.
+pub const REGISTER_SHADOW: Function = Function {
+    name: "__p3_register_shadow",
+    about: "The same for one with P3_SHADOWED.",
+    ..REGISTER
 };
 /// Counts a path in a hash table.
 pub const COUNT: Function = Function {
@@ -202,8 +233,9 @@ pub const SUBPATH_BLOCK: Function = Function {
 };
 
 /// All of them.
-pub const FUNCTIONS: [Function; 7] = [
+pub const FUNCTIONS: [Function; 8] = [
     REGISTER,
+    REGISTER_SHADOW,
     COUNT,
     COUNT_ATOMIC,
     ADD,

@@ -49,6 +49,40 @@ constants! {
     STARTED_SIZE "P3_STARTED_SIZE": u32 = 1 << 14;
     /// The most such blocks of a file: processes that are started otherwise are counted and not described from then on.
     STARTED_MOST "P3_STARTED_MOST": u32 = 64;
+    /// Kind of a block: what a shadow counted in a burst.
+    BURST "P3_BLOCK_BURST": u32 = 6;
+    /// Kind of a block: what became of all shadows.
+    SHADOWS "P3_BLOCK_SHADOWS": u32 = 7;
+    /// Why a burst ended: it was over.
+    END_BURST "P3_END_BURST": u32 = 0;
+    /// It took too long.
+    END_TIME "P3_END_TIME": u32 = 1;
+    /// A system call that cannot be imitated.
+    END_CALL "P3_END_CALL": u32 = 2;
+    /// It waited for a lock, which only another thread would release.
+    END_LOCK "P3_END_LOCK": u32 = 3;
+    /// A signal.
+    END_SIGNAL "P3_END_SIGNAL": u32 = 4;
+    /// The thread or the program ended in it.
+    END_EXIT "P3_END_EXIT": u32 = 5;
+    /// The program ended.
+    END_PARENT "P3_END_PARENT": u32 = 6;
+    /// Memory is shared that cannot be copied.
+    END_SHARED "P3_END_SHARED": u32 = 7;
+    /// There was no memory.
+    END_MEMORY "P3_END_MEMORY": u32 = 8;
+    /// The code cannot be written.
+    END_TEXT "P3_END_TEXT": u32 = 9;
+    /// System calls cannot be filtered.
+    END_FILTER "P3_END_FILTER": u32 = 10;
+    /// What was done about a system call: it was made.
+    CALL_ALLOWED "P3_CALL_ALLOWED": u32 = 0;
+    /// It was not made, and the program was told that it succeeded.
+    CALL_ASSUMED "P3_CALL_ASSUMED": u32 = 1;
+    /// It was imitated.
+    CALL_HANDLED "P3_CALL_HANDLED": u32 = 2;
+    /// It ended the burst.
+    CALL_ENDED "P3_CALL_ENDED": u32 = 3;
     /// What chunks are aligned to.
     CHUNK_ALIGN "P3_CHUNK_ALIGN": u32 = 64;
 }
@@ -170,7 +204,7 @@ structures! {
         magic: U64<O>,
         /// with this header; a multiple of the page
         size: U64<O>,
-        /// P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE
+        /// P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST, P3_BLOCK_SHADOWS
         kind: U32<O>,
         /// module: its number in the manifest
         module: U32<O>,
@@ -276,6 +310,74 @@ structures! {
         count: U32<O>,
         /// size of what follows, below 2^16; above: which length it has
         size: U32<O>,
+    }
+
+    /// In a block of its kind, behind the header: a burst. Its paths follow, then its system calls.
+    Burst BURST_RECORD "p3_raw_burst" {
+        /// CRC-32 of all that follows, paths and calls included
+        crc: U32<O>,
+        /// P3_END_BURST and its like
+        why: U32<O>,
+        /// P3_END_CALL: its number; P3_END_SIGNAL: the signal
+        detail: U32<O>,
+        /// number of records of system calls
+        n_calls: U32<O>,
+        /// size of the block without what fills its last page
+        size: U64<O>,
+        /// number of records of paths
+        n_paths: U64<O>,
+        /// instructions that were counted, as the input module has them
+        instructions: U64<O>,
+        /// how long it took
+        nanoseconds: U64<O>,
+        /// the thread that was forked
+        thread: U64<O>,
+    }
+
+    /// How often a path ran in a burst.
+    BurstPath PATH_RECORD "p3_raw_path" {
+        /// function: its number in the manifest
+        func: U32<O>,
+        /// 0
+        reserved: U32<O>,
+        /// the path's id in the copy
+        id: U64<O>,
+        /// how often it ran
+        count: U64<O>,
+    }
+
+    /// What was done about a system call in a burst.
+    BurstCall CALL_RECORD "p3_raw_call" {
+        /// its number; 512: a larger one
+        number: U32<O>,
+        /// P3_CALL_ALLOWED and its like
+        treatment: U32<O>,
+        /// how often
+        count: U64<O>,
+    }
+
+    /// In a block of its kind, behind the header: all shadows of a process. It changes while the process runs.
+    Shadows SHADOWS_RECORD "p3_raw_shadows" {
+        /// length of a burst, in instructions
+        burst: U64<O>,
+        /// shadows at a time, in thousandths
+        load: U64<O>,
+        /// number of shadows that were forked
+        started: U64<O>,
+        /// how many left a record
+        handed_over: U64<O>,
+        /// how many had no room for it
+        not_written: U64<O>,
+        /// how often a fork failed
+        not_forked: U64<O>,
+        /// how often enough shadows were there
+        busy: U64<O>,
+        /// how often too little memory was
+        short_of_memory: U64<O>,
+        /// nanoseconds that the last one took
+        last_took: U64<O>,
+        /// why no shadow can be: P3_END_TEXT, P3_END_FILTER; 0: they can
+        impossible: U64<O>,
     }
 
     /// A slot of a hash table.

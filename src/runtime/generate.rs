@@ -85,14 +85,20 @@ fn header(guard: &str, about: &str, constants: &[Constant], structs: &[Struct]) 
 
 fn abi_header() -> String {
     let about = "What rewritten modules and the runtime share in memory.";
-    let structs = [format::SLOT, abi::TABLE, abi::SAMPLING, abi::MODULE];
+    let structs = [
+        format::SLOT,
+        abi::TABLE,
+        abi::SAMPLING,
+        abi::ENTRY,
+        abi::MODULE,
+    ];
     let header = header("P3_ABI_H", about, abi::CONSTANTS, &structs);
     let functions: String = abi::FUNCTIONS.iter().map(prototype).collect();
     let hidden = "\n#define P3_HIDDEN __attribute__((visibility(\"hidden\")))\n\n";
     header + hidden + &functions + "\n#endif\n"
 }
 
-const RAW: [Struct; 7] = [
+const RAW: [Struct; 11] = [
     format::HEADER,
     format::BLOCK,
     format::FUNCTION,
@@ -100,6 +106,10 @@ const RAW: [Struct; 7] = [
     format::STARTED_RECORD,
     format::SAMPLE_HEADER,
     format::ENTRY,
+    format::BURST_RECORD,
+    format::PATH_RECORD,
+    format::CALL_RECORD,
+    format::SHADOWS_RECORD,
 ];
 
 fn format_header() -> String {
@@ -194,6 +204,10 @@ fn no_gaps() {
         size_of::<format::Started<LE>>(),
         size_of::<format::Sample<LE>>(),
         size_of::<format::Entry<LE>>(),
+        size_of::<format::Burst<LE>>(),
+        size_of::<format::BurstPath<LE>>(),
+        size_of::<format::BurstCall<LE>>(),
+        size_of::<format::Shadows<LE>>(),
         size_of::<format::Slot<LE>>(),
     ];
     let structs = RAW.into_iter().chain([format::SLOT]);

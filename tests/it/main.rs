@@ -35,5 +35,6 @@ mod peers;
 /// The runtime in the program under test.
 mod pool;
 mod runtime;
+mod shadow;
 mod survival;
 mod unnoticed;

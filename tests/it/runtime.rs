@@ -91,6 +91,14 @@ fn layers() {
         .collect();
     // What rewritten modules call.
     order.extend(["p3_table.c", "p3_subpath.c", "p3_register.c"]);
+    // On top of all that, shadows.
+    let shadow = std::fs::read_to_string(project("runtime-c/p3_shadow.h")).unwrap();
+    order.extend(
+        section
+            .captures_iter(&shadow)
+            .map(|c| c.get(1).unwrap().as_str()),
+    );
+    order.push("p3_shadow.c");
     let files: Vec<String> = sources()
         .iter()
         .map(|f| f.file_name().unwrap().to_str().unwrap().to_string())

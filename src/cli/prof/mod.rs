@@ -1,5 +1,6 @@
 //! Arguments and commands of `p3-prof`.
 
+mod bursts;
 mod export;
 mod html;
 mod merge;
@@ -159,6 +160,9 @@ struct ShowArgs {
     /// Of sampled subpaths: join those that overlap into longer ones
     #[arg(long, conflicts_with = "edges")]
     longest: bool,
+    /// Show why the bursts of shadows ended, and which system calls they met
+    #[arg(long, conflicts_with_all = ["top", "edges"])]
+    bursts: bool,
 }
 
 #[derive(Debug, Args)]
@@ -176,6 +180,9 @@ struct CompareArgs {
 struct AccuracyArgs {
     /// A merged profile of paths
     file: PathBuf,
+    /// The exact profile of the same run: how much of it the estimates of FILE, of bursts, tell
+    #[arg(long, value_name = "EXACT", conflicts_with_all = ["top", "function"])]
+    against: Option<PathBuf>,
     /// Show at most this many functions, those with most executed paths
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
@@ -369,6 +376,9 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
 fn show(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let mut selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
+    if args.bursts || matches!(profile.measured, Measurement::Bursts(_)) {
+        return bursts::show(args, &profile, selection, layout);
+    }
     if args.edges {
         let counts = edges::collect(&profile, &selection)?;
         return Ok(Outcome::print(match args.format {
@@ -449,6 +459,9 @@ fn listed(lines: &[String], max: usize, more: &str) -> String {
 
 fn run_accuracy(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
+    if let Some(exact) = &args.against {
+        return bursts::accuracy(args, &profile, &trust.read(exact)?);
+    }
     let top = (args.format == Format::Text).then_some(args.top);
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
     let (rows, sum) = accuracy::accuracy(profile.paths()?, &selection)?;

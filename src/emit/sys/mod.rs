@@ -1,10 +1,14 @@
 //! What inkwell lacks, straight from the LLVM C API: the only unsafe code of the project.
 #![allow(unsafe_code)]
 
+mod jumps;
 #[cfg(feature = "llvm19")]
 mod lazily;
 mod metadata;
 
+pub(super) use jumps::{
+    alias, copy_personality, jump_that_can_be_patched, mark_tail, replace_global,
+};
 #[cfg(feature = "llvm19")]
 pub(super) use lazily::parse_lazily;
 pub(super) use metadata::{

@@ -51,7 +51,7 @@ fn hottest(profile: &Profile, f: &CountedFunction) -> Result<Hottest> {
             let counts = counts[f.f.index()].iter();
             counts.max_by_key(|&&(id, n)| (n, std::cmp::Reverse(id)))
         }
-        Measurement::Edges(_) | Measurement::Sampled(_) => None,
+        Measurement::Edges(_) | Measurement::Sampled(_) | Measurement::Bursts(_) => None,
     };
     let Some(&(id, _)) = most else {
         return Ok(Hottest::default());

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId};
 use crate::profile::combine::LocalCounts;
 use crate::profile::raw::{self, Raw};
+use crate::profile::shadow::merge::Gathered as Bursts;
 use crate::profile::subpaths::merge::Part;
 use crate::profile::verdict::{Processes, copies_named};
 use crate::profile::{Profile, file};
@@ -18,6 +19,8 @@ pub(super) struct Copy {
     pub(super) counts: LocalCounts,
     pub(super) entries: BTreeMap<FuncId, u64>,
     pub(super) processes: Processes,
+    /// Of shadows.
+    pub(super) bursts: Bursts,
     /// Of every run.
     pub(super) arguments: Ways,
     /// Whether the arguments of every run are known.
@@ -30,6 +33,7 @@ impl Default for Copy {
             counts: LocalCounts::new(),
             entries: BTreeMap::new(),
             processes: Processes::default(),
+            bursts: Bursts::default(),
             arguments: Ways::default(),
             all_told: true,
         }
@@ -294,7 +298,8 @@ pub(in crate::profile) fn check(raw: &Raw, program: &Program, file: &Path) -> Re
         let problem = format!("it is of copy {} of {}", raw.copy, raw.copies);
         return Err(foreign(file, problem));
     }
-    let mut functions = raw.functions.keys();
+    let in_bursts = raw.bursts.iter().flat_map(|b| &b.paths).map(|p| &p.0);
+    let mut functions = raw.functions.keys().chain(in_bursts);
     if let Some(f) = functions.find(|f| f.index() >= program.functions) {
         return Err(foreign(file, format!("the manifest has no function {f}")));
     }
@@ -314,6 +319,8 @@ pub(super) fn foreign(file: &Path, problem: impl Into<String>) -> Error {
 pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
     let processes = Processes::of(raw.runs, raw.children, raw.ended);
     copy.processes = copy.processes.plus(processes);
+    let added = copy.bursts.add(&raw);
+    added.map_err(|problem| Error::profile(file, problem, "run this copy again"))?;
     let mut told: u64 = 0;
     for started in raw.started.into_iter().filter(|s| s.runs > 0) {
         let Some(arguments) = started.arguments.get(1..) else {

@@ -226,7 +226,7 @@ pub fn way(line: &Line) -> String {
     }
 }
 
-fn details(report: &Report, line: &Line) -> Vec<String> {
+pub(in crate::profile) fn details(report: &Report, line: &Line) -> Vec<String> {
     let mut details = vec![trail(report.words(), line)];
     let said = report.words().of(line);
     let told = phrases_of(report.profile, line, &said);

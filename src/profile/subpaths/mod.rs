@@ -53,11 +53,13 @@ impl Profile {
                 profile: self,
                 sample,
             }),
-            Measurement::Paths(_) | Measurement::Edges(_) => Err(Error::profile(
-                &self.path,
-                "it holds exact counts, no sample",
-                "show it without --longest",
-            )),
+            Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Bursts(_) => {
+                Err(Error::profile(
+                    &self.path,
+                    "it holds exact counts, no sample",
+                    "show it without --longest",
+                ))
+            }
         }
     }
 }

@@ -1,0 +1,7 @@
+/* The instructions that a burst has left.
+ *
+ * Calls: nothing.
+ * In signal handlers: nothing is called. */
+#include "p3_shadow.h"
+
+_Alignas(4096) struct p3_burst __p3_burst;

@@ -1,0 +1,381 @@
+/* The forker: a timer on the processor time of the process, whose signal forks shadows.
+ *
+ * Calls: p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_child.c, p3_shadow_patch.c, p3_shadow_system.c.
+ * In signal handlers: what the timer's signal needs. */
+#define _GNU_SOURCE
+#include "p3_shadow.h"
+
+#ifndef P3_SHADOWS
+
+void __p3_register_shadow(struct p3_module *module) {
+    static int said;
+    __p3_register(module);
+    if (!said)
+        p3_complain("shadows", "there are none but for Linux on x86-64: the program runs without", 0);
+    said = 1;
+}
+
+#else
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* What P3_SHADOW says. */
+static struct {
+    double load;
+    int64_t burst;
+    uint64_t limit;
+    int signal;
+    int off;
+} knobs = {.load = 0.5, .burst = 10000000, .limit = UINT64_C(2000000000), .signal = SIGURG};
+
+static struct p3_shadow_task task;
+static struct {
+    int pid;
+    int64_t began;
+} shadows[P3_SHADOWS_MOST];
+static unsigned most;
+static timer_t timer;
+static int timed, stopped, tick_under_way;
+/* What a burst takes, in nanoseconds: a guess, until one is over. */
+static int64_t took;
+static uint64_t random_state;
+
+static int64_t now(void) {
+    struct timespec t = {0, 0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* SplitMix64 (Steele, Lea & Flood, OOPSLA 2014): from 0.5 up to 1.5. */
+static double jitter(void) {
+    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return 0.5 + (double)((z ^ z >> 31) >> 11) / 9007199254740992.0;
+}
+
+/* So that on average as many shadows live as the load says: the time that one takes over the load. */
+static void arm(double share) {
+    double period = (double)took / knobs.load * share;
+    struct itimerspec at = {.it_value = {0, 0}};
+    period = period < 100000 ? 100000 : period > 1e11 ? 1e11 : period;
+    at.it_value.tv_sec = (time_t)(period / 1e9);
+    at.it_value.tv_nsec = (long)(period - (double)at.it_value.tv_sec * 1e9);
+    timer_settime(timer, 0, &at, NULL);
+}
+
+static void count(uint64_t *counter) {
+    if (task.counts != NULL)
+        __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* Those that ended; and those that should have by now. The number of those that live. */
+static unsigned reap(void) {
+    unsigned alive = 0;
+    for (unsigned i = 0; i < P3_SHADOWS_MOST; i++) {
+        if (shadows[i].pid == 0)
+            continue;
+        long ended = P3_CALL(SYS_wait4, shadows[i].pid, 0, WNOHANG | __WCLONE, 0, 0, 0);
+        if (ended == 0 && now() - shadows[i].began > (int64_t)knobs.limit + 1000000000)
+            P3_CALL(SYS_kill, shadows[i].pid, SIGKILL, 0, 0, 0, 0);
+        if (ended != 0)
+            shadows[i].pid = 0;
+        else
+            alive++;
+    }
+    if (task.counts != NULL && __atomic_load_n(&task.counts->last_took, __ATOMIC_RELAXED) != 0)
+        took = (7 * took + (int64_t)__atomic_load_n(&task.counts->last_took, __ATOMIC_RELAXED)) / 8;
+    return alive;
+}
+
+/* A sixteenth of the memory has to be available: a shadow copies what either writes. */
+static int memory_is_short(void) {
+    char text[512];
+    long fd = P3_CALL(SYS_openat, AT_FDCWD, "/proc/meminfo", O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    if (fd < 0)
+        return 0;
+    long n = P3_CALL(SYS_read, fd, text, sizeof text - 1, 0, 0, 0);
+    P3_CALL(SYS_close, fd, 0, 0, 0, 0, 0);
+    text[n > 0 ? n : 0] = 0;
+    const char *total = strstr(text, "MemTotal:"), *available = strstr(text, "MemAvailable:");
+    if (total == NULL || available == NULL)
+        return 0;
+    return strtoull(available + 13, NULL, 10) < strtoull(total + 9, NULL, 10) / 16;
+}
+
+static void note_offsets(void) {
+    for (int fd = 0; fd < P3_OFFSETS; fd++)
+        task.offsets[fd] = P3_CALL(SYS_lseek, fd, 0, SEEK_CUR, 0, 0, 0);
+}
+
+/* Whether this is the shadow. */
+static int fork_one(void *context) {
+    unsigned i = 0;
+    while (shadows[i].pid != 0)
+        i++;
+    note_offsets();
+    task.parent = (int)P3_CALL(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    task.thread = (int)P3_CALL(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    task.above = (int)P3_CALL(SYS_getppid, 0, 0, 0, 0, 0, 0);
+    shadows[i].began = now();
+    /* Without a signal at its end: the program's own wait() does not see it. */
+    long pid = P3_CALL(SYS_clone, 0, 0, 0, 0, 0, 0);
+    if (pid == 0)
+        p3_shadow_become(&task, context);
+    if (pid > 0) {
+        shadows[i].pid = (int)pid;
+        count(&task.counts->started);
+    } else if (pid < 0) {
+        count(&task.counts->not_forked);
+    }
+    return pid == 0;
+}
+
+/* Some calls end early when a handler has run, whatever SA_RESTART says. Where libc made one, it is made again. */
+static void call_again(void *context) {
+    greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
+    const uint8_t *p = (const uint8_t *)r[REG_RIP];
+    if (r[REG_RAX] != -EINTR || p[-1] != 0x05 || p[-2] != 0x0f || p[-7] != 0xb8)
+        return;
+    uint32_t number;
+    memcpy(&number, p - 6, sizeof number);
+    r[REG_RAX] = number;
+    r[REG_RIP] -= 2;
+}
+
+/* Says once why there are none. */
+static int are_impossible(void) {
+    uint64_t why = task.counts == NULL ? 0 : __atomic_load_n(&task.counts->impossible, __ATOMIC_RELAXED);
+    if (why == 0)
+        return 0;
+    stopped = 1;
+    p3_complain("shadows", why == P3_END_TEXT ? "code cannot be made writable here: the program runs without"
+                                              : "system calls cannot be filtered here (seccomp): the program runs without", 0);
+    return 1;
+}
+
+static void on_timer(int signal, siginfo_t *info, void *context) {
+    (void)signal;
+    int error = errno;
+    if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &task)
+        return;
+    if (!__atomic_exchange_n(&tick_under_way, 1, __ATOMIC_ACQUIRE)) {
+        if (!stopped) {
+            if (are_impossible())
+                ;
+            else if (reap() >= most)
+                count(&task.counts->busy);
+            else if (memory_is_short())
+                count(&task.counts->short_of_memory);
+            else if (fork_one(context))
+                return;
+        }
+        __atomic_store_n(&tick_under_way, 0, __ATOMIC_RELEASE);
+    }
+    if (!stopped)
+        arm(jitter());
+    call_again(context);
+    errno = error;
+}
+
+/* A number with a unit: k, M, G, or s, ms. */
+static double number(const char *text, char **end) {
+    double value = strtod(text, end), unit = 1;
+    if (strncmp(*end, "ms", 2) == 0)
+        unit = 1e-3, *end += 2;
+    else if (**end != 0 && strchr("kMGs", **end) != NULL) {
+        unit = **end == 'k' ? 1e3 : **end == 'M' ? 1e6 : **end == 'G' ? 1e9 : 1;
+        ++*end;
+    }
+    return value * unit;
+}
+
+static int set(const char *name, size_t length, double value) {
+    if (length == 4 && memcmp(name, "load", 4) == 0 && value > 0 && value <= P3_SHADOWS_MOST)
+        knobs.load = value;
+    else if (length == 5 && memcmp(name, "burst", 5) == 0 && value >= 1000 && value < 1e15)
+        knobs.burst = (int64_t)value;
+    else if (length == 5 && memcmp(name, "limit", 5) == 0 && value >= 0.001 && value < 1e6)
+        knobs.limit = (uint64_t)(value * 1e9);
+    else if (length == 6 && memcmp(name, "signal", 6) == 0 && value >= 1 && value <= 64)
+        knobs.signal = (int)value;
+    else
+        return 0;
+    return 1;
+}
+
+/* What P3_SHADOW says: NAME=NUMBER, with commas, or off. */
+static int read_knobs(const char *text) {
+    if (text == NULL || *text == 0)
+        return 1;
+    if (strcmp(text, "off") == 0) {
+        knobs.off = 1;
+        return 1;
+    }
+    for (;;) {
+        const char *equals = strchr(text, '=');
+        char *end;
+        if (equals == NULL)
+            return 0;
+        double value = number(equals + 1, &end);
+        if (end == equals + 1 || !set(text, (size_t)(equals - text), value) || (*end != 0 && *end != ','))
+            return 0;
+        if (*end == 0)
+            return 1;
+        text = end + 1;
+    }
+}
+
+/* The block of counts, in the profile if there is one. */
+static void share_counts(void) {
+    struct p3_shadow_shared *shared = p3_map(4096);
+    struct p3_file *file = p3_live_file();
+    uint64_t at;
+    if (shared == NULL)
+        return;
+    int fd = file == NULL ? -1 : p3_file_open(file);
+    if (fd >= 0 && p3_file_claim(file, fd, file->page, &at) == 0 && p3_map_file(shared, 4096, fd, at) == 0) {
+        shared->block = (struct p3_raw_block){.size = file->page, .kind = P3_BLOCK_SHADOWS};
+        shared->block.crc = p3_block_crc(&shared->block);
+        shared->counts.burst = (uint64_t)knobs.burst;
+        shared->counts.load = (uint64_t)(knobs.load * 1000);
+        __atomic_store_n(&shared->block.magic, P3_BLOCK_MAGIC, __ATOMIC_RELEASE);
+        task.counts = &shared->counts;
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+/* A descriptor of the profile for shadows, and its header. */
+static int open_profile(void) {
+    struct p3_file *file = p3_live_file();
+    int fd = file == NULL ? -1 : p3_file_open(file);
+    if (fd < 0)
+        return 0;
+    task.header = p3_map(file->page);
+    if (task.header == NULL || p3_map_file(task.header, file->page, fd, 0) != 0)
+        return 0;
+    task.file = p3_move_up(fd);
+    return task.file >= 0;
+}
+
+static const char *start_timer(void) {
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK}, old;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = knobs.signal};
+    event.sigev_value.sival_ptr = &task;
+    action.sa_sigaction = on_timer;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(knobs.signal, NULL, &old) != 0 || old.sa_handler != SIG_DFL)
+        return "the signal is taken: name another one, as in P3_SHADOW=signal=40";
+    if (sigaction(knobs.signal, &action, NULL) != 0)
+        return "the signal cannot be handled";
+    timed = timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0;
+    return timed ? NULL : "no timer can be had";
+}
+
+/* Where shadows cannot be, and why. */
+static const char *start(void) {
+    cpu_set_t cores;
+    if (!read_knobs(getenv("P3_SHADOW")))
+        return "P3_SHADOW is not understood; as in load=0.5,burst=10M,limit=2s,signal=40, or off";
+    if (knobs.off)
+        return NULL;
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) < 2)
+        return "there is one core, and the program needs it";
+    if (!open_profile())
+        return "there is no profile for them to write to";
+    share_counts();
+    task.burst = knobs.burst;
+    task.limit = knobs.limit;
+    task.signal = knobs.signal;
+    most = (unsigned)knobs.load + ((double)(unsigned)knobs.load < knobs.load);
+    took = knobs.burst; /* about a nanosecond for each instruction */
+    random_state = (uint64_t)now() ^ (uint64_t)getpid() << 32;
+    const char *problem = start_timer();
+    if (problem == NULL)
+        arm(jitter() - 0.5);
+    return problem;
+}
+
+static void begin(void) {
+    const char *problem = start();
+    if (problem != NULL)
+        p3_complain("shadows", problem, 0);
+}
+
+/* A forked child has its parent's shadows no more, and a profile of its own. */
+static void in_child(void) {
+    struct p3_quiet before = p3_enter();
+    memset(shadows, 0, sizeof shadows);
+    tick_under_way = 0;
+    if (timed) {
+        close(task.file);
+        task.counts = NULL;
+        timed = 0;
+        struct sigaction none = {.sa_handler = SIG_DFL};
+        sigaction(knobs.signal, &none, NULL);
+        begin();
+    }
+    p3_leave(before);
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
+
+void __p3_register_shadow(struct p3_module *module) {
+    static int begun;
+    __p3_register(module);
+    struct p3_quiet before = p3_enter();
+    task.modules = p3_registered();
+    if (!begun && p3_shadow_any(task.modules)) {
+        begun = 1;
+        begin();
+        watch_forks();
+    }
+    p3_leave(before);
+}
+
+static const struct timespec a_while = {0, 1000000};
+
+/* They have a moment to hand over what they have. */
+static void end_all(void) {
+    enum { MOMENTS = 100 };
+    for (unsigned i = 0; i < P3_SHADOWS_MOST; i++)
+        if (shadows[i].pid != 0)
+            P3_CALL(SYS_kill, shadows[i].pid, knobs.signal, 0, 0, 0, 0);
+    for (int i = 0; i < MOMENTS && reap() > 0; i++)
+        nanosleep(&a_while, NULL);
+    for (unsigned i = 0; i < P3_SHADOWS_MOST; i++)
+        if (shadows[i].pid != 0) {
+            P3_CALL(SYS_kill, shadows[i].pid, SIGKILL, 0, 0, 0, 0);
+            P3_CALL(SYS_wait4, shadows[i].pid, 0, __WCLONE, 0, 0, 0);
+        }
+}
+
+static void at_exit(void) {
+    struct p3_quiet before = p3_enter();
+    int stopped_before = stopped;
+    stopped = 1;
+    if (timed)
+        timer_delete(timer);
+    end_all();
+    if (!stopped_before)
+        are_impossible();
+    p3_leave(before);
+}
+
+/* Before the profile is closed. */
+__attribute__((section(".fini_array.00001"), used)) static void (*const last)(void) = at_exit;
+
+#endif

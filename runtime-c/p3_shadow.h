@@ -1,0 +1,115 @@
+/* Shadow profiling, between its own files. They are in a program of that scheme alone, on top of the rest of the runtime, and
+ * in layers as well: each calls only those above it in this header, and p3_shadow.c, which rewritten modules call, is called by none.
+ *
+ * A timer's signal forks a *shadow*. It jumps over to functions that count, does to the system nothing that anyone could notice, and
+ * ends after a *burst*, whose counts it leaves in the profile as one record.
+ *
+ *   when                  calls                                        safe, because
+ *   constructors          mmap, sigaction, timer_create, timer_settime, when no thread runs yet
+ *                         sched_getaffinity, getenv
+ *   the timer's signal    clone, wait4, kill, lseek, clock_gettime,    system calls without state of libc
+ *                         open, read, close, timer_settime
+ *   a shadow              system calls by p3_shadow_call alone, after  its only thread, and memory of its own
+ *                         its first steps: those that nothing but it
+ *                         can notice, and of the profile's file
+ *   exit                  kill, wait4, timer_delete                    no code of ours runs afterwards */
+#ifndef P3_SHADOW_H
+#define P3_SHADOW_H
+
+#include "p3_internal.h"
+
+#if defined(__x86_64__) && defined(__LP64__) && defined(__linux__)
+#define P3_SHADOWS 1
+#endif
+
+/* p3_budget.c: the instructions that are left. Counting functions take from it what each block of theirs has, and read the byte
+ * at `left + (left < 0 ? -4096 : 0)`: in a shadow the page there cannot be read. */
+struct p3_burst {
+    unsigned char guard[4096];
+    int64_t left;
+    unsigned char rest[4088];
+};
+P3_HIDDEN extern struct p3_burst __p3_burst;
+
+#ifdef P3_SHADOWS
+
+/* Shadows at a time, at the most. */
+enum { P3_SHADOWS_MOST = 64 };
+/* Descriptors whose offsets shadows know, and those that they know anything of. */
+enum { P3_OFFSETS = 64, P3_DESCRIPTORS = 1024 };
+/* Numbers of system calls below this are told apart. */
+enum { P3_CALLS = 512 };
+
+/* p3_shadow_system.c: system calls past libc, from one place: what the filter of a shadow lets pass. */
+P3_HIDDEN long p3_shadow_call(long number, long a, long b, long c, long d, long e, long f);
+/* Where the processor is when the system is called from there. */
+P3_HIDDEN extern const char p3_shadow_called[];
+/* Returns from a signal handler. */
+P3_HIDDEN void p3_shadow_return(void);
+#define P3_CALL(number, a, b, c, d, e, f) \
+    p3_shadow_call((number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+/* What all shadows of a process, and the process, see: a block of the profile while there is one. */
+struct p3_shadow_shared {
+    struct p3_raw_block block;
+    struct p3_raw_shadows counts;
+};
+
+/* What a shadow is to do. */
+struct p3_shadow_task {
+    struct p3_module *modules;
+    struct p3_raw_shadows *counts; /* shared; NULL: no one wants to know */
+    int64_t burst; /* in instructions */
+    uint64_t limit; /* in nanoseconds */
+    int signal; /* by which the parent ends it */
+    int file; /* a descriptor of the profile */
+    struct p3_raw_header *header; /* its header, shared */
+    int64_t offsets[P3_OFFSETS]; /* by descriptor, before the fork; -1: it has none */
+    int parent, thread, above; /* what the program is told by getpid, gettid, getppid */
+};
+
+/* p3_shadow_record.c: what a burst has counted. */
+/* Counts that a system call was met, and what was done about it: P3_CALL_… */
+P3_HIDDEN void p3_shadow_met(long number, uint32_t treatment);
+/* Hands the record over and ends the process. `detail`: a signal, or the number of a system call. */
+P3_HIDDEN void p3_shadow_end(uint32_t why, uint32_t detail) __attribute__((noreturn));
+P3_HIDDEN void p3_shadow_record_start(const struct p3_shadow_task *task);
+
+/* p3_shadow_memory.c: what of its memory a shadow shares, and what it has to itself. */
+/* Counters of its own, from zero; mappings that are shared become private. 0, or P3_END_… */
+P3_HIDDEN uint32_t p3_shadow_own_memory(const struct p3_shadow_task *task);
+/* Whether part of a range is still shared. */
+P3_HIDDEN int p3_shadow_is_shared(uint64_t address, uint64_t size);
+
+/* p3_shadow_patch.c: from native functions to those that count. */
+/* The header of a loop in native code. */
+struct p3_shadow_site {
+    uint64_t at; /* its address */
+    uint64_t way; /* where control goes to be counted */
+    uint8_t byte; /* what the breakpoint is written over */
+};
+/* The one at an address; NULL. */
+P3_HIDDEN const struct p3_shadow_site *p3_shadow_site(uint64_t at);
+/* Patches all code; 0 when it cannot be written. */
+P3_HIDDEN int p3_shadow_patch(const struct p3_module *modules);
+/* Whether there is anything to patch. */
+P3_HIDDEN int p3_shadow_any(const struct p3_module *modules);
+
+/* p3_shadow_files.c: files as a shadow sees them. */
+P3_HIDDEN void p3_shadow_files_start(const struct p3_shadow_task *task);
+/* Imitates a system call about files; 0 when it is none, or cannot be: else sets `*result` and `*treatment`. */
+P3_HIDDEN int p3_shadow_file_call(const long *call, long *result, uint32_t *treatment);
+
+/* p3_shadow_calls.c: system calls of a shadow. */
+P3_HIDDEN void p3_shadow_calls_start(const struct p3_shadow_task *task);
+/* Imitates one, or ends the burst. `call`: its number and six arguments. */
+P3_HIDDEN long p3_shadow_imitate(const long *call);
+/* From now on every system call but those of p3_shadow_call traps; 0 when the system has no filters. */
+P3_HIDDEN int p3_shadow_filter(void);
+
+/* p3_shadow_child.c: a shadow's life. */
+/* The caller, in a signal handler of a forked process, becomes a shadow. `context`: what the handler returns to. */
+P3_HIDDEN void p3_shadow_become(const struct p3_shadow_task *task, void *context);
+
+#endif
+#endif

@@ -1,0 +1,292 @@
+/* Files as a shadow sees them. Its descriptors are its own, but what they stand for is its parent's too: offsets are kept here, and
+ * what is written goes nowhere. What it opens itself is read as it is; what it makes is in memory.
+ *
+ * Calls: p3_shadow_system.c.
+ * In signal handlers: all of it. */
+#define _GNU_SOURCE
+#include "p3_shadow.h"
+
+#ifdef P3_SHADOWS
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+
+enum { VECTORS = 1024, WRITTEN_WHOLE = 0x7ffff000 };
+
+/* What a descriptor stands for. */
+enum kind { SHARED, OWN, MADE };
+static unsigned char kinds[P3_DESCRIPTORS];
+/* Of SHARED ones: which offset is theirs, plus one; 0: it is not known. */
+static unsigned char offset_of[P3_DESCRIPTORS];
+static int64_t offsets[P3_OFFSETS];
+
+void p3_shadow_files_start(const struct p3_shadow_task *task) {
+    memset(kinds, SHARED, sizeof kinds);
+    memset(offset_of, 0, sizeof offset_of);
+    memcpy(offsets, task->offsets, sizeof offsets);
+    for (int fd = 0; fd < P3_OFFSETS; fd++)
+        offset_of[fd] = offsets[fd] >= 0 ? (unsigned char)(fd + 1) : 0;
+}
+
+static int is_known(long fd) { return fd >= 0 && fd < P3_DESCRIPTORS; }
+static int is_own(long fd) { return is_known(fd) && kinds[fd] != SHARED; }
+static int64_t *offset(long fd) { return is_known(fd) && offset_of[fd] != 0 ? &offsets[offset_of[fd] - 1] : NULL; }
+
+static int stat_of(long fd, struct stat *s) { return P3_CALL(SYS_fstat, fd, s, 0, 0, 0, 0) == 0; }
+
+/* /dev/null, /dev/zero, /dev/random, /dev/urandom: who reads takes nothing away. */
+static int is_harmless(const struct stat *s) {
+    unsigned n = minor(s->st_rdev);
+    return S_ISCHR(s->st_mode) && major(s->st_rdev) == 1 && (n == 3 || n == 5 || n == 8 || n == 9);
+}
+
+static uint64_t total(const struct iovec *parts, long n) {
+    uint64_t sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += parts[i].iov_len;
+    return sum < WRITTEN_WHOLE ? sum : WRITTEN_WHOLE;
+}
+
+/* Reads at the shadow's own offset; 0: that cannot be done. */
+static int read_file(long fd, const struct iovec *parts, long n, long *result) {
+    struct stat s;
+    int64_t *at = offset(fd);
+    if (!stat_of(fd, &s) || n < 0 || n > VECTORS)
+        return 0;
+    if (is_own(fd) || is_harmless(&s))
+        *result = P3_CALL(SYS_readv, fd, parts, n, 0, 0, 0);
+    else if (S_ISREG(s.st_mode) && at != NULL)
+        *result = P3_CALL(SYS_preadv, fd, parts, n, *at, 0, 0);
+    else
+        return 0;
+    if (*result > 0 && !is_own(fd) && at != NULL)
+        *at += *result;
+    return 1;
+}
+
+static int write_file(long fd, const struct iovec *parts, long n, long *result) {
+    struct stat s;
+    int64_t *at = offset(fd);
+    if (n < 0 || n > VECTORS || !stat_of(fd, &s))
+        return 0;
+    if (is_known(fd) && kinds[fd] == MADE) {
+        *result = P3_CALL(SYS_writev, fd, parts, n, 0, 0, 0);
+        return 1;
+    }
+    *result = (long)total(parts, n);
+    if (at != NULL)
+        *at += *result;
+    return 1;
+}
+
+static int seek(long fd, int64_t by, long whence, long *result) {
+    struct stat s;
+    int64_t *at = offset(fd);
+    if (is_own(fd)) {
+        *result = P3_CALL(SYS_lseek, fd, by, whence, 0, 0, 0);
+        return 1;
+    }
+    if (!stat_of(fd, &s))
+        return 0;
+    if (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode)) {
+        *result = -ESPIPE;
+        return 1;
+    }
+    if (at == NULL || !S_ISREG(s.st_mode) || whence < SEEK_SET || whence > SEEK_END)
+        return 0;
+    int64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? *at : s.st_size;
+    *result = from + by < 0 ? -EINVAL : from + by;
+    if (*result >= 0)
+        *at = *result;
+    return 1;
+}
+
+static void learn(long fd, enum kind kind) {
+    if (is_known(fd)) {
+        kinds[fd] = (unsigned char)kind;
+        offset_of[fd] = 0;
+    }
+}
+
+/* A file of the shadow's own at the number that the program expects. */
+static long make(const char *name) {
+    (void)name;
+    long fd = P3_CALL(SYS_memfd_create, "p3", 0, 0, 0, 0, 0);
+    learn(fd, MADE);
+    return fd;
+}
+
+/* What is there is looked at before it is opened: a pipe's other end, or a device, would notice. */
+static int open_file(long folder, const char *name, long flags, long *result) {
+    struct stat s;
+    long found = P3_CALL(SYS_newfstatat, folder, name, &s, flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0, 0, 0);
+    if ((flags & O_TMPFILE) == O_TMPFILE)
+        found = -ENOENT;
+    if (found == -ENOENT && flags & O_CREAT) {
+        *result = make(name);
+        return 1;
+    }
+    if (found < 0) {
+        *result = found;
+        return 1;
+    }
+    if (flags & O_CREAT && flags & O_EXCL) {
+        *result = -EEXIST;
+        return 1;
+    }
+    if (!S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode) && !is_harmless(&s))
+        return 0;
+    if (flags & O_TRUNC && S_ISREG(s.st_mode)) {
+        *result = make(name);
+        return 1;
+    }
+    enum { CHANGES = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND };
+    *result = P3_CALL(SYS_openat, folder, name, flags & ~(long)CHANGES, 0, 0, 0);
+    learn(*result, OWN);
+    return 1;
+}
+
+static void copy_descriptor(long from, long to) {
+    if (is_known(from) && is_known(to)) {
+        kinds[to] = kinds[from];
+        offset_of[to] = offset_of[from];
+    } else {
+        learn(to, SHARED);
+    }
+}
+
+static int control(const long *call, long *result, uint32_t *treatment) {
+    long fd = call[1];
+    switch (call[2]) {
+    case F_GETFD:
+    case F_SETFD:
+    case F_GETFL:
+        *treatment = P3_CALL_ALLOWED;
+        *result = P3_CALL(SYS_fcntl, fd, call[2], call[3], 0, 0, 0);
+        return 1;
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+        *result = P3_CALL(SYS_fcntl, fd, call[2], call[3], 0, 0, 0);
+        copy_descriptor(fd, *result);
+        return 1;
+    case F_SETFL:
+    case F_SETLK:
+    case F_OFD_SETLK:
+        *treatment = P3_CALL_ASSUMED;
+        *result = 0;
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static int ask_device(const long *call, long *result, uint32_t *treatment) {
+    if (call[2] != TCGETS && call[2] != FIONREAD && call[2] != TIOCGWINSZ && call[2] != FIOCLEX)
+        return 0;
+    *treatment = P3_CALL_ALLOWED;
+    *result = P3_CALL(SYS_ioctl, call[1], call[2], call[3], 0, 0, 0);
+    return 1;
+}
+
+/* A file that is opened here is no one else's: its offset may move. */
+static int list_folder(const long *call, long *result) {
+    if (!is_own(call[1]))
+        return 0;
+    *result = P3_CALL(call[0], call[1], call[2], call[3], 0, 0, 0);
+    return 1;
+}
+
+static int change_size(const long *call, long *result, uint32_t *treatment) {
+    if (is_known(call[1]) && kinds[call[1]] == MADE) {
+        *result = P3_CALL(call[0], call[1], call[2], call[3], call[4], 0, 0);
+        return 1;
+    }
+    *treatment = P3_CALL_ASSUMED;
+    *result = 0;
+    return 1;
+}
+
+static int read_at(const long *call, long *result) {
+    struct stat s;
+    if (!stat_of(call[1], &s) || !S_ISREG(s.st_mode))
+        return 0;
+    *result = P3_CALL(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
+    return 1;
+}
+
+static int write_at(const long *call, long *result, uint32_t *treatment) {
+    if (is_known(call[1]) && kinds[call[1]] == MADE) {
+        *result = P3_CALL(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
+        return 1;
+    }
+    *treatment = P3_CALL_ASSUMED;
+    int single = call[0] == SYS_pwrite64;
+    *result = single ? call[3] : (long)total((const struct iovec *)call[2], call[3]);
+    return 1;
+}
+
+int p3_shadow_file_call(const long *call, long *result, uint32_t *treatment) {
+    struct iovec part = {(void *)call[2], (size_t)call[3]};
+    *treatment = P3_CALL_HANDLED;
+    switch (call[0]) {
+    case SYS_read:
+        return read_file(call[1], &part, 1, result);
+    case SYS_readv:
+        return read_file(call[1], (const struct iovec *)call[2], call[3], result);
+    case SYS_pread64:
+    case SYS_preadv:
+        return read_at(call, result);
+    case SYS_write:
+    case SYS_writev:
+        *treatment = is_known(call[1]) && kinds[call[1]] == MADE ? P3_CALL_HANDLED : P3_CALL_ASSUMED;
+        return call[0] == SYS_write ? write_file(call[1], &part, 1, result)
+                                    : write_file(call[1], (const struct iovec *)call[2], call[3], result);
+    case SYS_pwrite64:
+    case SYS_pwritev:
+        return write_at(call, result, treatment);
+    case SYS_lseek:
+        return seek(call[1], call[2], call[3], result);
+    case SYS_open:
+        return open_file(AT_FDCWD, (const char *)call[1], call[2], result);
+    case SYS_openat:
+        return open_file(call[1], (const char *)call[2], call[3], result);
+    case SYS_creat:
+        return open_file(AT_FDCWD, (const char *)call[1], O_CREAT | O_TRUNC | O_WRONLY, result);
+    case SYS_close:
+        *result = P3_CALL(SYS_close, call[1], 0, 0, 0, 0, 0);
+        learn(call[1], SHARED);
+        return 1;
+    case SYS_dup:
+        *result = P3_CALL(SYS_dup, call[1], 0, 0, 0, 0, 0);
+        copy_descriptor(call[1], *result);
+        return 1;
+    case SYS_dup2:
+    case SYS_dup3:
+        *result = P3_CALL(call[0], call[1], call[2], call[3], 0, 0, 0);
+        copy_descriptor(call[1], *result);
+        return 1;
+    case SYS_fcntl:
+        return control(call, result, treatment);
+    case SYS_ioctl:
+        return ask_device(call, result, treatment);
+    case SYS_getdents64:
+        return list_folder(call, result);
+    case SYS_ftruncate:
+    case SYS_fallocate:
+        return change_size(call, result, treatment);
+    default:
+        return 0;
+    }
+}
+
+#else
+typedef int p3_no_shadows;
+#endif

@@ -1,0 +1,128 @@
+//! The places of a native function where control can go over to functions that count.
+
+use super::Shadows;
+use super::copy::stays_apart;
+use super::resume::{Handed, phis};
+use crate::emit::split::in_edges;
+use crate::emit::sys;
+use crate::emit::values::{self, Value};
+use crate::index::BlockId;
+use crate::ir::Cfg;
+use inkwell::attributes::AttributeLoc;
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::values::{BasicValue, FunctionValue};
+
+/// The attribute of a function that begins with nops.
+pub(super) const NOPS: &str = "patchable-function-entry";
+
+/// No code, and an entry of the table of such places: the address, and where control can go instead, each relative to the entry's own
+/// word. The section belongs to the group of the code (`?`), since one without the other would not link, and no linker drops it (`R`).
+/// Its name is a C identifier, so that linkers say where it begins and ends.
+const SITE: &str = "1:\n\
+                    .pushsection p3_sites,\"aR?\"\n\
+                    .quad 1b-.\n\
+                    .quad ${0:l}-.\n\
+                    .popsection";
+
+/// Puts a nop before everything else.
+pub(super) fn mark_entry<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
+    stays_apart(context, function);
+    let nops = context.create_string_attribute(NOPS, "5");
+    function.add_attribute(AttributeLoc::Function, nops);
+}
+
+/// Makes a place in each of the headers, behind its φs, and a way from there to `resuming`.
+///
+/// The runtime of a shadow puts a breakpoint there. No code is added to the function: what is live at a header is live anyway, and
+/// the φs are what they were.
+pub(super) fn add_sites<'ctx>(
+    shadows: &Shadows<'_, 'ctx>,
+    function: FunctionValue<'ctx>,
+    cfg: &Cfg,
+    resuming: FunctionValue<'ctx>,
+    handed: &Handed<'ctx>,
+) {
+    let context = shadows.context;
+    let blocks = function.get_basic_blocks();
+    let leave = Leave {
+        shadows,
+        handed,
+        resuming,
+        tail: !has_frame(&blocks),
+        builder: context.create_builder(),
+    };
+    let ins = in_edges(cfg);
+    for (n, header) in handed.headers.iter().enumerate() {
+        let rest = blocks[header.index()];
+        let head = context.prepend_basic_block(rest, "p3.head");
+        for e in &ins[header.index()] {
+            sys::set_successor(sys::terminator(blocks[e.block.index()]), e.succ, head);
+        }
+        let phis: Vec<_> = phis(rest).collect();
+        for phi in &phis {
+            phi.move_to(&leave.builder, head);
+        }
+        let out = context.append_basic_block(function, "p3.leave");
+        leave.builder.position_at_end(head);
+        leave.builder.unset_current_debug_location();
+        sys::jump_that_can_be_patched(context, &leave.builder, SITE, rest, out);
+        let phis: Vec<Value> = phis.into_iter().map(|phi| phi.value()).collect();
+        leave.fill(out, n, &phis);
+    }
+}
+
+/// Whether there can be a place in each of the headers.
+pub(super) fn has_places(function: FunctionValue, headers: &[BlockId]) -> bool {
+    use LLVMOpcode::*;
+    let blocks = function.get_basic_blocks();
+    headers.iter().all(|h| {
+        let all = values::instructions(blocks[h.index()]);
+        let first = all.iter().find(|i| !i.is_phi()).expect("a terminator");
+        !matches!(
+            first.opcode(),
+            LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad | LLVMCatchSwitch
+        )
+    })
+}
+
+/// Whether there are variables on the stack, which a jump to another function would end.
+fn has_frame(blocks: &[BasicBlock]) -> bool {
+    let mut all = blocks.iter().flat_map(|b| values::instructions(*b));
+    all.any(|i| i.opcode() == LLVMOpcode::LLVMAlloca)
+}
+
+/// Makes the ways to the resuming function.
+struct Leave<'a, 'ctx> {
+    shadows: &'a Shadows<'a, 'ctx>,
+    handed: &'a Handed<'ctx>,
+    resuming: FunctionValue<'ctx>,
+    tail: bool,
+    builder: Builder<'ctx>,
+}
+
+impl<'ctx> Leave<'_, 'ctx> {
+    /// Hands over what header number `n` needs, its φs among that.
+    fn fill(&self, out: BasicBlock<'ctx>, n: usize, phis: &[Value]) {
+        let (b, handed) = (&self.builder, self.handed);
+        b.position_at_end(out);
+        let live = handed.live.iter().zip(&handed.live_at);
+        for (l, &at) in live.filter(|(l, _)| l.at[n]) {
+            values::store(b, l.value, handed.place(self.shadows, at));
+        }
+        for (&phi, &at) in phis.iter().zip(&handed.phis_at[n]) {
+            values::store(b, phi, handed.place(self.shadows, at));
+        }
+        let number = self.shadows.context.i32_type().const_int(n as u64, false);
+        let call = b.build_call(self.resuming, &[number.into()], "");
+        let call = call.expect("positioned");
+        if self.tail {
+            sys::mark_tail(call);
+        }
+        let result = call.try_as_basic_value().basic();
+        let result = result.as_ref().map(|r| r as &dyn BasicValue);
+        b.build_return(result).expect("positioned");
+    }
+}

@@ -1,0 +1,267 @@
+//! A function that is entered at its loops: what counts the rest of an activation that began without counting.
+//!
+//! An activation of a function that does not count can go on in one that does where a path ends and the next begins: on a
+//! back edge. [`resumed`] makes the control flow of such a function and its plan. Block 0 leads to the headers of loops, each in
+//! the version in which the paths that begin there are counted, and sets the register as the back edges into that version do. The
+//! other blocks are the function's, of which those are left out of the plan that cannot be reached any more.
+
+use super::{FunctionPlan, Op, Site, SiteCode};
+use crate::dag::Order;
+use crate::index::{BlockId, CfgEdge, TiVec};
+use crate::ir::{Block, Cfg, Terminator};
+use crate::versions::Versions;
+use std::sync::Arc;
+
+/// What enters a function at its loops.
+#[derive(Clone, Debug)]
+pub struct Resume {
+    /// Its control flow: block 0, then the function's blocks in their order.
+    pub cfg: Cfg,
+    /// Its plan, which counts under the function's ids.
+    pub plan: FunctionPlan,
+    /// Where block 0 leads: its successors, in order.
+    pub loops: Vec<Loop>,
+}
+
+/// A place where activations go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// The header, a block of the function itself.
+    pub header: BlockId,
+    /// The edges to it that end paths. Not all of what else leads there begins one: see `p3_shadow_child.c`.
+    pub edges: Vec<CfgEdge>,
+}
+
+/// Behind an edge that ends paths, in the function's versions: the block, and the register if it is read there.
+struct Start {
+    block: BlockId,
+    register: Option<i64>,
+}
+
+/// What resumes the function with control flow `cfg` under `plan`; `None` where it has no loop that can be left for it.
+/// O(V + E).
+pub fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
+    let loops = loops(cfg, &plan.own_order);
+    if loops.is_empty() {
+        return None;
+    }
+    let starts: Vec<Start> = loops.iter().map(|l| start(cfg, plan, l)).collect();
+    let own = with_entry(cfg, loops.iter().map(|l| l.header));
+    let versions = plan
+        .versions
+        .as_ref()
+        .map(|versions| shifted_versions(versions, &starts));
+    let counting = versions.as_ref().map_or(&own, |v| &v.cfg);
+    let order = reachable(counting, plan.order());
+    let own_order = Arc::new(reachable(&own, &plan.own_order));
+    let probes = probes(plan, &starts, &order);
+    let versions = versions.map(|v| Arc::new(Versions { order, ..v }));
+    Some(Resume {
+        cfg: own,
+        loops,
+        plan: FunctionPlan {
+            own_order,
+            versions,
+            probes,
+            entries: false,
+            ..*plan
+        },
+    })
+}
+
+/// The loops by header, ascending.
+fn loops(cfg: &Cfg, order: &Order) -> Vec<Loop> {
+    let mut edges: TiVec<BlockId, Vec<CfgEdge>> = cfg.by_block(Vec::new());
+    for &block in &order.rpo {
+        for (succ, &to) in (0..).zip(&cfg.block(block).succs) {
+            if order.is_retreating(block, to) {
+                edges[to].push(CfgEdge { block, succ });
+            }
+        }
+    }
+    let loops = edges.into_iter_enumerated();
+    loops
+        .filter(|(_, edges)| !edges.is_empty())
+        .map(|(header, edges)| Loop { header, edges })
+        .collect()
+}
+
+/// Behind any version of any of the loop's edges: a path ends there, so where the next begins is all that is known.
+fn start(cfg: &Cfg, plan: &FunctionPlan, of: &Loop) -> Start {
+    let edge = of.edges[0];
+    let counting = plan.versions.as_ref().map_or(cfg, |v| &v.cfg);
+    let is_version = |b: &&BlockId| match &plan.versions {
+        Some(versions) => versions.origin[**b] == edge.block,
+        None => **b == edge.block,
+    };
+    let block = plan.order().rpo.iter().find(is_version);
+    let version = CfgEdge {
+        block: *block.expect("a block that is reached has a version that is"),
+        ..edge
+    };
+    let ops = plan.ops(Site::Edge(version));
+    Start {
+        block: counting.block(version.block).succs[edge.succ as usize],
+        register: ops.iter().fold(None, after),
+    }
+}
+
+fn after(register: Option<i64>, op: &Op) -> Option<i64> {
+    match *op {
+        Op::Set(c) => Some(c),
+        Op::Add(c) => register.map(|r| r.wrapping_add(c)),
+        Op::Count(_) | Op::CountInWindow(_) | Op::CountConst(_) => register,
+    }
+}
+
+fn shifted(b: BlockId) -> BlockId {
+    BlockId(b.0 + 1)
+}
+
+/// `cfg` behind a block that leads to `targets`.
+fn with_entry(cfg: &Cfg, targets: impl Iterator<Item = BlockId>) -> Cfg {
+    let entry = Block {
+        terminator: Terminator::Switch,
+        succs: targets.map(shifted).collect(),
+        instructions: 1,
+        calls: Vec::new(),
+        may_leave: false,
+        returns_twice: false,
+        single: false,
+        choice: None,
+        lines: Vec::new(),
+    };
+    let mut blocks = vec![entry];
+    blocks.extend(cfg.blocks.iter().cloned().map(|mut block| {
+        block.succs.iter_mut().for_each(|s| *s = shifted(*s));
+        block
+    }));
+    Cfg { blocks }
+}
+
+fn shifted_versions(versions: &Versions, starts: &[Start]) -> Versions {
+    let origins = versions.origin.iter().map(|&b| shifted(b));
+    Versions {
+        cfg: with_entry(&versions.cfg, starts.iter().map(|s| s.block)),
+        origin: std::iter::once(BlockId(0)).chain(origins).collect(),
+        order: Order::given(Vec::new(), 0),
+    }
+}
+
+/// The blocks that block 0 of `cfg` reaches, in `order`, which is that of the blocks behind it.
+fn reachable(cfg: &Cfg, order: &Order) -> Order {
+    let mut reached = cfg.by_block(false);
+    reached[BlockId(0)] = true;
+    let mut work = vec![BlockId(0)];
+    while let Some(b) = work.pop() {
+        for &to in &cfg.block(b).succs {
+            if !std::mem::replace(&mut reached[to], true) {
+                work.push(to);
+            }
+        }
+    }
+    let behind = order.rpo.iter().map(|&b| shifted(b));
+    let all = std::iter::once(BlockId(0)).chain(behind);
+    Order::given(all.filter(|b| reached[*b]).collect(), cfg.len())
+}
+
+fn probes(plan: &FunctionPlan, starts: &[Start], order: &Order) -> Vec<SiteCode> {
+    let first = (0..).zip(starts).filter_map(|(succ, start)| {
+        let block = BlockId(0);
+        Some(SiteCode {
+            site: Site::Edge(CfgEdge { block, succ }),
+            ops: vec![Op::Set(start.register?)],
+        })
+    });
+    let moved = plan.probes.iter().filter_map(|code| {
+        let (block, site) = match code.site {
+            Site::Entry => return None,
+            Site::Edge(CfgEdge { block, succ }) => {
+                let block = shifted(block);
+                (block, Site::Edge(CfgEdge { block, succ }))
+            }
+            Site::Exit(block) => (shifted(block), Site::Exit(shifted(block))),
+        };
+        let ops = code.ops.clone();
+        order.position[block].map(|_| SiteCode { site, ops })
+    });
+    let mut probes: Vec<SiteCode> = first.chain(moved).collect();
+    probes.sort_by_key(|code| code.site);
+    probes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{CopyId, FuncId};
+    use crate::partition::Share;
+    use crate::paths::all_paths;
+    use crate::plan::build::copy_plan;
+    use crate::plan::interp::{Activation, Outcome};
+    use crate::plan::register::Registers;
+    use crate::random_cfg::{Walk, any_cfg, input, walk};
+    use proptest::prelude::*;
+
+    fn plan(graph: &Cfg) -> FunctionPlan {
+        let functions = [input(graph)];
+        let paths = all_paths(&functions);
+        let shares = [Share::Whole(CopyId(0))];
+        let plan = copy_plan(&functions, &paths, &shares, CopyId(0));
+        assert_eq!(plan.functions[0].func, FuncId(0));
+        plan.functions.into_iter().next().unwrap()
+    }
+
+    /// What the plan counts along the walk, on edges from number `from` on.
+    fn counted_from(plan: &FunctionPlan, walk: &Walk, from: usize) -> Outcome {
+        let (mut before, mut all) = (Outcome::default(), Outcome::default());
+        let mut activation = Activation::enter(plan, &mut before).unwrap();
+        for e in &walk.edges[..from] {
+            activation.take(e.block, e.succ).unwrap();
+        }
+        crate::plan::interp::run(plan, walk, &mut all).unwrap();
+        for (id, count) in before.counts {
+            *all.counts.get_mut(&id).unwrap() -= count;
+        }
+        all.counts.retain(|_, count| *count > 0);
+        all
+    }
+
+    fn resumed_from(resume: &Resume, loop_number: usize, walk: &Walk, from: usize) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut activation = Activation::enter(&resume.plan, &mut outcome).unwrap();
+        activation.take(BlockId(0), loop_number as u32).unwrap();
+        for e in &walk.edges[from..] {
+            activation.take(shifted(e.block), e.succ).unwrap();
+        }
+        if let Some(exit) = walk.exit {
+            activation.leave(shifted(exit)).unwrap();
+        }
+        outcome
+    }
+
+    proptest! {
+        /// From every back edge of a walk on, the same is counted as by the function that counts from its entry.
+        #[test]
+        fn what_follows_a_back_edge_is_counted(
+            graph in any_cfg(20),
+            choices in proptest::collection::vec(any::<u8>(), 0..120),
+        ) {
+            let Some(walk) = walk(&graph, &choices) else { return Ok(()) };
+            let plan = plan(&graph);
+            let Some(resume) = resumed(&graph, &plan) else { return Ok(()) };
+            let counting = resume.plan.versions.as_ref().map_or(&resume.cfg, |v| &v.cfg);
+            Registers::new(counting, resume.plan.order(), &resume.plan);
+            for (i, e) in walk.edges.iter().enumerate() {
+                let Some(n) = resume.loops.iter().position(|l| l.edges.contains(e)) else { continue };
+                let rest = resumed_from(&resume, n, &walk, i + 1);
+                prop_assert_eq!(rest.counts, counted_from(&plan, &walk, i + 1).counts);
+            }
+        }
+    }
+
+    #[test]
+    fn without_loops_there_is_nothing_to_resume() {
+        let graph = crate::random_cfg::cfg(&[&[1, 2], &[2], &[]]);
+        assert!(resumed(&graph, &plan(&graph)).is_none());
+    }
+}

@@ -1,0 +1,138 @@
+//! Bursts of many processes and runs → what all of them say.
+
+use super::{Bursts, InBursts, tally};
+use crate::error::{Error, Result};
+use crate::index::{CopyId, FuncId, PathId};
+use crate::profile::decode::decode_paths;
+use crate::profile::raw::Raw;
+use crate::profile::{Profile, Structure};
+use std::collections::BTreeMap;
+
+/// What was read so far of one copy's bursts, by the ids that the copy counts under.
+#[derive(Default)]
+pub struct Gathered {
+    /// All but the counts.
+    sum: Bursts,
+    counts: BTreeMap<FuncId, BTreeMap<u64, InBursts>>,
+    /// Whether shadows were to have bursts of different lengths.
+    differ: bool,
+}
+
+impl Gathered {
+    /// Adds what one raw profile holds; an error when counts overflow. O(paths).
+    pub fn add(&mut self, raw: &Raw) -> Result<(), String> {
+        let sum = &mut self.sum;
+        for shadows in &raw.shadows {
+            self.differ |= sum.length != 0 && sum.length != shadows.burst;
+            sum.length = shadows.burst;
+            sum.started += shadows.started;
+            sum.not_written += shadows.not_written;
+            sum.not_forked += shadows.not_forked;
+            sum.busy += shadows.busy;
+            sum.short_of_memory += shadows.short_of_memory;
+        }
+        for burst in &raw.bursts {
+            let ended = [(burst.why, burst.detail, 1)];
+            sum.ended = tally(std::mem::take(&mut sum.ended).into_iter().chain(ended));
+            let calls = burst.calls.iter().copied();
+            sum.calls = tally(std::mem::take(&mut sum.calls).into_iter().chain(calls));
+            let overflow = || "damaged: a count overflows".to_string();
+            let n = burst
+                .paths
+                .iter()
+                .try_fold(0u64, |n, p| n.checked_add(p.2))
+                .ok_or_else(overflow)?;
+            sum.counting += u64::from(n > 0);
+            sum.paths = sum.paths.checked_add(n).ok_or_else(overflow)?;
+            sum.squares += n as f64 * n as f64;
+            sum.instructions = sum.instructions.saturating_add(burst.instructions);
+            sum.nanoseconds = sum.nanoseconds.saturating_add(burst.nanoseconds);
+            for &(func, id, count) in &burst.paths {
+                let path = self.counts.entry(func).or_default().entry(id).or_default();
+                let one = InBursts {
+                    count,
+                    bursts: 1,
+                    squares: count as f64 * count as f64,
+                    products: count as f64 * n as f64,
+                };
+                *path = path.plus(one).ok_or_else(overflow)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same by canonical ids, for `profile`, whose copy `copy` counted it.
+    ///
+    /// # Errors
+    /// Ids that no path has.
+    pub fn finish(mut self, profile: &Profile, copy: CopyId) -> Result<Bursts> {
+        let mut bursts = std::mem::take(&mut self.sum);
+        if self.differ {
+            bursts.length = 0;
+        }
+        bursts.counts = vec![Vec::new(); profile.manifest.functions.len()];
+        for (f, counts) in self.counts {
+            bursts.counts[f.index()] = canonical(profile, f, copy, &counts).map_err(|problem| {
+                let problem = format!("{}: {problem}", profile.name(f));
+                Error::profile(&profile.path, problem, "run the program again")
+            })?;
+        }
+        Ok(bursts)
+    }
+}
+
+/// Ids are translated one to one, so each is given its place in `counts` for a count.
+fn canonical(
+    profile: &Profile,
+    f: FuncId,
+    copy: CopyId,
+    counts: &BTreeMap<u64, InBursts>,
+) -> Result<Vec<(PathId, InBursts)>, String> {
+    let entry = profile.entry(f);
+    let structure = Structure::new(entry)?;
+    let share = entry.share(&structure.paths)?;
+    let places = counts.keys().copied().zip(0u64..).collect();
+    let said: Vec<InBursts> = counts.values().copied().collect();
+    let paths = decode_paths(&structure, &share, copy, &places)?;
+    let of = |(id, place): (PathId, u64)| (id, said[place as usize]);
+    Ok(paths.into_iter().map(of).collect())
+}
+
+impl Bursts {
+    /// Adds those of another profile of the same rewriting; `false` when counts overflow.
+    #[must_use]
+    pub fn add(&mut self, other: &Bursts) -> bool {
+        if self.number() == 0 {
+            self.length = other.length;
+        } else if other.number() > 0 && self.length != other.length {
+            self.length = 0;
+        }
+        self.started += other.started;
+        self.not_written += other.not_written;
+        self.not_forked += other.not_forked;
+        self.busy += other.busy;
+        self.short_of_memory += other.short_of_memory;
+        self.ended = tally(self.ended.iter().chain(&other.ended).copied());
+        self.calls = tally(self.calls.iter().chain(&other.calls).copied());
+        self.counting += other.counting;
+        self.instructions = self.instructions.saturating_add(other.instructions);
+        self.nanoseconds = self.nanoseconds.saturating_add(other.nanoseconds);
+        self.squares += other.squares;
+        let Some(paths) = self.paths.checked_add(other.paths) else {
+            return false;
+        };
+        self.paths = paths;
+        for (to, from) in self.counts.iter_mut().zip(&other.counts) {
+            let mut all: BTreeMap<PathId, InBursts> = to.iter().copied().collect();
+            for &(id, path) in from {
+                let sum = all.entry(id).or_default();
+                match sum.plus(path) {
+                    Some(plus) => *sum = plus,
+                    None => return false,
+                }
+            }
+            *to = all.into_iter().collect();
+        }
+        true
+    }
+}

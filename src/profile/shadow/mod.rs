@@ -1,0 +1,214 @@
+//! Bursts: what forked shadows of a program counted (`docs/SHADOWS.md`).
+//!
+//! A burst is a piece of one execution, in which all paths are counted. Bursts are drawn at random, and paths inside one are not
+//! independent of each other: bursts are clusters, and a path's share is a ratio of two sums over them (Cochran, *Sampling
+//! Techniques*, 1977, §6.3, §9A.1).
+
+pub mod against;
+pub mod merge;
+pub mod render;
+
+use super::Profile;
+use super::estimate::{Estimate, Z95};
+use super::measurement::Measurement;
+use crate::error::{Error, Result};
+use crate::index::{FuncId, PathId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What all bursts together say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bursts {
+    /// The length that bursts were to have, in instructions; 0: that is not known, or they differ.
+    pub length: u64,
+    /// Shadows that were forked; more than bursts, where some were killed.
+    pub started: u64,
+    /// Those without room for their record.
+    pub not_written: u64,
+    /// Forks that failed.
+    pub not_forked: u64,
+    /// How often enough shadows were there already.
+    pub busy: u64,
+    /// How often too little memory was.
+    pub short_of_memory: u64,
+    /// Why bursts ended: reason, number of the system call or signal, how many.
+    pub ended: Vec<(u32, u32, u64)>,
+    /// System calls: number, treatment, how often.
+    pub calls: Vec<(u32, u32, u64)>,
+    /// Bursts in which paths were counted.
+    pub counting: u64,
+    /// Executed instructions.
+    pub instructions: u64,
+    /// The time that they took.
+    pub nanoseconds: u64,
+    /// Executed paths.
+    pub paths: u64,
+    /// The sum of the squares of the numbers of paths of each burst.
+    pub squares: f64,
+    /// By function: paths that ran, by canonical id, and what bursts say of them.
+    pub counts: Vec<Vec<(PathId, InBursts)>>,
+}
+
+/// What bursts say of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InBursts {
+    /// How often it ran in all of them.
+    pub count: u64,
+    /// In how many it did.
+    pub bursts: u64,
+    /// The sum of the squares of its counts in each.
+    pub squares: f64,
+    /// The sum of its counts times the number of all paths of the burst.
+    pub products: f64,
+}
+
+impl InBursts {
+    /// With what another set of bursts says; `None` when a count overflows.
+    pub(super) fn plus(self, other: InBursts) -> Option<InBursts> {
+        Some(InBursts {
+            count: self.count.checked_add(other.count)?,
+            bursts: self.bursts.checked_add(other.bursts)?,
+            squares: self.squares + other.squares,
+            products: self.products + other.products,
+        })
+    }
+}
+
+/// A profile of bursts. Made by [`Profile::bursts`].
+#[derive(Clone, Copy)]
+pub struct BurstProfile<'a> {
+    /// The profile.
+    pub profile: &'a Profile,
+    /// The bursts.
+    pub bursts: &'a Bursts,
+}
+
+impl Profile {
+    /// The profile as one of bursts.
+    ///
+    /// # Errors
+    /// Another one.
+    pub fn bursts(&self) -> Result<BurstProfile<'_>> {
+        match &self.measured {
+            Measurement::Bursts(bursts) => Ok(BurstProfile {
+                profile: self,
+                bursts,
+            }),
+            Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Sampled(_) => {
+                Err(Error::profile(
+                    &self.path,
+                    "it holds no bursts of shadows",
+                    "profile with p3-rewrite --scheme shadow",
+                ))
+            }
+        }
+    }
+}
+
+impl Bursts {
+    /// Of a program with so many functions, before anything ran.
+    pub fn none(functions: usize) -> Bursts {
+        Bursts {
+            counts: vec![Vec::new(); functions],
+            ..Bursts::default()
+        }
+    }
+
+    /// Whether nothing in it is out of range, for a program with so many functions.
+    pub(super) fn is_sound(&self, functions: usize) -> bool {
+        let ascend = |of: &Vec<(PathId, InBursts)>| of.windows(2).all(|w| w[0].0 < w[1].0);
+        let all = || self.counts.iter().flatten().map(|c| c.1);
+        let fits = |p: InBursts| p.count > 0 && p.count <= self.paths && p.bursts <= self.counting;
+        let number = self.ended.iter().try_fold(0u64, |n, e| n.checked_add(e.2));
+        self.counts.len() == functions
+            && self.counts.iter().all(ascend)
+            && all().all(fits)
+            && number.is_some_and(|n| self.counting <= n)
+    }
+
+    /// The number of bursts, those included in which nothing was counted.
+    pub fn number(&self) -> u64 {
+        self.ended.iter().map(|e| e.2).sum()
+    }
+
+    /// The share of a path among all executed paths, from 0 to 1 ([`Estimate::count`] is a share here).
+    ///
+    /// The variance is that of a ratio of sums over clusters, with Student's quantile, since bursts may be few. From fewer than two of them
+    /// nothing is known of the error: the half width is 1.
+    pub fn share(&self, path: InBursts) -> Estimate {
+        let (paths, n) = (self.paths as f64, self.counting as f64);
+        if self.paths == 0 {
+            return Estimate {
+                count: 0.0,
+                half_width: 1.0,
+            };
+        }
+        let share = path.count as f64 / paths;
+        if self.counting < 2 {
+            return Estimate {
+                count: share,
+                half_width: 1.0,
+            };
+        }
+        let residuals = path.squares - 2.0 * share * path.products + share * share * self.squares;
+        let variance = residuals.max(0.0) * n / (n - 1.0) / (paths * paths);
+        Estimate {
+            count: share,
+            half_width: (student95(n - 1.0) * variance.sqrt()).min(1.0),
+        }
+    }
+
+    /// What was counted, by function and path, as counts.
+    pub fn sums(&self) -> Vec<Vec<(PathId, u64)>> {
+        let sum = |of: &Vec<(PathId, InBursts)>| of.iter().map(|(id, p)| (*id, p.count)).collect();
+        self.counts.iter().map(sum).collect()
+    }
+
+    /// What bursts say of a path.
+    pub fn of(&self, f: FuncId, id: PathId) -> InBursts {
+        let counts = &self.counts[f.index()];
+        match counts.binary_search_by_key(&id, |c| c.0) {
+            Ok(i) => counts[i].1,
+            Err(_) => InBursts::default(),
+        }
+    }
+}
+
+/// The quantile of Student's distribution with `freedom` (at least 1) degrees of freedom for intervals of 95 %: exact for one, and from
+/// three on Peizer & Pratt's series to 1/ν⁴ (Abramowitz & Stegun, 26.7.5), off by less than 1 %.
+fn student95(freedom: f64) -> f64 {
+    if freedom < 1.5 {
+        return 12.706;
+    }
+    if freedom < 2.5 {
+        return 4.303;
+    }
+    let z = Z95;
+    let powers = |n: i32| z.powi(n);
+    let terms = [
+        (powers(3) + z) / 4.0,
+        (5.0 * powers(5) + 16.0 * powers(3) + 3.0 * z) / 96.0,
+        (3.0 * powers(7) + 19.0 * powers(5) + 17.0 * powers(3) - 15.0 * z) / 384.0,
+        (79.0 * powers(9) + 776.0 * powers(7) + 1482.0 * powers(5)
+            - 1920.0 * powers(3)
+            - 945.0 * z)
+            / 92160.0,
+    ];
+    let terms = terms.iter().zip(1..);
+    z + terms.map(|(t, n)| t / freedom.powi(n)).sum::<f64>()
+}
+
+/// Adds numbers by what they are of.
+pub(super) fn tally(all: impl IntoIterator<Item = (u32, u32, u64)>) -> Vec<(u32, u32, u64)> {
+    let mut sums: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (what, which, n) in all {
+        let sum = sums.entry((what, which)).or_default();
+        *sum = sum.saturating_add(n);
+    }
+    sums.into_iter().map(|((a, b), n)| (a, b, n)).collect()
+}
+
+#[cfg(test)]
+mod tests;

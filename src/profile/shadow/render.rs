@@ -1,0 +1,317 @@
+//! Bursts for people and programs.
+
+use super::{BurstProfile, Bursts};
+use crate::error::Result;
+use crate::index::{FuncId, PathId};
+use crate::names::printable;
+use crate::profile::measurement::Measurement;
+use crate::profile::report::text::{details, way};
+use crate::profile::report::{Report, Selection};
+use crate::profile::{Profile, estimate::Estimate};
+use crate::runtime::format;
+use crate::table::{self, Align, Columns, Layout, grouped, percent};
+use anstyle::{AnsiColor, Style};
+use serde_json::json;
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const WARN: Style = AnsiColor::Yellow.on_default();
+
+/// Why a burst ended, in words.
+pub fn reason(why: u32, detail: u32) -> String {
+    match why {
+        format::END_BURST => "it was over".into(),
+        format::END_TIME => "it took too long".into(),
+        format::END_CALL => format!("system call {}", call_name(detail)),
+        format::END_LOCK => "it waited for a lock".into(),
+        format::END_SIGNAL => format!("signal {detail}"),
+        format::END_EXIT => "the thread or program ended in it".into(),
+        format::END_PARENT => "the program ended".into(),
+        format::END_SHARED => "shared memory that cannot be copied".into(),
+        format::END_MEMORY => "no memory".into(),
+        format::END_TEXT => "the code cannot be written".into(),
+        _ => "system calls cannot be filtered".into(),
+    }
+}
+
+/// What was done about a system call, in a word.
+pub fn treatment(n: u32) -> &'static str {
+    match n {
+        format::CALL_ALLOWED => "made",
+        format::CALL_ASSUMED => "assumed",
+        format::CALL_HANDLED => "imitated",
+        _ => "ended the burst",
+    }
+}
+
+/// System calls of x86-64 that programs make most, by number.
+const CALLS: [(u32, &str); 66] = [
+    (0, "read"),
+    (1, "write"),
+    (2, "open"),
+    (3, "close"),
+    (4, "stat"),
+    (5, "fstat"),
+    (6, "lstat"),
+    (7, "poll"),
+    (8, "lseek"),
+    (9, "mmap"),
+    (10, "mprotect"),
+    (11, "munmap"),
+    (12, "brk"),
+    (13, "rt_sigaction"),
+    (14, "rt_sigprocmask"),
+    (16, "ioctl"),
+    (17, "pread64"),
+    (18, "pwrite64"),
+    (19, "readv"),
+    (20, "writev"),
+    (21, "access"),
+    (22, "pipe"),
+    (23, "select"),
+    (24, "sched_yield"),
+    (25, "mremap"),
+    (28, "madvise"),
+    (32, "dup"),
+    (33, "dup2"),
+    (35, "nanosleep"),
+    (37, "alarm"),
+    (38, "setitimer"),
+    (39, "getpid"),
+    (41, "socket"),
+    (42, "connect"),
+    (44, "sendto"),
+    (45, "recvfrom"),
+    (46, "sendmsg"),
+    (47, "recvmsg"),
+    (56, "clone"),
+    (57, "fork"),
+    (58, "vfork"),
+    (59, "execve"),
+    (60, "exit"),
+    (61, "wait4"),
+    (62, "kill"),
+    (63, "uname"),
+    (72, "fcntl"),
+    (74, "fsync"),
+    (75, "fdatasync"),
+    (77, "ftruncate"),
+    (79, "getcwd"),
+    (82, "rename"),
+    (87, "unlink"),
+    (96, "gettimeofday"),
+    (97, "getrlimit"),
+    (98, "getrusage"),
+    (202, "futex"),
+    (217, "getdents64"),
+    (228, "clock_gettime"),
+    (230, "clock_nanosleep"),
+    (231, "exit_group"),
+    (232, "epoll_wait"),
+    (257, "openat"),
+    (262, "newfstatat"),
+    (318, "getrandom"),
+    (435, "clone3"),
+];
+
+/// The name of a system call of x86-64, or its number.
+pub fn call_name(number: u32) -> String {
+    match CALLS.binary_search_by_key(&number, |c| c.0) {
+        Ok(i) => CALLS[i].1.into(),
+        Err(_) => number.to_string(),
+    }
+}
+
+/// A profile of what was counted in bursts, as if that were all that ran: what reports are made from.
+fn counted(of: BurstProfile) -> Profile {
+    Profile {
+        measured: Measurement::Paths(of.bursts.sums()),
+        ..of.profile.clone()
+    }
+}
+
+/// The paths with the largest shares.
+///
+/// # Errors
+/// A damaged profile.
+pub fn text(of: BurstProfile, selection: &Selection, layout: Layout) -> Result<String> {
+    let counted = counted(of);
+    let report = Report::new(counted.paths()?, selection)?;
+    let mut out = summary(of, report.distinct);
+    let mut table = Columns::new([
+        Align::Right,
+        Align::Right,
+        Align::Right,
+        Align::Right,
+        Align::Left,
+    ]);
+    table.heading(
+        BOLD,
+        &["share", "±", "count", "bursts", "function, id and way"],
+    );
+    for line in &report.lines {
+        let path = of.bursts.of(line.func, line.id);
+        let share = of.bursts.share(path);
+        let cells = [
+            percent(share.count),
+            percent(share.half_width),
+            grouped(path.count),
+            grouped(path.bursts),
+        ];
+        let way = format!(" #{} {}", line.id, way(line));
+        table.named(cells, of.profile.name(line.func), way);
+        for detail in details(&report, line) {
+            table.note(1, DIM, detail);
+        }
+    }
+    if !report.lines.is_empty() {
+        let _ = write!(out, "\n{}", table.render(layout));
+    }
+    Ok(out)
+}
+
+fn summary(of: BurstProfile, distinct: usize) -> String {
+    let b = of.bursts;
+    let mut out = format!(
+        "{BOLD}{} bursts of {} shadows, {} paths, {} distinct{BOLD:#}, {} instructions ({}); shares are estimates, ± holds 95 %\n",
+        grouped(b.number()),
+        grouped(b.started),
+        grouped(b.paths),
+        grouped(distinct as u64),
+        grouped(b.instructions),
+        of.profile.manifest.scheme,
+    );
+    if b.counting < 2 {
+        let _ = writeln!(
+            out,
+            "{WARN}too few bursts to say anything: run longer, or more often{WARN:#}"
+        );
+    }
+    if let Some(said) = of.profile.said() {
+        let _ = writeln!(out, "{WARN}{}{WARN:#}", printable(&said));
+    }
+    out
+}
+
+/// What became of shadows, why bursts ended, and which system calls they met.
+pub fn bursts_text(of: BurstProfile) -> String {
+    let b = of.bursts;
+    let mut out = summary(of, b.counts.iter().map(Vec::len).sum());
+    let mean = |n: u64| n as f64 / b.number().max(1) as f64;
+    let _ = writeln!(
+        out,
+        "a burst: {} instructions, {:.2} ms on average{}",
+        grouped(mean(b.instructions) as u64),
+        mean(b.nanoseconds) / 1e6,
+        if b.length > 0 {
+            format!("; asked for: {}", grouped(b.length))
+        } else {
+            String::new()
+        },
+    );
+    for (n, what) in fates(b) {
+        if n > 0 {
+            let _ = writeln!(out, "{}: {what}", grouped(n));
+        }
+    }
+    let mut ends = Columns::new([Align::Right, Align::Left]);
+    ends.heading(BOLD, &["bursts", "ended because"]);
+    for &(why, detail, n) in &b.ended {
+        ends.row([grouped(n), reason(why, detail)]);
+    }
+    let mut calls = Columns::new([Align::Right, Align::Left, Align::Left]);
+    calls.heading(BOLD, &["calls", "treatment", "system call"]);
+    for &(number, what, n) in &b.calls {
+        calls.row([grouped(n), treatment(what).into(), call_name(number)]);
+    }
+    let _ = write!(out, "\n{ends}");
+    if !b.calls.is_empty() {
+        let _ = write!(out, "\n{calls}");
+    }
+    out
+}
+
+/// What shadows became that left no burst, and those that were not forked.
+fn fates(b: &Bursts) -> [(u64, &'static str); 6] {
+    let lost = b.started.saturating_sub(b.number() + b.not_written);
+    let empty = b.number() - b.counting;
+    [
+        (
+            lost,
+            "shadows without a record: killed, or forked when the program ended",
+        ),
+        (b.not_written, "without room for their record"),
+        (empty, "bursts in which nothing was counted"),
+        (b.not_forked, "forks that failed"),
+        (b.busy, "forks left out because enough shadows were there"),
+        (b.short_of_memory, "forks left out because memory was short"),
+    ]
+}
+
+fn path_json(of: BurstProfile, f: FuncId, id: PathId) -> serde_json::Value {
+    let path = of.bursts.of(f, id);
+    let Estimate { count, half_width } = of.bursts.share(path);
+    json!({
+        "module": of.profile.module(f),
+        "function": of.profile.entry(f).name,
+        "id": id.to_string(),
+        "share": count,
+        "half_width": half_width,
+        "count": path.count,
+        "bursts": path.bursts,
+    })
+}
+
+/// Everything, for programs.
+///
+/// # Errors
+/// A damaged profile.
+pub fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
+    let counted = counted(of);
+    let report = Report::new(counted.paths()?, selection)?;
+    let b = of.bursts;
+    let paths: Vec<_> = report
+        .lines
+        .iter()
+        .map(|line| path_json(of, line.func, line.id))
+        .collect();
+    let ended = b.ended.iter();
+    let ended: Vec<_> = ended
+        .map(|&(why, detail, n)| json!({"why": reason(why, detail), "bursts": n}))
+        .collect();
+    let calls = b.calls.iter();
+    let calls: Vec<_> = calls
+        .map(|&(number, what, n)| json!({"call": call_name(number), "treatment": treatment(what), "count": n}))
+        .collect();
+    let all = json!({
+        "bursts": b.number(), "counting": b.counting, "shadows": b.started, "paths_counted": b.paths,
+        "instructions": b.instructions, "nanoseconds": b.nanoseconds, "not_written": b.not_written,
+        "not_forked": b.not_forked, "busy": b.busy, "short_of_memory": b.short_of_memory,
+        "ended": ended, "calls": calls, "paths": paths,
+    });
+    Ok(format!("{all}\n"))
+}
+
+/// The paths, for tables.
+///
+/// # Errors
+/// A damaged profile.
+pub fn csv(of: BurstProfile, selection: &Selection) -> Result<String> {
+    let counted = counted(of);
+    let report = Report::new(counted.paths()?, selection)?;
+    let rows = report.lines.iter().map(|line| {
+        let path = of.bursts.of(line.func, line.id);
+        let Estimate { count, half_width } = of.bursts.share(path);
+        [
+            of.profile.entry(line.func).name.clone(),
+            line.id.to_string(),
+            count.to_string(),
+            half_width.to_string(),
+            path.count.to_string(),
+            path.bursts.to_string(),
+        ]
+    });
+    let heads = ["function", "id", "share", "half_width", "count", "bursts"];
+    Ok(table::csv(&heads, rows))
+}

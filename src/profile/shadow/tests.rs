@@ -1,0 +1,114 @@
+use super::*;
+
+/// Bursts with counts of two paths each.
+fn bursts(counts: &[(u64, u64)]) -> (Bursts, InBursts) {
+    let (mut all, mut first) = (Bursts::none(1), InBursts::default());
+    for &(a, b) in counts {
+        let n = a + b;
+        all.counting += 1;
+        all.paths += n;
+        all.squares += (n * n) as f64;
+        let one = InBursts {
+            count: a,
+            bursts: u64::from(a > 0),
+            squares: (a * a) as f64,
+            products: (a * n) as f64,
+        };
+        first = first.plus(one).unwrap();
+    }
+    (all, first)
+}
+
+/// The half width against the definition: residuals of each burst from the common ratio.
+#[test]
+fn clusters() {
+    let counts = [(30, 70), (10, 90), (55, 45), (0, 40), (100, 160)];
+    let (all, path) = bursts(&counts);
+    let share = all.share(path);
+    let (sum, paths) = (195.0, 600.0);
+    assert_eq!(share.count, sum / paths);
+    let residual = |&(a, b): &(u64, u64)| (a as f64 - share.count * (a + b) as f64).powi(2);
+    let variance = counts.iter().map(residual).sum::<f64>() * 5.0 / 4.0 / (paths * paths);
+    let expected = 2.776 * variance.sqrt();
+    assert!(
+        (share.half_width / expected - 1.0).abs() < 0.002,
+        "{share:?}"
+    );
+}
+
+#[test]
+fn one_burst_says_nothing_of_its_error() {
+    let (all, path) = bursts(&[(3, 1)]);
+    let share = all.share(path);
+    assert_eq!((share.count, share.half_width), (0.75, 1.0));
+    assert_eq!(Bursts::none(0).share(InBursts::default()).half_width, 1.0);
+}
+
+#[test]
+fn equal_bursts_leave_no_doubt() {
+    let (all, path) = bursts(&[(1, 3); 10]);
+    assert!(all.share(path).half_width < 1e-9);
+}
+
+/// Tables of Student's distribution.
+#[test]
+fn quantiles() {
+    let known = [
+        (1, 12.706),
+        (2, 4.303),
+        (3, 3.182),
+        (5, 2.571),
+        (10, 2.228),
+        (30, 2.042),
+        (120, 1.980),
+    ];
+    for (freedom, quantile) in known {
+        let off = student95(f64::from(freedom)) / quantile - 1.0;
+        assert!(off.abs() < 0.01, "{freedom}: {off}");
+    }
+}
+
+/// Of samples of bursts that are drawn from a program with phases, as many intervals hold the truth as they promise.
+#[test]
+fn intervals_hold_their_level() {
+    let mut state = 1u64;
+    let mut random = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as f64 / 2f64.powi(31)
+    };
+    // A phase in which the path is a tenth, and one in which it is a half, of bursts of two sizes.
+    let mut burst = || {
+        let (share, n) = if random() < 0.3 {
+            (0.5, 2000.0)
+        } else {
+            (0.1, 1000.0)
+        };
+        let a = (n * share * (0.8 + 0.4 * random())) as u64;
+        (a, n as u64 - a)
+    };
+    let truth = (0.3 * 0.5 * 2000.0 + 0.7 * 0.1 * 1000.0) / (0.3 * 2000.0 + 0.7 * 1000.0);
+    let mut held = 0;
+    for _ in 0..1000 {
+        let counts: Vec<_> = (0..40).map(|_| burst()).collect();
+        let (all, path) = bursts(&counts);
+        held += usize::from(all.share(path).holds(truth));
+    }
+    assert!((910..=985).contains(&held), "{held}");
+}
+
+/// What is added up in two steps is what is added up in one.
+#[test]
+fn profiles_add_up() {
+    let with = |counts: &[(u64, u64)]| {
+        let (mut all, path) = bursts(counts);
+        all.counts[0] = vec![(7, path)];
+        all.ended = vec![(0, 0, counts.len() as u64)];
+        all
+    };
+    let (a, b) = ([(1, 2), (3, 4)], [(5, 6)]);
+    let mut sum = with(&a);
+    assert!(sum.add(&with(&b)));
+    assert_eq!(sum, with(&[a[0], a[1], b[0]]));
+}

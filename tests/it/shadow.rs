@@ -1,0 +1,372 @@
+//! Shadow profiling: that nothing is felt of shadows, and that what they count is what ran.
+
+use crate::support::{Behaviour, PROF, copy_modules, llvm, module, project, rewrite, run, runtime};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A program as it is, and with shadows, in `dir`.
+struct Program {
+    dir: PathBuf,
+    native: PathBuf,
+    shadowed: PathBuf,
+}
+
+impl Program {
+    fn new(source: &str, flags: &[&str], dir: &Path) -> Program {
+        let text = std::fs::read_to_string(project("testdata/shadow").join(source)).unwrap();
+        let modules = [module(source, &text, flags, dir)];
+        let out = dir.join("out");
+        rewrite(&modules, &["--scheme", "shadow"], &out);
+        let program = Program {
+            dir: dir.to_path_buf(),
+            native: dir.join("native"),
+            shadowed: dir.join("shadowed"),
+        };
+        compile(&modules, &[], &program.native);
+        let copies = copy_modules(&modules, &out, 0);
+        compile(&copies, runtime(), &program.shadowed);
+        program
+    }
+
+    /// Runs it in a new folder, with input: the folder, what it did, and what it said.
+    fn run(&self, exe: &Path, name: &str, arguments: &[&str], knobs: &str) -> (PathBuf, Output) {
+        let folder = self.dir.join(format!("run-{name}"));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::create_dir(self.raw(name).parent().unwrap()).unwrap();
+        let input = self.dir.join("input");
+        let lines: String = (0..5000).map(|i| format!("{i}\n")).collect();
+        std::fs::write(&input, lines).unwrap();
+        let output = Command::new(exe)
+            .args(arguments)
+            .current_dir(&folder)
+            .env("P3_PROFILE_FILE", self.raw(name))
+            .env("P3_SHADOW", knobs)
+            .stdin(std::fs::File::open(input).unwrap())
+            .output()
+            .unwrap();
+        (folder, output)
+    }
+
+    fn raw(&self, name: &str) -> PathBuf {
+        self.dir.join(format!("raw-{name}/%p.p3raw"))
+    }
+
+    /// `show --format json` of what the run left.
+    fn shown(&self, name: &str) -> Value {
+        let merged = self.merged(name);
+        let mut show = Command::new(PROF);
+        let shown = run(show.arg("show").arg(&merged).args(["--format", "json"]));
+        serde_json::from_slice(&shown.stdout).unwrap()
+    }
+
+    fn merged(&self, name: &str) -> PathBuf {
+        let merged = self.dir.join(format!("{name}.p3prof"));
+        let mut merge = Command::new(PROF);
+        merge.arg("merge").arg("-m");
+        merge.arg(self.dir.join("out/manifest.json"));
+        run(merge
+            .arg("-o")
+            .arg(&merged)
+            .arg(self.dir.join(format!("raw-{name}"))));
+        merged
+    }
+}
+
+fn compile(modules: &[PathBuf], objects: &[PathBuf], exe: &Path) {
+    let mut clang = Command::new(llvm("clang++"));
+    clang.args(["-O2", "-w", "-x", "ir"]).args(modules);
+    clang.args(["-x", "none"]).args(objects);
+    run(clang.args(["-lm", "-pthread", "-o"]).arg(exe));
+}
+
+fn behaviour(output: &Output) -> Behaviour {
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    Behaviour {
+        stdout: String::from_utf8_lossy(&output.stdout).into(),
+        status: output.status.to_string(),
+    }
+}
+
+/// The files of a folder with their contents; of what cannot be read, the names.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap());
+    entries
+        .map(|e| {
+            let name = e.file_name().into_string().unwrap();
+            (name, std::fs::read(e.path()).unwrap_or_default())
+        })
+        .collect()
+}
+
+/// The processes that run `exe`.
+fn processes(exe: &Path) -> usize {
+    let all = std::fs::read_dir("/proc").unwrap().map(|e| e.unwrap());
+    all.filter(|p| std::fs::read_link(p.path().join("exe")).is_ok_and(|e| e == exe))
+        .count()
+}
+
+/// Runs the modes of `calls.c` with and without shadows, which must not differ; the system calls that shadows met, with their
+/// treatment.
+fn not_felt(modes: &[(&str, &str)]) -> BTreeSet<(String, String)> {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    let mut met = BTreeSet::new();
+    for (mode, rounds) in modes {
+        let arguments = [*mode, *rounds];
+        let native = format!("{mode}-native");
+        let (expected, output) = program.run(&program.native, &native, &arguments, "");
+        let expects = behaviour(&output);
+        let knobs = "load=1,burst=200k";
+        let (found, output) = program.run(&program.shadowed, mode, &arguments, knobs);
+        assert_eq!(behaviour(&output), expects, "{mode}");
+        assert_eq!(output.status.code(), Some(3), "{mode}");
+        assert_eq!(files(&found), files(&expected), "{mode}");
+        assert_eq!(processes(&program.shadowed), 0, "{mode}");
+        let shown = program.shown(mode);
+        assert_eq!(shown["not_written"], 0, "{mode}");
+        for call in shown["calls"].as_array().unwrap() {
+            let text = |name: &str| call[name].as_str().unwrap().to_string();
+            met.insert((text("call"), text("treatment")));
+        }
+    }
+    met
+}
+
+fn assert_met(met: &BTreeSet<(String, String)>, expected: &[(&str, &str)]) {
+    for (call, treatment) in expected {
+        let pair = (call.to_string(), treatment.to_string());
+        assert!(met.contains(&pair), "{pair:?} of {met:?}");
+    }
+}
+
+#[test]
+fn files_are_not_felt() {
+    let met = not_felt(&[("write", "20000"), ("read", "20000"), ("names", "6000")]);
+    let expected = [
+        ("write", "assumed"),
+        ("rename", "assumed"),
+        ("unlink", "assumed"),
+        ("openat", "imitated"),
+    ];
+    assert_met(&met, &expected);
+}
+
+#[test]
+fn peers_feel_nothing() {
+    let modes = [
+        ("pipes", "20000"),
+        ("sockets", "20000"),
+        ("connections", "4000"),
+        ("standard", "20000"),
+    ];
+    let met = not_felt(&modes);
+    let expected = [
+        ("write", "assumed"),
+        ("sendto", "assumed"),
+        ("socket", "ended the burst"),
+    ];
+    assert_met(&met, &expected);
+}
+
+#[test]
+fn other_processes_feel_nothing() {
+    let modes = [
+        ("shared", "20000"),
+        ("signals", "20000"),
+        ("kills", "20000"),
+        ("children", "3000"),
+        ("semaphores", "20000"),
+    ];
+    let met = not_felt(&modes);
+    let expected = [("kill", "assumed"), ("wait4", "ended the burst")];
+    assert_met(&met, &expected);
+}
+
+#[test]
+fn the_program_itself_feels_nothing() {
+    let modes = [
+        ("timers", "5000"),
+        ("threads", "40000"),
+        ("memory", "4000"),
+        ("asks", "20000"),
+    ];
+    let met = not_felt(&modes);
+    assert_met(&met, &[("getpid", "imitated"), ("getcwd", "made")]);
+}
+
+/// One shadow that counts for as long as the program runs: no path more often than the exact profile has it, none that it does not have, and
+/// most of them.
+#[test]
+fn shadows_count_what_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("shapes.cpp", &["-O1"], dir.path());
+    let expected = behaviour(&program.run(&program.native, "native", &[], "").1);
+    let exact = dir.path().join("exact");
+    let modules = [dir.path().join("shapes.bc")];
+    rewrite(&modules, &["--scheme", "sbl"], &exact);
+    let exe = dir.path().join("counting");
+    compile(&copy_modules(&modules, &exact, 0), runtime(), &exe);
+    assert_eq!(crate::support::execute(&exe, &exact), expected);
+    let exact = crate::support::merge(&exact);
+    let of = |profile: &Value| profile["functions"].as_array().unwrap().clone();
+    let shown = run(Command::new(PROF)
+        .arg("show")
+        .arg(&exact)
+        .args(["--format", "json"]));
+    let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for f in of(&serde_json::from_slice(&shown.stdout).unwrap()) {
+        for path in f["paths"].as_array().unwrap() {
+            let key = (f["name"].to_string(), path["id"].to_string());
+            counts.insert(key, path["count"].as_u64().unwrap());
+        }
+    }
+    // When a shadow begins is up to the clock: of several runs, some have some.
+    let mut found = BTreeSet::new();
+    for i in 0..8 {
+        let name = format!("shadowed-{i}");
+        let ran = program
+            .run(&program.shadowed, &name, &[], "load=1,burst=20M")
+            .1;
+        assert_eq!(behaviour(&ran), expected);
+        for path in program.shown(&name)["paths"].as_array().unwrap() {
+            let key = (path["function"].to_string(), path["id"].to_string());
+            let count = path["count"].as_u64().unwrap();
+            // What a shadow counts, the program ran; shadows may overlap.
+            let all = counts.get(&key).copied().unwrap_or(0);
+            assert!(count <= all * 8, "{key:?}: {count} of {all}");
+            found.insert(key);
+        }
+    }
+    let (found, all) = (found.len(), counts.len());
+    assert!(found * 2 > all, "{found} of {all}");
+}
+
+/// Estimates of a program that does the same all the time, against the exact profile.
+#[test]
+fn hot_paths_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    let arguments = ["threads", "80000"];
+    program.run(
+        &program.shadowed,
+        "estimated",
+        &arguments,
+        "load=1,burst=300k",
+    );
+    let exact = dir.path().join("exact");
+    let modules = [dir.path().join("calls.bc")];
+    rewrite(&modules, &["--scheme", "sbl", "--update", "atomic"], &exact);
+    let exe = dir.path().join("counting");
+    compile(&copy_modules(&modules, &exact, 0), runtime(), &exe);
+    let status = Command::new(&exe)
+        .args(arguments)
+        .env("P3_PROFILE_FILE", exact.join("raw/%p.p3raw"))
+        .stdout(Stdio::null())
+        .status();
+    assert_eq!(status.unwrap().code(), Some(3));
+    let exact = crate::support::merge(&exact);
+    let mut accuracy = Command::new(PROF);
+    accuracy.arg("accuracy").arg(program.merged("estimated"));
+    let figures = run(accuracy
+        .arg("--against")
+        .arg(&exact)
+        .args(["--format", "json"]));
+    let figures: Value = serde_json::from_slice(&figures.stdout).unwrap();
+    let hot = &figures["hot"][0];
+    assert!(hot["paths"].as_u64().unwrap() >= 2, "{figures}");
+    assert_eq!(hot["found"], hot["paths"], "{figures}");
+    assert!(figures["overlap"].as_f64().unwrap() > 0.9, "{figures}");
+}
+
+/// Whoever kills the program leaves no shadow.
+#[test]
+fn shadows_die_with_the_program() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    let mut child = Command::new(&program.shadowed)
+        .args(["threads", "100000000"])
+        .env("P3_PROFILE_FILE", dir.path().join("%p.p3raw"))
+        .env("P3_SHADOW", "load=4,burst=100G,limit=1000s")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    let waited = |n: usize| {
+        while processes(&program.shadowed) < n {
+            assert!(begin.elapsed() < Duration::from_secs(50), "no shadow");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    waited(3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    while processes(&program.shadowed) > 0 {
+        assert!(begin.elapsed() < Duration::from_secs(55), "they live on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Shadows that are killed, and those without room for a record, are no matter to the program.
+#[test]
+fn without_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    let arguments = ["threads", "80000"];
+    let expected = behaviour(&program.run(&program.native, "native", &arguments, "").1);
+    let sh = program.dir.join("limited.sh");
+    let script = format!(
+        "#!/bin/sh\nulimit -f 56\nexec {} \"$@\"\n",
+        program.shadowed.display()
+    );
+    std::fs::write(&sh, script).unwrap();
+    run(Command::new("chmod").arg("+x").arg(&sh));
+    let (_, output) = program.run(&sh, "limited", &arguments, "load=1,burst=100k");
+    assert_eq!(behaviour(&output), expected);
+    let shown = program.shown("limited");
+    assert!(shown["not_written"].as_u64().unwrap() > 0, "{shown}");
+}
+
+#[test]
+fn knobs_that_are_wrong() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    for (i, knobs) in [
+        "load",
+        "load=x",
+        "load=0",
+        "burst=1",
+        "what=3",
+        "load=1;burst=3M",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let (_, output) = program.run(&program.shadowed, &format!("{i}"), &["asks", "10"], knobs);
+        assert_eq!(output.status.code(), Some(3));
+        let said = "p3: shadows: P3_SHADOW is not understood; as in load=0.5,burst=10M,limit=2s,signal=40, or off\n";
+        assert_eq!(String::from_utf8_lossy(&output.stderr), said, "{knobs}");
+    }
+}
+
+/// Where the system has no filters of system calls, the program runs without shadows, and says so once.
+#[test]
+fn without_filters() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    let source = project("testdata/shadow/no_seccomp.c");
+    let launcher = dir.path().join("launcher");
+    run(Command::new(llvm("clang"))
+        .arg(source)
+        .arg("-o")
+        .arg(&launcher));
+    let exe = program.shadowed.to_str().unwrap();
+    let arguments = [exe, "threads", "80000"];
+    let (_, output) = program.run(&launcher, "unfiltered", &arguments, "load=1,burst=100k");
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let said =
+        "p3: shadows: system calls cannot be filtered here (seccomp): the program runs without\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), said);
+}
