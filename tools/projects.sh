@@ -19,11 +19,7 @@ project() {
     jsoncpp) package=libjsoncpp build='cmake -S . -B b && cmake --build b' check='cd b && ctest' ;;
     # It seeds its hashes by the address of a function, which no two copies have in common.
     lua) package=lua5.4 build="echo '#define luai_makeseed(L) 1' >>src/luaconf.h && make linux" check='src/lua -e "for i=1,200000 do t = {i, tostring(i)} end print(#t)"' ;;
-    # Those of its tests that end within a minute.
-    re2) package=re2 build='cmake -S . -B b -DRE2_BUILD_TESTING=ON && cmake --build b' check="cd b && ctest -E 'exhaustive|dfa|random'" ;;
     sqlite) package=sqlite3 build='./configure --disable-tcl && make sqlite3' check="sed 's/^\\./-- ./' $ROOT/tools/corpus/work.sql | ./sqlite3 :memory: || [ \$? = 1 ]" ;;
-    # A server with timers and threads does not run alike twice: what differs is told, not mended.
-    redis) package=redis build='make MALLOC=libc' check='./runtests --clients 1 --single unit/type/string --single unit/type/hash' ;;
     bzip2) package=bzip2 build='make' check='make test' ;;
     *) echo "projects.sh: $1: no such project" >&2; exit 2 ;;
     esac
@@ -72,7 +68,7 @@ try() {
     du -sh "$at/p3" "$at/sbl" | sed 's/^/  /'
 }
 
-[ $# -gt 0 ] || set -- gzip zlib lz4 zstd jsoncpp lua bzip2
+[ $# -gt 0 ] || set -- gzip zlib lz4 zstd jsoncpp lua bzip2 sqlite
 for name; do
     mkdir -p "$OUT/$name"
     (try "$name") | tee "$OUT/$name/found"
