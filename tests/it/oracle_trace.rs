@@ -84,6 +84,7 @@ programs! {
     callbacks
     cleanups
     computed_goto
+    conditions
     coroutines
     demo
     ends_by_abort
