@@ -1,7 +1,7 @@
 //! `p3-prof html`: a profile as a page that needs no network and no server.
 //!
 //! What the page shows is one JSON text, compressed, which a script unpacks and draws piece by piece as it is looked at:
-//! profiles of many thousand paths open at once. Pictures of control flow are laid out here ([`layout`]).
+//! profiles of many thousand paths open at once. Pictures of control flow are laid out here (`layout`).
 
 mod data;
 mod layout;
