@@ -486,7 +486,9 @@ mod list {
         let dir = tempfile::tempdir().unwrap();
         let (mut driver, file) = command(plain(), "for-ever 100000 4096 2", 6, dir.path());
         let mut child = driver.spawn().unwrap();
-        while !file.exists() {
+        // The file is there before the program has said in it that it samples.
+        let begun = || raw::read(&File::open(&file).ok()?).ok()?.sample;
+        while begun().is_none_or(|s| points(&s) == 0) {
             std::thread::sleep(Duration::from_millis(1));
         }
         for _ in 0..200 {
