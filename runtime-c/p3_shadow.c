@@ -1,6 +1,6 @@
 /* The forker: a timer on the processor time of the process, whose signal forks shadows.
  *
- * Calls: p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_child.c, p3_shadow_patch.c, p3_shadow_system.c.
+ * Calls: p3_chance.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_child.c, p3_shadow_patch.c, p3_shadow_system.c.
  * In signal handlers: what the timer's signal needs. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -58,13 +58,8 @@ static int64_t now(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* SplitMix64 (Steele, Lea & Flood, OOPSLA 2014): from 0.5 up to 1.5. */
-static double jitter(void) {
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return 0.5 + (double)((z ^ z >> 31) >> 11) / 9007199254740992.0;
-}
+/* From 0.5 up to 1.5. */
+static double jitter(void) { return 0.5 + (double)(p3_chance_next(&random_state) >> 11) / 9007199254740992.0; }
 
 /* So that on average as many shadows live as the load says: the time that one takes over the load. */
 static void arm(double share) {

@@ -1,6 +1,6 @@
 /* What a burst has counted, and how it becomes a record of the profile: whole, or not at all.
  *
- * Calls: p3_budget.c, p3_crc.c, p3_shadow_system.c.
+ * Calls: p3_budget.c, p3_crc.c, p3_file.c, p3_shadow_system.c.
  * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -126,8 +126,7 @@ static void describe(struct record *record, uint32_t why, uint32_t detail) {
         return;
     struct p3_raw_block *block = (struct p3_raw_block *)record->base;
     *block = (struct p3_raw_block){.magic = P3_BLOCK_MAGIC, .size = record->size, .kind = P3_BLOCK_BURST};
-    enum { BEGIN = offsetof(struct p3_raw_block, size), END = offsetof(struct p3_raw_block, used) };
-    block->crc = p3_crc32(0, (const char *)block + BEGIN, END - BEGIN);
+    block->crc = p3_block_crc(block);
     memcpy(block + 1, &burst, sizeof burst);
     enum { SUMMED = offsetof(struct p3_raw_burst, why) };
     uint32_t crc = p3_crc32(0, (const char *)(block + 1) + SUMMED, burst.size - sizeof *block - SUMMED);

@@ -25,15 +25,9 @@ fn block(succs: impl Iterator<Item = u32>, may_leave: bool) -> Block {
         _ => Terminator::Switch,
     };
     Block {
-        terminator,
-        succs,
         instructions: 1,
-        calls: Vec::new(),
         may_leave,
-        returns_twice: false,
-        single: false,
-        lines: Vec::new(),
-        choice: None,
+        ..Block::ending(terminator, succs)
     }
 }
 

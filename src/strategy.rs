@@ -51,6 +51,8 @@ pub enum VersionsOf {
 pub struct Strategy {
     /// What is counted.
     pub measure: Measure,
+    /// So many copies, where no number is asked for.
+    pub usual_copies: u32,
     /// More copies than this are of no use.
     pub most_copies: u32,
     /// How tasks are made and given to copies.
@@ -160,7 +162,7 @@ schemes! {
     Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
 
     /// Estimates of how often subpaths of chosen lengths ran, across loops and calls, from a sample; live, in bounded memory
-    Subpath "subpath" Strategy { measure: Measure::Subpaths, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
+    Subpath "subpath" Strategy { measure: Measure::Subpaths, usual_copies: 1, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
 
     /// As sbl, with two versions of every block: how blocks are copied, tested by itself
     VersionsTest "versions-test" Strategy { most_copies: 1, versions: VersionsOf::Everything, ..PATHS }
@@ -189,6 +191,7 @@ impl Scheme {
 /// What most have in common.
 const PATHS: Strategy = Strategy {
     measure: Measure::Paths,
+    usual_copies: 4,
     most_copies: u32::MAX,
     distribute: whole,
     cost: Costs::labels,

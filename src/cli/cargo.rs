@@ -1,8 +1,8 @@
 //! Arguments of `cargo p3`: cargo's own commands, on copies.
 
 use super::build::{CopiesArgs, built, code, ended, say, shown, tell};
-use crate::compiler::rust;
 use crate::compiler::suite::{Build, Suite, Variables};
+use crate::compiler::{our_program, rust};
 use crate::error::{Error, Result};
 use crate::load::LLVM;
 use clap::ValueEnum;
@@ -185,7 +185,7 @@ fn program() -> OsString {
 /// What makes cargo, and all that it runs, leave bitcode and link by `p3-cc`.
 fn environment(rustc: &Rustc, folder: &Path) -> Result<Variables> {
     let us = std::env::current_exe().map_err(|e| Error::read("/proc/self/exe", e))?;
-    let linker = us.with_file_name("p3-cc");
+    let linker = our_program("p3-cc")?;
     let name = rustc.host.to_uppercase().replace('-', "_");
     let other = std::env::var_os("RUSTC_WRAPPER").unwrap_or_default();
     let mut environment: Variables = vec![

@@ -294,14 +294,10 @@ impl Args {
             SchemeArg::Trace => (Scheme::Sbl, true),
         };
         let out = self.out.expect("clap requires it");
+        let strategy = scheme.strategy();
         let dump_dir = self.dump_dir.unwrap_or_else(|| out.join("dump"));
         Ok(Options {
-            copies: scheme
-                .strategy()
-                .copies(self.copies.unwrap_or(match scheme {
-                    Scheme::Subpath => 1,
-                    _ => 4,
-                })),
+            copies: strategy.copies(self.copies.unwrap_or(strategy.usual_copies)),
             sampling: self.sampling.resolve(scheme)?,
             scheme,
             trace,

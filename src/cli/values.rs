@@ -1,5 +1,6 @@
 //! What options take that the core knows: the names that people type, and help.
 
+use crate::profile::coverage::Sort;
 use crate::profile::export::{EXPORTERS, Exporter, Weigh};
 use crate::profile::merge::FailureMode;
 use crate::strategy::Scheme;
@@ -41,6 +42,13 @@ values! { FailureMode:
     Any "any" "Any of these is an error"
     All "all" "An error only when no file can be used"
     Warn "warn" "Never an error"
+}
+
+values! { Sort:
+    Missing "missing" "Functions with most paths that did not run"
+    Share "share" "Functions of which the smallest share ran"
+    Name "name" "By name"
+    File "file" "By file and line"
 }
 
 values! { Weigh:

@@ -6,7 +6,7 @@
 
 use super::our_program;
 use super::record::{self, Record};
-use super::suite::works;
+use super::suite::namespace;
 use crate::error::{Error, Result};
 use crate::names::printable;
 use std::fs::File;
@@ -47,24 +47,9 @@ impl Rounds {
                 "run the suite in a folder above it, or without -j",
             ));
         }
-        let ways: [&[&str]; 2] = [
-            &["unshare", "--mount"],
-            &[
-                "unshare",
-                "--user",
-                "--map-current-user",
-                "--keep-caps",
-                "--mount",
-            ],
-        ];
-        let Some(way) = ways.into_iter().find(|w| works(w)) else {
-            let problem = "-j: no namespace of mounts is to be had (unshare --mount fails)";
-            return Err(Error::Usage(format!(
-                "{problem}; leave it out, or run as root"
-            )));
-        };
+        let problem = "-j: no namespace of mounts is to be had (unshare --mount fails)";
         Ok(Rounds {
-            unshare: way.to_vec(),
+            unshare: namespace(&["--keep-caps"], &["--mount"], problem)?,
             here,
             folders: programs.iter().map(|p| p.folder.clone()).collect(),
             rewrite: our_program("p3-rewrite")?,

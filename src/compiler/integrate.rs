@@ -13,16 +13,19 @@ struct Template {
     special: &'static str,
 }
 
+/// In quotes of CMake's.
+const CMAKE: &str = "\\\"$";
+
 const TEMPLATES: [Template; 4] = [
     Template {
         name: "p3-toolchain.cmake",
         text: include_str!("../../share/p3-toolchain.cmake"),
-        special: "\\\"$",
+        special: CMAKE,
     },
     Template {
         name: "P3Config.cmake",
         text: include_str!("../../share/P3Config.cmake"),
-        special: "\\\"$",
+        special: CMAKE,
     },
     Template {
         name: "p3-meson.ini",

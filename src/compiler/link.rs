@@ -5,7 +5,7 @@ use super::modules::{self, Found, Module};
 use super::record::Record;
 use super::runtime::{Runtime, Target};
 use super::trace::{self, Linked};
-use super::{Compiler, EMBED, Settings, claim, first_error};
+use super::{Compiler, EMBED, Settings, claim, first_error, our_program};
 use crate::error::{Error, Result};
 use crate::load::container::Member;
 use crate::manifest::Manifest;
@@ -239,7 +239,7 @@ impl Link<'_> {
     }
 
     fn rewrite(&self, inputs: &Path) -> Result<()> {
-        let mut rewrite = Command::new(beside_us("p3-rewrite"));
+        let mut rewrite = Command::new(our_program("p3-rewrite").unwrap_or("p3-rewrite".into()));
         rewrite.arg(inputs).arg("-o").arg(&self.folder);
         rewrite
             .args(["-q", "-k", &self.settings.copies.to_string()])
@@ -414,15 +414,6 @@ fn copy_file(from: &Path, to: &Path) -> Result<()> {
     std::fs::copy(from, to)
         .map(drop)
         .map_err(|e| Error::write(to, e))
-}
-
-/// The path of one of our programs: beside this one, or where `PATH` has it.
-fn beside_us(name: &str) -> PathBuf {
-    let us = std::env::current_exe().and_then(std::fs::canonicalize).ok();
-    let beside = us.and_then(|us| Some(us.parent()?.join(name)));
-    beside
-        .filter(|p| p.is_file())
-        .unwrap_or_else(|| name.into())
 }
 
 pub(super) fn succeeded(run: &Output, problem: &str) -> Result<()> {

@@ -227,7 +227,7 @@ fn in_path(name: &str) -> Option<PathBuf> {
 }
 
 /// Where one of our programs is: all of them lie in one folder.
-fn our_program(name: &str) -> Result<PathBuf> {
+pub(crate) fn our_program(name: &str) -> Result<PathBuf> {
     let us = std::env::current_exe().and_then(std::fs::canonicalize);
     let us = us.map_err(|e| Error::read("/proc/self/exe", e))?;
     let path = us.with_file_name(name);

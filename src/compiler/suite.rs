@@ -285,24 +285,12 @@ fn fixed_time(folder: &Path) -> Result<PathBuf> {
 fn wrapped(command: &[String], same_pids: bool) -> Result<Vec<String>> {
     let mut words: Vec<&str> = Vec::new();
     if same_pids {
-        let as_root = ["unshare", "--pid", "--fork", "--mount-proc"];
-        let as_user = [
-            "unshare",
-            "--user",
-            "--map-current-user",
-            "--pid",
-            "--fork",
-            "--mount-proc",
-        ];
-        let ways = [&as_root[..], &as_user];
-        let Some(way) = ways.into_iter().find(|w| works(w)) else {
-            let problem =
-                "--same-pids: no namespace for processes is to be had (unshare --pid fails)";
-            return Err(Error::Usage(format!(
-                "{problem}; leave it out, or run as root"
-            )));
-        };
-        words.extend(way);
+        let problem = "--same-pids: no namespace for processes is to be had (unshare --pid fails)";
+        words.extend(namespace(
+            &[],
+            &["--pid", "--fork", "--mount-proc"],
+            problem,
+        )?);
     }
     // As make run in an output folder does it.
     if works(&["setarch", "-R"]) {
@@ -312,8 +300,29 @@ fn wrapped(command: &[String], same_pids: bool) -> Result<Vec<String>> {
     Ok(words.chain(command.iter().cloned()).collect())
 }
 
+/// The words before a command that is to run in namespaces of its own, which `unshare` makes by `options`; with `as_user`, and a namespace
+/// of users, where the caller is not root.
+///
+/// # Errors
+/// That works neither way: `problem`.
+pub(super) fn namespace(
+    as_user: &[&'static str],
+    options: &[&'static str],
+    problem: &str,
+) -> Result<Vec<&'static str>> {
+    let as_root = [&["unshare"][..], options].concat();
+    let as_user = [
+        &["unshare", "--user", "--map-current-user"][..],
+        as_user,
+        options,
+    ]
+    .concat();
+    let way = [as_root, as_user].into_iter().find(|w| works(w));
+    way.ok_or_else(|| Error::Usage(format!("{problem}; leave it out, or run as root")))
+}
+
 /// Whether a command that runs others runs `true`.
-pub(super) fn works(wrapper: &[&str]) -> bool {
+fn works(wrapper: &[&str]) -> bool {
     let mut run = Command::new(wrapper[0]);
     run.args(&wrapper[1..]).arg("true");
     run.stdin(Stdio::null())

@@ -75,6 +75,15 @@ impl Order {
         self.position[to] <= self.position[from]
     }
 
+    /// The retreating edges of `cfg`, whose order this is, and where they lead; by their blocks in this order. O(V + E).
+    pub fn back_edges<'a>(&'a self, cfg: &'a Cfg) -> impl Iterator<Item = (CfgEdge, BlockId)> + 'a {
+        self.rpo.iter().flat_map(move |&block| {
+            let succs = (0..).zip(&cfg.block(block).succs);
+            let edges = succs.map(move |(succ, &to)| (CfgEdge { block, succ }, to));
+            edges.filter(|(e, to)| self.is_retreating(e.block, *to))
+        })
+    }
+
     /// Whether paths end at `edge`, which leads to `to`: where it is retreating or one of `cuts`, which are sorted.
     pub fn ends_path(&self, cuts: &[CfgEdge], edge: CfgEdge, to: BlockId) -> bool {
         self.is_retreating(edge.block, to) || cuts.binary_search(&edge).is_ok()

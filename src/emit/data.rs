@@ -4,7 +4,7 @@
 use super::block::{Described, Record};
 use super::layout::{Layout, Storage, is_linux, page_size};
 use super::shadow::Entry;
-use super::shared::{append_ctor, aside, constructor, record, runtime_function};
+use super::shared::{append_ctor, aside, constructor, record, runtime_function, runtime_global};
 use super::sys;
 use super::{Counters, ModuleJob, Update};
 use crate::plan::FunctionPlan;
@@ -16,7 +16,7 @@ use inkwell::types::{ArrayType, IntType, StructType};
 use inkwell::values::{
     BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue, StructValue,
 };
-use inkwell::{AddressSpace, GlobalVisibility, ThreadLocalMode};
+use inkwell::{AddressSpace, ThreadLocalMode};
 
 /// The words of a cache: one that is zero, and the slots.
 const CACHE_WORDS: u32 = 1 + abi::CACHED;
@@ -211,13 +211,8 @@ impl<'ctx> Data<'ctx> {
         context: &'ctx Context,
         module: &Module<'ctx>,
     ) -> PointerValue<'ctx> {
-        let known = module.get_global(abi::BUDGET);
-        let budget = known.unwrap_or_else(|| {
-            let budget = module.add_global(context.i64_type(), None, abi::BUDGET);
-            budget.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
-            budget.set_visibility(GlobalVisibility::Hidden);
-            budget
-        });
+        let budget = runtime_global(module, abi::BUDGET, context.i64_type().into());
+        budget.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
         budget.as_pointer_value()
     }
 

@@ -3,12 +3,12 @@
 
 use super::sys;
 use crate::runtime::{Field, Struct, Type, abi};
-use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, PointerType, StructType};
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, StructValue};
+use inkwell::{AddressSpace, GlobalVisibility};
 
 /// The type of pointers to the runtime's data.
 pub(super) fn pointer(context: &Context) -> PointerType<'_> {
@@ -85,9 +85,17 @@ pub(super) fn declare<'ctx>(
     })
 }
 
-/// The visibility of what is the runtime's.
-pub(super) fn hidden() -> inkwell::GlobalVisibility {
-    inkwell::GlobalVisibility::Hidden
+/// Declares a global of the runtime's, unless the module has it.
+pub(super) fn runtime_global<'ctx>(
+    module: &Module<'ctx>,
+    name: &str,
+    ty: BasicTypeEnum<'ctx>,
+) -> GlobalValue<'ctx> {
+    module.get_global(name).unwrap_or_else(|| {
+        let global = module.add_global(ty, None, name);
+        global.set_visibility(GlobalVisibility::Hidden);
+        global
+    })
 }
 
 fn nounwind(context: &Context) -> Attribute {

@@ -140,10 +140,7 @@ impl<'ctx> Shape<'_, 'ctx> {
             .collect();
         let ins = in_blocks(&self.plan.cfg);
         for (b, ins) in self.plan.cfg.ids().zip(&ins) {
-            for phi in values::instructions(self.blocks[b.index()]) {
-                if !phi.is_phi() {
-                    break;
-                }
+            for phi in values::phis(self.blocks[b.index()]) {
                 let entries = phi.incoming().into_iter();
                 let entries: HashMap<usize, _> =
                     entries.map(|(v, from)| (numbers[&from], v)).collect();

@@ -109,6 +109,11 @@ pub(super) fn stand_before(builder: &Builder, at: Inst) {
     }
 }
 
+/// The φs of a block.
+pub(super) fn phis(block: BasicBlock) -> impl Iterator<Item = Inst> {
+    instructions(block).into_iter().take_while(|i| i.is_phi())
+}
+
 impl Value {
     /// Whether it is a constant.
     pub(super) fn is_constant(self) -> bool {

@@ -124,10 +124,7 @@ impl<'ctx> Copier<'_, 'ctx> {
                 continue;
             }
             let block = self.blocks[b.index()];
-            for phi in values::instructions(block) {
-                if !phi.is_phi() {
-                    break;
-                }
+            for phi in values::phis(block) {
                 let new = values::phi_before(&self.builder, phi);
                 new.look_like(phi);
                 phi.replace_uses(new.value());

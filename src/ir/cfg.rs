@@ -37,6 +37,23 @@ pub struct Block {
     pub choice: Option<Decided>,
 }
 
+impl Block {
+    /// A block that ends so, of which nothing else is known yet: no instructions, calls or lines.
+    pub fn ending(terminator: Terminator, succs: Vec<BlockId>) -> Block {
+        Block {
+            terminator,
+            succs,
+            instructions: 0,
+            calls: Vec::new(),
+            may_leave: false,
+            returns_twice: false,
+            single: false,
+            lines: Vec::new(),
+            choice: None,
+        }
+    }
+}
+
 /// The kind of a block's terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

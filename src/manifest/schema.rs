@@ -94,6 +94,19 @@ pub enum ShareEntry {
     Ranges(Ranges),
 }
 
+impl Manifest {
+    /// The number of each function's first block among the blocks of all functions, by which samples name them.
+    pub fn first_blocks(&self) -> impl Iterator<Item = u32> + '_ {
+        let sizes = self.functions.iter().map(|f| f.succs.len() as u32);
+        sizes.scan(0, |next, n| Some(std::mem::replace(next, *next + n)))
+    }
+
+    /// The number of blocks of all functions.
+    pub fn blocks(&self) -> usize {
+        self.functions.iter().map(|f| f.succs.len()).sum()
+    }
+}
+
 impl ShareEntry {
     /// The copies that profile some of the function, ascending.
     pub fn copies(&self) -> Vec<CopyId> {

@@ -46,18 +46,20 @@ pub fn halved(costs: &[u64], copies: u32) -> Distribution {
     let half = copies / 2;
     let mut halves = halved(costs, half);
     halves.load.resize(copies as usize, 0);
-    for c in (0..half).map(CopyId) {
-        let tasks: Vec<usize> = (0..costs.len()).filter(|t| halves.copy[*t] == c).collect();
+    let mut tasks_of = vec![Vec::new(); half as usize];
+    for (t, c) in halves.copy.iter().enumerate() {
+        tasks_of[c.index()].push(t);
+    }
+    for (c, tasks) in (0..half).map(CopyId).zip(tasks_of) {
         let of: Vec<u64> = tasks.iter().map(|t| costs[*t]).collect();
         let parts = distribute(&of, 2);
-        let other = CopyId(c.0 + half);
+        let pair = [c, CopyId(c.0 + half)];
         for (t, part) in tasks.into_iter().zip(parts.copy) {
-            if part != CopyId(0) {
-                halves.copy[t] = other;
-            }
+            halves.copy[t] = pair[part.index()];
         }
-        halves.load[c.index()] = parts.load[0];
-        halves.load[other.index()] = parts.load[1];
+        for (copy, load) in pair.into_iter().zip(parts.load) {
+            halves.load[copy.index()] = load;
+        }
     }
     halves
 }

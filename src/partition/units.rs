@@ -29,7 +29,7 @@ pub fn halves(units: &Units) -> Assignment {
     units.assign(&|_| false, halved)
 }
 
-/// The same, but functions with at most one call site are split: P3 paper, §3.2.
+/// Whole functions, longest first, but those with at most one call site are split: P3 paper, §3.2.
 pub fn split_where_called_once(units: &Units) -> Assignment {
     units.assign(&|i| units.functions[i].call_sites <= 1, distribute)
 }

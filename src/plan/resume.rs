@@ -72,12 +72,8 @@ pub fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
 /// The loops by header, ascending.
 fn loops(cfg: &Cfg, order: &Order) -> Vec<Loop> {
     let mut edges: TiVec<BlockId, Vec<CfgEdge>> = cfg.by_block(Vec::new());
-    for &block in &order.rpo {
-        for (succ, &to) in (0..).zip(&cfg.block(block).succs) {
-            if order.is_retreating(block, to) {
-                edges[to].push(CfgEdge { block, succ });
-            }
-        }
+    for (edge, header) in order.back_edges(cfg) {
+        edges[header].push(edge);
     }
     let loops = edges.into_iter_enumerated();
     loops
@@ -121,15 +117,8 @@ fn shifted(b: BlockId) -> BlockId {
 /// `cfg` behind a block that leads to `targets`.
 fn with_entry(cfg: &Cfg, targets: impl Iterator<Item = BlockId>) -> Cfg {
     let entry = Block {
-        terminator: Terminator::Switch,
-        succs: targets.map(shifted).collect(),
         instructions: 1,
-        calls: Vec::new(),
-        may_leave: false,
-        returns_twice: false,
-        single: false,
-        choice: None,
-        lines: Vec::new(),
+        ..Block::ending(Terminator::Switch, targets.map(shifted).collect())
     };
     let mut blocks = vec![entry];
     blocks.extend(cfg.blocks.iter().cloned().map(|mut block| {

@@ -166,17 +166,8 @@ pub enum End {
 
 /// Whether a function can be sampled: its blocks may be copied, and its back edges split. O(V + E).
 pub fn can_be_sampled(cfg: &Cfg, order: &Order) -> bool {
-    let splits = |e: CfgEdge| cfg.block(e.block).terminator.can_split(e.succ);
-    can_be_copied(cfg, order) && back_edges(cfg, order).all(splits)
-}
-
-/// The retreating edges, in order.
-fn back_edges<'a>(cfg: &'a Cfg, order: &'a Order) -> impl Iterator<Item = CfgEdge> + 'a {
-    order.rpo.iter().flat_map(move |&block| {
-        let succs = (0..).zip(&cfg.block(block).succs);
-        let back = succs.filter(move |(_, to)| order.is_retreating(block, **to));
-        back.map(move |(succ, _)| CfgEdge { block, succ })
-    })
+    let splits = |(e, _): (CfgEdge, BlockId)| cfg.block(e.block).terminator.can_split(e.succ);
+    can_be_copied(cfg, order) && order.back_edges(cfg).all(splits)
 }
 
 /// By block: the number of blocks on the longest way from it that takes no back edge. O(V + E).
@@ -200,8 +191,7 @@ impl SubpathPlan {
         if of == Sequence::Thread {
             builder.calls(own, order);
         }
-        for edge in back_edges(own, order) {
-            let header = own.block(edge.block).succs[edge.succ as usize];
+        for (edge, header) in order.back_edges(own) {
             builder.back(edge, longest[header]);
         }
         let Builder {
@@ -264,11 +254,9 @@ impl Builder {
             begins: false,
             end,
         });
-        self.cfg.blocks.push(Block {
-            terminator,
-            succs: succs.to_vec(),
-            ..empty()
-        });
+        self.cfg
+            .blocks
+            .push(Block::ending(terminator, succs.to_vec()));
         BlockId::new(self.cfg.len() - 1)
     }
 
@@ -369,18 +357,4 @@ impl Builder {
 /// Whether something may begin to be recorded, or end, inside the calls of a block.
 fn may_record(block: &Block) -> bool {
     block.calls.iter().any(|c| c.callee != Callee::Asm)
-}
-
-fn empty() -> Block {
-    Block {
-        terminator: Terminator::Jump,
-        succs: Vec::new(),
-        instructions: 0,
-        calls: Vec::new(),
-        may_leave: false,
-        returns_twice: false,
-        single: false,
-        lines: Vec::new(),
-        choice: None,
-    }
 }

@@ -27,15 +27,21 @@ pub enum Finding {
 
 /// The findings, one line each: functions that only one profile knows or whose control flow
 /// differs, then paths. Scheme, number of copies and statistics do not matter. O(paths).
-pub fn compare<'a>(a: &'a Profile, b: &'a Profile) -> impl Iterator<Item = Finding> + 'a {
+///
+/// # Errors
+/// A profile of estimates, which need not be equal.
+pub fn compare<'a>(a: &'a Profile, b: &'a Profile) -> Result<impl Iterator<Item = Finding> + 'a> {
+    for profile in [a, b] {
+        profile.exact()?;
+    }
     let (left, right) = (functions(a), functions(b));
     let keys: BTreeSet<Key> = left.keys().chain(right.keys()).copied().collect();
-    keys.into_iter()
-        .flat_map(move |key| match (left.get(&key), right.get(&key)) {
-            (Some(&f), Some(&g)) => compare_function(a, f, b, g),
-            (Some(_), None) => differs(format!("{}: only in {}", key.1, a.path.display())),
-            _ => differs(format!("{}: only in {}", key.1, b.path.display())),
-        })
+    let findings = move |key: Key| match (left.get(&key), right.get(&key)) {
+        (Some(&f), Some(&g)) => compare_function(a, f, b, g),
+        (Some(_), None) => differs(format!("{}: only in {}", key.1, a.path.display())),
+        _ => differs(format!("{}: only in {}", key.1, b.path.display())),
+    };
+    Ok(keys.into_iter().flat_map(findings))
 }
 
 fn functions(p: &Profile) -> BTreeMap<Key<'_>, FuncId> {
@@ -64,15 +70,14 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Findi
         (Measurement::Paths(x), Measurement::Paths(y)) => {
             compare_paths(name, &x[f.index()], &y[g.index()])
         }
-        (Measurement::Sampled(_) | Measurement::Bursts(_), _) => {
-            differs(a.only_estimates().to_string())
-        }
-        (_, Measurement::Sampled(_) | Measurement::Bursts(_)) => {
-            differs(b.only_estimates().to_string())
-        }
-        (Measurement::Edges(_), _) | (_, Measurement::Edges(_)) => {
-            compare_edges(a, f, b, g).unwrap_or_else(|e| differs(e.to_string()))
-        }
+        // Edges, on one side at least.
+        (
+            Measurement::Paths(_)
+            | Measurement::Edges(_)
+            | Measurement::Sampled(_)
+            | Measurement::Bursts(_),
+            _,
+        ) => compare_edges(a, f, b, g).unwrap_or_else(|e| differs(e.to_string())),
     }
 }
 

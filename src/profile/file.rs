@@ -171,7 +171,7 @@ impl Sample {
 
     /// What it says, once nothing in it is out of range.
     fn checked(self, manifest: &Manifest) -> Result<Subpaths, String> {
-        let all: usize = manifest.functions.iter().map(|f| f.succs.len()).sum();
+        let all = manifest.blocks();
         let known = |s: &Subpath| s.iter().all(|&b| (b as usize) < all);
         let sampled = |s: &Subpath| {
             let mut lengths = self.sampling.iter().flat_map(|s| &s.lengths);

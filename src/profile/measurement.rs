@@ -79,6 +79,17 @@ impl Profile {
         }
     }
 
+    /// Whether it holds exact counts, of paths or of edges.
+    ///
+    /// # Errors
+    /// A profile of estimates.
+    pub fn exact(&self) -> Result<()> {
+        match self.measured {
+            Measurement::Paths(_) | Measurement::Edges(_) => Ok(()),
+            Measurement::Sampled(_) | Measurement::Bursts(_) => Err(self.only_estimates()),
+        }
+    }
+
     /// The error for a profile of estimates, where exact counts are needed.
     pub fn only_estimates(&self) -> Error {
         Error::profile(

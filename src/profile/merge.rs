@@ -114,13 +114,13 @@ fn put_together(path: &Path, manifest: Manifest, mut gathered: Gathered) -> Resu
     let mut unlike = gathered.unlike();
     profile.sources = gathered.seen.0.into_iter().collect();
     profile.sources.sort_unstable();
-    for (copy, of_copy) in &mut gathered.by_copy {
-        if let Measurement::Bursts(bursts) = &profile.measured {
-            let mut all = bursts.clone();
+    if let Measurement::Bursts(none) = &profile.measured {
+        let mut all = none.clone();
+        for (copy, of_copy) in &mut gathered.by_copy {
             let more = std::mem::take(&mut of_copy.bursts).finish(&profile, *copy)?;
             added(&mut all, &more, path)?;
-            profile.measured = Measurement::Bursts(all);
         }
+        profile.measured = Measurement::Bursts(all);
     }
     let mut violations = counted(&mut profile, gathered.by_copy)?;
     let mut samples = gathered.samples;
@@ -148,9 +148,8 @@ fn put_together(path: &Path, manifest: Manifest, mut gathered: Gathered) -> Resu
 
 /// Every block of the sample is one of the program.
 fn check_blocks(sample: &Subpaths, manifest: &Manifest) -> Result<(), String> {
-    let blocks: usize = manifest.functions.iter().map(|f| f.succs.len()).sum();
     let largest = sample.points.keys().flatten().max();
-    match largest.filter(|&&b| b as usize >= blocks) {
+    match largest.filter(|&&b| b as usize >= manifest.blocks()) {
         Some(b) => Err(format!("the manifest has no block {b}")),
         None => Ok(()),
     }
@@ -158,17 +157,14 @@ fn check_blocks(sample: &Subpaths, manifest: &Manifest) -> Result<(), String> {
 
 /// Takes the sample out of a merged profile, if it is one of subpaths.
 fn sample_of(part: &mut Profile) -> Option<Part> {
-    let mut digest = blake3::Hasher::new();
-    digest.update(part.sources.as_flattened());
+    let sample = match &mut part.measured {
+        Measurement::Sampled(sample) => std::mem::take(sample),
+        Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Bursts(_) => return None,
+    };
+    let digest = blake3::hash(part.sources.as_flattened());
     let mut unique = [0; 16];
-    unique.copy_from_slice(&digest.finalize().as_bytes()[..16]);
-    match &mut part.measured {
-        Measurement::Sampled(sample) => Some(Part {
-            unique,
-            sample: std::mem::take(sample),
-        }),
-        Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Bursts(_) => None,
-    }
+    unique.copy_from_slice(&digest.as_bytes()[..16]);
+    Some(Part { unique, sample })
 }
 
 fn added(sum: &mut Bursts, part: &Bursts, file: &Path) -> Result<()> {

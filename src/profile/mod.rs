@@ -42,6 +42,7 @@ use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::names::shown;
 use crate::paths::FunctionPaths;
+use crate::source::{Search, Sources};
 use fixedbitset::FixedBitSet;
 use measurement::Measurement;
 use std::path::PathBuf;
@@ -99,6 +100,11 @@ impl Structure {
 }
 
 impl Profile {
+    /// The source files of the program, where `search` finds them.
+    pub fn sources(&self, search: Search) -> Sources {
+        Sources::new(&self.manifest.files, &self.manifest.checksums, search)
+    }
+
     /// All functions.
     pub fn functions(&self) -> impl Iterator<Item = FuncId> + use<> {
         (0..self.manifest.functions.len()).map(FuncId::new)

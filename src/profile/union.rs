@@ -269,11 +269,13 @@ impl Joined {
     fn join(&mut self, f: FuncId, mut other: FunctionEntry) {
         let entry = &mut self.manifest.functions[f.index()];
         if entry.status.is_skipped() && !other.status.is_skipped() {
-            // Its calls and its unit are of this union already.
-            other.calls = std::mem::take(&mut entry.calls);
-            other.unit = entry.unit;
-            std::mem::swap(entry, &mut other);
-            *entry = whole(entry.clone());
+            let profiled = whole(FunctionEntry {
+                // These are of this union already.
+                calls: std::mem::take(&mut entry.calls),
+                unit: entry.unit,
+                ..other
+            });
+            other = std::mem::replace(entry, profiled);
         }
         entry.bodies.extend(other.bodies.iter().copied());
         entry.bodies.sort_by_key(|b| (b.module, b.ordinal));

@@ -20,7 +20,6 @@
 //! them is missing or was cut short.
 
 use super::flow::{Flow, flow};
-use super::measurement::Measurement;
 use super::verdict::{Processes, Violation};
 use super::{Profile, Structure};
 use crate::dag::EdgeKind;
@@ -75,9 +74,7 @@ struct Checked {
 /// # Errors
 /// A profile of estimates, which need not add up.
 pub fn verify(profile: &Profile) -> Result<Findings> {
-    if let Measurement::Sampled(_) | Measurement::Bursts(_) = profile.measured {
-        return Err(profile.only_estimates());
-    }
+    profile.exact()?;
     let functions = profile.functions().collect::<Vec<_>>();
     let functions = functions.into_par_iter().map(|f| {
         let checkable = !profile.entry(f).status.is_skipped() && checkable(profile, f);

@@ -7,7 +7,7 @@ use crate::emit::{self, Callers};
 use crate::error::Result;
 use crate::index::{CopyId, FuncId};
 use crate::ir::lower::LoadOptions;
-use crate::ir::{Callee, FunctionBody, Program, SkipReason};
+use crate::ir::{Callee, Cfg, FunctionBody, Program, SkipReason};
 use crate::load::Input;
 use crate::manifest::{Manifest, Parts};
 use crate::names::shown;
@@ -54,11 +54,15 @@ impl Analysis {
         };
         let mut program = emit::load(inputs, &chosen)?;
         if options.scheme.is_shadow() {
-            skip_single(&mut program);
+            skip(&mut program, SkipReason::Single, |cfg| {
+                cfg.blocks.iter().any(has_no_copy)
+            });
         }
         check_filters(options, inputs, &program)?;
         if options.sampling.is_some() && !options.trace {
-            leave_out(&mut program);
+            skip(&mut program, SkipReason::Versions, |cfg| {
+                !can_be_sampled(cfg, &Order::new(cfg))
+            });
         }
         clock.lap("parsed and lowered");
         let functions = function_inputs(&program);
@@ -115,9 +119,7 @@ impl Analysis {
         } else {
             Sequence::Thread
         };
-        let sizes = self.manifest.functions.iter().map(|f| f.succs.len() as u32);
-        let first = sizes.scan(0, |next, n| Some(std::mem::replace(next, *next + n)));
-        let numbered = self.profiled_among(first);
+        let numbered = self.profiled_among(self.manifest.first_blocks());
         let plans = numbered.map(|(f, first, order)| {
             SubpathPlan::new(f, first, &self.program.body(f).cfg, order, of)
         });
@@ -153,12 +155,12 @@ impl Analysis {
     }
 }
 
-/// Skips functions of which there can be no second one.
-fn skip_single(program: &mut Program) {
+/// Skips the functions whose control flow the scheme cannot take.
+fn skip(program: &mut Program, reason: SkipReason, cannot: impl Fn(&Cfg) -> bool) {
     let bodies = program.modules.iter_mut().flat_map(|m| &mut m.bodies);
     for body in bodies.filter(|b| b.skip.is_none()) {
-        if body.cfg.blocks.iter().any(has_no_copy) {
-            body.skip = Some(SkipReason::Single);
+        if cannot(&body.cfg) {
+            body.skip = Some(reason);
         }
     }
 }
@@ -182,16 +184,6 @@ fn check_filters(options: &Options, inputs: &[Input], program: &Program) -> Resu
         }
     }
     Ok(())
-}
-
-/// Skips the functions that cannot be sampled.
-fn leave_out(program: &mut Program) {
-    let bodies = program.modules.iter_mut().flat_map(|m| &mut m.bodies);
-    for body in bodies.filter(|b| b.skip.is_none()) {
-        if !can_be_sampled(&body.cfg, &Order::new(&body.cfg)) {
-            body.skip = Some(SkipReason::Versions);
-        }
-    }
 }
 
 fn skipped(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> {

@@ -101,7 +101,7 @@ impl SourceArgs {
             folders: self.source_dir.clone(),
             renamed: self.path_map.clone(),
         };
-        Sources::new(&profile.manifest.files, &profile.manifest.checksums, search)
+        profile.sources(search)
     }
 }
 
@@ -117,18 +117,6 @@ enum CoverageFormat {
     Github,
     /// A summary for a job's page or a merge request
     Markdown,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum SortArg {
-    /// Functions with most paths that did not run
-    Missing,
-    /// Functions of which the smallest share ran
-    Share,
-    /// By name
-    Name,
-    /// By file and line
-    File,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -223,7 +211,7 @@ struct CoverageArgs {
     all: bool,
     /// What comes first
     #[arg(long, value_enum, default_value = "missing")]
-    sort: SortArg,
+    sort: coverage::Sort,
     /// Exit with status 1 if less than this share of the measure ran
     #[arg(long, value_name = "PERCENT")]
     fail_under: Option<f64>,
@@ -426,13 +414,8 @@ fn show_sampled(
 
 fn run_compare(args: &CompareArgs, trust: Trust) -> Result<Outcome> {
     let (a, b) = (trust.read(&args.a)?, trust.read(&args.b)?);
-    for profile in [&a, &b] {
-        if !profile.manifest.scheme.strategy().measure.is_exact() {
-            return Err(profile.only_estimates());
-        }
-    }
     let (mut differences, mut explained) = (Vec::new(), Vec::new());
-    for finding in compare::compare(&a, &b) {
+    for finding in compare::compare(&a, &b)? {
         match finding {
             Finding::Differs(line) => differences.push(line),
             Finding::Explained(line) => explained.push(line),
@@ -495,13 +478,7 @@ fn run_coverage(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<Out
         exclude: args.exclude.clone(),
         all: args.all,
     };
-    let sort = match args.sort {
-        SortArg::Missing => coverage::Sort::Missing,
-        SortArg::Share => coverage::Sort::Share,
-        SortArg::Name => coverage::Sort::Name,
-        SortArg::File => coverage::Sort::File,
-    };
-    let covered = coverage::coverage(profile.paths()?, &selection, &scope, sort, nearest)?;
+    let covered = coverage::coverage(profile.paths()?, &selection, &scope, args.sort, nearest)?;
     if covered.functions == 0 {
         let problem = "no function is in scope";
         let remedy = "--all takes headers of the system; see --file and --exclude";

@@ -233,6 +233,11 @@ impl<'m> Value<'m> {
     /// The instruction as text.
     pub(crate) fn text(self) -> String {
         self.assert_instruction();
+        self.printed()
+    }
+
+    /// Any value as text.
+    fn printed(self) -> String {
         // SAFETY: the value is live; the text is NUL-terminated and ours to free.
         unsafe {
             let text = LLVMPrintValueToString(self.0);
@@ -290,16 +295,11 @@ impl<'m> Value<'m> {
 
     /// An integer constant, signed, in decimal.
     pub(crate) fn number(self) -> Option<String> {
-        // SAFETY: the value is live; its text, if it is an integer constant, is NUL-terminated and ours to free.
-        let text = unsafe {
-            if LLVMIsAConstantInt(self.0).is_null() {
-                return None;
-            }
-            let text = LLVMPrintValueToString(self.0);
-            let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
-            LLVMDisposeMessage(text);
-            copy
-        };
+        // SAFETY: the value is live.
+        if unsafe { LLVMIsAConstantInt(self.0).is_null() } {
+            return None;
+        }
+        let text = self.printed();
         // Its type stands first.
         Some(match text.rsplit(' ').next().unwrap_or_default() {
             "true" => "1".into(),
@@ -437,14 +437,12 @@ impl<'m> Node<'m> {
             return 0;
         }
         // No function of the C API tells it. The text of a node without its module is short.
-        // SAFETY: the node is live; the text is NUL-terminated and ours to free.
-        let text = unsafe {
+        // SAFETY: the node and the module's context are live, and so is the value that holds the node in it.
+        let value = unsafe {
             let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let text = LLVMPrintValueToString(LLVMMetadataAsValue(context, self.0));
-            let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
-            LLVMDisposeMessage(text);
-            copy
+            Value(LLVMMetadataAsValue(context, self.0), PhantomData)
         };
+        let text = value.printed();
         let behind = text.split("discriminator: ").nth(1).unwrap_or_default();
         let digits = behind.split(|c: char| !c.is_ascii_digit()).next();
         digits.and_then(|d| d.parse().ok()).unwrap_or(0)

@@ -5,11 +5,10 @@ use crate::dag::Order;
 use crate::emit::{place, shared, sys};
 use crate::index::BlockId;
 use crate::ir::Cfg;
-use inkwell::AddressSpace;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use inkwell::module::{Linkage, Module};
-use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
+use inkwell::module::Module;
+use inkwell::values::{FunctionValue, PointerValue};
 
 /// Where `left` is in `struct p3_burst`, behind a page that cannot be read.
 const LEFT: u64 = 4096;
@@ -22,10 +21,11 @@ pub(super) fn spend<'ctx>(
     cfg: &Cfg,
     order: &Order,
 ) {
+    let burst = context.i8_type().array_type(2 * LEFT as u32);
     let budget = Budget {
         builder: context.create_builder(),
         left: sys::const_address(
-            declared(context, module).as_pointer_value(),
+            shared::runtime_global(module, "__p3_burst", burst.into()).as_pointer_value(),
             context.i64_type().const_int(LEFT, false),
         ),
         context,
@@ -41,17 +41,6 @@ pub(super) fn spend<'ctx>(
             budget.look(left);
         }
     }
-}
-
-fn declared<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> GlobalValue<'ctx> {
-    let name = "__p3_burst";
-    module.get_global(name).unwrap_or_else(|| {
-        let ty = context.i8_type().array_type(2 * LEFT as u32);
-        let global = module.add_global(ty, Some(AddressSpace::default()), name);
-        global.set_linkage(Linkage::External);
-        global.set_visibility(shared::hidden());
-        global
-    })
 }
 
 struct Budget<'ctx> {

@@ -2,10 +2,10 @@
 
 use super::Shadows;
 use super::copy::stays_apart;
-use super::resume::{Handed, phis};
+use super::resume::Handed;
 use crate::emit::split::in_edges;
 use crate::emit::sys;
-use crate::emit::values::{self, Value};
+use crate::emit::values::{self, Value, phis};
 use crate::index::BlockId;
 use crate::ir::Cfg;
 use inkwell::attributes::AttributeLoc;

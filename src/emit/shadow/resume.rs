@@ -7,7 +7,7 @@ use super::Shadows;
 use super::copy::{Copied, beside};
 use super::live::{Live, values_at};
 use super::native;
-use crate::emit::values::{self, Inst, Value};
+use crate::emit::values::{self, Inst, Value, phis};
 use crate::emit::{place, sys};
 use crate::index::BlockId;
 use crate::ir::FunctionBody;
@@ -111,12 +111,6 @@ impl Room {
         self.0 = at + size;
         at
     }
-}
-
-/// The φs of a block.
-pub(super) fn phis(block: BasicBlock) -> impl Iterator<Item = Inst> {
-    let all = values::instructions(block).into_iter();
-    all.take_while(|i| i.is_phi())
 }
 
 fn may_move(function: FunctionValue, body: &FunctionBody) -> bool {

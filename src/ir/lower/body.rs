@@ -113,17 +113,7 @@ struct Lowering<'a> {
 
 impl Lowering<'_> {
     fn block(&self, view: BlockView, positions: &BlockPositions) -> Block {
-        let mut block = Block {
-            terminator: view.terminator,
-            succs: view.succs,
-            instructions: 0,
-            calls: Vec::new(),
-            may_leave: false,
-            returns_twice: false,
-            single: false,
-            lines: Vec::new(),
-            choice: None,
-        };
+        let mut block = Block::ending(view.terminator, view.succs);
         let mut instructions = view.instructions;
         let terminator = instructions.pop().expect("a block has a terminator");
         let last = instructions.len();

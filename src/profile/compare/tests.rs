@@ -14,7 +14,7 @@ fn differences(a: &Profile, b: &Profile) -> Vec<String> {
         Finding::Differs(line) => line,
         Finding::Explained(line) => panic!("explained: {line}"),
     };
-    compare(a, b).map(line).collect()
+    compare(a, b).unwrap().map(line).collect()
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn what_is_skipped_has_no_edges_to_compare() {
 fn what_was_left_explains_differences() {
     let (mut paths, mut edges) = either([2, 3]);
     (paths.entries, edges.entries) = (vec![Some(7)], vec![Some(7)]);
-    let found: Vec<Finding> = compare(&paths, &edges).collect();
+    let found: Vec<Finding> = compare(&paths, &edges).unwrap().collect();
     let why = "it was left before its end 2 times, and where is not counted";
     let explained = format!("f0: 1 edges differ within bounds: {why}");
     assert_eq!(found, [Finding::Explained(explained)]);

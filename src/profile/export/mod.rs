@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::Loc;
 use crate::manifest::FunctionEntry;
-use crate::source::{Search, Sources};
+use crate::source::Search;
 use rayon::prelude::*;
 
 /// The formats, in the order of the help text.
@@ -87,11 +87,7 @@ trait View<'a>: Sized {
 impl<'a> View<'a> for Report<'a> {
     fn of(profile: &'a Profile, selection: &Selection) -> Result<Self> {
         let report = Report::new(profile.paths()?, selection)?;
-        Ok(report.told_by(Sources::new(
-            &profile.manifest.files,
-            &profile.manifest.checksums,
-            Search::default(),
-        )))
+        Ok(report.told_by(profile.sources(Search::default())))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::profile::left::Executed;
 use crate::profile::matching::{Index, Known, Match};
 use crate::profile::measurement::PathProfile;
 use crate::profile::report::json::{About, about};
-use crate::profile::report::words::Words;
+use crate::profile::report::words::{Said, Words};
 use crate::profile::report::{Decision, Line, To, line};
 use crate::profile::{Profile, Structure};
 use crate::source::Sources;
@@ -269,18 +269,22 @@ impl Maker<'_> {
                 };
                 words.said(f, &decision)
             };
-            let choice = several.then(|| said(0)).map(|s| {
+            let said: Vec<Said> = if several {
+                (0..block.succs.len() as u32).map(said).collect()
+            } else {
+                Vec::new()
+            };
+            let choice = said.first().map(|s| {
                 let at = match (s.line, s.column) {
                     (Some(line), Some(column)) => format!("{line}:{column}"),
                     (Some(line), None) => line.to_string(),
                     _ => format!("b{b}"),
                 };
-                (at, s.condition)
+                (at, s.condition.clone())
             });
             let edge = |(i, &to): (usize, &BlockId)| {
-                let way = several
-                    .then(|| said(i as u32))
-                    .map(|s| s.way.unwrap_or(s.taken));
+                let way = said.get(i);
+                let way = way.map(|s| s.way.as_ref().unwrap_or(&s.taken).clone());
                 let count = edges.get(&(b, i as u32)).copied().unwrap_or(0);
                 EdgeData(to, count, way, picture.bends[b.index()][i].clone())
             };

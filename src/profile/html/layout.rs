@@ -135,7 +135,7 @@ impl Drawing {
                 let mean = |n: &usize| {
                     let node = &self.nodes[*n];
                     let near = if down { &node.above } else { &node.below };
-                    mean(near, &place).unwrap_or(place[*n])
+                    mean(near, |n| place[n]).unwrap_or(place[*n])
                 };
                 let mut keyed: Vec<(f64, usize)> = layer.iter().map(|n| (mean(n), *n)).collect();
                 keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -174,9 +174,7 @@ impl Drawing {
         for &n in layer {
             let node = &self.nodes[n];
             let near = if down { &node.above } else { &node.below };
-            let xs: Vec<f64> = near.iter().map(|n| self.nodes[*n].x).collect();
-            let ideal = xs.iter().sum::<f64>() / xs.len().max(1) as f64;
-            let ideal = if xs.is_empty() { node.x } else { ideal };
+            let ideal = mean(near, |n| self.nodes[n].x).unwrap_or(node.x);
             let offset = room + node.width / 2.0;
             wanted.push((ideal - offset, offset));
             room += node.width;
@@ -229,8 +227,8 @@ fn numbered(layer: &[usize], place: &mut [f64]) {
     }
 }
 
-fn mean(of: &[usize], values: &[f64]) -> Option<f64> {
-    let sum: f64 = of.iter().map(|n| values[*n]).sum();
+fn mean(of: &[usize], value: impl Fn(usize) -> f64) -> Option<f64> {
+    let sum: f64 = of.iter().map(|n| value(*n)).sum();
     (!of.is_empty()).then(|| sum / of.len() as f64)
 }
 

@@ -4,7 +4,7 @@ use super::{BurstProfile, Bursts};
 use crate::error::{Error, Result};
 use crate::index::{FuncId, PathId};
 use crate::profile::measurement::PathProfile;
-use crate::table::{self, Align, Columns};
+use crate::table::{self, Align, Columns, percent};
 use serde::Serialize;
 
 /// The shares from which a path is hot, in percent of executed paths: that of Moseley et al., and two lower ones.
@@ -111,9 +111,9 @@ pub fn text(of: &Against) -> String {
     }
     let [all, seen] = of.distinct;
     format!(
-        "{} bursts: overlap {:.2}%; {seen} of {all} paths seen\n\n{table}",
+        "{} bursts: overlap {}; {seen} of {all} paths seen\n\n{table}",
         of.bursts,
-        100.0 * of.overlap
+        percent(of.overlap)
     )
 }
 

@@ -141,10 +141,8 @@ pub struct Numbers {
 impl Numbers {
     /// Those of a profile's manifest. O(functions).
     pub fn new(profile: &Profile) -> Numbers {
-        let sizes = profile.manifest.functions.iter().map(|f| f.succs.len());
-        let first = sizes.scan(0, |next, n| Some(std::mem::replace(next, *next + n as u32)));
         Numbers {
-            first: first.collect(),
+            first: profile.manifest.first_blocks().collect(),
         }
     }
 
@@ -172,6 +170,16 @@ fn locs(profile: &Profile, places: &[Place]) -> Vec<Loc> {
 struct Decision {
     line: Option<u32>,
     taken: String,
+}
+
+impl Decision {
+    /// The line, if it is known, and the way.
+    fn told(&self) -> String {
+        match self.line {
+            Some(line) => format!("{line} {}", self.taken),
+            None => self.taken.clone(),
+        }
+    }
 }
 
 /// The ways taken between blocks that follow each other in one function, where these tell.

@@ -1,6 +1,6 @@
 //! `show --format csv`: a table of subpaths.
 
-use super::{Report, Row, decisions, locs};
+use super::{Decision, Report, Row, decisions, locs};
 use crate::profile::report::text::lines;
 use crate::table;
 
@@ -24,11 +24,8 @@ fn record(report: &Report, row: &Row) -> Vec<String> {
     let profile = report.profile.profile;
     let block = |p: &super::Place| format!("{}:{}", profile.entry(p.func).name, p.block);
     let blocks: Vec<String> = row.places.iter().map(block).collect();
-    let decisions = decisions(profile, &row.places).into_iter();
-    let taken = decisions.map(|d| match d.line {
-        Some(line) => format!("{line} {}", d.taken),
-        None => d.taken,
-    });
+    let decisions = decisions(profile, &row.places);
+    let taken: Vec<String> = decisions.iter().map(Decision::told).collect();
     vec![
         format!("{:.1}", row.estimate.count),
         format!("{:.1}", row.estimate.half_width),
@@ -38,6 +35,6 @@ fn record(report: &Report, row: &Row) -> Vec<String> {
         row.joined.to_string(),
         blocks.join(" "),
         lines(&profile.manifest.files, &locs(profile, &row.places)),
-        taken.collect::<Vec<_>>().join(", "),
+        taken.join(", "),
     ]
 }

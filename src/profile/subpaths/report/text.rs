@@ -1,12 +1,12 @@
 //! `show` for people.
 
 use super::folded::{Piece, fold};
-use super::{Place, Report, Row, decisions, locs};
+use super::{Decision, Place, Report, Row, decisions, locs};
 use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::report::text::lines;
-use crate::table::{Align, Columns, grouped};
+use crate::table::{Align, Columns, grouped, percent};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
@@ -62,7 +62,7 @@ fn table(report: &Report) -> Columns {
         table.row([
             grouped(row.estimate.count.round() as u64),
             grouped(row.estimate.half_width.ceil() as u64),
-            format!("{:.2}%", row.share * 100.0),
+            percent(row.share),
             row.places.len().to_string(),
             format!("{}{}", blocks(profile, &row.places), joined(row)),
         ]);
@@ -82,12 +82,11 @@ fn joined(row: &Row) -> String {
 
 /// The blocks by function: `main b1 (b2 b3)×4, f b0`.
 fn blocks(profile: &Profile, places: &[Place]) -> String {
-    let (mut out, mut last, mut shown) = (String::new(), None, 0);
-    for piece in fold(places) {
+    let (mut out, mut last) = (String::new(), None);
+    for (shown, piece) in fold(places).into_iter().enumerate() {
         if shown == MAX_ITEMS {
             return out + " …";
         }
-        shown += 1;
         match piece {
             Piece::Once(items) => list(profile, items, &mut last, &mut out),
             Piece::Times(items, times) => {
@@ -132,13 +131,7 @@ fn details(profile: &Profile, row: &Row) -> Vec<String> {
         details.push(pieces(&locs, "→", |run: &[Loc]| lines(files, run)));
     }
     let decisions = decisions(profile, &row.places);
-    let taken: Vec<String> = decisions
-        .iter()
-        .map(|d| match d.line {
-            Some(line) => format!("{line} {}", d.taken),
-            None => d.taken.clone(),
-        })
-        .collect();
+    let taken: Vec<String> = decisions.iter().map(Decision::told).collect();
     if !taken.is_empty() {
         details.push(pieces(&taken, ", ", |run: &[String]| run.join(", ")));
     }
@@ -147,14 +140,13 @@ fn details(profile: &Profile, row: &Row) -> Vec<String> {
 
 /// A list with its repetitions folded, and cut where it is long.
 fn pieces<T: PartialEq>(items: &[T], between: &str, show: impl Fn(&[T]) -> String) -> String {
-    let mut shown = Vec::new();
-    for piece in fold(items).into_iter().take(MAX_ITEMS) {
-        shown.push(match piece {
-            Piece::Once(run) => some(run, &show),
-            Piece::Times(run, times) => format!("({})×{times}", some(run, &show)),
-        });
-    }
-    if fold(items).len() > MAX_ITEMS {
+    let pieces = fold(items);
+    let piece = |piece: &Piece<T>| match *piece {
+        Piece::Once(run) => some(run, &show),
+        Piece::Times(run, times) => format!("({})×{times}", some(run, &show)),
+    };
+    let mut shown: Vec<String> = pieces.iter().take(MAX_ITEMS).map(piece).collect();
+    if pieces.len() > MAX_ITEMS {
         shown.push("…".into());
     }
     shown.join(between)
