@@ -6,6 +6,7 @@ use crate::compiler::record::Record;
 use crate::compiler::suite::{self, Build, Gathered, Round, Suite};
 use crate::error::{Error, Result};
 use crate::names::printable;
+use crate::profile::merge::summary;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -192,7 +193,8 @@ pub(super) fn ended(gathered: &Gathered) -> i32 {
         };
         merged.warnings.iter().for_each(|w| warn(w));
         let profile = program.folder.join("profile.p3prof");
-        say(&format!("{}: {}", shown(&profile), merged.line()));
+        let summary = summary(&merged.profile, &shown(&profile));
+        summary.lines().for_each(say);
         if let Some(said) = merged.profile.said() {
             warn(&format!("{}: {said}", shown(&profile)));
         }

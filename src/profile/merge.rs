@@ -3,15 +3,17 @@
 pub(in crate::profile) mod gather;
 mod programs;
 pub mod runs;
+mod summary;
 
 pub use programs::{Program, Programs};
+pub use summary::summary;
 
 use super::combine::combine;
 use super::measurement::{ExactCounts, Measurement};
 use super::shadow::Bursts;
 use super::subpaths::Subpaths;
 use super::subpaths::merge::{Part, union};
-use super::verdict::{Processes, Verdict, Violation, copies_named, functions, needed};
+use super::verdict::{Processes, Verdict, Violation, copies_named, needed};
 use super::{Profile, verify};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId};
@@ -170,39 +172,6 @@ fn sample_of(part: &mut Profile) -> Option<Part> {
 fn added(sum: &mut Bursts, part: &Bursts, file: &Path) -> Result<()> {
     let overflow = || Error::profile(file, "a count overflows", "merge fewer runs");
     sum.add(part).then_some(()).ok_or_else(overflow)
-}
-
-impl Merged {
-    /// What was merged, in one line.
-    pub fn line(&self) -> String {
-        merged_line(&self.profile)
-    }
-}
-
-/// What was merged into `p`, in one line.
-pub fn merged_line(p: &Profile) -> String {
-    let files = p.sources.len();
-    let present = p.processes.iter().filter(|c| c.total() > 0);
-    let runs = || present.clone().map(|c| c.runs);
-    let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
-    let runs = if least == most {
-        format!("{most} of each")
-    } else {
-        format!("{least} to {most} of each")
-    };
-    let found = match &p.measured {
-        Measurement::Sampled(s) => format!("{} subpaths sampled", s.points.values().sum::<u64>()),
-        Measurement::Bursts(b) => format!("{} bursts", b.number()),
-        Measurement::Paths(_) | Measurement::Edges(_) => {
-            let all = functions(p.manifest.functions.len());
-            format!("{} of {all} ran", p.executed().count())
-        }
-    };
-    format!(
-        "merged {files} raw profiles: {} of {} copies, runs: {runs}; {found}",
-        present.count(),
-        p.manifest.copies,
-    )
 }
 
 /// A profile into which nothing was merged yet.

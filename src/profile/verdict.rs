@@ -186,6 +186,18 @@ impl Verdict {
         !self.unlike.is_empty() || !self.violations.is_empty()
     }
 
+    /// Everything that was found in `profile`, one after the other: `violation` or `incomplete`, and what is wrong.
+    pub fn findings(&self, profile: &Profile) -> Vec<(&'static str, String)> {
+        let counts = self.violations.iter();
+        let counts = counts.map(|v| format!("{}: {}", profile.name(v.function), v.what));
+        let violations = counts.chain(self.unlike.iter().cloned());
+        let violations = violations.map(|line| ("violation", line));
+        let gaps = self.gaps.iter().chain(&self.interrupted).cloned();
+        violations
+            .chain(gaps.map(|line| ("incomplete", line)))
+            .collect()
+    }
+
     /// Adds violations, and keeps one for each function, the one that is off by most. O(n log n).
     pub fn add_violations(&mut self, more: impl IntoIterator<Item = Violation>) {
         self.violations.extend(more);

@@ -848,7 +848,7 @@ fn bad_profiles() {
         execute(&exe, &dir.join("again"));
     }
     let text = merge(&[&good[..], &["again/raw"]].concat());
-    assert!(text.contains("runs: 2 of each"), "{text}");
+    assert!(text.contains("  runs          2 of each copy\n"), "{text}");
     let text = compare(&merged, "x.p3prof");
     assert!(text.ends_with("more differences\nexit 1\n"), "{text}");
 }

@@ -272,7 +272,7 @@ fn slurm() {
         "umask 027; $M run LAUNCH=slurm {OPTIONS} SBATCH_FLAGS=\"--comment='two words'\""
     ));
     assert!(
-        said.contains("merged 4 raw profiles: 4 of 4 copies"),
+        said.contains("raw profiles  4\n  copies        4 of 4\n"),
         "{said}"
     );
     assert_eq!(

@@ -2,10 +2,9 @@
 
 use super::Outcome;
 use crate::error::{Error, Result};
-use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::merge::{
-    FailureMode, Merged, Program, Programs, merge_one, merge_programs, merged_line,
+    FailureMode, Merged, Program, Programs, merge_one, merge_programs, summary,
 };
 use crate::profile::verdict::Trust;
 use clap::Args;
@@ -85,8 +84,7 @@ fn write(
     profile.path = path.to_path_buf();
     trust.check(&profile, path)?;
     profile.write(path)?;
-    let name = path.display().to_string();
-    outcome.text += &format!("{}: {}\n", printable(&name), merged_line(&profile));
+    outcome.text += &summary(&profile, &path.display().to_string());
     let found = profile.verdict.found() || !profile.verdict.gaps.is_empty();
     outcome.found |= found && args.failure_mode == FailureMode::Any;
     outcome.say(&[&profile]);

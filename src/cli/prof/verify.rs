@@ -91,15 +91,8 @@ fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {
             "in {n} of these, counts of edges may be off by as many: profile paths, which are exact\n"
         );
     }
-    for v in &verdict.violations {
-        let (name, what) = (profile.name(v.function), printable(&v.what));
-        let _ = writeln!(text, "violation: {name}: {what}");
-    }
-    for line in &verdict.unlike {
-        let _ = writeln!(text, "violation: {}", printable(line));
-    }
-    for line in verdict.gaps.iter().chain(&verdict.interrupted) {
-        let _ = writeln!(text, "incomplete: {}", printable(line));
+    for (what, line) in verdict.findings(profile) {
+        let _ = writeln!(text, "{what}: {}", printable(&line));
     }
     if findings.unchecked > 0 {
         let n = functions(findings.unchecked);

@@ -71,8 +71,16 @@ fn profiles_add_up() {
     };
     assert_eq!(m.profile.processes, [processes(0), processes(1)]);
     assert!(m.warnings.is_empty());
-    let line = "merged 2 raw profiles: 2 of 2 copies, runs: 2 of each; 2 of 2 functions ran";
-    assert_eq!(m.line(), line);
+    assert_eq!(
+        summary(&m.profile, "a b.p3prof"),
+        "a b.p3prof: incomplete
+  raw profiles  2
+  copies        2 of 2
+  runs          2 of each copy
+  functions     2 of 2 ran
+  incomplete    processes that did not end normally (killed, _exit, exec, or threads left behind): 1 of copy 1
+"
+    );
 }
 
 /// What verification finds in the sum, and what earlier merges found.
@@ -138,8 +146,8 @@ fn nothing_to_merge() {
         m.profile.verdict.gaps,
         ["nothing of copies 0, 1 was merged"]
     );
-    let line = "merged 0 raw profiles: 0 of 2 copies, runs: 0 of each; 0 of 2 functions ran";
-    assert_eq!(m.line(), line);
+    let said = summary(&m.profile, "x");
+    assert!(said.starts_with("x: incomplete\n  raw profiles  0\n  copies        0 of 2\n"));
 }
 
 #[test]
@@ -155,10 +163,10 @@ fn copies_that_are_missing() {
     // A child of a fork is a raw profile of its copy.
     p.processes[1].children = 1;
     let m = merged(&[p], FailureMode::Any).unwrap();
+    let said = summary(&m.profile, "x");
     assert!(
-        m.line().contains("2 of 2 copies, runs: 0 to 1 of each;"),
-        "{}",
-        m.line()
+        said.contains("  runs          0 to 1 of each copy\n"),
+        "{said}"
     );
 }
 

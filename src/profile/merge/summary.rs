@@ -1,0 +1,71 @@
+//! What a merge says of its profile, always in the same form: what went into it, what ran, and the verdict.
+
+use crate::names::printable;
+use crate::profile::Profile;
+use crate::profile::measurement::Measurement;
+use crate::table::exactly;
+
+/// Findings of a verdict that are listed; `p3-prof verify` tells all.
+const LISTED: usize = 10;
+
+/// What was merged into `profile`, which is called `name`: a line with the verdict, and one for each fact, `copies`, `runs`, `functions`; then
+/// one for each finding that the profile keeps. O(functions).
+pub fn summary(profile: &Profile, name: &str) -> String {
+    let mut lines = vec![
+        ("raw profiles", exactly(profile.sources.len() as u64)),
+        ("copies", copies(profile)),
+        ("runs", runs(profile)),
+        ran(profile),
+    ];
+    let findings = profile.verdict.findings(profile);
+    let more = findings.len().saturating_sub(LISTED);
+    lines.extend(findings.into_iter().take(LISTED));
+    let mut text = format!("{}: {}\n", printable(name), profile.verdict.status());
+    for (what, told) in lines {
+        text += &format!("  {what:<12}  {}\n", printable(&told));
+    }
+    if more > 0 {
+        text += &format!("  … and {} more: p3-prof verify\n", exactly(more as u64));
+    }
+    text
+}
+
+fn copies(profile: &Profile) -> String {
+    let present = profile.processes.iter().filter(|c| c.total() > 0);
+    format!("{} of {}", present.count(), profile.manifest.copies)
+}
+
+/// How often copies were started, of those that were.
+fn runs(profile: &Profile) -> String {
+    let present = profile.processes.iter().filter(|c| c.total() > 0);
+    let runs = || present.clone().map(|c| c.runs);
+    let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
+    if least == most {
+        format!("{} of each copy", exactly(most))
+    } else {
+        format!("{} to {} of each copy", exactly(least), exactly(most))
+    }
+}
+
+/// What was found, as the scheme measures it.
+fn ran(profile: &Profile) -> (&'static str, String) {
+    match &profile.measured {
+        Measurement::Sampled(s) => ("subpaths", {
+            let sampled = exactly(s.points.values().sum::<u64>());
+            format!("{sampled} sampled")
+        }),
+        Measurement::Bursts(b) => ("bursts", exactly(b.number())),
+        Measurement::Paths(_) | Measurement::Edges(_) => ("functions", functions_that_ran(profile)),
+    }
+}
+
+fn functions_that_ran(profile: &Profile) -> String {
+    let all = &profile.manifest.functions;
+    let (ran, of) = (profile.executed().count() as u64, all.len() as u64);
+    let (ran, of) = (exactly(ran), exactly(of));
+    let skipped = all.iter().filter(|f| f.status.is_skipped()).count();
+    match skipped {
+        0 => format!("{ran} of {of} ran"),
+        n => format!("{ran} of {of} ran, {n} skipped"),
+    }
+}
