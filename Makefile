@@ -10,8 +10,8 @@ VIEWERS = genhtml dot callgrind_annotate go npm chromium
 BUILDERS = cmake meson ninja pkg-config mlir-opt-19
 BUILDERS_APT = cmake meson ninja-build pkgconf mlir-19-tools
 # What runs copies elsewhere
-LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sbin/slurmd /usr/sbin/munged ip
-LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2
+LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sbin/slurmd /usr/sbin/munged ip mpicc mpirun
+LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
 .PHONY: help setup setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers lint corpus programs projects bench fuzz peers cross llvm22 clean

@@ -32,7 +32,7 @@ pub(crate) struct Variant {
 }
 
 /// The schemes that several copies share the work by.
-pub(crate) const SHARING: [&str; 3] = ["pbl", "p3", "p3-weighted"];
+pub(crate) const SHARING: [&str; 4] = ["pbl", "p3", "p3-weighted", "p3-hot"];
 
 /// Scheme, number of copies, and whether the training profile is given; sbl first.
 fn schemes(copies: &[u32]) -> Vec<(&'static str, u32, bool)> {

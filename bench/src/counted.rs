@@ -13,7 +13,8 @@ pub(crate) fn table_of(results: &Results) -> String {
     let variants = columns(results);
     let mut text = String::from(
         "## Instructions\n\nExecuted by `main` and all that it calls over native, of the slowest copy, on the training input (callgrind; start-up and what is \
-         written at the end are left out, LLVM's too). They do not vary from run to run, and the alignment of code does not move them.\n\n",
+         written at the end are left out, LLVM's too). They do not vary from run to run, and the alignment of code does not move them. \
+         `trained` is by the profile of the same input here.\n\n",
     );
     let mut head = vec!["program", "native, millions"];
     head.extend(variants.iter().map(String::as_str));

@@ -223,9 +223,9 @@ fn simulate(
     let ks: Vec<String> = copies.iter().map(u32::to_string).collect();
     let ks = ks.join(",");
     for (schemes, more) in [
-        ("sbl,pbl,p3,p3-weighted", vec![]),
+        ("sbl,pbl,p3,p3-weighted,p3-hot", vec![]),
         (
-            "pbl,p3,p3-weighted",
+            "pbl,p3,p3-weighted,p3-hot",
             vec![
                 "--profile".to_string(),
                 train.to_string_lossy().into_owned(),

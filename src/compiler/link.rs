@@ -144,7 +144,7 @@ fn compile_sources(
                 }
                 claim(&object)?;
                 let object = object.to_string_lossy().into_owned();
-                names.insert(object.clone(), file.replace("../", ""));
+                names.insert(object.clone(), modules::relative(file));
                 words.push(Word::Input(object));
             }
             other => words.push(other.clone()),

@@ -239,12 +239,20 @@ fn beginning(path: &str) -> Result<Vec<u8>> {
 
 /// A relative name for what was linked, without `..`: that of the file, from here if it is below.
 fn below(from: &Linked) -> String {
-    let (file, member) = match from {
-        Linked::File(file) => (file, None),
+    match from {
+        Linked::File(file) => relative(file),
         Linked::Member {
             archive, member, ..
-        } => (archive, Some(member)),
-    };
+        } => {
+            let member = printable(&member.replace('/', "_"));
+            format!("{}/{member}", relative(archive))
+        }
+    }
+}
+
+/// A file's name from here if it is below, without `..` and a `/` at its beginning: what is written under that name below a
+/// folder stays there.
+pub(super) fn relative(file: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let file = Path::new(file);
     let file = file.strip_prefix(&here).unwrap_or(file);
@@ -252,11 +260,12 @@ fn below(from: &Linked) -> String {
         Component::Normal(part) => Some(PathBuf::from(part)),
         _ => None,
     });
-    let path: PathBuf = parts
-        .chain(member.map(|m| m.replace('/', "_").into()))
-        .collect();
+    printable(&parts.collect::<PathBuf>().to_string_lossy())
+}
+
+fn printable(name: &str) -> String {
     let printable = |c: char| if c.is_control() { '_' } else { c };
-    path.to_string_lossy().chars().map(printable).collect()
+    name.chars().map(printable).collect()
 }
 
 fn unique(name: String, taken: &mut HashSet<String>) -> String {
@@ -278,6 +287,12 @@ pub(super) fn optimise(
 ) -> Result<()> {
     let one = |(i, module): (usize, &Module)| {
         let bitcode = scratch.join(format!("embedded-{i}.bc"));
+        let inside = |c: Component| matches!(c, Component::Normal(_));
+        assert!(
+            Path::new(&module.name).components().all(inside),
+            "{}: leads out of the folder",
+            module.name
+        );
         let optimised = folder.join(&module.name);
         std::fs::create_dir_all(optimised.parent().unwrap_or(folder))
             .map_err(|e| Error::write(folder, e))?;

@@ -618,3 +618,52 @@ fn files_for_build_systems() {
         assert_eq!(prog.code(), Some(status));
     }
 }
+
+/// One command compiles and links, with sources named in every way: they stay as they are.
+#[test]
+fn sources_by_any_path_are_read_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let (here, beside) = (dir.path().join("here"), dir.path().join("beside"));
+    for folder in [&here, &beside] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    let main = "int f(int); int g(int); int main(int n, char **v) { return f(n) + g(n) - 3; }";
+    let f = "int f(int n) { return n > 1 ? 7 : 1; }";
+    let g = "int g(int n) { return n > 1 ? 7 : 2; }";
+    let sources = [
+        (here.join("main.c"), main),
+        (beside.join("f.c"), f),
+        (beside.join("g.c"), g),
+    ];
+    for (file, text) in &sources {
+        std::fs::write(file, text).unwrap();
+    }
+    let absolute = beside.join("f.c");
+    let absolute = absolute.to_str().unwrap();
+    rewrite(
+        &here,
+        &[
+            "build",
+            "-k",
+            "2",
+            "--scheme",
+            "p3",
+            "-o",
+            "out",
+            "--",
+            "cc",
+            "main.c",
+            absolute,
+            "../beside/g.c",
+            "-o",
+            "prog",
+        ],
+    );
+    for (file, text) in &sources {
+        assert_eq!(std::fs::read_to_string(file).unwrap(), *text);
+    }
+    rewrite(&here, &["suite", "-o", "out", "--", "./prog"]);
+    assert_eq!(profiles(&here.join("out")).len(), 1);
+    let manifest = json(&here.join("out/prog.p3/manifest.json"));
+    assert_eq!(manifest["functions"].as_array().unwrap().len(), 3);
+}

@@ -137,7 +137,7 @@ fn random_programs() {
     for round in 0.. {
         let done = match seconds {
             Some(s) => start.elapsed() > Duration::from_secs(s),
-            None => round == 10,
+            None => round == COPIES.len(),
         };
         if done {
             break;

@@ -3,7 +3,7 @@
 //! Their daemons run in namespaces for processes, mounts and network: nothing of them is reachable from outside, and all
 //! of it ends with the test, however that ends.
 
-use crate::support::{PROF, exits, module, rewrite, run};
+use crate::support::{PROF, REWRITE, exits, module, project, rewrite, run};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -311,4 +311,36 @@ fn slurm() {
             "make run again, or run it here (make run-",
         ],
     );
+}
+
+/// Ranks of a program of Open MPI are runs of it, and add up.
+#[test]
+#[ignore = "make test-launchers"]
+fn ranks_of_open_mpi() {
+    let dir = tempfile::tempdir().unwrap();
+    let p3 = |arguments: &[&str]| {
+        let mut command = Command::new(REWRITE);
+        command.args(arguments).current_dir(dir.path());
+        // Open MPI asks root twice whether that is meant, and a machine of few cores for more.
+        command
+            .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+            .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+            .env("SOURCE", project("testdata/builds/mpi/sum.c"));
+        run(&mut command)
+    };
+    let compile = "OMPI_CC=$CC mpicc -O2 -g -o sum \"$SOURCE\"";
+    p3(&[
+        "build", "-k", "2", "--scheme", "p3", "-o", "out", "--", "sh", "-c", compile,
+    ]);
+    let ranks = ["mpirun", "--oversubscribe", "-np", "3", "./sum"];
+    let said = p3(&[&["suite", "-o", "out", "--"], &ranks[..]].concat());
+    // 0 + … + 998, and 1 or 2 for what another rank takes.
+    assert_eq!(
+        String::from_utf8_lossy(&said.stdout),
+        "3 ranks: 501499\n".repeat(2)
+    );
+    let merged = dir.path().join("out/sum.p3/profile.p3prof");
+    run(Command::new(PROF).args(["verify", "--strict"]).arg(&merged));
+    let exits = exits(&merged);
+    assert_eq!((exits["main"], exits["work"]), (3, 3 * 999));
 }
