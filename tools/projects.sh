@@ -9,6 +9,8 @@ BIN=${BIN:-$ROOT/target/release}
 PATH=$BIN:$PATH
 export PATH
 
+LEVELDB='coding_test log_test table_test bloom_test write_batch_test dbformat_test'
+
 # project PACKAGE BUILD CHECK: its source package, what builds it, what tests it.
 project() {
     case $1 in
@@ -20,6 +22,11 @@ project() {
     # It seeds its hashes by the address of a function, which no two copies have in common.
     lua) package=lua5.4 build="echo '#define luai_makeseed(L) 1' >>src/luaconf.h && make linux" check='src/lua -e "for i=1,200000 do t = {i, tostring(i)} end print(#t)"' ;;
     sqlite) package=sqlite3 build='./configure --disable-tcl && make sqlite3' check="sed 's/^\\./-- ./' $ROOT/tools/corpus/work.sql | ./sqlite3 :memory: || [ \$? = 1 ]" ;;
+    # The parts that run in one thread, by the sources of googletest that Debian has a package of.
+    leveldb) package=leveldb build="rmdir third_party/googletest && cp -r /usr/src/googletest third_party && sed -i '/third_party.benchmark/d' CMakeLists.txt &&
+            cmake -S . -B b -DLEVELDB_BUILD_BENCHMARKS=OFF && cmake --build b --target $(echo $LEVELDB)" check="cd b && ctest -R '^($(echo $LEVELDB | tr ' ' '|'))\$'" ;;
+    # A server under its own tests. It works by the clock, so that no two runs are alike.
+    redis) package=redis build='make MALLOC=libc' check='./runtest --clients 1 --single unit/type/hash --single unit/type/set --single unit/keyspace' ;;
     bzip2) package=bzip2 build='make' check='make test' ;;
     *) echo "projects.sh: $1: no such project" >&2; exit 2 ;;
     esac
