@@ -89,9 +89,28 @@ index!(
 /// The canonical id of a path: the sum of the labels of its edges in the Ball–Larus numbering of the function's DAG,
 /// `0 .. N(ENTRY)`.
 ///
-/// A plain integer: paths that begin alike have consecutive ids, so sums, bounds and ranges of them are reckoned with
-/// everywhere. A copy may count under ids of its own, with which these must not be confused: those are [`LocalId`]s.
-pub type PathId = u64;
+/// Paths that begin alike have consecutive ids. Sums on the way to one, and the numbers of paths from a vertex, are plain
+/// integers. A copy may count under ids of its own, with which these must not be confused: those are [`LocalId`]s.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PathId(pub u64);
+
+impl PathId {
+    /// That of what comes `labels` behind it: a path's id is the sum of its labels, in whatever order they are met.
+    #[inline]
+    pub fn plus(self, labels: u64) -> PathId {
+        PathId(self.0 + labels)
+    }
+}
+
+impl fmt::Display for PathId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// The id under which one copy counts a path: the sum of the labels of that copy. [`crate::plan::build::Ids`]
 /// translates it. Sums on the way, increments and labels are plain integers, which wrap.

@@ -2,7 +2,7 @@
 
 use crate::dag::{Dag, MAX_PATHS, Shape, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
-use crate::index::{BlockId, CfgEdge, FuncId, PathId};
+use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, PathId};
 use crate::ir::{Block, Cfg, Program, SkipReason};
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus};
 use crate::versions::apart;
@@ -83,6 +83,21 @@ impl FunctionPaths {
         let apart = apart::choose(cfg, &shape, &cuts, MAX_ARRAY_SLOTS);
         let paths = Self::with_shape(cfg, shape, cuts).expect("enough edges are cut");
         FunctionPaths { apart, ..paths }
+    }
+
+    /// The id of the path along `edges`.
+    pub fn id(&self, edges: &[EdgeId]) -> PathId {
+        PathId(self.numbering.id(edges))
+    }
+
+    /// The edges of the path with this id; `None` when there is none. As [`Numbering::decode`].
+    pub fn decode(&self, id: PathId) -> Option<Vec<EdgeId>> {
+        self.numbering.decode(&self.dag, id.0)
+    }
+
+    /// The ids of all paths, in order.
+    pub fn ids(&self) -> impl Iterator<Item = PathId> {
+        (0..self.numbering.total()).map(PathId)
     }
 
     /// A copy counts in an array where its ids are at most so many.

@@ -43,7 +43,7 @@ impl<'a> Flow<'a> {
     pub(super) fn all(&self) -> Prefix {
         Prefix {
             vertex: self.dag().entry(),
-            id: 0,
+            id: PathId(0),
             flow: self.total(),
         }
     }
@@ -53,7 +53,7 @@ impl<'a> Flow<'a> {
         if self.paths.ran.is_empty() {
             self.leaving(self.dag().entry())
         } else {
-            self.between(0, self.paths.numbering.total())
+            self.between(PathId(0), PathId(self.paths.numbering.total()))
         }
     }
 
@@ -78,11 +78,11 @@ impl<'a> Flow<'a> {
         let (dag, labels) = (self.dag(), &self.paths.numbering.labels);
         let leaving = self.leaving(prefix.vertex).max(f64::MIN_POSITIVE);
         let behind = |e: EdgeId| {
-            let (vertex, id) = (dag.edge(e).dst, prefix.id + labels[e]);
+            let (vertex, id) = (dag.edge(e).dst, prefix.id.plus(labels[e]));
             let flow = if self.paths.ran.is_empty() {
                 prefix.flow * self.paths.weights[e] / leaving
             } else {
-                self.between(id, id + self.paths.numbering.paths[vertex])
+                self.between(id, id.plus(self.paths.numbering.paths[vertex]))
             };
             Prefix { vertex, id, flow }
         };
@@ -99,7 +99,7 @@ impl<'a> Flow<'a> {
         if self.paths.ran.is_empty() {
             return self.likeliest(start, n);
         }
-        let end = start.id + self.paths.numbering.paths[start.vertex];
+        let end = start.id.plus(self.paths.numbering.paths[start.vertex]);
         let ran = &self.paths.ran[self.before(start.id)..self.before(end)];
         let mut ran: Vec<(PathId, f64)> = ran.iter().map(|&(id, n)| (id, n as f64)).collect();
         ran.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -137,10 +137,10 @@ impl<'a> Flow<'a> {
 
     /// The vertices of path `id`, ENTRY and EXIT excepted, each with the id of the prefix up to it.
     pub(super) fn prefixes_of(&self, id: PathId) -> Vec<(VertexId, PathId)> {
-        let (dag, numbering) = (self.dag(), &self.paths.numbering);
-        let edges = numbering.decode(dag, id).expect("a path");
-        let ends = edges.iter().scan(0, |sum, e| {
-            *sum += numbering.labels[*e];
+        let (dag, labels) = (self.dag(), &self.paths.numbering.labels);
+        let edges = self.paths.decode(id).expect("a path");
+        let ends = edges.iter().scan(PathId(0), |sum, e| {
+            *sum = sum.plus(labels[*e]);
             Some((dag.edge(*e).dst, *sum))
         });
         ends.filter(|&(v, _)| v != dag.exit()).collect()

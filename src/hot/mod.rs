@@ -238,7 +238,7 @@ impl<'a> Program<'a> {
         }
         for (i, hot) in hot {
             let owners = match &shares[i] {
-                Share::Whole(copy) => vec![(0, *copy)],
+                Share::Whole(copy) => vec![(PathId(0), *copy)],
                 Share::Ranges(ranges) => ranges.owners.clone(),
                 _ => unreachable!("what this scheme makes"),
             };
@@ -264,7 +264,7 @@ impl<'a> Program<'a> {
             .collect();
         let mut savings = Vec::new();
         for (path, flow) in facts.flow.hottest(HOT_PATHS) {
-            let edges = paths.numbering.decode(&paths.dag, path).expect("a path");
+            let edges = paths.decode(path).expect("a path");
             for (copy, code) in &codes {
                 let more = code.instructions(&edges).saturating_sub(1);
                 let saved = facts.cost_of(flow * more as f64);

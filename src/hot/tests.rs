@@ -33,7 +33,7 @@ fn ran(graph: &Cfg, paths: &FunctionPaths, walks: &[Walk]) -> BTreeMap<PathId, u
     let mut counts = BTreeMap::new();
     for path in walks.iter().flat_map(of_walk).collect::<Vec<Path>>() {
         let edges = paths.dag.path_edges(&path).unwrap();
-        *counts.entry(paths.numbering.id(&edges)).or_default() += 1;
+        *counts.entry(paths.id(&edges)).or_default() += 1;
     }
     counts
 }
@@ -82,7 +82,7 @@ fn counted(
         };
         let mut hits = 0;
         for (id, n) in ran(cfg, paths, &walks[i]) {
-            let edges = paths.numbering.decode(&paths.dag, id).unwrap();
+            let edges = paths.decode(id).unwrap();
             hits += n * code.hits(&edges);
             cost += n as f64 * (in_versions + code.instructions(&edges) as f64);
         }
@@ -219,14 +219,14 @@ proptest! {
                 None => drop(single.insert(prefix.id, prefix.flow)),
             }
         }
-        prop_assert!(single.keys().copied().eq(0..paths.numbering.total()));
+        prop_assert!(single.keys().copied().eq(paths.ids()));
         let mut wanted: BTreeMap<_, Vec<f64>> = BTreeMap::new();
         for path in enumerate(&paths.dag) {
-            wanted.entry(path[0]).or_default().push(single[&paths.numbering.id(&path)]);
+            wanted.entry(path[0]).or_default().push(single[&paths.id(&path)]);
         }
         let mut found: BTreeMap<_, Vec<f64>> = BTreeMap::new();
         for (id, n) in flow.hottest(3) {
-            let start = paths.numbering.decode(&paths.dag, id).unwrap()[0];
+            let start = paths.decode(id).unwrap()[0];
             prop_assert!((n - single[&id]).abs() <= 1e-9 * n.max(1.0));
             found.entry(start).or_default().push(n);
         }

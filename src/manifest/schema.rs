@@ -346,7 +346,7 @@ impl FunctionEntry {
                 let set = |(c, s): &(CopyId, String)| Ok((*c, decode_set(s, edges)?));
                 Share::Split(sets.iter().map(set).collect::<Result<_, String>>()?)
             }
-            ShareEntry::Ranges(ranges) if ranges.largest() < paths.numbering.total() => {
+            ShareEntry::Ranges(ranges) if ranges.largest().0 < paths.numbering.total() => {
                 Share::Ranges(ranges.clone())
             }
             ShareEntry::Ranges(_) => return Err("path id out of range".into()),

@@ -24,7 +24,7 @@
 
 use super::{Decoding, Numbering};
 use crate::dag::{Dag, MAX_PATHS};
-use crate::index::{EdgeId, PathId, TiSlice, TiVec, VertexId};
+use crate::index::{EdgeId, TiSlice, TiVec, VertexId};
 use fixedbitset::FixedBitSet;
 
 /// What decoding needs beside the labels.
@@ -221,7 +221,7 @@ impl Dense {
         &self,
         dag: &Dag,
         labels: &TiSlice<EdgeId, u64>,
-        id: PathId,
+        id: u64,
     ) -> Option<Vec<EdgeId>> {
         let stride = self.window + 1;
         let (low, high) = (id % stride, id / stride);

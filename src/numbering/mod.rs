@@ -17,7 +17,7 @@ pub use pspp::pspp;
 pub(crate) use tests::enumerate;
 
 use crate::dag::Dag;
-use crate::index::{EdgeId, PathId, TiVec, VertexId};
+use crate::index::{EdgeId, TiVec, VertexId};
 use fixedbitset::FixedBitSet;
 
 /// Functions with at most this many path ids count in an array, most others in a hash table.
@@ -61,8 +61,9 @@ impl Numbering {
         self.labels.iter().filter(|&&l| l != 0).count()
     }
 
-    /// The id of the path along `edges`.
-    pub fn id(&self, edges: &[EdgeId]) -> PathId {
+    /// The id of the path along `edges`: the sum of its labels. In the canonical numbering it is a
+    /// [`PathId`](crate::index::PathId), in a copy's own a [`LocalId`](crate::index::LocalId).
+    pub fn id(&self, edges: &[EdgeId]) -> u64 {
         edges.iter().map(|e| self.labels[*e]).sum()
     }
 
@@ -70,7 +71,7 @@ impl Numbering {
     ///
     /// Ball & Larus 1996, §3.2 (regeneration): at each vertex the out-edge with the largest label
     /// not above the rest. O(edges at the vertices of the path).
-    pub fn decode(&self, dag: &Dag, id: PathId) -> Option<Vec<EdgeId>> {
+    pub fn decode(&self, dag: &Dag, id: u64) -> Option<Vec<EdgeId>> {
         if let Some(Decoding::Dense(dense)) = &self.decoding {
             return dense.decode(dag, &self.labels, id);
         }

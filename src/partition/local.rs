@@ -91,7 +91,7 @@ impl Local {
         let mut weights = split_weights(&self.dag, &self.origins, paths);
         if !paths.ran.is_empty() {
             let ran = paths.ran.iter().filter_map(|&(id, count)| {
-                let edges = paths.numbering.decode(&paths.dag, id)?;
+                let edges = paths.decode(id)?;
                 Some((edges, count))
             });
             let ran: Vec<(Vec<EdgeId>, u64)> = ran.collect();
@@ -130,7 +130,7 @@ impl Local {
         {
             return None;
         }
-        Some(paths.numbering.id(&self.origin(&edges)))
+        Some(paths.id(&self.origin(&edges)))
     }
 
     /// How often each local edge ran, from paths of the function and how often they did.

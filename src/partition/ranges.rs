@@ -44,7 +44,7 @@ impl Ranges {
     /// Whether they are as [`Ranges::new`] makes them, of copies below `copies`.
     pub fn are_sound(&self, copies: u32) -> bool {
         let same = |pair: &[(PathId, CopyId)]| pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1;
-        self.owners.first().is_some_and(|&(id, _)| id == 0)
+        self.owners.first().is_some_and(|&(id, _)| id == PathId(0))
             && self.owners.windows(2).all(same)
             && self.owners.iter().all(|(_, c)| c.0 < copies)
             && self.hot.windows(2).all(|pair| pair[0] < pair[1])
@@ -52,8 +52,9 @@ impl Ranges {
 
     /// The largest id that is named.
     pub fn largest(&self) -> PathId {
-        let first = self.owners.last().map_or(0, |&(id, _)| id);
-        first.max(self.hot.last().copied().unwrap_or(0))
+        let first = self.owners.last().map(|&(id, _)| id);
+        let hot = self.hot.last().copied();
+        first.max(hot).unwrap_or_default()
     }
 
     /// The copy that profiles path `id`. O(log n).
@@ -71,7 +72,7 @@ impl Ranges {
 
     /// How much of the ids `from .. to` is `copy`'s; `from < to`. O(log n).
     pub fn held(&self, copy: CopyId, from: PathId, to: PathId) -> Held {
-        let within = &self.owners[self.range_of(from)..=self.range_of(to - 1)];
+        let within = &self.owners[self.range_of(from)..=self.range_of(PathId(to.0 - 1))];
         // Neighbours differ: only a single range is of one copy alone.
         match within {
             [(_, only)] if *only == copy => Held::All,

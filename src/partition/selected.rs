@@ -106,7 +106,7 @@ impl Selection<'_> {
     /// At the entry.
     fn first(&self) -> State {
         let dag = &self.paths.dag;
-        self.behind(dag.edge(dag.enter()).dst, 0, 0)
+        self.behind(dag.edge(dag.enter()).dst, PathId(0), 0)
     }
 
     /// Behind `edge`, taken in `state`.
@@ -116,7 +116,7 @@ impl Selection<'_> {
         let apart = |version| self.apart.as_ref().map_or(0, |a| a.next(version, edge));
         if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
             let start = dag.loop_start(dag.back_target(e)).expect("a phony edge");
-            return self.behind(dag.edge(start).dst, labels[start], apart(0));
+            return self.behind(dag.edge(start).dst, PathId(labels[start]), apart(0));
         }
         match state {
             State::Foreign => State::Foreign,
@@ -124,7 +124,7 @@ impl Selection<'_> {
                 version: apart(version),
             },
             State::Prefix { id, version } => {
-                let id = id + labels[e];
+                let id = id.plus(labels[e]);
                 self.behind(dag.edge(e).dst, id, apart(version))
             }
         }
@@ -132,7 +132,7 @@ impl Selection<'_> {
 
     /// At vertex `v`, on a path whose labels so far add up to `id`: all its continuations have the next ids.
     fn behind(&self, v: VertexId, id: PathId, version: u32) -> State {
-        let end = id + self.paths.numbering.paths[v];
+        let end = id.plus(self.paths.numbering.paths[v]);
         match self.ranges.held(self.copy, id, end) {
             Held::Nothing => State::Foreign,
             Held::All if !self.ranges.has_hot(id, end) => State::Own { version },
@@ -146,7 +146,7 @@ impl Selection<'_> {
             State::Foreign => false,
             State::Own { .. } => true,
             State::Prefix { id, .. } => {
-                self.ranges.owner(id + self.paths.numbering.labels[e]) == self.copy
+                self.ranges.owner(id.plus(self.paths.numbering.labels[e])) == self.copy
             }
         }
     }
@@ -159,7 +159,7 @@ impl Selection<'_> {
             State::Own { version } => version != 0,
             State::Prefix { id, version } => {
                 let v = self.paths.dag.vertex(block).expect("it is reached");
-                let end = id + self.paths.numbering.paths[v];
+                let end = id.plus(self.paths.numbering.paths[v]);
                 version != 0 || self.ranges.has_hot(id, end)
             }
         }

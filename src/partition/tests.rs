@@ -4,7 +4,7 @@
 use super::*;
 use crate::dag::reduced::Reduced;
 use crate::dag::{Path, Shape};
-use crate::index::{BlockId, CfgEdge, CopyId, LocalId};
+use crate::index::{BlockId, CfgEdge, CopyId, LocalId, PathId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
 use crate::paths::{Counted, FunctionPaths, all_paths};
@@ -137,7 +137,7 @@ fn profile(
     plan: &crate::plan::FunctionPlan,
     paths: &FunctionPaths,
     walks: &[Walk],
-) -> (BTreeMap<u64, u64>, u64) {
+) -> (BTreeMap<PathId, u64>, u64) {
     let mut outcome = Outcome::default();
     for w in walks {
         interp::run(plan, w, &mut outcome).unwrap();
@@ -152,11 +152,11 @@ fn profile(
 }
 
 /// By definition: the paths of the walks, by canonical id.
-fn expected(paths: &FunctionPaths, all: &[Path]) -> BTreeMap<u64, u64> {
+fn expected(paths: &FunctionPaths, all: &[Path]) -> BTreeMap<PathId, u64> {
     let mut counts = BTreeMap::new();
     for p in all {
         let edges = paths.dag.path_edges(p).expect("path of the DAG");
-        *counts.entry(paths.numbering.id(&edges)).or_default() += 1;
+        *counts.entry(paths.id(&edges)).or_default() += 1;
     }
     counts
 }
@@ -166,14 +166,14 @@ fn check_scheme(
     graph: &Cfg,
     paths: &[Option<FunctionPaths>],
     walks: &[Walk],
-    wanted: &BTreeMap<u64, u64>,
+    wanted: &BTreeMap<PathId, u64>,
     scheme: Scheme,
     copies: u32,
 ) -> Result<(), TestCaseError> {
     let functions = [input(graph)];
     let only = paths[0].as_ref().unwrap();
     let assignment = scheme.strategy().assign(&functions, paths, copies);
-    let mut merged: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut merged: BTreeMap<PathId, u64> = BTreeMap::new();
     for copy in (0..copies).map(CopyId) {
         let plan = copy_plan(&functions, paths, &assignment.shares, copy);
         let Some(plan) = plan.functions.first() else {
@@ -181,7 +181,7 @@ fn check_scheme(
         };
         let part = assignment.shares[0].part(copy).unwrap();
         for (id, count) in profile(graph, part, plan, only, walks).0 {
-            let edges = only.numbering.decode(&only.dag, id).unwrap();
+            let edges = only.decode(id).unwrap();
             let counting: Vec<CopyId> = Owners(&assignment.shares[0]).of(id, &edges).collect();
             prop_assert!(counting.contains(&copy));
             let before = merged.insert(id, count);
@@ -193,9 +193,12 @@ fn check_scheme(
 }
 
 fn some_ranges(total: u64, owners: &[(u64, u32)], hot: &[u64]) -> Ranges {
-    let owners = owners.iter().map(|&(id, c)| (id % total, CopyId(c)));
-    let owners: BTreeMap<u64, CopyId> = std::iter::once((0, CopyId(0))).chain(owners).collect();
-    let hot = hot.iter().map(|id| id % total).collect();
+    let id = |n: u64| PathId(n % total);
+    let owners = owners.iter().map(|&(n, c)| (id(n), CopyId(c)));
+    let owners: BTreeMap<PathId, CopyId> = std::iter::once((PathId(0), CopyId(0)))
+        .chain(owners)
+        .collect();
+    let hot = hot.iter().map(|&n| id(n)).collect();
     Ranges::new(owners.into_iter().collect(), hot)
 }
 
@@ -326,7 +329,7 @@ proptest! {
         prop_assert!(ranges.are_sound(4));
         let walks = walks(&graph, &choices);
         let ran = all_paths_of(&graph, &walks, &paths.cuts);
-        let ids: Vec<_> = ran.iter().map(|p| paths.numbering.id(&paths.dag.path_edges(p).unwrap())).collect();
+        let ids: Vec<_> = ran.iter().map(|p| paths.id(&paths.dag.path_edges(p).unwrap())).collect();
         let share = Share::Ranges(ranges.clone());
         let (functions, all) = ([input(&graph)], [Some(paths.clone())]);
         for (copy, part) in share.parts() {
@@ -366,7 +369,7 @@ proptest! {
             let ids = crate::plan::build::ids(&graph, &paths, part);
             let mut counted = std::collections::BTreeSet::new();
             for edges in enumerate(&paths.dag) {
-                let id = paths.numbering.id(&edges);
+                let id = paths.id(&edges);
                 let local = ids.local(&edges);
                 prop_assert_eq!(local.is_some(), ranges.owner(id) == copy);
                 prop_assert_eq!(local.map(|l| ids.canonical(&paths, l)), local.map(|_| Some(id)));

@@ -154,10 +154,10 @@ impl Ids<'_> {
     /// The canonical id of the path of `paths` that is counted under `id`; `None` when no path of interest is.
     pub fn canonical(&self, paths: &FunctionPaths, id: LocalId) -> Option<PathId> {
         match self {
-            Ids::Canonical(numbering) => (id.0 < numbering.total()).then_some(id.0),
+            Ids::Canonical(numbering) => (id.0 < numbering.total()).then_some(PathId(id.0)),
             Ids::Selective(numbering) => {
                 let edges = numbering.decode(&paths.dag, id.0)?;
-                Some(paths.numbering.id(&edges))
+                Some(paths.id(&edges))
             }
             Ids::Local(local) => local.canonical(paths, id),
         }

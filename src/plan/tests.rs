@@ -4,7 +4,7 @@ use super::build::{copy_plan, function_code, ids};
 use super::register::{Registers, Value};
 use super::*;
 use crate::dag::Order;
-use crate::index::{LocalId, ti_vec};
+use crate::index::{LocalId, PathId, ti_vec};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, WIDE_SLOTS};
 use crate::partition::{Part, Share};
@@ -101,7 +101,7 @@ fn ids_end_with_the_paths() {
     let paths = FunctionPaths::new(&graph);
     let ids = ids(&graph, &paths, Part::All);
     let canonical = [0, 3, 4].map(|id| ids.canonical(&paths, LocalId(id)));
-    assert_eq!(canonical, [Some(0), Some(3), None]);
+    assert_eq!(canonical, [Some(PathId(0)), Some(PathId(3)), None]);
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub fn accuracy(
 fn of_paths(structure: &Structure, paths: &[Ran]) -> Accuracy {
     let dag = &structure.paths.dag;
     let edges = add_up(dag, paths);
-    let id = |path: &[EdgeId]| structure.paths.numbering.id(path);
+    let id = |path: &[EdgeId]| structure.paths.id(path);
     let counts: HashMap<PathId, u64> = paths.iter().map(|p| (p.id, p.count)).collect();
     let told = greedy(dag, edges.clone());
     let overlap = told
@@ -212,7 +212,7 @@ mod tests {
             .into_iter()
             .zip(counts.iter().copied());
         let ran = all.filter(|p| p.1 > 0).map(|(edges, count)| Ran {
-            id: paths.numbering.id(&edges),
+            id: paths.id(&edges),
             count,
             edges,
         });
@@ -263,8 +263,8 @@ mod tests {
     fn functions_add_up() {
         let graph = || made::body(cfg(&[&[1, 2], &[3], &[3], &[]]));
         let mut p = made::profile(&made::program([0; 3].map(|_| graph())), Scheme::Sbl, 1);
-        made::path_counts(&mut p)[0] = vec![(0, 3), (1, 1)];
-        made::path_counts(&mut p)[2] = vec![(0, 5)];
+        made::path_counts(&mut p)[0] = made::counts(&[(0, 3), (1, 1)]);
+        made::path_counts(&mut p)[2] = made::counts(&[(0, 5)]);
         let one = |flow| Accuracy {
             flow,
             right: flow,

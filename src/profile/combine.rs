@@ -151,12 +151,11 @@ fn agree(
     share: &Share,
     said: &BTreeMap<CopyId, BTreeMap<PathId, u64>>,
 ) -> Result<(BTreeMap<PathId, u64>, Differences), String> {
-    let (dag, numbering) = (&structure.paths.dag, &structure.paths.numbering);
     let (mut merged, mut differences) = (BTreeMap::new(), Differences::default());
     let owners = Owners(share);
     let ids: BTreeSet<PathId> = said.values().flat_map(|ids| ids.keys().copied()).collect();
     for id in ids {
-        let edges = numbering.decode(dag, id).ok_or("an id that no path has")?;
+        let edges = structure.paths.decode(id).ok_or("an id that no path has")?;
         let copies = owners.of(id, &edges);
         let counts = copies.filter_map(|c| Some((c, said.get(&c)?.get(&id).copied().unwrap_or(0))));
         let mut counts: Vec<(CopyId, u64)> = counts.collect();

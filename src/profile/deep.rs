@@ -3,7 +3,7 @@
 use super::measurement::Measurement;
 use super::tests::use_profile;
 use super::{Profile, made};
-use crate::index::{CopyId, FuncId};
+use crate::index::{CopyId, FuncId, PathId};
 use crate::ir::{Call, Callee, Cfg};
 use crate::paths::{all_paths, function_inputs};
 use crate::plan::build::copy_plan;
@@ -22,7 +22,7 @@ fn profile(cfgs: Vec<Cfg>) -> Profile {
         assert!(!plan.text(|_| "f").is_empty());
     }
     Profile {
-        measured: Measurement::Paths(vec![vec![(0, 1)]; functions.len()]),
+        measured: Measurement::Paths(vec![vec![(PathId(0), 1)]; functions.len()]),
         ..made::profile(&program, Scheme::P3, 2)
     }
 }

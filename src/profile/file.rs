@@ -7,7 +7,7 @@ use super::shadow::Bursts;
 use super::subpaths::{Sampling, Subpath, Subpaths};
 use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
-use crate::index::{EdgeId, FuncId};
+use crate::index::{EdgeId, FuncId, PathId};
 use crate::manifest::Manifest;
 use crate::output::write_whole;
 use crate::strategy::Measure;
@@ -63,7 +63,7 @@ impl Profile {
     pub fn to_bytes(&self) -> Vec<u8> {
         let flat = |f: FuncId| {
             let pairs = match &self.measured {
-                Measurement::Paths(counts) => flat(&counts[f.index()], |id| id),
+                Measurement::Paths(counts) => flat(&counts[f.index()], |id| id.0),
                 Measurement::Edges(counts) => flat(&counts[f.index()], |e| u64::from(e.0)),
                 Measurement::Sampled(_) | Measurement::Bursts(_) => Vec::new(),
             };
@@ -114,7 +114,9 @@ impl Profile {
         let sources = sources(&payload.sources).ok_or("damaged: sources")?;
         let functions = manifest.functions.len();
         let measured = match manifest.scheme.strategy().measure {
-            Measure::Paths => Measurement::Paths(counts(&payload.counts, functions, Some)?),
+            Measure::Paths => {
+                Measurement::Paths(counts(&payload.counts, functions, |id| Some(PathId(id)))?)
+            }
             Measure::Edges => Measurement::Edges(counts(&payload.counts, functions, edge)?),
             Measure::Subpaths => {
                 let sample = payload.sample.ok_or("damaged: no sample")?;

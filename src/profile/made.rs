@@ -57,6 +57,11 @@ fn function((i, body): (usize, &FunctionBody)) -> ProgFunction {
     }
 }
 
+/// Counts of paths by their ids.
+pub(crate) fn counts(counts: &[(u64, u64)]) -> Vec<(PathId, u64)> {
+    counts.iter().map(|&(id, n)| (PathId(id), n)).collect()
+}
+
 /// The counts of a profile of paths.
 pub(super) fn path_counts(profile: &mut Profile) -> &mut ExactCounts<PathId> {
     match &mut profile.measured {

@@ -146,8 +146,7 @@ impl Profile {
 
     /// The edges of path `id` of `f`.
     pub fn decode(&self, f: FuncId, structure: &Structure, id: PathId) -> Result<Vec<EdgeId>> {
-        let paths = &structure.paths;
-        let edges = paths.numbering.decode(&paths.dag, id);
+        let edges = structure.paths.decode(id);
         edges.ok_or_else(|| self.damaged(format!("{} has no path {id}", self.entry(f).name)))
     }
 

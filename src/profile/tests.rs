@@ -236,7 +236,7 @@ const PROGRAM: &str = "
 pub(crate) fn profile(counts: Vec<(u64, u64)>) -> Profile {
     static EMPTY: std::sync::OnceLock<Profile> = std::sync::OnceLock::new();
     Profile {
-        measured: Measurement::Paths(vec![counts]),
+        measured: Measurement::Paths(vec![made::counts(&counts)]),
         ..EMPTY.get_or_init(empty_profile).clone()
     }
 }

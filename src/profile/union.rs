@@ -8,7 +8,7 @@ use super::flow::flow;
 use super::measurement::Measurement;
 use super::verdict::{Processes, Verdict, Violation};
 use crate::error::{Error, Result};
-use crate::index::{BlockId, CopyId, FuncId, ModuleId};
+use crate::index::{BlockId, CopyId, FuncId, ModuleId, PathId};
 use crate::ir::Linkage;
 use crate::load::positions::Inlined;
 use crate::manifest::{FunctionEntry, Manifest, ModuleEntry, ShareEntry};
@@ -43,7 +43,7 @@ struct Joined {
 /// What was counted in a function.
 #[derive(Default)]
 struct Sum {
-    counts: BTreeMap<u64, u64>,
+    counts: BTreeMap<PathId, u64>,
     entered: u64,
     /// Whether entries were counted in some program: paths do not tell how often it was entered.
     entries: bool,

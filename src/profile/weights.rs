@@ -75,7 +75,7 @@ mod tests {
         let program = made::program([made::body(graph.clone())]);
         let mut by_paths = made::profile(&program, Scheme::Sbl, 1);
         let structure = by_paths.structure(FuncId(0)).unwrap();
-        made::path_counts(&mut by_paths)[0] = vec![(0, 5), (1, 2)];
+        made::path_counts(&mut by_paths)[0] = made::counts(&[(0, 5), (1, 2)]);
         let mut by_edges = made::profile(&program, Scheme::Edge, 1);
         let counted = by_edges.counted_edges(FuncId(0), &structure).unwrap();
         let flow = flow(&by_paths, FuncId(0), &structure).unwrap();
@@ -95,7 +95,7 @@ mod tests {
             let paths = applied(p);
             assert_eq!((paths.weights, paths.measured), (expected.clone(), true));
         }
-        assert_eq!(applied(&by_paths).ran, [(0, 5), (1, 2)]);
+        assert_eq!(applied(&by_paths).ran, made::counts(&[(0, 5), (1, 2)]));
         by_paths.manifest.functions[0].cuts = vec![crate::index::CfgEdge {
             block: crate::index::BlockId(0),
             succ: 1,

@@ -14,7 +14,7 @@ pub fn measured_weights(
 ) -> Weights {
     let mut weights = dag.by_edge(0f64);
     for (id, count) in counts {
-        for e in numbering.decode(dag, id).into_iter().flatten() {
+        for e in numbering.decode(dag, id.0).into_iter().flatten() {
             weights[e] += count as f64;
         }
     }
@@ -32,7 +32,11 @@ mod tests {
     fn edges_run_as_often_as_their_paths() {
         let dag = Dag::from_cfg(&cfg(&[&[1, 2], &[3], &[3], &[]]), &[]);
         let numbering = ball_larus(&dag).unwrap();
-        let weights = measured_weights(&dag, &numbering, [(0, 3), (1, 4), (2, 1)]);
+        let weights = measured_weights(
+            &dag,
+            &numbering,
+            [(PathId(0), 3), (PathId(1), 4), (PathId(2), 1)],
+        );
         // ENTRY→0, 0→1, 0→2, 2→3, 1→3, 3→EXIT
         assert_eq!(weights.raw, [7.0, 3.0, 4.0, 4.0, 3.0, 7.0]);
     }

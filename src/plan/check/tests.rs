@@ -54,7 +54,7 @@ impl<'a> Case<'a> {
             let edges = dag.path_edges(&path).expect("a path of the DAG");
             let inside = |set: &FixedBitSet| edges.iter().all(|e| set.contains(e.index()));
             if self.part.as_ref().is_none_or(inside) {
-                *counts.entry(self.paths.numbering.id(&edges)).or_default() += 1;
+                *counts.entry(self.paths.id(&edges)).or_default() += 1;
             }
         }
         counts

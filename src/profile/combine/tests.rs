@@ -17,14 +17,14 @@ fn say(differences: &mut Differences, id: PathId, counts: &[u64]) {
 #[test]
 fn the_largest_difference_is_told() {
     let mut found = Differences::default();
-    say(&mut found, 1, &[10]);
-    say(&mut found, 2, &[10, 10, 10]);
+    say(&mut found, PathId(1), &[10]);
+    say(&mut found, PathId(2), &[10, 10, 10]);
     assert_eq!((found.paths, found.off), (0, 0));
-    say(&mut found, 3, &[4, 5, 2]);
+    say(&mut found, PathId(3), &[4, 5, 2]);
     let one = "path 3: copy 0 counted 4, copy 2 2";
     assert_eq!(found.most, Some((2, one.into())));
-    say(&mut found, 4, &[0, 7]);
-    say(&mut found, 5, &[7, 0]);
+    say(&mut found, PathId(4), &[0, 7]);
+    say(&mut found, PathId(5), &[7, 0]);
     let violation = found.violation(FuncId(9)).unwrap();
     assert_eq!((violation.function, violation.off), (FuncId(9), 2 + 7 + 7));
     assert_eq!(
@@ -36,7 +36,7 @@ fn the_largest_difference_is_told() {
 #[test]
 fn a_single_difference_is_told_alone() {
     let mut found = Differences::default();
-    say(&mut found, 3, &[4, 5]);
+    say(&mut found, PathId(3), &[4, 5]);
     let what = found.violation(FuncId(0)).unwrap().what;
     assert_eq!(what, "path 3: copy 0 counted 4, copy 1 5");
     assert_eq!(Differences::default().violation(FuncId(0)), None);
@@ -49,11 +49,11 @@ fn alike(
     copies: u32,
     count: impl Fn(PathId) -> u64,
 ) -> BTreeMap<CopyId, BTreeMap<PathId, u64>> {
-    let FunctionPaths { dag, numbering, .. } = &structure.paths;
+    let paths = &structure.paths;
     let mut said: BTreeMap<CopyId, BTreeMap<PathId, u64>> =
         (0..copies).map(|c| (CopyId(c), BTreeMap::new())).collect();
-    for path in crate::numbering::enumerate(dag) {
-        let id = numbering.id(&path);
+    for path in crate::numbering::enumerate(&paths.dag) {
+        let id = paths.id(&path);
         for c in Owners(share).of(id, &path) {
             if count(id) > 0 {
                 said.get_mut(&c).expect("a copy").insert(id, count(id));
@@ -73,16 +73,16 @@ proptest! {
         let FunctionPaths { dag, numbering, .. } = &structure.paths;
         prop_assume!(numbering.total() <= 300);
         let share = profile.entry(FuncId(0)).share(&structure.paths).unwrap();
-        let count = |id: PathId| id % 3 * 5;
+        let count = |id: PathId| id.0 % 3 * 5;
         let paths = crate::numbering::enumerate(dag);
-        let all: BTreeMap<PathId, u64> = (0..numbering.total()).map(|id| (id, count(id))).filter(|p| p.1 > 0).collect();
+        let all: BTreeMap<PathId, u64> = structure.paths.ids().map(|id| (id, count(id))).filter(|p| p.1 > 0).collect();
         let said = alike(&structure, &share, copies, count);
         let (merged, differences) = agree(&profile, &structure, &share, &said).unwrap();
         prop_assert_eq!(&merged, &all);
         prop_assert_eq!(differences.paths, 0);
 
         let path = wrong.get(&paths);
-        let id = numbering.id(path);
+        let id = structure.paths.id(path);
         let owners: Vec<CopyId> = Owners(&share).of(id, path).collect();
         let liar = *owners.last().expect("someone counts it");
         let mut lie = said.clone();
@@ -149,7 +149,7 @@ fn whole_functions() {
     ]
     .into();
     assert_eq!(combine(&mut profile, &by_copy).unwrap(), []);
-    let counts = vec![vec![(0, 4), (1, 9)], vec![]];
+    let counts = vec![made::counts(&[(0, 4), (1, 9)]), vec![]];
     assert_eq!(profile.measured, Measurement::Paths(counts));
     let impossible = [(first, counted(0, &[(2, 1)]))].into();
     let error = combine(&mut profile, &impossible).unwrap_err().to_string();

@@ -81,7 +81,7 @@ fn either(counts: [u64; 2]) -> (Profile, Profile) {
     let program = made::program([made::body(graph)]);
     let mut paths = made::profile(&program, Scheme::Sbl, 1);
     let structure = paths.structure(FuncId(0)).unwrap();
-    let ran = (0..).zip(counts).filter(|(_, n)| *n > 0);
+    let ran = (0..).map(PathId).zip(counts).filter(|(_, n)| *n > 0);
     made::path_counts(&mut paths)[0] = ran.collect();
     let entries = vec![Some(counts[0] + counts[1])];
     paths.entries = entries.clone();

@@ -53,7 +53,7 @@ pub(super) fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> V
     }
     let mut found = std::mem::take(&mut search.found);
     if found.is_empty() {
-        found.extend(lowest(paths, &search, total));
+        found.extend(lowest(paths, &search));
     }
     let elsewhere = |f: &NotRun| f.near.is_none_or(|n| n.common == 0);
     let count = |f: &NotRun| f.near.map(|n| n.count);
@@ -113,7 +113,7 @@ impl<'a> Search<'a> {
                 if other == taken || self.spent > BUDGET {
                     continue;
                 }
-                let before = *id - rest[i];
+                let before = id.0 - rest[i];
                 let (mut sum, mut new_edges) = (self.label(other), self.is_new(other));
                 let mut at = self.dag.edge(other).dst;
                 let mut place = i + 1;
@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
                 } else {
                     rest[meets]
                 };
-                let new = before + sum + rest;
+                let new = PathId(before + sum + rest);
                 if self.known.insert(new) {
                     // The first edge comes from ENTRY, which is no block.
                     let near = Near {
@@ -156,9 +156,9 @@ impl<'a> Search<'a> {
 }
 
 /// The path with the lowest id that is not known.
-fn lowest(paths: &FunctionPaths, search: &Search, total: u64) -> Option<NotRun> {
-    let id = (0..total).find(|id| !search.known.contains(id))?;
-    let edges = paths.numbering.decode(&paths.dag, id)?;
+fn lowest(paths: &FunctionPaths, search: &Search) -> Option<NotRun> {
+    let id = paths.ids().find(|id| !search.known.contains(id))?;
+    let edges = paths.decode(id)?;
     Some(NotRun {
         id,
         near: None,
@@ -189,7 +189,7 @@ mod tests {
                 .zip(&ran)
                 .filter(|(_, ran)| **ran)
                 .map(|(edges, _)| Ran {
-                    id: paths.numbering.id(edges),
+                    id: paths.id(edges),
                     count: 1,
                     edges: edges.clone(),
                 })
@@ -200,7 +200,7 @@ mod tests {
             for f in found {
                 prop_assert!(seen.insert(f.id));
                 prop_assert!(executed.iter().all(|e| e.id != f.id));
-                let edges = paths.numbering.decode(&paths.dag, f.id).unwrap();
+                let edges = paths.decode(f.id).unwrap();
                 if let Some(near) = f.near {
                     let other = &executed.iter().find(|e| e.id == near.id).unwrap().edges;
                     prop_assert_eq!(&edges[..near.common], &other[..near.common]);
@@ -221,10 +221,11 @@ mod tests {
         let succs: Vec<Vec<u32>> = main.chain([vec![]]).chain(aside).chain([vec![]]).collect();
         let succs: Vec<&[u32]> = succs.iter().map(|s| &s[..]).collect();
         let paths = FunctionPaths::new(&cfg(&succs));
-        let edges = (0..paths.numbering.total())
-            .filter_map(|id| Some((id, paths.numbering.decode(&paths.dag, id)?)))
+        let edges = paths
+            .ids()
+            .filter_map(|id| Some((id, paths.decode(id)?)))
             .find(|(_, edges)| edges.len() == N as usize + 2)
-            .filter(|(id, _)| *id == 0 || *id + 1 == paths.numbering.total());
+            .filter(|(id, _)| id.0 == 0 || id.0 + 1 == paths.numbering.total());
         let (id, edges) = edges.expect("the first or the last path");
         let ran = Ran {
             id,

@@ -49,7 +49,7 @@ mod tests {
             prop_assume!(all.len() < 500);
             let ran: Vec<Ran> = all
                 .iter()
-                .map(|edges| Ran { id: paths.numbering.id(edges), count: 1, edges: edges.clone() })
+                .map(|edges| Ran { id: paths.id(edges), count: 1, edges: edges.clone() })
                 .collect();
             let every = pairs(&paths.dag, &ran);
             prop_assert_eq!(every.executed, every.feasible);

@@ -32,19 +32,19 @@ proptest! {
     #[test]
     fn ids_become_canonical(graph in any_cfg(10), copies in 1..4u32) {
         let structure = structure(&graph);
-        let FunctionPaths { dag, numbering, .. } = &structure.paths;
-        prop_assume!(numbering.total() <= 500);
+        let paths = &structure.paths;
+        prop_assume!(paths.numbering.total() <= 500);
         let share = share(&graph, copies);
         for copy in (0..copies).map(CopyId) {
             let Some(part) = share.part(copy) else {
                 continue;
             };
             let local = ids(&graph, &structure.paths, part);
-            let of_copy = |p: &Vec<_>| Owners(&share).of(numbering.id(p), p).any(|c| c == copy);
-            for path in enumerate(dag).into_iter().filter(of_copy) {
+            let of_copy = |p: &Vec<_>| Owners(&share).of(paths.id(p), p).any(|c| c == copy);
+            for path in enumerate(&paths.dag).into_iter().filter(of_copy) {
                 let id = local.local(&path).unwrap();
                 let decoded = decode_paths(&structure, &share, copy, &[(id.0, 7)].into());
-                prop_assert_eq!(decoded, Ok([(numbering.id(&path), 7)].into()));
+                prop_assert_eq!(decoded, Ok([(paths.id(&path), 7)].into()));
             }
         }
     }

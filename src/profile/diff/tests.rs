@@ -12,7 +12,7 @@ fn diff_by_hand() {
         profile(vec![(0, 90), (1, 10)]),
         profile(vec![(0, 50), (2, 50)]),
     );
-    let ids = |changes: &[Change]| changes.iter().map(|c| c.line.id).collect::<Vec<_>>();
+    let ids = |changes: &[Change]| changes.iter().map(|c| c.line.id.0).collect::<Vec<_>>();
     let all = Selection::default();
     let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.1).unwrap();
     assert_eq!(
@@ -102,7 +102,7 @@ fn the_largest_changes_first() {
     let told = |least| {
         let all = Selection::default();
         let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, least).unwrap();
-        let changed = d.changed.iter().map(|c| (c.line.id, c.change()));
+        let changed = d.changed.iter().map(|c| (c.line.id.0, c.change()));
         (changed.collect::<Vec<_>>(), d.steady)
     };
     let (most, first, last) = ((1, 0.25), (0, -0.125), (2, -0.125));
@@ -119,13 +119,13 @@ fn functions_in_another_order() {
     let mut b = made::profile(&made::program([small(), wide()]), Scheme::Sbl, 1);
     b.manifest.functions[0].name = "f1".into();
     b.manifest.functions[1].name = "f0".into();
-    made::path_counts(&mut a)[0] = vec![(0, 1)];
-    made::path_counts(&mut b)[0] = vec![(1, 1)];
+    made::path_counts(&mut a)[0] = made::counts(&[(0, 1)]);
+    made::path_counts(&mut b)[0] = made::counts(&[(1, 1)]);
     let all = Selection::default();
     let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.0).unwrap();
     let one = |c: &[Change]| {
         c.iter()
-            .map(|c| (c.line.func.0, c.line.id, c.line.path.blocks.len()))
+            .map(|c| (c.line.func.0, c.line.id.0, c.line.path.blocks.len()))
             .collect::<Vec<_>>()
     };
     assert_eq!(

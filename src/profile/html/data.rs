@@ -3,7 +3,7 @@
 use super::layout::picture;
 use crate::dag::{PathEnd, PathStart};
 use crate::error::Result;
-use crate::index::{BlockId, FuncId};
+use crate::index::{BlockId, FuncId, PathId};
 use crate::names::readable;
 use crate::profile::coverage::{Coverage, FunctionCoverage, Uncovered};
 use crate::profile::flow::flow;
@@ -199,12 +199,12 @@ impl Maker<'_> {
         &self,
         f: FuncId,
         structure: &Structure,
-        before: Option<HashMap<u64, u64>>,
+        before: Option<HashMap<PathId, u64>>,
     ) -> Result<Vec<PathData>> {
-        let mut ids: Vec<(u64, u64)> = self.paths.counts(f).to_vec();
+        let mut ids: Vec<(PathId, u64)> = self.paths.counts(f).to_vec();
         if let Some(before) = &before {
-            let ran: BTreeSet<u64> = ids.iter().map(|p| p.0).collect();
-            let mut gone: Vec<u64> = before
+            let ran: BTreeSet<PathId> = ids.iter().map(|p| p.0).collect();
+            let mut gone: Vec<PathId> = before
                 .keys()
                 .filter(|id| !ran.contains(id))
                 .copied()
@@ -213,7 +213,7 @@ impl Maker<'_> {
             ids.extend(gone.into_iter().map(|id| (id, 0)));
         }
         ids.sort_by_key(|&(id, n)| (std::cmp::Reverse(n), id));
-        let path = |&(id, n): &(u64, u64)| {
+        let path = |&(id, n): &(PathId, u64)| {
             let was = before.as_ref().map(|b| b.get(&id).copied().unwrap_or(0));
             Ok(path(
                 &line(self.paths.profile(), structure, (f, id, n))?,
@@ -224,7 +224,7 @@ impl Maker<'_> {
     }
 
     /// The counts of a function's paths in the baseline, if that has it with the same control flow.
-    fn before(&self, f: FuncId, structure: &Structure) -> Result<Option<HashMap<u64, u64>>> {
+    fn before(&self, f: FuncId, structure: &Structure) -> Result<Option<HashMap<PathId, u64>>> {
         let Some((baseline, index)) = &self.index else {
             return Ok(None);
         };

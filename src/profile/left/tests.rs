@@ -221,7 +221,7 @@ fn where_setjmp_returns_again() {
     let mut graph = diamond(&[]);
     graph.blocks[1].returns_twice = true;
     let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Sbl, 1);
-    made::path_counts(&mut p)[0] = vec![(0, 5)];
+    made::path_counts(&mut p)[0] = made::counts(&[(0, 5)]);
     let s = p.structure(FuncId(0)).unwrap();
     let flow = crate::profile::flow::flow(&p, FuncId(0), &s).unwrap();
     let executed = Executed::new(&p, FuncId(0), &s, &flow);

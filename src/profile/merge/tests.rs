@@ -23,7 +23,7 @@ pub(super) fn diamonds() -> Profile {
 fn run(source: u8, counts: &[(u64, u64)]) -> Profile {
     let mut p = diamonds();
     p.sources = vec![[source; 16]];
-    made::path_counts(&mut p)[0] = counts.to_vec();
+    made::path_counts(&mut p)[0] = made::counts(counts);
     p
 }
 
@@ -56,11 +56,11 @@ fn profiles_add_up() {
     let (mut a, mut b) = (run(9, &[(0, 5), (1, 2)]), run(4, &[(1, 3)]));
     a.entries[1] = Some(0);
     b.entries[1] = Some(0);
-    made::path_counts(&mut b)[1] = vec![(0, 1)];
+    made::path_counts(&mut b)[1] = made::counts(&[(0, 1)]);
     b.entries[1] = Some(7);
     b.processes[1].cut_short = 1;
     let m = merged(&[a, b], FailureMode::Any).unwrap();
-    let counts = vec![vec![(0, 5), (1, 5)], vec![(0, 1)]];
+    let counts = vec![made::counts(&[(0, 5), (1, 5)]), made::counts(&[(0, 1)])];
     assert_eq!(m.profile.measured, Measurement::Paths(counts));
     assert_eq!(m.profile.entries, [None, Some(7)]);
     assert_eq!(m.profile.sources, [[4; 16], [9; 16]]);
@@ -88,7 +88,7 @@ fn profiles_add_up() {
 fn the_verdict_is_of_all_parts() {
     let (mut a, mut b) = (run(1, &[]), run(2, &[]));
     // No activation that was never begun ends.
-    made::path_counts(&mut b)[1] = vec![(0, 5)];
+    made::path_counts(&mut b)[1] = made::counts(&[(0, 5)]);
     b.entries[1] = Some(2);
     a.entries[1] = Some(0);
     a.verdict.unlike = vec!["copy 1 ran otherwise".into()];
@@ -115,7 +115,10 @@ fn nothing_counts_twice() {
     for mode in [FailureMode::All, FailureMode::Warn] {
         let m = merge(&manifest, &files, mode).unwrap();
         assert_eq!(m.warnings, std::slice::from_ref(&line));
-        assert_eq!(m.profile.paths().unwrap().counts(FuncId(0)), [(0, 5)]);
+        assert_eq!(
+            m.profile.paths().unwrap().counts(FuncId(0)),
+            made::counts(&[(0, 5)])
+        );
     }
 }
 
@@ -133,7 +136,10 @@ fn other_files_are_refused_or_left_out() {
     assert_eq!(error.to_string(), line);
     let m = merge(&manifest, &files, FailureMode::All).unwrap();
     assert_eq!(m.warnings, [line]);
-    assert_eq!(m.profile.paths().unwrap().counts(FuncId(0)), [(0, 5)]);
+    assert_eq!(
+        m.profile.paths().unwrap().counts(FuncId(0)),
+        made::counts(&[(0, 5)])
+    );
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn intervals_hold_their_level() {
 fn profiles_add_up() {
     let with = |counts: &[(u64, u64)]| {
         let (mut all, path) = bursts(counts);
-        all.counts[0] = vec![(7, path)];
+        all.counts[0] = vec![(PathId(7), path)];
         all.ended = vec![(0, 0, counts.len() as u64)];
         all
     };

@@ -1,6 +1,6 @@
 //! Every view of one profile that has what reports tell apart.
 
-use crate::index::{BlockId, CfgEdge, FuncId};
+use crate::index::{BlockId, CfgEdge, FuncId, PathId};
 use crate::ir::{Call, Callee, Cfg, FunctionBody, Loc, SkipReason, Span};
 use crate::load::positions::SourceFile;
 use crate::manifest::Status;
@@ -125,12 +125,12 @@ pub(in crate::profile) fn profile() -> Profile {
         p.manifest.functions[f].cuts = cuts.map(edge).collect();
     }
     let counts = made::path_counts(&mut p);
-    counts[0] = vec![(0, 2), (1, 1), (4, 1), (5, 2)];
-    counts[1] = vec![(0, 6), (1, 6)];
-    counts[2] = vec![(0, 1200), (2, 1)];
-    counts[5] = vec![(0, 1)];
-    counts[6] = vec![(0, 1), (1, 1)];
-    counts[7] = (0..8).map(|id| (id, 1)).collect();
+    counts[0] = made::counts(&[(0, 2), (1, 1), (4, 1), (5, 2)]);
+    counts[1] = made::counts(&[(0, 6), (1, 6)]);
+    counts[2] = made::counts(&[(0, 1200), (2, 1)]);
+    counts[5] = made::counts(&[(0, 1)]);
+    counts[6] = made::counts(&[(0, 1), (1, 1)]);
+    counts[7] = (0..8).map(|id| (PathId(id), 1)).collect();
     p.entries[0] = Some(5);
     p.entries[1] = Some(12);
     p
@@ -140,9 +140,9 @@ pub(in crate::profile) fn profile() -> Profile {
 fn later() -> Profile {
     let mut p = profile();
     let counts = made::path_counts(&mut p);
-    counts[0] = vec![(1, 3), (2, 2), (3, 1), (4, 1), (5, 2)];
-    counts[1] = vec![(0, 1), (1, 9)];
-    counts[2] = vec![(0, 700), (1, 500), (2, 1)];
+    counts[0] = made::counts(&[(1, 3), (2, 2), (3, 1), (4, 1), (5, 2)]);
+    counts[1] = made::counts(&[(0, 1), (1, 9)]);
+    counts[2] = made::counts(&[(0, 700), (1, 500), (2, 1)]);
     let functions = &mut p.manifest.functions;
     functions[3].name = "new".into();
     for f in &mut functions[5..7] {

@@ -22,7 +22,7 @@ fn program(name: u8, of: &[Made]) -> Profile {
     p.sources = vec![[name; 16]];
     for (i, (name, _, counts)) in of.iter().enumerate() {
         p.manifest.functions[i].name = name.to_string();
-        made::path_counts(&mut p)[i] = counts.to_vec();
+        made::path_counts(&mut p)[i] = made::counts(counts);
     }
     p
 }
@@ -31,7 +31,10 @@ fn program(name: u8, of: &[Made]) -> Profile {
 fn counted(union: &Union) -> Vec<(&str, Vec<(u64, u64)>)> {
     let profile = &union.profile;
     profile.manifest.check().unwrap();
-    let counts = |f: FuncId| profile.paths().unwrap().counts(f).to_vec();
+    let counts = |f: FuncId| {
+        let counts = profile.paths().unwrap().counts(f).iter();
+        counts.map(|(id, n)| (id.0, *n)).collect()
+    };
     let all = profile.functions();
     all.map(|f| (profile.entry(f).name.as_str(), counts(f)))
         .collect()

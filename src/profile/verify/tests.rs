@@ -104,7 +104,7 @@ fn count(p: &mut Profile, f: u32, start: PathStart, blocks: &[u32], back: Option
     };
     let edges = paths.dag.path_edges(&path).expect("a path");
     let counts = &mut made::path_counts(p)[f.index()];
-    counts.push((paths.numbering.id(&edges), n));
+    counts.push((paths.id(&edges), n));
     counts.sort_unstable();
 }
 

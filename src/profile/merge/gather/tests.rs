@@ -3,6 +3,7 @@
 use super::super::tests::diamonds;
 use super::*;
 use crate::manifest::Manifest;
+use crate::profile::made;
 use crate::profile::measurement::Measurement;
 use crate::profile::merge::counted;
 use crate::profile::raw::{RawFunction, Started};
@@ -297,7 +298,7 @@ fn copies_are_put_together() {
     p.processes = vec![Processes::default(); 2];
     let violations = counted(&mut p, by_copy).unwrap();
     assert!(violations.is_empty());
-    let counts = vec![vec![(1, 3)]; 2];
+    let counts = vec![made::counts(&[(1, 3)]); 2];
     assert_eq!(p.measured, Measurement::Paths(counts));
     assert_eq!(p.entries, [None, Some(5)]);
     assert_eq!(
