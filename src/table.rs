@@ -218,6 +218,12 @@ pub fn grouped(n: impl Into<u128>) -> String {
     exactly(n)
 }
 
+/// `1 burst`, `2,000 bursts`: what `noun` names is counted.
+pub fn number_of(n: u64, noun: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", grouped(n))
+}
+
 /// A number with its digits in groups of three, all of them.
 pub fn exactly(n: impl Into<u128>) -> String {
     let digits = n.into().to_string();

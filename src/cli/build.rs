@@ -4,27 +4,30 @@ use super::{one_line, warn};
 use crate::compiler::integrate::integrate;
 use crate::compiler::record::Record;
 use crate::compiler::suite::{self, Build, Gathered, Round, Suite};
+use crate::emit::Update;
 use crate::error::{Error, Result};
 use crate::names::printable;
 use crate::profile::merge::summary;
+use crate::strategy::Scheme;
+use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// How programs are put into copies.
 #[derive(Debug, clap::Args)]
 pub struct CopiesArgs {
-    /// Number of copies, 1 to 1024
-    #[arg(short = 'k', long, value_name = "K", default_value_t = 4,
+    /// Number of copies, 1 to 1024 [default: 4, of subpath 1]
+    #[arg(short = 'k', long, value_name = "K",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(super) copies: u32,
+    copies: Option<u32>,
 
     /// How the work is spread over the copies
-    #[arg(long, value_name = "NAME")]
-    scheme: Option<String>,
+    #[arg(long, value_name = "NAME", value_enum, default_value = "p3-hot")]
+    scheme: Scheme,
 
     /// `atomic` stays exact with threads
-    #[arg(long, value_name = "HOW")]
-    pub(super) update: Option<String>,
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub(super) update: Option<Update>,
 
     /// Instrument only functions whose symbol or readable name matches (may be repeated)
     #[arg(long, value_name = "RE")]
@@ -36,11 +39,19 @@ pub struct CopiesArgs {
 }
 
 impl CopiesArgs {
+    /// How many copies: as many as are of use to the scheme.
+    pub(super) fn number(&self) -> u32 {
+        let strategy = self.scheme.strategy();
+        strategy.copies(self.copies.unwrap_or(strategy.usual_copies))
+    }
+
     /// The same as options of `p3-rewrite`, but for the number of copies.
     pub(super) fn flags(self) -> Vec<String> {
+        let update = self.update.and_then(|u| u.to_possible_value());
+        let update = update.iter().map(|u| u.get_name().to_string());
         let options = [
-            ("--scheme", self.scheme.into_iter().collect()),
-            ("--update", self.update.into_iter().collect()),
+            ("--scheme", vec![self.scheme.name().to_string()]),
+            ("--update", update.collect()),
             ("--include", self.include),
             ("--exclude", self.exclude),
         ];
@@ -125,7 +136,7 @@ pub struct IntegrateArgs {
 /// See [`Build::run`].
 pub fn build(args: BuildArgs) -> Result<ExitCode> {
     let build = Build {
-        copies: args.copies.copies,
+        copies: args.copies.number(),
         out: args.out,
         only: args.only,
         flags: args.copies.flags(),
@@ -255,11 +266,11 @@ pub(super) fn built(program: &Record) -> String {
         1 => format!("; 1 object is not profiled: {}", why()),
         n => format!("; {n} objects are not profiled: {}", why()),
     };
-    format!(
-        "{}: {} copies{left}",
-        shown(&program.program),
-        program.copies
-    )
+    let copies = match program.copies {
+        1 => "1 copy".to_string(),
+        n => format!("{n} copies"),
+    };
+    format!("{}: {copies}{left}", shown(&program.program))
 }
 
 /// A path, from here if it is below.

@@ -3,6 +3,7 @@
 use super::build::{CopiesArgs, built, code, ended, say, shown, tell};
 use crate::compiler::suite::{Build, Suite, Variables};
 use crate::compiler::{our_program, rust};
+use crate::emit::Update;
 use crate::error::{Error, Result};
 use crate::load::LLVM;
 use clap::ValueEnum;
@@ -79,9 +80,9 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     let out = args.out.clone().unwrap_or(folder.join("copies"));
     let environment = environment(&rustc, &folder)?;
     // Rust's programs have threads, and its tests run in some.
-    args.copies.update.get_or_insert("atomic".into());
+    args.copies.update.get_or_insert(Update::Atomic);
     let build = Build {
-        copies: args.copies.copies,
+        copies: args.copies.number(),
         out: Some(out.clone()),
         only: None,
         flags: args.copies.flags(),

@@ -375,10 +375,12 @@ fn quoted(words: &[String]) -> Result<String> {
 /// Removes what earlier runs counted.
 fn clear(program: &Record) -> Result<()> {
     let raw = program.raw();
-    match std::fs::remove_dir_all(&raw) {
-        Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::write(raw, e)),
-        _ => Ok(()),
-    }
+    let removed = match std::fs::remove_dir_all(&raw) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+        other => other,
+    };
+    let made = removed.and_then(|()| std::fs::create_dir_all(&raw));
+    made.map_err(|e| Error::write(raw, e))
 }
 
 /// Merges what a program's copies counted; `None` if none did.

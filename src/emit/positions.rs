@@ -9,6 +9,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::path::{Component, Path, PathBuf};
 
 /// Asks whether an exception is of a type.
 const TYPE_ID: &str = "llvm.eh.typeid.for";
@@ -171,11 +172,12 @@ fn numbered<T: Clone + Eq + Hash>(
     })
 }
 
+/// The file's name from the root on, if that is known. Without `.`, so that one file has one name; `..` stays, for it may lead out of
+/// a symbolic link.
 fn full_name(directory: &str, file: &str) -> String {
-    if directory.is_empty() || file.starts_with('/') {
-        return file.to_string();
-    }
-    format!("{}/{file}", directory.trim_end_matches('/'))
+    let name = Path::new(directory).join(file);
+    let parts = name.components().filter(|c| *c != Component::CurDir);
+    parts.collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
 /// Whether an instruction chooses without a branch: what an optimiser makes of `?:`, `&&`, `||` and small `if`s.
@@ -235,4 +237,25 @@ fn catches(condition: Value) -> Option<(String, u32)> {
         Some(symbol.name().into_owned())
     };
     Some((condition.operands().find_map(of_type)?, successor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::full_name;
+
+    #[test]
+    fn a_file_has_one_name() {
+        for (directory, file, name) in [
+            ("/a/b", "c.c", "/a/b/c.c"),
+            ("/a/b/", "./c.c", "/a/b/c.c"),
+            ("/a/./b", ".//d/c.c", "/a/b/d/c.c"),
+            ("/a/b", "../c.c", "/a/b/../c.c"),
+            ("/a/b", "/d/./c.c", "/d/c.c"),
+            ("", "./c.c", "c.c"),
+            (".", "c.c", "c.c"),
+            ("", "", ""),
+        ] {
+            assert_eq!(full_name(directory, file), name);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::profile::report::text::{details, way};
 use crate::profile::report::{Report, Selection};
 use crate::profile::{Profile, estimate::Estimate};
 use crate::runtime::format;
-use crate::table::{self, Align, Columns, Layout, grouped, percent};
+use crate::table::{self, Align, Columns, Layout, grouped, number_of, percent};
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 use std::fmt::Write;
@@ -174,12 +174,12 @@ pub fn text(of: BurstProfile, selection: &Selection, layout: Layout) -> Result<S
 fn summary(of: BurstProfile, distinct: usize) -> String {
     let b = of.bursts;
     let mut out = format!(
-        "{BOLD}{} bursts of {} shadows, {} paths, {} distinct{BOLD:#}, {} instructions ({}); shares are estimates, ± holds 95 %\n",
-        grouped(b.number()),
-        grouped(b.started),
-        grouped(b.paths),
+        "{BOLD}{} of {}, {}, {} distinct{BOLD:#}, {} ({}); shares are estimates, ± holds 95 %\n",
+        number_of(b.number(), "burst"),
+        number_of(b.started, "shadow"),
+        number_of(b.paths, "path"),
         grouped(distinct as u64),
-        grouped(b.instructions),
+        number_of(b.instructions, "instruction"),
         of.profile.manifest.scheme,
     );
     if b.counting < 2 {
