@@ -31,6 +31,8 @@ struct Link<'a> {
     settings: &'a Settings,
     /// The words of the command; sources are objects by now.
     words: Vec<Word>,
+    /// What the sources are called that were compiled for this link, by their objects.
+    sources: &'a HashMap<String, String>,
     /// Where the program is to be.
     program: PathBuf,
     /// Its folder.
@@ -77,13 +79,14 @@ pub(super) fn link(compiler: &Compiler, line: &CommandLine, settings: &Settings)
             compiler,
             settings,
             words,
+            sources: &names,
             program,
             folder: folder.clone(),
             found,
             work: work.path(),
             shared,
         };
-        link.copies(&arguments)
+        link.copies(&line.arguments())
     };
     if let Err(e) = copies() {
         // What is there now is no copy.
@@ -217,7 +220,11 @@ impl Link<'_> {
             .left
             .iter()
             .filter(|(from, _)| self.is_named(from));
-        let left = left.map(|(from, why)| (from.to_string(), why.to_string()));
+        let left = left.map(|(from, why)| {
+            let from = from.to_string();
+            let source = self.sources.get(&from).cloned();
+            (source.unwrap_or(from), why.to_string())
+        });
         let command = std::iter::once(self.compiler.path.to_string_lossy().into_owned())
             .chain(command.iter().cloned());
         let record = Record::new(

@@ -634,6 +634,7 @@ fn sources_by_any_path_are_read_only() {
         (here.join("main.c"), main),
         (beside.join("f.c"), f),
         (beside.join("g.c"), g),
+        (here.join("h.s"), ".globl h\n.text\nh: ret\n"),
     ];
     for (file, text) in &sources {
         std::fs::write(file, text).unwrap();
@@ -655,10 +656,14 @@ fn sources_by_any_path_are_read_only() {
             "main.c",
             absolute,
             "../beside/g.c",
+            "h.s",
             "-o",
             "prog",
         ],
     );
+    let record = json(&here.join("out/prog.p3/record.json"));
+    let left = serde_json::json!({"h.s": "machine code, not compiled by p3-cc"});
+    assert_eq!(record["left"], left);
     for (file, text) in &sources {
         assert_eq!(std::fs::read_to_string(file).unwrap(), *text);
     }
