@@ -146,7 +146,7 @@ schemes! {
     /// The same with expected hits as costs, and functions split where that evens the load; best with --profile
     P3Weighted "p3-weighted" Strategy { distribute: evenly, cost: Costs::hits, ..PATHS }
 
-    /// With --profile or --train any sets of paths: those of other copies run free, hot ones cost one increment, code grows by up to half; else whole functions, halved with every doubling of copies
+    /// With --profile or --train any sets of paths: those of other copies run free, hot ones cost one increment, code grows by up to half; else whole functions, divided further with every doubling of copies
     P3Hot "p3-hot" Strategy { distribute: hot::ranges, cost: Costs::hits, ..PATHS }
 
     /// Parallel Ball–Larus: whole functions are spread over the copies

@@ -1,5 +1,5 @@
-//! Longest processing time first (Graham 1969): a 4/3-approximation of the even load. And halves of it, for costs that
-//! cannot be relied on.
+//! Longest processing time first (Graham 1969): a 4/3-approximation of the even load. And a distribution whose copies are parts of those
+//! of one over half as many, for costs that cannot be relied on.
 
 use crate::index::CopyId;
 use std::cmp::Reverse;
@@ -37,29 +37,82 @@ pub fn distribute(costs: &[u64], copies: u32) -> Distribution {
     Distribution { copy, load }
 }
 
-/// The same for an odd number of copies; an even number halves each of half as many. Twice as many copies then never make the
-/// slowest one slower, whatever tasks really cost: each does part of what one of them did. O(n log n log k).
-pub fn halved(costs: &[u64], copies: u32) -> Distribution {
+/// The same for an odd number of copies. For an even number, the tasks of each of half as many copies are spread over one or
+/// more of these, longest first, so that the slowest copy has the least to do. Twice as many copies then never make the slowest one slower, whatever
+/// tasks really cost: each does part of what one of them did. O(copies · (n log n)) at worst, O(n log n log k) where loads are even.
+pub fn refined(costs: &[u64], copies: u32) -> Distribution {
     if !copies.is_multiple_of(2) {
         return distribute(costs, copies);
     }
     let half = copies / 2;
-    let mut halves = halved(costs, half);
-    halves.load.resize(copies as usize, 0);
-    let mut tasks_of = vec![Vec::new(); half as usize];
-    for (t, c) in halves.copy.iter().enumerate() {
-        tasks_of[c.index()].push(t);
+    let mut groups: Vec<Group> = (0..half).map(|_| Group::default()).collect();
+    for (t, c) in refined(costs, half).copy.iter().enumerate() {
+        groups[c.index()].add(t, costs[t]);
     }
-    for (c, tasks) in (0..half).map(CopyId).zip(tasks_of) {
-        let of: Vec<u64> = tasks.iter().map(|t| costs[*t]).collect();
-        let parts = distribute(&of, 2);
-        let pair = [c, CopyId(c.0 + half)];
-        for (t, part) in tasks.into_iter().zip(parts.copy) {
-            halves.copy[t] = pair[part.index()];
+    let mut next: BinaryHeap<_> = (0..).zip(&groups).filter_map(Group::key).collect();
+    for _ in 0..half {
+        let Some((.., Reverse(g))) = next.pop() else {
+            break; // no group has more tasks than copies
+        };
+        groups[g].copies += 1;
+        next.extend(Group::key((g, &groups[g])));
+    }
+    let mut all = Distribution {
+        copy: vec![CopyId(0); costs.len()],
+        load: vec![0; copies as usize],
+    };
+    // The first copy of a group is the one that it was of.
+    let mut free = half..copies;
+    for (first, group) in (0..half).zip(groups) {
+        let numbers = std::iter::once(first).chain(free.by_ref().take(group.copies as usize - 1));
+        let numbers: Vec<CopyId> = numbers.map(CopyId).collect();
+        let parts = group.parts();
+        for (t, part) in group.tasks.into_iter().zip(parts.copy) {
+            all.copy[t] = numbers[part.index()];
         }
-        for (copy, load) in pair.into_iter().zip(parts.load) {
-            halves.load[copy.index()] = load;
+        for (copy, load) in numbers.into_iter().zip(parts.load) {
+            all.load[copy.index()] = load;
         }
     }
-    halves
+    all
+}
+
+/// The tasks of one copy, and over how many they are spread.
+#[derive(Debug)]
+struct Group {
+    tasks: Vec<usize>,
+    costs: Vec<u64>,
+    copies: u32,
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Group {
+            tasks: Vec::new(),
+            costs: Vec::new(),
+            copies: 1,
+        }
+    }
+}
+
+impl Group {
+    fn add(&mut self, task: usize, cost: u64) {
+        self.tasks.push(task);
+        self.costs.push(cost);
+    }
+
+    fn parts(&self) -> Distribution {
+        distribute(&self.costs, self.copies)
+    }
+
+    /// Of two groups, the larger key needs another copy more: one whose slowest copy has several tasks, then what that has to do.
+    /// `None` where another one would have nothing to do.
+    fn key((number, group): (usize, &Group)) -> Option<(bool, u64, Reverse<usize>)> {
+        if group.copies as usize >= group.tasks.len() {
+            return None;
+        }
+        let slowest = group.parts().load.into_iter().max();
+        let longest = group.costs.iter().copied().max();
+        Some((slowest > longest, slowest?, Reverse(number)))
+    }
 }

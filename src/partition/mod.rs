@@ -19,7 +19,7 @@ mod units;
 mod tests;
 
 pub use cost::{Cost, Costs};
-pub use distribute::{Distribution, Spread, distribute, halved};
+pub use distribute::{Distribution, Spread, distribute, refined};
 pub use even::evenly;
 pub use find::find_partition;
 pub use local::Local;

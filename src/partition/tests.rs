@@ -88,20 +88,31 @@ fn longest_first_reaches_its_bound() {
 }
 
 proptest! {
-    /// Whatever tasks really cost: a copy has part of what one of half as many has.
+    /// Whatever tasks really cost: a copy has part of what one of half as many has, and none is idle that could do something.
     #[test]
-    fn twice_as_many_copies_are_parts(costs in proptest::collection::vec(0u64..100, 0..40), half in 1u32..9) {
-        let (few, many) = (halved(&costs, half), halved(&costs, half * 2));
+    fn twice_as_many_copies_are_parts(costs in proptest::collection::vec(1u64..100, 0..40), half in 1u32..9) {
+        let (few, many) = (refined(&costs, half), refined(&costs, half * 2));
         prop_assert_eq!(many.load.len(), half as usize * 2);
         let mut load = vec![0; many.load.len()];
+        let mut part_of = vec![None; many.load.len()];
         for (t, c) in many.copy.iter().enumerate() {
-            prop_assert_eq!(few.copy[t].0, c.0 % half);
+            let before = *part_of[c.index()].get_or_insert(few.copy[t]);
+            prop_assert_eq!(before, few.copy[t]);
             load[c.index()] += costs[t];
         }
         prop_assert_eq!(&load, &many.load);
-        prop_assert_eq!(halved(&costs, 1).load, vec![costs.iter().sum::<u64>()]);
-        prop_assert_eq!(halved(&costs, 7), distribute(&costs, 7));
+        let idle = part_of.iter().filter(|p| p.is_none()).count();
+        prop_assert_eq!(idle, part_of.len().saturating_sub(costs.len()));
+        prop_assert_eq!(refined(&costs, 1).load, vec![costs.iter().sum::<u64>()]);
+        prop_assert_eq!(refined(&costs, 7), distribute(&costs, 7));
     }
+}
+
+/// One large task takes one copy, and the other copies share the rest.
+#[test]
+fn a_large_task_leaves_no_copy_idle() {
+    let spread = refined(&[100, 5, 6, 7], 4);
+    assert_eq!(spread.load, [100, 7, 6, 5]);
 }
 
 /// Two loops in a row: three starts of paths, so three tasks.

@@ -3,7 +3,7 @@
 use super::share::share;
 use super::{
     Assignment, Cost, Costs, Distribution, Part, Share, Spread, Task, distribute, find_partition,
-    halved,
+    refined,
 };
 use crate::dag::reduced::Reduced;
 use crate::index::FuncId;
@@ -24,9 +24,9 @@ pub fn whole(units: &Units) -> Assignment {
     units.assign(&|_| false, distribute)
 }
 
-/// Whole functions, so that twice as many copies never make the slowest one slower ([`halved`]).
+/// Whole functions, so that twice as many copies never make the slowest one slower ([`refined`]).
 pub fn halves(units: &Units) -> Assignment {
-    units.assign(&|_| false, halved)
+    units.assign(&|_| false, refined)
 }
 
 /// Whole functions, longest first, but those with at most one call site are split: P3 paper, §3.2.
