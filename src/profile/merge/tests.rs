@@ -83,6 +83,18 @@ fn profiles_add_up() {
     );
 }
 
+/// A copy that leaves nothing, since no function is its own, is not missing.
+#[test]
+fn a_copy_with_nothing_to_profile_is_told() {
+    let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
+    let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Pbl, 3);
+    p.processes[0].runs = 1;
+    p.processes[1..].fill(Processes::default());
+    let said = summary(&p, "x");
+    let copies = "\n  copies        1 of 3; copies 1, 2 have nothing to profile\n";
+    assert!(said.contains(copies), "{said}");
+}
+
 /// What verification finds in the sum, and what earlier merges found.
 #[test]
 fn the_verdict_is_of_all_parts() {
