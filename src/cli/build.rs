@@ -4,12 +4,10 @@ use super::{one_line, warn};
 use crate::compiler::integrate::integrate;
 use crate::compiler::record::Record;
 use crate::compiler::suite::{self, Build, Gathered, Round, Suite};
-use crate::emit::Update;
 use crate::error::{Error, Result};
 use crate::names::printable;
 use crate::profile::merge::summary;
 use crate::strategy::Scheme;
-use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -26,8 +24,8 @@ pub struct CopiesArgs {
     scheme: Scheme,
 
     /// `atomic` stays exact with threads
-    #[arg(long, value_name = "HOW", value_enum)]
-    pub(super) update: Option<Update>,
+    #[arg(long, value_name = "HOW", value_parser = ["single", "atomic"])]
+    pub(super) update: Option<String>,
 
     /// Instrument only functions whose symbol or readable name matches (may be repeated)
     #[arg(long, value_name = "RE")]
@@ -47,11 +45,9 @@ impl CopiesArgs {
 
     /// The same as options of `p3-rewrite`, but for the number of copies.
     pub(super) fn flags(self) -> Vec<String> {
-        let update = self.update.and_then(|u| u.to_possible_value());
-        let update = update.iter().map(|u| u.get_name().to_string());
         let options = [
             ("--scheme", vec![self.scheme.name().to_string()]),
-            ("--update", update.collect()),
+            ("--update", self.update.into_iter().collect()),
             ("--include", self.include),
             ("--exclude", self.exclude),
         ];

@@ -3,7 +3,6 @@
 use super::build::{CopiesArgs, built, code, ended, say, shown, tell};
 use crate::compiler::suite::{Build, Suite, Variables};
 use crate::compiler::{our_program, rust};
-use crate::emit::Update;
 use crate::error::{Error, Result};
 use crate::load::LLVM;
 use clap::ValueEnum;
@@ -80,7 +79,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     let out = args.out.clone().unwrap_or(folder.join("copies"));
     let environment = environment(&rustc, &folder)?;
     // Rust's programs have threads, and its tests run in some.
-    args.copies.update.get_or_insert(Update::Atomic);
+    args.copies.update.get_or_insert("atomic".into());
     let build = Build {
         copies: args.copies.number(),
         out: Some(out.clone()),
