@@ -27,6 +27,7 @@
 //! output    the folder that people run: copies, runtime, Makefile, manifest
 //! stats     the table of --stats
 //! profile   raw files -> merged profile -> reports
+//! live      what programs count while they run: found, read again and again, the hottest first
 //! dump      views of every stage for people
 //! pgo       profiles for LLVM: annotated modules, proftext
 //! rewrite   all of p3-rewrite: inputs -> output folder
@@ -53,6 +54,7 @@ pub mod error;
 pub mod hot;
 pub mod index;
 pub mod ir;
+pub mod live;
 pub mod load;
 pub mod manifest;
 pub mod names;

@@ -7,8 +7,10 @@ use ra_ap_rustc_lexer::{FrontmatterAllowed, TokenKind, tokenize};
 use std::path::{Path, PathBuf};
 
 /// Names that only some modules may mention: these, and those inside them.
-const OWNERS: [(&str, &str); 6] = [
+const OWNERS: [(&str, &str); 8] = [
     ("clap", "cli"),
+    ("ratatui", "cli"),
+    ("signal_hook", "cli"),
     ("llvm_ir", "ir/lower"),
     ("llvm_ir_analysis", "ir/lower"),
     ("inkwell", "emit"),

@@ -5,6 +5,7 @@ pub mod cargo;
 pub mod prof;
 #[cfg(feature = "llvm")]
 pub mod rewrite;
+mod screen;
 mod values;
 
 use crate::names::printable;

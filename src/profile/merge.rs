@@ -3,6 +3,7 @@
 pub(in crate::profile) mod gather;
 mod programs;
 pub mod runs;
+pub mod snapshot;
 mod summary;
 
 pub use programs::{Program, Programs};

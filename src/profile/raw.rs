@@ -67,6 +67,8 @@ pub struct Raw {
     pub host: Vec<u8>,
     /// Whether other processes may still add to it.
     pub pooled: bool,
+    /// Of a pool: the id of the process that counts here, or did last; 0 where none does.
+    pub owner: u64,
     /// How many processes were started and counted here.
     pub runs: u64,
     /// How many forked children did, which began inside the functions of their parents.
@@ -470,6 +472,7 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String>
         parent: header.parent.get(),
         host: host.expect("counted"),
         pooled,
+        owner: header.owner.get(),
         runs,
         children,
         ended,

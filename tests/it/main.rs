@@ -12,6 +12,7 @@ mod conditions;
 mod export;
 mod inputs;
 mod launch;
+mod live;
 mod manifest;
 mod pages;
 mod runner;

@@ -4,6 +4,7 @@ mod bursts;
 mod export;
 mod html;
 mod merge;
+mod top;
 mod union;
 mod verify;
 
@@ -66,6 +67,8 @@ enum Command {
     Diff(DiffArgs),
     /// Write the profile in the format of another tool
     Export(export::ExportArgs),
+    /// Show what runs most in a program, while it runs
+    Top(top::TopArgs),
     /// Write a page: sources with heat, every path lit in its source and its control flow, flame graph, coverage
     Html(html::HtmlArgs),
     /// Show the probes that each copy of a --count-hits build executed
@@ -355,6 +358,7 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Coverage(args) => run_coverage(args, trust, layout),
         Command::Diff(args) => run_diff(args, trust, layout),
         Command::Export(args) => export::run(args, trust),
+        Command::Top(args) => top::run(args, layout),
         Command::Html(args) => html::run(args, trust),
         Command::Hits(args) => run_hits(args),
         Command::Simulate(args) => run_simulate(args, trust),

@@ -7,7 +7,7 @@ mod text;
 
 pub use csv::render as csv;
 pub use json::render as json;
-pub use text::render as text;
+pub use text::{render as text, told};
 
 use super::SampledProfile;
 use crate::index::{BlockId, FuncId};
@@ -18,7 +18,7 @@ use crate::profile::report::Selection;
 use std::collections::BTreeMap;
 
 /// A block of a subpath.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The function.
     pub func: FuncId,
@@ -38,6 +38,14 @@ pub struct Row {
     pub share: f64,
     /// Of how many subpaths it was joined; 1: it was sampled.
     pub joined: usize,
+}
+
+impl Row {
+    /// The share that it covers for sure, if what is known of its error is: this comes first, since a long subpath with one point
+    /// may be anything.
+    pub fn sure(&self) -> f64 {
+        self.share * (1.0 - self.estimate.relative()).max(0.0)
+    }
 }
 
 /// What a report shows.
@@ -77,10 +85,8 @@ impl<'a> Report<'a> {
     fn of(profile: SampledProfile<'a>, selection: &Selection, mut rows: Vec<Row>) -> Report<'a> {
         let admitted = |p: &Place| selection.admits(profile.profile, p.func);
         rows.retain(|r| r.places.iter().any(admitted));
-        // What is sure comes first: a long subpath with one point may be anything.
-        let sure = |r: &Row| r.share * (1.0 - r.estimate.relative()).max(0.0);
         rows.sort_by(|a, b| {
-            let by_share = sure(b).total_cmp(&sure(a));
+            let by_share = b.sure().total_cmp(&a.sure());
             let by_points = by_share.then_with(|| b.points.cmp(&a.points));
             by_points.then_with(|| a.places.cmp(&b.places))
         });

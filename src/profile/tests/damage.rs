@@ -32,6 +32,7 @@ fn damage_of(good: &raw::Raw, bytes: &[u8]) -> Damage {
         ended: good.ended,
         started: good.started.clone(),
         lost: good.lost,
+        owner: good.owner,
         ..found.clone()
     };
     let with_counts = raw::Raw {
@@ -71,7 +72,7 @@ fn every_flipped_bit() {
     // The first piece of the arena was never used.
     let chunk = arena + 2 * raw::BLOCK_SIZE;
     let slots = chunk + raw::BLOCK_SIZE;
-    let regions: [(&str, Range<usize>, &[Damage]); 24] = [
+    let regions: [(&str, Range<usize>, &[Damage]); 25] = [
         ("header", 0..120, &[Refused]),
         ("flags", 120..124, &[Same, Flags]),
         ("nothing", 124..128, &[Same]),
@@ -81,7 +82,8 @@ fn every_flipped_bit() {
             &[Refused, Same],
         ),
         ("numbers of processes", 136..160, &[Refused, Flags]),
-        ("whose it is", 160..raw::HEADER_SIZE, &[Same]),
+        ("whose it is", 160..168, &[Flags]),
+        ("since when", 168..raw::HEADER_SIZE, &[Same]),
         ("strings", raw::HEADER_SIZE..text, &[Refused]),
         ("nothing", text..module, &[Same]),
         ("module", module..module + 48, &[Refused]),

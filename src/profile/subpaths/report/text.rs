@@ -66,7 +66,7 @@ fn table(report: &Report) -> Columns {
             row.places.len().to_string(),
             format!("{}{}", blocks(profile, &row.places), joined(row)),
         ]);
-        for detail in details(profile, row) {
+        for detail in details(profile, &row.places) {
             table.note(1, DIM, detail);
         }
     }
@@ -123,14 +123,21 @@ fn list(
     }
 }
 
-fn details(profile: &Profile, row: &Row) -> Vec<String> {
-    let locs = locs(profile, &row.places);
+/// The blocks of a subpath without styles, and its lines and decisions.
+pub fn told(profile: &Profile, places: &[Place]) -> (String, Vec<String>) {
+    let blocks = blocks(profile, places);
+    let plain = anstream::adapter::strip_str(&blocks).to_string();
+    (plain, details(profile, places))
+}
+
+fn details(profile: &Profile, places: &[Place]) -> Vec<String> {
+    let locs = locs(profile, places);
     let mut details = Vec::new();
     if !locs.is_empty() {
         let files = &profile.manifest.files;
         details.push(pieces(&locs, "→", |run: &[Loc]| lines(files, run)));
     }
-    let decisions = decisions(profile, &row.places);
+    let decisions = decisions(profile, places);
     let taken: Vec<String> = decisions.iter().map(Decision::told).collect();
     if !taken.is_empty() {
         details.push(pieces(&taken, ", ", |run: &[String]| run.join(", ")));

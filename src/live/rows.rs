@@ -1,0 +1,359 @@
+//! The rows of a look: paths, or subpaths, with shares and rates.
+
+use crate::error::{Error, Result};
+use crate::index::{FuncId, PathId};
+use crate::profile::Profile;
+use crate::profile::measurement::Measurement;
+use crate::profile::report::text::{phrases_of, together, trail, way};
+use crate::profile::report::words::Words;
+use crate::profile::report::{Line, Selection, lines};
+use crate::profile::subpaths::report::{self, Place, Report};
+use crate::source::{Search, Sources};
+use crate::table::{exactly, grouped};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// What rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Paths, counted.
+    Paths,
+    /// Sampled subpaths: counts are estimates.
+    Subpaths,
+    /// Paths in the bursts of shadows: shares are estimates.
+    Bursts,
+}
+
+impl Kind {
+    /// What a profile has rows of.
+    ///
+    /// # Errors
+    /// Counts of edges.
+    pub(super) fn of(profile: &Profile) -> Result<Kind> {
+        match &profile.measured {
+            Measurement::Paths(_) => Ok(Kind::Paths),
+            Measurement::Sampled(_) => Ok(Kind::Subpaths),
+            Measurement::Bursts(_) => Ok(Kind::Bursts),
+            Measurement::Edges(_) => Err(Error::profile(
+                &profile.path,
+                "its copies count edges, and what runs most are paths",
+                "p3-prof merge and show --edges tell counts of edges",
+            )),
+        }
+    }
+}
+
+/// What comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The largest share of what was executed.
+    #[default]
+    Share,
+    /// What ran most often since rates began.
+    Rate,
+    /// What ran most often.
+    Count,
+    /// What has most blocks.
+    Length,
+}
+
+impl Order {
+    /// The next one, around.
+    pub fn next(self) -> Order {
+        match self {
+            Order::Share => Order::Rate,
+            Order::Rate => Order::Count,
+            Order::Count => Order::Length,
+            Order::Length => Order::Share,
+        }
+    }
+
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Order::Share => "share",
+            Order::Rate => "rate",
+            Order::Count => "count",
+            Order::Length => "length",
+        }
+    }
+}
+
+/// A path or subpath.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// How often it ran.
+    pub count: f64,
+    /// Half of the 95 % interval of the count (subpaths), or of the share (bursts).
+    pub error: Option<f64>,
+    /// How often in a second, since rates began.
+    pub rate: Option<f64>,
+    /// Its share of executed instructions (paths), blocks (subpaths, at most) or paths (bursts).
+    pub share: f64,
+    /// How many blocks it has.
+    pub blocks: usize,
+    /// The function; of a subpath all of it.
+    pub name: String,
+    /// What follows that.
+    pub rest: String,
+    /// Lines and decisions.
+    pub details: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Key {
+    Path(FuncId, PathId),
+    Subpath(Vec<Place>),
+}
+
+#[derive(Clone, Debug)]
+struct Count {
+    key: Key,
+    count: f64,
+    error: Option<f64>,
+    share: f64,
+    /// What is sure of the share: by this the first are found.
+    sure: f64,
+    blocks: usize,
+    rate: Option<f64>,
+}
+
+/// What a look counted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    all: Vec<Count>,
+    /// Executed paths, or blocks.
+    total: f64,
+    rate: Option<f64>,
+}
+
+impl Counts {
+    pub(super) fn distinct(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether a later look can have seen `later`: what was counted was not taken away.
+    pub(super) fn are_before(&self, later: &Counts) -> bool {
+        if self.total > later.total {
+            return false;
+        }
+        // Estimates go down as well.
+        let exact = self.all.iter().filter(|c| c.error.is_none());
+        let later: HashMap<&Key, f64> = later.all.iter().map(|c| (&c.key, c.count)).collect();
+        exact
+            .into_iter()
+            .all(|c| later.get(&c.key).is_some_and(|n| *n >= c.count))
+    }
+
+    /// Fills in rates.
+    pub(super) fn since(&mut self, base: Option<&Counts>, over: Option<Duration>) {
+        let (Some(base), Some(over)) = (base, over.filter(|o| !o.is_zero())) else {
+            return;
+        };
+        let seconds = over.as_secs_f64();
+        let before: HashMap<&Key, f64> = base.all.iter().map(|c| (&c.key, c.count)).collect();
+        for c in &mut self.all {
+            let was = before.get(&c.key).copied().unwrap_or(0.0);
+            c.rate = Some((c.count - was).max(0.0) / seconds);
+        }
+        self.rate = Some((self.total - base.total).max(0.0) / seconds);
+    }
+}
+
+/// What was counted, in one line.
+pub(super) fn totals(profile: &Profile, counts: &Counts) -> String {
+    let number = |n: f64| grouped(n.round().max(0.0) as u128);
+    let rate = |what: &str| {
+        counts.rate.map_or(String::new(), |r| {
+            format!(", {} {what} a second", number(r))
+        })
+    };
+    let distinct = exactly(counts.distinct() as u64);
+    match &profile.measured {
+        Measurement::Sampled(sample) => {
+            let period = sample.sampling.as_ref().map_or(0, |s| s.period);
+            let period = u128::from(period) << sample.doublings.min(63);
+            format!(
+                "about {} blocks executed{}; {} subpaths sampled, {distinct} distinct, one in {} blocks",
+                number(counts.total),
+                rate("blocks"),
+                exactly(sample.points.values().sum::<u64>()),
+                exactly(period)
+            )
+        }
+        Measurement::Bursts(bursts) => format!(
+            "{} paths in {} bursts, {distinct} distinct; shares are estimates",
+            number(counts.total),
+            exactly(bursts.number())
+        ),
+        Measurement::Paths(_) | Measurement::Edges(_) => {
+            format!(
+                "{} paths executed{}, {distinct} distinct",
+                number(counts.total),
+                rate("paths")
+            )
+        }
+    }
+}
+
+/// What is known of paths from earlier looks.
+#[derive(Default)]
+pub(super) struct Rows {
+    /// Instructions and blocks.
+    sizes: HashMap<(FuncId, PathId), (u64, usize)>,
+    texts: HashMap<Key, (String, String, Vec<String>)>,
+    sources: Option<Sources>,
+}
+
+impl Rows {
+    /// What `profile` counts. O(paths), and the length of those that were not seen before.
+    pub(super) fn counts(&mut self, profile: &Profile) -> Result<Counts> {
+        let sums;
+        let counts = match &profile.measured {
+            Measurement::Sampled(_) => return sampled(profile),
+            Measurement::Paths(counts) => counts,
+            Measurement::Bursts(bursts) => {
+                sums = bursts.sums();
+                &sums
+            }
+            Measurement::Edges(_) => return Kind::of(profile).map(|_| Counts::default()),
+        };
+        let all = (0..).zip(counts).flat_map(|(f, of)| {
+            let f = FuncId(f);
+            of.iter().map(move |(id, n)| (f, *id, *n))
+        });
+        let all: Vec<(FuncId, PathId, u64)> = all.collect();
+        self.measure(profile, &all)?;
+        let instructions =
+            |&(f, id, n): &(FuncId, PathId, u64)| n as f64 * self.sizes[&(f, id)].0 as f64;
+        let executed: f64 = all.iter().map(instructions).sum();
+        let count = |path: &(FuncId, PathId, u64)| {
+            let (f, id, n) = *path;
+            let share = instructions(path) / executed.max(1.0);
+            let mut count = Count {
+                key: Key::Path(f, id),
+                count: n as f64,
+                error: None,
+                share,
+                sure: share,
+                blocks: self.sizes[&(f, id)].1,
+                rate: None,
+            };
+            if let Measurement::Bursts(bursts) = &profile.measured {
+                let share = bursts.share(bursts.of(f, id));
+                (count.share, count.error) = (share.count, Some(share.half_width));
+                count.sure = share.count;
+            }
+            count
+        };
+        Ok(Counts {
+            total: all.iter().map(|p| p.2 as f64).sum(),
+            all: all.iter().map(count).collect(),
+            rate: None,
+        })
+    }
+
+    /// Finds out how long those paths are that were not seen before.
+    fn measure(&mut self, profile: &Profile, all: &[(FuncId, PathId, u64)]) -> Result<()> {
+        let new = all.iter().filter(|p| !self.sizes.contains_key(&(p.0, p.1)));
+        let new: Vec<_> = new.copied().collect();
+        for line in lines(profile, &new)? {
+            let size = (line.instructions, line.path.blocks.len());
+            self.sizes.insert((line.func, line.id), size);
+        }
+        Ok(())
+    }
+
+    /// The first rows.
+    pub(super) fn first(
+        &mut self,
+        profile: &Profile,
+        counts: &Counts,
+        order: Order,
+        top: usize,
+    ) -> Result<Vec<Row>> {
+        let mut all: Vec<&Count> = counts.all.iter().collect();
+        let value = |c: &Count| match order {
+            Order::Share => c.sure,
+            Order::Rate => c.rate.unwrap_or(0.0),
+            Order::Count => c.count,
+            Order::Length => c.blocks as f64,
+        };
+        // What is equal stays in the order of reports.
+        all.sort_by(|a, b| {
+            let by_value = value(b).total_cmp(&value(a));
+            by_value.then_with(|| b.sure.total_cmp(&a.sure))
+        });
+        all.truncate(top);
+        self.tell(profile, &all)?;
+        Ok(all.into_iter().map(|c| self.row(c)).collect())
+    }
+
+    fn row(&self, c: &Count) -> Row {
+        let (name, rest, details) = self.texts[&c.key].clone();
+        Row {
+            count: c.count,
+            error: c.error,
+            rate: c.rate,
+            share: c.share,
+            blocks: c.blocks,
+            name,
+            rest,
+            details,
+        }
+    }
+
+    /// Finds the words for those that have none yet.
+    fn tell(&mut self, profile: &Profile, all: &[&Count]) -> Result<()> {
+        let Rows { texts, sources, .. } = self;
+        let sources = sources.get_or_insert_with(|| profile.sources(Search::default()));
+        let words = Words::new(profile, sources);
+        let mut new = Vec::new();
+        for c in all {
+            if texts.contains_key(&c.key) {
+                continue;
+            }
+            match &c.key {
+                Key::Path(f, id) => new.push((*f, *id, 0)),
+                Key::Subpath(places) => {
+                    let (name, details) = report::told(profile, places);
+                    texts.insert(c.key.clone(), (name, String::new(), details));
+                }
+            }
+        }
+        for line in lines(profile, &new)? {
+            let rest = format!(" #{} {}", line.id, way(&line));
+            let text = (profile.name(line.func), rest, details(words, &line));
+            texts.insert(Key::Path(line.func, line.id), text);
+        }
+        Ok(())
+    }
+}
+
+fn details(words: Words, line: &Line) -> Vec<String> {
+    let mut details = vec![trail(words, line)];
+    let said = phrases_of(words.profile(), line, &words.of(line));
+    if !said.is_empty() {
+        details.push(together(&said));
+    }
+    details
+}
+
+fn sampled(profile: &Profile) -> Result<Counts> {
+    let sampled = profile.sampled()?;
+    let report = Report::new(sampled, &Selection::default());
+    let count = |row: report::Row| Count {
+        sure: row.sure(),
+        count: row.estimate.count,
+        error: Some(row.estimate.half_width),
+        share: row.share,
+        blocks: row.places.len(),
+        key: Key::Subpath(row.places),
+        rate: None,
+    };
+    Ok(Counts {
+        all: report.rows.into_iter().map(count).collect(),
+        total: sampled.blocks(),
+        rate: None,
+    })
+}

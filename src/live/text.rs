@@ -1,0 +1,90 @@
+//! A look as text.
+
+use super::{Kind, Row, View};
+use crate::names::printable;
+use crate::table::{Align, Columns, Layout, exactly, grouped, percent, wrapped};
+use anstyle::{AnsiColor, Style};
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const WARN: Style = AnsiColor::Yellow.on_default();
+
+/// The names of the columns.
+pub fn heading(kind: Kind) -> Vec<&'static str> {
+    match kind {
+        Kind::Paths => vec![
+            "count",
+            "a second",
+            "instrs",
+            "blocks",
+            "function, id and way",
+        ],
+        Kind::Subpaths => vec!["count", "±", "a second", "share", "blocks", "subpath"],
+        Kind::Bursts => vec![
+            "in bursts",
+            "a second",
+            "share",
+            "±",
+            "blocks",
+            "function, id and way",
+        ],
+    }
+}
+
+/// What a row has in all columns but the last.
+pub fn cells(kind: Kind, row: &Row) -> Vec<String> {
+    let number = |n: f64| grouped(n.round().max(0.0) as u128);
+    let rate = row.rate.map_or_else(|| "–".into(), number);
+    let (count, blocks) = (number(row.count), exactly(row.blocks as u64));
+    let share = percent(row.share);
+    let error = row.error.unwrap_or(0.0);
+    match kind {
+        Kind::Paths => vec![count, rate, share, blocks],
+        Kind::Subpaths => vec![count, grouped(error.ceil() as u128), rate, share, blocks],
+        Kind::Bursts => vec![count, rate, share, percent(error), blocks],
+    }
+}
+
+/// The view for people, as reports are printed.
+pub fn text(view: &View, layout: Layout) -> String {
+    let mut out = format!(
+        "{BOLD}{}{BOLD:#}\n{}\n",
+        printable(&view.title),
+        view.totals
+    );
+    if view.kind == Kind::Subpaths {
+        let _ = writeln!(
+            out,
+            "{DIM}counts are estimates: ± half of the 95 % interval{DIM:#}"
+        );
+    }
+    for note in &view.notes {
+        for line in wrapped(&printable(note), layout.width, 0).lines() {
+            let _ = writeln!(out, "{WARN}{line}{WARN:#}");
+        }
+    }
+    if !view.rows.is_empty() {
+        let _ = write!(out, "\n{}", table(view).render(layout));
+    }
+    let more = view.distinct - view.rows.len();
+    if more > 0 {
+        let _ = writeln!(out, "{DIM}… and {} more{DIM:#}", exactly(more as u64));
+    }
+    out
+}
+
+fn table(view: &View) -> Columns {
+    let heading = heading(view.kind);
+    let mut aligns = vec![Align::Right; heading.len() - 1];
+    aligns.push(Align::Left);
+    let mut table = Columns::new(aligns);
+    table.heading(BOLD, &heading);
+    for row in &view.rows {
+        table.named(cells(view.kind, row), row.name.clone(), row.rest.clone());
+        for detail in &row.details {
+            table.note(1, DIM, detail.clone());
+        }
+    }
+    table
+}
