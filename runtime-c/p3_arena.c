@@ -2,7 +2,7 @@
  * a file, or without space, plain memory that is written at exit. Lock-free.
  *
  * Calls: p3_crc.c, p3_file.c, p3_layout.c, p3_live.c, p3_pool.c, p3_quiet.c.
- * In signal handlers: p3_arena_level. */
+ * In signal handlers: p3_arena_level, p3_arena_each. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -38,10 +38,11 @@ static uint64_t chunk_size(unsigned level) {
 
 static struct p3_raw_block *block_of(const struct region *region) { return (struct p3_raw_block *)region->base; }
 
-static void describe(char *base, uint64_t size) {
-    struct p3_raw_block *block = (struct p3_raw_block *)base;
+static void describe(const struct region *region, uint64_t size) {
+    struct p3_raw_block *block = block_of(region);
     block->size = size;
     block->kind = P3_BLOCK_ARENA;
+    block->module = (uint32_t)(region - regions);
     block->crc = p3_block_crc(block);
     __atomic_store_n(&block->magic, P3_BLOCK_MAGIC, __ATOMIC_RELEASE);
 }
@@ -96,7 +97,7 @@ static struct region *add_region(uint64_t need, uint64_t taken) {
     __atomic_store_n(&failures, 0, __ATOMIC_RELAXED);
     region->in_file = put_in_file(file, region->base, size);
     block_of(region)->used = UNIT + taken;
-    describe(region->base, size);
+    describe(region, size);
     __atomic_store_n(&region->size, size, __ATOMIC_RELEASE);
     return region;
 }
@@ -303,6 +304,16 @@ void p3_arena_forget(void) {
     }
 }
 
+int p3_arena_each(int (*each)(const char *base, uint64_t size, uint32_t number)) {
+    int failed = 0;
+    for (uint32_t i = 0; i < MAX_REGIONS && !failed; i++) {
+        uint64_t size = __atomic_load_n(&regions[i].size, __ATOMIC_ACQUIRE);
+        if (size != 0 && regions[i].in_file)
+            failed = each(regions[i].base, size, i);
+    }
+    return failed;
+}
+
 /* What was counted before there was a file is counted there by now, and its chunks are gone. */
 static int holds_any(const struct region *region) {
     uint64_t at = UNIT;
@@ -314,7 +325,7 @@ static int store(struct p3_file *file, int fd, struct region *region) {
     int failed = p3_file_claim(file, fd, size, &offset);
     if (failed)
         return failed;
-    describe(region->base, size);
+    describe(region, size);
     return p3_file_write(fd, region->base, region->size, offset);
 }
 

@@ -1,7 +1,7 @@
 /* The raw profile as a file: header, blocks, room.
  *
  * Calls: p3_crc.c, p3_layout.c, p3_name.c, p3_owner.c, p3_process.c, p3_quiet.c.
- * In signal handlers: p3_file_open, p3_file_claim, p3_file_unclaim, p3_file_write. */
+ * In signal handlers: all of it; p3_file_create by one at a time. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -115,6 +115,7 @@ static struct p3_raw_header describe(const struct p3_counter *by) {
                                    .text_size = process->text_size,
                                    .process = process->process,
                                    .flags = by->apart ? P3_RAW_APART : 0,
+                                   .epoch = by->epoch,
                                    .file_size = header_room(module->page),
                                    .runs = by->child ? 0 : 1,
                                    .children = by->child ? 1 : 0};
@@ -220,6 +221,16 @@ int p3_file_create(struct p3_file *file, char *path, const struct p3_counter *by
     if (failed)
         return failed;
     failed = make(file, temporary, path, by);
+    if (!failed && by->fill != NULL) {
+        file->path = temporary;
+        int fd = p3_file_open(file);
+        failed = fd < 0 ? EBADF : by->fill(file, fd);
+        file->path = path;
+        if (fd >= 0)
+            close(fd);
+        if (failed)
+            p3_file_close(file);
+    }
     if (!failed && (failed = publish(temporary, path)) != 0)
         p3_file_close(file);
     struct p3_place place = p3_place(temporary);

@@ -34,6 +34,7 @@
 #define P3_STARTED_MOST 64u
 #define P3_BLOCK_BURST 6u /* Kind of a block: what a shadow counted in a burst. */
 #define P3_BLOCK_SHADOWS 7u /* Kind of a block: what became of all shadows. */
+#define P3_BLOCK_PAST 8u /* Kind of a block: what counters of another one held when they were set aside. */
 #define P3_END_BURST 0u /* Why a burst ended: it was over. */
 #define P3_END_TIME 1u /* It took too long. */
 #define P3_END_CALL 2u /* A system call that cannot be imitated. */
@@ -73,7 +74,8 @@ struct p3_raw_header {
     uint32_t reserved; /* 0 */
     uint32_t header_crc; /* CRC-32 (IEEE) of the header up to here and of the strings */
     uint32_t flags; /* P3_RAW_LOST, P3_RAW_APART */
-    uint32_t reserved2; /* 0 */
+    /* how often counts were set aside, to be counted no more or in another file: the present epoch */
+    uint32_t epoch;
     uint64_t file_size; /* length of the file, at least; grows before a block becomes valid */
     uint64_t runs; /* number of processes that were started and counted here */
     /* number of forked children that did, which began inside the functions of their parents */
@@ -89,12 +91,19 @@ struct p3_raw_header {
 struct p3_raw_block {
     uint64_t magic; /* P3_BLOCK_MAGIC, written last */
     uint64_t size; /* with this header; a multiple of the page */
-    /* P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST, P3_BLOCK_SHADOWS */
+    /* P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST,
+     * P3_BLOCK_SHADOWS, P3_BLOCK_PAST */
     uint32_t kind;
-    uint32_t module; /* module: its number in the manifest */
-    uint64_t n_functions; /* module: number of function records, which follow this header */
-    uint64_t counters_offset; /* module: where the counters are in the block, a multiple of the page */
-    uint64_t n_counters; /* module: number of counters, of 8 bytes */
+    /* module: its number in the manifest; arena: its number in the file; past: that of the block that it
+     * is about */
+    uint32_t module;
+    /* module: number of function records, which follow this header; past: the kind of the block that it is
+     * about */
+    uint64_t n_functions;
+    /* module: where the counters are in the block, a multiple of the page; past: where the first of two
+     * areas is */
+    uint64_t counters_offset;
+    uint64_t n_counters; /* module: number of counters, of 8 bytes; past: the same of an area */
     uint64_t used; /* arena: how much of it, from its beginning, chunks were cut from */
     uint32_t reserved2; /* 0 */
     uint32_t crc; /* CRC-32 of size … n_counters and of the records */
@@ -147,7 +156,9 @@ struct p3_raw_sample {
     uint64_t chances[16]; /* how many of 2^32 samples have each */
     uint32_t reserved; /* 0 */
     uint32_t crc; /* CRC-32 of all above */
-    uint64_t state; /* bit 0: the area that holds the sample; above: how often the period was doubled */
+    /* bit 0: the area that holds the sample; 31 bits: how often the period was doubled; above: how often
+     * the list was emptied */
+    uint64_t state;
     uint64_t used[2]; /* of each area, how many bytes hold entries */
     /* executed blocks, estimated: each beginning of a sample adds the period that it was drawn with */
     uint64_t blocks;

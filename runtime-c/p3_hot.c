@@ -5,7 +5,7 @@
  * other area. One store then makes that the list: a process that is killed loses no more than what it was about to add.
  *
  * Calls: p3_chance.c, p3_crc.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_pool.c, p3_process.c.
- * In signal handlers: p3_hot_add, p3_hot_begun, p3_hot_mend, p3_hot_crowded, p3_hot_doublings, p3_hot_sampling, p3_hot_generation. */
+ * In signal handlers: p3_hot_add, p3_hot_empty, p3_hot_begun, p3_hot_mend, p3_hot_crowded, p3_hot_doublings, p3_hot_sampling, p3_hot_generation. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -37,7 +37,13 @@ const struct p3_sampling *p3_hot_sampling(void) { return block != NULL ? samplin
 
 unsigned p3_hot_generation(void) { return generation; }
 
-unsigned p3_hot_doublings(void) { return (unsigned)(__atomic_load_n(&sample()->state, __ATOMIC_RELAXED) >> 1); }
+/* The state: bit 0 names the area, DOUBLED counts doublings, what is above how often the list was emptied. */
+enum { DOUBLED_BITS = 31 };
+
+unsigned p3_hot_doublings(void) {
+    uint64_t state = __atomic_load_n(&sample()->state, __ATOMIC_RELAXED);
+    return (unsigned)(state >> 1 & ((UINT64_C(1) << DOUBLED_BITS) - 1));
+}
 
 /* A quarter of the memory finds entries, a word for each 16 bytes of it; the rest is two areas. */
 static uint64_t slots_in(uint64_t memory) {
@@ -310,16 +316,51 @@ int p3_hot_store(struct p3_file *file, int fd) {
     return failed;
 }
 
-void p3_hot_reset(void) {
-    int mine = lock(&block);
-    for (int i = 0; i < 1000 && !mine; i++)
-        mine = lock(&block);
-    if (!mine)
-        return;
-    if (block != NULL) {
-        __atomic_store_n(&sample()->used[active()], 0, __ATOMIC_RELEASE);
-        sample()->blocks = sample()->crowded = sample()->long_ones = 0;
-        find_none();
-    }
+/* Who has it adds to it for some microseconds, unless it is the thread that was interrupted. */
+static int lock_soon(void) {
+    for (int i = 0; i < 100000; i++)
+        if (lock(&block))
+            return 1;
+    return 0;
+}
+
+/* Takes what was counted out of a number to which threads add. */
+static void take(uint64_t *number, uint64_t counted) { __atomic_fetch_sub(number, counted, __ATOMIC_RELAXED); }
+
+/* The other area is the list, so that a reader of this one sees what was, or that it is no more. */
+static void empty(const struct p3_raw_sample *counted) {
+    struct p3_raw_sample *s = sample();
+    uint64_t to = 1 - active();
+    __atomic_store_n(&s->used[to], 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->state, (s->state ^ 1) + (UINT64_C(1) << (DOUBLED_BITS + 1)), __ATOMIC_RELEASE);
+    take(&s->blocks, counted->blocks);
+    take(&s->crowded, counted->crowded);
+    take(&s->long_ones, counted->long_ones);
+    find_none();
+}
+
+static int write_counted(struct p3_file *file, int fd, const struct p3_raw_sample *counted) {
+    uint64_t offset, size = p3_round_up(block->size, file->page), used = P3_SAMPLE_AREAS + active() * counted->area;
+    int failed = p3_file_claim(file, fd, size, &offset);
+    if (!failed)
+        failed = p3_file_write(fd, area(active()), counted->used[active()], offset + used);
+    if (!failed)
+        failed = p3_file_write(fd, counted, sizeof *counted, offset + sizeof *block);
+    return failed ? failed : p3_file_write(fd, block, sizeof *block, offset);
+}
+
+int p3_hot_empty(struct p3_file *file, int fd) {
+    if (block == NULL)
+        return 0;
+    if (!lock_soon())
+        return EBUSY;
+    struct p3_raw_sample counted = *sample();
+    counted.blocks = __atomic_load_n(&sample()->blocks, __ATOMIC_RELAXED);
+    counted.crowded = __atomic_load_n(&sample()->crowded, __ATOMIC_RELAXED);
+    counted.long_ones = __atomic_load_n(&sample()->long_ones, __ATOMIC_RELAXED);
+    int failed = file == NULL ? 0 : write_counted(file, fd, &counted);
+    if (!failed)
+        empty(&counted);
     unlock();
+    return failed;
 }

@@ -25,7 +25,9 @@
  *                         mkdirat, linkat, renameat, unlinkat; of a    whatever locks were held are not ours
  *                         pool open, read, pread, flock, kill,
  *                         getauxval
- *   p3_profile_reset      pthread_setcancelstate, poll, write          where the program calls it
+ *   p3_profile_reset,     those of a growing table; poll, write,       system calls; all signals are blocked, and one
+ *   the signal of         fstatat, mkdirat, linkat, renameat,          thread does it at a time: others leave word
+ *   P3_SIGNAL             unlinkat, open, read, geteuid                (p3_signal_hold)
  *   exit, dlclose         those of a growing table; open, read,        no code of ours runs afterwards: a
  *                         unlinkat                                     library's runtime lets go of everything
  *
@@ -118,6 +120,9 @@ P3_HIDDEN void p3_name_start(void);
 P3_HIDDEN void p3_name_end(void);
 /* Bytes of P3_PROFILE_RESERVE. */
 P3_HIDDEN uint64_t p3_reserve_wanted(void);
+/* P3_SIGNAL and P3_ON_SIGNAL; NULL: not there. They stay where they are. */
+P3_HIDDEN const char *p3_signal_wanted(void);
+P3_HIDDEN const char *p3_on_signal_wanted(void);
 /* Whether there is a P3_SEED, and which. */
 P3_HIDDEN int p3_seed_wanted(uint64_t *seed);
 /* Whether processes share files: the pattern has a %m. */
@@ -134,6 +139,21 @@ struct p3_place {
 P3_HIDDEN struct p3_place p3_place(const char *path);
 /* The same descriptor at a number that programs do not expect to get, and closes `fd`; -1 when there is none. */
 P3_HIDDEN int p3_move_up(int fd);
+
+/* p3_signal.c: what P3_SIGNAL and P3_ON_SIGNAL ask for. */
+enum p3_wish { P3_DUMP, P3_RESET, P3_ROTATE };
+/* From now on the signal does what was asked for, by `act`: never twice at a time, nor while somebody holds the profile. 0 from
+ * `act`: it cannot be done here, and p3_signal_again() is to try. */
+P3_HIDDEN void p3_signal_start(int (*act)(enum p3_wish wish));
+P3_HIDDEN int p3_signal_waits(void);
+P3_HIDDEN void p3_signal_again(void);
+/* The program's own handler is as it was, unless the program took the signal meanwhile. */
+P3_HIDDEN void p3_signal_end(void);
+/* Whether the caller is alone with the profile; what is asked for meanwhile is done when it lets go. */
+P3_HIDDEN int p3_signal_hold(void);
+P3_HIDDEN void p3_signal_release(void);
+/* The caller is a forked process, whose other threads hold nothing. */
+P3_HIDDEN void p3_signal_forked(void);
 
 /* p3_file.c: the profile as a file. Results are 0, or an errno. */
 struct p3_file {
@@ -152,6 +172,8 @@ struct p3_counter {
     const struct p3_owner *owner; /* NULL: no other process may */
     int child; /* a forked one */
     int apart; /* no process may ever share files with it: P3_RAW_APART */
+    uint32_t epoch; /* as in the header */
+    int (*fill)(struct p3_file *file, int fd); /* writes what is in it from the beginning; NULL: nothing is */
 };
 /* Whether something has this name, a dangling link included. */
 P3_HIDDEN int p3_file_taken(const char *path);
@@ -207,13 +229,15 @@ P3_HIDDEN void p3_live_lost(void);
 P3_HIDDEN int p3_live_has_lost(void);
 /* The process ends normally. */
 P3_HIDDEN void p3_live_ended(void);
-/* The program is about to set its counts to zero; 0 when it must not: they are other processes', too. */
+/* The program is about to set its counts to zero, or aside; 0 when it must not: they are other processes', too. */
 P3_HIDDEN int p3_live_reset(void);
 /* Leaves the parent's profile to the parent. */
 P3_HIDDEN void p3_live_forked(void);
 P3_HIDDEN void p3_live_end(void);
 /* Creates a profile of this process alone under the first name that is free. 0, P3_OFF, P3_SAID, or an errno. */
 P3_HIDDEN int p3_live_create(struct p3_file *file, const struct p3_module *module);
+/* Writes a whole one: of the same name and id, and of this epoch. 0, P3_SAID, or an errno, which was said. */
+P3_HIDDEN int p3_live_beside(const struct p3_module *module, uint32_t epoch, int (*fill)(struct p3_file *file, int fd));
 /* Removes the one that was created last. */
 P3_HIDDEN void p3_live_remove(void);
 /* Says that counts are lost, for an errno. */
@@ -234,6 +258,20 @@ P3_HIDDEN int p3_arena_in_memory(const struct p3_slot *slots);
 P3_HIDDEN void p3_arena_forget(void);
 /* Writes what is only in memory to `file`; an errno. */
 P3_HIDDEN int p3_arena_store(struct p3_file *file, int fd);
+/* Shows the regions that are in the profile: where they are mapped, their size and number. Stops at an errno, and returns it. */
+P3_HIDDEN int p3_arena_each(int (*each)(const char *base, uint64_t size, uint32_t number));
+
+/* p3_past.c: counts that were set aside. There is a live profile. */
+/* How often that was done. */
+P3_HIDDEN uint32_t p3_past_epoch(void);
+/* Notes what all counters of the modules hold now; an errno. */
+P3_HIDDEN int p3_past_note(const struct p3_module *modules);
+/* Writes what was counted from the present epoch's beginning to what was noted last; an errno. */
+P3_HIDDEN int p3_past_write(struct p3_file *file, int fd);
+/* From now on counts are those above what was noted last. */
+P3_HIDDEN void p3_past_begin(void);
+/* Lets go of what was noted, as a forked child and an unloaded library must. */
+P3_HIDDEN void p3_past_forget(void);
 
 /* p3_chance.c: random numbers. */
 P3_HIDDEN uint64_t p3_chance_next(uint64_t *state);
@@ -285,8 +323,8 @@ P3_HIDDEN void p3_hot_start(const struct p3_module *module);
 P3_HIDDEN void p3_hot_forget(void);
 /* Writes it to `file`, if it is only in memory; an errno. */
 P3_HIDDEN int p3_hot_store(struct p3_file *file, int fd);
-/* Empties it. */
-P3_HIDDEN void p3_hot_reset(void);
+/* Empties it, once what it holds is written to `file`, if there is one. An errno; EBUSY: who interrupted it has to come again. */
+P3_HIDDEN int p3_hot_empty(struct p3_file *file, int fd);
 
 /* p3_walker.c: what each thread samples with. */
 enum { P3_RECORDINGS = 8 };

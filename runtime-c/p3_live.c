@@ -1,7 +1,7 @@
 /* The profile that holds every count from the moment in which it is counted, and its name.
  *
  * Calls: p3_file.c, p3_name.c, p3_owner.c, p3_pool.c, p3_quiet.c, p3_started.c.
- * In signal handlers: p3_live_file, p3_live_lost. */
+ * In signal handlers: p3_live_file, p3_live_lost; one at a time p3_live_create, p3_live_beside, p3_live_reset, p3_live_remove. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -30,27 +30,27 @@ void p3_live_lost(void) {
 
 int p3_live_has_lost(void) { return __atomic_load_n(&lost, __ATOMIC_RELAXED); }
 
-/* Sets `path` to the n-th name, and asks whether it is taken: 1, 0, or P3_SAID. */
-static int taken(const struct p3_module *module, int n) {
-    int failed = p3_file_name(path, sizeof path, module, n);
-    return failed ? failed : p3_file_taken(path);
+/* Sets `name`, of P3_PATH_MAX bytes, to the n-th name, and asks whether it is taken: 1, 0, or P3_SAID. */
+static int taken(char *name, const struct p3_module *module, int n) {
+    int failed = p3_file_name(name, P3_PATH_MAX, module, n);
+    return failed ? failed : p3_file_taken(name);
 }
 
-/* Sets `path` to a free name from the n-th on: its number, or P3_SAID. Few steps, even where thousands are taken. */
-static int find_name(const struct p3_module *module, int n) {
+/* Sets `name` to a free one from the n-th on: its number, or P3_SAID. Few steps, even where thousands are taken. */
+static int find_name(char *name, const struct p3_module *module, int n) {
     int before = n - 1, answer;
-    for (int step = 1; (answer = taken(module, n)) > 0 && n < 1 << 28; step *= 2) {
+    for (int step = 1; (answer = taken(name, module, n)) > 0 && n < 1 << 28; step *= 2) {
         before = n;
         n += step;
     }
     while (answer == 0 && n - before > 1) {
         int middle = before + (n - before) / 2;
-        if (taken(module, middle) > 0)
+        if (taken(name, module, middle) > 0)
             before = middle;
         else
             n = middle;
     }
-    return answer < 0 || taken(module, n) < 0 ? P3_SAID : n;
+    return answer < 0 || taken(name, module, n) < 0 ? P3_SAID : n;
 }
 
 /* No profile goes to /dev/null, and none may go beside another device, or a folder. */
@@ -69,12 +69,12 @@ static int check_pattern(const struct p3_module *module) {
 }
 
 /* Under a free name from the n-th on, of which others may be looking for one as well. */
-static int create_from(struct p3_file *file, const struct p3_counter *by, int n) {
+static int create_from(struct p3_file *file, char *name, const struct p3_counter *by, int n) {
     enum { TRIES = 1000 };
     int failed = EEXIST;
     for (int i = 0; i < TRIES && failed == EEXIST; i++) {
-        n = find_name(by->module, n);
-        failed = n < 0 ? n : p3_file_create(file, path, by);
+        n = find_name(name, by->module, n);
+        failed = n < 0 ? n : p3_file_create(file, name, by);
     }
     return failed;
 }
@@ -82,7 +82,18 @@ static int create_from(struct p3_file *file, const struct p3_counter *by, int n)
 int p3_live_create(struct p3_file *file, const struct p3_module *module) {
     struct p3_counter by = {.module = module, .child = child};
     int failed = check_pattern(module);
-    return failed ? failed : create_from(file, &by, 0);
+    return failed ? failed : create_from(file, path, &by, 0);
+}
+
+int p3_live_beside(const struct p3_module *module, uint32_t epoch, int (*fill)(struct p3_file *, int)) {
+    static char name[P3_PATH_MAX];
+    struct p3_file file = {.fd = -1};
+    struct p3_counter by = {.module = module, .child = child, .epoch = epoch, .fill = fill};
+    int failed = create_from(&file, name, &by, 0);
+    if (failed > 0 && failed != EBUSY)
+        p3_complain(name, "cannot write this profile: counts stay in the one before", failed);
+    p3_file_close(&file);
+    return failed;
 }
 
 /* The first file of the pool that no living process counts in, or a new one behind those that are in use. */
@@ -96,11 +107,11 @@ static int take(struct p3_file *file, const struct p3_counter *by) {
         if (failed == ENOENT)
             failed = p3_file_create(file, path, by); /* EEXIST: someone was faster, and uses it by now */
         if (failed == P3_APART)
-            return create_from(file, &alone, n);
+            return create_from(file, path, &alone, n);
         if (failed != EBUSY && failed != EEXIST)
             return failed;
     }
-    return create_from(file, &alone, MOST);
+    return create_from(file, path, &alone, MOST);
 }
 
 /* As the pattern says: the file of a pool, or one of this process alone. */
@@ -185,7 +196,7 @@ int p3_live_reset(void) {
     if (!live.shared)
         __atomic_fetch_or(&live.header->flags, P3_RAW_APART, __ATOMIC_RELAXED);
     else
-        p3_complain(path, "p3_profile_reset would drop what other processes counted: name files by %p", 0);
+        p3_complain(path, "what other processes counted is not to be reset or rotated: name files by %p", 0);
     return !live.shared;
 }
 

@@ -20,12 +20,19 @@ static char pattern[P3_PATH_MAX];
 static int pooled;
 static uint64_t reserve_wanted, seed_wanted;
 static int seeded;
+static char on_signal[16], signal_name[16];
 /* The root folder as it was at the start: a way out of chroot(). */
 static struct {
     int fd;
     dev_t dev;
     ino_t ino;
 } root = {.fd = -1};
+
+/* What is too long is nothing that anyone knows. */
+static void keep(char out[16], const char *text) {
+    if (text != NULL && p3_append(out, 16, 0, text) == SIZE_MAX)
+        p3_append(out, 16, 0, "?");
+}
 
 /* A program with more rights than its caller writes where it would without us. */
 static const char *environment(const char *name) {
@@ -69,7 +76,7 @@ static int has_pool_field(const char *p) {
 
 void p3_name_start(void) {
     const char *text = environment("P3_PROFILE_FILE"), *reserve = environment("P3_PROFILE_RESERVE");
-    const char *seed = environment("P3_SEED");
+    const char *seed = environment("P3_SEED"), *wish = environment("P3_SIGNAL"), *way = environment("P3_ON_SIGNAL");
     if (text == NULL || *text == 0)
         text = p3_profile_file != NULL ? p3_profile_file : DEFAULT_PATTERN;
     /* An absolute path that is too long is too long as it stands, and is said to be when it is used. */
@@ -77,6 +84,8 @@ void p3_name_start(void) {
         memset(pattern, '/', sizeof pattern - 1);
     pooled = has_pool_field(pattern);
     reserve_wanted = reserve == NULL ? 0 : (strtoull(reserve, NULL, 10) & 0xfffff) << 20;
+    keep(signal_name, wish);
+    keep(on_signal, way);
     seeded = seed != NULL && *seed != 0;
     seed_wanted = seeded ? strtoull(seed, NULL, 0) : 0;
     remember_root();
@@ -85,6 +94,10 @@ void p3_name_start(void) {
 int p3_name_pooled(void) { return pooled; }
 
 uint64_t p3_reserve_wanted(void) { return reserve_wanted; }
+
+const char *p3_signal_wanted(void) { return *signal_name != 0 ? signal_name : NULL; }
+
+const char *p3_on_signal_wanted(void) { return *on_signal != 0 ? on_signal : NULL; }
 
 int p3_seed_wanted(uint64_t *seed) {
     if (seeded)

@@ -1,8 +1,8 @@
 /* Registration of modules, and the life of the profile: it is created when the first module
  * registers, and holds every count from then on.
  *
- * Calls: p3_arena.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_process.c, p3_quiet.c, p3_slot.c, p3_walker.c.
- * In signal handlers: none of it; in constructors, a forked child, at exit, and where the program calls it. */
+ * Calls: p3_arena.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_past.c, p3_process.c, p3_quiet.c, p3_signal.c, p3_slot.c, p3_walker.c.
+ * In signal handlers: act_on_signal; the rest in constructors, a forked child, at exit, and where the program calls it. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 #include "p3_profile.h"
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 static struct p3_module *modules;
+static int act_on_signal(enum p3_wish wish);
 
 static void start(struct p3_module *m) {
     p3_live_module(m);
@@ -33,6 +34,8 @@ static void forget_tables(void) {
 struct p3_module *p3_registered(void) { return modules; }
 
 void p3_counts_alone(void) {
+    p3_signal_forked();
+    p3_past_forget();
     p3_live_forked();
     forget_tables();
     p3_hot_forget();
@@ -85,6 +88,10 @@ static void start_process(struct p3_module *first) {
     p3_name_start();
     pthread_atfork(NULL, NULL, in_child);
     ending = atexit(leave) != 0;
+    if ((first->flags & P3_SHADOWED) == 0)
+        p3_signal_start(act_on_signal);
+    else if (p3_signal_wanted() != NULL)
+        p3_complain("P3_SIGNAL", "shadows hand in whole bursts: there is nothing to dump, to reset or to rotate", 0);
     p3_live_start(first);
     p3_arena_restart();
 }
@@ -157,32 +164,104 @@ static int write_profile(void) {
     return failed;
 }
 
+static int dump(void) { return modules != NULL && p3_live_file() == NULL ? write_profile() : 0; }
+
+/* What is in no file, and in which nobody but this process counts. */
+static void clear(void) {
+    for (struct p3_module *m = modules; m != NULL; m = m->next) {
+        if (m->counters_size != 0 && !m->live)
+            memset(m->counters, 0, m->counters_size);
+        for (uint32_t i = 0; i < m->n_tables; i++)
+            for (unsigned l = 0; l < P3_LEVELS; l++)
+                for (uint64_t s = 0; (p3_live_file() == NULL ? m->tables[i].level[l] != NULL : p3_arena_in_memory(m->tables[i].level[l])) && s < p3_level_slots(l); s++)
+                    __atomic_store_n(&m->tables[i].level[l][s].count, 0, __ATOMIC_RELAXED);
+    }
+}
+
+/* From now on counts are those from now on. 0: who was interrupted keeps it from that. */
+static int reset(void) {
+    if (!p3_live_reset())
+        return 1;
+    int failed = p3_live_file() != NULL ? p3_past_note(modules) : 0;
+    if (failed) {
+        p3_complain("profile", "no room to set counts aside: they stay", failed);
+        return 1;
+    }
+    if (p3_hot_empty(NULL, -1) != 0)
+        return 0;
+    clear();
+    if (p3_live_file() != NULL)
+        p3_past_begin();
+    return 1;
+}
+
+static int keep(struct p3_file *file, int fd) {
+    int failed = p3_past_write(file, fd);
+    return failed ? failed : p3_hot_empty(file, fd);
+}
+
+/* What was counted goes to a file of its own. The live one is told last: a process that is killed before that leaves two
+ * files with one id, which are not added up. 0: who was interrupted keeps it from that. */
+static int rotate(void) {
+    if (p3_live_file() == NULL) {
+        p3_complain("profile", "counts are kept in memory, so there is no file to rotate", 0);
+        return 1;
+    }
+    if (!p3_live_reset())
+        return 1;
+    int failed = p3_past_note(modules);
+    if (failed)
+        p3_complain("profile", "no room to set counts aside: they stay", failed);
+    else
+        failed = p3_live_beside(modules, p3_past_epoch(), keep);
+    if (!failed)
+        p3_past_begin();
+    return failed != EBUSY;
+}
+
+/* In a signal handler. */
+static int act_on_signal(enum p3_wish wish) {
+    if (modules == NULL)
+        return 1;
+    if (wish == P3_DUMP)
+        dump();
+    return wish == P3_DUMP ? 1 : wish == P3_RESET ? reset() : rotate();
+}
+
+/* Others are at it for some milliseconds; a handler that interrupted them waits in vain. */
+static int hold(void) {
+    for (int i = 0; i < 1000000; i++)
+        if (p3_signal_hold())
+            return 1;
+    p3_complain("profile", "somebody is at it already: nothing was done", 0);
+    return 0;
+}
+
 int p3_profile_dump(void) {
     struct p3_quiet before = p3_enter();
-    int failed = modules != NULL && p3_live_file() == NULL ? write_profile() : 0;
+    int failed = -1;
+    if (hold()) {
+        failed = dump();
+        p3_signal_release();
+    }
     p3_leave(before);
     return failed ? -1 : 0;
 }
 
 void p3_profile_reset(void) {
     struct p3_quiet before = p3_enter();
-    int allowed = p3_live_reset();
-    p3_leave(before);
-    if (!allowed)
-        return;
-    p3_hot_reset();
-    for (struct p3_module *m = modules; m != NULL; m = m->next) {
-        if (m->counters_size != 0)
-            memset(m->counters, 0, m->counters_size);
-        for (uint32_t i = 0; i < m->n_tables; i++)
-            for (unsigned l = 0; l < P3_LEVELS; l++)
-                for (uint64_t s = 0; m->tables[i].level[l] != NULL && s < p3_level_slots(l); s++)
-                    __atomic_store_n(&m->tables[i].level[l][s].count, 0, __ATOMIC_RELAXED);
+    if (hold()) {
+        if (!reset())
+            p3_complain("profile", "called from a handler that interrupted sampling: nothing was reset", 0);
+        p3_signal_release();
     }
+    p3_leave(before);
 }
 
 /* Of a library that is unloaded: its counters go with it. */
 static void let_go(void) {
+    p3_signal_end();
+    p3_past_forget();
     forget_tables();
     p3_hot_forget();
     p3_live_end();
@@ -192,6 +271,7 @@ static void let_go(void) {
 static void at_exit(void) {
     struct p3_quiet before = p3_enter();
     if (modules != NULL) {
+        p3_signal_hold(); /* what signals ask for from now on is not done */
         p3_walker_flush();
         write_profile();
         if (alone())

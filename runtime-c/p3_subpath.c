@@ -4,7 +4,7 @@
  * which that was drawn above, or -1. Skips are geometric, and so have no memory: what follows a beginning in the segment
  * is drawn apart from what follows the segment.
  *
- * Calls: p3_chance.c, p3_encode.c, p3_hot.c, p3_walker.c.
+ * Calls: p3_chance.c, p3_encode.c, p3_hot.c, p3_signal.c, p3_walker.c.
  * In signal handlers: all of it. */
 #include "p3_internal.h"
 
@@ -147,6 +147,8 @@ void __p3_subpath_block(int64_t *frame, uint32_t block) {
         return;
     tell(w, frame, block);
     p3_walker_leave();
+    if (p3_signal_waits())
+        p3_signal_again();
 }
 
 /* Whether blocks of the activation are to be told. */

@@ -5,19 +5,19 @@
 //! holes are skipped: time is linear in its data, memory in what was counted.
 
 use crate::index::{CopyId, FuncId};
-use crate::plan::keys::Keys;
 use crate::profile::subpaths::Subpaths;
-use crate::runtime::abi;
-use crate::runtime::format::{self, Block, Chunk, Function, Header, Slot};
-use std::collections::BTreeMap;
+use crate::runtime::format::{self, Block, Function, Header};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
 use std::ops::Range;
-use zerocopy::byteorder::{BE, ByteOrder, LE, U64};
+use zerocopy::byteorder::{BE, ByteOrder, LE, U32, U64};
 use zerocopy::{FromBytes, KnownLayout};
 
+mod aside;
 mod bursts;
+mod counts;
 pub(super) mod sample;
 mod source;
 mod started;
@@ -25,6 +25,7 @@ mod started;
 mod tests;
 
 pub use crate::runtime::format::{BLOCK_MAGIC, CHUNK_MAGIC, MAGIC, VERSION};
+use aside::Aside;
 pub use bursts::{Burst, Shadows};
 use source::Source;
 pub use started::Started;
@@ -41,6 +42,8 @@ pub const FUNCTION_SIZE: usize = size_of::<Function<LE>>();
 
 type Crc = crc32fast::Hasher;
 
+/// While it is read, a process may set its counts aside so often.
+const ATTEMPTS: u32 = 20;
 /// What is read at once.
 const WINDOW: u64 = 1 << 16;
 /// No module has more functions: the file is damaged.
@@ -55,6 +58,10 @@ pub struct Raw {
     pub program: [u8; 16],
     /// Of this file: others with the same one hold the same counts, or an earlier state of them.
     pub unique: [u8; 16],
+    /// What all files have in common that one process filled one after the other.
+    pub series: [u8; 16],
+    /// How many of those came before this one, if none of their counts was dropped.
+    pub epoch: u32,
     /// The copy that wrote it.
     pub copy: CopyId,
     /// The number of copies.
@@ -119,13 +126,19 @@ fn parse_source(source: &dyn Source) -> Result<Raw, String> {
     })?;
     // The last byte is the version: a file of another one is still recognised.
     let is_magic = |word: u64| word >> 8 == MAGIC >> 8;
-    if is_magic(u64::from_le_bytes(magic)) {
-        Reader::<LE>::new(source)?.parse()
-    } else if is_magic(u64::from_be_bytes(magic)) {
-        Reader::<BE>::new(source)?.parse()
-    } else {
-        Err("not a raw profile".into())
+    for _ in 0..ATTEMPTS {
+        let parsed = if is_magic(u64::from_le_bytes(magic)) {
+            Reader::<LE>::new(source)?.parse()?
+        } else if is_magic(u64::from_be_bytes(magic)) {
+            Reader::<BE>::new(source)?.parse()?
+        } else {
+            return Err("not a raw profile".into());
+        };
+        if let Some(raw) = parsed {
+            return Ok(raw);
+        }
     }
+    Err("its counts are set aside again and again while it is read; try again".into())
 }
 
 /// Reads at offsets below `length`, most often the next.
@@ -137,6 +150,8 @@ struct Reader<'a, O> {
     /// The bytes from `start` on.
     window: Vec<u8>,
     start: u64,
+    /// What blocks held when their counts were set aside, by kind and number.
+    aside: HashMap<(u32, u32), aside::Area>,
     order: PhantomData<O>,
 }
 
@@ -153,11 +168,13 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             length: length.map_err(|e| format!("cannot be read: {e}"))?,
             window: Vec::new(),
             start: 0,
+            aside: HashMap::new(),
             order: PhantomData,
         })
     }
 
-    fn parse(mut self) -> Result<Raw, String> {
+    /// What it holds; `None`: its counts were set aside meanwhile.
+    fn parse(mut self) -> Result<Option<Raw>, String> {
         let header = Header::<O>::read_from_bytes(&self.header).expect("of its size");
         let version = header.version.get();
         if version != VERSION {
@@ -177,8 +194,24 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             return Err("damaged: page size".into());
         }
         let first = ((HEADER_SIZE + text.len()) as u64).next_multiple_of(page);
-        self.blocks(first, page, &mut raw)?;
-        Ok(raw)
+        let epoch = header.epoch.get();
+        if epoch > 0 {
+            self.find_aside(first, page, epoch)?;
+        }
+        let read = self.blocks(first, page, &mut raw);
+        if self.epoch()? != epoch {
+            return Ok(None);
+        }
+        read.map(|()| Some(raw))
+    }
+
+    /// How often counts were set aside until now.
+    fn epoch(&self) -> Result<u32, String> {
+        let mut bytes = [0; 4];
+        let at = std::mem::offset_of!(Header<O>, epoch) as u64;
+        let read = self.source.read_at(&mut bytes, at);
+        read.map_err(|e| format!("cannot be read: {e}"))?;
+        Ok(U32::<O>::from_bytes(bytes).get())
     }
 
     /// `n` bytes at `at`.
@@ -269,19 +302,8 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     /// Walks the blocks from `at` on. Pages that were reserved and never became a block begin
     /// with zeros.
     fn blocks(&mut self, mut at: u64, page: u64, raw: &mut Raw) -> Result<(), String> {
-        while let Some((found, magic)) = self.find(at, self.length, page)? {
-            if magic != BLOCK_MAGIC || self.length - found < BLOCK_SIZE as u64 {
-                return Err(format!("damaged: no block at {found}"));
-            }
-            let (block, mut crc) = self.checked::<Block<O>>(found, format::BLOCK_CHECKED)?;
-            let size = block.size.get();
-            let end = found.checked_add(size).filter(|&e| e <= self.length);
-            let (Some(end), true) = (end, size >= BLOCK_SIZE as u64 && size.is_multiple_of(page))
-            else {
-                return Err(format!(
-                    "damaged: the block at {found} is longer than the file"
-                ));
-            };
+        while let Some((found, block, mut crc)) = self.next_block(at, page)? {
+            let end = found + block.size.get();
             let kind = block.kind.get();
             let records = match kind {
                 format::MODULE => self.records(&block, found, end, &mut crc)?,
@@ -289,7 +311,8 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
                 | format::STARTED
                 | format::SAMPLE
                 | format::BURST
-                | format::SHADOWS => Vec::new(),
+                | format::SHADOWS
+                | format::PAST => Vec::new(),
                 _ => return Err(format!("damaged: block of kind {kind}")),
             };
             if crc.finalize() != block.crc.get() {
@@ -298,7 +321,11 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             let inside = found + BLOCK_SIZE as u64;
             match kind {
                 format::MODULE => self.module(&block, &records, found, raw)?,
-                format::ARENA => self.arena(inside, end, raw)?,
+                format::ARENA => {
+                    let aside = self.aside(format::ARENA, block.module.get(), found);
+                    self.arena(inside, end, aside, raw)?;
+                }
+                format::PAST => {}
                 format::SAMPLE => sample::read(self, found, inside, end, raw)?,
                 format::BURST => raw.bursts.push(bursts::read(self, inside, end)?),
                 format::SHADOWS => raw.shadows.push(bursts::numbers(self, inside)?),
@@ -307,6 +334,25 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             at = end;
         }
         Ok(())
+    }
+
+    /// The first block from `at` on: where it is, its header, and the checksum of that.
+    fn next_block(&mut self, at: u64, page: u64) -> Result<Option<(u64, Block<O>, Crc)>, String> {
+        let Some((found, magic)) = self.find(at, self.length, page)? else {
+            return Ok(None);
+        };
+        if magic != BLOCK_MAGIC || self.length - found < BLOCK_SIZE as u64 {
+            return Err(format!("damaged: no block at {found}"));
+        }
+        let (block, crc) = self.checked::<Block<O>>(found, format::BLOCK_CHECKED)?;
+        let size = block.size.get();
+        let fits = found.checked_add(size).is_some_and(|e| e <= self.length);
+        if !fits || size < BLOCK_SIZE as u64 || !size.is_multiple_of(page) {
+            return Err(format!(
+                "damaged: the block at {found} is longer than the file"
+            ));
+        }
+        Ok(Some((found, block, crc)))
     }
 
     /// The function records of a module, once it is known that they and the counters are inside the block.
@@ -336,107 +382,6 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         }
         Ok(records)
     }
-
-    fn module(
-        &mut self,
-        block: &Block<O>,
-        records: &[Function<O>],
-        at: u64,
-        raw: &mut Raw,
-    ) -> Result<(), String> {
-        let counters = at + block.counters_offset.get();
-        // In order and disjoint: no counter is read twice.
-        let mut free = 0;
-        for record in records {
-            let func = FuncId(record.func.get());
-            let function = raw.functions.entry(func).or_default();
-            let (kind, first) = (record.kind.get(), record.first.get());
-            if kind == abi::HASH {
-                continue; // its counts are in chunks
-            }
-            let last = first.checked_add(record.size.get());
-            let inside = last.is_some_and(|l| l <= block.n_counters.get());
-            if kind > abi::HITS || first < free || !inside {
-                let problem = "overlap, or lie outside its block";
-                return Err(format!("damaged: the counts of function {func} {problem}"));
-            }
-            self.function(record, counters, function)?;
-            free = first + record.size.get();
-        }
-        Ok(())
-    }
-
-    fn function(
-        &mut self,
-        record: &Function<O>,
-        counters: u64,
-        to: &mut RawFunction,
-    ) -> Result<(), String> {
-        let first = counters + record.first.get() * 8;
-        let (mut at, end) = (first, first + record.size.get() * 8);
-        match record.kind.get() {
-            abi::ENTRIES => to.entries = to.entries.or(Some(0)),
-            abi::HITS => to.hits = to.hits.or(Some(0)),
-            _ => {}
-        }
-        while let Some((found, count)) = self.find(at, end, 8)? {
-            match record.kind.get() {
-                abi::ARRAY => add(&mut to.counts, (found - first) / 8, count)?,
-                abi::ENTRIES => to.entries = Some(sum(to.entries.unwrap_or(0), count)?),
-                _ => to.hits = Some(sum(to.hits.unwrap_or(0), count)?),
-            }
-            at = found + 8;
-        }
-        Ok(())
-    }
-
-    /// Walks the chunks of an arena; between them, what was reserved and never used is zero.
-    fn arena(&mut self, mut at: u64, end: u64, raw: &mut Raw) -> Result<(), String> {
-        const UNIT: u64 = format::CHUNK_ALIGN as u64;
-        while let Some((found, magic)) = self.find(at, end, UNIT)? {
-            if magic != CHUNK_MAGIC || end - found < size_of::<Chunk<O>>() as u64 {
-                return Err(format!("damaged: no table at {found}"));
-            }
-            let (chunk, crc) = self.checked::<Chunk<O>>(found, format::CHUNK_CHECKED)?;
-            if crc.finalize() != chunk.crc.get() {
-                return Err(format!(
-                    "damaged: the checksum of the table at {found} is wrong"
-                ));
-            }
-            let func = FuncId(chunk.func.get());
-            let first = found + size_of::<Chunk<O>>() as u64;
-            let size = chunk.slots.get().checked_mul(size_of::<Slot<O>>() as u64);
-            let Some(size) = size.filter(|&s| s <= end - first) else {
-                return Err(format!("damaged: the table at {found} is too long"));
-            };
-            let counts = &mut raw.functions.entry(func).or_default().counts;
-            self.slots(first, first + size, counts, chunk.size.get())
-                .map_err(|p| format!("{p} in function {func}"))?;
-            at = (first + size).next_multiple_of(UNIT);
-        }
-        Ok(())
-    }
-
-    /// The slots of a table whose ids are below `ids`.
-    fn slots(
-        &mut self,
-        mut at: u64,
-        end: u64,
-        counts: &mut BTreeMap<u64, u64>,
-        ids: u64,
-    ) -> Result<(), String> {
-        const SIZE: u64 = size_of::<Slot<LE>>() as u64;
-        let keys = Keys::of(ids);
-        while let Some((found, key)) = self.find(at, end, SIZE)? {
-            let id = keys.id(key).filter(|&id| id < ids);
-            let id = id.ok_or_else(|| format!("damaged: no id has the key {key}"))?;
-            // A key without count: the process ended between the two.
-            let slot = Slot::<O>::read_from_bytes(self.bytes(found, SIZE as usize)?);
-            add(counts, id, slot.expect("of its size").count.get())?;
-            at = found + SIZE;
-        }
-        Ok(())
-    }
 }
 
 /// What the header and the strings behind it say, without counts.
@@ -446,13 +391,21 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String>
         .ok_or("damaged: the arguments of the process")?;
     let (host, folder) = (strings.pop(), strings.pop());
     let flags = header.flags.get();
-    let (runs, children) = (header.runs.get(), header.children.get());
+    let (mut runs, mut children) = (header.runs.get(), header.children.get());
     let ended = header.ended.get();
     if !runs
         .checked_add(children)
         .is_some_and(|n| n > 0 && ended <= n)
     {
         return Err("damaged: the number of processes".into());
+    }
+    let (mut unique, epoch) = (header.unique, header.epoch.get());
+    if epoch > 0 {
+        // It begins inside the functions that run, as a forked child does.
+        (runs, children) = (0, runs + children);
+    }
+    for (byte, part) in unique[12..].iter_mut().zip(epoch.to_le_bytes()) {
+        *byte ^= part;
     }
     let pooled = header.boot != [0; 16];
     let first = Started {
@@ -465,7 +418,9 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String>
     };
     Ok(Raw {
         program: header.program,
-        unique: header.unique,
+        unique,
+        series: header.unique,
+        epoch,
         copy: CopyId(header.copy.get()),
         copies: header.copies.get(),
         pid: header.pid.get(),

@@ -53,6 +53,8 @@ constants! {
     BURST "P3_BLOCK_BURST": u32 = 6;
     /// Kind of a block: what became of all shadows.
     SHADOWS "P3_BLOCK_SHADOWS": u32 = 7;
+    /// Kind of a block: what counters of another one held when they were set aside.
+    PAST "P3_BLOCK_PAST": u32 = 8;
     /// Why a burst ended: it was over.
     END_BURST "P3_END_BURST": u32 = 0;
     /// It took too long.
@@ -178,8 +180,8 @@ structures! {
         header_crc: U32<O>,
         /// P3_RAW_LOST, P3_RAW_APART
         flags: U32<O>,
-        /// 0
-        reserved2: U32<O>,
+        /// how often counts were set aside, to be counted no more or in another file: the present epoch
+        epoch: U32<O>,
         /// length of the file, at least; grows before a block becomes valid
         file_size: U64<O>,
         /// number of processes that were started and counted here
@@ -204,15 +206,15 @@ structures! {
         magic: U64<O>,
         /// with this header; a multiple of the page
         size: U64<O>,
-        /// P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST, P3_BLOCK_SHADOWS
+        /// P3_BLOCK_MODULE, P3_BLOCK_ARENA, P3_BLOCK_STARTED, P3_BLOCK_SAMPLE, P3_BLOCK_BURST, P3_BLOCK_SHADOWS, P3_BLOCK_PAST
         kind: U32<O>,
-        /// module: its number in the manifest
+        /// module: its number in the manifest; arena: its number in the file; past: that of the block that it is about
         module: U32<O>,
-        /// module: number of function records, which follow this header
+        /// module: number of function records, which follow this header; past: the kind of the block that it is about
         n_functions: U64<O>,
-        /// module: where the counters are in the block, a multiple of the page
+        /// module: where the counters are in the block, a multiple of the page; past: where the first of two areas is
         counters_offset: U64<O>,
-        /// module: number of counters, of 8 bytes
+        /// module: number of counters, of 8 bytes; past: the same of an area
         n_counters: U64<O>,
         /// arena: how much of it, from its beginning, chunks were cut from
         used: U64<O>,
@@ -292,7 +294,7 @@ structures! {
         reserved: U32<O>,
         /// CRC-32 of all above
         crc: U32<O>,
-        /// bit 0: the area that holds the sample; above: how often the period was doubled
+        /// bit 0: the area that holds the sample; 31 bits: how often the period was doubled; above: how often the list was emptied
         state: U64<O>,
         /// of each area, how many bytes hold entries
         used: [U64<O>; 2],

@@ -37,5 +37,6 @@ mod peers;
 mod pool;
 mod runtime;
 mod shadow;
+mod signals;
 mod survival;
 mod unnoticed;

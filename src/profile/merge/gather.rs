@@ -19,6 +19,8 @@ pub(super) struct Copy {
     pub(super) counts: LocalCounts,
     pub(super) entries: BTreeMap<FuncId, u64>,
     pub(super) processes: Processes,
+    /// Files that one process may have filled one after the other, by what they have in common and their order.
+    series: BTreeMap<[u8; 16], BTreeMap<u32, Processes>>,
     /// Of shadows.
     pub(super) bursts: Bursts,
     /// Of every run.
@@ -33,9 +35,29 @@ impl Default for Copy {
             counts: LocalCounts::new(),
             entries: BTreeMap::new(),
             processes: Processes::default(),
+            series: BTreeMap::new(),
             bursts: Bursts::default(),
             arguments: Ways::default(),
             all_told: true,
+        }
+    }
+}
+
+impl Copy {
+    /// Where all files are there that a process filled one after the other, they are one run: it begins with the first and ends
+    /// with the last.
+    fn join(&mut self) {
+        for files in std::mem::take(&mut self.series).into_values() {
+            let last = files.len() as u32 - 1;
+            if last == 0 || !files.contains_key(&0) || !files.contains_key(&last) {
+                continue;
+            }
+            for (epoch, file) in files {
+                let begun = if epoch > 0 { file.children } else { 0 };
+                self.processes.children = self.processes.children.saturating_sub(begun);
+                let left = if epoch < last { file.cut_short } else { 0 };
+                self.processes.cut_short = self.processes.cut_short.saturating_sub(left);
+            }
         }
     }
 }
@@ -108,6 +130,10 @@ pub(super) fn gather(programs: &Programs, files: &[PathBuf], mode: FailureMode) 
         }
         Ok(())
     })?;
+    let programs = all.programs.iter_mut();
+    for copy in programs.flat_map(|p| p.by_copy.values_mut()) {
+        copy.join();
+    }
     Ok(all)
 }
 
@@ -319,6 +345,12 @@ pub(super) fn foreign(file: &Path, problem: impl Into<String>) -> Error {
 pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
     let processes = Processes::of(raw.runs, raw.children, raw.ended);
     copy.processes = copy.processes.plus(processes);
+    if raw.epoch > 0 || processes.cut_short > 0 {
+        copy.series
+            .entry(raw.series)
+            .or_default()
+            .insert(raw.epoch, processes);
+    }
     let added = copy.bursts.add(&raw);
     added.map_err(|problem| Error::profile(file, problem, "run this copy again"))?;
     let mut told: u64 = 0;

@@ -24,7 +24,7 @@ pub(super) fn read<O: ByteOrder>(
         let before = header(reader, inside, end)?;
         let sampling = sampling(&before)?;
         let state = before.state.get();
-        let (active, doublings) = ((state & 1) as usize, state >> 1);
+        let (active, doublings) = ((state & 1) as usize, state >> 1 & 0x7fff_ffff);
         let (area, used) = (before.area.get(), before.used[active].get());
         let first = at + u64::from(format::SAMPLE_AREAS) + area.saturating_mul(active as u64);
         let fits = used <= area && first.checked_add(area).is_some_and(|e| e <= end);

@@ -32,6 +32,8 @@ fn damage_of(good: &raw::Raw, bytes: &[u8]) -> Damage {
         ended: good.ended,
         started: good.started.clone(),
         lost: good.lost,
+        unique: good.unique,
+        epoch: good.epoch,
         owner: good.owner,
         ..found.clone()
     };
@@ -75,7 +77,7 @@ fn every_flipped_bit() {
     let regions: [(&str, Range<usize>, &[Damage]); 25] = [
         ("header", 0..120, &[Refused]),
         ("flags", 120..124, &[Same, Flags]),
-        ("nothing", 124..128, &[Same]),
+        ("epoch", 124..128, &[Flags]),
         (
             "length: a smaller one says less",
             128..136,

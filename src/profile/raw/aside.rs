@@ -1,0 +1,88 @@
+//! Counts that were set aside (`runtime-c/p3_past.c`): what counters held when the present epoch began. What they hold above that is
+//! what the file counts.
+
+use super::Reader;
+use super::source::Source;
+use crate::runtime::format;
+use zerocopy::byteorder::ByteOrder;
+
+/// What a block held, byte by byte: where that is in the file.
+#[derive(Clone, Copy)]
+pub(super) struct Area {
+    start: u64,
+    size: u64,
+}
+
+/// What counters from `first` on held.
+pub(super) struct Aside<'a, O> {
+    /// Reads beside the counters themselves.
+    then: Option<(Area, Reader<'a, O>)>,
+    first: u64,
+}
+
+impl<'a, O: ByteOrder> Reader<'a, O> {
+    /// Finds the areas in force in this epoch, in the blocks from `at` on.
+    pub(super) fn find_aside(&mut self, mut at: u64, page: u64, epoch: u32) -> Result<(), String> {
+        while let Some((found, block, crc)) = self.next_block(at, page)? {
+            at = found + block.size.get();
+            if block.kind.get() != format::PAST {
+                continue;
+            }
+            let size = block.n_counters.get().checked_mul(8);
+            let first = block.counters_offset.get();
+            let end = size.and_then(|n| n.checked_mul(2)?.checked_add(first));
+            let inside = end.is_some_and(|e| e <= block.size.get());
+            let kind = u32::try_from(block.n_functions.get());
+            let (Some(size), Ok(kind), true) = (size, kind, inside) else {
+                return Err(format!("damaged: the block at {found}"));
+            };
+            if crc.finalize() != block.crc.get() {
+                return Err("damaged: the checksum of a block is wrong".into());
+            }
+            let start = found + first + u64::from(epoch & 1) * size;
+            let area = Area { start, size };
+            self.aside.insert((kind, block.module.get()), area);
+        }
+        Ok(())
+    }
+
+    /// What the block of this kind and number held from `first` on.
+    pub(super) fn aside(&self, kind: u32, number: u32, first: u64) -> Aside<'a, O> {
+        let area = self.aside.get(&(kind, number)).copied();
+        let reader = || self.again();
+        Aside {
+            then: area.map(|a| (a, reader())),
+            first,
+        }
+    }
+
+    /// A reader of the same file, with a window of its own.
+    fn again(&self) -> Reader<'a, O> {
+        let source: &'a dyn Source = self.source;
+        Reader {
+            source,
+            header: Vec::new(),
+            length: self.length,
+            window: Vec::new(),
+            start: 0,
+            aside: std::collections::HashMap::new(),
+            order: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<O: ByteOrder> Aside<'_, O> {
+    /// What a counter at `at` counted since, that holds `count` now.
+    pub(super) fn rest(&mut self, at: u64, count: u64) -> Result<u64, String> {
+        let Some((area, reader)) = &mut self.then else {
+            return Ok(count);
+        };
+        let offset = at - self.first;
+        if offset >= area.size {
+            return Ok(count);
+        }
+        let then = reader.word(area.start + offset)?;
+        // Threads that do not count atomically may have lost some.
+        Ok(count.saturating_sub(then))
+    }
+}

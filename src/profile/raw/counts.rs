@@ -1,0 +1,124 @@
+//! Counters of modules, and hash tables in arenas.
+
+use super::{Aside, CHUNK_MAGIC, Raw, RawFunction, Reader, add, sum};
+use crate::index::FuncId;
+use crate::plan::keys::Keys;
+use crate::runtime::abi;
+use crate::runtime::format::{self, Block, Chunk, Function, Slot};
+use std::collections::BTreeMap;
+use zerocopy::FromBytes;
+use zerocopy::byteorder::{ByteOrder, LE};
+
+impl<O: ByteOrder> Reader<'_, O> {
+    pub(super) fn module(
+        &mut self,
+        block: &Block<O>,
+        records: &[Function<O>],
+        at: u64,
+        raw: &mut Raw,
+    ) -> Result<(), String> {
+        let counters = at + block.counters_offset.get();
+        let mut aside = self.aside(format::MODULE, block.module.get(), counters);
+        // In order and disjoint: no counter is read twice.
+        let mut free = 0;
+        for record in records {
+            let func = FuncId(record.func.get());
+            let function = raw.functions.entry(func).or_default();
+            let (kind, first) = (record.kind.get(), record.first.get());
+            if kind == abi::HASH {
+                continue; // its counts are in chunks
+            }
+            let last = first.checked_add(record.size.get());
+            let inside = last.is_some_and(|l| l <= block.n_counters.get());
+            if kind > abi::HITS || first < free || !inside {
+                let problem = "overlap, or lie outside its block";
+                return Err(format!("damaged: the counts of function {func} {problem}"));
+            }
+            self.function(record, counters, &mut aside, function)?;
+            free = first + record.size.get();
+        }
+        Ok(())
+    }
+
+    fn function(
+        &mut self,
+        record: &Function<O>,
+        counters: u64,
+        aside: &mut Aside<O>,
+        to: &mut RawFunction,
+    ) -> Result<(), String> {
+        let first = counters + record.first.get() * 8;
+        let (mut at, end) = (first, first + record.size.get() * 8);
+        match record.kind.get() {
+            abi::ENTRIES => to.entries = to.entries.or(Some(0)),
+            abi::HITS => to.hits = to.hits.or(Some(0)),
+            _ => {}
+        }
+        while let Some((found, count)) = self.find(at, end, 8)? {
+            let count = aside.rest(found, count)?;
+            match record.kind.get() {
+                abi::ARRAY => add(&mut to.counts, (found - first) / 8, count)?,
+                abi::ENTRIES => to.entries = Some(sum(to.entries.unwrap_or(0), count)?),
+                _ => to.hits = Some(sum(to.hits.unwrap_or(0), count)?),
+            }
+            at = found + 8;
+        }
+        Ok(())
+    }
+
+    /// Walks the chunks of an arena; between them, what was reserved and never used is zero.
+    pub(super) fn arena(
+        &mut self,
+        mut at: u64,
+        end: u64,
+        mut aside: Aside<O>,
+        raw: &mut Raw,
+    ) -> Result<(), String> {
+        const UNIT: u64 = format::CHUNK_ALIGN as u64;
+        while let Some((found, magic)) = self.find(at, end, UNIT)? {
+            if magic != CHUNK_MAGIC || end - found < size_of::<Chunk<O>>() as u64 {
+                return Err(format!("damaged: no table at {found}"));
+            }
+            let (chunk, crc) = self.checked::<Chunk<O>>(found, format::CHUNK_CHECKED)?;
+            if crc.finalize() != chunk.crc.get() {
+                return Err(format!(
+                    "damaged: the checksum of the table at {found} is wrong"
+                ));
+            }
+            let func = FuncId(chunk.func.get());
+            let first = found + size_of::<Chunk<O>>() as u64;
+            let size = chunk.slots.get().checked_mul(size_of::<Slot<O>>() as u64);
+            let Some(size) = size.filter(|&s| s <= end - first) else {
+                return Err(format!("damaged: the table at {found} is too long"));
+            };
+            let counts = &mut raw.functions.entry(func).or_default().counts;
+            self.slots(first, first + size, &mut aside, counts, chunk.size.get())
+                .map_err(|p| format!("{p} in function {func}"))?;
+            at = (first + size).next_multiple_of(UNIT);
+        }
+        Ok(())
+    }
+
+    /// The slots of a table whose ids are below `ids`.
+    fn slots(
+        &mut self,
+        mut at: u64,
+        end: u64,
+        aside: &mut Aside<O>,
+        counts: &mut BTreeMap<u64, u64>,
+        ids: u64,
+    ) -> Result<(), String> {
+        const SIZE: u64 = size_of::<Slot<LE>>() as u64;
+        let keys = Keys::of(ids);
+        while let Some((found, key)) = self.find(at, end, SIZE)? {
+            let id = keys.id(key).filter(|&id| id < ids);
+            let id = id.ok_or_else(|| format!("damaged: no id has the key {key}"))?;
+            // A key without count: the process ended between the two.
+            let slot = Slot::<O>::read_from_bytes(self.bytes(found, SIZE as usize)?);
+            let count = slot.expect("of its size").count.get();
+            add(counts, id, aside.rest(found + 8, count)?)?;
+            at = found + SIZE;
+        }
+        Ok(())
+    }
+}

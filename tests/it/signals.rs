@@ -1,0 +1,419 @@
+//! A signal makes a program dump, reset or rotate its profile, without code of its own.
+
+use crate::support::{
+    PROF, copy_modules, exits, link, llvm, module, project, rewrite, run, runtime,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+/// Threads count in arrays and in a hash table: `many` has 65,536 paths. `raise`: a signal to itself between two phases, in which the other threads wait;
+/// `storm`: as many as its parent sends.
+const PROGRAM: &str = r#"
+    #include <pthread.h>
+    #include <signal.h>
+    #include <stdio.h>
+    #include <stdlib.h>
+    #include <string.h>
+    __attribute__((noinline)) static int step(int i) {
+        int sum = 0;
+        for (int j = 0; j < i % 7; j++) sum += j % 3 ? j : i;
+        return sum;
+    }
+    #define S(k) if (i >> k & 1) sum += k; else sum ^= k;
+    __attribute__((noinline)) static int many(unsigned i) {
+        volatile int sum = 0;
+        S(0) S(1) S(2) S(3) S(4) S(5) S(6) S(7) S(8) S(9) S(10) S(11) S(12) S(13) S(14) S(15)
+        return sum;
+    }
+    static int rounds;
+    static volatile int sink;
+    static void *work(void *of) {
+        int sum = 0;
+        for (int i = 0; i < rounds; i++)
+            sum += step(i) + many((unsigned)i * 2654435761u + (unsigned)(long)of);
+        return (void *)(long)sum;
+    }
+    static void all(int threads, int n) {
+        pthread_t ids[8];
+        rounds = n;
+        for (long t = 1; t < threads; t++) pthread_create(&ids[t], 0, work, (void *)t);
+        sink += (int)(long)work(0);
+        for (int t = 1; t < threads; t++) pthread_join(ids[t], 0);
+    }
+    static void own(int n) { sink = 1000 + n; }
+    int main(int argc, char **argv) {
+        int threads = atoi(argv[2]), n = atoi(argv[3]);
+        if (strcmp(argv[1], "own") == 0) signal(SIGUSR1, own);
+        puts("begun");
+        fflush(stdout);
+        all(threads, n);
+        if (strcmp(argv[1], "storm") != 0) {
+            raise(SIGUSR1);
+            all(threads, n / 10);
+        }
+        return 0;
+    }"#;
+
+struct Program {
+    dir: tempfile::TempDir,
+    exe: PathBuf,
+}
+
+impl Program {
+    /// The runtime is compiled with these flags.
+    fn new(options: &[&str], flags: &[&str]) -> Program {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path();
+        let modules = [module(
+            "p.c",
+            PROGRAM,
+            &["-O1", "-fno-inline"],
+            &path.join("input"),
+        )];
+        rewrite(&modules, options, &path.join("out"));
+        let exe = path.join("p.exe");
+        let copy = copy_modules(&modules, &path.join("out"), 0);
+        if flags.is_empty() {
+            link(&copy, runtime(), &["-O1"], &exe);
+        } else {
+            link(
+                &copy,
+                &sources(flags, path),
+                &[&["-O1"], flags].concat(),
+                &exe,
+            );
+        }
+        Program { dir, exe }
+    }
+
+    fn out(&self) -> PathBuf {
+        self.dir.path().join("out")
+    }
+
+    fn raw(&self) -> PathBuf {
+        self.out().join("raw")
+    }
+
+    fn command(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
+        let _ = std::fs::remove_dir_all(self.raw());
+        std::fs::create_dir_all(self.raw()).unwrap();
+        let mut command = Command::new(&self.exe);
+        command.args(arguments).envs(variables.iter().copied());
+        command.env("P3_PROFILE_FILE", self.raw().join("%k-%p.p3raw"));
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Merges what is there, whether processes ended or not; functions and how often they reached an exit.
+    fn merged(&self) -> BTreeMap<String, u64> {
+        exits(&self.profile("merged.p3prof"))
+    }
+
+    fn profile(&self, name: &str) -> PathBuf {
+        let merged = self.dir.path().join(name);
+        let mut merge = Command::new(PROF);
+        merge
+            .arg("merge")
+            .arg("-m")
+            .arg(self.out().join("manifest.json"));
+        run(merge.arg("-o").arg(&merged).arg(self.raw()));
+        merged
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = self
+            .raw()
+            .read_dir()
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .collect();
+        files.sort();
+        files
+    }
+}
+
+/// The objects of the runtime, compiled with these flags.
+fn sources(flags: &[&str], dir: &Path) -> Vec<PathBuf> {
+    let files = project("runtime-c").read_dir().unwrap();
+    let files = files.map(|e| e.unwrap().path());
+    let files = files.filter(|f| f.extension().is_some_and(|e| e == "c"));
+    let compile = |file: PathBuf| {
+        let object = dir.join(file.file_stem().unwrap()).with_extension("o");
+        let mut clang = Command::new(llvm("clang"));
+        clang.args(["-std=c11", "-O1", "-g", "-c"]).args(flags);
+        run(clang.arg(&file).arg("-o").arg(&object));
+        object
+    };
+    files.map(compile).collect()
+}
+
+/// Runs it, sends it so many signals while it works, and expects nothing on stderr.
+fn storm(program: &Program, arguments: &[&str], variables: &[(&str, &str)], signals: usize) {
+    use std::io::{BufRead, BufReader};
+    let mut command = program.command(arguments, variables);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    let id = child.id().to_string();
+    for _ in 0..signals {
+        // It may have ended.
+        let _ = Command::new("kill")
+            .args(["-s", "USR1", &id])
+            .stderr(Stdio::null())
+            .status();
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && stderr.is_empty(),
+        "{:?}: {stderr}",
+        output.status
+    );
+}
+
+fn quiet(output: &Output) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && stderr.is_empty(),
+        "{:?}: {stderr}",
+        output.status
+    );
+}
+
+const ROTATE: [(&str, &str); 2] = [("P3_SIGNAL", "USR1"), ("P3_ON_SIGNAL", "rotate")];
+
+/// Files of rotated counts add up to what the program counts undisturbed, whatever signals come in between.
+fn rotating(options: &[&str], flags: &[&str], threads: &str, rounds: &str, signals: usize) {
+    let program = Program::new(options, flags);
+    let arguments = ["storm", threads, rounds];
+    quiet(&program.command(&arguments, &[]).output().unwrap());
+    assert_eq!(program.files().len(), 1);
+    let expected = program.profile("expected.p3prof");
+    let counts = crate::support::paths(&expected);
+    storm(&program, &arguments, &ROTATE, signals);
+    let files = program.files();
+    assert!(files.len() > 2, "{} files", files.len());
+    assert!(
+        files
+            .iter()
+            .all(|f| f.extension().is_some_and(|e| e == "p3raw")),
+        "{files:?}"
+    );
+    let merged = program.profile("merged.p3prof");
+    assert_eq!(crate::support::paths(&merged), counts);
+    // Together they are one run, and one of them is none.
+    let strict = |profile: &Path| {
+        let mut show = Command::new(PROF);
+        show.args(["show", "--strict"])
+            .arg(profile)
+            .output()
+            .unwrap()
+    };
+    // Sanitizers leave threads of their own behind.
+    assert!(!flags.is_empty() || strict(&merged).status.success());
+    std::fs::remove_file(&files[0]).unwrap();
+    assert_eq!(
+        strict(&program.profile("some.p3prof")).status.code(),
+        Some(1)
+    );
+    assert_eq!(
+        exits(&merged)["step"],
+        threads.parse::<u64>().unwrap() * rounds.parse::<u64>().unwrap()
+    );
+}
+
+#[test]
+fn the_sum_of_rotated_files() {
+    rotating(&["--scheme", "sbl"], &[], "1", "1500000", 40);
+}
+
+#[test]
+fn the_sum_of_rotated_files_of_threads() {
+    rotating(
+        &["--scheme", "sbl", "--update", "atomic"],
+        &[],
+        "4",
+        "500000",
+        40,
+    );
+}
+
+#[test]
+fn sanitizers() {
+    for flags in ["-fsanitize=address,undefined", "-fsanitize=thread"] {
+        let flags = [flags, "-fno-sanitize-recover=all"];
+        rotating(
+            &["--scheme", "sbl", "--update", "atomic"],
+            &flags,
+            "4",
+            "40000",
+            20,
+        );
+    }
+}
+
+/// After a reset, what came before is not counted: not the work, and not what the handler interrupted.
+#[test]
+fn only_counts_after_a_reset() {
+    for (options, threads) in [
+        (&["--scheme", "sbl"][..], 1),
+        (&["--scheme", "sbl", "--update", "atomic"], 4),
+        (&["--scheme", "edge", "-k", "1"], 1),
+    ] {
+        let program = Program::new(options, &[]);
+        let reset = [("P3_SIGNAL", "10"), ("P3_ON_SIGNAL", "reset")];
+        let arguments = ["raise", &threads.to_string(), "10000"];
+        quiet(&program.command(&arguments, &reset).output().unwrap());
+        assert_eq!(program.files().len(), 1);
+        let merged = program.profile("merged.p3prof");
+        let calls = if options.contains(&"edge") {
+            let shown = run(Command::new(PROF)
+                .args(["show", "--edges", "--format", "json"])
+                .arg(&merged));
+            let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+            let functions = shown["functions"].as_array().unwrap();
+            let step = functions.iter().find(|f| f["name"] == "step").unwrap();
+            step["entry"].as_u64().unwrap()
+        } else {
+            exits(&merged)["step"]
+        };
+        assert_eq!(calls, threads * 1000, "{options:?}");
+    }
+}
+
+/// A dump is there while the program goes on, also where no file could be made at first.
+#[test]
+fn a_dump_merges() {
+    let program = Program::new(&["--scheme", "sbl"], &[]);
+    let folder = program.out().join("later");
+    std::fs::write(&folder, "").unwrap();
+    let mut command = program.command(&["storm", "1", "20000000"], &[("P3_SIGNAL", "SIGUSR1")]);
+    command.env("P3_PROFILE_FILE", folder.join("%p.p3raw"));
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    std::fs::remove_file(&folder).unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    run(Command::new("kill").args(["-s", "USR1", &child.id().to_string()]));
+    let file = folder.join(format!("{}.p3raw", child.id()));
+    let merged = program.dir.path().join("dump.p3prof");
+    for attempt in 0.. {
+        let mut merge = Command::new(PROF);
+        merge
+            .arg("merge")
+            .arg("-m")
+            .arg(program.out().join("manifest.json"));
+        let merged = merge.arg("-o").arg(&merged).arg(&file).output().unwrap();
+        if merged.status.success() {
+            break;
+        }
+        assert!(
+            attempt < 1000,
+            "{}",
+            String::from_utf8_lossy(&merged.stderr)
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(child.try_wait().unwrap().is_none(), "it goes on");
+    let calls = exits(&merged)["step"];
+    assert!(calls > 0 && calls < 20_000_000, "{calls}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Samples that were rotated are merged: what was sampled is in one of the files, and blocks add up.
+#[test]
+fn rotated_samples() {
+    let options = ["--scheme", "subpath", "--period", "1000", "--seed", "1"];
+    let program = Program::new(&options, &[]);
+    let blocks = |profile: &Path| {
+        let shown = run(Command::new(PROF)
+            .args(["show", "--format", "json"])
+            .arg(profile));
+        let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+        shown["program"]["blocks"].as_f64().unwrap()
+    };
+    let arguments = ["storm", "2", "2000000"];
+    quiet(&program.command(&arguments, &[]).output().unwrap());
+    let expected = blocks(&program.profile("expected.p3prof"));
+    storm(&program, &arguments, &ROTATE, 30);
+    assert!(program.files().len() > 2);
+    let found = blocks(&program.profile("merged.p3prof"));
+    assert!(
+        (found / expected - 1.0).abs() < 0.05,
+        "{found} instead of {expected}"
+    );
+}
+
+/// A handler that the program installs later has the signal.
+#[test]
+fn the_programs_handler_wins() {
+    let program = Program::new(&["--scheme", "sbl"], &[]);
+    quiet(
+        &program
+            .command(&["own", "1", "1000"], &ROTATE)
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(program.files().len(), 1);
+    assert_eq!(program.merged()["own"], 1);
+}
+
+/// What cannot be done is said in one line, and the program runs as it would.
+#[test]
+fn what_is_refused() {
+    let program = Program::new(&["--scheme", "sbl"], &[]);
+    for (signal, way, said) in [
+        ("KILL", "dump", "cannot be caught"),
+        ("SIGSTOP", "reset", "cannot be caught"),
+        ("32", "reset", "cannot be caught"),
+        ("SEGV", "rotate", "the signal of a fault"),
+        ("USR3", "dump", "no such signal"),
+        ("0", "dump", "no such signal"),
+        ("-1", "dump", "no such signal"),
+        ("10x", "dump", "no such signal"),
+        ("99999999999999999999", "dump", "no such signal"),
+        ("RTMIN+99", "dump", "no such signal"),
+        ("USR1", "rotates", "neither dump nor reset nor rotate"),
+    ] {
+        let variables = [("P3_SIGNAL", signal), ("P3_ON_SIGNAL", way)];
+        let output = program
+            .command(&["storm", "1", "1000"], &variables)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            output.status.success() && stderr.lines().count() == 1,
+            "{signal}: {stderr}"
+        );
+        assert!(
+            stderr.starts_with("p3: P3_") && stderr.contains(said),
+            "{signal}: {stderr}"
+        );
+        assert_eq!(program.merged()["step"], 1000);
+    }
+    for signal in ["RTMIN", "RTMAX-1", "RTMIN+2", "SIGTERM", "15"] {
+        let output = program
+            .command(&["storm", "1", "1000"], &[("P3_SIGNAL", signal)])
+            .output()
+            .unwrap();
+        quiet(&output);
+    }
+    // Files that processes share are not rotated.
+    let mut command = program.command(&["raise", "1", "1000"], &ROTATE);
+    let pattern = program.raw().join("%k-%m.p3raw");
+    quiet(&command.env("P3_PROFILE_FILE", &pattern).output().unwrap());
+    let first = program.files().len();
+    assert_eq!(first, 2, "the first process has the file to itself");
+}
