@@ -19,7 +19,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 mod damage;
-pub(super) mod views;
+pub(crate) mod views;
 
 pub(super) const PAGE: usize = 4096;
 const TEXT: &[u8] = b"./program\0-x y\0/a folder\0host\0";

@@ -366,6 +366,20 @@ fn a_terminal_is_given_back() {
         is_given_back(&seen);
         assert!(seen.contains("status 0"), "{seen:?}");
     }
+    drop(running);
+    let merged = merge(program.path());
+    let command = format!("{PROF} browse {}", text(&merged));
+    let seen = in_terminal(
+        &command,
+        80,
+        24,
+        "by instructions",
+        "/step\r\r\r\u{1b}[B\u{1b}[Cq",
+    );
+    is_given_back(&seen);
+    assert!(seen.contains("status 0") && seen.contains("▶"), "{seen:?}");
+    let running = program.stopped();
+    let id = running[0].0.id();
     // A signal ends it as q does.
     let command = format!("{PROF} top {id} & top=$!; sleep 1; kill -TERM $top; wait $top");
     let seen = in_terminal(&command, 80, 24, "\0", "");

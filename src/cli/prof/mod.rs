@@ -1,5 +1,6 @@
 //! Arguments and commands of `p3-prof`.
 
+mod browse;
 mod bursts;
 mod export;
 mod html;
@@ -67,6 +68,8 @@ enum Command {
     Diff(DiffArgs),
     /// Write the profile in the format of another tool
     Export(export::ExportArgs),
+    /// Browse functions, their paths, and sources with a path lit, on a screen
+    Browse(browse::BrowseArgs),
     /// Show what runs most in a program, while it runs
     Top(top::TopArgs),
     /// Write a page: sources with heat, every path lit in its source and its control flow, flame graph, coverage
@@ -358,6 +361,7 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Coverage(args) => run_coverage(args, trust, layout),
         Command::Diff(args) => run_diff(args, trust, layout),
         Command::Export(args) => export::run(args, trust),
+        Command::Browse(args) => browse::run(args, trust),
         Command::Top(args) => top::run(args, layout),
         Command::Html(args) => html::run(args, trust),
         Command::Hits(args) => run_hits(args),

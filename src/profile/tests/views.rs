@@ -60,7 +60,7 @@ const NAMES: [&str; 8] = [
 
 /// A function that was left, one that calls itself, could have been left and has a block without lines, one without
 /// any lines, one that never ran, one that is skipped, one to which `setjmp` returns, and two with cut edges.
-pub(in crate::profile) fn profile() -> Profile {
+pub(crate) fn profile() -> Profile {
     let mut main = with_lines(
         cfg(&[&[1, 2], &[3], &[3], &[1, 4], &[]]),
         &[
@@ -157,7 +157,7 @@ fn only(p: &Profile, function: &str, top: Option<usize>) -> Selection {
 }
 
 /// Compares `views`, each under its heading, with the snapshot of this name.
-pub(in crate::profile) fn snapshot(name: &str, views: &[(&str, String)]) {
+pub(crate) fn snapshot(name: &str, views: &[(&str, String)]) {
     let mut settings = insta::Settings::clone_current();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots/report");
     settings.set_snapshot_path(folder);

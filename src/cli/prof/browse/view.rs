@@ -1,0 +1,421 @@
+//! The three screens: functions, paths of one, a path in its sources.
+
+use super::data::{Lit, LitFile, Paths, Tour};
+use crate::cli::screen::{Flow, List, Table, clip};
+use crate::error::Result;
+use crate::table::{exactly, grouped, percent, wrapped};
+use ratatui::Frame;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::layout::{Constraint, Layout as Split, Rect};
+use ratatui::style::{Color, Style, Stylize};
+use ratatui::text::{Line, Span, Text};
+
+/// From so many columns on, decisions stand beside the source text.
+const WIDE: u16 = 120;
+
+/// What is browsed, and where.
+pub(super) struct Browser<'a> {
+    tour: Tour<'a>,
+    list: List,
+    /// What is typed after `/`, as long as it is.
+    typed: Option<String>,
+    /// What functions are filtered by.
+    filter: String,
+    paths: Option<(Paths<'a>, List)>,
+    lit: Option<Page>,
+}
+
+/// A path in its sources.
+struct Page {
+    lit: Lit,
+    /// The file in sight, and the first line of it.
+    file: usize,
+    first: usize,
+    /// How many lines were in sight.
+    page: usize,
+}
+
+impl Page {
+    fn new(lit: Lit) -> Page {
+        let mut page = Page {
+            lit,
+            file: 0,
+            first: 0,
+            page: 1,
+        };
+        page.begin();
+        page
+    }
+
+    /// The first line of the path in this file comes into sight, with some above it.
+    fn begin(&mut self) {
+        const ABOVE: usize = 3;
+        let first = self.file().and_then(|f| f.lines.first());
+        self.first = first.map_or(0, |l| (*l as usize).saturating_sub(ABOVE + 1));
+    }
+
+    fn file(&self) -> Option<&LitFile> {
+        self.lit.files.get(self.file)
+    }
+
+    fn lines(&self) -> usize {
+        let text = self.file().and_then(|f| f.text.as_ref());
+        text.map_or(0, Vec::len)
+    }
+
+    /// Scrolls as a key says.
+    fn key(&mut self, key: KeyEvent) {
+        let page = self.page.max(1);
+        self.first = match key.code {
+            KeyCode::Up | KeyCode::Char('k') => self.first.saturating_sub(1),
+            KeyCode::Down | KeyCode::Char('j') => self.first + 1,
+            KeyCode::PageUp => self.first.saturating_sub(page),
+            KeyCode::PageDown | KeyCode::Char(' ') => self.first + page,
+            KeyCode::Home | KeyCode::Char('g') => 0,
+            KeyCode::End | KeyCode::Char('G') => self.lines(),
+            KeyCode::Tab if !self.lit.files.is_empty() => {
+                self.file = (self.file + 1) % self.lit.files.len();
+                return self.begin();
+            }
+            _ => return,
+        };
+        self.first = self.first.min(self.lines().saturating_sub(page));
+    }
+}
+
+impl<'a> Browser<'a> {
+    pub(super) fn new(tour: Tour<'a>) -> Browser<'a> {
+        Browser {
+            tour,
+            list: List::default(),
+            typed: None,
+            filter: String::new(),
+            paths: None,
+            lit: None,
+        }
+    }
+
+    pub(super) fn key(&mut self, key: KeyEvent) -> Result<Flow> {
+        if self.typed.is_some() {
+            self.type_key(key);
+            return Ok(Flow::On);
+        }
+        if key.code == KeyCode::Char('q') {
+            return Ok(Flow::End);
+        }
+        if self.lit.is_some() {
+            self.source_key(key)?;
+        } else if self.paths.is_some() {
+            self.path_key(key)?;
+        } else {
+            self.function_key(key)?;
+        }
+        Ok(Flow::On)
+    }
+
+    /// The filter follows what is typed, as far as it is an expression.
+    fn type_key(&mut self, key: KeyEvent) {
+        let mut typed = self.typed.take().unwrap_or_default();
+        match key.code {
+            KeyCode::Enter => {
+                if self.tour.filter(&typed) {
+                    self.filter = typed;
+                } else {
+                    self.typed = Some(typed);
+                }
+                return;
+            }
+            KeyCode::Esc => {
+                self.tour.filter(&self.filter);
+                return;
+            }
+            KeyCode::Backspace => drop(typed.pop()),
+            KeyCode::Char(c) => typed.push(c),
+            _ => {}
+        }
+        self.tour.filter(&typed);
+        self.typed = Some(typed);
+    }
+
+    fn function_key(&mut self, key: KeyEvent) -> Result<()> {
+        if self.list.key(key, self.tour.len()) {
+            return Ok(());
+        }
+        match key.code {
+            KeyCode::Char('/') => self.typed = Some(String::new()),
+            KeyCode::Char('s') => self.tour.sort_by(self.tour.sort().next()),
+            KeyCode::Esc if !self.filter.is_empty() => {
+                self.filter.clear();
+                self.tour.filter("");
+            }
+            KeyCode::Enter | KeyCode::Right => {
+                if let Some(f) = self.tour.function(self.list.at).map(|f| f.f) {
+                    self.paths = Some((self.tour.paths(f)?, List::default()));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn path_key(&mut self, key: KeyEvent) -> Result<()> {
+        let Some((paths, list)) = &mut self.paths else {
+            return Ok(());
+        };
+        if list.key(key, paths.len()) {
+            return Ok(());
+        }
+        match key.code {
+            KeyCode::Char('s') => paths.sort_by(paths.sort().next())?,
+            KeyCode::Esc | KeyCode::Left | KeyCode::Backspace => self.paths = None,
+            KeyCode::Enter | KeyCode::Right if paths.len() > 0 => {
+                self.lit = Some(Page::new(paths.lit(list.at)?));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn source_key(&mut self, key: KeyEvent) -> Result<()> {
+        let (Some(page), Some((paths, list))) = (&mut self.lit, &mut self.paths) else {
+            return Ok(());
+        };
+        let to = match key.code {
+            KeyCode::Esc | KeyCode::Backspace => {
+                self.lit = None;
+                return Ok(());
+            }
+            KeyCode::Left | KeyCode::Char('p') => list.at.saturating_sub(1),
+            KeyCode::Right | KeyCode::Char('n') => (list.at + 1).min(paths.len() - 1),
+            _ => {
+                page.key(key);
+                return Ok(());
+            }
+        };
+        list.at = to;
+        *page = Page::new(paths.lit(to)?);
+        Ok(())
+    }
+
+    pub(super) fn draw(&mut self, frame: &mut Frame) -> Result<()> {
+        let [head, middle, foot] = Split::vertical([
+            Constraint::Length(1),
+            Constraint::Min(1),
+            Constraint::Length(1),
+        ])
+        .areas(frame.area());
+        let (title, keys) =
+            if let (Some(page), Some((paths, list))) = (&mut self.lit, &mut self.paths) {
+                draw_page(page, frame, middle);
+                let of = function_name(&self.tour, paths);
+                let file = page.file().map_or("no lines are known", |f| &f.name);
+                let title = format!("{of} {} · {file}", paths.told(list.at)?.0);
+                (
+                    title,
+                    "← → other paths, ↑ ↓ scroll, Tab other file, Esc back, q ends".to_string(),
+                )
+            } else if let Some((paths, list)) = &mut self.paths {
+                draw_paths(paths, list, &self.tour, frame, middle)?;
+                let n = exactly(paths.len() as u64);
+                let title = format!("{} · {n} paths ran", function_name(&self.tour, paths));
+                let keys = format!(
+                    "by {} (s sorts), Enter shows one in its source, Esc back, q ends",
+                    paths.sort().word()
+                );
+                (title, keys)
+            } else {
+                draw_functions(&self.tour, &mut self.list, frame, middle);
+                (self.functions_title(), self.functions_keys())
+            };
+        let width = head.width;
+        frame.render_widget(Line::from(clip(&title, width)).bold(), head);
+        frame.render_widget(Line::from(clip(&keys, width)).reversed(), foot);
+        Ok(())
+    }
+
+    fn functions_title(&self) -> String {
+        let tour = &self.tour;
+        let number = |n: usize| exactly(n as u64);
+        let of = if tour.len() < tour.all() {
+            format!("{} of ", number(tour.len()))
+        } else {
+            String::new()
+        };
+        format!(
+            "{of}{} functions ran, {} paths, {} distinct",
+            number(tour.all()),
+            exactly(tour.total_paths),
+            number(tour.distinct)
+        )
+    }
+
+    fn functions_keys(&self) -> String {
+        if let Some(typed) = &self.typed {
+            let wrong = if regex::Regex::new(typed).is_ok() {
+                ""
+            } else {
+                "  (no expression yet)"
+            };
+            return format!("/{typed}{wrong}");
+        }
+        let filtered = if self.filter.is_empty() {
+            "/ filters".to_string()
+        } else {
+            format!("/{} (Esc shows all)", self.filter)
+        };
+        format!(
+            "by {} (s sorts), {filtered}, Enter shows paths, q ends",
+            self.tour.sort().word()
+        )
+    }
+}
+
+fn function_name(tour: &Tour, paths: &Paths) -> String {
+    let all = (0..tour.len()).filter_map(|i| tour.function(i));
+    let mut found = all.filter(|f| f.f == paths.f);
+    found.next().map_or(String::new(), |f| f.name.clone())
+}
+
+fn share(part: u128, all: u128) -> String {
+    percent(part as f64 / all.max(1) as f64)
+}
+
+fn draw_functions(tour: &Tour, list: &mut List, frame: &mut Frame, area: Rect) {
+    let table = Table {
+        heading: vec!["paths", "paths", "instrs", "distinct", "function"],
+        main: 2,
+        items: tour.len(),
+    };
+    table.draw(frame, area, list, |i| {
+        let f = tour.function(i).expect("it is in the list");
+        let cells = vec![
+            grouped(f.paths),
+            share(f.paths, tour.total_paths),
+            share(f.instructions, tour.total_instructions),
+            exactly(f.distinct as u64),
+        ];
+        (cells, f.name.clone(), String::new())
+    });
+}
+
+fn draw_paths(
+    paths: &mut Paths,
+    list: &mut List,
+    tour: &Tour,
+    frame: &mut Frame,
+    area: Rect,
+) -> Result<()> {
+    let table = Table {
+        heading: vec!["count", "instrs", "length", "blocks", "id and way"],
+        main: 1,
+        items: paths.len(),
+    };
+    let mut failed = Ok(());
+    table.draw(frame, area, list, |i| match row(paths, tour, i) {
+        Ok(row) => row,
+        Err(e) => {
+            failed = Err(e);
+            (vec![String::new(); 4], String::new(), String::new())
+        }
+    });
+    failed
+}
+
+fn row(paths: &mut Paths, tour: &Tour, i: usize) -> Result<(Vec<String>, String, String)> {
+    let (way, lines) = paths.told(i)?;
+    let line = paths.line(i)?;
+    let executed = u128::from(line.count) * u128::from(line.instructions);
+    let cells = vec![
+        grouped(line.count),
+        share(executed, tour.total_instructions),
+        exactly(line.instructions),
+        exactly(line.path.blocks.len() as u64),
+    ];
+    // The way stays whole.
+    Ok((cells, String::new(), format!("{way}  {lines}")))
+}
+
+fn draw_page(page: &mut Page, frame: &mut Frame, area: Rect) {
+    let decisions = decisions(&page.lit);
+    let split = if area.width >= WIDE {
+        Split::horizontal([
+            Constraint::Fill(3),
+            Constraint::Length(2),
+            Constraint::Fill(2),
+        ])
+    } else {
+        let most = area.height / 3;
+        let lines = told(&decisions, area.width).len() as u16;
+        let gap = u16::from(area.height > 4);
+        Split::vertical([
+            Constraint::Min(1),
+            Constraint::Length(gap),
+            Constraint::Length(lines.min(most)),
+        ])
+    };
+    let [text, _, beside] = split.areas(area);
+    page.page = usize::from(text.height);
+    draw_text(page, frame, text);
+    let lines = told(&decisions, beside.width);
+    frame.render_widget(Text::from(lines.join("\n")), beside);
+}
+
+/// A line for each decision, and what else there is to say.
+fn decisions(lit: &Lit) -> Vec<String> {
+    if lit.decisions.is_empty() {
+        vec!["no decisions on it".into()]
+    } else {
+        lit.decisions.clone()
+    }
+}
+
+fn told(decisions: &[String], width: u16) -> Vec<String> {
+    let lines = decisions.iter().map(|d| wrapped(d, usize::from(width), 0));
+    lines
+        .flat_map(|l| l.lines().map(String::from).collect::<Vec<_>>())
+        .collect()
+}
+
+fn draw_text(page: &Page, frame: &mut Frame, area: Rect) {
+    let Some(file) = page.file() else {
+        let blocks = wrapped(&page.lit.blocks.join("→"), usize::from(area.width), 0);
+        frame.render_widget(Text::from(blocks), area);
+        return;
+    };
+    let Some(text) = &file.text else {
+        let lines: Vec<String> = file.lines.iter().map(u32::to_string).collect();
+        let missing = format!(
+            "{} is not here as it was compiled; --source-dir names a folder with it. Lines {}",
+            file.name,
+            lines.join(", ")
+        );
+        frame.render_widget(
+            Text::from(wrapped(&missing, usize::from(area.width), 0)),
+            area,
+        );
+        return;
+    };
+    let digits = text.len().to_string().len();
+    let numbered = (1u32..).zip(text).skip(page.first);
+    let line = |(n, text): (u32, &String)| {
+        let mark = match (file.decided.contains(&n), file.lines.contains(&n)) {
+            (true, _) => "▶ ",
+            (false, true) => "▌ ",
+            (false, false) => "  ",
+        };
+        let lit = file.lines.contains(&n) || file.decided.contains(&n);
+        let style = if lit {
+            Style::new().bold().fg(Color::Yellow)
+        } else {
+            Style::new().dim()
+        };
+        let number = Span::raw(format!("{n:digits$} ")).dim();
+        Line::from(vec![
+            number,
+            Span::styled(mark, style),
+            Span::styled(text.clone(), style),
+        ])
+    };
+    let lines: Vec<Line> = numbered.take(usize::from(area.height)).map(line).collect();
+    frame.render_widget(Text::from(lines), area);
+}
