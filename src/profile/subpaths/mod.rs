@@ -68,7 +68,10 @@ impl SampledProfile<'_> {
     /// How often the average run of a copy was sampled: copies run alike, so each execution of a subpath could become a point
     /// in each of them.
     pub fn replicas(self) -> f64 {
-        let runs = self.profile.processes.iter().map(|p| p.runs);
+        let processes = self.profile.processes.iter();
+        // What was sampled after a reset begins in the middle, in all copies.
+        let begun = processes.clone().any(|p| p.runs > 0);
+        let runs = processes.map(|p| if begun { p.runs } else { p.children });
         let most = runs.clone().max().unwrap_or(0);
         if most == 0 {
             1.0
