@@ -1,5 +1,6 @@
 //! What can go wrong for a user's reason. What only this project could cause is an assertion.
 
+use std::cmp::Ordering;
 use std::path::PathBuf;
 
 /// The result of everything that can fail.
@@ -67,6 +68,16 @@ pub enum Error {
         /// What the merge found.
         verdict: String,
     },
+}
+
+/// What to do about a file of version `is` of a format of which this build takes `should`: what helps against damage, where they are the
+/// same, or against one that is `older`.
+pub fn remedy(is: u32, should: u32, damage: &'static str, older: &'static str) -> &'static str {
+    match is.cmp(&should) {
+        Ordering::Equal => damage,
+        Ordering::Less => older,
+        Ordering::Greater => "use the p3-prof that came with the p3-rewrite that made the copies",
+    }
 }
 
 impl Error {

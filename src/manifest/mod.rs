@@ -41,13 +41,7 @@ impl Manifest {
     /// Reads and checks `path`.
     pub fn read(path: &Path) -> Result<Manifest> {
         let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
-        Self::parse(&bytes).map_err(|problem| {
-            Error::profile(
-                path,
-                problem,
-                "name the manifest.json that p3-rewrite wrote",
-            )
-        })
+        Self::parse(&bytes).map_err(|problem| Error::profile(path, problem, remedy(&bytes)))
     }
 
     /// Whether `path` is a manifest, of whatever version.
@@ -78,6 +72,21 @@ impl Manifest {
             .map_err(|e| format!("damaged manifest: {e}"))?;
         Ok(manifest)
     }
+}
+
+/// What to do about a manifest that is refused.
+fn remedy(bytes: &[u8]) -> &'static str {
+    let header = serde_json::from_slice::<Header>(bytes);
+    let version = header.map_or(VERSION, |h| {
+        if h.format == FORMAT {
+            h.version
+        } else {
+            VERSION
+        }
+    });
+    let damage = "name the manifest.json that p3-rewrite wrote";
+    let older = "an older p3-rewrite wrote it: run p3-rewrite on the input again, then the copies";
+    crate::error::remedy(version, VERSION, damage, older)
 }
 
 /// What every version of the format has.

@@ -94,8 +94,8 @@ impl Profile {
     /// Reads and checks `path`, as far as its header says.
     pub fn read(path: &Path) -> Result<Profile> {
         let bytes = read_declared(path).map_err(|e| Error::read(path, e))?;
-        let remedy = "name a profile that p3-prof merge wrote";
-        Profile::parse(&bytes, path).map_err(|problem| Error::profile(path, problem, remedy))
+        Profile::parse(&bytes, path)
+            .map_err(|problem| Error::profile(path, problem, remedy(&bytes)))
     }
 
     /// Parses and checks a file's bytes; `path` is for messages.
@@ -194,6 +194,16 @@ impl Sample {
             points: self.points.into_iter().collect(),
         })
     }
+}
+
+/// What to do about a merged profile that is refused.
+fn remedy(bytes: &[u8]) -> &'static str {
+    let current = MAGIC[7];
+    let version = bytes.get(..8).filter(|b| b[..7] == MAGIC[..7]);
+    let version = version.map_or(current, |b| b[7]);
+    let damage = "name a profile that p3-prof merge wrote";
+    let older = "merge its raw profiles again (p3-prof merge -m manifest.json RAW), which says so if they are too old, too";
+    crate::error::remedy(version.into(), current.into(), damage, older)
 }
 
 /// Whether `path` is a merged profile, of whatever version.

@@ -112,6 +112,29 @@ pub fn read(file: &File) -> Result<Raw, String> {
     parse_source(file)
 }
 
+/// What to do about a file that is refused.
+pub fn remedy(file: &File) -> &'static str {
+    let mut start = [0; 12];
+    let is = match Source::read_at(file, &mut start, 0) {
+        Ok(()) => version(&start).unwrap_or(VERSION),
+        Err(_) => VERSION,
+    };
+    let older = "its copy was made by an older p3-rewrite: run p3-rewrite on the input again, then the copies";
+    crate::error::remedy(is, VERSION, "run this copy again", older)
+}
+
+/// The version of a raw profile that begins so.
+fn version(start: &[u8; 12]) -> Option<u32> {
+    let (magic, version) = start.split_at(8);
+    let (magic, version) = (magic.try_into().ok()?, version.try_into().ok()?);
+    let is_magic = |word: u64| word >> 8 == MAGIC >> 8;
+    if is_magic(u64::from_le_bytes(magic)) {
+        Some(u32::from_le_bytes(version))
+    } else {
+        is_magic(u64::from_be_bytes(magic)).then(|| u32::from_be_bytes(version))
+    }
+}
+
 /// Parses a raw profile that is in memory; the error is what is wrong with it.
 pub fn parse(bytes: &[u8]) -> Result<Raw, String> {
     parse_source(&bytes)

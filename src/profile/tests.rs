@@ -400,7 +400,8 @@ pub(crate) fn use_profile(p: &Profile) {
     let all = Selection::default();
     for exporter in &export::EXPORTERS {
         if let export::Writer::Profile(write) = exporter.writer {
-            let _ = write(p, &all, export::Weigh::Instructions);
+            let search = crate::source::Search::default();
+            let _ = write(p, &all, export::Weigh::Instructions, &search);
         }
     }
     if let Some(Ok(coverage)) = paths.map(|p| {

@@ -2,6 +2,7 @@
 //! position.
 
 mod condition;
+pub mod patch;
 mod tokens;
 
 use condition::Scanned;

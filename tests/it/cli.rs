@@ -745,24 +745,28 @@ fn bad_profiles() {
     flipped = good[1].clone();
     flipped[8] = 9;
     write("version.p3raw", &flipped);
+    flipped[8] = 5;
+    write("old.p3raw", &flipped);
     write("text.p3raw", b"hello");
     let shown = std::fs::read(&merged).unwrap();
     write("half.p3prof", &shown[..shown.len() / 2]);
     let mut flipped = shown.clone();
     flipped[100] ^= 1;
     write("flipped.p3prof", &flipped);
+    flipped[7] = 1;
+    write("old.p3prof", &flipped);
     // Another rewriting, and another program.
     let input = dir.join("input/loops.bc");
     rewrite(&[input], &["-k", "2"], &dir.join("other"));
     std::fs::copy(out.join("manifest.json"), dir.join("manifest.json")).unwrap();
     let manifest = std::fs::read_to_string(dir.join("manifest.json")).unwrap();
+    let current = format!("\"version\":{},", p3_rewrite::manifest::VERSION);
     write("half.json", &manifest.as_bytes()[..manifest.len() / 2]);
     write(
         "old.json",
-        manifest
-            .replace("\"version\":2", "\"version\":0")
-            .as_bytes(),
+        manifest.replace(&current, "\"version\":0,").as_bytes(),
     );
+    assert!(manifest.contains(&current));
     write(
         "wrong.json",
         manifest.replace("\"unit\":1", "\"unit\":99").as_bytes(),
@@ -779,6 +783,7 @@ fn bad_profiles() {
         &["-m", "manifest.json", "0.p3raw", "half.p3raw", "2.p3raw"],
         &["-m", "manifest.json", "0.p3raw", "flipped.p3raw", "2.p3raw"],
         &["-m", "manifest.json", "0.p3raw", "version.p3raw", "2.p3raw"],
+        &["-m", "manifest.json", "0.p3raw", "old.p3raw", "2.p3raw"],
         &["-m", "manifest.json", "0.p3raw", "text.p3raw", "2.p3raw"],
         &["-m", "manifest.json", "0.p3raw", "missing.p3raw", "2.p3raw"],
         &["-m", "manifest.json", "other"],
@@ -817,6 +822,7 @@ fn bad_profiles() {
     for file in [
         "half.p3prof",
         "flipped.p3prof",
+        "old.p3prof",
         "manifest.json",
         "missing.p3prof",
     ] {

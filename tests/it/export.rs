@@ -212,6 +212,205 @@ fn lcov_needs_lines() {
     assert!(said.contains("-g") && said.lines().count() == 1, "{said}");
 }
 
+/// What `coverage-04.dtd` asks of each element: what is in it, in order, and its attributes. `*`: any number.
+const COBERTURA: [(&str, &[&str], &str); 15] = [
+    (
+        "coverage",
+        &["sources", "packages"],
+        "line-rate branch-rate lines-covered lines-valid branches-covered branches-valid complexity version timestamp",
+    ),
+    ("sources", &["source*"], ""),
+    ("source", &[], ""),
+    ("packages", &["package*"], ""),
+    (
+        "package",
+        &["classes"],
+        "name line-rate branch-rate complexity",
+    ),
+    ("classes", &["class*"], ""),
+    (
+        "class",
+        &["methods", "lines"],
+        "name filename line-rate branch-rate complexity",
+    ),
+    ("methods", &["method*"], ""),
+    (
+        "method",
+        &["lines"],
+        "name signature line-rate branch-rate complexity",
+    ),
+    ("lines", &["line*"], ""),
+    ("line", &["conditions*"], "number hits"),
+    ("conditions", &["condition*"], ""),
+    ("condition", &[], "number type coverage"),
+    // Those of a line are not required.
+    ("line?", &[], "branch condition-coverage"),
+    ("", &["coverage"], ""),
+];
+
+/// An element of XML.
+struct Element {
+    name: String,
+    of: BTreeMap<String, String>,
+    inside: Vec<Element>,
+}
+
+fn xml(text: &str) -> Element {
+    use quick_xml::events::Event;
+    let mut reader = quick_xml::Reader::from_str(text);
+    let mut open = vec![Element {
+        name: String::new(),
+        of: BTreeMap::new(),
+        inside: Vec::new(),
+    }];
+    loop {
+        let event = reader.read_event().unwrap();
+        let (start, empty) = match &event {
+            Event::Start(e) => (e, false),
+            Event::Empty(e) => (e, true),
+            Event::End(_) => {
+                let done = open.pop().unwrap();
+                open.last_mut().unwrap().inside.push(done);
+                continue;
+            }
+            Event::Eof => break,
+            _ => continue,
+        };
+        let text = |s: &str| s.to_string();
+        let of = start.attributes().map(|a| a.unwrap());
+        let of = of.map(|a| (text(a.key.as_ref()), text(&a.value))).collect();
+        let element = Element {
+            name: text(start.name().as_ref()),
+            of,
+            inside: Vec::new(),
+        };
+        if empty {
+            open.last_mut().unwrap().inside.push(element);
+        } else {
+            open.push(element);
+        }
+    }
+    assert_eq!(open.len(), 1);
+    open.pop().unwrap()
+}
+
+fn valid(element: &Element) {
+    let rule = |name: &str| {
+        COBERTURA
+            .iter()
+            .find(|r| r.0 == name)
+            .unwrap_or_else(|| panic!("{name}"))
+    };
+    let (_, inside, required) = rule(&element.name);
+    let given: Vec<&str> = element.of.keys().map(String::as_str).collect();
+    let required: Vec<&str> = required.split_whitespace().collect();
+    let optional: Vec<&str> = match element.name.as_str() {
+        "line" => rule("line?").2.split_whitespace().collect(),
+        _ => Vec::new(),
+    };
+    assert!(
+        required.iter().all(|a| given.contains(a)),
+        "{}: {given:?}",
+        element.name
+    );
+    assert!(
+        given
+            .iter()
+            .all(|a| required.contains(a) || optional.contains(a)),
+        "{given:?}"
+    );
+    let names: Vec<&str> = element.inside.iter().map(|e| e.name.as_str()).collect();
+    match inside {
+        [] => assert_eq!(names, [""; 0]),
+        [many] if many.ends_with('*') => {
+            assert!(names.iter().all(|n| *n == many.trim_end_matches('*')))
+        }
+        exactly => assert_eq!(names, *exactly),
+    }
+    element.inside.iter().for_each(valid);
+}
+
+fn all<'a>(element: &'a Element, name: &str, found: &mut Vec<&'a Element>) {
+    if element.name == name {
+        found.push(element);
+    }
+    element.inside.iter().for_each(|e| all(e, name, found));
+}
+
+/// The elements are those of the DTD, and the numbers those of lcov, line by line.
+#[test]
+fn cobertura() {
+    let dir = tempfile::tempdir().unwrap();
+    let profile = profiled("switches", DEBUG, dir.path());
+    let text = read(&export(&profile, "cobertura", &[]));
+    assert!(
+        text.starts_with(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE coverage SYSTEM \""
+        )
+    );
+    assert!(
+        text.contains("<condition ") && !text.contains("</condition>"),
+        "empty"
+    );
+    let document = xml(&text);
+    valid(&document);
+    let lcov = read(&export(&profile, "lcov", &[]));
+    let values =
+        |key: &str| -> Vec<&str> { lcov.lines().filter_map(|l| l.strip_prefix(key)).collect() };
+    let sum = |key: &str| -> u64 { values(key).iter().map(|v| v.parse::<u64>().unwrap()).sum() };
+    let root = &document.inside[0].of;
+    for (ours, theirs) in [
+        ("lines-valid", "LF:"),
+        ("lines-covered", "LH:"),
+        ("branches-valid", "BRF:"),
+        ("branches-covered", "BRH:"),
+    ] {
+        assert_eq!(root[ours], sum(theirs).to_string(), "{ours}");
+    }
+    let share = |ran: &str, all: &str| format!("{:.4}", sum(ran) as f64 / sum(all) as f64);
+    assert_eq!(
+        [&root["line-rate"], &root["branch-rate"]],
+        [&share("LH:", "LF:"), &share("BRH:", "BRF:")]
+    );
+    let (mut classes, mut lines) = (Vec::new(), Vec::new());
+    all(&document, "class", &mut classes);
+    let [class] = classes[..] else {
+        panic!("one file")
+    };
+    assert_eq!(class.of["filename"], "switches.c");
+    all(&class.inside[1], "line", &mut lines);
+    let told: Vec<String> = lines
+        .iter()
+        .map(|l| format!("{},{}", l.of["number"], l.of["hits"]))
+        .collect();
+    assert_eq!(told, values("DA:"));
+    // Every line with a branch says how many of its ways were taken.
+    let mut ways: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for branch in values("BRDA:") {
+        let (line, rest) = branch.split_once(',').unwrap();
+        let taken = rest.rsplit(',').next().unwrap();
+        let of = ways.entry(line).or_default();
+        of.0 += u64::from(!["-", "0"].contains(&taken));
+        of.1 += 1;
+    }
+    for line in lines {
+        let expected = ways.get(line.of["number"].as_str());
+        let expected = expected.map(|(ran, all)| format!("{}% ({ran}/{all})", ran * 100 / all));
+        assert_eq!(line.of.get("condition-coverage"), expected.as_ref());
+        assert_eq!(line.of["branch"], expected.is_some().to_string());
+    }
+    // No line without debug information.
+    let bare = profiled("loops", &["-O1"], &dir.path().join("bare"));
+    let mut refused = Command::new(PROF);
+    let refused = refused
+        .arg("export")
+        .arg(&bare)
+        .args(["--format", "cobertura"])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+}
+
 /// Modules of one program, linked together, annotated together.
 #[test]
 fn annotate_folders() {

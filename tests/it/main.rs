@@ -9,6 +9,7 @@ mod support;
 mod build;
 mod cli;
 mod conditions;
+mod coverage;
 mod export;
 mod inputs;
 mod launch;

@@ -1,6 +1,6 @@
 //! `p3-prof export`.
 
-use super::Outcome;
+use super::{Outcome, SourceArgs};
 use crate::cli::values::exporter;
 use crate::error::{Error, Result};
 use crate::output::write_whole;
@@ -27,6 +27,8 @@ pub(super) struct ExportArgs {
     /// What a path weighs, for folded [default: paths]
     #[arg(long, value_enum)]
     weigh: Option<Weigh>,
+    #[command(flatten)]
+    sources: SourceArgs,
     /// The modules that were profiled, for proftext [default: the folder native beside FILE]
     #[arg(long, value_name = "PATH")]
     modules: Vec<PathBuf>,
@@ -38,6 +40,16 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let options = [
         ("--weigh", args.weigh.is_some(), args.format.weighed),
         ("--modules", !args.modules.is_empty(), by_rewriter),
+        (
+            "--source-dir",
+            !args.sources.source_dir.is_empty(),
+            args.format.told,
+        ),
+        (
+            "--path-map",
+            !args.sources.path_map.is_empty(),
+            args.format.told,
+        ),
         ("--function", args.function.is_some(), !by_rewriter),
     ];
     if let Some((name, ..)) = options.iter().find(|(_, given, fits)| *given && !fits) {
@@ -49,7 +61,8 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     };
     let profile = trust.read(&args.file)?;
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
-    let mut data = write(&profile, &selection, args.weigh.unwrap_or(Weigh::Paths))?;
+    let weigh = args.weigh.unwrap_or(Weigh::Paths);
+    let mut data = write(&profile, &selection, weigh, &args.sources.search())?;
     if let Some(file) = &args.output {
         write_whole(file, &data)?;
         data = Vec::new();

@@ -2,6 +2,7 @@
 
 mod browse;
 mod bursts;
+mod coverage;
 mod export;
 mod html;
 mod merge;
@@ -18,10 +19,10 @@ use crate::profile::measurement::Measurement;
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
 use crate::profile::subpaths::{self, SampledProfile};
 use crate::profile::verdict::Trust;
-use crate::profile::{Profile, accuracy, compare, coverage, diff, hits, simulate};
+use crate::profile::{Profile, accuracy, compare, diff, hits, simulate};
 use crate::source::{Search, Sources};
 use crate::strategy::Scheme;
-use crate::table::{Layout, percent};
+use crate::table::Layout;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use regex::Regex;
 use std::path::PathBuf;
@@ -63,7 +64,7 @@ enum Command {
     /// Show how much of the paths their edge counts alone would have revealed
     Accuracy(AccuracyArgs),
     /// Show how many of the paths that control flow allows ran, and the nearest that did not
-    Coverage(CoverageArgs),
+    Coverage(coverage::CoverageArgs),
     /// Show which paths appeared, vanished or changed their share: exit 1 if any did
     Diff(DiffArgs),
     /// Write the profile in the format of another tool
@@ -103,34 +104,15 @@ struct SourceArgs {
 
 impl SourceArgs {
     fn of(&self, profile: &Profile) -> Sources {
-        let search = Search {
+        profile.sources(self.search())
+    }
+
+    fn search(&self) -> Search {
+        Search {
             folders: self.source_dir.clone(),
             renamed: self.path_map.clone(),
-        };
-        profile.sources(search)
+        }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum CoverageFormat {
-    /// For people
-    Text,
-    /// For programs
-    Json,
-    /// For tables
-    Csv,
-    /// Annotations of a GitHub job
-    Github,
-    /// A summary for a job's page or a merge request
-    Markdown,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Measured {
-    /// Paths that control flow allows
-    Paths,
-    /// Pairs of edges in turn
-    Pairs,
 }
 
 #[derive(Debug, Args)]
@@ -186,47 +168,6 @@ struct AccuracyArgs {
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-}
-
-#[derive(Debug, Args)]
-struct CoverageArgs {
-    /// A merged profile
-    #[arg(value_name = "FILE")]
-    profile: PathBuf,
-    /// Show at most this many functions, those with most paths that did not run [default: 20 as text,
-    /// otherwise all]
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
-    /// Only functions whose symbol or readable name matches
-    #[arg(long, value_name = "RE")]
-    function: Option<Regex>,
-    /// Explain at most this many uncovered paths of each function [default: 3 with --function,
-    /// otherwise none]
-    #[arg(long, value_name = "N")]
-    nearest: Option<usize>,
-    #[command(flatten)]
-    sources: SourceArgs,
-    /// Only functions that begin in files whose name matches
-    #[arg(long, value_name = "RE")]
-    file: Option<Regex>,
-    /// Not functions that begin in files whose name matches
-    #[arg(long, value_name = "RE")]
-    exclude: Option<Regex>,
-    /// Functions of headers of the system and of toolchains, too
-    #[arg(long)]
-    all: bool,
-    /// What comes first
-    #[arg(long, value_enum, default_value = "missing")]
-    sort: coverage::Sort,
-    /// Exit with status 1 if less than this share of the measure ran
-    #[arg(long, value_name = "PERCENT")]
-    fail_under: Option<f64>,
-    /// What --fail-under is about
-    #[arg(long, value_enum, default_value = "paths", requires = "fail_under")]
-    measure: Measured,
-    /// How to print
-    #[arg(long, value_enum, default_value = "text")]
-    format: CoverageFormat,
 }
 
 #[derive(Debug, Args)]
@@ -358,7 +299,7 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Compare(args) => run_compare(args, trust),
         Command::Verify(args) => verify::run(args, trust),
         Command::Accuracy(args) => run_accuracy(args, trust, layout),
-        Command::Coverage(args) => run_coverage(args, trust, layout),
+        Command::Coverage(args) => coverage::run(args, trust, layout),
         Command::Diff(args) => run_diff(args, trust, layout),
         Command::Export(args) => export::run(args, trust),
         Command::Browse(args) => browse::run(args, trust),
@@ -412,12 +353,14 @@ fn show_sampled(
     } else {
         Report::new(profile, selection)
     };
+    let report = report.told_by(args.sources.of(profile.profile));
     Ok(match args.format {
         // Its summary says the verdict.
         Format::Text => Outcome::print(text(&report)),
         Format::Json => Outcome::print(json(&report)).about(&[profile.profile]),
         Format::Csv => Outcome::print(csv(&report)).about(&[profile.profile]),
-    })
+    }
+    .told_by(&report.sources))
 }
 
 fn run_compare(args: &CompareArgs, trust: Trust) -> Result<Outcome> {
@@ -467,53 +410,6 @@ fn run_accuracy(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<Out
         Format::Csv => accuracy::csv(&rows),
     })
     .about(&[&profile]))
-}
-
-fn run_coverage(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
-    if let Some(least) = args.fail_under.filter(|n| !(0.0..=100.0).contains(n)) {
-        let message = format!("--fail-under {least}: give a share from 0 to 100");
-        return Err(Error::Usage(message));
-    }
-    let profile = trust.read(&args.profile)?;
-    let explains = args.function.is_some() || args.format == CoverageFormat::Github;
-    let nearest = args.nearest.unwrap_or(if explains { 3 } else { 0 });
-    let top = args
-        .top
-        .or((args.format == CoverageFormat::Text).then_some(20));
-    let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
-    let scope = coverage::Scope {
-        file: args.file.clone(),
-        exclude: args.exclude.clone(),
-        all: args.all,
-    };
-    let covered = coverage::coverage(profile.paths()?, &selection, &scope, args.sort, nearest)?;
-    if covered.functions == 0 {
-        let problem = "no function is in scope";
-        let remedy = "--all takes headers of the system; see --file and --exclude";
-        return Err(Error::profile(&args.profile, problem, remedy));
-    }
-    let sources = args.sources.of(&profile);
-    let mut outcome = Outcome::print(match args.format {
-        CoverageFormat::Text => coverage::text(&covered, &sources, layout),
-        CoverageFormat::Json => coverage::json(&covered, &sources),
-        CoverageFormat::Csv => coverage::csv(&covered),
-        CoverageFormat::Github => coverage::github(&covered, &sources),
-        CoverageFormat::Markdown => coverage::markdown(&covered),
-    });
-    let (total, what) = match args.measure {
-        Measured::Paths => (covered.total, "paths"),
-        Measured::Pairs => (covered.total_pairs, "pairs of edges"),
-    };
-    if let Some(least) = args
-        .fail_under
-        .filter(|least| total.share() * 100.0 < *least)
-    {
-        outcome.found = true;
-        let share = percent(total.share());
-        let said = format!("{share} of {what} ran, less than --fail-under {least}");
-        outcome.warnings.push(said);
-    }
-    Ok(outcome.about(&[&profile]).told_by(&sources))
 }
 
 fn run_diff(args: &DiffArgs, trust: Trust, layout: Layout) -> Result<Outcome> {

@@ -2,25 +2,34 @@
 //!
 //! Functions of every status are in the denominator. Those that were skipped ran no path that is known.
 
+mod ci;
 mod nearest;
 mod pairs;
+mod patch;
 mod render;
 mod scope;
 #[cfg(test)]
 mod tests;
+mod through;
+pub mod versus;
 
-pub use render::{csv, github, json, markdown, text};
+pub use ci::{github, markdown};
+pub use patch::Touched;
+pub use render::{csv, json, text};
 pub use scope::{Scope, Sort};
 
 use super::measurement::PathProfile;
 use super::report::{Decision, Line, Selection, line};
-use super::{Profile, Structure};
+use super::{Profile, Ran, Structure, flow};
 use crate::error::Result;
-use crate::index::{FuncId, PathId};
-use crate::manifest::{FunctionEntry, Status};
+use crate::index::{BlockId, FuncId, PathId};
+use crate::manifest::Status;
 use crate::paths::FunctionPaths;
+use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
+use serde::Serialize;
 use std::collections::BTreeMap;
+use through::Through;
 
 /// Numbers of paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +70,9 @@ pub struct Near {
     pub parts: Option<Decision>,
 }
 
+/// Lines, each with its file, and whether it ran.
+type Lines = BTreeMap<(u32, u32), bool>;
+
 /// The coverage of one function.
 pub struct FunctionCoverage {
     /// The function.
@@ -69,8 +81,10 @@ pub struct FunctionCoverage {
     pub paths: Paths,
     /// Pairs of edges in turn: those that ran, and all.
     pub pairs: Paths,
-    /// Whether a path of it ran.
+    /// Whether one of these paths ran.
     pub ran: bool,
+    /// The touched lines with code in it, and whether each ran.
+    lines: Lines,
     /// The nearest paths that did not run.
     pub uncovered: Vec<Uncovered>,
 }
@@ -92,6 +106,23 @@ pub struct Coverage<'a> {
     pub total_pairs: Paths,
     /// How many of the functions that the selection admits are out of scope.
     pub out_of_scope: usize,
+    /// What is known of a patch, if coverage is that of its lines.
+    pub patch: Option<PatchLines>,
+}
+
+/// The lines that a patch touched.
+#[derive(Serialize)]
+pub struct PatchLines {
+    /// Those in files of the program.
+    pub lines: usize,
+    /// Those of them with code, in scope.
+    pub code: usize,
+    /// Those of them that ran, on a path that was completed.
+    pub ran: usize,
+    /// Files of the patch that are none of the program's.
+    pub elsewhere: Vec<String>,
+    /// Hunks that only remove lines.
+    pub removals: usize,
 }
 
 /// The coverage of the selected functions, with at most `nearest` uncovered paths for each. Near-linear in the
@@ -111,8 +142,12 @@ pub fn coverage<'a>(
     let selected = wanted.len();
     wanted.retain(|f| scope.admits(profile, *f));
     let out_of_scope = selected - wanted.len();
-    let rows = wanted.into_par_iter().map(|f| row(paths, f, nearest));
+    let touched = scope.touched.as_ref();
+    let rows = wanted
+        .into_par_iter()
+        .map(|f| row(paths, f, touched, nearest));
     let mut rows: Vec<FunctionCoverage> = rows.collect::<Result<_>>()?;
+    let patch = touched.map(|t| patch_lines(t, &rows));
     let mut files: BTreeMap<String, (Paths, Paths)> = BTreeMap::new();
     let (mut total, mut total_pairs) = (Paths::default(), Paths::default());
     for row in &rows {
@@ -136,6 +171,7 @@ pub fn coverage<'a>(
         total,
         total_pairs,
         out_of_scope,
+        patch,
     })
 }
 
@@ -147,56 +183,109 @@ fn file(profile: &Profile, f: FuncId) -> String {
     }
 }
 
-fn row(profile: PathProfile, f: FuncId, nearest: usize) -> Result<FunctionCoverage> {
+fn row(
+    profile: PathProfile,
+    f: FuncId,
+    touched: Option<&Touched>,
+    nearest: usize,
+) -> Result<FunctionCoverage> {
+    let blocks = touched.map(|t| t.blocks(&profile, f));
     let entry = profile.entry(f);
     if entry.status.is_skipped() {
-        let (paths, pairs) = skipped(entry);
+        let paths = FunctionPaths::new(&entry.cfg());
+        let (paths, pairs) = numbers(&paths, &[], blocks.as_ref());
+        let lines = touched.map_or(Lines::default(), |t| lines(&profile, f, t, |_| false));
         return Ok(FunctionCoverage {
             f,
             paths,
             pairs,
             ran: false,
+            lines,
             uncovered: Vec::new(),
         });
     }
     let structure = profile.structure(f)?;
-    let executed = profile.counts(f).len();
-    let paths = Paths {
-        executed: executed as u128,
-        feasible: u128::from(structure.paths.numbering.total()),
-    };
+    let executed = profile.ran(f, &structure)?;
+    let (paths, pairs) = numbers(&structure.paths, &executed, blocks.as_ref());
     let uncovered = match nearest {
         0 => Vec::new(),
-        n => uncovered(profile, f, &structure, n)?,
+        n => uncovered(profile, f, &structure, &executed, blocks.as_ref(), n)?,
     };
-    let pairs = pairs::pairs(&structure.paths.dag, &profile.ran(f, &structure)?);
+    let lines = touched.map_or(Lines::default(), |t| {
+        let counts = flow::add_up(&structure.paths.dag, &executed);
+        let ins = |v| structure.paths.dag.ins(v).iter();
+        let vertex = |b| structure.paths.dag.vertex(b);
+        lines(&profile, f, t, |b| {
+            vertex(b).is_some_and(|v| ins(v).any(|e| counts[*e] > 0))
+        })
+    });
     Ok(FunctionCoverage {
         f,
         paths,
         pairs,
-        ran: executed > 0,
+        ran: paths.executed > 0,
+        lines,
         uncovered,
     })
 }
 
-/// The paths and pairs of a function that is not profiled, as far as its control flow is known: none of them ran.
-fn skipped(entry: &FunctionEntry) -> (Paths, Paths) {
-    let paths = FunctionPaths::new(&entry.cfg());
-    let all = Paths {
-        executed: 0,
-        feasible: u128::from(paths.numbering.total()),
+/// The paths and the pairs of a function, those that ran and all; through `blocks`, if there are any to go through.
+fn numbers(
+    paths: &FunctionPaths,
+    executed: &[Ran],
+    blocks: Option<&FixedBitSet>,
+) -> (Paths, Paths) {
+    let Some(blocks) = blocks else {
+        let all = Paths {
+            executed: executed.len() as u128,
+            feasible: u128::from(paths.numbering.total()),
+        };
+        return (all, pairs::pairs(&paths.dag, executed, |_| true));
     };
-    (all, pairs::pairs(&paths.dag, &[]))
+    let through = Through::new(&paths.dag, blocks);
+    let pairs = pairs::pairs(&paths.dag, executed, |v| through.touches(v));
+    (through.paths(executed), pairs)
+}
+
+/// The touched lines with code in function `f`, and whether a block with code of each `ran`.
+fn lines(profile: &Profile, f: FuncId, touched: &Touched, ran: impl Fn(BlockId) -> bool) -> Lines {
+    let mut lines = Lines::new();
+    for b in (0..profile.entry(f).succs.len()).map(BlockId::new) {
+        for line in touched.lines_of(profile, f, b) {
+            *lines.entry(line).or_default() |= ran(b);
+        }
+    }
+    lines
+}
+
+/// What became of the lines of a patch in all functions.
+fn patch_lines(touched: &Touched, rows: &[FunctionCoverage]) -> PatchLines {
+    let mut all = Lines::new();
+    for (line, ran) in rows.iter().flat_map(|r| &r.lines) {
+        *all.entry(*line).or_default() |= ran;
+    }
+    PatchLines {
+        lines: touched.number(),
+        code: all.len(),
+        ran: all.values().filter(|ran| **ran).count(),
+        elsewhere: touched.elsewhere.clone(),
+        removals: touched.removals,
+    }
 }
 
 fn uncovered(
     profile: PathProfile,
     f: FuncId,
     structure: &Structure,
+    executed: &[Ran],
+    blocks: Option<&FixedBitSet>,
     most: usize,
 ) -> Result<Vec<Uncovered>> {
-    let executed = profile.ran(f, structure)?;
-    let found = nearest::nearest(&structure.paths, &executed, most);
+    let paths = &structure.paths;
+    let found = match blocks {
+        None => nearest::nearest(paths, executed, most),
+        Some(blocks) => nearest::through(paths, executed, &Through::new(&paths.dag, blocks), most),
+    };
     let described = found.into_iter().map(|found| {
         Ok(Uncovered {
             path: line(&profile, structure, (f, found.id, 0))?,

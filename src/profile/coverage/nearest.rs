@@ -4,6 +4,7 @@
 //! way is the one most often taken, until it meets the executed path again, whose rest follows. Whether the
 //! result ran is a look-up by id: no path is enumerated.
 
+use super::through::Through;
 use crate::dag::Dag;
 use crate::index::{EdgeId, PathId, TiSlice, TiVec, VertexId};
 use crate::paths::FunctionPaths;
@@ -58,6 +59,35 @@ pub(super) fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> V
     let elsewhere = |f: &NotRun| f.near.is_none_or(|n| n.common == 0);
     let count = |f: &NotRun| f.near.map(|n| n.count);
     found.sort_by_key(|f| (f.new_edges, elsewhere(f), Reverse(count(f)), f.id));
+    found.truncate(most);
+    found
+}
+
+/// The same of the paths that are `through` some blocks; if none of them is one decision away from an executed path, any that did not run.
+pub(super) fn through(
+    paths: &FunctionPaths,
+    executed: &[Ran],
+    through: &Through,
+    most: usize,
+) -> Vec<NotRun> {
+    let admits = |id| {
+        let edges = paths.decode(id);
+        edges.is_some_and(|edges| through.admits(&edges))
+    };
+    let mut found = nearest(paths, executed, usize::MAX);
+    found.retain(|f| admits(f.id));
+    if found.is_empty() {
+        let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
+        let known: HashSet<EdgeId> = executed.iter().flat_map(|e| e.edges.clone()).collect();
+        let all = (0..).map_while(|n| through.nth(n));
+        let mut all = all.map(|edges| (paths.id(&edges), edges));
+        let first = all.find(|(id, _)| !ran.contains(id));
+        found.extend(first.map(|(id, edges)| NotRun {
+            id,
+            near: None,
+            new_edges: edges.iter().filter(|e| !known.contains(e)).count() as u32,
+        }));
+    }
     found.truncate(most);
     found
 }

@@ -6,30 +6,33 @@
 
 use super::Paths;
 use crate::dag::Dag;
-use crate::index::EdgeId;
+use crate::index::{EdgeId, VertexId};
 use crate::profile::Ran;
 use std::collections::HashSet;
 
-/// The pairs of edges that ran on `executed` paths, and those that are in `dag`. O(total path length + V + E).
-pub(super) fn pairs(dag: &Dag, executed: &[Ran]) -> Paths {
+/// The pairs of edges that ran on `executed` paths, and those that are in `dag`, of those that meet at vertices that `admits` says.
+/// O(total path length + V + E).
+pub(super) fn pairs(dag: &Dag, executed: &[Ran], admits: impl Fn(VertexId) -> bool) -> Paths {
     let ran: HashSet<(EdgeId, EdgeId)> = executed
         .iter()
         .flat_map(|path| path.edges.windows(2).map(|pair| (pair[0], pair[1])))
+        .filter(|(_, out)| admits(dag.edge(*out).src))
         .collect();
     Paths {
         executed: ran.len() as u128,
-        feasible: all(dag),
+        feasible: all(dag, admits),
     }
 }
 
 /// At each vertex every way in with every way out.
-fn all(dag: &Dag) -> u128 {
+fn all(dag: &Dag, admits: impl Fn(VertexId) -> bool) -> u128 {
     let mut ways = vec![(0u128, 0u128); dag.vertices()];
     for edge in dag.edges() {
         ways[edge.src.index()].1 += 1;
         ways[edge.dst.index()].0 += 1;
     }
-    ways.iter().map(|(into, out)| into * out).sum()
+    let admitted = dag.order().zip(ways).filter(|(v, _)| admits(*v));
+    admitted.map(|(_, (into, out))| into * out).sum()
 }
 
 #[cfg(test)]
@@ -51,9 +54,9 @@ mod tests {
                 .iter()
                 .map(|edges| Ran { id: paths.id(edges), count: 1, edges: edges.clone() })
                 .collect();
-            let every = pairs(&paths.dag, &ran);
+            let every = pairs(&paths.dag, &ran, |_| true);
             prop_assert_eq!(every.executed, every.feasible);
-            let one = pairs(&paths.dag, &ran[..1]);
+            let one = pairs(&paths.dag, &ran[..1], |_| true);
             prop_assert_eq!(one.executed, ran[0].edges.len() as u128 - 1);
         }
     }

@@ -1,6 +1,6 @@
 //! The coverage report as text, JSON and CSV.
 
-use super::{Coverage, FunctionCoverage, Near, Paths, Uncovered, file};
+use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file};
 use crate::dag::PathStart;
 use crate::index::BlockId;
 use crate::ir::Loc;
@@ -31,6 +31,9 @@ impl Paths {
 /// For people, with decisions told by `sources`.
 pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     use Align::{Left, Right};
+    if coverage.rows.is_empty() {
+        return notes(coverage);
+    }
     let mut table = Columns::new([Right, Right, Right, Right, Left]);
     table.heading(BOLD, &["executed", "feasible", "share", "pairs", "file"]);
     for (file, paths) in &coverage.files {
@@ -48,7 +51,11 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     );
     let words = Words::new(coverage.profile, sources);
     for row in &coverage.rows {
-        let note = if row.ran { "" } else { " (no path ran)" };
+        let note = match (row.ran, &coverage.patch) {
+            (true, _) => "",
+            (false, None) => " (no path ran)",
+            (false, Some(_)) => " (none of them ran)",
+        };
         let name = coverage.profile.name(row.f);
         table.named(cells(&row.paths, &row.pairs), name, note.into());
         for uncovered in &row.uncovered {
@@ -63,97 +70,13 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
 }
 
 /// Paths that ran, and of how many; and the share of the pairs of edges.
-fn cells(paths: &Paths, pairs: &Paths) -> [String; 4] {
+pub(super) fn cells(paths: &Paths, pairs: &Paths) -> [String; 4] {
     [
         grouped(paths.executed),
         grouped(paths.feasible),
         percent(paths.share()),
         percent(pairs.share()),
     ]
-}
-
-/// Annotations as GitHub takes them from a job's output: one for each path that is explained, at the line that would have to go the
-/// other way.
-pub fn github(coverage: &Coverage, sources: &Sources) -> String {
-    let words = Words::new(coverage.profile, sources);
-    let rows = coverage.rows.iter();
-    let all = rows.flat_map(|row| row.uncovered.iter().map(move |u| (row, u)));
-    all.map(|(row, uncovered)| annotation(words, row, uncovered))
-        .collect()
-}
-
-fn annotation(words: Words, row: &FunctionCoverage, uncovered: &Uncovered) -> String {
-    let profile = words.profile();
-    let said = words.of(&uncovered.path);
-    let common = uncovered.near.as_ref().map_or(0, |near| near.common);
-    let block = common.checked_sub(1).map(|i| uncovered.path.path.blocks[i]);
-    let parts = said
-        .iter()
-        .find(|s| Some(s.block) == block)
-        .or(said.first());
-    let line = parts.and_then(|s| s.line);
-    let line = line
-        .or(profile.entry(row.f).loc.map(|l| l.line))
-        .unwrap_or(1);
-    let file = parts.and_then(|s| s.file.clone());
-    let file = file.unwrap_or_else(|| self::file(profile, row.f));
-    let lines: Vec<String> = explained(words, uncovered);
-    let text = lines
-        .iter()
-        .map(|l| l.trim())
-        .collect::<Vec<_>>()
-        .join("\n");
-    let name = profile.name(row.f);
-    format!(
-        "::warning file={},line={line},title={}::{}\n",
-        property(&relative(&file)),
-        property(&format!("{name}: a path that did not run")),
-        data(&text)
-    )
-}
-
-/// A file below the working folder by its path there: annotations know no other.
-fn relative(file: &str) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let below = std::path::Path::new(file).strip_prefix(&here);
-    below.map_or(file.to_string(), |p| p.display().to_string())
-}
-
-/// Text as workflow commands have it.
-fn data(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
-}
-
-/// Likewise in a property.
-fn property(text: &str) -> String {
-    data(&printable(text))
-        .replace(':', "%3A")
-        .replace(',', "%2C")
-}
-
-/// A summary for a job's page or a merge request.
-pub fn markdown(coverage: &Coverage) -> String {
-    let mut out =
-        String::from("| file | paths that ran | of | share | pairs |\n|---|---:|---:|---:|---:|\n");
-    let total = (coverage.total, coverage.total_pairs);
-    let rows = coverage.files.iter().map(|(name, n)| (name.as_str(), *n));
-    for (name, (paths, pairs)) in rows.chain([("in all", total)]) {
-        let name = printable(name).replace('|', "\\|");
-        let _ = writeln!(out, "| {name} | {} |", cells(&paths, &pairs).join(" | "));
-    }
-    let uncovered = coverage
-        .rows
-        .iter()
-        .filter(|r| r.paths.executed < r.paths.feasible);
-    let _ = writeln!(
-        out,
-        "\n{} of {} functions have paths that did not run.",
-        exactly(uncovered.count() as u64),
-        exactly(coverage.rows.len() as u64)
-    );
-    out
 }
 
 /// What the table does not show, and of which functions it does not know all.
@@ -167,7 +90,9 @@ fn notes(coverage: &Coverage) -> String {
             coverage.functions
         );
     }
-    if coverage.out_of_scope > 0 {
+    if let Some(patch) = &coverage.patch {
+        out += &of_patch(patch);
+    } else if coverage.out_of_scope > 0 {
         let n = exactly(coverage.out_of_scope as u64);
         let _ = writeln!(
             out,
@@ -181,8 +106,35 @@ fn notes(coverage: &Coverage) -> String {
     out
 }
 
+/// Which lines these paths run through.
+pub(super) fn of_patch(patch: &PatchLines) -> String {
+    let n = |n: usize| exactly(n as u64);
+    let mut out = format!(
+        "paths through {} of the {} lines that the patch adds or changes, those with code; {} of them ran\n",
+        n(patch.code),
+        n(patch.lines),
+        n(patch.ran)
+    );
+    if patch.removals > 0 {
+        let removals = n(patch.removals);
+        let _ = writeln!(
+            out,
+            "hunks that only remove lines, and touch none: {removals}"
+        );
+    }
+    if !patch.elsewhere.is_empty() {
+        let names: Vec<_> = patch.elsewhere.iter().map(|f| printable(f)).collect();
+        let _ = writeln!(
+            out,
+            "files that the program has no code of: {}",
+            names.join(", ")
+        );
+    }
+    out
+}
+
 /// Which path did not run and what is decided on it; and which executed one is next to it, and where they part.
-fn explained(words: Words, uncovered: &Uncovered) -> Vec<String> {
+pub(super) fn explained(words: Words, uncovered: &Uncovered) -> Vec<String> {
     let profile = words.profile();
     let line = &uncovered.path;
     let said = words.of(line);
@@ -264,6 +216,8 @@ struct Json<'a> {
     functions: Vec<JsonFunction<'a>>,
     files: Vec<JsonFile<'a>>,
     total: Numbers,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<&'a PatchLines>,
 }
 
 /// Numbers of feasible paths exceed what JSON numbers hold exactly in many readers.
@@ -334,6 +288,7 @@ pub fn json(coverage: &Coverage, sources: &Sources) -> String {
         functions: coverage.rows.iter().map(function).collect(),
         files: files.collect(),
         total: numbers(&coverage.total, &coverage.total_pairs),
+        patch: coverage.patch.as_ref(),
     };
     serde_json::to_string(&json).expect("a report serialises") + "\n"
 }

@@ -1,5 +1,6 @@
 //! Which functions a coverage report is about, and in which order.
 
+use super::patch::Touched;
 use super::{FunctionCoverage, file};
 use crate::index::FuncId;
 use crate::profile::Profile;
@@ -25,16 +26,22 @@ pub struct Scope {
     pub exclude: Option<Regex>,
     /// Files of the system and of toolchains, too.
     pub all: bool,
+    /// Only paths through lines that a patch touched.
+    pub touched: Option<Touched>,
 }
 
 impl Scope {
-    /// Whether function `f` is one of those.
+    /// Whether function `f` begins in one of those, and has code of a touched line.
     pub fn admits(&self, profile: &Profile, f: FuncId) -> bool {
         let name = file(profile, f);
         let system = SYSTEM.iter().any(|folder| name.contains(folder));
         (self.all || !system)
             && self.file.as_ref().is_none_or(|re| re.is_match(&name))
             && !self.exclude.as_ref().is_some_and(|re| re.is_match(&name))
+            && self
+                .touched
+                .as_ref()
+                .is_none_or(|t| !t.blocks(profile, f).is_clear())
     }
 }
 

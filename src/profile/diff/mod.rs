@@ -96,10 +96,15 @@ pub fn diff<'a>(
         only_before: Vec::new(),
         only_after: Vec::new(),
     };
-    let pairs = pairs(&mut diff, selection);
+    let (earlier, later) = (selection.profiled(&before), selection.profiled(&after));
+    let matched = matched(&before, &earlier, &after, &later);
+    let names = |p: &Profile, of: &[FuncId]| of.iter().map(|f| p.name(*f)).collect();
+    diff.incomparable = names(&after, &matched.changed);
+    diff.only_before = names(&before, &matched.only_before);
+    diff.only_after = names(&after, &matched.only_after);
     let totals = [total(before), total(after)];
     let (mut gone, mut here) = (Vec::new(), Vec::new());
-    for pair in pairs {
+    for pair in matched.pairs {
         for found in paths([before, after], pair, totals) {
             match (found.before, found.after) {
                 (Some(was), Some(is)) if steady(was, is, least) => diff.steady += 1,
@@ -188,30 +193,45 @@ fn total(profile: PathProfile) -> f64 {
     counts.sum::<u128>().max(1) as f64
 }
 
-/// The functions that can be compared; the others are noted in `diff`.
-fn pairs(diff: &mut Diff, selection: &Selection) -> Vec<(FuncId, FuncId)> {
-    let (before, after) = (diff.before, diff.after);
+/// The functions of two profiles, of one build or two.
+pub struct Matched {
+    /// Of the same name and control flow, so that path ids mean the same paths: of the earlier profile, of the later.
+    pub pairs: Vec<(FuncId, FuncId)>,
+    /// Of the later profile, where the earlier has other control flow.
+    pub changed: Vec<FuncId>,
+    /// Of the earlier profile alone.
+    pub only_before: Vec<FuncId>,
+    /// Of the later profile alone.
+    pub only_after: Vec<FuncId>,
+}
+
+/// Matches functions of `before`, those of `earlier`, with those of `after`, those of `later`. O(blocks).
+pub fn matched(before: &Profile, earlier: &[FuncId], after: &Profile, later: &[FuncId]) -> Matched {
     let index = Index::new(before);
     let mut known = HashSet::new();
-    let mut pairs = Vec::new();
-    for g in selection.profiled(after) {
+    let mut matched = Matched {
+        pairs: Vec::new(),
+        changed: Vec::new(),
+        only_before: Vec::new(),
+        only_after: Vec::new(),
+    };
+    for &g in later {
         let cfg = after.entry(g).cfg();
         match index.find(&Known::of(&after.manifest, g, &cfg)) {
             Match::Same(f) if before.entry(f).cuts == after.entry(g).cuts => {
                 known.insert(f);
-                pairs.push((f, g));
+                matched.pairs.push((f, g));
             }
-            Match::Same(_) | Match::Changed => diff.incomparable.push(after.name(g)),
-            Match::Unknown => diff.only_after.push(after.name(g)),
+            Match::Same(_) | Match::Changed => matched.changed.push(g),
+            Match::Unknown => matched.only_after.push(g),
         }
     }
-    let later = Index::new(after);
-    let before_only = selection.profiled(before).into_iter();
-    for f in before_only.filter(|f| !known.contains(f)) {
+    let index = Index::new(after);
+    for &f in earlier.iter().filter(|f| !known.contains(f)) {
         let cfg = before.entry(f).cfg();
-        if later.find(&Known::of(&before.manifest, f, &cfg)) == Match::Unknown {
-            diff.only_before.push(before.name(f));
+        if index.find(&Known::of(&before.manifest, f, &cfg)) == Match::Unknown {
+            matched.only_before.push(f);
         }
     }
-    pairs
+    matched
 }

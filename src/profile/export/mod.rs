@@ -1,6 +1,8 @@
 //! Profiles for other people's tools: one type in one file for each format, and one table of them.
 
+mod by_line;
 mod callgrind;
+mod cobertura;
 mod dot;
 mod folded;
 mod lcov;
@@ -22,9 +24,10 @@ use crate::source::Search;
 use rayon::prelude::*;
 
 /// The formats, in the order of the help text.
-pub static EXPORTERS: [Exporter; 9] = [
+pub static EXPORTERS: [Exporter; 10] = [
     proftext::EXPORTER,
     exporter::<lcov::Lcov>(),
+    exporter::<cobertura::Cobertura>(),
     exporter::<callgrind::Callgrind>(),
     exporter::<folded::Folded>(),
     exporter::<pprof::Pprof>(),
@@ -43,6 +46,8 @@ pub struct Exporter {
     pub about: &'static str,
     /// Whether one may choose what a path weighs.
     pub weighed: bool,
+    /// Whether decisions in it are told by the texts of sources.
+    pub told: bool,
     /// Who writes it.
     pub writer: Writer,
 }
@@ -50,9 +55,9 @@ pub struct Exporter {
 /// Who writes a format.
 #[derive(Debug)]
 pub enum Writer {
-    /// This function, given what to select. Its errors are profiles that lack what the format is about, as one of edges
+    /// This function, given what to select, what a path weighs and where sources are. Its errors are profiles that lack what the format is about, as one of edges
     /// lacks paths.
-    Profile(fn(&Profile, &Selection, Weigh) -> Result<Vec<u8>>),
+    Profile(fn(&Profile, &Selection, Weigh, &Search) -> Result<Vec<u8>>),
     /// `p3-rewrite`, from the modules that were profiled: it takes LLVM (`crate::pgo`).
     Rewriter,
 }
@@ -77,17 +82,22 @@ trait Export {
 
 /// What formats are made from: one view of one profile.
 trait View<'a>: Sized {
-    /// The view of the selected functions. Near-linear in the total length of the paths.
+    /// See [`Exporter::told`].
+    const TOLD: bool;
+
+    /// The view of the selected functions, with sources where `search` finds them. Near-linear in the total length of the paths.
     ///
     /// # Errors
     /// A profile that cannot be viewed so, as one of edges by its paths.
-    fn of(profile: &'a Profile, selection: &Selection) -> Result<Self>;
+    fn of(profile: &'a Profile, selection: &Selection, search: &Search) -> Result<Self>;
 }
 
 impl<'a> View<'a> for Report<'a> {
-    fn of(profile: &'a Profile, selection: &Selection) -> Result<Self> {
+    const TOLD: bool = true;
+
+    fn of(profile: &'a Profile, selection: &Selection, search: &Search) -> Result<Self> {
         let report = Report::new(profile.paths()?, selection)?;
-        Ok(report.told_by(profile.sources(Search::default())))
+        Ok(report.told_by(profile.sources(search.clone())))
     }
 }
 
@@ -96,12 +106,18 @@ const fn exporter<F: Export>() -> Exporter {
         name: F::NAME,
         about: F::ABOUT,
         weighed: F::WEIGHED,
+        told: <F::View<'static> as View>::TOLD,
         writer: Writer::Profile(write::<F>),
     }
 }
 
-fn write<F: Export>(profile: &Profile, selection: &Selection, weigh: Weigh) -> Result<Vec<u8>> {
-    F::write(&View::of(profile, selection)?, weigh)
+fn write<F: Export>(
+    profile: &Profile,
+    selection: &Selection,
+    weigh: Weigh,
+    search: &Search,
+) -> Result<Vec<u8>> {
+    F::write(&View::of(profile, selection, search)?, weigh)
 }
 
 /// What a path weighs in a format that knows one number for each stack.
@@ -164,7 +180,9 @@ struct Counts<'a> {
 }
 
 impl<'a> View<'a> for Counts<'a> {
-    fn of(profile: &'a Profile, selection: &Selection) -> Result<Self> {
+    const TOLD: bool = false;
+
+    fn of(profile: &'a Profile, selection: &Selection, _: &Search) -> Result<Self> {
         let wanted = selection.profiled(profile).into_par_iter();
         let functions = wanted.map(|f| CountedFunction::new(profile, f));
         Ok(Counts {

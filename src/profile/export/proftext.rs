@@ -7,5 +7,6 @@ pub(super) const EXPORTER: Exporter = Exporter {
     name: "proftext",
     about: "llvm-profdata merge, clang -fprofile-use: edge counts by LLVM's own instrumentation",
     weighed: false,
+    told: false,
     writer: Writer::Rewriter,
 };

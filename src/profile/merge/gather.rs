@@ -315,7 +315,7 @@ pub(in crate::profile) fn each_file(
 
 pub(in crate::profile) fn read(file: &Path) -> Result<Raw> {
     let opened = std::fs::File::open(file).map_err(|e| Error::read(file, e))?;
-    raw::read(&opened).map_err(|problem| Error::profile(file, problem, "run this copy again"))
+    raw::read(&opened).map_err(|problem| Error::profile(file, problem, raw::remedy(&opened)))
 }
 
 /// Whether `raw` can be of this program, and is whole.

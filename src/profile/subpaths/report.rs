@@ -10,11 +10,15 @@ pub use json::render as json;
 pub use text::{render as text, told};
 
 use super::SampledProfile;
-use crate::index::{BlockId, FuncId};
-use crate::ir::{Cfg, Loc};
-use crate::profile::Profile;
+use crate::dag::EdgeKind;
+use crate::index::{BlockId, CfgEdge, FuncId};
+use crate::ir::Loc;
+use crate::names::readable;
 use crate::profile::estimate::Estimate;
-use crate::profile::report::Selection;
+use crate::profile::report::words::{self, Said, Words, phrases};
+use crate::profile::report::{Decision, Selection, To};
+use crate::profile::{Profile, Structure};
+use crate::source::Sources;
 use std::collections::BTreeMap;
 
 /// A block of a subpath.
@@ -58,6 +62,8 @@ pub struct Report<'a> {
     pub distinct: usize,
     /// Points of the whole sample.
     pub points: u64,
+    /// The source files that decisions are told by.
+    pub sources: Sources,
 }
 
 impl<'a> Report<'a> {
@@ -97,7 +103,13 @@ impl<'a> Report<'a> {
             rows,
             distinct,
             points: profile.sample.points.values().sum(),
+            sources: Sources::none(),
         }
+    }
+
+    /// The same, with decisions told by the texts of `sources`.
+    pub fn told_by(self, sources: Sources) -> Report<'a> {
+        Report { sources, ..self }
     }
 }
 
@@ -172,32 +184,19 @@ fn locs(profile: &Profile, places: &[Place]) -> Vec<Loc> {
     locs
 }
 
-/// A way taken where there were several, and the line where.
-struct Decision {
-    line: Option<u32>,
-    taken: String,
-}
-
-impl Decision {
-    /// The line, if it is known, and the way.
-    fn told(&self) -> String {
-        match self.line {
-            Some(line) => format!("{line} {}", self.taken),
-            None => self.taken.clone(),
-        }
-    }
-}
-
-/// The ways taken between blocks that follow each other in one function, where these tell.
-fn decisions(profile: &Profile, places: &[Place]) -> Vec<Decision> {
-    let mut cfgs: BTreeMap<FuncId, Cfg> = BTreeMap::new();
+/// The ways taken between blocks that follow each other in one function, where there are several and these tell: the function, and
+/// what is decided.
+fn decisions(profile: &Profile, sources: &Sources, places: &[Place]) -> Vec<(FuncId, Said)> {
+    let words = Words::new(profile, sources);
+    let mut known: BTreeMap<FuncId, Option<Structure>> = BTreeMap::new();
     let mut decisions = Vec::new();
-    for pair in places.windows(2) {
+    for (i, pair) in places.windows(2).enumerate() {
         let (from, to) = (pair[0], pair[1]);
-        let cfg = cfgs
-            .entry(from.func)
-            .or_insert_with(|| profile.entry(from.func).cfg());
-        let block = cfg.block(from.block);
+        let known = known.entry(from.func);
+        let Some(structure) = known.or_insert_with(|| profile.structure(from.func).ok()) else {
+            continue; // what is skipped has no paths
+        };
+        let block = structure.cfg.block(from.block);
         let mut ways = (0..).zip(&block.succs).filter(|(_, s)| **s == to.block);
         if let (true, 2.., Some((succ, _)), None) = (
             from.func == to.func,
@@ -205,13 +204,52 @@ fn decisions(profile: &Profile, places: &[Place]) -> Vec<Decision> {
             ways.next(),
             ways.next(),
         ) {
-            decisions.push(Decision {
-                line: block.lines.last().map(|s| s.loc.line),
+            let decision = Decision {
+                block: from.block,
+                succ,
+                to: aim(structure, &places[i..], succ),
                 taken: block.terminator.edge_name(succ),
-            });
+            };
+            decisions.push((from.func, words.said(from.func, &decision)));
         }
     }
     decisions
+}
+
+/// Where control goes from the first of `places` on: to the next one of its function with a source position, or back to a loop's header.
+fn aim(structure: &Structure, places: &[Place], succ: u32) -> To {
+    let (from, next) = (places[0], places[1]);
+    let edge = structure.paths.dag.edge_of(CfgEdge {
+        block: from.block,
+        succ,
+    });
+    let kind = edge.map(|e| structure.paths.dag.edge(e).kind);
+    if matches!(kind, Some(EdgeKind::BackEdge(_))) {
+        return To::Back(next.block);
+    }
+    let within = places[1..].iter().take_while(|p| p.func == from.func);
+    let mut placed = within.filter(|p| !structure.cfg.block(p.block).lines.is_empty());
+    To::Block(placed.next().map_or(next.block, |p| p.block))
+}
+
+/// Decisions in the words of a text, each by itself, so that repetitions are equal; with the function where there are several.
+fn phrased(profile: &Profile, places: &[Place], decisions: &[(FuncId, Said)]) -> Vec<String> {
+    let several = places.iter().any(|p| p.func != places[0].func);
+    let told = decisions.iter().flat_map(|(f, said)| {
+        let name = readable(&profile.entry(*f).name);
+        let phrase = phrases(
+            std::slice::from_ref(said),
+            &name,
+            words::Place::of(profile, *f),
+        );
+        let prefix = if several {
+            format!("{}: ", profile.name(*f))
+        } else {
+            String::new()
+        };
+        phrase.into_iter().map(move |p| prefix.clone() + &p)
+    });
+    told.collect()
 }
 
 #[cfg(test)]

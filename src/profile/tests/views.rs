@@ -9,7 +9,7 @@ use crate::profile::hits::{self, Hits};
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
 use crate::profile::{Profile, accuracy, coverage, diff, made};
 use crate::random_cfg::cfg;
-use crate::source::Sources;
+use crate::source::{Search, Sources};
 use crate::strategy::Scheme;
 use crate::table::Layout;
 use regex::Regex;
@@ -267,7 +267,7 @@ fn exported(p: &Profile, name: &str, weigh: Weigh) -> String {
     let Writer::Profile(write) = exporter.writer else {
         panic!("{name} is not made from profiles alone");
     };
-    let bytes = write(p, &Selection::default(), weigh).unwrap();
+    let bytes = write(p, &Selection::default(), weigh, &Search::default()).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -278,6 +278,7 @@ fn exports() {
     let text = |name, weigh| (name, exported(&p, name, weigh));
     let views = [
         text("lcov", Weigh::Paths),
+        text("cobertura", Weigh::Paths),
         text("callgrind", Weigh::Paths),
         text("folded", Weigh::Paths),
         text("folded", Weigh::Instructions),

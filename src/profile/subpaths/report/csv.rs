@@ -1,6 +1,6 @@
 //! `show --format csv`: a table of subpaths.
 
-use super::{Decision, Report, Row, decisions, locs};
+use super::{Report, Row, decisions, locs, phrased};
 use crate::profile::report::text::lines;
 use crate::table;
 
@@ -24,8 +24,11 @@ fn record(report: &Report, row: &Row) -> Vec<String> {
     let profile = report.profile.profile;
     let block = |p: &super::Place| format!("{}:{}", profile.entry(p.func).name, p.block);
     let blocks: Vec<String> = row.places.iter().map(block).collect();
-    let decisions = decisions(profile, &row.places);
-    let taken: Vec<String> = decisions.iter().map(Decision::told).collect();
+    let taken = phrased(
+        profile,
+        &row.places,
+        &decisions(profile, &report.sources, &row.places),
+    );
     vec![
         format!("{:.1}", row.estimate.count),
         format!("{:.1}", row.estimate.half_width),

@@ -2,8 +2,8 @@
 
 use super::{Place, Report, Row, decisions, locs};
 use crate::index::BlockId;
-use crate::profile::Profile;
 use crate::profile::report::json::{About, about};
+use crate::profile::report::words::Said;
 use crate::profile::subpaths::Sampling;
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ struct Subpath<'a> {
     blocks: Vec<Block<'a>>,
     /// File and line in turn.
     lines: Vec<(&'a str, u32)>,
-    decisions: Vec<Decision>,
+    decisions: Vec<Decision<'a>>,
 }
 
 #[derive(Serialize)]
@@ -51,9 +51,10 @@ struct Block<'a> {
 }
 
 #[derive(Serialize)]
-struct Decision {
-    line: Option<u32>,
-    taken: String,
+struct Decision<'a> {
+    function: &'a str,
+    #[serde(flatten)]
+    said: Said,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -73,12 +74,13 @@ pub fn render(report: &Report) -> String {
             doublings: sampled.sample.doublings,
             about: about(profile),
         },
-        subpaths: report.rows.iter().map(|r| subpath(profile, r)).collect(),
+        subpaths: report.rows.iter().map(|r| subpath(report, r)).collect(),
     };
     serde_json::to_string(&shown).expect("it serialises") + "\n"
 }
 
-fn subpath<'a>(profile: &'a Profile, row: &Row) -> Subpath<'a> {
+fn subpath<'a>(report: &'a Report, row: &Row) -> Subpath<'a> {
+    let profile = report.profile.profile;
     let block = |p: &Place| Block {
         module: profile.module(p.func),
         name: &profile.entry(p.func).name,
@@ -86,7 +88,7 @@ fn subpath<'a>(profile: &'a Profile, row: &Row) -> Subpath<'a> {
     };
     let files = &profile.manifest.files;
     let locs = locs(profile, &row.places).into_iter();
-    let decisions = decisions(profile, &row.places).into_iter();
+    let decisions = decisions(profile, &report.sources, &row.places).into_iter();
     Subpath {
         count: row.estimate.count,
         half_width: row.estimate.half_width,
@@ -97,9 +99,9 @@ fn subpath<'a>(profile: &'a Profile, row: &Row) -> Subpath<'a> {
         blocks: row.places.iter().map(block).collect(),
         lines: locs.map(|l| (&*files[l.file as usize], l.line)).collect(),
         decisions: decisions
-            .map(|d| Decision {
-                line: d.line,
-                taken: d.taken,
+            .map(|(f, said)| Decision {
+                function: &profile.entry(f).name,
+                said,
             })
             .collect(),
     }

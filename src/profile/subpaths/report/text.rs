@@ -1,10 +1,11 @@
 //! `show` for people.
 
 use super::folded::{Piece, fold};
-use super::{Decision, Place, Report, Row, decisions, locs};
+use super::{Place, Report, Row, decisions, locs, phrased};
 use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::Profile;
+use crate::source::Sources;
 use crate::profile::report::text::lines;
 use crate::table::{Align, Columns, grouped, percent};
 use anstyle::{AnsiColor, Style};
@@ -66,7 +67,7 @@ fn table(report: &Report) -> Columns {
             row.places.len().to_string(),
             format!("{}{}", blocks(profile, &row.places), joined(row)),
         ]);
-        for detail in details(profile, &row.places) {
+        for detail in details(profile, &report.sources, &row.places) {
             table.note(1, DIM, detail);
         }
     }
@@ -127,18 +128,17 @@ fn list(
 pub fn told(profile: &Profile, places: &[Place]) -> (String, Vec<String>) {
     let blocks = blocks(profile, places);
     let plain = anstream::adapter::strip_str(&blocks).to_string();
-    (plain, details(profile, places))
+    (plain, details(profile, &Sources::none(), places))
 }
 
-fn details(profile: &Profile, places: &[Place]) -> Vec<String> {
+fn details(profile: &Profile, sources: &Sources, places: &[Place]) -> Vec<String> {
     let locs = locs(profile, places);
     let mut details = Vec::new();
     if !locs.is_empty() {
         let files = &profile.manifest.files;
         details.push(pieces(&locs, "→", |run: &[Loc]| lines(files, run)));
     }
-    let decisions = decisions(profile, places);
-    let taken: Vec<String> = decisions.iter().map(Decision::told).collect();
+    let taken = phrased(profile, places, &decisions(profile, sources, places));
     if !taken.is_empty() {
         details.push(pieces(&taken, ", ", |run: &[String]| run.join(", ")));
     }

@@ -1,0 +1,182 @@
+//! `p3-prof coverage`.
+
+use super::{Outcome, SourceArgs};
+use crate::error::{Error, Result};
+use crate::profile::Profile;
+use crate::profile::coverage::{self, Coverage, Scope, Sort, Touched, versus};
+use crate::profile::report::Selection;
+use crate::profile::verdict::Trust;
+use crate::source::Sources;
+use crate::source::patch::Patch;
+use crate::table::{Layout, percent};
+use clap::{Args, ValueEnum};
+use regex::Regex;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How many functions and paths a text shows.
+const SHOWN: usize = 20;
+/// How many uncovered paths of a function are explained.
+const EXPLAINED: usize = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum CoverageFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// For tables
+    Csv,
+    /// Annotations of a GitHub job
+    Github,
+    /// A summary for a job's page or a merge request
+    Markdown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Measured {
+    /// Paths that control flow allows
+    Paths,
+    /// Pairs of edges in turn
+    Pairs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CoverageArgs {
+    /// A merged profile
+    #[arg(value_name = "FILE")]
+    profile: PathBuf,
+    /// Show at most this many functions, those with most paths that did not run [default: 20 as text,
+    /// otherwise all]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Only functions whose symbol or readable name matches
+    #[arg(long, value_name = "RE")]
+    function: Option<Regex>,
+    /// Explain at most this many uncovered paths of each function [default: 3 with --function,
+    /// otherwise none]
+    #[arg(long, value_name = "N")]
+    nearest: Option<usize>,
+    #[command(flatten)]
+    sources: SourceArgs,
+    /// Only functions that begin in files whose name matches
+    #[arg(long, value_name = "RE")]
+    file: Option<Regex>,
+    /// Not functions that begin in files whose name matches
+    #[arg(long, value_name = "RE")]
+    exclude: Option<Regex>,
+    /// Functions of headers of the system and of toolchains, too
+    #[arg(long)]
+    all: bool,
+    /// What comes first
+    #[arg(long, value_enum, default_value = "missing")]
+    sort: Sort,
+    /// Show which paths ran now and not in this earlier merged profile, and the reverse; of a rebuilt program, too
+    #[arg(long, value_name = "BASE", conflicts_with_all = ["patch", "nearest", "sort", "fail_under"])]
+    diff: Option<PathBuf>,
+    /// Only paths through lines that this unified diff adds or changes (-: standard input), as git diff prints it
+    #[arg(long, value_name = "FILE")]
+    patch: Option<PathBuf>,
+    /// Exit with status 1 if less than this share of the measure ran
+    #[arg(long, value_name = "PERCENT")]
+    fail_under: Option<f64>,
+    /// What --fail-under is about
+    #[arg(long, value_enum, default_value = "paths", requires = "fail_under")]
+    measure: Measured,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: CoverageFormat,
+}
+
+/// Shows what ran of what control flow allows, or what ran of it now and then.
+pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
+    if let Some(least) = args.fail_under.filter(|n| !(0.0..=100.0).contains(n)) {
+        let message = format!("--fail-under {least}: give a share from 0 to 100");
+        return Err(Error::Usage(message));
+    }
+    let profile = trust.read(&args.profile)?;
+    let sources = args.sources.of(&profile);
+    let mut scope = Scope {
+        file: args.file.clone(),
+        exclude: args.exclude.clone(),
+        all: args.all,
+        touched: None,
+    };
+    if let Some(base) = &args.diff {
+        return against(args, &profile, &trust.read(base)?, &scope, &sources, layout);
+    }
+    if let Some(patch) = &args.patch {
+        let parsed = Patch::parse(&content(patch)?, patch)?;
+        scope.touched = Some(Touched::find(&parsed, patch, &profile, &sources)?);
+    }
+    let text = args.format == CoverageFormat::Text;
+    let explains =
+        args.function.is_some() || args.patch.is_some() || args.format == CoverageFormat::Github;
+    let nearest = args.nearest.unwrap_or(if explains { EXPLAINED } else { 0 });
+    let top = args.top.or(text.then_some(SHOWN));
+    let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
+    let covered = coverage::coverage(profile.paths()?, &selection, &scope, args.sort, nearest)?;
+    if covered.functions == 0 && args.patch.is_none() {
+        let problem = "no function is in scope";
+        let remedy = "--all takes headers of the system; see --file and --exclude";
+        return Err(Error::profile(&args.profile, problem, remedy));
+    }
+    let mut outcome = Outcome::print(match args.format {
+        CoverageFormat::Text => coverage::text(&covered, &sources, layout),
+        CoverageFormat::Json => coverage::json(&covered, &sources),
+        CoverageFormat::Csv => coverage::csv(&covered),
+        CoverageFormat::Github => coverage::github(&covered, &sources),
+        CoverageFormat::Markdown => coverage::markdown(&covered),
+    });
+    judge(args, &covered, &mut outcome);
+    Ok(outcome.about(&[&profile]).told_by(&sources))
+}
+
+/// The bytes of a file, or of standard input.
+fn content(file: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = if file == Path::new("-") {
+        std::io::stdin().read_to_end(&mut bytes).map(|_| ())
+    } else {
+        std::fs::read(file).map(|b| bytes = b)
+    };
+    read.map_err(|e| Error::read(file, e))?;
+    Ok(bytes)
+}
+
+/// Whether less ran than `--fail-under` asks for.
+fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
+    let (total, what) = match args.measure {
+        Measured::Paths => (covered.total, "paths"),
+        Measured::Pairs => (covered.total_pairs, "pairs of edges"),
+    };
+    let share = total.share();
+    if let Some(least) = args.fail_under.filter(|least| share * 100.0 < *least) {
+        outcome.found = true;
+        let share = percent(share);
+        let said = format!("{share} of {what} ran, less than --fail-under {least}");
+        outcome.warnings.push(said);
+    }
+}
+
+/// What ran only now, and what only in `base`.
+fn against(
+    args: &CoverageArgs,
+    profile: &Profile,
+    base: &Profile,
+    scope: &Scope,
+    sources: &Sources,
+    layout: Layout,
+) -> Result<Outcome> {
+    let selection = Selection::new(args.function.as_ref(), None, &[profile, base])?;
+    let found = versus::versus(profile.paths()?, base.paths()?, &selection, scope)?;
+    let top = args.top.unwrap_or(SHOWN);
+    let outcome = Outcome::print(match args.format {
+        CoverageFormat::Text => versus::text(&found, sources, top, layout),
+        CoverageFormat::Json => versus::json(&found, sources),
+        CoverageFormat::Csv => versus::csv(&found),
+        CoverageFormat::Github => versus::github(&found, sources),
+        CoverageFormat::Markdown => versus::markdown(&found),
+    });
+    Ok(outcome.about(&[profile, base]).told_by(sources))
+}

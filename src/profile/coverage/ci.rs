@@ -1,0 +1,111 @@
+//! The coverage report for a job of CI: annotations and a summary.
+
+use super::render::{cells, explained, of_patch};
+use super::{Coverage, FunctionCoverage, Uncovered, file};
+use crate::index::FuncId;
+use crate::names::printable;
+use crate::profile::Profile;
+use crate::profile::report::words::Words;
+use crate::source::Sources;
+use crate::table::exactly;
+use std::fmt::Write;
+
+/// Annotations as GitHub takes them from a job's output: one for each path that is explained, at the line that would have to go the
+/// other way.
+pub fn github(coverage: &Coverage, sources: &Sources) -> String {
+    let words = Words::new(coverage.profile, sources);
+    let rows = coverage.rows.iter();
+    let all = rows.flat_map(|row| row.uncovered.iter().map(move |u| (row, u)));
+    all.map(|(row, uncovered)| annotation(words, row, uncovered))
+        .collect()
+}
+
+fn annotation(words: Words, row: &FunctionCoverage, uncovered: &Uncovered) -> String {
+    let profile = words.profile();
+    let said = words.of(&uncovered.path);
+    let common = uncovered.near.as_ref().map_or(0, |near| near.common);
+    let block = common.checked_sub(1).map(|i| uncovered.path.path.blocks[i]);
+    let parts = said
+        .iter()
+        .find(|s| Some(s.block) == block)
+        .or(said.first());
+    let lines: Vec<String> = explained(words, uncovered);
+    let text = lines
+        .iter()
+        .map(|l| l.trim())
+        .collect::<Vec<_>>()
+        .join("\n");
+    let title = format!("{}: a path that did not run", profile.name(row.f));
+    warning(
+        profile,
+        row.f,
+        parts.and_then(|s| s.file.clone().zip(s.line)),
+        &title,
+        &text,
+    )
+}
+
+/// A warning at a file and line, or else where function `f` begins.
+pub(super) fn warning(
+    profile: &Profile,
+    f: FuncId,
+    place: Option<(String, u32)>,
+    title: &str,
+    text: &str,
+) -> String {
+    let begins = || (file(profile, f), profile.entry(f).loc.map_or(1, |l| l.line));
+    let (file, line) = place.unwrap_or_else(begins);
+    format!(
+        "::warning file={},line={line},title={}::{}\n",
+        property(&relative(&file)),
+        property(title),
+        data(text)
+    )
+}
+
+/// A file below the working folder by its path there: annotations know no other.
+fn relative(file: &str) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let below = std::path::Path::new(file).strip_prefix(&here);
+    below.map_or(file.to_string(), |p| p.display().to_string())
+}
+
+/// Text as workflow commands have it.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// Likewise in a property.
+fn property(text: &str) -> String {
+    data(&printable(text))
+        .replace(':', "%3A")
+        .replace(',', "%2C")
+}
+
+/// A summary for a job's page or a merge request.
+pub fn markdown(coverage: &Coverage) -> String {
+    let mut out =
+        String::from("| file | paths that ran | of | share | pairs |\n|---|---:|---:|---:|---:|\n");
+    let total = (coverage.total, coverage.total_pairs);
+    let rows = coverage.files.iter().map(|(name, n)| (name.as_str(), *n));
+    for (name, (paths, pairs)) in rows.chain([("in all", total)]) {
+        let name = printable(name).replace('|', "\\|");
+        let _ = writeln!(out, "| {name} | {} |", cells(&paths, &pairs).join(" | "));
+    }
+    let uncovered = coverage
+        .rows
+        .iter()
+        .filter(|r| r.paths.executed < r.paths.feasible);
+    let _ = writeln!(
+        out,
+        "\n{} of {} functions have paths that did not run.",
+        exactly(uncovered.count() as u64),
+        exactly(coverage.rows.len() as u64)
+    );
+    if let Some(patch) = &coverage.patch {
+        let _ = write!(out, "\n{}", of_patch(patch).replace('\n', "  \n"));
+    }
+    out
+}

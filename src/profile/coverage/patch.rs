@@ -1,0 +1,123 @@
+//! The lines of a program that a patch touches: its files, found among those that were compiled.
+
+use crate::error::{Error, Result};
+use crate::index::{BlockId, FuncId};
+use crate::profile::Profile;
+use crate::source::Sources;
+use crate::source::patch::{Patch, PatchedFile};
+use fixedbitset::FixedBitSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Lines of a profile's files that a patch touched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Touched {
+    /// By file of the manifest.
+    lines: BTreeMap<u32, BTreeSet<u32>>,
+    /// Files of the patch that are none of the program's.
+    pub elsewhere: Vec<String>,
+    /// Hunks that only remove lines, and so touch no line that is left.
+    pub removals: usize,
+}
+
+impl Touched {
+    /// Finds the files of `patch`, which was read from `path`, among those of `profile`: a name of the patch is the end of the name that
+    /// a file was compiled by; of several the one in the outermost folder. Where the text of a file is known, it must be what the
+    /// patch makes it. O(files of both).
+    ///
+    /// # Errors
+    /// The program was compiled from other lines than the patch makes.
+    pub fn find(patch: &Patch, path: &Path, profile: &Profile, sources: &Sources) -> Result<Self> {
+        let mut touched = Touched {
+            removals: patch.removals,
+            ..Touched::default()
+        };
+        for file in &patch.files {
+            let found = candidates(file, &profile.manifest.files);
+            let mut other = None;
+            let fitting = found
+                .into_iter()
+                .filter(|&f| match unlike(file, f, sources) {
+                    None => true,
+                    Some(line) => {
+                        other.get_or_insert((f, line));
+                        false
+                    }
+                });
+            let fitting: Vec<u32> = fitting.collect();
+            match (&fitting[..], other) {
+                ([], None) => touched.elsewhere.push(file.names[0].clone()),
+                ([], Some((f, line))) => {
+                    let name = &profile.manifest.files[f as usize];
+                    let problem =
+                        format!("it does not make line {line} of {name} what was compiled");
+                    let remedy = "profile the program that the patch makes, or take the patch against that one";
+                    return Err(Error::profile(path, problem, remedy));
+                }
+                (files, _) => {
+                    for f in files {
+                        let lines = touched.lines.entry(*f).or_default();
+                        lines.extend(file.added.keys());
+                    }
+                }
+            }
+        }
+        Ok(touched)
+    }
+
+    /// The lines of a block that are touched, each with its file.
+    pub(super) fn lines_of(&self, profile: &Profile, f: FuncId, b: BlockId) -> Vec<(u32, u32)> {
+        let locs = profile.entry(f).spans(b).map(|s| (s.loc.file, s.loc.line));
+        locs.filter(|(file, line)| self.lines.get(file).is_some_and(|l| l.contains(line)))
+            .collect()
+    }
+
+    /// The blocks of function `f` with code of touched lines. O(positions).
+    pub(super) fn blocks(&self, profile: &Profile, f: FuncId) -> FixedBitSet {
+        let n = profile.entry(f).succs.len();
+        let touched = |&b: &usize| !self.lines_of(profile, f, BlockId::new(b)).is_empty();
+        let mut blocks = FixedBitSet::with_capacity(n);
+        blocks.extend((0..n).filter(touched));
+        blocks
+    }
+
+    /// Lines that the patch adds to files of the program, with code or without.
+    pub(super) fn number(&self) -> usize {
+        self.lines.values().map(BTreeSet::len).sum()
+    }
+}
+
+/// The files that may be the patched one: those in the outermost folder, which the same file has several numbers in if modules disagree
+/// about its hash.
+fn candidates(file: &PatchedFile, files: &[String]) -> Vec<u32> {
+    let numbers = |name: &String| -> Vec<u32> {
+        let before = |f: &String| folder_before(f, name);
+        let all = files.iter().enumerate();
+        let mut found: Vec<(usize, u32)> = all
+            .filter_map(|(i, f)| Some((before(f)?, i as u32)))
+            .collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, i)| i).collect()
+    };
+    let found = file.names.iter().map(numbers).find(|n| !n.is_empty());
+    let found = found.unwrap_or_default();
+    let outermost = found.first().map(|&i| files[i as usize].clone());
+    let same = |i: &u32| Some(&files[*i as usize]) == outermost.as_ref();
+    found.iter().copied().filter(same).collect()
+}
+
+/// How long the folder is that `compiled` has before `name`, if it ends with it.
+fn folder_before(compiled: &str, name: &str) -> Option<usize> {
+    let compiled = compiled.trim_start_matches("./");
+    let folder = compiled.strip_suffix(name)?;
+    (folder.is_empty() || folder.ends_with('/')).then_some(folder.len())
+}
+
+/// The first line of the patch that the text of file `f`, if it is known, has otherwise.
+fn unlike(file: &PatchedFile, f: u32, sources: &Sources) -> Option<u32> {
+    let text = sources.text(f)?;
+    let differs = |(line, added): &(&u32, &String)| {
+        text.line(**line).map(|l| l.trim_end_matches('\r')) != Some(added.as_str())
+    };
+    file.added.iter().find(differs).map(|(line, _)| *line)
+}

@@ -1,0 +1,197 @@
+//! Coverage against an earlier profile as text, JSON, CSV, annotations and a summary.
+
+use super::Versus;
+use crate::index::BlockId;
+use crate::names::{printable, readable};
+use crate::profile::Profile;
+use crate::profile::coverage::ci;
+use crate::profile::report::Line;
+use crate::profile::report::text::{phrases_of, together, trail, way};
+use crate::profile::report::words::{Said, Words};
+use crate::source::Sources;
+use crate::table::{self, Layout, exactly, wrapped};
+use anstyle::Style;
+use serde::Serialize;
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+
+impl Versus<'_> {
+    /// The paths of one profile alone, and which that is.
+    fn alone(&self) -> [(&'static str, &[Line]); 2] {
+        [
+            ("ran only now", &self.gained),
+            ("ran only in the earlier profile", &self.lost),
+        ]
+    }
+
+    /// Functions whose paths are in neither list, and why.
+    fn functions(&self) -> [(&'static str, &[String]); 3] {
+        [
+            ("with other control flow now, not compared", &self.changed),
+            ("only in this profile", &self.only_now),
+            ("only in the earlier profile", &self.only_then),
+        ]
+    }
+}
+
+/// `1 path`, `2 paths`.
+fn number(n: usize, what: &str) -> String {
+    format!(
+        "{} {what}{}",
+        exactly(n as u64),
+        if n == 1 { "" } else { "s" }
+    )
+}
+
+/// For people; at most `top` of each kind.
+pub fn text(versus: &Versus, sources: &Sources, top: usize, layout: Layout) -> String {
+    let words = Words::new(versus.now, sources);
+    let mut out = format!("{} ran in both\n", number(versus.both, "path"));
+    let more = |out: &mut String, n: usize| {
+        if n > top {
+            let _ = writeln!(
+                out,
+                "  … and {} more (--top {n})",
+                exactly((n - top) as u64)
+            );
+        }
+    };
+    for (what, lines) in versus.alone() {
+        let _ = writeln!(out, "{BOLD}{} {what}{BOLD:#}", number(lines.len(), "path"));
+        for line in lines.iter().take(top) {
+            out += &described(words, line, layout);
+        }
+        more(&mut out, lines.len());
+    }
+    for (what, names) in versus.functions() {
+        if names.is_empty() {
+            continue;
+        }
+        let _ = writeln!(
+            out,
+            "{BOLD}{} {what}{BOLD:#}",
+            number(names.len(), "function")
+        );
+        for name in names.iter().take(top) {
+            let _ = writeln!(out, "  {name}");
+        }
+        more(&mut out, names.len());
+    }
+    out
+}
+
+/// A path, how often it ran, and below that where it runs and what is decided on it.
+fn described(words: Words, line: &Line, layout: Layout) -> String {
+    let name = words.profile().name(line.func);
+    let (n, way) = (exactly(line.count), way(line));
+    let mut text = format!("  {name} #{} {way}: {n}×\n", line.id);
+    let phrases = phrases_of(words.profile(), line, &words.of(line));
+    let details = [trail(words, line), together(&phrases)];
+    for detail in details.iter().filter(|d| !d.is_empty()) {
+        text += &(wrapped(detail, layout.width, 4) + "\n");
+    }
+    text
+}
+
+/// Annotations as GitHub takes them: one for each path that ran only in the earlier profile, at the beginning of its function.
+pub fn github(versus: &Versus, sources: &Sources) -> String {
+    let words = Words::new(versus.now, sources);
+    let lost = versus.lost.iter().map(|line| {
+        let phrases = phrases_of(versus.now, line, &words.of(line));
+        let name = versus.now.name(line.func);
+        let title = format!("{name}: a path that ran before, and does not now");
+        let text = format!("#{} {}\n{}", line.id, way(line), together(&phrases));
+        ci::warning(versus.now, line.func, None, &title, text.trim_end())
+    });
+    lost.collect()
+}
+
+/// A summary for a job's page or a merge request.
+pub fn markdown(versus: &Versus) -> String {
+    let mut out = String::from("| paths | |\n|---|---:|\n");
+    let _ = writeln!(out, "| ran in both | {} |", exactly(versus.both as u64));
+    for (what, lines) in versus.alone() {
+        let _ = writeln!(out, "| {what} | {} |", exactly(lines.len() as u64));
+    }
+    for (what, names) in versus.functions().iter().filter(|(_, n)| !n.is_empty()) {
+        let names: Vec<String> = names
+            .iter()
+            .map(|n| format!("`{}`", printable(n)))
+            .collect();
+        let _ = writeln!(
+            out,
+            "\n{} {what}: {}",
+            number(names.len(), "function"),
+            names.join(", ")
+        );
+    }
+    out
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    gained: Vec<JsonPath<'a>>,
+    lost: Vec<JsonPath<'a>>,
+    both: usize,
+    changed: &'a [String],
+    only_now: &'a [String],
+    only_then: &'a [String],
+}
+
+#[derive(Serialize)]
+struct JsonPath<'a> {
+    module: &'a str,
+    name: &'a str,
+    readable: String,
+    id: String,
+    count: u64,
+    blocks: &'a [BlockId],
+    decisions: Vec<Said>,
+}
+
+/// For other programs.
+pub fn json(versus: &Versus, sources: &Sources) -> String {
+    let words = Words::new(versus.now, sources);
+    let path = |line| path(words, versus.now, line);
+    let json = Json {
+        gained: versus.gained.iter().map(path).collect(),
+        lost: versus.lost.iter().map(path).collect(),
+        both: versus.both,
+        changed: &versus.changed,
+        only_now: &versus.only_now,
+        only_then: &versus.only_then,
+    };
+    serde_json::to_string(&json).expect("a report serialises") + "\n"
+}
+
+fn path<'a>(words: Words, now: &'a Profile, line: &'a Line) -> JsonPath<'a> {
+    let name = &now.entry(line.func).name;
+    JsonPath {
+        module: now.module(line.func),
+        name,
+        readable: readable(name).into_owned(),
+        id: line.id.to_string(),
+        count: line.count,
+        blocks: &line.path.blocks,
+        decisions: words.of(line),
+    }
+}
+
+/// One record for each path that ran in one profile alone, after a heading.
+pub fn csv(versus: &Versus) -> String {
+    let heading = ["ran", "module", "function", "id", "count"];
+    let kinds = [("now", &versus.gained), ("before", &versus.lost)].into_iter();
+    let records = kinds.flat_map(|(ran, lines)| {
+        lines.iter().map(move |line| {
+            [
+                ran.to_string(),
+                versus.now.module(line.func).to_string(),
+                versus.now.entry(line.func).name.clone(),
+                line.id.to_string(),
+                line.count.to_string(),
+            ]
+        })
+    });
+    table::csv(&heading, records)
+}

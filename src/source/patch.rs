@@ -1,0 +1,215 @@
+//! What a unified diff touches: the lines that it adds or changes, by file.
+
+use crate::error::{Error, Result};
+use diffy::Line;
+use diffy::patch_set::{FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A unified diff, as far as it says what is new.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Patch {
+    /// The files that it leaves with other lines than before.
+    pub files: Vec<PatchedFile>,
+    /// How many of its hunks only remove lines: they touch no line that is left.
+    pub removals: usize,
+}
+
+/// A file that a diff adds lines to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchedFile {
+    /// What it may be called, the likeliest first: as the diff has it, and without its first folder, which may be `b/`.
+    pub names: Vec<String>,
+    /// The text of each line that is new or changed, by its number afterwards.
+    pub added: BTreeMap<u32, String>,
+}
+
+impl Patch {
+    /// Reads what `git diff`, `git format-patch` or `diff -u` wrote; `path` is for messages. Linear.
+    ///
+    /// # Errors
+    /// It is none of these.
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<Patch> {
+        let mut patch = Patch::default();
+        if bytes.trim_ascii().is_empty() {
+            return Ok(patch); // nothing changed
+        }
+        let is_git =
+            bytes.starts_with(b"diff --git ") || bytes.windows(12).any(|w| w == b"\ndiff --git ");
+        let options = if is_git {
+            ParseOptions::gitdiff()
+        } else {
+            ParseOptions::unidiff()
+        };
+        for file in PatchSet::parse_bytes(bytes, options) {
+            let file = file.map_err(|e| {
+                let remedy = "give what git diff or diff -u prints";
+                Error::profile(path, format!("not a unified diff: {e}"), remedy)
+            })?;
+            patch.add(&file);
+        }
+        Ok(patch)
+    }
+
+    fn add(&mut self, file: &FilePatch<[u8]>) {
+        let PatchKind::Text(text) = file.patch() else {
+            return; // a binary file has no lines
+        };
+        let mut added = BTreeMap::new();
+        for hunk in text.hunks() {
+            let before = added.len();
+            let mut number = u32::try_from(hunk.new_range().start()).unwrap_or(u32::MAX);
+            for line in hunk.lines() {
+                match line {
+                    Line::Context(_) => {}
+                    Line::Delete(_) => continue,
+                    Line::Insert(text) => {
+                        let text = String::from_utf8_lossy(text);
+                        added.insert(number, text.trim_end_matches(['\n', '\r']).to_string());
+                    }
+                }
+                number = number.saturating_add(1);
+            }
+            self.removals += usize::from(added.len() == before);
+        }
+        if let Some(names) = names(file.operation()).filter(|_| !added.is_empty()) {
+            self.files.push(PatchedFile { names, added });
+        }
+    }
+}
+
+/// What the file may be called afterwards, unless it is gone.
+fn names(operation: &FileOperation<[u8]>) -> Option<Vec<String>> {
+    let (name, prefixed) = match operation {
+        FileOperation::Delete(_) => return None,
+        FileOperation::Create(name) | FileOperation::Modify { modified: name, .. } => (name, true),
+        FileOperation::Rename { to, .. } | FileOperation::Copy { to, .. } => (to, false),
+    };
+    let name = String::from_utf8_lossy(name).into_owned();
+    let name = name.trim_start_matches("./").to_string();
+    let mut names = vec![name.clone()];
+    if let Some((first, rest)) = name.split_once('/').filter(|_| prefixed) {
+        // git's own prefix; else the name may be whole.
+        names.insert(usize::from(first != "b"), rest.to_string());
+    }
+    Some(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Patch, String> {
+        Patch::parse(text.as_bytes(), Path::new("p")).map_err(|e| e.to_string())
+    }
+
+    fn file(names: &[&str], added: &[(u32, &str)]) -> PatchedFile {
+        PatchedFile {
+            names: names.iter().map(|n| n.to_string()).collect(),
+            added: added.iter().map(|(n, t)| (*n, t.to_string())).collect(),
+        }
+    }
+
+    /// Changed, new, removed, renamed, binary, names in quotes, no end of line: as git writes them.
+    #[test]
+    fn what_git_writes() {
+        let text = "diff --git a/src/a.c b/src/a.c
+index 1..2 100644
+--- a/src/a.c
++++ b/src/a.c
+@@ -1,3 +1,4 @@ int f
+ one
+-two
++zwei
++drei
+ three
+@@ -10,2 +11 @@
+ ten
+-eleven
+diff --git a/gone.c b/gone.c
+deleted file mode 100644
+index 1..0
+--- a/gone.c
++++ /dev/null
+@@ -1 +0,0 @@
+-x
+diff --git a/new.c b/new.c
+new file mode 100644
+index 0..1
+--- /dev/null
++++ b/new.c
+@@ -0,0 +1 @@
++x
+\\ No newline at end of file
+diff --git a/old/b.c b/lib/b.c
+similarity index 90%
+rename from old/b.c
+rename to lib/b.c
+index 1..2 100644
+--- a/old/b.c
++++ b/lib/b.c
+@@ -5 +5 @@
+-a
++b
+diff --git a/p.png b/p.png
+index 1..2 100644
+Binary files a/p.png and b/p.png differ
+diff --git \"a/\\303\\244.c\" \"b/\\303\\244.c\"
+index 1..2 100644
+--- \"a/\\303\\244.c\"
++++ \"b/\\303\\244.c\"
+@@ -7 +7 @@
+-a
++b
+";
+        let expected = Patch {
+            files: vec![
+                file(&["src/a.c", "b/src/a.c"], &[(2, "zwei"), (3, "drei")]),
+                file(&["new.c", "b/new.c"], &[(1, "x")]),
+                file(&["lib/b.c"], &[(5, "b")]),
+                file(&["ä.c", "b/ä.c"], &[(7, "b")]),
+            ],
+            removals: 2,
+        };
+        assert_eq!(parse(text), Ok(expected));
+    }
+
+    #[test]
+    fn what_diff_writes() {
+        let text = "--- old/a.c\t2026-01-01 00:00:00.000000000 +0000
++++ new/a.c\t2026-01-02 00:00:00.000000000 +0000
+@@ -1 +1,2 @@
+-a\r
++b\r
++++ c
+";
+        let added = [(1, "b"), (2, "++ c")];
+        assert_eq!(
+            parse(text).unwrap().files,
+            [file(&["new/a.c", "a.c"], &added)]
+        );
+        assert_eq!(parse(" \n"), Ok(Patch::default()));
+        for bad in [
+            "x\n",
+            "--- a\n+++ b\n@@ -1 +1 @@\n-a\n",
+            "diff --git a b\n@@ x",
+        ] {
+            let said = parse(bad).unwrap_err();
+            assert!(said.starts_with("p: not a unified diff: "), "{said}");
+            assert!(
+                said.ends_with("; give what git diff or diff -u prints"),
+                "{said}"
+            );
+        }
+    }
+
+    proptest::proptest! {
+        /// Whatever it reads, it ends without a panic.
+        #[test]
+        fn anything(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200)) {
+            let _ = Patch::parse(&bytes, Path::new("p"));
+            let like = [&b"--- a\n+++ b\n@@ -1,4294967295 +4294967295,9 @@\n+"[..], &bytes].concat();
+            let _ = Patch::parse(&like, Path::new("p"));
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! `p3-prof coverage` of a change: against the profile of an earlier build, and of the lines of a patch.
+
+use crate::support::{PROF, execute, link, module, profile};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const BEFORE: &str = "int classify(int n) {
+    int r = 0;
+    if (n > 10)
+        r += 1;
+    if (n % 2)
+        r += 2;
+    return r;
+}
+int parity(int n) { return n % 2 ? 1 : 0; }
+int main(void) { return classify(NUMBER) + parity(NUMBER) < 0; }
+";
+
+/// The same program with a line more, another sum, and another control flow in `parity`.
+fn after() -> String {
+    BEFORE
+        .replace("    if (n % 2)\n", "    // odd\n    if (n % 2)\n")
+        .replace("r += 2", "r += 3")
+        .replace("n % 2 ? 1 : 0", "n % 2 ? 1 : n > 5 ? 2 : 0")
+}
+
+/// From the one to the other, as git writes it, with files that are not compiled.
+const PATCH: &str = "diff --git a/docs/a.md b/docs/a.md
+index 1..2 100644
+--- a/docs/a.md
++++ b/docs/a.md
+@@ -3,2 +3 @@
+-x
+-y
++z
+diff --git a/src/a.c b/src/a.c
+index 1..2 100644
+--- a/src/a.c
++++ b/src/a.c
+@@ -2,8 +2,9 @@ int classify(int n) {
+     int r = 0;
+     if (n > 10)
+         r += 1;
++    // odd
+     if (n % 2)
+-        r += 2;
++        r += 3;
+     return r;
+ }
+-int parity(int n) { return n % 2 ? 1 : 0; }
++int parity(int n) { return n % 2 ? 1 : n > 5 ? 2 : 0; }
+";
+
+/// The profile of a program that classifies a number, compiled as `src/a.c`.
+fn build(dir: &Path, name: &str, source: &str, number: u32) -> PathBuf {
+    let dir = dir.join(name);
+    let number = format!("-DNUMBER={number}");
+    std::fs::create_dir_all(dir.join("src")).unwrap();
+    let modules = [module("src/a.c", source, &["-O0", "-g", &number], &dir)];
+    let exe = dir.join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &dir.join("once"));
+    let options = ["--scheme", "sbl"];
+    profile(&modules, &options, 1, &[], &expected, &dir.join("out"))
+}
+
+/// Status and everything that is printed.
+fn coverage(file: &Path, options: &[&str], input: Option<&Path>) -> (Option<i32>, String) {
+    let mut command = Command::new(PROF);
+    command.args(["coverage"]).arg(file).args(options);
+    command.stdin(input.map_or(Stdio::null(), |f| std::fs::File::open(f).unwrap().into()));
+    let output = command.output().unwrap();
+    let all = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(all).unwrap())
+}
+
+fn json(file: &Path, options: &[&str]) -> Value {
+    let (_, text) = coverage(file, &[options, &["--format", "json"]].concat(), None);
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn of_a_patch() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let patch = dir.join("p.diff");
+    std::fs::write(&patch, PATCH).unwrap();
+    let by = |options: &[&str]| {
+        [&["--patch", patch.to_str().unwrap()], options]
+            .concat()
+            .join(" ")
+    };
+    let new = build(dir, "new", &after(), 5);
+    // Two ways to the sum, of which 5 takes one; two through parity, likewise: `?` between numbers is no branch.
+    let found = json(&new, &["--patch", patch.to_str().unwrap()]);
+    let functions = found["functions"].as_array().unwrap();
+    let numbers = |name: &str| {
+        let f = functions.iter().find(|f| f["name"] == name)?;
+        let text = |key: &str| f[key].to_string().replace('"', "");
+        Some(["executed", "feasible", "executed_pairs", "pairs"].map(text))
+    };
+    let text = |numbers: [&str; 4]| Some(numbers.map(String::from));
+    assert_eq!(numbers("classify"), text(["1", "2", "1", "1"]));
+    assert_eq!(numbers("parity").unwrap()[..2], ["1", "2"]);
+    assert_eq!(numbers("main"), None);
+    let lines = &found["patch"];
+    let expected = serde_json::json!({
+        "lines": 3, "code": 2, "ran": 2, "elsewhere": ["docs/a.md"], "removals": 0
+    });
+    assert_eq!(*lines, expected);
+    assert_eq!(found["total"]["executed"], 2);
+    let missing = functions.iter().find(|f| f["name"] == "classify").unwrap();
+    let missing = missing["uncovered"].as_array().unwrap();
+    assert_eq!(missing.len(), 1);
+    assert_eq!(missing[0]["decisions"][0]["condition"], "n > 10");
+    assert_eq!(missing[0]["decisions"][0]["to_line"], 4);
+
+    let options = by(&["--fail-under", "60", "--format", "markdown"]);
+    let options: Vec<&str> = options.split(' ').collect();
+    let (status, said) = coverage(&new, &options, None);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(
+        said.contains("50.00% of paths ran, less than --fail-under 60"),
+        "{said}"
+    );
+    assert!(
+        said.contains("files that the program has no code of: docs/a.md"),
+        "{said}"
+    );
+    let (status, said) = coverage(&new, &["--patch", "-", "--fail-under", "50"], Some(&patch));
+    assert_eq!(status, Some(0), "{said}");
+    assert!(
+        said.contains("paths through 2 of the 3 lines that the patch adds or changes, those with code; 2 of them ran\n"),
+        "{said}"
+    );
+    // Of an even number no path through the sum ran.
+    let even = build(dir, "even", &after(), 4);
+    let (status, said) = coverage(
+        &even,
+        &["--patch", "-", "--function", "classify"],
+        Some(&patch),
+    );
+    assert_eq!(status, Some(0), "{said}");
+    assert!(
+        said.contains("6:9 n % 2 → 7")
+            && said.contains("0         2  0.00%  0.00%  classify (none of them ran)\n"),
+        "{said}"
+    );
+    // Nothing is touched; another program was compiled; that is no patch.
+    let (status, said) = coverage(&new, &["--patch", "-", "--fail-under", "100"], None);
+    assert_eq!(status, Some(0), "{said}");
+    let old = build(dir, "old", BEFORE, 5);
+    let (status, said) = coverage(&old, &["--patch", "-"], Some(&patch));
+    assert!(status == Some(2) && said.lines().count() == 1, "{said}");
+    assert!(
+        said.contains("it does not make line 5 of ") && said.contains("what was compiled"),
+        "{said}"
+    );
+    let (status, said) = coverage(&new, &["--patch", "-"], Some(&new));
+    assert!(
+        status == Some(2) && said.contains("-: not a unified diff: "),
+        "{said}"
+    );
+    let (status, said) = coverage(&new, &["--patch", "missing.diff"], None);
+    assert!(
+        status == Some(2) && said.contains("missing.diff: cannot read"),
+        "{said}"
+    );
+}
+
+#[test]
+fn against_an_earlier_build() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let odd = build(dir, "odd", BEFORE, 5);
+    let even = build(dir, "even", &after(), 44);
+    let base = |file: &Path| file.to_str().unwrap().to_string();
+    let found = json(&even, &["--diff", &base(&odd)]);
+    let path = |kind: &str| {
+        let paths = found[kind].as_array().unwrap();
+        assert_eq!(paths.len(), 1, "{found}");
+        let ways = paths[0]["decisions"].as_array().unwrap();
+        let ways = ways
+            .iter()
+            .map(|d| (d["line"].as_u64(), d["to_line"].as_u64()));
+        (paths[0]["name"].as_str().unwrap(), ways.collect::<Vec<_>>())
+    };
+    // Told by the lines of now, those that ran before, too.
+    let ways = |n: [u64; 4]| vec![(Some(n[0]), Some(n[1])), (Some(n[2]), Some(n[3]))];
+    assert_eq!(path("gained"), ("classify", ways([3, 4, 6, 8])));
+    assert_eq!(path("lost"), ("classify", ways([3, 6, 6, 7])));
+    assert_eq!(
+        (&found["both"], &found["changed"]),
+        (&1.into(), &serde_json::json!(["parity"]))
+    );
+    let (status, said) = coverage(&even, &["--diff", &base(&odd)], None);
+    assert_eq!(status, Some(0), "{said}");
+    for line in [
+        "1 path ran in both\n1 path ran only now\n  classify #",
+        "1 path ran only in the earlier profile\n  classify #",
+        "1 function with other control flow now, not compared\n  parity\n",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    // The same number in another build: nothing but the function that is another.
+    let again = build(dir, "again", &after(), 5);
+    let found = json(&again, &["--diff", &base(&odd)]);
+    let none = serde_json::json!([]);
+    assert_eq!(
+        (&found["gained"], &found["lost"], &found["both"]),
+        (&none, &none, &2.into())
+    );
+    let (status, said) = coverage(&again, &["--diff", "x", "--patch", "y"], None);
+    assert!(
+        status == Some(2) && said.contains("cannot be used with"),
+        "{said}"
+    );
+}
