@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use p3_rewrite::cli::build;
-use p3_rewrite::cli::rewrite::{AnnotateArgs, Args, Command, ProftextArgs};
+use p3_rewrite::cli::rewrite::{AnnotateArgs, Args, Command, ProftextArgs, meant};
+use p3_rewrite::cli::{doctor, manual};
 use p3_rewrite::cli::{one_line, print};
 use p3_rewrite::pgo::{self, Done};
 use p3_rewrite::profile::verdict::Trust;
@@ -14,6 +15,13 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    let word = std::env::args().nth(1).unwrap_or_default();
+    if let Some(command) = meant(&word) {
+        let message =
+            format!("{word}: no such file or command; a similar command exists: {command}");
+        p3_rewrite::cli::say_error(&message);
+        return ExitCode::from(2);
+    }
     let args: Args = match p3_rewrite::cli::parse() {
         Ok(args) => args,
         Err(code) => return code,
@@ -26,6 +34,8 @@ fn main() -> ExitCode {
         Some(Command::Build(args)) => build::build(args).map_err(Into::into),
         Some(Command::Suite(args)) => build::suite(args).map_err(Into::into),
         Some(Command::Integrate(args)) => build::write_files(&args).map_err(Into::into),
+        Some(Command::Doctor) => doctor::run().map_err(Into::into),
+        Some(Command::Manual(args)) => write_manual(&args).map(done),
         Some(Command::Use(args)) => build::use_copy(&args).map_err(Into::into),
     };
     match result {
@@ -78,6 +88,12 @@ fn proftext(args: &ProftextArgs) -> Result<()> {
             print(std::io::stdout(), text.as_bytes())?;
         }
     }
+    Ok(())
+}
+
+fn write_manual(args: &manual::ManualArgs) -> Result<()> {
+    let line = manual::write_all(args)?;
+    print(std::io::stdout(), (line + "\n").as_bytes())?;
     Ok(())
 }
 

@@ -2,6 +2,9 @@
 
 pub mod build;
 pub mod cargo;
+#[cfg(feature = "llvm")]
+pub mod doctor;
+pub mod manual;
 pub mod prof;
 #[cfg(feature = "llvm")]
 pub mod rewrite;
@@ -89,10 +92,23 @@ pub fn parse<T: clap::Parser>() -> Result<T, std::process::ExitCode> {
             let _ = e.print();
             return std::process::ExitCode::SUCCESS;
         }
-        let text = e.render().to_string();
-        let first = text.split("\n\n").next().unwrap_or_default();
-        let line: Vec<&str> = first.lines().map(str::trim).collect();
-        anstream::eprintln!("{}; see --help", printable(&line.join(" ")));
+        let said = in_one_line(&e.render().to_string());
+        anstream::eprintln!("{}; see --help", printable(&said));
         std::process::ExitCode::from(2)
     })
+}
+
+/// What is wrong with arguments, and what comes near to them, of what clap says in several paragraphs.
+fn in_one_line(text: &str) -> String {
+    let joined = |paragraph: &str| {
+        let lines: Vec<&str> = paragraph.lines().map(str::trim).collect();
+        lines.join(" ")
+    };
+    let mut paragraphs = text.split("\n\n");
+    let first = paragraphs.next().map(joined).unwrap_or_default();
+    let tips = paragraphs.flat_map(str::lines).map(str::trim);
+    let tip = tips
+        .clone()
+        .find(|l| l.starts_with("tip: ") && l.contains("similar"));
+    tip.map_or(first.clone(), |tip| format!("{first}; {tip}"))
 }

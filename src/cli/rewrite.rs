@@ -7,6 +7,7 @@ use sampling::SamplingArgs;
 
 use super::Color;
 use super::build::{BuildArgs, IntegrateArgs, SuiteArgs, UseArgs};
+use super::manual::ManualArgs;
 use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::error::Result;
@@ -27,7 +28,7 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(
     name = "p3-rewrite",
-    version,
+    version = version(),
     max_term_width = 100,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true
@@ -156,6 +157,25 @@ pub struct Args {
     pub color: Color,
 }
 
+/// This version, and LLVM's.
+fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let llvm = crate::emit::llvm_version();
+        format!("{} (LLVM {llvm})", env!("CARGO_PKG_VERSION"))
+    });
+    &VERSION
+}
+
+/// The command that the first word was meant for, where it names no file and is much like one.
+pub fn meant(word: &str) -> Option<String> {
+    let likeness = |name: &str| strsim::jaro_winkler(word, name);
+    let command = <Args as clap::CommandFactory>::command();
+    let names = command.get_subcommands().map(|c| c.get_name().to_string());
+    let near = names.map(|n| (likeness(&n), n)).filter(|(l, _)| *l > 0.85);
+    let (_, name) = near.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (name != word && !std::path::Path::new(word).exists()).then_some(name)
+}
+
 /// Builds and test suites, and profiles for compilers.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -181,6 +201,10 @@ pub enum Command {
     /// Write files by which build systems find p3-cc: a toolchain file and find_package(P3) for CMake, a native file for Meson,
     /// p3.pc for pkg-config
     Integrate(IntegrateArgs),
+    /// Look for all that is called: compilers, make, kernel features; say what to do where something is missing (exit status 1)
+    Doctor,
+    /// Write man pages and completions of shells for all our programs into a share folder
+    Manual(ManualArgs),
 }
 
 /// The arguments of `annotate`.

@@ -16,10 +16,12 @@
 //! record      what was built where: what `suite` and `use` go by
 //! suite       a command, once for every copy
 //! apart       rounds of it at the same time
+//! doctor      what of all that is called is there
 //! ```
 
 mod apart;
 mod arguments;
+pub mod doctor;
 pub mod integrate;
 mod link;
 mod modules;
@@ -214,12 +216,11 @@ fn first_error(run: &Output) -> Option<String> {
 fn in_path(name: &str) -> Option<PathBuf> {
     let us = std::env::current_exe().ok();
     let folder = us.as_deref().and_then(Path::parent);
+    // Ours are installed where clang may be, too.
     let is_ours = |file: &Path| {
-        std::fs::canonicalize(file)
-            .ok()
-            .as_deref()
-            .and_then(Path::parent)
-            == folder
+        let file = std::fs::canonicalize(file).unwrap_or_default();
+        let name = file.file_name().unwrap_or_default();
+        file.parent() == folder && name.as_encoded_bytes().starts_with(b"p3-")
     };
     let path = std::env::var_os("PATH")?;
     let mut files = std::env::split_paths(&path).map(|dir| dir.join(name));

@@ -49,6 +49,12 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 
+/// The version of the LLVM that this program is linked with, as `19.1.7`.
+pub fn llvm_version() -> String {
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    format!("{major}.{minor}.{patch}")
+}
+
 /// How counts are incremented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counters {

@@ -1052,3 +1052,88 @@ fn nothing_chosen_but_inlined() {
         }
     }
 }
+
+/// What was nearly typed is told, in the one line of the error.
+#[test]
+fn nearly_typed() {
+    let said = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(
+        said(PROF, &["shwo", "x"]),
+        "error: unrecognized subcommand 'shwo'; tip: a similar subcommand exists: 'show'; see --help\n"
+    );
+    assert_eq!(
+        said(REWRITE, &["x.bc", "-o", "y", "--sheme", "p3"]),
+        "error: unexpected argument '--sheme' found; tip: a similar argument exists: '--scheme'; see --help\n"
+    );
+    assert_eq!(
+        said(REWRITE, &["suit", "--", "make", "check"]),
+        "error: suit: no such file or command; a similar command exists: suite\n"
+    );
+}
+
+/// A page for every program and command, that refer to nothing else, and completions that shells can read.
+#[test]
+fn manual() {
+    let dir = tempfile::tempdir().unwrap();
+    for program in [REWRITE, PROF] {
+        let folder = dir.path().join(Path::new(program).file_name().unwrap());
+        run(Command::new(program).args(["manual", "-o"]).arg(&folder));
+        let pages = tree(&folder.join("man/man1"));
+        let name = |p: &PathBuf| p.file_name().unwrap().to_str().unwrap().to_string();
+        let names: Vec<String> = pages.iter().map(name).collect();
+        let mut expected = vec!["p3-prof.1".to_string()];
+        let help = run(Command::new(PROF).arg("--help")).stdout;
+        let help = String::from_utf8(help).unwrap();
+        let commands = help.split("Commands:\n").nth(1).unwrap();
+        let commands = commands.split("\n\n").next().unwrap().lines();
+        let words = commands.filter_map(|l| l.strip_prefix("  ")?.split_once(' '));
+        let words = words
+            .map(|(word, _)| word)
+            .filter(|w| !w.is_empty() && *w != "help");
+        expected.extend(words.map(|w| format!("p3-prof-{w}.1")));
+        for page in expected {
+            assert!(names.contains(&page), "{page}: {names:?}");
+        }
+        for page in pages {
+            let text = std::fs::read_to_string(&page).unwrap();
+            let sound = text.starts_with(".ie ")
+                || text.starts_with(".TH ")
+                || text.starts_with(".so man1/p3-cc.1");
+            assert!(sound, "{}", page.display());
+        }
+        let bash = folder.join("bash-completion/completions/p3-prof");
+        run(Command::new("bash").arg("-n").arg(bash));
+    }
+}
+
+/// What is there is told with its place; without anything in `PATH` it is said what is missing.
+#[test]
+fn doctor() {
+    let output = Command::new(REWRITE).arg("doctor").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    for what in [
+        "LLVM",
+        "clang++",
+        "p3-prof",
+        "CPU timer",
+        "seccomp",
+        "setarch -R",
+        "make",
+    ] {
+        assert!(said.contains(&format!("  {what}  ")), "{what}: {said}");
+    }
+    let nothing = Command::new(REWRITE)
+        .arg("doctor")
+        .env("PATH", "")
+        .output()
+        .unwrap();
+    assert_eq!(nothing.status.code(), Some(1));
+    let said = String::from_utf8(nothing.stdout).unwrap();
+    let missing: Vec<&str> = said.lines().filter(|l| l.starts_with("MISSING")).collect();
+    assert_eq!(missing.len(), 4, "{said}");
+    assert!(said.ends_with("4 missing, of what is needed\n"), "{said}");
+}

@@ -11,6 +11,7 @@ mod union;
 mod verify;
 
 use super::Color;
+use super::manual::{ManualArgs, write_one};
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::printable;
@@ -79,6 +80,8 @@ enum Command {
     Hits(HitsArgs),
     /// Compute the hits that each scheme would have cost, without running anything
     Simulate(SimulateArgs),
+    /// Write man pages and completions of shells for p3-prof into a share folder
+    Manual(ManualArgs),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -307,6 +310,10 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Html(args) => html::run(args, trust),
         Command::Hits(args) => run_hits(args),
         Command::Simulate(args) => run_simulate(args, trust),
+        Command::Manual(args) => {
+            let line = write_one(&<Cli as clap::CommandFactory>::command(), args)?;
+            Ok(Outcome::print(line + "\n"))
+        }
     }
 }
 

@@ -1,0 +1,314 @@
+//! What this machine has of what p3-rewrite, its runner and its compilers call, and what to do where something is missing.
+
+use super::{Compiler, Language, in_path, our_program};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Whether something is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is, and works.
+    Ok,
+    /// It is not, and only some features ask for it.
+    Without,
+    /// It is not, and nothing is profiled without it.
+    Missing,
+}
+
+/// What was looked for, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What it is.
+    pub what: &'static str,
+    /// Whether it is there.
+    pub state: State,
+    /// Where it is or which; or what it is for, and how to get it.
+    pub told: String,
+}
+
+/// A program that some features call: its names, what it is for, and the package of Debian's that it is in.
+struct Tool {
+    what: &'static str,
+    names: &'static [&'static str],
+    needed: bool,
+    is_for: &'static str,
+    package: &'static str,
+}
+
+const TOOLS: [Tool; 8] = [
+    tool(
+        "make",
+        &["make"],
+        true,
+        "the output folder's runner",
+        "make",
+    ),
+    tool(
+        "flock",
+        &["flock"],
+        true,
+        "runs that wait for each other",
+        "util-linux",
+    ),
+    tool(
+        "lld",
+        &["ld.lld-19", "ld.lld-22", "ld.lld"],
+        false,
+        "projects that link by -fuse-ld=lld",
+        "lld-19",
+    ),
+    tool(
+        "mlir-opt",
+        &["mlir-opt-19", "mlir-opt-22", "mlir-opt"],
+        false,
+        "inputs in MLIR",
+        "mlir-19-tools",
+    ),
+    tool(
+        "parallel",
+        &["parallel"],
+        false,
+        "make run LAUNCH=parallel",
+        "parallel",
+    ),
+    tool(
+        "ssh",
+        &["ssh"],
+        false,
+        "copies on other hosts",
+        "openssh-client",
+    ),
+    tool(
+        "rsync",
+        &["rsync"],
+        false,
+        "hosts that share no folder",
+        "rsync",
+    ),
+    tool(
+        "sbatch",
+        &["sbatch"],
+        false,
+        "make run LAUNCH=slurm",
+        "slurm-client",
+    ),
+];
+
+const fn tool(
+    what: &'static str,
+    names: &'static [&'static str],
+    needed: bool,
+    is_for: &'static str,
+    package: &'static str,
+) -> Tool {
+    Tool {
+        what,
+        names,
+        needed,
+        is_for,
+        package,
+    }
+}
+
+/// Prints which of what the scheme shadow asks the kernel for is to be had, one a line.
+const PROBE: &str = r#"#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <time.h>
+int main(void) {
+    struct sigevent event = {.sigev_notify = SIGEV_NONE};
+    timer_t timer;
+    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0)
+        puts("timer");
+    struct sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+    struct sock_fprog program = {1, &allow};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0)
+        puts("seccomp");
+    return 0;
+}
+"#;
+
+/// Looks for everything. `llvm`: the LLVM that this program is linked with, its version and its file.
+pub fn checks(llvm: (&str, Option<PathBuf>)) -> Vec<Check> {
+    let mut checks = vec![ok("LLVM", &named(llvm.0, llvm.1.as_deref()))];
+    let clang = Compiler::find(Language::C);
+    checks.push(compiler("clang", &clang));
+    checks.push(compiler("clang++", &Compiler::find(Language::Cxx)));
+    checks.extend(["p3-prof", "p3-cc", "p3-cxx"].map(ours));
+    checks.extend(clang.iter().flat_map(probed));
+    checks.push(setarch());
+    checks.push(namespaces());
+    checks.extend(TOOLS.iter().map(Tool::check));
+    checks
+}
+
+fn ok(what: &'static str, told: &str) -> Check {
+    check(what, State::Ok, told)
+}
+
+fn check(what: &'static str, state: State, told: &str) -> Check {
+    Check {
+        what,
+        state,
+        told: told.to_string(),
+    }
+}
+
+fn named(version: &str, file: Option<&Path>) -> String {
+    let file = file.map(|f| format!(", {}", f.display()));
+    version.to_string() + &file.unwrap_or_default()
+}
+
+/// A compiler, whose bitcode our LLVM must be able to read.
+fn compiler(what: &'static str, found: &crate::error::Result<Compiler>) -> Check {
+    let compiler = match found {
+        Ok(compiler) => compiler,
+        Err(e) => {
+            return check(
+                what,
+                State::Missing,
+                &format!("{e} (apt-get install clang-{})", crate::load::LLVM),
+            );
+        }
+    };
+    let version = compiler.command().arg("-dumpversion").output();
+    let version = version.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string());
+    let version = version.unwrap_or_default();
+    let major = version
+        .split('.')
+        .next()
+        .and_then(|n| n.parse::<u32>().ok());
+    let told = named(&version, Some(&compiler.path));
+    match major {
+        Some(major) if major <= crate::load::LLVM => ok(what, &told),
+        Some(_) => {
+            let remedy = format!(
+                "its bitcode is newer than our LLVM {0}: install clang-{0}",
+                crate::load::LLVM
+            );
+            check(what, State::Missing, &format!("{told}: {remedy}"))
+        }
+        None => check(
+            what,
+            State::Missing,
+            &format!("{told}: it does not say its version; name a clang by P3_CC and P3_CXX"),
+        ),
+    }
+}
+
+/// One of our programs: beside this one or in `PATH`.
+fn ours(what: &'static str) -> Check {
+    let beside = our_program(what).ok();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut files = std::env::split_paths(&path).map(|dir| dir.join(what));
+    match beside.or_else(|| files.find(|f| f.is_file())) {
+        Some(file) => ok(what, &file.display().to_string()),
+        None => check(
+            what,
+            State::Missing,
+            "install it beside p3-rewrite (cargo install does)",
+        ),
+    }
+}
+
+/// Compiles, links and runs a program, which tells what the kernel offers.
+fn probed(compiler: &Compiler) -> Vec<Check> {
+    let said = match probe(compiler) {
+        Ok(said) => said,
+        Err(why) => {
+            let told = format!(
+                "{why}; a linker and the C library's headers are missing: apt-get install gcc libc6-dev"
+            );
+            return vec![check("C programs", State::Missing, &told)];
+        }
+    };
+    let has = |word: &str| said.lines().any(|l| l == word);
+    let kernel = |what, word, without: &str| {
+        if has(word) {
+            ok(what, "for --scheme shadow")
+        } else {
+            check(what, State::Without, without)
+        }
+    };
+    vec![
+        ok("C programs", "compiled, linked and run"),
+        kernel(
+            "CPU timer",
+            "timer",
+            "timer_create is refused: --scheme shadow runs without shadows",
+        ),
+        kernel(
+            "seccomp",
+            "seccomp",
+            "filters are refused here: --scheme shadow runs without shadows",
+        ),
+    ]
+}
+
+fn probe(compiler: &Compiler) -> Result<String, String> {
+    let dir = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
+    let (source, program) = (dir.path().join("probe.c"), dir.path().join("probe"));
+    std::fs::write(&source, PROBE).map_err(|e| e.to_string())?;
+    let mut compile = compiler.command();
+    compile
+        .arg(&source)
+        .arg("-o")
+        .arg(&program)
+        .stdin(Stdio::null());
+    let compiled = compile.output().map_err(|e| e.to_string())?;
+    if !compiled.status.success() {
+        let said = super::first_error(&compiled);
+        return Err(said.unwrap_or_else(|| "clang failed".into()));
+    }
+    let run = Command::new(&program).stdin(Stdio::null()).output();
+    let run = run.map_err(|e| format!("what clang links cannot be run: {e}"))?;
+    Ok(String::from_utf8_lossy(&run.stdout).into_owned())
+}
+
+fn works(command: &[&str]) -> bool {
+    let mut run = Command::new(command[0]);
+    run.args(&command[1..]).stdin(Stdio::null());
+    run.stdout(Stdio::null()).stderr(Stdio::null());
+    run.status().is_ok_and(|s| s.success())
+}
+
+fn setarch() -> Check {
+    if works(&["setarch", "-R", "true"]) {
+        return ok("setarch -R", "addresses are equal in all copies");
+    }
+    let told = "addresses differ between copies: apt-get install util-linux, or allow personality(2) in the container";
+    check("setarch -R", State::Without, told)
+}
+
+fn namespaces() -> Check {
+    if works(&["unshare", "--user", "--map-root-user", "--mount", "true"])
+        || works(&["unshare", "--mount", "true"])
+    {
+        return ok("namespaces", "for suite -j and --same-pids");
+    }
+    check(
+        "namespaces",
+        State::Without,
+        "unshare is refused: suite -j and --same-pids do not work here",
+    )
+}
+
+impl Tool {
+    fn check(&self) -> Check {
+        let found = self.names.iter().find_map(|n| in_path(n));
+        match (found, self.needed) {
+            (Some(file), _) => ok(self.what, &file.display().to_string()),
+            (None, needed) => {
+                let state = if needed {
+                    State::Missing
+                } else {
+                    State::Without
+                };
+                let told = format!("for {}: apt-get install {}", self.is_for, self.package);
+                check(self.what, state, &told)
+            }
+        }
+    }
+}
