@@ -5,7 +5,7 @@ use crate::compiler::doctor::{State, checks};
 use crate::error::{Error, Result};
 use crate::names::printable;
 use crate::table::{Align, Columns};
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -30,21 +30,15 @@ pub fn run() -> Result<ExitCode> {
         ]);
     }
     let missing = checks.iter().filter(|c| c.state == State::Missing).count();
-    let (style, said) = match missing {
-        0 => (
-            AnsiColor::Green.on_default(),
-            "all that is needed is here".to_string(),
-        ),
-        n => (
-            AnsiColor::Red.on_default(),
-            format!("{n} missing, of what is needed"),
-        ),
+    let (color, said) = match missing {
+        0 => (AnsiColor::Green, "all that is needed is here".to_string()),
+        n => (AnsiColor::Red, format!("{n} missing, of what is needed")),
     };
+    let style = color.on_default();
     let text = format!(
         "{}{style}{said}{style:#}\n",
         table.render(super::layout(None))
     );
-    let _: Style = style;
     print(anstream::stdout(), text.as_bytes()).map_err(|e| Error::write("standard output", e))?;
     Ok(ExitCode::from(u8::from(missing > 0)))
 }

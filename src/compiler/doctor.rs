@@ -200,10 +200,7 @@ fn compiler(what: &'static str, found: &crate::error::Result<Compiler>) -> Check
 
 /// One of our programs: beside this one or in `PATH`.
 fn ours(what: &'static str) -> Check {
-    let beside = our_program(what).ok();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut files = std::env::split_paths(&path).map(|dir| dir.join(what));
-    match beside.or_else(|| files.find(|f| f.is_file())) {
+    match our_program(what).ok().or_else(|| in_path(what)) {
         Some(file) => ok(what, &file.display().to_string()),
         None => check(
             what,

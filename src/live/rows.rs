@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 use crate::index::{FuncId, PathId};
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
-use crate::profile::report::text::{phrases_of, together, trail, way};
+use crate::profile::report::text::{details, way};
 use crate::profile::report::words::Words;
-use crate::profile::report::{Line, Selection, lines};
+use crate::profile::report::{Selection, lines};
 use crate::profile::subpaths::report::{self, Place, Report};
 use crate::source::{Search, Sources};
 use crate::table::{exactly, grouped};
@@ -328,15 +328,6 @@ impl Rows {
         }
         Ok(())
     }
-}
-
-fn details(words: Words, line: &Line) -> Vec<String> {
-    let mut details = vec![trail(words, line)];
-    let said = phrases_of(words.profile(), line, &words.of(line));
-    if !said.is_empty() {
-        details.push(together(&said));
-    }
-    details
 }
 
 fn sampled(profile: &Profile) -> Result<Counts> {

@@ -45,16 +45,18 @@ pub fn refined(costs: &[u64], copies: u32) -> Distribution {
         return distribute(costs, copies);
     }
     let half = copies / 2;
-    let mut groups: Vec<Group> = (0..half).map(|_| Group::default()).collect();
+    let mut tasks_of = vec![Vec::new(); half as usize];
     for (t, c) in refined(costs, half).copy.iter().enumerate() {
-        groups[c.index()].add(t, costs[t]);
+        tasks_of[c.index()].push(t);
     }
+    let groups = tasks_of.into_iter().map(|tasks| Group::new(tasks, costs));
+    let mut groups: Vec<Group> = groups.collect();
     let mut next: BinaryHeap<_> = (0..).zip(&groups).filter_map(Group::key).collect();
     for _ in 0..half {
         let Some((.., Reverse(g))) = next.pop() else {
             break; // no group has more tasks than copies
         };
-        groups[g].copies += 1;
+        groups[g].take_a_copy();
         next.extend(Group::key((g, &groups[g])));
     }
     let mut all = Distribution {
@@ -63,11 +65,10 @@ pub fn refined(costs: &[u64], copies: u32) -> Distribution {
     };
     // The first copy of a group is the one that it was of.
     let mut free = half..copies;
-    for (first, group) in (0..half).zip(groups) {
-        let numbers = std::iter::once(first).chain(free.by_ref().take(group.copies as usize - 1));
-        let numbers: Vec<CopyId> = numbers.map(CopyId).collect();
-        let parts = group.parts();
-        for (t, part) in group.tasks.into_iter().zip(parts.copy) {
+    for (first, Group { tasks, parts, .. }) in (0..half).zip(groups) {
+        let more = free.by_ref().take(parts.load.len() - 1);
+        let numbers: Vec<CopyId> = std::iter::once(first).chain(more).map(CopyId).collect();
+        for (t, part) in tasks.into_iter().zip(parts.copy) {
             all.copy[t] = numbers[part.index()];
         }
         for (copy, load) in numbers.into_iter().zip(parts.load) {
@@ -77,42 +78,37 @@ pub fn refined(costs: &[u64], copies: u32) -> Distribution {
     all
 }
 
-/// The tasks of one copy, and over how many they are spread.
+/// The tasks of one copy, and how they are spread over one or more.
 #[derive(Debug)]
 struct Group {
     tasks: Vec<usize>,
     costs: Vec<u64>,
-    copies: u32,
-}
-
-impl Default for Group {
-    fn default() -> Self {
-        Group {
-            tasks: Vec::new(),
-            costs: Vec::new(),
-            copies: 1,
-        }
-    }
+    parts: Distribution,
 }
 
 impl Group {
-    fn add(&mut self, task: usize, cost: u64) {
-        self.tasks.push(task);
-        self.costs.push(cost);
+    fn new(tasks: Vec<usize>, costs: &[u64]) -> Group {
+        let costs: Vec<u64> = tasks.iter().map(|t| costs[*t]).collect();
+        let parts = distribute(&costs, 1);
+        Group {
+            tasks,
+            costs,
+            parts,
+        }
     }
 
-    fn parts(&self) -> Distribution {
-        distribute(&self.costs, self.copies)
+    fn take_a_copy(&mut self) {
+        self.parts = distribute(&self.costs, self.parts.load.len() as u32 + 1);
     }
 
     /// Of two groups, the larger key needs another copy more: one whose slowest copy has several tasks, then what that has to do.
     /// `None` where another one would have nothing to do.
     fn key((number, group): (usize, &Group)) -> Option<(bool, u64, Reverse<usize>)> {
-        if group.copies as usize >= group.tasks.len() {
+        if group.parts.load.len() >= group.tasks.len() {
             return None;
         }
-        let slowest = group.parts().load.into_iter().max();
-        let longest = group.costs.iter().copied().max();
-        Some((slowest > longest, slowest?, Reverse(number)))
+        let slowest = *group.parts.load.iter().max()?;
+        let longest = *group.costs.iter().max()?;
+        Some((slowest > longest, slowest, Reverse(number)))
     }
 }

@@ -217,6 +217,16 @@ pub fn needed(manifest: &Manifest) -> BTreeSet<CopyId> {
     shares.flatten().collect()
 }
 
+/// The copies that profile nothing: they leave no file.
+pub fn idle(manifest: &Manifest) -> Vec<CopyId> {
+    if !manifest.scheme.strategy().measure.is_exact() {
+        return Vec::new(); // every copy samples everything
+    }
+    let needed = needed(manifest);
+    let all = (0..manifest.copies).map(CopyId);
+    all.filter(|c| !needed.contains(c)).collect()
+}
+
 fn by_number(among: &[CopyId], number: impl Fn(&CopyId) -> u32) -> BTreeMap<u32, Vec<CopyId>> {
     let mut groups: BTreeMap<u32, Vec<CopyId>> = BTreeMap::new();
     for c in among {

@@ -26,21 +26,27 @@ pub(in crate::cli) struct List {
     page: usize,
 }
 
+/// Where a key moves from `at`, by `page` or to `end`, which may be too far; `None`: it is none that moves.
+pub(in crate::cli) fn moved(key: KeyEvent, at: usize, page: usize, end: usize) -> Option<usize> {
+    Some(match key.code {
+        KeyCode::Up | KeyCode::Char('k') => at.saturating_sub(1),
+        KeyCode::Down | KeyCode::Char('j') => at + 1,
+        KeyCode::PageUp => at.saturating_sub(page),
+        KeyCode::PageDown | KeyCode::Char(' ') => at + page,
+        KeyCode::Home | KeyCode::Char('g') => 0,
+        KeyCode::End | KeyCode::Char('G') => end,
+        _ => return None,
+    })
+}
+
 impl List {
     /// Moves as a key says; whether it is one that moves.
     pub(in crate::cli) fn key(&mut self, key: KeyEvent, items: usize) -> bool {
-        let page = self.page.max(1);
-        self.at = match key.code {
-            KeyCode::Up | KeyCode::Char('k') => self.at.saturating_sub(1),
-            KeyCode::Down | KeyCode::Char('j') => self.at + 1,
-            KeyCode::PageUp => self.at.saturating_sub(page),
-            KeyCode::PageDown | KeyCode::Char(' ') => self.at + page,
-            KeyCode::Home | KeyCode::Char('g') => 0,
-            KeyCode::End | KeyCode::Char('G') => items,
-            _ => return false,
-        };
-        self.at = self.at.min(items.saturating_sub(1));
-        true
+        let to = moved(key, self.at, self.page.max(1), items);
+        if let Some(to) = to {
+            self.at = to.min(items.saturating_sub(1));
+        }
+        to.is_some()
     }
 
     /// The items in sight, where so many fit.

@@ -2,7 +2,7 @@
 
 mod list;
 
-pub(super) use list::{List, Table, clip};
+pub(super) use list::{List, Table, clip, moved};
 
 use crate::error::{Error, Result};
 use ratatui::DefaultTerminal;

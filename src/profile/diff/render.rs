@@ -4,7 +4,7 @@ use super::{Change, Diff, Frequency};
 use crate::index::BlockId;
 use crate::names::readable;
 use crate::profile::Profile;
-use crate::profile::report::text::{phrases_of, together, trail};
+use crate::profile::report::text::details;
 use crate::profile::report::words::Words;
 use crate::source::Sources;
 use crate::table::{self, Layout, exactly, grouped, wrapped};
@@ -75,10 +75,8 @@ fn described(words: Words, change: &Change, layout: Layout) -> String {
     let (before, after) = (side(change.before), side(change.after));
     let name = profile.name(line.func);
     let mut text = format!("  {before} → {after}  {name} #{}\n", line.id);
-    let decisions = phrases_of(profile, line, &words.of(line));
-    let details = [trail(words, line), together(&decisions)];
-    for detail in details.iter().filter(|d| !d.is_empty()) {
-        text += &(wrapped(detail, layout.width, 4) + "\n");
+    for detail in details(words, line) {
+        text += &(wrapped(&detail, layout.width, 4) + "\n");
     }
     text
 }

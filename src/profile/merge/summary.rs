@@ -1,10 +1,9 @@
 //! What a merge says of its profile, always in the same form: what went into it, what ran, and the verdict.
 
-use crate::index::CopyId;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
-use crate::profile::verdict::{copies_named, needed};
+use crate::profile::verdict::{copies_named, idle};
 use crate::table::exactly;
 
 /// Findings of a verdict that are listed; `p3-prof verify` tells all.
@@ -35,11 +34,7 @@ pub fn summary(profile: &Profile, name: &str) -> String {
 fn copies(profile: &Profile) -> String {
     let present = profile.processes.iter().filter(|c| c.total() > 0);
     let present = format!("{} of {}", present.count(), profile.manifest.copies);
-    let needed = needed(&profile.manifest);
-    let idle: Vec<CopyId> = (0..profile.manifest.copies)
-        .map(CopyId)
-        .filter(|c| profile.manifest.scheme.strategy().measure.is_exact() && !needed.contains(c))
-        .collect();
+    let idle = idle(&profile.manifest);
     let have = match idle.len() {
         0 => return present,
         1 => "has",

@@ -67,7 +67,7 @@ fn paths(report: &Report) -> Columns {
         }
         let way = format!(" #{} {}", line.id, way(line));
         table.named(cells, report.profile.name(line.func), way);
-        for detail in details(report, line) {
+        for detail in details(report.words(), line) {
             table.note(1, DIM, detail);
         }
     }
@@ -226,10 +226,10 @@ pub fn way(line: &Line) -> String {
     }
 }
 
-pub(in crate::profile) fn details(report: &Report, line: &Line) -> Vec<String> {
-    let mut details = vec![trail(report.words(), line)];
-    let said = report.words().of(line);
-    let told = phrases_of(report.profile, line, &said);
+/// Where a path runs, and what is decided on it, if anything is.
+pub fn details(words: Words, line: &Line) -> Vec<String> {
+    let mut details = vec![trail(words, line)];
+    let told = phrases_of(words.profile(), line, &words.of(line));
     if !told.is_empty() {
         details.push(together(&told));
     }

@@ -161,7 +161,7 @@ pub fn text(of: BurstProfile, selection: &Selection, layout: Layout) -> Result<S
         ];
         let way = format!(" #{} {}", line.id, way(line));
         table.named(cells, of.profile.name(line.func), way);
-        for detail in details(&report, line) {
+        for detail in details(report.words(), line) {
             table.note(1, DIM, detail);
         }
     }

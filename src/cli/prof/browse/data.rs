@@ -176,7 +176,7 @@ impl<'a> Tour<'a> {
 pub(super) struct Paths<'a> {
     profile: PathProfile<'a>,
     sources: &'a Sources,
-    pub(super) f: FuncId,
+    f: FuncId,
     structure: Structure,
     ids: Vec<(PathId, u64)>,
     sort: Sort,
@@ -200,6 +200,11 @@ impl<'a> Paths<'a> {
         };
         paths.sort_by(Sort::Count)?;
         Ok(paths)
+    }
+
+    /// The function's name.
+    pub(super) fn name(&self) -> String {
+        self.profile.name(self.f)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -1,7 +1,7 @@
 //! The three screens: functions, paths of one, a path in its sources.
 
 use super::data::{Lit, LitFile, Paths, Tour};
-use crate::cli::screen::{Flow, List, Table, clip};
+use crate::cli::screen::{Flow, List, Table, clip, moved};
 use crate::error::Result;
 use crate::table::{exactly, grouped, percent, wrapped};
 use ratatui::Frame;
@@ -65,21 +65,13 @@ impl Page {
 
     /// Scrolls as a key says.
     fn key(&mut self, key: KeyEvent) {
-        let page = self.page.max(1);
-        self.first = match key.code {
-            KeyCode::Up | KeyCode::Char('k') => self.first.saturating_sub(1),
-            KeyCode::Down | KeyCode::Char('j') => self.first + 1,
-            KeyCode::PageUp => self.first.saturating_sub(page),
-            KeyCode::PageDown | KeyCode::Char(' ') => self.first + page,
-            KeyCode::Home | KeyCode::Char('g') => 0,
-            KeyCode::End | KeyCode::Char('G') => self.lines(),
-            KeyCode::Tab if !self.lit.files.is_empty() => {
-                self.file = (self.file + 1) % self.lit.files.len();
-                return self.begin();
-            }
-            _ => return,
-        };
-        self.first = self.first.min(self.lines().saturating_sub(page));
+        let (page, lines) = (self.page.max(1), self.lines());
+        if let Some(to) = moved(key, self.first, page, lines) {
+            self.first = to.min(lines.saturating_sub(page));
+        } else if key.code == KeyCode::Tab && !self.lit.files.is_empty() {
+            self.file = (self.file + 1) % self.lit.files.len();
+            self.begin();
+        }
     }
 }
 
@@ -207,7 +199,7 @@ impl<'a> Browser<'a> {
         let (title, keys) =
             if let (Some(page), Some((paths, list))) = (&mut self.lit, &mut self.paths) {
                 draw_page(page, frame, middle);
-                let of = function_name(&self.tour, paths);
+                let of = paths.name();
                 let file = page.file().map_or("no lines are known", |f| &f.name);
                 let title = format!("{of} {} · {file}", paths.told(list.at)?.0);
                 (
@@ -217,7 +209,7 @@ impl<'a> Browser<'a> {
             } else if let Some((paths, list)) = &mut self.paths {
                 draw_paths(paths, list, &self.tour, frame, middle)?;
                 let n = exactly(paths.len() as u64);
-                let title = format!("{} · {n} paths ran", function_name(&self.tour, paths));
+                let title = format!("{} · {n} paths ran", paths.name());
                 let keys = format!(
                     "by {} (s sorts), Enter shows one in its source, Esc back, q ends",
                     paths.sort().word()
@@ -268,12 +260,6 @@ impl<'a> Browser<'a> {
             self.tour.sort().word()
         )
     }
-}
-
-fn function_name(tour: &Tour, paths: &Paths) -> String {
-    let all = (0..tour.len()).filter_map(|i| tour.function(i));
-    let mut found = all.filter(|f| f.f == paths.f);
-    found.next().map_or(String::new(), |f| f.name.clone())
 }
 
 fn share(part: u128, all: u128) -> String {

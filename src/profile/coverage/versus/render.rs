@@ -6,10 +6,10 @@ use crate::names::{printable, readable};
 use crate::profile::Profile;
 use crate::profile::coverage::ci;
 use crate::profile::report::Line;
-use crate::profile::report::text::{phrases_of, together, trail, way};
+use crate::profile::report::text::{details, phrases_of, together, way};
 use crate::profile::report::words::{Said, Words};
 use crate::source::Sources;
-use crate::table::{self, Layout, exactly, wrapped};
+use crate::table::{self, Layout, exactly, number_of, wrapped};
 use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
@@ -35,19 +35,10 @@ impl Versus<'_> {
     }
 }
 
-/// `1 path`, `2 paths`.
-fn number(n: usize, what: &str) -> String {
-    format!(
-        "{} {what}{}",
-        exactly(n as u64),
-        if n == 1 { "" } else { "s" }
-    )
-}
-
 /// For people; at most `top` of each kind.
 pub fn text(versus: &Versus, sources: &Sources, top: usize, layout: Layout) -> String {
     let words = Words::new(versus.now, sources);
-    let mut out = format!("{} ran in both\n", number(versus.both, "path"));
+    let mut out = format!("{} ran in both\n", number_of(versus.both as u64, "path"));
     let more = |out: &mut String, n: usize| {
         if n > top {
             let _ = writeln!(
@@ -58,7 +49,11 @@ pub fn text(versus: &Versus, sources: &Sources, top: usize, layout: Layout) -> S
         }
     };
     for (what, lines) in versus.alone() {
-        let _ = writeln!(out, "{BOLD}{} {what}{BOLD:#}", number(lines.len(), "path"));
+        let _ = writeln!(
+            out,
+            "{BOLD}{} {what}{BOLD:#}",
+            number_of(lines.len() as u64, "path")
+        );
         for line in lines.iter().take(top) {
             out += &described(words, line, layout);
         }
@@ -71,7 +66,7 @@ pub fn text(versus: &Versus, sources: &Sources, top: usize, layout: Layout) -> S
         let _ = writeln!(
             out,
             "{BOLD}{} {what}{BOLD:#}",
-            number(names.len(), "function")
+            number_of(names.len() as u64, "function")
         );
         for name in names.iter().take(top) {
             let _ = writeln!(out, "  {name}");
@@ -86,10 +81,8 @@ fn described(words: Words, line: &Line, layout: Layout) -> String {
     let name = words.profile().name(line.func);
     let (n, way) = (exactly(line.count), way(line));
     let mut text = format!("  {name} #{} {way}: {n}×\n", line.id);
-    let phrases = phrases_of(words.profile(), line, &words.of(line));
-    let details = [trail(words, line), together(&phrases)];
-    for detail in details.iter().filter(|d| !d.is_empty()) {
-        text += &(wrapped(detail, layout.width, 4) + "\n");
+    for detail in details(words, line) {
+        text += &(wrapped(&detail, layout.width, 4) + "\n");
     }
     text
 }
@@ -122,7 +115,7 @@ pub fn markdown(versus: &Versus) -> String {
         let _ = writeln!(
             out,
             "\n{} {what}: {}",
-            number(names.len(), "function"),
+            number_of(names.len() as u64, "function"),
             names.join(", ")
         );
     }
