@@ -14,7 +14,7 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers lint corpus programs projects bench fuzz peers cross llvm22 book clean
+.PHONY: help setup setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers lint corpus programs projects bench fuzz peers cross llvm22 book man deb test-deb clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -30,6 +30,8 @@ help:
 	@echo 'make cross    the runtime with gcc 12, clang 14 and 19, x86-64 and aarch64'
 	@echo 'make llvm22   built with LLVM 22, tried on modules of clang 22 and of rustc (needs clang-22, llvm-22-dev)'
 	@echo 'make book     docs/ as a book in target/book (mdBook, by cargo where it is missing), after a test of the commands in its tutorial'
+	@echo 'make man      man pages and completions in target/share (p3-rewrite manual)'
+	@echo 'make deb      a Debian package in target/debian (cargo-deb, by cargo where it is missing); make test-deb tries it in a clean Debian 12 (as root)'
 	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 COPIES=4 ONLY=bzip2 is short)'
 
 setup:
@@ -106,6 +108,17 @@ book:
 	$(CARGO) test --locked --test it book::
 	command -v mdbook >/dev/null || $(CARGO) install --locked mdbook
 	PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" mdbook build
+
+man: build
+	target/release/p3-rewrite manual -o target/share
+
+deb: setup
+	sh tools/deb.sh build
+
+# Installed where nothing else is: by mmdebstrap, in namespaces.
+test-deb: deb
+	@sh tools/setup.sh "$(TOOLS) mmdebstrap" "$(APT) mmdebstrap"
+	sh tools/deb.sh try
 
 clean:
 	$(CARGO) clean

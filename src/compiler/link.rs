@@ -5,7 +5,7 @@ use super::modules::{self, Found, Module};
 use super::record::Record;
 use super::runtime::{Runtime, Target};
 use super::trace::{self, Linked};
-use super::{Compiler, EMBED, Settings, claim, first_error, our_program};
+use super::{Compiler, EMBED, Settings, claim, first_error, not_loaded, our_program};
 use crate::error::{Error, Result};
 use crate::load::container::Member;
 use crate::manifest::Manifest;
@@ -257,6 +257,7 @@ impl Link<'_> {
         let run = rewrite.stdin(Stdio::null()).output();
         let run =
             run.map_err(|e| Error::Usage(format!("p3-rewrite: {e}; install it beside p3-cc")))?;
+        not_loaded(&run).map_or(Ok(()), |why| Err(Error::Usage(why)))?;
         succeeded(&run, "p3-rewrite failed")
     }
 

@@ -212,6 +212,24 @@ fn first_error(run: &Output) -> Option<String> {
     error.map(str::to_string)
 }
 
+/// Why a program of ours did not come as far as to say so itself, from the dynamic loader's own line, and the remedy: LLVM's library is missing, or
+/// is not one.
+pub(crate) fn not_loaded(run: &Output) -> Option<String> {
+    const LOADER: [&str; 2] = [
+        "error while loading shared libraries: ",
+        "Error loading shared library ",
+    ];
+    let said = String::from_utf8_lossy(&run.stderr);
+    let why = LOADER
+        .iter()
+        .find_map(|l| Some(said.lines().next()?.split_once(l)?.1));
+    let why = why.filter(|_| run.status.code() == Some(127))?;
+    Some(format!(
+        "p3-rewrite cannot start: {why}; install LLVM {0}'s library (apt-get install libllvm{0}), or name its folder by LD_LIBRARY_PATH",
+        crate::load::LLVM
+    ))
+}
+
 /// A program in `PATH` that is not one of ours by another name, as the folders of `p3-rewrite build` hold.
 fn in_path(name: &str) -> Option<PathBuf> {
     let us = std::env::current_exe().ok();

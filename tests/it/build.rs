@@ -619,6 +619,52 @@ fn files_for_build_systems() {
     }
 }
 
+/// What the loader says of a library that is none, since the one that is here cannot be taken away. `p3-rewrite` itself says what the loader says.
+#[test]
+fn without_llvms_library() {
+    let dir = folder(&[("main.c", "int main() { return 0; }\n")]);
+    let dir = dir.path();
+    rewrite(dir, &["build", "-k", "1", "-o", "p3", "--", "cc", "main.c"]);
+    run(command("make", dir)
+        .args(["-s", "-C", "p3/a.out.p3", "run"])
+        .env("P3_PROF", PROF));
+    let needed = run(command("ldd", dir).arg(REWRITE));
+    let needed = String::from_utf8(needed.stdout).unwrap();
+    let library = needed.split_whitespace().find(|w| w.starts_with("libLLVM"));
+    // In LLVM's static builds there is none to miss.
+    let Some(library) = library else { return };
+    std::fs::create_dir(dir.join("lib")).unwrap();
+    std::fs::write(dir.join("lib").join(library), "").unwrap();
+    let mut link = command(CC, dir);
+    // Clang has the same library.
+    let clang = "#!/bin/sh\nunset LD_LIBRARY_PATH\nexec \"$CLANG\" \"$@\"\n";
+    std::fs::write(dir.join("cc"), clang).unwrap();
+    run(command("chmod", dir).args(["+x", "cc"]));
+    link.env("P3_CC", dir.join("cc"))
+        .env("CLANG", llvm("clang"));
+    let file = dir.join("lib").join(library);
+    let why = format!(
+        "p3-rewrite cannot start: {}: file too short; install LLVM ",
+        file.display()
+    );
+    let linked = run(link.arg("main.c").env("LD_LIBRARY_PATH", dir.join("lib")));
+    assert!(stderr(&linked).contains(&why), "{}", stderr(&linked));
+    let mut export = command(PROF, dir);
+    export.args([
+        "export",
+        "p3/a.out.p3/profile.p3prof",
+        "--format",
+        "proftext",
+    ]);
+    export.args(["--modules", "p3/a.out.p3/native"]);
+    let output = export
+        .env("LD_LIBRARY_PATH", dir.join("lib"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains(&why), "{}", stderr(&output));
+}
+
 /// One command compiles and links, with sources named in every way: they stay as they are.
 #[test]
 fn sources_by_any_path_are_read_only() {

@@ -107,6 +107,9 @@ fn proftext(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
         let program = program.display();
         Error::Usage(format!("{program}: {e}; install p3-rewrite beside p3-prof"))
     })?;
+    if let Some(why) = crate::compiler::not_loaded(&output) {
+        return Err(Error::Usage(why));
+    }
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         let line = said.lines().last().unwrap_or("p3-rewrite failed");
