@@ -63,7 +63,7 @@ struct p3_sampling {
 
 /* A function that counts beside one that does not. */
 struct p3_entry {
-    uint8_t *native; /* where the latter begins: with a nop of five bytes */
+    uint8_t *native; /* where the latter begins: sixteen bytes of nops are before it */
     const uint8_t *counting; /* what a jump in its place leads to */
 };
 

@@ -57,24 +57,30 @@ static int open_page(uint64_t address, uint64_t size) {
     return P3_CALL(SYS_mprotect, begin, end - begin, all, 0, 0, 0) == 0;
 }
 
-/* A nop of five bytes, behind what marks a target of indirect jumps, if that is there; NULL when it is somebody else's function. */
-static uint8_t *nop_of(uint8_t *native) {
-    static const uint8_t mark[] = {0xf3, 0x0f, 0x1e, 0xfa}, nop[] = {0x0f, 0x1f, 0x44, 0x00};
-    if (memcmp(native, mark, sizeof mark) == 0)
-        native += sizeof mark;
-    return memcmp(native, nop, sizeof nop) == 0 ? native : NULL;
+enum { ROOM = 16, NOP = 0x90, NEAR_JUMP = 0xe9, SHORT_JUMP = 0xeb, NEAR_SIZE = 5, SHORT_SIZE = 2 };
+
+/* The room before a function, sixteen nops; NULL when there is none: it was patched already, or is somebody else's. */
+static uint8_t *room_of(uint8_t *native) {
+    for (int i = 1; i <= ROOM; i++)
+        if (native[-i] != NOP)
+            return NULL;
+    return native - ROOM;
 }
 
+/* The function begins with a jump to the room before it, where there is one to what counts. Its first instruction has two bytes at least:
+ * no one is between them. */
 static int patch_entry(const struct p3_entry *entry) {
-    uint8_t *nop = nop_of(entry->native);
-    int64_t distance = nop == NULL ? INT64_MAX : (int64_t)((intptr_t)entry->counting - (intptr_t)(nop + 5));
-    int32_t near = (int32_t)distance;
-    if (near != distance)
+    uint8_t *room = room_of(entry->native);
+    int64_t distance = room == NULL ? INT64_MAX : (int64_t)((intptr_t)entry->counting - (intptr_t)(room + NEAR_SIZE));
+    int32_t far = (int32_t)distance;
+    if (far != distance)
         return 1; /* it stays native */
-    if (!open_page((uint64_t)(uintptr_t)nop, 5))
+    if (!open_page((uint64_t)(uintptr_t)room, ROOM + SHORT_SIZE))
         return 0;
-    nop[0] = 0xe9;
-    memcpy(nop + 1, &near, sizeof near);
+    room[0] = NEAR_JUMP;
+    memcpy(room + 1, &far, sizeof far);
+    entry->native[0] = SHORT_JUMP;
+    entry->native[1] = (uint8_t)-(ROOM + SHORT_SIZE);
     return 1;
 }
 

@@ -121,6 +121,13 @@ impl Value {
         unsafe { LLVMIsConstant(self.0) != 0 }
     }
 
+    /// The instruction that it is the result of.
+    pub(super) fn instruction(self) -> Option<Inst> {
+        // SAFETY: the value is live.
+        let is_one = unsafe { !LLVMIsAInstruction(self.0).is_null() };
+        is_one.then_some(Inst(self.0))
+    }
+
     /// A value of inkwell's.
     pub(super) fn of(value: &impl AsValueRef) -> Value {
         Value(value.as_value_ref())

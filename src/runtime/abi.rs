@@ -149,7 +149,7 @@ pub const ENTRY: Struct = Struct {
         Field::new(
             "native",
             Pointer("uint8_t"),
-            "where the latter begins: with a nop of five bytes",
+            "where the latter begins: sixteen bytes of nops are before it",
         ),
         Field::new(
             "counting",

@@ -123,7 +123,8 @@ impl<'ctx> Copied<'ctx> {
     }
 }
 
-fn copy_one<'ctx>(builder: &Builder<'ctx>, old: Inst, to: BasicBlock<'ctx>) -> Inst {
+/// A copy of one instruction at the end of `to`, without a location.
+pub(super) fn copy_one<'ctx>(builder: &Builder<'ctx>, old: Inst, to: BasicBlock<'ctx>) -> Inst {
     let new = if old.is_phi() {
         let phi = values::phi_at_end(builder, to, old.value());
         phi.look_like(old);

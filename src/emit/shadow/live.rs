@@ -1,10 +1,12 @@
 //! Which values are still needed at the headers of loops.
 
+use crate::dag::Order;
 use crate::emit::split::in_blocks;
 use crate::emit::values::{self, Inst, Value};
 use crate::index::BlockId;
 use crate::ir::Cfg;
 use inkwell::basic_block::BasicBlock;
+use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::targets::TargetData;
 use inkwell::values::FunctionValue;
 use std::collections::{HashMap, HashSet};
@@ -16,15 +18,16 @@ pub(super) struct Live {
     pub home: Option<BlockId>,
     /// By header, as they were given.
     pub at: Vec<bool>,
-    /// In bytes.
-    pub size: u64,
+    /// In bytes, where it has to be handed over; others can be computed from those before them.
+    pub handed: Option<u64>,
 }
 
-/// The values that are needed at the start of any of the `headers`; `None` when one of them cannot be kept in memory.
-/// O(uses · blocks) at worst, near-linear in practice.
+/// The values that are needed at the start of any of the `headers`, each behind those that it is computed from; `None` when
+/// one of them cannot be kept in memory. O(uses · blocks) at worst, near-linear in practice.
 pub(super) fn values_at(
     function: FunctionValue,
     cfg: &Cfg,
+    order: &Order,
     headers: &[BlockId],
     target: &TargetData,
 ) -> Option<Vec<Live>> {
@@ -34,29 +37,122 @@ pub(super) fn values_at(
         number: blocks.iter().copied().zip(cfg.ids()).collect(),
         headers,
     };
-    let mut all = Vec::new();
-    for parameter in function.get_param_iter() {
-        all.push((Value::of(&parameter), None));
-    }
-    for (b, block) in cfg.ids().zip(&blocks) {
-        let results = values::instructions(*block)
-            .into_iter()
-            .filter(|i| !i.is_void());
-        all.extend(results.map(|i| (i.value(), Some(b))));
-    }
-    let mut live = Vec::new();
-    for (value, home) in all {
-        let at = search.at(value, home);
-        if at.contains(&true) {
-            live.push(Live {
-                value,
-                home,
-                at,
-                size: value.size(target)?,
-            });
+    let parameters = function.get_param_iter();
+    let mut all: Vec<Definition> = parameters
+        .map(|p| Definition::new(Value::of(&p), None))
+        .collect();
+    for &b in &order.rpo {
+        for i in values::instructions(blocks[b.index()]) {
+            if !i.is_void() {
+                all.push(Definition::new(i.value(), Some((b, i))));
+            }
         }
     }
+    for definition in &mut all {
+        let home = definition.by.map(|(b, _)| b);
+        definition.at = search.at(definition.value, home);
+    }
+    compute_some(&mut all);
+    let mut live = Vec::new();
+    for of in all.into_iter().filter(|of| of.at.contains(&true)) {
+        let size = of.value.size(target)?;
+        live.push(Live {
+            value: of.value,
+            home: of.by.map(|(b, _)| b),
+            at: of.at,
+            handed: (!of.computed).then_some(size),
+        });
+    }
     Some(live)
+}
+
+/// What defines a value, and where that is needed.
+struct Definition {
+    value: Value,
+    /// The block and the instruction; `None`: a parameter.
+    by: Option<(BlockId, Inst)>,
+    at: Vec<bool>,
+    computed: bool,
+}
+
+impl Definition {
+    fn new(value: Value, by: Option<(BlockId, Inst)>) -> Self {
+        Definition {
+            value,
+            by,
+            at: Vec::new(),
+            computed: false,
+        }
+    }
+}
+
+/// Finds the values that need not be handed over, since what they are computed from is. Behind a place where a value is live its operands are those
+/// that it was computed from, or an operand's block would lead there past the value's, which dominates the place.
+///
+/// A code generator does not keep such values either: an address is part of the instruction that uses it, a comparison part of the
+/// branch. Handed over, they would take registers that the function has other uses for. O(operands · headers).
+fn compute_some(all: &mut [Definition]) {
+    let number: HashMap<Value, usize> = (0..).zip(&*all).map(|(n, of)| (of.value, n)).collect();
+    for n in (0..all.len()).rev() {
+        let Some((_, inst)) = all[n].by else { continue };
+        if !all[n].at.contains(&true) || !is_plain(inst) {
+            continue;
+        }
+        let operands = inst.operands().into_iter();
+        let operands: Option<Vec<usize>> = operands
+            .filter(|v| !v.is_constant())
+            .map(|v| number.get(&v).copied())
+            .collect();
+        let Some(operands) = operands else { continue };
+        let at = all[n].at.clone();
+        let is_there = |o: &usize| all[*o].at.iter().zip(&at).all(|(o, v)| *o || !v);
+        if !(is_folded(inst) || operands.iter().all(is_there)) {
+            continue;
+        }
+        all[n].computed = true;
+        for o in operands {
+            for (o, v) in all[o].at.iter_mut().zip(&at) {
+                *o |= v;
+            }
+        }
+    }
+}
+
+/// Whether it has no effect, whatever its operands are, and is the same again.
+fn is_plain(i: Inst) -> bool {
+    use LLVMOpcode::*;
+    matches!(
+        i.opcode(),
+        LLVMGetElementPtr
+            | LLVMTrunc
+            | LLVMZExt
+            | LLVMSExt
+            | LLVMPtrToInt
+            | LLVMIntToPtr
+            | LLVMBitCast
+            | LLVMICmp
+            | LLVMAdd
+            | LLVMSub
+            | LLVMMul
+            | LLVMAnd
+            | LLVMOr
+            | LLVMXor
+            | LLVMShl
+            | LLVMLShr
+            | LLVMAShr
+            | LLVMSelect
+    )
+}
+
+/// Whether code generators compute it anew in each block that uses it: comparisons, what is no instruction at all, and addresses at a
+/// fixed distance.
+fn is_folded(i: Inst) -> bool {
+    use LLVMOpcode::*;
+    match i.opcode() {
+        LLVMICmp | LLVMTrunc | LLVMPtrToInt | LLVMIntToPtr | LLVMBitCast => true,
+        LLVMGetElementPtr => i.operands()[1..].iter().all(|v| v.is_constant()),
+        _ => false,
+    }
 }
 
 struct Search<'a, 'ctx> {

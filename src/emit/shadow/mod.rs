@@ -1,9 +1,9 @@
 //! Functions that do not count, beside functions that do: shadow profiling.
 //!
-//! The program runs its *native* functions: those of the input, with a nop of five bytes at the entry and known addresses
+//! The program runs its *native* functions: those of the input, with room for a jump before the entry and known addresses
 //! at the headers of loops ([`native`]). Beside each of them stand its *counting* function, a copy with the code of the plan, and, if it has loops, one that is
 //! entered at their headers and counts the rest of an activation ([`resume`]). In a forked child the runtime writes
-//! jumps over the nops, and breakpoints to the addresses. Control never comes back to native functions but by calls, whose entries lead away again, so an activation is
+//! jumps to the entries, and breakpoints to the addresses. Control never comes back to native functions but by calls, whose entries lead away again, so an activation is
 //! counted from its entry or from a back edge on: from where a path begins.
 //!
 //! That they are functions and not blocks of one keeps the machine code of native functions what it was: registers and frames
@@ -20,7 +20,6 @@ use super::layout::is_x86_64_linux;
 use super::{function, sys};
 use crate::ir::{FunctionBody, Linkage};
 use crate::plan::FunctionPlan;
-use inkwell::attributes::AttributeLoc;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetData;
@@ -75,11 +74,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         index: usize,
     ) {
         // Such a body is only there to be inlined, and one that has nops already is somebody else's to patch.
-        if body.linkage == Linkage::AvailableExternally
-            || function
-                .get_string_attribute(AttributeLoc::Function, native::NOPS)
-                .is_some()
-        {
+        if body.linkage == Linkage::AvailableExternally || native::is_taken(function) {
             return;
         }
         let (context, module) = (self.context, self.module);
@@ -105,7 +100,8 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         let Some(resumed) = crate::plan::resume::resumed(&body.cfg, plan) else {
             return;
         };
-        let Some(handed) = resume::Handed::new(self, function, body, &resumed) else {
+        let Some(handed) = resume::Handed::new(self, function, body, &plan.own_order, &resumed)
+        else {
             return;
         };
         let resuming = resume::make(self, function, body, &handed);

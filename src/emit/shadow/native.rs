@@ -15,8 +15,19 @@ use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::{BasicValue, FunctionValue};
 
-/// The attribute of a function that begins with nops.
-pub(super) const NOPS: &str = "patchable-function-entry";
+/// What makes entries that can be patched: a first instruction of two bytes at least, for a short jump (an instruction of one byte gets
+/// a nop before it), and nops before the function, where there is room for one to anywhere. Sixteen, so that the entry is aligned as before.
+const PATCHABLE: [(&str, &str); 2] = [
+    ("patchable-function", "prologue-short-redirect"),
+    ("patchable-function-prefix", "16"),
+];
+
+/// Whether somebody else patches the function's entry.
+pub(super) fn is_taken(function: FunctionValue) -> bool {
+    let has = |name| function.get_string_attribute(AttributeLoc::Function, name);
+    has("patchable-function-entry").is_some()
+        || PATCHABLE.iter().any(|(name, _)| has(name).is_some())
+}
 
 /// No code, and an entry of the table of such places: the address, and where control can go instead, each relative to the entry's own
 /// word. The section belongs to the group of the code (`?`), since one without the other would not link, and no linker drops it (`R`).
@@ -27,11 +38,13 @@ const SITE: &str = "1:\n\
                     .quad ${0:l}-.\n\
                     .popsection";
 
-/// Puts a nop before everything else.
+/// Makes the function's entry one that can be patched.
 pub(super) fn mark_entry<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
     stays_apart(context, function);
-    let nops = context.create_string_attribute(NOPS, "5");
-    function.add_attribute(AttributeLoc::Function, nops);
+    for (name, value) in PATCHABLE {
+        let attribute = context.create_string_attribute(name, value);
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
 }
 
 /// Makes a place in each of the headers, behind its φs, and a way from there to `resuming`.
@@ -108,9 +121,10 @@ impl<'ctx> Leave<'_, 'ctx> {
     fn fill(&self, out: BasicBlock<'ctx>, n: usize, phis: &[Value]) {
         let (b, handed) = (&self.builder, self.handed);
         b.position_at_end(out);
-        let live = handed.live.iter().zip(&handed.live_at);
-        for (l, &at) in live.filter(|(l, _)| l.at[n]) {
-            values::store(b, l.value, handed.place(self.shadows, at));
+        for (l, at) in handed.live.iter().zip(&handed.live_at) {
+            if let (true, &Some(at)) = (l.at[n], at) {
+                values::store(b, l.value, handed.place(self.shadows, at));
+            }
         }
         for (&phi, &at) in phis.iter().zip(&handed.phis_at[n]) {
             values::store(b, phi, handed.place(self.shadows, at));

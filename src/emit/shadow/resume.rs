@@ -4,9 +4,10 @@
 //! round, and no definition dominates all uses any more. Where code is made of this, optimisers take those places away again.
 
 use super::Shadows;
-use super::copy::{Copied, beside};
+use super::copy::{Copied, beside, copy_one};
 use super::live::{Live, values_at};
 use super::native;
+use crate::dag::Order;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::emit::{place, sys};
 use crate::index::BlockId;
@@ -51,8 +52,8 @@ pub(super) struct Handed<'ctx> {
     pub headers: Vec<BlockId>,
     /// What is live at any of them.
     pub live: Vec<Live>,
-    /// Where, by live value: an offset in the buffer.
-    pub live_at: Vec<u64>,
+    /// Where, by live value: an offset in the buffer, unless it is computed.
+    pub live_at: Vec<Option<u64>>,
     /// The same by header and φ of the header.
     pub phis_at: Vec<Vec<u64>>,
     pub buffer: PointerValue<'ctx>,
@@ -64,6 +65,7 @@ impl<'ctx> Handed<'ctx> {
         shadows: &mut Shadows<'_, 'ctx>,
         function: FunctionValue<'ctx>,
         body: &FunctionBody,
+        order: &Order,
         resume: &Resume,
     ) -> Option<Self> {
         if !may_move(function, body) {
@@ -73,10 +75,11 @@ impl<'ctx> Handed<'ctx> {
         if !native::has_places(function, &headers) {
             return None;
         }
-        let live = values_at(function, &body.cfg, &headers, &shadows.target)?;
+        let live = values_at(function, &body.cfg, order, &headers, &shadows.target)?;
         let blocks = function.get_basic_blocks();
         let mut room = Room(0);
-        let live_at = live.iter().map(|l| room.take(l.size)).collect();
+        let handed = live.iter().map(|l| l.handed);
+        let live_at = handed.map(|size| Some(room.take(size?))).collect();
         let mut phis_at = Vec::new();
         for header in &headers {
             let mut at = Vec::new();
@@ -174,7 +177,8 @@ fn is_kept(i: Inst) -> bool {
         .is_some_and(|name| dropped.iter().any(|begin| name.starts_with(begin)))
 }
 
-/// Reads live values and gives them their places: by value, the block that defines it, and the place.
+/// Reads or computes live values and gives them their places: by value, the block that defines it, and the place. At a header where
+/// one is not live, what it is does not matter.
 fn take_over<'ctx>(
     shadows: &Shadows<'_, 'ctx>,
     builder: &Builder<'ctx>,
@@ -185,13 +189,29 @@ fn take_over<'ctx>(
         .clone()
         .map(|l| values::room_for(builder, l.value))
         .collect();
+    let mut known: HashMap<Value, Value> = HashMap::new();
     for ((l, &at), &slot) in live.clone().zip(&handed.live_at).zip(&slots) {
-        let value = values::load(builder, l.value, handed.place(shadows, at));
+        let value = match at {
+            Some(at) => values::load(builder, l.value, handed.place(shadows, at)),
+            None => compute(builder, l.value, &known),
+        };
         values::store(builder, value, slot);
+        known.insert(l.value, value);
     }
     live.zip(slots)
         .map(|(l, slot)| (l.value, (l.home, slot)))
         .collect()
+}
+
+/// Computes `value` again where the builder stands.
+fn compute(builder: &Builder, value: Value, known: &HashMap<Value, Value>) -> Value {
+    let here = builder.get_insert_block().expect("it stands at an end");
+    let old = value.instruction().expect("a parameter is handed over");
+    let new = copy_one(builder, old, here);
+    for (n, operand) in old.operands().into_iter().enumerate() {
+        new.set_operand(n, known.get(&operand).copied().unwrap_or(operand));
+    }
+    new.value()
 }
 
 /// By header: what its φs begin with.
