@@ -2,6 +2,10 @@
 //!
 //! All are dense, start at 0 and serialise as plain numbers.
 
+mod set;
+
+pub use set::IdSet;
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -4,14 +4,13 @@
 
 use crate::dag::{Dag, EdgeKind, Shape};
 use crate::edges::{counted_edges, propagate};
-use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice};
+use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice};
 use crate::ir::Cfg;
 use crate::numbering::{Numbering, ball_larus, enumerate, pspp};
 use crate::partition::distribute;
 use crate::random_cfg::cfg;
 use crate::spantree::SpanningTree;
 use crate::weights::static_weights;
-use fixedbitset::FixedBitSet;
 
 /// The running example of Ball & Larus 1996 (Fig. 1 to 3), without its back edge.
 ///
@@ -179,8 +178,8 @@ fn knuth_stevenson_1973() {
         &static_weights(&dag, &Shape::new(&graph).loops),
         false,
     );
-    assert_eq!(counted.count_ones(..), 3);
-    assert!(!counted.contains(dag.enter().index()));
+    assert_eq!(counted.len(), 3);
+    assert!(!counted.contains(dag.enter()));
     // P runs 1 + 10 times, Q → A is taken 7 of 10 times.
     let edge = |block, succ| {
         let block = BlockId(block);
@@ -197,12 +196,12 @@ fn knuth_stevenson_1973() {
         (edge(5, 0), 10),
     ];
     let mut given = dag.by_edge(0u64);
-    for &(e, n) in known.iter().filter(|(e, _)| counted.contains(e.index())) {
+    for &(e, n) in known.iter().filter(|(e, _)| counted.contains(*e)) {
         given[e] = n;
     }
     let exit = dag.ins(dag.exit()).iter();
     for &e in exit.filter(|&&e| dag.edge(e).kind == EdgeKind::Leave) {
-        given[e] = u64::from(counted.contains(e.index()));
+        given[e] = u64::from(counted.contains(e));
     }
     let propagated = propagate(&dag, &counted, &given).expect("a tree is left out");
     for (e, n) in known {
@@ -225,8 +224,8 @@ fn knuth_stevenson_1973() {
 fn p3_2015_section_2_3() {
     let edges = [(0, 3), (0, 1), (1, 2), (1, 3), (2, 3)];
     let dag = Dag::from_edges(4, &edges);
-    let mut interesting = FixedBitSet::with_capacity(edges.len());
-    interesting.extend([0, 1, 3]);
+    let mut interesting = IdSet::with_capacity(edges.len());
+    interesting.extend([0, 1, 3].map(EdgeId::new));
     // Edge 0 first, as edge order has it: label 0, and 1 for edge 1; 0 and 1 at `a`. The label of edge 1 moves on to
     // edges 2 and 3, that of edge 2 to edge 4, and edge 4, uninteresting, loses it.
     let spp = [0u64, 0, 0, 2, 0];

@@ -2,12 +2,11 @@
 
 use crate::dag::{Dag, MAX_PATHS, Shape, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
-use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, PathId};
+use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId};
 use crate::ir::{Block, Cfg, Program, SkipReason};
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus};
 use crate::versions::apart;
 use crate::weights::{Weights, static_weights};
-use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 
 /// What the analyses need to know of a function: the same from a program and from a manifest.
@@ -43,7 +42,7 @@ pub enum Counted {
     /// Its paths.
     Paths,
     /// These edges of its DAG.
-    Edges(FixedBitSet),
+    Edges(IdSet<EdgeId>),
 }
 
 /// The path structure of one function, the same in every copy and scheme.

@@ -19,8 +19,7 @@ pub use cuts::{MAX_PATHS, choose_cuts};
 pub use dominators::Dominators;
 pub use order::{LoopForest, Order, Shape, is_taken};
 
-use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec, VertexId, ti_vec};
-use fixedbitset::FixedBitSet;
+use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId, ti_vec};
 
 /// What a DAG edge stands for in the CFG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,10 +151,10 @@ impl Dag {
 
     /// The paths whose edges are all among `ids`, which ascend; each of those must lie on such a path. O(V + E).
     pub fn inside(&self, ids: &[EdgeId]) -> Dag {
-        let mut used = FixedBitSet::with_capacity(self.vertices());
-        used.extend(ids.iter().map(|e| self.edge(*e).src.index()));
-        used.insert(self.exit().index());
-        let kept: Vec<VertexId> = used.ones().map(VertexId::new).collect();
+        let mut used = self.vertex_set();
+        used.extend(ids.iter().map(|e| self.edge(*e).src));
+        used.insert(self.exit());
+        let kept: Vec<VertexId> = used.iter().collect();
         let mut number = self.by_vertex(None);
         for (i, v) in kept.iter().enumerate() {
             number[*v] = Some(VertexId::new(i));
@@ -216,6 +215,16 @@ impl Dag {
     /// One of these for each vertex.
     pub fn by_vertex<T: Clone>(&self, value: T) -> TiVec<VertexId, T> {
         ti_vec![value; self.vertices()]
+    }
+
+    /// An empty set of edges.
+    pub fn edge_set(&self) -> IdSet<EdgeId> {
+        IdSet::with_capacity(self.edges.len())
+    }
+
+    /// An empty set of vertices.
+    pub fn vertex_set(&self) -> IdSet<VertexId> {
+        IdSet::with_capacity(self.vertices())
     }
 
     /// All vertices in topological order.

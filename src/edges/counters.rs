@@ -2,16 +2,19 @@
 
 use super::{edges, ends};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{CounterId, EdgeId, TiSlice, TiVec};
+use crate::index::{CounterId, EdgeId, IdSet, TiSlice, TiVec};
 use crate::spantree::{heaviest_first, maximum_tree};
-use fixedbitset::FixedBitSet;
 
 /// The edges to count: the complement of a maximum spanning tree under `weights`, ties by edge id.
 /// With `may_be_left` all edges to EXIT are among them. O(E log E).
-pub fn counted_edges(dag: &Dag, weights: &TiSlice<EdgeId, f64>, may_be_left: bool) -> FixedBitSet {
+pub fn counted_edges(
+    dag: &Dag,
+    weights: &TiSlice<EdgeId, f64>,
+    may_be_left: bool,
+) -> IdSet<EdgeId> {
     let mut counted = all_edges(dag);
     let kept = |e: &EdgeId| may_be_left && dag.edge(*e).kind == EdgeKind::Leave;
-    let candidates = counted.ones().map(EdgeId::new).filter(|e| !kept(e));
+    let candidates = counted.iter().filter(|e| !kept(e));
     // EXIT → entry cannot be counted, so it is in the tree.
     let root = ends(dag, dag.enter());
     let order = heaviest_first(candidates, weights);
@@ -22,14 +25,14 @@ pub fn counted_edges(dag: &Dag, weights: &TiSlice<EdgeId, f64>, may_be_left: boo
 
 /// All edges but EXIT → entry: where a call may return twice, control comes out of a block more often than
 /// it went in, and no law holds.
-pub fn all_edges(dag: &Dag) -> FixedBitSet {
-    let mut counted = FixedBitSet::with_capacity(dag.edges().len());
+pub fn all_edges(dag: &Dag) -> IdSet<EdgeId> {
+    let mut counted = dag.edge_set();
     let countable = edges(dag).filter(|&e| dag.edge(e).kind != EdgeKind::Enter);
-    counted.extend(countable.map(|e| e.index()));
+    counted.extend(countable);
     counted
 }
 
 /// The edge that each counter counts.
-pub fn by_counter(counted: &FixedBitSet) -> TiVec<CounterId, EdgeId> {
-    counted.ones().map(EdgeId::new).collect()
+pub fn by_counter(counted: &IdSet<EdgeId>) -> TiVec<CounterId, EdgeId> {
+    counted.iter().collect()
 }

@@ -2,8 +2,7 @@
 
 use super::{edges, ends};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{EdgeId, TiSlice, TiVec};
-use fixedbitset::FixedBitSet;
+use crate::index::{EdgeId, IdSet, TiSlice, TiVec};
 
 /// What Kirchhoff's law makes of the counted edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +19,7 @@ pub struct Propagated {
 /// `None` when a count overflows, or when the edges left out are no spanning tree.
 pub fn propagate(
     dag: &Dag,
-    counted: &FixedBitSet,
+    counted: &IdSet<EdgeId>,
     counts: &TiSlice<EdgeId, u64>,
 ) -> Option<Propagated> {
     let mut flow = Propagation::new(dag, counted, counts)?;
@@ -70,7 +69,7 @@ struct Propagation<'a> {
 }
 
 impl<'a> Propagation<'a> {
-    fn new(dag: &'a Dag, counted: &FixedBitSet, counts: &TiSlice<EdgeId, u64>) -> Option<Self> {
+    fn new(dag: &'a Dag, counted: &IdSet<EdgeId>, counts: &TiSlice<EdgeId, u64>) -> Option<Self> {
         let mut flow = Propagation {
             dag,
             counts: dag.by_edge(None),
@@ -79,7 +78,7 @@ impl<'a> Propagation<'a> {
         };
         for e in edges(dag) {
             let (from, to) = ends(dag, e);
-            if counted.contains(e.index()) {
+            if counted.contains(e) {
                 flow.know(e, i128::from(counts[e]))?;
             } else if from == to {
                 return None; // a loop of one block is in no tree

@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 use super::{FORMAT, VERSION};
-use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
+use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, FuncId, IdSet};
 use crate::ir::{
     Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,
 };
@@ -12,7 +12,6 @@ use crate::paths::{FunctionInput, FunctionPaths};
 use crate::strategy::Scheme;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
-use fixedbitset::FixedBitSet;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -330,7 +329,7 @@ impl FunctionEntry {
     }
 
     /// The counted edges, over a DAG of `edges` edges, where edges are counted and it is profiled; an error elsewhere.
-    pub fn counted(&self, edges: usize) -> Result<FixedBitSet, String> {
+    pub fn counted(&self, edges: usize) -> Result<IdSet<EdgeId>, String> {
         let counted = self.counted.as_deref();
         let counted = counted.ok_or_else(|| format!("{} has no counted edges", self.name))?;
         decode_set(counted, edges)
@@ -371,25 +370,25 @@ impl fmt::Display for Status {
     }
 }
 
-pub(super) fn encode_set(set: &FixedBitSet) -> String {
-    let mut bytes = vec![0u8; set.len().div_ceil(8)];
-    for i in set.ones() {
+pub(super) fn encode_set(set: &IdSet<EdgeId>) -> String {
+    let mut bytes = vec![0u8; set.capacity().div_ceil(8)];
+    for i in set.iter().map(EdgeId::index) {
         bytes[i / 8] |= 1 << (i % 8);
     }
     BASE64.encode(bytes)
 }
 
-fn decode_set(text: &str, edges: usize) -> Result<FixedBitSet, String> {
+fn decode_set(text: &str, edges: usize) -> Result<IdSet<EdgeId>, String> {
     let bytes = BASE64
         .decode(text)
         .map_err(|e| format!("edge set is not base64: {e}"))?;
-    let mut set = FixedBitSet::with_capacity(edges);
+    let mut set = IdSet::with_capacity(edges);
     let ones = (0..bytes.len() * 8).filter(|i| bytes[i / 8] >> (i % 8) & 1 == 1);
     for i in ones {
         if i >= edges {
             return Err(format!("edge set names edge {i} of {edges}"));
         }
-        set.insert(i);
+        set.insert(EdgeId::new(i));
     }
     Ok(set)
 }

@@ -24,15 +24,14 @@
 
 use super::{Decoding, Numbering};
 use crate::dag::{Dag, MAX_PATHS};
-use crate::index::{EdgeId, TiSlice, TiVec, VertexId};
-use fixedbitset::FixedBitSet;
+use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 
 /// What decoding needs beside the labels.
 #[derive(Clone, Debug)]
 pub(super) struct Dense {
     window: u64,
     /// The vertices of regions.
-    inside: FixedBitSet,
+    inside: IdSet<VertexId>,
     /// First id and edge from ENTRY of each region, ascending.
     starts: Vec<(u64, EdgeId)>,
 }
@@ -111,12 +110,12 @@ fn inside(
     dag: &Dag,
     region: &TiSlice<VertexId, Option<VertexId>>,
     starts: &[(u64, EdgeId)],
-) -> FixedBitSet {
-    let mut headers = FixedBitSet::with_capacity(dag.vertices());
-    headers.extend(starts.iter().map(|&(_, e)| dag.edge(e).dst.index()));
-    let mut inside = FixedBitSet::with_capacity(dag.vertices());
-    let taken = |v: &VertexId| region[*v].is_some_and(|h| headers.contains(h.index()));
-    inside.extend(dag.order().filter(taken).map(|v| v.index()));
+) -> IdSet<VertexId> {
+    let mut headers = dag.vertex_set();
+    headers.extend(starts.iter().map(|&(_, e)| dag.edge(e).dst));
+    let mut inside = dag.vertex_set();
+    let taken = |v: &VertexId| region[*v].is_some_and(|h| headers.contains(h));
+    inside.extend(dag.order().filter(taken));
     inside
 }
 
@@ -134,7 +133,7 @@ impl Builder<'_> {
         let dag = self.dag;
         self.paths[dag.exit()] = 1;
         for v in dag.order().rev().skip(1).filter(|&v| v != dag.entry()) {
-            if self.dense.inside.contains(v.index()) {
+            if self.dense.inside.contains(v) {
                 self.number_inside(v);
             } else {
                 self.paths[v] = self.number_outside(v, 0)?;
@@ -170,7 +169,7 @@ impl Builder<'_> {
         let mut n = 0u64;
         for e in self.dag.outs(v) {
             let dst = self.dag.edge(e).dst;
-            if self.dense.inside.contains(dst.index()) {
+            if self.dense.inside.contains(dst) {
                 continue; // the start of a region
             }
             self.labels[e] = n.checked_mul(self.stride)?.checked_add(low)?;
@@ -200,17 +199,17 @@ impl Dense {
     /// Whether an edge out of a vertex of a region stays in it (or ends the path).
     fn stays(&self, dag: &Dag, e: EdgeId) -> bool {
         let dst = dag.edge(e).dst;
-        dst == dag.exit() || self.inside.contains(dst.index())
+        dst == dag.exit() || self.inside.contains(dst)
     }
 
     /// Whether all paths along `e` have ids below the window when they end here: it lies inside a region.
     pub(super) fn is_inside(&self, dag: &Dag, e: EdgeId) -> bool {
-        self.inside.contains(dag.edge(e).src.index()) && self.stays(dag, e)
+        self.inside.contains(dag.edge(e).src) && self.stays(dag, e)
     }
 
     /// The ways out of regions, by ascending label.
     fn exits<'a>(&'a self, dag: &'a Dag) -> impl DoubleEndedIterator<Item = EdgeId> + 'a {
-        let vertices = self.inside.ones().map(VertexId::new);
+        let vertices = self.inside.iter();
         vertices
             .flat_map(|v| dag.outs(v))
             .filter(|&e| !self.stays(dag, e))
@@ -265,7 +264,7 @@ impl Dense {
     ) -> Option<Vec<EdgeId>> {
         while v != dag.exit() {
             let outs = dag.outs(v);
-            let outside = outs.filter(|&e| !self.inside.contains(dag.edge(e).dst.index()));
+            let outside = outs.filter(|&e| !self.inside.contains(dag.edge(e).dst));
             let e = largest(outside, labels, rest)?;
             rest -= labels[e];
             edges.push(e);

@@ -17,8 +17,7 @@ pub use pspp::pspp;
 pub(crate) use tests::enumerate;
 
 use crate::dag::Dag;
-use crate::index::{EdgeId, TiVec, VertexId};
-use fixedbitset::FixedBitSet;
+use crate::index::{EdgeId, IdSet, TiVec, VertexId};
 
 /// Functions with at most this many path ids count in an array, most others in a hash table.
 pub const MAX_ARRAY_SLOTS: u64 = 1 << 14;
@@ -44,7 +43,7 @@ enum Decoding {
     /// PSPP's labels before propagation, and the edges that interesting paths may use.
     Selective {
         labels: TiVec<EdgeId, u64>,
-        interesting: FixedBitSet,
+        interesting: IdSet<EdgeId>,
     },
     /// Ids of two digits.
     Dense(dense::Dense),
@@ -100,7 +99,7 @@ impl Numbering {
             Some(Decoding::Selective {
                 labels,
                 interesting,
-            }) => interesting.contains(e.index()).then(|| labels[e]),
+            }) => interesting.contains(e).then(|| labels[e]),
             _ => Some(self.labels[e]),
         }
     }

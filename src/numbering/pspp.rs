@@ -6,21 +6,20 @@
 
 use super::{Decoding, Numbering};
 use crate::dag::Dag;
-use crate::index::{EdgeId, TiSlice, TiVec, VertexId};
-use fixedbitset::FixedBitSet;
+use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 
 /// Labels `dag` for the paths inside `interesting`. O(V + E log out-degree).
 ///
 /// When all edges are interesting the ids are dense, as Ball–Larus ids are, but may be assigned
 /// in another order.
-pub fn pspp(dag: &Dag, interesting: &FixedBitSet) -> Numbering {
+pub fn pspp(dag: &Dag, interesting: &IdSet<EdgeId>) -> Numbering {
     let (mut labels, paths) = initial(dag, interesting);
     let decoding = Some(Decoding::Selective {
         labels: labels.clone(),
         interesting: interesting.clone(),
     });
     propagate(dag, &mut labels);
-    for e in dag.edge_ids().filter(|e| !interesting.contains(e.index())) {
+    for e in dag.edge_ids().filter(|e| !interesting.contains(*e)) {
         labels[e] = 0; // line 22, absorption
     }
     Numbering {
@@ -32,7 +31,7 @@ pub fn pspp(dag: &Dag, interesting: &FixedBitSet) -> Numbering {
 
 /// The first loop of Algorithm 1: uninteresting edges first, then interesting ones by decreasing
 /// `min` of their target; ties by edge order.
-fn initial(dag: &Dag, interesting: &FixedBitSet) -> (TiVec<EdgeId, u64>, TiVec<VertexId, u64>) {
+fn initial(dag: &Dag, interesting: &IdSet<EdgeId>) -> (TiVec<EdgeId, u64>, TiVec<VertexId, u64>) {
     let mut labels = dag.by_edge(0u64);
     let mut paths = dag.by_vertex(0u64);
     let mut min = dag.by_vertex(u64::MAX);
@@ -66,12 +65,12 @@ fn initial(dag: &Dag, interesting: &FixedBitSet) -> (TiVec<EdgeId, u64>, TiVec<V
 fn split<'a>(
     dag: &'a Dag,
     v: VertexId,
-    interesting: &'a FixedBitSet,
+    interesting: &'a IdSet<EdgeId>,
 ) -> (
     impl Iterator<Item = EdgeId> + 'a,
     impl Iterator<Item = EdgeId> + 'a,
 ) {
-    let is = |e: &EdgeId| interesting.contains(e.index());
+    let is = |e: &EdgeId| interesting.contains(*e);
     (dag.outs(v).filter(is), dag.outs(v).filter(move |e| !is(e)))
 }
 

@@ -1,10 +1,9 @@
 //! What profiling costs: probes that are there, or probes that are expected to run.
 
-use crate::index::EdgeId;
+use crate::index::{EdgeId, IdSet};
 use crate::numbering::Numbering;
 use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::weights::{Caller, call_frequencies};
-use fixedbitset::FixedBitSet;
 
 /// What profiling is taken to cost, given all functions and their paths.
 pub type Cost = fn(&[FunctionInput], &[Option<FunctionPaths>]) -> Costs;
@@ -76,10 +75,10 @@ impl Costs {
         f: usize,
         paths: &FunctionPaths,
         numbering: &Numbering,
-        edges: Option<&FixedBitSet>,
+        edges: Option<&IdSet<EdgeId>>,
     ) -> u64 {
         if let Counted::Edges(counted) = &paths.counted {
-            return counted.count_ones(..) as u64;
+            return counted.len() as u64;
         }
         let labels = numbering.label_count() as u64;
         match self {
@@ -110,11 +109,11 @@ fn measured_scales(paths: &[Option<FunctionPaths>], mean: f64) -> Vec<f64> {
 }
 
 /// Executions, by the function's own weights, of labelled edges and of counts.
-fn hits(paths: &FunctionPaths, numbering: &Numbering, edges: Option<&FixedBitSet>) -> f64 {
+fn hits(paths: &FunctionPaths, numbering: &Numbering, edges: Option<&IdSet<EdgeId>>) -> f64 {
     let dag = &paths.dag;
     let weight = |e: EdgeId| paths.weights[e];
     let labelled = dag.edge_ids().filter(|e| numbering.labels[*e] != 0);
-    let wanted = |e: &EdgeId| edges.is_none_or(|set| set.contains(e.index()));
+    let wanted = |e: &EdgeId| edges.is_none_or(|set| set.contains(*e));
     let counted = dag.ins(dag.exit()).iter().copied().filter(wanted);
     labelled.chain(counted).map(weight).sum()
 }

@@ -3,14 +3,13 @@
 
 use crate::dag::Dag;
 use crate::dag::reduced::Reduced;
-use crate::index::{EdgeId, TiVec, VertexId};
-use fixedbitset::FixedBitSet;
+use crate::index::{EdgeId, IdSet, TiVec, VertexId};
 
 /// Splits the paths of `graph`'s DAG into tasks: the edge sets partition the paths (each path
 /// has all its edges in exactly one of them).
 ///
 /// The walk stops as soon as it holds `threshold` path prefixes. O(tasks × E).
-pub fn find_partition(dag: &Dag, graph: &Reduced, threshold: usize) -> Vec<FixedBitSet> {
+pub fn find_partition(dag: &Dag, graph: &Reduced, threshold: usize) -> Vec<IdSet<EdgeId>> {
     let walk = Walk::run(dag, graph, threshold);
     let mut tasks = Vec::new();
     for v in graph.vertices() {
@@ -35,7 +34,7 @@ struct Walk {
     prefixes: Vec<Prefix>,
     /// By vertex: the prefixes from ENTRY to it (`v.SE` of the paper); `None` is the empty one.
     held: TiVec<VertexId, Vec<Option<u32>>>,
-    covered: FixedBitSet,
+    covered: IdSet<EdgeId>,
 }
 
 impl Walk {
@@ -43,7 +42,7 @@ impl Walk {
         let mut walk = Walk {
             prefixes: Vec::new(),
             held: dag.by_vertex(Vec::new()),
-            covered: FixedBitSet::with_capacity(dag.edges().len()),
+            covered: dag.edge_set(),
         };
         walk.held[dag.entry()].push(None);
         let mut total = 1;
@@ -61,7 +60,7 @@ impl Walk {
 
     /// Moves every prefix held at `v` along `e`; how many there are.
     fn extend(&mut self, dag: &Dag, v: VertexId, e: EdgeId) -> usize {
-        self.covered.insert(e.index());
+        self.covered.insert(e);
         let target = dag.edge(e).dst;
         for i in 0..self.held[v].len() {
             let before = self.held[v][i];
@@ -72,20 +71,20 @@ impl Walk {
     }
 
     fn has_uncovered(&self, graph: &Reduced, v: VertexId) -> bool {
-        graph.outs(v).any(|e| !self.covered.contains(e.index()))
+        graph.outs(v).any(|e| !self.covered.contains(e))
     }
 
     /// The uncovered out-edges of `v` and all that is reachable from them, dummies expanded.
-    fn beyond(&self, dag: &Dag, graph: &Reduced, v: VertexId) -> FixedBitSet {
-        let mut edges = FixedBitSet::with_capacity(dag.edges().len());
-        let mut seen = FixedBitSet::with_capacity(dag.vertices());
-        let uncovered = graph.outs(v).filter(|e| !self.covered.contains(e.index()));
+    fn beyond(&self, dag: &Dag, graph: &Reduced, v: VertexId) -> IdSet<EdgeId> {
+        let mut edges = dag.edge_set();
+        let mut seen = dag.vertex_set();
+        let uncovered = graph.outs(v).filter(|e| !self.covered.contains(*e));
         let mut stack: Vec<EdgeId> = uncovered.collect();
         while let Some(e) = stack.pop() {
-            edges.insert(e.index());
+            edges.insert(e);
             let w = dag.edge(e).dst;
-            if !seen.put(w.index()) {
-                edges.extend(graph.inside(w).iter().map(|e| e.index()));
+            if !seen.put(w) {
+                edges.extend(graph.inside(w).iter().copied());
                 stack.extend(graph.outs(w));
             }
         }
@@ -93,13 +92,19 @@ impl Walk {
     }
 
     /// `rest` with the edges of prefix `p` and the insides of the dummies on its way.
-    fn task(&self, dag: &Dag, graph: &Reduced, rest: &FixedBitSet, p: Option<u32>) -> FixedBitSet {
+    fn task(
+        &self,
+        dag: &Dag,
+        graph: &Reduced,
+        rest: &IdSet<EdgeId>,
+        p: Option<u32>,
+    ) -> IdSet<EdgeId> {
         let mut edges = rest.clone();
         let mut next = p;
         while let Some(i) = next {
             let Prefix { last, before } = self.prefixes[i as usize];
-            edges.insert(last.index());
-            edges.extend(graph.inside(dag.edge(last).dst).iter().map(|e| e.index()));
+            edges.insert(last);
+            edges.extend(graph.inside(dag.edge(last).dst).iter().copied());
             next = before;
         }
         edges

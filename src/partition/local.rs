@@ -3,13 +3,12 @@
 use super::Part;
 use super::selected::Selected;
 use crate::dag::Dag;
-use crate::index::{BlockId, CfgEdge, EdgeId, LocalId, PathId, TiSlice, TiVec, VertexId};
+use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, dense, pspp};
 use crate::paths::FunctionPaths;
 use crate::versions::{Versions, apart::Apart};
 use crate::weights::Weights;
-use fixedbitset::FixedBitSet;
 
 /// The share of estimated weights that stays where paths were counted.
 const GUESSED: f64 = 1e-6;
@@ -24,12 +23,12 @@ pub struct Local {
     /// By edge of `dag`: the edge of the function's DAG.
     pub origins: TiVec<EdgeId, EdgeId>,
     /// The edges of the paths of interest, if not all are.
-    pub interesting: Option<FixedBitSet>,
+    pub interesting: Option<IdSet<EdgeId>>,
     /// Ids of `dag`'s paths: dense ones for iterations where there are too many for an array; else Ball–Larus ids, or
     /// for a subset those of PSPP.
     pub numbering: Numbering,
     /// The vertices from which an edge leads on in a foreign version, where nothing is counted.
-    pub open: FixedBitSet,
+    pub open: IdSet<VertexId>,
     /// The edges that end foreign paths, and where the next one begins.
     pub foreign_ends: Vec<(CfgEdge, BlockId)>,
 }
@@ -50,7 +49,7 @@ impl Local {
         }
     }
 
-    fn apart(cfg: &Cfg, paths: &FunctionPaths, edges: Option<&FixedBitSet>) -> Option<Local> {
+    fn apart(cfg: &Cfg, paths: &FunctionPaths, edges: Option<&IdSet<EdgeId>>) -> Option<Local> {
         let product = Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart)?.product();
         let versions = &product.versions;
         let dag = versions.dag(&paths.shape.order, &paths.cuts);
@@ -63,7 +62,7 @@ impl Local {
             _ => all,
         };
         Some(Local {
-            open: FixedBitSet::with_capacity(dag.vertices()),
+            open: dag.vertex_set(),
             versions: product.versions,
             dag,
             origins,
@@ -126,7 +125,7 @@ impl Local {
     pub fn canonical(&self, paths: &FunctionPaths, id: LocalId) -> Option<PathId> {
         let edges = self.numbering.decode(&self.dag, id.0)?;
         if let Some(set) = &self.interesting
-            && !edges.iter().all(|e| set.contains(e.index()))
+            && !edges.iter().all(|e| set.contains(*e))
         {
             return None;
         }
@@ -149,10 +148,10 @@ impl Local {
 }
 
 /// The edges whose origins are in `set`.
-fn versions_of(set: &FixedBitSet, origins: &TiSlice<EdgeId, EdgeId>) -> FixedBitSet {
-    let mut versions = FixedBitSet::with_capacity(origins.len());
-    let inside = origins.iter().map(|e| set.contains(e.index()));
-    versions.extend(inside.enumerate().filter(|(_, is)| *is).map(|(i, _)| i));
+fn versions_of(set: &IdSet<EdgeId>, origins: &TiSlice<EdgeId, EdgeId>) -> IdSet<EdgeId> {
+    let mut versions = IdSet::with_capacity(origins.len());
+    let inside = origins.iter_enumerated().filter(|(_, e)| set.contains(**e));
+    versions.extend(inside.map(|(version, _)| version));
     versions
 }
 

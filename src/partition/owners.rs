@@ -15,7 +15,7 @@ impl Owners<'_> {
     pub fn of(&self, id: PathId, edges: &[EdgeId]) -> impl Iterator<Item = CopyId> {
         let counts = move |part: &Part| match part {
             Part::All => true,
-            Part::Edges(set) => edges.iter().all(|e| set.contains(e.index())),
+            Part::Edges(set) => edges.iter().all(|e| set.contains(*e)),
             Part::Ranges(ranges, copy) => ranges.owner(id) == *copy,
         };
         let parts = self.0.parts().into_iter();

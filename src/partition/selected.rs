@@ -13,12 +13,11 @@
 
 use super::ranges::{Held, Ranges};
 use crate::dag::{Dag, Edge, EdgeKind};
-use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, PathId, TiVec, VertexId};
+use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, PathId, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::paths::FunctionPaths;
 use crate::versions::apart::Apart;
 use crate::versions::{Product, Versions};
-use fixedbitset::FixedBitSet;
 
 /// What is known of the path that control is on. `version` is that of iterations apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,7 +44,7 @@ pub(super) struct Selected {
     /// By edge of `dag`: the edge of the function's DAG.
     pub origins: TiVec<EdgeId, EdgeId>,
     /// The vertices of `dag` from which an edge leads on in a foreign version.
-    pub open: FixedBitSet,
+    pub open: IdSet<VertexId>,
     /// The edges that end foreign paths, and where the next one begins.
     pub foreign_ends: Vec<(CfgEdge, BlockId)>,
     /// By vertex of `dag`: see [`crate::numbering::dense`].
@@ -77,12 +76,12 @@ impl Selected {
         };
         let (own, foreign): (Vec<EdgeId>, Vec<EdgeId>) = all.edge_ids().partition(is_own);
         let dag = all.inside(&own);
-        let mut open = FixedBitSet::with_capacity(dag.vertices());
+        let mut open = dag.vertex_set();
         let mut foreign_ends = Vec::new();
         for e in foreign {
             let edge = all.edge(e);
             let from = all.block(edge.src).and_then(|b| dag.vertex(b));
-            open.extend(from.map(|v| v.index()));
+            open.extend(from);
             if let EdgeKind::BackEdge(c) = edge.kind {
                 foreign_ends.push((c, all.back_target(e)));
             }
@@ -169,28 +168,27 @@ impl Selection<'_> {
 /// By vertex of `dag`: the first of its region, for those of `candidates` that only one edge from ENTRY leads to, and from
 /// which a way leads to EXIT inside. O(V + E) for each vertex that drops out, of which there are few.
 fn regions(dag: &Dag, candidates: impl Fn(VertexId) -> bool) -> TiVec<VertexId, Option<VertexId>> {
-    let mut left: FixedBitSet = FixedBitSet::with_capacity(dag.vertices());
-    left.extend(dag.order().filter(|&v| candidates(v)).map(|v| v.index()));
+    let mut left: IdSet<VertexId> = dag.vertex_set();
+    left.extend(dag.order().filter(|&v| candidates(v)));
     loop {
         let region = entered_once(dag, &left);
-        let before = left.count_ones(..);
+        let before = left.len();
         for v in dag.order().rev() {
-            let stays =
-                |w: VertexId| w == dag.exit() || left.contains(w.index()) && region[w] == region[v];
+            let stays = |w: VertexId| w == dag.exit() || left.contains(w) && region[w] == region[v];
             if region[v].is_none() || !dag.outs(v).any(|e| stays(dag.edge(e).dst)) {
-                left.set(v.index(), false);
+                left.set(v, false);
             }
         }
-        if left.count_ones(..) == before {
+        if left.len() == before {
             return region;
         }
     }
 }
 
 /// By vertex of `candidates`: the vertex behind the only edge from ENTRY that leads to it.
-fn entered_once(dag: &Dag, candidates: &FixedBitSet) -> TiVec<VertexId, Option<VertexId>> {
+fn entered_once(dag: &Dag, candidates: &IdSet<VertexId>) -> TiVec<VertexId, Option<VertexId>> {
     let mut region: TiVec<VertexId, Option<VertexId>> = dag.by_vertex(None);
-    for v in dag.order().filter(|v| candidates.contains(v.index())) {
+    for v in dag.order().filter(|v| candidates.contains(*v)) {
         let from = |&e: &EdgeId| dag.edge(e).src;
         let mut sources = dag.ins(v).iter().map(from);
         let first = sources.next().expect("every vertex is reachable");

@@ -1,9 +1,8 @@
 //! What every copy profiles of every function.
 
 use super::Ranges;
-use crate::index::{CopyId, FuncId};
+use crate::index::{CopyId, EdgeId, FuncId, IdSet};
 use crate::paths::FunctionInput;
-use fixedbitset::FixedBitSet;
 
 /// Something that one copy will profile.
 #[derive(Clone, Debug)]
@@ -11,7 +10,7 @@ pub struct Task {
     /// The function, or the first of several that must stay together.
     pub unit: FuncId,
     /// The edges of its paths; `None` is the whole unit.
-    pub edges: Option<FixedBitSet>,
+    pub edges: Option<IdSet<EdgeId>>,
     /// What profiling it costs, in a unit that the scheme chooses.
     pub cost: u64,
 }
@@ -25,7 +24,7 @@ pub enum Share {
     Whole(CopyId),
     /// Each of these copies (ascending) profiles the paths inside its edge set, under the ids of
     /// PSPP, or of Ball–Larus when the set holds all edges.
-    Split(Vec<(CopyId, FixedBitSet)>),
+    Split(Vec<(CopyId, IdSet<EdgeId>)>),
     /// Copies profile these paths, under ids of their versions of the function ([`super::Local`]).
     Ranges(Ranges),
 }
@@ -36,14 +35,14 @@ pub enum Part<'a> {
     /// All paths.
     All,
     /// The paths inside these edges.
-    Edges(&'a FixedBitSet),
+    Edges(&'a IdSet<EdgeId>),
     /// The paths in the ranges of this copy.
     Ranges(&'a Ranges, CopyId),
 }
 
 impl<'a> Part<'a> {
     /// The paths inside `edges`.
-    pub fn inside(edges: &'a FixedBitSet) -> Part<'a> {
+    pub fn inside(edges: &'a IdSet<EdgeId>) -> Part<'a> {
         if edges.is_full() {
             Part::All
         } else {
@@ -97,7 +96,7 @@ pub(super) fn share(f: &FunctionInput, tasks: &[(CopyId, &Task)]) -> Share {
     if f.skip.is_some() {
         return Share::Nothing;
     }
-    let mut sets: Vec<(CopyId, FixedBitSet)> = Vec::new();
+    let mut sets: Vec<(CopyId, IdSet<EdgeId>)> = Vec::new();
     for (copy, task) in tasks {
         let Some(edges) = &task.edges else {
             return Share::Whole(*copy);

@@ -4,7 +4,7 @@
 use super::*;
 use crate::dag::reduced::Reduced;
 use crate::dag::{Path, Shape};
-use crate::index::{BlockId, CfgEdge, CopyId, LocalId, PathId};
+use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, LocalId, PathId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
 use crate::paths::{Counted, FunctionPaths, all_paths};
@@ -13,7 +13,6 @@ use crate::plan::interp::{self, Outcome};
 use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
 use crate::strategy::{Measure, Scheme};
 use crate::versions::apart;
-use fixedbitset::FixedBitSet;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -53,7 +52,7 @@ fn control_flow_decides_which_edges_are_counted() {
         let Counted::Edges(edges) = paths.counted else {
             panic!("edges are counted")
         };
-        assert_eq!(edges.ones().collect::<Vec<_>>(), counted);
+        assert_eq!(edges.iter().map(EdgeId::index).collect::<Vec<_>>(), counted);
     }
 }
 
@@ -237,14 +236,14 @@ proptest! {
         let threshold = dag.out_degree(dag.entry()).max(k);
         let tasks = find_partition(&dag, &Reduced::new(&dag), threshold);
         for path in enumerate(&dag) {
-            let holds = |t: &&FixedBitSet| path.iter().all(|e| t.contains(e.index()));
+            let holds = |t: &&IdSet<EdgeId>| path.iter().all(|e| t.contains(*e));
             prop_assert_eq!(tasks.iter().filter(holds).count(), 1);
         }
         for t in tasks.iter().filter(|t| !t.is_full()) {
-            let used: FixedBitSet = enumerate(&dag).iter()
-                .filter(|p| p.iter().all(|e| t.contains(e.index())))
-                .flatten().map(|e| e.index()).collect();
-            prop_assert!(t.ones().eq(used.ones()), "an edge of a task is on none of its paths");
+            let used: IdSet<EdgeId> = enumerate(&dag).iter()
+                .filter(|p| p.iter().all(|e| t.contains(*e)))
+                .flatten().copied().collect();
+            prop_assert!(t.iter().eq(used.iter()), "an edge of a task is on none of its paths");
             let _ = pspp(&dag, t);
         }
     }
@@ -426,9 +425,8 @@ fn subsets_of_many_paths_keep_the_window() {
             block: BlockId(1),
             succ: 0,
         };
-        let mut set = FixedBitSet::with_capacity(paths.dag.edges().len());
-        set.insert_range(..);
-        set.remove(paths.dag.edge_of(arm).unwrap().index());
+        let mut set = IdSet::full(paths.dag.edges().len());
+        set.remove(paths.dag.edge_of(arm).unwrap());
         let subset = Local::new(&graph, &paths, Part::Edges(&set)).unwrap();
         assert_eq!(subset.numbering.window().is_some(), many);
         let selective = pspp(&subset.dag, subset.interesting.as_ref().unwrap());

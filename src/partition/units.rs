@@ -6,10 +6,9 @@ use super::{
     refined,
 };
 use crate::dag::reduced::Reduced;
-use crate::index::FuncId;
+use crate::index::{EdgeId, FuncId, IdSet};
 use crate::numbering::pspp;
 use crate::paths::{FunctionInput, FunctionPaths};
-use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 
 /// A function whose tasks would take more than this many edge visits stays whole. (The paper's
@@ -127,7 +126,7 @@ impl<'a> Units<'a> {
         load
     }
 
-    fn part_cost(&self, f: usize, paths: &FunctionPaths, edges: Option<&FixedBitSet>) -> u64 {
+    fn part_cost(&self, f: usize, paths: &FunctionPaths, edges: Option<&IdSet<EdgeId>>) -> u64 {
         let subset = edges.filter(|set| !set.is_full());
         let numbering = subset.map(|set| pspp(&paths.dag, set));
         let numbering = numbering.as_ref().unwrap_or(&paths.numbering);
@@ -165,7 +164,7 @@ impl<'a> Units<'a> {
             return Vec::new();
         }
         let parts = find_partition(dag, &Reduced::new(dag), threshold);
-        let task = |edges: FixedBitSet| Task {
+        let task = |edges: IdSet<EdgeId>| Task {
             unit: FuncId::new(f),
             cost: self.part_cost(f, paths, Some(&edges)),
             edges: Some(edges),

@@ -5,7 +5,7 @@ use super::place::{Ends, Ground, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::by_counter;
-use crate::index::{CopyId, CounterId, EdgeId, FuncId, LocalId, PathId, TiSlice, TiVec};
+use crate::index::{CopyId, CounterId, EdgeId, FuncId, IdSet, LocalId, PathId, TiSlice, TiVec};
 use crate::ir::Cfg;
 use crate::numbering::{Numbering, pspp};
 use crate::partition::{Local, Part, Share};
@@ -13,7 +13,6 @@ use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::spantree::SpanningTree;
 use crate::versions::Versions;
 use crate::weights::Weights;
-use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -313,7 +312,7 @@ fn count_paths(cfg: &Cfg, paths: &FunctionPaths, part: Part) -> Counting {
 }
 
 /// Counts the edges in `counted`: the `i`-th of them in counter `i`. O(E log E).
-fn count_edges(dag: &Dag, counted: &FixedBitSet) -> Counting {
+fn count_edges(dag: &Dag, counted: &IdSet<EdgeId>) -> Counting {
     let site = |e: EdgeId| match dag.edge(e).kind {
         EdgeKind::Real(c) | EdgeKind::BackEdge(c) => Site::Edge(c),
         EdgeKind::Leave => Site::Exit(dag.block(dag.edge(e).src).expect("a block")),

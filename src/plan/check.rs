@@ -51,12 +51,11 @@ use super::build::{Ids, ids};
 use super::place::Ground;
 use super::{CopyPlan, FunctionPlan, Op, Site, Table};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec, VertexId};
+use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::partition::{Part, Share};
 use crate::paths::{Counted, FunctionInput, FunctionPaths};
 use crate::versions::Versions;
-use fixedbitset::FixedBitSet;
 use state::{Prefixes, Register, State, meet};
 use std::fmt;
 
@@ -136,10 +135,10 @@ fn well_formed(plan: &FunctionPlan) -> Proved {
 }
 
 /// Each counted edge has the counter of its position, and nothing else is there.
-fn edge_counters(dag: &Dag, counted: &FixedBitSet, plan: &FunctionPlan) -> Proved {
+fn edge_counters(dag: &Dag, counted: &IdSet<EdgeId>, plan: &FunctionPlan) -> Proved {
     let mut counters = 0;
-    for (i, e) in counted.ones().enumerate() {
-        let Some(site) = site(dag, EdgeId::new(e)) else {
+    for (i, e) in counted.iter().enumerate() {
+        let Some(site) = site(dag, e) else {
             return mistake(None, "the start of a path is counted");
         };
         if plan.ops(site) != [Op::CountConst(i as u64)] {
@@ -189,15 +188,15 @@ struct Proof<'a> {
     labels: &'a TiSlice<EdgeId, u64>,
     plan: &'a FunctionPlan,
     /// The edges of wanted paths.
-    wanted: FixedBitSet,
+    wanted: IdSet<EdgeId>,
     /// By vertex: the sum of the labels from there to EXIT, where all ways agree.
     rest: TiVec<VertexId, Option<u64>>,
     /// The vertices from which every way on stays on `wanted` edges.
-    closed: FixedBitSet,
+    closed: IdSet<VertexId>,
     /// By edge from ENTRY: whether the path is counted before its first block.
-    counted_at_start: FixedBitSet,
+    counted_at_start: IdSet<EdgeId>,
     /// The vertices from which a path may yet turn out another copy's, and go on outside the DAG.
-    open: Option<&'a FixedBitSet>,
+    open: Option<&'a IdSet<VertexId>>,
     /// The edges that end paths outside the DAG, and where the next one begins.
     foreign_ends: &'a [(CfgEdge, BlockId)],
     /// By vertex: what leads to it.
@@ -273,7 +272,7 @@ impl<'a> Proof<'a> {
 
     fn start(&mut self, e: EdgeId, site: Site, ops: &[Op]) -> Proved {
         let mut prefixes = Prefixes::default();
-        if self.wanted.contains(e.index()) {
+        if self.wanted.contains(e) {
             prefixes.wanted = Some(State::START);
         } else {
             prefixes.foreign = Some(State::START);
@@ -284,7 +283,7 @@ impl<'a> Proof<'a> {
     /// Over edge `e` from `v`.
     fn take(&mut self, v: VertexId, e: EdgeId) -> Proved {
         let mut prefixes = self.at[v];
-        if !self.wanted.contains(e.index()) {
+        if !self.wanted.contains(e) {
             prefixes.foreign = meet(prefixes.foreign, prefixes.wanted.take());
         }
         let site = site(self.dag, e).expect("only ENTRY has starts of paths");
@@ -305,7 +304,7 @@ impl<'a> Proof<'a> {
         let Some(last) = ops.iter().rposition(|op| op.counts()) else {
             return (&[], ops);
         };
-        let of_next = self.counted_at_start.contains(next.index());
+        let of_next = self.counted_at_start.contains(next);
         ops.split_at(last + usize::from(!of_next))
     }
 
@@ -319,7 +318,7 @@ impl<'a> Proof<'a> {
             if to == self.dag.exit() && !state.counted {
                 return mistake(site, "a path ends here that is not counted");
             }
-            if state.counted && !self.closed.contains(to.index()) {
+            if state.counted && !self.closed.contains(to) {
                 return mistake(site, "a path is counted that may become another copy's");
             }
             behind.wanted = Some(state);
@@ -387,7 +386,7 @@ impl<'a> Proof<'a> {
 
     /// A path that control may leave in block `v`, or that may turn out foreign behind it, must not be counted yet.
     fn may_leave(&self, v: VertexId) -> Proved {
-        let open = self.open.is_some_and(|open| open.contains(v.index()));
+        let open = self.open.is_some_and(|open| open.contains(v));
         let leaves = |b: BlockId| open || self.cfg.block(b).may_leave;
         let counted = self.at[v].wanted.is_some_and(|s| s.counted);
         match self.dag.block(v).filter(|&b| counted && leaves(b)) {
@@ -401,8 +400,8 @@ impl<'a> Proof<'a> {
 }
 
 /// The edges of paths that lie inside `edges` (`None`: of all paths). O(V + E).
-fn wanted(dag: &Dag, edges: Option<&FixedBitSet>) -> FixedBitSet {
-    let inside = |e: &EdgeId| edges.is_none_or(|set| set.contains(e.index()));
+fn wanted(dag: &Dag, edges: Option<&IdSet<EdgeId>>) -> IdSet<EdgeId> {
+    let inside = |e: &EdgeId| edges.is_none_or(|set| set.contains(*e));
     let (mut reached, mut leads_on) = (dag.by_vertex(false), dag.by_vertex(false));
     reached[dag.entry()] = true;
     leads_on[dag.exit()] = true;
@@ -412,22 +411,21 @@ fn wanted(dag: &Dag, edges: Option<&FixedBitSet>) -> FixedBitSet {
     for e in dag.edge_ids().rev().filter(inside) {
         leads_on[dag.edge(e).src] |= leads_on[dag.edge(e).dst];
     }
-    let mut wanted = FixedBitSet::with_capacity(dag.edges().len());
+    let mut wanted = dag.edge_set();
     for e in dag.edge_ids().filter(inside) {
         let edge = dag.edge(e);
-        wanted.set(e.index(), reached[edge.src] && leads_on[edge.dst]);
+        wanted.set(e, reached[edge.src] && leads_on[edge.dst]);
     }
     wanted
 }
 
 /// The vertices from which every way to EXIT stays inside `wanted`. O(V + E).
-fn closed(dag: &Dag, wanted: &FixedBitSet) -> FixedBitSet {
-    let mut closed = FixedBitSet::with_capacity(dag.vertices());
-    closed.insert_range(..);
+fn closed(dag: &Dag, wanted: &IdSet<EdgeId>) -> IdSet<VertexId> {
+    let mut closed = IdSet::full(dag.vertices());
     for e in dag.edge_ids().rev() {
         let edge = dag.edge(e);
-        if !(wanted.contains(e.index()) && closed.contains(edge.dst.index())) {
-            closed.remove(edge.src.index());
+        if !(wanted.contains(e) && closed.contains(edge.dst)) {
+            closed.remove(edge.src);
         }
     }
     closed
@@ -462,9 +460,9 @@ fn counted_at_start(
     rest: &TiSlice<VertexId, Option<u64>>,
     ends: impl Iterator<Item = (CfgEdge, BlockId)>,
     plan: &FunctionPlan,
-) -> FixedBitSet {
-    let mut starts = FixedBitSet::with_capacity(dag.edges().len());
-    starts.extend(dag.outs(dag.entry()).map(EdgeId::index));
+) -> IdSet<EdgeId> {
+    let mut starts = dag.edge_set();
+    starts.extend(dag.outs(dag.entry()));
     for (c, to) in ends {
         let Some(next) = dag.loop_start(to) else {
             continue;
@@ -473,7 +471,7 @@ fn counted_at_start(
         let id = rest.map(|rest| Op::CountConst(labels[next] + rest));
         let last = plan.ops(Site::Edge(c)).iter().rfind(|op| op.counts());
         if last.is_none() || last.copied() != id {
-            starts.remove(next.index());
+            starts.remove(next);
         }
     }
     starts

@@ -2,10 +2,9 @@
 
 use super::Structure;
 use crate::edges::by_counter;
-use crate::index::{CopyId, CounterId, EdgeId, LocalId, PathId};
+use crate::index::{CopyId, CounterId, EdgeId, IdSet, LocalId, PathId};
 use crate::partition::{Part, Share};
 use crate::plan::build::ids;
-use fixedbitset::FixedBitSet;
 use std::collections::BTreeMap;
 
 /// Translates the ids that `copy` counted, which has a part in `share`, to canonical ones. Ids of
@@ -39,7 +38,7 @@ pub fn decode_paths(
 /// # Errors
 /// As of [`decode_paths`].
 pub fn decode_edges(
-    counted: &FixedBitSet,
+    counted: &IdSet<EdgeId>,
     share: &Share,
     copy: CopyId,
     counts: &BTreeMap<u64, u64>,

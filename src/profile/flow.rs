@@ -5,8 +5,7 @@ use super::{Profile, Ran, Structure};
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::{Propagated, propagate};
 use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, PathId, TiSlice, TiVec};
-use fixedbitset::FixedBitSet;
+use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec};
 use std::cmp::Reverse;
 
 /// The executions of everything in one function. Paths that were begun and not completed (left by
@@ -36,7 +35,7 @@ pub enum Evidence {
     /// Its paths: what completed ones ran is known.
     Paths,
     /// Counters of these edges of the DAG: what they say is known.
-    Edges(FixedBitSet),
+    Edges(IdSet<EdgeId>),
 }
 
 /// The counts of the edges of `f`, added up from its paths or propagated from the counted ones.
@@ -59,7 +58,7 @@ fn propagated(
     let dag = &structure.paths.dag;
     let mut given = dag.by_edge(0u64);
     for &(e, n) in ran {
-        if !counted.contains(e.index()) {
+        if !counted.contains(e) {
             return Err(profile.damaged(format!("edge {e} is not counted")));
         }
         given[e] = n;
@@ -72,7 +71,7 @@ fn propagated(
     let exits = exits(dag, &counts);
     let entry = profile.entries[f.index()].unwrap_or(counts[dag.enter()]);
     counts[dag.enter()] = entry;
-    let all = counted.count_ones(..) + 1 == crate::edges::edges(dag).count();
+    let all = counted.len() + 1 == crate::edges::edges(dag).count();
     Ok(Flow {
         entry,
         exits,
@@ -250,7 +249,7 @@ mod tests {
         let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Edge, 1);
         let structure = p.structure(FuncId(0)).unwrap();
         let counted = p.counted_edges(FuncId(0), &structure).unwrap();
-        let counters = counted.ones().map(EdgeId::new).zip([3, 5]);
+        let counters = counted.iter().zip([3, 5]);
         p.measured = Measurement::Edges(vec![counters.collect()]);
         let flow = flow(&p, FuncId(0), &structure).unwrap();
         let counts = flow.edges(&structure).into_iter().map(|e| e.count);

@@ -18,8 +18,7 @@ use super::verdict::Processes;
 use super::verify::checkable;
 use super::{Profile, Structure};
 use crate::dag::Dag;
-use crate::index::{EdgeId, FuncId, TiVec, VertexId};
-use fixedbitset::FixedBitSet;
+use crate::index::{EdgeId, FuncId, IdSet, TiVec, VertexId};
 
 #[cfg(test)]
 mod tests;
@@ -139,12 +138,12 @@ impl Executed {
     }
 
     /// Of a profile of edges: what was not counted may be off.
-    fn loosen(&mut self, structure: &Structure, flow: &Flow, counted: &FixedBitSet) {
+    fn loosen(&mut self, structure: &Structure, flow: &Flow, counted: &IdSet<EdgeId>) {
         if flow.uncertain == 0 {
             return;
         }
         let dag = &structure.paths.dag;
-        let certain = |e: EdgeId| e.index() == 0 || counted.contains(e.index());
+        let certain = |e: EdgeId| e.index() == 0 || counted.contains(e);
         for e in dag.edge_ids().filter(|e| !certain(*e)) {
             let range = &mut self.edges[e];
             *range = Range::within(range.count, flow.uncertain);
@@ -181,11 +180,7 @@ impl Executed {
             let block = dag.block(v).map(|b| structure.cfg.block(b));
             block.is_some_and(|b| b.may_leave || processes.in_flight())
         };
-        let ends: FixedBitSet = dag
-            .order()
-            .filter(|v| may_end(*v))
-            .map(|v| v.index())
-            .collect();
+        let ends: IdSet<VertexId> = dag.order().filter(|v| may_end(*v)).collect();
         let (each, rest) = left.split_at(left.len().min(EACH));
         for start in each {
             self.add(dag, &Left::new(dag, &ends, std::slice::from_ref(start)));
@@ -196,12 +191,12 @@ impl Executed {
     }
 
     fn add(&mut self, dag: &Dag, left: &Left) {
-        for v in left.possible.ones().map(VertexId::new) {
+        for v in left.possible.iter() {
             if let Some(b) = dag.block(v) {
-                self.blocks[b.index()].add(left.entered[v.index()], left.paths);
+                self.blocks[b.index()].add(left.entered[v], left.paths);
             }
             for e in dag.outs(v).filter(|e| left.may_take(dag, *e)) {
-                let sure = if left.taken.contains(e.index()) {
+                let sure = if left.taken.contains(e) {
                     left.paths
                 } else {
                     0
@@ -226,38 +221,38 @@ impl Executed {
 struct Left {
     paths: u64,
     /// The vertices on ways from the starts to where they may have been left.
-    possible: FixedBitSet,
+    possible: IdSet<VertexId>,
     /// By vertex: how many of them certainly entered it.
-    entered: Vec<u64>,
+    entered: TiVec<VertexId, u64>,
     /// The edges that all of them took.
-    taken: FixedBitSet,
+    taken: IdSet<EdgeId>,
 }
 
 impl Left {
     /// Those begun at `starts`, each with its number, and left at one of `ends`. O(V + E).
-    fn new(dag: &Dag, ends: &FixedBitSet, starts: &[(VertexId, u64)]) -> Left {
+    fn new(dag: &Dag, ends: &IdSet<VertexId>, starts: &[(VertexId, u64)]) -> Left {
         let mut left = Left {
             paths: starts.iter().fold(0, |sum, s| sum.saturating_add(s.1)),
-            possible: FixedBitSet::with_capacity(dag.vertices()),
-            entered: vec![0; dag.vertices()],
-            taken: FixedBitSet::with_capacity(dag.edges().len()),
+            possible: dag.vertex_set(),
+            entered: dag.by_vertex(0),
+            taken: dag.edge_set(),
         };
         for &(v, n) in starts {
-            left.possible.insert(v.index());
-            left.entered[v.index()] = n;
+            left.possible.insert(v);
+            left.entered[v] = n;
         }
         // Vertices are in topological order: forwards what can be reached, backwards what leads to an end.
         for v in dag.order() {
-            if left.possible.contains(v.index()) {
-                let reached = dag.outs(v).map(|e| dag.edge(e).dst.index());
+            if left.possible.contains(v) {
+                let reached = dag.outs(v).map(|e| dag.edge(e).dst);
                 left.possible.extend(reached);
             }
         }
         for v in dag.order().rev() {
             let mut outs = dag.outs(v);
-            let leads = ends.contains(v.index()) || outs.any(|e| left.may_take(dag, e));
-            let stays = left.possible.contains(v.index()) && leads;
-            left.possible.set(v.index(), stays);
+            let leads = ends.contains(v) || outs.any(|e| left.may_take(dag, e));
+            let stays = left.possible.contains(v) && leads;
+            left.possible.set(v, stays);
         }
         if let [(start, _)] = starts {
             left.certain(dag, ends, *start);
@@ -267,27 +262,27 @@ impl Left {
 
     /// Whether `e` goes on a way that they may have gone, given that its source does. (Nothing is left at EXIT.)
     fn may_take(&self, dag: &Dag, e: EdgeId) -> bool {
-        self.possible.contains(dag.edge(e).dst.index())
+        self.possible.contains(dag.edge(e).dst)
     }
 
     /// Marks what lies on every way from `start` to an end: in topological order, the vertices at which all ways
     /// that are open meet. A way that may have ended stays open for good.
-    fn certain(&mut self, dag: &Dag, ends: &FixedBitSet, start: VertexId) {
+    fn certain(&mut self, dag: &Dag, ends: &IdSet<VertexId>, start: VertexId) {
         let mut open = 0usize;
         for v in dag.order().skip(start.index()) {
-            if !self.possible.contains(v.index()) {
+            if !self.possible.contains(v) {
                 continue;
             }
-            let from = |e: &&EdgeId| self.possible.contains(dag.edge(**e).src.index());
+            let from = |e: &&EdgeId| self.possible.contains(dag.edge(**e).src);
             let ins = dag.ins(v).iter().filter(from).count();
             let meets = ins == open;
             open -= ins;
             let outs: Vec<EdgeId> = dag.outs(v).filter(|e| self.may_take(dag, *e)).collect();
-            open += outs.len() + usize::from(ends.contains(v.index()));
+            open += outs.len() + usize::from(ends.contains(v));
             if meets {
-                self.entered[v.index()] = self.paths;
+                self.entered[v] = self.paths;
                 if let ([only], 1) = (&outs[..], open) {
-                    self.taken.insert(only.index());
+                    self.taken.insert(*only);
                 }
             }
         }

@@ -37,13 +37,12 @@ mod deep;
 mod made;
 
 use crate::error::{Error, Result};
-use crate::index::{EdgeId, FuncId, PathId};
+use crate::index::{EdgeId, FuncId, IdSet, PathId};
 use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::names::shown;
 use crate::paths::FunctionPaths;
 use crate::source::{Search, Sources};
-use fixedbitset::FixedBitSet;
 use measurement::Measurement;
 use std::path::PathBuf;
 use verdict::{Processes, Verdict};
@@ -154,7 +153,7 @@ impl Profile {
     ///
     /// # Errors
     /// A function that has none.
-    pub fn counted_edges(&self, f: FuncId, structure: &Structure) -> Result<FixedBitSet> {
+    pub fn counted_edges(&self, f: FuncId, structure: &Structure) -> Result<IdSet<EdgeId>> {
         let counted = self.entry(f).counted(structure.paths.dag.edges().len());
         counted.map_err(|problem| self.damaged(problem))
     }

@@ -186,10 +186,7 @@ fn row(
             parts.into_iter().map(move |(copy, part)| {
                 let paths = paths.expect("what ran is not skipped");
                 if let Counted::Edges(counted) = &paths.counted {
-                    let hits: u64 = counted
-                        .ones()
-                        .map(|e| ground.flows[i][EdgeId::new(e)])
-                        .sum();
+                    let hits: u64 = counted.iter().map(|e| ground.flows[i][e]).sum();
                     return (copy, (hits, hits));
                 }
                 let code = function_code(inputs[i].cfg, paths, part);

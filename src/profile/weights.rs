@@ -57,7 +57,7 @@ fn mix(measured: Weights, fixed: &Weights) -> Weights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{EdgeId, FuncId, ti_vec};
+    use crate::index::{FuncId, ti_vec};
     use crate::profile::made;
     use crate::random_cfg::cfg;
     use crate::strategy::Scheme;
@@ -79,7 +79,7 @@ mod tests {
         let mut by_edges = made::profile(&program, Scheme::Edge, 1);
         let counted = by_edges.counted_edges(FuncId(0), &structure).unwrap();
         let flow = flow(&by_paths, FuncId(0), &structure).unwrap();
-        let counts = counted.ones().map(EdgeId::new).map(|e| (e, flow.dag[e]));
+        let counts = counted.iter().map(|e| (e, flow.dag[e]));
         by_edges.measured = Measurement::Edges(vec![counts.collect()]);
         by_edges.entries = vec![Some(7)];
 

@@ -4,8 +4,7 @@
 //! Knuth & Stevenson 1973 (`docs/ALGORITHMS.md` §3).
 
 use crate::dag::Dag;
-use crate::index::{EdgeId, TiSlice, TiVec, VertexId};
-use fixedbitset::FixedBitSet;
+use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use petgraph::unionfind::UnionFind;
 
 #[cfg(test)]
@@ -18,14 +17,14 @@ pub fn maximum_tree(
     edges: impl IntoIterator<Item = EdgeId>,
     root: (u32, u32),
     ends: impl Fn(EdgeId) -> (u32, u32),
-) -> FixedBitSet {
+) -> IdSet<EdgeId> {
     let mut parts = UnionFind::<u32>::new(dag.vertices());
     parts.union(root.0, root.1);
-    let mut tree = FixedBitSet::with_capacity(dag.edges().len());
+    let mut tree = dag.edge_set();
     for e in edges {
         let (from, to) = ends(e);
         if parts.union(from, to) {
-            tree.insert(e.index());
+            tree.insert(e);
         }
     }
     tree
@@ -45,7 +44,7 @@ pub fn heaviest_first(
 #[derive(Clone, Debug)]
 pub struct SpanningTree {
     /// The DAG edges in the tree; all others are chords.
-    pub tree: FixedBitSet,
+    pub tree: IdSet<EdgeId>,
 }
 
 impl SpanningTree {
@@ -59,10 +58,10 @@ impl SpanningTree {
     pub fn with_free_chords(
         dag: &Dag,
         weights: &TiSlice<EdgeId, f64>,
-        free: &FixedBitSet,
+        free: &IdSet<EdgeId>,
     ) -> SpanningTree {
         let mut order = heaviest_first(dag.edge_ids(), weights);
-        order.sort_by_key(|e| free.contains(e.index()));
+        order.sort_by_key(|e| free.contains(*e));
         Self::of(dag, order)
     }
 
@@ -88,13 +87,7 @@ impl SpanningTree {
             (labels[e] as i64).wrapping_add(p).wrapping_sub(q)
         };
         dag.edge_ids()
-            .map(|e| {
-                if self.tree.contains(e.index()) {
-                    0
-                } else {
-                    inc(e)
-                }
-            })
+            .map(|e| if self.tree.contains(e) { 0 } else { inc(e) })
             .collect()
     }
 
@@ -110,7 +103,7 @@ impl SpanningTree {
                     stack.push(w);
                 }
             };
-            let tree = |e: &EdgeId| self.tree.contains(e.index());
+            let tree = |e: &EdgeId| self.tree.contains(*e);
             for e in dag.outs(v).filter(tree) {
                 reach(dag.edge(e).dst, p.wrapping_add(labels[e] as i64));
             }

@@ -132,7 +132,7 @@ fn input<'a>(
 fn busiest(paths: &[Option<FunctionPaths>], shares: &[Share], copies: u32) -> u64 {
     let mut load = vec![0u64; copies as usize];
     for (paths, share) in paths.iter().flatten().zip(shares) {
-        let all = paths.dag.edge_ids().map(|e| e.index());
+        let all = paths.dag.edge_ids();
         let sets = match share {
             Share::Nothing => Vec::new(),
             Share::Whole(copy) => vec![(*copy, all.collect())],
@@ -146,7 +146,7 @@ fn busiest(paths: &[Option<FunctionPaths>], shares: &[Share], copies: u32) -> u6
             };
             let ends = paths.dag.ins(paths.dag.exit()).iter().copied();
             let labelled = labels.keys().filter(|&e| labels[e] != 0);
-            let executed = labelled.chain(ends.filter(|e| set.contains(e.index())));
+            let executed = labelled.chain(ends.filter(|e| set.contains(*e)));
             load[copy.index()] += executed.map(|e| paths.weights[e] as u64).sum::<u64>();
         }
     }

@@ -1,14 +1,13 @@
 //! `p3-weighted`: when it splits, and that it is no worse than the other schemes by its own costs.
 
 use super::*;
-use crate::index::{CopyId, FuncId};
+use crate::index::{CopyId, FuncId, IdSet};
 use crate::ir::{Call, Callee, Cfg, SkipReason};
 use crate::partition::Share;
 use crate::partition::cost::HITS;
 use crate::paths::{FunctionInput, FunctionPaths, all_paths};
 use crate::random_cfg::{any_cfg, cfg};
 use crate::strategy::Scheme;
-use fixedbitset::FixedBitSet;
 use proptest::prelude::*;
 
 fn inputs(graphs: &[Cfg]) -> Vec<FunctionInput<'_>> {
@@ -205,7 +204,7 @@ fn one_copy_has_it_whole() {
 
 #[test]
 fn the_first_copy_of_a_share() {
-    let set = || FixedBitSet::with_capacity(1);
+    let set = || IdSet::with_capacity(1);
     let split = Share::Split(vec![(CopyId(2), set()), (CopyId(3), set())]);
     assert_eq!(Share::Nothing.first(), None);
     assert_eq!(Share::Whole(CopyId(1)).first(), Some(CopyId(1)));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dag::Shape;
-use crate::index::{CfgEdge, CopyId, FuncId, LocalId, PathId};
+use crate::index::{CfgEdge, CopyId, FuncId, IdSet, LocalId, PathId};
 use crate::numbering::{ball_larus, enumerate};
 use crate::paths::all_paths;
 use crate::plan::SiteCode;
@@ -23,12 +23,12 @@ use mutation::{Mutation, any_mutation};
 struct Case<'a> {
     cfg: &'a Cfg,
     paths: FunctionPaths,
-    part: Option<FixedBitSet>,
+    part: Option<IdSet<EdgeId>>,
     walks: Vec<(Walk, BTreeMap<PathId, u64>)>,
 }
 
 impl<'a> Case<'a> {
-    fn new(cfg: &'a Cfg, part: Option<FixedBitSet>, walks: Vec<Walk>) -> Self {
+    fn new(cfg: &'a Cfg, part: Option<IdSet<EdgeId>>, walks: Vec<Walk>) -> Self {
         let paths = FunctionPaths::new(cfg);
         let mut case = Case {
             cfg,
@@ -52,7 +52,7 @@ impl<'a> Case<'a> {
         let mut counts = BTreeMap::new();
         for path in paths_of(self.cfg, walk, &ends) {
             let edges = dag.path_edges(&path).expect("a path of the DAG");
-            let inside = |set: &FixedBitSet| edges.iter().all(|e| set.contains(e.index()));
+            let inside = |set: &IdSet<EdgeId>| edges.iter().all(|e| set.contains(*e));
             if self.part.as_ref().is_none_or(inside) {
                 *counts.entry(self.paths.id(&edges)).or_default() += 1;
             }
@@ -180,13 +180,13 @@ impl Tally {
 }
 
 /// Some paths, and all those inside their edges.
-fn part(dag: &Dag, chosen: &[prop::sample::Index]) -> Option<FixedBitSet> {
+fn part(dag: &Dag, chosen: &[prop::sample::Index]) -> Option<IdSet<EdgeId>> {
     let all = enumerate(dag);
-    let mut part = FixedBitSet::with_capacity(dag.edges().len());
+    let mut part = dag.edge_set();
     for i in chosen {
-        part.extend(i.get(&all).iter().map(|e| e.index()));
+        part.extend(i.get(&all).iter().copied());
     }
-    (!part.is_clear()).then_some(part)
+    (!part.is_empty()).then_some(part)
 }
 
 fn cases(debug: u32, release: u32) -> Config {

@@ -2,18 +2,17 @@
 
 use super::Ground;
 use crate::dag::Dag;
-use crate::index::{EdgeId, VertexId};
+use crate::index::{EdgeId, IdSet, VertexId};
 use crate::ir::Cfg;
-use fixedbitset::FixedBitSet;
 
 /// Where paths are counted, whatever their ids.
 #[derive(Clone, Debug)]
 pub struct Ends {
     /// The edges into EXIT whose paths are to be counted; afterwards, the edges on which they are.
-    pub counted: FixedBitSet,
+    pub counted: IdSet<EdgeId>,
     /// The vertices that control may leave before their end, or behind which a path may turn out foreign: no count moves above them, or it
     /// would count a path that is never completed.
-    pub may_leave: FixedBitSet,
+    pub may_leave: IdSet<VertexId>,
 }
 
 impl Ends {
@@ -33,14 +32,14 @@ impl Ends {
     pub(super) fn liftable(&self, dag: &Dag, v: VertexId) -> Option<EdgeId> {
         let mut outs = dag.outs(v);
         let only = outs.next().filter(|_| outs.next().is_none())?;
-        let counted = self.counted.contains(only.index());
-        (counted && v != dag.entry() && !self.may_leave.contains(v.index())).then_some(only)
+        let counted = self.counted.contains(only);
+        (counted && v != dag.entry() && !self.may_leave.contains(v)).then_some(only)
     }
 
     /// Moves the count on `only`, the way out of `v`, to the ways in.
     pub(super) fn lift(&mut self, dag: &Dag, v: VertexId, only: EdgeId) {
-        self.counted.set(only.index(), false);
-        self.counted.extend(dag.ins(v).iter().map(|e| e.index()));
+        self.counted.set(only, false);
+        self.counted.extend(dag.ins(v).iter().copied());
     }
 
     /// The edges on which an increment costs nothing, because a statement is there anyway or none is needed:
@@ -49,26 +48,26 @@ impl Ends {
     ///
     /// Ball & Larus weigh these edges as all others, so the hottest of them (a loop's back edge is two of them)
     /// stay in the tree, and colder ones inside the loop become chords that cost an addition. O(V + E).
-    pub fn free(&self, dag: &Dag) -> FixedBitSet {
+    pub fn free(&self, dag: &Dag) -> IdSet<EdgeId> {
         let mut lifted = self.clone();
-        let mut free = FixedBitSet::with_capacity(dag.edges().len());
-        free.extend(dag.ins(dag.exit()).iter().map(|e| e.index()));
+        let mut free = dag.edge_set();
+        free.extend(dag.ins(dag.exit()).iter().copied());
         for v in dag.order().rev().skip(1) {
             if let Some(only) = lifted.liftable(dag, v) {
                 lifted.lift(dag, v, only);
             }
         }
         free.union_with(&lifted.counted);
-        let mut known = FixedBitSet::with_capacity(dag.vertices());
-        known.insert(dag.entry().index());
+        let mut known = dag.vertex_set();
+        known.insert(dag.entry());
         for v in dag.order() {
             if let &[only] = dag.ins(v)
-                && known.contains(dag.edge(only).src.index())
+                && known.contains(dag.edge(only).src)
             {
-                known.insert(v.index());
+                known.insert(v);
             }
-            if known.contains(v.index()) {
-                free.extend(dag.outs(v).map(|e| e.index()));
+            if known.contains(v) {
+                free.extend(dag.outs(v));
             }
         }
         free
@@ -76,31 +75,27 @@ impl Ends {
 }
 
 /// The last edges of the paths to count: an end that no interesting path has needs no count. O(V + E).
-fn counted_ends(dag: &Dag, subset: Option<&FixedBitSet>) -> FixedBitSet {
-    let wanted = |e: &EdgeId| subset.is_none_or(|set| set.contains(e.index()));
-    let mut reached = FixedBitSet::with_capacity(dag.vertices());
-    reached.insert(dag.entry().index());
+fn counted_ends(dag: &Dag, subset: Option<&IdSet<EdgeId>>) -> IdSet<EdgeId> {
+    let wanted = |e: &EdgeId| subset.is_none_or(|set| set.contains(*e));
+    let mut reached = dag.vertex_set();
+    reached.insert(dag.entry());
     for v in dag.order() {
-        if reached.contains(v.index()) {
+        if reached.contains(v) {
             let on = dag.outs(v).filter(wanted);
-            reached.extend(on.map(|e| dag.edge(e).dst.index()));
+            reached.extend(on.map(|e| dag.edge(e).dst));
         }
     }
-    let mut counted = FixedBitSet::with_capacity(dag.edges().len());
+    let mut counted = dag.edge_set();
     let ends = dag.ins(dag.exit()).iter().filter(|e| wanted(e));
-    let ends = ends.filter(|e| reached.contains(dag.edge(**e).src.index()));
-    counted.extend(ends.map(|e| e.index()));
+    let ends = ends.filter(|e| reached.contains(dag.edge(**e).src));
+    counted.extend(ends.copied());
     counted
 }
 
 /// The vertices that control may leave in their middle. O(V).
-fn may_leave(cfg: &Cfg, dag: &Dag) -> FixedBitSet {
-    let mut set = FixedBitSet::with_capacity(dag.vertices());
+fn may_leave(cfg: &Cfg, dag: &Dag) -> IdSet<VertexId> {
+    let mut set = dag.vertex_set();
     let leaves = |b| cfg.block(b).may_leave;
-    set.extend(
-        dag.order()
-            .filter(|&v| dag.block(v).is_some_and(leaves))
-            .map(|v| v.index()),
-    );
+    set.extend(dag.order().filter(|&v| dag.block(v).is_some_and(leaves)));
     set
 }

@@ -15,10 +15,9 @@ pub use statements::Increments;
 
 use super::{Op, Site, SiteCode};
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
+use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::versions::Versions;
-use fixedbitset::FixedBitSet;
 use std::collections::BTreeMap;
 
 /// The control flow that ids are about.
@@ -29,11 +28,11 @@ pub struct Ground<'a> {
     /// Its DAG.
     pub dag: &'a Dag,
     /// The edges of the paths of interest, if not all are.
-    pub interesting: Option<&'a FixedBitSet>,
+    pub interesting: Option<&'a IdSet<EdgeId>>,
     /// The versions, if there are any.
     pub versions: Option<&'a Versions>,
     /// The vertices from which paths may go on outside the DAG, as foreign ones.
-    pub open: Option<&'a FixedBitSet>,
+    pub open: Option<&'a IdSet<VertexId>>,
     /// The edges that end paths outside the DAG, and where the next one begins.
     pub foreign_ends: &'a [(CfgEdge, BlockId)],
 }

@@ -2,10 +2,9 @@
 
 use super::{Ends, Placement};
 use crate::dag::Dag;
-use crate::index::{EdgeId, TiSlice, TiVec, VertexId};
+use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::numbering::Numbering;
 use crate::plan::Op;
-use fixedbitset::FixedBitSet;
 
 /// What is to be computed along the edges of a DAG.
 pub struct Increments<'a> {
@@ -86,13 +85,13 @@ impl Increments<'_> {
     }
 
     /// The vertices from which a count that is still to come can be reached.
-    fn needed(&self) -> FixedBitSet {
-        let mut needed = FixedBitSet::with_capacity(self.dag.vertices());
+    fn needed(&self) -> IdSet<VertexId> {
+        let mut needed = self.dag.vertex_set();
         for v in self.dag.order().rev().skip(1) {
             let mut outs = self.dag.outs(v);
-            let dst = |e: EdgeId| self.dag.edge(e).dst.index();
-            if outs.any(|e| self.ends.counted.contains(e.index()) || needed.contains(dst(e))) {
-                needed.insert(v.index());
+            let dst = |e: EdgeId| self.dag.edge(e).dst;
+            if outs.any(|e| self.ends.counted.contains(e) || needed.contains(dst(e))) {
+                needed.insert(v);
             }
         }
         needed
@@ -102,11 +101,11 @@ impl Increments<'_> {
         &self,
         e: EdgeId,
         known: &TiSlice<VertexId, Known>,
-        needed: &FixedBitSet,
+        needed: &IdSet<VertexId>,
     ) -> Option<Op> {
         let inc = self.inc[e];
         let after = self.after(e, known);
-        if self.ends.counted.contains(e.index()) {
+        if self.ends.counted.contains(e) {
             return Some(match after {
                 Known::Const(id) => Op::CountConst(id as u64),
                 Known::Varies if self.numbering.counts_in_window(self.dag, e) => {
@@ -117,7 +116,7 @@ impl Increments<'_> {
         }
         let dst = self.dag.edge(e).dst;
         match (after, known[dst]) {
-            _ if !needed.contains(dst.index()) => None,
+            _ if !needed.contains(dst) => None,
             (Known::Const(c), Known::Varies) => Some(Op::Set(c)),
             (Known::Varies, Known::Varies) if inc != 0 => Some(Op::Add(inc)),
             _ => None,

@@ -113,7 +113,7 @@ fn counters_become_edges() {
     let mut profile = made::profile(&made::program([made::body(graph)]), Scheme::Edge, 1);
     let structure = profile.structure(FuncId(0)).unwrap();
     let counted = profile.counted_edges(FuncId(0), &structure).unwrap();
-    let edges: Vec<EdgeId> = counted.ones().map(EdgeId::new).collect();
+    let edges: Vec<EdgeId> = counted.iter().collect();
     let by_copy = |ids: &[(u64, u64)]| -> BTreeMap<CopyId, LocalCounts> {
         [(
             CopyId(0),

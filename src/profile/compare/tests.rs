@@ -1,7 +1,7 @@
 //! What differs, and what does not matter.
 
 use super::*;
-use crate::index::{BlockId, CopyId, EdgeId};
+use crate::index::{BlockId, CopyId};
 use crate::ir::SkipReason;
 use crate::manifest::{ShareEntry, Status};
 use crate::profile::made;
@@ -88,7 +88,7 @@ fn either(counts: [u64; 2]) -> (Profile, Profile) {
     let mut edges = made::profile(&program, Scheme::Edge, 1);
     let counted = edges.counted_edges(FuncId(0), &structure).unwrap();
     let flow = flow(&paths, FuncId(0), &structure).unwrap();
-    let ran = counted.ones().map(EdgeId::new).map(|e| (e, flow.dag[e]));
+    let ran = counted.iter().map(|e| (e, flow.dag[e]));
     edges.measured = Measurement::Edges(vec![ran.filter(|(_, n)| *n > 0).collect()]);
     edges.entries = entries;
     (paths, edges)

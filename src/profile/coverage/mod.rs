@@ -22,10 +22,9 @@ use super::measurement::PathProfile;
 use super::report::{Decision, Line, Selection, line};
 use super::{Profile, Ran, Structure, flow};
 use crate::error::Result;
-use crate::index::{BlockId, FuncId, PathId};
+use crate::index::{BlockId, FuncId, IdSet, PathId};
 use crate::manifest::Status;
 use crate::paths::FunctionPaths;
-use fixedbitset::FixedBitSet;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -233,7 +232,7 @@ fn row(
 fn numbers(
     paths: &FunctionPaths,
     executed: &[Ran],
-    blocks: Option<&FixedBitSet>,
+    blocks: Option<&IdSet<BlockId>>,
 ) -> (Paths, Paths) {
     let Some(blocks) = blocks else {
         let all = Paths {
@@ -278,7 +277,7 @@ fn uncovered(
     f: FuncId,
     structure: &Structure,
     executed: &[Ran],
-    blocks: Option<&FixedBitSet>,
+    blocks: Option<&IdSet<BlockId>>,
     most: usize,
 ) -> Result<Vec<Uncovered>> {
     let paths = &structure.paths;

@@ -1,11 +1,10 @@
 //! The lines of a program that a patch touches: its files, found among those that were compiled.
 
 use crate::error::{Error, Result};
-use crate::index::{BlockId, FuncId};
+use crate::index::{BlockId, FuncId, IdSet};
 use crate::profile::Profile;
 use crate::source::Sources;
 use crate::source::patch::{Patch, PatchedFile};
-use fixedbitset::FixedBitSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -73,11 +72,11 @@ impl Touched {
     }
 
     /// The blocks of function `f` with code of touched lines. O(positions).
-    pub(super) fn blocks(&self, profile: &Profile, f: FuncId) -> FixedBitSet {
+    pub(super) fn blocks(&self, profile: &Profile, f: FuncId) -> IdSet<BlockId> {
         let n = profile.entry(f).succs.len();
-        let touched = |&b: &usize| !self.lines_of(profile, f, BlockId::new(b)).is_empty();
-        let mut blocks = FixedBitSet::with_capacity(n);
-        blocks.extend((0..n).filter(touched));
+        let touched = |b: &BlockId| !self.lines_of(profile, f, *b).is_empty();
+        let mut blocks = IdSet::with_capacity(n);
+        blocks.extend((0..n).map(BlockId::new).filter(touched));
         blocks
     }
 

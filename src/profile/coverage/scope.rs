@@ -41,7 +41,7 @@ impl Scope {
             && self
                 .touched
                 .as_ref()
-                .is_none_or(|t| !t.blocks(profile, f).is_clear())
+                .is_none_or(|t| !t.blocks(profile, f).is_empty())
     }
 }
 

@@ -2,9 +2,8 @@
 
 use super::Paths;
 use crate::dag::Dag;
-use crate::index::{EdgeId, TiVec, VertexId};
+use crate::index::{BlockId, EdgeId, IdSet, TiVec, VertexId};
 use crate::profile::Ran;
-use fixedbitset::FixedBitSet;
 
 /// The paths of a DAG through at least one of some vertices.
 pub(super) struct Through<'a> {
@@ -16,8 +15,8 @@ pub(super) struct Through<'a> {
 
 impl<'a> Through<'a> {
     /// Those through any of `blocks`. O(V + E).
-    pub(super) fn new(dag: &'a Dag, blocks: &FixedBitSet) -> Through<'a> {
-        let touches = |v| dag.block(v).is_some_and(|b| blocks.contains(b.index()));
+    pub(super) fn new(dag: &'a Dag, blocks: &IdSet<BlockId>) -> Through<'a> {
+        let touches = |v| dag.block(v).is_some_and(|b| blocks.contains(b));
         let touched: TiVec<VertexId, bool> = dag.order().map(touches).collect();
         let mut ways = dag.by_vertex((0, 0));
         ways[dag.exit()] = (1, 0);
@@ -95,12 +94,12 @@ mod tests {
             let paths = FunctionPaths::new(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() < 500);
-            let mut blocks = FixedBitSet::with_capacity(graph.len());
-            blocks.extend((0..graph.len()).filter(|b| chosen[b % 9]));
+            let mut blocks = IdSet::with_capacity(graph.len());
+            blocks.extend((0..graph.len()).filter(|b| chosen[b % 9]).map(BlockId::new));
             let through = Through::new(&paths.dag, &blocks);
             let touches = |edges: &&Vec<EdgeId>| {
                 let path = paths.dag.path(edges);
-                path.blocks.iter().any(|b| blocks.contains(b.index()))
+                path.blocks.iter().any(|b| blocks.contains(*b))
             };
             let expected: BTreeSet<Vec<EdgeId>> = all.iter().filter(touches).cloned().collect();
             let found: BTreeSet<Vec<EdgeId>> = (0..).map_while(|n| through.nth(n)).collect();

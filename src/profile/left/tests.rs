@@ -3,7 +3,7 @@
 use super::*;
 use crate::dag::EdgeKind;
 use crate::edges::{counted_edges, propagate};
-use crate::index::{BlockId, CfgEdge, TiVec};
+use crate::index::{BlockId, CfgEdge, IdSet, TiVec};
 use crate::ir::Cfg;
 use crate::paths::FunctionPaths;
 use crate::profile::flow::blocks;
@@ -39,7 +39,7 @@ fn of_paths(s: &Structure, walks: &[Walk]) -> Flow {
 }
 
 /// What a profile of edges holds of them.
-fn of_edges(s: &Structure, walks: &[Walk], counted: &FixedBitSet) -> Flow {
+fn of_edges(s: &Structure, walks: &[Walk], counted: &IdSet<EdgeId>) -> Flow {
     let dag = &s.paths.dag;
     let (taken, _) = truth(walks);
     let given = dag.edge_ids().map(|e| match dag.edge(e).kind {
@@ -135,7 +135,7 @@ proptest! {
         let mut executed = Executed::exact(&flow);
         executed.loosen(&s, &flow, &counted);
         check(&s, &executed, &walks)?;
-        prop_assert!(counted.ones().all(|e| executed.edges[EdgeId::new(e)].is_exact()));
+        prop_assert!(counted.iter().all(|e| executed.edges[e].is_exact()));
     }
 }
 

@@ -239,7 +239,7 @@ const DIAMOND: &[&[u32]] = &[&[1, 2], &[3], &[3], &[]];
 fn counted_edges(p: &Profile, f: FuncId) -> Vec<EdgeId> {
     let structure = p.structure(f).unwrap();
     let counted = p.counted_edges(f, &structure).unwrap();
-    counted.ones().map(EdgeId::new).collect()
+    counted.iter().collect()
 }
 
 /// Counts of edges: `exits`, and `arm` on the counted edge of an arm.
