@@ -142,7 +142,9 @@ fn put_together(path: &Path, manifest: Manifest, mut gathered: Gathered) -> Resu
         }
         Measurement::Bursts(_) => {}
         Measurement::Paths(_) | Measurement::Edges(_) => {
-            violations.extend(verify::verify(&profile)?.violations);
+            let findings = verify::verify(&profile)?;
+            profile.verdict.interrupted.extend(findings.apart.said());
+            violations.extend(findings.violations);
         }
     }
     profile.verdict.add_violations(violations);

@@ -17,10 +17,10 @@
 //! What cannot be checked is no violation. A process that was killed counted some of what it did, and a forked
 //! child ends what it did not begin, so the counts of copies compare only where all processes of all copies ran
 //! from beginning to end, equally often; and a function that several copies profile is checked only where none of
-//! them is missing or was cut short.
+//! them is missing or was cut short. How far calls and entries are apart there is told all the same ([`Apart`]).
 
 use super::flow::{Flow, flow};
-use super::verdict::{Processes, Violation};
+use super::verdict::{Processes, Violation, functions, needed};
 use super::{Profile, Structure};
 use crate::dag::EdgeKind;
 use crate::error::Result;
@@ -45,6 +45,18 @@ pub struct Findings {
     pub unchecked: usize,
     /// Whether calls could be compared with entries for all of them.
     pub calls_compared: bool,
+    /// How far apart they are where that says little.
+    pub apart: Apart,
+}
+
+/// Entries that calls do not explain in functions of processes that began or ended in the middle: few for each such
+/// process, and as many as one likes where copies ran differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Apart {
+    /// Functions with any.
+    pub functions: usize,
+    /// The most in one function.
+    pub most: u64,
 }
 
 impl Findings {
@@ -54,6 +66,17 @@ impl Findings {
             off,
             what,
         });
+    }
+}
+
+impl Apart {
+    /// In one line, if there are any.
+    pub fn said(&self) -> Option<String> {
+        let n = functions(self.functions);
+        let most = self.most;
+        (self.functions > 0).then(|| {
+            format!("calls and entries differ in {n}, by {most} at most: by few for each of these processes, or copies ran differently")
+        })
     }
 }
 
@@ -97,6 +120,7 @@ pub fn verify(profile: &Profile) -> Result<Findings> {
     }
     if profile.comparable(&[]) {
         between(profile, &functions, &mut findings);
+        findings.apart = apart(profile, &functions);
     }
     Ok(findings)
 }
@@ -184,30 +208,59 @@ struct Calls {
 }
 
 fn between(profile: &Profile, functions: &[Option<Checked>], findings: &mut Findings) {
-    let calls = all_calls(profile, functions);
-    let members = members(profile);
-    for (i, c) in functions.iter().enumerate() {
-        let (entry, Some(c)) = (&profile.manifest.functions[i], c) else {
-            continue;
-        };
-        if c.processes.in_flight() {
-            continue;
-        }
-        // Of several bodies of one symbol the callers do not say which one they call.
-        let only_direct = entry.linkage == Linkage::Local && !entry.address_taken;
-        if !only_direct || members[i] != 1 || calls[i].unknown {
-            continue;
-        }
-        let (entered, calls) = (c.flow.entry, calls[i]);
-        let most = calls.made.saturating_add(calls.possible);
-        if entered < calls.made || entered > most {
+    let through = |c: &Checked| !c.processes.in_flight();
+    for (f, entered, calls) in called(profile, functions, through) {
+        let off = calls.unexplained(entered);
+        if off > 0 {
             let (made, possible) = (calls.made, calls.possible);
-            let off = entered.abs_diff(entered.clamp(made, most));
             let what = format!(
                 "called {made} times by completed paths (and at most {possible} by others), entered {entered} times"
             );
-            findings.add(FuncId::new(i), off, what);
+            findings.add(f, off, what);
         }
+    }
+}
+
+/// Between functions of all processes, those too that began or ended in the middle. Nothing where one copy counted
+/// everything, or where there is no such process.
+fn apart(profile: &Profile, functions: &[Option<Checked>]) -> Apart {
+    let in_flight = profile.processes.iter().any(|p| p.in_flight());
+    if !in_flight || needed(&profile.manifest).len() < 2 {
+        return Apart::default();
+    }
+    let off =
+        called(profile, functions, |_| true).map(|(_, entered, calls)| calls.unexplained(entered));
+    off.filter(|n| *n > 0)
+        .fold(Apart::default(), |all, n| Apart {
+            functions: all.functions + 1,
+            most: all.most.max(n),
+        })
+}
+
+/// The functions that all who call them are known of, with how often they were entered and called; of `comparable`
+/// functions alone.
+fn called<'a>(
+    profile: &'a Profile,
+    functions: &'a [Option<Checked>],
+    comparable: impl Fn(&Checked) -> bool + 'a,
+) -> impl Iterator<Item = (FuncId, u64, Calls)> + 'a {
+    let calls = all_calls(profile, functions, &comparable);
+    let members = members(profile);
+    functions.iter().enumerate().filter_map(move |(i, c)| {
+        let c = c.as_ref().filter(|c| comparable(c))?;
+        let entry = &profile.manifest.functions[i];
+        // Of several bodies of one symbol the callers do not say which one they call.
+        let only_direct = entry.linkage == Linkage::Local && !entry.address_taken;
+        let known = only_direct && members[i] == 1 && !calls[i].unknown;
+        known.then_some((FuncId::new(i), c.flow.entry, calls[i]))
+    })
+}
+
+impl Calls {
+    /// How many of so many entries are too few or too many.
+    fn unexplained(&self, entered: u64) -> u64 {
+        let most = self.made.saturating_add(self.possible);
+        entered.abs_diff(entered.clamp(self.made, most))
     }
 }
 
@@ -220,15 +273,18 @@ fn members(profile: &Profile) -> Vec<u32> {
     members
 }
 
-fn all_calls(profile: &Profile, functions: &[Option<Checked>]) -> Vec<Calls> {
+fn all_calls(
+    profile: &Profile,
+    functions: &[Option<Checked>],
+    comparable: &impl Fn(&Checked) -> bool,
+) -> Vec<Calls> {
     let mut calls = vec![Calls::default(); functions.len()];
     for (entry, checked) in profile.manifest.functions.iter().zip(functions) {
         for (block, callees) in &entry.calls {
             for (callee, _) in callees {
                 let call = &mut calls[callee.index()];
-                let certain = |c: &&Checked| {
-                    !c.returns_twice && c.flow.uncertain == 0 && !c.processes.in_flight()
-                };
+                let certain =
+                    |c: &&Checked| !c.returns_twice && c.flow.uncertain == 0 && comparable(c);
                 let Some(c) = checked.as_ref().filter(certain) else {
                     call.unknown = true;
                     continue;

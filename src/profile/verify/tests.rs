@@ -398,11 +398,28 @@ fn copies_that_did_not_run_through_are_excused() {
         killed.processes[copy].cut_short = 1;
         let report = verify(&killed).unwrap();
         assert_eq!((report.violations, report.calls_compared), (vec![], false));
+        // Five calls and three entries, by processes of which one was killed: it is told.
+        assert_eq!(
+            report.apart,
+            Apart {
+                functions: 1,
+                most: 2
+            }
+        );
         let mut missing = p();
         missing.processes[copy] = Processes::default();
         missing.verdict = Verdict::of_processes(&missing.manifest, &missing.processes);
         let report = verify(&missing).unwrap();
         assert_eq!((report.violations, report.calls_compared), (vec![], false));
         assert_eq!((report.functions, report.unchecked), (1, 1));
+        assert_eq!(report.apart, Apart::default());
     }
+    let mut one = p();
+    one.processes[0].cut_short = 1;
+    one.manifest.functions[1].share = ShareEntry::Whole(CopyId(0));
+    let report = verify(&one).unwrap();
+    assert_eq!(
+        (report.violations, report.apart),
+        (vec![], Apart::default())
+    );
 }
