@@ -29,7 +29,7 @@ help:
 	@echo 'make projects   real projects, built by p3-rewrite build and tested by p3-rewrite suite (minutes each; ONLY="gzip lua")'
 	@echo 'make cross    the runtime with gcc 12, clang 14 and 19, x86-64 and aarch64'
 	@echo 'make llvm22   built with LLVM 22, tried on modules of clang 22 and of rustc (needs clang-22, llvm-22-dev)'
-	@echo 'make book     docs/ as a book in target/book (mdBook, by cargo where it is missing), after a test of the commands in its tutorial'
+	@echo 'make book     docs/ as a book in target/book (mdBook, by cargo where it is missing), after a test of the commands in it'
 	@echo 'make man      man pages and completions in target/share (p3-rewrite manual)'
 	@echo 'make deb      a Debian package in target/debian (cargo-deb, by cargo where it is missing); make test-deb tries it in a clean Debian 12 (as root)'
 	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 COPIES=4 ONLY=bzip2 is short)'

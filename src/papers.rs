@@ -76,6 +76,39 @@ fn ball_larus_1996_figures_2_and_3() {
     );
 }
 
+/// The block of `docs/ALGORITHMS.md` that begins with these words behind its three backquotes.
+fn printed(words: &str) -> String {
+    let page = include_str!("../docs/ALGORITHMS.md");
+    let (_, block) = page.split_once(&format!("```{words}\n")).expect("a block");
+    block.split("```").next().expect("an end").to_string()
+}
+
+/// The page prints, under its drawings of the running example and of a loop, what is computed.
+#[test]
+fn paths_in_the_book() {
+    for (name, graph) in [("running", running_example()), ("loop", section_3_5())] {
+        let dag = Dag::from_cfg(&graph, &[]);
+        let numbering = ball_larus(&dag).expect("few paths");
+        let lines = ids(&dag, &numbering).into_iter();
+        let lines: String = lines.map(|(id, path)| format!("{id}  {path}\n")).collect();
+        assert_eq!(printed(&format!("paths {name}")), lines);
+    }
+}
+
+/// So it does for the chords, `increment` by edge.
+fn chords_in_the_book(dag: &Dag, tree: &SpanningTree, increments: &TiSlice<EdgeId, i64>) -> String {
+    let letter = |v| dag.block(v).map(|b| char::from(b'A' + b.0 as u8));
+    let inner = dag.edges().iter_enumerated();
+    let chords = inner.filter(|(e, _)| !tree.tree.contains(e.index()));
+    chords
+        .filter_map(|(e, edge)| Some((letter(edge.src)?, letter(edge.dst)?, increments[e])))
+        .map(|(from, to, n)| match n {
+            0 => format!("{from} → {to}   0\n"),
+            n => format!("{from} → {to}  {n:+}\n"),
+        })
+        .collect()
+}
+
 /// Ball & Larus 1996, Fig. 1: two runs whose edges were taken equally often, and whose paths were not. The path that
 /// follows the hottest edge out of each block, ACDEF, is the hottest of neither.
 #[test]
@@ -126,6 +159,8 @@ fn ball_larus_1996_section_3_3() {
     let chords = dag.edges().len() + 1 - (dag.vertices() - 1);
     assert!(increments.iter().filter(|&&i| i != 0).count() <= chords);
     assert_eq!(chords, 4);
+    let shown = chords_in_the_book(&dag, &tree, &increments);
+    assert_eq!(printed("chords running"), shown);
 }
 
 /// Ball & Larus 1996, §3.5: a loop. The back edge E → B becomes ENTRY → B and E → EXIT, and each of the four kinds
@@ -140,10 +175,13 @@ fn ball_larus_1996_section_3_3() {
 ///         ↓
 ///         F
 /// ```
+fn section_3_5() -> Cfg {
+    cfg(&[&[1], &[2, 3], &[4], &[4], &[5, 1], &[]])
+}
+
 #[test]
 fn ball_larus_1996_section_3_5() {
-    let graph = cfg(&[&[1], &[2, 3], &[4], &[4], &[5, 1], &[]]);
-    let dag = Dag::from_cfg(&graph, &[]);
+    let dag = Dag::from_cfg(&section_3_5(), &[]);
     let numbering = ball_larus(&dag).expect("eight paths");
     let paths: Vec<String> = ids(&dag, &numbering).into_iter().map(|p| p.1).collect();
     assert_eq!(
@@ -234,6 +272,12 @@ fn p3_2015_section_2_3() {
     let labels = pspp(&dag, &interesting).labels;
     let ids = [[0].as_slice(), &[1, 3], &[1, 2, 4]].map(|path| sum(&labels.raw, path));
     assert_eq!(ids, [2, 1, 0]);
+    let spp = [[0].as_slice(), &[1, 3], &[1, 2, 4]].map(|path| sum(&spp, path));
+    let [direct, short, long] = [0, 1, 2].map(|p| format!("{:>4} {:>4}", ids[p], spp[p]));
+    let table = format!(
+        "             PSPP  SPP\n→ EXIT       {direct}    interesting\n→ a → EXIT   {short}    interesting\n→ a → b      {long}\n"
+    );
+    assert_eq!(printed("pspp"), table);
 }
 
 /// Afraz, Saha & Kanade 2015, §1: three procedures of 100, 10 and 5 probes on three copies. Whole, the slowest copy has

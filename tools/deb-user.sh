@@ -1,4 +1,6 @@
+#!/bin/sh
 # What a new user does with the package, in a clean Debian 12 with a C++ compiler, CMake and pkgconf. Run by deb.sh.
+set -eux
 cd /tmp
 apt-get update -q
 apt-get install -q -y --no-install-recommends ./p3-rewrite.deb
@@ -40,6 +42,7 @@ p3-prof verify --strict built/asks.p3/profile.p3prof
 
 # Files of build systems, where these look for them
 test "$(pkg-config --modversion p3)" = "$(p3-rewrite --version | sed -n '1s/^p3-rewrite \([^ ]*\).*/\1/p')"
+# shellcheck disable=SC2046
 clang-19 $(pkg-config --cflags p3) -fsyntax-only -x c++ asks.cpp
 mkdir -p project
 cat >project/CMakeLists.txt <<'END'

@@ -41,7 +41,7 @@ try() {
     unshare --mount --pid --fork sh -euc '
         mount -t proc proc "$0/proc"
         mount --bind /dev "$0/dev"
-        exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 sh -eux /tmp/deb-user.sh
+        exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 sh /tmp/deb-user.sh
     ' "$root"
     echo 'tried in a clean Debian 12'
 }

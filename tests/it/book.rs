@@ -1,4 +1,4 @@
-//! The tutorial's commands, run in order, each with the lines that the page shows under it; and the book's list of pages.
+//! The commands of the pages that one follows, run in order, each with the lines that the page shows under it; and the book's list of pages.
 
 use crate::support::{PROF, project};
 use std::path::Path;
@@ -22,24 +22,48 @@ fn commands(page: &str) -> Vec<(String, Vec<String>)> {
     commands
 }
 
-#[test]
-fn tutorial() {
-    let dir = tempfile::tempdir().unwrap();
-    let dir = dir.path();
-    std::os::unix::fs::symlink(project(""), dir.join("p3-rewrite")).unwrap();
-    let beside = Path::new(PROF).parent().unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let path = format!("{}:{path}", beside.display());
-    let page = std::fs::read_to_string(project("docs/TUTORIAL.md")).unwrap();
-    let commands = commands(&page);
-    assert!(commands.len() > 10);
-    for (command, shown) in commands {
+/// What a page runs in a folder of its own, and ends with it.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(project(""), dir.path().join("p3-rewrite")).unwrap();
+        Folder(dir)
+    }
+
+    fn shell(&self, command: &str) -> Command {
+        let beside = Path::new(PROF).parent().unwrap();
+        let path = format!("{}:{}", beside.display(), std::env::var("PATH").unwrap());
         let mut shell = Command::new("sh");
-        shell.args(["-c", &format!("{command} 2>&1")]);
-        for name in ["MAKEFLAGS", "MAKELEVEL", "MFLAGS"] {
+        shell.args(["-c", command]).current_dir(self.0.path());
+        for name in ["MAKEFLAGS", "MAKELEVEL", "MFLAGS", "P3_PROFILE_FILE"] {
             shell.env_remove(name);
         }
-        let output = shell.current_dir(dir).env("PATH", &path).output().unwrap();
+        shell.env("PATH", path);
+        shell
+    }
+}
+
+impl Drop for Folder {
+    /// A server that a command has started goes with the folder, whatever became of the test.
+    fn drop(&mut self) {
+        let kill = "for f in *.pid; do [ ! -e \"$f\" ] || kill -9 $(cat \"$f\"); done 2>/dev/null";
+        let _ = self.shell(kill).status();
+    }
+}
+
+/// Runs what stands in a page behind `$`, and looks for the lines under it.
+fn follow(page: &str) {
+    let dir = Folder::new();
+    let page = std::fs::read_to_string(project("docs").join(page)).unwrap();
+    let commands = commands(&page);
+    assert!(commands.len() > 5);
+    for (command, shown) in commands {
+        let output = dir
+            .shell(&format!("exec 2>&1; {command}"))
+            .output()
+            .unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{command}: {said}");
         let mut lines = said.lines();
@@ -50,6 +74,21 @@ fn tutorial() {
             );
         }
     }
+}
+
+#[test]
+fn tutorial() {
+    follow("TUTORIAL.md");
+}
+
+#[test]
+fn servers() {
+    follow("SERVERS.md");
+}
+
+#[test]
+fn threads() {
+    follow("THREADS.md");
 }
 
 /// Every page of `docs/` is in the book, and every page of the book is there.

@@ -7,7 +7,7 @@ use crate::profile::Profile;
 use crate::profile::report::text::details;
 use crate::profile::report::words::Words;
 use crate::source::Sources;
-use crate::table::{self, Layout, exactly, grouped, wrapped};
+use crate::table::{self, Layout, exactly, grouped, number_of, wrapped};
 use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
@@ -33,8 +33,8 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
         if changes.is_empty() {
             continue;
         }
-        let n = exactly(changes.len() as u64);
-        let _ = writeln!(out, "{BOLD}{n} paths {what}{BOLD:#}");
+        let paths = number_of(changes.len() as u64, "path");
+        let _ = writeln!(out, "{BOLD}{paths} {what}{BOLD:#}");
         for change in changes.iter().take(top) {
             let of = sources[usize::from(std::ptr::eq(profile, diff.before))];
             out += &described(Words::new(profile, of), change, layout);
@@ -53,7 +53,8 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
         ("only in the later profile", &diff.only_after),
     ];
     for (what, names) in functions.iter().filter(|(_, n)| !n.is_empty()) {
-        let _ = writeln!(out, "{BOLD}{} functions {what}{BOLD:#}", names.len());
+        let functions = number_of(names.len() as u64, "function");
+        let _ = writeln!(out, "{BOLD}{functions} {what}{BOLD:#}");
         for name in names.iter().take(top) {
             let _ = writeln!(out, "  {name}");
         }
@@ -61,7 +62,8 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
             let _ = writeln!(out, "  … and {} more", names.len() - top);
         }
     }
-    let _ = writeln!(out, "{} paths steady", exactly(diff.steady as u64));
+    let steady = number_of(diff.steady as u64, "path");
+    let _ = writeln!(out, "{steady} steady");
     out
 }
 
