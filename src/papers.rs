@@ -99,7 +99,7 @@ fn paths_in_the_book() {
 fn chords_in_the_book(dag: &Dag, tree: &SpanningTree, increments: &TiSlice<EdgeId, i64>) -> String {
     let letter = |v| dag.block(v).map(|b| char::from(b'A' + b.0 as u8));
     let inner = dag.edges().iter_enumerated();
-    let chords = inner.filter(|(e, _)| !tree.tree.contains(e.index()));
+    let chords = inner.filter(|(e, _)| !tree.tree.contains(*e));
     chords
         .filter_map(|(e, edge)| Some((letter(edge.src)?, letter(edge.dst)?, increments[e])))
         .map(|(from, to, n)| match n {
