@@ -401,7 +401,11 @@ pub(crate) fn use_profile(p: &Profile) {
     for exporter in &export::EXPORTERS {
         if let export::Writer::Profile(write) = exporter.writer {
             let search = crate::source::Search::default();
-            let _ = write(p, &all, export::Weigh::Instructions, &search);
+            let asked = export::Asked {
+                weigh: export::Weigh::Instructions,
+                all: true,
+            };
+            let _ = write(p, &all, asked, &search);
         }
     }
     if let Some(Ok(coverage)) = paths.map(|p| {

@@ -411,6 +411,36 @@ fn cobertura() {
     assert_eq!(refused.status.code(), Some(2));
 }
 
+/// Headers of the system are in it only if they are asked for, and the option is for formats that know it.
+#[test]
+fn cobertura_is_about_own_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let profile = profiled("exceptions", &["-O0", "-g"], dir.path());
+    let own = read(&export(&profile, "cobertura", &[]));
+    let all = read(&export(&profile, "cobertura", &["--all"]));
+    assert!(own.contains("filename=\"exceptions.cpp\"") && !own.contains("include/c++"));
+    assert!(all.contains("exceptions.cpp\"") && all.contains("include/c++"));
+    let mut refused = Command::new(PROF);
+    refused.arg("export").arg(&profile);
+    let refused = refused
+        .args(["--format", "lcov", "--all"])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    for (options, status) in [
+        (&["--function", "^std::"][..], 2),
+        (&["--function", "^std::", "--all"], 0),
+    ] {
+        let mut export = Command::new(PROF);
+        export
+            .arg("export")
+            .arg(&profile)
+            .args(["--format", "cobertura"]);
+        let export = export.args(options).output().unwrap();
+        assert_eq!(export.status.code(), Some(status), "{options:?}");
+    }
+}
+
 /// Modules of one program, linked together, annotated together.
 #[test]
 fn annotate_folders() {

@@ -4,7 +4,7 @@ use super::{Outcome, SourceArgs};
 use crate::cli::values::exporter;
 use crate::error::{Error, Result};
 use crate::output::write_whole;
-use crate::profile::export::{Exporter, Weigh, Writer, left_out};
+use crate::profile::export::{Asked, Exporter, Weigh, Writer, left_out};
 use crate::profile::report::Selection;
 use crate::profile::verdict::Trust;
 use clap::Args;
@@ -27,6 +27,9 @@ pub(super) struct ExportArgs {
     /// What a path weighs, for folded [default: paths]
     #[arg(long, value_enum)]
     weigh: Option<Weigh>,
+    /// Headers of the system and of toolchains, too, in cobertura
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     sources: SourceArgs,
     /// The modules that were profiled, for proftext [default: the folder native beside FILE]
@@ -39,6 +42,7 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let by_rewriter = matches!(args.format.writer, Writer::Rewriter);
     let options = [
         ("--weigh", args.weigh.is_some(), args.format.weighed),
+        ("--all", args.all, args.format.own),
         ("--modules", !args.modules.is_empty(), by_rewriter),
         (
             "--source-dir",
@@ -61,8 +65,11 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     };
     let profile = trust.read(&args.file)?;
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
-    let weigh = args.weigh.unwrap_or(Weigh::Paths);
-    let mut data = write(&profile, &selection, weigh, &args.sources.search())?;
+    let asked = Asked {
+        weigh: args.weigh.unwrap_or(Weigh::Paths),
+        all: args.all,
+    };
+    let mut data = write(&profile, &selection, asked, &args.sources.search())?;
     if let Some(file) = &args.output {
         write_whole(file, &data)?;
         data = Vec::new();

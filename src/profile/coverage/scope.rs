@@ -17,6 +17,11 @@ const SYSTEM: [&str; 6] = [
     "/.cargo/registry/",
 ];
 
+/// Whether a source file is one of the system or of a toolchain.
+pub fn is_of_the_system(file: &str) -> bool {
+    SYSTEM.iter().any(|folder| file.contains(folder))
+}
+
 /// The files whose functions are counted.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
@@ -34,8 +39,7 @@ impl Scope {
     /// Whether function `f` begins in one of those, and has code of a touched line.
     pub fn admits(&self, profile: &Profile, f: FuncId) -> bool {
         let name = file(profile, f);
-        let system = SYSTEM.iter().any(|folder| name.contains(folder));
-        (self.all || !system)
+        (self.all || !is_of_the_system(&name))
             && self.file.as_ref().is_none_or(|re| re.is_match(&name))
             && !self.exclude.as_ref().is_some_and(|re| re.is_match(&name))
             && self

@@ -4,7 +4,7 @@
 //! does, the cost of a function is shared out to its callers by how often they called it, and a group of
 //! functions that call each other is one. Calls through pointers have no callers to show.
 
-use super::{CountedFunction, Counts, Export, Weigh};
+use super::{Asked, CountedFunction, Counts, Export};
 use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::Loc;
@@ -22,7 +22,7 @@ impl Export for Callgrind {
     const ABOUT: &'static str = "callgrind_annotate, KCachegrind: LLVM instructions by line, calls";
     type View<'a> = Counts<'a>;
 
-    fn write(counts: &Counts, _: Weigh) -> Result<Vec<u8>> {
+    fn write(counts: &Counts, _: Asked) -> Result<Vec<u8>> {
         Ok(render(counts.profile, &counts.functions).into())
     }
 }

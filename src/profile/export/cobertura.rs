@@ -5,9 +5,10 @@
 //! `complexity` and `timestamp` are required, and 0: nothing here measures the one, and the same profile gives the same file.
 
 use super::by_line::{SourceFile, by_line};
-use super::{Counts, Export, Weigh};
-use crate::error::Result;
+use super::{Asked, Counts, Export};
+use crate::error::{Error, Result};
 use crate::names::{printable, readable};
+use crate::profile::coverage::is_of_the_system;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::collections::BTreeMap;
@@ -19,10 +20,16 @@ pub(super) struct Cobertura;
 impl Export for Cobertura {
     const NAME: &'static str = "cobertura";
     const ABOUT: &'static str = "GitLab, Jenkins: executions of lines and branches, as XML";
+    const OWN: bool = true;
     type View<'a> = Counts<'a>;
 
-    fn write(counts: &Counts, _: Weigh) -> Result<Vec<u8>> {
-        let sources = by_line(counts)?;
+    fn write(counts: &Counts, asked: Asked) -> Result<Vec<u8>> {
+        let mut sources = by_line(counts)?;
+        sources.retain(|file, _| asked.all || !is_of_the_system(file));
+        if sources.is_empty() {
+            let problem = "all sources with code in it are headers of the system";
+            return Err(Error::profile(&counts.profile.path, problem, "give --all"));
+        }
         let mut xml = Writer::new_with_indent(Vec::new(), b' ', 1);
         document(&mut xml, &sources).expect("memory takes everything");
         Ok([&xml.into_inner()[..], b"\n"].concat())

@@ -1,6 +1,6 @@
 //! Graphviz: the control flow of each function that ran, with counts; the hottest path is drawn thick.
 
-use super::{CountedFunction, Counts, Export, Weigh};
+use super::{Asked, CountedFunction, Counts, Export};
 use crate::dag::{EdgeKind, PathEnd};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge};
@@ -23,7 +23,7 @@ impl Export for Graphviz {
     const ABOUT: &'static str = "Graphviz: control flow with counts, the hottest path drawn thick";
     type View<'a> = Counts<'a>;
 
-    fn write(counts: &Counts, _: Weigh) -> Result<Vec<u8>> {
+    fn write(counts: &Counts, _: Asked) -> Result<Vec<u8>> {
         Ok(render(counts.profile, &counts.functions)?.into())
     }
 }

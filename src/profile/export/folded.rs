@@ -1,7 +1,7 @@
 //! Folded stacks: one line for each path, frames joined by semicolons, then its weight.
 
 use super::stacks::frames;
-use super::{Export, Weigh};
+use super::{Asked, Export, Weigh};
 use crate::error::Result;
 use crate::profile::report::Report;
 
@@ -14,8 +14,8 @@ impl Export for Folded {
     const WEIGHED: bool = true;
     type View<'a> = Report<'a>;
 
-    fn write(report: &Report, weigh: Weigh) -> Result<Vec<u8>> {
-        Ok(render(report, weigh).into())
+    fn write(report: &Report, asked: Asked) -> Result<Vec<u8>> {
+        Ok(render(report, asked.weigh).into())
     }
 }
 

@@ -1,7 +1,7 @@
 //! lcov's tracefile: executions of functions, lines and branches by source file, as [`by_line`] has them.
 
 use super::by_line::{SourceFile, by_line};
-use super::{Counts, Export, Weigh};
+use super::{Asked, Counts, Export};
 use crate::error::Result;
 use crate::names::{escaped, printable};
 use std::fmt::Write;
@@ -14,7 +14,7 @@ impl Export for Lcov {
     const ABOUT: &'static str = "genhtml: executions of lines and branches";
     type View<'a> = Counts<'a>;
 
-    fn write(counts: &Counts, _: Weigh) -> Result<Vec<u8>> {
+    fn write(counts: &Counts, _: Asked) -> Result<Vec<u8>> {
         let sources = by_line(counts)?;
         let records = sources.iter().map(|(name, source)| record(name, source));
         Ok(records.collect::<String>().into())

@@ -46,6 +46,8 @@ pub struct Exporter {
     pub about: &'static str,
     /// Whether one may choose what a path weighs.
     pub weighed: bool,
+    /// Whether it leaves out sources of the system unless these are asked for.
+    pub own: bool,
     /// Whether decisions in it are told by the texts of sources.
     pub told: bool,
     /// Who writes it.
@@ -55,9 +57,9 @@ pub struct Exporter {
 /// Who writes a format.
 #[derive(Debug)]
 pub enum Writer {
-    /// This function, given what to select, what a path weighs and where sources are. Its errors are profiles that lack what the format is about, as one of edges
+    /// This function, given what to select, what was asked for and where sources are. Its errors are profiles that lack what the format is about, as one of edges
     /// lacks paths.
-    Profile(fn(&Profile, &Selection, Weigh, &Search) -> Result<Vec<u8>>),
+    Profile(fn(&Profile, &Selection, Asked, &Search) -> Result<Vec<u8>>),
     /// `p3-rewrite`, from the modules that were profiled: it takes LLVM (`crate::pgo`).
     Rewriter,
 }
@@ -70,14 +72,16 @@ trait Export {
     const ABOUT: &'static str;
     /// See [`Exporter::weighed`].
     const WEIGHED: bool = false;
+    /// See [`Exporter::own`].
+    const OWN: bool = false;
     /// What it is made from: the paths that ran ([`Report`]), or the counts of edges and blocks ([`Counts`]).
     type View<'a>: View<'a>;
 
-    /// The file. Only formats that say so ([`Export::WEIGHED`]) are asked to weigh otherwise than by paths.
+    /// The file. Only formats that say so ([`Export::WEIGHED`], [`Export::OWN`]) are asked otherwise than by default.
     ///
     /// # Errors
     /// A profile that lacks what the format is about.
-    fn write(source: &Self::View<'_>, weigh: Weigh) -> Result<Vec<u8>>;
+    fn write(source: &Self::View<'_>, asked: Asked) -> Result<Vec<u8>>;
 }
 
 /// What formats are made from: one view of one profile.
@@ -106,6 +110,7 @@ const fn exporter<F: Export>() -> Exporter {
         name: F::NAME,
         about: F::ABOUT,
         weighed: F::WEIGHED,
+        own: F::OWN,
         told: <F::View<'static> as View>::TOLD,
         writer: Writer::Profile(write::<F>),
     }
@@ -114,10 +119,19 @@ const fn exporter<F: Export>() -> Exporter {
 fn write<F: Export>(
     profile: &Profile,
     selection: &Selection,
-    weigh: Weigh,
+    asked: Asked,
     search: &Search,
 ) -> Result<Vec<u8>> {
-    F::write(&View::of(profile, selection, search)?, weigh)
+    F::write(&View::of(profile, selection, search)?, asked)
+}
+
+/// What only some formats know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// See [`Exporter::weighed`].
+    pub weigh: Weigh,
+    /// Whether sources of the system and of toolchains are in it, too ([`Exporter::own`]).
+    pub all: bool,
 }
 
 /// What a path weighs in a format that knows one number for each stack.

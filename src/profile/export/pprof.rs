@@ -1,7 +1,7 @@
 //! pprof: a gzipped protocol buffer (`profile.proto`). Samples are the lines of paths: instructions by line,
 //! executions of a path at its first line, and a label that names the path.
 
-use super::{Export, Weigh};
+use super::{Asked, Export};
 use crate::error::Result;
 use crate::ir::Loc;
 use crate::names::printable;
@@ -19,7 +19,7 @@ impl Export for Pprof {
     const ABOUT: &'static str = "pprof: paths and instructions by line, the path as a label";
     type View<'a> = Report<'a>;
 
-    fn write(report: &Report, _: Weigh) -> Result<Vec<u8>> {
+    fn write(report: &Report, _: Asked) -> Result<Vec<u8>> {
         Ok(render(report))
     }
 }
@@ -218,6 +218,7 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::export::Weigh;
     use crate::profile::report::Selection;
     use crate::profile::tests::views;
     use std::io::Read;
@@ -257,7 +258,10 @@ mod tests {
         };
         let bytes = Pprof::write(
             &Report::new(p.paths().unwrap(), &selection).unwrap(),
-            Weigh::Paths,
+            Asked {
+                weigh: Weigh::Paths,
+                all: false,
+            },
         );
         let mut plain = Vec::new();
         flate2::read::GzDecoder::new(&bytes.unwrap()[..])

@@ -7,6 +7,7 @@ pub(super) const EXPORTER: Exporter = Exporter {
     name: "proftext",
     about: "llvm-profdata merge, clang -fprofile-use: edge counts by LLVM's own instrumentation",
     weighed: false,
+    own: false,
     told: false,
     writer: Writer::Rewriter,
 };

@@ -1,7 +1,7 @@
 //! speedscope's own file format: the paths as sampled stacks, weighed by counts and by instructions.
 
 use super::stacks::{Frame, frames};
-use super::{Export, Weigh};
+use super::{Asked, Export};
 use crate::error::Result;
 use crate::profile::report::Report;
 use serde::Serialize;
@@ -15,7 +15,7 @@ impl Export for Speedscope {
     const ABOUT: &'static str = "speedscope: a path as a stack of its blocks";
     type View<'a> = Report<'a>;
 
-    fn write(report: &Report, _: Weigh) -> Result<Vec<u8>> {
+    fn write(report: &Report, _: Asked) -> Result<Vec<u8>> {
         Ok(render(report).into())
     }
 }

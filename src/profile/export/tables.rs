@@ -1,6 +1,6 @@
 //! All paths in the formats of `p3-prof show`.
 
-use super::{Export, Weigh};
+use super::{Asked, Export};
 use crate::error::Result;
 use crate::profile::report::{Report, csv, json};
 
@@ -11,7 +11,7 @@ impl Export for Csv {
     const ABOUT: &'static str = "A table of all paths, as show --format csv";
     type View<'a> = Report<'a>;
 
-    fn write(report: &Report, _: Weigh) -> Result<Vec<u8>> {
+    fn write(report: &Report, _: Asked) -> Result<Vec<u8>> {
         Ok(csv::render(report).into())
     }
 }
@@ -23,7 +23,7 @@ impl Export for Json {
     const ABOUT: &'static str = "All paths, as show --format json";
     type View<'a> = Report<'a>;
 
-    fn write(report: &Report, _: Weigh) -> Result<Vec<u8>> {
+    fn write(report: &Report, _: Asked) -> Result<Vec<u8>> {
         Ok(json::render(report).into())
     }
 }

@@ -113,6 +113,8 @@
     });
     return list;
   };
+  // What a view of the first ones says behind its name.
+  const of = (rows, most) => rows.length > most ? `: ${num(most)} of ${num(rows.length)}` : "";
   const wayOf = p => (p[2] ? "loop b" + p[4][0] : "entry") + " → " + (p[3] === null ? "exit" : "back to b" + p[3]);
 
   // Lists of any length: only rows in sight exist.
@@ -249,7 +251,7 @@
       el("div", { class: "facts" }, fact(num(allPaths), "paths executed"), fact(num(distinct), "distinct"), fact(num(allInstructions), "instructions on them"),
         fact(`${ran.length} / ${F.length}`, "functions ran"), fact(pct(distinct / (feasible || 1)), `of ${num(feasible)} feasible paths`), fact(D.program.verdict, `${D.program.scheme}, ${D.program.copies} copies`)),
       ...warnings(), ...(D.baseline ? [el("p", {}, `Compared with ${D.baseline}`)] : []),
-      el("h2", {}, "Hottest paths"), pathRows(hottest.slice(0, 5000), "18rem"),
+      el("h2", {}, "Hottest paths" + of(hottest, 100000)), pathRows(hottest.slice(0, 100000), "18rem"),
       el("h2", {}, "Hottest functions"), functionRows(byWeight, "14rem"),
       ...(skipped.length ? [el("h2", {}, "Not exact"), el("ul", {}, skipped.slice(0, 50).map(f => el("li", {}, `${f.name}: ${f.status}`)))] : []),
       el("h2", {}, "Copies"), el("p", {}, D.runs.map((n, i) => `copy ${i}: ${num(n)} ${n === 1 ? "process" : "processes"}`).join(", ")),
@@ -319,7 +321,7 @@
     draw(root, 0, 0);
     const s = svg("svg", { width, height: (deepest + 1) * 19, role: "img", "aria-label": "Flame graph of paths", xmlns: "http://www.w3.org/2000/svg" }, ...rows);
     s.addEventListener("click", e => { const h = e.target.getAttribute && e.target.getAttribute("data-hash"); if (h) go(h); });
-    return [el("h2", {}, "Instructions by function and path ", el("button", { type: "button", onclick: () => save(s, "flame") }, "SVG")), el("div", { class: "flame" }, s)];
+    return [el("h2", {}, "Instructions by function and path" + of(hottest, 20000) + " ", el("button", { type: "button", onclick: () => save(s, "flame") }, "SVG")), el("div", { class: "flame" }, s)];
   };
 
   let shown = null;

@@ -4,7 +4,7 @@ use crate::index::{BlockId, CfgEdge, FuncId, PathId};
 use crate::ir::{Call, Callee, Cfg, FunctionBody, Loc, SkipReason, Span};
 use crate::load::positions::SourceFile;
 use crate::manifest::Status;
-use crate::profile::export::{EXPORTERS, Weigh, Writer};
+use crate::profile::export::{Asked, EXPORTERS, Weigh, Writer};
 use crate::profile::hits::{self, Hits};
 use crate::profile::report::{Report, Selection, csv, edges, json, text};
 use crate::profile::{Profile, accuracy, coverage, diff, made};
@@ -267,7 +267,8 @@ fn exported(p: &Profile, name: &str, weigh: Weigh) -> String {
     let Writer::Profile(write) = exporter.writer else {
         panic!("{name} is not made from profiles alone");
     };
-    let bytes = write(p, &Selection::default(), weigh, &Search::default()).unwrap();
+    let asked = Asked { weigh, all: false };
+    let bytes = write(p, &Selection::default(), asked, &Search::default()).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
