@@ -14,7 +14,7 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers lint corpus programs projects bench fuzz peers cross llvm22 book man deb test-deb clean
+.PHONY: help setup setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers lint corpus programs projects shadows bench fuzz peers cross llvm22 book man deb test-deb clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -27,6 +27,7 @@ help:
 	@echo 'make peers    LLVM tests and csmith programs (SAMPLE and CSMITH of them, JOBS at a time) through every scheme'
 	@echo 'make programs BENCH=folder   profile programs given as prog/NAME/{prog.bc,link.sh,run-train.sh}'
 	@echo 'make projects   real projects, built by p3-rewrite build and tested by p3-rewrite suite (minutes each; ONLY="gzip lua")'
+	@echo 'make shadows    programs with effects under many shadows, 20 rounds each; 1,000 shadows for each treated system call (an hour; ONLY="sqlite redis")'
 	@echo 'make cross    the runtime with gcc 12, clang 14 and 19, x86-64 and aarch64'
 	@echo 'make llvm22   built with LLVM 22, tried on modules of clang 22 and of rustc (needs clang-22, llvm-22-dev)'
 	@echo 'make book     docs/ as a book in target/book (mdBook, by cargo where it is missing), after a test of the commands in it'
@@ -87,6 +88,11 @@ programs: build
 # Their own builds and test suites
 projects: build
 	sh tools/projects.sh $(ONLY)
+
+# With many shadows at a time. Redis, lighttpd, sqlite and bzip2 from Debian's sources
+shadows: build
+	P3_SHADOWS=$${P3_SHADOWS:-1000} $(CARGO) test --locked --test it shadow:: -- --nocapture --test-threads 1
+	sh tools/shadows.sh $(ONLY)
 
 SECONDS ?= 600
 fuzz: setup

@@ -1,5 +1,8 @@
 //! Shadow profiling: that nothing is felt of shadows, and that what they count is what ran.
 
+mod faults;
+mod forms;
+
 use crate::support::{Behaviour, PROF, copy_modules, llvm, module, project, rewrite, run, runtime};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,21 +36,40 @@ impl Program {
 
     /// Runs it in a new folder, with input: the folder, what it did, and what it said.
     fn run(&self, exe: &Path, name: &str, arguments: &[&str], knobs: &str) -> (PathBuf, Output) {
+        let (folder, mut command) = self.command(exe, name, arguments, knobs);
+        (folder, command.output().unwrap())
+    }
+
+    /// What runs it in a new folder, with input: the folder, and the command.
+    fn command(
+        &self,
+        exe: &Path,
+        name: &str,
+        arguments: &[&str],
+        knobs: &str,
+    ) -> (PathBuf, Command) {
         let folder = self.dir.join(format!("run-{name}"));
         std::fs::create_dir(&folder).unwrap();
         std::fs::create_dir(self.raw(name).parent().unwrap()).unwrap();
         let input = self.dir.join("input");
         let lines: String = (0..5000).map(|i| format!("{i}\n")).collect();
         std::fs::write(&input, lines).unwrap();
-        let output = Command::new(exe)
+        let mut command = Command::new(exe);
+        command
             .args(arguments)
             .current_dir(&folder)
             .env("P3_PROFILE_FILE", self.raw(name))
             .env("P3_SHADOW", knobs)
-            .stdin(std::fs::File::open(input).unwrap())
-            .output()
-            .unwrap();
-        (folder, output)
+            .stdin(std::fs::File::open(input).unwrap());
+        (folder, command)
+    }
+
+    /// A script in its folder.
+    fn script(&self, name: &str, text: &str) -> PathBuf {
+        let script = self.dir.join(name);
+        std::fs::write(&script, text).unwrap();
+        run(Command::new("chmod").arg("+x").arg(&script));
+        script
     }
 
     fn raw(&self, name: &str) -> PathBuf {
@@ -76,9 +98,20 @@ impl Program {
 }
 
 fn compile(modules: &[PathBuf], objects: &[PathBuf], exe: &Path) {
+    compile_with(modules, objects, &[], exe);
+}
+
+/// `others`: C files and objects.
+fn compile_with(modules: &[PathBuf], others: &[PathBuf], flags: &[&str], exe: &Path) {
     let mut clang = Command::new(llvm("clang++"));
     clang.args(["-O2", "-w", "-x", "ir"]).args(modules);
-    clang.args(["-x", "none"]).args(objects);
+    for other in others {
+        let is_source = other.extension().is_some_and(|e| e == "c");
+        clang
+            .args(["-x", if is_source { "c" } else { "none" }])
+            .arg(other);
+    }
+    clang.args(["-x", "none"]).args(flags);
     run(clang.args(["-lm", "-pthread", "-o"]).arg(exe));
 }
 
@@ -102,35 +135,51 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// The processes that run `exe`.
-fn processes(exe: &Path) -> usize {
+fn processes(exe: &Path) -> Vec<u32> {
     let all = std::fs::read_dir("/proc").unwrap().map(|e| e.unwrap());
     all.filter(|p| std::fs::read_link(p.path().join("exe")).is_ok_and(|e| e == exe))
-        .count()
+        .filter_map(|p| p.file_name().to_str()?.parse().ok())
+        .collect()
 }
 
-/// Runs the modes of `calls.c` with and without shadows, which must not differ; the system calls that shadows met, with their
-/// treatment.
-fn not_felt(modes: &[(&str, &str)]) -> BTreeSet<(String, String)> {
+/// Runs modes of `source` with and without shadows, which must not differ; the system calls that shadows met, with their
+/// treatment. Each mode again and again until there were `P3_SHADOWS` shadows.
+fn not_felt(source: &str, modes: &[(&str, &str)]) -> BTreeSet<(String, String)> {
     let dir = tempfile::tempdir().unwrap();
-    let program = Program::new("calls.c", &["-O1"], dir.path());
+    let program = Program::new(source, &["-O1"], dir.path());
+    let wanted = std::env::var("P3_SHADOWS").map_or(0, |n| n.parse().unwrap());
     let mut met = BTreeSet::new();
     for (mode, rounds) in modes {
         let arguments = [*mode, *rounds];
         let native = format!("{mode}-native");
         let (expected, output) = program.run(&program.native, &native, &arguments, "");
         let expects = behaviour(&output);
-        let knobs = "load=1,burst=200k";
-        let (found, output) = program.run(&program.shadowed, mode, &arguments, knobs);
-        assert_eq!(behaviour(&output), expects, "{mode}");
-        assert_eq!(output.status.code(), Some(3), "{mode}");
-        assert_eq!(files(&found), files(&expected), "{mode}");
-        assert_eq!(processes(&program.shadowed), 0, "{mode}");
-        let shown = program.shown(mode);
-        assert_eq!(shown["not_written"], 0, "{mode}");
-        for call in shown["calls"].as_array().unwrap() {
-            let text = |name: &str| call[name].as_str().unwrap().to_string();
-            met.insert((text("call"), text("treatment")));
+        let mut shadows = 0;
+        for n in 1.. {
+            let name = format!("{mode}-{n}");
+            let knobs = "load=1,burst=200k";
+            let (found, output) = program.run(&program.shadowed, &name, &arguments, knobs);
+            assert_eq!(behaviour(&output), expects, "{mode}");
+            assert_eq!(output.status.code(), Some(3), "{mode}");
+            assert_eq!(files(&found), files(&expected), "{mode}");
+            assert!(processes(&program.shadowed).is_empty(), "{mode}");
+            let shown = program.shown(&name);
+            assert_eq!(shown["not_written"], 0, "{mode}");
+            for call in shown["calls"].as_array().unwrap() {
+                let text = |name: &str| call[name].as_str().unwrap().to_string();
+                met.insert((text("call"), text("treatment")));
+            }
+            shadows += shown["shadows"].as_u64().unwrap();
+            if shadows >= wanted {
+                break;
+            }
         }
+        if wanted > 0 {
+            println!("{mode}: as native with {shadows} shadows");
+        }
+    }
+    if wanted > 0 {
+        println!("{met:?}");
     }
     met
 }
@@ -144,7 +193,10 @@ fn assert_met(met: &BTreeSet<(String, String)>, expected: &[(&str, &str)]) {
 
 #[test]
 fn files_are_not_felt() {
-    let met = not_felt(&[("write", "20000"), ("read", "20000"), ("names", "6000")]);
+    let met = not_felt(
+        "calls.c",
+        &[("write", "20000"), ("read", "20000"), ("names", "6000")],
+    );
     let expected = [
         ("write", "assumed"),
         ("rename", "assumed"),
@@ -162,7 +214,7 @@ fn peers_feel_nothing() {
         ("connections", "4000"),
         ("standard", "20000"),
     ];
-    let met = not_felt(&modes);
+    let met = not_felt("calls.c", &modes);
     let expected = [
         ("write", "assumed"),
         ("sendto", "assumed"),
@@ -180,7 +232,7 @@ fn other_processes_feel_nothing() {
         ("children", "3000"),
         ("semaphores", "20000"),
     ];
-    let met = not_felt(&modes);
+    let met = not_felt("calls.c", &modes);
     let expected = [("kill", "assumed"), ("wait4", "ended the burst")];
     assert_met(&met, &expected);
 }
@@ -193,8 +245,22 @@ fn the_program_itself_feels_nothing() {
         ("memory", "4000"),
         ("asks", "20000"),
     ];
-    let met = not_felt(&modes);
+    let met = not_felt("calls.c", &modes);
     assert_met(&met, &[("getpid", "imitated"), ("getcwd", "made")]);
+}
+
+#[test]
+fn what_fewer_programs_do_is_not_felt() {
+    let modes = [
+        ("terminal", "20000"),
+        ("rings", "20000"),
+        ("queues", "20000"),
+        ("events", "20000"),
+        ("connects", "4000"),
+    ];
+    let met = not_felt("effects.c", &modes);
+    let expected = [("connect", "ended the burst"), ("write", "assumed")];
+    assert_met(&met, &expected);
 }
 
 /// One shadow that counts for as long as the program runs: no path more often than the exact profile has it, none that it does not have, and
@@ -304,7 +370,7 @@ fn shadows_die_with_the_program() {
         .unwrap();
     let begin = Instant::now();
     let waited = |n: usize| {
-        while processes(&program.shadowed) < n {
+        while processes(&program.shadowed).len() < n {
             assert!(begin.elapsed() < Duration::from_secs(50), "no shadow");
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -312,7 +378,7 @@ fn shadows_die_with_the_program() {
     waited(3);
     child.kill().unwrap();
     child.wait().unwrap();
-    while processes(&program.shadowed) > 0 {
+    while !processes(&program.shadowed).is_empty() {
         assert!(begin.elapsed() < Duration::from_secs(55), "they live on");
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -325,13 +391,11 @@ fn without_room() {
     let program = Program::new("calls.c", &["-O1"], dir.path());
     let arguments = ["threads", "80000"];
     let expected = behaviour(&program.run(&program.native, "native", &arguments, "").1);
-    let sh = program.dir.join("limited.sh");
     let script = format!(
         "#!/bin/sh\nulimit -f 56\nexec {} \"$@\"\n",
         program.shadowed.display()
     );
-    std::fs::write(&sh, script).unwrap();
-    run(Command::new("chmod").arg("+x").arg(&sh));
+    let sh = program.script("limited.sh", &script);
     let (_, output) = program.run(&sh, "limited", &arguments, "load=1,burst=100k");
     assert_eq!(behaviour(&output), expected);
     let shown = program.shown("limited");

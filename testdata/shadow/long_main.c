@@ -1,0 +1,2 @@
+int lengthy(void);
+int main(void) { return lengthy(); }

@@ -1,0 +1,149 @@
+//! What goes wrong around shadows is no matter to the program: it does what it does without them.
+
+use super::{Program, behaviour, files, processes};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn kill(pid: u32) {
+    // It may be gone.
+    let _ = Command::new("kill").args(["-9", &pid.to_string()]).output();
+}
+
+/// Every shadow is killed as soon as it is seen.
+#[test]
+fn shadows_are_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    let arguments = ["write", "40000"];
+    let (expected, native) = program.run(&program.native, "native", &arguments, "");
+    let (folder, mut command) =
+        program.command(&program.shadowed, "killed", &arguments, "load=2,burst=100M");
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (parent, mut killed) = (child.id(), 0);
+    let waiting = std::thread::spawn(move || child.wait_with_output().unwrap());
+    while !waiting.is_finished() {
+        for pid in processes(&program.shadowed) {
+            if pid != parent {
+                kill(pid);
+                killed += 1;
+            }
+        }
+    }
+    let output = waiting.join().unwrap();
+    assert_eq!(behaviour(&output), behaviour(&native));
+    assert_eq!(files(&folder), files(&expected));
+    assert!(killed > 0);
+    assert!(processes(&program.shadowed).is_empty());
+    // What they left half-written is no part of the profile.
+    program.shown("killed");
+}
+
+/// Wherever the program is killed, its profile can be read, and no shadow stays.
+#[test]
+fn programs_are_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    for i in 0..8 {
+        let (name, arguments) = (format!("killed-{i}"), ["threads", "100000000"]);
+        let (_, mut command) =
+            program.command(&program.shadowed, &name, &arguments, "load=4,burst=500k");
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(100 + 37 * i));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let begin = Instant::now();
+        while !processes(&program.shadowed).is_empty() {
+            assert!(begin.elapsed() < Duration::from_secs(55), "they live on");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        program.shown(&name);
+    }
+}
+
+/// No more processes than there are: every fork fails.
+#[test]
+fn no_more_processes() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    // The superuser has no limit.
+    let open = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(dir.path(), open).unwrap();
+    let script = format!(
+        "#!/bin/sh\nchmod 777 . \"${{P3_PROFILE_FILE%/*}}\"\n\
+         [ $(id -u) != 0 ] || as='setpriv --reuid=61234 --regid=61234 --clear-groups'\n\
+         exec $as prlimit --nproc=1 {} \"$@\"\n",
+        program.shadowed.display()
+    );
+    let limited = program.script("limited.sh", &script);
+    let arguments = ["write", "20000"];
+    let (expected, native) = program.run(&program.native, "native", &arguments, "");
+    let (folder, output) = program.run(&limited, "limited", &arguments, "load=1,burst=100k");
+    assert_eq!(behaviour(&output), behaviour(&native));
+    assert_eq!(files(&folder), files(&expected));
+    let shown = program.shown("limited");
+    assert!(shown["not_forked"].as_u64().unwrap() > 0, "{shown}");
+    assert_eq!(shown["shadows"], 0, "{shown}");
+}
+
+/// As little memory as the program needs, and more.
+#[test]
+fn little_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    let arguments = ["memory", "3000"];
+    let (_, native) = program.run(&program.native, "native", &arguments, "");
+    for megabytes in [24, 32, 48, 96, 200] {
+        let script = format!(
+            "#!/bin/sh\nexec prlimit --as={megabytes}000000 {} \"$@\"\n",
+            program.shadowed.display()
+        );
+        let name = format!("limited-{megabytes}");
+        let limited = program.script(&format!("{name}.sh"), &script);
+        let (_, output) = program.run(&limited, &name, &arguments, "load=2,burst=100k");
+        assert_eq!(output.stdout, native.stdout, "{output:?}");
+        assert_eq!(output.status, native.status);
+    }
+}
+
+/// A disk without room for records, of a system of its own.
+#[test]
+fn full_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    let arguments = ["write", "20000"];
+    let (expected, native) = program.run(&program.native, "native", &arguments, "");
+    let script = format!(
+        "#!/bin/sh\nexec unshare --user --map-root-user --mount sh -c 'mount -t tmpfs -o size=80k none \"${{P3_PROFILE_FILE%/*}}\" || exit 77\n\
+         {} \"$@\"; status=$?\n\
+         head -c 8192 /dev/zero >\"${{P3_PROFILE_FILE%/*}}/more\" 2>/dev/null && exit 9; exit $status' sh \"$@\"\n",
+        program.shadowed.display()
+    );
+    let limited = program.script("limited.sh", &script);
+    let (folder, output) = program.run(&limited, "full", &arguments, "load=1,burst=100k");
+    if output.status.code() == Some(77) {
+        eprintln!("no file system can be mounted here: not tested");
+        return;
+    }
+    assert_eq!(output.stdout, native.stdout, "{output:?}");
+    assert_eq!(output.status, native.status, "{output:?}");
+    assert_eq!(files(&folder), files(&expected));
+}
+
+/// Shadows without time to count anything.
+#[test]
+fn no_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("calls.c", &["-O1"], dir.path());
+    let arguments = ["children", "2000"];
+    let (_, native) = program.run(&program.native, "native", &arguments, "");
+    let knobs = "load=8,burst=100M,limit=1ms";
+    let (_, output) = program.run(&program.shadowed, "short", &arguments, knobs);
+    assert_eq!(behaviour(&output), behaviour(&native));
+    assert!(processes(&program.shadowed).is_empty());
+    program.shown("short");
+}

@@ -1,0 +1,151 @@
+//! Places in native code survive every linker and form of program: a loop that no function is called in is counted, and a
+//! function by its entry.
+
+use super::{compile_with, files, processes};
+use crate::support::{PROF, copy_modules, llvm, module, project, rewrite, run, runtime};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PARTS: [&str; 3] = [
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-Wl,--gc-sections",
+];
+
+/// What `long.c` counts in shadows, linked with `flags`; as a shared library if `library`.
+fn counted(front: &[&str], flags: &[&str], library: bool) {
+    let dir = tempfile::tempdir().unwrap();
+    let source = |name: &str| project("testdata/shadow").join(name);
+    let text = std::fs::read_to_string(source("long.c")).unwrap();
+    let modules = [module(
+        "long.c",
+        &text,
+        &[&["-O1"], front].concat(),
+        dir.path(),
+    )];
+    let out = dir.path().join("out");
+    rewrite(&modules, &["--scheme", "shadow"], &out);
+    let (native, shadowed) = (dir.path().join("native"), dir.path().join("shadowed"));
+    let main = source("long_main.c");
+    compile_with(&modules, &[main.clone()], flags, &native);
+    let copies = copy_modules(&modules, &out, 0);
+    if library {
+        let shared = dir.path().join("liblong.so");
+        let flags: Vec<&str> = flags.iter().copied().chain(["-shared", "-fPIC"]).collect();
+        compile_with(&copies, &position_independent(dir.path()), &flags, &shared);
+        let mut clang = Command::new(llvm("clang"));
+        run(clang.arg(&main).arg(&shared).arg("-o").arg(&shadowed));
+    } else {
+        let objects: Vec<PathBuf> = [main].iter().chain(runtime()).cloned().collect();
+        compile_with(&copies, &objects, flags, &shadowed);
+    }
+    let expected = Command::new(&native).output().unwrap();
+    let mut functions = Vec::new();
+    // When a shadow begins is up to the clock.
+    for i in 0..5 {
+        let raw = dir.path().join(format!("raw-{i}"));
+        std::fs::create_dir(&raw).unwrap();
+        let found = Command::new(&shadowed)
+            .env("P3_PROFILE_FILE", raw.join("%p.p3raw"))
+            .env("P3_SHADOW", "load=1,burst=1M")
+            .env("LD_LIBRARY_PATH", dir.path())
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&found.stderr), "");
+        assert_eq!(found.stdout, expected.stdout);
+        assert_eq!(found.status, expected.status);
+        assert!(processes(&shadowed).is_empty());
+        assert_eq!(files(&raw).len(), 1);
+        functions = functions_of(&out, &raw);
+        if ["alone", "step"]
+            .iter()
+            .all(|f| functions.iter().any(|n| n == f))
+        {
+            return;
+        }
+    }
+    panic!("{functions:?}");
+}
+
+fn position_independent(dir: &Path) -> Vec<PathBuf> {
+    let mut objects = Vec::new();
+    for source in crate::support::driver::sources() {
+        let object = dir
+            .join(source.file_name().unwrap())
+            .with_extension("pic.o");
+        let mut clang = Command::new(llvm("clang"));
+        clang.args(["-std=c11", "-O2", "-fPIC", "-c"]).arg(&source);
+        run(clang.arg("-o").arg(&object));
+        objects.push(object);
+    }
+    objects
+}
+
+fn functions_of(out: &Path, raw: &Path) -> Vec<String> {
+    let merged = out.join("merged.p3prof");
+    let mut merge = Command::new(PROF);
+    merge.args(["merge", "-m"]).arg(out.join("manifest.json"));
+    run(merge.arg("-o").arg(&merged).arg(raw));
+    let mut show = Command::new(PROF);
+    let shown = run(show.arg("show").arg(&merged).args(["--format", "json"]));
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let paths = shown["paths"].as_array().unwrap().iter();
+    let mut names: Vec<String> = paths
+        .map(|p| p["function"].as_str().unwrap().to_string())
+        .collect();
+    names.dedup();
+    names
+}
+
+#[test]
+fn bfd_without_sections_that_nobody_needs() {
+    counted(
+        &PARTS[..2],
+        &[&PARTS[..], &["-fuse-ld=bfd"]].concat(),
+        false,
+    );
+}
+
+#[test]
+fn gold_without_sections_that_nobody_needs() {
+    counted(
+        &PARTS[..2],
+        &[&PARTS[..], &["-fuse-ld=gold"]].concat(),
+        false,
+    );
+}
+
+#[test]
+fn lld_without_sections_that_nobody_needs() {
+    counted(
+        &PARTS[..2],
+        &[&PARTS[..], &["-fuse-ld=lld"]].concat(),
+        false,
+    );
+}
+
+#[test]
+fn equal_functions_folded() {
+    for linker in ["-fuse-ld=lld", "-fuse-ld=gold"] {
+        let flags = [&PARTS[..], &["-Wl,--icf=all", linker]].concat();
+        counted(&PARTS[..2], &flags, false);
+    }
+}
+
+#[test]
+fn optimised_when_linked() {
+    counted(&[], &["-flto", "-fuse-ld=lld"], false);
+}
+
+#[test]
+fn fixed_and_movable() {
+    counted(&["-fno-pic"], &["-static"], false);
+    counted(&["-fno-pic"], &["-no-pie"], false);
+    counted(&["-fPIE"], &["-static-pie"], false);
+}
+
+#[test]
+fn shared_libraries() {
+    counted(&["-fPIC"], &[], true);
+}
