@@ -39,4 +39,5 @@ bench="cargo run -q --release --locked -p p3-bench --"
 $bench measure "$FOLDER" --rounds "$ROUNDS" --copies "$COPIES" ${ONLY:+--only "$ONLY"}
 $bench edges "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench rewriting "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
+$bench shadows "$FOLDER" ${ONLY:+--only "$ONLY"}
 $bench report

@@ -32,6 +32,7 @@ pub(crate) fn count(script: &Path, exe: &Path, here: &Path) -> Result<u64> {
         .arg(&wrapper)
         .env("P3_PROFILE_FILE", here.join("raw/%p.p3raw"))
         .env("LLVM_PROFILE_FILE", here.join("raw/%p.profraw"))
+        .env("P3_SHADOW", "off")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());

@@ -14,6 +14,7 @@ mod plot;
 mod report;
 mod results;
 mod rewriting;
+mod shadows;
 mod synthetic;
 
 use anyhow::Result;
@@ -56,6 +57,14 @@ enum Command {
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
     },
+    /// Measure shadow profiling: instructions, page faults, what is found by load and burst, forks
+    Shadows {
+        /// The folder of programs
+        folder: PathBuf,
+        /// Only these programs
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+    },
     /// Write docs/RESULTS.md and docs/plots
     Report,
 }
@@ -76,6 +85,7 @@ fn main() -> Result<()> {
             rounds,
             only,
         } => rewriting::all(&folder.canonicalize()?, &out, rounds, &only),
+        Command::Shadows { folder, only } => shadows::all(&folder.canonicalize()?, &out, &only),
         Command::Report => report::write(&out),
     }
 }

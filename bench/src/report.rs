@@ -32,6 +32,7 @@ pub(crate) fn write(out: &Path) -> Result<()> {
     text += &edges(&results);
     text += &sizes(&results);
     text += &rewriting(&results);
+    text += &crate::shadows::section(&results);
     std::fs::write(docs.join("RESULTS.md"), text)?;
     for k in KS {
         let series = hit_series(&results, k);

@@ -1,5 +1,6 @@
 //! The figures, as they are kept in `results.json`.
 
+use crate::shadows::Shadows;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,6 +18,9 @@ pub(crate) struct Results {
     pub rewriting: BTreeMap<String, Rewriting>,
     #[serde(default)]
     pub edges: BTreeMap<String, Edges>,
+    /// Measured by themselves, perhaps elsewhere.
+    #[serde(default)]
+    pub shadows: Option<Shadows>,
 }
 
 /// One program.
@@ -140,10 +144,13 @@ impl Results {
 
     /// Keeps it, with the machine and the day.
     pub(crate) fn store(&mut self, out: &Path) -> Result<()> {
-        self.machine = machine();
-        self.date = String::from_utf8(crate::build::output("date", &["-u", "+%Y-%m-%d"])?)?
-            .trim()
-            .into();
+        self.machine = this_machine();
+        self.date = this_day()?;
+        self.write(out)
+    }
+
+    /// Keeps it.
+    pub(crate) fn write(&self, out: &Path) -> Result<()> {
         let text = serde_json::to_string(self)? + "\n";
         std::fs::write(out.join("results.json.new"), text)?;
         std::fs::rename(out.join("results.json.new"), out.join("results.json"))?;
@@ -151,7 +158,14 @@ impl Results {
     }
 }
 
-fn machine() -> String {
+/// The day in UTC, as in 2026-01-31.
+pub(crate) fn this_day() -> Result<String> {
+    let day = String::from_utf8(crate::build::output("date", &["-u", "+%Y-%m-%d"])?)?;
+    Ok(day.trim().into())
+}
+
+/// The processor and the number of its cores.
+pub(crate) fn this_machine() -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
         let line = cpu.lines().find(|l| l.starts_with(name))?;

@@ -28,7 +28,7 @@ fn counted(front: &[&str], flags: &[&str], library: bool) {
     rewrite(&modules, &["--scheme", "shadow"], &out);
     let (native, shadowed) = (dir.path().join("native"), dir.path().join("shadowed"));
     let main = source("long_main.c");
-    compile_with(&modules, &[main.clone()], flags, &native);
+    compile_with(&modules, std::slice::from_ref(&main), flags, &native);
     let copies = copy_modules(&modules, &out, 0);
     if library {
         let shared = dir.path().join("liblong.so");
