@@ -76,10 +76,12 @@ fn ball_larus_1996_figures_2_and_3() {
     );
 }
 
-/// The block of `docs/ALGORITHMS.md` that begins with these words behind its three backquotes.
+/// The block of `docs/ALGORITHMS.md` that has these words behind its backquotes and `text`.
 fn printed(words: &str) -> String {
     let page = include_str!("../docs/ALGORITHMS.md");
-    let (_, block) = page.split_once(&format!("```{words}\n")).expect("a block");
+    let (_, block) = page
+        .split_once(&format!("```text {words}\n"))
+        .expect("a block");
     block.split("```").next().expect("an end").to_string()
 }
 

@@ -316,7 +316,7 @@ impl Rows {
             match &c.key {
                 Key::Path(f, id) => new.push((*f, *id, 0)),
                 Key::Subpath(places) => {
-                    let (name, details) = report::told(profile, places);
+                    let (name, details) = report::told(profile, sources, places);
                     texts.insert(c.key.clone(), (name, String::new(), details));
                 }
             }

@@ -259,11 +259,12 @@ fn subpaths_of_a_program_that_runs() {
     let expected: Vec<u64> = subpaths.iter().map(|s| rounded(&s["count"])).collect();
     let rows = shown
         .lines()
-        .filter(|l| l.contains("% ") && !l.contains("95 %"));
+        .filter(|l| l.contains("%  ") && !l.contains("95 %"));
     let counts: Vec<u64> = rows
         .map(|l| number(l.split_whitespace().next().unwrap()))
         .collect();
     assert_eq!(counts, expected);
+    assert!(shown.contains("j < i % 7"), "by the texts of the source");
     assert!(shown.contains("counts are estimates: ± half of the 95 % interval"));
 }
 

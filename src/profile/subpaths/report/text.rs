@@ -124,11 +124,11 @@ fn list(
     }
 }
 
-/// The blocks of a subpath without styles, and its lines and decisions.
-pub fn told(profile: &Profile, places: &[Place]) -> (String, Vec<String>) {
+/// The blocks of a subpath without styles, and its lines and decisions, by the texts of `sources`.
+pub fn told(profile: &Profile, sources: &Sources, places: &[Place]) -> (String, Vec<String>) {
     let blocks = blocks(profile, places);
     let plain = anstream::adapter::strip_str(&blocks).to_string();
-    (plain, details(profile, &Sources::none(), places))
+    (plain, details(profile, sources, places))
 }
 
 fn details(profile: &Profile, sources: &Sources, places: &[Place]) -> Vec<String> {
