@@ -1,21 +1,13 @@
-//! `p3-rewrite doctor`.
+//! `doctor`, of `p3-rewrite`, and of `p3-prof` for where that does not start.
 
-use super::print;
-use crate::compiler::doctor::{State, checks};
-use crate::error::{Error, Result};
+use crate::compiler::doctor::{Check, State, checks};
 use crate::names::printable;
 use crate::table::{Align, Columns};
 use anstyle::AnsiColor;
-use std::path::PathBuf;
-use std::process::ExitCode;
 
-/// Says of everything that may be called whether it is there; exit status 1 if something is missing without which nothing works.
-///
-/// # Errors
-/// Standard output cannot be written.
-pub fn run() -> Result<ExitCode> {
-    let version = crate::emit::llvm_version();
-    let checks = checks((&version, library()));
+/// Says of everything that may be called whether it is there; whether something is missing without which nothing works.
+pub fn report(llvm: Check) -> (String, bool) {
+    let checks = checks(llvm);
     let mut table = Columns::new([Align::Left, Align::Left, Align::Left]);
     for check in &checks {
         let state = match check.state {
@@ -39,12 +31,26 @@ pub fn run() -> Result<ExitCode> {
         "{}{style}{said}{style:#}\n",
         table.render(super::layout(None))
     );
-    print(anstream::stdout(), text.as_bytes()).map_err(|e| Error::write("standard output", e))?;
-    Ok(ExitCode::from(u8::from(missing > 0)))
+    (text, missing > 0)
+}
+
+/// Prints that; exit status 1 if something is missing.
+///
+/// # Errors
+/// Standard output cannot be written.
+#[cfg(feature = "llvm")]
+pub fn run() -> crate::error::Result<std::process::ExitCode> {
+    let version = crate::emit::llvm_version();
+    let llvm = crate::compiler::doctor::linked(&version, library().as_deref());
+    let (text, missing) = report(llvm);
+    super::print(anstream::stdout(), text.as_bytes())
+        .map_err(|e| crate::error::Error::write("standard output", e))?;
+    Ok(u8::from(missing).into())
 }
 
 /// The file of the LLVM that this process has mapped; there is none where LLVM is part of the program.
-fn library() -> Option<PathBuf> {
+#[cfg(feature = "llvm")]
+fn library() -> Option<std::path::PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let files = maps.lines().filter_map(|l| l.find('/').map(|at| &l[at..]));
     let mut llvm = files.filter(|f| {
@@ -52,5 +58,5 @@ fn library() -> Option<PathBuf> {
             .next()
             .is_some_and(|n| n.starts_with("libLLVM"))
     });
-    llvm.next().map(PathBuf::from)
+    llvm.next().map(std::path::PathBuf::from)
 }

@@ -2,7 +2,6 @@
 
 pub mod build;
 pub mod cargo;
-#[cfg(feature = "llvm")]
 pub mod doctor;
 pub mod manual;
 pub mod prof;

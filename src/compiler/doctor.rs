@@ -1,7 +1,7 @@
 //! What this machine has of what p3-rewrite, its runner and its compilers call, and what to do where something is missing.
 
 use super::{Compiler, Language, in_path, our_program};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Whether something is there.
@@ -130,9 +130,37 @@ int main(void) {
 }
 "#;
 
-/// Looks for everything. `llvm`: the LLVM that this program is linked with, its version and its file.
-pub fn checks(llvm: (&str, Option<PathBuf>)) -> Vec<Check> {
-    let mut checks = vec![ok("LLVM", &named(llvm.0, llvm.1.as_deref()))];
+/// The LLVM that this program is linked with, its version and its file.
+pub fn linked(version: &str, file: Option<&Path>) -> Check {
+    ok("LLVM", &named(version, file))
+}
+
+/// The LLVM that `p3-rewrite` is linked with, for programs that are not.
+pub fn asked() -> Check {
+    let program = our_program("p3-rewrite").ok();
+    let Some(program) = program.or_else(|| in_path("p3-rewrite")) else {
+        let told = "p3-rewrite is not here: install it beside p3-prof";
+        return check("LLVM", State::Missing, told);
+    };
+    let run = Command::new(&program).arg("--version").output();
+    let told = run.map_err(|e| e.to_string()).and_then(|run| {
+        let said = String::from_utf8_lossy(&run.stdout).into_owned();
+        let version = said
+            .split_once("(LLVM ")
+            .and_then(|(_, v)| v.split_once(')'));
+        let version = version.map(|(v, _)| format!("{v}, {}", program.display()));
+        let why = || super::not_loaded(&run).unwrap_or("p3-rewrite cannot run".into());
+        version.ok_or_else(why)
+    });
+    match told {
+        Ok(told) => ok("LLVM", &told),
+        Err(why) => check("LLVM", State::Missing, &why),
+    }
+}
+
+/// Looks for everything else; `llvm` comes first.
+pub fn checks(llvm: Check) -> Vec<Check> {
+    let mut checks = vec![llvm];
     let clang = Compiler::find(Language::C);
     checks.push(compiler("clang", &clang));
     checks.push(compiler("clang++", &Compiler::find(Language::Cxx)));

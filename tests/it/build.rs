@@ -663,6 +663,21 @@ fn without_llvms_library() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains(&why), "{}", stderr(&output));
+    let mut doctor = command(PROF, dir);
+    let found = run(doctor.args(["doctor", "--width", "200"]));
+    let found = String::from_utf8(found.stdout).unwrap();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&found).starts_with("ok LLVM "), "{found}");
+    let lost = doctor
+        .env("LD_LIBRARY_PATH", dir.join("lib"))
+        .output()
+        .unwrap();
+    let said = words(&String::from_utf8(lost.stdout).unwrap());
+    assert_eq!(lost.status.code(), Some(1), "{said}");
+    assert!(
+        said.starts_with("MISSING LLVM ") && said.contains("install LLVM "),
+        "{said}"
+    );
 }
 
 /// One command compiles and links, with sources named in every way: they stay as they are.

@@ -80,6 +80,8 @@ enum Command {
     Hits(HitsArgs),
     /// Compute the hits that each scheme would have cost, without running anything
     Simulate(SimulateArgs),
+    /// Look for all that is called, as p3-rewrite doctor, also where LLVM's library is missing (exit status 1)
+    Doctor,
     /// Write man pages and completions of shells for p3-prof into a share folder
     Manual(ManualArgs),
 }
@@ -310,6 +312,14 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Html(args) => html::run(args, trust),
         Command::Hits(args) => run_hits(args),
         Command::Simulate(args) => run_simulate(args, trust),
+        Command::Doctor => {
+            let (text, found) = super::doctor::report(crate::compiler::doctor::asked());
+            Ok(Outcome {
+                text,
+                found,
+                ..Outcome::default()
+            })
+        }
         Command::Manual(args) => {
             let line = write_one(&<Cli as clap::CommandFactory>::command(), args)?;
             Ok(Outcome::print(line + "\n"))
