@@ -72,6 +72,7 @@ pub(crate) fn write(out: &Path) -> Result<()> {
         &names(&results),
         &series,
     )?;
+    crate::shadows::plots(&results, &docs)?;
     edge_plot(&results, &docs)
 }
 
@@ -121,7 +122,7 @@ fn names(results: &Results) -> Vec<String> {
     names.chain(["average".to_string()]).collect()
 }
 
-fn with_average(mut values: Vec<f64>) -> Vec<f64> {
+pub(crate) fn with_average(mut values: Vec<f64>) -> Vec<f64> {
     values.push(average(&values));
     values
 }

@@ -4,7 +4,8 @@
 use crate::build::{PROF, REWRITE, Variant, merge, output, project, run, runtime, single, variant};
 use crate::instructions;
 use crate::measure::programs;
-use crate::report::table;
+use crate::plot::{Series, bars};
+use crate::report::{table, with_average};
 use crate::results::{Results, this_day, this_machine};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -317,10 +318,66 @@ pub(crate) fn section(results: &Results) -> String {
     text
 }
 
+/// Draws what shadows find by load and by burst.
+pub(crate) fn plots(results: &Results, docs: &Path) -> Result<()> {
+    let Some(shadows) = &results.shadows else {
+        return Ok(());
+    };
+    let names = shadows.programs.keys().cloned();
+    let names: Vec<String> = names.chain(["average".to_string()]).collect();
+    let by_load = LOADS.map(|load| (format!("load {load}"), (load, USUAL.1)));
+    let by_burst = BURSTS.map(|burst| (format!("{burst} M instructions"), (USUAL.0, burst)));
+    for (file, title, columns) in [
+        (
+            "shadows-load",
+            "Overlap with the exact profile by load, bursts of 10 M",
+            &by_load[..],
+        ),
+        (
+            "shadows-burst",
+            "Overlap with the exact profile by burst, load 0.5",
+            &by_burst[..],
+        ),
+    ] {
+        let series: Vec<Series> = columns
+            .iter()
+            .map(|(name, knobs)| Series {
+                name: name.clone(),
+                values: with_average(
+                    shadows
+                        .programs
+                        .values()
+                        .map(|p| p.overlap(*knobs))
+                        .collect(),
+                ),
+            })
+            .collect();
+        bars(
+            &docs.join(format!("plots/{file}.svg")),
+            title,
+            &names,
+            &series,
+        )?;
+    }
+    Ok(())
+}
+
+impl Shadowed {
+    /// In percent; 0 where that was not measured.
+    fn overlap(&self, (load, burst): (f64, u64)) -> f64 {
+        let with = |f: &&Found| f.load == load && f.burst == burst;
+        self.found
+            .iter()
+            .find(with)
+            .map_or(0.0, |f| f.overlap * 100.0)
+    }
+}
+
 fn accuracy(shadows: &Shadows) -> String {
     let mut text = format!(
         "Hot paths found by load and burst, in {RUNS} runs together: the estimate is above the threshold, too (in brackets: some burst saw it), of all above it in the exact profile; \
-         and the overlap of the two profiles.\n\n"
+         and the overlap of the two profiles.\n\n\
+         ![Overlap by load](plots/shadows-load.svg)\n\n![Overlap by burst](plots/shadows-burst.svg)\n\n"
     );
     text += &table(&[
         "program",

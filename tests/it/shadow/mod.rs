@@ -143,21 +143,27 @@ fn processes(exe: &Path) -> Vec<u32> {
 }
 
 /// Runs modes of `source` with and without shadows, which must not differ; the system calls that shadows met, with their
-/// treatment. Each mode again and again until there were `P3_SHADOWS` shadows.
+/// treatment. With `P3_SHADOWS` each mode is longer, and runs again and again until there were so many.
 fn not_felt(source: &str, modes: &[(&str, &str)]) -> BTreeSet<(String, String)> {
     let dir = tempfile::tempdir().unwrap();
     let program = Program::new(source, &["-O1"], dir.path());
     let wanted = std::env::var("P3_SHADOWS").map_or(0, |n| n.parse().unwrap());
+    let (longer, knobs) = if wanted > 0 {
+        (10, "load=4,burst=200k")
+    } else {
+        (1, "load=1,burst=200k")
+    };
     let mut met = BTreeSet::new();
     for (mode, rounds) in modes {
-        let arguments = [*mode, *rounds];
+        let rounds: u32 = rounds.parse().unwrap();
+        let rounds = (longer * rounds).to_string();
+        let arguments = [*mode, &rounds];
         let native = format!("{mode}-native");
         let (expected, output) = program.run(&program.native, &native, &arguments, "");
         let expects = behaviour(&output);
         let mut shadows = 0;
         for n in 1.. {
             let name = format!("{mode}-{n}");
-            let knobs = "load=1,burst=200k";
             let (found, output) = program.run(&program.shadowed, &name, &arguments, knobs);
             assert_eq!(behaviour(&output), expects, "{mode}");
             assert_eq!(output.status.code(), Some(3), "{mode}");
