@@ -6,6 +6,7 @@
 
 mod admit;
 pub mod annotate;
+mod apart;
 mod attributes;
 mod block;
 #[cfg(feature = "llvm19")]

@@ -1,22 +1,30 @@
 //! Functions that are sampled ([`crate::plan::subpaths`]): boundaries, versions, what they tell the runtime.
 
+mod away;
+
 use super::data::Data;
 use super::split::in_blocks;
-use super::values::{self, Inst};
+use super::values::{self, Inst, Value};
 use super::{place, sys, versions};
 use crate::index::{BlockId, TiVec};
 use crate::ir::FunctionBody;
 use crate::plan::subpaths::{End, Made, Mode, SubpathPlan};
-use inkwell::IntPredicate;
+use away::Away;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::values::{BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue};
+use inkwell::{InlineAsmDialect, IntPredicate};
 use std::collections::HashMap;
 
-/// Carries `plan` out in `function`. O(blocks + uses of values · blocks) at worst.
+/// LLVM's number of `memory(argmem: readwrite)`.
+const ARGUMENTS: u64 = 3;
+
+/// Carries `plan` out in `function`, which is `body` with this order: in two functions where it can be, or else in one.
+/// O(blocks + uses of values · blocks) at worst.
 pub(super) fn instrument<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
@@ -27,6 +35,35 @@ pub(super) fn instrument<'ctx>(
 ) {
     let own = function.get_basic_blocks();
     assert_eq!(own.len(), body.cfg.len(), "{}: blocks", body.name);
+    let two = plan.apart.as_ref();
+    let two =
+        two.and_then(|apart| Some((apart, Away::new(context, module, function, body, apart)?)));
+    match two {
+        Some((apart, away)) => {
+            carry_out(context, module, away.function, &apart.sampling, data, None);
+            carry_out(
+                context,
+                module,
+                function,
+                &apart.skipping,
+                data,
+                Some(&away),
+            );
+        }
+        None => carry_out(context, module, function, plan, data, None),
+    }
+}
+
+/// Carries one plan out in one function, which may have an `away` to leave for.
+fn carry_out<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    function: FunctionValue<'ctx>,
+    plan: &SubpathPlan,
+    data: &Data<'ctx>,
+    away: Option<&Away<'ctx>>,
+) {
+    let own = function.get_basic_blocks();
     let mut shape = Shape {
         context,
         builder: context.create_builder(),
@@ -35,11 +72,12 @@ pub(super) fn instrument<'ctx>(
     };
     shape.make(function);
     shape.connect();
-    shape.mend_phis(&own);
+    let renewed = shape.mend_phis(&own);
     let builder = shape.builder;
     let blocks =
         versions::copy_blocks_of(context, function, shape.blocks, &plan.cfg, &plan.versions);
-    let frame = frame(context, &builder, blocks[0]);
+    // What is left for another function has no frame of its own.
+    let frame = away.is_none().then(|| frame(context, &builder, blocks[0]));
     let emitter = Emitter {
         context,
         module,
@@ -48,6 +86,8 @@ pub(super) fn instrument<'ctx>(
         data,
         blocks,
         frame,
+        away,
+        renewed,
     };
     emitter.run();
 }
@@ -123,6 +163,7 @@ impl<'ctx> Shape<'_, 'ctx> {
             }
             self.builder.position_at_end(block);
             match succs.len() {
+                0 => self.builder.build_unreachable(),
                 1 => self.builder.build_unconditional_branch(to(0)),
                 _ => self.builder.build_conditional_branch(never, to(0), to(1)),
             }
@@ -130,8 +171,9 @@ impl<'ctx> Shape<'_, 'ctx> {
         }
     }
 
-    /// Gives φs an entry for each way in: that of the function's block which it comes from.
-    fn mend_phis(&self, own: &[BasicBlock<'ctx>]) {
+    /// Gives φs an entry for each way in: that of the function's block which it comes from. By φ that there was: the one that there is.
+    fn mend_phis(&self, own: &[BasicBlock<'ctx>]) -> HashMap<Value, Value> {
+        let mut renewed = HashMap::new();
         let numbers: HashMap<BasicBlock, usize> = own
             .iter()
             .copied()
@@ -151,9 +193,11 @@ impl<'ctx> Shape<'_, 'ctx> {
                     new.add_incoming(entries[&origin.index()], self.blocks[from.index()]);
                 }
                 phi.replace_uses(new.value());
+                renewed.insert(phi.value(), new.value());
                 phi.erase();
             }
         }
+        renewed
     }
 }
 
@@ -181,7 +225,10 @@ struct Emitter<'a, 'ctx> {
     data: &'a Data<'ctx>,
     /// Those of the versions.
     blocks: Vec<BasicBlock<'ctx>>,
-    frame: PointerValue<'ctx>,
+    frame: Option<PointerValue<'ctx>>,
+    away: Option<&'a Away<'ctx>>,
+    /// What stands for the function's φs.
+    renewed: HashMap<Value, Value>,
 }
 
 impl<'ctx> Emitter<'_, 'ctx> {
@@ -198,13 +245,26 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
+    /// The block that leads to `block`, which only one does.
+    fn came_from(&self, block: BasicBlock<'ctx>) -> BasicBlock<'ctx> {
+        let users = Value::of_block(block).users();
+        let [only] = users[..] else {
+            unreachable!("it is entered where something was paid");
+        };
+        only.block()
+    }
+
+    fn frame(&self) -> PointerValue<'ctx> {
+        self.frame.expect("what is decided or told has a frame")
+    }
+
     /// Tells that block `own` of the function begins in `block`.
     fn tell(&self, block: BasicBlock<'ctx>, own: BlockId) {
         sys::position_before(&self.builder, place::start(block));
-        let number = self.plan.first + own.0;
+        let number = self.plan.first.wrapping_add(own.0);
         let number = self.context.i32_type().const_int(u64::from(number), false);
         let callee = self.data.subpath_block(self.context, self.module);
-        let arguments = [self.frame.into(), number.into()];
+        let arguments = [self.frame().into(), number.into()];
         let call = self.builder.build_call(callee, &arguments, "");
         call.expect("positioned");
     }
@@ -215,21 +275,26 @@ impl<'ctx> Emitter<'_, 'ctx> {
         sys::position_before(&self.builder, terminator);
         match (end, mode) {
             (End::Own, _) => {}
-            (End::Pays(slots), Mode::Skipping) => {
-                self.rarely(terminator, self.pay(slots));
-            }
             // The runtime decides whatever is left.
             (End::Pays(slots), Mode::Sampling) => {
                 self.pay(slots);
                 set_condition(terminator, constant.const_all_ones());
             }
-            (End::Decides(slots), _) => set_condition(terminator, self.decide(slots, mode)),
-            (End::Looks, Mode::Skipping) => {
+            (End::Pays(slots), _) => self.rarely(terminator, self.pay(slots)),
+            // Seldom in all that an activation does: what is resumed is to have the registers.
+            (End::Decides(slots), _) => self.rarely(terminator, self.decide(slots, mode)),
+            (End::Looks, Mode::Sampling) => set_condition(terminator, never),
+            (End::Looks, _) => {
                 let budget = self.budget();
                 self.rarely(terminator, self.is_negative(budget));
             }
-            (End::Looks, Mode::Sampling) => set_condition(terminator, never),
             (End::Joins, _) => self.join(),
+            (End::Leaves(place), _) => {
+                let away = self.away.expect("the plan leaves for it");
+                let from = self.came_from(block);
+                away.leave(&self.builder, place as usize, from, &self.renewed);
+                terminator.erase_from_basic_block();
+            }
         }
     }
 
@@ -254,8 +319,35 @@ impl<'ctx> Emitter<'_, 'ctx> {
         compared.expect("positioned")
     }
 
+    /// Says to optimisers that the budget may be another one from here on: no code, and the budget is what it writes.
+    ///
+    /// They would keep it in a register from one boundary to the next, and write what they compute from that: several
+    /// instructions, where one subtracts from memory.
+    fn changes(&self) {
+        let (context, word) = (self.context, self.context.i64_type());
+        let address = self.data.budget(context, self.module);
+        let ty = context
+            .void_type()
+            .fn_type(&[address.get_type().into()], false);
+        let (code, written) = (String::new(), "=*m".to_string());
+        let dialect = Some(InlineAsmDialect::ATT);
+        let asm = context.create_inline_asm(ty, code, written, true, false, dialect, false);
+        let call = self
+            .builder
+            .build_indirect_call(ty, asm, &[address.into()], "")
+            .expect("positioned");
+        let kind = Attribute::get_named_enum_kind_id;
+        let is = context.create_type_attribute(kind("elementtype"), word.into());
+        call.add_attribute(AttributeLoc::Param(0), is);
+        for (name, value) in [("memory", ARGUMENTS), ("nounwind", 0)] {
+            let attribute = context.create_enum_attribute(kind(name), value);
+            call.add_attribute(AttributeLoc::Function, attribute);
+        }
+    }
+
     /// Takes `slots` off the budget; whether that made it negative.
     fn pay(&self, slots: u32) -> IntValue<'ctx> {
+        self.changes();
         let slots = self.context.i64_type().const_int(u64::from(slots), false);
         let left = self.builder.build_int_sub(self.budget(), slots, "");
         let left = left.expect("positioned");
@@ -266,10 +358,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn decide(&self, slots: u32, mode: Mode) -> IntValue<'ctx> {
         let slots = self.context.i64_type().const_int(u64::from(slots), false);
-        let fresh = u64::from(mode == Mode::Skipping);
+        let fresh = u64::from(mode != Mode::Sampling);
         let fresh = self.context.i32_type().const_int(fresh, false);
         let callee = self.data.subpath_boundary(self.context, self.module);
-        let arguments = [self.frame.into(), slots.into(), fresh.into()];
+        let arguments = [self.frame().into(), slots.into(), fresh.into()];
         let call = self
             .builder
             .build_call(callee, &arguments, "")
@@ -289,7 +381,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn join(&self) {
         let none = self.context.i64_type().const_all_ones();
         self.builder
-            .build_store(self.frame, none)
+            .build_store(self.frame(), none)
             .expect("positioned");
     }
 }

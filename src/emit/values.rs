@@ -12,7 +12,7 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::LLVMABISizeOfType;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use inkwell::targets::TargetData;
-use inkwell::values::{AsValueRef, InstructionValue};
+use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue};
 
 /// A value: an instruction, or anything that instructions refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -131,6 +131,12 @@ impl Value {
     /// A value of inkwell's.
     pub(super) fn of(value: &impl AsValueRef) -> Value {
         Value(value.as_value_ref())
+    }
+
+    /// The value as inkwell has it.
+    pub(super) fn basic<'ctx>(self) -> BasicValueEnum<'ctx> {
+        // SAFETY: the value is live, and of a type that a parameter can have.
+        unsafe { BasicValueEnum::new(self.0) }
     }
 
     /// A block, as terminators have it as an operand.

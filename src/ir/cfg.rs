@@ -1,6 +1,6 @@
 //! The control-flow graph of one function body.
 
-use crate::index::{BlockId, FuncId, TiVec, ti_vec};
+use crate::index::{BlockId, CfgEdge, FuncId, TiVec, ti_vec};
 use crate::load::positions::Choice;
 use serde::{Deserialize, Serialize};
 
@@ -189,6 +189,11 @@ impl Cfg {
     /// The block with number `b`.
     pub fn block(&self, b: BlockId) -> &Block {
         &self.blocks[b.index()]
+    }
+
+    /// The block behind edge `e`.
+    pub fn behind(&self, e: CfgEdge) -> BlockId {
+        self.block(e.block).succs[e.succ as usize]
     }
 
     /// One of these for each block.

@@ -115,7 +115,7 @@ fn shifted(b: BlockId) -> BlockId {
 }
 
 /// `cfg` behind a block that leads to `targets`.
-fn with_entry(cfg: &Cfg, targets: impl Iterator<Item = BlockId>) -> Cfg {
+pub(super) fn with_entry(cfg: &Cfg, targets: impl Iterator<Item = BlockId>) -> Cfg {
     let entry = Block {
         instructions: 1,
         ..Block::ending(Terminator::Switch, targets.map(shifted).collect())

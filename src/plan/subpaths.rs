@@ -1,4 +1,4 @@
-//! Functions that are sampled: two versions, *skipping* and *sampling*, between which control passes at boundaries
+//! Functions that are sampled: versions, *skipping* and *sampling*, between which control passes at boundaries
 //! (`docs/SUBPATHS.md`).
 //!
 //! Between two boundaries (the entry, back edges) an activation runs along a path of the function's DAG, a *segment*. At a
@@ -6,10 +6,15 @@
 //! that makes it negative, a sample begins in one of these slots, and control goes to the sampling version. Each block
 //! execution owns one slot, so each becomes the beginning of a sample with the same probability.
 //!
+//! Control never comes back into the version that an activation begins with: its loops would have a second entry, and a code
+//! generator that sees no loop keeps nothing in registers for it. It comes back into a copy of the loop at whose header nothing
+//! is to be sampled any more, which is entered there alone, and leaves it for the sampling version when it leaves the loop.
+//!
 //! The function gets blocks for that, in front of which its versions are made as any other's.
 
-use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
+use super::resume::with_entry;
+use crate::dag::{LoopForest, Order};
+use crate::index::{BlockId, CfgEdge, FuncId, TiSlice, TiVec};
 use crate::ir::{Block, Callee, Cfg, Terminator};
 use crate::versions::{Versions, can_be_copied};
 use serde::{Deserialize, Serialize};
@@ -95,6 +100,17 @@ pub struct Settings {
     pub seed: Option<u64>,
 }
 
+/// A plan in which the sampling version is a function of its own, so that the other one has neither its registers nor its frame.
+#[derive(Clone, Debug)]
+pub struct Apart {
+    /// The function: where something is to be sampled it ends with a call of the other one.
+    pub skipping: SubpathPlan,
+    /// The other one, whose block 0 leads to the places where it goes on; the function's blocks follow in their order.
+    pub sampling: SubpathPlan,
+    /// These places: the entry and the headers.
+    pub places: Vec<BlockId>,
+}
+
 /// How one function is sampled.
 #[derive(Clone, Debug)]
 pub struct SubpathPlan {
@@ -112,15 +128,21 @@ pub struct SubpathPlan {
     pub versions: Versions,
     /// By block of the versions: in which it is, if it can be reached.
     pub modes: TiVec<BlockId, Option<Mode>>,
+    /// The same in two functions, if control goes over at boundaries alone.
+    pub apart: Option<Box<Apart>>,
 }
 
 /// The versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
-    /// Nothing is recorded.
+    /// Nothing was recorded so far.
     Skipping,
+    /// Nothing is recorded since control reached this header of the new control flow, and while it is in its loop.
+    Resumed(BlockId),
     /// Every block is told to the runtime.
     Sampling,
+    /// Control came over from another function, and nothing is decided yet.
+    Over,
 }
 
 /// How a block is made.
@@ -162,6 +184,8 @@ pub enum End {
     Looks,
     /// On, in the sampling version, in the middle of a segment.
     Joins,
+    /// The other function goes on at the place of this number.
+    Leaves(u32),
 }
 
 /// Whether a function can be sampled: its blocks may be copied, and its back edges split. O(V + E).
@@ -187,31 +211,98 @@ impl SubpathPlan {
     pub fn new(func: FuncId, first: u32, own: &Cfg, order: &Order, of: Sequence) -> SubpathPlan {
         let mut builder = Builder::new(own);
         let longest = longest(own, order);
-        builder.entry(longest[BlockId(0)]);
+        builder.entry(longest[BlockId(0)], End::Decides(longest[BlockId(0)]));
         if of == Sequence::Thread {
             builder.calls(own, order);
         }
         for (edge, header) in order.back_edges(own) {
-            builder.back(edge, longest[header]);
+            builder.back(edge, longest[header], End::Decides(longest[header]));
         }
-        let Builder {
-            cfg, made, nodes, ..
-        } = builder;
-        let next = |mode, e: CfgEdge| match (nodes[e.block].end, e.succ) {
-            (End::Decides(_) | End::Looks, 0) => Mode::Sampling,
-            (End::Decides(_), _) => Mode::Skipping,
-            _ => mode,
-        };
-        let order = Order::new(&cfg);
-        let product = Versions::product(&cfg, &order, Mode::Skipping, next);
+        let looks = builder.nodes.iter().any(|n| n.end == End::Looks);
+        let apart = (!looks).then(|| Box::new(Apart::new(func, first, own, order, &longest)));
         SubpathPlan {
-            func,
-            first,
-            made,
-            nodes,
-            versions: product.versions,
-            modes: product.states,
-            cfg,
+            apart,
+            ..builder.finished(func, first, Mode::Skipping)
+        }
+    }
+}
+
+impl Apart {
+    fn new(
+        func: FuncId,
+        first: u32,
+        own: &Cfg,
+        order: &Order,
+        longest: &TiSlice<BlockId, u32>,
+    ) -> Apart {
+        let mut places = vec![BlockId(0)];
+        places.extend(order.back_edges(own).map(|(_, header)| header));
+        places.sort();
+        places.dedup();
+        let number = |b: BlockId| places.binary_search(&b).expect("a place") as u32;
+        let mut builder = Builder::new(own);
+        builder.entry(longest[BlockId(0)], End::Leaves(0));
+        for (edge, header) in order.back_edges(own) {
+            builder.back(edge, longest[header], End::Leaves(number(header)));
+        }
+        let skipping = builder.finished(func, first, Mode::Skipping);
+        let cfg = with_entry(own, places.iter().copied());
+        let mut builder = Builder::new(&cfg);
+        builder.nodes[BlockId(0)].begins = false;
+        for (succ, &place) in (0..).zip(&places) {
+            let block = BlockId(0);
+            builder.decides(CfgEdge { block, succ }, longest[place]);
+        }
+        for (edge, header) in Order::new(&cfg).back_edges(&cfg) {
+            let slots = longest[BlockId(header.0 - 1)];
+            builder.back(edge, slots, End::Decides(slots));
+        }
+        // Blocks are numbered from block 1 on, since block 0 is nothing of the function's.
+        let sampling = builder.finished(func, first.wrapping_sub(1), Mode::Over);
+        Apart {
+            skipping,
+            sampling,
+            places,
+        }
+    }
+}
+
+/// How many loops around each other are copied to be resumed: all blocks are in two versions more than that at most.
+const RESUMED: usize = 4;
+
+/// The loops of the new control flow.
+struct Loops<'a> {
+    order: &'a Order,
+    forest: LoopForest,
+}
+
+impl<'a> Loops<'a> {
+    fn new(cfg: &Cfg, order: &'a Order) -> Loops<'a> {
+        let forest = LoopForest::new(cfg, order);
+        Loops { order, forest }
+    }
+
+    fn position(&self, b: BlockId) -> u32 {
+        self.order.position[b].expect("reachable")
+    }
+
+    /// Whether `b` is in the loop of `header`. O(depth).
+    fn hold(&self, header: BlockId, b: BlockId) -> bool {
+        let (header, b) = (self.position(header), self.position(b));
+        self.forest.holds(header, b)
+    }
+
+    /// The version in which `header`, or what is no header, is entered with nothing to record. O([`RESUMED`]).
+    fn resumed(&self, header: BlockId) -> Mode {
+        let up = |&h: &u32| self.forest.parent[h as usize];
+        let at = self.position(header);
+        let depth = std::iter::successors(Some(at), up)
+            .take(RESUMED + 1)
+            .count();
+        if self.forest.is_header[at as usize] && depth <= RESUMED {
+            Mode::Resumed(header)
+        } else {
+            Mode::Sampling
         }
     }
 }
@@ -245,6 +336,7 @@ impl Builder {
     /// Adds a block for `origin`.
     fn add(&mut self, made: Made, origin: BlockId, end: End, succs: &[BlockId]) -> BlockId {
         let terminator = match succs {
+            [] => Terminator::Return,
             [_] => Terminator::Jump,
             _ => Terminator::Branch,
         };
@@ -281,12 +373,53 @@ impl Builder {
         self.cfg.blocks[b.index()].succs = succs.to_vec();
     }
 
-    fn entry(&mut self, slots: u32) {
+    /// The plan of the control flow as it is now, in versions from `first_mode` on. O(V + E) of the versions.
+    fn finished(self, func: FuncId, first: u32, first_mode: Mode) -> SubpathPlan {
+        let Builder {
+            cfg, made, nodes, ..
+        } = self;
+        let order = Order::new(&cfg);
+        let loops = Loops::new(&cfg, &order);
+        let next = |mode, e: CfgEdge| match (nodes[e.block].end, e.succ, mode) {
+            (End::Decides(_) | End::Looks, 0, _) => Mode::Sampling,
+            (End::Decides(_), _, Mode::Sampling | Mode::Over) => loops.resumed(cfg.behind(e)),
+            (_, _, Mode::Resumed(header)) if !loops.hold(header, cfg.behind(e)) => Mode::Sampling,
+            _ => mode,
+        };
+        let product = Versions::product(&cfg, &order, first_mode, next);
+        SubpathPlan {
+            func,
+            first,
+            made,
+            nodes,
+            versions: product.versions,
+            modes: product.states,
+            apart: None,
+            cfg,
+        }
+    }
+
+    fn entry(&mut self, slots: u32, negative: End) {
         let entry = BlockId(0);
         let body = self.cut(entry, Made::Body);
         self.begins_in(entry, body);
-        let decides = self.add(Made::New, entry, End::Decides(slots), &[body, body]);
+        let decides = self.left(entry, negative, body);
         self.finish(entry, End::Pays(slots), &[decides, body]);
+    }
+
+    /// A new block for `origin` that ends so: with a way to `to` in every version, or without any.
+    fn left(&mut self, origin: BlockId, end: End, to: BlockId) -> BlockId {
+        match end {
+            End::Leaves(_) => self.add(Made::New, origin, end, &[]),
+            _ => self.add(Made::New, origin, end, &[to, to]),
+        }
+    }
+
+    /// Decides on the edge, whose slots are paid.
+    fn decides(&mut self, edge: CfgEdge, slots: u32) {
+        let to = self.cfg.behind(edge);
+        let decides = self.add(Made::On(edge), edge.block, End::Decides(slots), &[to, to]);
+        self.cfg.blocks[edge.block.index()].succs[edge.succ as usize] = decides;
     }
 
     /// What begins block `own` is in `rest` from now on.
@@ -296,13 +429,13 @@ impl Builder {
         self.bodies[own] = rest;
     }
 
-    fn back(&mut self, edge: CfgEdge, slots: u32) {
+    fn back(&mut self, edge: CfgEdge, slots: u32, negative: End) {
         let end = self.ends[edge.block];
         let edge = CfgEdge { block: end, ..edge };
         let to = self.cfg.block(end).succs[edge.succ as usize];
         let origin = self.nodes[end].origin;
         let pays = self.add(Made::On(edge), origin, End::Pays(slots), &[]);
-        let decides = self.add(Made::New, origin, End::Decides(slots), &[to, to]);
+        let decides = self.left(origin, negative, to);
         self.finish(pays, End::Pays(slots), &[decides, to]);
         self.cfg.blocks[end.index()].succs[edge.succ as usize] = pays;
     }

@@ -2,7 +2,7 @@
 //!
 //! The program runs its *native* functions: those of the input, with room for a jump before the entry and known addresses
 //! at the headers of loops ([`native`]). Beside each of them stand its *counting* function, a copy with the code of the plan, and, if it has loops, one that is
-//! entered at their headers and counts the rest of an activation ([`resume`]). In a forked child the runtime writes
+//! entered at their headers and counts the rest of an activation ([`resume`](crate::emit::apart::resume)). In a forked child the runtime writes
 //! jumps to the entries, and breakpoints to the addresses. Control never comes back to native functions but by calls, whose entries lead away again, so an activation is
 //! counted from its entry or from a back edge on: from where a path begins.
 //!
@@ -10,14 +10,13 @@
 //! are not shared, and what is live on a back edge is live there anyway.
 
 mod budget;
-mod copy;
-mod live;
 mod native;
-mod resume;
 
 use super::data::Data;
 use super::layout::is_x86_64_linux;
 use super::{function, sys};
+use crate::emit::apart::copy;
+use crate::emit::apart::resume::{self, Buffer, Handed};
 use crate::ir::{FunctionBody, Linkage};
 use crate::plan::FunctionPlan;
 use inkwell::context::Context;
@@ -100,20 +99,23 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         let Some(resumed) = crate::plan::resume::resumed(&body.cfg, plan) else {
             return;
         };
-        let Some(handed) = resume::Handed::new(self, function, body, &plan.own_order, &resumed)
-        else {
-            return;
-        };
-        let resuming = resume::make(self, function, body, &handed);
+        let headers = resumed.loops.iter().map(|l| l.header).collect();
+        let (context, module, order) = (self.context, self.module, &plan.own_order);
+        let handed = Handed::new(&self.target, function, &body.cfg, order, headers);
+        let Some(handed) = handed else { return };
+        let name = format!("__p3_resuming.{}", body.name);
+        let buffer = self.buffer(handed.size);
+        let to = Buffer::Known(buffer);
+        let resuming = resume::make(context, module, function, &name, &handed, to);
         let own = body.cfg.clone();
         let body = FunctionBody {
             cfg: resumed.cfg,
             ..body.clone()
         };
-        let (context, module, plan) = (self.context, self.module, &resumed.plan);
+        let plan = &resumed.plan;
         budget::spend(context, module, resuming, &body.cfg, &plan.own_order);
         function::instrument(context, module, resuming, &body, plan, self.data, index);
-        native::add_sites(self, function, &own, resuming, &handed);
+        native::add_sites(context, function, &own, resuming, &handed, buffer);
     }
 
     /// The address of this very body: a symbol that others see may mean another one when the program runs.

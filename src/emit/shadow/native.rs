@@ -1,19 +1,16 @@
 //! The places of a native function where control can go over to functions that count.
 
-use super::Shadows;
-use super::copy::stays_apart;
-use super::resume::Handed;
+use crate::emit::apart::copy::stays_apart;
+use crate::emit::apart::resume::{Handed, has_frame, place_in};
 use crate::emit::split::in_edges;
 use crate::emit::sys;
 use crate::emit::values::{self, Value, phis};
-use crate::index::BlockId;
 use crate::ir::Cfg;
 use inkwell::attributes::AttributeLoc;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::values::{BasicValue, FunctionValue};
+use inkwell::values::{BasicValue, FunctionValue, PointerValue};
 
 /// What makes entries that can be patched: a first instruction of two bytes at least, for a short jump (an instruction of one byte gets
 /// a nop before it), and nops before the function, where there is room for one to anywhere. Sixteen, so that the entry is aligned as before.
@@ -52,17 +49,18 @@ pub(super) fn mark_entry<'ctx>(context: &'ctx Context, function: FunctionValue<'
 /// The runtime of a shadow puts a breakpoint there. No code is added to the function: what is live at a header is live anyway, and
 /// the φs are what they were.
 pub(super) fn add_sites<'ctx>(
-    shadows: &Shadows<'_, 'ctx>,
+    context: &'ctx Context,
     function: FunctionValue<'ctx>,
     cfg: &Cfg,
     resuming: FunctionValue<'ctx>,
-    handed: &Handed<'ctx>,
+    handed: &Handed,
+    buffer: PointerValue<'ctx>,
 ) {
-    let context = shadows.context;
     let blocks = function.get_basic_blocks();
     let leave = Leave {
-        shadows,
+        context,
         handed,
+        buffer,
         resuming,
         tail: !has_frame(&blocks),
         builder: context.create_builder(),
@@ -87,49 +85,34 @@ pub(super) fn add_sites<'ctx>(
     }
 }
 
-/// Whether there can be a place in each of the headers.
-pub(super) fn has_places(function: FunctionValue, headers: &[BlockId]) -> bool {
-    use LLVMOpcode::*;
-    let blocks = function.get_basic_blocks();
-    headers.iter().all(|h| {
-        let all = values::instructions(blocks[h.index()]);
-        let first = all.iter().find(|i| !i.is_phi()).expect("a terminator");
-        !matches!(
-            first.opcode(),
-            LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad | LLVMCatchSwitch
-        )
-    })
-}
-
-/// Whether there are variables on the stack, which a jump to another function would end.
-fn has_frame(blocks: &[BasicBlock]) -> bool {
-    let mut all = blocks.iter().flat_map(|b| values::instructions(*b));
-    all.any(|i| i.opcode() == LLVMOpcode::LLVMAlloca)
-}
-
 /// Makes the ways to the resuming function.
 struct Leave<'a, 'ctx> {
-    shadows: &'a Shadows<'a, 'ctx>,
-    handed: &'a Handed<'ctx>,
+    context: &'ctx Context,
+    handed: &'a Handed,
+    buffer: PointerValue<'ctx>,
     resuming: FunctionValue<'ctx>,
     tail: bool,
     builder: Builder<'ctx>,
 }
 
 impl<'ctx> Leave<'_, 'ctx> {
+    fn place(&self, offset: u64) -> Value {
+        place_in(self.context, &self.builder, self.buffer, offset)
+    }
+
     /// Hands over what header number `n` needs, its φs among that.
     fn fill(&self, out: BasicBlock<'ctx>, n: usize, phis: &[Value]) {
         let (b, handed) = (&self.builder, self.handed);
         b.position_at_end(out);
         for (l, at) in handed.live.iter().zip(&handed.live_at) {
             if let (true, &Some(at)) = (l.at[n], at) {
-                values::store(b, l.value, handed.place(self.shadows, at));
+                values::store(b, l.value, self.place(at));
             }
         }
         for (&phi, &at) in phis.iter().zip(&handed.phis_at[n]) {
-            values::store(b, phi, handed.place(self.shadows, at));
+            values::store(b, phi, self.place(at));
         }
-        let number = self.shadows.context.i32_type().const_int(n as u64, false);
+        let number = self.context.i32_type().const_int(n as u64, false);
         let call = b.build_call(self.resuming, &[number.into()], "");
         let call = call.expect("positioned");
         if self.tail {

@@ -1,4 +1,6 @@
 use super::*;
+use crate::dag::Dominators;
+use crate::ir::Call;
 use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
 
@@ -30,8 +32,55 @@ fn a_loop() {
     assert_eq!(pays, [e, End::Own, End::Own, End::Own, d, b, f]);
     let modes: Vec<_> = plan.modes.iter().flatten().collect();
     let sampling = modes.iter().filter(|m| ***m == Mode::Sampling).count();
-    // Blocks 1 and 2, the body of 0, and what pays and decides on the back edge.
-    assert_eq!((modes.len() - sampling, sampling), (7, 5));
+    let resumed = modes.iter().filter(|m| ***m == Mode::Resumed(BlockId(1)));
+    // Block 1, and what pays and decides on the back edge; with block 2 and the body of 0; with what pays and decides at the entry.
+    let skipping = modes.len() - sampling - resumed.clone().count();
+    assert_eq!((resumed.count(), sampling, skipping), (3, 5, 7));
+}
+
+/// Every loop is resumed as deep as nests are copied, and not deeper.
+#[test]
+fn nests() {
+    // i → i + 1, and back to i from 2n - i: n loops around each other.
+    let n = RESUMED + 2;
+    let succs: Vec<Vec<u32>> = (0..2 * n as u32 + 1)
+        .map(|i| match i {
+            0 => vec![1],
+            _ if i <= n as u32 => vec![i + 1],
+            _ if i < 2 * n as u32 => vec![i + 1, 2 * n as u32 - i],
+            _ => vec![],
+        })
+        .collect();
+    let graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let plan = plan(&graph, Sequence::Activation);
+    let mut versions = graph.by_block(Vec::new());
+    for (mode, origin) in plan.modes.iter().zip(&plan.versions.origin) {
+        if let (Some(Mode::Resumed(h)), Some(of)) = (mode, versions.get_mut(*origin)) {
+            of.push(h.0);
+        }
+    }
+    versions.iter_mut().for_each(|of| of.sort());
+    let header = |i: usize| &versions[BlockId::new(i)];
+    assert_eq!(header(1)[..], [1]);
+    assert_eq!(
+        header(RESUMED)[..],
+        (1..=RESUMED as u32).collect::<Vec<_>>()
+    );
+    assert_eq!(header(RESUMED + 1), header(RESUMED));
+    assert!(natural(&graph, &plan));
+}
+
+/// Whether loops of `own`, if each has one entry, have one entry in every version but the sampling one.
+fn natural(own: &Cfg, plan: &SubpathPlan) -> bool {
+    let once = |cfg: &Cfg, within: &dyn Fn(BlockId, BlockId) -> bool| {
+        let dominators = Dominators::new(cfg);
+        let order = Order::new(cfg);
+        let mut backs = order.back_edges(cfg).filter(|(e, to)| within(e.block, *to));
+        backs.all(|(e, to)| dominators.dominates(to, e.block))
+    };
+    let skips = |b| plan.modes[b] != Some(Mode::Sampling);
+    let same = |a, b| skips(a) && plan.modes[a] == plan.modes[b];
+    !once(own, &|_, _| true) || once(&plan.versions.cfg, &same)
 }
 
 proptest! {
@@ -43,6 +92,7 @@ proptest! {
         choices in proptest::collection::vec(any::<u8>(), 0..200),
     ) {
         let plan = plan(&graph, Sequence::Activation);
+        prop_assert!(natural(&graph, &plan), "a loop that is skipped has a second entry");
         let cfg = &plan.versions.cfg;
         let (mut at, mut slots, mut last) = (BlockId(0), 0, None);
         let mut next = choices.iter();
@@ -66,10 +116,71 @@ proptest! {
             let (Some(choice), false) = (next.next(), succs.is_empty()) else { break };
             let to = succs[usize::from(*choice) % succs.len()];
             let decides = matches!(node.end, End::Decides(_));
-            prop_assert!(decides || plan.modes[at] == plan.modes[to]);
+            let (from, into) = (plan.modes[at].unwrap(), plan.modes[to].unwrap());
+            let leaves = matches!((from, into), (Mode::Resumed(_), Mode::Sampling));
+            prop_assert!(decides || leaves || from == into);
+            // The version that began is never entered again.
+            prop_assert!(from == into || into != Mode::Skipping);
             at = to;
         }
     }
+}
+
+proptest! {
+    /// The same in two functions: what the first pays for and leaves is gone on with by the other, which is never left again.
+    #[test]
+    fn walks_apart(
+        graph in any_cfg(20),
+        choices in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let plan = plan(&graph, Sequence::Activation);
+        let apart = plan.apart.as_deref().expect("nothing is looked at behind calls");
+        prop_assert!(apart.skipping.modes.iter().flatten().all(|m| *m == Mode::Skipping));
+        prop_assert!(natural(&graph, &apart.skipping));
+        let (mut now, mut shift) = (&apart.skipping, 0);
+        let (mut at, mut slots, mut last) = (BlockId(0), 0, None);
+        let mut next = choices.iter();
+        loop {
+            let node = now.nodes[now.versions.origin[at]];
+            if node.begins {
+                let own = BlockId(node.origin.0 - shift);
+                match last {
+                    Some(last) => prop_assert!(graph.block(last).succs.contains(&own)),
+                    None => prop_assert_eq!(own, BlockId(0)),
+                }
+                // Blocks have the same number in both functions.
+                prop_assert_eq!(now.first.wrapping_add(node.origin.0), own.0);
+                last = Some(own);
+                slots -= 1;
+                prop_assert!(slots >= 0);
+            }
+            match node.end {
+                End::Pays(n) => slots = i64::from(n),
+                End::Decides(n) => prop_assert_eq!(slots, i64::from(n), "what is decided on was paid"),
+                _ => {}
+            }
+            if let End::Leaves(place) = node.end {
+                (now, shift) = (&apart.sampling, 1);
+                let entry = now.versions.cfg.block(BlockId(0));
+                at = entry.succs[place as usize];
+                continue;
+            }
+            let succs = &now.versions.cfg.block(at).succs;
+            let (Some(choice), false) = (next.next(), succs.is_empty()) else { break };
+            at = succs[usize::from(*choice) % succs.len()];
+        }
+    }
+}
+
+/// Behind calls something may be recorded: control goes over in the middle of segments, and there is one function.
+#[test]
+fn calls_stay_together() {
+    let mut graph = cfg(&[&[1], &[1, 2], &[]]);
+    assert!(plan(&graph, Sequence::Thread).apart.is_some());
+    let callee = Callee::Indirect;
+    graph.blocks[1].calls.push(Call { callee, span: 0 });
+    assert!(plan(&graph, Sequence::Thread).apart.is_none());
+    assert!(plan(&graph, Sequence::Activation).apart.is_some());
 }
 
 #[test]

@@ -3,19 +3,22 @@
 //! What is live there is handed over in memory. Such values get a place on the stack as well: they may be defined anew on another way
 //! round, and no definition dominates all uses any more. Where code is made of this, optimisers take those places away again.
 
-use super::Shadows;
 use super::copy::{Copied, beside, copy_one};
 use super::live::{Live, values_at};
-use super::native;
 use crate::dag::Order;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::emit::{place, sys};
 use crate::index::BlockId;
-use crate::ir::FunctionBody;
-use crate::plan::resume::Resume;
+use crate::ir::Cfg;
+use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::module::Module;
+use inkwell::targets::TargetData;
+use inkwell::types::{BasicMetadataTypeEnum, BasicType, FunctionType};
 use inkwell::values::{FunctionValue, PointerValue};
 use std::collections::HashMap;
 
@@ -47,7 +50,7 @@ const OF_A_CALL: [&str; 5] = [
 ];
 
 /// The values that are handed over, and where.
-pub(super) struct Handed<'ctx> {
+pub(in crate::emit) struct Handed {
     /// The headers, in the order of block 0's successors.
     pub headers: Vec<BlockId>,
     /// What is live at any of them.
@@ -56,26 +59,32 @@ pub(super) struct Handed<'ctx> {
     pub live_at: Vec<Option<u64>>,
     /// The same by header and φ of the header.
     pub phis_at: Vec<Vec<u64>>,
-    pub buffer: PointerValue<'ctx>,
+    /// The bytes of the buffer.
+    pub size: u64,
 }
 
-impl<'ctx> Handed<'ctx> {
-    /// `None` where an activation cannot go on in another function.
-    pub(super) fn new(
-        shadows: &mut Shadows<'_, 'ctx>,
-        function: FunctionValue<'ctx>,
-        body: &FunctionBody,
+/// The memory in which values are handed over.
+pub(in crate::emit) enum Buffer<'ctx> {
+    /// It is always the same.
+    Known(PointerValue<'ctx>),
+    /// Its address is the second parameter.
+    Told,
+}
+
+impl Handed {
+    /// What is handed over at `headers`, blocks of the function whose control flow is `cfg`. `None` where an activation cannot go on
+    /// in another function.
+    pub(in crate::emit) fn new(
+        target: &TargetData,
+        function: FunctionValue,
+        cfg: &Cfg,
         order: &Order,
-        resume: &Resume,
+        headers: Vec<BlockId>,
     ) -> Option<Self> {
-        if !may_move(function, body) {
+        if !may_move(function, cfg) || !has_places(function, &headers) {
             return None;
         }
-        let headers: Vec<BlockId> = resume.loops.iter().map(|l| l.header).collect();
-        if !native::has_places(function, &headers) {
-            return None;
-        }
-        let live = values_at(function, &body.cfg, order, &headers, &shadows.target)?;
+        let live = values_at(function, cfg, order, &headers, target)?;
         let blocks = function.get_basic_blocks();
         let mut room = Room(0);
         let handed = live.iter().map(|l| l.handed);
@@ -84,25 +93,29 @@ impl<'ctx> Handed<'ctx> {
         for header in &headers {
             let mut at = Vec::new();
             for phi in phis(blocks[header.index()]) {
-                at.push(room.take(phi.value().size(&shadows.target)?));
+                at.push(room.take(phi.value().size(target)?));
             }
             phis_at.push(at);
         }
-        let buffer = shadows.buffer(room.0);
         Some(Handed {
             headers,
             live,
             live_at,
             phis_at,
-            buffer,
+            size: room.0,
         })
     }
+}
 
-    /// The address `offset` bytes behind the buffer's beginning.
-    pub(super) fn place(&self, shadows: &Shadows<'_, 'ctx>, offset: u64) -> Value {
-        let offset = shadows.context.i64_type().const_int(offset, false);
-        Value::of(&sys::const_address(self.buffer, offset))
-    }
+/// The address `offset` bytes behind the beginning of the buffer.
+pub(in crate::emit) fn place_in<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    buffer: PointerValue<'ctx>,
+    offset: u64,
+) -> Value {
+    let offset = context.i64_type().const_int(offset, false);
+    Value::of(&sys::field(builder, buffer, offset))
 }
 
 /// Memory that is given away from its beginning on, aligned to anything that is as large.
@@ -116,7 +129,7 @@ impl Room {
     }
 }
 
-fn may_move(function: FunctionValue, body: &FunctionBody) -> bool {
+fn may_move(function: FunctionValue, cfg: &Cfg) -> bool {
     let takes = |i: u32| {
         let kinds = OF_A_CALL.map(Attribute::get_named_enum_kind_id);
         let has = |kind| function.get_enum_attribute(AttributeLoc::Param(i), kind);
@@ -124,7 +137,7 @@ fn may_move(function: FunctionValue, body: &FunctionBody) -> bool {
     };
     let blocks = function.get_basic_blocks();
     let mut all = blocks.iter().flat_map(|b| values::instructions(*b));
-    let returns_twice = body.cfg.blocks.iter().any(|b| b.returns_twice);
+    let returns_twice = cfg.blocks.iter().any(|b| b.returns_twice);
     let ends_in_a_call = blocks.iter().any(|b| place::has_musttail(*b));
     !(returns_twice
         || ends_in_a_call
@@ -139,26 +152,65 @@ fn is_of_a_frame(i: Inst) -> bool {
     })
 }
 
-/// The function for `of`: `f(n)` goes on at the n-th header.
-pub(super) fn make<'ctx>(
-    shadows: &Shadows<'_, 'ctx>,
+/// Whether there can be a place in each of the headers.
+fn has_places(function: FunctionValue, headers: &[BlockId]) -> bool {
+    use LLVMOpcode::*;
+    let blocks = function.get_basic_blocks();
+    headers.iter().all(|h| {
+        let all = values::instructions(blocks[h.index()]);
+        let first = all.iter().find(|i| !i.is_phi()).expect("a terminator");
+        !matches!(
+            first.opcode(),
+            LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad | LLVMCatchSwitch
+        )
+    })
+}
+
+/// Whether there are variables on the stack, which a jump to another function would end.
+pub(in crate::emit) fn has_frame(blocks: &[BasicBlock]) -> bool {
+    let mut all = blocks.iter().flat_map(|b| values::instructions(*b));
+    all.any(|i| i.opcode() == LLVMOpcode::LLVMAlloca)
+}
+
+/// The function `name` for `of`: `f(n)` goes on at the n-th header; `f(n, buffer)` where the buffer is told.
+pub(in crate::emit) fn make<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
     of: FunctionValue<'ctx>,
-    body: &FunctionBody,
-    handed: &Handed<'ctx>,
+    name: &str,
+    handed: &Handed,
+    buffer: Buffer<'ctx>,
 ) -> FunctionValue<'ctx> {
-    let context = shadows.context;
-    let number = context.i32_type();
-    let ty = match of.get_type().get_return_type() {
-        Some(result) => inkwell::types::BasicType::fn_type(&result, &[number.into()], false),
-        None => context.void_type().fn_type(&[number.into()], false),
+    let number = context.i32_type().into();
+    let address = context.ptr_type(AddressSpace::default()).into();
+    let parameters = match buffer {
+        Buffer::Known(_) => vec![number],
+        Buffer::Told => vec![number, address],
     };
-    let name = format!("__p3_resuming.{}", body.name);
-    let function = beside(context, shadows.module, of, &name, ty);
+    let function = beside(
+        context,
+        module,
+        of,
+        name,
+        returning_as(context, of, &parameters),
+    );
+    let buffer = match buffer {
+        Buffer::Known(buffer) => buffer,
+        Buffer::Told => {
+            let told = function.get_nth_param(1).expect("it is told");
+            told.into_pointer_value()
+        }
+    };
     let entry = context.append_basic_block(function, "");
     let builder = context.create_builder();
     builder.position_at_end(entry);
-    let slots = take_over(shadows, &builder, handed);
-    let starts = read_phis(shadows, &builder, of, handed);
+    let from = From {
+        context,
+        builder: &builder,
+        buffer,
+    };
+    let slots = take_over(&from, handed);
+    let starts = read_phis(&from, of, handed);
     let mut moved = Moved {
         copied: Copied::new(context, of, function, is_kept),
         slots,
@@ -170,6 +222,32 @@ pub(super) fn make<'ctx>(
     function
 }
 
+/// The type of a function with these parameters that gives what `of` gives.
+pub(in crate::emit) fn returning_as<'ctx>(
+    context: &'ctx Context,
+    of: FunctionValue<'ctx>,
+    parameters: &[BasicMetadataTypeEnum<'ctx>],
+) -> FunctionType<'ctx> {
+    match of.get_type().get_return_type() {
+        Some(result) => result.fn_type(parameters, false),
+        None => context.void_type().fn_type(parameters, false),
+    }
+}
+
+/// Where values are read: what the builder makes reads them from the buffer.
+struct From<'a, 'ctx> {
+    context: &'ctx Context,
+    builder: &'a Builder<'ctx>,
+    buffer: PointerValue<'ctx>,
+}
+
+impl From<'_, '_> {
+    fn read(&self, like: Value, offset: u64) -> Value {
+        let place = place_in(self.context, self.builder, self.buffer, offset);
+        values::load(self.builder, like, place)
+    }
+}
+
 /// Not what says how long variables live, which are in another frame.
 fn is_kept(i: Inst) -> bool {
     let dropped = [&b"llvm.lifetime."[..], b"llvm.dbg."];
@@ -179,11 +257,8 @@ fn is_kept(i: Inst) -> bool {
 
 /// Reads or computes live values and gives them their places: by value, the block that defines it, and the place. At a header where
 /// one is not live, what it is does not matter.
-fn take_over<'ctx>(
-    shadows: &Shadows<'_, 'ctx>,
-    builder: &Builder<'ctx>,
-    handed: &Handed<'ctx>,
-) -> HashMap<Value, (Option<BlockId>, Value)> {
+fn take_over(from: &From, handed: &Handed) -> HashMap<Value, (Option<BlockId>, Value)> {
+    let builder = from.builder;
     let live = handed.live.iter();
     let slots: Vec<Value> = live
         .clone()
@@ -192,7 +267,7 @@ fn take_over<'ctx>(
     let mut known: HashMap<Value, Value> = HashMap::new();
     for ((l, &at), &slot) in live.clone().zip(&handed.live_at).zip(&slots) {
         let value = match at {
-            Some(at) => values::load(builder, l.value, handed.place(shadows, at)),
+            Some(at) => from.read(l.value, at),
             None => compute(builder, l.value, &known),
         };
         values::store(builder, value, slot);
@@ -215,18 +290,12 @@ fn compute(builder: &Builder, value: Value, known: &HashMap<Value, Value>) -> Va
 }
 
 /// By header: what its φs begin with.
-fn read_phis<'ctx>(
-    shadows: &Shadows<'_, 'ctx>,
-    builder: &Builder<'ctx>,
-    of: FunctionValue<'ctx>,
-    handed: &Handed<'ctx>,
-) -> Vec<Vec<Value>> {
+fn read_phis(from: &From, of: FunctionValue, handed: &Handed) -> Vec<Vec<Value>> {
     let blocks = of.get_basic_blocks();
     let mut starts = Vec::new();
     for (header, at) in handed.headers.iter().zip(&handed.phis_at) {
         let phis = phis(blocks[header.index()]).zip(at);
-        let read =
-            phis.map(|(phi, &at)| values::load(builder, phi.value(), handed.place(shadows, at)));
+        let read = phis.map(|(phi, &at)| from.read(phi.value(), at));
         starts.push(read.collect());
     }
     starts
@@ -316,7 +385,7 @@ impl<'ctx> Moved<'ctx> {
         &mut self,
         entry: BasicBlock<'ctx>,
         function: FunctionValue<'ctx>,
-        handed: &Handed<'ctx>,
+        handed: &Handed,
         starts: Vec<Vec<Value>>,
     ) {
         let blocks = self.of.get_basic_blocks();

@@ -12,7 +12,7 @@ use inkwell::values::FunctionValue;
 use std::collections::HashMap;
 
 /// A function of the module alone, without a body, that runs as `of` does.
-pub(super) fn beside<'ctx>(
+pub(in crate::emit) fn beside<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     of: FunctionValue<'ctx>,
@@ -31,7 +31,7 @@ pub(super) fn beside<'ctx>(
 }
 
 /// Keeps a function from being inlined.
-pub(super) fn stays_apart(context: &Context, f: FunctionValue) {
+pub(in crate::emit) fn stays_apart(context: &Context, f: FunctionValue) {
     let kind = Attribute::get_named_enum_kind_id;
     f.remove_enum_attribute(AttributeLoc::Function, kind("alwaysinline"));
     let noinline = context.create_enum_attribute(kind("noinline"), 0);
@@ -39,7 +39,7 @@ pub(super) fn stays_apart(context: &Context, f: FunctionValue) {
 }
 
 /// A copy of the function with its parameters.
-pub(super) fn whole<'ctx>(
+pub(in crate::emit) fn whole<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     of: FunctionValue<'ctx>,
@@ -74,7 +74,7 @@ pub(super) fn whole<'ctx>(
 }
 
 /// Blocks in another function, with the operands of their originals, and φs without entries.
-pub(super) struct Copied<'ctx> {
+pub(in crate::emit) struct Copied<'ctx> {
     /// By block of the original.
     pub blocks: HashMap<BasicBlock<'ctx>, BasicBlock<'ctx>>,
     /// Originals and copies, in order.
@@ -85,7 +85,7 @@ pub(super) struct Copied<'ctx> {
 impl<'ctx> Copied<'ctx> {
     /// Appends the blocks of `from` to `to`, with the instructions that are `wanted`. They have no locations: those are of
     /// another function. O(instructions).
-    pub(super) fn new(
+    pub(in crate::emit) fn new(
         context: &'ctx Context,
         from: FunctionValue<'ctx>,
         to: FunctionValue<'ctx>,
@@ -118,13 +118,17 @@ impl<'ctx> Copied<'ctx> {
     }
 
     /// What stands for `value` in the copy: itself, if it is of no function.
-    pub(super) fn value(&self, value: Value) -> Value {
+    pub(in crate::emit) fn value(&self, value: Value) -> Value {
         self.map.get(&value).copied().unwrap_or(value)
     }
 }
 
 /// A copy of one instruction at the end of `to`, without a location.
-pub(super) fn copy_one<'ctx>(builder: &Builder<'ctx>, old: Inst, to: BasicBlock<'ctx>) -> Inst {
+pub(in crate::emit) fn copy_one<'ctx>(
+    builder: &Builder<'ctx>,
+    old: Inst,
+    to: BasicBlock<'ctx>,
+) -> Inst {
     let new = if old.is_phi() {
         let phi = values::phi_at_end(builder, to, old.value());
         phi.look_like(old);

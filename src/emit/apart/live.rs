@@ -12,7 +12,7 @@ use inkwell::values::FunctionValue;
 use std::collections::{HashMap, HashSet};
 
 /// A value that is needed at the start of a loop's header and not defined there.
-pub(super) struct Live {
+pub(in crate::emit) struct Live {
     pub value: Value,
     /// The block that defines it; `None`: a parameter.
     pub home: Option<BlockId>,
@@ -24,7 +24,7 @@ pub(super) struct Live {
 
 /// The values that are needed at the start of any of the `headers`, each behind those that it is computed from; `None` when
 /// one of them cannot be kept in memory. O(uses · blocks) at worst, near-linear in practice.
-pub(super) fn values_at(
+pub(in crate::emit) fn values_at(
     function: FunctionValue,
     cfg: &Cfg,
     order: &Order,

@@ -1,0 +1,175 @@
+//! A function that samples for another one, which leaves for it.
+
+use crate::dag::Order;
+use crate::emit::apart::copy::stays_apart;
+use crate::emit::apart::resume::{self, Buffer, Handed, has_frame, place_in, returning_as};
+use crate::emit::sys;
+use crate::emit::values::{self, Inst, Value, phis};
+use crate::ir::FunctionBody;
+use crate::plan::subpaths::Apart;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::module::{Linkage, Module};
+use inkwell::targets::TargetData;
+use inkwell::values::{BasicMetadataValueEnum, BasicValue, FunctionValue};
+use std::collections::HashMap;
+
+/// The function, and how it is called.
+pub(super) struct Away<'ctx> {
+    pub function: FunctionValue<'ctx>,
+    /// By place.
+    doors: Vec<Door<'ctx>>,
+    /// Whether a call may take the caller's frame.
+    tail: bool,
+}
+
+/// What is called at a place: a function whose parameters are the values that are live there.
+///
+/// It puts them where the other function reads them. The one that leaves would need a frame for that, and make it whenever it is
+/// called; most have registers enough for what they hand over, and end with a jump.
+struct Door<'ctx> {
+    function: FunctionValue<'ctx>,
+    /// The arguments: what is live, then the place's φs.
+    live: Vec<Value>,
+    block: BasicBlock<'ctx>,
+}
+
+impl<'ctx> Away<'ctx> {
+    /// Makes it for `function`, which is as it was. `None` where an activation cannot go on in another function.
+    pub(super) fn new(
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        function: FunctionValue<'ctx>,
+        body: &FunctionBody,
+        apart: &Apart,
+    ) -> Option<Self> {
+        let layout = module.get_data_layout();
+        let target = TargetData::create(&layout.as_str().to_string_lossy());
+        let order = Order::new(&body.cfg);
+        let handed = Handed::new(&target, function, &body.cfg, &order, apart.places.clone())?;
+        let name = format!("__p3_sampling.{}", body.name);
+        let of = resume::make(context, module, function, &name, &handed, Buffer::Told);
+        let blocks = function.get_basic_blocks();
+        let door = |place: usize| {
+            let name = format!("__p3_door.{}", body.name);
+            let door = Doorway {
+                context,
+                module,
+                handed: &handed,
+                to: of,
+                from: function,
+                block: blocks[handed.headers[place].index()],
+                place,
+            };
+            door.made(&name)
+        };
+        Some(Away {
+            function: of,
+            doors: (0..apart.places.len()).map(door).collect(),
+            tail: !has_frame(&blocks) && !takes_memory(function),
+        })
+    }
+
+    /// Ends the activation at `place` where the builder stands, behind `from`, a way to the place.
+    /// `renewed`: what stands for values that were there when this was made.
+    pub(super) fn leave(
+        &self,
+        builder: &Builder<'ctx>,
+        place: usize,
+        from: BasicBlock<'ctx>,
+        renewed: &HashMap<Value, Value>,
+    ) {
+        let door = &self.doors[place];
+        let entry = |phi: Inst| {
+            let own = phi.incoming::<'ctx>().into_iter().find(|(_, b)| *b == from);
+            own.expect("the place is entered from there").0
+        };
+        let now = |v: &Value| renewed.get(v).copied().unwrap_or(*v);
+        let values = door.live.iter().map(now).chain(phis(door.block).map(entry));
+        let values: Vec<BasicMetadataValueEnum> = values.map(|v| v.basic().into()).collect();
+        let call = builder.build_call(door.function, &values, "");
+        let call = call.expect("positioned");
+        if self.tail {
+            sys::mark_tail(call);
+        }
+        let result = call.try_as_basic_value().basic();
+        let result = result.as_ref().map(|r| r as &dyn BasicValue);
+        builder.build_return(result).expect("positioned");
+    }
+}
+
+/// Whether parameters are in the caller's memory, which a call in the place of this one would write over.
+fn takes_memory(function: FunctionValue) -> bool {
+    let kind = Attribute::get_named_enum_kind_id("byval");
+    let has = |i| function.get_enum_attribute(AttributeLoc::Param(i), kind);
+    (0..function.count_params()).any(|i| has(i).is_some())
+}
+
+/// A door that is made.
+struct Doorway<'a, 'ctx> {
+    context: &'ctx Context,
+    module: &'a Module<'ctx>,
+    handed: &'a Handed,
+    to: FunctionValue<'ctx>,
+    from: FunctionValue<'ctx>,
+    block: BasicBlock<'ctx>,
+    place: usize,
+}
+
+impl<'ctx> Doorway<'_, 'ctx> {
+    fn made(&self, name: &str) -> Door<'ctx> {
+        let live = self.handed.live.iter().zip(&self.handed.live_at);
+        let live =
+            live.filter_map(|(l, at)| at.filter(|_| l.at[self.place]).map(|at| (l.value, at)));
+        let (live, at): (Vec<Value>, Vec<u64>) = live.unzip();
+        let phis = phis(self.block).map(|phi| phi.value());
+        let taken: Vec<Value> = live.iter().copied().chain(phis).collect();
+        let at = at
+            .into_iter()
+            .chain(self.handed.phis_at[self.place].iter().copied());
+        let types: Vec<_> = taken.iter().map(|v| v.basic().get_type().into()).collect();
+        let ty = returning_as(self.context, self.from, &types);
+        let function = self.module.add_function(name, ty, Some(Linkage::Internal));
+        self.attribute(function);
+        let builder = self.context.create_builder();
+        builder.position_at_end(self.context.append_basic_block(function, ""));
+        let bytes = u32::try_from(self.handed.size).expect("values of one function");
+        let memory = self.context.i8_type().array_type(bytes);
+        let buffer = builder.build_alloca(memory, "").expect("positioned");
+        let aligned = buffer.as_instruction_value().expect("it is one");
+        aligned.set_alignment(64).expect("a power of two");
+        for (value, at) in function.get_param_iter().zip(at) {
+            let place = place_in(self.context, &builder, buffer, at);
+            values::store(&builder, Value::of(&value), place);
+        }
+        let number = self.context.i32_type().const_int(self.place as u64, false);
+        let arguments = [number.into(), buffer.into()];
+        let call = builder.build_call(self.to, &arguments, "");
+        let result = call.expect("positioned").try_as_basic_value().basic();
+        let result = result.as_ref().map(|r| r as &dyn BasicValue);
+        builder.build_return(result).expect("positioned");
+        Door {
+            function,
+            live,
+            block: self.block,
+        }
+    }
+
+    /// It is called seldom, and unwinds as the function does.
+    fn attribute(&self, function: FunctionValue<'ctx>) {
+        for name in ["cold", "nounwind", "uwtable"] {
+            let kind = Attribute::get_named_enum_kind_id(name);
+            let of = self.from.get_enum_attribute(AttributeLoc::Function, kind);
+            let cold = (name == "cold").then(|| self.context.create_enum_attribute(kind, 0));
+            if let Some(attribute) = of.or(cold) {
+                function.add_attribute(AttributeLoc::Function, attribute);
+            }
+        }
+        for attribute in self.from.attributes(AttributeLoc::Return) {
+            function.add_attribute(AttributeLoc::Return, attribute);
+        }
+        stays_apart(self.context, function);
+    }
+}
