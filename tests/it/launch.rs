@@ -254,7 +254,7 @@ PartitionName=all Nodes=n[1-2] Default=YES State=UP
 END
     slurmctld
     for n in n1 n2; do mkdir spool-$n; slurmd -N $n; done
-    n=0; until sinfo -h -t idle -o %D 2>/dev/null | grep -qx 2; do n=$((n + 1)); [ $n -lt 100 ]; sleep 0.2; done"#;
+    n=0; until sinfo -h -t idle -o %D 2>/dev/null | grep -qx 2; do n=$((n + 1)); [ $n -lt 600 ]; sleep 0.2; done"#;
 
 /// The victim's copy, by where its output goes: `$k`; its job: `$job`.
 const VICTIM: &str = r#"
@@ -290,8 +290,14 @@ fn slurm() {
         assert!(lines.contains(&"15 -1 22".into()), "{lines:?}");
     };
     // Killed and started again by Slurm.
-    machine.must(&format!("{waiting} scontrol requeue $job
-        for n in $(seq 20); do scontrol update jobid=$job StartTime=now 2>/dev/null; sleep 0.5; done; wait $m"));
+    machine.must(&format!(
+        "{waiting} scontrol requeue $job
+        for n in $(seq 240); do
+            scontrol update jobid=$job StartTime=now 2>/dev/null
+            if grep -q '^State:.Z' /proc/$m/status; then break; fi
+            sleep 0.5
+        done; wait $m"
+    ));
     ran(&machine);
     // Started once more while the first attempt, on a host that was given up, runs on.
     machine.fails(
