@@ -1,7 +1,7 @@
 //! What this machine has of what p3-rewrite, its runner and its compilers call, and what to do where something is missing.
 
 use super::{Compiler, Language, in_path, our_program};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Whether something is there.
@@ -137,8 +137,7 @@ pub fn linked(version: &str, file: Option<&Path>) -> Check {
 
 /// The LLVM that `p3-rewrite` is linked with, for programs that are not.
 pub fn asked() -> Check {
-    let program = our_program("p3-rewrite").ok();
-    let Some(program) = program.or_else(|| in_path("p3-rewrite")) else {
+    let Some(program) = found("p3-rewrite") else {
         let told = "p3-rewrite is not here: install it beside p3-prof";
         return check("LLVM", State::Missing, told);
     };
@@ -227,8 +226,13 @@ fn compiler(what: &'static str, found: &crate::error::Result<Compiler>) -> Check
 }
 
 /// One of our programs: beside this one or in `PATH`.
+fn found(program: &str) -> Option<PathBuf> {
+    our_program(program).ok().or_else(|| in_path(program))
+}
+
+/// Whether that is there.
 fn ours(what: &'static str) -> Check {
-    match our_program(what).ok().or_else(|| in_path(what)) {
+    match found(what) {
         Some(file) => ok(what, &file.display().to_string()),
         None => check(
             what,

@@ -247,7 +247,7 @@ proptest! {
         let forest = LoopForest::new(&graph, &order);
         for e in retreating(&graph) {
             let at = |b: BlockId| order.position[b].unwrap();
-            let header = at(graph.block(e.block).succs[e.succ as usize]);
+            let header = at(graph.behind(e));
             prop_assert!(forest.is_header[header as usize]);
             prop_assert!(forest.holds(header, at(e.block)));
         }

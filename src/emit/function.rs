@@ -166,7 +166,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let Some(&place) = self.places.of.get(&edge) else {
             return;
         };
-        let to = self.cfg.block(edge.block).succs[edge.succ as usize];
+        let to = self.cfg.behind(edge);
         match place {
             Place::Source | Place::Flagged => {
                 let end = sys::terminator(self.blocks[edge.block.index()]);
@@ -410,7 +410,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// Where the edges lead, ascending.
     fn targets(&self, edges: &HashMap<CfgEdge, IntValue<'ctx>>) -> BTreeSet<BlockId> {
-        let target = |e: &CfgEdge| self.cfg.block(e.block).succs[e.succ as usize];
+        let target = |e: &CfgEdge| self.cfg.behind(*e);
         edges.keys().map(target).collect()
     }
 

@@ -37,7 +37,7 @@ pub(super) fn split<'ctx>(
     for (&edge, _) in of.iter().filter(|(_, place)| **place == Place::Own) {
         let block = context.insert_basic_block_after(blocks[edge.block.index()], "p3.edge");
         own.insert(edge, block);
-        let to = cfg.block(edge.block).succs[edge.succ as usize];
+        let to = cfg.behind(edge);
         into.entry(to).or_default().push((edge, block));
     }
     for (to, edges) in into {

@@ -68,7 +68,7 @@ impl Registers {
         plan: &FunctionPlan,
     ) -> Value {
         let value = |e: &CfgEdge| {
-            let back = order.is_retreating(e.block, cfg.block(e.block).succs[e.succ as usize]);
+            let back = order.is_retreating(e.block, cfg.behind(*e));
             match self.after(*e, plan) {
                 Some(Value::Const(c)) => Value::Const(c),
                 Some(v) if !back => v,

@@ -97,7 +97,7 @@ fn start(cfg: &Cfg, plan: &FunctionPlan, of: &Loop) -> Start {
     };
     let ops = plan.ops(Site::Edge(version));
     Start {
-        block: counting.block(version.block).succs[edge.succ as usize],
+        block: counting.behind(version),
         register: ops.iter().fold(None, after),
     }
 }

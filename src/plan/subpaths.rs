@@ -432,7 +432,7 @@ impl Builder {
     fn back(&mut self, edge: CfgEdge, slots: u32, negative: End) {
         let end = self.ends[edge.block];
         let edge = CfgEdge { block: end, ..edge };
-        let to = self.cfg.block(end).succs[edge.succ as usize];
+        let to = self.cfg.behind(edge);
         let origin = self.nodes[end].origin;
         let pays = self.add(Made::On(edge), origin, End::Pays(slots), &[]);
         let decides = self.left(origin, negative, to);

@@ -144,7 +144,7 @@ struct Edges<'a> {
 impl Edges<'_> {
     /// Where an edge leads, and whether it ends paths.
     fn target(&self, edge: CfgEdge) -> (u32, bool) {
-        let to = self.cfg.block(edge.block).succs[edge.succ as usize];
+        let to = self.cfg.behind(edge);
         let at = self.order.position[to].expect("successor of a reachable block");
         (at, self.order.ends_path(self.cuts, edge, to))
     }

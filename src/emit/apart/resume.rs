@@ -19,7 +19,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, FunctionType};
-use inkwell::values::{FunctionValue, PointerValue};
+use inkwell::values::{BasicMetadataValueEnum, BasicValue, FunctionValue, PointerValue};
 use std::collections::HashMap;
 
 /// What depends on the frame or on the parameters of the function that it is called in.
@@ -105,6 +105,49 @@ impl Handed {
             size: room.0,
         })
     }
+
+    /// What is live at header number `n`, its φs apart, and where each value is handed over.
+    pub(in crate::emit) fn live_at_header(&self, n: usize) -> impl Iterator<Item = (Value, u64)> {
+        let live = self.live.iter().zip(&self.live_at);
+        live.filter_map(move |(l, at)| at.filter(|_| l.at[n]).map(|at| (l.value, at)))
+    }
+}
+
+/// Ends the block where the builder stands with a call, whose result is the function's; `tail`: it may take the function's frame.
+pub(in crate::emit) fn return_call<'ctx>(
+    builder: &Builder<'ctx>,
+    callee: FunctionValue<'ctx>,
+    arguments: &[BasicMetadataValueEnum<'ctx>],
+    tail: Tail,
+) {
+    let call = builder.build_call(callee, arguments, "");
+    let call = call.expect("positioned");
+    if tail == Tail::Jump {
+        sys::mark_tail(call);
+    }
+    let result = call.try_as_basic_value().basic();
+    let result = result.as_ref().map(|r| r as &dyn BasicValue);
+    builder.build_return(result).expect("positioned");
+}
+
+/// What becomes of the frame of a function that ends with a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::emit) enum Tail {
+    /// The call takes its place.
+    Jump,
+    /// It is there until the call returns.
+    Kept,
+}
+
+impl Tail {
+    /// Of a function with these blocks.
+    pub(in crate::emit) fn of(blocks: &[BasicBlock]) -> Tail {
+        if has_frame(blocks) {
+            Tail::Kept
+        } else {
+            Tail::Jump
+        }
+    }
 }
 
 /// The address `offset` bytes behind the beginning of the buffer.
@@ -167,7 +210,7 @@ fn has_places(function: FunctionValue, headers: &[BlockId]) -> bool {
 }
 
 /// Whether there are variables on the stack, which a jump to another function would end.
-pub(in crate::emit) fn has_frame(blocks: &[BasicBlock]) -> bool {
+fn has_frame(blocks: &[BasicBlock]) -> bool {
     let mut all = blocks.iter().flat_map(|b| values::instructions(*b));
     all.any(|i| i.opcode() == LLVMOpcode::LLVMAlloca)
 }

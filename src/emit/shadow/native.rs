@@ -1,7 +1,7 @@
 //! The places of a native function where control can go over to functions that count.
 
 use crate::emit::apart::copy::stays_apart;
-use crate::emit::apart::resume::{Handed, has_frame, place_in};
+use crate::emit::apart::resume::{Handed, Tail, place_in, return_call};
 use crate::emit::split::in_edges;
 use crate::emit::sys;
 use crate::emit::values::{self, Value, phis};
@@ -10,7 +10,7 @@ use inkwell::attributes::AttributeLoc;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use inkwell::values::{BasicValue, FunctionValue, PointerValue};
+use inkwell::values::{FunctionValue, PointerValue};
 
 /// What makes entries that can be patched: a first instruction of two bytes at least, for a short jump (an instruction of one byte gets
 /// a nop before it), and nops before the function, where there is room for one to anywhere. Sixteen, so that the entry is aligned as before.
@@ -62,7 +62,7 @@ pub(super) fn add_sites<'ctx>(
         handed,
         buffer,
         resuming,
-        tail: !has_frame(&blocks),
+        tail: Tail::of(&blocks),
         builder: context.create_builder(),
     };
     let ins = in_edges(cfg);
@@ -91,7 +91,7 @@ struct Leave<'a, 'ctx> {
     handed: &'a Handed,
     buffer: PointerValue<'ctx>,
     resuming: FunctionValue<'ctx>,
-    tail: bool,
+    tail: Tail,
     builder: Builder<'ctx>,
 }
 
@@ -104,22 +104,13 @@ impl<'ctx> Leave<'_, 'ctx> {
     fn fill(&self, out: BasicBlock<'ctx>, n: usize, phis: &[Value]) {
         let (b, handed) = (&self.builder, self.handed);
         b.position_at_end(out);
-        for (l, at) in handed.live.iter().zip(&handed.live_at) {
-            if let (true, &Some(at)) = (l.at[n], at) {
-                values::store(b, l.value, self.place(at));
-            }
+        for (value, at) in handed.live_at_header(n) {
+            values::store(b, value, self.place(at));
         }
         for (&phi, &at) in phis.iter().zip(&handed.phis_at[n]) {
             values::store(b, phi, self.place(at));
         }
         let number = self.context.i32_type().const_int(n as u64, false);
-        let call = b.build_call(self.resuming, &[number.into()], "");
-        let call = call.expect("positioned");
-        if self.tail {
-            sys::mark_tail(call);
-        }
-        let result = call.try_as_basic_value().basic();
-        let result = result.as_ref().map(|r| r as &dyn BasicValue);
-        b.build_return(result).expect("positioned");
+        return_call(b, self.resuming, &[number.into()], self.tail);
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::dag::Order;
 use crate::emit::apart::copy::stays_apart;
-use crate::emit::apart::resume::{self, Buffer, Handed, has_frame, place_in, returning_as};
-use crate::emit::sys;
+use crate::emit::apart::resume::{self, Buffer, Handed, Tail, place_in, return_call, returning_as};
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::ir::FunctionBody;
 use crate::plan::subpaths::Apart;
@@ -21,8 +20,7 @@ pub(super) struct Away<'ctx> {
     pub function: FunctionValue<'ctx>,
     /// By place.
     doors: Vec<Door<'ctx>>,
-    /// Whether a call may take the caller's frame.
-    tail: bool,
+    tail: Tail,
 }
 
 /// What is called at a place: a function whose parameters are the values that are live there.
@@ -68,7 +66,11 @@ impl<'ctx> Away<'ctx> {
         Some(Away {
             function: of,
             doors: (0..apart.places.len()).map(door).collect(),
-            tail: !has_frame(&blocks) && !takes_memory(function),
+            tail: if takes_memory(function) {
+                Tail::Kept
+            } else {
+                Tail::of(&blocks)
+            },
         })
     }
 
@@ -89,14 +91,7 @@ impl<'ctx> Away<'ctx> {
         let now = |v: &Value| renewed.get(v).copied().unwrap_or(*v);
         let values = door.live.iter().map(now).chain(phis(door.block).map(entry));
         let values: Vec<BasicMetadataValueEnum> = values.map(|v| v.basic().into()).collect();
-        let call = builder.build_call(door.function, &values, "");
-        let call = call.expect("positioned");
-        if self.tail {
-            sys::mark_tail(call);
-        }
-        let result = call.try_as_basic_value().basic();
-        let result = result.as_ref().map(|r| r as &dyn BasicValue);
-        builder.build_return(result).expect("positioned");
+        return_call(builder, door.function, &values, self.tail);
     }
 }
 
@@ -120,16 +115,12 @@ struct Doorway<'a, 'ctx> {
 
 impl<'ctx> Doorway<'_, 'ctx> {
     fn made(&self, name: &str) -> Door<'ctx> {
-        let live = self.handed.live.iter().zip(&self.handed.live_at);
-        let live =
-            live.filter_map(|(l, at)| at.filter(|_| l.at[self.place]).map(|at| (l.value, at)));
-        let (live, at): (Vec<Value>, Vec<u64>) = live.unzip();
+        let live: Vec<_> = self.handed.live_at_header(self.place).collect();
         let phis = phis(self.block).map(|phi| phi.value());
-        let taken: Vec<Value> = live.iter().copied().chain(phis).collect();
-        let at = at
-            .into_iter()
-            .chain(self.handed.phis_at[self.place].iter().copied());
-        let types: Vec<_> = taken.iter().map(|v| v.basic().get_type().into()).collect();
+        let phis = phis.zip(self.handed.phis_at[self.place].iter().copied());
+        let taken: Vec<_> = live.iter().copied().chain(phis).collect();
+        let types = taken.iter().map(|(v, _)| v.basic().get_type().into());
+        let types: Vec<_> = types.collect();
         let ty = returning_as(self.context, self.from, &types);
         let function = self.module.add_function(name, ty, Some(Linkage::Internal));
         self.attribute(function);
@@ -140,32 +131,33 @@ impl<'ctx> Doorway<'_, 'ctx> {
         let buffer = builder.build_alloca(memory, "").expect("positioned");
         let aligned = buffer.as_instruction_value().expect("it is one");
         aligned.set_alignment(64).expect("a power of two");
-        for (value, at) in function.get_param_iter().zip(at) {
+        for (value, (_, at)) in function.get_param_iter().zip(taken) {
             let place = place_in(self.context, &builder, buffer, at);
             values::store(&builder, Value::of(&value), place);
         }
         let number = self.context.i32_type().const_int(self.place as u64, false);
         let arguments = [number.into(), buffer.into()];
-        let call = builder.build_call(self.to, &arguments, "");
-        let result = call.expect("positioned").try_as_basic_value().basic();
-        let result = result.as_ref().map(|r| r as &dyn BasicValue);
-        builder.build_return(result).expect("positioned");
+        return_call(&builder, self.to, &arguments, Tail::Kept);
         Door {
             function,
-            live,
+            live: live.into_iter().map(|(v, _)| v).collect(),
             block: self.block,
         }
     }
 
     /// It is called seldom, and unwinds as the function does.
     fn attribute(&self, function: FunctionValue<'ctx>) {
-        for name in ["cold", "nounwind", "uwtable"] {
-            let kind = Attribute::get_named_enum_kind_id(name);
-            let of = self.from.get_enum_attribute(AttributeLoc::Function, kind);
-            let cold = (name == "cold").then(|| self.context.create_enum_attribute(kind, 0));
-            if let Some(attribute) = of.or(cold) {
-                function.add_attribute(AttributeLoc::Function, attribute);
-            }
+        let kind = Attribute::get_named_enum_kind_id;
+        let cold = self.context.create_enum_attribute(kind("cold"), 0);
+        let of = |name| {
+            let kind = kind(name);
+            self.from.get_enum_attribute(AttributeLoc::Function, kind)
+        };
+        for attribute in [Some(cold), of("nounwind"), of("uwtable")]
+            .into_iter()
+            .flatten()
+        {
+            function.add_attribute(AttributeLoc::Function, attribute);
         }
         for attribute in self.from.attributes(AttributeLoc::Return) {
             function.add_attribute(AttributeLoc::Return, attribute);

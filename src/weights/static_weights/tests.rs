@@ -192,7 +192,7 @@ proptest! {
         for v in dag.order().filter(|&v| dag.block(v).is_some()) {
             let forward = dag.ins(v).iter().filter(|&&e| dag.edge(e).kind != EdgeKind::LoopStart);
             let mut into: f64 = forward.map(|e| weights[*e]).sum();
-            let target = |e: &CfgEdge| graph.block(e.block).succs[e.succ as usize];
+            let target = |e: &CfgEdge| graph.behind(*e);
             if back.iter().any(|e| Some(target(e)) == dag.block(v)) {
                 into *= 10.0;
             }

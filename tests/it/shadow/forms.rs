@@ -98,38 +98,30 @@ fn functions_of(out: &Path, raw: &Path) -> Vec<String> {
     names
 }
 
+/// Linked without the sections that nobody needs.
+fn without_parts(flags: &[&str]) {
+    counted(&PARTS[..2], &[&PARTS[..], flags].concat(), false);
+}
+
 #[test]
 fn bfd_without_sections_that_nobody_needs() {
-    counted(
-        &PARTS[..2],
-        &[&PARTS[..], &["-fuse-ld=bfd"]].concat(),
-        false,
-    );
+    without_parts(&["-fuse-ld=bfd"]);
 }
 
 #[test]
 fn gold_without_sections_that_nobody_needs() {
-    counted(
-        &PARTS[..2],
-        &[&PARTS[..], &["-fuse-ld=gold"]].concat(),
-        false,
-    );
+    without_parts(&["-fuse-ld=gold"]);
 }
 
 #[test]
 fn lld_without_sections_that_nobody_needs() {
-    counted(
-        &PARTS[..2],
-        &[&PARTS[..], &["-fuse-ld=lld"]].concat(),
-        false,
-    );
+    without_parts(&["-fuse-ld=lld"]);
 }
 
 #[test]
 fn equal_functions_folded() {
     for linker in ["-fuse-ld=lld", "-fuse-ld=gold"] {
-        let flags = [&PARTS[..], &["-Wl,--icf=all", linker]].concat();
-        counted(&PARTS[..2], &flags, false);
+        without_parts(&["-Wl,--icf=all", linker]);
     }
 }
 
