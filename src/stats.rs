@@ -1,6 +1,6 @@
 //! The `--stats` table: what every copy does to every function.
 
-use crate::index::FuncId;
+use crate::index::{FuncId, TiSlice};
 use crate::ir::Program;
 use crate::manifest::{Manifest, Status};
 use crate::names::shown;
@@ -14,7 +14,7 @@ use crate::table::{Align, Columns, exactly, grouped};
 pub fn table(
     program: &Program,
     manifest: &Manifest,
-    paths: &[Option<FunctionPaths>],
+    paths: &TiSlice<FuncId, Option<FunctionPaths>>,
     assignment: &Assignment,
     plans: &[CopyPlan],
     selects: impl Fn(&str) -> bool,
@@ -26,18 +26,17 @@ pub fn table(
         ["function", "status", "paths", "callers", "tasks"],
         copies,
     ));
-    for (i, f) in program.functions.iter().enumerate() {
+    for (id, f) in program.functions.iter_enumerated() {
         if !selects(&f.name) {
             continue;
         }
-        let id = FuncId::new(i);
         let total = |p: &FunctionPaths| grouped(p.numbering.total());
         let about = [
             shown(&f.name),
             status(manifest, id),
-            paths[i].as_ref().map_or("-".into(), total),
+            paths[id].as_ref().map_or("-".into(), total),
             format!("{}{}", f.call_sites, if f.recursive { " rec" } else { "" }),
-            assignment.tasks[i].to_string(),
+            assignment.tasks[id.index()].to_string(),
         ];
         table.row(cells(about, plans.iter().map(|p| probes(p, id))));
     }
@@ -54,7 +53,7 @@ fn cells(about: [impl Into<String>; 5], copies: impl Iterator<Item = String>) ->
 }
 
 fn status(manifest: &Manifest, id: FuncId) -> String {
-    let entry = &manifest.functions[id.index()];
+    let entry = &manifest.functions[id];
     match entry.status {
         Status::Exact => "exact".into(),
         Status::Cut => format!("cut ({} edges)", entry.cuts.len()),

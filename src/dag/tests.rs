@@ -2,6 +2,7 @@
 
 use super::reduced::Reduced;
 use super::*;
+use crate::index::BlockId;
 use crate::ir::Cfg;
 use crate::random_cfg::{any_cfg, cfg, paths_of, retreating, walk};
 use proptest::prelude::*;
@@ -52,7 +53,7 @@ fn parallel_edges_stay_apart_and_unreachable_blocks_stay_out() {
 #[test]
 fn repeated_indirectbr_targets_are_one_edge() {
     let mut graph = cfg(&[&[1, 1, 2], &[2], &[]]);
-    graph.blocks[0].terminator = crate::ir::Terminator::IndirectBr;
+    graph.blocks[BlockId(0)].terminator = crate::ir::Terminator::IndirectBr;
     let dag = Dag::from_cfg(&graph, &[]);
     assert_eq!(dag.out_degree(VertexId(1)), 2);
     assert_eq!(dag.edge_of(edge(0, 1)), None);

@@ -92,14 +92,14 @@ fn written(module: &Module, kind: Kind) -> Vec<u8> {
 }
 
 fn function(context: &Context, f: FunctionValue, annotation: &Annotation) {
-    let blocks = f.get_basic_blocks();
+    let blocks = sys::blocks(f);
     for (b, counts) in &annotation.branches {
-        let end = sys::terminator(blocks[b.index()]);
+        let end = sys::terminator(blocks[*b]);
         sys::set_branch_weights(context, end, &weights(counts));
     }
     for &(b, n) in &annotation.headers {
         let weight = vec![Meta::Text("loop_header_weight"), Meta::I64(n)];
-        let end = sys::terminator(blocks[b.index()]);
+        let end = sys::terminator(blocks[b]);
         sys::set_header_weight(context, end, Meta::Node(weight));
     }
     let entries = [

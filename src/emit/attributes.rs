@@ -4,7 +4,7 @@
 //! optimiser that still believed `memory(none)` would merge or delete counted calls.
 
 use super::sys;
-use crate::index::FuncId;
+use crate::index::{FuncId, ModuleId, TiVec, ti_vec};
 use crate::ir::{Callee, Linkage, Program};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
@@ -18,7 +18,7 @@ const FALSE: [&str; 4] = ["memory", "speculatable", "nosync", "nofree"];
 /// Who may call whom, as far as attributes are concerned. Nodes are units, by [`FuncId`].
 pub struct Callers {
     /// The units with direct calls of a unit.
-    direct: Vec<Vec<FuncId>>,
+    direct: TiVec<FuncId, Vec<FuncId>>,
     /// The units with calls through pointers.
     indirect: Vec<FuncId>,
 }
@@ -27,7 +27,7 @@ impl Callers {
     /// Collects the calls of all bodies. O(call sites).
     pub fn new(program: &Program) -> Callers {
         let mut callers = Callers {
-            direct: vec![Vec::new(); program.functions.len()],
+            direct: ti_vec![Vec::new(); program.functions.len()],
             indirect: Vec::new(),
         };
         for f in &program.functions {
@@ -40,7 +40,7 @@ impl Callers {
                     .flat_map(|b| &b.calls)
                 {
                     match call.callee {
-                        Callee::Function(callee) => callers.direct[callee.index()].push(f.unit),
+                        Callee::Function(callee) => callers.direct[callee].push(f.unit),
                         Callee::Indirect => callers.indirect.push(f.unit),
                         Callee::External(_) | Callee::Asm => {}
                     }
@@ -57,7 +57,7 @@ impl Callers {
 pub struct Affected {
     visible: HashSet<String>,
     /// By module.
-    local: Vec<HashSet<String>>,
+    local: TiVec<ModuleId, HashSet<String>>,
 }
 
 impl Affected {
@@ -67,27 +67,25 @@ impl Affected {
         callers: &Callers,
         counting: impl IntoIterator<Item = FuncId>,
     ) -> Affected {
-        let mut reached = vec![false; program.functions.len()];
-        let units = counting
-            .into_iter()
-            .map(|f| program.functions[f.index()].unit);
+        let mut reached: TiVec<FuncId, bool> = ti_vec![false; program.functions.len()];
+        let units = counting.into_iter().map(|f| program.functions[f].unit);
         let mut work: Vec<FuncId> = units.collect();
         if !work.is_empty() {
             work.extend(&callers.indirect);
         }
         while let Some(unit) = work.pop() {
-            if !std::mem::replace(&mut reached[unit.index()], true) {
-                work.extend(&callers.direct[unit.index()]);
+            if !std::mem::replace(&mut reached[unit], true) {
+                work.extend(&callers.direct[unit]);
             }
         }
         let mut affected = Affected {
             visible: HashSet::new(),
-            local: vec![HashSet::new(); program.modules.len()],
+            local: ti_vec![HashSet::new(); program.modules.len()],
         };
-        for f in program.functions.iter().filter(|f| reached[f.unit.index()]) {
+        for f in program.functions.iter().filter(|f| reached[f.unit]) {
             let local = program.body_at(f).linkage == Linkage::Local;
             let scope = if local {
-                &mut affected.local[f.bodies[0].module.index()]
+                &mut affected.local[f.bodies[0].module]
             } else {
                 &mut affected.visible
             };
@@ -101,14 +99,14 @@ impl Affected {
     }
 
     /// Whether a function of that name may be one of them; functions without a name always may.
-    fn holds(&self, module: usize, name: &str) -> bool {
+    fn holds(&self, module: ModuleId, name: &str) -> bool {
         name.is_empty() || self.local[module].contains(name) || self.visible.contains(name)
     }
 }
 
 /// Drops what is false from definitions, declarations and call sites of module number `id`.
 /// O(instructions).
-pub(super) fn correct(module: &Module, id: usize, affected: &Affected) {
+pub(super) fn correct(module: &Module, id: ModuleId, affected: &Affected) {
     if affected.is_empty() {
         return;
     }
@@ -130,7 +128,11 @@ pub(super) fn correct(module: &Module, id: usize, affected: &Affected) {
     }
 }
 
-fn calls_affected(call: inkwell::values::InstructionValue, id: usize, affected: &Affected) -> bool {
+fn calls_affected(
+    call: inkwell::values::InstructionValue,
+    id: ModuleId,
+    affected: &Affected,
+) -> bool {
     !sys::calls_assembly(call)
         && sys::callee_name(call).is_none_or(|name| affected.holds(id, &name))
 }

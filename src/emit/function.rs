@@ -9,8 +9,9 @@ use super::data::Data;
 use super::layout::Storage;
 use super::place::{self, Place};
 use super::split::{Places, split};
-use super::{sys, versions};
-use crate::index::{BlockId, CfgEdge};
+use super::sys::{self, Blocks};
+use super::versions;
+use crate::index::{BlockId, CfgEdge, TiSlice};
 use crate::ir::{Cfg, FunctionBody};
 use crate::plan::keys::Keys;
 use crate::plan::register::{Registers, Value};
@@ -35,7 +36,7 @@ pub(super) fn instrument<'ctx>(
     data: &Data<'ctx>,
     index: usize,
 ) {
-    let mut blocks = function.get_basic_blocks();
+    let mut blocks = sys::blocks(function);
     check(&blocks, body);
     let mut cfg = &body.cfg;
     if let Some(versions) = &plan.versions {
@@ -75,7 +76,7 @@ pub(super) fn instrument<'ctx>(
 }
 
 /// The view and the function must have the same shape.
-fn check(blocks: &[BasicBlock], body: &FunctionBody) {
+fn check(blocks: &TiSlice<BlockId, BasicBlock>, body: &FunctionBody) {
     assert_eq!(blocks.len(), body.cfg.len(), "{}: blocks", body.name);
     for (block, view) in blocks.iter().zip(&body.cfg.blocks) {
         let n = sys::successor_count(sys::terminator(*block)) as usize;
@@ -105,7 +106,7 @@ struct Emitter<'a, 'ctx> {
     storage: Storage,
     entries: Option<PointerValue<'ctx>>,
     hits: Option<PointerValue<'ctx>>,
-    blocks: Vec<BasicBlock<'ctx>>,
+    blocks: Blocks<'ctx>,
     places: Places<'ctx>,
     registers: Registers,
     phis: HashMap<BlockId, PhiValue<'ctx>>,
@@ -143,8 +144,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn make_phis(&mut self) {
         for b in self.cfg.ids() {
             if self.registers.at[b] == Some(Value::Phi(b)) {
-                let phi =
-                    sys::phi_at_start(&self.builder, self.blocks[b.index()], self.register, "p3.r");
+                let phi = sys::phi_at_start(&self.builder, self.blocks[b], self.register, "p3.r");
                 self.phis.insert(b, phi);
             }
         }
@@ -155,7 +155,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         if ops.is_empty() && self.entries.is_none() {
             return;
         }
-        sys::position_before(&self.builder, place::entry(self.blocks[0]));
+        sys::position_before(&self.builder, place::entry(self.blocks[BlockId(0)]));
         if let Some(counter) = self.entries {
             self.increment(counter, self.constant(1));
         }
@@ -169,11 +169,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let to = self.cfg.behind(edge);
         match place {
             Place::Source | Place::Flagged => {
-                let end = sys::terminator(self.blocks[edge.block.index()]);
+                let end = sys::terminator(self.blocks[edge.block]);
                 sys::position_before(&self.builder, end);
             }
             Place::Target => {
-                sys::position_before(&self.builder, place::start(self.blocks[to.index()]));
+                sys::position_before(&self.builder, place::start(self.blocks[to]));
             }
             Place::Own => {
                 let block = self.places.own[&edge];
@@ -186,7 +186,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             Place::Flagged => How::Flag(edge),
             Place::Own if self.branches(ops) => {
                 let block = self.places.own[&edge];
-                let source = sys::terminator(self.blocks[edge.block.index()]);
+                let source = sys::terminator(self.blocks[edge.block]);
                 let head = self.context.prepend_basic_block(block, "p3.count");
                 sys::set_successor(source, edge.succ, head);
                 self.builder.position_at_end(head);
@@ -204,7 +204,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         if ops.is_empty() {
             return;
         }
-        let block = self.blocks[b.index()];
+        let block = self.blocks[b];
         let place = place::exit(block);
         sys::position_before(&self.builder, place);
         let how = if self.branches(ops) && place == sys::terminator(block) {
@@ -324,13 +324,13 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// The block from which edge `e` arrives at its target.
     fn arrival(&self, e: CfgEdge) -> BasicBlock<'ctx> {
         let own = self.places.own.get(&e).copied();
-        own.unwrap_or(self.blocks[e.block.index()])
+        own.unwrap_or(self.blocks[e.block])
     }
 
     fn fill_phis(&self) {
         let poison = self.register.get_poison();
         for (&b, phi) in &self.phis {
-            for &e in &self.places.ins[b.index()] {
+            for &e in &self.places.ins[b] {
                 // Edges from unreachable blocks, and repeats of an indirectbr target that are
                 // never taken: any value will do, but repeats must agree.
                 let twin = self.first_of(e);
@@ -368,17 +368,17 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let zero = self.constant(0);
         let entry = number(Site::Entry);
         if entry != zero {
-            sys::position_before(&self.builder, place::entry(self.blocks[0]));
+            sys::position_before(&self.builder, place::entry(self.blocks[BlockId(0)]));
             self.increment(counter, entry);
         }
         for b in self.cfg.ids() {
-            let (block, exit) = (self.blocks[b.index()], number(Site::Exit(b)));
+            let (block, exit) = (self.blocks[b], number(Site::Exit(b)));
             if exit != zero {
                 sys::position_before(&self.builder, place::exit(block));
                 self.increment(counter, exit);
             }
             let on = |e: &CfgEdge| number(Site::Edge(self.first_of(*e)));
-            let ins = &self.places.ins[b.index()];
+            let ins = &self.places.ins[b];
             if ins.iter().all(|e| on(e) == zero) {
                 continue;
             }
@@ -416,10 +416,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     fn count_flagged_array(&self, to: BlockId) {
         let ty = self.context.ptr_type(inkwell::AddressSpace::default());
-        let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], ty, "p3.slot");
+        let phi = sys::phi_at_start(&self.builder, self.blocks[to], ty, "p3.slot");
         // φ entries of one block must be one value: repeats of an edge share what the first computed.
         let mut slots: HashMap<CfgEdge, PointerValue<'ctx>> = HashMap::new();
-        for &e in &self.places.ins[to.index()] {
+        for &e in &self.places.ins[to] {
             let (from, first) = (self.arrival(e), self.first_of(e));
             sys::position_before(&self.builder, sys::terminator(from));
             let slot = match self.flagged.get(&first) {
@@ -428,7 +428,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             };
             phi.add_incoming(&[(&slot as &dyn BasicValue, from)]);
         }
-        sys::position_before(&self.builder, place::start(self.blocks[to.index()]));
+        sys::position_before(&self.builder, place::start(self.blocks[to]));
         self.increment(phi.as_basic_value().into_pointer_value(), self.constant(1));
     }
 }

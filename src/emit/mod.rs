@@ -160,7 +160,7 @@ pub fn rewrite<'a>(
     let module = parsed?;
     let functions = join(&module, job);
     // By the names that the functions have in the input.
-    attributes::correct(&module, job.id.index(), job.affected);
+    attributes::correct(&module, job.id, job.affected);
     match (&job.trace, &job.sampled) {
         (Some(bodies), _) => trace_bodies(&context, &module, &functions, job, bodies),
         (None, Some(sampled)) => sample(&context, &module, &functions, job, &sampled.plans),

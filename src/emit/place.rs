@@ -1,7 +1,7 @@
 //! Places: where in a function's blocks the code of a plan's sites goes.
 
 use super::sys;
-use crate::index::{BlockId, CfgEdge};
+use crate::index::{BlockId, CfgEdge, TiSlice};
 use crate::ir::Cfg;
 use crate::plan::{FunctionPlan, Op, Site};
 use inkwell::basic_block::BasicBlock;
@@ -27,7 +27,7 @@ pub(super) enum Place {
 pub(super) fn of_edges(
     cfg: &Cfg,
     plan: &FunctionPlan,
-    ins: &[Vec<CfgEdge>],
+    ins: &TiSlice<BlockId, Vec<CfgEdge>>,
     branches: impl Fn(&[Op]) -> bool,
 ) -> BTreeMap<CfgEdge, Place> {
     let mut places = BTreeMap::new();
@@ -53,7 +53,7 @@ fn can_split(cfg: &Cfg, edge: CfgEdge) -> bool {
 fn choose(
     cfg: &Cfg,
     edge: CfgEdge,
-    ins: &[Vec<CfgEdge>],
+    ins: &TiSlice<BlockId, Vec<CfgEdge>>,
     counts: bool,
     parallel: &mut Parallel,
 ) -> Place {
@@ -61,7 +61,7 @@ fn choose(
     let to = succs[edge.succ as usize];
     if succs.len() == 1 {
         Place::Source
-    } else if ins[to.index()].len() == 1 {
+    } else if ins[to].len() == 1 {
         Place::Target
     } else if can_split(cfg, edge) && (counts || parallel.count(cfg, edge.block, to) > 1) {
         Place::Own

@@ -2,7 +2,7 @@
 
 use super::place::{self, Place};
 use super::sys;
-use crate::index::{BlockId, CfgEdge};
+use crate::index::{BlockId, CfgEdge, TiSlice, TiVec};
 use crate::ir::Cfg;
 use crate::plan::{FunctionPlan, Op};
 use inkwell::basic_block::BasicBlock;
@@ -19,13 +19,13 @@ pub(super) struct Places<'ctx> {
     /// The blocks of the edges that have one of their own.
     pub own: BTreeMap<CfgEdge, BasicBlock<'ctx>>,
     /// The in-edges of each block, those from unreachable blocks included.
-    pub ins: Vec<Vec<CfgEdge>>,
+    pub ins: TiVec<BlockId, Vec<CfgEdge>>,
 }
 
 /// Finds the places ([`place::of_edges`]) and splits what must be split. O(V + E + entries of φs in targets).
 pub(super) fn split<'ctx>(
     context: &'ctx Context,
-    blocks: &[BasicBlock<'ctx>],
+    blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
     cfg: &Cfg,
     plan: &FunctionPlan,
     branches: impl Fn(&[Op]) -> bool,
@@ -35,22 +35,22 @@ pub(super) fn split<'ctx>(
     let mut own = BTreeMap::new();
     let mut into: BTreeMap<BlockId, Vec<(CfgEdge, BasicBlock<'ctx>)>> = BTreeMap::new();
     for (&edge, _) in of.iter().filter(|(_, place)| **place == Place::Own) {
-        let block = context.insert_basic_block_after(blocks[edge.block.index()], "p3.edge");
+        let block = context.insert_basic_block_after(blocks[edge.block], "p3.edge");
         own.insert(edge, block);
         let to = cfg.behind(edge);
         into.entry(to).or_default().push((edge, block));
     }
     for (to, edges) in into {
-        insert(context, blocks, blocks[to.index()], &edges);
+        insert(context, blocks, blocks[to], &edges);
     }
     Places { of, own, ins }
 }
 
-pub(super) fn in_edges(cfg: &Cfg) -> Vec<Vec<CfgEdge>> {
-    let mut ins = vec![Vec::new(); cfg.len()];
+pub(super) fn in_edges(cfg: &Cfg) -> TiVec<BlockId, Vec<CfgEdge>> {
+    let mut ins = cfg.by_block(Vec::new());
     for b in cfg.ids() {
         for (i, to) in cfg.block(b).succs.iter().enumerate() {
-            ins[to.index()].push(CfgEdge {
+            ins[*to].push(CfgEdge {
                 block: b,
                 succ: i as u32,
             });
@@ -60,7 +60,7 @@ pub(super) fn in_edges(cfg: &Cfg) -> Vec<Vec<CfgEdge>> {
 }
 
 /// By block: where its in-edges come from, one entry an edge.
-pub(super) fn in_blocks(cfg: &Cfg) -> Vec<Vec<BlockId>> {
+pub(super) fn in_blocks(cfg: &Cfg) -> TiVec<BlockId, Vec<BlockId>> {
     let edges = in_edges(cfg).into_iter();
     edges
         .map(|ins| ins.iter().map(|e| e.block).collect())
@@ -71,14 +71,14 @@ pub(super) fn in_blocks(cfg: &Cfg) -> Vec<Vec<BlockId>> {
 /// one entry of its source.
 fn insert<'ctx>(
     context: &'ctx Context,
-    blocks: &[BasicBlock<'ctx>],
+    blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
     target: BasicBlock<'ctx>,
     edges: &[(CfgEdge, BasicBlock<'ctx>)],
 ) {
     let builder = context.create_builder();
     let mut taken: HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>> = HashMap::new();
     for &(edge, new) in edges {
-        let source = blocks[edge.block.index()];
+        let source = blocks[edge.block];
         // The branch is where the source's terminator is.
         sys::position_before(&builder, sys::terminator(source));
         builder.position_at_end(new);

@@ -4,9 +4,10 @@ mod away;
 
 use super::data::Data;
 use super::split::in_blocks;
+use super::sys::{self, Blocks};
 use super::values::{self, Inst, Value};
-use super::{place, sys, versions};
-use crate::index::{BlockId, TiVec};
+use super::{place, versions};
+use crate::index::{BlockId, TiSlice, TiVec};
 use crate::ir::FunctionBody;
 use crate::plan::subpaths::{End, Made, Mode, SubpathPlan};
 use away::Away;
@@ -33,7 +34,7 @@ pub(super) fn instrument<'ctx>(
     plan: &SubpathPlan,
     data: &Data<'ctx>,
 ) {
-    let own = function.get_basic_blocks();
+    let own = sys::blocks(function);
     assert_eq!(own.len(), body.cfg.len(), "{}: blocks", body.name);
     let two = plan.apart.as_ref();
     let two =
@@ -63,7 +64,7 @@ fn carry_out<'ctx>(
     data: &Data<'ctx>,
     away: Option<&Away<'ctx>>,
 ) {
-    let own = function.get_basic_blocks();
+    let own = sys::blocks(function);
     let mut shape = Shape {
         context,
         builder: context.create_builder(),
@@ -77,7 +78,9 @@ fn carry_out<'ctx>(
     let blocks =
         versions::copy_blocks_of(context, function, shape.blocks, &plan.cfg, &plan.versions);
     // What is left for another function has no frame of its own.
-    let frame = away.is_none().then(|| frame(context, &builder, blocks[0]));
+    let frame = away
+        .is_none()
+        .then(|| frame(context, &builder, blocks[BlockId(0)]));
     let emitter = Emitter {
         context,
         module,
@@ -98,7 +101,7 @@ struct Shape<'a, 'ctx> {
     builder: Builder<'ctx>,
     plan: &'a SubpathPlan,
     /// The blocks of the plan's control flow that there are.
-    blocks: Vec<BasicBlock<'ctx>>,
+    blocks: Blocks<'ctx>,
 }
 
 impl<'ctx> Shape<'_, 'ctx> {
@@ -107,11 +110,13 @@ impl<'ctx> Shape<'_, 'ctx> {
         for made in &self.plan.made {
             let new = match *made {
                 Made::Body => {
-                    let entry = self.context.prepend_basic_block(self.blocks[0], "p3.entry");
+                    let entry = self
+                        .context
+                        .prepend_basic_block(self.blocks[BlockId(0)], "p3.entry");
                     self.take_over(BlockId(0), entry, is_place)
                 }
                 Made::Landed(pad) => {
-                    let old = self.blocks[pad.index()];
+                    let old = self.blocks[pad];
                     let head = self.context.prepend_basic_block(old, "p3.pad");
                     let rest = Inst::of(place::start(old));
                     let mut before = true;
@@ -121,7 +126,7 @@ impl<'ctx> Shape<'_, 'ctx> {
                     })
                 }
                 Made::Tail(of) => {
-                    let from = self.blocks[of.index()];
+                    let from = self.blocks[of];
                     let tail = self.context.insert_basic_block_after(from, "p3.tail");
                     let end = Inst::of(sys::terminator(from));
                     end.move_to(&self.builder, tail);
@@ -140,7 +145,7 @@ impl<'ctx> Shape<'_, 'ctx> {
         head: BasicBlock<'ctx>,
         mut moves: impl FnMut(Inst) -> bool,
     ) -> BasicBlock<'ctx> {
-        let rest = std::mem::replace(&mut self.blocks[b.index()], head);
+        let rest = std::mem::replace(&mut self.blocks[b], head);
         for i in values::instructions(rest) {
             if moves(i) {
                 i.move_to(&self.builder, head);
@@ -153,9 +158,9 @@ impl<'ctx> Shape<'_, 'ctx> {
     fn connect(&self) {
         let never = self.context.bool_type().const_zero();
         for b in self.plan.cfg.ids() {
-            let block = self.blocks[b.index()];
+            let block = self.blocks[b];
             let succs = &self.plan.cfg.block(b).succs;
-            let to = |i: usize| self.blocks[succs[i].index()];
+            let to = |i: usize| self.blocks[succs[i]];
             if self.plan.nodes[b].end == End::Own {
                 let end = sys::terminator(block);
                 (0..succs.len()).for_each(|i| sys::set_successor(end, i as u32, to(i)));
@@ -172,25 +177,21 @@ impl<'ctx> Shape<'_, 'ctx> {
     }
 
     /// Gives φs an entry for each way in: that of the function's block which it comes from. By φ that there was: the one that there is.
-    fn mend_phis(&self, own: &[BasicBlock<'ctx>]) -> HashMap<Value, Value> {
+    fn mend_phis(&self, own: &TiSlice<BlockId, BasicBlock<'ctx>>) -> HashMap<Value, Value> {
         let mut renewed = HashMap::new();
-        let numbers: HashMap<BasicBlock, usize> = own
-            .iter()
-            .copied()
-            .enumerate()
-            .map(|(n, b)| (b, n))
-            .collect();
+        let numbers: HashMap<BasicBlock, BlockId> =
+            own.iter_enumerated().map(|(n, b)| (*b, n)).collect();
         let ins = in_blocks(&self.plan.cfg);
         for (b, ins) in self.plan.cfg.ids().zip(&ins) {
-            for phi in values::phis(self.blocks[b.index()]) {
+            for phi in values::phis(self.blocks[b]) {
                 let entries = phi.incoming().into_iter();
-                let entries: HashMap<usize, _> =
+                let entries: HashMap<BlockId, _> =
                     entries.map(|(v, from)| (numbers[&from], v)).collect();
                 let new = values::phi_before(&self.builder, phi);
                 new.look_like(phi);
                 for from in ins {
                     let origin = self.plan.nodes[*from].origin;
-                    new.add_incoming(entries[&origin.index()], self.blocks[from.index()]);
+                    new.add_incoming(entries[&origin], self.blocks[*from]);
                 }
                 phi.replace_uses(new.value());
                 renewed.insert(phi.value(), new.value());
@@ -224,7 +225,7 @@ struct Emitter<'a, 'ctx> {
     plan: &'a SubpathPlan,
     data: &'a Data<'ctx>,
     /// Those of the versions.
-    blocks: Vec<BasicBlock<'ctx>>,
+    blocks: Blocks<'ctx>,
     frame: Option<PointerValue<'ctx>>,
     away: Option<&'a Away<'ctx>>,
     /// What stands for the function's φs.
@@ -237,7 +238,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         for (b, mode) in modes.iter_enumerated() {
             let Some(mode) = *mode else { continue };
             let node = self.plan.nodes[self.plan.versions.origin[b]];
-            let block = self.blocks[b.index()];
+            let block = self.blocks[b];
             if node.begins && mode == Mode::Sampling {
                 self.tell(block, node.origin);
             }

@@ -23,20 +23,20 @@ pub(super) fn instrument<'ctx>(
     body: &FunctionBody,
     func: FuncId,
 ) {
-    let blocks = function.get_basic_blocks();
+    let blocks = sys::blocks(function);
     let tracer = Tracer {
         context,
         module,
         builder: context.create_builder(),
     };
-    let frame = tracer.enter(blocks[0], func);
+    let frame = tracer.enter(blocks[BlockId(0)], func);
     // Not that of the analysis, which the trace is there to test.
     for b in Order::new(&body.cfg).rpo {
-        tracer.block(blocks[b.index()], b, frame);
-        tracer.resume(blocks[b.index()], b, frame);
+        tracer.block(blocks[b], b, frame);
+        tracer.resume(blocks[b], b, frame);
         if body.cfg.block(b).succs.is_empty() {
             debug_assert_ne!(body.cfg.block(b).terminator, Terminator::Funclet);
-            tracer.exit(blocks[b.index()], frame);
+            tracer.exit(blocks[b], frame);
         }
     }
 }

@@ -7,10 +7,10 @@
 //! what they dominated, and stay as they are.
 
 use super::split::in_blocks;
-use super::sys;
+use super::sys::{self, Blocks};
 use super::values::{self, Inst, Value};
 use crate::dag::Dominators;
-use crate::index::BlockId;
+use crate::index::{BlockId, TiVec};
 use crate::ir::Cfg;
 use crate::versions::Versions;
 use inkwell::basic_block::BasicBlock;
@@ -26,24 +26,18 @@ pub(super) fn copy_blocks<'ctx>(
     function: FunctionValue<'ctx>,
     cfg: &Cfg,
     versions: &Versions,
-) -> Vec<BasicBlock<'ctx>> {
-    copy_blocks_of(
-        context,
-        function,
-        function.get_basic_blocks(),
-        cfg,
-        versions,
-    )
+) -> Blocks<'ctx> {
+    copy_blocks_of(context, function, sys::blocks(function), cfg, versions)
 }
 
 /// The same where `blocks` are those of `cfg`, in whatever order they stand.
 pub(super) fn copy_blocks_of<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
-    mut blocks: Vec<BasicBlock<'ctx>>,
+    mut blocks: Blocks<'ctx>,
     cfg: &Cfg,
     versions: &Versions,
-) -> Vec<BasicBlock<'ctx>> {
+) -> Blocks<'ctx> {
     for _ in blocks.len()..versions.cfg.len() {
         blocks.push(context.append_basic_block(function, ""));
     }
@@ -74,10 +68,10 @@ pub(super) fn copy_blocks_of<'ctx>(
 }
 
 /// By block of the function: its versions.
-fn homes(cfg: &Cfg, versions: &Versions) -> Vec<Vec<BlockId>> {
-    let mut homes = vec![Vec::new(); cfg.len()];
+fn homes(cfg: &Cfg, versions: &Versions) -> TiVec<BlockId, Vec<BlockId>> {
+    let mut homes = cfg.by_block(Vec::new());
     for b in versions.cfg.ids() {
-        homes[versions.origin[b].index()].push(b);
+        homes[versions.origin[b]].push(b);
     }
     homes
 }
@@ -87,12 +81,12 @@ struct Copier<'a, 'ctx> {
     builder: Builder<'ctx>,
     own: &'a Cfg,
     versions: &'a Versions,
-    ins: Vec<Vec<BlockId>>,
+    ins: TiVec<BlockId, Vec<BlockId>>,
     dominators: Dominators,
     /// By block of the function: its versions.
-    homes: Vec<Vec<BlockId>>,
+    homes: TiVec<BlockId, Vec<BlockId>>,
     /// The blocks of `versions.cfg`.
-    blocks: Vec<BasicBlock<'ctx>>,
+    blocks: Blocks<'ctx>,
     /// The φs whose entries are to be made: block, φ, and what the function's φ has for each of its predecessors.
     phis: Vec<(BlockId, Inst, HashMap<BlockId, Value>)>,
     /// The block that defines a value, where it has several versions.
@@ -110,7 +104,7 @@ struct Copier<'a, 'ctx> {
 impl<'ctx> Copier<'_, 'ctx> {
     /// Whether block `b` of the function has further versions.
     fn has_copies(&self, b: BlockId) -> bool {
-        self.homes[b.index()].len() > 1
+        self.homes[b].len() > 1
     }
 
     /// Replaces the φs of blocks that have further versions or other predecessors than before.
@@ -120,10 +114,10 @@ impl<'ctx> Copier<'_, 'ctx> {
             self.blocks.iter().copied().zip(self.own.ids()).collect();
         let mut old = Vec::new();
         for b in self.own.ids() {
-            if !self.has_copies(b) && before[b.index()] == self.ins[b.index()] {
+            if !self.has_copies(b) && before[b] == self.ins[b] {
                 continue;
             }
-            let block = self.blocks[b.index()];
+            let block = self.blocks[b];
             for phi in values::phis(block) {
                 let new = values::phi_before(&self.builder, phi);
                 new.look_like(phi);
@@ -152,14 +146,14 @@ impl<'ctx> Copier<'_, 'ctx> {
             if !self.has_copies(b) {
                 continue;
             }
-            for i in values::instructions(self.blocks[b.index()]) {
+            for i in values::instructions(self.blocks[b]) {
                 self.home.insert(i.value(), b);
             }
         }
         for at in self.own.len()..self.blocks.len() {
             let to = BlockId::new(at);
             let from = self.versions.origin[to];
-            for i in values::instructions(self.blocks[from.index()]) {
+            for i in values::instructions(self.blocks[from]) {
                 if is_scope(i) {
                     continue;
                 }
@@ -179,7 +173,7 @@ impl<'ctx> Copier<'_, 'ctx> {
 
     /// φs come first in a block, so appending keeps their order.
     fn append_phi(&self, to: BlockId, like: Inst) -> Inst {
-        let block = self.blocks[to.index()];
+        let block = self.blocks[to];
         let phi = values::phi_at_end(&self.builder, block, like.value());
         phi.look_like(like);
         phi
@@ -188,7 +182,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     /// Copies lose what says that their memory accesses do not alias those of other instructions: such scopes hold
     /// within one execution of a region, and a loop's versions are executed one after another.
     fn append_copy(&self, to: BlockId, from: Inst) -> Inst {
-        let copy = from.copy_to(&self.builder, self.blocks[to.index()]);
+        let copy = from.copy_to(&self.builder, self.blocks[to]);
         copy.drop_metadata(self.context.get_kind_id("noalias"));
         copy.drop_metadata(self.context.get_kind_id("alias.scope"));
         copy
@@ -197,10 +191,10 @@ impl<'ctx> Copier<'_, 'ctx> {
     /// Makes the edges those of the versions.
     fn connect(&self) {
         for b in self.versions.cfg.ids() {
-            let end = sys::terminator(self.blocks[b.index()]);
+            let end = sys::terminator(self.blocks[b]);
             for (succ, to) in (0..).zip(&self.versions.cfg.block(b).succs) {
                 if *to != self.versions.origin[*to] || b.index() >= self.own.len() {
-                    sys::set_successor(end, succ, self.blocks[to.index()]);
+                    sys::set_successor(end, succ, self.blocks[*to]);
                 }
             }
         }
@@ -210,7 +204,7 @@ impl<'ctx> Copier<'_, 'ctx> {
     fn mend_operands(&mut self) {
         let renewed: HashSet<Inst> = self.phis.iter().map(|p| p.1).collect();
         for b in self.versions.cfg.ids() {
-            for i in values::instructions(self.blocks[b.index()]) {
+            for i in values::instructions(self.blocks[b]) {
                 if renewed.contains(&i) {
                     continue;
                 }
@@ -220,7 +214,7 @@ impl<'ctx> Copier<'_, 'ctx> {
                     };
                     let value = if i.is_phi() {
                         // Its predecessors are those it had: blocks of version 0.
-                        let from = self.ins[b.index()][self.entry_block(b, i, n)];
+                        let from = self.ins[b][self.entry_block(b, i, n)];
                         self.at_end(operand, from)
                     } else if self.versions.origin[b] == home {
                         self.version(operand, b)
@@ -238,17 +232,17 @@ impl<'ctx> Copier<'_, 'ctx> {
     /// Which in-edge of block `b` the `n`-th entry of its φ is for.
     fn entry_block(&self, b: BlockId, phi: Inst, n: usize) -> usize {
         let from = phi.incoming()[n].1;
-        let mut ins = self.ins[b.index()].iter();
-        ins.position(|p| self.blocks[p.index()] == from)
+        let mut ins = self.ins[b].iter();
+        ins.position(|p| self.blocks[*p] == from)
             .expect("an entry is for a predecessor")
     }
 
     fn fill_phis(&mut self) {
         for (b, phi, entries) in std::mem::take(&mut self.phis) {
-            for from in self.ins[b.index()].clone() {
+            for from in self.ins[b].clone() {
                 let value = entries[&self.versions.origin[from]];
                 let value = self.at_end(value, from);
-                phi.add_incoming(value, self.blocks[from.index()]);
+                phi.add_incoming(value, self.blocks[from]);
             }
         }
     }
@@ -280,7 +274,7 @@ impl<'ctx> Copier<'_, 'ctx> {
                 return values::poison(value); // unreachable
             };
             if self.meet_in(home, above, at) {
-                let phi = values::phi_before_all(&self.builder, self.blocks[at.index()], value);
+                let phi = values::phi_before_all(&self.builder, self.blocks[at], value);
                 self.made.push((at, phi, value));
                 self.at_start.insert((value, at), phi.value());
                 return phi.value();
@@ -300,9 +294,9 @@ impl<'ctx> Copier<'_, 'ctx> {
 
     /// Whether versions of block `home` may lie on ways from `above` to `b`, which `above` dominates.
     fn meet_in(&self, home: BlockId, above: BlockId, b: BlockId) -> bool {
-        let [only] = self.ins[b.index()][..] else {
+        let [only] = self.ins[b][..] else {
             let below = |v: &BlockId| *v != above && self.dominators.dominates(above, *v);
-            return self.homes[home.index()].iter().any(below);
+            return self.homes[home].iter().any(below);
         };
         debug_assert_eq!(only, above);
         false
@@ -311,9 +305,9 @@ impl<'ctx> Copier<'_, 'ctx> {
     fn fill_made(&mut self) {
         while let Some(&(b, phi, value)) = self.made.get(self.filled) {
             self.filled += 1;
-            for from in self.ins[b.index()].clone() {
+            for from in self.ins[b].clone() {
                 let value = self.at_end(value, from);
-                phi.add_incoming(value, self.blocks[from.index()]);
+                phi.add_incoming(value, self.blocks[from]);
             }
         }
     }

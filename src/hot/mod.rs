@@ -15,7 +15,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-use crate::index::{CopyId, PathId};
+use crate::index::{CopyId, PathId, TiVec, ti_vec};
 use crate::partition::{Assignment, Costs, Part, Ranges, Share, Units, halves, whole};
 use crate::paths::{FunctionInput, FunctionPaths};
 use crate::plan::build::{FunctionCode, function_code};
@@ -83,7 +83,7 @@ struct Facts<'a> {
 struct Candidate {
     shares: Vec<Share>,
     tasks: Vec<u32>,
-    load: Vec<f64>,
+    load: TiVec<CopyId, f64>,
 }
 
 impl Candidate {
@@ -138,7 +138,7 @@ impl<'a> Program<'a> {
                 }
             }
         }
-        let mut load: Vec<u64> = best.load.iter().map(|&l| l as u64).collect();
+        let mut load: TiVec<CopyId, u64> = best.load.iter().map(|&l| l as u64).collect();
         load.resize(copies as usize, 0);
         Assignment {
             shares: best.shares,
@@ -173,9 +173,9 @@ impl<'a> Program<'a> {
             let cost = move |(c, part)| (c, self.part_cost(i, part));
             share.parts().into_iter().map(cost)
         });
-        let mut load = vec![0.0; copies as usize];
+        let mut load = ti_vec![0.0; copies as usize];
         for (copy, cost) in costs.collect::<Vec<(CopyId, f64)>>() {
-            load[copy.index()] += cost;
+            load[copy] += cost;
         }
         Candidate {
             shares,

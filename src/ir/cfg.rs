@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cfg {
     /// The blocks in the order of the input module's function.
-    pub blocks: Vec<Block>,
+    pub blocks: TiVec<BlockId, Block>,
 }
 
 /// A basic block as the analyses see it.
@@ -188,7 +188,7 @@ impl Cfg {
 
     /// The block with number `b`.
     pub fn block(&self, b: BlockId) -> &Block {
-        &self.blocks[b.index()]
+        &self.blocks[b]
     }
 
     /// The block behind edge `e`.

@@ -1,7 +1,7 @@
 //! The program: all input modules together, and which bodies are one function.
 
 use super::{Cfg, Loc, Site, SkipReason};
-use crate::index::{FuncId, ModuleId};
+use crate::index::{FuncId, ModuleId, TiVec};
 use crate::load::positions::{Inlined, SourceFile};
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     /// The modules, sorted by name.
-    pub modules: Vec<Module>,
+    pub modules: TiVec<ModuleId, Module>,
     /// The functions, sorted by (module, ordinal) of their first body.
-    pub functions: Vec<ProgFunction>,
+    pub functions: TiVec<FuncId, ProgFunction>,
     /// Source files that [`Loc::file`] points to.
     pub files: Vec<SourceFile>,
     /// Calls that were inlined.
@@ -99,7 +99,7 @@ pub struct Body {
 impl Program {
     /// The body that stands for function `f`.
     pub fn body(&self, f: FuncId) -> &FunctionBody {
-        self.body_at(&self.functions[f.index()])
+        self.body_at(&self.functions[f])
     }
 
     /// The body that stands for `f`.
@@ -109,6 +109,6 @@ impl Program {
 
     /// The body at a place.
     pub fn body_in(&self, place: Body) -> &FunctionBody {
-        &self.modules[place.module.index()].bodies[place.ordinal as usize]
+        &self.modules[place.module].bodies[place.ordinal as usize]
     }
 }

@@ -10,6 +10,7 @@ pub use rows::{Kind, Order, Row};
 pub use text::{cells, heading, text};
 
 use crate::error::{Error, Result};
+use crate::index::CopyId;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
@@ -275,9 +276,9 @@ fn title(profile: &Profile, name: &str, files: usize, state: Vec<State>) -> Stri
 /// Which copies are there, of how many.
 fn copies(profile: &Profile) -> String {
     let all = profile.manifest.copies;
-    let there: Vec<u32> = (0..all)
-        .filter(|c| profile.processes[*c as usize].total() > 0)
-        .collect();
+    let processes = profile.processes.iter_enumerated();
+    let there = processes.filter_map(|(c, p)| (p.total() > 0).then_some(c));
+    let there: Vec<CopyId> = there.collect();
     match there[..] {
         _ if all == 1 => "1 copy".into(),
         [one] => format!("copy {one} of {all}"),
@@ -294,7 +295,7 @@ fn missing(profile: &Profile) -> Option<String> {
     let mut missing: Vec<_> = crate::profile::verdict::needed(&profile.manifest)
         .into_iter()
         .collect();
-    missing.retain(|c| profile.processes[c.index()].total() == 0);
+    missing.retain(|c| profile.processes[*c].total() == 0);
     let named = copies_named(&missing);
     let line = || {
         format!(

@@ -60,13 +60,13 @@ impl Manifest {
                 .flat_map(|(b, c)| c.iter().map(move |c| (b, c)))
         };
         ensure(sites().all(|(_, (c, _))| known(c)), "callee")?;
-        let spans = |b: &BlockId| f.lines.get(b.index()).map_or(0, |l| l.len() / SPAN);
+        let spans = |b: &BlockId| f.lines.get(*b).map_or(0, |l| l.len() / SPAN);
         let placed =
             |(b, (_, span)): (&BlockId, &(FuncId, u32))| *span == 0 || (*span as usize) < spans(b);
         ensure(sites().all(placed), "place of a call")?;
         let cut = |c: &CfgEdge| {
             f.succs
-                .get(c.block.index())
+                .get(c.block)
                 .is_some_and(|s| c.succ < s.len() as u32)
         };
         ensure(f.cuts.iter().all(cut) && f.cuts.is_sorted(), "cut edge")?;

@@ -4,7 +4,7 @@ use super::schema::{SPAN, encode_set, numbers};
 use super::{
     ChoiceEntry, FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION,
 };
-use crate::index::{BlockId, FuncId};
+use crate::index::{BlockId, FuncId, TiSlice, TiVec};
 use crate::ir::{Block, Callee, Cfg, Program, SkipReason, Span};
 use crate::load::positions::{Choice, SourceFile};
 use crate::partition::{Assignment, Share};
@@ -16,7 +16,7 @@ pub struct Parts<'a> {
     /// The program.
     pub program: &'a Program,
     /// The path structure of its functions.
-    pub paths: &'a [Option<FunctionPaths>],
+    pub paths: &'a TiSlice<FuncId, Option<FunctionPaths>>,
     /// Who profiles what.
     pub assignment: &'a Assignment,
     /// The scheme.
@@ -55,10 +55,10 @@ impl Manifest {
 }
 
 fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
-    let f = &parts.program.functions[id.index()];
+    let f = &parts.program.functions[id];
     let body = parts.program.body(id);
     let blocks = &body.cfg.blocks;
-    let paths = parts.paths[id.index()].as_ref();
+    let paths = parts.paths[id].as_ref();
     let taken = f
         .bodies
         .iter()
@@ -71,7 +71,7 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
         unit: f.unit,
         call_sites: f.call_sites,
         recursive: f.recursive,
-        status: status(body.skip, parts.paths[id.index()].as_ref()),
+        status: status(body.skip, parts.paths[id].as_ref()),
         loc: body.loc,
         terminators: blocks.iter().map(|b| b.terminator).collect(),
         succs: blocks.iter().map(|b| b.succs.clone()).collect(),
@@ -127,9 +127,9 @@ fn status(skip: Option<SkipReason>, paths: Option<&FunctionPaths>) -> Status {
     }
 }
 
-fn lines(blocks: &[Block]) -> Vec<Vec<u32>> {
+fn lines(blocks: &TiSlice<BlockId, Block>) -> TiVec<BlockId, Vec<u32>> {
     if blocks.iter().all(|b| b.lines.is_empty()) {
-        return Vec::new();
+        return TiVec::new();
     }
     blocks
         .iter()

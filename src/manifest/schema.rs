@@ -2,7 +2,9 @@
 
 #[cfg(test)]
 use super::{FORMAT, VERSION};
-use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, FuncId, IdSet};
+use crate::index::{
+    BlockId, CfgEdge, CopyId, EdgeId, FuncId, IdSet, ModuleId, TiSlice, TiVec, ti_vec,
+};
 use crate::ir::{
     Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,
 };
@@ -47,9 +49,11 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inlined: Vec<Inlined>,
     /// The input modules.
-    pub modules: Vec<ModuleEntry>,
+    #[cfg_attr(test, schemars(with = "Vec<ModuleEntry>"))]
+    pub modules: TiVec<ModuleId, ModuleEntry>,
     /// The functions; a [`FuncId`] is a position here.
-    pub functions: Vec<FunctionEntry>,
+    #[cfg_attr(test, schemars(with = "Vec<FunctionEntry>"))]
+    pub functions: TiVec<FuncId, FunctionEntry>,
 }
 
 /// An input module.
@@ -145,14 +149,14 @@ pub struct FunctionEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loc: Option<Loc>,
     /// The terminator of each block.
-    #[cfg_attr(test, schemars(length(min = 1)))]
-    pub terminators: Vec<Terminator>,
+    #[cfg_attr(test, schemars(length(min = 1), with = "Vec<Terminator>"))]
+    pub terminators: TiVec<BlockId, Terminator>,
     /// The successors of each block, in the terminator's order.
-    #[cfg_attr(test, schemars(length(min = 1)))]
-    pub succs: Vec<Vec<BlockId>>,
+    #[cfg_attr(test, schemars(length(min = 1), with = "Vec<Vec<BlockId>>"))]
+    pub succs: TiVec<BlockId, Vec<BlockId>>,
     /// The instructions of each block.
-    #[cfg_attr(test, schemars(length(min = 1)))]
-    pub instructions: Vec<u32>,
+    #[cfg_attr(test, schemars(length(min = 1), with = "Vec<u32>"))]
+    pub instructions: TiVec<BlockId, u32>,
     /// The blocks that control may leave in the middle ([`Block::may_leave`]).
     pub may_leave: Vec<BlockId>,
     /// The blocks with calls that may return twice ([`Block::returns_twice`]).
@@ -163,8 +167,9 @@ pub struct FunctionEntry {
     pub single: Vec<BlockId>,
     /// The source positions of each block: file, line, column (0 if it is not known), the inlined call plus 1 (0 if it is
     /// in none) and number of instructions in turn; empty without debug info.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lines: Vec<Vec<u32>>,
+    #[serde(default, skip_serializing_if = "TiSlice::is_empty")]
+    #[cfg_attr(test, schemars(with = "Vec<Vec<u32>>"))]
+    pub lines: TiVec<BlockId, Vec<u32>>,
     /// What is chosen at the ends of blocks with several successors, ascending, as far as it is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<ChoiceEntry>,
@@ -252,24 +257,24 @@ impl FunctionEntry {
     /// Its control flow, as far as the manifest keeps it: calls of functions outside the program
     /// and through pointers are not listed.
     pub fn cfg(&self) -> Cfg {
-        let mut calls = vec![Vec::new(); self.succs.len()];
+        let mut calls: TiVec<BlockId, Vec<Call>> = ti_vec![Vec::new(); self.succs.len()];
         for (b, callees) in &self.calls {
             let call = |&(f, span)| Call {
                 callee: Callee::Function(f),
                 span,
             };
-            calls[b.index()] = callees.iter().map(call).collect();
+            calls[*b] = callees.iter().map(call).collect();
         }
-        let blocks = calls.into_iter().enumerate().map(|(i, calls)| Block {
-            terminator: self.terminators[i],
-            succs: self.succs[i].clone(),
-            instructions: self.instructions[i],
+        let blocks = calls.into_iter_enumerated().map(|(b, calls)| Block {
+            terminator: self.terminators[b],
+            succs: self.succs[b].clone(),
+            instructions: self.instructions[b],
             calls,
-            may_leave: self.may_leave.binary_search(&BlockId::new(i)).is_ok(),
-            returns_twice: self.returns_twice.contains(&BlockId::new(i)),
-            single: self.single.binary_search(&BlockId::new(i)).is_ok(),
-            lines: self.spans(BlockId::new(i)).collect(),
-            choice: self.choice(BlockId::new(i)),
+            may_leave: self.may_leave.binary_search(&b).is_ok(),
+            returns_twice: self.returns_twice.contains(&b),
+            single: self.single.binary_search(&b).is_ok(),
+            lines: self.spans(b).collect(),
+            choice: self.choice(b),
         });
         Cfg {
             blocks: blocks.collect(),
@@ -287,7 +292,7 @@ impl FunctionEntry {
 
     /// The source positions of block `b`, as [`Block::lines`].
     pub fn spans(&self, b: BlockId) -> impl DoubleEndedIterator<Item = Span> + '_ {
-        let numbers = self.lines.get(b.index()).map_or(&[][..], |l| l);
+        let numbers = self.lines.get(b).map_or(&[][..], |l| l);
         let span = |s: &[u32]| Span {
             loc: Loc {
                 file: s[0],

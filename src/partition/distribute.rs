@@ -1,7 +1,7 @@
 //! Longest processing time first (Graham 1969): a 4/3-approximation of the even load. And a distribution whose copies are parts of those
 //! of one over half as many, for costs that cannot be relied on.
 
-use crate::index::CopyId;
+use crate::index::{CopyId, TiVec, ti_vec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -14,7 +14,7 @@ pub struct Distribution {
     /// The copy of each task, in the order of the costs given.
     pub copy: Vec<CopyId>,
     /// The sum of its tasks' costs, by copy.
-    pub load: Vec<u64>,
+    pub load: TiVec<CopyId, u64>,
 }
 
 /// Gives each task, by decreasing cost (ties in the order given), to the copy with the least
@@ -30,9 +30,9 @@ pub fn distribute(costs: &[u64], copies: u32) -> Distribution {
         copy[t] = least.0.1;
         least.0.0 += costs[t];
     }
-    let mut load = vec![0; copies as usize];
+    let mut load = ti_vec![0; copies as usize];
     for (t, c) in copy.iter().enumerate() {
-        load[c.index()] += costs[t];
+        load[*c] += costs[t];
     }
     Distribution { copy, load }
 }
@@ -45,9 +45,9 @@ pub fn refined(costs: &[u64], copies: u32) -> Distribution {
         return distribute(costs, copies);
     }
     let half = copies / 2;
-    let mut tasks_of = vec![Vec::new(); half as usize];
+    let mut tasks_of = ti_vec![Vec::new(); half as usize];
     for (t, c) in refined(costs, half).copy.iter().enumerate() {
-        tasks_of[c.index()].push(t);
+        tasks_of[*c].push(t);
     }
     let groups = tasks_of.into_iter().map(|tasks| Group::new(tasks, costs));
     let mut groups: Vec<Group> = groups.collect();
@@ -61,18 +61,19 @@ pub fn refined(costs: &[u64], copies: u32) -> Distribution {
     }
     let mut all = Distribution {
         copy: vec![CopyId(0); costs.len()],
-        load: vec![0; copies as usize],
+        load: ti_vec![0; copies as usize],
     };
     // The first copy of a group is the one that it was of.
     let mut free = half..copies;
     for (first, Group { tasks, parts, .. }) in (0..half).zip(groups) {
         let more = free.by_ref().take(parts.load.len() - 1);
-        let numbers: Vec<CopyId> = std::iter::once(first).chain(more).map(CopyId).collect();
+        let numbers: TiVec<CopyId, CopyId> =
+            std::iter::once(first).chain(more).map(CopyId).collect();
         for (t, part) in tasks.into_iter().zip(parts.copy) {
-            all.copy[t] = numbers[part.index()];
+            all.copy[t] = numbers[part];
         }
         for (copy, load) in numbers.into_iter().zip(parts.load) {
-            all.load[copy.index()] = load;
+            all.load[copy] = load;
         }
     }
     all

@@ -1,6 +1,7 @@
 //! The load made even by splitting what keeps it uneven.
 
 use super::{Assignment, Costs, Units, distribute, whole};
+use crate::index::FuncId;
 use std::cmp::Reverse;
 
 /// At most this many functions are split because they keep the load uneven.
@@ -10,13 +11,12 @@ const MAX_SPLITS: usize = 16;
 /// slowest copy cheapest: what is split costs more in all, and on all its copies.
 pub fn evenly(units: &Units) -> Assignment {
     let even = units.cost.iter().sum::<u64>() / u64::from(units.copies);
-    let mut large: Vec<usize> = (0..units.cost.len())
-        .filter(|&i| units.cost[i] > even)
-        .collect();
-    large.sort_by_key(|&i| Reverse(units.cost[i]));
+    let mut large: Vec<FuncId> = units.cost.keys().collect();
+    large.retain(|&f| units.cost[f] > even);
+    large.sort_by_key(|&f| Reverse(units.cost[f]));
     large.truncate(MAX_SPLITS);
     (0..=large.len())
-        .map(|n| units.assign(&|i| large[..n].contains(&i), distribute))
+        .map(|n| units.assign(&|f| large[..n].contains(&f), distribute))
         .chain([by_labels(units)])
         .map(|assignment| Assignment {
             load: units.union_load(&assignment.shares),

@@ -1,7 +1,7 @@
 //! What every copy profiles of every function.
 
 use super::Ranges;
-use crate::index::{CopyId, EdgeId, FuncId, IdSet};
+use crate::index::{CopyId, EdgeId, FuncId, IdSet, TiVec};
 use crate::paths::FunctionInput;
 
 /// Something that one copy will profile.
@@ -86,7 +86,7 @@ pub struct Assignment {
     /// By function.
     pub shares: Vec<Share>,
     /// Cost of what each copy was given.
-    pub load: Vec<u64>,
+    pub load: TiVec<CopyId, u64>,
     /// By function: the number of tasks; two or more: profitable.
     pub tasks: Vec<u32>,
 }

@@ -4,7 +4,7 @@
 use super::*;
 use crate::dag::reduced::Reduced;
 use crate::dag::{Path, Shape};
-use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, LocalId, PathId};
+use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, LocalId, PathId, TiVec, ti_vec};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
 use crate::paths::{Counted, FunctionPaths, all_paths};
@@ -23,7 +23,7 @@ fn longest_processing_time_first() {
         d.copy.iter().map(|c| c.0).collect::<Vec<_>>(),
         [0, 1, 1, 1, 0, 0]
     );
-    assert_eq!(d.load, [11, 13]);
+    assert_eq!(d.load.raw, [11, 13]);
 }
 
 /// Edges are counted as far as needed: all where calls return twice, exits where control may leave, else
@@ -32,12 +32,12 @@ fn longest_processing_time_first() {
 fn control_flow_decides_which_edges_are_counted() {
     let plain = cfg(&[&[1, 2], &[3], &[3], &[], &[3]]);
     let mut left = plain.clone();
-    left.blocks[1].may_leave = true;
+    left.blocks[BlockId(1)].may_leave = true;
     let mut twice = plain.clone();
-    twice.blocks[1].returns_twice = true;
+    twice.blocks[BlockId(1)].returns_twice = true;
     let mut unreachable = plain.clone();
-    unreachable.blocks[4].may_leave = true;
-    unreachable.blocks[4].returns_twice = true;
+    unreachable.blocks[BlockId(4)].may_leave = true;
+    unreachable.blocks[BlockId(4)].returns_twice = true;
     // ENTRY→0, 0→1, 0→2, 2→3, 1→3, 3→EXIT
     let cases = [
         (plain, false, vec![3, 4]),
@@ -92,17 +92,17 @@ proptest! {
     fn twice_as_many_copies_are_parts(costs in proptest::collection::vec(1u64..100, 0..40), half in 1u32..9) {
         let (few, many) = (refined(&costs, half), refined(&costs, half * 2));
         prop_assert_eq!(many.load.len(), half as usize * 2);
-        let mut load = vec![0; many.load.len()];
-        let mut part_of = vec![None; many.load.len()];
+        let mut load = ti_vec![0; many.load.len()];
+        let mut part_of: TiVec<CopyId, Option<CopyId>> = ti_vec![None; many.load.len()];
         for (t, c) in many.copy.iter().enumerate() {
-            let before = *part_of[c.index()].get_or_insert(few.copy[t]);
+            let before = *part_of[*c].get_or_insert(few.copy[t]);
             prop_assert_eq!(before, few.copy[t]);
-            load[c.index()] += costs[t];
+            load[*c] += costs[t];
         }
         prop_assert_eq!(&load, &many.load);
         let idle = part_of.iter().filter(|p| p.is_none()).count();
         prop_assert_eq!(idle, part_of.len().saturating_sub(costs.len()));
-        prop_assert_eq!(refined(&costs, 1).load, vec![costs.iter().sum::<u64>()]);
+        prop_assert_eq!(refined(&costs, 1).load.raw, vec![costs.iter().sum::<u64>()]);
         prop_assert_eq!(refined(&costs, 7), distribute(&costs, 7));
     }
 }
@@ -111,7 +111,7 @@ proptest! {
 #[test]
 fn a_large_task_leaves_no_copy_idle() {
     let spread = refined(&[100, 5, 6, 7], 4);
-    assert_eq!(spread.load, [100, 7, 6, 5]);
+    assert_eq!(spread.load.raw, [100, 7, 6, 5]);
 }
 
 /// Two loops in a row: three starts of paths, so three tasks.
@@ -254,9 +254,9 @@ proptest! {
         costs in proptest::collection::vec(0..40u64, 0..9), k in 1..5u32,
     ) {
         let Distribution { copy, load } = distribute(&costs, k);
-        let mut sums = vec![0; k as usize];
+        let mut sums = ti_vec![0; k as usize];
         for (c, cost) in copy.iter().zip(&costs) {
-            sums[c.index()] += cost;
+            sums[*c] += cost;
         }
         prop_assert_eq!(&sums, &load);
         let (k, found) = (u64::from(k), load.into_iter().max().unwrap());

@@ -6,7 +6,7 @@ use super::{
     refined,
 };
 use crate::dag::reduced::Reduced;
-use crate::index::{EdgeId, FuncId, IdSet};
+use crate::index::{CopyId, EdgeId, FuncId, IdSet, TiVec, ti_vec};
 use crate::numbering::pspp;
 use crate::paths::{FunctionInput, FunctionPaths};
 use rayon::prelude::*;
@@ -30,7 +30,7 @@ pub fn halves(units: &Units) -> Assignment {
 
 /// Whole functions, longest first, but those with at most one call site are split: P3 paper, §3.2.
 pub fn split_where_called_once(units: &Units) -> Assignment {
-    units.assign(&|i| units.functions[i].call_sites <= 1, distribute)
+    units.assign(&|f| units.functions[f.index()].call_sites <= 1, distribute)
 }
 
 /// Everything to the first copy, as far as it matters who has what: others do the same.
@@ -49,8 +49,8 @@ pub struct Units<'a> {
     /// What profiling is taken to cost.
     pub costs: Costs,
     /// By unit: its functions that are profiled, and what they cost together.
-    members: Vec<u32>,
-    pub(super) cost: Vec<u64>,
+    members: TiVec<FuncId, u32>,
+    pub(super) cost: TiVec<FuncId, u64>,
 }
 
 impl<'a> Units<'a> {
@@ -67,13 +67,13 @@ impl<'a> Units<'a> {
             paths,
             copies,
             costs,
-            members: vec![0; functions.len()],
-            cost: vec![0; functions.len()],
+            members: ti_vec![0; functions.len()],
+            cost: ti_vec![0; functions.len()],
         };
         for (i, (f, p)) in functions.iter().zip(paths).enumerate() {
             if let Some(p) = p {
-                units.members[f.unit.index()] += 1;
-                units.cost[f.unit.index()] += units.costs.of(i, p, &p.numbering, None);
+                units.members[f.unit] += 1;
+                units.cost[f.unit] += units.costs.of(i, p, &p.numbering, None);
             }
         }
         units
@@ -81,23 +81,23 @@ impl<'a> Units<'a> {
 
     /// Whether no other function that is profiled must stay with `f`.
     pub fn is_alone(&self, f: &FunctionInput) -> bool {
-        self.members[f.unit.index()] == 1
+        self.members[f.unit] == 1
     }
 
     /// Splits the functions that `may_split`, and distributes.
     pub(super) fn assign(
         &self,
-        may_split: &(dyn Fn(usize) -> bool + Sync),
+        may_split: &(dyn Fn(FuncId) -> bool + Sync),
         spread: Spread,
     ) -> Assignment {
         let tasks = self.tasks(may_split);
         let costs: Vec<u64> = tasks.iter().map(|t| t.cost).collect();
         let Distribution { copy, load } = spread(&costs, self.copies);
-        let mut by_unit = vec![Vec::new(); self.functions.len()];
+        let mut by_unit: TiVec<FuncId, Vec<_>> = ti_vec![Vec::new(); self.functions.len()];
         for (t, c) in tasks.iter().zip(copy) {
-            by_unit[t.unit.index()].push((c, t));
+            by_unit[t.unit].push((c, t));
         }
-        let of_unit = |f: &FunctionInput| &by_unit[f.unit.index()];
+        let of_unit = |f: &FunctionInput| &by_unit[f.unit];
         let functions = self.functions.iter();
         Assignment {
             shares: functions.clone().map(|f| share(f, of_unit(f))).collect(),
@@ -107,7 +107,7 @@ impl<'a> Units<'a> {
     }
 
     /// The cost of what each copy has: less than that of its tasks where they overlap.
-    pub(super) fn union_load(&self, shares: &[Share]) -> Vec<u64> {
+    pub(super) fn union_load(&self, shares: &[Share]) -> TiVec<CopyId, u64> {
         let costs = shares.par_iter().enumerate().flat_map_iter(|(i, share)| {
             let paths = self.paths[i].as_ref();
             let cost = move |(c, part)| {
@@ -119,9 +119,9 @@ impl<'a> Units<'a> {
             };
             share.parts().into_iter().map(cost)
         });
-        let mut load = vec![0; self.copies as usize];
+        let mut load = ti_vec![0; self.copies as usize];
         for (copy, cost) in costs.collect::<Vec<_>>() {
-            load[copy.index()] += cost;
+            load[copy] += cost;
         }
         load
     }
@@ -134,21 +134,22 @@ impl<'a> Units<'a> {
     }
 
     /// Every unit's tasks, by ascending unit.
-    fn tasks(&self, may_split: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Task> {
+    fn tasks(&self, may_split: &(dyn Fn(FuncId) -> bool + Sync)) -> Vec<Task> {
         let tasks = (0..self.functions.len())
             .into_par_iter()
             .flat_map_iter(|i| {
-                let split = self.members[i] == 1 && may_split(i);
+                let unit = FuncId::new(i);
+                let split = self.members[unit] == 1 && may_split(unit);
                 let parts = match &self.paths[i] {
                     Some(p) if split => self.split(i, p),
                     _ => Vec::new(),
                 };
-                match (parts.len(), self.members[i]) {
+                match (parts.len(), self.members[unit]) {
                     (_, 0) => Vec::new(),
                     (0 | 1, _) => vec![Task {
-                        unit: FuncId::new(i),
+                        unit,
                         edges: None,
-                        cost: self.cost[i],
+                        cost: self.cost[unit],
                     }],
                     _ => parts,
                 }

@@ -3,7 +3,7 @@
 use crate::emit;
 use crate::emit::pgo::{Counter, Instrumented};
 use crate::error::{Error, Result};
-use crate::index::{BlockId, CfgEdge};
+use crate::index::{BlockId, CfgEdge, ModuleId, TiSlice, TiVec};
 use crate::ir::lower::LoadOptions;
 use crate::ir::{FunctionBody, Module, Terminator};
 use crate::load::Input;
@@ -18,9 +18,9 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 #[derive(Clone, Debug)]
 pub(super) struct BodyCounts {
     /// By block.
-    blocks: Vec<u64>,
+    blocks: TiVec<BlockId, u64>,
     /// By block, then successor.
-    edges: Vec<Vec<u64>>,
+    edges: TiVec<BlockId, Vec<u64>>,
     /// The targets of `indirectbr`s: the entries of loops that have several.
     entries: Vec<BlockId>,
 }
@@ -28,7 +28,7 @@ pub(super) struct BodyCounts {
 impl BodyCounts {
     /// How often the function was entered.
     pub(super) fn entry(&self) -> u64 {
-        self.blocks[0]
+        self.blocks[BlockId(0)]
     }
 
     /// How often its hottest block ran.
@@ -39,23 +39,23 @@ impl BodyCounts {
     /// The blocks with a choice that ran, and how often each successor was taken.
     pub(super) fn branches(&self) -> Vec<(BlockId, Vec<u64>)> {
         let ran = |counts: &&Vec<u64>| counts.len() > 1 && counts.iter().any(|&n| n > 0);
-        let blocks = self.edges.iter().enumerate().filter(|(_, c)| ran(c));
-        blocks.map(|(i, c)| (BlockId::new(i), c.clone())).collect()
+        let blocks = self.edges.iter_enumerated().filter(|(_, c)| ran(c));
+        blocks.map(|(b, c)| (b, c.clone())).collect()
     }
 
     /// The entries of loops that have several, as far as `indirectbr` leads there, and how often they ran; nothing
     /// in a function that did not run.
     pub(super) fn headers(&self) -> Vec<(BlockId, u64)> {
         let ran = self.blocks.iter().any(|&n| n > 0);
-        let counted = self.entries.iter().map(|b| (*b, self.blocks[b.index()]));
+        let counted = self.entries.iter().map(|b| (*b, self.blocks[*b]));
         counted.filter(|_| ran).collect()
     }
 
     /// The values of LLVM's counters. Of a `select` no path tells anything: half of its block's count says
     /// neither.
     pub(super) fn counters(&self, f: &Instrumented) -> Vec<u64> {
-        let block = |b: &BlockId| self.blocks[b.index()];
-        let edge = |e: &CfgEdge| self.edges[e.block.index()][e.succ as usize];
+        let block = |b: &BlockId| self.blocks[*b];
+        let edge = |e: &CfgEdge| self.edges[e.block][e.succ as usize];
         let value = |counter: &Counter| match counter {
             Counter::Block(b) => block(b),
             Counter::Edges(edges) => edges.iter().map(edge).fold(0, u64::saturating_add),
@@ -132,7 +132,7 @@ pub(super) fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
 
 /// Gives modules whose bytes were profiled under another name that name: the output folder has names of its own.
 /// One that was profiled several times gets one name after the other. O(modules).
-fn take_names(modules: &mut [Module], profiled: &[ModuleEntry]) {
+fn take_names(modules: &mut TiSlice<ModuleId, Module>, profiled: &TiSlice<ModuleId, ModuleEntry>) {
     let mut names: HashMap<&str, VecDeque<&str>> = HashMap::new();
     for entry in profiled {
         names
@@ -157,16 +157,16 @@ fn find(profile: &Profile, index: &Index, module: &Module, body: &FunctionBody) 
     };
     let structure = profile.structure(f)?;
     let flow = flow(profile, f, &structure)?;
-    let mut edges: Vec<Vec<u64>> = vec![Vec::new(); flow.blocks.len()];
+    let mut edges = structure.cfg.by_block(Vec::new());
     for e in flow.edges(&structure) {
-        edges[e.edge.block.index()].push(e.count);
+        edges[e.edge.block].push(e.count);
     }
     let jumps = body.cfg.blocks.iter();
     let jumps = jumps.filter(|b| b.terminator == Terminator::IndirectBr);
     let entries: BTreeSet<BlockId> = jumps.flat_map(|b| b.succs.iter().copied()).collect();
     let mut blocks = flow.blocks;
     // Activations that were left before they completed a path are entries too.
-    blocks[0] = flow.entry;
+    blocks[BlockId(0)] = flow.entry;
     Ok(OfBody::Known {
         counts: BodyCounts {
             blocks,

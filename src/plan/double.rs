@@ -59,7 +59,7 @@ fn in_all_versions(plan: &FunctionPlan, versions: &Versions) -> Vec<SiteCode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::CopyId;
+    use crate::index::{BlockId, CopyId};
     use crate::partition::Share;
     use crate::paths::all_paths;
     use crate::plan::build::copy_plan;
@@ -82,7 +82,7 @@ mod tests {
     fn blocks_that_cannot_be_copied_stay() {
         let mut graph = cfg(&[&[1], &[1, 2], &[]]);
         assert!(doubled(&graph, plan(&graph)).versions.is_some());
-        graph.blocks[1].single = true;
+        graph.blocks[BlockId(1)].single = true;
         assert_eq!(doubled(&graph, plan(&graph)), plan(&graph));
     }
 

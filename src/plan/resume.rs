@@ -7,7 +7,7 @@
 
 use super::{FunctionPlan, Op, Site, SiteCode};
 use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, TiVec};
+use crate::index::{BlockId, CfgEdge, TiVec, ti_vec};
 use crate::ir::{Block, Cfg, Terminator};
 use crate::versions::Versions;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ pub(super) fn with_entry(cfg: &Cfg, targets: impl Iterator<Item = BlockId>) -> C
         instructions: 1,
         ..Block::ending(Terminator::Switch, targets.map(shifted).collect())
     };
-    let mut blocks = vec![entry];
+    let mut blocks = ti_vec![entry];
     blocks.extend(cfg.blocks.iter().cloned().map(|mut block| {
         block.succs.iter_mut().for_each(|s| *s = shifted(*s));
         block

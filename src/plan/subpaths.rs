@@ -358,10 +358,10 @@ impl Builder {
         let rest = self.add(made, origin, end, &[]);
         let Block {
             terminator, succs, ..
-        } = &mut self.cfg.blocks[b.index()];
+        } = &mut self.cfg.blocks[b];
         let (terminator, succs) = (*terminator, std::mem::take(succs));
-        self.cfg.blocks[rest.index()].terminator = terminator;
-        self.cfg.blocks[rest.index()].succs = succs;
+        self.cfg.blocks[rest].terminator = terminator;
+        self.cfg.blocks[rest].succs = succs;
         self.ends[origin] = rest;
         rest
     }
@@ -369,8 +369,8 @@ impl Builder {
     /// Makes block `b` end with `end`, and a way to each of `succs`.
     fn finish(&mut self, b: BlockId, end: End, succs: &[BlockId]) {
         self.nodes[b].end = end;
-        self.cfg.blocks[b.index()].terminator = Terminator::Branch;
-        self.cfg.blocks[b.index()].succs = succs.to_vec();
+        self.cfg.blocks[b].terminator = Terminator::Branch;
+        self.cfg.blocks[b].succs = succs.to_vec();
     }
 
     /// The plan of the control flow as it is now, in versions from `first_mode` on. O(V + E) of the versions.
@@ -419,7 +419,7 @@ impl Builder {
     fn decides(&mut self, edge: CfgEdge, slots: u32) {
         let to = self.cfg.behind(edge);
         let decides = self.add(Made::On(edge), edge.block, End::Decides(slots), &[to, to]);
-        self.cfg.blocks[edge.block.index()].succs[edge.succ as usize] = decides;
+        self.cfg.blocks[edge.block].succs[edge.succ as usize] = decides;
     }
 
     /// What begins block `own` is in `rest` from now on.
@@ -437,7 +437,7 @@ impl Builder {
         let pays = self.add(Made::On(edge), origin, End::Pays(slots), &[]);
         let decides = self.left(origin, negative, to);
         self.finish(pays, End::Pays(slots), &[decides, to]);
-        self.cfg.blocks[end.index()].succs[edge.succ as usize] = pays;
+        self.cfg.blocks[end].succs[edge.succ as usize] = pays;
     }
 
     /// Looks behind all calls whether something is being recorded, and behind landing pads.
@@ -463,7 +463,7 @@ impl Builder {
         let looks = self.add(Made::On(edge), origin, End::Looks, &[]);
         let joins = self.add(Made::New, origin, End::Joins, &[to]);
         self.finish(looks, End::Looks, &[joins, to]);
-        self.cfg.blocks[end.index()].succs[0] = looks;
+        self.cfg.blocks[end].succs[0] = looks;
     }
 
     /// Once for each landing pad, which several calls may have.

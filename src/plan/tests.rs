@@ -4,7 +4,7 @@ use super::build::{copy_plan, function_code, ids};
 use super::register::{Registers, Value};
 use super::*;
 use crate::dag::Order;
-use crate::index::{LocalId, PathId, ti_vec};
+use crate::index::{BlockId, LocalId, PathId, ti_vec};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, WIDE_SLOTS};
 use crate::partition::{Part, Share};
@@ -234,7 +234,7 @@ fn a_sum_over_a_back_edge_is_no_plan() {
 fn one_copy_counts_entries() {
     let two_loops = cfg(&[&[1], &[1, 2], &[2, 3], &[]]);
     let mut left = two_loops.clone();
-    left.blocks[2].may_leave = true;
+    left.blocks[BlockId(2)].may_leave = true;
     for (graph, expected) in [(&two_loops, [false, false]), (&left, [true, false])] {
         let plans = plans(graph, 2).into_iter();
         let entries = plans.map(|p| p.functions[0].entries);

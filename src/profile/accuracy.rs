@@ -263,8 +263,8 @@ mod tests {
     fn functions_add_up() {
         let graph = || made::body(cfg(&[&[1, 2], &[3], &[3], &[]]));
         let mut p = made::profile(&made::program([0; 3].map(|_| graph())), Scheme::Sbl, 1);
-        made::path_counts(&mut p)[0] = made::counts(&[(0, 3), (1, 1)]);
-        made::path_counts(&mut p)[2] = made::counts(&[(0, 5)]);
+        made::path_counts(&mut p)[FuncId(0)] = made::counts(&[(0, 3), (1, 1)]);
+        made::path_counts(&mut p)[FuncId(2)] = made::counts(&[(0, 5)]);
         let one = |flow| Accuracy {
             flow,
             right: flow,

@@ -26,12 +26,12 @@ pub fn combine(
     match profile.measured {
         Measurement::Paths(_) => {
             let combined = each(profile, by_copy, combine_paths)?;
-            let (counts, violations): (_, Vec<_>) = combined.into_iter().unzip();
-            profile.measured = Measurement::Paths(counts);
+            let (counts, violations): (Vec<_>, Vec<_>) = combined.into_iter().unzip();
+            profile.measured = Measurement::Paths(counts.into());
             Ok(violations.into_iter().flatten().collect())
         }
         Measurement::Edges(_) => {
-            profile.measured = Measurement::Edges(each(profile, by_copy, combine_edges)?);
+            profile.measured = Measurement::Edges(each(profile, by_copy, combine_edges)?.into());
             Ok(Vec::new())
         }
         // Samples are no counts: the merge adds them up itself.

@@ -67,9 +67,7 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Findi
         (Measurement::Paths(_), Measurement::Paths(_)) if old.status != new.status => {
             differs(format!("{name}: {:?} against {:?}", old.status, new.status))
         }
-        (Measurement::Paths(x), Measurement::Paths(y)) => {
-            compare_paths(name, &x[f.index()], &y[g.index()])
-        }
+        (Measurement::Paths(x), Measurement::Paths(y)) => compare_paths(name, &x[f], &y[g]),
         // Edges, on one side at least.
         (
             Measurement::Paths(_)

@@ -3,7 +3,7 @@
 use super::measurement::Measurement;
 use super::tests::use_profile;
 use super::{Profile, made};
-use crate::index::{CopyId, FuncId, PathId};
+use crate::index::{BlockId, CopyId, FuncId, PathId, ti_vec};
 use crate::ir::{Call, Callee, Cfg};
 use crate::paths::{all_paths, function_inputs};
 use crate::plan::build::copy_plan;
@@ -22,7 +22,7 @@ fn profile(cfgs: Vec<Cfg>) -> Profile {
         assert!(!plan.text(|_| "f").is_empty());
     }
     Profile {
-        measured: Measurement::Paths(vec![vec![(PathId(0), 1)]; functions.len()]),
+        measured: Measurement::Paths(ti_vec![vec![(PathId(0), 1)]; functions.len()]),
         ..made::profile(&program, Scheme::P3, 2)
     }
 }
@@ -42,7 +42,9 @@ fn a_long_chain_of_calls() {
         let mut cfg = cfg(&[&[]]);
         let callee = Callee::Function(FuncId(i + 1));
         let call = Call { callee, span: 0 };
-        cfg.blocks[0].calls.extend((i + 1 < n).then_some(call));
+        cfg.blocks[BlockId(0)]
+            .calls
+            .extend((i + 1 < n).then_some(call));
         cfg
     };
     on_a_small_stack((0..n).map(calling).collect());

@@ -7,7 +7,7 @@ use super::shadow::Bursts;
 use super::subpaths::{Sampling, Subpath, Subpaths};
 use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
-use crate::index::{EdgeId, FuncId, PathId};
+use crate::index::{CopyId, EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::manifest::Manifest;
 use crate::output::write_whole;
 use crate::strategy::Measure;
@@ -35,7 +35,7 @@ const MAX_RATIO: u64 = 50;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Payload {
-    processes: Vec<Processes>,
+    processes: TiVec<CopyId, Processes>,
     /// In base64, 16 bytes each.
     sources: String,
     verdict: Verdict,
@@ -63,21 +63,19 @@ impl Profile {
     pub fn to_bytes(&self) -> Vec<u8> {
         let flat = |f: FuncId| {
             let pairs = match &self.measured {
-                Measurement::Paths(counts) => flat(&counts[f.index()], |id| id.0),
-                Measurement::Edges(counts) => flat(&counts[f.index()], |e| u64::from(e.0)),
+                Measurement::Paths(counts) => flat(&counts[f], |id| id.0),
+                Measurement::Edges(counts) => flat(&counts[f], |e| u64::from(e.0)),
                 Measurement::Sampled(_) | Measurement::Bursts(_) => Vec::new(),
             };
             (f, pairs)
         };
-        let entries = self.entries.iter().enumerate();
+        let entries = self.entries.iter_enumerated();
         let payload = Payload {
             processes: self.processes.clone(),
             sources: BASE64.encode(self.sources.as_flattened()),
             verdict: self.verdict.clone(),
             counts: self.executed().map(flat).collect(),
-            entries: entries
-                .filter_map(|(i, n)| Some((FuncId::new(i), (*n)?)))
-                .collect(),
+            entries: entries.filter_map(|(f, n)| Some((f, (*n)?))).collect(),
             sample: match &self.measured {
                 Measurement::Sampled(sample) => Some(Sample::of(sample)),
                 Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Bursts(_) => None,
@@ -130,9 +128,9 @@ impl Profile {
                 Measurement::Bursts(bursts)
             }
         };
-        let mut entries = vec![None; manifest.functions.len()];
+        let mut entries = ti_vec![None; manifest.functions.len()];
         for (f, n) in payload.entries {
-            let slot = entries.get_mut(f.index());
+            let slot = entries.get_mut(f);
             *slot.ok_or("damaged: function out of range")? = Some(n);
         }
         Ok(Profile {
@@ -279,9 +277,9 @@ fn counts<Id: Clone>(
     functions: usize,
     id: impl Fn(u64) -> Option<Id>,
 ) -> Result<ExactCounts<Id>, String> {
-    let mut counts = vec![Vec::new(); functions];
+    let mut counts = ti_vec![Vec::new(); functions];
     for (f, flat) in ran {
-        let slot = counts.get_mut(f.index());
+        let slot = counts.get_mut(*f);
         let slot = slot.ok_or("damaged: function out of range")?;
         let pairs = pairs(flat).ok_or("damaged: counts out of order")?;
         let typed = pairs.into_iter().map(|(number, n)| Some((id(number)?, n)));
@@ -472,7 +470,7 @@ mod tests {
     fn counts_of_edges_survive() {
         let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
         let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Edge, 1);
-        p.measured = Measurement::Edges(vec![vec![(EdgeId(1), 4), (EdgeId(3), 7)]]);
+        p.measured = Measurement::Edges(ti_vec![vec![(EdgeId(1), 4), (EdgeId(3), 7)]]);
         assert_eq!(Profile::parse(&p.to_bytes(), &p.path).unwrap(), p);
         let beyond = changed(&p, |p| p["counts"] = json!([[0, [1u64 << 32, 7]]]));
         assert_eq!(beyond.unwrap_err(), "damaged: edge out of range");

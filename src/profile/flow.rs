@@ -5,7 +5,7 @@ use super::{Profile, Ran, Structure};
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::{Propagated, propagate};
 use crate::error::Result;
-use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec};
+use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec, ti_vec};
 use std::cmp::Reverse;
 
 /// The executions of everything in one function. Paths that were begun and not completed (left by
@@ -19,7 +19,7 @@ pub struct Flow {
     /// Activations that reached an exit.
     pub exits: u64,
     /// Executions of each block.
-    pub blocks: Vec<u64>,
+    pub blocks: TiVec<BlockId, u64>,
     /// By how much counts may be off: activations that were left in the middle of a block, in a profile
     /// of edges whose other counts follow from the law that what goes into a block comes out.
     pub uncertain: u64,
@@ -42,8 +42,8 @@ pub enum Evidence {
 /// O(total path length), or O(E).
 pub fn flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow> {
     match &profile.measured {
-        Measurement::Paths(counts) => summed(profile, f, structure, &counts[f.index()]),
-        Measurement::Edges(counts) => propagated(profile, f, structure, &counts[f.index()]),
+        Measurement::Paths(counts) => summed(profile, f, structure, &counts[f]),
+        Measurement::Edges(counts) => propagated(profile, f, structure, &counts[f]),
         Measurement::Sampled(_) | Measurement::Bursts(_) => Err(profile.only_estimates()),
     }
 }
@@ -69,7 +69,7 @@ fn propagated(
         negative,
     } = result.ok_or_else(|| profile.damaged("its counters do not determine all counts"))?;
     let exits = exits(dag, &counts);
-    let entry = profile.entries[f.index()].unwrap_or(counts[dag.enter()]);
+    let entry = profile.entries[f].unwrap_or(counts[dag.enter()]);
     counts[dag.enter()] = entry;
     let all = counted.len() + 1 == crate::edges::edges(dag).count();
     Ok(Flow {
@@ -98,7 +98,7 @@ fn summed(
         }
     }
     Ok(Flow {
-        entry: profile.entries[f.index()].unwrap_or(counts[dag.enter()]),
+        entry: profile.entries[f].unwrap_or(counts[dag.enter()]),
         exits: exits(dag, &counts),
         blocks: blocks(dag, &counts, structure.cfg.len()),
         uncertain: 0,
@@ -137,12 +137,12 @@ fn exits(dag: &Dag, counts: &TiSlice<EdgeId, u64>) -> u64 {
 }
 
 /// Executions of each of `n` blocks, from those of the edges.
-pub(super) fn blocks(dag: &Dag, counts: &TiSlice<EdgeId, u64>, n: usize) -> Vec<u64> {
-    let mut blocks = vec![0u64; n];
+pub(super) fn blocks(dag: &Dag, counts: &TiSlice<EdgeId, u64>, n: usize) -> TiVec<BlockId, u64> {
+    let mut blocks = ti_vec![0u64; n];
     for v in dag.order() {
         if let Some(b) = dag.block(v) {
             let ins = dag.ins(v).iter().map(|e| counts[*e]);
-            blocks[b.index()] = ins.fold(0, u64::saturating_add);
+            blocks[b] = ins.fold(0, u64::saturating_add);
         }
     }
     blocks
@@ -170,18 +170,18 @@ impl Flow {
 
     /// Of each edge from ENTRY, how many paths were begun over it: by entries, or by back edges. O(V + E).
     pub fn begun(&self, dag: &Dag) -> Vec<(EdgeId, u64)> {
-        let mut taken = vec![0u64; dag.vertices()];
+        let mut taken = dag.by_vertex(0u64);
         for e in dag.edge_ids() {
             if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
                 let header = dag
                     .vertex(dag.back_target(e))
                     .expect("targets are reachable");
-                let taken = &mut taken[header.index()];
+                let taken = &mut taken[header];
                 *taken = taken.saturating_add(self.dag[e]);
             }
         }
         let begun = |e: EdgeId| match dag.edge(e).kind {
-            EdgeKind::LoopStart => (e, taken[dag.edge(e).dst.index()]),
+            EdgeKind::LoopStart => (e, taken[dag.edge(e).dst]),
             _ => (e, self.entry),
         };
         dag.outs(dag.entry()).map(begun).collect()
@@ -227,7 +227,7 @@ mod tests {
     /// What five activations that were left somewhere make uncertain under the scheme edge.
     fn uncertain(graph: Cfg) -> u64 {
         let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Edge, 1);
-        p.entries = vec![Some(5)];
+        p.entries = ti_vec![Some(5)];
         let structure = p.structure(FuncId(0)).unwrap();
         flow(&p, FuncId(0), &structure).unwrap().uncertain
     }
@@ -236,9 +236,9 @@ mod tests {
     #[test]
     fn only_what_is_propagated_is_uncertain() {
         let mut graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
-        graph.blocks[1].may_leave = true;
+        graph.blocks[BlockId(1)].may_leave = true;
         assert_eq!(uncertain(graph.clone()), 5);
-        graph.blocks[1].returns_twice = true;
+        graph.blocks[BlockId(1)].returns_twice = true;
         assert_eq!(uncertain(graph), 0);
     }
 
@@ -250,13 +250,13 @@ mod tests {
         let structure = p.structure(FuncId(0)).unwrap();
         let counted = p.counted_edges(FuncId(0), &structure).unwrap();
         let counters = counted.iter().zip([3, 5]);
-        p.measured = Measurement::Edges(vec![counters.collect()]);
+        p.measured = Measurement::Edges(ti_vec![counters.collect()]);
         let flow = flow(&p, FuncId(0), &structure).unwrap();
         let counts = flow.edges(&structure).into_iter().map(|e| e.count);
         assert_eq!(counts.collect::<Vec<_>>(), [5, 3, 5, 3]);
         assert_eq!(
             (flow.entry, flow.exits, flow.blocks),
-            (8, 8, vec![8, 5, 3, 8])
+            (8, 8, ti_vec![8, 5, 3, 8])
         );
         assert!(!flow.impossible && flow.uncertain == 0);
     }

@@ -4,6 +4,7 @@
 use super::merge::Programs;
 use super::merge::gather::{Seen, check, each_file, read};
 use crate::error::{Error, Result};
+use crate::index::{CopyId, TiVec, ti_vec};
 use crate::manifest::Manifest;
 use crate::strategy::Scheme;
 use crate::table::{self, Align, Columns, exactly};
@@ -19,7 +20,7 @@ pub struct Hits {
     /// The number of copies.
     pub k: u32,
     /// By copy.
-    pub probe_hits: Vec<u64>,
+    pub probe_hits: TiVec<CopyId, u64>,
 }
 
 /// Adds up what the raw files named by `files` (folders are searched for `*.p3raw`) hold.
@@ -28,14 +29,14 @@ pub struct Hits {
 /// Files that are foreign, damaged, named twice or without hits.
 pub fn hits(manifest_path: &Path, files: &[PathBuf]) -> Result<Hits> {
     let manifest = Manifest::read(manifest_path)?;
-    let mut probe_hits = vec![0u64; manifest.copies as usize];
+    let mut probe_hits = ti_vec![0u64; manifest.copies as usize];
     let mut seen = Seen::default();
     let programs = Programs::find(&[manifest_path.to_path_buf()])?;
     each_file(files, |file| {
         let raw = read(file)?;
         check(&raw, programs.only(raw.program, file)?, file)?;
         seen.once(&[raw.unique], file, files)?;
-        let sum = &mut probe_hits[raw.copy.index()];
+        let sum = &mut probe_hits[raw.copy];
         for f in raw.functions.values() {
             let remedy = "rewrite with --count-hits, and run that";
             let n = f

@@ -18,7 +18,7 @@ use super::verdict::Processes;
 use super::verify::checkable;
 use super::{Profile, Structure};
 use crate::dag::Dag;
-use crate::index::{EdgeId, FuncId, IdSet, TiVec, VertexId};
+use crate::index::{BlockId, EdgeId, FuncId, IdSet, TiVec, VertexId};
 
 #[cfg(test)]
 mod tests;
@@ -106,7 +106,7 @@ pub struct Executed {
     /// By edge of the DAG.
     edges: TiVec<EdgeId, Range>,
     /// By block.
-    pub blocks: Vec<Range>,
+    pub blocks: TiVec<BlockId, Range>,
 }
 
 impl Executed {
@@ -143,7 +143,7 @@ impl Executed {
             return;
         }
         let dag = &structure.paths.dag;
-        let certain = |e: EdgeId| e.index() == 0 || counted.contains(e);
+        let certain = |e: EdgeId| e == dag.enter() || counted.contains(e);
         for e in dag.edge_ids().filter(|e| !certain(*e)) {
             let range = &mut self.edges[e];
             *range = Range::within(range.count, flow.uncertain);
@@ -152,7 +152,7 @@ impl Executed {
             if let Some(b) = dag.block(v)
                 && !dag.ins(v).iter().all(|e| certain(*e))
             {
-                let range = &mut self.blocks[b.index()];
+                let range = &mut self.blocks[b];
                 *range = Range::within(range.count, flow.uncertain);
             }
         }
@@ -193,7 +193,7 @@ impl Executed {
     fn add(&mut self, dag: &Dag, left: &Left) {
         for v in left.possible.iter() {
             if let Some(b) = dag.block(v) {
-                self.blocks[b.index()].add(left.entered[v], left.paths);
+                self.blocks[b].add(left.entered[v], left.paths);
             }
             for e in dag.outs(v).filter(|e| left.may_take(dag, *e)) {
                 let sure = if left.taken.contains(e) {

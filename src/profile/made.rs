@@ -3,7 +3,7 @@
 use super::Profile;
 use super::measurement::{ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
-use crate::index::{FuncId, ModuleId, PathId};
+use crate::index::{FuncId, ModuleId, PathId, TiSlice, ti_vec};
 use crate::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
 use crate::manifest::{Manifest, Parts};
 use crate::paths::{all_paths, function_inputs};
@@ -38,7 +38,7 @@ pub(super) fn program(bodies: impl IntoIterator<Item = FunctionBody>) -> Program
     };
     Program {
         functions: module.bodies.iter().enumerate().map(function).collect(),
-        modules: vec![module],
+        modules: ti_vec![module],
         ..Program::default()
     }
 }
@@ -79,7 +79,7 @@ pub(super) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile
     scheme.strategy().prepare(&functions, &mut paths);
     let manifest = Manifest::new(&Parts {
         program,
-        paths: &paths,
+        paths: TiSlice::from_ref(&paths),
         assignment: &scheme.strategy().assign(&functions, &paths, copies),
         scheme,
         copies,
@@ -92,10 +92,10 @@ pub(super) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile
     Profile {
         path: "m".into(),
         manifest,
-        processes: vec![once; copies as usize],
+        processes: ti_vec![once; copies as usize],
         sources: Vec::new(),
         verdict: Verdict::default(),
         measured: Measurement::none(scheme.strategy().measure, functions.len()),
-        entries: vec![None; functions.len()],
+        entries: ti_vec![None; functions.len()],
     }
 }

@@ -23,9 +23,9 @@ pub struct Known<'a> {
 impl<'a> Known<'a> {
     /// What a manifest knows of a function, whose control flow is `cfg`.
     pub fn of(manifest: &'a Manifest, f: FuncId, cfg: &'a Cfg) -> Known<'a> {
-        let entry = &manifest.functions[f.index()];
+        let entry = &manifest.functions[f];
         Known {
-            module: &manifest.modules[entry.bodies[0].module.index()].name,
+            module: &manifest.modules[entry.bodies[0].module].name,
             name: &entry.name,
             local: entry.linkage == Linkage::Local,
             cfg,
@@ -73,7 +73,7 @@ impl<'a> Index<'a> {
             let entry = profile.entry(f);
             let name = entry.name.as_str();
             for body in &entry.bodies {
-                let module = &profile.manifest.modules[body.module.index()].name;
+                let module = &profile.manifest.modules[body.module].name;
                 index.by_place.entry((module, name)).or_default().push(f);
             }
             if entry.linkage != Linkage::Local || profile.manifest.modules.len() == 1 {
@@ -109,8 +109,8 @@ impl<'a> Index<'a> {
 /// Whether a body has the blocks and edges of a profile's function.
 fn same_shape(entry: &FunctionEntry, cfg: &Cfg) -> bool {
     entry.succs.len() == cfg.len()
-        && cfg.blocks.iter().enumerate().all(|(i, block)| {
-            entry.terminators[i] == block.terminator && entry.succs[i] == block.succs
+        && cfg.blocks.iter_enumerated().all(|(b, block)| {
+            entry.terminators[b] == block.terminator && entry.succs[b] == block.succs
         })
 }
 

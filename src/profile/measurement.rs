@@ -4,12 +4,12 @@ use super::shadow::Bursts;
 use super::subpaths::Subpaths;
 use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
-use crate::index::{EdgeId, FuncId, PathId};
+use crate::index::{EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::strategy::Measure;
 use std::ops::Deref;
 
 /// By function: what ran and how often (never zero), by ascending id. Counted, not estimated.
-pub type ExactCounts<Id> = Vec<Vec<(Id, u64)>>;
+pub type ExactCounts<Id> = TiVec<FuncId, Vec<(Id, u64)>>;
 
 /// What a profile holds counts of: one kind of thing in all functions, as its scheme says. These counts are exact, for
 /// completed paths and for counted edges; how exact what follows from them is, [`super::left::Range`] tells.
@@ -34,8 +34,8 @@ impl Measurement {
     /// Of so many functions, before anything has run.
     pub fn none(measure: Measure, functions: usize) -> Measurement {
         match measure {
-            Measure::Paths => Measurement::Paths(vec![Vec::new(); functions]),
-            Measure::Edges => Measurement::Edges(vec![Vec::new(); functions]),
+            Measure::Paths => Measurement::Paths(ti_vec![Vec::new(); functions]),
+            Measure::Edges => Measurement::Edges(ti_vec![Vec::new(); functions]),
             Measure::Subpaths => Measurement::Sampled(Subpaths::default()),
             Measure::Bursts => Measurement::Bursts(Bursts::none(functions)),
         }
@@ -44,10 +44,10 @@ impl Measurement {
     /// Of how many paths or edges of function `f` it is known that they ran; subpaths are of no one function.
     pub fn distinct(&self, f: FuncId) -> usize {
         match self {
-            Measurement::Paths(counts) => counts[f.index()].len(),
-            Measurement::Edges(counts) => counts[f.index()].len(),
+            Measurement::Paths(counts) => counts[f].len(),
+            Measurement::Edges(counts) => counts[f].len(),
             Measurement::Sampled(_) => 0,
-            Measurement::Bursts(bursts) => bursts.counts[f.index()].len(),
+            Measurement::Bursts(bursts) => bursts.counts[f].len(),
         }
     }
 }
@@ -116,7 +116,7 @@ impl<'a> PathProfile<'a> {
 
     /// The paths of function `f` that ran: canonical ids, ascending, and counts.
     pub fn counts(self, f: FuncId) -> &'a [(PathId, u64)] {
-        &self.counts[f.index()]
+        &self.counts[f]
     }
 
     /// The paths of all functions that ran, with their counts.

@@ -17,7 +17,7 @@ use super::subpaths::merge::{Part, union};
 use super::verdict::{Processes, Verdict, Violation, copies_named, needed};
 use super::{Profile, verify};
 use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId};
+use crate::index::{CopyId, FuncId, ti_vec};
 use crate::manifest::Manifest;
 use gather::{All, Copy, Gathered, foreign, gather};
 use std::collections::BTreeMap;
@@ -182,11 +182,11 @@ fn empty(path: &Path, manifest: Manifest) -> Profile {
     let functions = manifest.functions.len();
     Profile {
         path: path.to_path_buf(),
-        processes: vec![Processes::default(); manifest.copies as usize],
+        processes: ti_vec![Processes::default(); manifest.copies as usize],
         sources: Vec::new(),
         verdict: Verdict::default(),
         measured: Measurement::none(manifest.scheme.strategy().measure, functions),
-        entries: vec![None; functions],
+        entries: ti_vec![None; functions],
         manifest,
     }
 }
@@ -195,10 +195,10 @@ fn empty(path: &Path, manifest: Manifest) -> Profile {
 fn counted(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Result<Vec<Violation>> {
     let mut counts = BTreeMap::new();
     for (copy, of_copy) in by_copy {
-        profile.processes[copy.index()] = of_copy.processes;
+        profile.processes[copy] = of_copy.processes;
         // One copy counts a function's entries.
         for (f, n) in of_copy.entries {
-            profile.entries[f.index()].get_or_insert(n);
+            profile.entries[f].get_or_insert(n);
         }
         counts.insert(copy, of_copy.counts);
     }
@@ -226,7 +226,7 @@ fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
     }
     for (f, n) in sum.functions().zip(&part.entries) {
         if let Some(n) = n {
-            plus(sum.entries[f.index()].get_or_insert(0), *n, f, &part.path)?;
+            plus(sum.entries[f].get_or_insert(0), *n, f, &part.path)?;
         }
     }
     for (to, processes) in sum.processes.iter_mut().zip(&part.processes) {
@@ -240,10 +240,10 @@ fn add_counts<Id: Clone + Ord>(
     part: &ExactCounts<Id>,
     file: &Path,
 ) -> Result<()> {
-    for (i, (to, from)) in sum.iter_mut().zip(part).enumerate() {
+    for ((f, to), from) in sum.iter_mut_enumerated().zip(part) {
         let mut ids: BTreeMap<Id, u64> = to.iter().cloned().collect();
         for (id, n) in from {
-            plus(ids.entry(id.clone()).or_default(), *n, FuncId::new(i), file)?;
+            plus(ids.entry(id.clone()).or_default(), *n, f, file)?;
         }
         *to = ids.into_iter().collect();
     }
@@ -260,7 +260,7 @@ fn plus(to: &mut u64, n: u64, func: FuncId, file: &Path) -> Result<()> {
 
 fn no_copy_is_missing(profile: &Profile) -> Result<()> {
     let mut missing = Vec::from_iter(needed(&profile.manifest));
-    missing.retain(|c| profile.processes[c.index()].total() == 0);
+    missing.retain(|c| profile.processes[*c].total() == 0);
     if missing.is_empty() {
         return Ok(());
     }

@@ -37,7 +37,7 @@ mod deep;
 mod made;
 
 use crate::error::{Error, Result};
-use crate::index::{EdgeId, FuncId, IdSet, PathId};
+use crate::index::{CopyId, EdgeId, FuncId, IdSet, PathId, TiVec};
 use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::names::shown;
@@ -55,7 +55,7 @@ pub struct Profile {
     /// What was profiled.
     pub manifest: Manifest,
     /// By copy: the processes whose raw profiles went into it.
-    pub processes: Vec<Processes>,
+    pub processes: TiVec<CopyId, Processes>,
     /// What is unique to each of those raw profiles, ascending.
     pub sources: Vec<[u8; 16]>,
     /// What the merge found.
@@ -64,7 +64,7 @@ pub struct Profile {
     pub measured: Measurement,
     /// By function: how often it was entered, where activations may end without completing their
     /// path (elsewhere: as often as paths begin at the entry).
-    pub entries: Vec<Option<u64>>,
+    pub entries: TiVec<FuncId, Option<u64>>,
 }
 
 /// The structure of a function of a profile, as the rewriter saw it.
@@ -118,13 +118,13 @@ impl Profile {
     /// The processes of all copies that profile function `f`.
     pub fn processes_of(&self, f: FuncId) -> Processes {
         let copies = self.entry(f).share.copies();
-        let processes = copies.iter().map(|c| self.processes[c.index()]);
+        let processes = copies.iter().map(|c| self.processes[*c]);
         processes.fold(Processes::default(), Processes::plus)
     }
 
     /// The manifest's entry of function `f`.
     pub fn entry(&self, f: FuncId) -> &FunctionEntry {
-        &self.manifest.functions[f.index()]
+        &self.manifest.functions[f]
     }
 
     /// The readable name of function `f`, as it is printed.
@@ -135,7 +135,7 @@ impl Profile {
     /// The module that names function `f` in reports.
     pub fn module(&self, f: FuncId) -> &str {
         let body = self.entry(f).bodies[0];
-        &self.manifest.modules[body.module.index()].name
+        &self.manifest.modules[body.module].name
     }
 
     /// The structure of function `f`.

@@ -5,7 +5,7 @@ use super::matching::Known;
 use super::measurement::Measurement;
 use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
-use crate::index::{CopyId, EdgeId, FuncId, TiSlice, TiVec};
+use crate::index::{CopyId, EdgeId, FuncId, TiSlice, TiVec, ti_vec};
 use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::numbering::pspp;
@@ -28,9 +28,9 @@ pub struct SchemeHits {
     /// The number of copies.
     pub k: u32,
     /// By copy: executed probes.
-    pub probe_hits: Vec<u64>,
+    pub probe_hits: TiVec<CopyId, u64>,
     /// By copy: executed edges with a non-zero label, the P3 paper's measure.
-    pub label_hits: Vec<u64>,
+    pub label_hits: TiVec<CopyId, u64>,
 }
 
 /// The counts of a profile on the structure of a manifest.
@@ -197,12 +197,12 @@ fn row(
     let mut row = SchemeHits {
         scheme,
         k,
-        probe_hits: vec![0; k as usize],
-        label_hits: vec![0; k as usize],
+        probe_hits: ti_vec![0; k as usize],
+        label_hits: ti_vec![0; k as usize],
     };
     for (copy, (probes, labels)) in hits {
-        row.probe_hits[copy.index()] += probes;
-        row.label_hits[copy.index()] += labels;
+        row.probe_hits[copy] += probes;
+        row.label_hits[copy] += labels;
     }
     row
 }
@@ -238,7 +238,7 @@ fn hits(
 
 impl SchemeHits {
     fn slowest(&self) -> (u64, u64) {
-        let max = |hits: &[u64]| hits.iter().copied().max().unwrap_or(0);
+        let max = |hits: &TiSlice<CopyId, u64>| hits.iter().copied().max().unwrap_or(0);
         (max(&self.probe_hits), max(&self.label_hits))
     }
 }
@@ -298,6 +298,7 @@ fn change(base: u64, hits: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::BlockId;
     use crate::manifest::FunctionEntry;
     use crate::profile::tests::profile;
 
@@ -311,26 +312,26 @@ mod tests {
         let ran = p.paths().unwrap().ran(FuncId(0), &structure).unwrap();
         let labelled = |r: &Ran| r.edges.iter().filter(|e| labels[**e] != 0).count() as u64;
         let hits: u64 = ran.iter().map(|r| r.count * labelled(r)).sum();
-        assert_eq!(rows[0].label_hits, [hits]);
+        assert_eq!(rows[0].label_hits.raw, [hits]);
     }
 
     #[test]
     fn manifests_of_other_programs() {
         let p = profile(vec![(0, 3)]);
-        let fits = |change: fn(&mut Vec<FunctionEntry>)| {
+        let fits = |change: fn(&mut TiVec<FuncId, FunctionEntry>)| {
             let mut manifest = p.manifest.clone();
             change(&mut manifest.functions);
             simulate(&manifest, &p, None, &[Scheme::Sbl], &[1]).is_ok()
         };
         assert!(fits(|_| {}));
-        assert!(!fits(|f| f[0].name = "other".into()));
-        assert!(!fits(|f| f[0].succs[3] = vec![crate::index::BlockId(5)]));
-        assert!(!fits(|f| f[0].cuts = vec![crate::index::CfgEdge {
-            block: crate::index::BlockId(2),
+        assert!(!fits(|f| f[FuncId(0)].name = "other".into()));
+        assert!(!fits(|f| f[FuncId(0)].succs[BlockId(3)] = vec![BlockId(5)]));
+        assert!(!fits(|f| f[FuncId(0)].cuts = vec![crate::index::CfgEdge {
+            block: BlockId(2),
             succ: 1,
         }]));
-        assert!(!fits(Vec::clear));
-        assert!(!fits(|f| f.push(f[0].clone())));
+        assert!(!fits(|functions| functions.clear()));
+        assert!(!fits(|f| f.push(f[FuncId(0)].clone())));
     }
 
     #[test]
@@ -338,8 +339,8 @@ mod tests {
         let row = |scheme, probe_hits: &[u64], label_hits: &[u64]| SchemeHits {
             scheme,
             k: probe_hits.len() as u32,
-            probe_hits: probe_hits.into(),
-            label_hits: label_hits.into(),
+            probe_hits: probe_hits.to_vec().into(),
+            label_hits: label_hits.to_vec().into(),
         };
         let rows = [
             row(Scheme::Sbl, &[40], &[0]),

@@ -3,6 +3,7 @@
 use super::measurement::Measurement;
 use super::report::Selection;
 use super::{Profile, coverage, diff, export, made, raw};
+use crate::index::{FuncId, ti_vec};
 use crate::ir::lower::LoadOptions;
 use crate::manifest::Manifest;
 use crate::paths::all_paths;
@@ -236,7 +237,7 @@ const PROGRAM: &str = "
 pub(crate) fn profile(counts: Vec<(u64, u64)>) -> Profile {
     static EMPTY: std::sync::OnceLock<Profile> = std::sync::OnceLock::new();
     Profile {
-        measured: Measurement::Paths(vec![made::counts(&counts)]),
+        measured: Measurement::Paths(ti_vec![made::counts(&counts)]),
         ..EMPTY.get_or_init(empty_profile).clone()
     }
 }
@@ -248,7 +249,7 @@ fn empty_profile() -> Profile {
     let program = crate::emit::load(&inputs, &LoadOptions::default()).unwrap();
     Profile {
         sources: vec![[3; 16], [9; 16]],
-        entries: vec![Some(12)],
+        entries: ti_vec![Some(12)],
         ..made::profile(&program, Scheme::P3, 2)
     }
 }
@@ -314,7 +315,7 @@ fn simulation_equals_interpretation() {
         }
         let p = profile(counts.into_iter().collect());
         let rows = simulate(&p.manifest, &p, None, &[scheme], &[k]).unwrap();
-        assert_eq!(rows[0].probe_hits, measured, "{scheme} {k}");
+        assert_eq!(rows[0].probe_hits.raw, measured, "{scheme} {k}");
         assert!(rows[0].label_hits.iter().sum::<u64>() > 0);
     }
 }
@@ -455,8 +456,8 @@ proptest! {
     ) {
         let mut p = profile(vec![(0, 1), (3, 5), (4, u64::MAX)]);
         // Something to damage in every field.
-        let f = &mut p.manifest.functions[0];
-        f.lines = vec![vec![0, 5, 3, 1, 1]; 6];
+        let f = &mut p.manifest.functions[FuncId(0)];
+        f.lines = ti_vec![vec![0, 5, 3, 1, 1]; 6];
         f.choices = serde_json::from_str(
             r#"[{"block": 1, "site": [0, 5, 3, 1, 0], "by": {"values": ["34"], "catches": ["x", 1]}}]"#,
         )

@@ -8,7 +8,7 @@ use super::flow::flow;
 use super::measurement::Measurement;
 use super::verdict::{Processes, Verdict, Violation};
 use crate::error::{Error, Result};
-use crate::index::{BlockId, CopyId, FuncId, ModuleId, PathId};
+use crate::index::{BlockId, CopyId, FuncId, ModuleId, PathId, TiSlice, TiVec, ti_vec};
 use crate::ir::Linkage;
 use crate::load::positions::Inlined;
 use crate::manifest::{FunctionEntry, Manifest, ModuleEntry, ShareEntry};
@@ -37,7 +37,7 @@ struct Joined {
     files: HashMap<(String, String), u32>,
     modules: HashMap<(String, String), ModuleId>,
     by_key: HashMap<Key, Vec<FuncId>>,
-    functions: Vec<Sum>,
+    functions: TiVec<FuncId, Sum>,
 }
 
 /// What was counted in a function.
@@ -73,7 +73,7 @@ pub fn union(profiles: &[Profile]) -> Result<Union> {
             .extend(said(&profile.verdict.interrupted));
         verdict.unlike.extend(said(&profile.verdict.unlike));
         let violations = profile.verdict.violations.iter().map(|v| Violation {
-            function: to[v.function.index()],
+            function: to[v.function],
             ..v.clone()
         });
         verdict.add_violations(violations);
@@ -89,7 +89,7 @@ pub fn union(profiles: &[Profile]) -> Result<Union> {
         .map(|s| s.counts.iter().map(|(id, n)| (*id, *n)).collect());
     let profile = Profile {
         path: PathBuf::new(),
-        processes: vec![processes],
+        processes: ti_vec![processes],
         sources,
         verdict,
         measured: Measurement::Paths(counts.collect()),
@@ -122,7 +122,7 @@ fn sources(profiles: &[Profile]) -> Result<Vec<[u8; 16]>> {
 }
 
 /// The processes of a program, of which every copy runs all.
-fn most(copies: &[Processes]) -> Processes {
+fn most(copies: &TiSlice<CopyId, Processes>) -> Processes {
     let most = |of: fn(&Processes) -> u32| copies.iter().map(of).max().unwrap_or(0);
     Processes {
         runs: most(|p| p.runs),
@@ -153,42 +153,42 @@ impl Joined {
                 files: Vec::new(),
                 checksums: Vec::new(),
                 inlined: Vec::new(),
-                modules: Vec::new(),
-                functions: Vec::new(),
+                modules: TiVec::new(),
+                functions: TiVec::new(),
             },
             files: HashMap::new(),
             modules: HashMap::new(),
             by_key: HashMap::new(),
-            functions: Vec::new(),
+            functions: TiVec::new(),
         }
     }
 
     /// Adds a program's functions and counts; where its functions are now.
-    fn add(&mut self, profile: &Profile) -> Result<Vec<FuncId>> {
+    fn add(&mut self, profile: &Profile) -> Result<TiVec<FuncId, FuncId>> {
         profile.paths()?;
         let files = self.add_files(&profile.manifest);
         let inlined = self.add_inlined(&profile.manifest, &files);
-        let modules: Vec<ModuleId> = profile
+        let modules: TiVec<ModuleId, ModuleId> = profile
             .manifest
             .modules
             .iter()
             .map(|m| self.module(m))
             .collect();
-        let known = self.functions.len();
+        let known = self.functions.next_key();
         let mut taken = BTreeSet::new();
-        let mut to = Vec::new();
+        let mut to = TiVec::new();
         for entry in &profile.manifest.functions {
             let mut entry = entry.clone();
             entry.map_positions(&files, inlined);
             for body in &mut entry.bodies {
-                body.module = modules[body.module.index()];
+                body.module = modules[body.module];
             }
             let f = self.place(entry, known, &taken);
             taken.insert(f);
             to.push(f);
         }
         for (f, now) in profile.functions().zip(&to) {
-            self.link(profile.entry(f), *now, &to, now.index() >= known);
+            self.link(profile.entry(f), *now, &to, *now >= known);
             self.count(profile, f, *now)?;
         }
         Ok(to)
@@ -238,11 +238,11 @@ impl Joined {
     }
 
     /// Where a function is: one of the `known` first, of other programs, which is not `taken` by one of this program; or a new one.
-    fn place(&mut self, entry: FunctionEntry, known: usize, taken: &BTreeSet<FuncId>) -> FuncId {
+    fn place(&mut self, entry: FunctionEntry, known: FuncId, taken: &BTreeSet<FuncId>) -> FuncId {
         let key = self.key(&entry);
         let same = |f: &&FuncId| {
-            let other = &self.manifest.functions[f.index()];
-            f.index() < known && !taken.contains(*f) && same_paths(other, &entry)
+            let other = &self.manifest.functions[**f];
+            **f < known && !taken.contains(*f) && same_paths(other, &entry)
         };
         let found = self
             .by_key
@@ -261,13 +261,13 @@ impl Joined {
 
     fn key(&self, entry: &FunctionEntry) -> Key {
         let is_local = entry.linkage == Linkage::Local;
-        let module = &self.manifest.modules[entry.bodies[0].module.index()];
+        let module = &self.manifest.modules[entry.bodies[0].module];
         (entry.name.clone(), is_local.then(|| module.name.clone()))
     }
 
     /// Joins what another program knows of function `f`.
     fn join(&mut self, f: FuncId, mut other: FunctionEntry) {
-        let entry = &mut self.manifest.functions[f.index()];
+        let entry = &mut self.manifest.functions[f];
         if entry.status.is_skipped() && !other.status.is_skipped() {
             let profiled = whole(FunctionEntry {
                 // These are of this union already.
@@ -294,16 +294,22 @@ impl Joined {
     }
 
     /// Says whom function `now` calls, and which is its unit. Where programs say otherwise, whoever is called may be called elsewhere.
-    fn link(&mut self, entry: &FunctionEntry, now: FuncId, to: &[FuncId], is_new: bool) {
-        let call = |&(f, span): &(FuncId, u32)| (to[f.index()], span);
+    fn link(
+        &mut self,
+        entry: &FunctionEntry,
+        now: FuncId,
+        to: &TiSlice<FuncId, FuncId>,
+        is_new: bool,
+    ) {
+        let call = |&(f, span): &(FuncId, u32)| (to[f], span);
         let calls: Vec<(BlockId, Vec<(FuncId, u32)>)> = entry
             .calls
             .iter()
             .map(|(b, callees)| (*b, callees.iter().map(call).collect()))
             .collect();
-        let here = &mut self.manifest.functions[now.index()];
+        let here = &mut self.manifest.functions[now];
         if is_new {
-            here.unit = to[entry.unit.index()];
+            here.unit = to[entry.unit];
             here.calls = calls;
         } else if called(&here.calls).ne(called(&calls)) {
             let both: BTreeSet<FuncId> = called(&here.calls)
@@ -311,7 +317,7 @@ impl Joined {
                 .map(|(_, f)| f)
                 .collect();
             for f in both {
-                self.manifest.functions[f.index()].address_taken = true;
+                self.manifest.functions[f].address_taken = true;
             }
         }
     }
@@ -319,14 +325,14 @@ impl Joined {
     fn count(&mut self, profile: &Profile, f: FuncId, now: FuncId) -> Result<()> {
         let entry = profile.entry(f);
         let counts = profile.paths()?.counts(f);
-        let entered = match profile.entries[f.index()] {
+        let entered = match profile.entries[f] {
             Some(n) => n,
             None if counts.is_empty() => 0,
             None => flow(profile, f, &profile.structure(f)?)?.entry,
         };
-        let sum = &mut self.functions[now.index()];
+        let sum = &mut self.functions[now];
         sum.programs += 1;
-        sum.entries |= profile.entries[f.index()].is_some();
+        sum.entries |= profile.entries[f].is_some();
         sum.skipped |= entry.status.is_skipped();
         let overflow = || {
             let problem = format!("a count of {} overflows", profile.name(f));

@@ -6,7 +6,7 @@
 
 use super::Profile;
 use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId};
+use crate::index::{CopyId, FuncId, TiSlice};
 use crate::manifest::Manifest;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -129,9 +129,9 @@ pub struct Verdict {
 
 impl Verdict {
     /// What the processes of a profile tell about it: gaps and interruptions. O(copies × functions).
-    pub fn of_processes(manifest: &Manifest, processes: &[Processes]) -> Verdict {
+    pub fn of_processes(manifest: &Manifest, processes: &TiSlice<CopyId, Processes>) -> Verdict {
         let needed = needed(manifest);
-        let of = |c: &CopyId| processes[c.index()];
+        let of = |c: &CopyId| processes[*c];
         let (present, missing): (Vec<CopyId>, Vec<CopyId>) =
             needed.into_iter().partition(|c| of(c).total() > 0);
         let mut verdict = Verdict::default();
@@ -278,7 +278,7 @@ impl Profile {
     /// Whether the counts of these copies are of the same runs, from their beginning to their end, so that what
     /// several of them count must agree.
     pub fn comparable(&self, copies: &[CopyId]) -> bool {
-        let ended = |c: &CopyId| self.processes[c.index()].cut_short == 0;
+        let ended = |c: &CopyId| self.processes[*c].cut_short == 0;
         self.verdict.gaps.is_empty() && copies.iter().all(ended)
     }
 }

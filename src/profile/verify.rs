@@ -24,7 +24,7 @@ use super::verdict::{Processes, Violation, functions, needed};
 use super::{Profile, Structure};
 use crate::dag::EdgeKind;
 use crate::error::Result;
-use crate::index::FuncId;
+use crate::index::{FuncId, TiVec, ti_vec};
 use crate::ir::Linkage;
 use rayon::prelude::*;
 
@@ -128,7 +128,7 @@ pub fn verify(profile: &Profile) -> Result<Findings> {
 /// Whether the counts of `f` are of the same processes, or of copies that can be compared.
 pub fn checkable(profile: &Profile, f: FuncId) -> bool {
     match &profile.entry(f).share.copies()[..] {
-        [copy] => profile.processes[copy.index()].total() > 0,
+        [copy] => profile.processes[*copy].total() > 0,
         copies => profile.comparable(copies),
     }
 }
@@ -246,14 +246,17 @@ fn called<'a>(
 ) -> impl Iterator<Item = (FuncId, u64, Calls)> + 'a {
     let calls = all_calls(profile, functions, &comparable);
     let members = members(profile);
-    functions.iter().enumerate().filter_map(move |(i, c)| {
-        let c = c.as_ref().filter(|c| comparable(c))?;
-        let entry = &profile.manifest.functions[i];
-        // Of several bodies of one symbol the callers do not say which one they call.
-        let only_direct = entry.linkage == Linkage::Local && !entry.address_taken;
-        let known = only_direct && members[i] == 1 && !calls[i].unknown;
-        known.then_some((FuncId::new(i), c.flow.entry, calls[i]))
-    })
+    profile
+        .functions()
+        .zip(functions)
+        .filter_map(move |(f, c)| {
+            let c = c.as_ref().filter(|c| comparable(c))?;
+            let entry = profile.entry(f);
+            // Of several bodies of one symbol the callers do not say which one they call.
+            let only_direct = entry.linkage == Linkage::Local && !entry.address_taken;
+            let known = only_direct && members[f] == 1 && !calls[f].unknown;
+            known.then_some((f, c.flow.entry, calls[f]))
+        })
 }
 
 impl Calls {
@@ -265,10 +268,10 @@ impl Calls {
 }
 
 /// By function: how many share its unit, if it is the unit's first.
-fn members(profile: &Profile) -> Vec<u32> {
-    let mut members = vec![0; profile.manifest.functions.len()];
+fn members(profile: &Profile) -> TiVec<FuncId, u32> {
+    let mut members = ti_vec![0; profile.manifest.functions.len()];
     for f in &profile.manifest.functions {
-        members[f.unit.index()] += 1;
+        members[f.unit] += 1;
     }
     members
 }
@@ -277,19 +280,19 @@ fn all_calls(
     profile: &Profile,
     functions: &[Option<Checked>],
     comparable: &impl Fn(&Checked) -> bool,
-) -> Vec<Calls> {
-    let mut calls = vec![Calls::default(); functions.len()];
+) -> TiVec<FuncId, Calls> {
+    let mut calls = ti_vec![Calls::default(); functions.len()];
     for (entry, checked) in profile.manifest.functions.iter().zip(functions) {
         for (block, callees) in &entry.calls {
             for (callee, _) in callees {
-                let call = &mut calls[callee.index()];
+                let call = &mut calls[*callee];
                 let certain =
                     |c: &&Checked| !c.returns_twice && c.flow.uncertain == 0 && comparable(c);
                 let Some(c) = checked.as_ref().filter(certain) else {
                     call.unknown = true;
                     continue;
                 };
-                call.made = call.made.saturating_add(c.flow.blocks[block.index()]);
+                call.made = call.made.saturating_add(c.flow.blocks[*block]);
                 // An abandoned path runs through a block once at most, but longjmp may come back.
                 call.possible = call.possible.saturating_add(c.abandoned());
             }

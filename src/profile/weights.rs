@@ -33,7 +33,7 @@ pub fn apply<'a>(
                     flow.dag.into_iter().map(|n| n as f64).collect()
                 }
                 Measurement::Paths(counts) => {
-                    paths.ran = counts[old.index()].clone();
+                    paths.ran = counts[old].clone();
                     let counts = paths.ran.iter().copied();
                     measured_weights(&paths.dag, &paths.numbering, counts)
                 }
@@ -75,13 +75,13 @@ mod tests {
         let program = made::program([made::body(graph.clone())]);
         let mut by_paths = made::profile(&program, Scheme::Sbl, 1);
         let structure = by_paths.structure(FuncId(0)).unwrap();
-        made::path_counts(&mut by_paths)[0] = made::counts(&[(0, 5), (1, 2)]);
+        made::path_counts(&mut by_paths)[FuncId(0)] = made::counts(&[(0, 5), (1, 2)]);
         let mut by_edges = made::profile(&program, Scheme::Edge, 1);
         let counted = by_edges.counted_edges(FuncId(0), &structure).unwrap();
         let flow = flow(&by_paths, FuncId(0), &structure).unwrap();
         let counts = counted.iter().map(|e| (e, flow.dag[e]));
-        by_edges.measured = Measurement::Edges(vec![counts.collect()]);
-        by_edges.entries = vec![Some(7)];
+        by_edges.measured = Measurement::Edges(ti_vec![counts.collect()]);
+        by_edges.entries = ti_vec![Some(7)];
 
         let applied = |p: &Profile| {
             let known = Known::of(&p.manifest, FuncId(0), &graph);
@@ -96,7 +96,7 @@ mod tests {
             assert_eq!((paths.weights, paths.measured), (expected.clone(), true));
         }
         assert_eq!(applied(&by_paths).ran, made::counts(&[(0, 5), (1, 2)]));
-        by_paths.manifest.functions[0].cuts = vec![crate::index::CfgEdge {
+        by_paths.manifest.functions[FuncId(0)].cuts = vec![crate::index::CfgEdge {
             block: crate::index::BlockId(0),
             succ: 1,
         }];

@@ -5,7 +5,7 @@ use super::Options;
 use crate::dag::Order;
 use crate::emit::{self, Callers};
 use crate::error::Result;
-use crate::index::{CopyId, FuncId};
+use crate::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
 use crate::ir::lower::LoadOptions;
 use crate::ir::{Callee, Cfg, FunctionBody, Program, SkipReason};
 use crate::load::Input;
@@ -29,7 +29,7 @@ pub(super) struct Analysis {
     /// The program.
     pub program: Program,
     /// By function; `None` where it is skipped.
-    pub paths: Vec<Option<FunctionPaths>>,
+    pub paths: TiVec<FuncId, Option<FunctionPaths>>,
     /// Who profiles what.
     pub assignment: Assignment,
     /// What the copies' profiles will be decoded with.
@@ -37,7 +37,7 @@ pub(super) struct Analysis {
     /// Who may call whom.
     pub callers: Callers,
     /// By module: ordinal and function of its bodies, ascending.
-    pub bodies: Vec<Vec<(u32, FuncId)>>,
+    pub bodies: TiVec<ModuleId, Vec<(u32, FuncId)>>,
 }
 
 impl Analysis {
@@ -66,17 +66,17 @@ impl Analysis {
         }
         clock.lap("parsed and lowered");
         let functions = function_inputs(&program);
-        let mut paths = all_paths(&functions);
+        let mut paths = TiVec::from(all_paths(&functions));
         if let Some(profile) = measured {
             let functions = program.functions.iter().map(|f| {
-                let module = &program.modules[f.bodies[0].module.index()];
+                let module = &program.modules[f.bodies[0].module];
                 Known::in_module(module, program.body_at(f))
             });
-            profile::weights::apply(profile, functions, &mut paths)?;
+            profile::weights::apply(profile, functions, &mut paths.raw)?;
         }
         let strategy = options.scheme.strategy();
-        strategy.prepare(&functions, &mut paths);
-        let assignment = strategy.assign(&functions, &paths, options.copies);
+        strategy.prepare(&functions, &mut paths.raw);
+        let assignment = strategy.assign(&functions, &paths.raw, options.copies);
         let manifest = Manifest::new(&Parts {
             program: &program,
             paths: &paths,
@@ -100,7 +100,7 @@ impl Analysis {
     pub(super) fn plan(&self, copy: CopyId) -> CopyPlan {
         copy_plan(
             &function_inputs(&self.program),
-            &self.paths,
+            &self.paths.raw,
             &self.assignment.shares,
             copy,
         )
@@ -109,7 +109,7 @@ impl Analysis {
     /// Proves that the counts of `plan` will be those of the paths that ran; panics where they would not.
     pub(super) fn prove(&self, plan: &CopyPlan) {
         let functions = function_inputs(&self.program);
-        check::copy(&functions, &self.paths, &self.assignment.shares, plan);
+        check::copy(&functions, &self.paths.raw, &self.assignment.shares, plan);
     }
 
     /// How each function is sampled, by ascending id.
@@ -131,10 +131,10 @@ impl Analysis {
         &self,
         first: impl Iterator<Item = u32>,
     ) -> impl Iterator<Item = (FuncId, u32, &Order)> {
-        let functions = self.paths.iter().zip(first).enumerate();
-        functions.filter_map(|(i, (paths, first))| {
+        let functions = self.paths.iter_enumerated().zip(first);
+        functions.filter_map(|((f, paths), first)| {
             let order = &paths.as_ref()?.shape.order;
-            Some((FuncId::new(i), first, &**order))
+            Some((f, first, &**order))
         })
     }
 
@@ -150,8 +150,8 @@ impl Analysis {
 
     /// The functions that are not skipped.
     pub(super) fn profiled(&self) -> impl Iterator<Item = FuncId> + '_ {
-        let profiled = self.paths.iter().enumerate().filter(|(_, p)| p.is_some());
-        profiled.map(|(i, _)| FuncId::new(i))
+        let profiled = self.paths.iter_enumerated().filter(|(_, p)| p.is_some());
+        profiled.map(|(f, _)| f)
     }
 }
 
@@ -217,11 +217,11 @@ fn outside(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> 
     Some(format!("{name} is called, but no input defines it"))
 }
 
-fn bodies(program: &Program) -> Vec<Vec<(u32, FuncId)>> {
-    let mut bodies = vec![Vec::new(); program.modules.len()];
-    for (i, f) in program.functions.iter().enumerate() {
+fn bodies(program: &Program) -> TiVec<ModuleId, Vec<(u32, FuncId)>> {
+    let mut bodies = ti_vec![Vec::new(); program.modules.len()];
+    for (id, f) in program.functions.iter_enumerated() {
         for b in &f.bodies {
-            bodies[b.module.index()].push((b.ordinal, FuncId::new(i)));
+            bodies[b.module].push((b.ordinal, id));
         }
     }
     bodies.iter_mut().for_each(|b| b.sort_unstable());

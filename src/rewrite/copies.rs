@@ -162,15 +162,15 @@ impl<'a> Copies<'a> {
     }
 
     fn job<'i>(&'i self, m: usize, insertion: &'i Insertion) -> ModuleJob<'i> {
-        let bodies = &self.analysis.bodies[m];
+        let bodies = &self.analysis.bodies[ModuleId::new(m)];
         let plan = &insertion.plan;
         let planned = |&(ordinal, func): &(u32, FuncId)| {
             let i = plan.functions.binary_search_by_key(&func, |f| f.func);
             Some((ordinal, &plan.functions[i.ok()?]))
         };
-        let profiled = |b: &&(u32, FuncId)| self.analysis.paths[b.1.index()].is_some();
+        let profiled = |b: &&(u32, FuncId)| self.analysis.paths[b.1].is_some();
         ModuleJob {
-            module: &self.analysis.program.modules[m],
+            module: &self.analysis.program.modules[ModuleId::new(m)],
             id: ModuleId::new(m),
             plans: bodies.iter().filter_map(planned).collect(),
             copy: plan.copy,
@@ -198,7 +198,7 @@ impl<'a> Copies<'a> {
             let i = plans.binary_search_by_key(&func, |p| p.func);
             Some((ordinal, &plans[i.ok()?]))
         };
-        let bodies = self.analysis.bodies[m].iter();
+        let bodies = self.analysis.bodies[ModuleId::new(m)].iter();
         Some(Sampled {
             plans: bodies.filter_map(planned).collect(),
             settings: self.options.sampling.clone()?,

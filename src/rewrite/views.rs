@@ -42,15 +42,15 @@ fn files(
         let files = plans.iter().map(|p| (name(p), plan(options, analysis, p)));
         return files.collect();
     }
-    let functions = analysis.program.functions.iter().enumerate();
+    let functions = analysis.program.functions.iter_enumerated();
     let selected = functions.filter(|(_, f)| options.selects(&f.name));
-    let files = selected.filter_map(|(i, f)| file(analysis, i, f, view));
+    let files = selected.filter_map(|(id, f)| file(analysis, id, f, view));
     files.collect()
 }
 
-/// The file of a view for function `i`, unless that is skipped.
-fn file(analysis: &Analysis, i: usize, f: &ProgFunction, view: View) -> Option<(String, String)> {
-    let paths = analysis.paths[i].as_ref()?;
+/// The file of a view for function `id`, unless that is skipped.
+fn file(analysis: &Analysis, id: FuncId, f: &ProgFunction, view: View) -> Option<(String, String)> {
+    let paths = analysis.paths[id].as_ref()?;
     let (extension, text) = match view {
         View::Cfg => {
             let cfg = &analysis.program.body_at(f).cfg;
@@ -59,11 +59,11 @@ fn file(analysis: &Analysis, i: usize, f: &ProgFunction, view: View) -> Option<(
         View::Dag => ("dag.dot", dump::dag_dot(&f.name, paths)),
         View::Numbering | View::Plan => ("numbering.txt", dump::numbering_text(&f.name, paths)),
     };
-    Some((format!("{i}.{}.{extension}", file_name(&f.name)), text))
+    Some((format!("{id}.{}.{extension}", file_name(&f.name)), text))
 }
 
 fn plan(options: &Options, analysis: &Analysis, plan: &CopyPlan) -> String {
-    let name = |f: FuncId| analysis.program.functions[f.index()].name.as_str();
+    let name = |f: FuncId| analysis.program.functions[f].name.as_str();
     let mut selected = plan.clone();
     selected.functions.retain(|f| options.selects(name(f.func)));
     selected.text(name)

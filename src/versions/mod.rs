@@ -90,7 +90,7 @@ impl Versions {
             made: cfg.ids().zip(homes.iter().copied()).collect(),
             homes,
         };
-        let mut blocks = Vec::with_capacity(cfg.len());
+        let mut blocks = TiVec::with_capacity(cfg.len());
         while let Some(&(origin, state)) = builder.made.get(blocks.len()) {
             let mut block = cfg.block(origin).clone();
             if let Some(state) = state {

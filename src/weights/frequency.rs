@@ -119,7 +119,7 @@ fn reverse_postorder(graph: &DiGraph<(), f64>) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::dag::Shape;
-    use crate::index::FuncId;
+    use crate::index::{BlockId, FuncId};
     use crate::ir::Call;
     use crate::random_cfg::cfg;
 
@@ -130,7 +130,7 @@ mod tests {
             callee: Callee::Function(FuncId(f)),
             span: 0,
         };
-        graph.blocks[0].calls = callees.iter().map(call).collect();
+        graph.blocks[BlockId(0)].calls = callees.iter().map(call).collect();
         graph
     }
 
@@ -181,7 +181,8 @@ mod tests {
     fn calls_count_as_often_as_their_blocks_run() {
         let mut graph = cfg(&[&[1], &[1, 2], &[], &[2]]);
         for (block, callee) in [(0, 1), (1, 2), (3, 3)] {
-            graph.blocks[block].calls = calling(&[callee]).blocks[0].calls.clone();
+            graph.blocks[BlockId(block)].calls =
+                calling(&[callee]).blocks[BlockId(0)].calls.clone();
         }
         let dag = Dag::from_cfg(&graph, &[]);
         for unit in [1.0, 4.0] {

@@ -3,7 +3,7 @@
 //! executions, so that it is held to be no worse than pbl by those.
 
 use crate::support::{Behaviour, PROF, original, profile, run, schemes};
-use p3_rewrite::index::FuncId;
+use p3_rewrite::index::{CopyId, FuncId, TiVec, ti_vec};
 use p3_rewrite::numbering::pspp;
 use p3_rewrite::partition::Share;
 use p3_rewrite::paths::{FunctionInput, FunctionPaths};
@@ -130,7 +130,7 @@ fn input<'a>(
 
 /// What the busiest copy executes: labelled edges, and counts at the ends of paths.
 fn busiest(paths: &[Option<FunctionPaths>], shares: &[Share], copies: u32) -> u64 {
-    let mut load = vec![0u64; copies as usize];
+    let mut load: TiVec<CopyId, u64> = ti_vec![0; copies as usize];
     for (paths, share) in paths.iter().flatten().zip(shares) {
         let all = paths.dag.edge_ids();
         let sets = match share {
@@ -147,7 +147,7 @@ fn busiest(paths: &[Option<FunctionPaths>], shares: &[Share], copies: u32) -> u6
             let ends = paths.dag.ins(paths.dag.exit()).iter().copied();
             let labelled = labels.keys().filter(|&e| labels[e] != 0);
             let executed = labelled.chain(ends.filter(|e| set.contains(*e)));
-            load[copy.index()] += executed.map(|e| paths.weights[e] as u64).sum::<u64>();
+            load[copy] += executed.map(|e| paths.weights[e] as u64).sum::<u64>();
         }
     }
     load.into_iter().max().unwrap()

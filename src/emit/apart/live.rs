@@ -2,8 +2,9 @@
 
 use crate::dag::Order;
 use crate::emit::split::in_blocks;
+use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value};
-use crate::index::BlockId;
+use crate::index::{BlockId, TiVec};
 use crate::ir::Cfg;
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -31,7 +32,7 @@ pub(in crate::emit) fn values_at(
     headers: &[BlockId],
     target: &TargetData,
 ) -> Option<Vec<Live>> {
-    let blocks = function.get_basic_blocks();
+    let blocks = sys::blocks(function);
     let search = Search {
         ins: in_blocks(cfg),
         number: blocks.iter().copied().zip(cfg.ids()).collect(),
@@ -42,7 +43,7 @@ pub(in crate::emit) fn values_at(
         .map(|p| Definition::new(Value::of(&p), None))
         .collect();
     for &b in &order.rpo {
-        for i in values::instructions(blocks[b.index()]) {
+        for i in values::instructions(blocks[b]) {
             if !i.is_void() {
                 all.push(Definition::new(i.value(), Some((b, i))));
             }
@@ -156,7 +157,7 @@ fn is_folded(i: Inst) -> bool {
 }
 
 struct Search<'a, 'ctx> {
-    ins: Vec<Vec<BlockId>>,
+    ins: TiVec<BlockId, Vec<BlockId>>,
     number: HashMap<BasicBlock<'ctx>, BlockId>,
     headers: &'a [BlockId],
 }
@@ -168,7 +169,7 @@ impl Search<'_, '_> {
         let mut work = self.blocks_of_uses(value);
         while let Some(b) = work.pop() {
             if Some(b) != home && live.insert(b) {
-                work.extend(&self.ins[b.index()]);
+                work.extend(&self.ins[b]);
             }
         }
         self.headers.iter().map(|h| live.contains(h)).collect()

@@ -8,7 +8,7 @@ use super::live::{Live, values_at};
 use crate::dag::Order;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::emit::{place, sys};
-use crate::index::BlockId;
+use crate::index::{BlockId, TiSlice};
 use crate::ir::Cfg;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -85,14 +85,14 @@ impl Handed {
             return None;
         }
         let live = values_at(function, cfg, order, &headers, target)?;
-        let blocks = function.get_basic_blocks();
+        let blocks = sys::blocks(function);
         let mut room = Room(0);
         let handed = live.iter().map(|l| l.handed);
         let live_at = handed.map(|size| Some(room.take(size?))).collect();
         let mut phis_at = Vec::new();
         for header in &headers {
             let mut at = Vec::new();
-            for phi in phis(blocks[header.index()]) {
+            for phi in phis(blocks[*header]) {
                 at.push(room.take(phi.value().size(target)?));
             }
             phis_at.push(at);
@@ -141,7 +141,7 @@ pub(in crate::emit) enum Tail {
 
 impl Tail {
     /// Of a function with these blocks.
-    pub(in crate::emit) fn of(blocks: &[BasicBlock]) -> Tail {
+    pub(in crate::emit) fn of(blocks: &TiSlice<BlockId, BasicBlock>) -> Tail {
         if has_frame(blocks) {
             Tail::Kept
         } else {
@@ -178,7 +178,7 @@ fn may_move(function: FunctionValue, cfg: &Cfg) -> bool {
         let has = |kind| function.get_enum_attribute(AttributeLoc::Param(i), kind);
         kinds.into_iter().any(|kind| has(kind).is_some())
     };
-    let blocks = function.get_basic_blocks();
+    let blocks = sys::blocks(function);
     let mut all = blocks.iter().flat_map(|b| values::instructions(*b));
     let returns_twice = cfg.blocks.iter().any(|b| b.returns_twice);
     let ends_in_a_call = blocks.iter().any(|b| place::has_musttail(*b));
@@ -198,9 +198,9 @@ fn is_of_a_frame(i: Inst) -> bool {
 /// Whether there can be a place in each of the headers.
 fn has_places(function: FunctionValue, headers: &[BlockId]) -> bool {
     use LLVMOpcode::*;
-    let blocks = function.get_basic_blocks();
+    let blocks = sys::blocks(function);
     headers.iter().all(|h| {
-        let all = values::instructions(blocks[h.index()]);
+        let all = values::instructions(blocks[*h]);
         let first = all.iter().find(|i| !i.is_phi()).expect("a terminator");
         !matches!(
             first.opcode(),
@@ -210,7 +210,7 @@ fn has_places(function: FunctionValue, headers: &[BlockId]) -> bool {
 }
 
 /// Whether there are variables on the stack, which a jump to another function would end.
-fn has_frame(blocks: &[BasicBlock]) -> bool {
+fn has_frame(blocks: &TiSlice<BlockId, BasicBlock>) -> bool {
     let mut all = blocks.iter().flat_map(|b| values::instructions(*b));
     all.any(|i| i.opcode() == LLVMOpcode::LLVMAlloca)
 }
@@ -334,10 +334,10 @@ fn compute(builder: &Builder, value: Value, known: &HashMap<Value, Value>) -> Va
 
 /// By header: what its φs begin with.
 fn read_phis(from: &From, of: FunctionValue, handed: &Handed) -> Vec<Vec<Value>> {
-    let blocks = of.get_basic_blocks();
+    let blocks = sys::blocks(of);
     let mut starts = Vec::new();
     for (header, at) in handed.headers.iter().zip(&handed.phis_at) {
-        let phis = phis(blocks[header.index()]).zip(at);
+        let phis = phis(blocks[*header]).zip(at);
         let read = phis.map(|(phi, &at)| from.read(phi.value(), at));
         starts.push(read.collect());
     }
@@ -356,7 +356,7 @@ impl<'ctx> Moved<'ctx> {
     fn mend(&mut self) {
         let numbers: HashMap<BasicBlock, BlockId> = (0..)
             .map(BlockId)
-            .zip(self.of.get_basic_blocks())
+            .zip(sys::blocks(self.of))
             .map(|(n, block)| (block, n))
             .collect();
         let lost: HashMap<Value, Value> = self
@@ -431,11 +431,11 @@ impl<'ctx> Moved<'ctx> {
         handed: &Handed,
         starts: Vec<Vec<Value>>,
     ) {
-        let blocks = self.of.get_basic_blocks();
+        let blocks = sys::blocks(self.of);
         let copies: Vec<BasicBlock> = handed
             .headers
             .iter()
-            .map(|h| self.copied.blocks[&blocks[h.index()]])
+            .map(|h| self.copied.blocks[&blocks[*h]])
             .collect();
         for (header, values) in copies.iter().zip(starts) {
             for (phi, value) in phis(*header).zip(values) {

@@ -147,13 +147,13 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Counts, in the target of edges that cannot be split, the keys that they bring; 0 counts nothing.
     pub(super) fn count_flagged_hash(&self, to: BlockId) {
         let ty = self.key_type();
-        let phi = sys::phi_at_start(&self.builder, self.blocks[to.index()], ty, "p3.id");
+        let phi = sys::phi_at_start(&self.builder, self.blocks[to], ty, "p3.id");
         let none = ty.const_zero();
-        for &e in &self.places.ins[to.index()] {
+        for &e in &self.places.ins[to] {
             let key = self.hashed.get(&self.first_of(e)).copied().unwrap_or(none);
             phi.add_incoming(&[(&key as &dyn BasicValue, self.arrival(e))]);
         }
-        sys::position_before(&self.builder, place::start(self.blocks[to.index()]));
+        sys::position_before(&self.builder, place::start(self.blocks[to]));
         self.count_by_call(phi.as_basic_value().into_int_value());
     }
 }

@@ -30,11 +30,11 @@ pub(super) fn spend<'ctx>(
         ),
         context,
     };
-    let blocks = function.get_basic_blocks();
+    let blocks = sys::blocks(function);
     for &b in &order.rpo {
         let block = cfg.block(b);
         let goes_back = block.succs.iter().any(|&to| order.is_retreating(b, to));
-        sys::position_before(&budget.builder, place::exit(blocks[b.index()]));
+        sys::position_before(&budget.builder, place::exit(blocks[b]));
         budget.builder.unset_current_debug_location();
         let left = budget.take(block.instructions);
         if b == BlockId(0) || goes_back {

@@ -56,7 +56,7 @@ pub(super) fn add_sites<'ctx>(
     handed: &Handed,
     buffer: PointerValue<'ctx>,
 ) {
-    let blocks = function.get_basic_blocks();
+    let blocks = sys::blocks(function);
     let leave = Leave {
         context,
         handed,
@@ -67,10 +67,10 @@ pub(super) fn add_sites<'ctx>(
     };
     let ins = in_edges(cfg);
     for (n, header) in handed.headers.iter().enumerate() {
-        let rest = blocks[header.index()];
+        let rest = blocks[*header];
         let head = context.prepend_basic_block(rest, "p3.head");
-        for e in &ins[header.index()] {
-            sys::set_successor(sys::terminator(blocks[e.block.index()]), e.succ, head);
+        for e in &ins[*header] {
+            sys::set_successor(sys::terminator(blocks[e.block]), e.succ, head);
         }
         let phis: Vec<_> = phis(rest).collect();
         for phi in &phis {

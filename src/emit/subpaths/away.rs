@@ -3,6 +3,7 @@
 use crate::dag::Order;
 use crate::emit::apart::copy::stays_apart;
 use crate::emit::apart::resume::{self, Buffer, Handed, Tail, place_in, return_call, returning_as};
+use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::ir::FunctionBody;
 use crate::plan::subpaths::Apart;
@@ -49,7 +50,7 @@ impl<'ctx> Away<'ctx> {
         let handed = Handed::new(&target, function, &body.cfg, &order, apart.places.clone())?;
         let name = format!("__p3_sampling.{}", body.name);
         let of = resume::make(context, module, function, &name, &handed, Buffer::Told);
-        let blocks = function.get_basic_blocks();
+        let blocks = sys::blocks(function);
         let door = |place: usize| {
             let name = format!("__p3_door.{}", body.name);
             let door = Doorway {
@@ -58,7 +59,7 @@ impl<'ctx> Away<'ctx> {
                 handed: &handed,
                 to: of,
                 from: function,
-                block: blocks[handed.headers[place].index()],
+                block: blocks[handed.headers[place]],
                 place,
             };
             door.made(&name)

@@ -16,6 +16,7 @@ pub(super) use metadata::{
     set_function_profile, set_header_weight,
 };
 
+use crate::index::{BlockId, TiVec};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -53,6 +54,14 @@ pub(super) fn definitions<'ctx>(
 pub(super) fn successor_count(terminator: InstructionValue) -> u32 {
     // SAFETY: the caller got it from `BasicBlock::get_terminator`.
     unsafe { LLVMGetNumSuccessors(terminator.as_value_ref()) }
+}
+
+/// A function's blocks, by their numbers in its control flow.
+pub(super) type Blocks<'ctx> = TiVec<BlockId, BasicBlock<'ctx>>;
+
+/// The blocks of a function, which has those of its control flow and no others yet.
+pub(super) fn blocks(function: FunctionValue<'_>) -> Blocks<'_> {
+    function.get_basic_blocks().into()
 }
 
 /// The terminator of a block.

@@ -2,7 +2,7 @@
 
 use super::Lowered;
 use crate::error::{Error, Result};
-use crate::index::{FuncId, ModuleId};
+use crate::index::{FuncId, ModuleId, TiSlice, TiVec, ti_vec};
 use crate::ir::callgraph;
 use crate::ir::{
     Block, Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction, Program, SkipReason,
@@ -15,8 +15,8 @@ use std::collections::{HashMap, HashSet};
 /// # Errors
 /// Symbols that two modules define.
 pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
-    let mut scopes: Vec<Scope> = Vec::new();
-    let mut calls = Vec::new();
+    let mut scopes: TiVec<ModuleId, Scope> = TiVec::new();
+    let mut calls = TiVec::new();
     let mut program = Program::default();
     for (input, module) in inputs.iter().zip(lowered) {
         let Lowered {
@@ -106,16 +106,16 @@ fn renumber(bodies: &mut [FunctionBody], files: u32, inlined: u32) {
 fn functions(
     inputs: &[Input],
     program: &mut Program,
-    scopes: &mut [Scope],
+    scopes: &mut TiSlice<ModuleId, Scope>,
 ) -> Result<HashMap<String, FuncId>> {
     let mut global: HashMap<String, FuncId> = HashMap::new();
-    let mut strong: HashMap<String, usize> = HashMap::new();
+    let mut strong: HashMap<String, ModuleId> = HashMap::new();
     let mut members: HashMap<FuncId, Vec<FuncId>> = HashMap::new();
-    let mut functions: Vec<ProgFunction> = Vec::new();
-    for (m, module) in program.modules.iter().enumerate() {
+    let mut functions: TiVec<FuncId, ProgFunction> = TiVec::new();
+    for (m, module) in program.modules.iter_enumerated() {
         for (ordinal, body) in module.bodies.iter().enumerate() {
             let place = Body {
-                module: ModuleId::new(m),
+                module: m,
                 ordinal: ordinal as u32,
             };
             let new = FuncId::new(functions.len());
@@ -127,13 +127,17 @@ fn functions(
             if body.linkage == Linkage::External
                 && let Some(first) = strong.insert(body.name.clone(), m)
             {
-                return Err(defined_twice(&inputs[first], &inputs[m], &body.name));
+                return Err(defined_twice(
+                    &inputs[first.index()],
+                    &inputs[m.index()],
+                    &body.name,
+                ));
             }
             let unit = *global.entry(body.name.clone()).or_insert(new);
             let members = members.entry(unit).or_default();
-            let same = |f: &&FuncId| equal(program.body_at(&functions[f.index()]), body);
+            let same = |f: &&FuncId| equal(program.body_at(&functions[**f]), body);
             match members.iter().find(same) {
-                Some(f) => functions[f.index()].bodies.push(place),
+                Some(f) => functions[*f].bodies.push(place),
                 None => {
                     members.push(new);
                     functions.push(function(body, place, unit));
@@ -174,13 +178,13 @@ fn defined_twice(first: &Input, second: &Input, name: &str) -> Error {
 }
 
 struct Resolver<'a> {
-    scopes: &'a [Scope],
+    scopes: &'a TiSlice<ModuleId, Scope>,
     global: &'a HashMap<String, FuncId>,
 }
 
 impl Resolver<'_> {
     /// What `name` means in module `m`, through at most one chain of aliases.
-    fn find(&self, m: usize, name: &str) -> Option<FuncId> {
+    fn find(&self, m: ModuleId, name: &str) -> Option<FuncId> {
         let scope = &self.scopes[m];
         let mut name = name;
         for _ in 0..=scope.aliases.len() {
@@ -194,7 +198,7 @@ impl Resolver<'_> {
     }
 
     fn resolve_calls(&self, program: &mut Program) {
-        for (m, module) in program.modules.iter_mut().enumerate() {
+        for (m, module) in program.modules.iter_mut_enumerated() {
             let blocks = module.bodies.iter_mut().flat_map(|b| &mut b.cfg.blocks);
             for Call { callee, .. } in blocks.flat_map(|b| &mut b.calls) {
                 if let Callee::External(name) = callee
@@ -208,7 +212,7 @@ impl Resolver<'_> {
 
     /// A function whose address any module takes has it taken.
     fn address_taken(&self, program: &mut Program) {
-        let names = self.scopes.iter().enumerate();
+        let names = self.scopes.iter_enumerated();
         let taken: HashSet<FuncId> = names
             .flat_map(|(m, s)| s.taken.iter().filter_map(move |n| self.find(m, n)))
             .collect();
@@ -218,13 +222,13 @@ impl Resolver<'_> {
             .filter(|f| taken.contains(&f.unit))
             .flat_map(|f| &f.bodies)
         {
-            let module = &mut program.modules[b.module.index()];
+            let module = &mut program.modules[b.module];
             module.bodies[b.ordinal as usize].address_taken = true;
         }
     }
 
-    fn recursion(&self, program: &mut Program, calls: &[Vec<(String, String)>]) {
-        let pairs = calls.iter().enumerate().flat_map(|(m, edges)| {
+    fn recursion(&self, program: &mut Program, calls: &TiSlice<ModuleId, Vec<(String, String)>>) {
+        let pairs = calls.iter_enumerated().flat_map(|(m, edges)| {
             let find = move |(a, b): &(String, String)| Some((self.find(m, a)?, self.find(m, b)?));
             edges.iter().filter_map(find)
         });
@@ -240,21 +244,21 @@ impl Resolver<'_> {
 /// one more for a taken address, one more where it can be called from outside. In a program with
 /// a `main` that is `main` itself; in a library, whatever other modules can see.
 fn count_call_sites(program: &mut Program) {
-    let mut sites = vec![0u32; program.functions.len()];
-    for i in 0..program.functions.len() {
-        let body = program.body(FuncId::new(i));
+    let mut sites: TiVec<FuncId, u32> = ti_vec![0; program.functions.len()];
+    for f in program.functions.keys() {
+        let body = program.body(f);
         for call in body.cfg.blocks.iter().flat_map(|b| &b.calls) {
             if let Callee::Function(f) = call.callee {
-                sites[f.index()] += 1;
+                sites[f] += 1;
             }
         }
     }
     let executable = program.functions.iter().any(|f| f.name == "main");
-    for i in 0..program.functions.len() {
-        let unit = program.functions[i].unit;
-        let body = program.body(FuncId::new(i));
+    for f in program.functions.keys() {
+        let unit = program.functions[f].unit;
+        let body = program.body(f);
         let outside = body.linkage != Linkage::Local && (!executable || body.name == "main");
         let extra = u32::from(body.address_taken) + u32::from(outside);
-        program.functions[i].call_sites = sites[unit.index()] + extra;
+        program.functions[f].call_sites = sites[unit] + extra;
     }
 }

@@ -18,6 +18,7 @@ pub mod view;
 mod tests;
 
 use super::{FunctionBody, SkipReason};
+use crate::index::BlockId;
 use crate::load::Hidden;
 use crate::load::positions::{BodyPositions, Inlined, Positions, SourceFile};
 use crate::names::Filter;
@@ -61,7 +62,7 @@ impl Lowered {
     /// Adds what the loader did not show.
     pub fn add(&mut self, hidden: &[Hidden]) {
         for h in hidden {
-            let block = &mut self.bodies[h.body].cfg.blocks[h.block];
+            let block = &mut self.bodies[h.body].cfg.blocks[BlockId::new(h.block)];
             block.single |= h.single;
             block.returns_twice |= h.returns_twice;
         }

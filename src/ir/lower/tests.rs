@@ -31,7 +31,7 @@ fn find<'a>(program: &'a Program, name: &str) -> (FuncId, &'a FunctionBody) {
 }
 
 fn sites(program: &Program, name: &str) -> u32 {
-    program.functions[find(program, name).0.index()].call_sites
+    program.functions[FuncId::new(find(program, name).0.index())].call_sites
 }
 
 #[test]
@@ -53,8 +53,12 @@ fn terminators_and_their_successors() {
     let cfg = &find(&program, "f").1.cfg;
     let block = |i: usize| {
         (
-            cfg.blocks[i].terminator,
-            cfg.blocks[i].succs.iter().map(|b| b.0).collect::<Vec<_>>(),
+            cfg.blocks[BlockId::new(i)].terminator,
+            cfg.blocks[BlockId::new(i)]
+                .succs
+                .iter()
+                .map(|b| b.0)
+                .collect::<Vec<_>>(),
         )
     };
     assert_eq!(block(0), (Terminator::Switch, vec![1, 2, 1]));
@@ -64,7 +68,10 @@ fn terminators_and_their_successors() {
     assert_eq!(block(5), (Terminator::Resume, vec![]));
     assert_eq!(block(6), (Terminator::Unreachable, vec![]));
     assert!(cfg.block(BlockId(2)).may_leave && !cfg.block(BlockId(0)).may_leave);
-    assert_eq!(cfg.blocks[2].calls[0].callee, Callee::Function(FuncId(0)));
+    assert_eq!(
+        cfg.blocks[BlockId(2)].calls[0].callee,
+        Callee::Function(FuncId(0))
+    );
 }
 
 #[test]
@@ -107,14 +114,14 @@ fn duplicates_are_one_function_where_their_control_flow_is_equal() {
     ])
     .unwrap();
     assert_eq!(program.functions.len(), 3);
-    let (f, g) = (&program.functions[0], &program.functions[1]);
+    let (f, g) = (&program.functions[FuncId(0)], &program.functions[FuncId(1)]);
     assert_eq!((f.name.as_str(), f.bodies.len()), ("f", 3));
     assert_eq!((g.name.as_str(), g.bodies.len()), ("g", 2));
     // The other g is a function of its own that stays with it.
     assert_eq!(
         (
-            program.functions[2].name.as_str(),
-            program.functions[2].unit
+            program.functions[FuncId(2)].name.as_str(),
+            program.functions[FuncId(2)].unit
         ),
         ("g", FuncId(1))
     );
@@ -161,6 +168,6 @@ fn recursion_is_seen_through_pointers() {
         define void @b(ptr %f) { call void %f(ptr @a)  ret void }
         define i32 @c() { ret i32 0 }"])
     .unwrap();
-    let recursive = |name| program.functions[find(&program, name).0.index()].recursive;
+    let recursive = |name| program.functions[FuncId::new(find(&program, name).0.index())].recursive;
     assert!(recursive("a") && recursive("b") && !recursive("c"));
 }

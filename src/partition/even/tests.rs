@@ -1,7 +1,7 @@
 //! `p3-weighted`: when it splits, and that it is no worse than the other schemes by its own costs.
 
 use super::*;
-use crate::index::{CopyId, FuncId, IdSet};
+use crate::index::{BlockId, CopyId, FuncId, IdSet};
 use crate::ir::{Call, Callee, Cfg, SkipReason};
 use crate::partition::Share;
 use crate::partition::cost::HITS;
@@ -48,7 +48,7 @@ fn with_calls(mut graphs: Vec<Cfg>, calls: &[(usize, usize, u32)]) -> Vec<Cfg> {
         let f = f % graphs.len();
         let blocks = &mut graphs[f].blocks;
         let b = b % blocks.len();
-        blocks[b].calls.push(Call {
+        blocks[BlockId::new(b)].calls.push(Call {
             callee: Callee::Function(FuncId(callee % functions)),
             span: 0,
         });

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dag::Shape;
-use crate::index::{CfgEdge, CopyId, FuncId, IdSet, LocalId, PathId};
+use crate::index::{BlockId, CfgEdge, CopyId, FuncId, IdSet, LocalId, PathId};
 use crate::numbering::{ball_larus, enumerate};
 use crate::paths::all_paths;
 use crate::plan::SiteCode;
@@ -311,7 +311,7 @@ fn other_versions_are_refused() {
     let plan = case.plan();
     let versions = plan.versions.as_deref().expect("a loop apart");
     let mut other = versions.clone();
-    other.cfg.blocks[2].succs[0] = BlockId(1);
+    other.cfg.blocks[BlockId(2)].succs[0] = BlockId(1);
     assert_eq!(versions_of(&graph, &other), Ok(()), "another automaton");
     let other = FunctionPlan {
         versions: Some(other.into()),
@@ -324,8 +324,8 @@ fn other_versions_are_refused() {
     for broken in 0..4 {
         let mut versions = versions.clone();
         match broken {
-            0 => versions.cfg.blocks[4].succs.swap(0, 1),
-            1 => versions.cfg.blocks[5].may_leave = true,
+            0 => versions.cfg.blocks[BlockId(4)].succs.swap(0, 1),
+            1 => versions.cfg.blocks[BlockId(5)].may_leave = true,
             2 => versions.origin.raw.swap(0, 1),
             _ => versions.origin.push(BlockId(0)),
         }
@@ -338,7 +338,7 @@ fn other_versions_are_refused() {
 fn edge_counters_are_checked() {
     let graph = cfg(&[&[1, 2], &[3], &[3], &[0]]);
     let graph = Cfg {
-        blocks: [graph.blocks, cfg(&[&[]]).blocks].concat(),
+        blocks: [graph.blocks.raw, cfg(&[&[]]).blocks.raw].concat().into(),
     };
     let mut case = Case::new(&graph, None, Vec::new());
     case.paths.count_edges(&graph);
@@ -386,7 +386,7 @@ proptest! {
 #[test]
 fn mistakes_say_what_is_wrong() {
     let mut graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
-    graph.blocks[3].may_leave = true;
+    graph.blocks[BlockId(3)].may_leave = true;
     let case = Case::new(&graph, None, Vec::new());
     let edge = |block, succ| {
         let block = BlockId(block);

@@ -1,5 +1,6 @@
 use super::*;
 use crate::dag::Dominators;
+use crate::index::BlockId;
 use crate::ir::Call;
 use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
@@ -178,7 +179,9 @@ fn calls_stay_together() {
     let mut graph = cfg(&[&[1], &[1, 2], &[]]);
     assert!(plan(&graph, Sequence::Thread).apart.is_some());
     let callee = Callee::Indirect;
-    graph.blocks[1].calls.push(Call { callee, span: 0 });
+    graph.blocks[BlockId(1)]
+        .calls
+        .push(Call { callee, span: 0 });
     assert!(plan(&graph, Sequence::Thread).apart.is_none());
     assert!(plan(&graph, Sequence::Activation).apart.is_some());
 }

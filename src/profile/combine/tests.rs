@@ -1,6 +1,7 @@
 //! Who is believed, and what is said where copies contradict each other.
 
 use super::*;
+use crate::index::{FuncId, ti_vec};
 use crate::paths::FunctionPaths;
 use crate::profile::made;
 use crate::profile::verdict::{Processes, Verdict};
@@ -92,7 +93,7 @@ proptest! {
         prop_assert_eq!(merged.get(&id).copied().unwrap_or(0), believed);
         prop_assert_eq!(differences.off, if owners.len() == 1 { 0 } else { 2 });
 
-        profile.processes[liar.index()].cut_short = 1;
+        profile.processes[liar].cut_short = 1;
         let (_, differences) = agree(&profile, &structure, &share, &lie).unwrap();
         prop_assert_eq!(differences.paths, 0);
 
@@ -126,7 +127,7 @@ fn counters_become_edges() {
         []
     );
     let counts = vec![vec![(edges[0], 7), (edges[1], 2)]];
-    assert_eq!(profile.measured, Measurement::Edges(counts));
+    assert_eq!(profile.measured, Measurement::Edges(counts.into()));
     let beyond = combine(&mut profile, &by_copy(&[(edges.len() as u64, 7)]));
     assert!(beyond.is_err());
 }
@@ -136,9 +137,9 @@ fn counters_become_edges() {
 fn whole_functions() {
     let graphs = (0..2).map(|_| made::body(cfg(&[&[1, 2], &[3], &[3], &[]])));
     let mut profile = made::profile(&made::program(graphs), Scheme::Pbl, 2);
-    profile.processes = vec![Processes::default(); 2];
+    profile.processes = ti_vec![Processes::default(); 2];
     profile.verdict = Verdict::default();
-    let owner = |f: usize| profile.manifest.functions[f].share.copies()[0];
+    let owner = |f: usize| profile.manifest.functions[FuncId::new(f)].share.copies()[0];
     let (first, second) = (owner(0), owner(1));
     let counted = |f: u32, ids: &[(u64, u64)]| -> LocalCounts {
         [(FuncId(f), ids.iter().copied().collect())].into()
@@ -150,7 +151,7 @@ fn whole_functions() {
     .into();
     assert_eq!(combine(&mut profile, &by_copy).unwrap(), []);
     let counts = vec![made::counts(&[(0, 4), (1, 9)]), vec![]];
-    assert_eq!(profile.measured, Measurement::Paths(counts));
+    assert_eq!(profile.measured, Measurement::Paths(counts.into()));
     let impossible = [(first, counted(0, &[(2, 1)]))].into();
     let error = combine(&mut profile, &impossible).unwrap_err().to_string();
     assert!(

@@ -1,7 +1,7 @@
 //! What differs, and what does not matter.
 
 use super::*;
-use crate::index::{BlockId, CopyId};
+use crate::index::{BlockId, CopyId, FuncId, ti_vec};
 use crate::ir::SkipReason;
 use crate::manifest::{ShareEntry, Status};
 use crate::profile::made;
@@ -23,7 +23,7 @@ fn equal_profiles_do_not_differ() {
     let mut b = a.clone();
     b.path = "elsewhere".into();
     b.manifest.copies = 9;
-    b.manifest.functions[0].share = ShareEntry::Whole(CopyId(8));
+    b.manifest.functions[FuncId(0)].share = ShareEntry::Whole(CopyId(8));
     assert_eq!(differences(&a, &b), [] as [&str; 0]);
 }
 
@@ -44,7 +44,7 @@ fn functions_of_one_profile_only() {
     let a = profile(vec![(0, 1)]);
     let mut b = a.clone();
     b.path = "other".into();
-    b.manifest.functions[0].name = "nain".into();
+    b.manifest.functions[FuncId(0)].name = "nain".into();
     assert_eq!(
         differences(&a, &b),
         ["main: only in m", "nain: only in other"]
@@ -57,12 +57,12 @@ fn other_control_flow_is_not_compared() {
     let a = profile(vec![(0, 1)]);
     let changed = |change: fn(&mut crate::manifest::FunctionEntry)| {
         let mut b = a.clone();
-        change(&mut b.manifest.functions[0]);
+        change(&mut b.manifest.functions[FuncId(0)]);
         differences(&a, &b)
     };
     let other = ["main: different control flow"];
-    assert_eq!(changed(|f| f.succs[3] = vec![BlockId(5)]), other);
-    assert_eq!(changed(|f| f.terminators.swap(0, 1)), other);
+    assert_eq!(changed(|f| f.succs[BlockId(3)] = vec![BlockId(5)]), other);
+    assert_eq!(changed(|f| f.terminators.raw.swap(0, 1)), other);
     let cut = |f: &mut crate::manifest::FunctionEntry| {
         f.cuts = vec![crate::index::CfgEdge {
             block: BlockId(2),
@@ -77,19 +77,19 @@ fn other_control_flow_is_not_compared() {
 /// A function that may be left in block 1, profiled under either kind of scheme, when its paths ran so often.
 fn either(counts: [u64; 2]) -> (Profile, Profile) {
     let mut graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
-    graph.blocks[1].may_leave = true;
+    graph.blocks[BlockId(1)].may_leave = true;
     let program = made::program([made::body(graph)]);
     let mut paths = made::profile(&program, Scheme::Sbl, 1);
     let structure = paths.structure(FuncId(0)).unwrap();
     let ran = (0..).map(PathId).zip(counts).filter(|(_, n)| *n > 0);
-    made::path_counts(&mut paths)[0] = ran.collect();
-    let entries = vec![Some(counts[0] + counts[1])];
+    made::path_counts(&mut paths)[FuncId(0)] = ran.collect();
+    let entries = ti_vec![Some(counts[0] + counts[1])];
     paths.entries = entries.clone();
     let mut edges = made::profile(&program, Scheme::Edge, 1);
     let counted = edges.counted_edges(FuncId(0), &structure).unwrap();
     let flow = flow(&paths, FuncId(0), &structure).unwrap();
     let ran = counted.iter().map(|e| (e, flow.dag[e]));
-    edges.measured = Measurement::Edges(vec![ran.filter(|(_, n)| *n > 0).collect()]);
+    edges.measured = Measurement::Edges(ti_vec![ran.filter(|(_, n)| *n > 0).collect()]);
     edges.entries = entries;
     (paths, edges)
 }
@@ -115,7 +115,7 @@ fn what_is_skipped_has_no_edges_to_compare() {
     let (paths, edges) = either([4, 3]);
     let skipped = |p: &Profile| {
         let mut p = p.clone();
-        p.manifest.functions[0].status = Status::Skipped(SkipReason::Naked);
+        p.manifest.functions[FuncId(0)].status = Status::Skipped(SkipReason::Naked);
         p
     };
     let one = ["f0: skipped in one of them"];
@@ -131,7 +131,7 @@ fn what_is_skipped_has_no_edges_to_compare() {
 #[test]
 fn what_was_left_explains_differences() {
     let (mut paths, mut edges) = either([2, 3]);
-    (paths.entries, edges.entries) = (vec![Some(7)], vec![Some(7)]);
+    (paths.entries, edges.entries) = (ti_vec![Some(7)], ti_vec![Some(7)]);
     let found: Vec<Finding> = compare(&paths, &edges).unwrap().collect();
     let why = "it was left before its end 2 times, and where is not counted";
     let explained = format!("f0: 1 edges differ within bounds: {why}");

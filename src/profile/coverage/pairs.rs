@@ -26,10 +26,10 @@ pub(super) fn pairs(dag: &Dag, executed: &[Ran], admits: impl Fn(VertexId) -> bo
 
 /// At each vertex every way in with every way out.
 fn all(dag: &Dag, admits: impl Fn(VertexId) -> bool) -> u128 {
-    let mut ways = vec![(0u128, 0u128); dag.vertices()];
+    let mut ways = dag.by_vertex((0u128, 0u128));
     for edge in dag.edges() {
-        ways[edge.src.index()].1 += 1;
-        ways[edge.dst.index()].0 += 1;
+        ways[edge.src].1 += 1;
+        ways[edge.dst].0 += 1;
     }
     let admitted = dag.order().zip(ways).filter(|(v, _)| admits(*v));
     admitted.map(|(_, (into, out))| into * out).sum()

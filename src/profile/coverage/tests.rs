@@ -1,4 +1,5 @@
 use super::{coverage, text};
+use crate::index::FuncId;
 use crate::ir::{Loc, SkipReason};
 use crate::profile::Profile;
 use crate::profile::report::Selection;
@@ -75,7 +76,8 @@ fn coverage_by_hand() {
 #[test]
 fn coverage_of_skipped_functions() {
     let mut p = profile(vec![]);
-    p.manifest.functions[0].status = crate::manifest::Status::Skipped(SkipReason::NoProfile);
+    p.manifest.functions[FuncId(0)].status =
+        crate::manifest::Status::Skipped(SkipReason::NoProfile);
     let found = coverage(
         p.paths().unwrap(),
         &Selection::default(),
@@ -112,7 +114,7 @@ fn coverage_by_file() {
     };
     assert_eq!(rows(&p), (vec![("m.ll".into(), 1)], true));
     p.manifest.files = vec!["a.c".into(), "b.c".into()];
-    p.manifest.functions[0].loc = Some(Loc { file: 1, line: 3 });
+    p.manifest.functions[FuncId(0)].loc = Some(Loc { file: 1, line: 3 });
     assert_eq!(rows(&p), (vec![("b.c".into(), 1)], true));
     assert!(!rows(&profile(vec![])).1);
 }

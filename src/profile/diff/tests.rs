@@ -1,5 +1,5 @@
 use super::{Change, Diff, diff, text};
-use crate::index::{BlockId, CfgEdge};
+use crate::index::{BlockId, CfgEdge, FuncId, ModuleId};
 use crate::profile::made;
 use crate::profile::report::Selection;
 use crate::profile::tests::profile;
@@ -41,22 +41,22 @@ fn diff_by_hand() {
 fn diff_of_other_builds() {
     let (a, mut b) = (profile(vec![(0, 1)]), profile(vec![(0, 1)]));
     let all = Selection::default();
-    b.manifest.modules[0].name = "renamed.ll".into();
+    b.manifest.modules[ModuleId(0)].name = "renamed.ll".into();
     assert!(
         !diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.1)
             .unwrap()
             .found()
     );
-    let hash = b.manifest.functions[0].cfg_hash();
-    b.manifest.functions[0].succs[3] = vec![BlockId(5)];
-    assert_ne!(b.manifest.functions[0].cfg_hash(), hash);
+    let hash = b.manifest.functions[FuncId(0)].cfg_hash();
+    b.manifest.functions[FuncId(0)].succs[BlockId(3)] = vec![BlockId(5)];
+    assert_ne!(b.manifest.functions[FuncId(0)].cfg_hash(), hash);
     let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.1).unwrap();
     assert_eq!(
         (&d.incomparable[..], d.appeared.len()),
         (&["main".to_string()][..], 0)
     );
     assert!(d.found() && d.only_before.is_empty() && d.only_after.is_empty());
-    b.manifest.functions[0].name = "other".into();
+    b.manifest.functions[FuncId(0)].name = "other".into();
     let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.1).unwrap();
     assert_eq!(
         (&d.only_before[..], &d.only_after[..]),
@@ -117,10 +117,10 @@ fn functions_in_another_order() {
     let small = || made::body(cfg(&[&[1, 1], &[]]));
     let mut a = made::profile(&made::program([wide(), small()]), Scheme::Sbl, 1);
     let mut b = made::profile(&made::program([small(), wide()]), Scheme::Sbl, 1);
-    b.manifest.functions[0].name = "f1".into();
-    b.manifest.functions[1].name = "f0".into();
-    made::path_counts(&mut a)[0] = made::counts(&[(0, 1)]);
-    made::path_counts(&mut b)[0] = made::counts(&[(1, 1)]);
+    b.manifest.functions[FuncId(0)].name = "f1".into();
+    b.manifest.functions[FuncId(1)].name = "f0".into();
+    made::path_counts(&mut a)[FuncId(0)] = made::counts(&[(0, 1)]);
+    made::path_counts(&mut b)[FuncId(0)] = made::counts(&[(1, 1)]);
     let all = Selection::default();
     let d = diff(a.paths().unwrap(), b.paths().unwrap(), &all, 0.0).unwrap();
     let one = |c: &[Change]| {
@@ -132,7 +132,7 @@ fn functions_in_another_order() {
         (one(&d.appeared), one(&d.vanished)),
         (vec![(0, 1, 2)], vec![(0, 0, 3)])
     );
-    b.manifest.functions[0].cuts = vec![CfgEdge {
+    b.manifest.functions[FuncId(0)].cuts = vec![CfgEdge {
         block: BlockId(0),
         succ: 1,
     }];

@@ -81,7 +81,7 @@ fn branches(f: &CountedFunction, found: &mut impl FnMut(u32, u32, Vec<Option<u64
         let Some(span) = f.structure.cfg.block(block).lines.last() else {
             continue;
         };
-        let reached = f.executed.blocks[block.index()].count > 0;
+        let reached = f.executed.blocks[block].count > 0;
         let ways = ways.iter().map(|(w, _)| reached.then_some(w.count));
         found(span.loc.file, span.loc.line, ways.collect());
     }

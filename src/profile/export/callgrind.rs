@@ -90,7 +90,7 @@ fn costs(f: &CountedFunction, numbers: &BTreeMap<FuncId, usize>) -> Costs {
         }
     }
     for (block, callees) in &f.entry.calls {
-        let count = f.flow.blocks[block.index()];
+        let count = f.flow.blocks[*block];
         for (callee, span) in callees.iter().filter(|_| count > 0) {
             let spans = &f.structure.cfg.block(*block).lines;
             let loc = spans.get(*span as usize).map_or(nowhere, |s| s.loc);

@@ -3,7 +3,7 @@
 use super::{Asked, CountedFunction, Counts, Export};
 use crate::dag::{EdgeKind, PathEnd};
 use crate::error::Result;
-use crate::index::{BlockId, CfgEdge};
+use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 use crate::names::{dot_escaped, shown};
 use crate::profile::Profile;
@@ -48,7 +48,7 @@ fn render(profile: &Profile, functions: &[CountedFunction]) -> Result<String> {
 fn hottest(profile: &Profile, f: &CountedFunction) -> Result<Hottest> {
     let most = match &profile.measured {
         Measurement::Paths(counts) => {
-            let counts = counts[f.f.index()].iter();
+            let counts = counts[f.f].iter();
             counts.max_by_key(|&&(id, n)| (n, std::cmp::Reverse(id)))
         }
         Measurement::Edges(_) | Measurement::Sampled(_) | Measurement::Bursts(_) => None,
@@ -76,10 +76,10 @@ fn hottest(profile: &Profile, f: &CountedFunction) -> Result<Hottest> {
 fn graph(profile: &Profile, f: &CountedFunction, hottest: &Hottest) -> String {
     let cfg = &f.structure.cfg;
     let mut graph = Graph::<BlockId, usize>::new();
-    let nodes: Vec<NodeIndex> = cfg.ids().map(|b| graph.add_node(b)).collect();
+    let nodes: TiVec<BlockId, NodeIndex> = cfg.ids().map(|b| graph.add_node(b)).collect();
     for (i, e) in f.edges.iter().enumerate() {
         let e = &e.0;
-        graph.add_edge(nodes[e.edge.block.index()], nodes[e.dst.index()], i);
+        graph.add_edge(nodes[e.edge.block], nodes[e.dst], i);
     }
     let node = |_: &Graph<BlockId, usize>, (_, &b): (NodeIndex, &BlockId)| {
         node(profile, f, b, hottest.blocks.contains(&b))
@@ -104,7 +104,7 @@ const COLD: &str = " style=dashed color=gray fontcolor=gray";
 
 /// The attributes of a block.
 fn node(profile: &Profile, f: &CountedFunction, b: BlockId, hot: bool) -> String {
-    let count = f.executed.blocks[b.index()].count;
+    let count = f.executed.blocks[b].count;
     let style = match count {
         _ if hot => " penwidth=3",
         0 => COLD,

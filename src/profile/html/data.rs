@@ -286,12 +286,12 @@ impl Maker<'_> {
                 let way = said.get(i);
                 let way = way.map(|s| s.way.as_ref().unwrap_or(&s.taken).clone());
                 let count = edges.get(&(b, i as u32)).copied().unwrap_or(0);
-                EdgeData(to, count, way, picture.bends[b.index()][i].clone())
+                EdgeData(to, count, way, picture.bends[b][i].clone())
             };
             BlockData(
-                executed.blocks[b.index()].count,
+                executed.blocks[b].count,
                 block.instructions,
-                picture.blocks[b.index()],
+                picture.blocks[b],
                 spans.collect(),
                 choice,
                 block.succs.iter().enumerate().map(edge).collect(),

@@ -5,6 +5,7 @@
 //! near to its neighbours as the order allows, which is isotonic regression.
 
 use crate::dag::Order;
+use crate::index::{BlockId, TiSlice, TiVec};
 use crate::ir::Cfg;
 
 /// The room of a block, with what is free around it.
@@ -22,9 +23,9 @@ const MOST_BENDS: usize = 40_000;
 #[derive(Debug, Default)]
 pub(super) struct Picture {
     /// The middle of each block; `None` for unreachable ones.
-    pub blocks: Vec<Option<(i32, i32)>>,
+    pub blocks: TiVec<BlockId, Option<(i32, i32)>>,
     /// The bends of each edge, by block and successor; retreating edges have none.
-    pub bends: Vec<Vec<Vec<(i32, i32)>>>,
+    pub bends: TiVec<BlockId, Vec<Vec<(i32, i32)>>>,
 }
 
 /// A node of a layer: a block, or a bend of an edge.
@@ -47,9 +48,9 @@ pub(super) fn picture(cfg: &Cfg) -> Picture {
 
 struct Drawing {
     /// The node of each block.
-    of: Vec<Option<usize>>,
+    of: TiVec<BlockId, Option<usize>>,
     /// The nodes of each edge's bends.
-    bends: Vec<Vec<Vec<usize>>>,
+    bends: TiVec<BlockId, Vec<Vec<usize>>>,
     nodes: Vec<Node>,
     layers: Vec<Vec<usize>>,
 }
@@ -57,7 +58,7 @@ struct Drawing {
 impl Drawing {
     fn new(cfg: &Cfg, order: &Order) -> Drawing {
         let mut drawing = Drawing {
-            of: vec![None; cfg.len()],
+            of: cfg.by_block(None),
             bends: cfg
                 .blocks
                 .iter()
@@ -68,7 +69,7 @@ impl Drawing {
         };
         let layers = layers(cfg, order);
         for &b in &order.rpo {
-            drawing.of[b.index()] = Some(drawing.node(layers[b.index()], WIDTH));
+            drawing.of[b] = Some(drawing.node(layers[b], WIDTH));
         }
         drawing.add_edges(cfg, order, &layers);
         drawing
@@ -90,23 +91,23 @@ impl Drawing {
         number
     }
 
-    fn add_edges(&mut self, cfg: &Cfg, order: &Order, layers: &[usize]) {
+    fn add_edges(&mut self, cfg: &Cfg, order: &Order, layers: &TiSlice<BlockId, usize>) {
         let mut left = MOST_BENDS;
         for &b in &order.rpo {
             for (succ, &to) in cfg.block(b).succs.iter().enumerate() {
-                let (Some(from), Some(end)) = (self.of[b.index()], self.of[to.index()]) else {
+                let (Some(from), Some(end)) = (self.of[b], self.of[to]) else {
                     continue;
                 };
                 if order.is_retreating(b, to) {
                     continue;
                 }
-                let between = layers[b.index()] + 1..layers[to.index()];
+                let between = layers[b] + 1..layers[to];
                 let mut last = from;
                 if between.len() <= left {
                     left -= between.len();
                     for layer in between {
                         let bend = self.node(layer, BEND);
-                        self.bends[b.index()][succ].push(bend);
+                        self.bends[b][succ].push(bend);
                         self.join(last, bend);
                         last = bend;
                     }
@@ -208,12 +209,12 @@ impl Drawing {
 }
 
 /// The layer of each block: the longest way to it over edges that are not retreating.
-fn layers(cfg: &Cfg, order: &Order) -> Vec<usize> {
-    let mut layers = vec![0; cfg.len()];
+fn layers(cfg: &Cfg, order: &Order) -> TiVec<BlockId, usize> {
+    let mut layers = cfg.by_block(0);
     for &b in &order.rpo {
         for &to in &cfg.block(b).succs {
             if !order.is_retreating(b, to) {
-                layers[to.index()] = layers[to.index()].max(layers[b.index()] + 1);
+                layers[to] = layers[to].max(layers[b] + 1);
             }
         }
     }
@@ -269,8 +270,8 @@ mod tests {
             }
             for &b in &order.rpo {
                 for (succ, &to) in graph.block(b).succs.iter().enumerate() {
-                    let (from, end) = (picture.blocks[b.index()].unwrap(), picture.blocks[to.index()].unwrap());
-                    let bends = &picture.bends[b.index()][succ];
+                    let (from, end) = (picture.blocks[b].unwrap(), picture.blocks[to].unwrap());
+                    let bends = &picture.bends[b][succ];
                     if order.is_retreating(b, to) {
                         prop_assert!(bends.is_empty());
                         continue;
@@ -285,7 +286,7 @@ mod tests {
     #[test]
     fn a_diamond_is_one() {
         let picture = picture(&cfg(&[&[1, 2], &[3], &[3], &[0]]));
-        let x = |i: usize| picture.blocks[i].unwrap().0;
+        let x = |i: usize| picture.blocks[BlockId::new(i)].unwrap().0;
         assert_eq!(x(0), x(3));
         assert_eq!(x(1) + x(2), 2 * x(0));
     }

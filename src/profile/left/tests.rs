@@ -3,7 +3,7 @@
 use super::*;
 use crate::dag::EdgeKind;
 use crate::edges::{counted_edges, propagate};
-use crate::index::{BlockId, CfgEdge, IdSet, TiVec};
+use crate::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec};
 use crate::ir::Cfg;
 use crate::paths::FunctionPaths;
 use crate::profile::flow::blocks;
@@ -143,7 +143,7 @@ proptest! {
 fn diamond(ends: &[u32]) -> Cfg {
     let mut graph = cfg(&[&[1], &[2, 3], &[4], &[4], &[]]);
     for &b in ends {
-        graph.blocks[b as usize].may_leave = true;
+        graph.blocks[BlockId::new(b as usize)].may_leave = true;
     }
     graph
 }
@@ -175,7 +175,7 @@ fn loops(n: u32, left: impl Fn(u32) -> u64) -> (u64, u64) {
     let mut succs: Vec<&[u32]> = succs.iter().map(|s| &s[..]).collect();
     (succs[0], succs[n as usize]) = (&[1], &[]);
     let mut graph = cfg(&succs);
-    graph.blocks[n as usize].may_leave = true;
+    graph.blocks[BlockId::new(n as usize)].may_leave = true;
     let s = structure(&graph);
     let mut flow = flow(&s, &[], s.paths.dag.by_edge(0));
     for i in 1..n {
@@ -187,7 +187,7 @@ fn loops(n: u32, left: impl Fn(u32) -> u64) -> (u64, u64) {
     }
     let mut executed = Executed::exact(&flow);
     executed.add_left(&s, &flow, Processes::default());
-    let last = executed.blocks[n as usize];
+    let last = executed.blocks[BlockId::new(n as usize)];
     (last.least, last.most)
 }
 
@@ -219,9 +219,9 @@ fn ranges() {
 #[test]
 fn where_setjmp_returns_again() {
     let mut graph = diamond(&[]);
-    graph.blocks[1].returns_twice = true;
+    graph.blocks[BlockId(1)].returns_twice = true;
     let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Sbl, 1);
-    made::path_counts(&mut p)[0] = made::counts(&[(0, 5)]);
+    made::path_counts(&mut p)[FuncId(0)] = made::counts(&[(0, 5)]);
     let s = p.structure(FuncId(0)).unwrap();
     let flow = crate::profile::flow::flow(&p, FuncId(0), &s).unwrap();
     let executed = Executed::new(&p, FuncId(0), &s, &flow);
@@ -230,5 +230,5 @@ fn where_setjmp_returns_again() {
     let any = (0, u64::MAX);
     assert!(executed.blocks.iter().all(|r| bounds(r) == any));
     assert!(executed.edges.iter().all(|r| bounds(r) == any));
-    assert_eq!(executed.blocks[0].count, 5);
+    assert_eq!(executed.blocks[BlockId(0)].count, 5);
 }

@@ -1,7 +1,7 @@
 //! The function of the same module and name, else of the same name where that is one function.
 
 use super::*;
-use crate::index::{BlockId, ModuleId};
+use crate::index::{BlockId, FuncId, ModuleId};
 use crate::ir::{Body, SkipReason};
 use crate::manifest::Status;
 use crate::profile::made;
@@ -14,8 +14,8 @@ const GRAPH: &[&[u32]] = &[&[1, 2], &[3], &[3], &[]];
 fn profile(names: [&str; 2], linkage: Linkage) -> Profile {
     let bodies = (0..2).map(|_| made::body(cfg(GRAPH)));
     let mut p = made::profile(&made::program(bodies), Scheme::Sbl, 1);
-    let mut second = p.manifest.modules[0].clone();
-    (p.manifest.modules[0].name, second.name) = ("m0".into(), "m1".into());
+    let mut second = p.manifest.modules[ModuleId(0)].clone();
+    (p.manifest.modules[ModuleId(0)].name, second.name) = ("m0".into(), "m1".into());
     p.manifest.modules.push(second);
     for (i, f) in p.manifest.functions.iter_mut().enumerate() {
         f.name = names[i].into();
@@ -63,7 +63,7 @@ fn by_name_where_modules_were_renamed() {
     );
     let mut alone = profile(["f", "g"], Linkage::Local);
     alone.manifest.modules.pop();
-    alone.manifest.functions[1].bodies[0].module = ModuleId(0);
+    alone.manifest.functions[FuncId(1)].bodies[0].module = ModuleId(0);
     assert_eq!(find(&alone, "renamed", "g", true), Match::Same(FuncId(1)));
 }
 
@@ -71,12 +71,15 @@ fn by_name_where_modules_were_renamed() {
 fn other_control_flow() {
     let shaped = |change: fn(&mut FunctionEntry)| {
         let mut p = profile(["f", "g"], Linkage::External);
-        change(&mut p.manifest.functions[0]);
+        change(&mut p.manifest.functions[FuncId(0)]);
         find(&p, "m0", "f", false)
     };
     assert_eq!(shaped(|_| {}), Match::Same(FuncId(0)));
-    assert_eq!(shaped(|f| f.succs[1] = vec![BlockId(2)]), Match::Changed);
-    assert_eq!(shaped(|f| f.terminators.swap(0, 3)), Match::Changed);
+    assert_eq!(
+        shaped(|f| f.succs[BlockId(1)] = vec![BlockId(2)]),
+        Match::Changed
+    );
+    assert_eq!(shaped(|f| f.terminators.raw.swap(0, 3)), Match::Changed);
     let shorter = |f: &mut FunctionEntry| {
         f.succs.pop();
         f.terminators.pop();
@@ -90,9 +93,9 @@ fn other_control_flow() {
 #[test]
 fn the_one_of_this_shape() {
     let mut p = profile(["f", "f"], Linkage::External);
-    p.manifest.functions[0].succs[1] = vec![BlockId(2)];
+    p.manifest.functions[FuncId(0)].succs[BlockId(1)] = vec![BlockId(2)];
     assert_eq!(find(&p, "renamed", "f", false), Match::Same(FuncId(1)));
-    p.manifest.functions[1].bodies[0].module = ModuleId(0);
+    p.manifest.functions[FuncId(1)].bodies[0].module = ModuleId(0);
     assert_eq!(find(&p, "m0", "f", false), Match::Same(FuncId(1)));
 }
 
@@ -105,7 +108,7 @@ fn what_is_known_of_a_function() {
     let p = profile(["f", "g"], Linkage::Mergeable);
     assert!(!Known::of(&p.manifest, FuncId(1), &cfg).local);
     let program = made::program([made::body(cfg.clone())]);
-    let module = &program.modules[0];
+    let module = &program.modules[ModuleId(0)];
     let known = Known::in_module(module, &module.bodies[0]);
     assert_eq!(
         (known.module, known.name, known.local),

@@ -3,7 +3,7 @@
 use super::gather::{Gathered, Seen, add, check, each_file, read, told};
 use super::{Programs, put_together};
 use crate::error::Result;
-use crate::index::CopyId;
+use crate::index::{CopyId, TiVec};
 use crate::profile::Profile;
 use crate::profile::verdict::{Processes, Verdict};
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl Group {
         let verdict = if self.shared {
             let copies = (0..profile.manifest.copies).map(CopyId);
             let processes = copies.map(|c| self.processes.get(&c).copied().unwrap_or_default());
-            Verdict::of_processes(&profile.manifest, &processes.collect::<Vec<_>>())
+            Verdict::of_processes(&profile.manifest, &processes.collect::<TiVec<_, _>>())
         } else {
             self.alone(profile)?.verdict
         };

@@ -73,7 +73,7 @@ impl Snapshot {
         let profile = &mut self.profile;
         let mut counts = BTreeMap::new();
         for (copy, mut of_copy) in by_copy {
-            profile.processes[copy.index()] = of_copy.processes;
+            profile.processes[copy] = of_copy.processes;
             let bursts = std::mem::take(&mut of_copy.bursts);
             if matches!(profile.measured, Measurement::Bursts(_)) {
                 let more = bursts.finish(profile, copy)?;

@@ -1,6 +1,7 @@
 //! What a merge takes, adds up and refuses, and what it says of copies that were run otherwise.
 
 use super::*;
+use crate::index::{BlockId, CopyId, FuncId, ti_vec};
 use crate::profile::made;
 use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
@@ -11,7 +12,7 @@ use tempfile::TempDir;
 pub(super) fn diamonds() -> Profile {
     let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
     let mut left = graph.clone();
-    left.blocks[1].may_leave = true;
+    left.blocks[BlockId(1)].may_leave = true;
     made::profile(
         &made::program([graph, left].map(made::body)),
         Scheme::Pbl,
@@ -23,7 +24,7 @@ pub(super) fn diamonds() -> Profile {
 fn run(source: u8, counts: &[(u64, u64)]) -> Profile {
     let mut p = diamonds();
     p.sources = vec![[source; 16]];
-    made::path_counts(&mut p)[0] = made::counts(counts);
+    made::path_counts(&mut p)[FuncId(0)] = made::counts(counts);
     p
 }
 
@@ -54,22 +55,22 @@ fn refused(profiles: &[Profile], mode: FailureMode) -> String {
 #[test]
 fn profiles_add_up() {
     let (mut a, mut b) = (run(9, &[(0, 5), (1, 2)]), run(4, &[(1, 3)]));
-    a.entries[1] = Some(0);
-    b.entries[1] = Some(0);
-    made::path_counts(&mut b)[1] = made::counts(&[(0, 1)]);
-    b.entries[1] = Some(7);
-    b.processes[1].cut_short = 1;
+    a.entries[FuncId(1)] = Some(0);
+    b.entries[FuncId(1)] = Some(0);
+    made::path_counts(&mut b)[FuncId(1)] = made::counts(&[(0, 1)]);
+    b.entries[FuncId(1)] = Some(7);
+    b.processes[CopyId(1)].cut_short = 1;
     let m = merged(&[a, b], FailureMode::Any).unwrap();
     let counts = vec![made::counts(&[(0, 5), (1, 5)]), made::counts(&[(0, 1)])];
-    assert_eq!(m.profile.measured, Measurement::Paths(counts));
-    assert_eq!(m.profile.entries, [None, Some(7)]);
+    assert_eq!(m.profile.measured, Measurement::Paths(counts.into()));
+    assert_eq!(m.profile.entries.raw, [None, Some(7)]);
     assert_eq!(m.profile.sources, [[4; 16], [9; 16]]);
     let processes = |cut_short| Processes {
         runs: 2,
         children: 0,
         cut_short,
     };
-    assert_eq!(m.profile.processes, [processes(0), processes(1)]);
+    assert_eq!(m.profile.processes.raw, [processes(0), processes(1)]);
     assert!(m.warnings.is_empty());
     assert_eq!(
         summary(&m.profile, "a b.p3prof"),
@@ -88,8 +89,8 @@ fn profiles_add_up() {
 fn a_copy_with_nothing_to_profile_is_told() {
     let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
     let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Pbl, 3);
-    p.processes[0].runs = 1;
-    p.processes[1..].fill(Processes::default());
+    p.processes[CopyId(0)].runs = 1;
+    p.processes[CopyId(1)..].fill(Processes::default());
     let said = summary(&p, "x");
     let copies = "\n  copies        1 of 3; copies 1, 2 have nothing to profile\n";
     assert!(said.contains(copies), "{said}");
@@ -100,9 +101,9 @@ fn a_copy_with_nothing_to_profile_is_told() {
 fn the_verdict_is_of_all_parts() {
     let (mut a, mut b) = (run(1, &[]), run(2, &[]));
     // No activation that was never begun ends.
-    made::path_counts(&mut b)[1] = made::counts(&[(0, 5)]);
-    b.entries[1] = Some(2);
-    a.entries[1] = Some(0);
+    made::path_counts(&mut b)[FuncId(1)] = made::counts(&[(0, 5)]);
+    b.entries[FuncId(1)] = Some(2);
+    a.entries[FuncId(1)] = Some(0);
     a.verdict.unlike = vec!["copy 1 ran otherwise".into()];
     a.verdict.violations = vec![Violation {
         function: FuncId(0),
@@ -171,7 +172,7 @@ fn nothing_to_merge() {
 #[test]
 fn copies_that_are_missing() {
     let mut p = run(1, &[(0, 5)]);
-    p.processes[1] = Processes::default();
+    p.processes[CopyId(1)] = Processes::default();
     let one = std::slice::from_ref(&p);
     assert!(refused(one, FailureMode::Any).contains("no raw profile of copy 1; run it"));
     let gaps = |mode| merged(one, mode).unwrap().profile.verdict.gaps;
@@ -179,7 +180,7 @@ fn copies_that_are_missing() {
         assert_eq!(gaps(mode), ["nothing of copy 1 was merged"]);
     }
     // A child of a fork is a raw profile of its copy.
-    p.processes[1].children = 1;
+    p.processes[CopyId(1)].children = 1;
     let m = merged(&[p], FailureMode::Any).unwrap();
     let said = summary(&m.profile, "x");
     assert!(
@@ -207,7 +208,7 @@ fn foreign_and_incomplete_profiles_are_refused() {
 fn counts_of_paths_and_of_edges_do_not_add_up() {
     let mut sum = diamonds();
     let mut part = diamonds();
-    part.measured = Measurement::Edges(vec![Vec::new(); 2]);
+    part.measured = Measurement::Edges(ti_vec![Vec::new(); 2]);
     let error = add_profile(&mut sum, &part).unwrap_err().to_string();
     assert!(error.contains("it counts by another scheme"), "{error}");
 }

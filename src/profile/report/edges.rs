@@ -3,7 +3,7 @@
 use super::Selection;
 use super::json::{About, about};
 use crate::error::Result;
-use crate::index::{BlockId, FuncId};
+use crate::index::{BlockId, FuncId, TiVec};
 use crate::names::shown;
 use crate::profile::flow::{EdgeCount, Flow, flow};
 use crate::profile::left::{Executed, Range};
@@ -38,7 +38,7 @@ pub struct FunctionEdges {
     #[serde(skip_serializing_if = "is_zero")]
     pub uncertain: u64,
     #[serde(skip)]
-    ranges: Vec<Range>,
+    ranges: TiVec<BlockId, Range>,
     #[serde(skip)]
     names: Vec<String>,
 }
@@ -114,7 +114,7 @@ fn calls(profile: &Profile, f: FuncId, flow: &Flow) -> Vec<CallCount> {
             calls.push(CallCount {
                 block: *block,
                 callee: profile.entry(*callee).name.clone(),
-                count: flow.blocks[block.index()],
+                count: flow.blocks[*block],
             });
         }
     }
@@ -203,12 +203,12 @@ pub fn text(functions: &[FunctionEdges]) -> String {
         // Calls and edges are in the order of their blocks.
         let mut calls = f.calls.iter().peekable();
         let mut edges = f.edges.iter().zip(&f.names).peekable();
-        for (b, &range) in f.ranges.iter().enumerate() {
+        for (b, &range) in f.ranges.iter_enumerated() {
             let _ = writeln!(out, "  b{b}: {}", between(range));
-            while let Some(c) = calls.next_if(|c| c.block.index() == b) {
+            while let Some(c) = calls.next_if(|c| c.block == b) {
                 let _ = writeln!(out, "    calls {}: {}", shown(&c.callee), grouped(c.count));
             }
-            while let Some((e, name)) = edges.next_if(|(e, _)| e.src.index() == b) {
+            while let Some((e, name)) = edges.next_if(|(e, _)| e.src == b) {
                 let name = if name.is_empty() {
                     String::new()
                 } else {

@@ -236,7 +236,7 @@ fn hottest(paths: PathProfile, functions: &[FuncId]) -> Vec<(FuncId, PathId, u64
 
 /// The functions with activations that were left before their end, and how many.
 fn left(profile: &Profile, functions: &[FuncId]) -> Result<Vec<(FuncId, u64)>> {
-    let entered = |f: &&FuncId| profile.entries[f.index()].is_some_and(|n| n > 0);
+    let entered = |f: &&FuncId| profile.entries[**f].is_some_and(|n| n > 0);
     let entered: Vec<FuncId> = functions.iter().filter(entered).copied().collect();
     let left = entered.par_iter().map(|&f| {
         let structure = profile.structure(f)?;

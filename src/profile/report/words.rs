@@ -107,7 +107,7 @@ impl<'a> Words<'a> {
             inlined: site.map_or(Vec::new(), |s| self.inlined(s.inlined)),
             condition: self.condition(entry, d, decided.as_ref(), site),
             way: self.way(entry, d, decided.as_ref()),
-            taken: entry.terminators[d.block.index()].edge_name(d.succ),
+            taken: entry.terminators[d.block].edge_name(d.succ),
             to,
             back,
             to_file: there.map(|s| name(s.loc)),
@@ -131,7 +131,7 @@ impl<'a> Words<'a> {
         decided: Option<&Decided>,
         site: Option<Site>,
     ) -> Option<String> {
-        let terminator = entry.terminators[d.block.index()];
+        let terminator = entry.terminators[d.block];
         let asks = matches!(terminator, Terminator::Branch | Terminator::Switch);
         let catches = decided.is_some_and(|d| d.by.catches.is_some());
         let site = site.filter(|_| asks && !catches)?;
@@ -158,7 +158,7 @@ impl<'a> Words<'a> {
                 format!("no {what}")
             });
         }
-        match (entry.terminators[d.block.index()], d.succ) {
+        match (entry.terminators[d.block], d.succ) {
             (Terminator::Switch, 0) => Some("default".into()),
             (Terminator::Switch, n) => {
                 let values = by.map_or(&[][..], |by| &by.values);
@@ -178,7 +178,7 @@ impl<'a> Words<'a> {
 
     /// The label of the case that an edge of a `switch` leads to, if it alone leads there.
     fn label(self, entry: &FunctionEntry, d: &Decision) -> Option<String> {
-        let succs = &entry.succs[d.block.index()];
+        let succs = &entry.succs[d.block];
         let target = succs[d.succ as usize];
         if succs.iter().filter(|s| **s == target).count() > 1 {
             return None;

@@ -2,7 +2,7 @@
 
 use super::{Bursts, InBursts, tally};
 use crate::error::{Error, Result};
-use crate::index::{CopyId, FuncId, PathId};
+use crate::index::{CopyId, FuncId, PathId, ti_vec};
 use crate::profile::decode::decode_paths;
 use crate::profile::raw::Raw;
 use crate::profile::{Profile, Structure};
@@ -70,9 +70,9 @@ impl Gathered {
         if self.differ {
             bursts.length = 0;
         }
-        bursts.counts = vec![Vec::new(); profile.manifest.functions.len()];
+        bursts.counts = ti_vec![Vec::new(); profile.manifest.functions.len()];
         for (f, counts) in self.counts {
-            bursts.counts[f.index()] = canonical(profile, f, copy, &counts).map_err(|problem| {
+            bursts.counts[f] = canonical(profile, f, copy, &counts).map_err(|problem| {
                 let problem = format!("{}: {problem}", profile.name(f));
                 Error::profile(&profile.path, problem, "run the program again")
             })?;

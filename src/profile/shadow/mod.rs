@@ -12,7 +12,7 @@ use super::Profile;
 use super::estimate::{Estimate, Z95};
 use super::measurement::Measurement;
 use crate::error::{Error, Result};
-use crate::index::{FuncId, PathId};
+use crate::index::{FuncId, PathId, TiVec, ti_vec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ pub struct Bursts {
     /// The sum of the squares of the numbers of paths of each burst.
     pub squares: f64,
     /// By function: paths that ran, by canonical id, and what bursts say of them.
-    pub counts: Vec<Vec<(PathId, InBursts)>>,
+    pub counts: TiVec<FuncId, Vec<(PathId, InBursts)>>,
 }
 
 /// What bursts say of a path.
@@ -111,7 +111,7 @@ impl Bursts {
     /// Of a program with so many functions, before anything ran.
     pub fn none(functions: usize) -> Bursts {
         Bursts {
-            counts: vec![Vec::new(); functions],
+            counts: ti_vec![Vec::new(); functions],
             ..Bursts::default()
         }
     }
@@ -161,14 +161,14 @@ impl Bursts {
     }
 
     /// What was counted, by function and path, as counts.
-    pub fn sums(&self) -> Vec<Vec<(PathId, u64)>> {
+    pub fn sums(&self) -> TiVec<FuncId, Vec<(PathId, u64)>> {
         let sum = |of: &Vec<(PathId, InBursts)>| of.iter().map(|(id, p)| (*id, p.count)).collect();
         self.counts.iter().map(sum).collect()
     }
 
     /// What bursts say of a path.
     pub fn of(&self, f: FuncId, id: PathId) -> InBursts {
-        let counts = &self.counts[f.index()];
+        let counts = &self.counts[f];
         match counts.binary_search_by_key(&id, |c| c.0) {
             Ok(i) => counts[i].1,
             Err(_) => InBursts::default(),

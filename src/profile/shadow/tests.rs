@@ -1,4 +1,5 @@
 use super::*;
+use crate::index::FuncId;
 
 /// Bursts with counts of two paths each.
 fn bursts(counts: &[(u64, u64)]) -> (Bursts, InBursts) {
@@ -103,7 +104,7 @@ fn intervals_hold_their_level() {
 fn profiles_add_up() {
     let with = |counts: &[(u64, u64)]| {
         let (mut all, path) = bursts(counts);
-        all.counts[0] = vec![(PathId(7), path)];
+        all.counts[FuncId(0)] = vec![(PathId(7), path)];
         all.ended = vec![(0, 0, counts.len() as u64)];
         all
     };

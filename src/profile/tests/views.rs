@@ -1,6 +1,6 @@
 //! Every view of one profile that has what reports tell apart.
 
-use crate::index::{BlockId, CfgEdge, FuncId, PathId};
+use crate::index::{BlockId, CfgEdge, FuncId, PathId, ti_vec};
 use crate::ir::{Call, Callee, Cfg, FunctionBody, Loc, SkipReason, Span};
 use crate::load::positions::SourceFile;
 use crate::manifest::Status;
@@ -71,18 +71,18 @@ pub(crate) fn profile() -> Profile {
             &[(0, 8, 1), (0, 9, 1)],
         ],
     );
-    main.cfg.blocks[1].calls = vec![call(1, 1)];
-    main.cfg.blocks[2].calls = vec![call(3, 0)];
+    main.cfg.blocks[BlockId(1)].calls = vec![call(1, 1)];
+    main.cfg.blocks[BlockId(2)].calls = vec![call(3, 0)];
     for block in [1, 2] {
-        main.cfg.blocks[block].may_leave = true;
+        main.cfg.blocks[BlockId(block)].may_leave = true;
     }
     let mut work = with_lines(
         cfg(&[&[1, 2], &[2], &[]]),
         &[&[(0, 12, 2)], &[(0, 13, 2), (0, 12, 1)], &[]],
     );
-    work.cfg.blocks[2].instructions = 4;
-    work.cfg.blocks[1].calls = vec![call(1, 0)];
-    work.cfg.blocks[1].may_leave = true;
+    work.cfg.blocks[BlockId(2)].instructions = 4;
+    work.cfg.blocks[BlockId(1)].calls = vec![call(1, 0)];
+    work.cfg.blocks[BlockId(1)].may_leave = true;
     let plain = made::body(cfg(&[&[1, 2, 3], &[4], &[4], &[4], &[]]));
     let cold = with_lines(
         cfg(&[&[1, 2], &[2], &[]]),
@@ -93,12 +93,12 @@ pub(crate) fn profile() -> Profile {
         ..with_lines(cfg(&[&[]]), &[&[(1, 21, 1)]])
     };
     let mut again = made::body(cfg(&[&[1, 2], &[3], &[3], &[]]));
-    again.cfg.blocks[1].returns_twice = true;
+    again.cfg.blocks[BlockId(1)].returns_twice = true;
     let mut cut = with_lines(
         cfg(&[&[1], &[2], &[]]),
         &[&[(0, 31, 1)], &[(0, 32, 1)], &[(0, 33, 1)]],
     );
-    cut.cfg.blocks[2].calls = vec![call(0, 0)];
+    cut.cfg.blocks[BlockId(2)].calls = vec![call(0, 0)];
     let chain: &[&[u32]] = &[&[1], &[2], &[3], &[4], &[5], &[6], &[7], &[]];
     let lines: Vec<[(u32, u32, u32); 1]> = (41..49).map(|line| [(0, line, 1)]).collect();
     let lines: Vec<&[(u32, u32, u32)]> = lines.iter().map(|l| &l[..]).collect();
@@ -121,18 +121,18 @@ pub(crate) fn profile() -> Profile {
         succ: 0,
     };
     for (f, cuts) in [(6, 0..1), (7, 0..7)] {
-        p.manifest.functions[f].status = Status::Cut;
-        p.manifest.functions[f].cuts = cuts.map(edge).collect();
+        p.manifest.functions[FuncId(f)].status = Status::Cut;
+        p.manifest.functions[FuncId(f)].cuts = cuts.map(edge).collect();
     }
     let counts = made::path_counts(&mut p);
-    counts[0] = made::counts(&[(0, 2), (1, 1), (4, 1), (5, 2)]);
-    counts[1] = made::counts(&[(0, 6), (1, 6)]);
-    counts[2] = made::counts(&[(0, 1200), (2, 1)]);
-    counts[5] = made::counts(&[(0, 1)]);
-    counts[6] = made::counts(&[(0, 1), (1, 1)]);
-    counts[7] = (0..8).map(|id| (PathId(id), 1)).collect();
-    p.entries[0] = Some(5);
-    p.entries[1] = Some(12);
+    counts[FuncId(0)] = made::counts(&[(0, 2), (1, 1), (4, 1), (5, 2)]);
+    counts[FuncId(1)] = made::counts(&[(0, 6), (1, 6)]);
+    counts[FuncId(2)] = made::counts(&[(0, 1200), (2, 1)]);
+    counts[FuncId(5)] = made::counts(&[(0, 1)]);
+    counts[FuncId(6)] = made::counts(&[(0, 1), (1, 1)]);
+    counts[FuncId(7)] = (0..8).map(|id| (PathId(id), 1)).collect();
+    p.entries[FuncId(0)] = Some(5);
+    p.entries[FuncId(1)] = Some(12);
     p
 }
 
@@ -140,13 +140,13 @@ pub(crate) fn profile() -> Profile {
 fn later() -> Profile {
     let mut p = profile();
     let counts = made::path_counts(&mut p);
-    counts[0] = made::counts(&[(1, 3), (2, 2), (3, 1), (4, 1), (5, 2)]);
-    counts[1] = made::counts(&[(0, 1), (1, 9)]);
-    counts[2] = made::counts(&[(0, 700), (1, 500), (2, 1)]);
+    counts[FuncId(0)] = made::counts(&[(1, 3), (2, 2), (3, 1), (4, 1), (5, 2)]);
+    counts[FuncId(1)] = made::counts(&[(0, 1), (1, 9)]);
+    counts[FuncId(2)] = made::counts(&[(0, 700), (1, 500), (2, 1)]);
     let functions = &mut p.manifest.functions;
-    functions[3].name = "new".into();
-    for f in &mut functions[5..7] {
-        f.succs[1] = vec![BlockId(1)];
+    functions[FuncId(3)].name = "new".into();
+    for f in &mut functions[FuncId(5)..FuncId(7)] {
+        f.succs[BlockId(1)] = vec![BlockId(1)];
     }
     p
 }
@@ -227,7 +227,7 @@ fn analyses() {
     let hits = Hits {
         scheme: Scheme::P3,
         k: 2,
-        probe_hits: vec![1200, 7],
+        probe_hits: ti_vec![1200, 7],
     };
     let views = [
         ("coverage", coverage::text(&all, &Sources::none(), LAYOUT)),

@@ -1,6 +1,7 @@
 //! What makes functions one, and what is then added up.
 
 use super::*;
+use crate::index::{CopyId, FuncId, ModuleId, ti_vec};
 use crate::ir::{Body, Cfg, SkipReason};
 use crate::manifest::Status;
 use crate::profile::made;
@@ -18,11 +19,11 @@ fn program(name: u8, of: &[Made]) -> Profile {
     let mut p = made::profile(&made::program(bodies), Scheme::Pbl, 2);
     p.path = format!("program-{name}").into();
     p.manifest.program = format!("{name:032x}");
-    p.manifest.modules[0].name = format!("module-{name}");
+    p.manifest.modules[ModuleId(0)].name = format!("module-{name}");
     p.sources = vec![[name; 16]];
     for (i, (name, _, counts)) in of.iter().enumerate() {
-        p.manifest.functions[i].name = name.to_string();
-        made::path_counts(&mut p)[i] = made::counts(counts);
+        p.manifest.functions[FuncId::new(i)].name = name.to_string();
+        made::path_counts(&mut p)[FuncId::new(i)] = made::counts(counts);
     }
     p
 }
@@ -69,8 +70,12 @@ fn counts_of_shared_functions_add_up() {
     assert_eq!((both.shared, both.partly), (1, 0));
     assert_eq!(both.profile.sources, [[1; 16], [2; 16]]);
     assert_eq!(both.profile.processes.len(), 1);
-    assert_eq!(both.profile.processes[0].runs, 2, "one run of each program");
-    let bodies = &both.profile.manifest.functions[1].bodies;
+    assert_eq!(
+        both.profile.processes[CopyId(0)].runs,
+        2,
+        "one run of each program"
+    );
+    let bodies = &both.profile.manifest.functions[FuncId(1)].bodies;
     let modules: Vec<usize> = bodies.iter().map(|b| b.module.index()).collect();
     assert_eq!(modules, [0, 1]);
     // A file of it is read again.
@@ -97,8 +102,8 @@ fn counts_of_shared_functions_add_up() {
 fn local_functions_are_of_their_modules() {
     let local = |name: u8, module: &str, n: u64| {
         let mut p = program(name, &[("f", DIAMOND, &[(0, n)])]);
-        p.manifest.functions[0].linkage = Linkage::Local;
-        p.manifest.modules[0].name = module.into();
+        p.manifest.functions[FuncId(0)].linkage = Linkage::Local;
+        p.manifest.modules[ModuleId(0)].name = module.into();
         p
     };
     let apart = joined(&[local(1, "a.o", 1), local(2, "b.o", 2)]);
@@ -118,13 +123,17 @@ fn functions_of_one_program_stay_apart() {
 fn what_one_program_skips_is_told() {
     let f = [("f", DIAMOND, &[(0, 2)][..])];
     let mut skipped = program(1, &[("f", DIAMOND, &[])]);
-    skipped.manifest.functions[0].status = Status::Skipped(SkipReason::Excluded);
-    skipped.manifest.functions[0].share = ShareEntry::Nothing;
+    skipped.manifest.functions[FuncId(0)].status = Status::Skipped(SkipReason::Excluded);
+    skipped.manifest.functions[FuncId(0)].share = ShareEntry::Nothing;
     for profiles in [[skipped.clone(), program(2, &f)], [program(2, &f), skipped]] {
         let both = joined(&profiles);
         assert_eq!(counted(&both), [("f", vec![(0, 2)])]);
         assert_eq!(both.partly, 1);
-        assert!(!both.profile.manifest.functions[0].status.is_skipped());
+        assert!(
+            !both.profile.manifest.functions[FuncId(0)]
+                .status
+                .is_skipped()
+        );
     }
 }
 
@@ -132,20 +141,23 @@ fn what_one_program_skips_is_told() {
 fn entries_of_one_program_and_paths_of_another() {
     let f = |name: u8| program(name, &[("f", DIAMOND, &[(0, 2)])]);
     let mut left = f(1);
-    left.manifest.functions[0].may_leave = vec![BlockId(1)];
-    left.entries = vec![Some(7)];
+    left.manifest.functions[FuncId(0)].may_leave = vec![BlockId(1)];
+    left.entries = ti_vec![Some(7)];
     let both = joined(&[left, f(2)]);
-    assert_eq!(both.profile.entries, [Some(9)]);
-    assert_eq!(both.profile.manifest.functions[0].may_leave, [BlockId(1)]);
+    assert_eq!(both.profile.entries.raw, [Some(9)]);
+    assert_eq!(
+        both.profile.manifest.functions[FuncId(0)].may_leave,
+        [BlockId(1)]
+    );
     let neither = joined(&[f(1), f(2)]);
-    assert_eq!(neither.profile.entries, [None]);
+    assert_eq!(neither.profile.entries.raw, [None]);
 }
 
 #[test]
 fn callees_of_both_programs() {
     let call = |name: u8, callee: &str| {
         let mut p = program(name, &[("f", LINE, &[]), (callee, LINE, &[])]);
-        p.manifest.functions[0].calls = vec![(BlockId(0), vec![(FuncId(1), 0)])];
+        p.manifest.functions[FuncId(0)].calls = vec![(BlockId(0), vec![(FuncId(1), 0)])];
         p
     };
     let taken = |u: &Union| -> Vec<bool> {
@@ -194,19 +206,21 @@ fn what_cannot_be_joined() {
 fn bodies_are_sorted() {
     let f = [("f", DIAMOND, &[][..])];
     let (mut a, b) = (program(1, &f), program(2, &f));
-    let second = a.manifest.modules[0].clone();
+    let second = a.manifest.modules[ModuleId(0)].clone();
     a.manifest.modules.push(ModuleEntry {
         name: "last".into(),
         ..second
     });
-    a.manifest.functions[0].bodies.insert(
+    a.manifest.functions[FuncId(0)].bodies.insert(
         0,
         Body {
             module: ModuleId(1),
             ordinal: 4,
         },
     );
-    let bodies = joined(&[a, b]).profile.manifest.functions[0].bodies.clone();
+    let bodies = joined(&[a, b]).profile.manifest.functions[FuncId(0)]
+        .bodies
+        .clone();
     assert!(
         bodies.is_sorted_by_key(|b| (b.module, b.ordinal)),
         "{bodies:?}"

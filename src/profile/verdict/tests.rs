@@ -1,6 +1,7 @@
 //! What is said of processes and violations, word by word.
 
 use super::*;
+use crate::index::{CopyId, TiVec, ti_vec};
 use crate::profile::made;
 use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
@@ -18,7 +19,7 @@ fn verdict(processes: &[(u32, u32, u32)]) -> Verdict {
         children,
         cut_short,
     };
-    let processes: Vec<Processes> = processes.iter().map(of).collect();
+    let processes: TiVec<CopyId, Processes> = processes.iter().map(of).collect();
     Verdict::of_processes(&diamonds(processes.len() as u32).manifest, &processes)
 }
 
@@ -78,7 +79,7 @@ fn copies_without_a_share() {
         runs: 1,
         ..Processes::default()
     };
-    assert!(Verdict::of_processes(&manifest, &[ran, Processes::default()]).is_ok());
+    assert!(Verdict::of_processes(&manifest, &ti_vec![ran, Processes::default()]).is_ok());
 }
 
 #[test]
@@ -191,7 +192,7 @@ fn what_can_be_compared() {
     let mut p = diamonds(3);
     let (a, b) = (CopyId(0), CopyId(2));
     assert!(p.comparable(&[a, b]));
-    p.processes[2].cut_short = 1;
+    p.processes[CopyId(2)].cut_short = 1;
     assert!(p.comparable(&[a]) && !p.comparable(&[a, b]));
     p.verdict.gaps = vec!["nothing of copy 1 was merged".into()];
     assert!(!p.comparable(&[a]));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dag::{Path, PathEnd, PathStart};
-use crate::index::{BlockId, CfgEdge, CopyId, EdgeId};
+use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, FuncId, ti_vec};
 use crate::ir::{Call, Callee, Cfg, FunctionBody, SkipReason};
 use crate::manifest::ShareEntry;
 use crate::profile::made;
@@ -42,17 +42,19 @@ fn local(unit: u32, succs: &[&[u32]]) -> Function {
 impl Function {
     fn calls(mut self, block: usize, callee: u32) -> Self {
         let callee = Callee::Function(FuncId(callee));
-        self.cfg.blocks[block].calls.push(Call { callee, span: 0 });
+        self.cfg.blocks[BlockId::new(block)]
+            .calls
+            .push(Call { callee, span: 0 });
         self
     }
 
     fn may_leave(mut self, block: usize) -> Self {
-        self.cfg.blocks[block].may_leave = true;
+        self.cfg.blocks[BlockId::new(block)].may_leave = true;
         self
     }
 
     fn returns_twice(mut self, block: usize) -> Self {
-        self.cfg.blocks[block].returns_twice = true;
+        self.cfg.blocks[BlockId::new(block)].returns_twice = true;
         self
     }
 
@@ -103,7 +105,7 @@ fn count(p: &mut Profile, f: u32, start: PathStart, blocks: &[u32], back: Option
         end: back.map_or(PathEnd::Exit, end),
     };
     let edges = paths.dag.path_edges(&path).expect("a path");
-    let counts = &mut made::path_counts(p)[f.index()];
+    let counts = &mut made::path_counts(p)[f];
     counts.push((paths.id(&edges), n));
     counts.sort_unstable();
 }
@@ -196,7 +198,7 @@ fn every_header_is_checked() {
 fn entries_contradict_paths() {
     let with_entries = |function: Function, entries| {
         let mut p = looped(function, 5, 5);
-        p.entries[0] = Some(entries);
+        p.entries[FuncId(0)] = Some(entries);
         violations(&p)
     };
     let many = [
@@ -220,7 +222,7 @@ fn entries_contradict_paths() {
 fn processes_in_flight_are_excused() {
     let in_flight = |entered, left, children, cut_short| {
         let mut p = looped(function(0, LOOP), entered, left);
-        p.processes[0] = Processes {
+        p.processes[CopyId(0)] = Processes {
             runs: 1,
             children,
             cut_short,
@@ -247,8 +249,8 @@ fn edge_profile(exits: u64, arm: u64, entries: u64) -> Profile {
     let mut p = profile_under(Scheme::Edge, 1, &[function(0, DIAMOND).may_leave(1)]);
     let counted: Vec<EdgeId> = counted_edges(&p, FuncId(0));
     assert_eq!(counted.len(), 2, "an arm and, after it, the exit");
-    p.measured = Measurement::Edges(vec![vec![(counted[0], arm), (counted[1], exits)]]);
-    p.entries[0] = Some(entries);
+    p.measured = Measurement::Edges(ti_vec![vec![(counted[0], arm), (counted[1], exits)]]);
+    p.entries[FuncId(0)] = Some(entries);
     p
 }
 
@@ -263,14 +265,14 @@ fn edges_do_not_add_up() {
     assert_eq!((report.violations, report.uncertain), (Vec::new(), 1));
     assert_eq!(report.abandoned, [(FuncId(0), 3)]);
     let mut killed = edge_profile(2, 5, 2);
-    killed.processes[0].cut_short = 1;
+    killed.processes[CopyId(0)].cut_short = 1;
     assert_eq!(violations(&killed), [] as [&str; 0]);
 }
 
 #[test]
 fn edges_that_nobody_counts_are_refused() {
     let mut p = edge_profile(5, 2, 5);
-    p.measured = Measurement::Edges(vec![vec![(EdgeId(0), 5)]]);
+    p.measured = Measurement::Edges(ti_vec![vec![(EdgeId(0), 5)]]);
     let error = verify(&p).unwrap_err().to_string();
     assert!(error.contains("edge 0 is not counted"), "{error}");
 }
@@ -314,7 +316,7 @@ fn calls_contradict_entries() {
 fn abandoned_callers_leave_a_range() {
     let entered = |entered| {
         let mut p = called(function(0, BLOCK).may_leave(0), local(1, BLOCK), 5, entered);
-        p.entries[0] = Some(7);
+        p.entries[FuncId(0)] = Some(7);
         violations(&p)
     };
     for n in 5..=7 {
@@ -368,8 +370,8 @@ fn uncertain_callers_are_not_compared() {
             assert_eq!(edges.len(), counts.len());
             edges.into_iter().zip(counts.iter().copied()).collect()
         });
-        p.measured = Measurement::Edges(counted.into());
-        p.entries[0] = Some(entries);
+        p.measured = Measurement::Edges(Vec::from(counted).into());
+        p.entries[FuncId(0)] = Some(entries);
         violations(&p)
     };
     assert_eq!(
@@ -395,7 +397,7 @@ fn copies_that_did_not_run_through_are_excused() {
     assert_eq!(violations(&p()).len(), 1);
     for copy in 0..2 {
         let mut killed = p();
-        killed.processes[copy].cut_short = 1;
+        killed.processes[CopyId(copy)].cut_short = 1;
         let report = verify(&killed).unwrap();
         assert_eq!((report.violations, report.calls_compared), (vec![], false));
         // Five calls and three entries, by processes of which one was killed: it is told.
@@ -407,7 +409,7 @@ fn copies_that_did_not_run_through_are_excused() {
             }
         );
         let mut missing = p();
-        missing.processes[copy] = Processes::default();
+        missing.processes[CopyId(copy)] = Processes::default();
         missing.verdict = Verdict::of_processes(&missing.manifest, &missing.processes);
         let report = verify(&missing).unwrap();
         assert_eq!((report.violations, report.calls_compared), (vec![], false));
@@ -415,8 +417,8 @@ fn copies_that_did_not_run_through_are_excused() {
         assert_eq!(report.apart, Apart::default());
     }
     let mut one = p();
-    one.processes[0].cut_short = 1;
-    one.manifest.functions[1].share = ShareEntry::Whole(CopyId(0));
+    one.processes[CopyId(0)].cut_short = 1;
+    one.manifest.functions[FuncId(1)].share = ShareEntry::Whole(CopyId(0));
     let report = verify(&one).unwrap();
     assert_eq!(
         (report.violations, report.apart),

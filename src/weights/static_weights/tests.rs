@@ -167,7 +167,10 @@ fn deep_nests_stay_finite() {
     let last = blocks.len() as u32 - 1;
     let slices: Vec<&[u32]> = blocks.iter().map(Vec::as_slice).collect();
     let graph = cfg(&slices);
-    assert_eq!(graph.blocks[2 * depth as usize].succs[1].0, last);
+    assert_eq!(
+        graph.blocks[BlockId::new(2 * depth as usize)].succs[1].0,
+        last
+    );
     let dag = Dag::from_cfg(&graph, &[]);
     let weights = static_weights(&dag, &Shape::new(&graph).loops);
     assert!(weights.iter().all(|w| w.is_finite() && *w >= 0.0));

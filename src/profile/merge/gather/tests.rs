@@ -2,6 +2,7 @@
 
 use super::super::tests::diamonds;
 use super::*;
+use crate::index::{FuncId, ti_vec};
 use crate::manifest::Manifest;
 use crate::profile::made;
 use crate::profile::measurement::Measurement;
@@ -282,7 +283,7 @@ fn folders_are_searched_for_raw_profiles() {
 #[test]
 fn copies_are_put_together() {
     let mut p = diamonds();
-    let owner = |p: &Profile, f: usize| p.manifest.functions[f].share.copies()[0];
+    let owner = |p: &Profile, f: usize| p.manifest.functions[FuncId::new(f)].share.copies()[0];
     let (first, second) = (owner(&p, 0), owner(&p, 1));
     assert_ne!(first, second);
     let copy = |f: u32, entries: &[u64]| Copy {
@@ -295,19 +296,13 @@ fn copies_are_put_together() {
         ..Copy::default()
     };
     let by_copy = [(first, copy(0, &[])), (second, copy(1, &[5]))].into();
-    p.processes = vec![Processes::default(); 2];
+    p.processes = ti_vec![Processes::default(); 2];
     let violations = counted(&mut p, by_copy).unwrap();
     assert!(violations.is_empty());
     let counts = vec![made::counts(&[(1, 3)]); 2];
-    assert_eq!(p.measured, Measurement::Paths(counts));
-    assert_eq!(p.entries, [None, Some(5)]);
-    assert_eq!(
-        (
-            p.processes[first.index()].runs,
-            p.processes[second.index()].runs
-        ),
-        (1, 2)
-    );
+    assert_eq!(p.measured, Measurement::Paths(counts.into()));
+    assert_eq!(p.entries.raw, [None, Some(5)]);
+    assert_eq!((p.processes[first].runs, p.processes[second].runs), (1, 2));
     assert_eq!(
         p.verdict.gaps.len(),
         1,
