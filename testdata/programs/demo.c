@@ -72,7 +72,7 @@ static size_t split(char *text, char **words, size_t max) {
 }
 
 int main(int argc, char **argv) {
-    size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 200000;
+    size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000;
     char *text = malloc(n + 1);
     char **words = malloc((n + 1) * sizeof *words);
     if (!text || !words)

@@ -8,7 +8,13 @@ use crate::support::{
 use p3_rewrite::strategy::{Measure, Scheme};
 use std::collections::BTreeSet;
 
-fn check(name: &str, flags: &[&str], linking: &[&str]) {
+fn check(name: &str, optimised: bool) {
+    let (flags, linking) = if optimised {
+        (&["-O2", "-g"][..], ["-O2"])
+    } else {
+        (&["-O0", "-Xclang", "-disable-O0-optnone"][..], ["-O0"])
+    };
+    let linking = &linking;
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let (modules, expected) = original(name, flags, linking, dir);
@@ -27,14 +33,18 @@ fn check(name: &str, flags: &[&str], linking: &[&str]) {
     let oracle = trace::count(&manifest, &log);
     assert!(!oracle.is_empty());
 
-    let called = ["--counters", "call", "--update", "atomic"];
-    let more: [(Scheme, u32, &[&str]); 3] = [
-        (Scheme::P3, 4, &called),
-        (Scheme::P3, 7, &[]),
-        (Scheme::RangesTest, 5, &["--update", "atomic"]),
-    ];
+    let called = (
+        Scheme::P3,
+        4,
+        &["--counters", "call", "--update", "atomic"][..],
+    );
+    let many = if optimised {
+        (Scheme::RangesTest, 5, &["--update", "atomic"][..])
+    } else {
+        (Scheme::P3, 7, &[][..])
+    };
     let runs = schemes(3).map(|(scheme, copies)| (scheme, copies, &[][..]));
-    for (i, (scheme, copies, options)) in runs.chain(more).enumerate() {
+    for (i, (scheme, copies, options)) in runs.chain([called, many]).enumerate() {
         let out = dir.join(i.to_string());
         let options = [&["--scheme", scheme.name()], options].concat();
         let merged = profile(&modules, &options, copies, linking, &expected, &out);
@@ -59,13 +69,12 @@ macro_rules! programs {
         $(mod $name {
             #[test]
             fn unoptimised() {
-                let flags = ["-O0", "-Xclang", "-disable-O0-optnone"];
-                super::check(stringify!($name), &flags, &["-O0"]);
+                super::check(stringify!($name), false);
             }
 
             #[test]
             fn optimised() {
-                super::check(stringify!($name), &["-O2", "-g"], &["-O2"]);
+                super::check(stringify!($name), true);
             }
         })*
 

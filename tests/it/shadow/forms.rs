@@ -2,7 +2,7 @@
 //! function by its entry.
 
 use super::{compile_with, files, processes};
-use crate::support::{PROF, copy_modules, llvm, module, project, rewrite, run, runtime};
+use crate::support::{PROF, copy_modules, llvm, module, project, rewrite, run, runtime_files};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,7 +37,7 @@ fn counted(front: &[&str], flags: &[&str], library: bool) {
         let mut clang = Command::new(llvm("clang"));
         run(clang.arg(&main).arg(&shared).arg("-o").arg(&shadowed));
     } else {
-        let objects: Vec<PathBuf> = [main].iter().chain(runtime()).cloned().collect();
+        let objects: Vec<PathBuf> = [main].iter().chain(runtime_files()).cloned().collect();
         compile_with(&copies, &objects, flags, &shadowed);
     }
     let expected = Command::new(&native).output().unwrap();

@@ -3,7 +3,7 @@
 
 use super::PathKey;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::Path;
 
@@ -12,8 +12,8 @@ struct Function {
     module: String,
     name: String,
     succs: Vec<Vec<usize>>,
-    /// Edges (as block pairs) that end a path: retreating or cut.
-    ends: HashSet<(usize, usize)>,
+    /// By block: where edges lead that end a path, since they are retreating or cut.
+    ends: Vec<Vec<usize>>,
 }
 
 /// What is known of one activation (it may go on after an exit, where vfork returns once more): its function, and the path it is on.
@@ -25,12 +25,16 @@ struct Frame {
     returned: HashMap<usize, (bool, Vec<usize>)>,
 }
 
+/// A complete path: function, whether it begins at the entry, blocks, and where the edge goes back to that ends it. Logs
+/// are long, so names are put in at the end.
+type Walked = (usize, bool, Vec<usize>, Option<usize>);
+
 /// Counts the complete paths of the log `trace`.
 pub(crate) fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
     let manifest: Value = serde_json::from_slice(&std::fs::read(manifest).unwrap()).unwrap();
     let functions = functions(&manifest);
-    let mut frames: BTreeMap<u64, Frame> = BTreeMap::new();
-    let mut counts = BTreeMap::new();
+    let mut frames: HashMap<u64, Frame> = HashMap::new();
+    let mut counts: HashMap<Walked, u64> = HashMap::new();
     for record in records(trace).chunks_exact(16) {
         let frame = u64::from_le_bytes(record[..8].try_into().unwrap());
         let kind = u32::from_le_bytes(record[8..12].try_into().unwrap());
@@ -51,7 +55,8 @@ pub(crate) fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
         let function = &functions[state.function];
         let last = state.blocks.last().copied();
         if kind == 2 {
-            *counts.entry(key(function, state, None)).or_default() += 1;
+            let path = (state.function, state.from_entry, state.blocks.clone(), None);
+            *counts.entry(path).or_default() += 1;
             continue;
         }
         if kind == 3 {
@@ -75,15 +80,17 @@ pub(crate) fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
                 "{}: {last} → {value}",
                 function.name
             );
-            if function.ends.contains(&(last, value)) {
-                *counts.entry(key(function, state, Some(value))).or_default() += 1;
-                state.blocks.clear();
+            if function.ends[last].contains(&value) {
+                let blocks = std::mem::take(&mut state.blocks);
+                let path = (state.function, state.from_entry, blocks, Some(value));
+                *counts.entry(path).or_default() += 1;
                 state.from_entry = false;
             }
         }
         state.blocks.push(value);
     }
-    counts
+    let named = |(path, n)| (key(&functions, path), n);
+    counts.into_iter().map(named).collect()
 }
 
 /// By module and function: entries, and how often each block followed each other one.
@@ -94,7 +101,7 @@ pub(crate) fn transitions(manifest: &Path, trace: &Path) -> Transitions {
     let manifest: Value = serde_json::from_slice(&std::fs::read(manifest).unwrap()).unwrap();
     let functions = functions(&manifest);
     let mut frames: HashMap<u64, (usize, Option<usize>)> = HashMap::new();
-    let mut counts = Transitions::new();
+    let mut counts = vec![(0, HashMap::<_, u64>::new()); functions.len()];
     for record in records(trace).chunks_exact(16) {
         let frame = u64::from_le_bytes(record[..8].try_into().unwrap());
         let kind = u32::from_le_bytes(record[8..12].try_into().unwrap());
@@ -103,10 +110,7 @@ pub(crate) fn transitions(manifest: &Path, trace: &Path) -> Transitions {
             frames.insert(frame, (value, None));
         }
         let (function, at) = frames.get_mut(&frame).expect("entered before it runs");
-        let f = &functions[*function];
-        let (entries, taken) = counts
-            .entry((f.module.clone(), f.name.clone()))
-            .or_default();
+        let (entries, taken) = &mut counts[*function];
         match kind {
             0 => *entries += 1,
             1 => {
@@ -118,7 +122,10 @@ pub(crate) fn transitions(manifest: &Path, trace: &Path) -> Transitions {
             _ => {}
         }
     }
-    counts
+    let named = functions.into_iter().zip(counts);
+    let ran = named.filter(|(_, (entries, _))| *entries > 0);
+    ran.map(|(f, (entries, taken))| ((f.module, f.name), (entries, taken.into_iter().collect())))
+        .collect()
 }
 
 /// The log without its first record, which holds their number.
@@ -132,12 +139,13 @@ fn records(trace: &Path) -> Vec<u8> {
     records
 }
 
-fn key(f: &Function, frame: &Frame, back_to: Option<usize>) -> PathKey {
+fn key(functions: &[Function], (function, from_entry, blocks, back_to): Walked) -> PathKey {
+    let f = &functions[function];
     (
         f.module.clone(),
         f.name.clone(),
-        if frame.from_entry { "entry" } else { "loop" }.into(),
-        frame.blocks.iter().map(|&b| b as u32).collect(),
+        if from_entry { "entry" } else { "loop" }.into(),
+        blocks.into_iter().map(|b| b as u32).collect(),
         if back_to.is_some() { "back" } else { "exit" }.into(),
         back_to.map(|b| b as u32),
     )
@@ -151,7 +159,7 @@ fn functions(manifest: &Value) -> Vec<Function> {
         let mut ends = retreating(&succs);
         for cut in f["cuts"].as_array().into_iter().flatten() {
             let (block, succ) = (number(&cut["block"]), number(&cut["succ"]));
-            ends.insert((block, succs[block][succ]));
+            ends[block].push(succs[block][succ]);
         }
         let module = number(&f["bodies"][0]["module"]);
         Function {
@@ -171,24 +179,19 @@ fn functions(manifest: &Value) -> Vec<Function> {
 
 /// The edges to a block that is on the stack of a depth-first search which visits successors in
 /// order: the definition, by recursion.
-fn retreating(succs: &[Vec<usize>]) -> HashSet<(usize, usize)> {
-    fn visit(
-        b: usize,
-        succs: &[Vec<usize>],
-        state: &mut [u8],
-        found: &mut HashSet<(usize, usize)>,
-    ) {
+fn retreating(succs: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    fn visit(b: usize, succs: &[Vec<usize>], state: &mut [u8], found: &mut [Vec<usize>]) {
         state[b] = 1;
         for &s in &succs[b] {
             match state[s] {
                 0 => visit(s, succs, state, found),
-                1 => drop(found.insert((b, s))),
+                1 => found[b].push(s),
                 _ => {}
             }
         }
         state[b] = 2;
     }
-    let mut found = HashSet::new();
+    let mut found = vec![Vec::new(); succs.len()];
     visit(0, succs, &mut vec![0; succs.len()], &mut found);
     found
 }
