@@ -14,13 +14,14 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers lint corpus programs projects shadows bench fuzz peers cross llvm22 book man deb test-deb coverage-peers clean
+.PHONY: help setup setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows bench fuzz peers cross llvm22 book man deb test-deb coverage-peers clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
 	@echo 'make test-viewers  open exported profiles by genhtml, callgrind_annotate, pprof, speedscope, dot, and pages in a browser'
 	@echo 'make test-builds   a project built by make, CMake and Meson with p3-cc, its tests run in every copy'
 	@echo 'make test-launchers  copies on hosts by ssh and GNU parallel, and by Slurm, on this machine (as root: namespaces)'
+	@echo 'make test-tutorial  every command of docs/LIBYAML.md: libyaml from Debian sources, profiled and made faster (minutes)'
 	@echo 'make lint     formatting, clippy, links of the documentation'
 	@echo 'make corpus   profile bzip2, lua and sqlite3 from Debian sources, check the profiles (minutes)'
 	@echo 'make fuzz     random programs and damaged files for SECONDS (default 600)'
@@ -68,6 +69,11 @@ test-viewers: setup-viewers
 # The example project of docs/BUILD.md, by every build system.
 test-builds: setup-builders
 	$(CARGO) test --locked --test it -- build:: inputs:: --ignored
+
+# The commands of docs/LIBYAML.md, with libyaml from Debian's sources.
+test-tutorial:
+	@sh tools/setup.sh "$(TOOLS) cmake valgrind patch" "$(APT) cmake valgrind patch"
+	$(CARGO) test --locked --test it -- book::outside --ignored
 
 # The daemons run in namespaces of their own, which takes root.
 test-launchers: setup-launchers

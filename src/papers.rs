@@ -12,6 +12,8 @@ use crate::random_cfg::cfg;
 use crate::spantree::SpanningTree;
 use crate::weights::static_weights;
 
+mod p3;
+
 /// The running example of Ball & Larus 1996 (Fig. 1 to 3), without its back edge.
 ///
 /// ```text

@@ -104,6 +104,7 @@ try() {
 }
 
 if [ ! -x "$GCC_AT/usr/bin/gcc-15" ]; then
+    mkdir -p "$GCC_AT"
     command -v mmdebstrap >/dev/null || apt-get install -q -y mmdebstrap
     mmdebstrap --quiet --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --include=gcc-15,g++-15,libc6-dev unstable "$GCC_AT"
 fi

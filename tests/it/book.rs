@@ -81,6 +81,13 @@ fn tutorial() {
     follow("TUTORIAL.md");
 }
 
+/// libyaml from Debian's sources, built by CMake, run by valgrind.
+#[test]
+#[ignore = "make test-tutorial"]
+fn outside() {
+    follow("LIBYAML.md");
+}
+
 #[test]
 fn servers() {
     follow("SERVERS.md");
