@@ -1,8 +1,8 @@
 //! The table of executed instructions.
 
-use crate::report::{average, columns, largest, table};
+use crate::markdown::Table;
+use crate::report::{average, columns, largest};
 use crate::results::{Program, Results};
-use std::fmt::Write;
 
 /// Executed instructions over native, in millions and percent.
 pub(crate) fn table_of(results: &Results) -> String {
@@ -11,30 +11,35 @@ pub(crate) fn table_of(results: &Results) -> String {
         return String::new();
     }
     let variants = columns(results);
-    let mut text = String::from(
+    let text = String::from(
         "## Instructions\n\nExecuted by `main` and all that it calls over native, of the slowest copy, on the training input (callgrind; start-up and what is \
          written at the end are left out, LLVM's too). They do not vary from run to run, and the alignment of code does not move them. \
          `trained` is by the profile of the same input here.\n\n",
     );
-    let mut head = vec!["program", "native, millions"];
-    head.extend(variants.iter().map(String::as_str));
-    text += &table(&head);
-    let mut sums = vec![Vec::new(); variants.len()];
-    for (name, p) in results.programs.iter().filter(|(_, p)| counted(p)) {
+    let head = ["program", "native, millions"].into_iter();
+    let mut table = Table::new(head.chain(variants.iter().map(String::as_str)));
+    let of = |p: &Program, v: &String| largest(p, v, |r| r.instructions as f64);
+    let programs = || results.programs.iter().filter(|(_, p)| counted(p));
+    for (name, p) in programs() {
         let native = p.variants["native"][0].instructions as f64;
-        write!(text, "| {name} | {:.0} |", native / 1e6).expect("a string");
-        for (variant, sum) in variants.iter().zip(&mut sums) {
-            let value = largest(p, variant, |r| r.instructions as f64);
-            sum.push(value);
-            write!(text, " {} |", precise(value)).expect("a string");
-        }
-        text.push('\n');
+        let about = [name.clone(), format!("{:.0}", native / 1e6)];
+        table.row(
+            about
+                .into_iter()
+                .chain(variants.iter().map(|v| precise(of(p, v)))),
+        );
     }
-    text += "| average | |";
-    for sum in &sums {
-        write!(text, " {} |", precise(average(sum))).expect("a string");
-    }
-    text + "\n\n"
+    let mean = |v| {
+        let all = programs().map(|(_, p)| of(p, v));
+        precise(average(&all.collect::<Vec<_>>()))
+    };
+    let means = variants.iter().map(mean);
+    table.row(
+        ["average".to_string(), String::new()]
+            .into_iter()
+            .chain(means),
+    );
+    text + &format!("{table}\n")
 }
 
 fn precise(value: f64) -> String {

@@ -9,6 +9,7 @@ mod build;
 mod counted;
 mod edges;
 mod instructions;
+mod markdown;
 mod measure;
 mod plot;
 mod report;

@@ -2,10 +2,11 @@
 
 use crate::build::{SHARING, project, variant_name};
 use crate::counted;
+use crate::markdown::Table;
 use crate::plot::{Series, bars};
 use crate::results::{Edges, Program, Results, Run};
 use anyhow::{Result, ensure};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::path::Path;
 
 const KS: [u32; 3] = [2, 4, 8];
@@ -144,19 +145,18 @@ pub(crate) fn largest(program: &Program, variant: &str, of: fn(&Run) -> f64) -> 
         .fold(f64::NAN, f64::max)
 }
 
-pub(crate) fn table(head: &[&str]) -> String {
-    let mut text = format!("| {} |\n|", head.join(" | "));
-    for i in 0..head.len() {
-        text += if i == 0 { "---|" } else { "---:|" };
-    }
-    text + "\n"
-}
-
 fn percent(value: f64) -> String {
     if value.is_nan() {
         return String::new();
     }
     format!("{:+.0} %", value * 100.0).replace("-0 %", "+0 %")
+}
+
+/// What stands before, and a cell for each of these.
+fn named<T: Display>(first: &[&str], cells: impl IntoIterator<Item = T>) -> Vec<String> {
+    let first = first.iter().map(|c| c.to_string());
+    let cells = cells.into_iter().map(|c| c.to_string());
+    first.chain(cells).collect()
 }
 
 /// The columns of tables by variant: whatever was measured.
@@ -197,32 +197,24 @@ fn overhead(results: &Results) -> String {
         "## Run time\n\nWall time over native, of the slowest copy; in brackets between which half of its runs lay. `edge`: LLVM's own edge counts (`opt -passes=pgo-instr-gen,instrprof`). `trained`: weights by \
          the profile of another, smaller input (`--profile`).\n\n![Run time over native](plots/overhead.svg)\n\n",
     );
-    let mut head = vec!["program", "native s"];
-    head.extend(variants.iter().map(String::as_str));
-    text += &table(&head);
-    let mut columns = vec![Vec::new(); variants.len()];
+    let mut table = Table::new(named(&["program", "native s"], &variants));
     for (name, p) in &results.programs {
-        write!(text, "| {name} | {:.2} |", p.variants["native"][0].wall).expect("a string");
-        for (variant, column) in variants.iter().zip(&mut columns) {
-            let value = slowest(p, variant);
-            column.push(value);
-            write!(text, " {} |", spread(p, variant, value)).expect("a string");
-        }
-        text.push('\n');
+        let native = format!("{:.2}", p.variants["native"][0].wall);
+        let spread = variants.iter().map(|v| spread(p, v, slowest(p, v)));
+        table.row([name.clone(), native].into_iter().chain(spread));
     }
-    text += "| average | |";
-    for column in &columns {
-        write!(text, " {} |", percent(average(column))).expect("a string");
+    for (what, of) in [
+        ("average", (|r| r.wall) as fn(&Run) -> f64),
+        ("average, CPU time", |r| r.cpu),
+    ] {
+        let mean = |v: &String| {
+            let values = results.programs.values().map(|p| largest(p, v, of));
+            percent(average(&values.collect::<Vec<_>>()))
+        };
+        let means = variants.iter().map(mean);
+        table.row([what.to_string(), String::new()].into_iter().chain(means));
     }
-    text += "\n| average, CPU time | |";
-    for variant in &variants {
-        let values = results
-            .programs
-            .values()
-            .map(|p| largest(p, variant, |r| r.cpu));
-        write!(text, " {} |", percent(average(&values.collect::<Vec<_>>()))).expect("a string");
-    }
-    text += "\n\n";
+    writeln!(text, "{table}").expect("a string");
     for (name, p) in &results.programs {
         let copies: usize = p.variants.values().map(Vec::len).sum();
         let what = match p.differing.len() {
@@ -263,24 +255,18 @@ fn hits(results: &Results, title: &str, of: fn(&crate::results::Hits) -> &Vec<u6
         text += "Executed statements that were inserted (`r = c`, `r += c`, `count[r + c]++`), of the slowest copy relative to sbl.\n\n";
     }
     let columns = with_hits(results);
-    let mut head = vec!["program"];
-    head.extend(columns.iter().map(String::as_str));
-    text += &table(&head);
-    let mut sums = vec![Vec::new(); columns.len()];
+    let mut table = Table::new(named(&["program"], &columns));
     for (name, p) in &results.programs {
-        write!(text, "| {name} |").expect("a string");
-        for (variant, sum) in columns.iter().zip(&mut sums) {
-            let value = relative(p, variant, of);
-            sum.push(value);
-            write!(text, " {} |", percent(value)).expect("a string");
-        }
-        text.push('\n');
+        let hits = columns.iter().map(|v| percent(relative(p, v, of)));
+        table.row([name.clone()].into_iter().chain(hits));
     }
-    text += "| average |";
-    for sum in &sums {
-        write!(text, " {} |", percent(average(sum))).expect("a string");
-    }
-    text + "\n\n"
+    let mean = |v: &String| {
+        let all = results.programs.values().map(|p| relative(p, v, of));
+        percent(average(&all.collect::<Vec<_>>()))
+    };
+    table.row(named(&["average"], columns.iter().map(mean)));
+    writeln!(text, "{table}").expect("a string");
+    text
 }
 
 /// What the figures do not say by themselves.
@@ -303,7 +289,7 @@ fn edges(results: &Results) -> String {
          (`sbl`; Ball & Larus 1996 had +16 % for edges and +31 % for paths); and how much of the paths edge counts tell (`p3-prof accuracy`): the share of flow for which the likeliest path is right (Ball & Larus 1996 found 37.9 % on SPEC95), \
          which greedily chosen paths get right, and which is definite (Ball, Mataga & Sagiv 1998).\n\n![Edges and paths](plots/edges.svg)\n\n",
     );
-    text += &table(&[
+    let mut table = Table::new([
         "program",
         "native s",
         "LLVM edges",
@@ -313,50 +299,48 @@ fn edges(results: &Results) -> String {
         "overlap",
         "definite",
     ]);
-    let mut sums: [Vec<f64>; 6] = Default::default();
+    let cells = |values: [f64; 6]| {
+        let exactly = |v: f64| format!("{:.1} %", v * 100.0);
+        let [llvm, edge, sbl, right, overlap, definite] = values;
+        let overheads = [llvm, edge, sbl].map(percent).into_iter();
+        overheads.chain([right, overlap, definite].map(exactly))
+    };
+    let mut all = Vec::new();
     for (name, e) in &results.edges {
-        let overheads = ["llvm", "edge", "sbl"].map(|v| over(e, v, "native"));
-        write!(text, "| {name} | {:.2} |", e.runs["native"].wall).expect("a string");
-        for (value, sum) in overheads.iter().zip(&mut sums) {
-            sum.push(*value);
-            write!(text, " {} |", percent(*value)).expect("a string");
+        let mut values = [f64::NAN; 6];
+        for (to, variant) in values.iter_mut().zip(["llvm", "edge", "sbl"]) {
+            *to = over(e, variant, "native");
         }
-        for (value, sum) in e.accuracy.iter().zip(&mut sums[3..]) {
-            sum.push(*value);
-            write!(text, " {:.1} % |", value * 100.0).expect("a string");
+        for (to, share) in values[3..].iter_mut().zip(&e.accuracy) {
+            *to = *share;
         }
-        text.push('\n');
+        all.push(values);
+        let native = format!("{:.2}", e.runs["native"].wall);
+        table.row([name.clone(), native].into_iter().chain(cells(values)));
     }
-    text += "| average | |";
-    for sum in &sums[..3] {
-        write!(text, " {} |", percent(average(sum))).expect("a string");
-    }
-    for sum in &sums[3..] {
-        write!(text, " {:.1} % |", average(sum) * 100.0).expect("a string");
-    }
-    text += "\n\n### Programs rebuilt with their profiles\n\nRun time against the same program optimised without one (`opt -passes='default<O2>'` of the front end's output): less is faster. \
+    let means = std::array::from_fn(|i| average(&all.iter().map(|v| v[i]).collect::<Vec<_>>()));
+    table.row(named(&["average", ""], cells(means)));
+    text += &table.to_string();
+    text += "\n### Programs rebuilt with their profiles\n\nRun time against the same program optimised without one (`opt -passes='default<O2>'` of the front end's output): less is faster. \
              All profiles are of the training input, the runs of the other one. `annotated`: `p3-rewrite annotate` of the front end's output; `proftext`: exported for the module as LLVM \
              would have instrumented it; `LLVM`: its own instrumentation, values included.\n\n";
-    text += &table(&["program", "plain s", "annotated", "proftext", "LLVM"]);
-    let mut sums: [Vec<f64>; 3] = Default::default();
-    for (name, e) in results
-        .edges
-        .iter()
+    let mut table = Table::new(["program", "plain s", "annotated", "proftext", "LLVM"]);
+    let rebuilt = results.edges.iter();
+    let rebuilt: Vec<_> = rebuilt
         .filter(|(_, e)| e.runs.contains_key("plain"))
-    {
-        write!(text, "| {name} | {:.2} |", e.runs["plain"].wall).expect("a string");
-        for (variant, sum) in ["annotated", "proftext", "pgo"].iter().zip(&mut sums) {
-            let value = over(e, variant, "plain");
-            sum.push(value);
-            write!(text, " {:+.1} % |", value * 100.0).expect("a string");
-        }
-        text.push('\n');
+        .collect();
+    const WITH: [&str; 3] = ["annotated", "proftext", "pgo"];
+    for (name, e) in &rebuilt {
+        let plain = format!("{:.2}", e.runs["plain"].wall);
+        let with = WITH.map(|v| format!("{:+.1} %", over(e, v, "plain") * 100.0));
+        table.row([name.to_string(), plain].into_iter().chain(with));
     }
-    text += "| average | |";
-    for sum in &sums {
-        write!(text, " {:+.1} % |", average(sum) * 100.0).expect("a string");
-    }
-    text += "\n\n";
+    let mean = |v| {
+        let all = rebuilt.iter().map(|(_, e)| over(e, v, "plain"));
+        format!("{:+.1} %", average(&all.collect::<Vec<_>>()) * 100.0)
+    };
+    table.row(named(&["average", ""], WITH.map(mean)));
+    writeln!(text, "{table}").expect("a string");
     for (name, e) in results
         .edges
         .iter()
@@ -400,7 +384,7 @@ fn sizes(results: &Results) -> String {
     let mut text = String::from(
         "## Memory and code\n\nPeak resident memory and code (text, constants included) of the largest copy, and the profiled functions and paths.\n\n",
     );
-    text += &table(&[
+    let mut table = Table::new([
         "program",
         "functions",
         "paths",
@@ -415,19 +399,17 @@ fn sizes(results: &Results) -> String {
     ]);
     const SHOWN: [&str; 4] = ["native", "edge", "sbl", "p3 4"];
     for (name, p) in &results.programs {
-        write!(text, "| {name} | {} | {} |", p.functions, p.paths).expect("a string");
         let max = |variant: &str, of: fn(&Run) -> u64| {
             p.variants[variant].iter().map(of).max().unwrap_or(0)
         };
-        for variant in SHOWN {
-            write!(text, " {} |", max(variant, |r| r.memory) >> 20).expect("a string");
-        }
-        for variant in SHOWN {
-            write!(text, " {} |", max(variant, |r| r.text) >> 10).expect("a string");
-        }
-        text.push('\n');
+        let memory = SHOWN.map(|v| max(v, |r| r.memory) >> 20);
+        let code = SHOWN.map(|v| max(v, |r| r.text) >> 10);
+        let numbers = memory.into_iter().chain(code).map(|n| n.to_string());
+        let about = [name.clone(), p.functions.clone(), p.paths.clone()];
+        table.row(about.into_iter().chain(numbers));
     }
-    text + "\n"
+    writeln!(text, "{table}").expect("a string");
+    text
 }
 
 fn rewriting(results: &Results) -> String {
@@ -437,7 +419,7 @@ fn rewriting(results: &Results) -> String {
     let mut text = String::from(
         "## Rewriting\n\nSeconds of `p3-rewrite` by number of copies, beside one `opt -passes=pgo-instr-gen,instrprof` on the same module; memory is the peak (of small modules: that of the measuring program).\n\n",
     );
-    text += &table(&[
+    let mut table = Table::new([
         "module",
         "MB",
         "blocks",
@@ -460,26 +442,23 @@ fn rewriting(results: &Results) -> String {
             r.p3[&4].memory as f64 / r.opt.memory as f64,
         );
         ratios.push((time, memory));
-        write!(
-            text,
-            "| {name} | {:.1} | {} | {:.2} |",
-            r.bytes as f64 / 1e6,
-            r.blocks,
-            r.opt.wall
-        )
-        .expect("a string");
-        for cost in r.p3.values() {
-            write!(text, " {:.2} |", cost.wall).expect("a string");
-        }
-        let mb = |bytes: u64| bytes >> 20;
-        let cells = (mb(r.opt.memory), mb(r.p3[&4].memory), mb(r.p3[&16].memory));
-        writeln!(
-            text,
-            " {time:.2} | {} | {} | {} | {memory:.1} |",
-            cells.0, cells.1, cells.2
-        )
-        .expect("a string");
+        let about = [
+            name.clone(),
+            format!("{:.1}", r.bytes as f64 / 1e6),
+            r.blocks.to_string(),
+            format!("{:.2}", r.opt.wall),
+        ];
+        let walls = r.p3.values().map(|cost| format!("{:.2}", cost.wall));
+        let mb = [&r.opt, &r.p3[&4], &r.p3[&16]].map(|c| (c.memory >> 20).to_string());
+        let end = [
+            vec![format!("{time:.2}")],
+            mb.into(),
+            vec![format!("{memory:.1}")],
+        ]
+        .concat();
+        table.row(about.into_iter().chain(walls).chain(end));
     }
+    text += &table.to_string();
     let n = ratios.len() as f64;
     let (time, memory) = ratios
         .iter()

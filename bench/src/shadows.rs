@@ -3,15 +3,15 @@
 
 use crate::build::{PROF, REWRITE, Variant, merge, output, project, run, runtime, single, variant};
 use crate::instructions;
+use crate::markdown::Table;
 use crate::measure::programs;
 use crate::plot::{Series, bars};
-use crate::report::{table, with_average};
+use crate::report::with_average;
 use crate::results::{Results, this_day, this_machine};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -285,7 +285,7 @@ pub(crate) fn section(results: &Results) -> String {
          Instructions of the program over the untouched one while no shadow is forked, and its page faults (`load=0.5,burst=10M`):\n\n",
         shadows.date, shadows.machine
     );
-    text += &table(&[
+    let mut table = Table::new([
         "program",
         "instructions",
         "page faults native",
@@ -295,27 +295,27 @@ pub(crate) fn section(results: &Results) -> String {
     for (name, p) in &shadows.programs {
         let more = p.instructions[1] as f64 / p.instructions[0] as f64 * 100.0 - 100.0;
         over.push(more);
-        line(
-            &mut text,
-            &format!(
-                "| {name} | {more:+.2} % | {} | {} |",
-                p.faults[0], p.faults[1]
-            ),
+        let faults = p.faults.map(|n| n.to_string());
+        table.row(
+            [name.clone(), format!("{more:+.2} %")]
+                .into_iter()
+                .chain(faults),
         );
     }
     over.sort_by(f64::total_cmp);
     if !over.is_empty() {
         let middle = (over[(over.len() - 1) / 2] + over[over.len() / 2]) / 2.0;
-        line(&mut text, &format!("| median | {middle:+.2} % | | |"));
+        table.row(["median", &format!("{middle:+.2} %"), "", ""]);
     }
+    text += &table.to_string();
     text += "\nMoseley et al.: less than 1 % on SPEC2000int, with Pin.\n\n";
     text += &accuracy(shadows);
     text += "Time that a fork takes the program, the least of 50, by what it has in memory:\n\n";
-    text += &table(&["resident MB", "µs"]);
+    let mut table = Table::new(["resident MB", "µs"]);
     for (megabytes, time) in &shadows.forks {
-        line(&mut text, &format!("| {megabytes} | {time:.0} |"));
+        table.row([megabytes.to_string(), format!("{time:.0}")]);
     }
-    text
+    text + &table.to_string()
 }
 
 /// Draws what shadows find by load and by burst.
@@ -379,7 +379,7 @@ fn accuracy(shadows: &Shadows) -> String {
          and the overlap of the two profiles.\n\n\
          ![Overlap by load](plots/shadows-load.svg)\n\n![Overlap by burst](plots/shadows-burst.svg)\n\n"
     );
-    text += &table(&[
+    let mut table = Table::new([
         "program",
         "load",
         "burst",
@@ -392,15 +392,14 @@ fn accuracy(shadows: &Shadows) -> String {
     let mut sums = BTreeMap::<(u64, u64), [[u64; 3]; 3]>::new();
     for (name, p) in &shadows.programs {
         for f in &p.found {
-            let hot = f.hot.map(|h| cell(&h));
-            let begin = format!(
-                "| {name} | {} | {} M | {} | {:.1} %",
-                f.load,
-                f.burst,
-                f.bursts,
-                f.overlap * 100.0
-            );
-            line(&mut text, &format!("{begin} | {} |", hot.join(" | ")));
+            let begin = [
+                name.clone(),
+                f.load.to_string(),
+                format!("{} M", f.burst),
+                f.bursts.to_string(),
+                format!("{:.1} %", f.overlap * 100.0),
+            ];
+            table.row(begin.into_iter().chain(f.hot.map(|h| cell(&h))));
             let sum = sums.entry(((f.load * 1000.0) as u64, f.burst)).or_default();
             for (sum, of) in sum.iter_mut().flatten().zip(f.hot.iter().flatten()) {
                 *sum += of;
@@ -412,16 +411,14 @@ fn accuracy(shadows: &Shadows) -> String {
             let of = |n: u64| n as f64 / all as f64 * 100.0;
             format!("{:.1} % ({:.1} %)", of(found), of(seen))
         });
-        let begin = format!("| all | {} | {burst} M | | ", *load as f64 / 1000.0);
-        line(&mut text, &format!("{begin} | {} |", share.join(" | ")));
+        let load = (*load as f64 / 1000.0).to_string();
+        let begin = ["all", &load, &format!("{burst} M"), "", ""].map(String::from);
+        table.row(begin.into_iter().chain(share));
     }
+    text += &table.to_string();
     text + "\nMoseley et al.: over 90 % of the paths above 2 % with most settings.\n\n"
 }
 
 fn cell([all, seen, found]: &[u64; 3]) -> String {
     format!("{found} ({seen}) of {all}")
-}
-
-fn line(text: &mut String, line: &str) {
-    writeln!(text, "{line}").expect("a string");
 }
