@@ -13,6 +13,9 @@
 #define P3_WITHIN 1u /* In the flags of sampling: subpaths are those of each activation by itself. */
 /* In the flags of sampling: the seed was asked for; else each process has one of its own. */
 #define P3_SEEDED 2u
+/* In the flags of sampling: the list is a counting sample, in which every point of a subpath counts that
+ * is listed; else a concise one. */
+#define P3_COUNTING 4u
 #define P3_MOST_LENGTHS 16u /* The most lengths of subpaths. */
 /* In a module's flags: its functions do not count, but have others beside them that do, for forked
  * shadows. */
@@ -55,7 +58,7 @@ struct p3_sampling {
     uint64_t period; /* the mean number of blocks from one beginning of a sample to the next, at first */
     uint64_t seed; /* where P3_SEEDED says so */
     uint64_t memory; /* of the hot list and what finds its entries, in bytes */
-    uint32_t flags; /* P3_WITHIN, P3_SEEDED */
+    uint32_t flags; /* P3_WITHIN, P3_SEEDED, P3_COUNTING */
     uint32_t n_lengths; /* number of lengths */
     uint64_t lengths[16]; /* in blocks, ascending; zeros behind */
     uint64_t chances[16]; /* how many of 2^32 samples have each; their sum is 2^32 */

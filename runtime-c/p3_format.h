@@ -145,19 +145,20 @@ struct p3_raw_started {
     uint32_t reserved; /* 0 */
 };
 
-/* In a block of its kind, behind the header: a sample of subpaths, a concise sample after Gibbons &
- * Matias. Two areas follow, at P3_SAMPLE_AREAS. */
+/* In a block of its kind, behind the header: a sample of subpaths, a concise or a counting one after
+ * Gibbons & Matias. Two areas follow, at P3_SAMPLE_AREAS. */
 struct p3_raw_sample {
     uint64_t period; /* the mean number of blocks from one beginning of a sample to the next, at first */
     uint64_t area; /* size of each area */
-    uint32_t flags; /* P3_WITHIN: subpaths are those of each activation by itself */
+    /* P3_WITHIN: subpaths are those of each activation by itself; P3_COUNTING: it is a counting sample */
+    uint32_t flags;
     uint32_t n_lengths; /* number of lengths */
     uint64_t lengths[16]; /* in blocks, ascending */
     uint64_t chances[16]; /* how many of 2^32 samples have each */
     uint32_t reserved; /* 0 */
     uint32_t crc; /* CRC-32 of all above */
-    /* bit 0: the area that holds the sample; 31 bits: how often the period was doubled; above: how often
-     * the list was emptied */
+    /* bit 0: the area that holds the sample; 31 bits: how often the threshold was doubled, and with it the
+     * period of a concise sample; above: how often the list was emptied */
     uint64_t state;
     uint64_t used[2]; /* of each area, how many bytes hold entries */
     /* executed blocks, estimated: each beginning of a sample adds the period that it was drawn with */
@@ -169,7 +170,7 @@ struct p3_raw_sample {
 
 /* An entry of an area, at a multiple of 4. The subpath follows. */
 struct p3_raw_subpath {
-    uint32_t count; /* number of its sample points */
+    uint32_t count; /* number of its sample points; in a counting sample of those since it is listed */
     uint32_t size; /* size of what follows, below 2^16; above: which length it has */
 };
 

@@ -1,8 +1,11 @@
-/* The hot list: a concise sample of subpaths (Gibbons & Matias, SIGMOD 1998), in the profile while there is one.
+/* The hot list: a concise sample of subpaths, or a counting one (Gibbons & Matias, SIGMOD 1998), in the profile while there is one.
  *
  * Entries are appended, and their counts only grow, so that a reader at any moment sees a list that was; where there is no
- * room, the period doubles, each sample point stays with a probability of one half, and what stays is written to the
- * other area. One store then makes that the list: a process that is killed loses no more than what it was about to add.
+ * room, the threshold doubles, the list is thinned, and what stays is written to the other area. One store then makes that
+ * the list: a process that is killed loses no more than what it was about to add.
+ *
+ * Concise: a point is listed with a probability of 1 / threshold, and samples are drawn so much more rarely. Counting: that is the
+ * probability of the first point of a subpath, and all that follow it are counted; samples are always drawn with the first period.
  *
  * Calls: p3_chance.c, p3_crc.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_pool.c, p3_process.c.
  * In signal handlers: p3_hot_add, p3_hot_empty, p3_hot_begun, p3_hot_mend, p3_hot_crowded, p3_hot_doublings, p3_hot_sampling, p3_hot_generation. */
@@ -40,10 +43,15 @@ unsigned p3_hot_generation(void) { return generation; }
 /* The state: bit 0 names the area, DOUBLED counts doublings, what is above how often the list was emptied. */
 enum { DOUBLED_BITS = 31 };
 
-unsigned p3_hot_doublings(void) {
+/* The threshold is two to the power of this. */
+static unsigned doublings_now(void) {
     uint64_t state = __atomic_load_n(&sample()->state, __ATOMIC_RELAXED);
     return (unsigned)(state >> 1 & ((UINT64_C(1) << DOUBLED_BITS) - 1));
 }
+
+static int is_counting(void) { return (sampling->flags & P3_COUNTING) != 0; }
+
+unsigned p3_hot_doublings(void) { return is_counting() ? 0 : doublings_now(); }
 
 /* A quarter of the memory finds entries, a word for each 16 bytes of it; the rest is two areas. */
 static uint64_t slots_in(uint64_t memory) {
@@ -91,15 +99,27 @@ static void find_none(void) {
     entries = 0;
 }
 
-/* Doubles the period. */
+/* What stays of a count when the threshold doubles. In a counting sample the first point stays with a probability of one half; if
+ * it does not, each of those behind it is the first one with the probability of a new one. */
+static uint32_t thinned(uint32_t count, unsigned doublings) {
+    if (!is_counting())
+        return p3_chance_heads(&chance, count);
+    if (p3_chance_heads(&chance, 1) != 0)
+        return count;
+    uint64_t gone = 1 + p3_chance_skip(&chance, UINT64_C(1) << doublings);
+    return gone < count ? count - (uint32_t)gone : 0;
+}
+
+/* Doubles the threshold. */
 static void thin(void) {
     struct p3_raw_sample *s = sample();
     uint64_t from = active(), to = 1 - from, kept = 0;
+    unsigned doublings = doublings_now() + 1;
     find_none();
     for (uint64_t at = 0; at < s->used[from];) {
         const struct p3_raw_subpath *e = (const void *)(area(from) + at);
         struct p3_raw_subpath *copy = (void *)(area(to) + kept);
-        uint32_t count = p3_chance_heads(&chance, e->count);
+        uint32_t count = thinned(e->count, doublings);
         at += size_of_entry(e);
         if (count == 0)
             continue;
@@ -129,24 +149,28 @@ static void append(uint32_t size, const uint8_t *bytes) {
 
 /* Whether a point that was drawn at so many doublings is one at the present ones. */
 static int stays(unsigned *doublings) {
-    for (; *doublings < p3_hot_doublings(); ++*doublings)
+    for (; *doublings < doublings_now(); ++*doublings)
         if (p3_chance_heads(&chance, 1) == 0)
             return 0;
+    return 1;
+}
+
+/* One more, if it is listed. */
+static int count(uint32_t size, const uint8_t *bytes) {
+    uint32_t *slot = slot_of(area(active()), size, bytes);
+    if (*slot == 0)
+        return 0;
+    struct p3_raw_subpath *e = (void *)(area(active()) + (uint64_t)(*slot - 1) * UNIT);
+    if (e->count != UINT32_MAX)
+        __atomic_store_n(&e->count, e->count + 1, __ATOMIC_RELAXED);
     return 1;
 }
 
 static void add(uint32_t size, const uint8_t *bytes, unsigned doublings) {
     struct p3_raw_subpath probe = {.size = size};
     uint64_t need = size_of_entry(&probe);
-    if (!stays(&doublings))
+    if (is_counting() ? count(size, bytes) || !stays(&doublings) : !stays(&doublings) || count(size, bytes))
         return;
-    uint32_t *slot = slot_of(area(active()), size, bytes);
-    if (*slot != 0) {
-        struct p3_raw_subpath *e = (void *)(area(active()) + (uint64_t)(*slot - 1) * UNIT);
-        if (e->count != UINT32_MAX)
-            __atomic_store_n(&e->count, e->count + 1, __ATOMIC_RELAXED);
-        return;
-    }
     while (!has_room(need) && doublings < MOST_DOUBLINGS) {
         thin();
         if (!stays(&doublings))
@@ -191,7 +215,7 @@ static void describe(uint64_t size) {
     struct p3_raw_sample *s = sample();
     s->period = sampling->period;
     s->area = area_in(sampling->memory);
-    s->flags = sampling->flags & P3_WITHIN;
+    s->flags = sampling->flags & (P3_WITHIN | P3_COUNTING);
     s->n_lengths = sampling->n_lengths;
     memcpy(s->lengths, sampling->lengths, sizeof s->lengths);
     memcpy(s->chances, sampling->chances, sizeof s->chances);

@@ -304,7 +304,7 @@ P3_HIDDEN void p3_encode_end(struct p3_encoder *e);
 P3_HIDDEN const struct p3_sampling *p3_hot_sampling(void);
 /* Another one in each process and forked child. */
 P3_HIDDEN unsigned p3_hot_generation(void);
-/* How often the period was doubled. */
+/* How often the period was doubled with which samples are drawn. */
 P3_HIDDEN unsigned p3_hot_doublings(void);
 /* A seed for one more thread. */
 P3_HIDDEN uint64_t p3_hot_seed(void);

@@ -9,6 +9,7 @@ use super::sys;
 use super::{Counters, ModuleJob, Update};
 use crate::plan::FunctionPlan;
 use crate::plan::keys::Keys;
+use crate::plan::subpaths::HotList;
 use crate::runtime::abi;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
@@ -249,11 +250,12 @@ impl<'ctx> Data<'ctx> {
         let chances = padded(self.i64, sampling.lengths.iter().map(|l| l.chance));
         let within = u32::from(sampling.within_functions) * abi::WITHIN;
         let seeded = settings.seed.map_or(0, |_| abi::SEEDED);
+        let counting = u32::from(sampling.list == HotList::Counting) * abi::COUNTING;
         let values = [
             ("period", self.size(sampling.period)),
             ("seed", self.size(settings.seed.unwrap_or(0))),
             ("memory", self.size(settings.memory)),
-            ("flags", self.word(within | seeded)),
+            ("flags", self.word(within | seeded | counting)),
             ("n_lengths", self.word(sampling.lengths.len() as u32)),
             ("lengths", lengths),
             ("chances", chances),

@@ -171,14 +171,12 @@ pub(super) fn totals(profile: &Profile, counts: &Counts) -> String {
     let distinct = exactly(counts.distinct() as u64);
     match &profile.measured {
         Measurement::Sampled(sample) => {
-            let period = sample.sampling.as_ref().map_or(0, |s| s.period);
-            let period = u128::from(period) << sample.doublings.min(63);
             format!(
                 "about {} blocks executed{}; {} subpaths sampled, {distinct} distinct, one in {} blocks",
                 number(counts.total),
                 rate("blocks"),
-                exactly(sample.points.values().sum::<u64>()),
-                exactly(period)
+                exactly(sample.counted()),
+                exactly(sample.period())
             )
         }
         Measurement::Bursts(bursts) => format!(

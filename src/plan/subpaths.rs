@@ -48,6 +48,23 @@ impl Length {
     }
 }
 
+/// How the list of hot subpaths is kept in its memory (Gibbons & Matias, SIGMOD 1998).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HotList {
+    /// A concise sample: points are drawn the more rarely, the more often memory was full.
+    #[default]
+    Concise,
+    /// A counting sample: points are drawn as often as at first, and those of a subpath all count from the one on by which it came to be listed.
+    Counting,
+}
+
+impl HotList {
+    fn is_concise(&self) -> bool {
+        *self == HotList::Concise
+    }
+}
+
 /// How subpaths were sampled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,6 +75,9 @@ pub struct Sampling {
     pub lengths: Vec<Length>,
     /// Whether a subpath is one of an activation by itself, callees left out.
     pub within_functions: bool,
+    /// How the list is kept.
+    #[serde(default, skip_serializing_if = "HotList::is_concise")]
+    pub list: HotList,
 }
 
 impl Sampling {

@@ -21,8 +21,13 @@ impl Estimate {
     /// Points are binomial; the half width is that of Wilson's score interval (*Probable Inference*, JASA 1927), which
     /// holds its level where few points are known, around the unbiased estimate.
     pub fn of_points(points: u64, probability: f64) -> Estimate {
+        Estimate::of_uncertain(points, 0.0, probability)
+    }
+
+    /// The same where the number of points is an estimate itself, of this variance, independent of which occurrences became points.
+    pub fn of_uncertain(points: u64, variance: f64, probability: f64) -> Estimate {
         let (n, rest) = (points as f64, 1.0 - probability);
-        let variance = n * rest + Z95 * Z95 / 4.0 * rest * rest;
+        let variance = n * rest + Z95 * Z95 / 4.0 * rest * rest + variance;
         Estimate {
             count: n / probability,
             half_width: Z95 * variance.sqrt() / probability,
@@ -74,6 +79,39 @@ mod tests {
                 density *= (n - points) as f64 / (points + 1) as f64 * p / (1.0 - p);
             }
             assert!((0.92..=0.98).contains(&held), "{p}: {held}");
+        }
+    }
+
+    /// The same of counting samples: of n points those count that come after as many as a geometric distribution says, and the estimate is
+    /// unbiased. (Where a subpath is expected to be listed: five thresholds of points.)
+    #[test]
+    fn intervals_of_counting_samples_hold_their_level() {
+        for (points, threshold) in [(20, 4), (40, 8), (200, 8), (500, 64), (320, 64)] {
+            let (p, all) = (1e-4f64, points * 10_000u64);
+            let (mut density, mut held, mut mean) = ((1.0 - p).powf(all as f64), 0.0, 0.0);
+            for n in 0..3 * points {
+                let mut first = 1.0 / threshold as f64;
+                let mut listed = 0.0;
+                for before in 0..n {
+                    let estimate = Estimate::of_uncertain(
+                        n - before + threshold - 1,
+                        (threshold * (threshold - 1)) as f64,
+                        p,
+                    );
+                    held += density * first * f64::from(u8::from(estimate.holds(all as f64)));
+                    mean += density * first * estimate.count;
+                    listed += first;
+                    first *= 1.0 - 1.0 / threshold as f64;
+                }
+                assert!(listed <= 1.0 + 1e-9);
+                density *= (all - n) as f64 / (n + 1) as f64 * p / (1.0 - p);
+            }
+            let bias = (mean / all as f64 - 1.0).abs();
+            assert!(bias < 1e-3, "{points} {threshold}: {bias}");
+            assert!(
+                (0.92..=0.98).contains(&held),
+                "{points} {threshold}: {held}"
+            );
         }
     }
 }

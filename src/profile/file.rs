@@ -4,7 +4,7 @@
 use super::Profile;
 use super::measurement::{ExactCounts, Measurement};
 use super::shadow::Bursts;
-use super::subpaths::{Sampling, Subpath, Subpaths};
+use super::subpaths::{HotList, Points, Sampling, Subpath, Subpaths};
 use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, PathId, TiVec, ti_vec};
@@ -153,19 +153,28 @@ struct Sample {
     doublings: u32,
     blocks: u64,
     crowded: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    too_long: u64,
     /// Blocks and points, by ascending blocks.
     points: Vec<(Subpath, u64)>,
+    /// Of a counting sample, for each of these: how many points it missed, and the variance of that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missed: Vec<(u64, u64)>,
 }
 
 impl Sample {
     fn of(sample: &Subpaths) -> Sample {
+        let list = sample.sampling.as_ref().map(|s| s.list);
+        let missed = sample.points.values().map(|n| (n.missed, n.variance));
         let points = sample.points.iter();
         Sample {
+            missed: missed.filter(|_| list == Some(HotList::Counting)).collect(),
             sampling: sample.sampling.clone(),
             doublings: sample.doublings,
             blocks: sample.blocks,
             crowded: sample.crowded,
-            points: points.map(|(s, n)| (s.clone(), *n)).collect(),
+            too_long: sample.too_long,
+            points: points.map(|(s, n)| (s.clone(), n.counted)).collect(),
         }
     }
 
@@ -179,7 +188,8 @@ impl Sample {
         };
         let sound = self.points.windows(2).all(|w| w[0].0 < w[1].0)
             && self.sampling.as_ref().is_none_or(Sampling::is_sound)
-            && self.doublings < 64;
+            && self.doublings < 64
+            && [0, self.points.len()].contains(&self.missed.len());
         let mut points = self.points.iter();
         if !sound || !points.all(|(s, n)| known(s) && sampled(s) && *n > 0) {
             return Err("damaged: the sample".into());
@@ -189,9 +199,31 @@ impl Sample {
             doublings: self.doublings,
             blocks: self.blocks,
             crowded: self.crowded,
-            points: self.points.into_iter().collect(),
+            too_long: self.too_long,
+            points: points_of(self.points, self.missed),
         })
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+fn points_of(
+    counted: Vec<(Subpath, u64)>,
+    missed: Vec<(u64, u64)>,
+) -> std::collections::BTreeMap<Subpath, Points> {
+    let missed = missed.into_iter().chain(std::iter::repeat((0, 0)));
+    let points = |((subpath, counted), (missed, variance))| {
+        let points = Points {
+            counted,
+            missed,
+            variance,
+        };
+        (subpath, points)
+    };
+    counted.into_iter().zip(missed).map(points).collect()
 }
 
 /// What to do about a merged profile that is refused.

@@ -20,6 +20,8 @@ constants! {
     WITHIN "P3_WITHIN": u32 = 1;
     /// In the flags of sampling: the seed was asked for; else each process has one of its own.
     SEEDED "P3_SEEDED": u32 = 2;
+    /// In the flags of sampling: the list is a counting sample, in which every point of a subpath counts that is listed; else a concise one.
+    COUNTING "P3_COUNTING": u32 = 4;
     /// The most lengths of subpaths.
     MOST_LENGTHS "P3_MOST_LENGTHS": u32 = 16;
     /// In a module's flags: its functions do not count, but have others beside them that do, for forked shadows.
@@ -76,7 +78,7 @@ pub const SAMPLING: Struct = Struct {
             U64,
             "of the hot list and what finds its entries, in bytes",
         ),
-        Field::new("flags", U32, "P3_WITHIN, P3_SEEDED"),
+        Field::new("flags", U32, "P3_WITHIN, P3_SEEDED, P3_COUNTING"),
         Field::new("n_lengths", U32, "number of lengths"),
         Field::array(
             "lengths",

@@ -276,13 +276,13 @@ structures! {
         reserved: U32<O>,
     }
 
-    /// In a block of its kind, behind the header: a sample of subpaths, a concise sample after Gibbons & Matias. Two areas follow, at P3_SAMPLE_AREAS.
+    /// In a block of its kind, behind the header: a sample of subpaths, a concise or a counting one after Gibbons & Matias. Two areas follow, at P3_SAMPLE_AREAS.
     Sample SAMPLE_HEADER "p3_raw_sample" {
         /// the mean number of blocks from one beginning of a sample to the next, at first
         period: U64<O>,
         /// size of each area
         area: U64<O>,
-        /// P3_WITHIN: subpaths are those of each activation by itself
+        /// P3_WITHIN: subpaths are those of each activation by itself; P3_COUNTING: it is a counting sample
         flags: U32<O>,
         /// number of lengths
         n_lengths: U32<O>,
@@ -294,7 +294,7 @@ structures! {
         reserved: U32<O>,
         /// CRC-32 of all above
         crc: U32<O>,
-        /// bit 0: the area that holds the sample; 31 bits: how often the period was doubled; above: how often the list was emptied
+        /// bit 0: the area that holds the sample; 31 bits: how often the threshold was doubled, and with it the period of a concise sample; above: how often the list was emptied
         state: U64<O>,
         /// of each area, how many bytes hold entries
         used: [U64<O>; 2],
@@ -308,7 +308,7 @@ structures! {
 
     /// An entry of an area, at a multiple of 4. The subpath follows.
     Entry ENTRY "p3_raw_subpath" {
-        /// number of its sample points
+        /// number of its sample points; in a counting sample of those since it is listed
         count: U32<O>,
         /// size of what follows, below 2^16; above: which length it has
         size: U32<O>,

@@ -1,7 +1,7 @@
 //! Options of `--scheme subpath`.
 
 use crate::error::{Error, Result};
-use crate::plan::subpaths::{Sampling, Settings};
+use crate::plan::subpaths::{HotList, Sampling, Settings};
 use crate::runtime::abi::MOST_LENGTHS;
 use crate::strategy::Scheme;
 use clap::{Args, ValueEnum};
@@ -32,7 +32,7 @@ pub(super) struct SamplingArgs {
     lengths: Vec<u32>,
 
     /// How much rarer long subpaths are sampled: with a chance in proportion to 1/length^BIAS [default: 1]
-    #[arg(long, value_name = "BIAS")]
+    #[arg(long, value_name = "BIAS", allow_negative_numbers = true)]
     bias: Option<f64>,
 
     /// Take the blocks of each activation by itself, and not those of a thread through calls and returns
@@ -42,6 +42,10 @@ pub(super) struct SamplingArgs {
     /// Bytes for the list of hot subpaths, 1024 at least [default: 65536]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1024..=1 << 30))]
     memory: Option<u64>,
+
+    /// What becomes of samples when memory is full
+    #[arg(long, value_enum, value_name = "KIND")]
+    hot_list: Option<KindOfList>,
 
     /// Sample the same in every run, by this seed and the copy's number [default: another one in each run]
     #[arg(long, value_name = "N")]
@@ -53,6 +57,15 @@ pub(super) struct SamplingArgs {
 enum Within {
     /// One activation of a function
     Functions,
+}
+
+/// What the list of hot subpaths is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum KindOfList {
+    /// Samples become rarer, and cost the less, whenever it is full [default]
+    Concise,
+    /// Samples stay as frequent, and all count of subpaths that are listed: more accurate
+    Counting,
 }
 
 impl SamplingArgs {
@@ -86,6 +99,10 @@ impl SamplingArgs {
                 period: self.period.unwrap_or(PERIOD),
                 lengths,
                 within_functions: self.within == Some(Within::Functions),
+                list: match self.hot_list {
+                    Some(KindOfList::Counting) => HotList::Counting,
+                    Some(KindOfList::Concise) | None => HotList::Concise,
+                },
             },
             memory: self.memory.unwrap_or(MEMORY),
             seed: self.seed,
@@ -100,6 +117,7 @@ impl SamplingArgs {
             ("--bias", self.bias.is_some()),
             ("--within", self.within.is_some()),
             ("--memory", self.memory.is_some()),
+            ("--hot-list", self.hot_list.is_some()),
             ("--seed", self.seed.is_some()),
         ];
         given

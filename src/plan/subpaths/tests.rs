@@ -192,6 +192,7 @@ fn soundness() {
         period: 10,
         lengths: vec![Length { blocks, chance }],
         within_functions: false,
+        list: HotList::Concise,
     };
     let good = with(2, 1 << 32);
     assert!(good.is_sound());

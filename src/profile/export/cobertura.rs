@@ -21,6 +21,7 @@ impl Export for Cobertura {
     const NAME: &'static str = "cobertura";
     const ABOUT: &'static str = "GitLab, Jenkins: executions of lines and branches, as XML";
     const OWN: bool = true;
+    const UNFIT: Option<&'static str> = Some("what is in no sample may have run all the same");
     type View<'a> = Counts<'a>;
 
     fn write(counts: &Counts, asked: Asked) -> Result<Vec<u8>> {

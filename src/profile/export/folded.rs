@@ -12,6 +12,8 @@ impl Export for Folded {
     const NAME: &'static str = "folded";
     const ABOUT: &'static str = "flamegraph.pl, inferno: a path as a stack of its blocks";
     const WEIGHED: bool = true;
+    const UNFIT: Option<&'static str> =
+        Some("a stack has one number, and there is no place for errors");
     type View<'a> = Report<'a>;
 
     fn write(report: &Report, asked: Asked) -> Result<Vec<u8>> {

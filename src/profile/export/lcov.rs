@@ -12,6 +12,7 @@ pub(super) struct Lcov;
 impl Export for Lcov {
     const NAME: &'static str = "lcov";
     const ABOUT: &'static str = "genhtml: executions of lines and branches";
+    const UNFIT: Option<&'static str> = Some("what is in no sample may have run all the same");
     type View<'a> = Counts<'a>;
 
     fn write(counts: &Counts, _: Asked) -> Result<Vec<u8>> {

@@ -14,9 +14,11 @@ mod tables;
 
 use super::flow::{EdgeCount, Flow, flow};
 use super::left::{Executed, Range};
+use super::measurement::Measurement;
 use super::report::{Report, Selection};
+use super::subpaths::report::Report as SampledReport;
 use super::{Profile, Structure};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::FuncId;
 use crate::ir::Loc;
 use crate::manifest::FunctionEntry;
@@ -50,6 +52,8 @@ pub struct Exporter {
     pub own: bool,
     /// Whether decisions in it are told by the texts of sources.
     pub told: bool,
+    /// Why it takes no sampled subpaths, where it does not: for people, in one clause.
+    pub unfit: Option<&'static str>,
     /// Who writes it.
     pub writer: Writer,
 }
@@ -77,12 +81,24 @@ trait Export {
     /// What it is made from: the paths that ran ([`Report`]), or the counts of edges and blocks ([`Counts`]).
     type View<'a>: View<'a>;
 
+    /// Why a profile of sampled subpaths cannot be written so; `None`: it is, with the errors of its estimates.
+    const UNFIT: Option<&'static str> = Some(EXACT);
+
+    /// The same of sampled subpaths, if nothing speaks against that.
+    fn of_sample(_: &SampledReport) -> Vec<u8> {
+        unreachable!("formats that take samples write them")
+    }
+
     /// The file. Only formats that say so ([`Export::WEIGHED`], [`Export::OWN`]) are asked otherwise than by default.
     ///
     /// # Errors
     /// A profile that lacks what the format is about.
     fn write(source: &Self::View<'_>, asked: Asked) -> Result<Vec<u8>>;
 }
+
+/// What speaks against most formats: counts of lines and edges do not follow from subpaths that overlap.
+const EXACT: &str =
+    "it tells exact counts of lines, edges or instructions, and these are estimates of subpaths";
 
 /// What formats are made from: one view of one profile.
 trait View<'a>: Sized {
@@ -112,6 +128,7 @@ const fn exporter<F: Export>() -> Exporter {
         weighed: F::WEIGHED,
         own: F::OWN,
         told: <F::View<'static> as View>::TOLD,
+        unfit: F::UNFIT,
         writer: Writer::Profile(write::<F>),
     }
 }
@@ -122,7 +139,24 @@ fn write<F: Export>(
     asked: Asked,
     search: &Search,
 ) -> Result<Vec<u8>> {
-    F::write(&View::of(profile, selection, search)?, asked)
+    let Measurement::Sampled(_) = profile.measured else {
+        return F::write(&View::of(profile, selection, search)?, asked);
+    };
+    if let Some(reason) = F::UNFIT {
+        let problem = format!("no {} of sampled subpaths: {reason}", F::NAME);
+        let remedy = format!("export it as {}, or profile by another scheme", samples());
+        return Err(Error::profile(&profile.path, problem, remedy));
+    }
+    let report = SampledReport::new(profile.sampled()?, selection);
+    Ok(F::of_sample(
+        &report.told_by(profile.sources(search.clone())),
+    ))
+}
+
+/// The formats that take samples.
+fn samples() -> String {
+    let fit = EXPORTERS.iter().filter(|e| e.unfit.is_none());
+    fit.map(|e| e.name).collect::<Vec<_>>().join(", ")
 }
 
 /// What only some formats know.

@@ -1,11 +1,15 @@
 //! pprof: a gzipped protocol buffer (`profile.proto`). Samples are the lines of paths: instructions by line,
-//! executions of a path at its first line, and a label that names the path.
+//! executions of a path at its first line, and a label that names the path. Sampled subpaths are stacks of blocks, with
+//! the estimate and its error as values, and their length as a label.
 
-use super::{Asked, Export};
+use super::stacks::{Frame, sampled_frames};
+use super::{Asked, Export, SampledReport};
 use crate::error::Result;
 use crate::ir::Loc;
 use crate::names::printable;
+use crate::profile::Profile;
 use crate::profile::report::{Line, Report};
+use crate::profile::subpaths::report::Row;
 use flate2::{Compression, GzBuilder};
 use prost::Message;
 use std::collections::{BTreeMap, HashMap};
@@ -21,6 +25,12 @@ impl Export for Pprof {
 
     fn write(report: &Report, _: Asked) -> Result<Vec<u8>> {
         Ok(render(report))
+    }
+
+    const UNFIT: Option<&'static str> = None;
+
+    fn of_sample(report: &SampledReport) -> Vec<u8> {
+        render_sample(report)
     }
 }
 
@@ -103,6 +113,7 @@ struct Tables {
     strings: HashMap<String, i64>,
     functions: HashMap<(u32, Option<u32>), u64>,
     locations: HashMap<(u64, u32), u64>,
+    frames: HashMap<Frame, u64>,
 }
 
 /// Every path.
@@ -116,7 +127,25 @@ fn render(report: &Report) -> Vec<u8> {
     for line in &report.lines {
         tables.path(report, line);
     }
-    let bytes = tables.file.encode_to_vec();
+    packed(&tables.file)
+}
+
+/// Every sampled subpath.
+fn render_sample(report: &SampledReport) -> Vec<u8> {
+    let mut tables = Tables::default();
+    assert_eq!(tables.string(""), 0);
+    let subpaths = tables.value_type("subpaths", "count");
+    let errors = tables.value_type("half_width", "count");
+    tables.file.sample_type = vec![subpaths, errors];
+    tables.file.default_sample_type = tables.string("subpaths");
+    for row in &report.rows {
+        tables.subpath(report, row);
+    }
+    packed(&tables.file)
+}
+
+fn packed(file: &File) -> Vec<u8> {
+    let bytes = file.encode_to_vec();
     let mut gzip = GzBuilder::new().write(Vec::new(), Compression::default());
     gzip.write_all(&bytes).expect("memory takes everything");
     gzip.finish().expect("memory takes everything")
@@ -170,6 +199,51 @@ impl Tables {
                 label: vec![Label { key, text }],
             });
         }
+    }
+
+    fn subpath(&mut self, report: &SampledReport, row: &Row) {
+        let profile = report.profile.profile;
+        let frames = sampled_frames(report, row).into_iter().rev();
+        let location_id = frames.map(|f| self.frame(profile, f)).collect();
+        let key = self.string("blocks");
+        let text = self.string(&row.places.len().to_string());
+        let estimate = row.estimate;
+        let value = vec![
+            estimate.count.round() as i64,
+            estimate.half_width.ceil() as i64,
+        ];
+        self.file.sample.push(Sample {
+            location_id,
+            value,
+            label: vec![Label { key, text }],
+        });
+    }
+
+    /// The location of a frame: a function of its own, since blocks of one line are several.
+    fn frame(&mut self, profile: &Profile, frame: Frame) -> u64 {
+        if let Some(&id) = self.frames.get(&frame) {
+            return id;
+        }
+        let (id, loc) = (self.file.location.len() as u64 + 1, frame.loc);
+        let filename = loc.map_or("", |l| &profile.manifest.files[l.file as usize]);
+        let name = self.string(&frame.name);
+        let function = Function {
+            id,
+            name,
+            system_name: name,
+            filename: self.string(&printable(filename)),
+            start_line: 0,
+        };
+        self.file.function.push(function);
+        self.file.location.push(Location {
+            id,
+            line: vec![SourceLine {
+                function_id: id,
+                line: loc.map_or(0, |l| i64::from(l.line)),
+            }],
+        });
+        self.frames.insert(frame, id);
+        id
     }
 
     fn location(&mut self, report: &Report, line: &Line, loc: Option<Loc>) -> u64 {

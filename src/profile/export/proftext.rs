@@ -1,6 +1,6 @@
 //! The text form of LLVM's own profiles.
 
-use super::{Exporter, Writer};
+use super::{EXACT, Exporter, Writer};
 
 /// Which edges LLVM counts only LLVM knows: the exporter that is no [`super::Export`].
 pub(super) const EXPORTER: Exporter = Exporter {
@@ -9,5 +9,6 @@ pub(super) const EXPORTER: Exporter = Exporter {
     weighed: false,
     own: false,
     told: false,
+    unfit: Some(EXACT),
     writer: Writer::Rewriter,
 };

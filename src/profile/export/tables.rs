@@ -1,8 +1,9 @@
 //! All paths in the formats of `p3-prof show`.
 
-use super::{Asked, Export};
+use super::{Asked, Export, SampledReport};
 use crate::error::Result;
 use crate::profile::report::{Report, csv, json};
+use crate::profile::subpaths::report as subpaths;
 
 pub(super) struct Csv;
 
@@ -13,6 +14,12 @@ impl Export for Csv {
 
     fn write(report: &Report, _: Asked) -> Result<Vec<u8>> {
         Ok(csv::render(report).into())
+    }
+
+    const UNFIT: Option<&'static str> = None;
+
+    fn of_sample(report: &SampledReport) -> Vec<u8> {
+        subpaths::csv(report).into()
     }
 }
 
@@ -25,5 +32,11 @@ impl Export for Json {
 
     fn write(report: &Report, _: Asked) -> Result<Vec<u8>> {
         Ok(json::render(report).into())
+    }
+
+    const UNFIT: Option<&'static str> = None;
+
+    fn of_sample(report: &SampledReport) -> Vec<u8> {
+        subpaths::json(report).into()
     }
 }

@@ -60,7 +60,7 @@ fn runs(profile: &Profile) -> String {
 fn ran(profile: &Profile) -> (&'static str, String) {
     match &profile.measured {
         Measurement::Sampled(s) => ("subpaths", {
-            let sampled = exactly(s.points.values().sum::<u64>());
+            let sampled = exactly(s.counted());
             format!("{sampled} sampled")
         }),
         Measurement::Bursts(b) => ("bursts", exactly(b.number())),

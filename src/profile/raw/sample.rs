@@ -1,8 +1,8 @@
 //! The block that holds sampled subpaths (`docs/RAW_FORMAT.md`).
 
 use super::{Raw, Reader};
-use crate::profile::subpaths::{Length, Sampling, Subpath, Subpaths};
-use crate::runtime::abi::WITHIN;
+use crate::profile::subpaths::{HotList, Length, Points, Sampling, Subpath, Subpaths};
+use crate::runtime::abi::{COUNTING, WITHIN};
 use crate::runtime::format::{self, Entry, Sample};
 use zerocopy::FromBytes;
 use zerocopy::byteorder::ByteOrder;
@@ -36,11 +36,12 @@ pub(super) fn read<O: ByteOrder>(
         read.map_err(|e| format!("cannot be read: {e}"))?;
         if header(reader, inside, end)?.state.get() == state {
             raw.sample = Some(Subpaths {
-                points: entries::<O>(&bytes, &sampling.lengths)?,
+                points: entries::<O>(&bytes, &sampling, doublings as u32)?,
                 sampling: Some(sampling),
                 doublings: doublings as u32,
                 blocks: before.blocks.get(),
                 crowded: before.crowded.get(),
+                too_long: before.long_ones.get(),
             });
             return Ok(());
         }
@@ -78,8 +79,13 @@ fn sampling<O: ByteOrder>(header: &Sample<O>) -> Result<Sampling, String> {
         period: header.period.get(),
         lengths: lengths.collect::<Option<_>>().ok_or("damaged: lengths")?,
         within_functions: header.flags.get() & WITHIN != 0,
+        list: if header.flags.get() & COUNTING == 0 {
+            HotList::Concise
+        } else {
+            HotList::Counting
+        },
     };
-    let sound = sampling.is_sound();
+    let sound = sampling.is_sound() && header.flags.get() & !(WITHIN | COUNTING) == 0;
     sound
         .then_some(sampling)
         .ok_or_else(|| "damaged: how it was sampled".into())
@@ -87,8 +93,9 @@ fn sampling<O: ByteOrder>(header: &Sample<O>) -> Result<Sampling, String> {
 
 fn entries<O: ByteOrder>(
     mut bytes: &[u8],
-    lengths: &[Length],
-) -> Result<std::collections::BTreeMap<Subpath, u64>, String> {
+    sampling: &Sampling,
+    doublings: u32,
+) -> Result<std::collections::BTreeMap<Subpath, Points>, String> {
     let mut points = std::collections::BTreeMap::new();
     while !bytes.is_empty() {
         let (entry, size) = entry::<O>(bytes).ok_or("damaged: an entry of the sample")?;
@@ -96,16 +103,18 @@ fn entries<O: ByteOrder>(
             (entry.1 >> 16) as usize,
             &bytes[8..8 + (entry.1 & 0xffff) as usize],
         );
-        let length = lengths
+        let length = sampling
+            .lengths
             .get(length)
             .ok_or("damaged: an entry of the sample")?;
         let subpath = decode(text, length.blocks).ok_or("damaged: a subpath of the sample")?;
-        if points.insert(subpath, u64::from(entry.0)).is_some() {
+        let counted = Points::listed(sampling.list, u64::from(entry.0), doublings);
+        if points.insert(subpath, counted).is_some() {
             return Err("damaged: a subpath is there twice".into());
         }
         bytes = &bytes[size..];
     }
-    points.retain(|_, n| *n > 0);
+    points.retain(|_, n| n.counted > 0);
     Ok(points)
 }
 

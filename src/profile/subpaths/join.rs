@@ -2,7 +2,7 @@
 //!
 //! Nothing says that a joined subpath ran as a whole as often as its parts did: its count is at most that of each part.
 
-use super::{SampledProfile, Subpath};
+use super::{Points, SampledProfile, Subpath};
 use crate::profile::estimate::Estimate;
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ pub struct Joined {
     /// Its blocks.
     pub blocks: Vec<u32>,
     /// The fewest points of a part.
-    pub points: u64,
+    pub points: Points,
     /// Of how many parts.
     pub parts: usize,
     /// The smallest estimate of a part.
@@ -26,15 +26,15 @@ const LEAST: f64 = 0.5;
 /// The sampled subpaths, each extended as far as others follow that overlap it by half of their blocks; parts of others are
 /// not shown by themselves. O(total length · log n).
 pub fn longest(profile: SampledProfile) -> Vec<Joined> {
-    let estimate = |s: &Subpath, n: u64| profile.estimate(s.len(), n);
+    let estimate = |s: &Subpath, n: Points| profile.estimate(s.len(), n);
     let points = &profile.sample.points;
-    let mut order: Vec<(&Subpath, u64)> = points.iter().map(|(s, n)| (s, *n)).collect();
+    let mut order: Vec<(&Subpath, Points)> = points.iter().map(|(s, n)| (s, *n)).collect();
     order.sort_by(|a, b| {
-        let weight = |(s, n): &(&Subpath, u64)| estimate(s, *n).count * s.len() as f64;
+        let weight = |(s, n): &(&Subpath, Points)| estimate(s, *n).count * s.len() as f64;
         weight(b).total_cmp(&weight(a)).then_with(|| a.0.cmp(b.0))
     });
     // By their first halves: the hottest.
-    let mut by_start: HashMap<&[u32], Vec<(&Subpath, u64)>> = HashMap::new();
+    let mut by_start: HashMap<&[u32], Vec<(&Subpath, Points)>> = HashMap::new();
     for &(s, n) in &order {
         if s.len() >= 2 {
             by_start.entry(&s[..s.len() / 2]).or_default().push((s, n));
@@ -52,8 +52,8 @@ pub fn longest(profile: SampledProfile) -> Vec<Joined> {
 
 fn extend<'a>(
     profile: SampledProfile,
-    (first, n): (&'a Subpath, u64),
-    by_start: &HashMap<&'a [u32], Vec<(&'a Subpath, u64)>>,
+    (first, n): (&'a Subpath, Points),
+    by_start: &HashMap<&'a [u32], Vec<(&'a Subpath, Points)>>,
     used: &mut HashSet<&'a Subpath>,
 ) -> Joined {
     let mut joined = Joined {
@@ -79,11 +79,15 @@ fn extend<'a>(
         used.insert(next);
         joined.blocks.extend(&next[next.len() / 2..]);
         joined.parts += 1;
-        joined.points = joined.points.min(n);
+        joined.points = fewer(joined.points, n);
         let estimate = profile.estimate(next.len(), n);
         if estimate.count < joined.estimate.count {
             joined.estimate = estimate;
         }
     }
     joined
+}
+
+fn fewer(a: Points, b: Points) -> Points {
+    if b.counted < a.counted { b } else { a }
 }

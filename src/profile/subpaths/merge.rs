@@ -1,7 +1,8 @@
-//! Samples of several processes → one: all are raised to the largest threshold, then added (Gibbons & Matias, *New
-//! Sampling-Based Summary Statistics for Improving Approximate Query Answers*, SIGMOD 1998).
+//! Samples of several processes → one. Concise samples are raised to the largest threshold, then added (Gibbons & Matias, *New
+//! Sampling-Based Summary Statistics for Improving Approximate Query Answers*, SIGMOD 1998). Of counting samples, whose points were
+//! all drawn with one period, the estimates are added, and their variances: nothing is lost by that.
 
-use super::Subpaths;
+use super::{HotList, Subpaths};
 
 /// A sample, and what is unique to what it was taken from: thinning it is random, and must not depend on the order of
 /// files.
@@ -27,27 +28,33 @@ pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, String> {
         let sampling = all.sampling.take().or_else(|| part.sample.sampling.clone());
         all.sampling = sampling.filter(|s| part.sample.sampling.as_ref() == Some(s));
         if all.sampling.is_none() {
-            return Err("it was sampled with another period or other lengths".into());
+            return Err(
+                "it was sampled with another period, other lengths or another kind of list".into(),
+            );
         }
         let raised = raised(part, all.doublings);
         all.blocks = all.blocks.saturating_add(raised.blocks);
         all.crowded = all.crowded.saturating_add(raised.crowded);
+        all.too_long = all.too_long.saturating_add(raised.too_long);
         for (subpath, n) in raised.points {
-            let points = all.points.entry(subpath).or_default();
-            *points = points.saturating_add(n);
+            all.points.entry(subpath).or_default().add(n);
         }
     }
     Ok(all)
 }
 
-/// The same sample at a larger threshold: each point stays with the probability by which that makes points rarer.
+/// The same sample at a larger threshold: each point of a concise one stays with the probability by which that makes points rarer.
 fn raised(part: Part, doublings: u32) -> Subpaths {
     let Part { unique, mut sample } = part;
+    let list = sample.sampling.as_ref().map(|s| s.list);
+    if list == Some(HotList::Counting) {
+        return sample;
+    }
     let mut coins = Coins::new(unique);
     for _ in sample.doublings..doublings {
         sample.points.retain(|_, n| {
-            *n = coins.heads(*n);
-            *n > 0
+            n.counted = coins.heads(n.counted);
+            n.counted > 0
         });
     }
     sample.doublings = doublings;
@@ -82,10 +89,14 @@ impl Coins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::subpaths::{Length, Sampling};
+    use crate::profile::subpaths::{Length, Points, Sampling, Subpath};
     use std::collections::BTreeMap;
 
     fn part(unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> Part {
+        part_of(HotList::Concise, unique, doublings, points)
+    }
+
+    fn part_of(list: HotList, unique: u8, doublings: u32, points: &[(&[u32], u64)]) -> Part {
         let length = Length {
             blocks: 2,
             chance: 1 << 32,
@@ -94,7 +105,9 @@ mod tests {
             period: 10,
             lengths: vec![length],
             within_functions: false,
+            list,
         };
+        let listed = |(s, n): &(&[u32], u64)| (s.to_vec(), Points::listed(list, *n, doublings));
         Part {
             unique: [unique; 16],
             sample: Subpaths {
@@ -102,9 +115,41 @@ mod tests {
                 doublings,
                 blocks: 1000,
                 crowded: 10,
-                points: points.iter().map(|(s, n)| (s.to_vec(), *n)).collect(),
+                too_long: 0,
+                points: points.iter().map(listed).collect(),
             },
         }
+    }
+
+    fn counted(all: &Subpaths) -> BTreeMap<Subpath, u64> {
+        let points = all.points.iter();
+        points.map(|(s, n)| (s.clone(), n.counted)).collect()
+    }
+
+    /// Nothing of counting samples is thinned: each stands for what it missed at its own threshold.
+    #[test]
+    fn counting_samples_add_up() {
+        let part =
+            |unique, doublings, points| part_of(HotList::Counting, unique, doublings, points);
+        let parts = |last| {
+            vec![
+                part(1, 1, &[(&[0, 1], 5), (&[3, 4], 1)]),
+                part(2, 3, &[(&[0, 1], 70)]),
+                part(last, 0, &[(&[0, 1], 1)]),
+            ]
+        };
+        let all = union(parts(0)).unwrap();
+        let both = Points {
+            counted: 76,
+            missed: 1 + 7,
+            variance: 2 + 56,
+        };
+        assert_eq!(all.points[&vec![0, 1]], both);
+        assert_eq!(all.points[&vec![3, 4]].missed, 1);
+        assert_eq!(all.doublings, 3);
+        assert_eq!(all, union(parts(9)).unwrap());
+        let concise = part_of(HotList::Concise, 4, 0, &[]);
+        assert!(union(vec![part(1, 0, &[]), concise]).is_err());
     }
 
     #[test]
@@ -113,7 +158,10 @@ mod tests {
         let b = part(2, 3, &[(&[0, 1], 2)]);
         let all = union(vec![a, b]).unwrap();
         let points = BTreeMap::from([(vec![0, 1], 7), (vec![1, 2], 1)]);
-        assert_eq!((all.points, all.doublings, all.blocks), (points, 3, 2000));
+        assert_eq!(
+            (counted(&all), all.doublings, all.blocks),
+            (points, 3, 2000)
+        );
     }
 
     /// Estimates stay those of both: a threshold that was doubled three times leaves an eighth of the points.
@@ -124,7 +172,7 @@ mod tests {
             part(2, 3, &[(&[0, 1], 7)]),
         );
         let all = union(vec![a, b]).unwrap();
-        let n = all.points[&vec![0, 1]] - 7;
+        let n = all.points[&vec![0, 1]].counted - 7;
         // 10,000 ± 4 standard deviations.
         assert!(n.abs_diff(10_000) < 4 * 94, "{n}");
         assert_eq!(all.doublings, 3);

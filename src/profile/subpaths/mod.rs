@@ -7,7 +7,7 @@ pub mod join;
 pub mod merge;
 pub mod report;
 
-pub use crate::plan::subpaths::{Length, Sampling};
+pub use crate::plan::subpaths::{HotList, Length, Sampling};
 
 use super::Profile;
 use super::estimate::Estimate;
@@ -18,19 +18,79 @@ use std::collections::BTreeMap;
 /// A subpath: its blocks, numbered over all functions in the manifest's order.
 pub type Subpath = Vec<u32>;
 
+/// What a sample has of a subpath.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Points {
+    /// The points that were counted (never zero).
+    pub counted: u64,
+    /// In counting samples, how many came before the first that was counted: what is expected.
+    pub missed: u64,
+    /// And the variance of their number.
+    pub variance: u64,
+}
+
+impl Points {
+    /// What is known of an entry of a list whose threshold was doubled so often. O(1).
+    ///
+    /// In a counting sample with threshold τ the first point that counts is the one by which the subpath came to be listed, as
+    /// each did with probability 1/τ. Where nothing stands for what is not listed, τ − 1 for the points before makes the sum
+    /// unbiased: by induction, E(n) = (n − 1 + τ)/τ + (1 − 1/τ) E(n − 1) = n. (Gibbons & Matias add 0.418 τ − 1, which is right on
+    /// average over those that are listed, so that sums over subpaths are too low.) The variance of what is added is
+    /// τ (τ − 1) · P(listed), so τ (τ − 1) where it is listed is its unbiased estimate.
+    pub fn listed(list: HotList, counted: u64, doublings: u32) -> Points {
+        let threshold = match list {
+            HotList::Concise => 1,
+            HotList::Counting => 1u64 << doublings.min(31),
+        };
+        Points {
+            counted,
+            missed: threshold - 1,
+            variance: threshold * (threshold - 1),
+        }
+    }
+
+    /// Points of two samples together.
+    pub fn add(&mut self, other: Points) {
+        self.counted = self.counted.saturating_add(other.counted);
+        self.missed = self.missed.saturating_add(other.missed);
+        self.variance = self.variance.saturating_add(other.variance);
+    }
+}
+
 /// The sample: points by subpath.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subpaths {
     /// How it was taken; `None` as long as nothing was sampled.
     pub sampling: Option<Sampling>,
-    /// How often the period was doubled.
+    /// How often the threshold of the list was doubled, and with it the period of a concise sample; of a counting sample that
+    /// was merged, at most.
     pub doublings: u32,
     /// Executed blocks, estimated from all samples that were begun, over all processes.
     pub blocks: u64,
     /// The part of them that samples stood for which could not be recorded.
     pub crowded: u64,
-    /// By subpath: its sample points (never zero).
-    pub points: BTreeMap<Subpath, u64>,
+    /// Samples that took more bytes than the list has for one, and are in no count.
+    pub too_long: u64,
+    /// By subpath: its sample points.
+    pub points: BTreeMap<Subpath, Points>,
+}
+
+impl Subpaths {
+    /// Blocks from one sample to the next on average, now; 0 as long as nothing was sampled.
+    pub fn period(&self) -> u128 {
+        let Some(sampling) = &self.sampling else {
+            return 0;
+        };
+        match sampling.list {
+            HotList::Concise => u128::from(sampling.period) << self.doublings.min(63),
+            HotList::Counting => sampling.period.into(),
+        }
+    }
+
+    /// All points that were counted.
+    pub fn counted(&self) -> u64 {
+        self.points.values().map(|n| n.counted).sum()
+    }
 }
 
 /// A profile of sampled subpaths. Made by [`Profile::sampled`].
@@ -81,8 +141,9 @@ impl SampledProfile<'_> {
     }
 
     /// How often a subpath of so many blocks with so many points ran, in the runs of one copy.
-    pub fn estimate(self, blocks: usize, points: u64) -> Estimate {
-        let one = Estimate::of_points(points, self.probability(blocks));
+    pub fn estimate(self, blocks: usize, points: Points) -> Estimate {
+        let all = points.counted.saturating_add(points.missed);
+        let one = Estimate::of_uncertain(all, points.variance as f64, self.probability(blocks));
         let replicas = self.replicas();
         Estimate {
             count: one.count / replicas,
@@ -98,7 +159,7 @@ impl SampledProfile<'_> {
         };
         let mut lengths = sampling.lengths.iter();
         let length = lengths.find(|l| l.blocks as usize == blocks);
-        let mean = sampling.period as f64 * 2f64.powi(self.sample.doublings as i32);
+        let mean = self.sample.period() as f64;
         length.map_or(1.0, |l| l.probability() / mean * self.recorded())
     }
 

@@ -6,10 +6,11 @@ mod json;
 mod text;
 
 pub use csv::render as csv;
+pub use folded::{Piece, fold};
 pub use json::render as json;
 pub use text::{render as text, told};
 
-use super::SampledProfile;
+use super::{Points, SampledProfile};
 use crate::dag::EdgeKind;
 use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::Loc;
@@ -35,7 +36,7 @@ pub struct Row {
     /// Its blocks.
     pub places: Vec<Place>,
     /// How many points of the sample it has; of a joined one the fewest of its parts.
-    pub points: u64,
+    pub points: Points,
     /// How often it ran.
     pub estimate: Estimate,
     /// The share of all executed blocks that it covers, at most.
@@ -93,7 +94,7 @@ impl<'a> Report<'a> {
         rows.retain(|r| r.places.iter().any(admitted));
         rows.sort_by(|a, b| {
             let by_share = b.sure().total_cmp(&a.sure());
-            let by_points = by_share.then_with(|| b.points.cmp(&a.points));
+            let by_points = by_share.then_with(|| b.points.counted.cmp(&a.points.counted));
             by_points.then_with(|| a.places.cmp(&b.places))
         });
         let distinct = rows.len();
@@ -102,7 +103,7 @@ impl<'a> Report<'a> {
             profile,
             rows,
             distinct,
-            points: profile.sample.points.values().sum(),
+            points: profile.sample.counted(),
             sources: Sources::none(),
         }
     }
@@ -117,7 +118,7 @@ fn row(
     profile: SampledProfile,
     numbers: &Numbers,
     blocks: &[u32],
-    points: u64,
+    points: Points,
     joined: usize,
 ) -> Row {
     let estimate = profile.estimate(blocks.len(), points);

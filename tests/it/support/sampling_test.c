@@ -1,5 +1,5 @@
 /* Drives sampling by hand, as rewritten modules would: streams of blocks, each a segment of its own.
- * Arguments: what, how many blocks, bytes of memory, length of subpaths. */
+ * Arguments: what, how many blocks, bytes of memory, length of subpaths, "counting" where the list is to be such a sample. */
 #include "p3_internal.h"
 
 #include <pthread.h>
@@ -35,6 +35,14 @@ static void stream(uint64_t n, uint32_t first, uint32_t many) {
     int mode = 0;
     for (uint64_t i = 0; i < n; i++)
         run(&frame, &mode, first + (uint32_t)(i % many));
+}
+
+/* By turns a block that never comes again and one of a few, of which each is half as frequent as the one before it. */
+static void skewed(uint64_t n) {
+    int64_t frame = -1;
+    int mode = 0;
+    for (uint64_t i = 0; i < n; i++)
+        run(&frame, &mode, i % 2 == 0 ? (uint32_t)(1000 + i / 2) : (uint32_t)__builtin_ctzll(i / 2 + 1));
 }
 
 static uint64_t blocks;
@@ -74,6 +82,8 @@ int main(int argc, char **argv) {
     blocks = strtoull(argv[2], NULL, 10);
     sampling.memory = strtoull(argv[3], NULL, 10);
     sampling.lengths[0] = strtoull(argv[4], NULL, 10);
+    if (argc > 5 && strcmp(argv[5], "counting") == 0)
+        sampling.flags |= P3_COUNTING;
     if (strcmp(argv[1], "threads") == 0)
         sampling.period = 50; /* else they wait for each other, and drop what they cannot add */
     block.crc = p3_block_crc(&block);
@@ -82,6 +92,8 @@ int main(int argc, char **argv) {
         stream(blocks, 0, UINT32_MAX);
     else if (strcmp(argv[1], "one") == 0)
         stream(blocks, 7, 1);
+    else if (strcmp(argv[1], "skewed") == 0)
+        skewed(blocks);
     else if (strcmp(argv[1], "phases") == 0) {
         stream(blocks / 2, 0, HOT);
         stream(blocks / 4, 1000, 100000);

@@ -2,7 +2,7 @@
 
 /// What a list consists of.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece<'a, T> {
+pub enum Piece<'a, T> {
     /// Items in order, once.
     Once(&'a [T]),
     /// The items, so often one after the other.
@@ -13,7 +13,7 @@ pub(super) enum Piece<'a, T> {
 const LONGEST: usize = 64;
 
 /// Folds immediate repetitions, from the left, at each place that which covers most. O(n · [`LONGEST`]).
-pub(super) fn fold<T: PartialEq>(items: &[T]) -> Vec<Piece<'_, T>> {
+pub fn fold<T: PartialEq>(items: &[T]) -> Vec<Piece<'_, T>> {
     let mut pieces = Vec::new();
     let (mut at, mut plain) = (0, 0);
     while at < items.len() {

@@ -22,6 +22,8 @@ struct Totals<'a> {
     distinct: usize,
     sampling: &'a Option<Sampling>,
     doublings: u32,
+    /// Samples that are in no count.
+    too_long: u64,
     #[serde(flatten)]
     about: About<'a>,
 }
@@ -33,6 +35,8 @@ struct Subpath<'a> {
     half_width: f64,
     share: f64,
     points: u64,
+    /// In counting samples: how many more are expected to have come before the first that was counted.
+    missed: u64,
     length: usize,
     /// Of how many it was joined, where it was.
     #[serde(skip_serializing_if = "is_one")]
@@ -72,6 +76,7 @@ pub fn render(report: &Report) -> String {
             distinct: report.distinct,
             sampling: &sampled.sample.sampling,
             doublings: sampled.sample.doublings,
+            too_long: sampled.sample.too_long,
             about: about(profile),
         },
         subpaths: report.rows.iter().map(|r| subpath(report, r)).collect(),
@@ -93,7 +98,8 @@ fn subpath<'a>(report: &'a Report, row: &Row) -> Subpath<'a> {
         count: row.estimate.count,
         half_width: row.estimate.half_width,
         share: row.share,
-        points: row.points,
+        points: row.points.counted,
+        missed: row.points.missed,
         length: row.places.len(),
         joined: row.joined,
         blocks: row.places.iter().map(block).collect(),

@@ -6,6 +6,7 @@ use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::report::text::lines;
+use crate::profile::subpaths::{HotList, Subpaths};
 use crate::source::Sources;
 use crate::table::{Align, Columns, grouped, percent};
 use anstyle::{AnsiColor, Style};
@@ -35,23 +36,44 @@ fn summary(report: &Report) -> String {
     let (sampled, profile) = (report.profile, report.profile.profile);
     let skipped = |f: &&crate::manifest::FunctionEntry| f.status.is_skipped();
     let functions = &profile.manifest.functions;
-    let period = sampled.sample.sampling.as_ref().map_or(0, |s| s.period);
     let mut out = format!(
-        "{BOLD}about {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks; {} of {} functions \
+        "{BOLD}about {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks{}; {} of {} functions \
          skipped ({}, {} copies)\n{DIM}counts are estimates: ± half of the 95 % interval{DIM:#}\n",
         grouped(sampled.blocks().round() as u64),
         grouped(report.points),
         grouped(report.distinct as u64),
-        grouped(period << sampled.sample.doublings),
+        grouped(sampled.sample.period()),
+        listed(sampled.sample),
         functions.iter().filter(skipped).count(),
         functions.len(),
         profile.manifest.scheme,
         profile.manifest.copies,
     );
+    if let long @ 1.. = sampled.sample.too_long {
+        let _ = writeln!(
+            out,
+            "{WARN}{} samples took more memory than the list has for one, and are in no count: give it more (--memory), or leave out the largest lengths{WARN:#}",
+            grouped(long)
+        );
+    }
     if let Some(said) = profile.said() {
         let _ = writeln!(out, "{WARN}{}{WARN:#}", printable(&said));
     }
     out
+}
+
+/// What is said of the list where it is a counting sample that was full.
+fn listed(sample: &Subpaths) -> String {
+    let list = sample.sampling.as_ref().map(|s| s.list);
+    match (list, sample.doublings) {
+        (Some(HotList::Counting), 1..) => {
+            format!(
+                ", all counted that are listed, as one in {} points was",
+                grouped(1u64 << sample.doublings)
+            )
+        }
+        _ => String::new(),
+    }
 }
 
 fn table(report: &Report) -> Columns {

@@ -3,12 +3,16 @@
 //! Every block execution begins a sample with probability 1 / period, whatever else happens: so points of subpaths are binomial.
 //! Seeds are fixed, and so are the samples.
 
+mod list;
+mod reports;
+
 use crate::support::{
     compile, copy_modules, execute, json, link, llvm, project, rewrite, run, runtime, tracer,
 };
 use p3_rewrite::profile::estimate::{Estimate, Z95};
 use p3_rewrite::profile::raw::{self, Raw};
-use p3_rewrite::profile::subpaths::Subpaths;
+use p3_rewrite::profile::subpaths::merge::{Part, union};
+use p3_rewrite::profile::subpaths::{Points, Subpaths};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::Read;
@@ -128,7 +132,7 @@ fn points(sampler: &Sampler, seeds: std::ops::Range<u64>) -> Counts {
     for sample in seeds.map(|seed| sampler.sample(seed)) {
         assert_eq!(sample.doublings, 0);
         for (subpath, n) in sample.points {
-            *sum.entry(subpath).or_default() += n;
+            *sum.entry(subpath).or_default() += n.counted;
         }
     }
     sum
@@ -221,14 +225,14 @@ fn estimates_hold(name: &str, flags: &[&str], within: &[&str]) {
         let mut found = Counts::new();
         for sample in &samples {
             for (subpath, n) in sample.points.iter().filter(|(s, _)| s.len() == length) {
-                *found.entry(subpath.clone()).or_default() += n;
+                *found.entry(subpath.clone()).or_default() += n.counted;
             }
             for (subpath, n) in &truth {
                 // Where next to nothing is expected, every interval holds it.
                 if *n as f64 * probability >= 5.0 {
-                    let points = sample.points.get(subpath).copied().unwrap_or(0);
+                    let points = points_of(sample, subpath);
                     pairs += 1;
-                    held += u64::from(Estimate::of_points(points, probability).holds(*n as f64));
+                    held += u64::from(estimate(points, probability).holds(*n as f64));
                 }
             }
         }
@@ -242,14 +246,95 @@ fn estimates_hold(name: &str, flags: &[&str], within: &[&str]) {
             "{name}, {length} blocks: {chi_squared:?}"
         );
     }
+    intervals_hold(name, held, pairs);
+}
+
+/// 93 to 97 %, and what chance adds to so few pairs.
+fn intervals_hold(name: &str, held: u64, pairs: u64) {
     let (share, pairs) = (held as f64 / pairs as f64, pairs as f64);
     assert!(pairs > 100.0, "{pairs} pairs");
-    // 93 to 97 %, and what chance adds to so few pairs.
     let chance = Z95 * (0.95 * 0.05 / pairs).sqrt();
     assert!(
         (0.93 - chance..0.97 + chance).contains(&share),
         "{name}: {share} of {pairs}"
     );
+}
+
+fn points_of(sample: &Subpaths, subpath: &[u32]) -> Points {
+    sample.points.get(subpath).copied().unwrap_or_default()
+}
+
+fn estimate(points: Points, probability: f64) -> Estimate {
+    let all = points.counted + points.missed;
+    Estimate::of_uncertain(all, points.variance as f64, probability)
+}
+
+/// Counting samples in a list that is full again and again: over all seeds the mean of the estimates is the truth, their intervals hold it where the
+/// subpath is expected to be listed, and so do those of all samples merged.
+fn counting_samples_hold(name: &str, memory: &str) {
+    let options = [
+        "--lengths",
+        "4,8",
+        "--period",
+        "20",
+        "--hot-list",
+        "counting",
+    ];
+    let sampler = Sampler::of_program(
+        name,
+        &OPTIMISED,
+        &[&options[..], &["--memory", memory]].concat(),
+    );
+    let runs = 20.max(400_000 / sampler.executed()).min(100);
+    let parts = (1..=runs).map(|seed| Part {
+        unique: [seed as u8; 16],
+        sample: sampler.sample(seed),
+    });
+    let parts: Vec<Part> = parts.collect();
+    let samples: Vec<Subpaths> = parts.iter().map(|p| p.sample.clone()).collect();
+    assert!(
+        samples.iter().any(|s| s.doublings >= 1),
+        "{memory} bytes are plenty"
+    );
+    let all = union(parts).unwrap();
+    let (mut pairs, mut held, mut sums, mut sums_held) = (0, 0, 0, 0);
+    for (length, chance) in [(4, 2.0 / 3.0), (8, 1.0 / 3.0)] {
+        let probability = chance / 20.0;
+        for (subpath, n) in &sampler.subpaths(length) {
+            let (n, expected) = (*n as f64, *n as f64 * probability);
+            let mut counts = Vec::new();
+            for sample in &samples {
+                let estimate = estimate(points_of(sample, subpath), probability);
+                counts.push(estimate.count);
+                if expected >= 5.0 * f64::from(1 << sample.doublings) {
+                    pairs += 1;
+                    held += u64::from(estimate.holds(n));
+                }
+            }
+            let listed = counts.iter().filter(|c| **c > 0.0).count();
+            if listed as u64 * 3 >= runs {
+                let z = z_of_mean(&counts, n);
+                assert!(z.abs() < 4.5, "{name} {subpath:?}: off by {z} deviations");
+                sums += 1;
+                let sum = estimate(points_of(&all, subpath), probability);
+                sums_held += u64::from(sum.holds(n * runs as f64));
+            }
+        }
+    }
+    intervals_hold(name, held, pairs);
+    // Not independent of each other: they are of the same samples.
+    assert!(
+        sums >= 10 && sums_held * 10 >= sums * 8,
+        "{sums_held} of {sums}"
+    );
+}
+
+/// By how many standard deviations the mean of what was found is off the truth.
+fn z_of_mean(found: &[f64], truth: f64) -> f64 {
+    let n = found.len() as f64;
+    let mean = found.iter().sum::<f64>() / n;
+    let variance = found.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean - truth) / (variance / n).sqrt()
 }
 
 macro_rules! tests {
@@ -292,6 +377,12 @@ mod estimates {
         loops_within loops UNOPTIMISED &WITHIN;
         recursion recursion OPTIMISED &[];
     }
+}
+
+#[test]
+fn counting_samples_in_little_memory() {
+    counting_samples_hold("demo", "6000");
+    counting_samples_hold("recursion", "2000");
 }
 
 /// Whatever a program does, its copies do: with boundaries everywhere, and a sample in every few blocks.
@@ -340,185 +431,5 @@ mod behaviour {
         unoptimised_odd UNOPTIMISED &WITHIN, 1;
         optimised_even OPTIMISED &WITHIN, 0;
         optimised_odd OPTIMISED &[], 1;
-    }
-}
-
-/// The runtime's list, fed with streams of blocks that `sampling_test.c` makes.
-mod list {
-    use super::*;
-    use crate::support::driver::sources;
-    use std::sync::OnceLock;
-    use std::time::Duration;
-
-    fn driver(flags: &[&str]) -> PathBuf {
-        let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let name = format!("sampling-{}{}", std::process::id(), flags.concat());
-        let exe = dir.join(name);
-        let mut clang = Command::new(llvm("clang"));
-        clang.args(["-std=gnu11", "-O1", "-g", "-pthread", "-I"]);
-        clang.arg(project("runtime-c")).args(flags).args(sources());
-        let source = project("tests/it/support/sampling_test.c");
-        run(clang.arg(source).arg("-o").arg(&exe));
-        exe
-    }
-
-    fn plain() -> &'static Path {
-        static DRIVER: OnceLock<PathBuf> = OnceLock::new();
-        DRIVER.get_or_init(|| driver(&[]))
-    }
-
-    /// The command that feeds a list, and where its profile will be.
-    fn command(exe: &Path, arguments: &str, seed: u64, dir: &Path) -> (Command, PathBuf) {
-        let file = dir.join(format!("{seed}.p3raw"));
-        let mut driver = Command::new(exe);
-        driver
-            .args(arguments.split(' '))
-            .env("P3_PROFILE_FILE", &file);
-        driver.env("P3_SEED", seed.to_string());
-        (driver, file)
-    }
-
-    fn read(file: &Path) -> Subpaths {
-        let raw = raw::read(&File::open(file).unwrap()).unwrap();
-        raw.sample.expect("it samples")
-    }
-
-    fn sample(arguments: &str, seed: u64) -> Subpaths {
-        let dir = tempfile::tempdir().unwrap();
-        let (mut driver, file) = command(plain(), arguments, seed, dir.path());
-        run(&mut driver);
-        read(&file)
-    }
-
-    /// The bytes of the entries, headers and all.
-    fn bytes(sample: &Subpaths) -> u64 {
-        let size = |s: &Vec<u32>| 8 + 4 * s.len() as u64;
-        sample.points.keys().map(size).sum()
-    }
-
-    fn points(sample: &Subpaths) -> u64 {
-        sample.points.values().sum()
-    }
-
-    /// A million blocks, none of which comes again: the list holds as many as it has room for and stands for all.
-    #[test]
-    fn all_distinct() {
-        for memory in [2048, 65536] {
-            let sample = sample(&format!("distinct 1000000 {memory} 1"), 1);
-            assert!(sample.points.values().all(|&n| n == 1));
-            assert!(bytes(&sample) <= memory, "{} of {memory}", bytes(&sample));
-            let period = (2u64 << sample.doublings) as f64;
-            let (found, all) = (points(&sample) as f64, 1e6);
-            let error = 4.0 * (found).sqrt() * period;
-            assert!(
-                (found * period - all).abs() < error,
-                "{found} points, one in {period}"
-            );
-            assert!(sample.doublings >= 5);
-            assert!(
-                (sample.blocks as f64 / all - 1.0).abs() < 0.5,
-                "{}",
-                sample.blocks
-            );
-        }
-    }
-
-    #[test]
-    fn one_alone() {
-        let sample = sample("one 1000000 1024 4", 2);
-        assert_eq!((sample.points.len(), sample.doublings), (1, 0));
-        // Each may begin a sample as long as no more than eight are under way.
-        let n = sample.points[&vec![7; 4]];
-        assert!(n.abs_diff(500_000) < 4 * 500, "{n}");
-    }
-
-    /// What was hot at first, and what was later, stand beside each other with what they are worth, whatever came in between.
-    #[test]
-    fn a_change_of_phase() {
-        let sample = sample("phases 4000000 16384 1", 3);
-        let period = (2u64 << sample.doublings) as f64;
-        assert!(bytes(&sample) <= 16384 && sample.doublings >= 3);
-        for (first, truth) in [(0, 200_000.0), (500, 100_000.0)] {
-            for block in first..first + 10 {
-                let n = sample.points.get(&vec![block]).copied().unwrap_or(0);
-                let error = 4.5 * (truth / period).sqrt() * period;
-                assert!(
-                    (n as f64 * period - truth).abs() < error,
-                    "{block}: {n} · {period}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn threads() {
-        let sample = sample("threads 2000000 65536 2", 4);
-        assert_eq!(sample.points.len(), 4);
-        for (subpath, n) in &sample.points {
-            // Where one is adding while it has no core, others crowd samples out: which, does not depend on what they are.
-            let recorded = 1.0 - sample.crowded as f64 / sample.blocks as f64;
-            let off = (*n as f64 / recorded - 40_000.0).abs();
-            assert!(
-                recorded > 0.2 && off < 1200.0,
-                "{subpath:?}: {n} of {recorded}"
-            );
-        }
-    }
-
-    /// Handlers interrupt the runtime, too: they are not sampled then, and nothing else is lost.
-    #[test]
-    fn signals() {
-        let dir = tempfile::tempdir().unwrap();
-        let (mut driver, file) = command(plain(), "signals 3000000 65536 1", 5, dir.path());
-        let printed = String::from_utf8(run(&mut driver).stdout).unwrap();
-        let in_handlers: u64 = printed.trim().parse().unwrap();
-        let sample = read(&file);
-        let main = sample.points[&vec![1]];
-        assert!(main.abs_diff(1_500_000) < 1_500_000 / 50, "{main}");
-        let handled = sample.points.get(&vec![1000]).copied().unwrap_or(0);
-        assert!(handled <= in_handlers, "{handled} of {in_handlers}");
-        assert!(sample.points.len() <= 2);
-    }
-
-    /// A list that is being written can be read, and one that will never be finished.
-    #[test]
-    fn at_any_moment() {
-        let dir = tempfile::tempdir().unwrap();
-        let (mut driver, file) = command(plain(), "for-ever 100000 4096 2", 6, dir.path());
-        let mut child = driver.spawn().unwrap();
-        // The file is there before the program has said in it that it samples.
-        let begun = || raw::read(&File::open(&file).ok()?).ok()?.sample;
-        while begun().is_none_or(|s| points(&s) == 0) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        for _ in 0..200 {
-            let sample = read(&file);
-            assert!(bytes(&sample) <= 4096);
-            assert!(sample.points.keys().all(|s| s[1] == s[0] + 1 || s[1] == 0));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(points(&read(&file)) > 0);
-    }
-
-    #[test]
-    fn sanitizers() {
-        for flags in [
-            &["-fsanitize=address,undefined"][..],
-            &["-fsanitize=thread"],
-        ] {
-            let exe = driver(&[flags, &["-fno-sanitize-recover=all"]].concat());
-            for arguments in [
-                "distinct 200000 4096 16",
-                "phases 200000 2048 64",
-                "threads 20000 4096 4",
-            ] {
-                let dir = tempfile::tempdir().unwrap();
-                let (mut driver, file) = command(&exe, arguments, 7, dir.path());
-                let output = run(driver.env("TSAN_OPTIONS", "die_after_fork=0"));
-                assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-                assert!(points(&read(&file)) > 0);
-            }
-        }
     }
 }

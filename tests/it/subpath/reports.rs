@@ -1,0 +1,306 @@
+//! What can be done with a sample, and what is refused.
+
+use super::*;
+use crate::support::{PROF, REWRITE, merge, original};
+use serde_json::Value;
+
+/// A profile of `demo`, and the folder of the rewritten program.
+fn profiled(options: &[&str], dir: &Path) -> PathBuf {
+    let (modules, expected) = original("demo", &OPTIMISED, &OPTIMISED[..1], &dir.join("input"));
+    let out = dir.join("out");
+    let options = [&["--scheme", "subpath", "--seed", "1"], options].concat();
+    rewrite(&modules, &options, &out);
+    let exe = dir.join("demo.exe");
+    link(
+        &copy_modules(&modules, &out, 0),
+        runtime(),
+        &OPTIMISED[..1],
+        &exe,
+    );
+    assert_eq!(execute(&exe, &out), expected);
+    merge(&out)
+}
+
+fn output(arguments: &[&str]) -> std::process::Output {
+    Command::new(PROF).args(arguments).output().unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// What a command says that refuses its input: one line, and nothing on standard output.
+fn refusal(output: std::process::Output) -> String {
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.stdout.is_empty() && error.lines().count() == 1,
+        "{error}"
+    );
+    error
+}
+
+/// Every format carries estimates with their errors, or says in a line why it takes none.
+#[test]
+fn exports() {
+    let dir = tempfile::tempdir().unwrap();
+    let profile = profiled(&["--lengths", "2,4,300", "--period", "500"], dir.path());
+    let export = |format: &str| output(&["export", text(&profile), "--format", format]);
+    for (format, reason) in [
+        ("lcov", "what is in no sample may have run all the same"),
+        (
+            "cobertura",
+            "what is in no sample may have run all the same",
+        ),
+        (
+            "callgrind",
+            "it tells exact counts of lines, edges or instructions",
+        ),
+        (
+            "dot",
+            "it tells exact counts of lines, edges or instructions",
+        ),
+        (
+            "folded",
+            "a stack has one number, and there is no place for errors",
+        ),
+    ] {
+        let said = refusal(export(format));
+        let begins = format!("no {format} of sampled subpaths: {reason}");
+        assert!(said.contains(&begins), "{said}");
+        assert!(
+            said.contains("export it as pprof, speedscope, csv, json"),
+            "{said}"
+        );
+    }
+    let modules = text(&dir.path().join("out/native")).to_owned();
+    let proftext = [
+        "export",
+        text(&profile),
+        "--format",
+        "proftext",
+        "--modules",
+        &modules,
+    ];
+    assert!(refusal(output(&proftext)).contains("it holds estimates of a sample"));
+
+    let json: Value = serde_json::from_slice(&export("json").stdout).unwrap();
+    let subpaths = json["subpaths"].as_array().unwrap();
+    let number = |s: &Value, name: &str| s[name].as_f64().unwrap();
+    let expected: Vec<(f64, f64)> = subpaths
+        .iter()
+        .map(|s| (number(s, "count"), number(s, "half_width")))
+        .collect();
+    assert!(expected.len() > 10 && expected.iter().all(|(n, e)| *n > 0.0 && *e > 0.0));
+    assert!(subpaths.iter().any(|s| s["length"] == 300));
+
+    let csv = export("csv").stdout;
+    let mut reader = csv::Reader::from_reader(&csv[..]);
+    let records = reader.records().map(|r| {
+        let field = |i: usize| r.as_ref().unwrap()[i].parse::<f64>().unwrap();
+        (field(0), field(1))
+    });
+    same(records, &expected, 0.051);
+
+    let scope: Value = serde_json::from_slice(&export("speedscope").stdout).unwrap();
+    let weights = |i: usize| scope["profiles"][i]["weights"].as_array().unwrap().iter();
+    let pairs = weights(0).zip(weights(1));
+    let pairs = pairs.map(|(n, e)| (n.as_f64().unwrap(), e.as_f64().unwrap()));
+    same(pairs, &expected, 0.0);
+    let frames = scope["shared"]["frames"].as_array().unwrap();
+    let stacks = scope["profiles"][0]["samples"].as_array().unwrap();
+    for (stack, subpath) in stacks.iter().zip(subpaths) {
+        let stack = stack.as_array().unwrap();
+        let name = |at: usize| &frames[stack[at].as_u64().unwrap() as usize]["name"];
+        let blocks = subpath["blocks"].as_array().unwrap();
+        assert_eq!(*name(0), format!("{} blocks", blocks.len()));
+        assert!(stack.len() == blocks.len() + 1 || (blocks.len() == 300 && stack.len() <= 301));
+    }
+    assert!(
+        frames
+            .iter()
+            .any(|f| f["name"].as_str().unwrap().contains("demo.c:"))
+    );
+
+    let pprof = export("pprof");
+    assert!(pprof.status.success() && pprof.stdout.starts_with(&[0x1f, 0x8b]));
+}
+
+/// The same estimates, as precisely as they are written.
+fn same(found: impl Iterator<Item = (f64, f64)>, expected: &[(f64, f64)], off: f64) {
+    let found: Vec<(f64, f64)> = found.collect();
+    assert_eq!(found.len(), expected.len());
+    for ((n, error), (m, other)) in found.iter().zip(expected) {
+        assert!(
+            (n - m).abs() <= off && (error - other).abs() <= off,
+            "{n} ± {error}"
+        );
+    }
+}
+
+/// A counting sample stays one in files, and says what it missed.
+#[test]
+fn counting_samples_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let counting = [
+        "--hot-list",
+        "counting",
+        "--memory",
+        "1024",
+        "--period",
+        "50",
+        "--lengths",
+        "4,64",
+    ];
+    let profile = profiled(&counting, dir.path());
+    let shown = output(&["show", text(&profile), "--format", "json"]).stdout;
+    let shown: Value = serde_json::from_slice(&shown).unwrap();
+    assert_eq!(shown["program"]["sampling"]["list"], "counting");
+    let missed = (1u64 << shown["program"]["doublings"].as_u64().unwrap()) - 1;
+    assert!(missed > 0);
+    for subpath in shown["subpaths"].as_array().unwrap() {
+        assert_eq!(subpath["missed"].as_u64(), Some(missed));
+    }
+    let told = String::from_utf8(output(&["show", text(&profile)]).stdout).unwrap();
+    assert!(
+        told.contains("one in 50 blocks, all counted that are listed"),
+        "{told}"
+    );
+    assert!(
+        told.contains("samples took more memory than the list has for one"),
+        "{told}"
+    );
+    // Merged with itself it is refused, and merged alone it is the same.
+    let again = dir.path().join("again.p3prof");
+    let manifest = dir.path().join("out/manifest.json");
+    let merged = [
+        "merge",
+        "-m",
+        text(&manifest),
+        text(&profile),
+        "-o",
+        text(&again),
+    ];
+    assert!(output(&merged).status.success());
+    let both = [&profile, &again].map(|p| output(&["show", text(p), "--format", "csv"]).stdout);
+    assert_eq!(both[0], both[1]);
+}
+
+/// Options that make no sense are refused in a line, before anything is written; odd ones that do are taken.
+#[test]
+fn options() {
+    let dir = tempfile::tempdir().unwrap();
+    let module = &compile("switches", &OPTIMISED, &dir.path().join("input"))[0];
+    let out = dir.path().join("out");
+    let rewritten = |options: &[&str]| {
+        let mut rewrite = Command::new(REWRITE);
+        rewrite.arg(module).args(options).arg("-o").arg(&out);
+        rewrite.output().unwrap()
+    };
+    let seventeen = (2..19).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    for (options, says) in [
+        (
+            &["--lengths", "8,4"][..],
+            "--lengths: 8 before 4; give them ascending",
+        ),
+        (
+            &["--lengths", "4,4"],
+            "--lengths: 4 before 4; give them ascending",
+        ),
+        (
+            &["--lengths", &seventeen],
+            "--lengths: 17 lengths; give 16 at most",
+        ),
+        (
+            &["--lengths", "65537"],
+            "invalid value '65537' for '--lengths",
+        ),
+        (&["--lengths", "0,2"], "invalid value '0' for '--lengths"),
+        (
+            &["--lengths", "2,60000", "--bias", "3"],
+            "--bias 3: some length would never be chosen",
+        ),
+        (
+            &["--bias", "NaN"],
+            "--bias NaN: some length would never be chosen",
+        ),
+        (
+            &["--bias", "inf"],
+            "--bias inf: some length would never be chosen",
+        ),
+        (&["--memory", "1023"], "invalid value '1023' for '--memory"),
+        (&["--period", "1"], "invalid value '1' for '--period"),
+        (
+            &["--hot-list", "precise"],
+            "invalid value 'precise' for '--hot-list",
+        ),
+    ] {
+        let said = refusal(rewritten(&[&["--scheme", "subpath"], options].concat()));
+        assert!(said.contains(says), "{said}");
+        assert!(!out.exists(), "{options:?}");
+    }
+    let said = refusal(rewritten(&["--scheme", "sbl", "--hot-list", "counting"]));
+    assert!(
+        said.contains("--hot-list: only --scheme subpath samples"),
+        "{said}"
+    );
+    let odd = [
+        "--scheme",
+        "subpath",
+        "--lengths",
+        "3,7,100",
+        "--bias",
+        "-0.5",
+        "--memory",
+        "1024",
+    ];
+    assert!(rewritten(&odd).status.success());
+}
+
+/// Samples of other seeds are merged, those of other programs or taken otherwise are not.
+#[test]
+fn samples_of_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let sampler = |name: &str, options: &[&str], at: &str| {
+        let dir = dir.path().join(at);
+        let modules = compile(name, &OPTIMISED, &dir.join("input"));
+        let options = [&["--scheme", "subpath", "--period", "100"], options].concat();
+        rewrite(&modules, &options, &dir.join("out"));
+        let exe = dir.join("program");
+        link(
+            &copy_modules(&modules, &dir.join("out"), 0),
+            runtime(),
+            &OPTIMISED[..1],
+            &exe,
+        );
+        (exe, dir.join("out/manifest.json"))
+    };
+    let raw = |exe: &Path, seed: &str, name: &str| {
+        let file = dir.path().join(name);
+        let mut program = Command::new(exe);
+        program.env("P3_SEED", seed).env("P3_PROFILE_FILE", &file);
+        program.output().unwrap();
+        file
+    };
+    let (one, manifest) = sampler("loops", &[], "one");
+    let merged = dir.path().join("merged.p3prof");
+    let merge = |files: &[&Path]| {
+        let files = files.iter().map(|f| text(f));
+        let arguments = ["merge", "-m", text(&manifest), "-o", text(&merged)];
+        output(&arguments.into_iter().chain(files).collect::<Vec<_>>())
+    };
+    let (a, b) = (raw(&one, "1", "a.p3raw"), raw(&one, "2", "b.p3raw"));
+    let both = merge(&[&a, &b]);
+    assert!(both.status.success(), "{both:?}");
+    std::fs::remove_file(&merged).unwrap();
+    for (name, options) in [
+        ("switches", &[][..]),
+        ("loops", &["--lengths", "2,8"]),
+        ("loops", &["--hot-list", "counting"]),
+    ] {
+        let (other, _) = sampler(name, options, &format!("other {name} {}", options.concat()));
+        let other = raw(&other, "1", &format!("{}.p3raw", options.concat() + name));
+        let said = refusal(merge(&[&a, &other]));
+        assert!(said.contains(text(&other)) && !merged.exists(), "{said}");
+    }
+}
