@@ -7,6 +7,7 @@ use crate::names::shown;
 use crate::partition::Assignment;
 use crate::paths::FunctionPaths;
 use crate::plan::CopyPlan;
+use crate::plan::subpaths::SubpathPlan;
 use crate::table::{Align, Columns, exactly, grouped};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
@@ -45,6 +46,87 @@ pub fn table(
     let probes = plans.iter().map(|p| exactly(total_probes(p) as u64));
     table.row(cells(["probes", "", "", "", ""], probes));
     table.to_string()
+}
+
+/// The table of how the functions that `selects` admits are sampled, which is the same in all copies; and of all blocks of the
+/// sampled ones, how many there are in each version.
+pub fn sampled_table(
+    program: &Program,
+    manifest: &Manifest,
+    plans: &[SubpathPlan],
+    selects: impl Fn(&str) -> bool,
+) -> String {
+    let mut table = Columns::new([vec![Align::Left; 2], vec![Align::Right; 9]].concat());
+    table.row(SAMPLED.map(String::from));
+    let mut sums = [0; 6];
+    for (id, f) in program
+        .functions
+        .iter_enumerated()
+        .filter(|(_, f)| selects(&f.name))
+    {
+        let blocks = program.body(id).cfg.len();
+        let callers = format!("{}{}", f.call_sites, if f.recursive { " rec" } else { "" });
+        let plan = plans.binary_search_by_key(&id, |p| p.func);
+        let about = [
+            shown(&f.name),
+            status(manifest, id),
+            callers,
+            blocks.to_string(),
+        ];
+        let Ok(plan) = plan.map(|i| plans[i].figures()) else {
+            table.row(cells_of(about, (0..7).map(|_| "-".to_string())));
+            continue;
+        };
+        let figures = [
+            blocks,
+            plan.boundaries,
+            plan.tests,
+            plan.skipping,
+            plan.resumed,
+            plan.sampling,
+        ];
+        for (sum, figure) in sums.iter_mut().zip(figures) {
+            *sum += figure;
+        }
+        let apart = if plan.apart { "yes" } else { "no" }.to_string();
+        let [_, boundaries, tests, versions @ ..] = figures.map(|n| n.to_string());
+        let before = [boundaries, plan.slots.to_string(), tests];
+        table.row(cells_of(
+            about,
+            before.into_iter().chain(versions).chain([apart]),
+        ));
+    }
+    let [blocks, boundaries, tests, versions @ ..] = sums.map(|n| exactly(n as u64));
+    let about = [
+        "all sampled".to_string(),
+        String::new(),
+        String::new(),
+        blocks,
+    ];
+    let before = [boundaries, String::new(), tests];
+    table.row(cells_of(
+        about,
+        before.into_iter().chain(versions).chain([String::new()]),
+    ));
+    table.to_string()
+}
+
+const SAMPLED: [&str; 11] = [
+    "function",
+    "status",
+    "callers",
+    "blocks",
+    "boundaries",
+    "slots",
+    "tests",
+    "skipping",
+    "resumed",
+    "sampling",
+    "apart",
+];
+
+fn cells_of(about: [String; 4], more: impl Iterator<Item = String>) -> Vec<String> {
+    about.into_iter().chain(more).collect()
 }
 
 /// What is said of a function, and of it in each copy.

@@ -40,4 +40,5 @@ $bench measure "$FOLDER" --rounds "$ROUNDS" --copies "$COPIES" ${ONLY:+--only "$
 $bench edges "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench rewriting "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench shadows "$FOLDER" ${ONLY:+--only "$ONLY"}
+$bench subpaths "$FOLDER" ${ONLY:+--only "$ONLY"}
 $bench report

@@ -16,6 +16,7 @@ mod report;
 mod results;
 mod rewriting;
 mod shadows;
+mod subpaths;
 mod synthetic;
 
 use anyhow::Result;
@@ -66,6 +67,14 @@ enum Command {
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
     },
+    /// Measure sampled subpaths: accuracy, also while a program runs, and instructions of skipping and sampling
+    Subpaths {
+        /// The folder of programs
+        folder: PathBuf,
+        /// Only these programs, ours (fft, heapsort, …) as well
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+    },
     /// Write docs/RESULTS.md and docs/plots
     Report,
 }
@@ -87,6 +96,7 @@ fn main() -> Result<()> {
             only,
         } => rewriting::all(&folder.canonicalize()?, &out, rounds, &only),
         Command::Shadows { folder, only } => shadows::all(&folder.canonicalize()?, &out, &only),
+        Command::Subpaths { folder, only } => subpaths::all(&folder.canonicalize()?, &out, &only),
         Command::Report => report::write(&out),
     }
 }

@@ -1,4 +1,4 @@
-//! Bars by program, in the form of the P3 paper's figures.
+//! Bars by program, in the form of the P3 paper's figures, and lines.
 
 use anyhow::{Context, Result};
 use plotters::prelude::*;
@@ -73,6 +73,50 @@ pub(crate) fn bars(file: &Path, title: &str, programs: &[String], series: &[Seri
         let down = 8 + 18 * (p as i32 % 2);
         area.draw_text(name, &style, (at.0, at.1 + down))?;
     }
+    area.present().context("the plot is written")?;
+    Ok(())
+}
+
+/// A line by its name, and its points.
+pub(crate) type Line = (String, Vec<(f64, f64)>);
+
+/// Draws lines, the axes named; the second one begins with 1 at the top, as ranks do.
+pub(crate) fn lines(file: &Path, title: &str, axes: [&str; 2], all: &[Line]) -> Result<()> {
+    let points = || all.iter().flat_map(|(_, points)| points.iter().copied());
+    let right = points().fold(1.0, |most, (x, _)| f64::max(most, x));
+    let bottom = points().fold(10.0, |most, (_, y)| f64::max(most, y));
+    let area = SVGBackend::new(file, (1000, 380)).into_drawing_area();
+    area.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&area)
+        .caption(title, ("sans-serif", 17))
+        .margin(8)
+        .x_label_area_size(40)
+        .y_label_area_size(52)
+        .build_cartesian_2d(0.0..right * 1.15, bottom + 0.5..0.5)?;
+    chart
+        .configure_mesh()
+        .x_desc(axes[0])
+        .y_desc(axes[1])
+        .y_label_formatter(&|v| format!("{v:.0}"))
+        .light_line_style(WHITE)
+        .label_style(("sans-serif", 13))
+        .draw()?;
+    for (i, (name, points)) in all.iter().enumerate() {
+        let color = COLORS[i % COLORS.len()];
+        chart
+            .draw_series(LineSeries::new(
+                points.iter().copied(),
+                color.stroke_width(2),
+            ))?
+            .label(name)
+            .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 12, y + 5)], color.filled()));
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::MiddleRight)
+        .background_style(WHITE.mix(0.8))
+        .label_font(("sans-serif", 13))
+        .draw()?;
     area.present().context("the plot is written")?;
     Ok(())
 }

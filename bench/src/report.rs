@@ -34,6 +34,7 @@ pub(crate) fn write(out: &Path) -> Result<()> {
     text += &sizes(&results);
     text += &rewriting(&results);
     text += &crate::shadows::section(&results);
+    text += &crate::subpaths::section(&results);
     std::fs::write(docs.join("RESULTS.md"), text)?;
     for k in KS {
         let series = hit_series(&results, k);
@@ -74,6 +75,7 @@ pub(crate) fn write(out: &Path) -> Result<()> {
         &series,
     )?;
     crate::shadows::plots(&results, &docs)?;
+    crate::subpaths::plots(&results, &docs)?;
     edge_plot(&results, &docs)
 }
 

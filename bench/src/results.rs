@@ -1,6 +1,7 @@
 //! The figures, as they are kept in `results.json`.
 
 use crate::shadows::Shadows;
+use crate::subpaths::Subpaths;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,6 +22,9 @@ pub(crate) struct Results {
     /// Measured by themselves, perhaps elsewhere.
     #[serde(default)]
     pub shadows: Option<Shadows>,
+    /// The same.
+    #[serde(default)]
+    pub subpaths: Option<Subpaths>,
 }
 
 /// One program.

@@ -19,8 +19,12 @@ use crate::ir::{Block, Callee, Cfg, Terminator};
 use crate::versions::{Versions, can_be_copied};
 use serde::{Deserialize, Serialize};
 
+mod text;
+
 #[cfg(test)]
 mod tests;
+
+pub use text::Figures;
 
 /// What a subpath is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

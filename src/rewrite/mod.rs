@@ -161,7 +161,12 @@ fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summa
         ..
     } = analysis;
     let select = |name: &str| options.selects(name);
-    let table = || stats::table(program, manifest, paths, assignment, &plans, select);
+    let table = || match options.sampling.as_ref().filter(|_| !options.trace) {
+        Some(settings) => {
+            stats::sampled_table(program, manifest, &analysis.sampled(settings), select)
+        }
+        None => stats::table(program, manifest, paths, assignment, &plans, select),
+    };
     Ok(Summary {
         stats: options.stats.then(table),
         ..summary(manifest, assignment)

@@ -8,6 +8,7 @@ use crate::index::FuncId;
 use crate::ir::ProgFunction;
 use crate::output::{Folder, is_inside, write_whole};
 use crate::plan::CopyPlan;
+use crate::plan::subpaths::{Settings, SubpathPlan};
 
 /// Writes what `--dump` asks for.
 pub(super) fn write(
@@ -37,6 +38,13 @@ fn files(
     plans: &[CopyPlan],
     view: View,
 ) -> Vec<(String, String)> {
+    let sampling = options.sampling.as_ref().filter(|_| !options.trace);
+    if let (View::Plan, Some(settings)) = (view, sampling) {
+        let text = sampled(options, analysis, settings);
+        let copies = (0..options.copies)
+            .map(|c| (format!("copy-{c}.plan.txt"), format!("copy {c}\n{text}")));
+        return copies.collect();
+    }
     if view == View::Plan {
         let name = |p: &CopyPlan| format!("copy-{}.plan.txt", p.copy);
         let files = plans.iter().map(|p| (name(p), plan(options, analysis, p)));
@@ -67,6 +75,14 @@ fn plan(options: &Options, analysis: &Analysis, plan: &CopyPlan) -> String {
     let mut selected = plan.clone();
     selected.functions.retain(|f| options.selects(name(f.func)));
     selected.text(name)
+}
+
+/// How the selected functions are sampled, in all copies.
+fn sampled(options: &Options, analysis: &Analysis, settings: &Settings) -> String {
+    let name = |p: &SubpathPlan| analysis.program.functions[p.func].name.as_str();
+    let plans = analysis.sampled(settings).into_iter();
+    let selected = plans.filter(|p| options.selects(name(p)));
+    selected.map(|p| p.text(name(&p))).collect()
 }
 
 /// A function's name as part of a file name.

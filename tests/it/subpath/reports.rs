@@ -304,3 +304,42 @@ fn samples_of_others() {
         assert!(said.contains(text(&other)) && !merged.exists(), "{said}");
     }
 }
+
+/// `--stats` and `--dump plan` say how each function is sampled, and what each version has.
+#[test]
+fn plans() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "int printf(const char *, ...);\nint __attribute__((noinline)) sum(int n) { int s = 0; for (int i = 0; i < n; i++) s += i % 3 ? i : 1; return s; }\n\
+                  int twice(int n) { int s = sum(n); return s > 9 ? printf(\"%d\", s) : sum(s); }\n\
+                  #include <setjmp.h>\njmp_buf b;\nint jumps(void) { return setjmp(b); }\nint main(void) { return twice(3) + jumps() == 0; }\n";
+    let module = crate::support::module("m.c", source, &["-O1"], dir.path());
+    let printed = |options: &[&str], out: &str| {
+        let out = dir.path().join(out);
+        let mut rewrite = Command::new(REWRITE);
+        rewrite
+            .arg(&module)
+            .args(["--scheme", "subpath", "--stats", "--dump", "plan"]);
+        let output = run(rewrite.args(options).arg("-o").arg(&out));
+        let plan = std::fs::read_to_string(out.join("dump/copy-0.plan.txt")).unwrap();
+        (String::from_utf8(output.stdout).unwrap(), plan)
+    };
+    let (across, plan) = printed(&[], "across");
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(project("snapshots/subpath"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| {
+        insta::assert_snapshot!("stats", across);
+        insta::assert_snapshot!("plan", plan);
+    });
+    let (within, plan) = printed(
+        &["--within", "functions", "--function", "sum|twice"],
+        "within",
+    );
+    assert!(
+        !within.contains("main") && !plan.contains("main:"),
+        "{plan}"
+    );
+    assert!(!plan.contains("tests behind calls"));
+    assert_eq!(plan.matches("a function of its own").count(), 2, "{plan}");
+}

@@ -1,0 +1,160 @@
+//! The section of the report, and its plots.
+
+use super::{Accuracy, Sampled, Subpaths, VARIANTS, WATCHED};
+use crate::plot::{Series, bars, lines};
+use crate::report::{table, with_average};
+use crate::results::Results;
+use anyhow::Result;
+use std::path::Path;
+
+/// The talk's figures: program, overhead in all and of it sampling (%), bytes of the profiler.
+const TALK: [(&str, u32, u32, u32); 6] = [
+    ("JLex", 93, 47, 43_304),
+    ("FFT", 36, 16, 39_742),
+    ("HeapSort", 204, 56, 48_960),
+    ("MolDyn", 241, 32, 40_864),
+    ("RayTrace", 361, 41, 65_800),
+    ("javac", 79, 7, 0),
+];
+
+/// The section of the report.
+pub(crate) fn section(results: &Results) -> String {
+    let Some(subpaths) = &results.subpaths else {
+        return String::new();
+    };
+    let mut text = format!(
+        "\n## Subpaths\n\nMade by `p3-bench subpaths` on {}: {}, which others used as well, so there are no times of programs. `--scheme subpath` \
+         ([`SUBPATHS.md`](SUBPATHS.md)) with its default options; our own programs of `testdata/subpaths` stand for the talk's six, the others run their training inputs.\n\n",
+        subpaths.date, subpaths.machine
+    );
+    text += &overhead(subpaths);
+    text += &accuracy(subpaths);
+    text += &lists(subpaths);
+    text
+}
+
+fn over(p: &Sampled, variant: &str) -> f64 {
+    let of = |name: &str| p.instructions.get(name).map_or(f64::NAN, |&n| n as f64);
+    of(variant) / of("native") * 100.0 - 100.0
+}
+
+fn overhead(subpaths: &Subpaths) -> String {
+    let mut text = "Instructions of the program over the untouched one, linked by the same makefile: of skipping alone (a period of 2^30 blocks), and in all:\n\n\
+                    ![Instructions over native](plots/subpaths-overhead.svg)\n\n"
+        .to_string();
+    let heads = VARIANTS.map(|(name, _)| name);
+    text += &table(&[&["program"], &heads[..]].concat());
+    for (name, p) in &subpaths.programs {
+        let cells = VARIANTS.map(|(v, _)| format!("{:+.1} %", over(p, v)));
+        text += &format!("| {name} | {} |\n", cells.join(" | "));
+    }
+    let means = VARIANTS.map(|(v, _)| {
+        let all = with_average(subpaths.programs.values().map(|p| over(p, v)).collect());
+        format!("{:+.1} %", all.last().copied().unwrap_or(f64::NAN))
+    });
+    text += &format!("| mean | {} |\n\n", means.join(" | "));
+    text += "The talk's prototype, by run time, and its memory (ours takes the 65,536 bytes that it is given, whatever runs):\n\n";
+    text += &table(&["program", "in all", "of it sampling", "bytes"]);
+    for (name, all, sampling, bytes) in TALK {
+        let bytes = if bytes == 0 {
+            String::new()
+        } else {
+            bytes.to_string()
+        };
+        text += &format!("| {name} | {all} % | {sampling} % | {bytes} |\n");
+    }
+    text + "\n"
+}
+
+fn accuracy(subpaths: &Subpaths) -> String {
+    let mut text = "The ten subpaths with the largest estimates: their true ranks among all subpaths of all eight lengths; how many have the rank that they should, or an interval that holds the count of \
+                    the one that has it; and by how much of the true count theirs are off. Compared with a log of all blocks, or (*) with a sample of one in 100 blocks. Last, of all subpaths \
+                    with five points or more, those whose 95 % interval holds the true count:\n\n"
+        .to_string();
+    text += &table(&[
+        "program",
+        "million blocks",
+        "points",
+        "true ranks",
+        "right or tied",
+        "mean error",
+        "largest",
+        "in the interval",
+    ]);
+    for (name, p) in &subpaths.programs {
+        let a = &p.usual;
+        let ranks: Vec<String> = a.ranks.iter().map(u64::to_string).collect();
+        let star = if p.exact { "" } else { " *" };
+        text += &format!(
+            "| {name}{star} | {:.0} | {} | {} | {} of {} | {:.1} % | {:.1} % | {} of {} |\n",
+            a.blocks,
+            a.points,
+            ranks.join(" "),
+            a.tied,
+            a.ranks.len(),
+            mean(a) * 100.0,
+            a.errors.iter().copied().fold(0.0, f64::max) * 100.0,
+            a.held[0],
+            a.held[1]
+        );
+    }
+    text += "\nThe talk's FFT: ranks 1 2 3 4 6 11 12, errors of 0.94, 0.11, 1.00, 0.76, 29.27, 3.04 and 0.76 %.\n\n";
+    text + &format!(
+        "True ranks of the five that have the largest estimates while {WATCHED} runs:\n\n![True ranks while it runs](plots/subpaths-incremental.svg)\n\n"
+    )
+}
+
+fn mean(a: &Accuracy) -> f64 {
+    a.errors.iter().sum::<f64>() / a.errors.len().max(1) as f64
+}
+
+fn lists(subpaths: &Subpaths) -> String {
+    let mut text = "Concise and counting samples where memory is full (`--period 100 --memory 8192`): mean error of the ten, and how often the threshold doubled. A counting sample draws 100 times as many samples \
+                    as by default for ever, a concise one the fewer the more often it doubled:\n\n"
+        .to_string();
+    text += &table(&["program", "concise", "doubled", "counting", "doubled"]);
+    for (name, p) in &subpaths.programs {
+        let [concise, counting] = &p.full;
+        text += &format!(
+            "| {name} | {:.1} % | {} | {:.1} % | {} |\n",
+            mean(concise) * 100.0,
+            concise.doublings,
+            mean(counting) * 100.0,
+            counting.doublings
+        );
+    }
+    text + "\n"
+}
+
+/// Draws overheads, and true ranks while a program runs.
+pub(crate) fn plots(results: &Results, docs: &Path) -> Result<()> {
+    let Some(subpaths) = &results.subpaths else {
+        return Ok(());
+    };
+    let names = subpaths.programs.keys().cloned();
+    let names: Vec<String> = names.chain(["average".to_string()]).collect();
+    let series = VARIANTS.map(|(v, _)| Series {
+        name: v.into(),
+        values: with_average(subpaths.programs.values().map(|p| over(p, v)).collect()),
+    });
+    let title = "Instructions over native: sampled subpaths";
+    bars(
+        &docs.join("plots/subpaths-overhead.svg"),
+        title,
+        &names,
+        &series,
+    )?;
+    let place = |i: usize| {
+        let points = subpaths.incremental.iter();
+        let points = points.filter_map(|l| Some((l.blocks, *l.ranks.get(i)? as f64)));
+        (format!("place {}", i + 1), points.collect())
+    };
+    let title = format!("True rank of the five with the largest estimates, {WATCHED}");
+    let axes = ["million blocks executed", "true rank"];
+    lines(
+        &docs.join("plots/subpaths-incremental.svg"),
+        &title,
+        axes,
+        &[0, 1, 2, 3, 4].map(place),
+    )
+}

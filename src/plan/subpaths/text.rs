@@ -1,0 +1,124 @@
+//! How functions are sampled, as text: what `--dump plan` prints, and the figures of `--stats`.
+
+use super::{End, Mode, SubpathPlan};
+use crate::index::BlockId;
+use crate::names::printable;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What a plan comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Boundaries: the entry and back edges.
+    pub boundaries: usize,
+    /// The most slots that one of them pays.
+    pub slots: u32,
+    /// Tests behind calls and landing pads.
+    pub tests: usize,
+    /// Blocks in which nothing is recorded, as long as nothing was.
+    pub skipping: usize,
+    /// Blocks of loops that are resumed.
+    pub resumed: usize,
+    /// Blocks that are told.
+    pub sampling: usize,
+    /// Whether what samples is a function of its own, where emission finds that it can be.
+    pub apart: bool,
+}
+
+impl SubpathPlan {
+    /// The plans that are carried out: of one function, or of the two that it becomes.
+    fn parts(&self) -> Vec<&SubpathPlan> {
+        match &self.apart {
+            Some(apart) => vec![&apart.skipping, &apart.sampling],
+            None => vec![self],
+        }
+    }
+
+    /// The one that has the boundaries of both.
+    fn first_part(&self) -> &SubpathPlan {
+        self.apart.as_ref().map_or(self, |apart| &apart.skipping)
+    }
+
+    /// What the plan comes to. Linear.
+    pub fn figures(&self) -> Figures {
+        let mut figures = Figures {
+            apart: self.apart.is_some(),
+            ..Figures::default()
+        };
+        for node in &self.first_part().nodes {
+            match node.end {
+                End::Pays(slots) => {
+                    figures.boundaries += 1;
+                    figures.slots = figures.slots.max(slots);
+                }
+                End::Looks => figures.tests += 1,
+                End::Own | End::Decides(_) | End::Joins | End::Leaves(_) => {}
+            }
+        }
+        for part in self.parts() {
+            for (mode, blocks) in part.by_mode() {
+                match mode {
+                    Mode::Skipping => figures.skipping += blocks.len(),
+                    Mode::Resumed(_) => figures.resumed += blocks.len(),
+                    Mode::Sampling | Mode::Over => figures.sampling += blocks.len(),
+                }
+            }
+        }
+        figures
+    }
+
+    /// The function's blocks by the versions in which they are.
+    fn by_mode(&self) -> BTreeMap<Mode, Vec<BlockId>> {
+        let mut by_mode: BTreeMap<Mode, Vec<BlockId>> = BTreeMap::new();
+        for (b, mode) in self.modes.iter_enumerated() {
+            let node = &self.nodes[self.versions.origin[b]];
+            if let (Some(mode), true) = (mode, node.begins) {
+                by_mode.entry(*mode).or_default().push(node.origin);
+            }
+        }
+        by_mode.values_mut().for_each(|blocks| blocks.sort());
+        by_mode
+    }
+
+    /// The plan as text: a line for each boundary, test and version.
+    pub fn text(&self, name: &str) -> String {
+        let mut out = format!("{}: blocks from number {} on", printable(name), self.first);
+        out += match self.apart {
+            Some(_) => ", what samples is a function of its own\n",
+            None => ", all versions are in one function\n",
+        };
+        let first = self.first_part();
+        for (b, node) in first.nodes.iter_enumerated() {
+            let from = node.origin;
+            let _ = match node.end {
+                End::Pays(slots) if b == BlockId(0) => {
+                    writeln!(out, "  {:<12} pays {slots}", "entry:")
+                }
+                End::Pays(slots) => {
+                    let to = first.nodes[first.cfg.block(b).succs[1]].origin;
+                    writeln!(out, "  {:<12} pays {slots}", format!("b{from} → b{to}:"))
+                }
+                End::Looks => writeln!(out, "  {:<12} tests behind calls", format!("b{from}:")),
+                End::Own | End::Decides(_) | End::Joins | End::Leaves(_) => Ok(()),
+            };
+        }
+        for part in self.parts() {
+            // In the function of its own block 0 is what leads to the others, and these follow.
+            let offset = u32::from(part.modes.iter().flatten().any(|m| *m == Mode::Over));
+            let number = |b: BlockId| b.0.wrapping_sub(offset);
+            for (mode, blocks) in part.by_mode() {
+                let version = match mode {
+                    Mode::Skipping => "skipping".to_string(),
+                    Mode::Resumed(header) => {
+                        format!("resumed b{}", number(part.nodes[header].origin))
+                    }
+                    Mode::Sampling | Mode::Over => "sampling".to_string(),
+                };
+                let blocks: Vec<String> =
+                    blocks.iter().map(|&b| format!("b{}", number(b))).collect();
+                let _ = writeln!(out, "  {:<12} {}", version + ":", blocks.join(" "));
+            }
+        }
+        out
+    }
+}
