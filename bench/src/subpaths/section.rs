@@ -1,8 +1,9 @@
 //! The section of the report, and its plots.
 
 use super::{Accuracy, Sampled, Subpaths, VARIANTS, WATCHED};
+use crate::markdown::Table;
 use crate::plot::{Series, bars, lines};
-use crate::report::{table, with_average};
+use crate::report::with_average;
 use crate::results::Results;
 use anyhow::Result;
 use std::path::Path;
@@ -43,16 +44,17 @@ fn overhead(subpaths: &Subpaths) -> String {
                     ![Instructions over native](plots/subpaths-overhead.svg)\n\n"
         .to_string();
     let heads = VARIANTS.map(|(name, _)| name);
-    text += &table(&[&["program"], &heads[..]].concat());
+    let mut table = Table::new(["program"].into_iter().chain(heads));
     for (name, p) in &subpaths.programs {
         let cells = VARIANTS.map(|(v, _)| format!("{:+.1} %", over(p, v)));
-        text += &format!("| {name} | {} |\n", cells.join(" | "));
+        table.row([name.clone()].into_iter().chain(cells));
     }
     let means = VARIANTS.map(|(v, _)| {
         let all = with_average(subpaths.programs.values().map(|p| over(p, v)).collect());
         format!("{:+.1} %", all.last().copied().unwrap_or(f64::NAN))
     });
-    text += &format!("| mean | {} |\n\n", means.join(" | "));
+    table.row(["mean".to_string()].into_iter().chain(means));
+    text += &format!("{table}\n");
     text += "The talk's prototype, by run time, and its memory (ours takes the 65,536 bytes that it is given, whatever runs):\n\n";
     text += &table(&["program", "in all", "of it sampling", "bytes"]);
     for (name, all, sampling, bytes) in TALK {
@@ -67,11 +69,11 @@ fn overhead(subpaths: &Subpaths) -> String {
 }
 
 fn accuracy(subpaths: &Subpaths) -> String {
-    let mut text = "The ten subpaths with the largest estimates: their true ranks among all subpaths of all eight lengths; how many have the rank that they should, or an interval that holds the count of \
+    let mut text = "The ten subpaths that ran most often for certain (count less its error): their true ranks among all subpaths of all eight lengths; how many have the rank that they should, or an interval that holds the count of \
                     the one that has it; and by how much of the true count theirs are off. Compared with a log of all blocks, or (*) with a sample of one in 100 blocks. Last, of all subpaths \
                     with five points or more, those whose 95 % interval holds the true count:\n\n"
         .to_string();
-    text += &table(&[
+    let mut table = Table::new([
         "program",
         "million blocks",
         "points",
@@ -85,22 +87,24 @@ fn accuracy(subpaths: &Subpaths) -> String {
         let a = &p.usual;
         let ranks: Vec<String> = a.ranks.iter().map(u64::to_string).collect();
         let star = if p.exact { "" } else { " *" };
-        text += &format!(
-            "| {name}{star} | {:.0} | {} | {} | {} of {} | {:.1} % | {:.1} % | {} of {} |\n",
-            a.blocks,
-            a.points,
+        table.row([
+            format!("{name}{star}"),
+            format!("{:.0}", a.blocks),
+            a.points.to_string(),
             ranks.join(" "),
-            a.tied,
-            a.ranks.len(),
-            mean(a) * 100.0,
-            a.errors.iter().copied().fold(0.0, f64::max) * 100.0,
-            a.held[0],
-            a.held[1]
-        );
+            format!("{} of {}", a.tied, a.ranks.len()),
+            format!("{:.1} %", mean(a) * 100.0),
+            format!(
+                "{:.1} %",
+                a.errors.iter().copied().fold(0.0, f64::max) * 100.0
+            ),
+            format!("{} of {}", a.held[0], a.held[1]),
+        ]);
     }
+    text += &table.to_string();
     text += "\nThe talk's FFT: ranks 1 2 3 4 6 11 12, errors of 0.94, 0.11, 1.00, 0.76, 29.27, 3.04 and 0.76 %.\n\n";
     text + &format!(
-        "True ranks of the five that have the largest estimates while {WATCHED} runs:\n\n![True ranks while it runs](plots/subpaths-incremental.svg)\n\n"
+        "True ranks of the first five while {WATCHED} runs:\n\n![True ranks while it runs](plots/subpaths-incremental.svg)\n\n"
     )
 }
 
@@ -112,18 +116,18 @@ fn lists(subpaths: &Subpaths) -> String {
     let mut text = "Concise and counting samples where memory is full (`--period 100 --memory 8192`): mean error of the ten, and how often the threshold doubled. A counting sample draws 100 times as many samples \
                     as by default for ever, a concise one the fewer the more often it doubled:\n\n"
         .to_string();
-    text += &table(&["program", "concise", "doubled", "counting", "doubled"]);
+    let mut table = Table::new(["program", "concise", "doubled", "counting", "doubled"]);
     for (name, p) in &subpaths.programs {
         let [concise, counting] = &p.full;
-        text += &format!(
-            "| {name} | {:.1} % | {} | {:.1} % | {} |\n",
-            mean(concise) * 100.0,
-            concise.doublings,
-            mean(counting) * 100.0,
-            counting.doublings
-        );
+        table.row([
+            name.clone(),
+            format!("{:.1} %", mean(concise) * 100.0),
+            concise.doublings.to_string(),
+            format!("{:.1} %", mean(counting) * 100.0),
+            counting.doublings.to_string(),
+        ]);
     }
-    text + "\n"
+    text + &format!("{table}\n")
 }
 
 /// Draws overheads, and true ranks while a program runs.
@@ -149,7 +153,7 @@ pub(crate) fn plots(results: &Results, docs: &Path) -> Result<()> {
         let points = points.filter_map(|l| Some((l.blocks, *l.ranks.get(i)? as f64)));
         (format!("place {}", i + 1), points.collect())
     };
-    let title = format!("True rank of the five with the largest estimates, {WATCHED}");
+    let title = format!("True rank of the first five, {WATCHED}");
     let axes = ["million blocks executed", "true rank"];
     lines(
         &docs.join("plots/subpaths-incremental.svg"),
