@@ -180,7 +180,7 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
         environment: Vec::new(),
     };
     let gathered = suite.run(tell)?;
-    Ok(code(ended(&gathered)))
+    Ok(code(ended(&suite, &gathered)))
 }
 
 /// Tells of a round.
@@ -190,8 +190,8 @@ pub(super) fn tell(round: &Round) {
     say(&format!("copy {copy}: status {status}, {seconds:.1} s"));
 }
 
-/// Tells of what was merged after a suite, and of what is wrong with it. The status of the rounds.
-pub(super) fn ended(gathered: &Gathered) -> i32 {
+/// Tells of what was merged after a suite, of what is wrong with it, and what may help. The status of the rounds.
+pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
     let mut idle = 0;
     for (program, merged) in &gathered.programs {
         let Some(merged) = merged else {
@@ -215,6 +215,10 @@ pub(super) fn ended(gathered: &Gathered) -> i32 {
         warn(&format!(
             "{n} programs that the command itself linked are not profiled; build them before, or leave -j out"
         ));
+    }
+    let untried = suite.untried();
+    if gathered.rounds_differ() && !untried.is_empty() {
+        warn(&format!("rounds differ: {}", untried.join(", ")));
     }
     let statuses: Vec<i32> = gathered.rounds.iter().map(|r| r.status).collect();
     if statuses.iter().any(|s| *s != statuses[0]) {

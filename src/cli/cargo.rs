@@ -104,7 +104,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         environment,
     };
     let gathered = suite.run(tell)?;
-    let status = ended(&gathered);
+    let status = ended(&suite, &gathered);
     say(&format!(
         "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names it",
         shown(&out)

@@ -127,7 +127,22 @@ pub struct Suite {
     pub environment: Variables,
 }
 
+impl Gathered {
+    /// Whether copies counted what copies of one run cannot, or were started otherwise than each other.
+    pub fn rounds_differ(&self) -> bool {
+        let mut merged = self.programs.iter().filter_map(|(_, m)| m.as_ref());
+        merged.any(|m| m.profile.verdict.found())
+    }
+}
+
 impl Suite {
+    /// The options that make rounds more alike and were not given, each with what it does.
+    pub fn untried(&self) -> Vec<&'static str> {
+        let ids = (!self.same_pids).then_some("--same-pids gives each the same process ids");
+        let clock = (!self.fixed_time).then_some("--fixed-time the same time");
+        ids.into_iter().chain(clock).collect()
+    }
+
     /// Runs the command once for every copy, and merges what the programs counted: `profile.p3prof` in the folder of
     /// each. What earlier runs left there goes. `told` hears of each round when it is over.
     ///

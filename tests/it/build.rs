@@ -296,14 +296,18 @@ fn rounds_with_the_same_ids_and_clock() {
     let program = ["suite", "-o", "out", "--", "./prog"];
     let same = [&["suite", "--same-pids", "--fixed-time"], &program[1..]].concat();
     let profile = dir.join("out/prog.p3/profile.p3prof");
-    rewrite(dir, &program);
+    let said = stderr(&rewrite(dir, &program));
+    let helps =
+        "rounds differ: --same-pids gives each the same process ids, --fixed-time the same time";
+    assert!(said.contains(helps), "{said}");
     let differ = Command::new(PROF)
         .args(["verify", "--strict"])
         .arg(&profile)
         .output()
         .unwrap();
     assert_eq!(differ.status.code(), Some(1), "{}", stderr(&differ));
-    rewrite(dir, &same);
+    let said = stderr(&rewrite(dir, &same));
+    assert!(!said.contains("rounds differ"), "{said}");
     run(Command::new(PROF)
         .args(["verify", "--strict"])
         .arg(&profile));

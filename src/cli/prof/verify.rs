@@ -11,11 +11,11 @@ use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Likely causes of contradicting counts, and what finds or removes each.
-const CAUSES: &str = "Copies that run alike cannot count this. Likely causes, and what helps:
+/// Likely causes of contradicting counts and of unlike runs, and what finds or removes each.
+const CAUSES: &str = "Copies that run alike leave no violations. Likely causes, and what helps:
   other arguments, input, files or environment   run the copies by `make run`
-  time, and random numbers seeded by it          `make run FIXED_TIME=1`
-  process ids                                    keep them out of what decides
+  time, and random numbers seeded by it          `make run FIXED_TIME=1`, `p3-rewrite suite --fixed-time`
+  process ids                                    `p3-rewrite suite --same-pids`
   addresses: pointers hashed or sorted           `make run` under setarch -R; then as below
   uninitialised memory                           valgrind --track-origins=yes bin/native ARGS finds it
   threads                                        p3-rewrite --update atomic
@@ -109,8 +109,10 @@ fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {
         "{} functions checked, {violations} violations",
         findings.functions
     );
-    if !verdict.violations.is_empty() {
+    if violations > 0 {
         text += CAUSES;
+    }
+    if !verdict.violations.is_empty() {
         text += &remedy(profile, verdict);
     }
     text
