@@ -34,6 +34,27 @@ impl Estimate {
         }
     }
 
+    /// A share, from 0 to 1, from the number of sample points that have a property, among so many that are independent of each other,
+    /// where the former is itself known with this variance (0: it was counted). The interval holds Wilson's, whose middle is
+    /// another; without points its half is 1.
+    pub fn of_share(points: u64, all: u64, variance: f64) -> Estimate {
+        if all == 0 {
+            return Estimate {
+                count: 0.0,
+                half_width: 1.0,
+            };
+        }
+        let (n, all) = (points as f64, all as f64);
+        let (share, square) = (n / all, Z95 * Z95);
+        let middle = (n + square / 2.0) / (all + square);
+        let spread = n * (1.0 - share) + variance + square / 4.0;
+        let half = Z95 * spread.sqrt() / (all + square);
+        Estimate {
+            count: share,
+            half_width: ((middle - share).abs() + half).min(1.0),
+        }
+    }
+
     /// Half of the interval over the count: how far off it may be, relatively.
     pub fn relative(self) -> f64 {
         self.half_width / self.count
@@ -54,6 +75,24 @@ mod tests {
         let all = Estimate::of_points(17, 1.0);
         assert_eq!((all.count, all.half_width), (17.0, 0.0));
         assert!(all.holds(17.0) && !all.holds(16.0));
+    }
+
+    /// Wilson's score test accepts no share outside of the interval.
+    #[test]
+    fn shares() {
+        for (n, all) in [(0, 20), (3, 20), (500, 1000), (1000, 1000)] {
+            let e = Estimate::of_share(n, all, 0.0);
+            let deviates = |p: f64| {
+                let error = (p * (1.0 - p) / all as f64).sqrt();
+                (e.count - p).abs() > Z95 * error
+            };
+            for i in 1..1000 {
+                let p = f64::from(i) / 1000.0;
+                assert!(e.holds(p) || deviates(p), "{n} of {all}: {p} {e:?}");
+            }
+        }
+        assert!((Estimate::of_share(500, 1000, 0.0).half_width - 0.031).abs() < 1e-3);
+        assert_eq!(Estimate::of_share(0, 0, 0.0).half_width, 1.0);
     }
 
     #[test]

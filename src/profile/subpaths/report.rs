@@ -8,7 +8,7 @@ mod text;
 pub use csv::render as csv;
 pub use folded::{Piece, fold};
 pub use json::render as json;
-pub use text::{render as text, told};
+pub use text::{decided, render as text, told};
 
 use super::{Points, SampledProfile};
 use crate::dag::EdgeKind;
@@ -175,8 +175,8 @@ impl Numbers {
     }
 }
 
-/// The source positions along a subpath, repeats folded.
-fn locs(profile: &Profile, places: &[Place]) -> Vec<Loc> {
+/// The source positions along a subpath, each once for as long as control stays there.
+pub fn locs(profile: &Profile, places: &[Place]) -> Vec<Loc> {
     let spans = places
         .iter()
         .flat_map(|p| profile.entry(p.func).spans(p.block));

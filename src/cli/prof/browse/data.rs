@@ -1,17 +1,21 @@
-//! What is browsed, without a terminal: functions, their paths, and source text with a path lit. Paths are decoded when they are in
-//! sight.
+//! What is browsed, without a terminal: functions, then their paths or the sampled subpaths through them, then source text with one lit.
+//! Paths are decoded when they are in sight.
 
+use super::lit::Lit;
+use super::paths::Paths;
+use super::subpaths::{Sample, Subpaths};
 use crate::error::Result;
-use crate::index::{FuncId, PathId};
-use crate::names::{Filter, printable};
-use crate::profile::Structure;
-use crate::profile::measurement::PathProfile;
-use crate::profile::report::text::{phrases_of, short, trail, way};
-use crate::profile::report::words::Words;
-use crate::profile::report::{Line, Report, Selection, line};
+use crate::index::{FuncId, PathId, TiVec};
+use crate::names::Filter;
+use crate::profile::Profile;
+use crate::profile::measurement::{Measurement, PathProfile};
+use crate::profile::report::{Report, Selection, lines};
+use crate::profile::shadow::BurstProfile;
 use crate::source::Sources;
+use crate::table::{exactly, grouped, percent};
 use regex::Regex;
-use std::collections::{BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::rc::Rc;
 
 /// What comes first in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,29 +23,28 @@ pub(super) enum Sort {
     /// Executed instructions.
     #[default]
     Instructions,
-    /// Executed paths.
+    /// The share of executed paths or blocks, as far as it is sure.
+    Share,
+    /// Executed paths; of a subpath, how often it ran.
     Count,
-    /// How many paths ran; of a path, its length.
+    /// How many ran; of a path, its length.
     Size,
-    /// Names; ids.
+    /// Names; ids; the order of blocks.
     Name,
 }
 
 impl Sort {
     /// The next one, around.
-    pub(super) fn next(self) -> Sort {
-        match self {
-            Sort::Instructions => Sort::Count,
-            Sort::Count => Sort::Size,
-            Sort::Size => Sort::Name,
-            Sort::Name => Sort::Instructions,
-        }
+    pub(super) fn next(self, among: &[Sort]) -> Sort {
+        let at = among.iter().position(|s| *s == self).unwrap_or(0);
+        among[(at + 1) % among.len()]
     }
 
     /// In a word.
     pub(super) fn word(self) -> &'static str {
         match self {
             Sort::Instructions => "instructions",
+            Sort::Share => "share",
             Sort::Count => "count",
             Sort::Size => "size",
             Sort::Name => "name",
@@ -49,20 +52,51 @@ impl Sort {
     }
 }
 
+/// A row: its numbers, and what stands behind them.
+pub(super) type Cells = (Vec<String>, String);
+
+/// The paths of a function, or subpaths.
+pub(super) trait Items {
+    /// What they are, and of what.
+    fn title(&self) -> String;
+    /// The names of the columns, and which of them stays where room is scarce.
+    fn heading(&self) -> (Vec<&'static str>, usize);
+    fn len(&self) -> usize;
+    fn sort(&self) -> Sort;
+    /// What they can be sorted by.
+    fn sorts(&self) -> &'static [Sort];
+    fn sort_by(&mut self, sort: Sort) -> Result<()>;
+    /// What the list shows of one.
+    fn row(&mut self, i: usize) -> Result<Cells>;
+    /// One, in a line.
+    fn name(&mut self, i: usize) -> Result<String>;
+    /// The source text that it runs through.
+    fn lit(&mut self, i: usize) -> Result<Lit>;
+}
+
 /// A function that ran.
 pub(super) struct Function {
     pub(super) f: FuncId,
     pub(super) name: String,
-    /// Executed paths and instructions.
-    pub(super) paths: u128,
-    pub(super) instructions: u128,
-    /// How many paths ran.
-    pub(super) distinct: usize,
+    /// Executed paths; of subpaths, samples that begin in it.
+    count: u128,
+    /// Executed instructions; of subpaths, the samples that are expected.
+    weight: u128,
+    /// How many paths ran, or subpaths go through it.
+    distinct: usize,
+}
+
+/// What functions are told by.
+enum Evidence<'a> {
+    Paths(PathProfile<'a>),
+    Bursts(BurstProfile<'a>, TiVec<FuncId, Vec<(PathId, u64)>>),
+    Subpaths(Rc<Sample<'a>>),
 }
 
 /// A profile, as it is browsed.
 pub(super) struct Tour<'a> {
-    paths: PathProfile<'a>,
+    profile: &'a Profile,
+    evidence: Evidence<'a>,
     sources: &'a Sources,
     functions: Vec<Function>,
     /// Those in the list, in order.
@@ -70,42 +104,33 @@ pub(super) struct Tour<'a> {
     sort: Sort,
     filter: Option<Filter>,
     /// Of the program.
-    pub(super) total_paths: u128,
-    pub(super) total_instructions: u128,
-    pub(super) distinct: usize,
+    total: u128,
+    total_weight: u128,
 }
 
 impl<'a> Tour<'a> {
     /// The functions that ran. O(total path length), of which nothing is kept.
-    pub(super) fn new(paths: PathProfile<'a>, sources: &'a Sources) -> Result<Tour<'a>> {
-        let none = Selection {
-            top: Some(0),
-            ..Selection::default()
+    ///
+    /// # Errors
+    /// A profile of edges, or one that is damaged.
+    pub(super) fn new(profile: &'a Profile, sources: &'a Sources) -> Result<Tour<'a>> {
+        let (evidence, functions) = match &profile.measured {
+            Measurement::Paths(_) | Measurement::Edges(_) => of_paths(profile.paths()?)?,
+            Measurement::Bursts(_) => of_bursts(profile.bursts()?)?,
+            Measurement::Sampled(_) => of_sample(Sample::new(profile.sampled()?)),
         };
-        let report = Report::new(paths, &none)?;
-        let functions = report
-            .by_function
-            .iter()
-            .map(|(&f, &(n, instructions))| Function {
-                f,
-                name: paths.name(f),
-                paths: n,
-                instructions,
-                distinct: paths.counts(f).len(),
-            });
-        let mut functions: Vec<Function> = functions.collect();
-        functions.sort_by_key(|f| f.f);
         let mut tour = Tour {
-            total_paths: report.total_paths,
-            total_instructions: report.total_instructions,
-            distinct: report.total_distinct,
+            profile,
+            total: functions.iter().map(|f| f.count).sum(),
+            total_weight: functions.iter().map(|f| f.weight).sum(),
+            evidence,
             functions,
-            paths,
             sources,
             shown: Vec::new(),
             sort: Sort::default(),
             filter: None,
         };
+        tour.sort = tour.sorts()[0];
         tour.arrange();
         Ok(tour)
     }
@@ -113,11 +138,6 @@ impl<'a> Tour<'a> {
     /// The functions in the list.
     pub(super) fn len(&self) -> usize {
         self.shown.len()
-    }
-
-    /// How many ran.
-    pub(super) fn all(&self) -> usize {
-        self.functions.len()
     }
 
     /// A function of the list.
@@ -129,9 +149,94 @@ impl<'a> Tour<'a> {
         self.sort
     }
 
+    /// What functions can be sorted by.
+    pub(super) fn sorts(&self) -> &'static [Sort] {
+        match self.evidence {
+            Evidence::Paths(_) | Evidence::Bursts(..) => {
+                &[Sort::Instructions, Sort::Count, Sort::Size, Sort::Name]
+            }
+            Evidence::Subpaths(_) => &[Sort::Share, Sort::Size, Sort::Name],
+        }
+    }
+
     pub(super) fn sort_by(&mut self, sort: Sort) {
         self.sort = sort;
         self.arrange();
+    }
+
+    /// What functions have: the word for it.
+    pub(super) fn what(&self) -> &'static str {
+        match self.evidence {
+            Evidence::Paths(_) | Evidence::Bursts(..) => "paths",
+            Evidence::Subpaths(_) => "subpaths",
+        }
+    }
+
+    /// What was measured, in a line.
+    pub(super) fn title(&self) -> String {
+        let (all, distinct) = (self.functions.len() as u64, self.distinct());
+        let of = if self.len() < self.functions.len() {
+            format!("{} of ", exactly(self.len() as u64))
+        } else {
+            String::new()
+        };
+        let (all, distinct) = (exactly(all), exactly(distinct as u64));
+        let total = exactly(self.total);
+        match &self.evidence {
+            Evidence::Paths(_) => {
+                format!("{of}{all} functions ran, {total} paths, {distinct} distinct")
+            }
+            Evidence::Bursts(bursts, _) => format!(
+                "{of}{all} functions ran in {} bursts, {total} paths, {distinct} distinct; shares are estimates",
+                exactly(bursts.bursts.number())
+            ),
+            Evidence::Subpaths(sample) => format!(
+                "{of}{all} functions in {total} samples of about {} blocks, {distinct} subpaths; ± half of the 95 % interval",
+                grouped(sample.profile.blocks().round() as u64)
+            ),
+        }
+    }
+
+    fn distinct(&self) -> usize {
+        match &self.evidence {
+            Evidence::Paths(_) | Evidence::Bursts(..) => {
+                self.functions.iter().map(|f| f.distinct).sum()
+            }
+            Evidence::Subpaths(sample) => sample.rows.len(),
+        }
+    }
+
+    /// The names of the columns, and which of them stays where room is scarce.
+    pub(super) fn heading(&self) -> (Vec<&'static str>, usize) {
+        match self.evidence {
+            Evidence::Paths(_) | Evidence::Bursts(..) => {
+                (vec!["paths", "paths", "instrs", "distinct", "function"], 2)
+            }
+            Evidence::Subpaths(_) => (vec!["begin", "blocks", "±", "subpaths", "function"], 1),
+        }
+    }
+
+    /// The numbers of a function of the list.
+    pub(super) fn cells(&self, i: usize) -> Cells {
+        let f = self.function(i).expect("it is in the list");
+        let numbers = match &self.evidence {
+            Evidence::Paths(_) | Evidence::Bursts(..) => vec![
+                grouped(f.count),
+                share(f.count, self.total),
+                share(f.weight, self.total_weight),
+                exactly(f.distinct as u64),
+            ],
+            Evidence::Subpaths(sample) => {
+                let share = sample.begun(f.f);
+                vec![
+                    grouped(f.count),
+                    percent(share.count),
+                    percent(share.half_width),
+                    exactly(f.distinct as u64),
+                ]
+            }
+        };
+        (numbers, f.name.clone())
     }
 
     /// Shows functions whose symbol or readable name matches alone; whether this is an expression.
@@ -147,178 +252,109 @@ impl<'a> Tour<'a> {
     }
 
     fn arrange(&mut self) {
-        let (functions, paths) = (&self.functions, self.paths);
+        let (functions, profile) = (&self.functions, self.profile);
         let admitted = |i: &usize| {
-            let symbol = &paths.entry(functions[*i].f).name;
+            let symbol = &profile.entry(functions[*i].f).name;
             self.filter.as_ref().is_none_or(|f| f.admits(symbol))
         };
         let mut shown: Vec<usize> = (0..functions.len()).filter(admitted).collect();
         let of = |i: &usize| &functions[*i];
         match self.sort {
-            Sort::Instructions => shown.sort_by_key(|i| std::cmp::Reverse(of(i).instructions)),
-            Sort::Count => shown.sort_by_key(|i| std::cmp::Reverse(of(i).paths)),
-            Sort::Size => shown.sort_by_key(|i| std::cmp::Reverse(of(i).distinct)),
+            Sort::Instructions | Sort::Share => shown.sort_by_key(|i| Reverse(of(i).weight)),
+            Sort::Count => shown.sort_by_key(|i| Reverse(of(i).count)),
+            Sort::Size => shown.sort_by_key(|i| Reverse(of(i).distinct)),
             Sort::Name => shown.sort_by(|a, b| of(a).name.cmp(&of(b).name)),
         }
         self.shown = shown;
     }
 
-    /// The paths of a function.
+    /// What a function has.
+    ///
+    /// # Errors
+    /// A profile that is damaged.
+    pub(super) fn items(&self, f: FuncId) -> Result<Box<dyn Items + 'a>> {
+        Ok(match &self.evidence {
+            Evidence::Paths(_) | Evidence::Bursts(..) => Box::new(self.paths(f)?),
+            Evidence::Subpaths(sample) => Box::new(Subpaths::new(sample.clone(), self.sources, f)),
+        })
+    }
+
+    /// The paths of a function that ran; none in a sample of subpaths.
     ///
     /// # Errors
     /// A profile that is damaged.
     pub(super) fn paths(&self, f: FuncId) -> Result<Paths<'a>> {
-        Paths::new(self.paths, self.sources, f)
-    }
-}
-
-/// The paths of one function that ran.
-pub(super) struct Paths<'a> {
-    profile: PathProfile<'a>,
-    sources: &'a Sources,
-    f: FuncId,
-    structure: Structure,
-    ids: Vec<(PathId, u64)>,
-    sort: Sort,
-    /// Of those that were in sight.
-    lines: HashMap<PathId, Line>,
-    /// Of all, once they are asked for.
-    sizes: Option<HashMap<PathId, u64>>,
-}
-
-impl<'a> Paths<'a> {
-    fn new(profile: PathProfile<'a>, sources: &'a Sources, f: FuncId) -> Result<Paths<'a>> {
-        let mut paths = Paths {
-            structure: profile.structure(f)?,
-            ids: profile.counts(f).to_vec(),
-            profile,
-            sources,
+        let (ids, bursts) = match &self.evidence {
+            Evidence::Paths(paths) => (paths.counts(f).to_vec(), None),
+            Evidence::Bursts(bursts, sums) => (sums[f].clone(), Some(bursts.bursts)),
+            Evidence::Subpaths(_) => (Vec::new(), None),
+        };
+        Paths::new(
+            self.profile,
+            self.sources,
             f,
-            sort: Sort::Count,
-            lines: HashMap::new(),
-            sizes: None,
-        };
-        paths.sort_by(Sort::Count)?;
-        Ok(paths)
-    }
-
-    /// The function's name.
-    pub(super) fn name(&self) -> String {
-        self.profile.name(self.f)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    pub(super) fn sort(&self) -> Sort {
-        self.sort
-    }
-
-    /// Sorts them; by what their lengths say in O(total path length) once.
-    pub(super) fn sort_by(&mut self, sort: Sort) -> Result<()> {
-        use std::cmp::Reverse;
-        self.sort = sort;
-        if matches!(sort, Sort::Instructions | Sort::Size) && self.sizes.is_none() {
-            let size = |&(id, n): &(PathId, u64)| Ok((id, self.line_of(id, n)?.instructions));
-            self.sizes = Some(self.ids.iter().map(size).collect::<Result<_>>()?);
-        }
-        let sizes = self.sizes.as_ref();
-        let size = |id: PathId| sizes.map_or(0, |s| s[&id]);
-        match sort {
-            Sort::Instructions => self
-                .ids
-                .sort_by_key(|&(id, n)| (Reverse(u128::from(n) * u128::from(size(id))), id)),
-            Sort::Count => self.ids.sort_by_key(|&(id, n)| (Reverse(n), id)),
-            Sort::Size => self.ids.sort_by_key(|&(id, _)| (Reverse(size(id)), id)),
-            Sort::Name => self.ids.sort_by_key(|p| p.0),
-        }
-        Ok(())
-    }
-
-    fn line_of(&self, id: PathId, count: u64) -> Result<Line> {
-        line(self.profile.profile(), &self.structure, (self.f, id, count))
-    }
-
-    /// A path of the list.
-    pub(super) fn line(&mut self, i: usize) -> Result<&Line> {
-        let (id, count) = self.ids[i];
-        if !self.lines.contains_key(&id) {
-            let line = self.line_of(id, count)?;
-            self.lines.insert(id, line);
-        }
-        Ok(&self.lines[&id])
-    }
-
-    /// What is shown of a path: its id and way, and the lines that it runs through.
-    pub(super) fn told(&mut self, i: usize) -> Result<(String, String)> {
-        let words = Words::new(self.profile.profile(), self.sources);
-        let line = self.line(i)?;
-        Ok((format!("#{} {}", line.id, way(line)), trail(words, line)))
-    }
-
-    /// The source text that a path runs through.
-    pub(super) fn lit(&mut self, i: usize) -> Result<Lit> {
-        let (profile, sources) = (self.profile.profile(), self.sources);
-        let line = self.line(i)?;
-        let said = Words::new(profile, sources).of(line);
-        let mut files: Vec<u32> = Vec::new();
-        for loc in &line.locs {
-            if !files.contains(&loc.file) {
-                files.push(loc.file);
-            }
-        }
-        let of = |&file: &u32| {
-            let locs = line.locs.iter().filter(|l| l.file == file);
-            let name = &profile.manifest.files[file as usize];
-            let decided = said.iter().filter(|s| s.file.as_ref() == Some(name));
-            let text = sources.text(file);
-            LitFile {
-                name: short(name).into_owned(),
-                text: text.map(|t| t.whole().lines().map(shown).collect()),
-                lines: locs.map(|l| l.line).collect(),
-                decided: decided.filter_map(|s| s.line).collect(),
-            }
-        };
-        Ok(Lit {
-            files: files.iter().map(of).collect(),
-            decisions: phrases_of(profile, line, &said),
-            blocks: line.path.blocks.iter().map(|b| format!("b{b}")).collect(),
-        })
+            ids,
+            bursts,
+            self.total_weight,
+        )
     }
 }
 
-/// A path in its sources.
-pub(super) struct Lit {
-    /// The files that it goes through, in the order in which it comes to them.
-    pub(super) files: Vec<LitFile>,
-    /// Its decisions in words.
-    pub(super) decisions: Vec<String>,
-    /// Its blocks.
-    pub(super) blocks: Vec<String>,
+/// A part of all, in per cent.
+pub(super) fn share(part: u128, all: u128) -> String {
+    percent(part as f64 / all.max(1) as f64)
 }
 
-/// A file of it.
-pub(super) struct LitFile {
-    pub(super) name: String,
-    /// Its text, where it is there as it was compiled.
-    pub(super) text: Option<Vec<String>>,
-    /// The lines of the path.
-    pub(super) lines: BTreeSet<u32>,
-    /// Those in which it decides.
-    pub(super) decided: BTreeSet<u32>,
+fn of_paths(paths: PathProfile) -> Result<(Evidence, Vec<Function>)> {
+    let none = Selection {
+        top: Some(0),
+        ..Selection::default()
+    };
+    let report = Report::new(paths, &none)?;
+    let function = |(&f, &(count, weight)): (&FuncId, &(u128, u128))| Function {
+        f,
+        name: paths.name(f),
+        count,
+        weight,
+        distinct: paths.counts(f).len(),
+    };
+    let mut functions: Vec<Function> = report.by_function.iter().map(function).collect();
+    functions.sort_by_key(|f| f.f);
+    Ok((Evidence::Paths(paths), functions))
 }
 
-/// A line of source text without control characters, tabs as blanks.
-fn shown(line: &str) -> String {
-    const STOP: usize = 8;
-    let mut out = String::new();
-    for (i, part) in line.trim_end_matches('\r').split('\t').enumerate() {
-        if i > 0 {
-            let to = (out.chars().count() / STOP + 1) * STOP;
-            out.extend(std::iter::repeat_n(' ', to - out.chars().count()));
-        }
-        out += &printable(part);
+fn of_bursts(bursts: BurstProfile) -> Result<(Evidence, Vec<Function>)> {
+    let profile = bursts.profile;
+    let sums = bursts.bursts.sums();
+    let mut functions = Vec::new();
+    for f in profile.executed() {
+        let all: Vec<_> = sums[f].iter().map(|&(id, n)| (f, id, n)).collect();
+        let weights = lines(profile, &all)?;
+        functions.push(Function {
+            f,
+            name: profile.name(f),
+            count: all.iter().map(|p| u128::from(p.2)).sum(),
+            weight: weights
+                .iter()
+                .map(|l| u128::from(l.count) * u128::from(l.instructions))
+                .sum(),
+            distinct: all.len(),
+        });
     }
-    out
+    Ok((Evidence::Bursts(bursts, sums), functions))
+}
+
+fn of_sample(sample: Sample) -> (Evidence, Vec<Function>) {
+    let function = |(&f, through): (&FuncId, &Vec<usize>)| {
+        let points = sample.points(f);
+        Function {
+            f,
+            name: sample.profile.profile.name(f),
+            count: points.counted.into(),
+            weight: u128::from(points.counted) + u128::from(points.missed),
+            distinct: through.len(),
+        }
+    };
+    let functions = sample.through.iter().map(function).collect();
+    (Evidence::Subpaths(Rc::new(sample)), functions)
 }

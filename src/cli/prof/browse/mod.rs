@@ -1,6 +1,9 @@
-//! `p3-prof browse`: functions, their paths, and the source text with a path lit, on a screen.
+//! `p3-prof browse`: functions, their paths or the sampled subpaths through them, and the source text with one lit, on a screen.
 
 mod data;
+mod lit;
+mod paths;
+mod subpaths;
 mod view;
 
 use super::{Outcome, SourceArgs};
@@ -24,8 +27,8 @@ pub(super) struct BrowseArgs {
 pub(super) fn run(args: &BrowseArgs, trust: Trust) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let sources = args.sources.of(&profile);
-    let mut browser = Browser::new(Tour::new(profile.paths()?, &sources)?);
-    let mut screen = Screen::open("p3-prof show prints paths, and html writes a page of them")?;
+    let mut browser = Browser::new(Tour::new(&profile, &sources)?);
+    let mut screen = Screen::open("p3-prof show prints what is in it")?;
     let mut changed = true;
     loop {
         if changed {

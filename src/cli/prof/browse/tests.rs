@@ -1,8 +1,12 @@
 //! The screens, without a terminal.
 
-use super::data::Sort;
+use super::data::{Items, Sort};
 use super::*;
+use crate::index::{FuncId, PathId};
 use crate::profile::Profile;
+use crate::profile::measurement::Measurement;
+use crate::profile::shadow::{Bursts, InBursts};
+use crate::profile::subpaths::{HotList, Length, Points, Sampling, Subpaths};
 use crate::profile::tests::views;
 use crate::source::{Search, Sources};
 use ratatui::Terminal;
@@ -50,7 +54,7 @@ fn screens() {
     let dir = tempfile::tempdir().unwrap();
     let profile = views::profile();
     let sources = sources(&profile, dir.path());
-    let tour = || Tour::new(profile.paths().unwrap(), &sources).unwrap();
+    let tour = || Tour::new(&profile, &sources).unwrap();
     for width in [80, 200] {
         let mut browser = Browser::new(tour());
         let mut views = vec![("functions", drawn(&mut browser, width, 12))];
@@ -75,7 +79,7 @@ fn screens_of_any_size() {
     let profile = views::profile();
     for sources in [sources(&profile, dir.path()), Sources::none()] {
         for (width, height) in [(1, 1), (3, 2), (20, 5), (119, 20), (120, 3), (500, 80)] {
-            let mut browser = Browser::new(Tour::new(profile.paths().unwrap(), &sources).unwrap());
+            let mut browser = Browser::new(Tour::new(&profile, &sources).unwrap());
             drawn(&mut browser, width, height);
             // All functions, and all of their paths.
             for _ in 0..10 {
@@ -103,7 +107,7 @@ fn lists() {
     let dir = tempfile::tempdir().unwrap();
     let profile = views::profile();
     let sources = sources(&profile, dir.path());
-    let mut tour = Tour::new(profile.paths().unwrap(), &sources).unwrap();
+    let mut tour = Tour::new(&profile, &sources).unwrap();
     let names = |tour: &Tour| {
         (0..tour.len())
             .map(|i| tour.function(i).unwrap().name.clone())
@@ -123,10 +127,10 @@ fn lists() {
     assert!(!tour.filter("("));
     assert_eq!(tour.len(), 1);
     assert!(tour.filter("no such function") && tour.len() == 0);
-    assert!(tour.filter("") && tour.len() == tour.all());
+    assert!(tour.filter("") && tour.len() == 6);
     let main = profile.functions().next().unwrap();
     let mut paths = tour.paths(main).unwrap();
-    let ids = |paths: &mut super::data::Paths| {
+    let ids = |paths: &mut super::paths::Paths| {
         (0..paths.len())
             .map(|i| paths.line(i).unwrap().id.0)
             .collect::<Vec<_>>()
@@ -147,7 +151,7 @@ fn lit_lines() {
     let dir = tempfile::tempdir().unwrap();
     let profile = views::profile();
     let sources = sources(&profile, dir.path());
-    let tour = Tour::new(profile.paths().unwrap(), &sources).unwrap();
+    let tour = Tour::new(&profile, &sources).unwrap();
     for f in profile.executed() {
         let mut paths = tour.paths(f).unwrap();
         for i in 0..paths.len() {
@@ -167,4 +171,166 @@ fn lit_lines() {
             assert_eq!(lit, expected);
         }
     }
+}
+
+/// The same program, by a sample: `main` in a loop, through `work()` by both of its ways, `plain`.
+fn sampled(list: HotList) -> Profile {
+    let mut p = views::profile();
+    let length = |blocks| Length {
+        blocks,
+        chance: 1 << 31,
+    };
+    // Blocks by number: `main` has 0 to 4, `work()` 5 to 7, `plain` 8 to 12.
+    let points = [
+        (vec![0, 1, 5], 3),
+        (vec![1, 5, 6, 7], 40),
+        (vec![5, 6, 7], 60),
+        (vec![3, 1, 5, 7], 17),
+        (vec![8, 9, 12], 900),
+        (vec![8, 10, 12], 1),
+    ];
+    p.measured = Measurement::Sampled(Subpaths {
+        sampling: Some(Sampling {
+            period: 100,
+            lengths: vec![length(3), length(4)],
+            within_functions: false,
+            list,
+        }),
+        doublings: 1,
+        blocks: 204_200,
+        crowded: 0,
+        too_long: 0,
+        points: points.map(|(s, n)| (s, Points::listed(list, n, 1))).into(),
+    });
+    p
+}
+
+/// And by three bursts, each with a third of what ran.
+fn bursts() -> Profile {
+    let mut p = views::profile();
+    let mut bursts = Bursts::none(p.manifest.functions.len());
+    let counts = [(0, 0, 6), (0, 5, 3), (1, 1, 9), (2, 0, 300), (2, 2, 1)];
+    for (f, id, count) in counts {
+        let each = count as f64 / 3.0;
+        bursts.counts[FuncId(f)].push((
+            PathId(id),
+            InBursts {
+                count,
+                bursts: 3,
+                squares: 3.0 * each * each + 2.0,
+                products: each * 319.0,
+            },
+        ));
+    }
+    (bursts.started, bursts.counting, bursts.paths) = (3, 3, 319);
+    bursts.squares = 3.0 * (319.0f64 / 3.0).powi(2);
+    bursts.ended = vec![(0, 0, 3)];
+    p.measured = Measurement::Bursts(bursts);
+    p
+}
+
+/// The screens of estimates, by the same keys.
+#[test]
+fn screens_of_estimates() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, profile) in [
+        ("subpaths", sampled(HotList::Concise)),
+        ("bursts", bursts()),
+    ] {
+        let sources = sources(&profile, dir.path());
+        let mut shown = Vec::new();
+        for width in [80, 200] {
+            let mut browser = Browser::new(Tour::new(&profile, &sources).unwrap());
+            shown.push(("functions", drawn(&mut browser, width, 6)));
+            keys(&mut browser, &typed("/main"));
+            keys(&mut browser, &[KeyCode::Enter, KeyCode::Enter]);
+            shown.push(("of one", drawn(&mut browser, width, 6)));
+            keys(&mut browser, &[KeyCode::Enter]);
+            shown.push(("the first", drawn(&mut browser, width, 14)));
+            keys(&mut browser, &[KeyCode::Right]);
+            shown.push(("the next", drawn(&mut browser, width, 14)));
+        }
+        views::snapshot(&format!("browse_{name}"), &shown);
+    }
+}
+
+#[test]
+fn estimates_of_any_size() {
+    for profile in [sampled(HotList::Concise), bursts()] {
+        let sources = Sources::none();
+        for (width, height) in [(1, 1), (3, 2), (119, 20), (500, 80)] {
+            let mut browser = Browser::new(Tour::new(&profile, &sources).unwrap());
+            for key in [KeyCode::Enter, KeyCode::Down, KeyCode::Enter, KeyCode::Tab] {
+                drawn(&mut browser, width, height);
+                keys(&mut browser, &[key]);
+            }
+            keys(&mut browser, &[KeyCode::Right, KeyCode::Esc]);
+            for _ in 0..5 {
+                drawn(&mut browser, width, height);
+                keys(&mut browser, &[KeyCode::Char('s')]);
+            }
+        }
+    }
+}
+
+/// A subpath is listed with each function that it goes through, and lights the lines of all of them.
+#[test]
+fn subpaths_of_several_functions() {
+    let dir = tempfile::tempdir().unwrap();
+    let profile = sampled(HotList::Concise);
+    let sources = sources(&profile, dir.path());
+    let mut tour = Tour::new(&profile, &sources).unwrap();
+    assert_eq!(tour.sort(), Sort::Share);
+    let cells: Vec<_> = (0..tour.len()).map(|i| tour.cells(i)).collect();
+    let begin: Vec<&str> = cells.iter().map(|c| c.0[0].as_str()).collect();
+    assert_eq!(begin, ["901", "60", "60"]);
+    assert!(tour.filter("work"));
+    let work = tour.function(0).unwrap().f;
+    let mut items = tour.items(work).unwrap();
+    assert_eq!(items.len(), 4);
+    let lines = |items: &mut Box<dyn Items + '_>, i: usize| {
+        let lit = items.lit(i).unwrap();
+        let of = lit
+            .files
+            .into_iter()
+            .map(|f| (f.name, f.lines.into_iter().collect()));
+        of.collect::<Vec<(String, Vec<u32>)>>()
+    };
+    items.sort_by(Sort::Name).unwrap();
+    // `main` b0 b1 and the first block of `work()`.
+    let expected = [
+        ("main.c".to_string(), vec![2, 3, 12]),
+        ("list.h".to_string(), vec![7]),
+    ];
+    assert_eq!(lines(&mut items, 0), expected);
+    items.sort_by(Sort::Size).unwrap();
+    let row = items.row(0).unwrap().0;
+    assert_eq!(row[3], "4");
+    items.sort_by(Sort::Count).unwrap();
+    // 60 points, one in 200 blocks, half of them of this length.
+    let row = items.row(0).unwrap().0;
+    assert_eq!((row[0].as_str(), row[3].as_str()), ("24,000", "3"));
+}
+
+/// What a counting sample cannot have counted is in shares and in their errors.
+#[test]
+fn samples_that_count_what_is_listed() {
+    let sources = Sources::none();
+    let [concise, counting] = [HotList::Concise, HotList::Counting].map(|list| {
+        let profile = sampled(list);
+        let tour = Tour::new(&profile, &sources).unwrap();
+        (0..tour.len()).map(|i| tour.cells(i)).collect::<Vec<_>>()
+    });
+    // `plain` has 901 points of 1,021, and 2 of the 6 that are expected beside them.
+    assert_eq!(concise[0].0[..3], ["901", "88.25%", "2.12%"]);
+    assert_eq!(counting[0].0[..3], ["901", "87.93%", "2.19%"]);
+}
+
+/// Edges have no paths, and the error says what to do.
+#[test]
+fn edges_are_refused() {
+    let mut profile = views::profile();
+    profile.measured = Measurement::Edges(Vec::new().into());
+    let sources = Sources::none();
+    assert!(Tour::new(&profile, &sources).is_err());
 }

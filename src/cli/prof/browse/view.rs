@@ -1,9 +1,10 @@
-//! The three screens: functions, paths of one, a path in its sources.
+//! The three screens: functions, paths of one or subpaths through it, one of these in its sources.
 
-use super::data::{Lit, LitFile, Paths, Tour};
+use super::data::{Items, Tour};
+use super::lit::{Lit, LitFile};
 use crate::cli::screen::{Flow, List, Table, clip, moved};
 use crate::error::Result;
-use crate::table::{exactly, grouped, percent, wrapped};
+use crate::table::wrapped;
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::{Constraint, Layout as Split, Rect};
@@ -21,11 +22,11 @@ pub(super) struct Browser<'a> {
     typed: Option<String>,
     /// What functions are filtered by.
     filter: String,
-    paths: Option<(Paths<'a>, List)>,
+    items: Option<(Box<dyn Items + 'a>, List)>,
     lit: Option<Page>,
 }
 
-/// A path in its sources.
+/// A path or subpath in its sources.
 struct Page {
     lit: Lit,
     /// The file in sight, and the first line of it.
@@ -82,7 +83,7 @@ impl<'a> Browser<'a> {
             list: List::default(),
             typed: None,
             filter: String::new(),
-            paths: None,
+            items: None,
             lit: None,
         }
     }
@@ -97,8 +98,8 @@ impl<'a> Browser<'a> {
         }
         if self.lit.is_some() {
             self.source_key(key)?;
-        } else if self.paths.is_some() {
-            self.path_key(key)?;
+        } else if self.items.is_some() {
+            self.item_key(key)?;
         } else {
             self.function_key(key)?;
         }
@@ -135,14 +136,17 @@ impl<'a> Browser<'a> {
         }
         match key.code {
             KeyCode::Char('/') => self.typed = Some(String::new()),
-            KeyCode::Char('s') => self.tour.sort_by(self.tour.sort().next()),
+            KeyCode::Char('s') => {
+                let next = self.tour.sort().next(self.tour.sorts());
+                self.tour.sort_by(next);
+            }
             KeyCode::Esc if !self.filter.is_empty() => {
                 self.filter.clear();
                 self.tour.filter("");
             }
             KeyCode::Enter | KeyCode::Right => {
                 if let Some(f) = self.tour.function(self.list.at).map(|f| f.f) {
-                    self.paths = Some((self.tour.paths(f)?, List::default()));
+                    self.items = Some((self.tour.items(f)?, List::default()));
                 }
             }
             _ => {}
@@ -150,18 +154,18 @@ impl<'a> Browser<'a> {
         Ok(())
     }
 
-    fn path_key(&mut self, key: KeyEvent) -> Result<()> {
-        let Some((paths, list)) = &mut self.paths else {
+    fn item_key(&mut self, key: KeyEvent) -> Result<()> {
+        let Some((items, list)) = &mut self.items else {
             return Ok(());
         };
-        if list.key(key, paths.len()) {
+        if list.key(key, items.len()) {
             return Ok(());
         }
         match key.code {
-            KeyCode::Char('s') => paths.sort_by(paths.sort().next())?,
-            KeyCode::Esc | KeyCode::Left | KeyCode::Backspace => self.paths = None,
-            KeyCode::Enter | KeyCode::Right if paths.len() > 0 => {
-                self.lit = Some(Page::new(paths.lit(list.at)?));
+            KeyCode::Char('s') => items.sort_by(items.sort().next(items.sorts()))?,
+            KeyCode::Esc | KeyCode::Left | KeyCode::Backspace => self.items = None,
+            KeyCode::Enter | KeyCode::Right if items.len() > 0 => {
+                self.lit = Some(Page::new(items.lit(list.at)?));
             }
             _ => {}
         }
@@ -169,7 +173,7 @@ impl<'a> Browser<'a> {
     }
 
     fn source_key(&mut self, key: KeyEvent) -> Result<()> {
-        let (Some(page), Some((paths, list))) = (&mut self.lit, &mut self.paths) else {
+        let (Some(page), Some((items, list))) = (&mut self.lit, &mut self.items) else {
             return Ok(());
         };
         let to = match key.code {
@@ -178,14 +182,14 @@ impl<'a> Browser<'a> {
                 return Ok(());
             }
             KeyCode::Left | KeyCode::Char('p') => list.at.saturating_sub(1),
-            KeyCode::Right | KeyCode::Char('n') => (list.at + 1).min(paths.len() - 1),
+            KeyCode::Right | KeyCode::Char('n') => (list.at + 1).min(items.len() - 1),
             _ => {
                 page.key(key);
                 return Ok(());
             }
         };
         list.at = to;
-        *page = Page::new(paths.lit(to)?);
+        *page = Page::new(items.lit(to)?);
         Ok(())
     }
 
@@ -197,48 +201,30 @@ impl<'a> Browser<'a> {
         ])
         .areas(frame.area());
         let (title, keys) =
-            if let (Some(page), Some((paths, list))) = (&mut self.lit, &mut self.paths) {
+            if let (Some(page), Some((items, list))) = (&mut self.lit, &mut self.items) {
                 draw_page(page, frame, middle);
-                let of = paths.name();
                 let file = page.file().map_or("no lines are known", |f| &f.name);
-                let title = format!("{of} {} · {file}", paths.told(list.at)?.0);
-                (
-                    title,
-                    "← → other paths, ↑ ↓ scroll, Tab other file, Esc back, q ends".to_string(),
-                )
-            } else if let Some((paths, list)) = &mut self.paths {
-                draw_paths(paths, list, &self.tour, frame, middle)?;
-                let n = exactly(paths.len() as u64);
-                let title = format!("{} · {n} paths ran", paths.name());
+                let title = format!("{} · {file}", items.name(list.at)?);
                 let keys = format!(
-                    "by {} (s sorts), Enter shows one in its source, Esc back, q ends",
-                    paths.sort().word()
+                    "← → other {}, ↑ ↓ scroll, Tab other file, Esc back, q ends",
+                    self.tour.what()
                 );
                 (title, keys)
+            } else if let Some((items, list)) = &mut self.items {
+                draw_items(items.as_mut(), list, frame, middle)?;
+                let keys = format!(
+                    "by {} (s sorts), Enter shows one in its source, Esc back, q ends",
+                    items.sort().word()
+                );
+                (items.title(), keys)
             } else {
                 draw_functions(&self.tour, &mut self.list, frame, middle);
-                (self.functions_title(), self.functions_keys())
+                (self.tour.title(), self.functions_keys())
             };
         let width = head.width;
         frame.render_widget(Line::from(clip(&title, width)).bold(), head);
         frame.render_widget(Line::from(clip(&keys, width)).reversed(), foot);
         Ok(())
-    }
-
-    fn functions_title(&self) -> String {
-        let tour = &self.tour;
-        let number = |n: usize| exactly(n as u64);
-        let of = if tour.len() < tour.all() {
-            format!("{} of ", number(tour.len()))
-        } else {
-            String::new()
-        };
-        format!(
-            "{of}{} functions ran, {} paths, {} distinct",
-            number(tour.all()),
-            exactly(tour.total_paths),
-            number(tour.distinct)
-        )
     }
 
     fn functions_keys(&self) -> String {
@@ -256,69 +242,44 @@ impl<'a> Browser<'a> {
             format!("/{} (Esc shows all)", self.filter)
         };
         format!(
-            "by {} (s sorts), {filtered}, Enter shows paths, q ends",
-            self.tour.sort().word()
+            "by {} (s sorts), {filtered}, Enter shows {}, q ends",
+            self.tour.sort().word(),
+            self.tour.what()
         )
     }
 }
 
-fn share(part: u128, all: u128) -> String {
-    percent(part as f64 / all.max(1) as f64)
-}
-
 fn draw_functions(tour: &Tour, list: &mut List, frame: &mut Frame, area: Rect) {
+    let (heading, main) = tour.heading();
     let table = Table {
-        heading: vec!["paths", "paths", "instrs", "distinct", "function"],
-        main: 2,
+        heading,
+        main,
         items: tour.len(),
     };
     table.draw(frame, area, list, |i| {
-        let f = tour.function(i).expect("it is in the list");
-        let cells = vec![
-            grouped(f.paths),
-            share(f.paths, tour.total_paths),
-            share(f.instructions, tour.total_instructions),
-            exactly(f.distinct as u64),
-        ];
-        (cells, f.name.clone(), String::new())
+        let (cells, name) = tour.cells(i);
+        (cells, name, String::new())
     });
 }
 
-fn draw_paths(
-    paths: &mut Paths,
-    list: &mut List,
-    tour: &Tour,
-    frame: &mut Frame,
-    area: Rect,
-) -> Result<()> {
+fn draw_items(items: &mut dyn Items, list: &mut List, frame: &mut Frame, area: Rect) -> Result<()> {
+    let (heading, main) = items.heading();
+    let numbers = heading.len() - 1;
     let table = Table {
-        heading: vec!["count", "instrs", "length", "blocks", "id and way"],
-        main: 1,
-        items: paths.len(),
+        heading,
+        main,
+        items: items.len(),
     };
     let mut failed = Ok(());
-    table.draw(frame, area, list, |i| match row(paths, tour, i) {
-        Ok(row) => row,
+    table.draw(frame, area, list, |i| match items.row(i) {
+        // What stands behind the numbers stays whole.
+        Ok((cells, rest)) => (cells, String::new(), rest),
         Err(e) => {
             failed = Err(e);
-            (vec![String::new(); 4], String::new(), String::new())
+            (vec![String::new(); numbers], String::new(), String::new())
         }
     });
     failed
-}
-
-fn row(paths: &mut Paths, tour: &Tour, i: usize) -> Result<(Vec<String>, String, String)> {
-    let (way, lines) = paths.told(i)?;
-    let line = paths.line(i)?;
-    let executed = u128::from(line.count) * u128::from(line.instructions);
-    let cells = vec![
-        grouped(line.count),
-        share(executed, tour.total_instructions),
-        exactly(line.instructions),
-        exactly(line.path.blocks.len() as u64),
-    ];
-    // The way stays whole.
-    Ok((cells, String::new(), format!("{way}  {lines}")))
 }
 
 fn draw_page(page: &mut Page, frame: &mut Frame, area: Rect) {

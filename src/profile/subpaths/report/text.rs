@@ -6,6 +6,7 @@ use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::report::text::lines;
+use crate::profile::report::words::Said;
 use crate::profile::subpaths::{HotList, Subpaths};
 use crate::source::Sources;
 use crate::table::{Align, Columns, grouped, percent};
@@ -151,6 +152,18 @@ pub fn told(profile: &Profile, sources: &Sources, places: &[Place]) -> (String, 
     let blocks = blocks(profile, places);
     let plain = anstream::adapter::strip_str(&blocks).to_string();
     (plain, details(profile, sources, places))
+}
+
+/// What a subpath decides, and a line for each decision; those that repeat are one line.
+pub fn decided(profile: &Profile, sources: &Sources, places: &[Place]) -> (Vec<Said>, Vec<String>) {
+    let taken = decisions(profile, sources, places);
+    let phrases = phrased(profile, places, &taken);
+    let line = |piece: Piece<String>| match piece {
+        Piece::Once(run) => run.to_vec(),
+        Piece::Times(run, times) => vec![format!("({})×{times}", run.join(", "))],
+    };
+    let lines = fold(&phrases).into_iter().flat_map(line).collect();
+    (taken.into_iter().map(|(_, said)| said).collect(), lines)
 }
 
 fn details(profile: &Profile, sources: &Sources, places: &[Place]) -> Vec<String> {

@@ -1,0 +1,72 @@
+//! A path or subpath in its sources.
+
+use crate::ir::Loc;
+use crate::names::printable;
+use crate::profile::Profile;
+use crate::profile::report::text::short;
+use crate::profile::report::words::Said;
+use crate::source::Sources;
+use std::collections::BTreeSet;
+
+/// The files of `locs`, each with its text, the lines in it, and those in which `said` is decided.
+pub(super) fn files(
+    profile: &Profile,
+    sources: &Sources,
+    locs: &[Loc],
+    said: &[Said],
+) -> Vec<LitFile> {
+    let mut files: Vec<u32> = Vec::new();
+    for loc in locs {
+        if !files.contains(&loc.file) {
+            files.push(loc.file);
+        }
+    }
+    let of = |&file: &u32| {
+        let locs = locs.iter().filter(|l| l.file == file);
+        let name = &profile.manifest.files[file as usize];
+        let decided = said.iter().filter(|s| s.file.as_ref() == Some(name));
+        let text = sources.text(file);
+        LitFile {
+            name: short(name).into_owned(),
+            text: text.map(|t| t.whole().lines().map(shown).collect()),
+            lines: locs.map(|l| l.line).collect(),
+            decided: decided.filter_map(|s| s.line).collect(),
+        }
+    };
+    files.iter().map(of).collect()
+}
+
+/// A path in its sources.
+pub(super) struct Lit {
+    /// The files that it goes through, in the order in which it comes to them.
+    pub(super) files: Vec<LitFile>,
+    /// Its decisions in words.
+    pub(super) decisions: Vec<String>,
+    /// Its blocks.
+    pub(super) blocks: Vec<String>,
+}
+
+/// A file of it.
+pub(super) struct LitFile {
+    pub(super) name: String,
+    /// Its text, where it is there as it was compiled.
+    pub(super) text: Option<Vec<String>>,
+    /// The lines of the path.
+    pub(super) lines: BTreeSet<u32>,
+    /// Those in which it decides.
+    pub(super) decided: BTreeSet<u32>,
+}
+
+/// A line of source text without control characters, tabs as blanks.
+fn shown(line: &str) -> String {
+    const STOP: usize = 8;
+    let mut out = String::new();
+    for (i, part) in line.trim_end_matches('\r').split('\t').enumerate() {
+        if i > 0 {
+            let to = (out.chars().count() / STOP + 1) * STOP;
+            out.extend(std::iter::repeat_n(' ', to - out.chars().count()));
+        }
+        out += &printable(part);
+    }
+    out
+}

@@ -1,0 +1,180 @@
+//! Sampled subpaths, by the functions that they go through.
+
+use super::data::{Cells, Items, Sort};
+use super::lit::{Lit, files};
+use crate::error::Result;
+use crate::index::FuncId;
+use crate::profile::estimate::Estimate;
+use crate::profile::report::Selection;
+use crate::profile::subpaths::report::{Report, Row, decided, locs, told};
+use crate::profile::subpaths::{Points, SampledProfile};
+use crate::source::Sources;
+use crate::table::{exactly, grouped, percent};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A sample.
+pub(super) struct Sample<'a> {
+    pub(super) profile: SampledProfile<'a>,
+    /// All subpaths, those first that cover most for sure.
+    pub(super) rows: Vec<Row>,
+    /// By function: those that go through it, in this order.
+    pub(super) through: BTreeMap<FuncId, Vec<usize>>,
+    /// Of all of them.
+    all: Points,
+}
+
+impl<'a> Sample<'a> {
+    /// O(total length).
+    pub(super) fn new(profile: SampledProfile<'a>) -> Sample<'a> {
+        let report = Report::new(profile, &Selection::default());
+        let mut through: BTreeMap<FuncId, Vec<usize>> = BTreeMap::new();
+        for (i, row) in report.rows.iter().enumerate() {
+            for place in &row.places {
+                let of = through.entry(place.func).or_default();
+                if of.last() != Some(&i) {
+                    of.push(i);
+                }
+            }
+        }
+        Sample {
+            profile,
+            all: summed(report.rows.iter().map(|r| r.points)),
+            rows: report.rows,
+            through,
+        }
+    }
+
+    /// The samples that begin in a function.
+    pub(super) fn points(&self, f: FuncId) -> Points {
+        let through = self.through.get(&f).into_iter().flatten();
+        let begun = through.filter(|i| self.rows[**i].places[0].func == f);
+        summed(begun.map(|i| self.rows[*i].points))
+    }
+
+    /// Their share, which is that of the function's blocks among all that were executed: each was as likely to begin a sample.
+    ///
+    /// Where points before the first that was counted are what is expected, so is the sum over all functions: the variance is that
+    /// of a ratio of the two, to the first order.
+    pub(super) fn begun(&self, f: FuncId) -> Estimate {
+        let (own, all) = (self.points(f), self.all);
+        let number = |p: Points| p.counted.saturating_add(p.missed);
+        let share = number(own) as f64 / (number(all) as f64).max(1.0);
+        let (here, elsewhere) = (own.variance as f64, (all.variance - own.variance) as f64);
+        let variance = here * (1.0 - share).powi(2) + elsewhere * share.powi(2);
+        Estimate::of_share(number(own), number(all), variance)
+    }
+}
+
+fn summed(points: impl Iterator<Item = Points>) -> Points {
+    let mut sum = Points::default();
+    points.for_each(|p| sum.add(p));
+    sum
+}
+
+/// The subpaths that go through one function.
+pub(super) struct Subpaths<'a> {
+    sample: Rc<Sample<'a>>,
+    sources: &'a Sources,
+    f: FuncId,
+    shown: Vec<usize>,
+    sort: Sort,
+}
+
+impl<'a> Subpaths<'a> {
+    pub(super) fn new(sample: Rc<Sample<'a>>, sources: &'a Sources, f: FuncId) -> Subpaths<'a> {
+        Subpaths {
+            shown: sample.through.get(&f).cloned().unwrap_or_default(),
+            sample,
+            sources,
+            f,
+            sort: Sort::Share,
+        }
+    }
+
+    /// One of the list.
+    pub(super) fn of(&self, i: usize) -> &Row {
+        &self.sample.rows[self.shown[i]]
+    }
+
+    /// Its blocks by function, its lines, and its decisions.
+    fn told(&self, i: usize) -> (String, Vec<String>) {
+        told(
+            self.sample.profile.profile,
+            self.sources,
+            &self.of(i).places,
+        )
+    }
+}
+
+impl Items for Subpaths<'_> {
+    fn title(&self) -> String {
+        let name = self.sample.profile.profile.name(self.f);
+        let n = exactly(self.shown.len() as u64);
+        format!("{name} · {n} sampled subpaths go through it")
+    }
+
+    fn heading(&self) -> (Vec<&'static str>, usize) {
+        (vec!["count", "±", "share", "blocks", "subpath"], 2)
+    }
+
+    fn len(&self) -> usize {
+        self.shown.len()
+    }
+
+    fn sort(&self) -> Sort {
+        self.sort
+    }
+
+    fn sorts(&self) -> &'static [Sort] {
+        &[Sort::Share, Sort::Count, Sort::Size, Sort::Name]
+    }
+
+    fn sort_by(&mut self, sort: Sort) -> Result<()> {
+        self.sort = sort;
+        let rows = &self.sample.rows;
+        // What is equal stays in the order of reports, which is that of shares.
+        self.shown.sort_unstable();
+        match sort {
+            Sort::Instructions | Sort::Share => {}
+            Sort::Count => {
+                let count = |i: usize| rows[i].estimate.count;
+                self.shown.sort_by(|a, b| count(*b).total_cmp(&count(*a)));
+            }
+            Sort::Size => self.shown.sort_by_key(|i| Reverse(rows[*i].places.len())),
+            Sort::Name => self
+                .shown
+                .sort_by(|a, b| rows[*a].places.cmp(&rows[*b].places)),
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, i: usize) -> Result<Cells> {
+        let (blocks, details) = self.told(i);
+        let row = self.of(i);
+        let numbers = vec![
+            grouped(row.estimate.count.round() as u64),
+            grouped(row.estimate.half_width.ceil() as u64),
+            percent(row.share),
+            exactly(row.places.len() as u64),
+        ];
+        let lines = details.first().map_or("", String::as_str);
+        Ok((numbers, format!("{blocks}  {lines}")))
+    }
+
+    fn name(&mut self, i: usize) -> Result<String> {
+        Ok(self.told(i).0)
+    }
+
+    fn lit(&mut self, i: usize) -> Result<Lit> {
+        let (profile, sources) = (self.sample.profile.profile, self.sources);
+        let places = &self.of(i).places;
+        let (said, decisions) = decided(profile, sources, places);
+        Ok(Lit {
+            files: files(profile, sources, &locs(profile, places), &said),
+            decisions,
+            blocks: vec![self.told(i).0],
+        })
+    }
+}
