@@ -243,7 +243,7 @@ fixed_time() {
 # other hosts run theirs.
 preload() {
     dd if="$1/program" bs=8192 count=1 2>/dev/null | tr '\0' '\n' | LC_ALL=C grep -q '^/.*/ld[^/]*\.so' ||
-        fail "FIXED_TIME=$FIXED_TIME: this program is linked statically, so its clock cannot be replaced: link it dynamically"
+        fail "FIXED_TIME=$FIXED_TIME: this program is linked statically, so its clock and random numbers cannot be replaced: link it dynamically"
     preload=$OUT/obj/fixed_time.so
     case ${P3_HOST:+:}$preload in
     *[[:space:]:\$]*)
@@ -335,7 +335,7 @@ unlike() {
     if fixed_time; then
         echo "it depends on more than its input, as on its process id, on addresses, on threads or on files outside"
     else
-        echo "if it reads the time, FIXED_TIME=1 gives all of them the same times"
+        echo "if it reads the time or random numbers, FIXED_TIME=1 gives all of them the same"
     fi
 }
 

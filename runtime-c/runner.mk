@@ -41,7 +41,7 @@ help:
 	@echo '  FILES="…"       files and folders that it reads, copied to where each copy runs'
 	@echo '  ALLOW_STATUS=n  the exit status that it has on this input, if that is not 0'
 	@echo '  COMPARE=what    stdout (default): output and status of all copies must be equal; status; none'
-	@echo '  FIXED_TIME=1    clocks that advance by calls: for programs that read the time'
+	@echo '  FIXED_TIME=1    clocks that advance by calls, and the same random numbers: for programs that read them'
 	@echo '  LAUNCH=where    where copies run: local (default), parallel (hosts by ssh and GNU parallel), slurm (an array of jobs)'
 	@echo '    HOSTS="…"       for parallel: names for ssh, as in "node1 4/me@node2"; HOSTFILE=file: one a line'
 	@echo '    SHARED=1        they see this folder under this name; without it, what a copy needs is sent'

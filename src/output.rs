@@ -86,7 +86,7 @@ const RUNTIME: &[(&str, &str)] = &[
 /// What programs may ask of the runtime.
 pub(crate) const PROFILE_H: &str = include_str!("../runtime-c/p3_profile.h");
 
-/// The source of the library that gives programs a clock that advances by calls.
+/// The source of the library that gives programs a clock that advances by calls, and random numbers that repeat.
 pub(crate) const FIXED_TIME: &str = include_str!("../runtime-c/preload/fixed_time.c");
 
 /// The runner's rules; a header of variables comes before them.

@@ -1,14 +1,23 @@
-/* Clocks for copies that must run alike, to be preloaded: what the program learns of time depends on nothing but
- * how often it has asked, and how long it has slept. A single-threaded program that runs the same way is told the
- * same times; threads share one clock, so what each is told depends on their order. A forked child goes on from
- * its parent's time; a program that is started begins anew.
+/* Clocks and random numbers for copies that must run alike, to be preloaded: what the program learns of time depends
+ * on nothing but how often it has asked, and how long it has slept; what it gets of the kernel's random numbers, on
+ * how many it has had. A single-threaded program that runs the same way is told the same; threads share one clock
+ * and one sequence, so what each is told depends on their order. A forked child goes on from where its parent is; a
+ * program that is started begins anew.
  *
- * Nothing here reaches system calls made directly, the processor's counter (rdtsc), times of files, or timers. */
+ * Nothing here reaches system calls made directly, the processor's counter and random numbers (rdtsc, rdrand), times
+ * of files, or timers. The numbers are no secret: nothing that has to be one belongs in a process with this. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -150,3 +159,140 @@ unsigned sleep(unsigned seconds) {
     errno = before;
     return error == 0 ? 0 : (unsigned)left.tv_sec + (left.tv_nsec > 0);
 }
+
+/* splitmix64 (Steele, Lea & Flood 2014): the n-th number depends on n alone. */
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+
+/* What a file of random numbers holds: nobody reads as much. */
+#define FILE_SIZE ((size_t)1 << 20)
+
+/* How many numbers were drawn. */
+static _Atomic uint64_t drawn;
+
+static uint64_t draw(void) {
+    uint64_t z = (atomic_fetch_add(&drawn, 1) + 1) * GOLDEN;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void fill(void *buffer, size_t length) {
+    unsigned char *at = buffer;
+    while (length > 0) {
+        uint64_t number = draw();
+        size_t n = length < sizeof number ? length : sizeof number;
+        memcpy(at, &number, n);
+        at += n;
+        length -= n;
+    }
+}
+
+ssize_t getrandom(void *buffer, size_t length, unsigned flags) {
+    (void)flags;
+    fill(buffer, length);
+    return (ssize_t)length;
+}
+
+int getentropy(void *buffer, size_t length) {
+    if (length > 256) {
+        errno = EIO;
+        return -1;
+    }
+    fill(buffer, length);
+    return 0;
+}
+
+uint32_t arc4random(void) {
+    return (uint32_t)draw();
+}
+
+void arc4random_buf(void *buffer, size_t length) {
+    fill(buffer, length);
+}
+
+/* The bias is below 2^-32. */
+uint32_t arc4random_uniform(uint32_t bound) {
+    return bound == 0 ? 0 : (uint32_t)(draw() % bound);
+}
+
+static int is_random(const char *path) {
+    return path != NULL && (strcmp(path, "/dev/urandom") == 0 || strcmp(path, "/dev/random") == 0);
+}
+
+/* A file of random numbers; -1 with errno. */
+static int random_file(int flags) {
+    int fd = memfd_create("random", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
+    if (fd < 0)
+        return -1;
+    void *bytes = ftruncate(fd, (off_t)FILE_SIZE) == 0
+                      ? mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                      : MAP_FAILED;
+    if (bytes == MAP_FAILED) {
+        int error = errno;
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    fill(bytes, FILE_SIZE);
+    munmap(bytes, FILE_SIZE);
+    return fd;
+}
+
+static int open_at(int folder, const char *path, int flags, mode_t mode) {
+    if (is_random(path) && (flags & O_ACCMODE) == O_RDONLY)
+        return random_file(flags);
+    return (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+
+/* The mode is there where a file may be made. */
+#define MODE(flags, last)                                                                                              \
+    mode_t mode = 0;                                                                                                   \
+    if (((flags)&O_CREAT) != 0 || ((flags)&O_TMPFILE) == O_TMPFILE) {                                                  \
+        va_list more;                                                                                                  \
+        va_start(more, last);                                                                                          \
+        mode = va_arg(more, mode_t);                                                                                   \
+        va_end(more);                                                                                                  \
+    }
+
+int open(const char *path, int flags, ...) {
+    MODE(flags, flags)
+    return open_at(AT_FDCWD, path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...) {
+    MODE(flags, flags)
+    return open_at(folder, path, flags, mode);
+}
+
+#ifdef __GLIBC__
+int open64(const char *path, int flags, ...) {
+    MODE(flags, flags)
+    return open_at(AT_FDCWD, path, flags | O_LARGEFILE, mode);
+}
+
+int openat64(int folder, const char *path, int flags, ...) {
+    MODE(flags, flags)
+    return open_at(folder, path, flags | O_LARGEFILE, mode);
+}
+#endif
+
+static FILE *open_stream(const char *name, const char *path, const char *mode) {
+    if (is_random(path) && strchr(mode, 'r') != NULL && strchr(mode, '+') == NULL) {
+        int fd = random_file(strchr(mode, 'e') != NULL ? O_CLOEXEC : 0);
+        return fd < 0 ? NULL : fdopen(fd, "r");
+    }
+    FILE *(*real)(const char *, const char *);
+    void *found = dlsym(RTLD_NEXT, name);
+    memcpy(&real, &found, sizeof real);
+    return real(path, mode);
+}
+
+FILE *fopen(const char *restrict path, const char *restrict mode) {
+    return open_stream("fopen", path, mode);
+}
+
+#ifdef __GLIBC__
+FILE *fopen64(const char *restrict path, const char *restrict mode) {
+    return open_stream("fopen64", path, mode);
+}
+#endif

@@ -97,7 +97,7 @@ pub struct SuiteArgs {
     #[arg(long)]
     same_pids: bool,
 
-    /// Clocks that advance by calls, for programs that read the time or seed by it: in all that the command runs
+    /// Clocks that advance by calls, and the same random numbers, for programs that read them: in all that the command runs
     #[arg(long)]
     fixed_time: bool,
 

@@ -38,7 +38,7 @@ struct P3Args {
     #[arg(long)]
     same_pids: bool,
 
-    /// Clocks that advance by calls, for programs that read the time or seed by it
+    /// Clocks that advance by calls, and the same random numbers, for programs that read them
     #[arg(long)]
     fixed_time: bool,
 

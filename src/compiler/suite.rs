@@ -119,7 +119,7 @@ pub struct Suite {
     pub command: Vec<String>,
     /// Every round has the same process ids: a namespace of its own.
     pub same_pids: bool,
-    /// Every round has the same clocks, which advance by calls.
+    /// Every round has the same clocks, which advance by calls, and the same random numbers.
     pub fixed_time: bool,
     /// So many rounds run at once, each in a working folder of its own if that is more than one.
     pub jobs: u32,
@@ -139,7 +139,7 @@ impl Suite {
     /// The options that make rounds more alike and were not given, each with what it does.
     pub fn untried(&self) -> Vec<&'static str> {
         let ids = (!self.same_pids).then_some("--same-pids gives each the same process ids");
-        let clock = (!self.fixed_time).then_some("--fixed-time the same time");
+        let clock = (!self.fixed_time).then_some("--fixed-time the same time and random numbers");
         ids.into_iter().chain(clock).collect()
     }
 
@@ -280,7 +280,7 @@ pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
     Ok(programs)
 }
 
-/// The library that replaces clocks, compiled into `folder`.
+/// The library that replaces clocks and random numbers, compiled into `folder`.
 fn fixed_time(folder: &Path) -> Result<PathBuf> {
     let (source, library) = (folder.join("fixed_time.c"), folder.join("fixed_time.so"));
     std::fs::write(&source, FIXED_TIME).map_err(|e| Error::write(&source, e))?;

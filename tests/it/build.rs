@@ -297,8 +297,7 @@ fn rounds_with_the_same_ids_and_clock() {
     let same = [&["suite", "--same-pids", "--fixed-time"], &program[1..]].concat();
     let profile = dir.join("out/prog.p3/profile.p3prof");
     let said = stderr(&rewrite(dir, &program));
-    let helps =
-        "rounds differ: --same-pids gives each the same process ids, --fixed-time the same time";
+    let helps = "rounds differ: --same-pids gives each the same process ids, --fixed-time the same time and random numbers";
     assert!(said.contains(helps), "{said}");
     let differ = Command::new(PROF)
         .args(["verify", "--strict"])

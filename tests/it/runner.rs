@@ -393,13 +393,63 @@ const CLOCKS: &str = r#"
         return 0;
     }"#;
 
+/// What depends on the kernel's random numbers, in each way that there is to get them.
+const RANDOM: &str = r#"
+    #include <fcntl.h>
+    #include <stdio.h>
+    #include <stdlib.h>
+    #include <sys/random.h>
+    #include <unistd.h>
+    __attribute__((noinline)) int work(unsigned n) { __asm__ volatile(""); return n % 7 < 3 ? 2 : 1; }
+    int main(void) {
+        unsigned n[7] = {arc4random(), arc4random_uniform(1000000)};
+        arc4random_buf(n + 2, 4);
+        if (getrandom(n + 3, 4, 0) != 4 || getentropy(n + 4, 4) != 0) return 1;
+        FILE *stream = fopen("/dev/urandom", "r");
+        int file = open("/dev/random", O_RDONLY);
+        if (fread(n + 5, 4, 1, stream) != 1 || read(file, n + 6, 4) != 4) return 1;
+        fclose(stream);
+        close(file);
+        int sum = 0;
+        for (int i = 0; i < 7; i++)
+            for (unsigned r = n[i] % 1000; r < 1000; r++) sum += work(r);
+        printf("%d", sum);
+        for (int i = 0; i < 7; i++) printf(" %u", n[i]);
+        // Everything else is opened as ever.
+        FILE *made = fopen("made", "w");
+        fputs("here", made);
+        fclose(made);
+        char text[5] = "";
+        file = open("made", O_RDONLY);
+        if (read(file, text, 4) != 4 || open("none", O_RDONLY) >= 0) return 1;
+        int other = open("other", O_CREAT | O_WRONLY, 0640);
+        printf(" %s %d\n", text, other > file);
+        return access("other", R_OK);
+    }"#;
+
+#[test]
+fn random_numbers_repeat_with_the_clock() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let out = rewritten(RANDOM, "2", dir);
+    let (ok, said) = make(dir, &["-j2", "run"]);
+    assert!(!ok && said.contains("differ in their stdout"), "{said}");
+    let (ok, said) = make(dir, &["-j2", "run", "FIXED_TIME=1"]);
+    assert!(ok, "{said}");
+    let printed = std::fs::read_to_string(out.join("run/copy-1/stdout")).unwrap();
+    let numbers: Vec<&str> = printed.split(' ').collect();
+    assert_eq!(numbers[8..], ["here", "1\n"]);
+    let different: std::collections::BTreeSet<&str> = numbers[1..8].iter().copied().collect();
+    assert_eq!(different.len(), 7, "{printed}");
+}
+
 #[test]
 fn a_fixed_clock_makes_copies_alike() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let out = rewritten(CLOCKS, "3", dir);
     let (ok, said) = make(dir, &["-j2", "run"]);
-    let hint = "p3: if it reads the time, FIXED_TIME=1 gives all of them the same times; COMPARE=none merges all the same\n";
+    let hint = "p3: if it reads the time or random numbers, FIXED_TIME=1 gives all of them the same; COMPARE=none merges all the same\n";
     assert!(
         !ok && said.contains("differ in their stdout") && said.contains(hint),
         "{said}"

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Likely causes of contradicting counts and of unlike runs, and what finds or removes each.
 const CAUSES: &str = "Copies that run alike leave no violations. Likely causes, and what helps:
   other arguments, input, files or environment   run the copies by `make run`
-  time, and random numbers seeded by it          `make run FIXED_TIME=1`, `p3-rewrite suite --fixed-time`
+  time, and random numbers                       `make run FIXED_TIME=1`, `p3-rewrite suite --fixed-time`
   process ids                                    `p3-rewrite suite --same-pids`
   addresses: pointers hashed or sorted           `make run` under setarch -R; then as below
   uninitialised memory                           valgrind --track-origins=yes bin/native ARGS finds it
