@@ -7,6 +7,7 @@ use crate::profile::Profile;
 use crate::profile::merge::runs::{Runs, runs};
 use crate::profile::verdict::{Trust, Verdict, functions};
 use crate::profile::verify::{Findings, verify};
+use crate::table::number_of;
 use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -104,11 +105,9 @@ fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {
         let _ = writeln!(text, "calls not compared with entries everywhere: {why}");
     }
     let violations = verdict.violations.len() + verdict.unlike.len();
-    let _ = writeln!(
-        text,
-        "{} functions checked, {violations} violations",
-        findings.functions
-    );
+    let checked = number_of(findings.functions as u64, "function");
+    let found = number_of(violations as u64, "violation");
+    let _ = writeln!(text, "{checked} checked, {found}");
     if violations > 0 {
         text += CAUSES;
     }
