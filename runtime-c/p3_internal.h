@@ -277,6 +277,8 @@ P3_HIDDEN void p3_past_forget(void);
 P3_HIDDEN uint64_t p3_chance_next(uint64_t *state);
 /* How many are skipped before one that is taken, where each is with probability 1 / period; 2 <= period < 2^45. */
 P3_HIDDEN uint64_t p3_chance_skip(uint64_t *state, uint64_t period);
+/* The same, but no more than `most`: cheaper, where that is far below the period. */
+P3_HIDDEN uint64_t p3_chance_skip_up_to(uint64_t *state, uint64_t period, uint64_t most);
 /* How many of so many coins show heads. */
 P3_HIDDEN uint32_t p3_chance_heads(uint64_t *state, uint32_t coins);
 
@@ -355,6 +357,8 @@ extern P3_HIDDEN __thread int64_t __p3_budget __attribute__((tls_model("initial-
 /* The thread's; NULL when there is none, or the thread is in here already, in what a signal handler interrupted. */
 P3_HIDDEN struct p3_walker *p3_walker_enter(void);
 P3_HIDDEN void p3_walker_leave(void);
+/* Whether nothing is being recorded in the thread, as far as it has been in here. */
+P3_HIDDEN int p3_walker_is_idle(void);
 /* Lowers the budget, or raises it again. */
 P3_HIDDEN void p3_walker_lower(struct p3_walker *w, int low);
 /* Makes that of this thread. */

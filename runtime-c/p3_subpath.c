@@ -1,8 +1,8 @@
 /* Sampling subpaths: what rewritten modules call where a sample begins, and for each block while one is recorded.
  *
- * An activation's word holds how many of its blocks are skipped before a sample begins, with the doublings of the period at
- * which that was drawn above, or -1. Skips are geometric, and so have no memory: what follows a beginning in the segment
- * is drawn apart from what follows the segment.
+ * An activation's word holds how many of its blocks are skipped before a sample begins; above, the doublings of the period at
+ * which that was drawn, and the width in bits of the segment's slots; or it is -1. Skips are geometric, and so have no memory:
+ * what follows a beginning in the segment is drawn apart from what follows the segment.
  *
  * Calls: p3_chance.c, p3_encode.c, p3_hot.c, p3_signal.c, p3_walker.c.
  * In signal handlers: all of it. */
@@ -10,16 +10,24 @@
 
 #include <stddef.h>
 
-enum { DOUBLINGS_SHIFT = 48 };
+enum { DOUBLINGS_SHIFT = 48, DOUBLINGS_BITS = 5, WIDTH_SHIFT = DOUBLINGS_SHIFT + DOUBLINGS_BITS };
 static const int64_t NONE = -1, SKIP = (INT64_C(1) << DOUBLINGS_SHIFT) - 1;
 
 static int is_within(void) { return (p3_hot_sampling()->flags & P3_WITHIN) != 0; }
 
-/* Blocks to skip, as in an activation's word. */
-static int64_t draw(struct p3_walker *w) {
-    unsigned doublings = p3_hot_doublings();
-    uint64_t skip = p3_chance_skip(&w->chance, p3_hot_sampling()->period << doublings);
-    return (int64_t)(skip > (uint64_t)SKIP ? (uint64_t)SKIP : skip) | (int64_t)doublings << DOUBLINGS_SHIFT;
+static uint64_t period_at(unsigned doublings) { return p3_hot_sampling()->period << doublings; }
+
+static int64_t word(uint64_t skip, unsigned doublings, unsigned width) {
+    return (int64_t)(skip | (uint64_t)doublings << DOUBLINGS_SHIFT | (uint64_t)width << WIDTH_SHIFT);
+}
+
+static unsigned doublings_in(int64_t word) { return (unsigned)(word >> DOUBLINGS_SHIFT) & ((1u << DOUBLINGS_BITS) - 1); }
+
+/* The word after a beginning: where the next one is does not matter if it is not in this segment. */
+static int64_t redraw(struct p3_walker *w, int64_t before) {
+    unsigned doublings = p3_hot_doublings(), width = (unsigned)(before >> WIDTH_SHIFT);
+    uint64_t skip = p3_chance_skip_up_to(&w->chance, period_at(doublings), UINT64_C(1) << width);
+    return word(skip, doublings, width);
 }
 
 static int is_of(const struct p3_recording *r, const int64_t *frame) {
@@ -118,8 +126,10 @@ static void begin(struct p3_walker *w, const int64_t *frame, uint32_t block, uns
 }
 
 static void record(struct p3_walker *w, const int64_t *frame, uint32_t block) {
-    for (unsigned i = 0; i < P3_RECORDINGS; i++) {
+    unsigned active = w->active;
+    for (unsigned i = 0; i < P3_RECORDINGS && active > 0; i++) {
         struct p3_recording *r = &w->recordings[i];
+        active -= r->state == P3_ACTIVE;
         if (!is_of(r, frame))
             continue;
         p3_encode_block(&r->encoder, block);
@@ -136,12 +146,17 @@ static void tell(struct p3_walker *w, int64_t *frame, uint32_t block) {
     if ((*frame & SKIP) > 0)
         --*frame;
     else {
-        begin(w, frame, block, (unsigned)(*frame >> DOUBLINGS_SHIFT));
-        *frame = draw(w);
+        begin(w, frame, block, doublings_in(*frame));
+        *frame = redraw(w, *frame);
     }
 }
 
 void __p3_subpath_block(int64_t *frame, uint32_t block) {
+    /* Before a beginning, or behind the last one. */
+    if ((*frame < 0 || (*frame & SKIP) > 0) && p3_walker_is_idle()) {
+        *frame -= *frame > 0;
+        return;
+    }
     struct p3_walker *w = p3_walker_enter();
     if (w == NULL)
         return;
@@ -163,9 +178,9 @@ static int is_sampled(const struct p3_walker *w, const int64_t *frame) {
 
 /* Slots to skip from the segment's end on. */
 static int64_t next_skip(struct p3_walker *w) {
-    int64_t next = draw(w);
-    w->doublings = (unsigned)(next >> DOUBLINGS_SHIFT);
-    return next & SKIP;
+    w->doublings = p3_hot_doublings();
+    uint64_t next = p3_chance_skip(&w->chance, period_at(w->doublings));
+    return (int64_t)(next > (uint64_t)SKIP ? (uint64_t)SKIP : next);
 }
 
 static int decide(struct p3_walker *w, int64_t *frame, uint64_t slots, int fresh) {
@@ -178,7 +193,8 @@ static int decide(struct p3_walker *w, int64_t *frame, uint64_t slots, int fresh
     w->drawn = 1;
     if (left < 0) {
         int64_t before = left + (int64_t)slots;
-        *frame = (before < 0 ? 0 : before) | (int64_t)w->doublings << DOUBLINGS_SHIFT;
+        unsigned width = 64 - (unsigned)__builtin_clzll(slots | 1);
+        *frame = word(before < 0 ? 0 : (uint64_t)before, w->doublings, width);
         left = next_skip(w);
     }
     __p3_budget = left - (w->low ? P3_LOW : 0);

@@ -1,7 +1,7 @@
 /* What each thread samples with.
  *
  * Calls: p3_hot.c, p3_layout.c, p3_quiet.c.
- * In signal handlers: p3_walker_enter, p3_walker_leave.
+ * In signal handlers: p3_walker_enter, p3_walker_leave, p3_walker_is_idle.
  *
  * A walker outlives its thread, and is another's then: nothing of libc runs when threads end, and nothing is allocated but
  * when one samples for the first time. */
@@ -113,6 +113,8 @@ void p3_walker_leave(void) {
     __atomic_store_n(&own->thread, own->thread, __ATOMIC_RELEASE);
     inside = 0;
 }
+
+int p3_walker_is_idle(void) { return own != NULL && own->active == 0; }
 
 void p3_walker_start(void) {
     if (p3_hot_sampling() != NULL && own == NULL)

@@ -101,7 +101,7 @@ const OWN: [(&str, &str, &str); 6] = [
     ("heapsort", "100000", "500000"),
     ("lexer", "5", "80"),
     ("moldyn", "20", "300"),
-    ("raytrace", "120", "700"),
+    ("raytrace", "120", "240"),
 ];
 /// The program that is looked at while it runs, and how often.
 const WATCHED: &str = "fft";
