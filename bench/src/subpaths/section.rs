@@ -25,7 +25,7 @@ pub(crate) fn section(results: &Results) -> String {
     };
     let mut text = format!(
         "\n## Subpaths\n\nMade by `p3-bench subpaths` on {}: {}, which others used as well, so there are no times of programs. `--scheme subpath` \
-         ([`SUBPATHS.md`](SUBPATHS.md)) with its default options; our own programs of `testdata/subpaths` stand for the talk's six, the others run their training inputs.\n\n",
+         ([`SUBPATHS.md`](SUBPATHS.md)) with its default options; our own programs of `testdata/subpaths` stand for the talk's six, the others run `run-train.sh` of their folders.\n\n",
         subpaths.date, subpaths.machine
     );
     text += &overhead(subpaths);
@@ -56,16 +56,18 @@ fn overhead(subpaths: &Subpaths) -> String {
     table.row(["mean".to_string()].into_iter().chain(means));
     text += &format!("{table}\n");
     text += "The talk's prototype, by run time, and its memory (ours takes the 65,536 bytes that it is given, whatever runs):\n\n";
-    text += &table(&["program", "in all", "of it sampling", "bytes"]);
+    let mut table = Table::new(["program", "in all", "of it sampling", "bytes"]);
     for (name, all, sampling, bytes) in TALK {
         let bytes = if bytes == 0 {
             String::new()
         } else {
             bytes.to_string()
         };
-        text += &format!("| {name} | {all} % | {sampling} % | {bytes} |\n");
+        let percents = [all, sampling].map(|n| format!("{n} %"));
+        let [all, sampling] = percents;
+        table.row([name.to_string(), all, sampling, bytes]);
     }
-    text + "\n"
+    text + &format!("{table}\n")
 }
 
 fn accuracy(subpaths: &Subpaths) -> String {
@@ -113,7 +115,7 @@ fn mean(a: &Accuracy) -> f64 {
 }
 
 fn lists(subpaths: &Subpaths) -> String {
-    let mut text = "Concise and counting samples where memory is full (`--period 100 --memory 8192`): mean error of the ten, and how often the threshold doubled. A counting sample draws 100 times as many samples \
+    let text = "Concise and counting samples where memory is full (`--period 100 --memory 8192`): mean error of the ten, and how often the threshold doubled. A counting sample draws 100 times as many samples \
                     as by default for ever, a concise one the fewer the more often it doubled:\n\n"
         .to_string();
     let mut table = Table::new(["program", "concise", "doubled", "counting", "doubled"]);
