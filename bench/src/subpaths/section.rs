@@ -129,7 +129,7 @@ fn lists(subpaths: &Subpaths) -> String {
             counting.doublings.to_string(),
         ]);
     }
-    text + &format!("{table}\n")
+    text + &table.to_string()
 }
 
 /// Draws overheads, and true ranks while a program runs.
