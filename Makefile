@@ -14,7 +14,7 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows bench fuzz peers cross llvm22 book man deb test-deb coverage-peers clean
+.PHONY: help setup setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows bench fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -34,6 +34,7 @@ help:
 	@echo 'make book     docs/ as a book in target/book (mdBook, by cargo where it is missing), after a test of the commands in it'
 	@echo 'make man      man pages and completions in target/share (p3-rewrite manual)'
 	@echo 'make deb      a Debian package in target/debian (cargo-deb, by cargo where it is missing); make test-deb tries it in a clean Debian 12 (as root)'
+	@echo 'make test-docker  the image of the Dockerfile, built by buildah and used (as root; a quarter of an hour)'
 	@echo 'make coverage-peers  branches, MC/DC, prime paths, pairs and paths of the same runs, by clang, gcc 15 and p3-prof (as root; minutes)'
 	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 COPIES=4 ONLY=bzip2 is short)'
 
@@ -132,6 +133,11 @@ deb: setup
 test-deb: deb
 	@sh tools/setup.sh "$(TOOLS) mmdebstrap" "$(APT) mmdebstrap"
 	sh tools/deb.sh try
+
+# The image of the Dockerfile, by buildah in a chroot, without a registry of images.
+test-docker:
+	@sh tools/setup.sh "$(TOOLS) mmdebstrap buildah" "$(APT) mmdebstrap buildah"
+	sh tools/docker.sh
 
 coverage-peers: build
 	bash tools/coverage-peers.sh
