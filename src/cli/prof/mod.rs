@@ -70,7 +70,7 @@ enum Command {
     Diff(DiffArgs),
     /// Write the profile in the format of another tool
     Export(export::ExportArgs),
-    /// Browse functions, their paths, and sources with a path lit, on a screen
+    /// Browse functions, their paths (or sampled subpaths), and sources with one lit, on a screen
     Browse(browse::BrowseArgs),
     /// Show what runs most in a program, while it runs
     Top(top::TopArgs),
