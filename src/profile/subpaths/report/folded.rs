@@ -12,7 +12,7 @@ pub enum Piece<'a, T> {
 /// At most this many items are looked at as one repetition.
 const LONGEST: usize = 64;
 
-/// Folds immediate repetitions, from the left, at each place that which covers most. O(n · [`LONGEST`]).
+/// Folds immediate repetitions, from the left, at each place that which covers most. O(n · `LONGEST`).
 pub fn fold<T: PartialEq>(items: &[T]) -> Vec<Piece<'_, T>> {
     let mut pieces = Vec::new();
     let (mut at, mut plain) = (0, 0);
