@@ -249,7 +249,7 @@
     const byWeight = F.map((_, i) => i).filter(i => F[i].instructions > 0).sort((a, b) => F[b].instructions - F[a].instructions);
     return [
       el("div", { class: "facts" }, fact(num(allPaths), "paths executed"), fact(num(distinct), "distinct"), fact(num(allInstructions), "instructions on them"),
-        fact(`${ran.length} / ${F.length}`, "functions ran"), fact(pct(distinct / (feasible || 1)), `of ${num(feasible)} feasible paths`), fact(D.program.verdict, `${D.program.scheme}, ${D.program.copies} copies`)),
+        fact(`${ran.length} / ${F.length}`, "functions ran"), fact(pct(distinct / (feasible || 1)), `of ${num(feasible)} feasible paths`), fact(D.program.verdict, `${D.program.scheme}, ${D.program.copies} ${D.program.copies === 1 ? "copy" : "copies"}`)),
       ...warnings(), ...(D.baseline ? [el("p", {}, `Compared with ${D.baseline}`)] : []),
       el("h2", {}, "Hottest paths" + of(hottest, 100000)), pathRows(hottest.slice(0, 100000), "18rem"),
       el("h2", {}, "Hottest functions"), functionRows(byWeight, "14rem"),
@@ -258,10 +258,10 @@
     ];
   };
   const functionRows = (order, height) => list(
-    heads(cell("instrs", "4.5rem"), cell("paths", "7rem"), cell("distinct", "6rem"), cell("feasible", "7rem"), cell("function", null, "g")), order.length, 22,
+    heads(cell("instrs", "4.5rem"), cell("paths", "7rem"), cell("distinct", "6rem", "n hide"), cell("feasible", "7rem", "n hide"), cell("function", null, "g")), order.length, 22,
     k => {
       const f = F[order[k]];
-      return el("div", { class: "row", onclick: () => go(`f=${order[k]}`) }, cell(pct(f.instructions / (allInstructions || 1)), "4.5rem"), cell(num(f.count), "7rem"), cell(num(f.ran), "6rem"), cell(num(f.feasible), "7rem"),
+      return el("div", { class: "row", onclick: () => go(`f=${order[k]}`) }, cell(pct(f.instructions / (allInstructions || 1)), "4.5rem"), cell(num(f.count), "7rem"), cell(num(f.ran), "6rem", "n hide"), cell(num(f.feasible), "7rem", "n hide"),
         el("a", { class: "g", href: `#f=${order[k]}`, title: f.name }, f.name + (f.status === "exact" ? "" : ` (${f.status})`)));
     }, { style: `height:${height}`, label: "Functions" });
   const wanted = () => {
@@ -283,11 +283,11 @@
   const coverageView = () => {
     const order = F.map((_, i) => i).sort((a, b) => (Number(F[b].feasible) - F[b].ran) - (Number(F[a].feasible) - F[a].ran) || a - b);
     return [el("h2", {}, "Paths that control flow allows, and that ran"), list(
-      heads(cell("executed", "6rem"), cell("feasible", "7rem"), cell("share", "5rem"), cell("", "8rem", "g"), cell("function", null, "g")), order.length, 22,
+      heads(cell("executed", "6rem"), cell("feasible", "7rem"), cell("share", "5rem"), cell("", "8rem", "g hide"), cell("function", null, "g")), order.length, 22,
       k => {
         const f = F[order[k]];
         return el("div", { class: "row", onclick: () => go(`f=${order[k]}` + (f.uncovered.length ? "&u=0" : "")) }, cell(num(f.ran), "6rem"), cell(num(f.feasible), "7rem"), cell(pct(f.share), "5rem"),
-          el("span", { class: "bar" }, el("i", { style: `width:${Math.min(100, f.share * 100)}%` })), el("a", { class: "g", href: `#f=${order[k]}` }, f.name));
+          el("span", { class: "bar hide" }, el("i", { style: `width:${Math.min(100, f.share * 100)}%` })), el("a", { class: "g", href: `#f=${order[k]}` }, f.name));
       }, { style: "height:calc(100vh - 9rem)", label: "Coverage" })];
   };
   // Instructions by function, then by the blocks of its paths, common beginnings together.
