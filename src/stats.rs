@@ -1,7 +1,7 @@
 //! The `--stats` table: what every copy does to every function.
 
 use crate::index::{FuncId, TiSlice};
-use crate::ir::Program;
+use crate::ir::{ProgFunction, Program};
 use crate::manifest::{Manifest, Status};
 use crate::names::shown;
 use crate::partition::Assignment;
@@ -36,7 +36,7 @@ pub fn table(
             shown(&f.name),
             status(manifest, id),
             paths[id].as_ref().map_or("-".into(), total),
-            format!("{}{}", f.call_sites, if f.recursive { " rec" } else { "" }),
+            callers(f),
             assignment.tasks[id.index()].to_string(),
         ];
         table.row(cells(about, plans.iter().map(|p| probes(p, id))));
@@ -65,16 +65,15 @@ pub fn sampled_table(
         .filter(|(_, f)| selects(&f.name))
     {
         let blocks = program.body(id).cfg.len();
-        let callers = format!("{}{}", f.call_sites, if f.recursive { " rec" } else { "" });
         let plan = plans.binary_search_by_key(&id, |p| p.func);
         let about = [
             shown(&f.name),
             status(manifest, id),
-            callers,
+            callers(f),
             blocks.to_string(),
         ];
         let Ok(plan) = plan.map(|i| plans[i].figures()) else {
-            table.row(cells_of(about, (0..7).map(|_| "-".to_string())));
+            table.row(cells(about, (0..7).map(|_| "-".to_string())));
             continue;
         };
         let figures = [
@@ -91,7 +90,7 @@ pub fn sampled_table(
         let apart = if plan.apart { "yes" } else { "no" }.to_string();
         let [_, boundaries, tests, versions @ ..] = figures.map(|n| n.to_string());
         let before = [boundaries, plan.slots.to_string(), tests];
-        table.row(cells_of(
+        table.row(cells(
             about,
             before.into_iter().chain(versions).chain([apart]),
         ));
@@ -104,7 +103,7 @@ pub fn sampled_table(
         blocks,
     ];
     let before = [boundaries, String::new(), tests];
-    table.row(cells_of(
+    table.row(cells(
         about,
         before.into_iter().chain(versions).chain([String::new()]),
     ));
@@ -125,13 +124,17 @@ const SAMPLED: [&str; 11] = [
     "apart",
 ];
 
-fn cells_of(about: [String; 4], more: impl Iterator<Item = String>) -> Vec<String> {
-    about.into_iter().chain(more).collect()
+/// What is said of a function, and then of its plan, or of it in each copy.
+fn cells<const N: usize>(
+    about: [impl Into<String>; N],
+    more: impl IntoIterator<Item = String>,
+) -> Vec<String> {
+    about.into_iter().map(Into::into).chain(more).collect()
 }
 
-/// What is said of a function, and of it in each copy.
-fn cells(about: [impl Into<String>; 5], copies: impl Iterator<Item = String>) -> Vec<String> {
-    about.into_iter().map(Into::into).chain(copies).collect()
+/// How many call sites a function has, and whether it is recursive.
+fn callers(f: &ProgFunction) -> String {
+    format!("{}{}", f.call_sites, if f.recursive { " rec" } else { "" })
 }
 
 fn status(manifest: &Manifest, id: FuncId) -> String {

@@ -145,13 +145,23 @@ fn train(program: &Path, sbl: &Variant, out: &Path) -> Result<PathBuf> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()?;
-    merge(sbl, &raw, &merged)?;
+    sbl.merge(&raw, &merged)?;
     Ok(merged)
 }
 
+impl Variant {
+    /// Merges the raw profiles in `raw`, which its copies left.
+    pub(crate) fn merge(&self, raw: &Path, merged: &Path) -> Result<()> {
+        merge(
+            self.manifest.as_ref().context("it has a manifest")?,
+            raw,
+            merged,
+        )
+    }
+}
+
 /// Merges the raw profiles in `raw`.
-pub(crate) fn merge(variant: &Variant, raw: &Path, merged: &Path) -> Result<()> {
-    let manifest = variant.manifest.as_ref().context("it has a manifest")?;
+pub(crate) fn merge(manifest: &Path, raw: &Path, merged: &Path) -> Result<()> {
     let mut merge = Command::new(&*PROF);
     merge
         .args(["merge", "--failure-mode", "warn", "-m"])

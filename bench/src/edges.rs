@@ -1,7 +1,7 @@
 //! Edge profiling beside path profiling and LLVM's; how much of the paths edges tell; and programs rebuilt with
 //! what was measured, beside LLVM's own profile-guided optimisation.
 
-use crate::build::{PROF, REWRITE, Variant, merge, output, run, runtime, single, variant};
+use crate::build::{PROF, REWRITE, Variant, output, run, runtime, single, variant};
 use crate::measure::{programs, run_all};
 use crate::results::{Edges, Results, Run};
 use anyhow::{Context, Result};
@@ -133,7 +133,7 @@ impl Bench<'_> {
         let copy = self.copy(module, "sbl", O2, name)?;
         let raw = self.train(&copy.copies[0], &format!("{name}.raw"))?;
         let merged = self.file(&format!("{name}.p3prof"));
-        merge(&copy, &raw, &merged)?;
+        copy.merge(&raw, &merged)?;
         Ok(merged)
     }
 
@@ -190,7 +190,7 @@ impl Bench<'_> {
         let sbl = variants.iter().find(|v| v.name == "sbl");
         let sbl = sbl.context("there is sbl")?;
         let profile = self.file("sbl.p3prof");
-        merge(sbl, &self.here.join("raw/sbl-0"), &profile)?;
+        sbl.merge(&self.here.join("raw/sbl-0"), &profile)?;
         let text = ["accuracy", "--format", "json", &profile.to_string_lossy()];
         let accuracy: Value = serde_json::from_slice(&output(&PROF, &text)?)?;
         let total = &accuracy["program"];

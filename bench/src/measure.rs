@@ -217,7 +217,7 @@ fn simulate(
         .find(|v| v.name == "sbl")
         .context("there is sbl")?;
     let profile = here.join("sbl.p3prof");
-    build::merge(sbl, &here.join("raw/sbl-0"), &profile)?;
+    sbl.merge(&here.join("raw/sbl-0"), &profile)?;
     let profile = profile.to_string_lossy();
     let train = here.join("train.p3prof");
     let ks: Vec<String> = copies.iter().map(u32::to_string).collect();

@@ -1,6 +1,7 @@
 //! Bars by program, in the form of the P3 paper's figures, and lines.
 
 use anyhow::{Context, Result};
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::path::Path;
@@ -55,14 +56,9 @@ pub(crate) fn bars(file: &Path, title: &str, programs: &[String], series: &[Seri
         chart
             .draw_series(s.values.iter().enumerate().map(bar))?
             .label(&s.name)
-            .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 12, y + 5)], color.filled()));
+            .legend(swatch(color));
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .background_style(WHITE.mix(0.8))
-        .label_font(("sans-serif", 13))
-        .draw()?;
+    legend(&mut chart, SeriesLabelPosition::UpperLeft)?;
     let font = ("sans-serif", 13)
         .into_font()
         .transform(FontTransform::None);
@@ -76,6 +72,8 @@ pub(crate) fn bars(file: &Path, title: &str, programs: &[String], series: &[Seri
     area.present().context("the plot is written")?;
     Ok(())
 }
+
+type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// A line by its name, and its points.
 pub(crate) type Line = (String, Vec<(f64, f64)>);
@@ -109,14 +107,22 @@ pub(crate) fn lines(file: &Path, title: &str, axes: [&str; 2], all: &[Line]) -> 
                 color.stroke_width(2),
             ))?
             .label(name)
-            .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 12, y + 5)], color.filled()));
+            .legend(swatch(color));
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::MiddleRight)
-        .background_style(WHITE.mix(0.8))
-        .label_font(("sans-serif", 13))
-        .draw()?;
+    legend(&mut chart, SeriesLabelPosition::MiddleRight)?;
     area.present().context("the plot is written")?;
+    Ok(())
+}
+
+/// What a legend shows of a colour.
+fn swatch(color: RGBColor) -> impl Fn((i32, i32)) -> Rectangle<(i32, i32)> {
+    move |(x, y)| Rectangle::new([(x, y - 5), (x + 12, y + 5)], color.filled())
+}
+
+/// Draws the legend of all series.
+fn legend<'a>(chart: &mut Chart<'a>, position: SeriesLabelPosition) -> Result<()> {
+    let mut labels = chart.configure_series_labels();
+    let labels = labels.position(position).label_font(("sans-serif", 13));
+    labels.background_style(WHITE.mix(0.8)).draw()?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Shadow profiling: what it costs the program, how much of the exact profile it finds by load and burst, and how long a fork
 //! takes.
 
-use crate::build::{PROF, REWRITE, Variant, merge, output, project, run, runtime, single, variant};
+use crate::build::{PROF, REWRITE, Variant, output, project, run, runtime, single, variant};
 use crate::instructions;
 use crate::markdown::Table;
 use crate::measure::programs;
@@ -218,7 +218,7 @@ impl Bench<'_> {
         let (sbl, raw) = (self.rewritten("sbl")?, self.here.join("raw-exact"));
         self.execute(&sbl.copies[0], "", &raw, None)?;
         let merged = self.here.join("exact.p3prof");
-        merge(&sbl, &raw, &merged)?;
+        sbl.merge(&raw, &merged)?;
         Ok(merged)
     }
 
@@ -236,7 +236,7 @@ impl Bench<'_> {
                 None,
             )?;
         }
-        merge(shadow, &raw, &merged)?;
+        shadow.merge(&raw, &merged)?;
         let (merged, exact) = (merged.to_string_lossy(), exact.to_string_lossy());
         let arguments = ["accuracy", &merged, "--against", &exact, "--format", "json"];
         let json: Value = serde_json::from_slice(&output(&PROF, &arguments)?)?;

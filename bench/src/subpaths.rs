@@ -5,7 +5,7 @@ mod section;
 
 pub(crate) use section::{plots, section};
 
-use crate::build::{PROF, REWRITE, output, project, run};
+use crate::build::{PROF, REWRITE, merge, output, project, run};
 use crate::instructions;
 use crate::measure::programs;
 use crate::results::{Results, this_day, this_machine};
@@ -231,11 +231,16 @@ impl Bench {
 
     /// The folder of the program, rewritten and linked.
     fn rewritten(&self, name: &str, options: &[&str]) -> Result<PathBuf> {
+        let folder = self.rewrite(name, "subpath", options)?;
+        make(&folder, "all")?;
+        Ok(folder)
+    }
+
+    fn rewrite(&self, name: &str, scheme: &str, options: &[&str]) -> Result<PathBuf> {
         let folder = self.here.join(name);
         let mut rewrite = Command::new(&*REWRITE);
-        rewrite.args(["-q", "--scheme", "subpath"]).args(options);
+        rewrite.args(["-q", "--scheme", scheme]).args(options);
         run(rewrite.arg(&self.bitcode).arg("-o").arg(&folder))?;
-        make(&folder, "all")?;
         Ok(folder)
     }
 
@@ -255,10 +260,8 @@ impl Bench {
 
     /// Of all subpaths: by another rewriting that logs blocks.
     fn truth(&self) -> Result<Truth> {
-        let (folder, exe) = (self.here.join("trace"), self.here.join("trace.exe"));
-        let mut rewrite = Command::new(&*REWRITE);
-        rewrite.args(["-q", "--scheme", "trace"]);
-        run(rewrite.arg(&self.bitcode).arg("-o").arg(&folder))?;
+        let folder = self.rewrite("trace", "trace", &[])?;
+        let exe = self.here.join("trace.exe");
         let mut clang = Command::new("clang-19");
         clang.arg("-O2").arg(folder.join("copy-0/m0.bc"));
         clang.arg(project().join("tests/it/support/tracer.c"));
@@ -273,7 +276,11 @@ impl Bench {
         Ok(truth)
     }
 
-    fn start(&self, folder: &Path, seed: &str, raw: &Path) -> Result<Child> {
+    /// Starts a run, and says where its raw profiles come to be. Those of earlier ones go.
+    fn start(&self, folder: &Path, seed: &str) -> Result<(Child, PathBuf)> {
+        let raw = folder.join("raw");
+        let _ = std::fs::remove_dir_all(&raw);
+        std::fs::create_dir_all(&raw)?;
         let mut program = Command::new(&self.long);
         program.arg(folder.join("bin/copy-0")).env("P3_SEED", seed);
         program.env("P3_PROFILE_FILE", raw.join("%k-%p.p3raw"));
@@ -281,24 +288,20 @@ impl Bench {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        program.spawn().with_context(|| self.name.clone())
+        let child = program.spawn().with_context(|| self.name.clone())?;
+        Ok((child, raw))
     }
 
     /// What a whole run samples.
     fn sample(&self, folder: &Path, seed: &str) -> Result<Shown> {
-        let raw = folder.join("raw");
-        let _ = std::fs::remove_dir_all(&raw);
-        std::fs::create_dir_all(&raw)?;
-        self.start(folder, seed, &raw)?.wait()?;
+        let (mut child, raw) = self.start(folder, seed)?;
+        child.wait()?;
         Shown::of(folder, &raw)
     }
 
     /// What the list has of the program while it runs: it is stopped for every look.
     fn watch(&self, folder: &Path, truth: &Truth) -> Result<Vec<Look>> {
-        let raw = folder.join("raw");
-        let _ = std::fs::remove_dir_all(&raw);
-        std::fs::create_dir_all(&raw)?;
-        let mut child = self.start(folder, "3", &raw)?;
+        let (mut child, raw) = self.start(folder, "3")?;
         let id = child.id().to_string();
         let mut looks: Vec<Look> = Vec::new();
         let step = truth.blocks as f64 / 1e6 / LOOKS as f64;
@@ -336,11 +339,7 @@ impl Shown {
     fn of(folder: &Path, raw: &Path) -> Result<Shown> {
         let manifest = folder.join("manifest.json");
         let merged = folder.join("profile.p3prof");
-        let mut merge = Command::new(&*PROF);
-        merge
-            .args(["merge", "--failure-mode", "warn", "-m"])
-            .arg(&manifest);
-        run(merge.arg("-o").arg(&merged).arg(raw))?;
+        merge(&manifest, raw, &merged)?;
         let arguments = [
             "show",
             &merged.to_string_lossy(),

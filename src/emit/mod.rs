@@ -202,10 +202,11 @@ fn sample<'ctx>(
     }
     make_way(module);
     let data = data::Data::declare(context, module, job);
+    let target = sys::target_of(module);
     for &(ordinal, plan) in plans {
         let body = &job.module.bodies[ordinal as usize];
         let function = functions[ordinal as usize];
-        subpaths::instrument(context, module, function, body, plan, &data);
+        subpaths::instrument(context, module, function, body, plan, &data, &target);
     }
     data.register(context, module, job, &[]);
 }

@@ -17,6 +17,7 @@ use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
+use inkwell::targets::TargetData;
 use inkwell::values::{BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue};
 use inkwell::{InlineAsmDialect, IntPredicate};
 use std::collections::HashMap;
@@ -24,7 +25,7 @@ use std::collections::HashMap;
 /// LLVM's number of `memory(argmem: readwrite)`.
 const ARGUMENTS: u64 = 3;
 
-/// Carries `plan` out in `function`, which is `body` with this order: in two functions where it can be, or else in one.
+/// Carries `plan` out in `function`, which is `body`: in two functions where it can be, or else in one.
 /// O(blocks + uses of values · blocks) at worst.
 pub(super) fn instrument<'ctx>(
     context: &'ctx Context,
@@ -33,12 +34,13 @@ pub(super) fn instrument<'ctx>(
     body: &FunctionBody,
     plan: &SubpathPlan,
     data: &Data<'ctx>,
+    target: &TargetData,
 ) {
     let own = sys::blocks(function);
     assert_eq!(own.len(), body.cfg.len(), "{}: blocks", body.name);
-    let two = plan.apart.as_ref();
-    let two =
-        two.and_then(|apart| Some((apart, Away::new(context, module, function, body, apart)?)));
+    let two = plan.apart.as_deref();
+    let away = |apart| Away::new(context, module, function, body, apart, target);
+    let two = two.and_then(|apart| Some((apart, away(apart)?)));
     match two {
         Some((apart, away)) => {
             carry_out(context, module, away.function, &apart.sampling, data, None);

@@ -203,6 +203,6 @@ impl Cfg {
 
     /// The blocks' numbers, in order.
     pub fn ids(&self) -> impl Iterator<Item = BlockId> + use<> {
-        (0..self.blocks.len()).map(BlockId::new)
+        self.blocks.keys()
     }
 }

@@ -35,7 +35,7 @@ impl Manifest {
             name: m.name.clone(),
             hash: m.hash.clone(),
         };
-        let functions = (0..p.functions.len()).map(|i| entry(parts, FuncId::new(i)));
+        let functions = p.functions.keys().map(|f| entry(parts, f));
         let mut manifest = Manifest {
             format: FORMAT.into(),
             version: VERSION,

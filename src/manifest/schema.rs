@@ -290,6 +290,12 @@ impl FunctionEntry {
         hash.finalize().to_hex()[..16].to_string()
     }
 
+    /// Where it begins: what debug information says, or the first of its positions.
+    pub fn begins(&self) -> Option<Loc> {
+        let mut spans = self.succs.keys().flat_map(|b| self.spans(b));
+        self.loc.or_else(|| Some(spans.next()?.loc))
+    }
+
     /// The source positions of block `b`, as [`Block::lines`].
     pub fn spans(&self, b: BlockId) -> impl DoubleEndedIterator<Item = Span> + '_ {
         let numbers = self.lines.get(b).map_or(&[][..], |l| l);

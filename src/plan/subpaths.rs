@@ -18,6 +18,7 @@ use crate::index::{BlockId, CfgEdge, FuncId, TiSlice, TiVec};
 use crate::ir::{Block, Callee, Cfg, Terminator};
 use crate::versions::{Versions, can_be_copied};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 mod text;
 
@@ -133,6 +134,8 @@ pub struct Apart {
     pub sampling: SubpathPlan,
     /// These places: the entry and the headers.
     pub places: Vec<BlockId>,
+    /// The order of the function's own blocks.
+    pub own_order: Arc<Order>,
 }
 
 /// How one function is sampled.
@@ -232,7 +235,13 @@ pub fn longest(cfg: &Cfg, order: &Order) -> TiVec<BlockId, u32> {
 impl SubpathPlan {
     /// The plan for a function that [`can_be_sampled`], whose first block has number `first` among those of the
     /// program. Linear.
-    pub fn new(func: FuncId, first: u32, own: &Cfg, order: &Order, of: Sequence) -> SubpathPlan {
+    pub fn new(
+        func: FuncId,
+        first: u32,
+        own: &Cfg,
+        order: &Arc<Order>,
+        of: Sequence,
+    ) -> SubpathPlan {
         let mut builder = Builder::new(own);
         let longest = longest(own, order);
         builder.entry(longest[BlockId(0)], End::Decides(longest[BlockId(0)]));
@@ -256,7 +265,7 @@ impl Apart {
         func: FuncId,
         first: u32,
         own: &Cfg,
-        order: &Order,
+        order: &Arc<Order>,
         longest: &TiSlice<BlockId, u32>,
     ) -> Apart {
         let mut places = vec![BlockId(0)];
@@ -287,6 +296,7 @@ impl Apart {
             skipping,
             sampling,
             places,
+            own_order: Arc::clone(order),
         }
     }
 }

@@ -106,7 +106,7 @@ impl Profile {
 
     /// All functions.
     pub fn functions(&self) -> impl Iterator<Item = FuncId> + use<> {
-        (0..self.manifest.functions.len()).map(FuncId::new)
+        self.manifest.functions.keys()
     }
 
     /// The functions in which something ran.

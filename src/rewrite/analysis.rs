@@ -20,6 +20,7 @@ use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
 use crate::versions::has_no_copy;
+use std::sync::Arc;
 
 /// At most this many of the functions that one was inlined into are named.
 const TOLD: usize = 3;
@@ -130,12 +131,9 @@ impl Analysis {
     fn profiled_among(
         &self,
         first: impl Iterator<Item = u32>,
-    ) -> impl Iterator<Item = (FuncId, u32, &Order)> {
+    ) -> impl Iterator<Item = (FuncId, u32, &Arc<Order>)> {
         let functions = self.paths.iter_enumerated().zip(first);
-        functions.filter_map(|((f, paths), first)| {
-            let order = &paths.as_ref()?.shape.order;
-            Some((f, first, &**order))
-        })
+        functions.filter_map(|((f, paths), first)| Some((f, first, &paths.as_ref()?.shape.order)))
     }
 
     /// `plan` with two versions of every block ([`doubled`]).

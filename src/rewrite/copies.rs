@@ -162,7 +162,8 @@ impl<'a> Copies<'a> {
     }
 
     fn job<'i>(&'i self, m: usize, insertion: &'i Insertion) -> ModuleJob<'i> {
-        let bodies = &self.analysis.bodies[ModuleId::new(m)];
+        let id = ModuleId::new(m);
+        let bodies = &self.analysis.bodies[id];
         let plan = &insertion.plan;
         let planned = |&(ordinal, func): &(u32, FuncId)| {
             let i = plan.functions.binary_search_by_key(&func, |f| f.func);
@@ -170,8 +171,8 @@ impl<'a> Copies<'a> {
         };
         let profiled = |b: &&(u32, FuncId)| self.analysis.paths[b.1].is_some();
         ModuleJob {
-            module: &self.analysis.program.modules[ModuleId::new(m)],
-            id: ModuleId::new(m),
+            module: &self.analysis.program.modules[id],
+            id,
             plans: bodies.iter().filter_map(planned).collect(),
             copy: plan.copy,
             copies: self.options.copies,
@@ -184,21 +185,21 @@ impl<'a> Copies<'a> {
                 .options
                 .trace
                 .then(|| bodies.iter().filter(profiled).copied().collect()),
-            sampled: self.sampled(m, insertion),
+            sampled: self.sampled(id, insertion),
             shadow: self.options.scheme.is_shadow(),
             bitcode: self.options.bitcode,
             text: self.options.text,
         }
     }
 
-    /// What is sampled of module `m`, if subpaths are.
-    fn sampled<'i>(&'i self, m: usize, insertion: &'i Insertion) -> Option<Sampled<'i>> {
+    /// What is sampled of a module, if subpaths are.
+    fn sampled<'i>(&'i self, module: ModuleId, insertion: &'i Insertion) -> Option<Sampled<'i>> {
         let plans = insertion.sampled.as_ref()?;
         let planned = |&(ordinal, func): &(u32, FuncId)| {
             let i = plans.binary_search_by_key(&func, |p| p.func);
             Some((ordinal, &plans[i.ok()?]))
         };
-        let bodies = self.analysis.bodies[ModuleId::new(m)].iter();
+        let bodies = self.analysis.bodies[module].iter();
         Some(Sampled {
             plans: bodies.filter_map(planned).collect(),
             settings: self.options.sampling.clone()?,

@@ -51,13 +51,11 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         module: &'a Module<'ctx>,
         data: &'a Data<'ctx>,
     ) -> Option<Self> {
-        let layout = module.get_data_layout();
-        let layout = layout.as_str().to_string_lossy().into_owned();
         is_x86_64_linux(module).then(|| Shadows {
             context,
             module,
             data,
-            target: TargetData::create(&layout),
+            target: sys::target_of(module),
             buffer: None,
             size: 0,
             entries: Vec::new(),

@@ -1,6 +1,5 @@
 //! A function that samples for another one, which leaves for it.
 
-use crate::dag::Order;
 use crate::emit::apart::copy::stays_apart;
 use crate::emit::apart::resume::{self, Buffer, Handed, Tail, place_in, return_call, returning_as};
 use crate::emit::sys;
@@ -43,11 +42,10 @@ impl<'ctx> Away<'ctx> {
         function: FunctionValue<'ctx>,
         body: &FunctionBody,
         apart: &Apart,
+        target: &TargetData,
     ) -> Option<Self> {
-        let layout = module.get_data_layout();
-        let target = TargetData::create(&layout.as_str().to_string_lossy());
-        let order = Order::new(&body.cfg);
-        let handed = Handed::new(&target, function, &body.cfg, &order, apart.places.clone())?;
+        let (order, places) = (&apart.own_order, apart.places.clone());
+        let handed = Handed::new(target, function, &body.cfg, order, places)?;
         let name = format!("__p3_sampling.{}", body.name);
         let of = resume::make(context, module, function, &name, &handed, Buffer::Told);
         let blocks = sys::blocks(function);

@@ -31,6 +31,7 @@ use inkwell::llvm_sys::transforms::pass_builder::{
 };
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTailCallKind};
 use inkwell::module::Module;
+use inkwell::targets::TargetData;
 use inkwell::types::BasicType;
 use inkwell::values::{
     ArrayValue, AsValueRef, FunctionValue, GlobalValue, InstructionValue, IntValue, PhiValue,
@@ -62,6 +63,11 @@ pub(super) type Blocks<'ctx> = TiVec<BlockId, BasicBlock<'ctx>>;
 /// The blocks of a function, which has those of its control flow and no others yet.
 pub(super) fn blocks(function: FunctionValue<'_>) -> Blocks<'_> {
     function.get_basic_blocks().into()
+}
+
+/// How large types are on the target of a module.
+pub(super) fn target_of(module: &Module) -> TargetData {
+    TargetData::create(&module.get_data_layout().as_str().to_string_lossy())
 }
 
 /// The terminator of a block.

@@ -4,9 +4,10 @@ use crate::index::BlockId;
 use crate::ir::Call;
 use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 fn plan(own: &Cfg, of: Sequence) -> SubpathPlan {
-    SubpathPlan::new(FuncId(0), 0, own, &Order::new(own), of)
+    SubpathPlan::new(FuncId(0), 0, own, &Arc::new(Order::new(own)), of)
 }
 
 #[test]

@@ -189,8 +189,7 @@ fn aim(phrase: &str) -> &str {
 fn places(profile: &Profile, uncovered: &Uncovered) -> Vec<String> {
     let line = &uncovered.path;
     let entry = profile.entry(line.func);
-    let first = || (0..entry.succs.len()).flat_map(|b| entry.spans(BlockId::new(b)));
-    let home = entry.loc.or_else(|| Some(first().next()?.loc));
+    let home = entry.begins();
     let place = |step: Step| place(profile, home, &step);
     line.steps(profile).map(place).collect()
 }

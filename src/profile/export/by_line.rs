@@ -40,7 +40,7 @@ pub(super) fn by_line<'a>(counts: &Counts<'a>) -> Result<BTreeMap<&'a str, Sourc
     let mut sources: BTreeMap<&str, SourceFile> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     for f in functions {
-        if let Some(loc) = f.begins() {
+        if let Some(loc) = f.entry.begins() {
             let source = sources.entry(name(loc.file)).or_default();
             let key = (loc.line, f.entry.name.clone());
             let entered = source.functions.entry(key).or_default();

@@ -72,7 +72,7 @@ fn costs(f: &CountedFunction, numbers: &BTreeMap<FuncId, usize>) -> Costs {
         own: BTreeMap::new(),
         calls: BTreeMap::new(),
     };
-    let nowhere = f.begins().unwrap_or(Loc {
+    let nowhere = f.entry.begins().unwrap_or(Loc {
         file: u32::MAX,
         line: 0,
     });
@@ -178,7 +178,7 @@ impl<'a> Writer<'a> {
 
     fn function(&mut self, number: usize, costs: &Costs) {
         let f = &self.functions[number];
-        let mut current = self.file(f.begins());
+        let mut current = self.file(f.entry.begins());
         self.out.push('\n');
         self.name_file("fl", current);
         let name = self.symbols.say(&shown(&f.entry.name));
@@ -207,7 +207,7 @@ impl<'a> Writer<'a> {
 
     fn call(&mut self, loc: Loc, callee: usize, count: u64, cost: f64) {
         let callee = &self.functions[callee];
-        let begins = callee.begins();
+        let begins = callee.entry.begins();
         self.name_file("cfi", self.file(begins));
         let name = self.symbols.say(&shown(&callee.entry.name));
         let first = begins.map_or(0, |l| l.line);

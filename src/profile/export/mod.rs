@@ -20,7 +20,6 @@ use super::subpaths::report::Report as SampledReport;
 use super::{Profile, Structure};
 use crate::error::{Error, Result};
 use crate::index::FuncId;
-use crate::ir::Loc;
 use crate::manifest::FunctionEntry;
 use crate::source::Search;
 use rayon::prelude::*;
@@ -212,12 +211,6 @@ impl<'a> CountedFunction<'a> {
             flow,
             executed,
         })
-    }
-
-    /// Where it begins: what debug information says, or the first of its positions.
-    fn begins(&self) -> Option<Loc> {
-        let mut spans = self.structure.cfg.blocks.iter().flat_map(|b| &b.lines);
-        self.entry.loc.or_else(|| spans.next().map(|s| s.loc))
     }
 }
 

@@ -118,12 +118,7 @@ struct Tables {
 
 /// Every path.
 fn render(report: &Report) -> Vec<u8> {
-    let mut tables = Tables::default();
-    assert_eq!(tables.string(""), 0);
-    let paths = tables.value_type("paths", "count");
-    let instructions = tables.value_type("instructions", "count");
-    tables.file.sample_type = vec![paths, instructions];
-    tables.file.default_sample_type = tables.string("instructions");
+    let mut tables = Tables::new(["paths", "instructions"], "instructions");
     for line in &report.lines {
         tables.path(report, line);
     }
@@ -132,12 +127,7 @@ fn render(report: &Report) -> Vec<u8> {
 
 /// Every sampled subpath.
 fn render_sample(report: &SampledReport) -> Vec<u8> {
-    let mut tables = Tables::default();
-    assert_eq!(tables.string(""), 0);
-    let subpaths = tables.value_type("subpaths", "count");
-    let errors = tables.value_type("half_width", "count");
-    tables.file.sample_type = vec![subpaths, errors];
-    tables.file.default_sample_type = tables.string("subpaths");
+    let mut tables = Tables::new(["subpaths", "half_width"], "subpaths");
     for row in &report.rows {
         tables.subpath(report, row);
     }
@@ -152,6 +142,16 @@ fn packed(file: &File) -> Vec<u8> {
 }
 
 impl Tables {
+    /// Of samples with these values, the `default` one of which is shown first.
+    fn new(values: [&str; 2], default: &str) -> Tables {
+        let mut tables = Tables::default();
+        assert_eq!(tables.string(""), 0);
+        let types = values.map(|value| tables.value_type(value, "count"));
+        tables.file.sample_type = types.into();
+        tables.file.default_sample_type = tables.string(default);
+        tables
+    }
+
     fn string(&mut self, text: &str) -> i64 {
         if let Some(&id) = self.strings.get(text) {
             return id;
@@ -235,13 +235,7 @@ impl Tables {
             start_line: 0,
         };
         self.file.function.push(function);
-        self.file.location.push(Location {
-            id,
-            line: vec![SourceLine {
-                function_id: id,
-                line: loc.map_or(0, |l| i64::from(l.line)),
-            }],
-        });
+        let id = self.add_location(id, loc);
         self.frames.insert(frame, id);
         id
     }
@@ -252,15 +246,18 @@ impl Tables {
         if let Some(&id) = self.locations.get(&(function, number)) {
             return id;
         }
+        let id = self.add_location(function, loc);
+        self.locations.insert((function, number), id);
+        id
+    }
+
+    fn add_location(&mut self, function_id: u64, loc: Option<Loc>) -> u64 {
         let id = self.file.location.len() as u64 + 1;
+        let line = loc.map_or(0, |l| i64::from(l.line));
         self.file.location.push(Location {
             id,
-            line: vec![SourceLine {
-                function_id: function,
-                line: i64::from(number),
-            }],
+            line: vec![SourceLine { function_id, line }],
         });
-        self.locations.insert((function, number), id);
         id
     }
 

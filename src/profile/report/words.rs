@@ -245,10 +245,10 @@ impl Place {
     /// At the beginning of function `f`.
     pub fn of(profile: &Profile, f: FuncId) -> Place {
         let entry = profile.entry(f);
-        let first = || (0..entry.succs.len()).flat_map(|b| entry.spans(BlockId::new(b)));
-        let home = entry.loc.or_else(|| Some(first().next()?.loc));
         Place {
-            file: home.map(|loc| profile.manifest.files[loc.file as usize].clone()),
+            file: entry
+                .begins()
+                .map(|loc| profile.manifest.files[loc.file as usize].clone()),
             inlined: Vec::new(),
         }
     }

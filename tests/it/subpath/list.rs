@@ -59,13 +59,19 @@ fn points_of(sample: &Subpaths, block: u32) -> u64 {
     super::points_of(sample, &[block]).counted
 }
 
+/// The sample of a million blocks, none of which comes again, in so many bytes.
+fn distinct(memory: u64, list: &str) -> Subpaths {
+    let sample = sample(&format!("distinct 1000000 {memory} 1{list}"), 1);
+    assert!(sample.points.values().all(|n| n.counted == 1));
+    assert!(bytes(&sample) <= memory, "{} of {memory}", bytes(&sample));
+    sample
+}
+
 /// A million blocks, none of which comes again: the list holds as many as it has room for and stands for all.
 #[test]
 fn all_distinct() {
     for memory in [2048, 65536] {
-        let sample = sample(&format!("distinct 1000000 {memory} 1"), 1);
-        assert!(sample.points.values().all(|n| n.counted == 1));
-        assert!(bytes(&sample) <= memory, "{} of {memory}", bytes(&sample));
+        let sample = distinct(memory, "");
         let period = (2u64 << sample.doublings) as f64;
         let (found, all) = (points(&sample) as f64, 1e6);
         let error = 4.0 * (found).sqrt() * period;
@@ -113,9 +119,7 @@ fn a_change_of_phase() {
 #[test]
 fn counting() {
     for memory in [2048, 65536] {
-        let sample = sample(&format!("distinct 1000000 {memory} 1 counting"), 1);
-        assert!(sample.points.values().all(|n| n.counted == 1));
-        assert!(bytes(&sample) <= memory, "{} of {memory}", bytes(&sample));
+        let sample = distinct(memory, " counting");
         let threshold = (1u64 << sample.doublings) as f64;
         let (found, all) = (points(&sample) as f64, 500_000.0);
         let error = 4.0 * found.sqrt() * threshold;

@@ -21,6 +21,14 @@ use std::process::Command;
 
 type Counts = BTreeMap<Vec<u32>, u64>;
 
+/// Rewrites a program, so that it samples, to the folder `out`, and links it beside that.
+fn sampling(modules: &[PathBuf], options: &[&str], linking: &[&str], out: &Path) -> PathBuf {
+    rewrite(modules, &[&["--scheme", "subpath"], options].concat(), out);
+    let exe = out.with_extension("exe");
+    link(&copy_modules(modules, out, 0), runtime(), linking, &exe);
+    exe
+}
+
 /// A program that samples, and the blocks that it executes: all of them, or each activation's by itself.
 struct Sampler {
     dir: tempfile::TempDir,
@@ -40,10 +48,7 @@ impl Sampler {
         let exe = dir.path().join("trace.exe");
         link(&copy_modules(modules, &traced, 0), tracer(), linking, &exe);
         let expected = execute(&exe, &traced);
-        let options = [&["--scheme", "subpath"], options].concat();
-        rewrite(modules, &options, &out);
-        let exe = dir.path().join("sampler.exe");
-        link(&copy_modules(modules, &out, 0), runtime(), linking, &exe);
+        let exe = sampling(modules, options, linking, &out);
         assert_eq!(execute(&exe, &out), expected);
         let sequences = blocks(&out, &traced.join("trace"), options.contains(&"--within"));
         Sampler {
@@ -399,16 +404,9 @@ mod behaviour {
             let dir = tempfile::tempdir().unwrap();
             let dir = dir.path();
             let (modules, expected) = original(name, flags, &flags[..1], dir);
-            let options = [&["--scheme", "subpath", "--period", "20"], options].concat();
+            let options = [&["--period", "20"], options].concat();
             let out = dir.join("out");
-            rewrite(&modules, &options, &out);
-            let exe = dir.join("sampler.exe");
-            link(
-                &copy_modules(&modules, &out, 0),
-                runtime(),
-                &flags[..1],
-                &exe,
-            );
+            let exe = sampling(&modules, &options, &flags[..1], &out);
             assert_eq!(
                 execute(&exe, &out),
                 expected,

@@ -8,15 +8,8 @@ use serde_json::Value;
 fn profiled(options: &[&str], dir: &Path) -> PathBuf {
     let (modules, expected) = original("demo", &OPTIMISED, &OPTIMISED[..1], &dir.join("input"));
     let out = dir.join("out");
-    let options = [&["--scheme", "subpath", "--seed", "1"], options].concat();
-    rewrite(&modules, &options, &out);
-    let exe = dir.join("demo.exe");
-    link(
-        &copy_modules(&modules, &out, 0),
-        runtime(),
-        &OPTIMISED[..1],
-        &exe,
-    );
+    let options = [&["--seed", "1"], options].concat();
+    let exe = sampling(&modules, &options, &OPTIMISED[..1], &out);
     assert_eq!(execute(&exe, &out), expected);
     merge(&out)
 }
@@ -264,15 +257,8 @@ fn samples_of_others() {
     let sampler = |name: &str, options: &[&str], at: &str| {
         let dir = dir.path().join(at);
         let modules = compile(name, &OPTIMISED, &dir.join("input"));
-        let options = [&["--scheme", "subpath", "--period", "100"], options].concat();
-        rewrite(&modules, &options, &dir.join("out"));
-        let exe = dir.join("program");
-        link(
-            &copy_modules(&modules, &dir.join("out"), 0),
-            runtime(),
-            &OPTIMISED[..1],
-            &exe,
-        );
+        let options = [&["--period", "100"], options].concat();
+        let exe = sampling(&modules, &options, &OPTIMISED[..1], &dir.join("out"));
         (exe, dir.join("out/manifest.json"))
     };
     let raw = |exe: &Path, seed: &str, name: &str| {

@@ -3,7 +3,7 @@
 
 use super::lit::Lit;
 use super::paths::Paths;
-use super::subpaths::{Sample, Subpaths};
+use super::subpaths::{Sample, Subpaths, Through};
 use crate::error::Result;
 use crate::index::{FuncId, PathId, TiVec};
 use crate::names::Filter;
@@ -345,16 +345,13 @@ fn of_bursts(bursts: BurstProfile) -> Result<(Evidence, Vec<Function>)> {
 }
 
 fn of_sample(sample: Sample) -> (Evidence, Vec<Function>) {
-    let function = |(&f, through): (&FuncId, &Vec<usize>)| {
-        let points = sample.points(f);
-        Function {
-            f,
-            name: sample.profile.profile.name(f),
-            count: points.counted.into(),
-            weight: u128::from(points.counted) + u128::from(points.missed),
-            distinct: through.len(),
-        }
+    let function = |(&f, through): (&FuncId, &Through)| Function {
+        f,
+        name: sample.profile.profile.name(f),
+        count: through.begun.counted.into(),
+        weight: u128::from(through.begun.counted) + u128::from(through.begun.missed),
+        distinct: through.rows.len(),
     };
-    let functions = sample.through.iter().map(function).collect();
+    let functions = sample.functions.iter().map(function).collect();
     (Evidence::Subpaths(Rc::new(sample)), functions)
 }

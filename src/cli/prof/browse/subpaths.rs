@@ -19,58 +19,57 @@ pub(super) struct Sample<'a> {
     pub(super) profile: SampledProfile<'a>,
     /// All subpaths, those first that cover most for sure.
     pub(super) rows: Vec<Row>,
-    /// By function: those that go through it, in this order.
-    pub(super) through: BTreeMap<FuncId, Vec<usize>>,
+    pub(super) functions: BTreeMap<FuncId, Through>,
     /// Of all of them.
     all: Points,
+}
+
+/// What a sample has of a function.
+#[derive(Default)]
+pub(super) struct Through {
+    /// The subpaths that go through it, in the sample's order.
+    pub(super) rows: Vec<usize>,
+    /// The samples that begin in it.
+    pub(super) begun: Points,
 }
 
 impl<'a> Sample<'a> {
     /// O(total length).
     pub(super) fn new(profile: SampledProfile<'a>) -> Sample<'a> {
         let report = Report::new(profile, &Selection::default());
-        let mut through: BTreeMap<FuncId, Vec<usize>> = BTreeMap::new();
+        let mut functions: BTreeMap<FuncId, Through> = BTreeMap::new();
+        let mut all = Points::default();
         for (i, row) in report.rows.iter().enumerate() {
             for place in &row.places {
-                let of = through.entry(place.func).or_default();
-                if of.last() != Some(&i) {
-                    of.push(i);
+                let rows = &mut functions.entry(place.func).or_default().rows;
+                if rows.last() != Some(&i) {
+                    rows.push(i);
                 }
             }
+            all.add(row.points);
+            let first = functions.entry(row.places[0].func).or_default();
+            first.begun.add(row.points);
         }
         Sample {
             profile,
-            all: summed(report.rows.iter().map(|r| r.points)),
             rows: report.rows,
-            through,
+            functions,
+            all,
         }
     }
 
-    /// The samples that begin in a function.
-    pub(super) fn points(&self, f: FuncId) -> Points {
-        let through = self.through.get(&f).into_iter().flatten();
-        let begun = through.filter(|i| self.rows[**i].places[0].func == f);
-        summed(begun.map(|i| self.rows[*i].points))
-    }
-
-    /// Their share, which is that of the function's blocks among all that were executed: each was as likely to begin a sample.
+    /// The share of the samples that begin in a function, which is that of the function's blocks among all that were executed: each was as likely to begin a sample.
     ///
     /// Where points before the first that was counted are what is expected, so is the sum over all functions: the variance is that
     /// of a ratio of the two, to the first order.
     pub(super) fn begun(&self, f: FuncId) -> Estimate {
-        let (own, all) = (self.points(f), self.all);
+        let (own, all) = (self.functions[&f].begun, self.all);
         let number = |p: Points| p.counted.saturating_add(p.missed);
         let share = number(own) as f64 / (number(all) as f64).max(1.0);
         let (here, elsewhere) = (own.variance as f64, (all.variance - own.variance) as f64);
         let variance = here * (1.0 - share).powi(2) + elsewhere * share.powi(2);
         Estimate::of_share(number(own), number(all), variance)
     }
-}
-
-fn summed(points: impl Iterator<Item = Points>) -> Points {
-    let mut sum = Points::default();
-    points.for_each(|p| sum.add(p));
-    sum
 }
 
 /// The subpaths that go through one function.
@@ -85,7 +84,7 @@ pub(super) struct Subpaths<'a> {
 impl<'a> Subpaths<'a> {
     pub(super) fn new(sample: Rc<Sample<'a>>, sources: &'a Sources, f: FuncId) -> Subpaths<'a> {
         Subpaths {
-            shown: sample.through.get(&f).cloned().unwrap_or_default(),
+            shown: sample.functions[&f].rows.clone(),
             sample,
             sources,
             f,
