@@ -36,7 +36,7 @@ help:
 	@echo 'make deb      a Debian package in target/debian (cargo-deb, by cargo where it is missing); make test-deb tries it in a clean Debian 12 (as root)'
 	@echo 'make test-docker  the image of the Dockerfile, built by buildah and used (as root; a quarter of an hour)'
 	@echo 'make coverage-peers  branches, MC/DC, prime paths, pairs and paths of the same runs, by clang, gcc 15 and p3-prof (as root; minutes)'
-	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 COPIES=4 ONLY=bzip2 is short)'
+	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 ONLY=bzip2 is short)'
 
 setup:
 	@sh tools/setup.sh "$(TOOLS)" "$(APT)"

@@ -1,10 +1,10 @@
-# bench.sh FOLDER: measures what profiling costs and writes docs/RESULTS.md (many hours; ROUNDS=1 COPIES=4 ONLY=name,… is shorter).
+# bench.sh FOLDER: measures what profiling costs and writes docs/RESULTS.md (many hours; ROUNDS=1 ONLY=name,… is shorter).
 # FOLDER/prog/NAME holds prog.bc, link.sh, run.sh and run-train.sh of each program. Without it, they are
 # made by the recipes in ../shared/bench, which need Debian's source packages (a deb-src entry).
 set -eu
 cd "$(dirname "$0")/.."
 FOLDER=$1
-ROUNDS=${ROUNDS:-10} COPIES=${COPIES:-2,4,8}
+ROUNDS=${ROUNDS:-10}
 if [ ! -d "$FOLDER/prog" ]; then
     recipes=../shared/bench
     [ -e "$recipes/sources.sh" ] || {
@@ -15,6 +15,12 @@ if [ ! -d "$FOLDER/prog" ]; then
     BENCH=$FOLDER bash "$recipes/sources.sh"
     for recipe in bzip2 gnugo hmmer libquantum pocketsphinx x264 specrand lua sqlite minisat povray; do
         BENCH=$FOLDER MODES="O2 noopt" bash "$recipes/$recipe.sh" >"$FOLDER/$recipe.log" 2>&1 ||
+            echo "bench: $recipe could not be built, see $FOLDER/$recipe.log" >&2
+    done
+    # Ours, beside them
+    (cd "$FOLDER/src" && apt-get source --download-only -q libzstd >/dev/null)
+    for recipe in zstd; do
+        RECIPES=$(readlink -f "$recipes") BENCH=$FOLDER MODES="O2 noopt" bash "bench/recipes/$recipe.sh" >"$FOLDER/$recipe.log" 2>&1 ||
             echo "bench: $recipe could not be built, see $FOLDER/$recipe.log" >&2
     done
 fi
@@ -36,7 +42,7 @@ if [ -e "$FOLDER/prog/povray/prog.bc" ] && [ ! -e "$FOLDER/prog/povray/run.sh" ]
 fi
 
 bench="cargo run -q --release --locked -p p3-bench --"
-$bench measure "$FOLDER" --rounds "$ROUNDS" --copies "$COPIES" ${ONLY:+--only "$ONLY"}
+$bench measure "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench edges "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench rewriting "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench shadows "$FOLDER" ${ONLY:+--only "$ONLY"}

@@ -1,7 +1,6 @@
-//! The variants of a program, and how each is built.
+//! Variants of a program, and the commands that build them.
 
 use anyhow::{Context, Result, ensure};
-use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
@@ -34,17 +33,6 @@ pub(crate) struct Variant {
 /// The schemes that several copies share the work by.
 pub(crate) const SHARING: [&str; 4] = ["pbl", "p3", "p3-weighted", "p3-hot"];
 
-/// Scheme, number of copies, and whether the training profile is given; sbl first.
-fn schemes(copies: &[u32]) -> Vec<(&'static str, u32, bool)> {
-    let mut all = vec![("sbl", 1, false)];
-    for scheme in SHARING {
-        for trained in [false, true] {
-            all.extend(copies.iter().map(|&k| (scheme, k, trained)));
-        }
-    }
-    all
-}
-
 /// The name of a variant in tables and in the JSON.
 pub(crate) fn variant_name(scheme: &str, k: u32, trained: bool) -> String {
     match (scheme, trained) {
@@ -71,84 +59,6 @@ pub(crate) fn variant(name: &str, exe: PathBuf, manifest: PathBuf) -> Variant {
     }
 }
 
-/// Builds all variants of the program in `program` below `out`, for these numbers of copies; executables side by side.
-pub(crate) fn variants(
-    program: &Path,
-    runtime: &[PathBuf],
-    copies: &[u32],
-    out: &Path,
-) -> Result<Vec<Variant>> {
-    std::fs::create_dir_all(out)?;
-    let bitcode = program.join("prog.bc");
-    let (native, edge) = (out.join("native.exe"), out.join("edge.exe"));
-    let instrumented = out.join("edge.bc");
-    run(Command::new("opt-19")
-        .arg("-passes=pgo-instr-gen,instrprof")
-        .arg(&bitcode)
-        .arg("-o")
-        .arg(&instrumented))?;
-    let mut links = vec![
-        (bitcode.clone(), native.clone(), Vec::new()),
-        (
-            instrumented,
-            edge.clone(),
-            vec![PathBuf::from("-fprofile-generate")],
-        ),
-    ];
-    let mut variants = vec![single("native", native), single("edge", edge)];
-    for (scheme, k, trained) in schemes(copies) {
-        let name = variant_name(scheme, k, trained);
-        let folder = out.join(name.replace(' ', "-"));
-        let mut rewrite = Command::new(&*REWRITE);
-        rewrite.args(["-q", "--scheme", scheme, "-k", &k.to_string()]);
-        if trained {
-            let profile = train(program, &variants[2], out)?;
-            rewrite.arg("--profile").arg(profile);
-        }
-        run(rewrite.arg("-o").arg(&folder).arg(&bitcode))?;
-        let copy = |c| {
-            (
-                folder.join(format!("copy-{c}/m0.bc")),
-                folder.join(format!("{c}.exe")),
-            )
-        };
-        links.extend(
-            (0..k)
-                .map(copy)
-                .map(|(bc, exe)| (bc, exe, runtime.to_vec())),
-        );
-        if scheme == "sbl" {
-            // The training run needs it.
-            link_all(program, std::mem::take(&mut links))?;
-        }
-        variants.push(Variant {
-            name,
-            copies: (0..k).map(|c| copy(c).1).collect(),
-            manifest: Some(folder.join("manifest.json")),
-        });
-    }
-    link_all(program, links)?;
-    Ok(variants)
-}
-
-/// The profile of a training run under sbl.
-fn train(program: &Path, sbl: &Variant, out: &Path) -> Result<PathBuf> {
-    let (raw, merged) = (out.join("train"), out.join("train.p3prof"));
-    if merged.exists() {
-        return Ok(merged);
-    }
-    let _ = std::fs::remove_dir_all(&raw);
-    let pattern = raw.join("%p.p3raw");
-    let mut script = Command::new(program.join("run-train.sh"));
-    script.arg(&sbl.copies[0]).env("P3_PROFILE_FILE", pattern);
-    let _ = script
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()?;
-    sbl.merge(&raw, &merged)?;
-    Ok(merged)
-}
-
 impl Variant {
     /// Merges the raw profiles in `raw`, which its copies left.
     pub(crate) fn merge(&self, raw: &Path, merged: &Path) -> Result<()> {
@@ -167,15 +77,6 @@ pub(crate) fn merge(manifest: &Path, raw: &Path, merged: &Path) -> Result<()> {
         .args(["merge", "--failure-mode", "warn", "-m"])
         .arg(manifest);
     run(merge.arg("-o").arg(merged).arg(raw))
-}
-
-type Link = (PathBuf, PathBuf, Vec<PathBuf>);
-
-fn link_all(program: &Path, links: Vec<Link>) -> Result<()> {
-    links.into_par_iter().try_for_each(|(bitcode, exe, more)| {
-        let script = program.join("link.sh");
-        run(Command::new(script).arg(bitcode).arg(exe).args(more))
-    })
 }
 
 /// The C runtime, compiled.

@@ -1,45 +1,113 @@
 //! The table of executed instructions.
 
 use crate::markdown::Table;
-use crate::report::{average, columns, largest};
+use crate::plot::{Series, bars};
+use crate::report::{average, means, with_average};
 use crate::results::{Program, Results};
+use anyhow::Result;
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Executed instructions over native, in millions and percent.
-pub(crate) fn table_of(results: &Results) -> String {
-    let counted = |p: &&Program| p.variants["native"][0].instructions > 0;
-    if !results.programs.values().any(|p| counted(&p)) {
+pub(crate) fn section(results: &Results) -> String {
+    let variants = columns(results);
+    if variants.is_empty() {
         return String::new();
     }
-    let variants = columns(results);
-    let text = String::from(
-        "## Instructions\n\nExecuted by `main` and all that it calls over native, of the slowest copy, on the training input (callgrind; start-up and what is \
-         written at the end are left out, LLVM's too). They do not vary from run to run, and the alignment of code does not move them. \
-         `trained` is by the profile of the same input here.\n\n",
+    let text = format!(
+        "## Instructions\n\nMade by {}. Executed by `main` and all that it calls over native, on the smaller input, by the copy whose probes take most instructions as `simulate` has it (callgrind; start-up and what is \
+         written at the end are left out, LLVM's too). They do not vary from run to run, and the alignment of code does not move them. `trained`: weights by the profile of \
+         the other, larger input (`--profile`). Copies are linked by `make` in the output folder, which optimises what it links, and native went through the same passes; with LLVM's edge counts \
+         (`edge`: `opt -passes=pgo-instr-gen,instrprof`) both sides are translated to machine code alone, since its counters keep no optimiser from anything.\n\n\
+         ![Instructions over native](plots/instructions.svg)\n\n",
+        results.programs.made_by("measure")
     );
     let head = ["program", "native, millions"].into_iter();
     let mut table = Table::new(head.chain(variants.iter().map(String::as_str)));
-    let of = |p: &Program, v: &String| largest(p, v, |r| r.instructions as f64);
-    let programs = || results.programs.iter().filter(|(_, p)| counted(p));
-    for (name, p) in programs() {
-        let native = p.variants["native"][0].instructions as f64;
-        let about = [name.clone(), format!("{:.0}", native / 1e6)];
-        table.row(
-            about
-                .into_iter()
-                .chain(variants.iter().map(|v| precise(of(p, v)))),
-        );
+    for (name, p) in &results.programs.of {
+        let Some(native) = p.counted.get("native") else {
+            continue;
+        };
+        let about = [
+            name.clone(),
+            format!("{:.0}", native.instructions as f64 / 1e6),
+        ];
+        let cells = variants.iter().map(|v| precise(over(p, v)));
+        table.row(about.into_iter().chain(cells));
     }
-    let mean = |v| {
-        let all = programs().map(|(_, p)| of(p, v));
-        precise(average(&all.collect::<Vec<_>>()))
+    let mean = means(results, &variants, over).map(precise);
+    table.row(["average".into(), String::new()].into_iter().chain(mean));
+    text + &format!("{table}\n{}", goals(results))
+}
+
+/// What is told of the averages.
+fn goals(results: &Results) -> String {
+    let of = |variant: &str| {
+        let values = results.programs.of.values().map(|p| over(p, variant));
+        average(&values.collect::<Vec<_>>())
     };
-    let means = variants.iter().map(mean);
-    table.row(
-        ["average".to_string(), String::new()]
-            .into_iter()
-            .chain(means),
-    );
-    text + &format!("{table}\n")
+    let times = |variant: &str| format!("{:.2} ×", of(variant) / of("edge"));
+    format!(
+        "On average one copy that counts all paths (`sbl`) costs {} what LLVM's edge counts cost, trained (`p3-hot 1 trained`) {}; the slowest of four copies {}, trained {}; \
+         of eight {}, trained {}.\n\n",
+        times("sbl"),
+        times("p3-hot 1 trained"),
+        times("p3-hot 4"),
+        times("p3-hot 4 trained"),
+        times("p3-hot 8"),
+        times("p3-hot 8 trained"),
+    )
+}
+
+/// Draws some of the columns.
+pub(crate) fn plot(results: &Results, docs: &Path) -> Result<()> {
+    if columns(results).is_empty() {
+        return Ok(());
+    }
+    let series = [
+        ("edge", "LLVM edge counts"),
+        ("sbl", "sbl"),
+        ("pbl 4", "pbl, k = 4"),
+        ("p3 4", "p3, k = 4"),
+        ("p3-hot 4", "p3-hot, k = 4"),
+        ("p3-hot 4 trained", "p3-hot, k = 4, trained"),
+    ];
+    let series = series.map(|(variant, name)| Series {
+        name: name.into(),
+        values: with_average(
+            results
+                .programs
+                .of
+                .values()
+                .map(|p| over(p, variant) * 100.0)
+                .collect(),
+        ),
+    });
+    let names = crate::report::names(results.programs.of.keys());
+    let title = "Instructions over native, slowest copy";
+    bars(&docs.join("plots/instructions.svg"), title, &names, &series)
+}
+
+/// The variants that were counted: LLVM's, one copy, several.
+fn columns(results: &Results) -> Vec<String> {
+    let counted = results.programs.of.values().flat_map(|p| p.counted.keys());
+    let ours: BTreeSet<&String> = counted.filter(|v| !v.starts_with("native")).collect();
+    let mut columns: Vec<String> = ours.into_iter().cloned().collect();
+    columns.sort_by_key(|v| (v.ends_with("trained"), v.contains(' '), v.clone()));
+    columns
+}
+
+/// The instructions of a variant over native; 0.1 is 10 %.
+fn over(program: &Program, variant: &str) -> f64 {
+    let native = match variant {
+        "edge" => "native translated",
+        _ => "native",
+    };
+    let of = |v: &str| {
+        let counted = program.counted.get(v);
+        counted.map_or(f64::NAN, |c| c.instructions as f64)
+    };
+    of(variant) / of(native) - 1.0
 }
 
 fn precise(value: f64) -> String {

@@ -16,7 +16,7 @@ pub(crate) fn all(folder: &Path, out: &Path, rounds: usize, only: &[String]) -> 
     for (name, program) in programs(folder, only)? {
         let mut results = Results::load(out)?;
         let script = program.join("run.sh");
-        if results.edges.contains_key(&name) || !script.exists() {
+        if results.edges.of.contains_key(&name) || !script.exists() {
             continue;
         }
         let here = out.join(format!("{name}-edges"));
@@ -31,8 +31,8 @@ pub(crate) fn all(folder: &Path, out: &Path, rounds: usize, only: &[String]) -> 
         variants.extend(bench.rebuilt()?);
         eprintln!("{name}: running");
         let measured = bench.measure(&script, &variants, rounds)?;
-        results.edges.insert(name, measured);
-        results.store(out)?;
+        results.edges.keep(name, measured)?;
+        results.write(out)?;
         let _ = std::fs::remove_dir_all(here);
     }
     Ok(())

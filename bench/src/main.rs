@@ -1,13 +1,14 @@
 //! `make bench`: what profiling costs, on real programs, beside what a user would pick instead.
 //!
-//! `measure` builds every variant of every program that lies in a folder of bitcode with workloads
-//! (`prog/NAME/{prog.bc,link.sh,run.sh,run-train.sh}`), runs them in turn, each alone, counts their
-//! instructions, and keeps all figures in one JSON file, program by program: interrupted, it goes on where it was. `rewriting` times p3-rewrite
+//! `measure` builds what is compared of every program that lies in a folder of bitcode with workloads
+//! (`prog/NAME/{prog.bc,link.sh,run.sh,run-train.sh}`), counts instructions, runs the variants in turn, each alone,
+//! and keeps all figures in one JSON file, program by program: interrupted, it goes on where it was. `rewriting` times p3-rewrite
 //! itself. `report` turns the JSON into `docs/RESULTS.md` and its plots.
 
 mod build;
 mod counted;
 mod edges;
+mod hits;
 mod instructions;
 mod markdown;
 mod measure;
@@ -15,9 +16,11 @@ mod plot;
 mod report;
 mod results;
 mod rewriting;
+mod rewritten;
 mod shadows;
 mod subpaths;
 mod synthetic;
+mod times;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -35,7 +38,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Build and run programs, and count their instructions
+    /// Simulate schemes, count instructions, and time programs
     Measure(measure::MeasureArgs),
     /// Count edges, and rebuild programs with their profiles
     Edges {

@@ -1,10 +1,13 @@
-//! Running the variants, interleaved, each alone on a core.
+//! What a program costs under each scheme: probes by `simulate`, instructions by callgrind, and time, each process alone.
+//!
+//! Everything is measured on the smaller of a program's two inputs, `run-train.sh`; what is called trained has weights by
+//! the profile of the other one, `run.sh`. Of several copies the one is measured whose probes take most instructions.
 
-use crate::build::{self, PROF, Variant, output, variant_name};
+use crate::build::{PROF, Variant, output, run, variant_name};
 use crate::instructions;
-use crate::results::{Cost, Hits, Program, Results, Run, quartiles};
+use crate::results::{Cost, Counted, Hits, Program, Results, Run, quartiles};
+use crate::rewritten::{Recipe, Rewritten};
 use anyhow::{Context, Result};
-use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,39 +18,62 @@ use std::process::Command;
 pub(crate) struct MeasureArgs {
     /// The folder of programs
     folder: PathBuf,
-    /// How often each variant runs
+    /// How often each variant runs, at each of three positions of its code; 0: times are not measured
     #[arg(long, default_value_t = 10)]
     rounds: usize,
     /// Only these programs
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Numbers of copies
-    #[arg(long, value_delimiter = ',', default_value = "2,4,8")]
-    copies: Vec<u32>,
-    /// Run the training input instead
-    #[arg(long)]
-    train: bool,
 }
 
-/// Measures all programs in `folder/prog` that are not in the results yet.
+/// What is measured.
+const INPUT: &str = "run-train.sh";
+/// What weights come from.
+const OTHER: &str = "run.sh";
+
+/// Scheme, number of copies, whether weights come from the other input: those whose instructions are counted, one copy of each.
+const COUNTED: [(&str, u32, bool); 10] = [
+    ("sbl", 1, false),
+    ("p3-hot", 1, true),
+    ("pbl", 4, false),
+    ("p3", 4, false),
+    ("p3-hot", 2, false),
+    ("p3-hot", 4, false),
+    ("p3-hot", 8, false),
+    ("p3-hot", 2, true),
+    ("p3-hot", 4, true),
+    ("p3-hot", 8, true),
+];
+/// Those that are timed.
+const TIMED: [(&str, u32, bool); 3] =
+    [("sbl", 1, false), ("p3-hot", 4, false), ("p3-hot", 4, true)];
+/// By how many bytes code is moved: functions are aligned to 16, what fetches instructions to 64.
+const SHIFTS: [u32; 3] = [0, 16, 32];
+
+/// Measures all programs in `folder/prog`: what is in the results already is not measured again, times apart.
 pub(crate) fn all(args: &MeasureArgs, out: &Path) -> Result<()> {
-    let runtime = build::runtime(out)?;
-    let folder = args.folder.canonicalize()?;
-    let workload = if args.train { "run-train.sh" } else { "run.sh" };
-    for (name, program) in programs(&folder, &args.only)? {
+    for (name, program) in programs(&args.folder.canonicalize()?, &args.only)? {
         let mut results = Results::load(out)?;
-        if results.programs.contains_key(&name) || !program.join(workload).exists() {
+        let mut measured = results.programs.take(&name).unwrap_or_default();
+        let complete =
+            !measured.counted.is_empty() && (args.rounds == 0 || !measured.times.runs.is_empty());
+        if complete || !program.join(INPUT).exists() || !program.join(OTHER).exists() {
             continue;
         }
         let here = out.join(&name);
-        eprintln!("{name}: building");
-        let variants = build::variants(&program, &runtime, &args.copies, &here)?;
-        eprintln!("{name}: running");
-        let mut measured = measure(&program.join(workload), &variants, &here, args)?;
-        eprintln!("{name}: counting instructions");
-        count_instructions(&program, &variants, &here, &mut measured.variants)?;
-        results.programs.insert(name, measured);
-        results.store(out)?;
+        std::fs::create_dir_all(&here)?;
+        let recipe = Recipe::of(&program)?;
+        let bench = Bench::new(&program, &here, &recipe)?;
+        if measured.counted.is_empty() {
+            eprintln!("{name}: instructions");
+            bench.count(&mut measured)?;
+        }
+        if args.rounds > 0 {
+            eprintln!("{name}: times");
+            bench.time(args.rounds, &mut measured)?;
+        }
+        results.programs.keep(name, measured)?;
+        results.write(out)?;
         let _ = std::fs::remove_dir_all(here);
     }
     Ok(())
@@ -71,23 +97,185 @@ pub(crate) fn programs(folder: &Path, only: &[String]) -> Result<Vec<(String, Pa
     Ok(programs)
 }
 
-fn measure(
-    script: &Path,
-    variants: &[Variant],
-    here: &Path,
-    args: &MeasureArgs,
-) -> Result<Program> {
-    let (runs, differing) = run_all(script, variants, here, args.rounds)?;
-    let workload = script.file_name().context("a name")?;
-    let mut program = Program {
-        workload: workload.to_string_lossy().into_owned(),
-        rounds: args.rounds,
-        variants: runs,
-        differing,
-        ..Program::default()
-    };
-    simulate(variants, here, &args.copies, &mut program)?;
-    Ok(program)
+struct Bench<'a> {
+    program: &'a Path,
+    here: &'a Path,
+    recipe: &'a Recipe,
+    /// One copy that counts all paths.
+    sbl: Rewritten<'a>,
+    /// Machine code of the program, and of LLVM's instrumentation of it.
+    objects: [PathBuf; 2],
+}
+
+impl<'a> Bench<'a> {
+    fn new(program: &'a Path, here: &'a Path, recipe: &'a Recipe) -> Result<Self> {
+        let bitcode = program.join("prog.bc");
+        let options = ["--scheme", "sbl"].map(String::from);
+        let sbl = Rewritten::new(&bitcode, &options, here.join("sbl"), recipe)?;
+        let objects = [here.join("native.o"), here.join("edge.o")];
+        let instrumented = here.join("edge.bc");
+        let mut opt = Command::new("opt-19");
+        opt.arg("-passes=pgo-instr-gen,instrprof").arg(&bitcode);
+        run(opt.arg("-o").arg(&instrumented))?;
+        recipe.compile(&bitcode, &objects[0])?;
+        recipe.compile(&instrumented, &objects[1])?;
+        let bench = Bench {
+            program,
+            here,
+            recipe,
+            sbl,
+            objects,
+        };
+        let exe = bench.sbl.linked("copy-0", None)?;
+        for input in [INPUT, OTHER] {
+            bench
+                .sbl
+                .profile(&program.join(input), &exe, &bench.profile(input))?;
+        }
+        Ok(bench)
+    }
+
+    fn profile(&self, input: &str) -> PathBuf {
+        self.here.join(input).with_extension("p3prof")
+    }
+
+    /// The folder of a variant.
+    fn rewritten(&self, (scheme, k, trained): (&str, u32, bool)) -> Result<Rewritten<'a>> {
+        let name = variant_name(scheme, k, trained).replace(' ', "-");
+        let mut options = vec!["--scheme".to_string(), scheme.into()];
+        options.extend(["-k".to_string(), k.to_string()]);
+        if trained {
+            let profile = self.profile(OTHER).display().to_string();
+            options.extend(["--profile".to_string(), profile]);
+        }
+        let bitcode = self.program.join("prog.bc");
+        Rewritten::new(&bitcode, &options, self.here.join(name), self.recipe)
+    }
+
+    /// Links a program that was translated only, behind `first`.
+    fn translated(&self, which: usize, first: Option<&Path>) -> Result<PathBuf> {
+        let object = &self.objects[which];
+        let suffix = first.and_then(Path::file_stem).unwrap_or_default();
+        let exe = object.with_extension("exe").with_extension(suffix);
+        let objects: Vec<&Path> = first.into_iter().chain([object.as_path()]).collect();
+        let runtime = ["-fprofile-generate"];
+        self.recipe.link(&objects, &runtime[..which], &exe)?;
+        Ok(exe)
+    }
+
+    /// Simulates all schemes, and counts the instructions of those that are worth it.
+    fn count(&self, measured: &mut Program) -> Result<()> {
+        self.simulate(measured)?;
+        let count = |exe: &Path| {
+            let folder = self.here.join("count");
+            instructions::count(&self.program.join(INPUT), exe, &folder)
+        };
+        let mut keep = |name: String, copy: usize, exe: &Path| {
+            let instructions = count(exe)?;
+            let counted = Counted { copy, instructions };
+            measured.counted.insert(name, counted);
+            anyhow::Ok(())
+        };
+        keep("native translated".into(), 0, &self.translated(0, None)?)?;
+        keep("edge".into(), 0, &self.translated(1, None)?)?;
+        keep("native".into(), 0, &self.sbl.linked("native", None)?)?;
+        for variant in COUNTED {
+            let (scheme, k, trained) = variant;
+            let name = variant_name(scheme, k, trained);
+            let copy = busiest(&measured.hits[&name]);
+            let exe = self
+                .rewritten(variant)?
+                .linked(&format!("copy-{copy}"), None)?;
+            keep(name, copy, &exe)?;
+        }
+        Ok(())
+    }
+
+    /// Runs what is timed, in turn, with its code at several positions.
+    fn time(&self, rounds: usize, measured: &mut Program) -> Result<()> {
+        let shifts: Result<Vec<Option<PathBuf>>> =
+            SHIFTS.iter().map(|&bytes| self.shift(bytes)).collect();
+        let shifts = shifts?;
+        let linked = |name: String, link: &dyn Fn(Option<&Path>) -> Result<PathBuf>| {
+            let copies: Result<Vec<PathBuf>> = shifts.iter().map(|s| link(s.as_deref())).collect();
+            anyhow::Ok(Variant {
+                name,
+                copies: copies?,
+                manifest: None,
+            })
+        };
+        let mut variants = vec![
+            linked("native".into(), &|first| self.sbl.linked("native", first))?,
+            linked("native translated".into(), &|first| {
+                self.translated(0, first)
+            })?,
+            linked("edge".into(), &|first| self.translated(1, first))?,
+        ];
+        for variant in TIMED {
+            let (scheme, k, trained) = variant;
+            let name = variant_name(scheme, k, trained);
+            let copy = format!("copy-{}", busiest(&measured.hits[&name]));
+            let rewritten = self.rewritten(variant)?;
+            variants.push(linked(name, &|first| rewritten.linked(&copy, first))?);
+        }
+        let (runs, differing) = run_all(&self.program.join(INPUT), &variants, self.here, rounds)?;
+        measured.times.rounds = rounds;
+        measured.times.runs = runs;
+        measured.times.differing = differing;
+        Ok(())
+    }
+
+    /// An object that moves the code behind it by so many bytes.
+    fn shift(&self, bytes: u32) -> Result<Option<PathBuf>> {
+        if bytes == 0 {
+            return Ok(None);
+        }
+        let source = self.here.join(format!("shift-{bytes}.s"));
+        let object = source.with_extension("o");
+        std::fs::write(&source, format!(".text\n.balign 64\n.space {bytes}\n"))?;
+        let mut clang = Command::new("clang-19");
+        run(clang.arg("-c").arg(source).arg("-o").arg(&object))?;
+        Ok(Some(object))
+    }
+
+    /// The hits of every scheme.
+    fn simulate(&self, program: &mut Program) -> Result<()> {
+        let profile = self.profile(INPUT).display().to_string();
+        let other = self.profile(OTHER).display().to_string();
+        let untrained = ["--scheme", "sbl,pbl,p3,p3-weighted,p3-hot", "-k", "2,4,8"];
+        let trained = ["--scheme", "pbl,p3,p3-weighted,p3-hot", "-k", "1,2,4,8"];
+        let weights = ["--profile", &other];
+        for (options, weights) in [(untrained, &[][..]), (trained, &weights)] {
+            let mut arguments = vec!["simulate", "--format", "json", &profile];
+            arguments.extend(options);
+            arguments.extend(weights);
+            let json: Value = serde_json::from_slice(&output(&PROF, &arguments)?)?;
+            for row in json["rows"].as_array().context("rows")? {
+                let numbers = |v: &Value| serde_json::from_value::<Vec<u64>>(v.clone());
+                let (scheme, k) = (row["scheme"].as_str(), row["k"].as_u64());
+                let (scheme, k) = scheme.zip(k).context("a scheme and a number")?;
+                let name = variant_name(scheme, k as u32, !weights.is_empty());
+                let hits = Hits {
+                    labels: numbers(&row["label_hits"])?,
+                    probes: numbers(&row["probe_hits"])?,
+                    instructions: numbers(&row["instructions"])?,
+                };
+                program.hits.insert(name, hits);
+            }
+        }
+        let shown = String::from_utf8(output(&PROF, &["show", "--top", "1", &profile])?)?;
+        let head = shown.lines().next().unwrap_or_default();
+        program.paths = head.split(", in ").next().unwrap_or_default().into();
+        let functions = head.split(": ").nth(1).unwrap_or_default();
+        program.functions = functions.split(" (").next().unwrap_or_default().into();
+        Ok(())
+    }
+}
+
+/// The copy whose probes take most instructions; the first of several.
+fn busiest(hits: &Hits) -> usize {
+    let copies = hits.instructions.iter().enumerate();
+    copies.rev().max_by_key(|(_, n)| **n).map_or(0, |(c, _)| c)
 }
 
 /// By name of the variant: its copies, medians over their runs.
@@ -110,7 +298,7 @@ pub(crate) fn run_all(
                 let (sample, text) = execute(script, exe, &raw)?;
                 samples.entry((v, c)).or_default().push(sample);
                 outputs.insert((v, c), text);
-                // Of sbl the last profile stays: simulate reads it.
+                // Of sbl the last profile stays: accuracy is told from it.
                 if variant.name != "sbl" || round + 1 < rounds {
                     let _ = std::fs::remove_dir_all(raw);
                 }
@@ -123,42 +311,12 @@ pub(crate) fn run_all(
             let run = summary(&samples[&(v, c)], exe)?;
             runs.entry(variant.name.clone()).or_default().push(run);
             if outputs[&(v, c)] != outputs[&(0, 0)] {
-                differing.push(format!("{} copy {c}", variant.name));
+                differing.push(format!("{} {c}", variant.name));
             }
         }
     }
     Ok((runs, differing))
 }
-
-/// Counts the instructions of every copy on the training input, if there is one; several at a time.
-fn count_instructions(
-    program: &Path,
-    variants: &[Variant],
-    here: &Path,
-    runs: &mut Runs,
-) -> Result<()> {
-    let script = program.join("run-train.sh");
-    if !script.exists() {
-        return Ok(());
-    }
-    for variant in variants {
-        let counts: Result<Vec<u64>> = variant
-            .copies
-            .par_iter()
-            .enumerate()
-            .map(|(c, exe)| {
-                let folder = here.join(format!("count/{}-{c}", variant.name.replace(' ', "-")));
-                instructions::count(&script, exe, &folder)
-            })
-            .collect();
-        let copies = runs.get_mut(&variant.name).context("it ran")?;
-        for (run, count) in copies.iter_mut().zip(counts?) {
-            run.instructions = count;
-        }
-    }
-    Ok(())
-}
-
 /// Runs one executable on the last core: interrupts prefer the first.
 fn execute(script: &Path, exe: &Path, raw: &Path) -> Result<(Cost, blake3::Hash)> {
     std::fs::create_dir_all(raw)?;
@@ -201,53 +359,5 @@ fn summary(samples: &[Cost], exe: &Path) -> Result<Run> {
         bss: sizes[2],
         wall_quartiles: quartiles(samples.iter().map(|c| c.wall)),
         cpu_quartiles: quartiles(samples.iter().map(|c| c.cpu)),
-        instructions: 0,
     })
-}
-
-/// The hits of every scheme by the profile that the last run of sbl left.
-fn simulate(
-    variants: &[Variant],
-    here: &Path,
-    copies: &[u32],
-    program: &mut Program,
-) -> Result<()> {
-    let sbl = variants
-        .iter()
-        .find(|v| v.name == "sbl")
-        .context("there is sbl")?;
-    let profile = here.join("sbl.p3prof");
-    sbl.merge(&here.join("raw/sbl-0"), &profile)?;
-    let profile = profile.to_string_lossy();
-    let train = here.join("train.p3prof");
-    let ks: Vec<String> = copies.iter().map(u32::to_string).collect();
-    let ks = ks.join(",");
-    for (schemes, more) in [
-        ("sbl,pbl,p3,p3-weighted,p3-hot", vec![]),
-        (
-            "pbl,p3,p3-weighted,p3-hot",
-            vec![
-                "--profile".to_string(),
-                train.to_string_lossy().into_owned(),
-            ],
-        ),
-    ] {
-        let mut arguments = vec!["simulate", "--format", "json", "--scheme", schemes];
-        arguments.extend(["-k", &ks, &profile]);
-        arguments.extend(more.iter().map(String::as_str));
-        let json: Value = serde_json::from_slice(&output(&PROF, &arguments)?)?;
-        for row in json["rows"].as_array().context("rows")? {
-            let numbers = |v: &Value| serde_json::from_value::<Vec<u64>>(v.clone());
-            let (scheme, k) = (row["scheme"].as_str().context("a name")?, row["k"].as_u64());
-            let name = variant_name(scheme, k.context("a number")? as u32, !more.is_empty());
-            let (labels, probes) = (numbers(&row["label_hits"])?, numbers(&row["probe_hits"])?);
-            program.hits.insert(name, Hits { labels, probes });
-        }
-    }
-    let shown = String::from_utf8(output(&PROF, &["show", "--top", "1", &profile])?)?;
-    let head = shown.lines().next().unwrap_or_default();
-    program.paths = head.split(", in ").next().unwrap_or_default().into();
-    let functions = head.split(": ").nth(1).unwrap_or_default();
-    program.functions = functions.split(" (").next().unwrap_or_default().into();
-    Ok(())
 }

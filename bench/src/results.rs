@@ -13,36 +13,84 @@ use wait4::Wait4;
 /// Everything that was measured.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Results {
+    pub programs: Section<Program>,
+    pub rewriting: Section<Rewriting>,
+    pub edges: Section<Edges>,
+    pub shadows: Option<Shadows>,
+    pub subpaths: Option<Subpaths>,
+}
+
+/// What was measured of several things, at one time.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Section<T> {
     pub machine: String,
     pub date: String,
-    pub programs: BTreeMap<String, Program>,
-    pub rewriting: BTreeMap<String, Rewriting>,
-    #[serde(default)]
-    pub edges: BTreeMap<String, Edges>,
-    /// Measured by themselves, perhaps elsewhere.
-    #[serde(default)]
-    pub shadows: Option<Shadows>,
-    /// The same.
-    #[serde(default)]
-    pub subpaths: Option<Subpaths>,
+    pub of: BTreeMap<String, T>,
+}
+
+impl<T> Default for Section<T> {
+    fn default() -> Self {
+        Section {
+            machine: String::new(),
+            date: String::new(),
+            of: BTreeMap::new(),
+        }
+    }
+}
+
+impl<T> Section<T> {
+    /// Takes what was measured of `name` out of it.
+    pub(crate) fn take(&mut self, name: &str) -> Option<T> {
+        self.of.remove(name)
+    }
+
+    /// Keeps it, with the machine and the day.
+    pub(crate) fn keep(&mut self, name: String, measured: T) -> Result<()> {
+        self.machine = this_machine();
+        self.date = this_day()?;
+        self.of.insert(name, measured);
+        Ok(())
+    }
+
+    /// The line that says where and when, of what `p3-bench` command.
+    pub(crate) fn made_by(&self, command: &str) -> String {
+        let Section { machine, date, .. } = self;
+        format!("`p3-bench {command}` on {date}: {machine}")
+    }
 }
 
 /// One program.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Program {
-    /// Which input it ran on.
-    pub workload: String,
-    pub rounds: usize,
-    /// By name of the variant (`native`, `edge`, `sbl`, `p3 4`, …): its copies.
-    pub variants: BTreeMap<String, Vec<Run>>,
-    /// `p3-prof simulate` on the profile of sbl: by scheme and k, hits of each copy.
+    /// `p3-prof simulate`: by scheme and k, hits of each copy.
     pub hits: BTreeMap<String, Hits>,
-    /// Variants whose output was not the original's.
-    pub differing: Vec<String>,
-    /// Functions: exact, cut, skipped, split by p3 at k = 4.
+    /// Executed instructions by variant (`native`, `native translated`, `edge`, `sbl`, `p3-hot 4`, …).
+    pub counted: BTreeMap<String, Counted>,
+    /// What was timed.
+    pub times: Times,
+    /// Functions: exact, cut, skipped.
     pub functions: String,
     /// Paths executed and distinct ones.
     pub paths: String,
+}
+
+/// Executed instructions of one copy.
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Counted {
+    /// Which copy: the one whose probes take most instructions.
+    pub copy: usize,
+    /// Of `main` and all that it calls.
+    pub instructions: u64,
+}
+
+/// Times of a program.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Times {
+    pub rounds: usize,
+    /// By variant: that copy, with its code at several positions.
+    pub runs: BTreeMap<String, Vec<Run>>,
+    /// Variants whose output was not the original's.
+    pub differing: Vec<String>,
 }
 
 /// One executable, medians over its runs.
@@ -59,13 +107,8 @@ pub(crate) struct Run {
     pub data: u64,
     pub bss: u64,
     /// Between which half of the wall and CPU times lay; equal to them where they ran once.
-    #[serde(default)]
     pub wall_quartiles: [f64; 2],
-    #[serde(default)]
     pub cpu_quartiles: [f64; 2],
-    /// Instructions of `main` and all that it calls, on the training input; 0: not counted.
-    #[serde(default)]
-    pub instructions: u64,
 }
 
 /// Edge profiling of one program, and the program rebuilt with profiles of its training input.
@@ -85,6 +128,8 @@ pub(crate) struct Edges {
 pub(crate) struct Hits {
     pub labels: Vec<u64>,
     pub probes: Vec<u64>,
+    /// Of the probes, about.
+    pub instructions: Vec<u64>,
 }
 
 /// Rewriting one module.
@@ -144,13 +189,6 @@ impl Results {
         }
         let text = std::fs::read_to_string(&file)?;
         serde_json::from_str(&text).with_context(|| format!("{}", file.display()))
-    }
-
-    /// Keeps it, with the machine and the day.
-    pub(crate) fn store(&mut self, out: &Path) -> Result<()> {
-        self.machine = this_machine();
-        self.date = this_day()?;
-        self.write(out)
     }
 
     /// Keeps it.

@@ -1,6 +1,7 @@
 //! Time and memory of p3-rewrite beside `opt` with LLVM's own instrumentation on the same file.
 
 use crate::build::{REWRITE, output};
+use crate::markdown::Table;
 use crate::measure::programs;
 use crate::results::{Cost, Results, Rewriting};
 use crate::synthetic;
@@ -38,13 +39,13 @@ pub(crate) fn all(folder: &Path, out: &Path, rounds: usize, only: &[String]) -> 
     }
     for (name, file) in modules {
         let mut results = Results::load(out)?;
-        if results.rewriting.contains_key(&name) {
+        if results.rewriting.of.contains_key(&name) {
             continue;
         }
         eprintln!("{name}: rewriting");
         let measured = measure(&file, &here, rounds)?;
-        results.rewriting.insert(name, measured);
-        results.store(out)?;
+        results.rewriting.keep(name, measured)?;
+        results.write(out)?;
     }
     let _ = std::fs::remove_dir_all(here);
     Ok(())
@@ -112,3 +113,58 @@ fn timed(command: &mut Command) -> Result<Cost> {
     ensure!(status.success(), "{command:?} failed");
     Ok(cost)
 }
+
+/// The table.
+pub(crate) fn section(results: &Results) -> String {
+    if results.rewriting.of.is_empty() {
+        return String::new();
+    }
+    let text = format!(
+        "## Rewriting\n\nMade by {}. Seconds of `p3-rewrite` by number of copies, beside one `opt -passes=pgo-instr-gen,instrprof` on the same module; memory is the peak (of small modules: that of the measuring program).\n\n",
+        results.rewriting.made_by("rewriting")
+    );
+    let mut table = Table::new([
+        "module",
+        "MB",
+        "blocks",
+        "opt s",
+        "k = 1",
+        "2",
+        "4",
+        "8",
+        "16",
+        "k = 4 / opt",
+        "CPU",
+        "opt MB",
+        "k = 4 MB",
+        "k = 16 MB",
+        "k = 4 / opt",
+    ]);
+    for (name, r) in &results.rewriting.of {
+        let about = [
+            name.clone(),
+            format!("{:.1}", r.bytes as f64 / 1e6),
+            r.blocks.to_string(),
+            format!("{:.2}", r.opt.wall),
+        ];
+        let walls = r.p3.values().map(|cost| format!("{:.2}", cost.wall));
+        let mb = [&r.opt, &r.p3[&4], &r.p3[&16]].map(|c| (c.memory >> 20).to_string());
+        let [wall, cpu, memory] = OVER_OPT.map(|of| format!("{:.2}", of(r)));
+        let end = [wall, cpu].into_iter().chain(mb).chain([memory]);
+        table.row(about.into_iter().chain(walls).chain(end));
+    }
+    let [wall, cpu, memory] = OVER_OPT.map(|of| {
+        let logs = results.rewriting.of.values().map(|r| of(r).ln());
+        (logs.sum::<f64>() / results.rewriting.of.len() as f64).exp()
+    });
+    format!(
+        "{text}{table}\nGeometric means at k = 4: {wall:.2} × the time, {cpu:.2} × the processor time and {memory:.2} × the memory of `opt`.\n"
+    )
+}
+
+/// What four copies take over `opt`: wall time, processor time, memory.
+const OVER_OPT: [fn(&Rewriting) -> f64; 3] = [
+    |r| r.p3[&4].wall / r.opt.wall,
+    |r| r.p3[&4].cpu / r.opt.cpu,
+    |r| r.p3[&4].memory as f64 / r.opt.memory as f64,
+];

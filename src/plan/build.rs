@@ -75,7 +75,12 @@ impl FunctionCode<'_> {
             _ => edges.to_vec(),
         };
         let ops = path.iter().filter_map(|e| self.placement.code[*e]);
-        ops.map(|op| instructions(self.table, op)).sum()
+        ops.map(|op| self.takes(op)).sum()
+    }
+
+    /// The instructions of one of its statements, about.
+    pub fn takes(&self, op: Op) -> u64 {
+        instructions(self.table, op)
     }
 
     /// The code by site.

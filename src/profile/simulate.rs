@@ -31,6 +31,8 @@ pub struct SchemeHits {
     pub probe_hits: TiVec<CopyId, u64>,
     /// By copy: executed edges with a non-zero label, the P3 paper's measure.
     pub label_hits: TiVec<CopyId, u64>,
+    /// By copy: instructions of the executed probes, about: a count in a hash table takes 14, others one.
+    pub instructions: TiVec<CopyId, u64>,
 }
 
 /// The counts of a profile on the structure of a manifest.
@@ -187,42 +189,45 @@ fn row(
                 let paths = paths.expect("what ran is not skipped");
                 if let Counted::Edges(counted) = &paths.counted {
                     let hits: u64 = counted.iter().map(|e| ground.flows[i][e]).sum();
-                    return (copy, (hits, hits));
+                    return (copy, [hits; 3]);
                 }
                 let code = function_code(inputs[i].cfg, paths, part);
                 (copy, hits(&code, paths, part, ground, i))
             })
         });
-    let hits: Vec<(CopyId, (u64, u64))> = hits.collect();
+    let hits: Vec<(CopyId, [u64; 3])> = hits.collect();
     let mut row = SchemeHits {
         scheme,
         k,
         probe_hits: ti_vec![0; k as usize],
         label_hits: ti_vec![0; k as usize],
+        instructions: ti_vec![0; k as usize],
     };
-    for (copy, (probes, labels)) in hits {
+    for (copy, [probes, labels, instructions]) in hits {
         row.probe_hits[copy] += probes;
         row.label_hits[copy] += labels;
+        row.instructions[copy] += instructions;
     }
     row
 }
 
-/// Probe hits and label hits of function `i`. Labels are the paper's, whatever the ids; ranges have their own.
+/// Probe hits, label hits and instructions of function `i`. Labels are the paper's, whatever the ids; ranges have their own.
 fn hits(
     code: &FunctionCode,
     paths: &FunctionPaths,
     part: Part,
     ground: &Ground,
     i: usize,
-) -> (u64, u64) {
+) -> [u64; 3] {
     let local = match (&code.ids, part) {
         (Ids::Local(local), Part::Ranges(..)) => Cow::Owned(versions_flow(local, &ground.ran[i])),
         (Ids::Local(_), _) => Cow::Borrowed(&ground.local_flows[i]),
         _ => Cow::Borrowed(&ground.flows[i]),
     };
-    let runs = |code: &TiSlice<EdgeId, Option<Op>>, flow: &TiSlice<EdgeId, u64>| {
-        let ran = code.iter().zip(flow).filter(|(op, _)| op.is_some());
-        ran.map(|(_, n)| n).sum()
+    let ran = |takes: &dyn Fn(Op) -> u64| {
+        let placed = code.placement.code.iter().zip(local.iter());
+        let ran = placed.filter_map(|(op, n)| Some(n * takes((*op)?)));
+        ran.sum()
     };
     let labelled = |labels: &TiSlice<EdgeId, u64>, flow: &TiSlice<EdgeId, u64>| {
         let ran = labels.iter().zip(flow).filter(|(l, _)| **l != 0);
@@ -233,7 +238,7 @@ fn hits(
         Part::Edges(set) => labelled(&pspp(&paths.dag, set).labels, &ground.flows[i]),
         Part::Ranges(..) => labelled(&code.ids.numbering().labels, &local),
     };
-    (runs(&code.placement.code, &local), labels)
+    [ran(&|_| 1), labels, ran(&|op| code.takes(op))]
 }
 
 impl SchemeHits {
@@ -252,14 +257,23 @@ pub fn json(rows: &[SchemeHits]) -> String {
 pub fn csv(rows: &[SchemeHits]) -> String {
     let mut records = Vec::new();
     for r in rows {
-        for (copy, (probes, labels)) in r.probe_hits.iter().zip(&r.label_hits).enumerate() {
-            let (k, copy) = (u64::from(r.k), copy as u64);
-            let numbers = [k, copy, *probes, *labels].map(|n| n.to_string());
+        for copy in r.probe_hits.keys() {
+            let (k, number) = (u64::from(r.k), copy.0.into());
+            let (probes, labels) = (r.probe_hits[copy], r.label_hits[copy]);
+            let numbers = [k, number, probes, labels, r.instructions[copy]];
+            let numbers = numbers.map(|n| n.to_string());
             records.push([vec![r.scheme.to_string()], numbers.into()].concat());
         }
     }
     table::csv(
-        &["scheme", "k", "copy", "probe_hits", "label_hits"],
+        &[
+            "scheme",
+            "k",
+            "copy",
+            "probe_hits",
+            "label_hits",
+            "instructions",
+        ],
         records,
     )
 }
@@ -313,6 +327,8 @@ mod tests {
         let labelled = |r: &Ran| r.edges.iter().filter(|e| labels[**e] != 0).count() as u64;
         let hits: u64 = ran.iter().map(|r| r.count * labelled(r)).sum();
         assert_eq!(rows[0].label_hits.raw, [hits]);
+        // All is counted in an array.
+        assert_eq!(rows[0].instructions, rows[0].probe_hits);
     }
 
     #[test]
@@ -336,22 +352,23 @@ mod tests {
 
     #[test]
     fn rows_for_people_and_programs() {
-        let row = |scheme, probe_hits: &[u64], label_hits: &[u64]| SchemeHits {
+        let row = |scheme, probes: &[u64], labels: &[u64], instructions: &[u64]| SchemeHits {
             scheme,
-            k: probe_hits.len() as u32,
-            probe_hits: probe_hits.to_vec().into(),
-            label_hits: label_hits.to_vec().into(),
+            k: probes.len() as u32,
+            probe_hits: probes.to_vec().into(),
+            label_hits: labels.to_vec().into(),
+            instructions: instructions.to_vec().into(),
         };
         let rows = [
-            row(Scheme::Sbl, &[40], &[0]),
-            row(Scheme::P3, &[10, 30], &[5, 2]),
+            row(Scheme::Sbl, &[40], &[0], &[53]),
+            row(Scheme::P3, &[10, 30], &[5, 2], &[23, 30]),
         ];
         let lines: Vec<String> = text(&rows).lines().skip(1).map(str::to_string).collect();
         let words = |l: &String| l.split_whitespace().map(str::to_string).collect::<Vec<_>>();
         assert_eq!(words(&lines[0]), ["sbl", "1", "40", "+0.0%", "0"]);
         assert_eq!(words(&lines[1]), ["p3", "2", "30", "-25.0%", "5"]);
-        let expected =
-            "scheme,k,copy,probe_hits,label_hits\nsbl,1,0,40,0\np3,2,0,10,5\np3,2,1,30,2\n";
+        let expected = "scheme,k,copy,probe_hits,label_hits,instructions\n\
+                        sbl,1,0,40,0,53\np3,2,0,10,5,23\np3,2,1,30,2,30\n";
         assert_eq!(csv(&rows), expected);
         let json: serde_json::Value = serde_json::from_str(&json(&rows)).unwrap();
         assert_eq!(json["rows"][1]["probe_hits"], serde_json::json!([10, 30]));

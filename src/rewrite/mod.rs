@@ -18,6 +18,7 @@ use crate::{emit, stats};
 use analysis::Analysis;
 use copies::{Ahead, Copies};
 use rayon::ThreadPool;
+use rustix::thread::{disable_transparent_huge_pages, transparent_huge_pages_are_disabled};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -74,14 +75,26 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
     Folder::check(options.out())?;
     let mut inputs = find_inputs(&options.inputs, options.out(), options.mlir.as_deref())?;
     clock.lap("read the inputs");
-    let warnings = pool.install(|| emit::admit(&mut inputs))?;
+    let warnings = in_small_pages(|| pool.install(|| emit::admit(&mut inputs)))?;
     clock.lap("verified them");
     let measured = measured(options, &inputs, &pool, &mut clock)?;
     let profile = measured.as_ref().map(|m| &m.profile);
-    let mut summary = write_folder(options, &inputs, profile, &pool, &mut clock)?;
+    let mut summary =
+        in_small_pages(|| write_folder(options, &inputs, profile, &pool, &mut clock))?;
     summary.warnings.extend(measured.and_then(|m| m.warning));
     summary.warnings.extend(warnings);
     Ok(summary)
+}
+
+/// Does something without huge pages, which the allocator asks for: they are cleared whole, and in a virtual machine each has
+/// to be found by the host first. Programs that this process starts inherit that, so it does not hold while weights are measured.
+fn in_small_pages<T>(work: impl FnOnce() -> T) -> T {
+    let before = transparent_huge_pages_are_disabled();
+    // Where the kernel cannot do it, it only takes longer.
+    let _ = disable_transparent_huge_pages(true);
+    let done = work();
+    let _ = disable_transparent_huge_pages(before.unwrap_or(false));
+    done
 }
 
 /// Weights that were measured.

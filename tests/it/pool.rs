@@ -298,8 +298,8 @@ fn files_of_the_living_are_not_taken() {
 fn files_of_the_living_are_not_taken_where_locks_end() {
     let pool = Pool::new(&[]);
     let overlay = "mkdir lo up wk mnt && mount -t overlay -o lowerdir=lo,upperdir=up,workdir=wk none mnt || exit 77
-        cp driver mnt; cd mnt; mkfifo ready; (sleep 3 | ./driver linger > ready) & head -n 1 ready
-        ./driver hash; wait; ./driver hash; cp -r raw ..";
+        cp driver mnt; cd mnt; mkfifo ready end; (cat end | ./driver linger > ready) & head -n 1 ready
+        ./driver hash; : > end; wait; ./driver hash; cp -r raw ..";
     let output = script(&pool, overlay);
     if output.status.code() == Some(77) {
         return; // no overlayfs in here

@@ -1,0 +1,125 @@
+//! The tables of run times, memory and code.
+
+use crate::markdown::Table;
+use crate::report::{means, percent};
+use crate::results::{Program, Results, Run};
+use std::fmt::Write;
+
+/// Shown beside native.
+const SHOWN: [&str; 4] = ["edge", "sbl", "p3-hot 4", "p3-hot 4 trained"];
+
+/// Run times over native, each program with its code at several positions.
+pub(crate) fn section(results: &Results) -> String {
+    let timed = || {
+        let programs = results.programs.of.iter();
+        programs.filter(|(_, p)| p.times.runs.contains_key("native"))
+    };
+    let Some(rounds) = timed().map(|(_, p)| p.times.rounds).min() else {
+        return String::new();
+    };
+    let mut text = format!(
+        "## Run time\n\nWall time of the same processes over native, medians of {rounds} rounds of all variants in turn, one process at a time. Every program is linked with its code at three positions, \
+         {POSITIONS}, since a native program's time moves by that alone (`native moves`): the middle one of the three overheads, and in brackets all of them.\n\n"
+    );
+    let head = ["program", "native s", "native moves"].into_iter();
+    let mut table = Table::new(head.chain(SHOWN));
+    for (name, p) in timed() {
+        let native: Vec<f64> = p.times.runs["native"].iter().map(|r| r.wall).collect();
+        let least = native.iter().copied().fold(f64::MAX, f64::min);
+        let most = native.iter().copied().fold(0.0, f64::max);
+        let about = [
+            name.clone(),
+            format!("{least:.2}"),
+            format!("{:.1} %", (most / least - 1.0) * 100.0),
+        ];
+        let cells = SHOWN.map(|v| spread(&overheads(p, v, |r| r.wall)));
+        table.row(about.into_iter().chain(cells));
+    }
+    for (what, of) in [
+        ("average", (|r| r.wall) as fn(&Run) -> f64),
+        ("average, CPU time", |r| r.cpu),
+    ] {
+        let about = [what.to_string(), String::new(), String::new()];
+        let middle = |p: &Program, v: &str| middle(&overheads(p, v, of));
+        let means = means(results, &SHOWN, middle).map(percent);
+        table.row(about.into_iter().chain(means));
+    }
+    writeln!(text, "{table}").expect("a string");
+    for (name, p) in timed() {
+        let what = match p.times.differing.len() {
+            0 => continue,
+            n if n + 1 == p.times.runs.values().map(Vec::len).sum::<usize>() => {
+                "varies from run to run".to_string()
+            }
+            _ => format!(
+                "differs from the original's in {}",
+                p.times.differing.join(", ")
+            ),
+        };
+        writeln!(text, "{name}: its output {what}.\n").expect("a string");
+    }
+    text
+}
+
+/// As [`crate::measure`] has them.
+const POSITIONS: &str = "moved by 0, 16 and 32 bytes";
+
+/// By position: the time of a variant over that of native at the same one.
+fn overheads(program: &Program, variant: &str, of: fn(&Run) -> f64) -> Vec<f64> {
+    let native = match variant {
+        "edge" => "native translated",
+        _ => "native",
+    };
+    let runs = |v: &str| program.times.runs.get(v).into_iter().flatten().map(of);
+    let pairs = runs(variant).zip(runs(native));
+    pairs.map(|(run, native)| run / native - 1.0).collect()
+}
+
+fn middle(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// The middle one, and all.
+fn spread(values: &[f64]) -> String {
+    let all: Vec<String> = values.iter().map(|v| format!("{:.0}", v * 100.0)).collect();
+    match values {
+        [] => String::new(),
+        _ => format!("{} ({})", percent(middle(values)), all.join(", ")),
+    }
+}
+
+/// Memory and code of what was timed.
+pub(crate) fn sizes(results: &Results) -> String {
+    let text = String::from(
+        "## Memory and code\n\nPeak resident memory and code (text, constants included) of what was timed, and the profiled functions and paths.\n\n",
+    );
+    let mut table = Table::new([
+        "program",
+        "functions",
+        "paths",
+        "memory MB: native",
+        "edge",
+        "sbl",
+        "p3-hot 4",
+        "code kB: native",
+        "edge",
+        "sbl",
+        "p3-hot 4",
+    ]);
+    const OF: [&str; 4] = ["native", "edge", "sbl", "p3-hot 4"];
+    for (name, p) in &results.programs.of {
+        let most = |variant: &str, of: fn(&Run) -> u64| {
+            let runs = p.times.runs.get(variant).into_iter().flatten();
+            runs.map(of).max()
+        };
+        let memory = OF.map(|v| most(v, |r| r.memory).map(|n| n >> 20));
+        let code = OF.map(|v| most(v, |r| r.text).map(|n| n >> 10));
+        let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+        let numbers = memory.into_iter().chain(code).map(number);
+        let about = [name.clone(), p.functions.clone(), p.paths.clone()];
+        table.row(about.into_iter().chain(numbers));
+    }
+    format!("{text}{table}\n")
+}
