@@ -1,13 +1,14 @@
 //! What a program costs under each scheme: probes by `simulate`, instructions by callgrind, and time, each process alone.
 //!
 //! Everything is measured on the smaller of a program's two inputs, `run-train.sh`; what is called trained has weights by
-//! the profile of the other one, `run.sh`. Of several copies the one is measured whose probes take most instructions.
+//! the profile of the other one, `run.sh`. The instructions of every copy are counted, and the slowest one is timed.
 
 use crate::build::{PROF, Variant, output, run, variant_name};
 use crate::instructions;
-use crate::results::{Cost, Counted, Hits, Program, Results, Run, quartiles};
+use crate::results::{Cost, Hits, Program, Results, Run, quartiles};
 use crate::rewritten::{Recipe, Rewritten};
 use anyhow::{Context, Result};
+use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,18 +32,13 @@ const INPUT: &str = "run-train.sh";
 /// What weights come from.
 const OTHER: &str = "run.sh";
 
-/// Scheme, number of copies, whether weights come from the other input: those whose instructions are counted, one copy of each.
-const COUNTED: [(&str, u32, bool); 10] = [
+/// Scheme, number of copies, whether weights come from the other input: those whose instructions are counted.
+const COUNTED: [(&str, u32, bool); 5] = [
     ("sbl", 1, false),
     ("p3-hot", 1, true),
-    ("pbl", 4, false),
-    ("p3", 4, false),
     ("p3-hot", 2, false),
     ("p3-hot", 4, false),
-    ("p3-hot", 8, false),
-    ("p3-hot", 2, true),
     ("p3-hot", 4, true),
-    ("p3-hot", 8, true),
 ];
 /// Those that are timed.
 const TIMED: [(&str, u32, bool); 3] =
@@ -55,8 +51,8 @@ pub(crate) fn all(args: &MeasureArgs, out: &Path) -> Result<()> {
     for (name, program) in programs(&args.folder.canonicalize()?, &args.only)? {
         let mut results = Results::load(out)?;
         let mut measured = results.programs.take(&name).unwrap_or_default();
-        let complete =
-            !measured.counted.is_empty() && (args.rounds == 0 || !measured.times.runs.is_empty());
+        let complete = !measured.instructions.is_empty()
+            && (args.rounds == 0 || !measured.times.runs.is_empty());
         if complete || !program.join(INPUT).exists() || !program.join(OTHER).exists() {
             continue;
         }
@@ -64,7 +60,7 @@ pub(crate) fn all(args: &MeasureArgs, out: &Path) -> Result<()> {
         std::fs::create_dir_all(&here)?;
         let recipe = Recipe::of(&program)?;
         let bench = Bench::new(&program, &here, &recipe)?;
-        if measured.counted.is_empty() {
+        if measured.instructions.is_empty() {
             eprintln!("{name}: instructions");
             bench.count(&mut measured)?;
         }
@@ -163,30 +159,27 @@ impl<'a> Bench<'a> {
         Ok(exe)
     }
 
-    /// Simulates all schemes, and counts the instructions of those that are worth it.
+    /// Simulates all schemes, and counts the instructions of some.
     fn count(&self, measured: &mut Program) -> Result<()> {
         self.simulate(measured)?;
-        let count = |exe: &Path| {
-            let folder = self.here.join("count");
-            instructions::count(&self.program.join(INPUT), exe, &folder)
-        };
-        let mut keep = |name: String, copy: usize, exe: &Path| {
-            let instructions = count(exe)?;
-            let counted = Counted { copy, instructions };
-            measured.counted.insert(name, counted);
+        let mut keep = |name: String, copies: &[PathBuf]| {
+            let counts = copies.par_iter().enumerate().map(|(copy, exe)| {
+                let folder = self.here.join(format!("count-{copy}"));
+                instructions::count(&self.program.join(INPUT), exe, &folder)
+            });
+            let counts: Result<Vec<u64>> = counts.collect();
+            measured.instructions.insert(name, counts?);
             anyhow::Ok(())
         };
-        keep("native translated".into(), 0, &self.translated(0, None)?)?;
-        keep("edge".into(), 0, &self.translated(1, None)?)?;
-        keep("native".into(), 0, &self.sbl.linked("native", None)?)?;
+        keep("native translated".into(), &[self.translated(0, None)?])?;
+        keep("edge".into(), &[self.translated(1, None)?])?;
+        keep("native".into(), &[self.sbl.linked("native", None)?])?;
         for variant in COUNTED {
             let (scheme, k, trained) = variant;
-            let name = variant_name(scheme, k, trained);
-            let copy = busiest(&measured.hits[&name]);
-            let exe = self
-                .rewritten(variant)?
-                .linked(&format!("copy-{copy}"), None)?;
-            keep(name, copy, &exe)?;
+            let rewritten = self.rewritten(variant)?;
+            let link = |copy| rewritten.linked(&format!("copy-{copy}"), None);
+            let copies: Result<Vec<PathBuf>> = (0..k).map(link).collect();
+            keep(variant_name(scheme, k, trained), &copies?)?;
         }
         Ok(())
     }
@@ -214,7 +207,7 @@ impl<'a> Bench<'a> {
         for variant in TIMED {
             let (scheme, k, trained) = variant;
             let name = variant_name(scheme, k, trained);
-            let copy = format!("copy-{}", busiest(&measured.hits[&name]));
+            let copy = format!("copy-{}", slowest(&measured.instructions[&name]));
             let rewritten = self.rewritten(variant)?;
             variants.push(linked(name, &|first| rewritten.linked(&copy, first))?);
         }
@@ -272,9 +265,9 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The copy whose probes take most instructions; the first of several.
-fn busiest(hits: &Hits) -> usize {
-    let copies = hits.instructions.iter().enumerate();
+/// The copy that executes most instructions; the first of several.
+fn slowest(instructions: &[u64]) -> usize {
+    let copies = instructions.iter().enumerate();
     copies.rev().max_by_key(|(_, n)| **n).map_or(0, |(c, _)| c)
 }
 

@@ -64,8 +64,8 @@ impl<T> Section<T> {
 pub(crate) struct Program {
     /// `p3-prof simulate`: by scheme and k, hits of each copy.
     pub hits: BTreeMap<String, Hits>,
-    /// Executed instructions by variant (`native`, `native translated`, `edge`, `sbl`, `p3-hot 4`, …).
-    pub counted: BTreeMap<String, Counted>,
+    /// Instructions of `main` and all that it calls, by variant (`native`, `native translated`, `edge`, `sbl`, `p3-hot 4`, …) and copy.
+    pub instructions: BTreeMap<String, Vec<u64>>,
     /// What was timed.
     pub times: Times,
     /// Functions: exact, cut, skipped.
@@ -74,20 +74,11 @@ pub(crate) struct Program {
     pub paths: String,
 }
 
-/// Executed instructions of one copy.
-#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Counted {
-    /// Which copy: the one whose probes take most instructions.
-    pub copy: usize,
-    /// Of `main` and all that it calls.
-    pub instructions: u64,
-}
-
 /// Times of a program.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Times {
     pub rounds: usize,
-    /// By variant: that copy, with its code at several positions.
+    /// By variant: the slowest copy, with its code at several positions.
     pub runs: BTreeMap<String, Vec<Run>>,
     /// Variants whose output was not the original's.
     pub differing: Vec<String>,
