@@ -1,7 +1,8 @@
 //! Functions that are sampled: versions, *skipping* and *sampling*, between which control passes at boundaries
 //! (`docs/SUBPATHS.md`).
 //!
-//! Between two boundaries (the entry, back edges) an activation runs along a path of the function's DAG, a *segment*. At a
+//! Between two boundaries (the entry, back edges, edges behind which much more may follow than elsewhere: [`Segments`]) an activation
+//! runs along a path of the function's DAG, a *segment*. At a
 //! boundary the blocks of its longest path, as many *slots*, are paid in advance out of a budget that all functions share: where
 //! that makes it negative, a sample begins in one of these slots, and control goes to the sampling version. Each block
 //! execution owns one slot, so each becomes the beginning of a sample with the same probability.
@@ -14,17 +15,20 @@
 
 use super::resume::with_entry;
 use crate::dag::{LoopForest, Order};
-use crate::index::{BlockId, CfgEdge, FuncId, TiSlice, TiVec};
+use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
 use crate::ir::{Block, Callee, Cfg, Terminator};
+use crate::paths::FunctionPaths;
 use crate::versions::{Versions, can_be_copied};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+mod segments;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
+pub use segments::Segments;
 pub use text::Figures;
 
 /// What a subpath is a part of.
@@ -132,7 +136,7 @@ pub struct Apart {
     pub skipping: SubpathPlan,
     /// The other one, whose block 0 leads to the places where it goes on; the function's blocks follow in their order.
     pub sampling: SubpathPlan,
-    /// These places: the entry and the headers.
+    /// These places: the entry, and where boundaries lead.
     pub places: Vec<BlockId>,
     /// The order of the function's own blocks.
     pub own_order: Arc<Order>,
@@ -221,38 +225,30 @@ pub fn can_be_sampled(cfg: &Cfg, order: &Order) -> bool {
     can_be_copied(cfg, order) && order.back_edges(cfg).all(splits)
 }
 
-/// By block: the number of blocks on the longest way from it that takes no back edge. O(V + E).
-pub fn longest(cfg: &Cfg, order: &Order) -> TiVec<BlockId, u32> {
-    let mut longest = cfg.by_block(0u32);
-    for &b in order.rpo.iter().rev() {
-        let succs = cfg.block(b).succs.iter();
-        let on = succs.filter(|&&to| !order.is_retreating(b, to));
-        longest[b] = 1 + on.map(|&to| longest[to]).max().unwrap_or(0);
-    }
-    longest
-}
-
 impl SubpathPlan {
-    /// The plan for a function that [`can_be_sampled`], whose first block has number `first` among those of the
-    /// program. Linear.
+    /// The plan for a function that [`can_be_sampled`], with control flow `own` and these paths, whose first block has number `first`
+    /// among those of the program. O(V + E log degree), and what its versions take.
     pub fn new(
         func: FuncId,
         first: u32,
         own: &Cfg,
-        order: &Arc<Order>,
+        paths: &FunctionPaths,
         of: Sequence,
     ) -> SubpathPlan {
+        let order = &paths.shape.order;
+        let segments = Segments::new(own, paths);
         let mut builder = Builder::new(own);
-        let longest = longest(own, order);
-        builder.entry(longest[BlockId(0)], End::Decides(longest[BlockId(0)]));
+        let slots = segments.longest[BlockId(0)];
+        builder.entry(slots, End::Decides(slots));
         if of == Sequence::Thread {
             builder.calls(own, order);
         }
-        for (edge, header) in order.back_edges(own) {
-            builder.back(edge, longest[header], End::Decides(longest[header]));
+        for &(edge, to) in &segments.boundaries {
+            let slots = segments.longest[to];
+            builder.boundary(edge, slots, End::Decides(slots));
         }
         let looks = builder.nodes.iter().any(|n| n.end == End::Looks);
-        let apart = (!looks).then(|| Box::new(Apart::new(func, first, own, order, &longest)));
+        let apart = (!looks).then(|| Box::new(Apart::new(func, first, own, order, &segments)));
         SubpathPlan {
             apart,
             ..builder.finished(func, first, Mode::Skipping)
@@ -266,17 +262,21 @@ impl Apart {
         first: u32,
         own: &Cfg,
         order: &Arc<Order>,
-        longest: &TiSlice<BlockId, u32>,
+        segments: &Segments,
     ) -> Apart {
+        let Segments {
+            longest,
+            boundaries,
+        } = segments;
         let mut places = vec![BlockId(0)];
-        places.extend(order.back_edges(own).map(|(_, header)| header));
+        places.extend(boundaries.iter().map(|(_, to)| *to));
         places.sort();
         places.dedup();
         let number = |b: BlockId| places.binary_search(&b).expect("a place") as u32;
         let mut builder = Builder::new(own);
         builder.entry(longest[BlockId(0)], End::Leaves(0));
-        for (edge, header) in order.back_edges(own) {
-            builder.back(edge, longest[header], End::Leaves(number(header)));
+        for &(edge, to) in boundaries {
+            builder.boundary(edge, longest[to], End::Leaves(number(to)));
         }
         let skipping = builder.finished(func, first, Mode::Skipping);
         let cfg = with_entry(own, places.iter().copied());
@@ -286,9 +286,13 @@ impl Apart {
             let block = BlockId(0);
             builder.decides(CfgEdge { block, succ }, longest[place]);
         }
-        for (edge, header) in Order::new(&cfg).back_edges(&cfg) {
-            let slots = longest[BlockId(header.0 - 1)];
-            builder.back(edge, slots, End::Decides(slots));
+        for &(CfgEdge { block, succ }, to) in boundaries {
+            let block = BlockId(block.0 + 1);
+            builder.boundary(
+                CfgEdge { block, succ },
+                longest[to],
+                End::Decides(longest[to]),
+            );
         }
         // Blocks are numbered from block 1 on, since block 0 is nothing of the function's.
         let sampling = builder.finished(func, first.wrapping_sub(1), Mode::Over);
@@ -302,7 +306,7 @@ impl Apart {
 }
 
 /// How many loops around each other are copied to be resumed: all blocks are in two versions more than that at most.
-const RESUMED: usize = 4;
+const RESUMED: usize = 8;
 
 /// The loops of the new control flow.
 struct Loops<'a> {
@@ -463,7 +467,8 @@ impl Builder {
         self.bodies[own] = rest;
     }
 
-    fn back(&mut self, edge: CfgEdge, slots: u32, negative: End) {
+    /// Pays on the edge, behind all that was added to the end of its block.
+    fn boundary(&mut self, edge: CfgEdge, slots: u32, negative: End) {
         let end = self.ends[edge.block];
         let edge = CfgEdge { block: end, ..edge };
         let to = self.cfg.behind(edge);

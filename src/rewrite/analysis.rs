@@ -20,7 +20,6 @@ use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
 use crate::versions::has_no_copy;
-use std::sync::Arc;
 
 /// At most this many of the functions that one was inlined into are named.
 const TOLD: usize = 3;
@@ -121,19 +120,19 @@ impl Analysis {
             Sequence::Thread
         };
         let numbered = self.profiled_among(self.manifest.first_blocks());
-        let plans = numbered.map(|(f, first, order)| {
-            SubpathPlan::new(f, first, &self.program.body(f).cfg, order, of)
+        let plans = numbered.map(|(f, first, paths)| {
+            SubpathPlan::new(f, first, &self.program.body(f).cfg, paths, of)
         });
         plans.collect()
     }
 
-    /// Number of the first block and order of each function that is not skipped.
+    /// Number of the first block and paths of each function that is not skipped.
     fn profiled_among(
         &self,
         first: impl Iterator<Item = u32>,
-    ) -> impl Iterator<Item = (FuncId, u32, &Arc<Order>)> {
+    ) -> impl Iterator<Item = (FuncId, u32, &FunctionPaths)> {
         let functions = self.paths.iter_enumerated().zip(first);
-        functions.filter_map(|((f, paths), first)| Some((f, first, &paths.as_ref()?.shape.order)))
+        functions.filter_map(|((f, paths), first)| Some((f, first, paths.as_ref()?)))
     }
 
     /// `plan` with two versions of every block ([`doubled`]).

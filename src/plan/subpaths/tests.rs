@@ -4,18 +4,83 @@ use crate::index::BlockId;
 use crate::ir::Call;
 use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
-use std::sync::Arc;
 
 fn plan(own: &Cfg, of: Sequence) -> SubpathPlan {
-    SubpathPlan::new(FuncId(0), 0, own, &Arc::new(Order::new(own)), of)
+    SubpathPlan::new(FuncId(0), 0, own, &FunctionPaths::new(own), of)
 }
 
 #[test]
 fn longest_ways() {
     // 0 → 1 → {2, 3}, 2 → 3, 3 → {1, 4}
     let graph = cfg(&[&[1], &[2, 3], &[3], &[1, 4], &[]]);
-    let longest = longest(&graph, &Order::new(&graph));
-    assert_eq!(longest.raw, [5, 4, 3, 2, 1]);
+    let segments = Segments::new(&graph, &FunctionPaths::new(&graph));
+    assert_eq!(segments.longest.raw, [5, 4, 3, 2, 1]);
+    assert_eq!(segments.boundaries, [(edge(3, 0), BlockId(1))]);
+}
+
+fn edge(block: u32, succ: u32) -> CfgEdge {
+    let block = BlockId(block);
+    CfgEdge { block, succ }
+}
+
+/// A loop of block 1, behind which `behind` blocks follow.
+fn loop_and_way(behind: u32) -> Segments {
+    let mut succs = vec![vec![1], vec![1, 2]];
+    succs.extend((3..behind + 2).map(|to| vec![to]));
+    succs.push(vec![]);
+    let graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    Segments::new(&graph, &FunctionPaths::new(&graph))
+}
+
+/// A loop is left once in ten iterations: what follows is paid for there as soon as that is cheaper than paying for it in each.
+#[test]
+fn exits_of_loops_pay_for_what_follows() {
+    let long = loop_and_way(8);
+    assert_eq!(long.longest.raw, [2, 1, 8, 7, 6, 5, 4, 3, 2, 1]);
+    let boundaries = [(edge(1, 0), BlockId(1)), (edge(1, 1), BlockId(2))];
+    assert_eq!(long.boundaries, boundaries);
+    let short = loop_and_way(7);
+    assert_eq!(short.longest.raw, [9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    assert_eq!(short.boundaries, boundaries[..1]);
+}
+
+/// A `switch` with one long case in sixteen, and an `indirectbr` that cannot tell it apart.
+#[test]
+fn a_long_case_pays_for_itself() {
+    let mut succs: Vec<Vec<u32>> = vec![(1..17).collect()];
+    succs.extend((1..16).map(|_| vec![]));
+    succs.extend((17..24).map(|to| vec![to]));
+    succs.push(vec![]);
+    let mut graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let segments = |graph: &Cfg| Segments::new(graph, &FunctionPaths::new(graph));
+    let split = segments(&graph);
+    assert_eq!(split.longest[BlockId(0)], 2);
+    assert_eq!(split.boundaries, [(edge(0, 15), BlockId(16))]);
+    graph.blocks[BlockId(0)].terminator = Terminator::IndirectBr;
+    let whole = segments(&graph);
+    assert_eq!(whole.longest[BlockId(0)], 9);
+    assert_eq!(whole.boundaries, []);
+}
+
+proptest! {
+    /// All back edges are boundaries, and where none is the longest way is one block longer than the longest one behind.
+    #[test]
+    fn segments(graph in any_cfg(30)) {
+        let paths = FunctionPaths::new(&graph);
+        let segments = Segments::new(&graph, &paths);
+        let order = &paths.shape.order;
+        for &b in &order.rpo {
+            let mut longest = 0;
+            for (succ, &to) in (0..).zip(&graph.block(b).succs) {
+                let is_boundary = segments.boundaries.contains(&(edge(b.0, succ), to));
+                prop_assert!(is_boundary || !order.is_retreating(b, to));
+                if !is_boundary {
+                    longest = longest.max(segments.longest[to]);
+                }
+            }
+            prop_assert_eq!(segments.longest[b], longest + 1);
+        }
+    }
 }
 
 /// The entry and the back edge pay; what is behind them exists twice, what pays at the entry once.

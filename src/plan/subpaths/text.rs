@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// What a plan comes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Boundaries: the entry and back edges.
+    /// Boundaries: the entry, back edges, and other edges where something is paid.
     pub boundaries: usize,
     /// The most slots that one of them pays.
     pub slots: u32,

@@ -1,0 +1,124 @@
+//! Where segments begin, and what is paid for them.
+//!
+//! What is paid beyond the blocks that run is drawn like any other slot, and a sample that falls there is rejected: an attempt for
+//! nothing. At the header of an inner loop that pays for the way out of it and on to the function's end, nearly all are. So
+//! an edge can be a boundary, too, where what it costs to pay there again is less than what is not paid in vain before.
+
+use crate::dag::{EdgeKind, Order};
+use crate::index::{BlockId, CfgEdge, TiVec};
+use crate::ir::Cfg;
+use crate::paths::FunctionPaths;
+
+/// As many slots in vain cost what it costs to pay once. A payment is two or three instructions; an attempt some hundred, and by
+/// default one slot in 10,000 is one.
+const PAYMENT: f64 = 128.0;
+
+/// The segments of a function.
+#[derive(Clone, Debug)]
+pub struct Segments {
+    /// By block: the number of blocks on the longest way from it to the next boundary, its own included.
+    pub longest: TiVec<BlockId, u32>,
+    /// The boundaries besides the entry, and where they lead: all back edges, and the edges where it pays to pay again.
+    pub boundaries: Vec<(CfgEdge, BlockId)>,
+}
+
+impl Segments {
+    /// Those of the function with control flow `cfg`, whose back edges can be split. O(V + E log degree).
+    ///
+    /// At each block, from the last one on, the edges with the longest ways behind them become boundaries, as many as make what is
+    /// expected to be lost here least: slots that are paid for and not run, and payments.
+    pub fn new(cfg: &Cfg, paths: &FunctionPaths) -> Segments {
+        let order = &paths.shape.order;
+        let mut segments = Segments {
+            longest: cfg.by_block(0),
+            boundaries: Vec::new(),
+        };
+        for &b in order.rpo.iter().rev() {
+            let ways = segments.ways(cfg, paths, b);
+            let allowed = allowed(&ways);
+            segments.longest[b] = 1 + allowed;
+            let early = ways.iter().filter(|w| w.longest > allowed);
+            let early = early.map(|w| w.edge);
+            let back = back_edges_of(cfg, order, b);
+            let all = early.chain(back);
+            segments.boundaries.extend(all.map(|e| (e, cfg.behind(e))));
+        }
+        segments
+            .boundaries
+            .sort_unstable_by_key(|(e, _)| (order.position[e.block], e.succ));
+        segments
+    }
+
+    /// The ways on from block `b` within a segment.
+    fn ways(&self, cfg: &Cfg, paths: &FunctionPaths, b: BlockId) -> Vec<Way> {
+        let (order, chances) = (&paths.shape.order, chances(cfg, paths, b));
+        let terminator = cfg.block(b).terminator;
+        let succs = (0..).zip(&cfg.block(b).succs).zip(chances);
+        let on = succs.filter(|((_, to), _)| !order.is_retreating(b, **to));
+        on.map(|((succ, &to), chance)| Way {
+            edge: CfgEdge { block: b, succ },
+            longest: self.longest[to],
+            chance,
+            splits: terminator.can_split(succ),
+        })
+        .collect()
+    }
+}
+
+/// An edge on which a segment can go on.
+struct Way {
+    edge: CfgEdge,
+    /// The number of blocks on the longest way behind it.
+    longest: u32,
+    /// The probability that it is taken.
+    chance: f64,
+    /// Whether it can be a boundary.
+    splits: bool,
+}
+
+/// The number of blocks that a segment may go on for behind a block with these ways: those that are longer begin another one.
+fn allowed(ways: &[Way]) -> u32 {
+    let mut by_length: Vec<&Way> = ways.iter().collect();
+    by_length.sort_by_key(|w| std::cmp::Reverse(w.longest));
+    let run = |w: &&Way| w.chance * f64::from(w.longest);
+    let mut run: f64 = by_length.iter().map(run).sum();
+    let (mut paid, mut best) = (0.0, (f64::INFINITY, 0));
+    for w in by_length {
+        let lost = paid + f64::from(w.longest) - run;
+        if lost < best.0 {
+            best = (lost, w.longest);
+        }
+        if !w.splits {
+            return best.1;
+        }
+        run -= w.chance * f64::from(w.longest);
+        paid += w.chance * PAYMENT;
+    }
+    if paid < best.0 { 0 } else { best.1 }
+}
+
+/// By successor of block `b`: the probability that control takes the edge.
+fn chances(cfg: &Cfg, paths: &FunctionPaths, b: BlockId) -> Vec<f64> {
+    let mut chances = vec![0.0; cfg.block(b).succs.len()];
+    let dag = &paths.dag;
+    for e in dag.vertex(b).into_iter().flat_map(|v| dag.outs(v)) {
+        if let EdgeKind::Real(c) | EdgeKind::BackEdge(c) = dag.edge(e).kind {
+            chances[c.succ as usize] = paths.weights[e];
+        }
+    }
+    let all: f64 = chances.iter().sum();
+    if all > 0.0 {
+        chances.iter_mut().for_each(|c| *c /= all);
+    }
+    chances
+}
+
+fn back_edges_of<'a>(
+    cfg: &'a Cfg,
+    order: &'a Order,
+    block: BlockId,
+) -> impl Iterator<Item = CfgEdge> + 'a {
+    let succs = (0..).zip(&cfg.block(block).succs);
+    let edges = succs.filter(move |(_, to)| order.is_retreating(block, **to));
+    edges.map(move |(succ, _)| CfgEdge { block, succ })
+}
