@@ -421,6 +421,8 @@ impl Builder {
         let next = |mode, e: CfgEdge| match (nodes[e.block].end, e.succ, mode) {
             (End::Decides(_) | End::Looks, 0, _) => Mode::Sampling,
             (End::Decides(_), _, Mode::Sampling | Mode::Over) => loops.resumed(cfg.behind(e)),
+            // Seldom, and a loop that is entered again from outside has one back edge less.
+            (End::Decides(_), _, Mode::Skipping | Mode::Resumed(_)) => Mode::Sampling,
             (_, _, Mode::Resumed(header)) if !loops.hold(header, cfg.behind(e)) => Mode::Sampling,
             _ => mode,
         };
