@@ -72,7 +72,7 @@ static void add(struct p3_encoder *e, uint32_t block) {
     uint64_t stay = e->run > 0 ? still(e, block) : 0;
     if (stay == 0) {
         put_run(e);
-        stay = e->plain ? 0 : repeated(e, block);
+        stay = repeated(e, block);
         if (stay == 0)
             put_distance(e, block, back(e, 1));
     }
@@ -85,14 +85,23 @@ void p3_encode_begin(struct p3_encoder *e, uint32_t block, uint64_t length) {
     e->distances = 0;
     e->at = OLDEST;
     e->plain = length <= P3_PLAIN_BLOCKS;
-    memset(e->last, 0, sizeof e->last);
+    if (!e->plain)
+        memset(e->last, 0, sizeof e->last);
     put(e, block);
-    remember(e, block);
+    if (e->plain)
+        e->recent[0] = block; /* the last one */
+    else
+        remember(e, block);
 }
 
 void p3_encode_block(struct p3_encoder *e, uint32_t block) {
-    add(e, block);
-    remember(e, block);
+    if (e->plain) {
+        put_distance(e, block, e->recent[0]);
+        e->recent[0] = block;
+    } else {
+        add(e, block);
+        remember(e, block);
+    }
 }
 
 void p3_encode_end(struct p3_encoder *e) { put_run(e); }

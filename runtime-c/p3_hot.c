@@ -8,7 +8,7 @@
  * probability of the first point of a subpath, and all that follow it are counted; samples are always drawn with the first period.
  *
  * Calls: p3_chance.c, p3_crc.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_pool.c, p3_process.c.
- * In signal handlers: p3_hot_add, p3_hot_empty, p3_hot_begun, p3_hot_mend, p3_hot_crowded, p3_hot_doublings, p3_hot_sampling, p3_hot_generation. */
+ * In signal handlers: p3_hot_add, p3_hot_empty, p3_hot_begun, p3_hot_mend, p3_hot_crowded, p3_hot_doublings, p3_hot_sampling. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -19,11 +19,11 @@
 
 enum { UNIT = 4, MOST_DOUBLINGS = 24 };
 
+unsigned p3_hot_generation;
 static const struct p3_sampling *sampling;
 static struct p3_raw_block *block; /* mapped; NULL: there is no list */
 static int in_file;
 static const void *locked; /* by whom; NULL: nobody */
-static unsigned generation;
 static uint64_t chance;
 /* Where entries are, in units, by their hash: linear probing; 0: nothing. */
 static uint32_t *index_of;
@@ -37,8 +37,6 @@ static char *area(uint64_t i) { return (char *)block + P3_SAMPLE_AREAS + i * sam
 static uint64_t active(void) { return sample()->state & 1; }
 
 const struct p3_sampling *p3_hot_sampling(void) { return block != NULL ? sampling : NULL; }
-
-unsigned p3_hot_generation(void) { return generation; }
 
 /* The state: bit 0 names the area, DOUBLED counts doublings, what is above how often the list was emptied. */
 enum { DOUBLED_BITS = 31 };
@@ -324,7 +322,7 @@ void p3_hot_forget(void) {
     }
     block = NULL;
     locked = NULL;
-    generation++;
+    p3_hot_generation++;
 }
 
 int p3_hot_store(struct p3_file *file, int fd) {

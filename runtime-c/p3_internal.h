@@ -305,7 +305,7 @@ P3_HIDDEN void p3_encode_end(struct p3_encoder *e);
 /* How subpaths are sampled; NULL when they are not, or there is no list. */
 P3_HIDDEN const struct p3_sampling *p3_hot_sampling(void);
 /* Another one in each process and forked child. */
-P3_HIDDEN unsigned p3_hot_generation(void);
+extern P3_HIDDEN unsigned p3_hot_generation;
 /* How often the period was doubled with which samples are drawn. */
 P3_HIDDEN unsigned p3_hot_doublings(void);
 /* A seed for one more thread. */
@@ -344,7 +344,8 @@ struct p3_recording {
 struct p3_walker {
     struct p3_walker *next;
     long thread;
-    unsigned generation;
+    unsigned generation; /* p3_hot_generation when it began */
+    const struct p3_sampling *sampling; /* then */
     unsigned active; /* recordings */
     int drawn; /* the budget was: it is 0 in a new thread */
     unsigned doublings; /* at which the budget was drawn */
@@ -354,11 +355,28 @@ struct p3_walker {
 };
 /* What is left of the thread's budget: how many slots are skipped before the next sample. */
 extern P3_HIDDEN __thread int64_t __p3_budget __attribute__((tls_model("initial-exec")));
+/* The thread's, once it has been in here. */
+extern P3_HIDDEN __thread struct p3_walker *p3_walker_own __attribute__((tls_model("initial-exec")));
+/* Where on the stack the runtime was entered; 0: the thread is outside. */
+extern P3_HIDDEN __thread volatile uintptr_t p3_walker_inside __attribute__((tls_model("initial-exec")));
 /* The thread's; NULL when there is none, or the thread is in here already, in what a signal handler interrupted. */
-P3_HIDDEN struct p3_walker *p3_walker_enter(void);
-P3_HIDDEN void p3_walker_leave(void);
+P3_HIDDEN struct p3_walker *p3_walker_enter_at(uintptr_t here);
+static inline struct p3_walker *p3_walker_enter(void) {
+    struct p3_walker *w = p3_walker_own;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (w == NULL || p3_walker_inside != 0 || w->generation != p3_hot_generation)
+        return p3_walker_enter_at(here);
+    p3_walker_inside = here;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return w;
+}
+/* What the thread wrote is there for whoever has the walker after it. */
+static inline void p3_walker_leave(void) {
+    __atomic_store_n(&p3_walker_own->thread, p3_walker_own->thread, __ATOMIC_RELEASE);
+    p3_walker_inside = 0;
+}
 /* Whether nothing is being recorded in the thread, as far as it has been in here. */
-P3_HIDDEN int p3_walker_is_idle(void);
+static inline int p3_walker_is_idle(void) { return p3_walker_own != NULL && p3_walker_own->active == 0; }
 /* Lowers the budget, or raises it again. */
 P3_HIDDEN void p3_walker_lower(struct p3_walker *w, int low);
 /* Makes that of this thread. */

@@ -13,9 +13,9 @@
 enum { DOUBLINGS_SHIFT = 48, DOUBLINGS_BITS = 5, WIDTH_SHIFT = DOUBLINGS_SHIFT + DOUBLINGS_BITS };
 static const int64_t NONE = -1, SKIP = (INT64_C(1) << DOUBLINGS_SHIFT) - 1;
 
-static int is_within(void) { return (p3_hot_sampling()->flags & P3_WITHIN) != 0; }
+static int is_within(const struct p3_walker *w) { return (w->sampling->flags & P3_WITHIN) != 0; }
 
-static uint64_t period_at(unsigned doublings) { return p3_hot_sampling()->period << doublings; }
+static uint64_t period_at(const struct p3_walker *w, unsigned doublings) { return w->sampling->period << doublings; }
 
 static int64_t word(uint64_t skip, unsigned doublings, unsigned width) {
     return (int64_t)(skip | (uint64_t)doublings << DOUBLINGS_SHIFT | (uint64_t)width << WIDTH_SHIFT);
@@ -26,7 +26,7 @@ static unsigned doublings_in(int64_t word) { return (unsigned)(word >> DOUBLINGS
 /* The word after a beginning: where the next one is does not matter if it is not in this segment. */
 static int64_t redraw(struct p3_walker *w, int64_t before) {
     unsigned doublings = p3_hot_doublings(), width = (unsigned)(before >> WIDTH_SHIFT);
-    uint64_t skip = p3_chance_skip_up_to(&w->chance, period_at(doublings), UINT64_C(1) << width);
+    uint64_t skip = p3_chance_skip_up_to(&w->chance, period_at(w, doublings), UINT64_C(1) << width);
     return word(skip, doublings, width);
 }
 
@@ -49,7 +49,8 @@ static void add_finished(struct p3_walker *w) {
     }
 }
 
-static void finish(struct p3_walker *w, struct p3_recording *r) {
+/* Seldom: what most blocks do is to need few registers. */
+__attribute__((noinline)) static void finish(struct p3_walker *w, struct p3_recording *r) {
     p3_encode_end(&r->encoder);
     end(w, r, P3_DONE);
     add_finished(w);
@@ -97,7 +98,7 @@ static struct p3_recording *make_room(struct p3_walker *w, const int64_t *frame)
 }
 
 static unsigned draw_length(struct p3_walker *w) {
-    const struct p3_sampling *s = p3_hot_sampling();
+    const struct p3_sampling *s = w->sampling;
     uint64_t at = p3_chance_next(&w->chance) >> 32;
     unsigned i = 0;
     for (; i + 1 < s->n_lengths && at >= s->chances[i]; i++)
@@ -105,7 +106,7 @@ static unsigned draw_length(struct p3_walker *w) {
     return i;
 }
 
-static void begin(struct p3_walker *w, const int64_t *frame, uint32_t block, unsigned doublings) {
+__attribute__((noinline)) static void begin(struct p3_walker *w, const int64_t *frame, uint32_t block, unsigned doublings) {
     p3_hot_begun(doublings);
     struct p3_recording *r = make_room(w, frame);
     if (r == NULL) {
@@ -114,8 +115,8 @@ static void begin(struct p3_walker *w, const int64_t *frame, uint32_t block, uns
     }
     r->length = draw_length(w);
     r->doublings = doublings;
-    r->left = p3_hot_sampling()->lengths[r->length] - 1;
-    r->frame = is_within() ? frame : NULL;
+    r->left = w->sampling->lengths[r->length] - 1;
+    r->frame = is_within(w) ? frame : NULL;
     p3_encode_begin(&r->encoder, block, r->left + 1);
     r->state = P3_ACTIVE;
     w->active++;
@@ -151,12 +152,7 @@ static void tell(struct p3_walker *w, int64_t *frame, uint32_t block) {
     }
 }
 
-void __p3_subpath_block(int64_t *frame, uint32_t block) {
-    /* Before a beginning, or behind the last one. */
-    if ((*frame < 0 || (*frame & SKIP) > 0) && p3_walker_is_idle()) {
-        *frame -= *frame > 0;
-        return;
-    }
+__attribute__((noinline)) static void tell_of(int64_t *frame, uint32_t block) {
     struct p3_walker *w = p3_walker_enter();
     if (w == NULL)
         return;
@@ -164,6 +160,14 @@ void __p3_subpath_block(int64_t *frame, uint32_t block) {
     p3_walker_leave();
     if (p3_signal_waits())
         p3_signal_again();
+}
+
+void __p3_subpath_block(int64_t *frame, uint32_t block) {
+    /* Before a beginning, or behind the last one. */
+    if ((*frame < 0 || (*frame & SKIP) > 0) && p3_walker_is_idle())
+        *frame -= *frame > 0;
+    else
+        tell_of(frame, block);
 }
 
 /* Whether blocks of the activation are to be told. */
@@ -179,7 +183,7 @@ static int is_sampled(const struct p3_walker *w, const int64_t *frame) {
 /* Slots to skip from the segment's end on. */
 static int64_t next_skip(struct p3_walker *w) {
     w->doublings = p3_hot_doublings();
-    uint64_t next = p3_chance_skip(&w->chance, period_at(w->doublings));
+    uint64_t next = p3_chance_skip(&w->chance, period_at(w, w->doublings));
     return (int64_t)(next > (uint64_t)SKIP ? (uint64_t)SKIP : next);
 }
 

@@ -16,9 +16,8 @@
 
 __thread int64_t __p3_budget __attribute__((tls_model("initial-exec")));
 static struct p3_walker *walkers;
-static __thread struct p3_walker *own __attribute__((tls_model("initial-exec")));
-/* Where on the stack the runtime was entered; 0: the thread is outside. */
-static __thread volatile uintptr_t inside __attribute__((tls_model("initial-exec")));
+__thread struct p3_walker *p3_walker_own __attribute__((tls_model("initial-exec")));
+__thread volatile uintptr_t p3_walker_inside __attribute__((tls_model("initial-exec")));
 
 static long thread(void) { return syscall(SYS_gettid); }
 
@@ -60,7 +59,8 @@ static void begin(struct p3_walker *w) {
     p3_walker_lower(w, 0);
     w->active = 0;
     w->chance = p3_hot_seed();
-    w->generation = p3_hot_generation();
+    w->sampling = p3_hot_sampling();
+    w->generation = p3_hot_generation;
 }
 
 static struct p3_walker *make(void) {
@@ -83,42 +83,33 @@ static struct p3_walker *make(void) {
 static int was_left(uintptr_t here) {
     stack_t stack;
     struct p3_quiet before = p3_enter();
-    int left = here > inside && sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) == 0;
+    int left = here > p3_walker_inside && sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) == 0;
     p3_leave(before);
     return left;
 }
 
-struct p3_walker *p3_walker_enter(void) {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    if (p3_hot_sampling() == NULL || (inside != 0 && !was_left(here)))
+struct p3_walker *p3_walker_enter_at(uintptr_t here) {
+    if (p3_hot_sampling() == NULL || (p3_walker_inside != 0 && !was_left(here)))
         return NULL;
-    if (inside != 0)
-        p3_hot_mend(own);
-    inside = here;
+    if (p3_walker_inside != 0)
+        p3_hot_mend(p3_walker_own);
+    p3_walker_inside = here;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (own == NULL)
-        own = make();
-    if (own == NULL)
-        inside = 0;
-    else if (own->generation != p3_hot_generation()) {
+    if (p3_walker_own == NULL)
+        p3_walker_own = make();
+    if (p3_walker_own == NULL)
+        p3_walker_inside = 0;
+    else if (p3_walker_own->generation != p3_hot_generation) {
         for (unsigned i = 0; i < P3_RECORDINGS; i++)
-            own->recordings[i].state = P3_FREE;
-        begin(own);
+            p3_walker_own->recordings[i].state = P3_FREE;
+        begin(p3_walker_own);
     }
-    return own;
+    return p3_walker_own;
 }
-
-/* What the thread wrote is there for whoever has the walker after it. */
-void p3_walker_leave(void) {
-    __atomic_store_n(&own->thread, own->thread, __ATOMIC_RELEASE);
-    inside = 0;
-}
-
-int p3_walker_is_idle(void) { return own != NULL && own->active == 0; }
 
 void p3_walker_start(void) {
-    if (p3_hot_sampling() != NULL && own == NULL)
-        own = make();
+    if (p3_hot_sampling() != NULL && p3_walker_own == NULL)
+        p3_walker_own = make();
 }
 
 void p3_walker_flush(void) {
@@ -131,6 +122,6 @@ void p3_walker_flush(void) {
 }
 
 void p3_walker_forked(void) {
-    if (own != NULL)
-        own->thread = thread();
+    if (p3_walker_own != NULL)
+        p3_walker_own->thread = thread();
 }
