@@ -257,13 +257,7 @@ impl SubpathPlan {
 }
 
 impl Apart {
-    fn new(
-        func: FuncId,
-        first: u32,
-        own: &Cfg,
-        order: &Arc<Order>,
-        segments: &Segments,
-    ) -> Apart {
+    fn new(func: FuncId, first: u32, own: &Cfg, order: &Arc<Order>, segments: &Segments) -> Apart {
         let Segments {
             longest,
             boundaries,

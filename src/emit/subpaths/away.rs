@@ -12,7 +12,8 @@ use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetData;
-use inkwell::values::{BasicMetadataValueEnum, BasicValue, FunctionValue};
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{BasicMetadataValueEnum, BasicValue, FunctionValue, IntValue};
 use std::collections::HashMap;
 
 /// The function, and how it is called.
@@ -29,9 +30,68 @@ pub(super) struct Away<'ctx> {
 /// called; most have registers enough for what they hand over, and end with a jump.
 struct Door<'ctx> {
     function: FunctionValue<'ctx>,
-    /// The arguments: what is live, then the place's φs.
+    arguments: Vec<Argument>,
+    /// What is handed over is live, or a φ of the place.
     live: Vec<Value>,
     block: BasicBlock<'ctx>,
+}
+
+/// How values are handed over, by their numbers.
+enum Argument {
+    One(usize),
+    /// The second one in the upper half.
+    Two(usize, usize),
+}
+
+/// Arguments in registers, of integers and pointers: as many have most calling conventions of 64-bit machines at least.
+const REGISTERS: usize = 6;
+
+/// Arguments that hand over values of these types: small integers by twos where there are registers for all only then.
+fn arguments(types: &[BasicTypeEnum]) -> Vec<Argument> {
+    let is_small = |t: &BasicTypeEnum| t.is_int_type() && t.into_int_type().get_bit_width() <= 32;
+    let words = types
+        .iter()
+        .filter(|t| t.is_int_type() || t.is_pointer_type());
+    let (words, pairs) = (
+        words.count(),
+        types.iter().filter(|t| is_small(t)).count() / 2,
+    );
+    let packs = words > REGISTERS && words - pairs <= REGISTERS;
+    let (small, others): (Vec<usize>, Vec<usize>) =
+        (0..types.len()).partition(|&n| packs && is_small(&types[n]));
+    let small = small.chunks(2).map(|pair| match *pair {
+        [a, b] => Argument::Two(a, b),
+        _ => Argument::One(pair[0]),
+    });
+    others.into_iter().map(Argument::One).chain(small).collect()
+}
+
+/// Two integers in one.
+fn pack<'ctx>(builder: &Builder<'ctx>, low: Value, high: Value) -> IntValue<'ctx> {
+    let half = |v: Value| {
+        let v = v.basic::<'ctx>().into_int_value();
+        let word = v.get_type().get_context().i64_type();
+        builder.build_int_z_extend(v, word, "").expect("positioned")
+    };
+    let (low, high) = (half(low), half(high));
+    let by = high.get_type().const_int(32, false);
+    let high = builder.build_left_shift(high, by, "").expect("positioned");
+    builder.build_or(low, high, "").expect("positioned")
+}
+
+/// The integers of these types that were packed.
+fn unpack<'ctx>(
+    builder: &Builder<'ctx>,
+    both: IntValue<'ctx>,
+    types: [BasicTypeEnum<'ctx>; 2],
+) -> [IntValue<'ctx>; 2] {
+    let by = both.get_type().const_int(32, false);
+    let high = builder.build_right_shift(both, by, false, "");
+    let halves = [(both, types[0]), (high.expect("positioned"), types[1])];
+    halves.map(|(half, ty)| {
+        let value = builder.build_int_truncate(half, ty.into_int_type(), "");
+        value.expect("positioned")
+    })
 }
 
 impl<'ctx> Away<'ctx> {
@@ -89,8 +149,15 @@ impl<'ctx> Away<'ctx> {
         };
         let now = |v: &Value| renewed.get(v).copied().unwrap_or(*v);
         let values = door.live.iter().map(now).chain(phis(door.block).map(entry));
-        let values: Vec<BasicMetadataValueEnum> = values.map(|v| v.basic().into()).collect();
-        return_call(builder, door.function, &values, self.tail);
+        let values: Vec<Value> = values.collect();
+        let argument = |a: &Argument| -> BasicMetadataValueEnum {
+            match *a {
+                Argument::One(n) => values[n].basic().into(),
+                Argument::Two(a, b) => pack(builder, values[a], values[b]).into(),
+            }
+        };
+        let arguments: Vec<_> = door.arguments.iter().map(argument).collect();
+        return_call(builder, door.function, &arguments, self.tail);
     }
 }
 
@@ -118,9 +185,14 @@ impl<'ctx> Doorway<'_, 'ctx> {
         let phis = phis(self.block).map(|phi| phi.value());
         let phis = phis.zip(self.handed.phis_at[self.place].iter().copied());
         let taken: Vec<_> = live.iter().copied().chain(phis).collect();
-        let types = taken.iter().map(|(v, _)| v.basic().get_type().into());
-        let types: Vec<_> = types.collect();
-        let ty = returning_as(self.context, self.from, &types);
+        let types: Vec<BasicTypeEnum> = taken.iter().map(|(v, _)| v.basic().get_type()).collect();
+        let arguments = arguments(&types);
+        let parameter = |a: &Argument| match *a {
+            Argument::One(n) => types[n].into(),
+            Argument::Two(..) => self.context.i64_type().into(),
+        };
+        let parameters: Vec<_> = arguments.iter().map(parameter).collect();
+        let ty = returning_as(self.context, self.from, &parameters);
         let function = self.module.add_function(name, ty, Some(Linkage::Internal));
         self.attribute(function);
         let builder = self.context.create_builder();
@@ -130,15 +202,31 @@ impl<'ctx> Doorway<'_, 'ctx> {
         let buffer = builder.build_alloca(memory, "").expect("positioned");
         let aligned = buffer.as_instruction_value().expect("it is one");
         aligned.set_alignment(64).expect("a power of two");
-        for (value, (_, at)) in function.get_param_iter().zip(taken) {
-            let place = place_in(self.context, &builder, buffer, at);
-            values::store(&builder, Value::of(&value), place);
+        let store = |n: usize, value: Value| {
+            let place = place_in(self.context, &builder, buffer, taken[n].1);
+            values::store(&builder, value, place);
+        };
+        for (parameter, argument) in function.get_param_iter().zip(&arguments) {
+            match *argument {
+                Argument::One(n) => store(n, Value::of(&parameter)),
+                Argument::Two(a, b) => {
+                    let both = parameter.into_int_value();
+                    let [low, high] = unpack(&builder, both, [types[a], types[b]]);
+                    store(a, Value::of(&low));
+                    store(b, Value::of(&high));
+                }
+            }
         }
         let number = self.context.i32_type().const_int(self.place as u64, false);
-        let arguments = [number.into(), buffer.into()];
-        return_call(&builder, self.to, &arguments, Tail::Kept);
+        return_call(
+            &builder,
+            self.to,
+            &[number.into(), buffer.into()],
+            Tail::Kept,
+        );
         Door {
             function,
+            arguments,
             live: live.into_iter().map(|(v, _)| v).collect(),
             block: self.block,
         }

@@ -41,6 +41,8 @@ pub struct Row {
     pub estimate: Estimate,
     /// The share of all executed blocks that it covers, at most.
     pub share: f64,
+    /// The blocks on which it ran by all that were executed: both are estimates, so in a tiny sample this may be more than all.
+    ratio: f64,
     /// Of how many subpaths it was joined; 1: it was sampled.
     pub joined: usize,
 }
@@ -49,7 +51,7 @@ impl Row {
     /// The share that it covers for sure, if what is known of its error is: this comes first, since a long subpath with one point
     /// may be anything.
     pub fn sure(&self) -> f64 {
-        self.share * (1.0 - self.estimate.relative()).max(0.0)
+        (self.ratio * (1.0 - self.estimate.relative())).clamp(0.0, 1.0)
     }
 }
 
@@ -83,7 +85,8 @@ impl<'a> Report<'a> {
         let rows = joined.map(|j| {
             let mut joined = row(profile, &numbers, &j.blocks, j.points, j.parts);
             joined.estimate = j.estimate;
-            joined.share = share(profile, j.estimate, &j.blocks);
+            joined.ratio = ratio(profile, j.estimate, &j.blocks);
+            joined.share = joined.ratio.min(1.0);
             joined
         });
         Report::of(profile, selection, rows.collect())
@@ -122,18 +125,20 @@ fn row(
     joined: usize,
 ) -> Row {
     let estimate = profile.estimate(blocks.len(), points);
+    let ratio = ratio(profile, estimate, blocks);
     Row {
         places: blocks.iter().map(|&b| numbers.place(b)).collect(),
         points,
         estimate,
-        share: share(profile, estimate, blocks),
+        share: ratio.min(1.0),
+        ratio,
         joined,
     }
 }
 
-/// Of all executed blocks, those that executions of the subpath cover, at most: of two that overlap, the later one begins
+/// By all executed blocks, those that executions of the subpath cover, at most: of two that overlap, the later one begins
 /// no sooner than its first repetition.
-fn share(profile: SampledProfile, estimate: Estimate, blocks: &[u32]) -> f64 {
+fn ratio(profile: SampledProfile, estimate: Estimate, blocks: &[u32]) -> f64 {
     estimate.count * repeats_after(blocks) as f64 / profile.blocks().max(1.0)
 }
 

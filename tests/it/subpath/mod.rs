@@ -367,6 +367,10 @@ mod starts {
         recursion recursion UNOPTIMISED &[];
         recursion_within recursion OPTIMISED &WITHIN;
         switches switches UNOPTIMISED &[];
+        tails tails UNOPTIMISED &[];
+        tails_optimised tails OPTIMISED &[];
+        tails_within tails UNOPTIMISED &WITHIN;
+        tails_optimised_within tails OPTIMISED &WITHIN;
     }
 }
 
@@ -381,6 +385,8 @@ mod estimates {
         loops loops OPTIMISED &[];
         loops_within loops UNOPTIMISED &WITHIN;
         recursion recursion OPTIMISED &[];
+        tails tails OPTIMISED &[];
+        tails_within tails UNOPTIMISED &WITHIN;
     }
 }
 

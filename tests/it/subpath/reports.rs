@@ -119,6 +119,26 @@ fn exports() {
     assert!(pprof.status.success() && pprof.stdout.starts_with(&[0x1f, 0x8b]));
 }
 
+/// A long subpath with a point among few stands for more blocks than were executed, by as much as is known of them.
+#[test]
+fn no_share_is_more_than_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let profile = profiled(&["--lengths", "64,128", "--period", "20000"], dir.path());
+    let shown = output(&["show", text(&profile), "--format", "json"]);
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let executed = shown["program"]["blocks"].as_f64().unwrap();
+    let subpaths = shown["subpaths"].as_array().unwrap();
+    let shares = subpaths.iter().map(|s| s["share"].as_f64().unwrap());
+    assert!(shares.clone().all(|share| share <= 1.0));
+    assert!(shares.clone().any(|share| share == 1.0));
+    let counts = subpaths.iter().map(|s| s["count"].as_f64().unwrap());
+    assert!(
+        counts
+            .zip(shares)
+            .any(|(n, share)| share == 1.0 && n * 64.0 > executed)
+    );
+}
+
 /// The same estimates, as precisely as they are written.
 fn same(found: impl Iterator<Item = (f64, f64)>, expected: &[(f64, f64)], off: f64) {
     let found: Vec<(f64, f64)> = found.collect();
