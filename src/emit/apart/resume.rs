@@ -1,4 +1,5 @@
-//! The function that is entered at the headers of another's loops, before it has the code of a plan.
+//! The function that is entered at the headers of another's loops, before it has the code of a plan. What is said of headers
+//! holds for any blocks at whose start control can go over.
 //!
 //! What is live there is handed over in memory. Such values get a place on the stack as well: they may be defined anew on another way
 //! round, and no definition dominates all uses any more. Where code is made of this, optimisers take those places away again.

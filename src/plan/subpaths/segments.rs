@@ -9,7 +9,7 @@ use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 use crate::paths::FunctionPaths;
 
-/// As many slots in vain cost what it costs to pay once. A payment is two or three instructions; an attempt some hundred, and by
+/// As many slots in vain cost what it costs to pay once. A payment is two to four instructions, an attempt some three hundred, and by
 /// default one slot in 10,000 is one.
 const PAYMENT: f64 = 128.0;
 
