@@ -244,7 +244,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             if node.begins && mode == Mode::Sampling {
                 self.tell(block, node.origin);
             }
-            self.end(block, node.end, mode);
+            self.end(b, node.end, mode);
         }
     }
 
@@ -272,7 +272,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         call.expect("positioned");
     }
 
-    fn end(&self, block: BasicBlock<'ctx>, end: End, mode: Mode) {
+    fn end(&self, b: BlockId, end: End, mode: Mode) {
+        let block = self.blocks[b];
         let (constant, terminator) = (self.context.bool_type(), sys::terminator(block));
         let never = constant.const_zero();
         sys::position_before(&self.builder, terminator);
@@ -280,10 +281,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
             (End::Own, _) => {}
             // The runtime decides whatever is left.
             (End::Pays(slots), Mode::Sampling) => {
-                self.pay(slots);
+                self.pay(b, slots);
                 set_condition(terminator, constant.const_all_ones());
             }
-            (End::Pays(slots), _) => self.rarely(terminator, self.pay(slots)),
+            (End::Pays(slots), _) => self.rarely(terminator, self.pay(b, slots)),
             // Seldom in all that an activation does: what is resumed is to have the registers.
             (End::Decides(slots), _) => self.rarely(terminator, self.decide(slots, mode)),
             (End::Looks, Mode::Sampling) => set_condition(terminator, never),
@@ -325,19 +326,20 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Says to optimisers that the budget may be another one from here on: no code, and the budget is what it writes.
     ///
     /// They would keep it in a register from one boundary to the next, and write what they compute from that: several
-    /// instructions, where one subtracts from memory.
-    fn changes(&self) {
+    /// instructions, where one subtracts from memory. No two are alike: what both ways of a branch begin with would be done before it.
+    fn changes(&self, at: BlockId) {
         let (context, word) = (self.context, self.context.i64_type());
         let address = self.data.budget(context, self.module);
         let ty = context
             .void_type()
-            .fn_type(&[address.get_type().into()], false);
-        let (code, written) = (String::new(), "=*m".to_string());
+            .fn_type(&[address.get_type().into(), word.into()], false);
+        let (code, written) = (String::new(), "=*m,i".to_string());
+        let number = word.const_int(u64::from(at.0), false);
         let dialect = Some(InlineAsmDialect::ATT);
         let asm = context.create_inline_asm(ty, code, written, true, false, dialect, false);
         let call = self
             .builder
-            .build_indirect_call(ty, asm, &[address.into()], "")
+            .build_indirect_call(ty, asm, &[address.into(), number.into()], "")
             .expect("positioned");
         let kind = Attribute::get_named_enum_kind_id;
         let is = context.create_type_attribute(kind("elementtype"), word.into());
@@ -348,9 +350,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Takes `slots` off the budget; whether that made it negative.
-    fn pay(&self, slots: u32) -> IntValue<'ctx> {
-        self.changes();
+    /// Takes `slots` off the budget, in block `at`; whether that made it negative.
+    fn pay(&self, at: BlockId, slots: u32) -> IntValue<'ctx> {
+        self.changes(at);
         let slots = self.context.i64_type().const_int(u64::from(slots), false);
         let left = self.builder.build_int_sub(self.budget(), slots, "");
         let left = left.expect("positioned");
