@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /* What a file begins with: \xff p3raw \xff and the version. Read in the other byte order it tells that. */
-#define P3_RAW_MAGIC UINT64_C(0xff7033726177ff06)
+#define P3_RAW_MAGIC UINT64_C(0xff7033726177ff07)
 #define P3_BLOCK_MAGIC UINT64_C(0x7033626c6f636b03) /* What a block begins with: p3block and a version. */
 #define P3_CHUNK_MAGIC UINT64_C(0x70336368756e6b03) /* What a chunk begins with: p3chunk and a version. */
-#define P3_RAW_VERSION 6u /* The version of the format. */
+#define P3_RAW_VERSION 7u /* The version of the format. */
 #define P3_RAW_LOST 1u /* In the flags: counts were lost, without memory or space. */
 /* In the flags: the program sets its counts to zero (p3_profile_reset), so no other process adds to them. */
 #define P3_RAW_APART 2u
@@ -184,6 +184,8 @@ struct p3_raw_burst {
     uint64_t n_paths; /* number of records of paths */
     uint64_t instructions; /* instructions that were counted, as the input module has them */
     uint64_t nanoseconds; /* how long it took */
+    /* processor time that the program itself takes for the same, in nanoseconds, estimated; not 0 */
+    uint64_t native;
     uint64_t thread; /* the thread that was forked */
 };
 

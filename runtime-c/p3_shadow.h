@@ -74,6 +74,8 @@ P3_HIDDEN void p3_shadow_met(long number, uint32_t treatment);
 /* Hands the record over and ends the process. `detail`: a signal, or the number of a system call. */
 P3_HIDDEN void p3_shadow_end(uint32_t why, uint32_t detail) __attribute__((noreturn));
 P3_HIDDEN void p3_shadow_record_start(const struct p3_shadow_task *task);
+/* All is ready: what is timed from here on is the burst's. */
+P3_HIDDEN void p3_shadow_clock_start(void);
 
 /* p3_shadow_memory.c: what of its memory a shadow shares, and what it has to itself. */
 /* Counters of its own, from zero; mappings that are shared become private. 0, or P3_END_… */

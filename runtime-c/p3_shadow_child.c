@@ -160,6 +160,7 @@ void p3_shadow_become(const struct p3_shadow_task *of, void *context) {
         fail(P3_END_TEXT);
     if (!p3_shadow_filter())
         fail(P3_END_FILTER);
+    p3_shadow_clock_start();
 }
 
 #else

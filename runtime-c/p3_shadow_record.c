@@ -17,7 +17,7 @@ enum { TREATMENTS = P3_CALL_ENDED + 1, PAGE = 4096 };
 
 static const struct p3_shadow_task *task;
 static uint32_t met[P3_CALLS + 1][TREATMENTS];
-static struct timespec began;
+static struct timespec began, ran;
 
 void p3_shadow_met(long number, uint32_t treatment) {
     met[number >= 0 && number < P3_CALLS ? number : P3_CALLS][treatment]++;
@@ -29,10 +29,13 @@ static int64_t since(clockid_t clock, const struct timespec *from) {
     return (int64_t)(now.tv_sec - from->tv_sec) * 1000000000 + (now.tv_nsec - from->tv_nsec);
 }
 
+void p3_shadow_clock_start(void) { P3_CALL(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &ran, 0, 0, 0, 0); }
+
 void p3_shadow_record_start(const struct p3_shadow_task *of) {
     task = of;
     memset(met, 0, sizeof met);
     P3_CALL(SYS_clock_gettime, CLOCK_MONOTONIC, &began, 0, 0, 0, 0);
+    p3_shadow_clock_start(); /* for records that end before all is ready */
     __p3_burst.left = of->burst;
 }
 
@@ -115,6 +118,7 @@ static void describe(struct record *record, uint32_t why, uint32_t detail) {
     struct p3_raw_burst burst = {.why = why, .detail = detail, .thread = (uint64_t)task->thread};
     burst.instructions = (uint64_t)(task->burst - __p3_burst.left);
     burst.nanoseconds = (uint64_t)since(CLOCK_MONOTONIC, &began);
+    burst.native = (uint64_t)since(CLOCK_THREAD_CPUTIME_ID, &ran);
     for (const struct p3_module *m = task->modules; m != NULL; m = m->next)
         add_module(record, m);
     enum { HEAD = sizeof(struct p3_raw_block) + sizeof(struct p3_raw_burst) };

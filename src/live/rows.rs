@@ -211,7 +211,7 @@ impl Rows {
             Measurement::Sampled(_) => return sampled(profile),
             Measurement::Paths(counts) => counts,
             Measurement::Bursts(bursts) => {
-                sums = bursts.sums();
+                sums = bursts.expected();
                 &sums
             }
             Measurement::Edges(_) => return Kind::of(profile).map(|_| Counts::default()),

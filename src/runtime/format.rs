@@ -8,13 +8,13 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 constants! {
     /// What a file begins with: \xff p3raw \xff and the version. Read in the other byte order it tells that.
-    MAGIC "P3_RAW_MAGIC": u64 = 0xff70_3372_6177_ff06;
+    MAGIC "P3_RAW_MAGIC": u64 = 0xff70_3372_6177_ff07;
     /// What a block begins with: p3block and a version.
     BLOCK_MAGIC "P3_BLOCK_MAGIC": u64 = 0x7033_626c_6f63_6b03;
     /// What a chunk begins with: p3chunk and a version.
     CHUNK_MAGIC "P3_CHUNK_MAGIC": u64 = 0x7033_6368_756e_6b03;
     /// The version of the format.
-    VERSION "P3_RAW_VERSION": u32 = 6;
+    VERSION "P3_RAW_VERSION": u32 = 7;
     /// In the flags: counts were lost, without memory or space.
     LOST "P3_RAW_LOST": u32 = 1;
     /// In the flags: the program sets its counts to zero (p3_profile_reset), so no other process adds to them.
@@ -332,6 +332,8 @@ structures! {
         instructions: U64<O>,
         /// how long it took
         nanoseconds: U64<O>,
+        /// processor time that the program itself takes for the same, in nanoseconds, estimated; not 0
+        native: U64<O>,
         /// the thread that was forked
         thread: U64<O>,
     }

@@ -22,6 +22,8 @@ pub struct Burst {
     pub instructions: u64,
     /// How long it took.
     pub nanoseconds: u64,
+    /// Processor time that the program itself takes for the same, estimated, in nanoseconds (never zero).
+    pub native: u64,
     /// Function, id as the copy numbers paths, and count (never zero).
     pub paths: Vec<(FuncId, u64, u64)>,
     /// System call, treatment ([`format::CALL_ALLOWED`] and its like), and how often.
@@ -67,6 +69,7 @@ pub(super) fn read<O: ByteOrder>(
         detail: record.detail.get(),
         instructions: record.instructions.get(),
         nanoseconds: record.nanoseconds.get(),
+        native: record.native.get(),
         ..Burst::default()
     };
     let first_call = at + SIZE as u64 + paths * PATH as u64;
@@ -85,6 +88,7 @@ pub(super) fn read<O: ByteOrder>(
         burst.calls.push(call);
     }
     let known = burst.why <= format::END_FILTER
+        && burst.native > 0
         && burst.calls.iter().all(|c| c.1 <= format::CALL_ENDED)
         && burst.paths.iter().all(|p| p.2 > 0);
     let whole = size + super::BLOCK_SIZE as u64 == record.size.get();

@@ -1,6 +1,6 @@
 //! Bursts of many processes and runs → what all of them say.
 
-use super::{Bursts, InBursts, tally};
+use super::{Bursts, InBursts, rate, tally};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, PathId, ti_vec};
 use crate::profile::decode::decode_paths;
@@ -44,17 +44,15 @@ impl Gathered {
                 .ok_or_else(overflow)?;
             sum.counting += u64::from(n > 0);
             sum.paths = sum.paths.checked_add(n).ok_or_else(overflow)?;
-            sum.squares += n as f64 * n as f64;
+            let all = rate(n, burst.native);
+            sum.rates += all;
+            sum.squares += all * all;
             sum.instructions = sum.instructions.saturating_add(burst.instructions);
             sum.nanoseconds = sum.nanoseconds.saturating_add(burst.nanoseconds);
+            sum.native = sum.native.saturating_add(burst.native);
             for &(func, id, count) in &burst.paths {
                 let path = self.counts.entry(func).or_default().entry(id).or_default();
-                let one = InBursts {
-                    count,
-                    bursts: 1,
-                    squares: count as f64 * count as f64,
-                    products: count as f64 * n as f64,
-                };
+                let one = InBursts::one(count, n, burst.native);
                 *path = path.plus(one).ok_or_else(overflow)?;
             }
         }
@@ -117,6 +115,8 @@ impl Bursts {
         self.counting += other.counting;
         self.instructions = self.instructions.saturating_add(other.instructions);
         self.nanoseconds = self.nanoseconds.saturating_add(other.nanoseconds);
+        self.native = self.native.saturating_add(other.native);
+        self.rates += other.rates;
         self.squares += other.squares;
         let Some(paths) = self.paths.checked_add(other.paths) else {
             return false;

@@ -1,8 +1,12 @@
 //! Bursts: what forked shadows of a program counted (`docs/SHADOWS.md`).
 //!
-//! A burst is a piece of one execution, in which all paths are counted. Bursts are drawn at random, and paths inside one are not
-//! independent of each other: bursts are clusters, and a path's share is a ratio of two sums over them (Cochran, *Sampling
-//! Techniques*, 1977, §6.3, §9A.1).
+//! A burst is a piece of one execution, in which all paths are counted. Bursts begin at random points of processor time and have a fixed
+//! number of instructions, so slow code has more of them than its share of paths. What a burst tells of the point where it begins is
+//! a *rate*: paths per second that the program itself takes for it. The mean of rates over points of time is executed paths over time. A sum of
+//! counts would instead be length-biased (Cox, *Some Sampling Problems in Technology*, 1969), each burst drawn in proportion to its time.
+//!
+//! Paths inside a burst are not independent of each other: bursts are clusters, and a path's share is a ratio of two sums over them (Cochran,
+//! *Sampling Techniques*, 1977, §6.3, §9A.1), of rates here.
 
 pub mod against;
 pub mod merge;
@@ -42,9 +46,13 @@ pub struct Bursts {
     pub instructions: u64,
     /// The time that they took.
     pub nanoseconds: u64,
+    /// Processor time that the program itself takes for the same, in nanoseconds.
+    pub native: u64,
     /// Executed paths.
     pub paths: u64,
-    /// The sum of the squares of the numbers of paths of each burst.
+    /// The sum of the rates of bursts: paths per second of the program.
+    pub rates: f64,
+    /// The sum of their squares.
     pub squares: f64,
     /// By function: paths that ran, by canonical id, and what bursts say of them.
     pub counts: TiVec<FuncId, Vec<(PathId, InBursts)>>,
@@ -58,22 +66,42 @@ pub struct InBursts {
     pub count: u64,
     /// In how many it did.
     pub bursts: u64,
-    /// The sum of the squares of its counts in each.
+    /// The sum of its rates in each: executions per second of the program.
+    pub rates: f64,
+    /// The sum of their squares.
     pub squares: f64,
-    /// The sum of its counts times the number of all paths of the burst.
+    /// The sum of its rates times those of all paths of the burst.
     pub products: f64,
 }
 
 impl InBursts {
+    /// What one burst says, in which a path ran `count` times and all together ran `all` times, in `native` nanoseconds of the program.
+    pub(super) fn one(count: u64, all: u64, native: u64) -> InBursts {
+        let rate = rate(count, native);
+        InBursts {
+            count,
+            bursts: u64::from(count > 0),
+            rates: rate,
+            squares: rate * rate,
+            products: rate * self::rate(all, native),
+        }
+    }
+
     /// With what another set of bursts says; `None` when a count overflows.
     pub(super) fn plus(self, other: InBursts) -> Option<InBursts> {
         Some(InBursts {
             count: self.count.checked_add(other.count)?,
             bursts: self.bursts.checked_add(other.bursts)?,
+            rates: self.rates + other.rates,
             squares: self.squares + other.squares,
             products: self.products + other.products,
         })
     }
+}
+
+/// Per second, from a number and nanoseconds (not 0).
+pub(super) fn rate(n: u64, nanoseconds: u64) -> f64 {
+    n as f64 / (nanoseconds as f64 / 1e9)
 }
 
 /// A profile of bursts. Made by [`Profile::bursts`].
@@ -120,7 +148,9 @@ impl Bursts {
     pub(super) fn is_sound(&self, functions: usize) -> bool {
         let ascend = |of: &Vec<(PathId, InBursts)>| of.windows(2).all(|w| w[0].0 < w[1].0);
         let all = || self.counts.iter().flatten().map(|c| c.1);
-        let fits = |p: InBursts| p.count > 0 && p.count <= self.paths && p.bursts <= self.counting;
+        let fits = |p: InBursts| {
+            p.count > 0 && p.count <= self.paths && p.bursts <= self.counting && p.rates >= 0.0
+        };
         let number = self.ended.iter().try_fold(0u64, |n, e| n.checked_add(e.2));
         self.counts.len() == functions
             && self.counts.iter().all(ascend)
@@ -135,17 +165,17 @@ impl Bursts {
 
     /// The share of a path among all executed paths, from 0 to 1 ([`Estimate::count`] is a share here).
     ///
-    /// The variance is that of a ratio of sums over clusters, with Student's quantile, since bursts may be few. From fewer than two of them
-    /// nothing is known of the error: the half width is 1.
+    /// It is the ratio of two sums of rates, and the variance is that of such a ratio over clusters, with Student's quantile, since bursts may
+    /// be few. From fewer than two of them nothing is known of the error: the half width is 1.
     pub fn share(&self, path: InBursts) -> Estimate {
-        let (paths, n) = (self.paths as f64, self.counting as f64);
-        if self.paths == 0 {
+        let (rates, n) = (self.rates, self.counting as f64);
+        if rates <= 0.0 {
             return Estimate {
                 count: 0.0,
                 half_width: 1.0,
             };
         }
-        let share = path.count as f64 / paths;
+        let share = path.rates / rates;
         if self.counting < 2 {
             return Estimate {
                 count: share,
@@ -153,17 +183,20 @@ impl Bursts {
             };
         }
         let residuals = path.squares - 2.0 * share * path.products + share * share * self.squares;
-        let variance = residuals.max(0.0) * n / (n - 1.0) / (paths * paths);
+        let variance = residuals.max(0.0) * n / (n - 1.0) / (rates * rates);
         Estimate {
             count: share,
             half_width: (student95(n - 1.0) * variance.sqrt()).min(1.0),
         }
     }
 
-    /// What was counted, by function and path, as counts.
-    pub fn sums(&self) -> TiVec<FuncId, Vec<(PathId, u64)>> {
-        let sum = |of: &Vec<(PathId, InBursts)>| of.iter().map(|(id, p)| (*id, p.count)).collect();
-        self.counts.iter().map(sum).collect()
+    /// How often each path would have run in as many executions as were counted, by the shares; at least once. By function, as counts.
+    pub fn expected(&self) -> TiVec<FuncId, Vec<(PathId, u64)>> {
+        let all = self.paths as f64 / self.rates.max(f64::MIN_POSITIVE);
+        let expected = |p: &InBursts| ((p.rates * all).round() as u64).max(1);
+        let of =
+            |of: &Vec<(PathId, InBursts)>| of.iter().map(|(id, p)| (*id, expected(p))).collect();
+        self.counts.iter().map(of).collect()
     }
 
     /// What bursts say of a path.

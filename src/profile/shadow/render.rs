@@ -123,10 +123,10 @@ pub fn call_name(number: u32) -> String {
     }
 }
 
-/// A profile of what was counted in bursts, as if that were all that ran: what reports are made from.
+/// A profile of as many executions as were counted in bursts, as if that were all that ran: what reports are made from.
 fn counted(of: BurstProfile) -> Profile {
     Profile {
-        measured: Measurement::Paths(of.bursts.sums()),
+        measured: Measurement::Paths(of.bursts.expected()),
         ..of.profile.clone()
     }
 }
@@ -201,9 +201,10 @@ pub fn bursts_text(of: BurstProfile) -> String {
     let mean = |n: u64| n as f64 / b.number().max(1) as f64;
     let _ = writeln!(
         out,
-        "a burst: {} instructions, {:.2} ms on average{}",
+        "a burst: {} instructions, {:.2} ms on average, of which the program takes {:.2} ms itself{}",
         grouped(mean(b.instructions) as u64),
         mean(b.nanoseconds) / 1e6,
+        mean(b.native) / 1e6,
         if b.length > 0 {
             format!("; asked for: {}", grouped(b.length))
         } else {
@@ -286,7 +287,7 @@ pub fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
         .collect();
     let all = json!({
         "bursts": b.number(), "counting": b.counting, "shadows": b.started, "paths_counted": b.paths,
-        "instructions": b.instructions, "nanoseconds": b.nanoseconds, "not_written": b.not_written,
+        "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "not_written": b.not_written,
         "not_forked": b.not_forked, "busy": b.busy, "short_of_memory": b.short_of_memory,
         "ended": ended, "calls": calls, "paths": paths,
     });

@@ -1,21 +1,22 @@
 use super::*;
 use crate::index::FuncId;
 
-/// Bursts with counts of two paths each.
+/// Bursts with counts of two paths each, of a millisecond.
 fn bursts(counts: &[(u64, u64)]) -> (Bursts, InBursts) {
+    timed(counts.iter().map(|&(a, b)| (a, b, 1_000_000)))
+}
+
+/// The same in so many nanoseconds of the program.
+fn timed(counts: impl IntoIterator<Item = (u64, u64, u64)>) -> (Bursts, InBursts) {
     let (mut all, mut first) = (Bursts::none(1), InBursts::default());
-    for &(a, b) in counts {
+    for (a, b, native) in counts {
         let n = a + b;
         all.counting += 1;
         all.paths += n;
-        all.squares += (n * n) as f64;
-        let one = InBursts {
-            count: a,
-            bursts: u64::from(a > 0),
-            squares: (a * a) as f64,
-            products: (a * n) as f64,
-        };
-        first = first.plus(one).unwrap();
+        all.native += native;
+        all.rates += rate(n, native);
+        all.squares += rate(n, native).powi(2);
+        first = first.plus(InBursts::one(a, n, native)).unwrap();
     }
     (all, first)
 }
@@ -27,7 +28,7 @@ fn clusters() {
     let (all, path) = bursts(&counts);
     let share = all.share(path);
     let (sum, paths) = (195.0, 600.0);
-    assert_eq!(share.count, sum / paths);
+    assert!((share.count - sum / paths).abs() < 1e-12);
     let residual = |&(a, b): &(u64, u64)| (a as f64 - share.count * (a + b) as f64).powi(2);
     let variance = counts.iter().map(residual).sum::<f64>() * 5.0 / 4.0 / (paths * paths);
     let expected = 2.776 * variance.sqrt();
@@ -112,4 +113,47 @@ fn profiles_add_up() {
     let mut sum = with(&a);
     assert!(sum.add(&with(&b)));
     assert_eq!(sum, with(&[a[0], a[1], b[0]]));
+}
+
+/// A program with a fast and a slow phase, each half of its paths: bursts begin where time is spent, so most are of the slow one. Shares are
+/// those of executed paths all the same, and intervals hold them at their level.
+#[test]
+fn slow_code_has_more_bursts_and_no_more_share() {
+    let mut state = 1u64;
+    let mut random = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as f64 / 2f64.powi(31)
+    };
+    // A nanosecond for each path in the fast one, nine in the slow one, which has a tenth of the bursts and nine.
+    let mut burst = || {
+        let n = (1000.0 * (0.8 + 0.4 * random())) as u64;
+        if random() < 0.1 {
+            (n, 0, n)
+        } else {
+            (0, n, 9 * n)
+        }
+    };
+    let (mut held, mut mean, mut plain) = (0, 0.0, 0.0);
+    for _ in 0..1000 {
+        let (all, path) = timed((0..200).map(|_| burst()).collect::<Vec<_>>());
+        let share = all.share(path);
+        held += usize::from(share.holds(0.5));
+        mean += share.count / 1000.0;
+        plain += path.count as f64 / all.paths as f64 / 1000.0;
+    }
+    assert!((mean - 0.5f64).abs() < 0.01, "{mean}");
+    assert!((plain - 0.1f64).abs() < 0.01, "{plain}");
+    assert!((910..=985).contains(&held), "{held}");
+}
+
+/// As many executions as were counted, given out by the shares.
+#[test]
+fn expected_counts_are_those_of_shares() {
+    let (mut all, path) = timed([(30, 0, 1000), (0, 10, 3000)]);
+    let second = InBursts::one(10, 10, 3000);
+    all.counts[FuncId(0)] = vec![(PathId(3), path), (PathId(4), second)];
+    let expected = vec![(PathId(3), 36), (PathId(4), 4)];
+    assert_eq!(all.expected()[FuncId(0)], expected);
 }

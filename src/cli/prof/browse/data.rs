@@ -325,7 +325,7 @@ fn of_paths(paths: PathProfile) -> Result<(Evidence, Vec<Function>)> {
 
 fn of_bursts(bursts: BurstProfile) -> Result<(Evidence, Vec<Function>)> {
     let profile = bursts.profile;
-    let sums = bursts.bursts.sums();
+    let sums = bursts.bursts.expected();
     let mut functions = Vec::new();
     for f in profile.executed() {
         let all: Vec<_> = sums[f].iter().map(|&(id, n)| (f, id, n)).collect();
