@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define P3_ABI 7u /* The version of this interface. */
+#define P3_ABI 8u /* The version of this interface. */
 #define P3_ARRAY 0u /* Kind of a function's counters: an array, indexed by path ids. */
 #define P3_HASH 1u /* A hash table by path ids. */
 #define P3_ENTRIES 2u /* One counter, of the function's entries. */
@@ -70,6 +70,14 @@ struct p3_entry {
     const uint8_t *counting; /* what a jump in its place leads to */
 };
 
+/* The targets of a jump to addresses of blocks. */
+struct p3_jumps {
+    uint32_t n; /* their number */
+    uint32_t bits; /* of a slot's number: 2^bits is twice n at least */
+    const void *const *targets; /* the addresses in the native function */
+    uint32_t *slots; /* a hash table: one more than the number of a target, or 0 */
+};
+
 /* What a module tells of itself. */
 struct p3_module {
     uint32_t abi; /* P3_ABI */
@@ -110,5 +118,7 @@ P3_HIDDEN void __p3_add_atomic(uint64_t *counter);
 P3_HIDDEN uint32_t __p3_subpath_boundary(int64_t *frame, uint64_t slots, uint32_t fresh);
 /* A block begins in the sampling version. */
 P3_HIDDEN void __p3_subpath_block(int64_t *frame, uint32_t block);
+/* In a shadow: the number of the first target that is at an address. */
+P3_HIDDEN uint32_t __p3_jump(const struct p3_jumps *jumps, const void *address);
 
 #endif

@@ -84,10 +84,11 @@ P3_HIDDEN uint32_t p3_shadow_own_memory(const struct p3_shadow_task *task);
 P3_HIDDEN int p3_shadow_is_shared(uint64_t address, uint64_t size);
 
 /* p3_shadow_patch.c: from native functions to those that count. */
-/* The header of a loop in native code. */
+/* A place in native code, behind the header of a loop, where an activation can go on in a function that counts. */
 struct p3_shadow_site {
     uint64_t at; /* its address */
     uint64_t way; /* where control goes to be counted */
+    uint64_t header; /* the number of the header, which no other of the program has */
     uint8_t byte; /* what the breakpoint is written over */
 };
 /* The one at an address; NULL. */

@@ -52,15 +52,17 @@ static void on_call(int signal, siginfo_t *info, void *context) {
     r[REG_RAX] = p3_shadow_imitate(call);
 }
 
-/* The header that was reached last, in which frame; and that which is left without its breakpoint for one instruction. */
+/* The header that was reached last, in which frame; and the place that is left without its breakpoint for one instruction. */
 static struct {
-    uint64_t at, frame;
+    uint64_t header, frame;
+    int any;
 } last;
 static uint8_t *stepped_over;
 
 /* A path begins at a header where it is reached on a back edge. That it is, is known when it was also the header that this activation
- * reached before: on any way from it to itself is a retreating edge, whose target is a header; so that was the last edge of the way. At all
- * other times the instruction there runs, alone, and the breakpoint is put back. */
+ * reached before: on any way from it to itself is a retreating edge, whose target is a header; so that was the last edge of the way. (Of one
+ * header of a function, that of an interpreter, some ways may pass unnoticed: then it was that header all the same, or another, which is
+ * noticed.) At all other times the instruction there runs, alone, and the breakpoint is put back. */
 static void on_break(int signal, siginfo_t *info, void *context) {
     enum { STEP = 0x100, BREAKPOINT = 0xcc };
     (void)info;
@@ -76,13 +78,14 @@ static void on_break(int signal, siginfo_t *info, void *context) {
     if (site == NULL)
         p3_shadow_end(P3_END_SIGNAL, (uint32_t)signal);
     r[REG_RIP]--;
-    if (last.at == at && last.frame == frame) {
+    if (last.any && last.header == site->header && last.frame == frame) {
         r[REG_RIP] = (greg_t)site->way;
-        last.at = 0;
+        last.any = 0;
         return;
     }
-    last.at = at;
+    last.header = site->header;
     last.frame = frame;
+    last.any = 1;
     stepped_over = (uint8_t *)(uintptr_t)at;
     *stepped_over = site->byte;
     r[REG_EFL] |= STEP;

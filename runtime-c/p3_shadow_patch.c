@@ -13,9 +13,11 @@
 
 enum { PAGE = 4096, BREAKPOINT = 0xcc };
 
-/* Where a loop can be left, and where to: each relative to the word itself. */
+/* Where a loop can be left, and where to: each relative to the word itself; and the number of the header where paths begin that are
+ * counted from there. */
 struct site {
     int64_t at, way;
+    uint64_t header;
 };
 extern const struct site __start_p3_sites[] __attribute__((weak, visibility("hidden")));
 extern const struct site __stop_p3_sites[] __attribute__((weak, visibility("hidden")));
@@ -32,11 +34,13 @@ static uint64_t n_sites(void) { return (uint64_t)(__stop_p3_sites - __start_p3_s
  * byte that was there. */
 const struct p3_shadow_site *p3_shadow_site(uint64_t at) {
     static struct p3_shadow_site found;
-    for (uint64_t i = 0; i < n_sites(); i++)
-        if (site_at(&__start_p3_sites[i]) == at) {
-            found = (struct p3_shadow_site){at, site_way(&__start_p3_sites[i]), bytes[i]};
+    for (uint64_t i = 0; i < n_sites(); i++) {
+        const struct site *site = &__start_p3_sites[i];
+        if (site_at(site) == at) {
+            found = (struct p3_shadow_site){at, site_way(site), site->header, bytes[i]};
             return &found;
         }
+    }
     return NULL;
 }
 

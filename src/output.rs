@@ -64,6 +64,10 @@ const RUNTIME: &[(&str, &str)] = &[
         include_str!("../runtime-c/p3_shadow_files.c"),
     ),
     (
+        "p3_shadow_jumps.c",
+        include_str!("../runtime-c/p3_shadow_jumps.c"),
+    ),
+    (
         "p3_shadow_memory.c",
         include_str!("../runtime-c/p3_shadow_memory.c"),
     ),

@@ -409,7 +409,7 @@ pub(super) fn zeros<'ctx>(
 }
 
 /// A global that describes something.
-fn description<'ctx>(
+pub(super) fn description<'ctx>(
     module: &Module<'ctx>,
     value: BasicValueEnum<'ctx>,
     name: &str,

@@ -40,7 +40,7 @@ impl fmt::Display for SkipReason {
             SkipReason::Funclets => "Windows exception funclets",
             SkipReason::CallBr => "callbr (asm goto) with a repeated target",
             SkipReason::Single => {
-                "code that cannot be copied (indirectbr, asm goto, calls that must stay single)"
+                "code that cannot be copied (asm goto, calls that must stay single)"
             }
             SkipReason::Device => "code for a device without files and processes",
             SkipReason::Versions => "its blocks cannot be copied or its loops not be split",

@@ -4,12 +4,16 @@
 //! back edge. [`resumed`] makes the control flow of such a function and its plan. Block 0 leads to the headers of loops, each in
 //! the version in which the paths that begin there are counted, and sets the register as the back edges into that version do. The
 //! other blocks are the function's, of which those are left out of the plan that cannot be reached any more.
+//!
+//! A header that ends in `indirectbr` is that of an interpreter, which code generators duplicate behind every operation: nothing may be
+//! added to it. Activations go on at those of its successors instead to which nothing else leads.
 
 use super::{FunctionPlan, Op, Site, SiteCode};
 use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, TiVec, ti_vec};
+use crate::index::{BlockId, CfgEdge, ti_vec};
 use crate::ir::{Block, Cfg, Terminator};
 use crate::versions::Versions;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What enters a function at its loops.
@@ -20,33 +24,37 @@ pub struct Resume {
     /// Its plan, which counts under the function's ids.
     pub plan: FunctionPlan,
     /// Where block 0 leads: its successors, in order.
-    pub loops: Vec<Loop>,
+    pub places: Vec<Place>,
 }
 
 /// A place where activations go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loop {
-    /// The header, a block of the function itself.
+pub struct Place {
+    /// The block of the function itself.
+    pub block: BlockId,
+    /// The header of the loop, where paths begin that are counted from here on.
     pub header: BlockId,
-    /// The edges to it that end paths. Not all of what else leads there begins one: see `p3_shadow_child.c`.
+    /// The edge from the header, where the block is another one.
+    pub via: Option<CfgEdge>,
+    /// The edges to the header that end paths. Not all of what else leads there begins one: see `p3_shadow_child.c`.
     pub edges: Vec<CfgEdge>,
 }
 
-/// Behind an edge that ends paths, in the function's versions: the block, and the register if it is read there.
+/// Where activations go on in the function's versions, and the code on the way there.
 struct Start {
     block: BlockId,
-    register: Option<i64>,
+    ops: Vec<Op>,
 }
 
 /// What resumes the function with control flow `cfg` under `plan`; `None` where it has no loop that can be left for it.
 /// O(V + E).
 pub fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
-    let loops = loops(cfg, &plan.own_order);
-    if loops.is_empty() {
+    let places = places(cfg, plan);
+    if places.is_empty() {
         return None;
     }
-    let starts: Vec<Start> = loops.iter().map(|l| start(cfg, plan, l)).collect();
-    let own = with_entry(cfg, loops.iter().map(|l| l.header));
+    let starts: Vec<Start> = places.iter().map(|p| start(cfg, plan, p)).collect();
+    let own = with_entry(cfg, places.iter().map(|p| p.block));
     let versions = plan
         .versions
         .as_ref()
@@ -58,7 +66,7 @@ pub fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
     let versions = versions.map(|v| Arc::new(Versions { order, ..v }));
     Some(Resume {
         cfg: own,
-        loops,
+        places,
         plan: FunctionPlan {
             own_order,
             versions,
@@ -69,21 +77,52 @@ pub fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
     })
 }
 
-/// The loops by header, ascending.
-fn loops(cfg: &Cfg, order: &Order) -> Vec<Loop> {
-    let mut edges: TiVec<BlockId, Vec<CfgEdge>> = cfg.by_block(Vec::new());
-    for (edge, header) in order.back_edges(cfg) {
-        edges[header].push(edge);
+/// By header, ascending.
+fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<Place> {
+    let mut edges: BTreeMap<BlockId, Vec<CfgEdge>> = BTreeMap::new();
+    for (edge, header) in plan.own_order.back_edges(cfg) {
+        edges.entry(header).or_default().push(edge);
     }
-    let loops = edges.into_iter_enumerated();
-    loops
-        .filter(|(_, edges)| !edges.is_empty())
-        .map(|(header, edges)| Loop { header, edges })
-        .collect()
+    // Visits of one header may pass by its places unnoticed, and only of one: see `p3_shadow_child.c`.
+    let jumps = |h: &&BlockId| cfg.block(**h).terminator == Terminator::IndirectBr;
+    let interpreter = edges.keys().find(jumps).copied();
+    let interpreter = interpreter.map(|h| (h, behind(cfg, h)));
+    let places = edges.into_iter().flat_map(|(header, edges)| {
+        let vias = match &interpreter {
+            Some((h, behind)) if *h == header && !behind.is_empty() => behind.clone(),
+            _ => vec![None],
+        };
+        vias.into_iter().map(move |via| Place {
+            block: via.map_or(header, |e| cfg.behind(e)),
+            header,
+            via,
+            edges: edges.clone(),
+        })
+    });
+    places.collect()
+}
+
+/// The edges out of a header, one to each block that is reached from nowhere else.
+fn behind(cfg: &Cfg, header: BlockId) -> Vec<Option<CfgEdge>> {
+    let mut first: BTreeMap<BlockId, CfgEdge> = BTreeMap::new();
+    for (succ, &to) in (0..).zip(&cfg.block(header).succs) {
+        let edge = CfgEdge {
+            block: header,
+            succ,
+        };
+        first.entry(to).or_insert(edge);
+    }
+    first.remove(&header);
+    for b in cfg.ids().filter(|b| *b != header) {
+        for to in &cfg.block(b).succs {
+            first.remove(to);
+        }
+    }
+    first.into_values().map(Some).collect()
 }
 
 /// Behind any version of any of the loop's edges: a path ends there, so where the next begins is all that is known.
-fn start(cfg: &Cfg, plan: &FunctionPlan, of: &Loop) -> Start {
+fn start(cfg: &Cfg, plan: &FunctionPlan, of: &Place) -> Start {
     let edge = of.edges[0];
     let counting = plan.versions.as_ref().map_or(cfg, |v| &v.cfg);
     let is_version = |b: &&BlockId| match &plan.versions {
@@ -95,10 +134,12 @@ fn start(cfg: &Cfg, plan: &FunctionPlan, of: &Loop) -> Start {
         block: *block.expect("a block that is reached has a version that is"),
         ..edge
     };
-    let ops = plan.ops(Site::Edge(version));
+    let register = plan.ops(Site::Edge(version)).iter().fold(None, after);
+    let more = of.via.map_or(&[][..], |e| plan.ops(Site::Edge(e)));
+    let set = register.map(Op::Set).into_iter();
     Start {
-        block: counting.behind(version),
-        register: ops.iter().fold(None, after),
+        block: of.via.map_or(counting.behind(version), |_| of.block),
+        ops: set.chain(more.iter().copied()).collect(),
     }
 }
 
@@ -155,13 +196,14 @@ fn reachable(cfg: &Cfg, order: &Order) -> Order {
 }
 
 fn probes(plan: &FunctionPlan, starts: &[Start], order: &Order) -> Vec<SiteCode> {
-    let first = (0..).zip(starts).filter_map(|(succ, start)| {
-        let block = BlockId(0);
-        Some(SiteCode {
-            site: Site::Edge(CfgEdge { block, succ }),
-            ops: vec![Op::Set(start.register?)],
-        })
+    let first = (0..).zip(starts).map(|(succ, start)| SiteCode {
+        site: Site::Edge(CfgEdge {
+            block: BlockId(0),
+            succ,
+        }),
+        ops: start.ops.clone(),
     });
+    let first = first.filter(|code| !code.ops.is_empty());
     let moved = plan.probes.iter().filter_map(|code| {
         let (block, site) = match code.site {
             Site::Entry => return None,
@@ -215,10 +257,10 @@ mod tests {
         all
     }
 
-    fn resumed_from(resume: &Resume, loop_number: usize, walk: &Walk, from: usize) -> Outcome {
+    fn resumed_from(resume: &Resume, place: usize, walk: &Walk, from: usize) -> Outcome {
         let mut outcome = Outcome::default();
         let mut activation = Activation::enter(&resume.plan, &mut outcome).unwrap();
-        activation.take(BlockId(0), loop_number as u32).unwrap();
+        activation.take(BlockId(0), place as u32).unwrap();
         for e in &walk.edges[from..] {
             activation.take(shifted(e.block), e.succ).unwrap();
         }
@@ -241,11 +283,58 @@ mod tests {
             let counting = resume.plan.versions.as_ref().map_or(&resume.cfg, |v| &v.cfg);
             Registers::new(counting, resume.plan.order(), &resume.plan);
             for (i, e) in walk.edges.iter().enumerate() {
-                let Some(n) = resume.loops.iter().position(|l| l.edges.contains(e)) else { continue };
-                let rest = resumed_from(&resume, n, &walk, i + 1);
+                let Some(n) = resume.places.iter().position(|p| p.edges.contains(e) && p.via.is_none_or(|v| walk.edges.get(i + 1) == Some(&v))) else { continue };
+                let from = i + 1 + usize::from(resume.places[n].via.is_some());
+                let rest = resumed_from(&resume, n, &walk, from);
                 prop_assert_eq!(rest.counts, counted_from(&plan, &walk, i + 1).counts);
             }
         }
+    }
+
+    proptest! {
+        /// The same of an interpreter, in any order of operations.
+        #[test]
+        fn what_an_interpreter_does_is_counted(operations in proptest::collection::vec(0usize..4, 0..60)) {
+            let mut graph = crate::random_cfg::cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[6, 1], &[1]]);
+            graph.blocks[BlockId(1)].terminator = Terminator::IndirectBr;
+            let plan = plan(&graph);
+            let resume = resumed(&graph, &plan).unwrap();
+            // Of each operation the choices after it: back, or by block 5, and by block 6.
+            let mut choices = vec![0];
+            for o in operations {
+                choices.extend(match o {
+                    0 => vec![0, 0],
+                    1 => vec![1, 0],
+                    2 => vec![1, 1, 1],
+                    _ => vec![1, 1, 0, 0],
+                });
+            }
+            choices.push(2);
+            let walk = walk(&graph, &choices).expect("it returns");
+            for (i, e) in walk.edges.iter().enumerate() {
+                let next = walk.edges.get(i + 1);
+                let place = |p: &Place| p.edges.contains(e) && p.via.as_ref() == next;
+                let Some(n) = resume.places.iter().position(place) else { continue };
+                let rest = resumed_from(&resume, n, &walk, i + 2);
+                prop_assert_eq!(rest.counts, counted_from(&plan, &walk, i + 1).counts);
+            }
+        }
+    }
+
+    /// An interpreter: block 1 leads to three operations, of which two come back. Some may be another's target, too.
+    #[test]
+    fn interpreters_are_entered_behind_their_jump() {
+        let mut graph = crate::random_cfg::cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[1]]);
+        graph.blocks[BlockId(1)].terminator = Terminator::IndirectBr;
+        let places = |graph: &Cfg| {
+            let places = resumed(graph, &plan(graph)).unwrap().places.into_iter();
+            places.map(|p| (p.block.0, p.header.0)).collect::<Vec<_>>()
+        };
+        assert_eq!(places(&graph), [(2, 1), (3, 1), (4, 1)]);
+        graph.blocks[BlockId(2)].succs = vec![BlockId(3)];
+        assert_eq!(places(&graph), [(2, 1), (4, 1)]);
+        graph.blocks[BlockId(0)].succs = [1, 2, 3, 4].map(BlockId).into();
+        assert_eq!(places(&graph), [(1, 1)]);
     }
 
     #[test]

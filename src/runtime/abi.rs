@@ -5,7 +5,7 @@ use super::{Field, Struct, Type, constants};
 
 constants! {
     /// The version of this interface.
-    VERSION "P3_ABI": u32 = 7;
+    VERSION "P3_ABI": u32 = 8;
     /// Kind of a function's counters: an array, indexed by path ids.
     ARRAY "P3_ARRAY": u32 = 0;
     /// A hash table by path ids.
@@ -161,6 +161,30 @@ pub const ENTRY: Struct = Struct {
     ],
 };
 
+/// What a jump to addresses of blocks (`indirectbr`) leads to.
+pub const JUMPS: Struct = Struct {
+    name: "p3_jumps",
+    about: "The targets of a jump to addresses of blocks.",
+    fields: &[
+        Field::new("n", U32, "their number"),
+        Field::new(
+            "bits",
+            U32,
+            "of a slot's number: 2^bits is twice n at least",
+        ),
+        Field::new(
+            "targets",
+            Pointer("const void *const"),
+            "the addresses in the native function",
+        ),
+        Field::new(
+            "slots",
+            Pointer("uint32_t"),
+            "a hash table: one more than the number of a target, or 0",
+        ),
+    ],
+};
+
 /// A function of the runtime that rewritten modules call. None unwinds.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
@@ -234,8 +258,19 @@ pub const SUBPATH_BLOCK: Function = Function {
     about: "A block begins in the sampling version.",
 };
 
+/// Looks up where a jump leads.
+pub const JUMP: Function = Function {
+    name: "__p3_jump",
+    result: Some(U32),
+    parameters: &[
+        (Pointer("const struct p3_jumps"), "jumps"),
+        (Pointer("const void"), "address"),
+    ],
+    about: "In a shadow: the number of the first target that is at an address.",
+};
+
 /// All of them.
-pub const FUNCTIONS: [Function; 8] = [
+pub const FUNCTIONS: [Function; 9] = [
     REGISTER,
     REGISTER_SHADOW,
     COUNT,
@@ -244,4 +279,5 @@ pub const FUNCTIONS: [Function; 8] = [
     ADD_ATOMIC,
     SUBPATH_BOUNDARY,
     SUBPATH_BLOCK,
+    JUMP,
 ];

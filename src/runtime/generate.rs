@@ -90,6 +90,7 @@ fn abi_header() -> String {
         abi::TABLE,
         abi::SAMPLING,
         abi::ENTRY,
+        abi::JUMPS,
         abi::MODULE,
     ];
     let header = header("P3_ABI_H", about, abi::CONSTANTS, &structs);

@@ -62,13 +62,13 @@ pub fn can_be_copied(cfg: &Cfg, order: &Order) -> bool {
 }
 
 fn is_fixed(block: &Block) -> bool {
-    block.returns_twice || has_no_copy(block)
+    block.returns_twice || block.terminator == Terminator::IndirectBr || has_no_copy(block)
 }
 
 /// Whether there must be no copy of the block, not even in another function.
 pub fn has_no_copy(block: &Block) -> bool {
     use Terminator::*;
-    block.single || matches!(block.terminator, IndirectBr | CallBr | Funclet)
+    block.single || matches!(block.terminator, CallBr | Funclet)
 }
 
 impl Versions {

@@ -1,5 +1,6 @@
 //! Functions copied whole: what counts is a function beside the one that does not.
 
+use super::jumps;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -70,6 +71,7 @@ pub(in crate::emit) fn whole<'ctx>(
             }
         }
     }
+    jumps::translate(context, module, of, &copied);
     copy
 }
 

@@ -5,6 +5,7 @@
 //! round, and no definition dominates all uses any more. Where code is made of this, optimisers take those places away again.
 
 use super::copy::{Copied, beside, copy_one};
+use super::jumps;
 use super::live::{Live, values_at};
 use crate::dag::Order;
 use crate::emit::values::{self, Inst, Value, phis};
@@ -262,6 +263,7 @@ pub(in crate::emit) fn make<'ctx>(
         of,
     };
     moved.mend();
+    jumps::translate(context, module, of, &moved.copied);
     moved.enter(entry, function, handed, starts);
     function
 }
@@ -365,7 +367,7 @@ impl<'ctx> Moved<'ctx> {
             .get_param_iter()
             .map(|p| (Value::of(&p), values::poison(Value::of(&p))))
             .collect();
-        let instructions = std::mem::take(&mut self.copied.instructions);
+        let instructions = self.copied.instructions.clone();
         // One for each block, which may lead to a φ several times.
         let mut at_ends: HashMap<(BasicBlock, Value), Value> = HashMap::new();
         for &(old, new) in &instructions {

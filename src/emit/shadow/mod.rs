@@ -97,7 +97,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         let Some(resumed) = crate::plan::resume::resumed(&body.cfg, plan) else {
             return;
         };
-        let headers = resumed.loops.iter().map(|l| l.header).collect();
+        let headers = resumed.places.iter().map(|p| p.block).collect();
         let (context, module, order) = (self.context, self.module, &plan.own_order);
         let handed = Handed::new(&self.target, function, &body.cfg, order, headers);
         let Some(handed) = handed else { return };
@@ -113,7 +113,8 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         let plan = &resumed.plan;
         budget::spend(context, module, resuming, &body.cfg, &plan.own_order);
         function::instrument(context, module, resuming, &body, plan, self.data, index);
-        native::add_sites(context, function, &own, resuming, &handed, buffer);
+        let places = (plan.func, &resumed.places[..]);
+        native::add_sites(context, function, &own, places, resuming, &handed, buffer);
     }
 
     /// The address of this very body: a symbol that others see may mean another one when the program runs.

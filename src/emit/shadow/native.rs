@@ -5,7 +5,9 @@ use crate::emit::apart::resume::{Handed, Tail, place_in, return_call};
 use crate::emit::split::in_edges;
 use crate::emit::sys;
 use crate::emit::values::{self, Value, phis};
-use crate::ir::Cfg;
+use crate::index::{BlockId, CfgEdge, FuncId};
+use crate::ir::{Cfg, Terminator};
+use crate::plan::resume::Place;
 use inkwell::attributes::AttributeLoc;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -27,13 +29,19 @@ pub(super) fn is_taken(function: FunctionValue) -> bool {
 }
 
 /// No code, and an entry of the table of such places: the address, and where control can go instead, each relative to the entry's own
-/// word. The section belongs to the group of the code (`?`), since one without the other would not link, and no linker drops it (`R`).
+/// word, and which header of which function paths begin at that are counted from there. The section belongs to the group of the code (`?`), since one without the other would not link, and no linker drops it (`R`).
 /// Its name is a C identifier, so that linkers say where it begins and ends.
-const SITE: &str = "1:\n\
-                    .pushsection p3_sites,\"aR?\"\n\
-                    .quad 1b-.\n\
-                    .quad ${0:l}-.\n\
-                    .popsection";
+fn site(func: FuncId, header: BlockId) -> String {
+    let header = u64::from(func.0) << 32 | u64::from(header.0);
+    format!(
+        "1:\n\
+         .pushsection p3_sites,\"aR?\"\n\
+         .quad 1b-.\n\
+         .quad ${{0:l}}-.\n\
+         .quad {header}\n\
+         .popsection"
+    )
+}
 
 /// Makes the function's entry one that can be patched.
 pub(super) fn mark_entry<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
@@ -44,7 +52,7 @@ pub(super) fn mark_entry<'ctx>(context: &'ctx Context, function: FunctionValue<'
     }
 }
 
-/// Makes a place in each of the headers, behind its φs, and a way from there to `resuming`.
+/// Makes a place in each of the blocks where activations go on, behind its φs, and a way from there to `resuming`.
 ///
 /// The runtime of a shadow puts a breakpoint there. No code is added to the function: what is live at a header is live anyway, and
 /// the φs are what they were.
@@ -52,6 +60,7 @@ pub(super) fn add_sites<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
     cfg: &Cfg,
+    (func, places): (FuncId, &[Place]),
     resuming: FunctionValue<'ctx>,
     handed: &Handed,
     buffer: PointerValue<'ctx>,
@@ -66,11 +75,15 @@ pub(super) fn add_sites<'ctx>(
         builder: context.create_builder(),
     };
     let ins = in_edges(cfg);
-    for (n, header) in handed.headers.iter().enumerate() {
-        let rest = blocks[*header];
+    for (n, place) in places.iter().enumerate() {
+        let rest = blocks[place.block];
         let head = context.prepend_basic_block(rest, "p3.head");
-        for e in &ins[*header] {
+        for e in &ins[place.block] {
             sys::set_successor(sys::terminator(blocks[e.block]), e.succ, head);
+        }
+        let by_address = |e: &CfgEdge| cfg.block(e.block).terminator == Terminator::IndirectBr;
+        if ins[place.block].iter().any(by_address) {
+            sys::move_address(function, rest, head);
         }
         let phis: Vec<_> = phis(rest).collect();
         for phi in &phis {
@@ -79,7 +92,8 @@ pub(super) fn add_sites<'ctx>(
         let out = context.append_basic_block(function, "p3.leave");
         leave.builder.position_at_end(head);
         leave.builder.unset_current_debug_location();
-        sys::jump_that_can_be_patched(context, &leave.builder, SITE, rest, out);
+        let code = site(func, place.header);
+        sys::jump_that_can_be_patched(context, &leave.builder, &code, rest, out);
         let phis: Vec<Value> = phis.into_iter().map(|phi| phi.value()).collect();
         leave.fill(out, n, &phis);
     }

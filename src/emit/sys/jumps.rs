@@ -97,3 +97,23 @@ pub(in crate::emit) fn alias<'ctx>(
         PointerValue::new(alias)
     }
 }
+
+/// The address of a block of `of` that is not its first.
+pub(in crate::emit) fn block_address<'ctx>(
+    of: FunctionValue<'ctx>,
+    block: BasicBlock<'ctx>,
+) -> PointerValue<'ctx> {
+    // SAFETY: the block is one of the function's, which is live; the constant is a pointer.
+    unsafe { PointerValue::new(LLVMBlockAddress(of.as_value_ref(), block.as_mut_ptr())) }
+}
+
+/// Makes all addresses of block `old` of `of` those of its block `new`, in code and data.
+pub(in crate::emit) fn move_address<'ctx>(
+    of: FunctionValue<'ctx>,
+    old: BasicBlock<'ctx>,
+    new: BasicBlock<'ctx>,
+) {
+    let [old, new] = [old, new].map(|b| block_address(of, b).as_value_ref());
+    // SAFETY: both are live constants of one type.
+    unsafe { LLVMReplaceAllUsesWith(old, new) }
+}

@@ -7,7 +7,8 @@ mod lazily;
 mod metadata;
 
 pub(super) use jumps::{
-    alias, copy_personality, jump_that_can_be_patched, mark_tail, replace_global,
+    alias, block_address, copy_personality, jump_that_can_be_patched, mark_tail, move_address,
+    replace_global,
 };
 #[cfg(feature = "llvm19")]
 pub(super) use lazily::parse_lazily;

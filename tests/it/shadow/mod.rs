@@ -316,6 +316,43 @@ fn shadows_count_what_runs() {
     assert!(found * 2 > all, "{found} of {all}");
 }
 
+/// An interpreter that stays in one activation is counted from its jump on, under the ids that sbl gives: every path, as often as it runs.
+#[test]
+fn interpreters_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("interpreter.c", &["-O1"], dir.path());
+    let expected = behaviour(&program.run(&program.native, "native", &[], "").1);
+    let ran = program.run(&program.shadowed, "estimated", &[], "load=1,burst=1M");
+    assert_eq!(behaviour(&ran.1), expected);
+    let exact = dir.path().join("exact");
+    let modules = [dir.path().join("interpreter.bc")];
+    rewrite(&modules, &["--scheme", "sbl"], &exact);
+    let exe = dir.path().join("counting");
+    compile(&copy_modules(&modules, &exact, 0), runtime(), &exe);
+    assert_eq!(crate::support::execute(&exe, &exact), expected);
+    let exact = crate::support::merge(&exact);
+    let mut accuracy = Command::new(PROF);
+    accuracy.arg("accuracy").arg(program.merged("estimated"));
+    let figures = run(accuracy
+        .arg("--against")
+        .arg(&exact)
+        .args(["--format", "json"]));
+    let figures: Value = serde_json::from_slice(&figures.stdout).unwrap();
+    let hot = &figures["hot"][0];
+    assert!(hot["paths"].as_u64().unwrap() >= 10, "{figures}");
+    assert_eq!(hot["seen"], hot["paths"], "{figures}");
+    // How many bursts each of the two loops has is up to the clock.
+    assert!(figures["overlap"].as_f64().unwrap() > 0.75, "{figures}");
+    let shown = program.shown("estimated");
+    let counted: BTreeSet<&str> = shown["paths"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| p["function"].as_str().unwrap())
+        .collect();
+    assert!(counted.is_superset(&["run", "walk"].into()), "{counted:?}");
+}
+
 /// Estimates of a program that does the same all the time, against the exact profile.
 #[test]
 fn hot_paths_are_found() {
