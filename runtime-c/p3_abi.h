@@ -64,10 +64,11 @@ struct p3_sampling {
     uint64_t chances[16]; /* how many of 2^32 samples have each; their sum is 2^32 */
 };
 
-/* A function that counts beside one that does not. */
+/* A function that others stand beside. */
 struct p3_entry {
-    uint8_t *native; /* where the latter begins: sixteen bytes of nops are before it */
-    const uint8_t *counting; /* what a jump in its place leads to */
+    uint8_t *from; /* where it begins: sixteen bytes of nops are before it */
+    const uint8_t *counting; /* what a jump there leads to, to be counted; NULL: it counts itself */
+    const uint8_t *timing; /* the same, to be timed */
 };
 
 /* The targets of a jump to addresses of blocks. */
@@ -120,5 +121,7 @@ P3_HIDDEN uint32_t __p3_subpath_boundary(int64_t *frame, uint64_t slots, uint32_
 P3_HIDDEN void __p3_subpath_block(int64_t *frame, uint32_t block);
 /* In a shadow: the number of the first target that is at an address. */
 P3_HIDDEN uint32_t __p3_jump(const struct p3_jumps *jumps, const void *address);
+/* In a twin: no instructions are left. */
+P3_HIDDEN void __p3_spent(void);
 
 #endif

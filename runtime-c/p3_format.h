@@ -186,6 +186,7 @@ struct p3_raw_burst {
     uint64_t nanoseconds; /* how long it took */
     /* processor time that the program itself takes for the same, in nanoseconds, estimated; not 0 */
     uint64_t native;
+    uint64_t timed; /* 1: a twin found that out; 0: it is what counting took */
     uint64_t thread; /* the thread that was forked */
 };
 

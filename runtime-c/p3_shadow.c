@@ -1,6 +1,6 @@
 /* The forker: a timer on the processor time of the process, whose signal forks shadows.
  *
- * Calls: p3_chance.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_child.c, p3_shadow_patch.c, p3_shadow_system.c.
+ * Calls: p3_chance.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_child.c, p3_shadow_patch.c, p3_shadow_system.c, p3_shadow_twin.c.
  * In signal handlers: what the timer's signal needs. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -76,14 +76,14 @@ static void count(uint64_t *counter) {
         __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* Those that ended; and those that should have by now. The number of those that live. */
+/* Those that ended; and those that should have by now, with their twins. The number of those that live. */
 static unsigned reap(void) {
     unsigned alive = 0;
     for (unsigned i = 0; i < P3_SHADOWS_MOST; i++) {
         if (shadows[i].pid == 0)
             continue;
         long ended = P3_CALL(SYS_wait4, shadows[i].pid, 0, WNOHANG | __WCLONE, 0, 0, 0);
-        if (ended == 0 && now() - shadows[i].began > (int64_t)knobs.limit + 1000000000)
+        if (ended == 0 && now() - shadows[i].began > 2 * (int64_t)knobs.limit + 1000000000)
             P3_CALL(SYS_kill, shadows[i].pid, SIGKILL, 0, 0, 0, 0);
         if (ended != 0)
             shadows[i].pid = 0;
@@ -292,6 +292,7 @@ static const char *start(void) {
     if (!open_profile())
         return "there is no profile for them to write to";
     share_counts();
+    p3_shadow_twin_prepare();
     task.burst = knobs.burst;
     task.limit = knobs.limit;
     task.signal = knobs.signal;

@@ -77,6 +77,18 @@ P3_HIDDEN void p3_shadow_record_start(const struct p3_shadow_task *task);
 /* All is ready: what is timed from here on is the burst's. */
 P3_HIDDEN void p3_shadow_clock_start(void);
 
+/* p3_shadow_twin.c: how long a burst takes the program itself. Counting slows code down, here more and there less. So a shadow forks a
+ * *twin* before it counts, which waits until that is over, executes the same instructions without counting, and tells its processor time. */
+/* In the program, once: memory that is there. */
+P3_HIDDEN void p3_shadow_twin_prepare(void);
+/* Forks the twin: 1 in the twin, when it is its turn; 0 in the shadow. */
+P3_HIDDEN int p3_shadow_twin_fork(void);
+/* In a twin: the clock starts, and `end` tells what it says and ends the process; it does nothing in a shadow. */
+P3_HIDDEN void p3_shadow_twin_start(void);
+P3_HIDDEN void p3_shadow_twin_end(void);
+/* In a shadow whose burst is over: lets the twin run as many instructions, for so many nanoseconds at the most; what it took, or 0. */
+P3_HIDDEN uint64_t p3_shadow_twin_ask(int64_t instructions, uint64_t patience);
+
 /* p3_shadow_memory.c: what of its memory a shadow shares, and what it has to itself. */
 /* Counters of its own, from zero; mappings that are shared become private. 0, or P3_END_… */
 P3_HIDDEN uint32_t p3_shadow_own_memory(const struct p3_shadow_task *task);
@@ -93,8 +105,8 @@ struct p3_shadow_site {
 };
 /* The one at an address; NULL. */
 P3_HIDDEN const struct p3_shadow_site *p3_shadow_site(uint64_t at);
-/* Patches all code; 0 when it cannot be written. */
-P3_HIDDEN int p3_shadow_patch(const struct p3_module *modules);
+/* Patches all code, to be counted, or timed by a twin; 0 when it cannot be written. */
+P3_HIDDEN int p3_shadow_patch(const struct p3_module *modules, int twin);
 /* Whether there is anything to patch. */
 P3_HIDDEN int p3_shadow_any(const struct p3_module *modules);
 

@@ -1,6 +1,6 @@
 /* A shadow's life, from the fork to the end of its burst.
  *
- * Calls: p3_budget.c, p3_shadow_calls.c, p3_shadow_files.c, p3_shadow_memory.c, p3_shadow_patch.c, p3_shadow_record.c, p3_shadow_system.c.
+ * Calls: p3_budget.c, p3_shadow_calls.c, p3_shadow_files.c, p3_shadow_memory.c, p3_shadow_patch.c, p3_shadow_record.c, p3_shadow_system.c, p3_shadow_twin.c.
  * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -159,10 +159,15 @@ void p3_shadow_become(const struct p3_shadow_task *of, void *context) {
     uint32_t why = p3_shadow_own_memory(of);
     if (why)
         fail(why);
-    if (P3_CALL(SYS_mprotect, __p3_burst.guard, PAGE, PROT_NONE, 0, 0, 0) != 0 || !p3_shadow_patch(of->modules))
+    if (P3_CALL(SYS_mprotect, __p3_burst.guard, PAGE, PROT_NONE, 0, 0, 0) != 0)
+        fail(P3_END_TEXT);
+    int twin = p3_shadow_twin_fork();
+    if (!p3_shadow_patch(of->modules, twin))
         fail(P3_END_TEXT);
     if (!p3_shadow_filter())
         fail(P3_END_FILTER);
+    if (twin)
+        p3_shadow_twin_start();
     p3_shadow_clock_start();
 }
 

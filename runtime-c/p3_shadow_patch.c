@@ -71,11 +71,11 @@ static uint8_t *room_of(uint8_t *native) {
     return native - ROOM;
 }
 
-/* The function begins with a jump to the room before it, where there is one to what counts. Its first instruction has two bytes at least:
+/* The function begins with a jump to the room before it, where there is one to what stands beside it. Its first instruction has two bytes at least:
  * no one is between them. */
-static int patch_entry(const struct p3_entry *entry) {
-    uint8_t *room = room_of(entry->native);
-    int64_t distance = room == NULL ? INT64_MAX : (int64_t)((intptr_t)entry->counting - (intptr_t)(room + NEAR_SIZE));
+static int patch_entry(uint8_t *from, const uint8_t *to) {
+    uint8_t *room = room_of(from);
+    int64_t distance = room == NULL ? INT64_MAX : (int64_t)((intptr_t)to - (intptr_t)(room + NEAR_SIZE));
     int32_t far = (int32_t)distance;
     if (far != distance)
         return 1; /* it stays native */
@@ -83,8 +83,8 @@ static int patch_entry(const struct p3_entry *entry) {
         return 0;
     room[0] = NEAR_JUMP;
     memcpy(room + 1, &far, sizeof far);
-    entry->native[0] = SHORT_JUMP;
-    entry->native[1] = (uint8_t)-(ROOM + SHORT_SIZE);
+    from[0] = SHORT_JUMP;
+    from[1] = (uint8_t)-(ROOM + SHORT_SIZE);
     return 1;
 }
 
@@ -111,12 +111,15 @@ int p3_shadow_any(const struct p3_module *modules) {
     return modules != NULL;
 }
 
-int p3_shadow_patch(const struct p3_module *modules) {
+int p3_shadow_patch(const struct p3_module *modules, int twin) {
     open_begin = open_end = 0;
     for (const struct p3_module *m = modules; m != NULL; m = m->next)
-        for (uint32_t i = 0; i < m->n_entries; i++)
-            if (!patch_entry(&m->entries[i]))
+        for (uint32_t i = 0; i < m->n_entries; i++) {
+            const struct p3_entry *entry = &m->entries[i];
+            const uint8_t *to = twin ? entry->timing : entry->counting;
+            if (to != NULL && !patch_entry(entry->from, to))
                 return 0;
+        }
     return patch_sites();
 }
 

@@ -1,6 +1,6 @@
 /* What a burst has counted, and how it becomes a record of the profile: whole, or not at all.
  *
- * Calls: p3_budget.c, p3_crc.c, p3_file.c, p3_shadow_system.c.
+ * Calls: p3_budget.c, p3_crc.c, p3_file.c, p3_shadow_system.c, p3_shadow_twin.c.
  * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -13,7 +13,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { TREATMENTS = P3_CALL_ENDED + 1, PAGE = 4096 };
+/* HURRY: how long a shadow waits for its twin when the program ends, in nanoseconds. */
+enum { TREATMENTS = P3_CALL_ENDED + 1, PAGE = 4096, HURRY = 30000000 };
 
 static const struct p3_shadow_task *task;
 static uint32_t met[P3_CALLS + 1][TREATMENTS];
@@ -118,9 +119,14 @@ static void describe(struct record *record, uint32_t why, uint32_t detail) {
     struct p3_raw_burst burst = {.why = why, .detail = detail, .thread = (uint64_t)task->thread};
     burst.instructions = (uint64_t)(task->burst - __p3_burst.left);
     burst.nanoseconds = (uint64_t)since(CLOCK_MONOTONIC, &began);
-    burst.native = (uint64_t)since(CLOCK_THREAD_CPUTIME_ID, &ran);
+    burst.native = (uint64_t)since(CLOCK_THREAD_CPUTIME_ID, &ran) + 1;
     for (const struct p3_module *m = task->modules; m != NULL; m = m->next)
         add_module(record, m);
+    uint64_t native = p3_shadow_twin_ask((int64_t)burst.instructions, why == P3_END_PARENT ? HURRY : task->limit);
+    if (native != 0) {
+        burst.native = native;
+        burst.timed = 1;
+    }
     enum { HEAD = sizeof(struct p3_raw_block) + sizeof(struct p3_raw_burst) };
     burst.n_paths = record->base == NULL ? 0 : (record->size - HEAD) / sizeof(struct p3_raw_path);
     burst.n_calls = add_calls(record);
@@ -167,6 +173,7 @@ static int hand_over(const struct record *record) {
 }
 
 void p3_shadow_end(uint32_t why, uint32_t detail) {
+    p3_shadow_twin_end();
     enum { FIRST = 1 << 16 };
     int all = PROT_READ | PROT_WRITE, own = MAP_PRIVATE | MAP_ANONYMOUS;
     long base = P3_CALL(SYS_mmap, 0, FIRST, all, own, -1, 0);

@@ -83,6 +83,10 @@ const RUNTIME: &[(&str, &str)] = &[
         "p3_shadow_system.c",
         include_str!("../runtime-c/p3_shadow_system.c"),
     ),
+    (
+        "p3_shadow_twin.c",
+        include_str!("../runtime-c/p3_shadow_twin.c"),
+    ),
     ("first/align.c", include_str!("../runtime-c/first/align.c")),
     ("preload/fixed_time.c", FIXED_TIME),
 ];

@@ -381,15 +381,16 @@ fn padded<'ctx>(i64: IntType<'ctx>, numbers: impl Iterator<Item = u64>) -> Basic
     i64.const_array(&all).into()
 }
 
-/// The table of functions that do not count and those that do, and its length.
+/// The table of functions and those that are jumped to from there, and its length.
 fn describe_entries<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     entries: &[Entry<'ctx>],
 ) -> (u32, Option<GlobalValue<'ctx>>) {
     let value = |e: &Entry<'ctx>| {
-        let values = [("native", e.native.into()), ("counting", e.counting.into())];
-        record(context, &abi::ENTRY, values)
+        let values = [("from", e.from.into()), ("timing", e.timing.into())];
+        let counting = e.counting.map(|f| ("counting", f.into()));
+        record(context, &abi::ENTRY, values.into_iter().chain(counting))
     };
     let all: Vec<_> = entries.iter().map(value).collect();
     let global = all.first().map(|first| {

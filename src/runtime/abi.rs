@@ -143,21 +143,22 @@ pub const MODULE: Struct = Struct {
     ],
 };
 
-/// A function that counts beside one that does not.
+/// Functions beside one.
 pub const ENTRY: Struct = Struct {
     name: "p3_entry",
-    about: "A function that counts beside one that does not.",
+    about: "A function that others stand beside.",
     fields: &[
         Field::new(
-            "native",
+            "from",
             Pointer("uint8_t"),
-            "where the latter begins: sixteen bytes of nops are before it",
+            "where it begins: sixteen bytes of nops are before it",
         ),
         Field::new(
             "counting",
             Pointer("const uint8_t"),
-            "what a jump in its place leads to",
+            "what a jump there leads to, to be counted; NULL: it counts itself",
         ),
+        Field::new("timing", Pointer("const uint8_t"), "the same, to be timed"),
     ],
 };
 
@@ -269,8 +270,16 @@ pub const JUMP: Function = Function {
     about: "In a shadow: the number of the first target that is at an address.",
 };
 
+/// Ends a twin's burst.
+pub const SPENT: Function = Function {
+    name: "__p3_spent",
+    result: None,
+    parameters: &[],
+    about: "In a twin: no instructions are left.",
+};
+
 /// All of them.
-pub const FUNCTIONS: [Function; 9] = [
+pub const FUNCTIONS: [Function; 10] = [
     REGISTER,
     REGISTER_SHADOW,
     COUNT,
@@ -280,4 +289,5 @@ pub const FUNCTIONS: [Function; 9] = [
     SUBPATH_BOUNDARY,
     SUBPATH_BLOCK,
     JUMP,
+    SPENT,
 ];

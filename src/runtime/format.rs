@@ -334,6 +334,8 @@ structures! {
         nanoseconds: U64<O>,
         /// processor time that the program itself takes for the same, in nanoseconds, estimated; not 0
         native: U64<O>,
+        /// 1: a twin found that out; 0: it is what counting took
+        timed: U64<O>,
         /// the thread that was forked
         thread: U64<O>,
     }

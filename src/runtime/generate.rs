@@ -66,7 +66,10 @@ fn structure(s: &Struct) -> String {
 
 fn prototype(f: &abi::Function) -> String {
     let parameter = |(ty, name): &(Type, &str)| format!("{}{name}", c_type(*ty));
-    let parameters: Vec<String> = f.parameters.iter().map(parameter).collect();
+    let mut parameters: Vec<String> = f.parameters.iter().map(parameter).collect();
+    if parameters.is_empty() {
+        parameters.push("void".into());
+    }
     let result = f.result.map_or("void ".into(), c_type);
     let code = format!("P3_HIDDEN {result}{}({});\n", f.name, parameters.join(", "));
     comment("", f.about) + &code

@@ -1,68 +1,221 @@
-//! What a burst has left: each block of a counting function takes its instructions from a budget, and loops and entries look
-//! whether there is any. A look is a read of memory that cannot be read when there is none, so control flow stays as it is.
+//! What a burst has left: each block of a function that runs in shadows takes its instructions from a budget, and loops and entries look
+//! whether there is any. A look of a function that counts is a read of memory that cannot be read when there is none: control flow stays what the
+//! plan is for. Functions that are timed have a branch, which takes less.
+//!
+//! Between calls the budget is a value of the function: in memory it would make each block wait for the one before. Calls find it in memory,
+//! and so does whoever ends the burst, as of the last look.
 
 use crate::dag::Order;
-use crate::emit::{place, shared, sys};
-use crate::index::BlockId;
+use crate::emit::split::in_blocks;
+use crate::emit::sys::{self, Blocks};
+use crate::emit::{place, shared};
+use crate::index::{BlockId, TiVec};
 use crate::ir::Cfg;
+use crate::runtime::abi;
+use inkwell::IntPredicate;
+use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
-use inkwell::values::{FunctionValue, PointerValue};
+use inkwell::types::IntType;
+use inkwell::values::{
+    BasicValue, FunctionValue, InstructionValue, IntValue, PhiValue, PointerValue,
+};
+use std::collections::HashSet;
 
 /// Where `left` is in `struct p3_burst`, behind a page that cannot be read.
 const LEFT: u64 = 4096;
 
-/// Makes `function`, whose control flow is `cfg`, take what it executes from the budget. O(blocks).
+/// How a function looks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// By a read, which faults.
+    Read,
+    /// By a branch to a call. The function has more blocks then.
+    Branch,
+}
+
+/// Makes `function`, whose control flow is `cfg`, take what it executes from the budget. O(blocks + edges + instructions).
 pub(super) fn spend<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     function: FunctionValue<'ctx>,
-    cfg: &Cfg,
-    order: &Order,
+    (cfg, order): (&Cfg, &Order),
+    look: Look,
 ) {
     let burst = context.i8_type().array_type(2 * LEFT as u32);
-    let budget = Budget {
+    let burst = shared::runtime_global(module, "__p3_burst", burst.into());
+    let i64 = context.i64_type();
+    let mut budget = Budget {
         builder: context.create_builder(),
-        left: sys::const_address(
-            shared::runtime_global(module, "__p3_burst", burst.into()).as_pointer_value(),
-            context.i64_type().const_int(LEFT, false),
-        ),
+        left: sys::const_address(burst.as_pointer_value(), i64.const_int(LEFT, false)),
+        blocks: sys::blocks(function),
+        ins: in_blocks(cfg),
+        ends: cfg.by_block(None),
+        phis: Vec::new(),
+        looks: Vec::new(),
+        look,
+        cfg,
+        order,
         context,
+        i64,
     };
-    let blocks = sys::blocks(function);
     for &b in &order.rpo {
-        let block = cfg.block(b);
-        let goes_back = block.succs.iter().any(|&to| order.is_retreating(b, to));
-        sys::position_before(&budget.builder, place::exit(blocks[b]));
-        budget.builder.unset_current_debug_location();
-        let left = budget.take(block.instructions);
-        if b == BlockId(0) || goes_back {
-            budget.look(left);
-        }
+        let before = budget.begin(b);
+        let left = budget.take(before, cfg.block(b).instructions);
+        let left = budget.calls(b, left);
+        budget.end(b, left);
+    }
+    budget.fill_phis();
+    let looks = std::mem::take(&mut budget.looks);
+    if !looks.is_empty() {
+        let spent = shared::runtime_function(context, module, &abi::SPENT);
+        looks
+            .into_iter()
+            .for_each(|(b, left)| budget.branch(b, left, spent));
     }
 }
 
-struct Budget<'ctx> {
+struct Budget<'a, 'ctx> {
     context: &'ctx Context,
+    cfg: &'a Cfg,
+    order: &'a Order,
     builder: Builder<'ctx>,
     left: PointerValue<'ctx>,
+    blocks: Blocks<'ctx>,
+    ins: TiVec<BlockId, Vec<BlockId>>,
+    /// What is left at the end of each block.
+    ends: TiVec<BlockId, Option<IntValue<'ctx>>>,
+    phis: Vec<(BlockId, PhiValue<'ctx>)>,
+    look: Look,
+    /// Where branches are to be, and what is left there.
+    looks: Vec<(BlockId, IntValue<'ctx>)>,
+    i64: IntType<'ctx>,
 }
 
-impl<'ctx> Budget<'ctx> {
-    fn take(&self, instructions: u32) -> inkwell::values::IntValue<'ctx> {
-        let (b, i64) = (&self.builder, self.context.i64_type());
-        let some = i64.const_int(u64::from(instructions), false);
-        let old = b.build_load(i64, self.left, "p3.left").expect("positioned");
-        let new = b.build_int_sub(old.into_int_value(), some, "p3.left");
-        let new = new.expect("positioned");
-        b.build_store(self.left, new).expect("positioned");
-        new
+impl<'ctx> Budget<'_, 'ctx> {
+    fn stand(&self, at: InstructionValue<'ctx>) {
+        sys::position_before(&self.builder, at);
+        self.builder.unset_current_debug_location();
+    }
+
+    fn load(&self) -> IntValue<'ctx> {
+        let left = self.builder.build_load(self.i64, self.left, "p3.left");
+        left.expect("positioned").into_int_value()
+    }
+
+    fn store(&self, left: IntValue<'ctx>) {
+        let stored = self.builder.build_store(self.left, left);
+        stored.expect("positioned");
+    }
+
+    /// What is left at the start of block `b`, behind which the builder stands: read, where control comes from a call.
+    fn begin(&mut self, b: BlockId) -> IntValue<'ctx> {
+        let block = self.blocks[b];
+        if b == BlockId(0) {
+            self.stand(place::entry(block));
+            return self.load();
+        }
+        if self.is_read(b) {
+            self.stand(place::start(block));
+            return self.load();
+        }
+        let left = match *self.ins[b] {
+            [only] if self.ends[only].is_some() => self.ends[only].expect("it is there"),
+            _ => {
+                let phi = sys::phi_at_start(&self.builder, block, self.i64, "p3.left");
+                self.phis.push((b, phi));
+                phi.as_basic_value().into_int_value()
+            }
+        };
+        self.stand(place::start(block));
+        left
+    }
+
+    /// Whether a block before `b` ends in a call.
+    fn is_read(&self, b: BlockId) -> bool {
+        let ends = self.ins[b]
+            .iter()
+            .map(|from| sys::terminator(self.blocks[*from]));
+        ends.into_iter().any(sys::is_call)
+    }
+
+    fn take(&self, left: IntValue<'ctx>, instructions: u32) -> IntValue<'ctx> {
+        let some = self.i64.const_int(u64::from(instructions), false);
+        let rest = self.builder.build_int_sub(left, some, "p3.left");
+        rest.expect("positioned")
+    }
+
+    /// Around the calls of block `b`, what is left is in memory.
+    fn calls(&self, b: BlockId, mut left: IntValue<'ctx>) -> IntValue<'ctx> {
+        let mut next = self.blocks[b].get_first_instruction();
+        while let Some(i) = next {
+            next = i.get_next_instruction();
+            if !may_come_back(i) {
+                continue;
+            }
+            self.stand(i);
+            self.store(left);
+            if let Some(behind) = next.filter(|_| !sys::is_musttail(i)) {
+                self.stand(behind);
+                left = self.load();
+            }
+        }
+        left
+    }
+
+    fn end(&mut self, b: BlockId, left: IntValue<'ctx>) {
+        self.ends[b] = Some(left);
+        let succs = &self.cfg.block(b).succs;
+        let goes_back = succs.iter().any(|&to| self.order.is_retreating(b, to));
+        let looks = b == BlockId(0) || goes_back;
+        let block = self.blocks[b];
+        let end = sys::terminator(block);
+        let jumps = place::has_musttail(block);
+        self.stand(if jumps { place::exit(block) } else { end });
+        // Nothing can be between such a call and the end.
+        let reads = looks && (self.look == Look::Read || jumps);
+        if reads || succs.is_empty() || succs.iter().any(|to| self.is_read(*to)) {
+            self.store(left);
+        }
+        if reads {
+            self.look(left);
+        } else if looks {
+            self.looks.push((b, left));
+        }
+    }
+
+    /// Leaves block `b` before its end when nothing is left.
+    fn branch(&self, b: BlockId, left: IntValue<'ctx>, spent: FunctionValue<'ctx>) {
+        let block = self.blocks[b];
+        let rest = self.context.insert_basic_block_after(block, "p3.rest");
+        let over = self.context.insert_basic_block_after(rest, "p3.over");
+        sys::move_terminator(&self.builder, block, rest);
+        let end = sys::terminator(rest);
+        let succs = (0..sys::successor_count(end)).map(|i| sys::successor(end, i));
+        let succs: HashSet<BasicBlock> = succs.collect();
+        for to in succs {
+            rename_in_phis(&self.builder, to, block, rest);
+        }
+        self.builder.position_at_end(block);
+        self.builder.unset_current_debug_location();
+        let zero = self.i64.const_zero();
+        let none = self
+            .builder
+            .build_int_compare(IntPredicate::SLT, left, zero, "p3.none");
+        let none = none.expect("positioned");
+        let branch = self.builder.build_conditional_branch(none, over, rest);
+        sys::set_branch_weights(self.context, branch.expect("positioned"), &[1, 1 << 20]);
+        self.builder.position_at_end(over);
+        self.builder.unset_current_debug_location();
+        self.builder.build_call(spent, &[], "").expect("positioned");
+        self.builder.build_unreachable().expect("positioned");
     }
 
     /// Reads the byte in front of the budget's page if it is negative, else one in it.
-    fn look(&self, left: inkwell::values::IntValue<'ctx>) {
-        let (b, i64) = (&self.builder, self.context.i64_type());
+    fn look(&self, left: IntValue<'ctx>) {
+        let (b, i64) = (&self.builder, self.i64);
         let sign = b.build_right_shift(left, i64.const_int(63, false), true, "");
         let distance = b
             .build_left_shift(sign.expect("positioned"), i64.const_int(12, false), "")
@@ -73,4 +226,35 @@ impl<'ctx> Budget<'ctx> {
         let read = byte.as_instruction().expect("a load");
         read.set_volatile(true).expect("a load can be");
     }
+
+    fn fill_phis(&self) {
+        let never = self.i64.get_poison();
+        for (b, phi) in &self.phis {
+            for &from in &self.ins[*b] {
+                let block: BasicBlock = self.blocks[from];
+                let left = self.ends[from].unwrap_or(never);
+                phi.add_incoming(&[(&left as &dyn BasicValue, block)]);
+            }
+        }
+    }
+}
+
+/// Makes the entries of `to`'s φs for block `old` those for `new`.
+fn rename_in_phis<'ctx>(
+    builder: &Builder<'ctx>,
+    to: BasicBlock<'ctx>,
+    old: BasicBlock<'ctx>,
+    new: BasicBlock<'ctx>,
+) {
+    let is_phi = |i: &InstructionValue<'ctx>| sys::opcode(*i) == LLVMOpcode::LLVMPHI;
+    let mut next = to.get_first_instruction().filter(is_phi);
+    while let Some(phi) = next {
+        next = phi.get_next_instruction().filter(is_phi);
+        sys::rebuild_phi(builder, phi, |from| if from == old { new } else { from });
+    }
+}
+
+/// Whether a call may lead to code that takes from the budget. Intrinsics and assembler code do not.
+fn may_come_back(i: InstructionValue) -> bool {
+    sys::is_call(i) && !sys::callee_name(i).is_some_and(|name| name.starts_with("llvm."))
 }

@@ -3,7 +3,8 @@
 //! The program runs its *native* functions: those of the input, with room for a jump before the entry and known addresses
 //! at the headers of loops ([`native`]). Beside each of them stand its *counting* function, a copy with the code of the plan, and, if it has loops, one that is
 //! entered at their headers and counts the rest of an activation ([`resume`](crate::emit::apart::resume)). In a forked child the runtime writes
-//! jumps to the entries, and breakpoints to the addresses. Control never comes back to native functions but by calls, whose entries lead away again, so an activation is
+//! jumps to the entries, and breakpoints to the addresses. Of both there is a *timing* function as well, which takes from the budget and does nothing else that the
+//! native one does not: in it a twin of the child finds out how long the burst takes. Control never comes back to native functions but by calls, whose entries lead away again, so an activation is
 //! counted from its entry or from a back edge on: from where a path begins.
 //!
 //! That they are functions and not blocks of one keeps the machine code of native functions what it was: registers and frames
@@ -19,16 +20,20 @@ use crate::emit::apart::copy;
 use crate::emit::apart::resume::{self, Buffer, Handed};
 use crate::ir::{FunctionBody, Linkage};
 use crate::plan::FunctionPlan;
+use budget::Look;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
 
-/// Where a native function begins, and the function that is jumped to from there.
+/// Where a function begins, and those that are jumped to from there.
 pub(super) struct Entry<'ctx> {
-    pub native: PointerValue<'ctx>,
-    pub counting: PointerValue<'ctx>,
+    pub from: PointerValue<'ctx>,
+    /// To be counted; `None`: it counts itself.
+    pub counting: Option<PointerValue<'ctx>>,
+    /// To be timed.
+    pub timing: PointerValue<'ctx>,
 }
 
 /// Makes the functions of one module.
@@ -75,15 +80,21 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
             return;
         }
         let (context, module) = (self.context, self.module);
-        let name = format!("__p3_counting.{}", body.name);
-        let counting = copy::whole(context, module, function, &name);
-        budget::spend(context, module, counting, &body.cfg, &plan.own_order);
+        let flow = (&body.cfg, &*plan.own_order);
+        let copies = [("counting", Look::Read), ("timing", Look::Branch)];
+        let [counting, timing] = copies.map(|(what, look)| {
+            let name = format!("__p3_{what}.{}", body.name);
+            let copy = copy::whole(context, module, function, &name);
+            budget::spend(context, module, copy, flow, look);
+            copy
+        });
         function::instrument(context, module, counting, body, plan, self.data, index);
         self.add_loops(function, body, plan, index);
         native::mark_entry(context, function);
         self.entries.push(Entry {
-            native: self.address(function, body),
-            counting: counting.as_global_value().as_pointer_value(),
+            from: self.address(function, body),
+            counting: Some(counting.as_global_value().as_pointer_value()),
+            timing: timing.as_global_value().as_pointer_value(),
         });
     }
 
@@ -101,17 +112,28 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         let (context, module, order) = (self.context, self.module, &plan.own_order);
         let handed = Handed::new(&self.target, function, &body.cfg, order, headers);
         let Some(handed) = handed else { return };
-        let name = format!("__p3_resuming.{}", body.name);
         let buffer = self.buffer(handed.size);
-        let to = Buffer::Known(buffer);
-        let resuming = resume::make(context, module, function, &name, &handed, to);
+        let flow = (&resumed.cfg, &*resumed.plan.own_order);
+        let copies = [("resuming", Look::Read), ("timing_rest", Look::Branch)];
+        let [resuming, timing] = copies.map(|(what, look)| {
+            let name = format!("__p3_{what}.{}", body.name);
+            let to = Buffer::Known(buffer);
+            let copy = resume::make(context, module, function, &name, &handed, to);
+            budget::spend(context, module, copy, flow, look);
+            copy
+        });
+        native::mark_entry(context, resuming);
+        self.entries.push(Entry {
+            from: resuming.as_global_value().as_pointer_value(),
+            counting: None,
+            timing: timing.as_global_value().as_pointer_value(),
+        });
         let own = body.cfg.clone();
         let body = FunctionBody {
             cfg: resumed.cfg,
             ..body.clone()
         };
         let plan = &resumed.plan;
-        budget::spend(context, module, resuming, &body.cfg, &plan.own_order);
         function::instrument(context, module, resuming, &body, plan, self.data, index);
         let places = (plan.func, &resumed.places[..]);
         native::add_sites(context, function, &own, places, resuming, &handed, buffer);

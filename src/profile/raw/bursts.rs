@@ -24,6 +24,8 @@ pub struct Burst {
     pub nanoseconds: u64,
     /// Processor time that the program itself takes for the same, estimated, in nanoseconds (never zero).
     pub native: u64,
+    /// Whether a twin found that out: else it is what counting took.
+    pub timed: bool,
     /// Function, id as the copy numbers paths, and count (never zero).
     pub paths: Vec<(FuncId, u64, u64)>,
     /// System call, treatment ([`format::CALL_ALLOWED`] and its like), and how often.
@@ -70,6 +72,7 @@ pub(super) fn read<O: ByteOrder>(
         instructions: record.instructions.get(),
         nanoseconds: record.nanoseconds.get(),
         native: record.native.get(),
+        timed: record.timed.get() == 1,
         ..Burst::default()
     };
     let first_call = at + SIZE as u64 + paths * PATH as u64;
@@ -89,6 +92,7 @@ pub(super) fn read<O: ByteOrder>(
     }
     let known = burst.why <= format::END_FILTER
         && burst.native > 0
+        && record.timed.get() <= 1
         && burst.calls.iter().all(|c| c.1 <= format::CALL_ENDED)
         && burst.paths.iter().all(|p| p.2 > 0);
     let whole = size + super::BLOCK_SIZE as u64 == record.size.get();

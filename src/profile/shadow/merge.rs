@@ -50,6 +50,7 @@ impl Gathered {
             sum.instructions = sum.instructions.saturating_add(burst.instructions);
             sum.nanoseconds = sum.nanoseconds.saturating_add(burst.nanoseconds);
             sum.native = sum.native.saturating_add(burst.native);
+            sum.untimed += u64::from(!burst.timed && n > 0);
             for &(func, id, count) in &burst.paths {
                 let path = self.counts.entry(func).or_default().entry(id).or_default();
                 let one = InBursts::one(count, n, burst.native);
@@ -116,6 +117,7 @@ impl Bursts {
         self.instructions = self.instructions.saturating_add(other.instructions);
         self.nanoseconds = self.nanoseconds.saturating_add(other.nanoseconds);
         self.native = self.native.saturating_add(other.native);
+        self.untimed += other.untimed;
         self.rates += other.rates;
         self.squares += other.squares;
         let Some(paths) = self.paths.checked_add(other.paths) else {

@@ -48,6 +48,8 @@ pub struct Bursts {
     pub nanoseconds: u64,
     /// Processor time that the program itself takes for the same, in nanoseconds.
     pub native: u64,
+    /// Bursts in which that is what counting took, since no twin found it out.
+    pub untimed: u64,
     /// Executed paths.
     pub paths: u64,
     /// The sum of the rates of bursts: paths per second of the program.

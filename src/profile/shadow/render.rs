@@ -234,7 +234,7 @@ pub fn bursts_text(of: BurstProfile) -> String {
 }
 
 /// What shadows became that left no burst, and those that were not forked.
-fn fates(b: &Bursts) -> [(u64, &'static str); 6] {
+fn fates(b: &Bursts) -> [(u64, &'static str); 7] {
     let lost = b.started.saturating_sub(b.number() + b.not_written);
     let empty = b.number() - b.counting;
     [
@@ -244,6 +244,10 @@ fn fates(b: &Bursts) -> [(u64, &'static str); 6] {
         ),
         (b.not_written, "without room for their record"),
         (empty, "bursts in which nothing was counted"),
+        (
+            b.untimed,
+            "bursts that no twin timed: they stand for what counting took",
+        ),
         (b.not_forked, "forks that failed"),
         (b.busy, "forks left out because enough shadows were there"),
         (b.short_of_memory, "forks left out because memory was short"),
@@ -287,7 +291,7 @@ pub fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
         .collect();
     let all = json!({
         "bursts": b.number(), "counting": b.counting, "shadows": b.started, "paths_counted": b.paths,
-        "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "not_written": b.not_written,
+        "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "untimed": b.untimed, "not_written": b.not_written,
         "not_forked": b.not_forked, "busy": b.busy, "short_of_memory": b.short_of_memory,
         "ended": ended, "calls": calls, "paths": paths,
     });
