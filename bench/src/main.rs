@@ -66,6 +66,9 @@ enum Command {
     Shadows {
         /// The folder of programs
         folder: PathBuf,
+        /// Time so many pairs of runs as well, without and with shadows: on a machine that nobody else uses
+        #[arg(long, default_value_t = 0)]
+        pairs: usize,
         /// Only these programs
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
@@ -98,7 +101,11 @@ fn main() -> Result<()> {
             rounds,
             only,
         } => rewriting::all(&folder.canonicalize()?, &out, rounds, &only),
-        Command::Shadows { folder, only } => shadows::all(&folder.canonicalize()?, &out, &only),
+        Command::Shadows {
+            folder,
+            pairs,
+            only,
+        } => shadows::all(&folder.canonicalize()?, &out, pairs, &only),
         Command::Subpaths { folder, only } => subpaths::all(&folder.canonicalize()?, &out, &only),
         Command::Report => report::write(&out),
     }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// All figures of shadows.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -33,6 +34,9 @@ pub(crate) struct Shadowed {
     /// Page faults of the process: of the untouched program, and with shadows (`load=0.5,burst=10M`).
     pub faults: [u64; 2],
     pub found: Vec<Found>,
+    /// Seconds of pairs of runs, one after the other: of the untouched program, and with shadows (`load=0.5,burst=10M`).
+    #[serde(default)]
+    pub wall: Vec<[f64; 2]>,
 }
 
 /// What was found with some knobs.
@@ -44,8 +48,8 @@ pub(crate) struct Found {
     pub bursts: u64,
     /// Of 1.
     pub overlap: f64,
-    /// Above 2, 1 and 0.5 %: paths, those that some burst saw, and those whose estimate is as high.
-    pub hot: [[u64; 3]; 3],
+    /// Above 2, 1 and 0.5 %: paths, those that some burst saw, those whose estimate is as high, and those whose interval holds the truth.
+    pub hot: [[u64; 4]; 3],
 }
 
 /// Loads at a burst of 10 M, and bursts at a load of 0.5: the paper's, and between.
@@ -53,7 +57,7 @@ const LOADS: [f64; 5] = [0.125, 0.25, 0.5, 1.0, 2.0];
 const BURSTS: [u64; 3] = [1, 10, 100];
 const USUAL: (f64, u64) = (0.5, 10);
 /// Runs of the program for each, so that even those of a second have bursts.
-const RUNS: usize = 5;
+const RUNS: usize = 10;
 
 fn knobs() -> Vec<(f64, u64)> {
     let others = BURSTS.iter().filter(|b| **b != USUAL.1);
@@ -61,15 +65,17 @@ fn knobs() -> Vec<(f64, u64)> {
     LOADS.iter().map(|&l| (l, USUAL.1)).chain(bursts).collect()
 }
 
-/// Measures all programs in `folder/prog` that are not in the results yet, and forks.
-pub(crate) fn all(folder: &Path, out: &Path, only: &[String]) -> Result<()> {
+/// Measures all programs in `folder/prog` that are not in the results yet, and forks; and times `pairs` of runs of those that have no times yet.
+pub(crate) fn all(folder: &Path, out: &Path, pairs: usize, only: &[String]) -> Result<()> {
     let runtime = runtime(out)?;
     let helpers = Helpers::new(out)?;
     for (name, program) in programs(folder, only)? {
         let mut results = Results::load(out)?;
         let script = program.join("run-train.sh");
         let measured = results.shadows.get_or_insert_default();
-        if measured.programs.contains_key(&name) || !script.exists() {
+        let known = measured.programs.get(&name);
+        let is_timed = |p: &Shadowed| pairs == 0 || !p.wall.is_empty();
+        if known.is_some_and(is_timed) || !script.exists() {
             continue;
         }
         let here = out.join(format!("{name}-shadows"));
@@ -82,7 +88,13 @@ pub(crate) fn all(folder: &Path, out: &Path, only: &[String]) -> Result<()> {
             helpers: &helpers,
             here: &here,
         };
-        measured.programs.insert(name, bench.measure()?);
+        if known.is_none() {
+            measured.programs.insert(name.clone(), bench.measure()?);
+        }
+        if pairs > 0 {
+            let program = measured.programs.entry(name).or_default();
+            program.wall = bench.pairs(pairs)?;
+        }
         measured.forks = helpers.forks()?;
         measured.machine = this_machine();
         measured.date = this_day()?;
@@ -139,11 +151,36 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    fn native(&self) -> Result<Variant> {
+        let bitcode = self.program.join("prog.bc");
+        Ok(single("native", self.link(&bitcode, &[], "native")?))
+    }
+
+    /// Seconds of runs without and with shadows, in turn; which one begins changes from pair to pair.
+    fn pairs(&self, number: usize) -> Result<Vec<[f64; 2]>> {
+        let (native, shadow) = (self.native()?, self.rewritten("shadow")?);
+        let knobs = format!("load={},burst={}M", USUAL.0, USUAL.1);
+        let raw = self.here.join("raw-pairs");
+        let time = |v: &Variant| {
+            let begin = Instant::now();
+            self.execute(&v.copies[0], &knobs, &raw, None)?;
+            anyhow::Ok(begin.elapsed().as_secs_f64())
+        };
+        let mut times = Vec::new();
+        for i in 0..number {
+            times.push(if i % 2 == 0 {
+                let native = time(&native)?;
+                [native, time(&shadow)?]
+            } else {
+                let shadow = time(&shadow)?;
+                [time(&native)?, shadow]
+            });
+        }
+        Ok(times)
+    }
+
     fn measure(&self) -> Result<Shadowed> {
-        let native = single(
-            "native",
-            self.link(&self.program.join("prog.bc"), &[], "native")?,
-        );
+        let native = self.native()?;
         let shadow = self.rewritten("shadow")?;
         let count = |v: &Variant| {
             instructions::count(
@@ -161,6 +198,7 @@ impl Bench<'_> {
             instructions: [count(&native)?, count(&shadow)?],
             faults: [self.faults(&native)?, self.faults(&shadow)?],
             found,
+            wall: Vec::new(),
         })
     }
 
@@ -240,12 +278,12 @@ impl Bench<'_> {
         let (merged, exact) = (merged.to_string_lossy(), exact.to_string_lossy());
         let arguments = ["accuracy", &merged, "--against", &exact, "--format", "json"];
         let json: Value = serde_json::from_slice(&output(&PROF, &arguments)?)?;
-        let mut hot = [[0; 3]; 3];
+        let mut hot = [[0; 4]; 3];
         for (row, of) in hot
             .iter_mut()
             .zip(json["hot"].as_array().context("hot paths")?)
         {
-            *row = ["paths", "seen", "found"].map(|name| of[name].as_u64().unwrap_or(0));
+            *row = ["paths", "seen", "found", "held"].map(|name| of[name].as_u64().unwrap_or(0));
         }
         Ok(Found {
             load,
@@ -280,7 +318,7 @@ pub(crate) fn section(results: &Results) -> String {
         return String::new();
     };
     let mut text = format!(
-        "\n## Shadows\n\nMade by `p3-bench shadows` on {}: {}, which others used as well, so there are no times of programs. The training inputs; \
+        "\n## Shadows\n\nMade by `p3-bench shadows` on {}: {}, which others used as well. The training inputs; \
          `--scheme shadow` without shadows, or with them ([`SHADOWS.md`](SHADOWS.md)), and code generation alone.\n\n\
          Instructions of the program over the untouched one while no shadow is forked, and its page faults (`load=0.5,burst=10M`):\n\n",
         shadows.date, shadows.machine
@@ -309,6 +347,7 @@ pub(crate) fn section(results: &Results) -> String {
     }
     text += &table.to_string();
     text += "\nMoseley et al.: less than 1 % on SPEC2000int, with Pin.\n\n";
+    text += &times(shadows);
     text += &accuracy(shadows);
     text += "Time that a fork takes the program, the least of 50, by what it has in memory:\n\n";
     let mut table = Table::new(["resident MB", "µs"]);
@@ -375,7 +414,7 @@ impl Shadowed {
 
 fn accuracy(shadows: &Shadows) -> String {
     let mut text = format!(
-        "Hot paths found by load and burst, in {RUNS} runs together: the estimate is above the threshold, too (in brackets: some burst saw it), of all above it in the exact profile; \
+        "Hot paths found by load and burst, in {RUNS} runs together: the estimate is above the threshold, too (in brackets: some burst saw it, and the interval of 95 % holds its share), of all above it in the exact profile; \
          and the overlap of the two profiles.\n\n\
          ![Overlap by load](plots/shadows-load.svg)\n\n![Overlap by burst](plots/shadows-burst.svg)\n\n"
     );
@@ -389,7 +428,7 @@ fn accuracy(shadows: &Shadows) -> String {
         "above 1 %",
         "above 0.5 %",
     ]);
-    let mut sums = BTreeMap::<(u64, u64), [[u64; 3]; 3]>::new();
+    let mut sums = BTreeMap::<(u64, u64), [[u64; 4]; 3]>::new();
     for (name, p) in &shadows.programs {
         for f in &p.found {
             let begin = [
@@ -407,9 +446,9 @@ fn accuracy(shadows: &Shadows) -> String {
         }
     }
     for ((load, burst), hot) in &sums {
-        let share = hot.map(|[all, seen, found]| {
+        let share = hot.map(|[all, seen, found, held]| {
             let of = |n: u64| n as f64 / all as f64 * 100.0;
-            format!("{:.1} % ({:.1} %)", of(found), of(seen))
+            format!("{:.1} % ({:.1} %, {:.1} %)", of(found), of(seen), of(held))
         });
         let load = (*load as f64 / 1000.0).to_string();
         let begin = ["all", &load, &format!("{burst} M"), "", ""].map(String::from);
@@ -419,6 +458,51 @@ fn accuracy(shadows: &Shadows) -> String {
     text + "\nMoseley et al.: over 90 % of the paths above 2 % with most settings.\n\n"
 }
 
-fn cell([all, seen, found]: &[u64; 3]) -> String {
-    format!("{found} ({seen}) of {all}")
+fn cell([all, seen, found, held]: &[u64; 4]) -> String {
+    format!("{found} ({seen}, {held}) of {all}")
+}
+
+/// Times with shadows over those without, if there are any.
+fn times(shadows: &Shadows) -> String {
+    let mut table = Table::new(["program", "pairs", "wall time", "from", "to"]);
+    let mut any = false;
+    for (name, p) in shadows.programs.iter().filter(|(_, p)| !p.wall.is_empty()) {
+        any = true;
+        let ratios = p.wall.iter().map(|[native, shadow]| shadow / native);
+        let [middle, from, to] = middle(ratios.collect());
+        let percent = |ratio: f64| format!("{:+.2} %", ratio * 100.0 - 100.0);
+        let cells = [middle, from, to].map(percent);
+        let begin = [name.clone(), p.wall.len().to_string()];
+        table.row(begin.into_iter().chain(cells));
+    }
+    if !any {
+        return String::new();
+    }
+    format!(
+        "Wall time with shadows (`load=0.5,burst=10M`) over the untouched program: the median over pairs of runs in turn, and its interval of 95 %:\n\n{table}\n"
+    )
+}
+
+/// The median, and the interval of 95 % that the sign test leaves for it.
+fn middle(mut of: Vec<f64>) -> [f64; 3] {
+    of.sort_by(f64::total_cmp);
+    let n = of.len();
+    let middle = (of[(n - 1) / 2] + of[n / 2]) / 2.0;
+    let below = ((n as f64 - 1.96 * (n as f64).sqrt()) / 2.0)
+        .floor()
+        .max(0.0);
+    let first = (below as usize).min((n - 1) / 2);
+    [middle, of[first], of[n - 1 - first]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::middle;
+
+    #[test]
+    fn medians_and_their_intervals() {
+        let of = (1..=100).rev().map(f64::from).collect();
+        assert_eq!(middle(of), [50.5, 41.0, 60.0]);
+        assert_eq!(middle(vec![3.0]), [3.0; 3]);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::{Program, behaviour, files, processes};
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -108,6 +109,66 @@ fn little_memory() {
         assert_eq!(output.stdout, native.stdout, "{output:?}");
         assert_eq!(output.status, native.status);
     }
+}
+
+/// A control group with this much memory, if there can be one: version 2, or 1.
+struct Group(PathBuf);
+
+impl Group {
+    fn new(name: &str, bytes: u64) -> Option<Group> {
+        let files = [
+            ("/sys/fs/cgroup", "memory.max"),
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+        ];
+        files.into_iter().find_map(|(root, limit)| {
+            let group = Group(Path::new(root).join(name));
+            std::fs::create_dir(&group.0).ok()?;
+            // Without swap, where that can be told.
+            let _ = std::fs::write(group.0.join("memory.swap.max"), "0");
+            let limit = group.0.join(limit);
+            let known = limit.exists() && std::fs::write(limit, bytes.to_string()).is_ok();
+            known.then_some(group)
+        })
+    }
+
+    /// How many of its processes were killed for memory.
+    fn killed(&self) -> u64 {
+        let said = ["memory.events", "memory.oom_control"]
+            .map(|name| std::fs::read_to_string(self.0.join(name)).unwrap_or_default());
+        let numbers = said.iter().flat_map(|text| text.lines());
+        let mut killed = numbers.filter_map(|line| line.strip_prefix("oom_kill "));
+        killed.next().map_or(0, |n| n.trim().parse().unwrap())
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// A group of processes whose memory holds the program, but not what it and its shadows copy: shadows are killed, and not the program.
+#[test]
+fn group_without_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = dir.path().file_name().unwrap().to_str().unwrap();
+    let Some(group) = Group::new(&format!("p3{name}"), 80 << 20) else {
+        eprintln!("no control group with a limit of memory can be made here: not tested");
+        return;
+    };
+    let program = Program::new("large.c", &["-O1"], dir.path());
+    let (_, native) = program.run(&program.native, "native", &["60"], "");
+    let script = format!(
+        "#!/bin/sh\necho $$ >{}/cgroup.procs || exit 9\nexec {} \"$@\"\n",
+        group.0.display(),
+        program.shadowed.display()
+    );
+    let limited = program.script("limited.sh", &script);
+    let (_, output) = program.run(&limited, "limited", &["60"], "load=4,burst=20M");
+    assert_eq!(behaviour(&output), behaviour(&native));
+    assert!(processes(&program.shadowed).is_empty());
+    assert!(group.killed() > 0, "there was memory enough");
+    assert!(program.shown("limited")["shadows"].as_u64().unwrap() > 0);
 }
 
 /// A disk without room for records, of a system of its own.
