@@ -99,7 +99,7 @@ projects: build
 
 # With many shadows at a time. Redis, lighttpd, sqlite and bzip2 from Debian's sources
 shadows: build
-	P3_SHADOWS=$${P3_SHADOWS:-1000} $(CARGO) test --locked --test it shadow:: -- --nocapture --test-threads 1
+	TMPDIR=$$(df /dev/shm >/dev/null 2>&1 && [ -w /dev/shm ] && echo /dev/shm || echo /tmp) P3_SHADOWS=$${P3_SHADOWS:-1000} $(CARGO) test --locked --test it shadow:: -- --nocapture --test-threads 1
 	sh tools/shadows.sh $(ONLY)
 
 SECONDS ?= 600

@@ -149,7 +149,7 @@ fn not_felt(source: &str, modes: &[(&str, &str)]) -> BTreeSet<(String, String)> 
     let program = Program::new(source, &["-O1"], dir.path());
     let wanted = std::env::var("P3_SHADOWS").map_or(0, |n| n.parse().unwrap());
     let (longer, knobs) = if wanted > 0 {
-        (10, "load=4,burst=200k")
+        (10, "load=4,burst=50k")
     } else {
         (1, "load=1,burst=200k")
     };
