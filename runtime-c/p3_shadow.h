@@ -68,14 +68,7 @@ struct p3_shadow_task {
     int parent, thread, above; /* what the program is told by getpid, gettid, getppid */
 };
 
-/* p3_shadow_record.c: what a burst has counted. */
-/* Counts that a system call was met, and what was done about it: P3_CALL_… */
-P3_HIDDEN void p3_shadow_met(long number, uint32_t treatment);
-/* Hands the record over and ends the process. `detail`: a signal, or the number of a system call. */
-P3_HIDDEN void p3_shadow_end(uint32_t why, uint32_t detail) __attribute__((noreturn));
-P3_HIDDEN void p3_shadow_record_start(const struct p3_shadow_task *task);
-/* All is ready: what is timed from here on is the burst's. */
-P3_HIDDEN void p3_shadow_clock_start(void);
+/* p3_shadow_jumps.c: jumps to addresses of blocks, for rewritten modules. */
 
 /* p3_shadow_twin.c: how long a burst takes the program itself. Counting slows code down, here more and there less. So a shadow forks a
  * *twin* before it counts, which waits until that is over, executes the same instructions without counting, and tells its processor time. */
@@ -88,6 +81,15 @@ P3_HIDDEN void p3_shadow_twin_start(void);
 P3_HIDDEN void p3_shadow_twin_end(void);
 /* In a shadow whose burst is over: lets the twin run as many instructions, for so many nanoseconds at the most; what it took, or 0. */
 P3_HIDDEN uint64_t p3_shadow_twin_ask(int64_t instructions, uint64_t patience);
+
+/* p3_shadow_record.c: what a burst has counted. */
+/* Counts that a system call was met, and what was done about it: P3_CALL_… */
+P3_HIDDEN void p3_shadow_met(long number, uint32_t treatment);
+/* Hands the record over and ends the process. `detail`: a signal, or the number of a system call. */
+P3_HIDDEN void p3_shadow_end(uint32_t why, uint32_t detail) __attribute__((noreturn));
+P3_HIDDEN void p3_shadow_record_start(const struct p3_shadow_task *task);
+/* All is ready: what is timed from here on is the burst's. */
+P3_HIDDEN void p3_shadow_clock_start(void);
 
 /* p3_shadow_memory.c: what of its memory a shadow shares, and what it has to itself. */
 /* Counters of its own, from zero; mappings that are shared become private. 0, or P3_END_… */
