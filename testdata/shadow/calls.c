@@ -260,9 +260,10 @@ static void timers(int rounds) {
     long interrupted = 0;
     struct timespec little = {0, 20000};
     for (int i = 0; i < rounds; i++) {
-        work((unsigned)i);
+        for (int n = 0; n < 16; n++)
+            work((unsigned)(i + n));
         interrupted += nanosleep(&little, NULL) != 0;
-        interrupted += poll(NULL, 0, i % 2) != 0;
+        interrupted += poll(NULL, 0, i % 16 == 0) != 0;
         struct timeval t = {0, 10};
         interrupted += select(0, NULL, NULL, NULL, &t) != 0;
     }
