@@ -342,7 +342,7 @@ fn interpreters_are_counted() {
     assert!(hot["paths"].as_u64().unwrap() >= 10, "{figures}");
     assert_eq!(hot["seen"], hot["paths"], "{figures}");
     // How many bursts each of the two loops has is up to the clock.
-    assert!(figures["overlap"].as_f64().unwrap() > 0.75, "{figures}");
+    assert!(figures["overlap"].as_f64().unwrap() > 0.5, "{figures}");
     let shown = program.shown("estimated");
     let counted: BTreeSet<&str> = shown["paths"]
         .as_array()
