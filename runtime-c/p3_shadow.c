@@ -115,21 +115,14 @@ static void note_offsets(void) {
         task.offsets[fd] = P3_CALL(SYS_lseek, fd, 0, SEEK_CUR, 0, 0, 0);
 }
 
-/* The program's own /proc/self/oom_score_adj, or -1. */
-static int score = -1;
-
-/* Where memory is short, the system ends shadows first: they are forked with that score, for it may be needed before one has run at all. */
-static long clone_to_go_first(void) {
+/* Where memory is short, the system ends a shadow first. The program's own score is never touched. */
+static void go_first(void) {
     static const char most[] = "1000";
-    char own[16];
-    long n = score < 0 ? 0 : P3_CALL(SYS_pread64, score, own, sizeof own, 0, 0, 0);
-    if (n > 0)
-        P3_CALL(SYS_pwrite64, score, most, sizeof most - 1, 0, 0, 0);
-    /* Without a signal at its end: the program's own wait() does not see it. */
-    long pid = P3_CALL(SYS_clone, 0, 0, 0, 0, 0, 0);
-    if (n > 0 && pid != 0)
-        P3_CALL(SYS_pwrite64, score, own, n, 0, 0, 0);
-    return pid;
+    long fd = P3_CALL(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY, 0, 0, 0);
+    if (fd < 0)
+        return;
+    P3_CALL(SYS_write, fd, most, sizeof most - 1, 0, 0, 0);
+    P3_CALL(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 /* Whether this is the shadow. */
@@ -142,9 +135,12 @@ static int fork_one(void *context) {
     task.thread = (int)P3_CALL(SYS_gettid, 0, 0, 0, 0, 0, 0);
     task.above = (int)P3_CALL(SYS_getppid, 0, 0, 0, 0, 0, 0);
     shadows[i].began = now();
-    long pid = clone_to_go_first();
-    if (pid == 0)
+    /* Without a signal at its end: the program's own wait() does not see it. */
+    long pid = P3_CALL(SYS_clone, 0, 0, 0, 0, 0, 0);
+    if (pid == 0) {
+        go_first();
         p3_shadow_become(&task, context);
+    }
     if (pid > 0) {
         shadows[i].pid = (int)pid;
         count(&task.counts->started);
@@ -299,7 +295,6 @@ static const char *start_timer(void) {
 /* Where shadows cannot be, and why. */
 static const char *start(void) {
     cpu_set_t cores;
-    score = -1;
     if (!read_knobs(getenv("P3_SHADOW")))
         return "P3_SHADOW is not understood; as in load=0.5,burst=10M,limit=2s,signal=40, or off";
     if (knobs.off)
@@ -310,9 +305,6 @@ static const char *start(void) {
         return "there is no profile for them to write to";
     share_counts();
     p3_shadow_twin_prepare();
-    score = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
-    if (score >= 0)
-        score = p3_move_up(score);
     task.burst = knobs.burst;
     task.limit = knobs.limit;
     task.signal = knobs.signal;
@@ -338,8 +330,6 @@ static void in_child(void) {
     tick_under_way = 0;
     if (timed) {
         close(task.file);
-        if (score >= 0)
-            close(score);
         task.counts = NULL;
         timed = 0;
         struct sigaction none = {.sa_handler = SIG_DFL};
