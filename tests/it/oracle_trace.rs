@@ -114,6 +114,7 @@ programs! {
     pure
     recursion
     switches
+    tails
     vectors
     vfork
 }
