@@ -9,13 +9,28 @@ use std::collections::BinaryHeap;
 /// A task that costs more than this part of an even load is split: longest first is then off by no more.
 const GRAIN: f64 = 1.0 / 16.0;
 
+/// Of what a run executes this part is expected where the program has probes, and the rest where it was measured. What the run that was
+/// measured did not execute, or hardly, costs nothing by its weights: longest first would give it all to one copy, and another input
+/// may run nothing else.
+const ELSEWHERE: f64 = 1.0 / 8.0;
+
 /// Paths that one copy will profile.
 pub(super) struct Task {
     /// The function, or the first of several that must stay together.
     pub function: usize,
     /// The first id of its paths.
     pub id: PathId,
+    /// By the weights.
     pub cost: f64,
+    /// What other inputs may cost: [`ELSEWHERE`].
+    elsewhere: f64,
+}
+
+impl Task {
+    /// What it is expected to cost.
+    fn expected(&self) -> f64 {
+        self.cost + self.elsewhere
+    }
 }
 
 /// All tasks of a program.
@@ -40,24 +55,33 @@ impl Tasks {
             prefixes: Vec::new(),
             of_unit: vec![None; program.functions.len()],
         };
+        let labels = |i: usize| {
+            let paths = program.paths[i].as_ref();
+            paths.map_or(0.0, |p| p.numbering.label_count() as f64)
+        };
+        let all: f64 = (0..program.paths.len()).map(labels).sum();
         for (i, facts) in program.facts.iter().enumerate() {
             let Some(facts) = facts else { continue };
+            let elsewhere = WHOLE * ELSEWHERE * labels(i) / all.max(1.0);
             let unit = program.functions[i].unit.index();
             match tasks.of_unit[unit] {
                 None => {
                     tasks.of_unit[unit] = Some(tasks.all.len());
-                    tasks.push(i, facts, facts.flow.all(), facts.cost);
+                    tasks.push(i, facts, facts.flow.all(), [facts.cost, elsewhere]);
                 }
                 Some(t) => {
                     let task: &mut Task = &mut tasks.all[t];
                     task.cost += facts.cost;
+                    task.elsewhere += elsewhere;
                 }
             }
         }
         tasks
     }
 
-    fn push(&mut self, function: usize, facts: &Facts, prefix: Prefix, cost: f64) {
+    /// Adds a task with its cost, by the weights and elsewhere.
+    fn push(&mut self, function: usize, facts: &Facts, prefix: Prefix, costs: [f64; 2]) {
+        let [cost, elsewhere] = costs;
         if facts.splits && cost > self.heavy {
             self.heap.push((Ordered(cost), self.all.len()));
         }
@@ -65,6 +89,7 @@ impl Tasks {
             function,
             id: prefix.id,
             cost,
+            elsewhere,
         });
         self.prefixes.push(prefix);
     }
@@ -92,19 +117,24 @@ impl Tasks {
             if !room.take_prefixes(i, facts, cfg, prefix.id, &passed) {
                 continue;
             }
-            let cost = self.all[t].cost;
-            let part_cost = |p: &Prefix| cost * p.flow / prefix.flow.max(f64::MIN_POSITIVE);
+            let costs = [self.all[t].cost, self.all[t].elsewhere];
+            let part_costs = |p: &Prefix| {
+                let share = p.flow / prefix.flow.max(f64::MIN_POSITIVE);
+                costs.map(|c| c * share)
+            };
             let (first, rest) = parts.split_first().expect("paths part");
-            self.replace(t, facts, *first, part_cost(first));
+            self.replace(t, facts, *first, part_costs(first));
             for part in rest {
-                self.push(i, facts, *part, part_cost(part));
+                self.push(i, facts, *part, part_costs(part));
             }
         }
         split.contains(&true)
     }
 
-    fn replace(&mut self, t: usize, facts: &Facts, prefix: Prefix, cost: f64) {
+    fn replace(&mut self, t: usize, facts: &Facts, prefix: Prefix, costs: [f64; 2]) {
+        let [cost, elsewhere] = costs;
         self.all[t].cost = cost;
+        self.all[t].elsewhere = elsewhere;
         self.prefixes[t] = prefix;
         if facts.splits && cost > self.heavy {
             self.heap.push((Ordered(cost), t));
@@ -115,10 +145,8 @@ impl Tasks {
     pub(super) fn distribute(&self, copies: u32) -> Vec<CopyId> {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         order.sort_by(|&a, &b| {
-            self.all[b]
-                .cost
-                .total_cmp(&self.all[a].cost)
-                .then(a.cmp(&b))
+            let expected = |t: usize| self.all[t].expected();
+            expected(b).total_cmp(&expected(a)).then(a.cmp(&b))
         });
         let mut load = vec![0.0; copies as usize];
         let mut copy = vec![CopyId(0); self.all.len()];
@@ -127,8 +155,7 @@ impl Tasks {
             let c = (0..copies as usize)
                 .min_by(least)
                 .expect("at least one copy");
-            // What is not expected to run at all is spread as well.
-            load[c] += self.all[t].cost + 1.0;
+            load[c] += self.all[t].expected();
             copy[t] = CopyId::new(c);
         }
         copy

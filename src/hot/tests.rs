@@ -11,7 +11,7 @@ use crate::partition::Local;
 use crate::paths::all_paths;
 use crate::plan::build::copy_plan;
 use crate::plan::interp::{self, Outcome};
-use crate::random_cfg::{Walk, any_cfg, input, paths_of, retreating, walk};
+use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
 use crate::strategy::Scheme;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -105,6 +105,29 @@ fn scheme(everywhere: bool) -> (Scheme, f64) {
 
 fn slowest(assignment: &Assignment) -> u64 {
     assignment.load.iter().copied().max().unwrap()
+}
+
+/// What the measured run never entered is spread over the copies that have less to do, and not given to the one that has least: another
+/// input may run nothing else.
+#[test]
+fn functions_that_never_ran() {
+    let ran = [1_000_000, 1002, 1001, 1000];
+    let graphs = vec![cfg(&[&[1, 2], &[3], &[3], &[]]); ran.len() + 9];
+    let functions = inputs(&graphs);
+    let measured = graphs.iter().enumerate().map(|(i, graph)| {
+        let mut paths = FunctionPaths::new(graph);
+        let counts = ran.get(i).map(|&n| (PathId(0), n));
+        measure(&mut paths, &counts.into_iter().collect());
+        Some(paths)
+    });
+    let paths: Vec<_> = measured.collect();
+    let units = Units::new(&functions, &paths, Costs::hits, 4);
+    let shares = ranges(&units).shares;
+    let of = |copy| {
+        let has = |s: &&Share| s.part(CopyId(copy)).is_some();
+        shares.iter().filter(has).count()
+    };
+    assert_eq!([0, 1, 2, 3].map(of), [1, 4, 4, 4]);
 }
 
 fn choices() -> impl Strategy<Value = Vec<Vec<u8>>> {
