@@ -92,6 +92,10 @@ fn spread(values: &[f64]) -> String {
 
 /// Memory and code of what was timed.
 pub(crate) fn sizes(results: &Results) -> String {
+    let mut programs = results.programs.of.values();
+    if programs.all(|p| p.times.runs.is_empty()) {
+        return String::new();
+    }
     let text = String::from(
         "## Memory and code\n\nPeak resident memory and code (text, constants included) of what was timed, and the profiled functions and paths.\n\n",
     );
