@@ -2,7 +2,7 @@
 
 use crate::markdown::Table;
 use crate::plot::{Series, bars};
-use crate::report::{average, means, with_average};
+use crate::report::{average, means, native_of, with_average};
 use crate::results::{Program, Results};
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -98,10 +98,7 @@ fn columns(results: &Results) -> Vec<String> {
 
 /// The instructions of a variant over native; 0.1 is 10 %.
 fn over(program: &Program, variant: &str) -> f64 {
-    let native = match variant {
-        "edge" => "native translated",
-        _ => "native",
-    };
+    let native = native_of(variant);
     slowest(program, variant) / slowest(program, native) - 1.0
 }
 

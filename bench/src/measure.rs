@@ -50,7 +50,7 @@ const SHIFTS: [u32; 3] = [0, 16, 32];
 pub(crate) fn all(args: &MeasureArgs, out: &Path) -> Result<()> {
     for (name, program) in programs(&args.folder.canonicalize()?, &args.only)? {
         let mut results = Results::load(out)?;
-        let mut measured = results.programs.take(&name).unwrap_or_default();
+        let mut measured = results.programs.of.remove(&name).unwrap_or_default();
         let complete = !measured.instructions.is_empty()
             && (args.rounds == 0 || !measured.times.runs.is_empty());
         if complete || !program.join(INPUT).exists() || !program.join(OTHER).exists() {

@@ -74,6 +74,14 @@ pub(crate) fn names<'a>(of: impl Iterator<Item = &'a String>) -> Vec<String> {
     of.cloned().chain(["average".to_string()]).collect()
 }
 
+/// What a variant is compared with: LLVM's edge counts went through no pass, and ours through those of the makefile.
+pub(crate) fn native_of(variant: &str) -> &'static str {
+    match variant {
+        "edge" => "native translated",
+        _ => "native",
+    }
+}
+
 /// The mean of each column over all programs.
 pub(crate) fn means<V: AsRef<str>>(
     results: &Results,

@@ -39,11 +39,6 @@ impl<T> Default for Section<T> {
 }
 
 impl<T> Section<T> {
-    /// Takes what was measured of `name` out of it.
-    pub(crate) fn take(&mut self, name: &str) -> Option<T> {
-        self.of.remove(name)
-    }
-
     /// Keeps it, with the machine and the day.
     pub(crate) fn keep(&mut self, name: String, measured: T) -> Result<()> {
         self.machine = this_machine();

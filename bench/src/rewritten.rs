@@ -66,21 +66,16 @@ impl<'a> Rewritten<'a> {
     }
 
     /// Links `bin/what`, `native` or `copy-N`, behind the object `first` if there is one.
-    ///
-    /// Valgrind finds no symbols in programs with the holes that aligned addresses make: there are none.
     pub(crate) fn linked(&self, what: &str, first: Option<&Path>) -> Result<PathBuf> {
         let exe = self.folder.join("bin").join(what);
         // Objects stay as they are.
         let _ = std::fs::remove_file(&exe);
-        let mut make = Command::new("make");
-        make.arg("-C").arg(&self.folder).arg(format!("bin/{what}"));
-        make.arg("P3_ALIGN=0");
+        let target = format!("bin/{what}");
         let libraries = format!("LDLIBS={} -lm -pthread -ldl", self.recipe.libraries);
-        make.arg(libraries);
-        if let Some(first) = first {
-            make.arg(format!("LDFLAGS={}", first.display()));
-        }
-        run(&mut make)?;
+        let first_object = first.map(|object| format!("LDFLAGS={}", object.display()));
+        let mut arguments = vec![target.as_str(), &libraries];
+        arguments.extend(first_object.as_deref());
+        make(&self.folder, &arguments)?;
         let suffix = first.and_then(Path::file_stem).unwrap_or_default();
         let kept = exe.with_extension(suffix);
         std::fs::rename(&exe, &kept)?;
@@ -99,4 +94,10 @@ impl<'a> Rewritten<'a> {
         workload.stderr(Stdio::null()).status()?;
         merge(&self.folder.join("manifest.json"), &raw, merged)
     }
+}
+
+/// Runs the makefile of an output folder. Valgrind finds no symbols in programs with the holes that aligned addresses make: there are none.
+pub(crate) fn make(folder: &Path, arguments: &[&str]) -> Result<()> {
+    let mut make = Command::new("make");
+    run(make.arg("-C").arg(folder).args(arguments).arg("P3_ALIGN=0"))
 }

@@ -9,6 +9,7 @@ use crate::build::{PROF, REWRITE, merge, output, project, run};
 use crate::instructions;
 use crate::measure::programs;
 use crate::results::{Results, this_day, this_machine};
+use crate::rewritten::make;
 use anyhow::{Context, Result};
 use exact::{Truth, first_blocks};
 use serde::{Deserialize, Serialize};
@@ -180,12 +181,6 @@ fn own(here: &Path) -> Result<Vec<Bench>> {
     Ok(benches)
 }
 
-/// Valgrind finds no symbols in programs with the holes that aligned addresses make.
-fn make(folder: &Path, what: &str) -> Result<()> {
-    let mut make = Command::new("make");
-    run(make.arg("-C").arg(folder).args([what, "P3_ALIGN=0"]))
-}
-
 struct Bench {
     name: String,
     bitcode: PathBuf,
@@ -232,7 +227,7 @@ impl Bench {
     /// The folder of the program, rewritten and linked.
     fn rewritten(&self, name: &str, options: &[&str]) -> Result<PathBuf> {
         let folder = self.rewrite(name, "subpath", options)?;
-        make(&folder, "all")?;
+        make(&folder, &["all"])?;
         Ok(folder)
     }
 
@@ -246,7 +241,7 @@ impl Bench {
 
     /// Linked by the same makefile, native went through the same passes.
     fn instructions(&self, usual: &Path) -> Result<BTreeMap<String, u64>> {
-        make(usual, "native")?;
+        make(usual, &["native"])?;
         let count = |exe: &Path| instructions::count(&self.short, exe, &self.here.join("count"));
         let native = count(&usual.join("bin/native"))?;
         let mut counts = BTreeMap::from([("native".to_string(), native)]);

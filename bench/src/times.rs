@@ -1,7 +1,7 @@
 //! The tables of run times, memory and code.
 
 use crate::markdown::Table;
-use crate::report::{means, percent};
+use crate::report::{means, native_of, percent};
 use crate::results::{Program, Results, Run};
 use std::fmt::Write;
 
@@ -66,10 +66,7 @@ const POSITIONS: &str = "moved by 0, 16 and 32 bytes";
 
 /// By position: the time of a variant over that of native at the same one.
 fn overheads(program: &Program, variant: &str, of: fn(&Run) -> f64) -> Vec<f64> {
-    let native = match variant {
-        "edge" => "native translated",
-        _ => "native",
-    };
+    let native = native_of(variant);
     let runs = |v: &str| program.times.runs.get(v).into_iter().flatten().map(of);
     let pairs = runs(variant).zip(runs(native));
     pairs.map(|(run, native)| run / native - 1.0).collect()

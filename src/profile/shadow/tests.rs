@@ -70,16 +70,21 @@ fn quantiles() {
     }
 }
 
-/// Of samples of bursts that are drawn from a program with phases, as many intervals hold the truth as they promise.
-#[test]
-fn intervals_hold_their_level() {
+/// Numbers from 0 to 1, the same ones each time.
+fn numbers() -> impl FnMut() -> f64 {
     let mut state = 1u64;
-    let mut random = || {
+    move || {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
         (state >> 33) as f64 / 2f64.powi(31)
-    };
+    }
+}
+
+/// Of samples of bursts that are drawn from a program with phases, as many intervals hold the truth as they promise.
+#[test]
+fn intervals_hold_their_level() {
+    let mut random = numbers();
     // A phase in which the path is a tenth, and one in which it is a half, of bursts of two sizes.
     let mut burst = || {
         let (share, n) = if random() < 0.3 {
@@ -119,13 +124,7 @@ fn profiles_add_up() {
 /// those of executed paths all the same, and intervals hold them at their level.
 #[test]
 fn slow_code_has_more_bursts_and_no_more_share() {
-    let mut state = 1u64;
-    let mut random = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 33) as f64 / 2f64.powi(31)
-    };
+    let mut random = numbers();
     // A nanosecond for each path in the fast one, nine in the slow one, which has a tenth of the bursts and nine.
     let mut burst = || {
         let n = (1000.0 * (0.8 + 0.4 * random())) as u64;

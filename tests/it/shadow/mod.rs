@@ -324,20 +324,10 @@ fn interpreters_are_counted() {
     let expected = behaviour(&program.run(&program.native, "native", &[], "").1);
     let ran = program.run(&program.shadowed, "estimated", &[], "load=1,burst=1M");
     assert_eq!(behaviour(&ran.1), expected);
-    let exact = dir.path().join("exact");
-    let modules = [dir.path().join("interpreter.bc")];
-    rewrite(&modules, &["--scheme", "sbl"], &exact);
-    let exe = dir.path().join("counting");
-    compile(&copy_modules(&modules, &exact, 0), runtime(), &exe);
+    let (exact, exe) = counting(dir.path(), "interpreter", &[]);
     assert_eq!(crate::support::execute(&exe, &exact), expected);
     let exact = crate::support::merge(&exact);
-    let mut accuracy = Command::new(PROF);
-    accuracy.arg("accuracy").arg(program.merged("estimated"));
-    let figures = run(accuracy
-        .arg("--against")
-        .arg(&exact)
-        .args(["--format", "json"]));
-    let figures: Value = serde_json::from_slice(&figures.stdout).unwrap();
+    let figures = accuracy(&program.merged("estimated"), &exact);
     let hot = &figures["hot"][0];
     assert!(hot["paths"].as_u64().unwrap() >= 10, "{figures}");
     assert_eq!(hot["seen"], hot["paths"], "{figures}");
@@ -353,6 +343,24 @@ fn interpreters_are_counted() {
     assert!(counted.is_superset(&["run", "walk"].into()), "{counted:?}");
 }
 
+/// The folder of module `name` in `dir`, rewritten to count all its paths, and the program.
+fn counting(dir: &Path, name: &str, options: &[&str]) -> (PathBuf, PathBuf) {
+    let (folder, exe) = (dir.join("exact"), dir.join("counting"));
+    let modules = [dir.join(name).with_extension("bc")];
+    rewrite(&modules, &[&["--scheme", "sbl"], options].concat(), &folder);
+    compile(&copy_modules(&modules, &folder, 0), runtime(), &exe);
+    (folder, exe)
+}
+
+/// `p3-prof accuracy` of an estimated profile against an exact one.
+fn accuracy(estimated: &Path, exact: &Path) -> Value {
+    let mut accuracy = Command::new(PROF);
+    accuracy.arg("accuracy").arg(estimated);
+    accuracy.arg("--against").arg(exact);
+    let figures = run(accuracy.args(["--format", "json"]));
+    serde_json::from_slice(&figures.stdout).unwrap()
+}
+
 /// Estimates of a program that does the same all the time, against the exact profile.
 #[test]
 fn hot_paths_are_found() {
@@ -365,11 +373,7 @@ fn hot_paths_are_found() {
         &arguments,
         "load=1,burst=300k",
     );
-    let exact = dir.path().join("exact");
-    let modules = [dir.path().join("calls.bc")];
-    rewrite(&modules, &["--scheme", "sbl", "--update", "atomic"], &exact);
-    let exe = dir.path().join("counting");
-    compile(&copy_modules(&modules, &exact, 0), runtime(), &exe);
+    let (exact, exe) = counting(dir.path(), "calls", &["--update", "atomic"]);
     let status = Command::new(&exe)
         .args(arguments)
         .env("P3_PROFILE_FILE", exact.join("raw/%p.p3raw"))
@@ -377,13 +381,7 @@ fn hot_paths_are_found() {
         .status();
     assert_eq!(status.unwrap().code(), Some(3));
     let exact = crate::support::merge(&exact);
-    let mut accuracy = Command::new(PROF);
-    accuracy.arg("accuracy").arg(program.merged("estimated"));
-    let figures = run(accuracy
-        .arg("--against")
-        .arg(&exact)
-        .args(["--format", "json"]));
-    let figures: Value = serde_json::from_slice(&figures.stdout).unwrap();
+    let figures = accuracy(&program.merged("estimated"), &exact);
     let hot = &figures["hot"][0];
     assert!(hot["paths"].as_u64().unwrap() >= 2, "{figures}");
     // How many bursts there are is up to the clock.
