@@ -76,8 +76,9 @@ impl<'a> Rewritten<'a> {
         let mut arguments = vec![target.as_str(), &libraries];
         arguments.extend(first_object.as_deref());
         make(&self.folder, &arguments)?;
-        let suffix = first.and_then(Path::file_stem).unwrap_or_default();
-        let kept = exe.with_extension(suffix);
+        // No later one with the same name takes its place.
+        let suffix = first.and_then(Path::file_stem);
+        let kept = exe.with_extension(suffix.unwrap_or("unmoved".as_ref()));
         std::fs::rename(&exe, &kept)?;
         Ok(kept)
     }
