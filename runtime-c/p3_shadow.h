@@ -107,8 +107,10 @@ struct p3_shadow_site {
 };
 /* The one at an address; NULL. */
 P3_HIDDEN const struct p3_shadow_site *p3_shadow_site(uint64_t at);
-/* Patches all code, to be counted, or timed by a twin; 0 when it cannot be written. */
-P3_HIDDEN int p3_shadow_patch(const struct p3_module *modules, int twin);
+/* Where control goes from a breakpoint at the entry of a function, which becomes a jump there if it can; 0 when it is none. */
+P3_HIDDEN uint64_t p3_shadow_room(uint64_t at);
+/* Patches all code, to be counted, or timed by a twin; 0 when it cannot be written. `at`: where the program was interrupted. */
+P3_HIDDEN int p3_shadow_patch(const struct p3_module *modules, const void *at, int twin);
 /* Whether there is anything to patch. */
 P3_HIDDEN int p3_shadow_any(const struct p3_module *modules);
 

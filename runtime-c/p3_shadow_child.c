@@ -75,8 +75,13 @@ static void on_break(int signal, siginfo_t *info, void *context) {
     }
     uint64_t at = (uint64_t)r[REG_RIP] - 1, frame = (uint64_t)r[REG_RSP];
     const struct p3_shadow_site *site = p3_shadow_site(at);
-    if (site == NULL)
-        p3_shadow_end(P3_END_SIGNAL, (uint32_t)signal);
+    if (site == NULL) {
+        uint64_t room = p3_shadow_room(at);
+        if (room == 0)
+            p3_shadow_end(P3_END_SIGNAL, (uint32_t)signal);
+        r[REG_RIP] = (greg_t)room;
+        return;
+    }
     r[REG_RIP]--;
     if (last.any && last.header == site->header && last.frame == frame) {
         r[REG_RIP] = (greg_t)site->way;
@@ -162,7 +167,8 @@ void p3_shadow_become(const struct p3_shadow_task *of, void *context) {
     if (P3_CALL(SYS_mprotect, __p3_burst.guard, PAGE, PROT_NONE, 0, 0, 0) != 0)
         fail(P3_END_TEXT);
     int twin = p3_shadow_twin_fork();
-    if (!p3_shadow_patch(of->modules, twin))
+    const void *at = (const void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    if (!p3_shadow_patch(of->modules, at, twin))
         fail(P3_END_TEXT);
     if (!p3_shadow_filter())
         fail(P3_END_FILTER);

@@ -71,9 +71,34 @@ static uint8_t *room_of(uint8_t *native) {
     return native - ROOM;
 }
 
-/* The function begins with a jump to the room before it, where there is one to what stands beside it. Its first instruction has two bytes at least:
- * no one is between them. */
+/* The code that is patched, and where the program was interrupted in it. */
+static const struct p3_module *patched;
+static const uint8_t *interrupted;
+
+static void jump_to_room(uint8_t *from) {
+    from[0] = SHORT_JUMP;
+    from[1] = (uint8_t)-(ROOM + SHORT_SIZE);
+}
+
+uint64_t p3_shadow_room(uint64_t at) {
+    for (const struct p3_module *m = patched; m != NULL; m = m->next)
+        for (uint32_t i = 0; i < m->n_entries; i++) {
+            uint8_t *from = m->entries[i].from;
+            if ((uint64_t)(uintptr_t)from != at)
+                continue;
+            if (from[1] != BREAKPOINT)
+                jump_to_room(from); /* nobody is behind its first byte any more */
+            return at - ROOM;
+        }
+    return 0;
+}
+
+/* The function begins with a jump to the room before it, where there is one to what stands beside it. If its first instruction has one byte, control may be between that
+ * and the next, interrupted; or a loop may begin there against all that the rewriter knows, which has a breakpoint then. A breakpoint of one byte stands for
+ * the short jump there (p3_shadow_room). */
 static int patch_entry(uint8_t *from, const uint8_t *to) {
+    if (from[0] == BREAKPOINT)
+        return 1; /* a loop begins with the function: it stays native */
     uint8_t *room = room_of(from);
     int64_t distance = room == NULL ? INT64_MAX : (int64_t)((intptr_t)to - (intptr_t)(room + NEAR_SIZE));
     int32_t far = (int32_t)distance;
@@ -83,8 +108,10 @@ static int patch_entry(uint8_t *from, const uint8_t *to) {
         return 0;
     room[0] = NEAR_JUMP;
     memcpy(room + 1, &far, sizeof far);
-    from[0] = SHORT_JUMP;
-    from[1] = (uint8_t)-(ROOM + SHORT_SIZE);
+    if (from[1] == BREAKPOINT || from + 1 == interrupted)
+        from[0] = BREAKPOINT;
+    else
+        jump_to_room(from);
     return 1;
 }
 
@@ -111,8 +138,12 @@ int p3_shadow_any(const struct p3_module *modules) {
     return modules != NULL;
 }
 
-int p3_shadow_patch(const struct p3_module *modules, int twin) {
+int p3_shadow_patch(const struct p3_module *modules, const void *at, int twin) {
     open_begin = open_end = 0;
+    patched = modules;
+    interrupted = (const uint8_t *)at;
+    if (!patch_sites())
+        return 0;
     for (const struct p3_module *m = modules; m != NULL; m = m->next)
         for (uint32_t i = 0; i < m->n_entries; i++) {
             const struct p3_entry *entry = &m->entries[i];
@@ -120,7 +151,7 @@ int p3_shadow_patch(const struct p3_module *modules, int twin) {
             if (to != NULL && !patch_entry(entry->from, to))
                 return 0;
         }
-    return patch_sites();
+    return 1;
 }
 
 #else

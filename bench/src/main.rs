@@ -63,16 +63,7 @@ enum Command {
         only: Vec<String>,
     },
     /// Measure shadow profiling: instructions, page faults, what is found by load and burst, forks
-    Shadows {
-        /// The folder of programs
-        folder: PathBuf,
-        /// Time so many pairs of runs as well, without and with shadows: on a machine that nobody else uses
-        #[arg(long, default_value_t = 0)]
-        pairs: usize,
-        /// Only these programs
-        #[arg(long, value_delimiter = ',')]
-        only: Vec<String>,
-    },
+    Shadows(shadows::ShadowArgs),
     /// Measure sampled subpaths: accuracy, also while a program runs, and instructions of skipping and sampling
     Subpaths {
         /// The folder of programs
@@ -101,11 +92,7 @@ fn main() -> Result<()> {
             rounds,
             only,
         } => rewriting::all(&folder.canonicalize()?, &out, rounds, &only),
-        Command::Shadows {
-            folder,
-            pairs,
-            only,
-        } => shadows::all(&folder.canonicalize()?, &out, pairs, &only),
+        Command::Shadows(args) => shadows::all(&args, &out),
         Command::Subpaths { folder, only } => subpaths::all(&folder.canonicalize()?, &out, &only),
         Command::Report => report::write(&out),
     }

@@ -16,6 +16,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+/// What to measure, and how.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ShadowArgs {
+    /// The folder of programs
+    folder: PathBuf,
+    /// Time so many pairs of runs as well, without and with shadows: on a machine that nobody else uses
+    #[arg(long, default_value_t = 0)]
+    pairs: usize,
+    /// Count the instructions again of programs that were measured before
+    #[arg(long)]
+    recount: bool,
+    /// Only these programs
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
+
 /// All figures of shadows.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Shadows {
@@ -65,17 +81,19 @@ fn knobs() -> Vec<(f64, u64)> {
     LOADS.iter().map(|&l| (l, USUAL.1)).chain(bursts).collect()
 }
 
-/// Measures all programs in `folder/prog` that are not in the results yet, and forks; and times `pairs` of runs of those that have no times yet.
-pub(crate) fn all(folder: &Path, out: &Path, pairs: usize, only: &[String]) -> Result<()> {
+/// Measures all programs in `folder/prog` that are not in the results yet, and forks; and times pairs of runs of those that have no times yet.
+pub(crate) fn all(args: &ShadowArgs, out: &Path) -> Result<()> {
     let runtime = runtime(out)?;
     let helpers = Helpers::new(out)?;
-    for (name, program) in programs(folder, only)? {
+    let pairs = args.pairs;
+    for (name, program) in programs(&args.folder.canonicalize()?, &args.only)? {
         let mut results = Results::load(out)?;
         let script = program.join("run-train.sh");
         let measured = results.shadows.get_or_insert_default();
         let known = measured.programs.get(&name);
         let is_timed = |p: &Shadowed| pairs == 0 || !p.wall.is_empty();
-        if known.is_some_and(is_timed) || !script.exists() {
+        let complete = |p: &Shadowed| is_timed(p) && !args.recount;
+        if known.is_some_and(complete) || !script.exists() {
             continue;
         }
         let here = out.join(format!("{name}-shadows"));
@@ -88,13 +106,18 @@ pub(crate) fn all(folder: &Path, out: &Path, pairs: usize, only: &[String]) -> R
             helpers: &helpers,
             here: &here,
         };
-        if known.is_none() {
-            measured.programs.insert(name.clone(), bench.measure()?);
-        }
-        if pairs > 0 {
-            let program = measured.programs.entry(name).or_default();
+        let mut program = match measured.programs.remove(&name) {
+            Some(known) if args.recount => Shadowed {
+                instructions: bench.instructions()?,
+                ..known
+            },
+            Some(known) => known,
+            None => bench.measure()?,
+        };
+        if !is_timed(&program) {
             program.wall = bench.pairs(pairs)?;
         }
+        measured.programs.insert(name, program);
         measured.forks = helpers.forks()?;
         measured.machine = this_machine();
         measured.date = this_day()?;
@@ -179,23 +202,24 @@ impl Bench<'_> {
         Ok(times)
     }
 
+    fn instructions(&self) -> Result<[u64; 2]> {
+        let count = |v: &Variant| {
+            let here = self.here.join(format!("count-{}", v.name));
+            instructions::count(self.script, &v.copies[0], &here)
+        };
+        Ok([count(&self.native()?)?, count(&self.rewritten("shadow")?)?])
+    }
+
     fn measure(&self) -> Result<Shadowed> {
         let native = self.native()?;
         let shadow = self.rewritten("shadow")?;
-        let count = |v: &Variant| {
-            instructions::count(
-                self.script,
-                &v.copies[0],
-                &self.here.join(format!("count-{}", v.name)),
-            )
-        };
         let mut found = Vec::new();
         let exact = self.exact()?;
         for (load, burst) in knobs() {
             found.push(self.found(&shadow, &exact, load, burst)?);
         }
         Ok(Shadowed {
-            instructions: [count(&native)?, count(&shadow)?],
+            instructions: self.instructions()?,
             faults: [self.faults(&native)?, self.faults(&shadow)?],
             found,
             wall: Vec::new(),

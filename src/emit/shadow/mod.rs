@@ -90,7 +90,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         });
         function::instrument(context, module, counting, body, plan, self.data, index);
         self.add_loops(function, body, plan, index);
-        native::mark_entry(context, function);
+        native::mark_entry(context, function, &body.cfg, &plan.own_order);
         self.entries.push(Entry {
             from: self.address(function, body),
             counting: Some(counting.as_global_value().as_pointer_value()),
@@ -122,7 +122,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
             budget::spend(context, module, copy, flow, look);
             copy
         });
-        native::mark_entry(context, resuming);
+        native::mark_entry(context, resuming, &resumed.cfg, &resumed.plan.own_order);
         self.entries.push(Entry {
             from: resuming.as_global_value().as_pointer_value(),
             counting: None,

@@ -1,10 +1,11 @@
 //! The places of a native function where control can go over to functions that count.
 
+use crate::dag::Order;
 use crate::emit::apart::copy::stays_apart;
 use crate::emit::apart::resume::{Handed, Tail, place_in, return_call};
 use crate::emit::split::in_edges;
 use crate::emit::sys;
-use crate::emit::values::{self, Value, phis};
+use crate::emit::values::{self, Inst, Value, phis};
 use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::{Cfg, Terminator};
 use crate::plan::resume::Place;
@@ -12,20 +13,22 @@ use inkwell::attributes::AttributeLoc;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use inkwell::values::{FunctionValue, PointerValue};
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::values::{FunctionValue, InstructionValue, PointerValue};
+use std::collections::HashSet;
 
-/// What makes entries that can be patched: a first instruction of two bytes at least, for a short jump (an instruction of one byte gets
-/// a nop before it), and nops before the function, where there is room for one to anywhere. Sixteen, so that the entry is aligned as before.
-const PATCHABLE: [(&str, &str); 2] = [
-    ("patchable-function", "prologue-short-redirect"),
-    ("patchable-function-prefix", "16"),
-];
+/// Room before a function for a jump to anywhere, to which a short one at its entry leads. Sixteen nops, so that the entry is aligned as before.
+const ROOM: (&str, &str) = ("patchable-function-prefix", "16");
+/// A first instruction that the short jump fits in: one of one byte gets a nop before it.
+const TWO_BYTES: (&str, &str) = ("patchable-function", "prologue-short-redirect");
 
 /// Whether somebody else patches the function's entry.
 pub(super) fn is_taken(function: FunctionValue) -> bool {
     let has = |name| function.get_string_attribute(AttributeLoc::Function, name);
     has("patchable-function-entry").is_some()
-        || PATCHABLE.iter().any(|(name, _)| has(name).is_some())
+        || [ROOM, TWO_BYTES]
+            .iter()
+            .any(|(name, _)| has(name).is_some())
 }
 
 /// No code, and an entry of the table of such places: the address, and where control can go instead, each relative to the entry's own
@@ -43,13 +46,52 @@ fn site(func: FuncId, header: BlockId) -> String {
     )
 }
 
-/// Makes the function's entry one that can be patched.
-pub(super) fn mark_entry<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) {
+/// Makes the entry of the function with control flow `cfg` one that can be patched.
+pub(super) fn mark_entry<'ctx>(
+    context: &'ctx Context,
+    function: FunctionValue<'ctx>,
+    cfg: &Cfg,
+    order: &Order,
+) {
     stays_apart(context, function);
-    for (name, value) in PATCHABLE {
+    let nop = (!begins_apart(function, cfg, order)).then_some(TWO_BYTES);
+    for (name, value) in nop.into_iter().chain([ROOM]) {
         let attribute = context.create_string_attribute(name, value);
         function.add_attribute(AttributeLoc::Function, attribute);
     }
+}
+
+/// Whether no jump leads to the function's first two bytes, and these are its own: a call or a choice comes before any loop. Then one byte, that of a push, may
+/// be the first instruction: nobody but who was interrupted there ever comes between the two.
+fn begins_apart(function: FunctionValue, cfg: &Cfg, order: &Order) -> bool {
+    let blocks = sys::blocks(function);
+    let headers: HashSet<BlockId> = order.back_edges(cfg).map(|(_, header)| header).collect();
+    let mut at = BlockId(0);
+    while !headers.contains(&at) {
+        let mut all = values::instructions(blocks[at]).into_iter();
+        let succs = &cfg.block(at).succs;
+        let parts = succs.iter().any(|to| *to != succs[0]);
+        if all.any(is_real_call) || parts && is_known_late(sys::terminator(blocks[at])) {
+            return true;
+        }
+        match succs[..] {
+            [next] => at = next,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Not an intrinsic, and no assembler code, which may both be nothing in the end.
+fn is_real_call(i: Inst) -> bool {
+    i.callee().is_some_and(|name| !name.starts_with(b"llvm."))
+}
+
+/// Whether a branch or switch depends on what is no constant.
+fn is_known_late(end: InstructionValue) -> bool {
+    let end = Inst::of(end);
+    matches!(end.opcode(), LLVMOpcode::LLVMBr | LLVMOpcode::LLVMSwitch)
+        && !end.operands()[0].is_constant()
 }
 
 /// Makes a place in each of the blocks where activations go on, behind its φs, and a way from there to `resuming`.

@@ -269,6 +269,53 @@ fn what_fewer_programs_do_is_not_felt() {
     assert_met(&met, &expected);
 }
 
+/// Programs are interrupted behind the first byte of functions whose first instruction has no more, one shadow in twelve here. A nop is before it only where a
+/// loop is the first thing in a function, and where there is neither a call nor a choice.
+#[test]
+fn entries_of_one_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("entries.c", &["-O2"], dir.path());
+    let copy = &copy_modules(&[dir.path().join("entries.bc")], &dir.path().join("out"), 0)[0];
+    assert_eq!(with_nops(copy), ["last", "looping"]);
+    let (_, output) = program.run(&program.shadowed, "entries", &[], "load=4,burst=100k");
+    let (_, native) = program.run(&program.native, "native", &[], "");
+    assert_eq!(behaviour(&output), behaviour(&native));
+    let shown = program.shown("entries");
+    assert!(shown["bursts"].as_u64().unwrap() > 0, "{shown}");
+    for end in shown["ended"].as_array().unwrap() {
+        let why = end["why"].as_str().unwrap();
+        assert!(!why.starts_with("signal"), "{shown}");
+    }
+}
+
+/// The native functions of a module that begin with two bytes.
+fn with_nops(module: &Path) -> Vec<String> {
+    let text = run(Command::new(llvm("llvm-dis")).arg(module).args(["-o", "-"]));
+    let text = String::from_utf8(text.stdout).unwrap();
+    let wanted = |group: &str| {
+        let line = format!("attributes #{group} = {{");
+        let found = text.lines().find(|l| l.starts_with(&line));
+        found.is_some_and(|l| l.contains("prologue-short-redirect"))
+    };
+    let mut names = Vec::new();
+    for line in text.lines().filter(|l| l.starts_with("define ")) {
+        let name = line
+            .split('@')
+            .nth(1)
+            .and_then(|rest| rest.split('(').next());
+        let group = line
+            .rsplit(" #")
+            .next()
+            .and_then(|rest| rest.split(' ').next());
+        let name = name.unwrap_or_default();
+        if !name.starts_with("__p3_") && group.is_some_and(wanted) {
+            names.push(name.to_string());
+        }
+    }
+    names.sort();
+    names
+}
+
 /// One shadow that counts for as long as the program runs: no path more often than the exact profile has it, none that it does not have, and
 /// most of them.
 #[test]
