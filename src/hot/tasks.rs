@@ -4,15 +4,11 @@ use super::flow::{Ordered, Prefix};
 use super::room::Room;
 use super::{Facts, Program, WHOLE};
 use crate::index::{CopyId, PathId};
+use crate::partition::ELSEWHERE;
 use std::collections::BinaryHeap;
 
 /// A task that costs more than this part of an even load is split: longest first is then off by no more.
 const GRAIN: f64 = 1.0 / 16.0;
-
-/// Of what a run executes this part is expected where the program has probes, and the rest where it was measured. What the run that was
-/// measured did not execute, or hardly, costs nothing by its weights: longest first would give it all to one copy, and another input
-/// may run nothing else.
-const ELSEWHERE: f64 = 1.0 / 8.0;
 
 /// Paths that one copy will profile.
 pub(super) struct Task {

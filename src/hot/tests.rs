@@ -122,12 +122,15 @@ fn functions_that_never_ran() {
     });
     let paths: Vec<_> = measured.collect();
     let units = Units::new(&functions, &paths, Costs::hits, 4);
-    let shares = ranges(&units).shares;
-    let of = |copy| {
-        let has = |s: &&Share| s.part(CopyId(copy)).is_some();
-        shares.iter().filter(has).count()
-    };
-    assert_eq!([0, 1, 2, 3].map(of), [1, 4, 4, 4]);
+    let weighted = Scheme::P3Weighted.strategy();
+    let weighted = weighted.assign(&functions, &paths, 4).shares;
+    for shares in [ranges(&units).shares, weighted] {
+        let of = |copy| {
+            let has = |s: &&Share| s.part(CopyId(copy)).is_some();
+            shares.iter().filter(has).count()
+        };
+        assert_eq!([0, 1, 2, 3].map(of), [1, 4, 4, 4]);
+    }
 }
 
 fn choices() -> impl Strategy<Value = Vec<Vec<u8>>> {

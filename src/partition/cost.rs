@@ -19,6 +19,8 @@ pub enum Costs {
         scales: Vec<f64>,
         /// See `GUESS`; 1 for measured weights.
         power: f64,
+        /// What a label is worth, whether it is expected to run or not.
+        label: f64,
     },
 }
 
@@ -26,6 +28,11 @@ pub enum Costs {
 /// grow tenfold with every loop and call. Costs are this power of expected hits. (Chosen on the
 /// programs of `docs/RESULTS.md`; from 0.1 to 0.4 there is little between.)
 const GUESS: f64 = 0.3;
+
+/// Of what a run executes this part is expected where the program has probes, and the rest where it was measured. What the run that was
+/// measured did not execute, or hardly, costs nothing by its weights: longest first would give it all to one copy, and another input
+/// may run nothing else.
+pub(crate) const ELSEWHERE: f64 = 1.0 / 8.0;
 
 /// The expected hits of a whole program come to this in the unit of costs.
 pub(super) const HITS: f64 = (1u64 << 50) as f64;
@@ -53,7 +60,16 @@ impl Costs {
         let total: f64 = scales.iter().zip(paths).map(whole).sum();
         let unit = HITS / total.max(f64::MIN_POSITIVE);
         let scales = scales.into_iter().map(|s| s * unit).collect();
-        Costs::Hits { scales, power }
+        let labels = paths.iter().flatten().map(|p| p.numbering.label_count());
+        let label = match known.len() {
+            0 => 1.0,
+            _ => HITS * ELSEWHERE / labels.sum::<usize>().max(1) as f64,
+        };
+        Costs::Hits {
+            scales,
+            power,
+            label,
+        }
     }
 
     /// Whether functions compare as they were measured.
@@ -65,7 +81,7 @@ impl Costs {
     pub fn worth(&self, f: usize, hits: f64) -> f64 {
         match self {
             Costs::Labels => hits,
-            Costs::Hits { scales, power } => (scales[f] * hits).powf(*power),
+            Costs::Hits { scales, power, .. } => (scales[f] * hits).powf(*power),
         }
     }
 
@@ -80,11 +96,12 @@ impl Costs {
         if let Counted::Edges(counted) = &paths.counted {
             return counted.len() as u64;
         }
-        let labels = numbering.label_count() as u64;
+        let labels = numbering.label_count();
         match self {
-            Costs::Labels => labels,
-            // What is not expected to run at all is spread as well.
-            Costs::Hits { .. } => labels + self.worth(f, hits(paths, numbering, edges)) as u64,
+            Costs::Labels => labels as u64,
+            Costs::Hits { label, .. } => {
+                (label * labels as f64 + self.worth(f, hits(paths, numbering, edges))) as u64
+            }
         }
     }
 }

@@ -18,6 +18,7 @@ mod units;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use cost::ELSEWHERE;
 pub use cost::{Cost, Costs};
 pub use distribute::{Distribution, Spread, distribute, refined};
 pub use even::evenly;
