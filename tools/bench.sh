@@ -18,8 +18,8 @@ if [ ! -d "$FOLDER/prog" ]; then
             echo "bench: $recipe could not be built, see $FOLDER/$recipe.log" >&2
     done
     # Ours, beside them
-    (cd "$FOLDER/src" && apt-get source --download-only -q libzstd >/dev/null)
-    for recipe in zstd; do
+    (cd "$FOLDER/src" && apt-get source --download-only -q libzstd git xz-utils >/dev/null)
+    for recipe in zstd git xz; do
         RECIPES=$(readlink -f "$recipes") BENCH=$FOLDER MODES="O2 noopt" bash "bench/recipes/$recipe.sh" >"$FOLDER/$recipe.log" 2>&1 ||
             echo "bench: $recipe could not be built, see $FOLDER/$recipe.log" >&2
     done

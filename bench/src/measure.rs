@@ -43,6 +43,13 @@ const COUNTED: [(&str, u32, bool); 5] = [
 /// Those that are timed.
 const TIMED: [(&str, u32, bool); 3] =
     [("sbl", 1, false), ("p3-hot", 4, false), ("p3-hot", 4, true)];
+/// The names of all whose instructions are counted.
+fn variants_counted() -> impl Iterator<Item = String> {
+    let others = ["native translated", "edge", "native"].map(String::from);
+    let ours = COUNTED.map(|(scheme, k, trained)| variant_name(scheme, k, trained));
+    others.into_iter().chain(ours)
+}
+
 /// By how many bytes code is moved: functions are aligned to 16, what fetches instructions to 64.
 const SHIFTS: [u32; 3] = [0, 16, 32];
 
@@ -51,8 +58,8 @@ pub(crate) fn all(args: &MeasureArgs, out: &Path) -> Result<()> {
     for (name, program) in programs(&args.folder.canonicalize()?, &args.only)? {
         let mut results = Results::load(out)?;
         let mut measured = results.programs.of.remove(&name).unwrap_or_default();
-        let complete = !measured.instructions.is_empty()
-            && (args.rounds == 0 || !measured.times.runs.is_empty());
+        let counted = variants_counted().all(|name| measured.instructions.contains_key(&name));
+        let complete = counted && (args.rounds == 0 || !measured.times.runs.is_empty());
         if complete || !program.join(INPUT).exists() || !program.join(OTHER).exists() {
             continue;
         }
@@ -60,11 +67,11 @@ pub(crate) fn all(args: &MeasureArgs, out: &Path) -> Result<()> {
         std::fs::create_dir_all(&here)?;
         let recipe = Recipe::of(&program)?;
         let bench = Bench::new(&program, &here, &recipe)?;
-        if measured.instructions.is_empty() {
+        if !counted {
             eprintln!("{name}: instructions");
             bench.count(&mut measured)?;
         }
-        if args.rounds > 0 {
+        if args.rounds > 0 && measured.times.runs.is_empty() {
             eprintln!("{name}: times");
             bench.time(args.rounds, &mut measured)?;
         }
@@ -111,7 +118,8 @@ impl<'a> Bench<'a> {
         let objects = [here.join("native.o"), here.join("edge.o")];
         let instrumented = here.join("edge.bc");
         let mut opt = Command::new("opt-19");
-        opt.arg("-passes=pgo-instr-gen,instrprof").arg(&bitcode);
+        opt.args(["-passes=pgo-instr-gen,instrprof", "-disable-vp"])
+            .arg(&bitcode);
         run(opt.arg("-o").arg(&instrumented))?;
         recipe.compile(&bitcode, &objects[0])?;
         recipe.compile(&instrumented, &objects[1])?;
@@ -159,10 +167,14 @@ impl<'a> Bench<'a> {
         Ok(exe)
     }
 
-    /// Simulates all schemes, and counts the instructions of some.
+    /// Simulates all schemes, and counts the instructions of those whose are not known.
     fn count(&self, measured: &mut Program) -> Result<()> {
         self.simulate(measured)?;
-        let mut keep = |name: String, copies: &[PathBuf]| {
+        let mut keep = |name: String, link: &dyn Fn() -> Result<Vec<PathBuf>>| {
+            if measured.instructions.contains_key(&name) {
+                return Ok(());
+            }
+            let copies = link()?;
             let counts = copies.par_iter().enumerate().map(|(copy, exe)| {
                 let folder = self.here.join(format!("count-{copy}"));
                 instructions::count(&self.program.join(INPUT), exe, &folder)
@@ -171,15 +183,20 @@ impl<'a> Bench<'a> {
             measured.instructions.insert(name, counts?);
             anyhow::Ok(())
         };
-        keep("native translated".into(), &[self.translated(0, None)?])?;
-        keep("edge".into(), &[self.translated(1, None)?])?;
-        keep("native".into(), &[self.sbl.linked("native", None)?])?;
+        keep("native translated".into(), &|| {
+            Ok(vec![self.translated(0, None)?])
+        })?;
+        keep("edge".into(), &|| Ok(vec![self.translated(1, None)?]))?;
+        keep("native".into(), &|| {
+            Ok(vec![self.sbl.linked("native", None)?])
+        })?;
         for variant in COUNTED {
             let (scheme, k, trained) = variant;
-            let rewritten = self.rewritten(variant)?;
-            let link = |copy| rewritten.linked(&format!("copy-{copy}"), None);
-            let copies: Result<Vec<PathBuf>> = (0..k).map(link).collect();
-            keep(variant_name(scheme, k, trained), &copies?)?;
+            keep(variant_name(scheme, k, trained), &|| {
+                let rewritten = self.rewritten(variant)?;
+                let link = |copy| rewritten.linked(&format!("copy-{copy}"), None);
+                (0..k).map(link).collect()
+            })?;
         }
         Ok(())
     }
