@@ -5,7 +5,7 @@
 //! the version in which the paths that begin there are counted, and sets the register as the back edges into that version do. The
 //! other blocks are the function's, of which those are left out of the plan that cannot be reached any more.
 //!
-//! A header that ends in `indirectbr` is that of an interpreter, which code generators duplicate behind every operation: nothing may be
+//! A header that ends in `indirectbr` or a large `switch` is that of an interpreter, which code generators duplicate behind every operation: nothing may be
 //! added to it. Activations go on at those of its successors instead to which nothing else leads.
 
 use super::{FunctionPlan, Op, Site, SiteCode};
@@ -13,7 +13,7 @@ use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, ti_vec};
 use crate::ir::{Block, Cfg, Terminator};
 use crate::versions::Versions;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What enters a function at its loops.
@@ -77,6 +77,9 @@ pub fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
     })
 }
 
+/// A `switch` with so many targets becomes a jump by a table: what LLVM takes for fewer is a few comparisons.
+const TABLE: usize = 4;
+
 /// By header, ascending.
 fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<Place> {
     let mut edges: BTreeMap<BlockId, Vec<CfgEdge>> = BTreeMap::new();
@@ -84,12 +87,13 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<Place> {
         edges.entry(header).or_default().push(edge);
     }
     // Visits of one header may pass by its places unnoticed, and only of one: see `p3_shadow_child.c`.
-    let jumps = |h: &&BlockId| cfg.block(**h).terminator == Terminator::IndirectBr;
-    let interpreter = edges.keys().find(jumps).copied();
-    let interpreter = interpreter.map(|h| (h, behind(cfg, h)));
+    let jumps = edges.keys().map(|&h| (h, behind(cfg, h)));
+    let interpreter = jumps
+        .filter(|(_, behind)| !behind.is_empty())
+        .min_by_key(|(h, behind)| (std::cmp::Reverse(behind.len()), *h));
     let places = edges.into_iter().flat_map(|(header, edges)| {
         let vias = match &interpreter {
-            Some((h, behind)) if *h == header && !behind.is_empty() => behind.clone(),
+            Some((h, behind)) if *h == header => behind.clone(),
             _ => vec![None],
         };
         vias.into_iter().map(move |via| Place {
@@ -102,8 +106,17 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<Place> {
     places.collect()
 }
 
-/// The edges out of a header, one to each block that is reached from nowhere else.
+/// The edges out of an interpreter's header, one to each block that is reached from nowhere else; none of another header.
 fn behind(cfg: &Cfg, header: BlockId) -> Vec<Option<CfgEdge>> {
+    let targets: BTreeSet<BlockId> = cfg.block(header).succs.iter().copied().collect();
+    let jumps = match cfg.block(header).terminator {
+        Terminator::IndirectBr => true,
+        Terminator::Switch => targets.len() >= TABLE,
+        _ => false,
+    };
+    if !jumps {
+        return Vec::new();
+    }
     let mut first: BTreeMap<BlockId, CfgEdge> = BTreeMap::new();
     for (succ, &to) in (0..).zip(&cfg.block(header).succs) {
         let edge = CfgEdge {
@@ -135,10 +148,12 @@ fn start(cfg: &Cfg, plan: &FunctionPlan, of: &Place) -> Start {
         ..edge
     };
     let register = plan.ops(Site::Edge(version)).iter().fold(None, after);
-    let more = of.via.map_or(&[][..], |e| plan.ops(Site::Edge(e)));
+    let header = counting.behind(version);
+    let via = of.via.map(|e| CfgEdge { block: header, ..e });
+    let more = via.map_or(&[][..], |e| plan.ops(Site::Edge(e)));
     let set = register.map(Op::Set).into_iter();
     Start {
-        block: of.via.map_or(counting.behind(version), |_| of.block),
+        block: via.map_or(header, |e| counting.behind(e)),
         ops: set.chain(more.iter().copied()).collect(),
     }
 }
@@ -294,9 +309,15 @@ mod tests {
     proptest! {
         /// The same of an interpreter, in any order of operations.
         #[test]
-        fn what_an_interpreter_does_is_counted(operations in proptest::collection::vec(0usize..4, 0..60)) {
-            let mut graph = crate::random_cfg::cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[6, 1], &[1]]);
-            graph.blocks[BlockId(1)].terminator = Terminator::IndirectBr;
+        fn what_an_interpreter_does_is_counted(
+            operations in proptest::collection::vec(0usize..4, 0..60),
+            terminator in proptest::sample::select(vec![Terminator::IndirectBr, Terminator::Switch]),
+        ) {
+            let mut graph = crate::random_cfg::cfg(&[&[1], &[2, 3, 4, 2], &[1], &[1, 5], &[], &[6, 1], &[1], &[1]]);
+            if terminator == Terminator::Switch {
+                graph.blocks[BlockId(1)].succs[3] = BlockId(7);
+            }
+            graph.blocks[BlockId(1)].terminator = terminator;
             let plan = plan(&graph);
             let resume = resumed(&graph, &plan).unwrap();
             // Of each operation the choices after it: back, or by block 5, and by block 6.
@@ -334,6 +355,30 @@ mod tests {
         graph.blocks[BlockId(2)].succs = vec![BlockId(3)];
         assert_eq!(places(&graph), [(2, 1), (4, 1)]);
         graph.blocks[BlockId(0)].succs = [1, 2, 3, 4].map(BlockId).into();
+        assert_eq!(places(&graph), [(1, 1)]);
+    }
+
+    /// Of two large switches the larger one is an interpreter's: block 1's, to 2, 3, 4, 5 and 6; not block 3's, to 3, 7, 8 and 1.
+    #[test]
+    fn large_switches_are_interpreters() {
+        let mut graph = crate::random_cfg::cfg(&[
+            &[1],
+            &[2, 3, 4, 5, 6, 2],
+            &[1],
+            &[3, 7, 8, 1],
+            &[1],
+            &[1],
+            &[],
+            &[3],
+            &[3],
+        ]);
+        let places = |graph: &Cfg| {
+            let places = resumed(graph, &plan(graph)).unwrap().places.into_iter();
+            places.map(|p| (p.block.0, p.header.0)).collect::<Vec<_>>()
+        };
+        let behind = [(2, 1), (4, 1), (5, 1), (6, 1), (3, 3)];
+        assert_eq!(places(&graph), behind);
+        graph.blocks[BlockId(1)].succs = [2, 4, 6].map(BlockId).into();
         assert_eq!(places(&graph), [(1, 1)]);
     }
 
