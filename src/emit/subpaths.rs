@@ -10,7 +10,7 @@ use super::{place, versions};
 use crate::index::{BlockId, TiSlice, TiVec};
 use crate::ir::FunctionBody;
 use crate::plan::subpaths::{End, Made, Mode, SubpathPlan};
-use away::Away;
+use away::{Away, Leaving};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -38,8 +38,15 @@ pub(super) fn instrument<'ctx>(
 ) {
     let own = sys::blocks(function);
     assert_eq!(own.len(), body.cfg.len(), "{}: blocks", body.name);
+    let flow = &plan.flow.versions;
+    versions::copy_blocks(context, function, &body.cfg, flow);
     let two = plan.apart.as_deref();
-    let away = |apart| Away::new(context, module, function, body, apart, target);
+    let from = Leaving {
+        function,
+        name: &body.name,
+        flow,
+    };
+    let away = |apart| Away::new(context, module, &from, apart, target);
     let two = two.and_then(|apart| Some((apart, away(apart)?)));
     match two {
         Some((apart, away)) => {
@@ -242,7 +249,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             let node = self.plan.nodes[self.plan.versions.origin[b]];
             let block = self.blocks[b];
             if node.begins && mode == Mode::Sampling {
-                self.tell(block, node.origin);
+                self.tell(block, self.plan.number(node));
             }
             self.end(b, node.end, mode);
         }
@@ -261,10 +268,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.frame.expect("what is decided or told has a frame")
     }
 
-    /// Tells that block `own` of the function begins in `block`.
-    fn tell(&self, block: BasicBlock<'ctx>, own: BlockId) {
+    /// Tells that the function's block of this number begins in `block`.
+    fn tell(&self, block: BasicBlock<'ctx>, number: u32) {
         sys::position_before(&self.builder, place::start(block));
-        let number = self.plan.first.wrapping_add(own.0);
         let number = self.context.i32_type().const_int(u64::from(number), false);
         let callee = self.data.subpath_block(self.context, self.module);
         let arguments = [self.frame().into(), number.into()];

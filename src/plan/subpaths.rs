@@ -11,23 +11,26 @@
 //! generator that sees no loop keeps nothing in registers for it. It comes back into a copy of the loop at whose header nothing
 //! is to be sampled any more, which is entered there alone, and leaves it for the sampling version when it leaves the loop.
 //!
+//! Short loops are several times in the control flow of which all this is said ([`Flow`]), so that they pay for several iterations at once.
+//!
 //! The function gets blocks for that, in front of which its versions are made as any other's.
 
 use super::resume::with_entry;
 use crate::dag::{LoopForest, Order};
 use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
 use crate::ir::{Block, Callee, Cfg, Terminator};
-use crate::paths::FunctionPaths;
 use crate::versions::{Versions, can_be_copied};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+mod flow;
 mod segments;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
+pub use flow::Flow;
 pub use segments::Segments;
 pub use text::Figures;
 
@@ -138,8 +141,6 @@ pub struct Apart {
     pub sampling: SubpathPlan,
     /// These places: the entry, and where boundaries lead.
     pub places: Vec<BlockId>,
-    /// The order of the function's own blocks.
-    pub own_order: Arc<Order>,
 }
 
 /// How one function is sampled.
@@ -149,7 +150,11 @@ pub struct SubpathPlan {
     pub func: FuncId,
     /// The number of its first block among those of all functions.
     pub first: u32,
-    /// Its control flow with the blocks that are added behind its own.
+    /// The function's blocks, short loops several times, before anything is added.
+    pub flow: Arc<Flow>,
+    /// How far blocks are numbered behind those of `flow`: by one, where block 0 is nothing of the function's.
+    pub offset: u32,
+    /// The control flow of `flow`, with the blocks that are added behind its own.
     pub cfg: Cfg,
     /// How these come to be, in this order; each is the next block.
     pub made: Vec<Made>,
@@ -194,7 +199,7 @@ pub enum Made {
 /// What a block of the new control flow is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The block of the function for which it stands in φs behind it.
+    /// The block, before anything was added, for which it stands in φs behind it.
     pub origin: BlockId,
     /// Whether `origin` begins here, as far as that is seen: behind landing pads.
     pub begins: bool,
@@ -226,38 +231,54 @@ pub fn can_be_sampled(cfg: &Cfg, order: &Order) -> bool {
 }
 
 impl SubpathPlan {
-    /// The plan for a function that [`can_be_sampled`], with control flow `own` and these paths, whose first block has number `first`
+    /// The plan for a function that [`can_be_sampled`], with control flow `flow`, whose first block has number `first`
     /// among those of the program. O(V + E log degree), and what its versions take.
-    pub fn new(
-        func: FuncId,
-        first: u32,
-        own: &Cfg,
-        paths: &FunctionPaths,
-        of: Sequence,
-    ) -> SubpathPlan {
-        let order = &paths.shape.order;
-        let segments = Segments::new(own, paths);
-        let mut builder = Builder::new(own);
+    pub fn new(func: FuncId, first: u32, flow: Flow, of: Sequence) -> SubpathPlan {
+        let segments = Segments::new(&flow);
+        let from = From {
+            func,
+            first,
+            flow: Arc::new(flow),
+            offset: 0,
+        };
+        let own = &from.flow.versions;
+        let mut builder = Builder::new(&own.cfg);
         let slots = segments.longest[BlockId(0)];
         builder.entry(slots, End::Decides(slots));
         if of == Sequence::Thread {
-            builder.calls(own, order);
+            builder.calls(&own.cfg, &own.order);
         }
         for &(edge, to) in &segments.boundaries {
             let slots = segments.longest[to];
             builder.boundary(edge, slots, End::Decides(slots));
         }
         let looks = builder.nodes.iter().any(|n| n.end == End::Looks);
-        let apart = (!looks).then(|| Box::new(Apart::new(func, first, own, order, &segments)));
+        let apart = (!looks).then(|| Box::new(Apart::new(&from, &segments)));
         SubpathPlan {
             apart,
-            ..builder.finished(func, first, Mode::Skipping)
+            ..builder.finished(from, Mode::Skipping)
         }
+    }
+
+    /// The number, among the blocks of all functions, of a block that begins.
+    pub fn number(&self, node: Node) -> u32 {
+        let own = BlockId(node.origin.0 - self.offset);
+        self.first + self.flow.versions.origin[own].0
     }
 }
 
+/// What a plan is of.
+#[derive(Clone)]
+struct From {
+    func: FuncId,
+    first: u32,
+    flow: Arc<Flow>,
+    offset: u32,
+}
+
 impl Apart {
-    fn new(func: FuncId, first: u32, own: &Cfg, order: &Arc<Order>, segments: &Segments) -> Apart {
+    fn new(of: &From, segments: &Segments) -> Apart {
+        let own = &of.flow.versions.cfg;
         let Segments {
             longest,
             boundaries,
@@ -272,7 +293,7 @@ impl Apart {
         for &(edge, to) in boundaries {
             builder.boundary(edge, longest[to], End::Leaves(number(to)));
         }
-        let skipping = builder.finished(func, first, Mode::Skipping);
+        let skipping = builder.finished(of.clone(), Mode::Skipping);
         let cfg = with_entry(own, places.iter().copied());
         let mut builder = Builder::new(&cfg);
         builder.nodes[BlockId(0)].begins = false;
@@ -288,13 +309,15 @@ impl Apart {
                 End::Decides(longest[to]),
             );
         }
-        // Blocks are numbered from block 1 on, since block 0 is nothing of the function's.
-        let sampling = builder.finished(func, first.wrapping_sub(1), Mode::Over);
+        let behind_entry = From {
+            offset: 1,
+            ..of.clone()
+        };
+        let sampling = builder.finished(behind_entry, Mode::Over);
         Apart {
             skipping,
             sampling,
             places,
-            own_order: Arc::clone(order),
         }
     }
 }
@@ -406,7 +429,7 @@ impl Builder {
     }
 
     /// The plan of the control flow as it is now, in versions from `first_mode` on. O(V + E) of the versions.
-    fn finished(self, func: FuncId, first: u32, first_mode: Mode) -> SubpathPlan {
+    fn finished(self, of: From, first_mode: Mode) -> SubpathPlan {
         let Builder {
             cfg, made, nodes, ..
         } = self;
@@ -421,9 +444,17 @@ impl Builder {
             _ => mode,
         };
         let product = Versions::product(&cfg, &order, first_mode, next);
+        let From {
+            func,
+            first,
+            flow,
+            offset,
+        } = of;
         SubpathPlan {
             func,
             first,
+            flow,
+            offset,
             made,
             nodes,
             versions: product.versions,

@@ -15,7 +15,7 @@ use crate::partition::Assignment;
 use crate::paths::{FunctionPaths, all_paths, function_inputs};
 use crate::plan::build::copy_plan;
 use crate::plan::double::doubled;
-use crate::plan::subpaths::{Sequence, Settings, SubpathPlan, can_be_sampled};
+use crate::plan::subpaths::{Flow, Sequence, Settings, SubpathPlan, can_be_sampled};
 use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
@@ -121,7 +121,8 @@ impl Analysis {
         };
         let numbered = self.profiled_among(self.manifest.first_blocks());
         let plans = numbered.map(|(f, first, paths)| {
-            SubpathPlan::new(f, first, &self.program.body(f).cfg, paths, of)
+            let flow = Flow::new(&self.program.body(f).cfg, paths);
+            SubpathPlan::new(f, first, flow, of)
         });
         plans.collect()
     }

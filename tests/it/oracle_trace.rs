@@ -113,6 +113,7 @@ programs! {
     odd_functions
     pure
     recursion
+    short_loops
     switches
     tails
     vectors

@@ -124,6 +124,10 @@ pub(in crate::emit) fn return_call<'ctx>(
 ) {
     let call = builder.build_call(callee, arguments, "");
     let call = call.expect("positioned");
+    // Code generators jump only where a call says that its result is extended as that of the function is.
+    for attribute in callee.attributes(AttributeLoc::Return) {
+        call.add_attribute(AttributeLoc::Return, attribute);
+    }
     if tail == Tail::Jump {
         sys::mark_tail(call);
     }

@@ -4,8 +4,8 @@ use crate::emit::apart::copy::stays_apart;
 use crate::emit::apart::resume::{self, Buffer, Handed, Tail, place_in, return_call, returning_as};
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
-use crate::ir::FunctionBody;
 use crate::plan::subpaths::Apart;
+use crate::versions::Versions;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -94,23 +94,35 @@ fn unpack<'ctx>(
     })
 }
 
+/// The function that leaves for another one, before it is told to.
+pub(super) struct Leaving<'a, 'ctx> {
+    pub function: FunctionValue<'ctx>,
+    pub name: &'a str,
+    /// Its control flow.
+    pub flow: &'a Versions,
+}
+
 impl<'ctx> Away<'ctx> {
-    /// Makes it for `function`, which is as it was. `None` where an activation cannot go on in another function.
+    /// Makes it for `from`. `None` where an activation cannot go on in another function.
     pub(super) fn new(
         context: &'ctx Context,
         module: &Module<'ctx>,
-        function: FunctionValue<'ctx>,
-        body: &FunctionBody,
+        from: &Leaving<'_, 'ctx>,
         apart: &Apart,
         target: &TargetData,
     ) -> Option<Self> {
-        let (order, places) = (&apart.own_order, apart.places.clone());
-        let handed = Handed::new(target, function, &body.cfg, order, places)?;
-        let name = format!("__p3_sampling.{}", body.name);
+        let Leaving {
+            function,
+            name: own,
+            flow,
+        } = *from;
+        let places = apart.places.clone();
+        let handed = Handed::new(target, function, &flow.cfg, &flow.order, places)?;
+        let name = format!("__p3_sampling.{own}");
         let of = resume::make(context, module, function, &name, &handed, Buffer::Told);
         let blocks = sys::blocks(function);
         let door = |place: usize| {
-            let name = format!("__p3_door.{}", body.name);
+            let name = format!("__p3_door.{own}");
             let door = Doorway {
                 context,
                 module,

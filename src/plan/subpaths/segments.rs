@@ -4,14 +4,18 @@
 //! nothing. At the header of an inner loop that pays for the way out of it and on to the function's end, nearly all are. So
 //! an edge can be a boundary, too, where what it costs to pay there again is less than what is not paid in vain before.
 
-use crate::dag::{EdgeKind, Order};
+use super::Flow;
+use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
-use crate::paths::FunctionPaths;
 
 /// As many slots in vain cost what it costs to pay once. A payment is two to four instructions, an attempt some three hundred, and by
 /// default one slot in 10,000 is one.
 const PAYMENT: f64 = 128.0;
+
+/// As many slots in vain, whenever a block is run, are worth an edge more of it that pays: what is live there has to be handed over, which takes code,
+/// and registers on the way there. They cost a quarter of an instruction.
+const EDGE: f64 = 8.0;
 
 /// The segments of a function.
 #[derive(Clone, Debug)]
@@ -23,18 +27,18 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// Those of the function with control flow `cfg`, whose back edges can be split. O(V + E log degree).
+    /// Those of a function whose back edges can be split. O(V + E log degree).
     ///
     /// At each block, from the last one on, the edges with the longest ways behind them become boundaries, as many as make what is
     /// expected to be lost here least: slots that are paid for and not run, and payments.
-    pub fn new(cfg: &Cfg, paths: &FunctionPaths) -> Segments {
-        let order = &paths.shape.order;
+    pub fn new(flow: &Flow) -> Segments {
+        let (cfg, order) = (&flow.versions.cfg, &flow.versions.order);
         let mut segments = Segments {
             longest: cfg.by_block(0),
             boundaries: Vec::new(),
         };
         for &b in order.rpo.iter().rev() {
-            let ways = segments.ways(cfg, paths, b);
+            let ways = segments.ways(flow, b);
             let allowed = allowed(&ways);
             segments.longest[b] = 1 + allowed;
             let early = ways.iter().filter(|w| w.longest > allowed);
@@ -50,12 +54,13 @@ impl Segments {
     }
 
     /// The ways on from block `b` within a segment.
-    fn ways(&self, cfg: &Cfg, paths: &FunctionPaths, b: BlockId) -> Vec<Way> {
-        let (order, chances) = (&paths.shape.order, chances(cfg, paths, b));
-        let terminator = cfg.block(b).terminator;
-        let succs = (0..).zip(&cfg.block(b).succs).zip(chances);
+    fn ways(&self, flow: &Flow, b: BlockId) -> Vec<Way> {
+        let order = &flow.versions.order;
+        let block = flow.versions.cfg.block(b);
+        let terminator = block.terminator;
+        let succs = (0..).zip(&block.succs).zip(&flow.chances[b]);
         let on = succs.filter(|((_, to), _)| !order.is_retreating(b, **to));
-        on.map(|((succ, &to), chance)| Way {
+        on.map(|((succ, &to), &chance)| Way {
             edge: CfgEdge { block: b, succ },
             longest: self.longest[to],
             chance,
@@ -92,25 +97,9 @@ fn allowed(ways: &[Way]) -> u32 {
             return best.1;
         }
         run -= w.chance * f64::from(w.longest);
-        paid += w.chance * PAYMENT;
+        paid += w.chance * PAYMENT + EDGE;
     }
     if paid < best.0 { 0 } else { best.1 }
-}
-
-/// By successor of block `b`: the probability that control takes the edge.
-fn chances(cfg: &Cfg, paths: &FunctionPaths, b: BlockId) -> Vec<f64> {
-    let mut chances = vec![0.0; cfg.block(b).succs.len()];
-    let dag = &paths.dag;
-    for e in dag.vertex(b).into_iter().flat_map(|v| dag.outs(v)) {
-        if let EdgeKind::Real(c) | EdgeKind::BackEdge(c) = dag.edge(e).kind {
-            chances[c.succ as usize] = paths.weights[e];
-        }
-    }
-    let all: f64 = chances.iter().sum();
-    if all > 0.0 {
-        chances.iter_mut().for_each(|c| *c /= all);
-    }
-    chances
 }
 
 fn back_edges_of<'a>(

@@ -1,19 +1,31 @@
 use super::*;
-use crate::dag::Dominators;
+use crate::dag::{Dominators, EdgeKind};
 use crate::index::BlockId;
 use crate::ir::Call;
+use crate::paths::FunctionPaths;
 use crate::random_cfg::{any_cfg, cfg};
 use proptest::prelude::*;
 
+fn plain(own: &Cfg) -> Flow {
+    Flow::plain(own, &FunctionPaths::new(own))
+}
+
+/// With every loop once.
 fn plan(own: &Cfg, of: Sequence) -> SubpathPlan {
-    SubpathPlan::new(FuncId(0), 0, own, &FunctionPaths::new(own), of)
+    SubpathPlan::new(FuncId(0), 0, plain(own), of)
+}
+
+/// With loops several times.
+fn plan_of_iterations(own: &Cfg) -> SubpathPlan {
+    let flow = Flow::new(own, &FunctionPaths::new(own));
+    SubpathPlan::new(FuncId(0), 0, flow, Sequence::Activation)
 }
 
 #[test]
 fn longest_ways() {
     // 0 → 1 → {2, 3}, 2 → 3, 3 → {1, 4}
     let graph = cfg(&[&[1], &[2, 3], &[3], &[1, 4], &[]]);
-    let segments = Segments::new(&graph, &FunctionPaths::new(&graph));
+    let segments = Segments::new(&plain(&graph));
     assert_eq!(segments.longest.raw, [5, 4, 3, 2, 1]);
     assert_eq!(segments.boundaries, [(edge(3, 0), BlockId(1))]);
 }
@@ -25,7 +37,7 @@ fn edge(block: u32, succ: u32) -> CfgEdge {
 
 fn segments(succs: &[Vec<u32>]) -> Segments {
     let graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    Segments::new(&graph, &FunctionPaths::new(&graph))
+    Segments::new(&plain(&graph))
 }
 
 /// Blocks that lead from one to the next, from number `from` on, and return.
@@ -61,7 +73,7 @@ fn a_long_case_pays_for_itself() {
     assert_eq!(split.boundaries, [(edge(0, 15), BlockId(16))]);
     let mut graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
     graph.blocks[BlockId(0)].terminator = Terminator::IndirectBr;
-    let whole = Segments::new(&graph, &FunctionPaths::new(&graph));
+    let whole = Segments::new(&plain(&graph));
     assert_eq!(whole.longest[BlockId(0)], 17);
     assert_eq!(whole.boundaries, []);
 }
@@ -70,9 +82,9 @@ proptest! {
     /// All back edges are boundaries, and where none is the longest way is one block longer than the longest one behind.
     #[test]
     fn segments_are_paid_for(graph in any_cfg(30)) {
-        let paths = FunctionPaths::new(&graph);
-        let segments = Segments::new(&graph, &paths);
-        let order = &paths.shape.order;
+        let flow = Flow::new(&graph, &FunctionPaths::new(&graph));
+        let segments = Segments::new(&flow);
+        let Versions { cfg: graph, order, .. } = &flow.versions;
         for &b in &order.rpo {
             let mut longest = 0;
             for (succ, &to) in (0..).zip(&graph.block(b).succs) {
@@ -162,7 +174,7 @@ proptest! {
         graph in any_cfg(20),
         choices in proptest::collection::vec(any::<u8>(), 0..200),
     ) {
-        let plan = plan(&graph, Sequence::Activation);
+        let plan = plan_of_iterations(&graph);
         prop_assert!(natural(&graph, &plan), "a loop that is skipped has a second entry");
         let cfg = &plan.versions.cfg;
         let (mut at, mut slots, mut last) = (BlockId(0), 0, None);
@@ -171,12 +183,12 @@ proptest! {
             let origin = plan.versions.origin[at];
             let node = plan.nodes[origin];
             if node.begins {
-                if let Some(last) = last {
-                    prop_assert!(graph.block(last).succs.contains(&node.origin));
-                } else {
-                    prop_assert_eq!(node.origin, BlockId(0));
+                let own = BlockId(plan.number(node));
+                match last {
+                    Some(last) => prop_assert!(graph.block(last).succs.contains(&own)),
+                    None => prop_assert_eq!(own, BlockId(0)),
                 }
-                last = Some(node.origin);
+                last = Some(own);
                 slots -= 1;
                 prop_assert!(slots >= 0);
             }
@@ -204,23 +216,21 @@ proptest! {
         graph in any_cfg(20),
         choices in proptest::collection::vec(any::<u8>(), 0..200),
     ) {
-        let plan = plan(&graph, Sequence::Activation);
+        let plan = plan_of_iterations(&graph);
         let apart = plan.apart.as_deref().expect("nothing is looked at behind calls");
         prop_assert!(apart.skipping.modes.iter().flatten().all(|m| *m == Mode::Skipping));
         prop_assert!(natural(&graph, &apart.skipping));
-        let (mut now, mut shift) = (&apart.skipping, 0);
+        let mut now = &apart.skipping;
         let (mut at, mut slots, mut last) = (BlockId(0), 0, None);
         let mut next = choices.iter();
         loop {
             let node = now.nodes[now.versions.origin[at]];
             if node.begins {
-                let own = BlockId(node.origin.0 - shift);
+                let own = BlockId(now.number(node));
                 match last {
                     Some(last) => prop_assert!(graph.block(last).succs.contains(&own)),
                     None => prop_assert_eq!(own, BlockId(0)),
                 }
-                // Blocks have the same number in both functions.
-                prop_assert_eq!(now.first.wrapping_add(node.origin.0), own.0);
                 last = Some(own);
                 slots -= 1;
                 prop_assert!(slots >= 0);
@@ -231,7 +241,7 @@ proptest! {
                 _ => {}
             }
             if let End::Leaves(place) = node.end {
-                (now, shift) = (&apart.sampling, 1);
+                now = &apart.sampling;
                 let entry = now.versions.cfg.block(BlockId(0));
                 at = entry.succs[place as usize];
                 continue;
@@ -239,6 +249,99 @@ proptest! {
             let succs = &now.versions.cfg.block(at).succs;
             let (Some(choice), false) = (next.next(), succs.is_empty()) else { break };
             at = succs[usize::from(*choice) % succs.len()];
+        }
+    }
+}
+
+/// The blocks of the function that a flow has, by how often.
+fn times(own: &Cfg, flow: &Flow) -> Vec<usize> {
+    let mut times = own.by_block(0);
+    for b in &flow.versions.order.rpo {
+        times[flow.versions.origin[*b]] += 1;
+    }
+    times.raw
+}
+
+fn with_code(succs: &[&[u32]], block: u32, instructions: u32) -> Cfg {
+    let mut graph = cfg(succs);
+    graph.blocks[BlockId(block)].instructions = instructions;
+    graph
+}
+
+/// A short loop pays once for as many iterations as make a hundred instructions or so, and where it is left for what is behind it.
+#[test]
+fn a_short_loop() {
+    let times = |graph: &Cfg| times(graph, &Flow::new(graph, &FunctionPaths::new(graph)));
+    let of = |code| times(&with_code(&[&[1], &[1, 2], &[]], 1, code));
+    assert_eq!(of(1), [1, 8, 1]);
+    assert_eq!(of(16), [1, 8, 1]);
+    assert_eq!(of(17), [1, 7, 1]);
+    assert_eq!(of(64), [1, 2, 1]);
+    assert_eq!(of(65), [1, 1, 1]);
+    let graph = cfg(&[&[1], &[1, 2], &[]]);
+    let plan = plan_of_iterations(&graph);
+    let pays = |n: &Node| matches!(n.end, End::Pays(_)).then_some(n.end);
+    let pays: Vec<End> = plan.nodes.iter().filter_map(pays).collect();
+    assert_eq!(pays, [End::Pays(10), End::Pays(9)]);
+}
+
+/// Only the innermost loops are there several times, and those that are entered at their headers.
+#[test]
+fn loops_that_are_there_once() {
+    let times = |succs: &[&[u32]]| {
+        let graph = cfg(succs);
+        times(&graph, &Flow::new(&graph, &FunctionPaths::new(&graph)))
+    };
+    assert_eq!(times(&[&[1], &[2], &[2, 3], &[1, 4], &[]]), [1, 1, 8, 1, 1]);
+    assert_eq!(times(&[&[1, 2], &[2], &[1, 3], &[]]), [1, 1, 1, 1]);
+}
+
+/// A loop that is left after one iteration, or never ran, has nothing to be saved.
+#[test]
+fn loops_that_do_not_go_round() {
+    let graph = cfg(&[&[1], &[1, 2], &[]]);
+    let mut paths = FunctionPaths::new(&graph);
+    let weigh = |paths: &mut FunctionPaths, back: f64, out: f64| {
+        for e in paths.dag.edge_ids() {
+            let kind = paths.dag.edge(e).kind;
+            paths.weights[e] = match kind {
+                EdgeKind::BackEdge(_) => back,
+                _ => out,
+            };
+        }
+        times(&graph, &Flow::new(&graph, paths))
+    };
+    assert_eq!(weigh(&mut paths, 1.0, 1.0), [1, 8, 1]);
+    assert_eq!(weigh(&mut paths, 1.0, 2.0), [1, 1, 1]);
+    assert_eq!(weigh(&mut paths, 0.0, 0.0), [1, 1, 1]);
+}
+
+proptest! {
+    /// Whatever is there several times, back edges are the function's, and one iteration alone of a loop has its own.
+    #[test]
+    fn back_edges_stay(graph in any_cfg(20)) {
+        let paths = FunctionPaths::new(&graph);
+        let flow = Flow::new(&graph, &paths);
+        let Versions { cfg, origin, order } = &flow.versions;
+        let of = |(e, _): (CfgEdge, BlockId)| flow.versions.origin_of(e);
+        let mut backs: Vec<CfgEdge> = order.back_edges(cfg).map(of).collect();
+        backs.sort();
+        backs.dedup();
+        let mut own: Vec<CfgEdge> = paths.shape.order.back_edges(&graph).map(|(e, _)| e).collect();
+        own.sort();
+        prop_assert_eq!(backs, own);
+        let inside = |e: CfgEdge, to| {
+            let at = |b: BlockId| paths.shape.order.position[b].unwrap();
+            paths.shape.loops.loop_of(at(origin[e.block])) == Some(at(origin[to]))
+        };
+        let mut of_its_own: Vec<CfgEdge> = order.back_edges(cfg).filter(|(e, to)| inside(*e, *to)).map(of).collect();
+        let all = of_its_own.len();
+        of_its_own.sort();
+        of_its_own.dedup();
+        prop_assert_eq!(of_its_own.len(), all);
+        for &b in &order.rpo {
+            let succs: Vec<BlockId> = cfg.block(b).succs.iter().map(|s| origin[*s]).collect();
+            prop_assert_eq!(&succs[..], &graph.block(origin[b]).succs[..]);
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct Figures {
     pub slots: u32,
     /// Tests behind calls and landing pads.
     pub tests: usize,
-    /// Blocks in which nothing is recorded, as long as nothing was.
+    /// Blocks in which nothing is recorded, as long as nothing was; of short loops several times.
     pub skipping: usize,
     /// Blocks of loops that are resumed.
     pub resumed: usize,
@@ -37,6 +37,11 @@ impl SubpathPlan {
     /// The one that has the boundaries of both.
     fn first_part(&self) -> &SubpathPlan {
         self.apart.as_ref().map_or(self, |apart| &apart.skipping)
+    }
+
+    /// The block of the function that is block `b` of the plan, before anything is added.
+    fn own(&self, b: BlockId) -> BlockId {
+        self.flow.versions.origin[BlockId(b.0 - self.offset)]
     }
 
     /// What the plan comes to. Linear.
@@ -73,7 +78,10 @@ impl SubpathPlan {
         for (b, mode) in self.modes.iter_enumerated() {
             let node = &self.nodes[self.versions.origin[b]];
             if let (Some(mode), true) = (mode, node.begins) {
-                by_mode.entry(*mode).or_default().push(node.origin);
+                by_mode
+                    .entry(*mode)
+                    .or_default()
+                    .push(self.own(node.origin));
             }
         }
         by_mode.values_mut().for_each(|blocks| blocks.sort());
@@ -89,13 +97,13 @@ impl SubpathPlan {
         };
         let first = self.first_part();
         for (b, node) in first.nodes.iter_enumerated() {
-            let from = node.origin;
+            let from = first.own(node.origin);
             let _ = match node.end {
                 End::Pays(slots) if b == BlockId(0) => {
                     writeln!(out, "  {:<12} pays {slots}", "entry:")
                 }
                 End::Pays(slots) => {
-                    let to = first.nodes[first.cfg.block(b).succs[1]].origin;
+                    let to = first.own(first.nodes[first.cfg.block(b).succs[1]].origin);
                     writeln!(out, "  {:<12} pays {slots}", format!("b{from} → b{to}:"))
                 }
                 End::Looks => writeln!(out, "  {:<12} tests behind calls", format!("b{from}:")),
@@ -103,19 +111,19 @@ impl SubpathPlan {
             };
         }
         for part in self.parts() {
-            // In the function of its own block 0 is what leads to the others, and these follow.
-            let offset = u32::from(part.modes.iter().flatten().any(|m| *m == Mode::Over));
-            let number = |b: BlockId| b.0.wrapping_sub(offset);
             for (mode, blocks) in part.by_mode() {
                 let version = match mode {
                     Mode::Skipping => "skipping".to_string(),
                     Mode::Resumed(header) => {
-                        format!("resumed b{}", number(part.nodes[header].origin))
+                        format!("resumed b{}", part.own(part.nodes[header].origin))
                     }
                     Mode::Sampling | Mode::Over => "sampling".to_string(),
                 };
-                let blocks: Vec<String> =
-                    blocks.iter().map(|&b| format!("b{}", number(b))).collect();
+                let blocks = blocks.chunk_by(|a, b| a == b).map(|same| match same.len() {
+                    1 => format!("b{}", same[0]),
+                    n => format!("b{}×{n}", same[0]),
+                });
+                let blocks: Vec<String> = blocks.collect();
                 let _ = writeln!(out, "  {:<12} {}", version + ":", blocks.join(" "));
             }
         }

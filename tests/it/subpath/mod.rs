@@ -366,6 +366,9 @@ mod starts {
         modules modules UNOPTIMISED &[];
         recursion recursion UNOPTIMISED &[];
         recursion_within recursion OPTIMISED &WITHIN;
+        short_loops short_loops UNOPTIMISED &[];
+        short_loops_optimised short_loops OPTIMISED &[];
+        short_loops_within short_loops OPTIMISED &WITHIN;
         switches switches UNOPTIMISED &[];
         tails tails UNOPTIMISED &[];
         tails_optimised tails OPTIMISED &[];
@@ -385,6 +388,8 @@ mod estimates {
         loops loops OPTIMISED &[];
         loops_within loops UNOPTIMISED &WITHIN;
         recursion recursion OPTIMISED &[];
+        short_loops short_loops OPTIMISED &[];
+        short_loops_within short_loops OPTIMISED &WITHIN;
         tails tails OPTIMISED &[];
         tails_within tails UNOPTIMISED &WITHIN;
     }
