@@ -21,9 +21,11 @@ use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
 use crate::ir::{Block, Callee, Cfg, Terminator};
 use crate::versions::{Versions, can_be_copied};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 mod flow;
+mod quiet;
 mod segments;
 mod text;
 
@@ -139,8 +141,17 @@ pub struct Apart {
     pub skipping: SubpathPlan,
     /// The other one, whose block 0 leads to the places where it goes on; the function's blocks follow in their order.
     pub sampling: SubpathPlan,
-    /// These places: the entry, and where boundaries lead.
-    pub places: Vec<BlockId>,
+    /// These places.
+    pub places: Vec<Place>,
+}
+
+/// Where one function goes on with what another one began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// At this block, before anything was added: the entry, or where an edge leads.
+    pub block: BlockId,
+    /// The slots of the segment that begins there; `None` in the middle of one, of which nothing is to be sampled.
+    pub slots: Option<u32>,
 }
 
 /// How one function is sampled.
@@ -164,7 +175,7 @@ pub struct SubpathPlan {
     pub versions: Versions,
     /// By block of the versions: in which it is, if it can be reached.
     pub modes: TiVec<BlockId, Option<Mode>>,
-    /// The same in two functions, if control goes over at boundaries alone.
+    /// The same in two functions, if control goes over at the beginning of blocks alone: not behind landing pads.
     pub apart: Option<Box<Apart>>,
 }
 
@@ -252,8 +263,7 @@ impl SubpathPlan {
             let slots = segments.longest[to];
             builder.boundary(edge, slots, End::Decides(slots));
         }
-        let looks = builder.nodes.iter().any(|n| n.end == End::Looks);
-        let apart = (!looks).then(|| Box::new(Apart::new(&from, &segments)));
+        let apart = Apart::new(&from, &segments, of).map(Box::new);
         SubpathPlan {
             apart,
             ..builder.finished(from, Mode::Skipping)
@@ -277,49 +287,80 @@ struct From {
 }
 
 impl Apart {
-    fn new(of: &From, segments: &Segments) -> Apart {
-        let own = &of.flow.versions.cfg;
-        let Segments {
-            longest,
-            boundaries,
-        } = segments;
-        let mut places = vec![BlockId(0)];
-        places.extend(boundaries.iter().map(|(_, to)| *to));
+    fn new(of: &From, segments: &Segments, sequence: Sequence) -> Option<Apart> {
+        let own = &of.flow.versions;
+        let calls = match sequence {
+            Sequence::Thread => edges_behind_calls(own, segments)?,
+            Sequence::Activation => Vec::new(),
+        };
+        let begun = |block| Place {
+            block,
+            slots: Some(segments.longest[block]),
+        };
+        let entered = |block| Place { block, slots: None };
+        let begun_at = segments.boundaries.iter().map(|(_, to)| begun(*to));
+        let entered_at = calls.iter().map(|e| entered(own.cfg.behind(*e)));
+        let mut places = vec![begun(BlockId(0))];
+        places.extend(begun_at.chain(entered_at));
         places.sort();
         places.dedup();
-        let number = |b: BlockId| places.binary_search(&b).expect("a place") as u32;
-        let mut builder = Builder::new(own);
-        builder.entry(longest[BlockId(0)], End::Leaves(0));
-        for &(edge, to) in boundaries {
-            builder.boundary(edge, longest[to], End::Leaves(number(to)));
+        let leaves = |p: Place| End::Leaves(places.binary_search(&p).expect("a place") as u32);
+        let mut builder = Builder::new(&own.cfg);
+        builder.entry(segments.longest[BlockId(0)], leaves(begun(BlockId(0))));
+        for &edge in &calls {
+            builder.looks(edge, leaves(entered(own.cfg.behind(edge))));
+        }
+        for &(edge, to) in &segments.boundaries {
+            builder.boundary(edge, segments.longest[to], leaves(begun(to)));
         }
         let skipping = builder.finished(of.clone(), Mode::Skipping);
-        let cfg = with_entry(own, places.iter().copied());
+        let cfg = with_entry(&own.cfg, places.iter().map(|p| p.block));
         let mut builder = Builder::new(&cfg);
         builder.nodes[BlockId(0)].begins = false;
-        for (succ, &place) in (0..).zip(&places) {
+        for (succ, place) in (0..).zip(&places) {
             let block = BlockId(0);
-            builder.decides(CfgEdge { block, succ }, longest[place]);
+            builder.enters(CfgEdge { block, succ }, place.slots);
         }
-        for &(CfgEdge { block, succ }, to) in boundaries {
-            let block = BlockId(block.0 + 1);
-            builder.boundary(
-                CfgEdge { block, succ },
-                longest[to],
-                End::Decides(longest[to]),
-            );
+        let behind_entry = |CfgEdge { block, succ }| CfgEdge {
+            block: BlockId(block.0 + 1),
+            succ,
+        };
+        for &edge in &calls {
+            builder.looks(behind_entry(edge), End::Joins);
         }
-        let behind_entry = From {
+        for &(edge, to) in &segments.boundaries {
+            let slots = segments.longest[to];
+            builder.boundary(behind_entry(edge), slots, End::Decides(slots));
+        }
+        let of = From {
             offset: 1,
             ..of.clone()
         };
-        let sampling = builder.finished(behind_entry, Mode::Over);
-        Apart {
+        let sampling = builder.finished(of, Mode::Over);
+        Some(Apart {
             skipping,
             sampling,
             places,
+        })
+    }
+}
+
+/// The edges out of blocks that call something: where they pay, that tells whether something is being recorded. `None` if calls may end
+/// in landing pads. O(E log E).
+fn edges_behind_calls(own: &Versions, segments: &Segments) -> Option<Vec<CfgEdge>> {
+    let boundaries: BTreeSet<CfgEdge> = segments.boundaries.iter().map(|(e, _)| *e).collect();
+    let mut edges = Vec::new();
+    for &block in &own.order.rpo {
+        let of = own.cfg.block(block);
+        if of.terminator == Terminator::Invoke {
+            return None;
+        }
+        if may_record(of) {
+            let all = (0..of.succs.len() as u32).map(|succ| CfgEdge { block, succ });
+            edges.extend(all.filter(|e| !boundaries.contains(e)));
         }
     }
+    Some(edges)
 }
 
 /// How many loops around each other are copied to be resumed: all blocks are in two versions more than that at most.
@@ -436,7 +477,7 @@ impl Builder {
         let order = Order::new(&cfg);
         let loops = Loops::new(&cfg, &order);
         let next = |mode, e: CfgEdge| match (nodes[e.block].end, e.succ, mode) {
-            (End::Decides(_) | End::Looks, 0, _) => Mode::Sampling,
+            (End::Decides(_), 0, _) | (End::Joins, _, _) => Mode::Sampling,
             (End::Decides(_), _, Mode::Sampling | Mode::Over) => loops.resumed(cfg.behind(e)),
             // Seldom, and a loop that is entered again from outside has one back edge less.
             (End::Decides(_), _, Mode::Skipping | Mode::Resumed(_)) => Mode::Sampling,
@@ -472,19 +513,25 @@ impl Builder {
         self.finish(entry, End::Pays(slots), &[decides, body]);
     }
 
-    /// A new block for `origin` that ends so: with a way to `to` in every version, or without any.
+    /// A new block for `origin` that ends so: with a way to `to` in every version that it leads to, or without any.
     fn left(&mut self, origin: BlockId, end: End, to: BlockId) -> BlockId {
-        match end {
-            End::Leaves(_) => self.add(Made::New, origin, end, &[]),
-            _ => self.add(Made::New, origin, end, &[to, to]),
-        }
+        let succs = match end {
+            End::Leaves(_) => vec![],
+            End::Joins => vec![to],
+            _ => vec![to, to],
+        };
+        self.add(Made::New, origin, end, &succs)
     }
 
-    /// Decides on the edge, whose slots are paid.
-    fn decides(&mut self, edge: CfgEdge, slots: u32) {
+    /// Enters from another function on the edge: where it has paid, and else in the middle of a segment.
+    fn enters(&mut self, edge: CfgEdge, paid: Option<u32>) {
         let to = self.cfg.behind(edge);
-        let decides = self.add(Made::On(edge), edge.block, End::Decides(slots), &[to, to]);
-        self.cfg.blocks[edge.block].succs[edge.succ as usize] = decides;
+        let (end, succs) = match paid {
+            Some(slots) => (End::Decides(slots), vec![to, to]),
+            None => (End::Joins, vec![to]),
+        };
+        let enters = self.add(Made::On(edge), edge.block, end, &succs);
+        self.cfg.blocks[edge.block].succs[edge.succ as usize] = enters;
     }
 
     /// What begins block `own` is in `rest` from now on.
@@ -511,7 +558,7 @@ impl Builder {
         for &b in &order.rpo {
             let block = own.block(b);
             if block.terminator == Terminator::Invoke {
-                self.returned(CfgEdge { block: b, succ: 0 });
+                self.looks(CfgEdge { block: b, succ: 0 }, End::Joins);
                 self.landed(block.succs[1]);
             } else if may_record(block) && !block.succs.is_empty() {
                 let at = self.ends[b];
@@ -522,14 +569,16 @@ impl Builder {
         }
     }
 
-    fn returned(&mut self, edge: CfgEdge) {
-        let (end, origin) = (self.ends[edge.block], edge.block);
+    /// Looks on the edge, behind all that was added to the end of its block, whether something is being recorded.
+    fn looks(&mut self, edge: CfgEdge, recorded: End) {
+        let end = self.ends[edge.block];
         let edge = CfgEdge { block: end, ..edge };
-        let to = self.cfg.block(end).succs[0];
+        let to = self.cfg.behind(edge);
+        let origin = self.nodes[end].origin;
         let looks = self.add(Made::On(edge), origin, End::Looks, &[]);
-        let joins = self.add(Made::New, origin, End::Joins, &[to]);
-        self.finish(looks, End::Looks, &[joins, to]);
-        self.cfg.blocks[end].succs[0] = looks;
+        let recorded = self.left(origin, recorded, to);
+        self.finish(looks, End::Looks, &[recorded, to]);
+        self.cfg.blocks[end].succs[edge.succ as usize] = looks;
     }
 
     /// Once for each landing pad, which several calls may have.
@@ -555,5 +604,9 @@ impl Builder {
 
 /// Whether something may begin to be recorded, or end, inside the calls of a block.
 fn may_record(block: &Block) -> bool {
-    block.calls.iter().any(|c| c.callee != Callee::Asm)
+    block.calls.iter().any(|c| match &c.callee {
+        Callee::Function(_) | Callee::Indirect => true,
+        Callee::External(name) => !quiet::calls_nothing_back(name),
+        Callee::Asm => false,
+    })
 }

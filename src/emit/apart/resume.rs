@@ -53,7 +53,7 @@ const OF_A_CALL: [&str; 5] = [
 
 /// The values that are handed over, and where.
 pub(in crate::emit) struct Handed {
-    /// The headers, in the order of block 0's successors.
+    /// The headers, in the order of block 0's successors; there may be several ways to one.
     pub headers: Vec<BlockId>,
     /// What is live at any of them.
     pub live: Vec<Live>,
@@ -91,14 +91,18 @@ impl Handed {
         let mut room = Room(0);
         let handed = live.iter().map(|l| l.handed);
         let live_at = handed.map(|size| Some(room.take(size?))).collect();
-        let mut phis_at = Vec::new();
+        let mut by_header: HashMap<BlockId, Vec<u64>> = HashMap::new();
         for header in &headers {
             let mut at = Vec::new();
+            if by_header.contains_key(header) {
+                continue;
+            }
             for phi in phis(blocks[*header]) {
                 at.push(room.take(phi.value().size(target)?));
             }
-            phis_at.push(at);
+            by_header.insert(*header, at);
         }
+        let phis_at = headers.iter().map(|h| by_header[h].clone()).collect();
         Some(Handed {
             headers,
             live,
@@ -339,16 +343,17 @@ fn compute(builder: &Builder, value: Value, known: &HashMap<Value, Value>) -> Va
     new.value()
 }
 
-/// By header: what its φs begin with.
+/// By header: what its φs begin with, the same whichever way leads there.
 fn read_phis(from: &From, of: FunctionValue, handed: &Handed) -> Vec<Vec<Value>> {
     let blocks = sys::blocks(of);
-    let mut starts = Vec::new();
+    let mut by_header: HashMap<BlockId, Vec<Value>> = HashMap::new();
     for (header, at) in handed.headers.iter().zip(&handed.phis_at) {
         let phis = phis(blocks[*header]).zip(at);
-        let read = phis.map(|(phi, &at)| from.read(phi.value(), at));
-        starts.push(read.collect());
+        let read = || phis.map(|(phi, &at)| from.read(phi.value(), at)).collect();
+        by_header.entry(*header).or_insert_with(read);
     }
-    starts
+    let starts = handed.headers.iter().map(|h| by_header[h].clone());
+    starts.collect()
 }
 
 /// A copy of a function's blocks, in which live values are in memory.

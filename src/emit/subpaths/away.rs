@@ -116,7 +116,7 @@ impl<'ctx> Away<'ctx> {
             name: own,
             flow,
         } = *from;
-        let places = apart.places.clone();
+        let places = apart.places.iter().map(|p| p.block).collect();
         let handed = Handed::new(target, function, &flow.cfg, &flow.order, places)?;
         let name = format!("__p3_sampling.{own}");
         let of = resume::make(context, module, function, &name, &handed, Buffer::Told);

@@ -53,12 +53,12 @@ fn exits_of_loops_pay_for_what_follows() {
         let loops = [vec![1], vec![1, 2]].into_iter();
         segments(&loops.chain(way(2, blocks)).collect::<Vec<_>>())
     };
-    let long = before_way(15);
-    assert_eq!(long.longest.raw[..3], [2, 1, 15]);
+    let long = before_way(24);
+    assert_eq!(long.longest.raw[..3], [2, 1, 24]);
     let boundaries = [(edge(1, 0), BlockId(1)), (edge(1, 1), BlockId(2))];
     assert_eq!(long.boundaries, boundaries);
-    let short = before_way(14);
-    assert_eq!(short.longest.raw[..3], [16, 15, 14]);
+    let short = before_way(23);
+    assert_eq!(short.longest.raw[..3], [25, 24, 23]);
     assert_eq!(short.boundaries, boundaries[..1]);
 }
 
@@ -67,14 +67,14 @@ fn exits_of_loops_pay_for_what_follows() {
 fn a_long_case_pays_for_itself() {
     let first = [(1..17).collect::<Vec<u32>>()].into_iter();
     let cases = (1..16).map(|_| vec![]);
-    let succs: Vec<_> = first.chain(cases).chain(way(16, 16)).collect();
+    let succs: Vec<_> = first.chain(cases).chain(way(16, 19)).collect();
     let split = segments(&succs);
     assert_eq!(split.longest[BlockId(0)], 2);
     assert_eq!(split.boundaries, [(edge(0, 15), BlockId(16))]);
     let mut graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
     graph.blocks[BlockId(0)].terminator = Terminator::IndirectBr;
     let whole = Segments::new(&plain(&graph));
-    assert_eq!(whole.longest[BlockId(0)], 17);
+    assert_eq!(whole.longest[BlockId(0)], 20);
     assert_eq!(whole.boundaries, []);
 }
 
@@ -214,10 +214,14 @@ proptest! {
     #[test]
     fn walks_apart(
         graph in any_cfg(20),
+        calls in any::<bool>(),
         choices in proptest::collection::vec(any::<u8>(), 0..200),
     ) {
-        let plan = plan_of_iterations(&graph);
-        let apart = plan.apart.as_deref().expect("nothing is looked at behind calls");
+        let callee = if calls { Callee::Indirect } else { Callee::Asm };
+        let graph = with_calls(graph, &callee);
+        let flow = Flow::new(&graph, &FunctionPaths::new(&graph));
+        let plan = SubpathPlan::new(FuncId(0), 0, flow, Sequence::Thread);
+        let apart = plan.apart.as_deref().expect("there are no landing pads");
         prop_assert!(apart.skipping.modes.iter().flatten().all(|m| *m == Mode::Skipping));
         prop_assert!(natural(&graph, &apart.skipping));
         let mut now = &apart.skipping;
@@ -238,6 +242,7 @@ proptest! {
             match node.end {
                 End::Pays(n) => slots = i64::from(n),
                 End::Decides(n) => prop_assert_eq!(slots, i64::from(n), "what is decided on was paid"),
+                End::Looks => prop_assert!(calls && slots > 0, "in the middle of a segment"),
                 _ => {}
             }
             if let End::Leaves(place) = node.end {
@@ -346,17 +351,36 @@ proptest! {
     }
 }
 
-/// Behind calls something may be recorded: control goes over in the middle of segments, and there is one function.
+/// Calls in every block.
+fn with_calls(mut graph: Cfg, callee: &Callee) -> Cfg {
+    for block in &mut graph.blocks {
+        let callee = callee.clone();
+        block.calls.push(Call { callee, span: 0 });
+    }
+    graph
+}
+
+/// Behind calls something may be recorded: not behind those of a library that calls nothing back, nor where the budget is looked at
+/// to be paid from. Behind landing pads control goes over in the middle of a block: there is one function.
 #[test]
-fn calls_stay_together() {
-    let mut graph = cfg(&[&[1], &[1, 2], &[]]);
-    assert!(plan(&graph, Sequence::Thread).apart.is_some());
-    let callee = Callee::Indirect;
-    graph.blocks[BlockId(1)]
-        .calls
-        .push(Call { callee, span: 0 });
-    assert!(plan(&graph, Sequence::Thread).apart.is_none());
-    assert!(plan(&graph, Sequence::Activation).apart.is_some());
+fn calls_are_looked_behind() {
+    let looks = |graph: &Cfg, of| {
+        let plan = plan(graph, of);
+        (plan.figures().tests, plan.apart.is_some())
+    };
+    let graph = cfg(&[&[1], &[1, 2], &[]]);
+    let calls = with_calls(graph.clone(), &Callee::Indirect);
+    assert_eq!(looks(&graph, Sequence::Thread), (0, true));
+    assert_eq!(looks(&calls, Sequence::Thread), (2, true));
+    assert_eq!(looks(&calls, Sequence::Activation), (0, true));
+    let of = |name: &str| with_calls(graph.clone(), &Callee::External(name.into()));
+    assert_eq!(looks(&of("strlen"), Sequence::Thread), (0, true));
+    assert_eq!(looks(&of("qsort"), Sequence::Thread), (2, true));
+    let mut invokes = calls;
+    invokes.blocks[BlockId(1)].terminator = Terminator::Invoke;
+    invokes.blocks[BlockId(1)].succs = [0, 2].map(BlockId).into();
+    assert!(!looks(&invokes, Sequence::Thread).1);
+    assert!(looks(&invokes, Sequence::Activation).1);
 }
 
 #[test]
