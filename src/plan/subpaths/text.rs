@@ -1,7 +1,7 @@
 //! How functions are sampled, as text: what `--dump plan` prints, and the figures of `--stats`.
 
-use super::{End, Mode, SubpathPlan};
-use crate::index::BlockId;
+use super::{End, Made, Mode, SubpathPlan};
+use crate::index::{BlockId, CfgEdge};
 use crate::names::printable;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -42,6 +42,15 @@ impl SubpathPlan {
     /// The block of the function that is block `b` of the plan, before anything is added.
     fn own(&self, b: BlockId) -> BlockId {
         self.flow.versions.origin[BlockId(b.0 - self.offset)]
+    }
+
+    /// The edge on which block `b` was made, if it was.
+    fn made_on_an_edge(&self, b: BlockId) -> Option<CfgEdge> {
+        let before = self.cfg.len() - self.made.len();
+        match self.made.get(b.0.checked_sub(before as u32)? as usize)? {
+            Made::On(edge) => Some(*edge),
+            Made::Body | Made::Landed(_) | Made::Tail(_) | Made::New => None,
+        }
     }
 
     /// What the plan comes to. Linear.
@@ -98,15 +107,19 @@ impl SubpathPlan {
         let first = self.first_part();
         for (b, node) in first.nodes.iter_enumerated() {
             let from = first.own(node.origin);
+            let place = || {
+                let to = first.own(first.nodes[first.cfg.block(b).succs[1]].origin);
+                match first.made_on_an_edge(b) {
+                    Some(_) => format!("b{from} → b{to}:"),
+                    None => format!("b{from}:"),
+                }
+            };
             let _ = match node.end {
                 End::Pays(slots) if b == BlockId(0) => {
                     writeln!(out, "  {:<12} pays {slots}", "entry:")
                 }
-                End::Pays(slots) => {
-                    let to = first.own(first.nodes[first.cfg.block(b).succs[1]].origin);
-                    writeln!(out, "  {:<12} pays {slots}", format!("b{from} → b{to}:"))
-                }
-                End::Looks => writeln!(out, "  {:<12} tests behind calls", format!("b{from}:")),
+                End::Pays(slots) => writeln!(out, "  {:<12} pays {slots}", place()),
+                End::Looks => writeln!(out, "  {:<12} tests behind calls", place()),
                 End::Own | End::Decides(_) | End::Joins | End::Leaves(_) => Ok(()),
             };
         }
