@@ -18,7 +18,7 @@ pub(crate) fn section(results: &Results) -> String {
         "## Instructions\n\nMade by {}. Executed by `main` and all that it calls over native, on the smaller input, by the slowest of all copies (callgrind; start-up and what is \
          written at the end are left out, LLVM's too). They do not vary from run to run, and the alignment of code does not move them. `trained`: weights by the profile of \
          the other, larger input (`--profile`). Copies are linked by `make` in the output folder, which optimises what it links, and native went through the same passes; with LLVM's edge counts \
-         (`edge`: `opt -passes=pgo-instr-gen,instrprof -disable-vp`, edges without values) both sides are translated to machine code alone, since its counters keep no optimiser from anything.\n\n\
+         (`edge`: `opt -passes=pgo-instr-gen,instrprof`, as `-fprofile-generate` does, which counts values as well: targets of calls, sizes of copies; `edge alone`: with `-disable-vp`, edges only) both sides are translated to machine code alone, since its counters keep no optimiser from anything.\n\n\
          ![Instructions over native](plots/instructions.svg)\n\n",
         results.programs.made_by("measure")
     );
@@ -44,9 +44,12 @@ fn goals(results: &Results) -> String {
         let values = results.programs.of.values().map(|p| over(p, variant));
         average(&values.collect::<Vec<_>>())
     };
-    let times = |variant: &str| format!("{:.2} ×", of(variant) / of("edge"));
+    let times = |variant: &str| {
+        let [with, alone] = ["edge", "edge alone"].map(|edges| of(variant) / of(edges));
+        format!("{with:.2} × ({alone:.2} ×)")
+    };
     format!(
-        "On average one copy that counts all paths (`sbl`) costs {} what LLVM's edge counts cost, trained (`p3-hot 1 trained`) {}; the slowest of two copies {}, of four {}, trained {}.\n\n",
+        "On average one copy that counts all paths (`sbl`) costs {} what LLVM's instrumentation costs (what its edges alone cost), trained (`p3-hot 1 trained`) {}; the slowest of two copies {}, of four {}, trained {}.\n\n",
         times("sbl"),
         times("p3-hot 1 trained"),
         times("p3-hot 2"),

@@ -45,7 +45,7 @@ const TIMED: [(&str, u32, bool); 3] =
     [("sbl", 1, false), ("p3-hot", 4, false), ("p3-hot", 4, true)];
 /// The names of all whose instructions are counted.
 fn variants_counted() -> impl Iterator<Item = String> {
-    let others = ["native translated", "edge", "native"].map(String::from);
+    let others = ["native translated", "edge", "edge alone", "native"].map(String::from);
     let ours = COUNTED.map(|(scheme, k, trained)| variant_name(scheme, k, trained));
     others.into_iter().chain(ours)
 }
@@ -106,8 +106,8 @@ struct Bench<'a> {
     recipe: &'a Recipe,
     /// One copy that counts all paths.
     sbl: Rewritten<'a>,
-    /// Machine code of the program, and of LLVM's instrumentation of it.
-    objects: [PathBuf; 2],
+    /// Machine code of the program, of LLVM's instrumentation of it, and of what that is without values.
+    objects: [PathBuf; 3],
 }
 
 impl<'a> Bench<'a> {
@@ -115,14 +115,15 @@ impl<'a> Bench<'a> {
         let bitcode = program.join("prog.bc");
         let options = ["--scheme", "sbl"].map(String::from);
         let sbl = Rewritten::new(&bitcode, &options, here.join("sbl"), recipe)?;
-        let objects = [here.join("native.o"), here.join("edge.o")];
-        let instrumented = here.join("edge.bc");
-        let mut opt = Command::new("opt-19");
-        opt.args(["-passes=pgo-instr-gen,instrprof", "-disable-vp"])
-            .arg(&bitcode);
-        run(opt.arg("-o").arg(&instrumented))?;
+        let objects = ["native", "edge", "alone"].map(|name| here.join(name).with_extension("o"));
         recipe.compile(&bitcode, &objects[0])?;
-        recipe.compile(&instrumented, &objects[1])?;
+        for (object, more) in objects[1..].iter().zip([&[][..], &["-disable-vp"]]) {
+            let instrumented = object.with_extension("bc");
+            let mut opt = Command::new("opt-19");
+            opt.arg("-passes=pgo-instr-gen,instrprof").args(more);
+            run(opt.arg(&bitcode).arg("-o").arg(&instrumented))?;
+            recipe.compile(&instrumented, object)?;
+        }
         let bench = Bench {
             program,
             here,
@@ -163,7 +164,7 @@ impl<'a> Bench<'a> {
         let exe = object.with_extension("exe").with_extension(suffix);
         let objects: Vec<&Path> = first.into_iter().chain([object.as_path()]).collect();
         let runtime = ["-fprofile-generate"];
-        self.recipe.link(&objects, &runtime[..which], &exe)?;
+        self.recipe.link(&objects, &runtime[..which.min(1)], &exe)?;
         Ok(exe)
     }
 
@@ -187,6 +188,7 @@ impl<'a> Bench<'a> {
             Ok(vec![self.translated(0, None)?])
         })?;
         keep("edge".into(), &|| Ok(vec![self.translated(1, None)?]))?;
+        keep("edge alone".into(), &|| Ok(vec![self.translated(2, None)?]))?;
         keep("native".into(), &|| {
             Ok(vec![self.sbl.linked("native", None)?])
         })?;

@@ -77,7 +77,7 @@ pub(crate) fn names<'a>(of: impl Iterator<Item = &'a String>) -> Vec<String> {
 /// What a variant is compared with: LLVM's edge counts went through no pass, and ours through those of the makefile.
 pub(crate) fn native_of(variant: &str) -> &'static str {
     match variant {
-        "edge" => "native translated",
+        "edge" | "edge alone" => "native translated",
         _ => "native",
     }
 }

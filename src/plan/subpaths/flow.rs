@@ -11,13 +11,13 @@ use crate::paths::FunctionPaths;
 use crate::versions::{Versions, weight};
 use std::collections::BTreeMap;
 
-/// The most instructions of all copies of a loop's blocks: with as many from one payment to the next, it is two percent of them. Each takes a
-/// slot at most, so that what is paid in vain stays below what costs as much as a payment.
-const CODE: u32 = 128;
+/// The most instructions of all copies of a loop's blocks: with as many from one payment to the next, it is four percent of them. Each takes a
+/// slot at most, so that what is paid in vain stays below half of what costs as much as a payment.
+const CODE: u32 = 64;
 
-/// The most times that a loop is in the control flow: seven payments of eight are saved, and of what is left half would take
-/// as much code again.
-const TIMES: u32 = 8;
+/// The most times that a loop is in the control flow: three payments of four are saved. What one copy more saves falls with the square of their number,
+/// while the code, what is paid in vain, and the way of each sample grow by as much again.
+const TIMES: u32 = 4;
 
 /// A loop that is not begun again as often as it is left has no payments to be saved.
 const AGAIN: f64 = 0.5;
