@@ -64,7 +64,8 @@ pub(crate) fn plot(results: &Results, docs: &Path) -> Result<()> {
         return Ok(());
     }
     let series = [
-        ("edge", "LLVM edge counts"),
+        ("edge", "LLVM, edges and values"),
+        ("edge alone", "LLVM, edges"),
         ("sbl", "sbl"),
         ("p3-hot 2", "p3-hot, k = 2"),
         ("p3-hot 4", "p3-hot, k = 4"),
@@ -95,7 +96,10 @@ fn columns(results: &Results) -> Vec<String> {
         .flat_map(|p| p.instructions.keys());
     let ours: BTreeSet<&String> = counted.filter(|v| !v.starts_with("native")).collect();
     let mut columns: Vec<String> = ours.into_iter().cloned().collect();
-    columns.sort_by_key(|v| (v.ends_with("trained"), v.contains(' '), v.clone()));
+    columns.sort_by_key(|v| {
+        let ours = !v.starts_with("edge");
+        (v.ends_with("trained"), ours, v.contains(' '), v.clone())
+    });
     columns
 }
 
