@@ -37,7 +37,8 @@ fn refusal(output: std::process::Output) -> String {
 #[test]
 fn exports() {
     let dir = tempfile::tempdir().unwrap();
-    let profile = profiled(&["--lengths", "2,4,300", "--period", "500"], dir.path());
+    let options = ["--lengths", "2,4,300", "--bias", "0", "--period", "500"];
+    let profile = profiled(&options, dir.path());
     let export = |format: &str| output(&["export", text(&profile), "--format", format]);
     for (format, reason) in [
         ("lcov", "what is in no sample may have run all the same"),
