@@ -43,11 +43,16 @@ const COUNTED: [(&str, u32, bool); 5] = [
 /// Those that are timed.
 const TIMED: [(&str, u32, bool); 3] =
     [("sbl", 1, false), ("p3-hot", 4, false), ("p3-hot", 4, true)];
+/// What is translated only: the program, LLVM's instrumentation of it, and that without values.
+const TRANSLATED: [&str; 3] = ["native translated", "edge", "edge alone"];
+/// What `make` links of the program as it is.
+const NATIVE: &str = "native";
+
 /// The names of all whose instructions are counted.
 fn variants_counted() -> impl Iterator<Item = String> {
-    let others = ["native translated", "edge", "edge alone", "native"].map(String::from);
     let ours = COUNTED.map(|(scheme, k, trained)| variant_name(scheme, k, trained));
-    others.into_iter().chain(ours)
+    let others = TRANSLATED.into_iter().chain([NATIVE]);
+    others.map(String::from).chain(ours)
 }
 
 /// By how many bytes code is moved: functions are aligned to 16, what fetches instructions to 64.
@@ -106,8 +111,8 @@ struct Bench<'a> {
     recipe: &'a Recipe,
     /// One copy that counts all paths.
     sbl: Rewritten<'a>,
-    /// Machine code of the program, of LLVM's instrumentation of it, and of what that is without values.
-    objects: [PathBuf; 3],
+    /// Machine code, by [`TRANSLATED`].
+    objects: [PathBuf; TRANSLATED.len()],
 }
 
 impl<'a> Bench<'a> {
@@ -184,14 +189,10 @@ impl<'a> Bench<'a> {
             measured.instructions.insert(name, counts?);
             anyhow::Ok(())
         };
-        keep("native translated".into(), &|| {
-            Ok(vec![self.translated(0, None)?])
-        })?;
-        keep("edge".into(), &|| Ok(vec![self.translated(1, None)?]))?;
-        keep("edge alone".into(), &|| Ok(vec![self.translated(2, None)?]))?;
-        keep("native".into(), &|| {
-            Ok(vec![self.sbl.linked("native", None)?])
-        })?;
+        for (which, name) in TRANSLATED.into_iter().enumerate() {
+            keep(name.into(), &|| Ok(vec![self.translated(which, None)?]))?;
+        }
+        keep(NATIVE.into(), &|| Ok(vec![self.sbl.linked(NATIVE, None)?]))?;
         for variant in COUNTED {
             let (scheme, k, trained) = variant;
             keep(variant_name(scheme, k, trained), &|| {
@@ -216,13 +217,13 @@ impl<'a> Bench<'a> {
                 manifest: None,
             })
         };
-        let mut variants = vec![
-            linked("native".into(), &|first| self.sbl.linked("native", first))?,
-            linked("native translated".into(), &|first| {
-                self.translated(0, first)
-            })?,
-            linked("edge".into(), &|first| self.translated(1, first))?,
-        ];
+        let mut variants = vec![linked(NATIVE.into(), &|first| {
+            self.sbl.linked(NATIVE, first)
+        })?];
+        // As users of LLVM's have it, with values.
+        for (which, name) in TRANSLATED.into_iter().enumerate().take(2) {
+            variants.push(linked(name.into(), &|first| self.translated(which, first))?);
+        }
         for variant in TIMED {
             let (scheme, k, trained) = variant;
             let name = variant_name(scheme, k, trained);

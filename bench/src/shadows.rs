@@ -106,16 +106,17 @@ pub(crate) fn all(args: &ShadowArgs, out: &Path) -> Result<()> {
             helpers: &helpers,
             here: &here,
         };
+        let pair = [bench.native()?, bench.rewritten("shadow")?];
         let mut program = match measured.programs.remove(&name) {
             Some(known) if args.recount => Shadowed {
-                instructions: bench.instructions()?,
+                instructions: bench.instructions(&pair)?,
                 ..known
             },
             Some(known) => known,
-            None => bench.measure()?,
+            None => bench.measure(&pair)?,
         };
         if !is_timed(&program) {
-            program.wall = bench.pairs(pairs)?;
+            program.wall = bench.pairs(&pair, pairs)?;
         }
         measured.programs.insert(name, program);
         measured.forks = helpers.forks()?;
@@ -180,8 +181,7 @@ impl Bench<'_> {
     }
 
     /// Seconds of runs without and with shadows, in turn; which one begins changes from pair to pair.
-    fn pairs(&self, number: usize) -> Result<Vec<[f64; 2]>> {
-        let (native, shadow) = (self.native()?, self.rewritten("shadow")?);
+    fn pairs(&self, [native, shadow]: &[Variant; 2], number: usize) -> Result<Vec<[f64; 2]>> {
         let knobs = format!("load={},burst={}M", USUAL.0, USUAL.1);
         let raw = self.here.join("raw-pairs");
         let time = |v: &Variant| {
@@ -192,35 +192,34 @@ impl Bench<'_> {
         let mut times = Vec::new();
         for i in 0..number {
             times.push(if i % 2 == 0 {
-                let native = time(&native)?;
-                [native, time(&shadow)?]
+                let native = time(native)?;
+                [native, time(shadow)?]
             } else {
-                let shadow = time(&shadow)?;
-                [time(&native)?, shadow]
+                let shadow = time(shadow)?;
+                [time(native)?, shadow]
             });
         }
         Ok(times)
     }
 
-    fn instructions(&self) -> Result<[u64; 2]> {
+    fn instructions(&self, [native, shadow]: &[Variant; 2]) -> Result<[u64; 2]> {
         let count = |v: &Variant| {
             let here = self.here.join(format!("count-{}", v.name));
             instructions::count(self.script, &v.copies[0], &here)
         };
-        Ok([count(&self.native()?)?, count(&self.rewritten("shadow")?)?])
+        Ok([count(native)?, count(shadow)?])
     }
 
-    fn measure(&self) -> Result<Shadowed> {
-        let native = self.native()?;
-        let shadow = self.rewritten("shadow")?;
+    fn measure(&self, pair: &[Variant; 2]) -> Result<Shadowed> {
+        let [native, shadow] = pair;
         let mut found = Vec::new();
         let exact = self.exact()?;
         for (load, burst) in knobs() {
-            found.push(self.found(&shadow, &exact, load, burst)?);
+            found.push(self.found(shadow, &exact, load, burst)?);
         }
         Ok(Shadowed {
-            instructions: self.instructions()?,
-            faults: [self.faults(&native)?, self.faults(&shadow)?],
+            instructions: self.instructions(pair)?,
+            faults: [self.faults(native)?, self.faults(shadow)?],
             found,
             wall: Vec::new(),
         })

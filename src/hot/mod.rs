@@ -16,7 +16,7 @@ mod tasks;
 mod tests;
 
 use crate::index::{CopyId, PathId, TiVec, ti_vec};
-use crate::partition::{Assignment, Costs, Part, Ranges, Share, Units, halves, whole};
+use crate::partition::{Assignment, Costs, Part, Ranges, Share, Units, WHOLE, halves, whole};
 use crate::paths::{FunctionInput, FunctionPaths};
 use crate::plan::build::{FunctionCode, function_code};
 use crate::versions::{can_be_copied, size};
@@ -41,9 +41,6 @@ pub fn ranges(units: &Units) -> Assignment {
 pub fn ranges_everywhere(units: &Units) -> Assignment {
     Program::new(units, 0.0).assign(units.copies)
 }
-
-/// The costs of all of a program come to this.
-const WHOLE: f64 = (1u64 << 50) as f64;
 
 /// What a saving must come to, of what a copy executes, to be worth more code.
 const WORTHWHILE: f64 = 1e-3;

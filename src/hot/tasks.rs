@@ -2,9 +2,9 @@
 
 use super::flow::{Ordered, Prefix};
 use super::room::Room;
-use super::{Facts, Program, WHOLE};
+use super::{Facts, Program};
 use crate::index::{CopyId, PathId};
-use crate::partition::ELSEWHERE;
+use crate::partition::{WHOLE, worth_of_a_label};
 use std::collections::BinaryHeap;
 
 /// A task that costs more than this part of an even load is split: longest first is then off by no more.
@@ -18,7 +18,7 @@ pub(super) struct Task {
     pub id: PathId,
     /// By the weights.
     pub cost: f64,
-    /// What other inputs may cost: [`ELSEWHERE`].
+    /// What other inputs may cost: [`worth_of_a_label`].
     elsewhere: f64,
 }
 
@@ -51,14 +51,12 @@ impl Tasks {
             prefixes: Vec::new(),
             of_unit: vec![None; program.functions.len()],
         };
-        let labels = |i: usize| {
-            let paths = program.paths[i].as_ref();
-            paths.map_or(0.0, |p| p.numbering.label_count() as f64)
-        };
-        let all: f64 = (0..program.paths.len()).map(labels).sum();
-        for (i, facts) in program.facts.iter().enumerate() {
-            let Some(facts) = facts else { continue };
-            let elsewhere = WHOLE * ELSEWHERE * labels(i) / all.max(1.0);
+        let label = worth_of_a_label(program.paths);
+        for (i, (facts, paths)) in program.facts.iter().zip(program.paths).enumerate() {
+            let (Some(facts), Some(paths)) = (facts, paths) else {
+                continue;
+            };
+            let elsewhere = label * paths.numbering.label_count() as f64;
             let unit = program.functions[i].unit.index();
             match tasks.of_unit[unit] {
                 None => {

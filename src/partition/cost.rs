@@ -32,10 +32,16 @@ const GUESS: f64 = 0.3;
 /// Of what a run executes this part is expected where the program has probes, and the rest where it was measured. What the run that was
 /// measured did not execute, or hardly, costs nothing by its weights: longest first would give it all to one copy, and another input
 /// may run nothing else.
-pub(crate) const ELSEWHERE: f64 = 1.0 / 8.0;
+pub(super) const ELSEWHERE: f64 = 1.0 / 8.0;
 
-/// The expected hits of a whole program come to this in the unit of costs.
-pub(super) const HITS: f64 = (1u64 << 50) as f64;
+/// The expected costs of a whole program come to this, in the unit that they are compared in.
+pub(crate) const WHOLE: f64 = (1u64 << 50) as f64;
+
+/// What each label is worth, whether it is expected to run or not, where weights are measured: [`ELSEWHERE`], spread over all.
+pub(crate) fn worth_of_a_label(paths: &[Option<FunctionPaths>]) -> f64 {
+    let labels = paths.iter().flatten().map(|p| p.numbering.label_count());
+    WHOLE * ELSEWHERE / labels.sum::<usize>().max(1) as f64
+}
 
 impl Costs {
     /// Probes, whether they run or not.
@@ -58,12 +64,11 @@ impl Costs {
             p.as_ref().map_or(0.0, |p| s * hits(p, &p.numbering, None))
         };
         let total: f64 = scales.iter().zip(paths).map(whole).sum();
-        let unit = HITS / total.max(f64::MIN_POSITIVE);
+        let unit = WHOLE / total.max(f64::MIN_POSITIVE);
         let scales = scales.into_iter().map(|s| s * unit).collect();
-        let labels = paths.iter().flatten().map(|p| p.numbering.label_count());
         let label = match known.len() {
             0 => 1.0,
-            _ => HITS * ELSEWHERE / labels.sum::<usize>().max(1) as f64,
+            _ => worth_of_a_label(paths),
         };
         Costs::Hits {
             scales,

@@ -18,8 +18,8 @@ mod units;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cost::ELSEWHERE;
 pub use cost::{Cost, Costs};
+pub(crate) use cost::{WHOLE, worth_of_a_label};
 pub use distribute::{Distribution, Spread, distribute, refined};
 pub use even::evenly;
 pub use find::find_partition;

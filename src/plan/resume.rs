@@ -10,7 +10,7 @@
 
 use super::{FunctionPlan, Op, Site, SiteCode};
 use crate::dag::Order;
-use crate::index::{BlockId, CfgEdge, ti_vec};
+use crate::index::{BlockId, CfgEdge, TiSlice, TiVec, ti_vec};
 use crate::ir::{Block, Cfg, Terminator};
 use crate::versions::Versions;
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,7 +87,8 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<Place> {
         edges.entry(header).or_default().push(edge);
     }
     // Visits of one header may pass by its places unnoticed, and only of one: see `p3_shadow_child.c`.
-    let jumps = edges.keys().map(|&h| (h, behind(cfg, h)));
+    let only = only_before(cfg);
+    let jumps = edges.keys().map(|&h| (h, behind(cfg, h, &only)));
     let interpreter = jumps
         .filter(|(_, behind)| !behind.is_empty())
         .min_by_key(|(h, behind)| (std::cmp::Reverse(behind.len()), *h));
@@ -107,7 +108,7 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<Place> {
 }
 
 /// The edges out of an interpreter's header, one to each block that is reached from nowhere else; none of another header.
-fn behind(cfg: &Cfg, header: BlockId) -> Vec<Option<CfgEdge>> {
+fn behind(cfg: &Cfg, header: BlockId, only: &TiSlice<BlockId, Before>) -> Vec<Option<CfgEdge>> {
     let targets: BTreeSet<BlockId> = cfg.block(header).succs.iter().copied().collect();
     let jumps = match cfg.block(header).terminator {
         Terminator::IndirectBr => true,
@@ -123,15 +124,34 @@ fn behind(cfg: &Cfg, header: BlockId) -> Vec<Option<CfgEdge>> {
             block: header,
             succ,
         };
-        first.entry(to).or_insert(edge);
-    }
-    first.remove(&header);
-    for b in cfg.ids().filter(|b| *b != header) {
-        for to in &cfg.block(b).succs {
-            first.remove(to);
+        if to != header && only[to] == Before::One(header) {
+            first.entry(to).or_insert(edge);
         }
     }
     first.into_values().map(Some).collect()
+}
+
+/// The blocks from which control comes to another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    None,
+    One(BlockId),
+    Several,
+}
+
+/// By block. O(V + E).
+fn only_before(cfg: &Cfg) -> TiVec<BlockId, Before> {
+    let mut all = cfg.by_block(Before::None);
+    for b in cfg.ids() {
+        for &to in &cfg.block(b).succs {
+            all[to] = match all[to] {
+                Before::None => Before::One(b),
+                Before::One(other) if other == b => Before::One(b),
+                _ => Before::Several,
+            };
+        }
+    }
+    all
 }
 
 /// Behind any version of any of the loop's edges: a path ends there, so where the next begins is all that is known.

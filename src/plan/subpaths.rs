@@ -509,28 +509,25 @@ impl Builder {
         let entry = BlockId(0);
         let body = self.cut(entry, Made::Body);
         self.begins_in(entry, body);
-        let decides = self.left(entry, negative, body);
+        let decides = self.left(Made::New, entry, negative, body);
         self.finish(entry, End::Pays(slots), &[decides, body]);
     }
 
     /// A new block for `origin` that ends so: with a way to `to` in every version that it leads to, or without any.
-    fn left(&mut self, origin: BlockId, end: End, to: BlockId) -> BlockId {
+    fn left(&mut self, made: Made, origin: BlockId, end: End, to: BlockId) -> BlockId {
         let succs = match end {
             End::Leaves(_) => vec![],
             End::Joins => vec![to],
             _ => vec![to, to],
         };
-        self.add(Made::New, origin, end, &succs)
+        self.add(made, origin, end, &succs)
     }
 
     /// Enters from another function on the edge: where it has paid, and else in the middle of a segment.
     fn enters(&mut self, edge: CfgEdge, paid: Option<u32>) {
         let to = self.cfg.behind(edge);
-        let (end, succs) = match paid {
-            Some(slots) => (End::Decides(slots), vec![to, to]),
-            None => (End::Joins, vec![to]),
-        };
-        let enters = self.add(Made::On(edge), edge.block, end, &succs);
+        let end = paid.map_or(End::Joins, End::Decides);
+        let enters = self.left(Made::On(edge), edge.block, end, to);
         self.cfg.blocks[edge.block].succs[edge.succ as usize] = enters;
     }
 
@@ -541,16 +538,22 @@ impl Builder {
         self.bodies[own] = rest;
     }
 
-    /// Pays on the edge, behind all that was added to the end of its block.
+    /// Pays on the edge.
     fn boundary(&mut self, edge: CfgEdge, slots: u32, negative: End) {
+        self.asks(edge, End::Pays(slots), negative);
+    }
+
+    /// Puts `question` on the edge, behind all that was added to the end of its block, and a way that ends with `answered` where
+    /// the answer is yes.
+    fn asks(&mut self, edge: CfgEdge, question: End, answered: End) {
         let end = self.ends[edge.block];
         let edge = CfgEdge { block: end, ..edge };
         let to = self.cfg.behind(edge);
         let origin = self.nodes[end].origin;
-        let pays = self.add(Made::On(edge), origin, End::Pays(slots), &[]);
-        let decides = self.left(origin, negative, to);
-        self.finish(pays, End::Pays(slots), &[decides, to]);
-        self.cfg.blocks[end].succs[edge.succ as usize] = pays;
+        let asks = self.add(Made::On(edge), origin, question, &[]);
+        let yes = self.left(Made::New, origin, answered, to);
+        self.finish(asks, question, &[yes, to]);
+        self.cfg.blocks[end].succs[edge.succ as usize] = asks;
     }
 
     /// Looks behind all calls whether something is being recorded, and behind landing pads.
@@ -569,16 +572,9 @@ impl Builder {
         }
     }
 
-    /// Looks on the edge, behind all that was added to the end of its block, whether something is being recorded.
+    /// Looks on the edge whether something is being recorded.
     fn looks(&mut self, edge: CfgEdge, recorded: End) {
-        let end = self.ends[edge.block];
-        let edge = CfgEdge { block: end, ..edge };
-        let to = self.cfg.behind(edge);
-        let origin = self.nodes[end].origin;
-        let looks = self.add(Made::On(edge), origin, End::Looks, &[]);
-        let recorded = self.left(origin, recorded, to);
-        self.finish(looks, End::Looks, &[recorded, to]);
-        self.cfg.blocks[end].succs[edge.succ as usize] = looks;
+        self.asks(edge, End::Looks, recorded);
     }
 
     /// Once for each landing pad, which several calls may have.

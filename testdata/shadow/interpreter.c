@@ -1,4 +1,5 @@
 /* An interpreter by computed goto, which stays in one activation: what a shadow counts of it began before. */
+#include "walk.h"
 #include <stdio.h>
 
 enum { PUSH, ADD, DEC, JNZ, ODD, HALT };
@@ -35,29 +36,6 @@ odd:
     NEXT;
 halt:
     return top[-1];
-}
-
-/* Targets that are also reached directly: they are headers of loops whose addresses are taken. */
-static long walk(long n) {
-    static const void *const labels[] = {&&odd, &&even, &&done};
-    long steps = 0;
-    if (n & 1)
-        goto odd;
-    goto *labels[1 + (n < 2)];
-odd:
-    steps += 2;
-    n = 3 * n + 1;
-    if (n % 7 == 0)
-        goto even;
-    goto *labels[n & 1 ? 0 : 1];
-even:
-    steps++;
-    n /= 2;
-    if (n % 5 == 0 && n & 1)
-        goto odd;
-    goto *labels[n < 2 ? 2 : n & 1 ? 0 : 1];
-done:
-    return steps;
 }
 
 int main(void) {

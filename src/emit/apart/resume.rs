@@ -93,10 +93,10 @@ impl Handed {
         let live_at = handed.map(|size| Some(room.take(size?))).collect();
         let mut by_header: HashMap<BlockId, Vec<u64>> = HashMap::new();
         for header in &headers {
-            let mut at = Vec::new();
             if by_header.contains_key(header) {
                 continue;
             }
+            let mut at = Vec::new();
             for phi in phis(blocks[*header]) {
                 at.push(room.take(phi.value().size(target)?));
             }

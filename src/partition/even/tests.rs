@@ -4,7 +4,7 @@ use super::*;
 use crate::index::{BlockId, CopyId, FuncId, IdSet};
 use crate::ir::{Call, Callee, Cfg, SkipReason};
 use crate::partition::Share;
-use crate::partition::cost::{ELSEWHERE, HITS};
+use crate::partition::cost::{ELSEWHERE, WHOLE};
 use crate::paths::{FunctionInput, FunctionPaths, all_paths};
 use crate::random_cfg::{any_cfg, cfg};
 use crate::strategy::Scheme;
@@ -128,7 +128,7 @@ fn pbl_is_taken_where_it_is_evener_by_luck() {
         .assign(&functions, &paths, 2)
         .load;
     for (load, labels) in load.iter().zip([8.0, 7.0]) {
-        let expected = HITS * (0.5 + ELSEWHERE * labels / 15.0);
+        let expected = WHOLE * (0.5 + ELSEWHERE * labels / 15.0);
         assert!(load.abs_diff(expected as u64) < 10, "{load}, {expected}");
     }
 }
@@ -166,7 +166,7 @@ fn what_was_not_measured_is_average() {
     }
     let units = Units::new(&functions, &paths, Costs::hits, 1);
     for (cost, [hits, labels]) in units.cost.iter().zip([[2.0, 1.0], [6.0, 1.0], [4.0, 5.0]]) {
-        let expected = HITS * (hits / 12.0 + ELSEWHERE * labels / 7.0);
+        let expected = WHOLE * (hits / 12.0 + ELSEWHERE * labels / 7.0);
         assert!(cost.abs_diff(expected as u64) < 100, "{:?}", units.cost);
     }
 }

@@ -38,14 +38,14 @@ type Iteration = Option<(BlockId, u32)>;
 impl Flow {
     /// That of the function itself. O(V + E).
     pub fn plain(own: &Cfg, paths: &FunctionPaths) -> Flow {
-        Flow::in_iterations(own, paths, &Loops::default())
+        Flow::in_iterations(own, paths, &ShortLoops::default())
     }
 
     /// With loops that hold no other ones several times over, where they are short. O(V + E) of the result.
     ///
     /// Of a function that [`can_be_sampled`], which also this can be.
     pub fn new(own: &Cfg, paths: &FunctionPaths) -> Flow {
-        let flow = Flow::in_iterations(own, paths, &Loops::short(own, paths));
+        let flow = Flow::in_iterations(own, paths, &ShortLoops::of(own, paths));
         // What retreats in a loop with several entries is up to the order.
         if can_be_sampled(&flow.versions.cfg, &flow.versions.order) {
             flow
@@ -54,7 +54,7 @@ impl Flow {
         }
     }
 
-    fn in_iterations(own: &Cfg, paths: &FunctionPaths, loops: &Loops) -> Flow {
+    fn in_iterations(own: &Cfg, paths: &FunctionPaths, loops: &ShortLoops) -> Flow {
         let next = |now, e| loops.next(now, e, own.behind(e));
         let product = Versions::product(own, &paths.shape.order, None, next);
         let order = Order::new(&product.versions.cfg);
@@ -72,16 +72,16 @@ impl Flow {
 
 /// Loops that are there several times.
 #[derive(Default)]
-struct Loops {
+struct ShortLoops {
     /// How often, by header.
     times: BTreeMap<BlockId, u32>,
     /// The header, by block.
     around: BTreeMap<BlockId, BlockId>,
 }
 
-impl Loops {
+impl ShortLoops {
     /// Those that hold no other ones, are entered at their header alone, and have little code. O(V + E).
-    fn short(own: &Cfg, paths: &FunctionPaths) -> Loops {
+    fn of(own: &Cfg, paths: &FunctionPaths) -> ShortLoops {
         let (order, forest) = (&paths.shape.order, &paths.shape.loops);
         let mut around: BTreeMap<BlockId, BlockId> = BTreeMap::new();
         let mut code: BTreeMap<BlockId, u32> = BTreeMap::new();
@@ -103,7 +103,7 @@ impl Loops {
             .map(|(h, code)| (h, (CODE / code).min(TIMES)));
         let times: BTreeMap<BlockId, u32> = times.filter(|(_, n)| *n > 1).collect();
         around.retain(|_, header| times.contains_key(header));
-        Loops { times, around }
+        ShortLoops { times, around }
     }
 
     /// The iteration behind `e`, an edge to `to`.

@@ -5,9 +5,7 @@
 //! an edge can be a boundary, too, where what it costs to pay there again is less than what is not paid in vain before.
 
 use super::Flow;
-use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, TiVec};
-use crate::ir::Cfg;
 
 /// As many slots in vain cost what it costs to pay once. A payment is two to four instructions, an attempt some three hundred, and by
 /// default one slot in 10,000 is one.
@@ -42,11 +40,10 @@ impl Segments {
             let allowed = allowed(&ways);
             segments.longest[b] = 1 + allowed;
             let early = ways.iter().filter(|w| w.longest > allowed);
-            let early = early.map(|w| w.edge);
-            let back = back_edges_of(cfg, order, b);
-            let all = early.chain(back);
-            segments.boundaries.extend(all.map(|e| (e, cfg.behind(e))));
+            let early = early.map(|w| (w.edge, cfg.behind(w.edge)));
+            segments.boundaries.extend(early);
         }
+        segments.boundaries.extend(order.back_edges(cfg));
         segments
             .boundaries
             .sort_unstable_by_key(|(e, _)| (order.position[e.block], e.succ));
@@ -100,14 +97,4 @@ fn allowed(ways: &[Way]) -> u32 {
         paid += w.chance * PAYMENT + EDGE;
     }
     if paid < best.0 { 0 } else { best.1 }
-}
-
-fn back_edges_of<'a>(
-    cfg: &'a Cfg,
-    order: &'a Order,
-    block: BlockId,
-) -> impl Iterator<Item = CfgEdge> + 'a {
-    let succs = (0..).zip(&cfg.block(block).succs);
-    let edges = succs.filter(move |(_, to)| order.is_retreating(block, **to));
-    edges.map(move |(succ, _)| CfgEdge { block, succ })
 }

@@ -343,6 +343,7 @@ pub(crate) fn module(name: &str, source: &str, flags: &[&str], dir: &Path) -> Pa
     std::fs::write(&file, source).unwrap();
     let out = file.with_extension("bc");
     let mut clang = Command::new(llvm("clang"));
+    clang.arg("-I").arg(project("testdata/include"));
     run(clang
         .args(flags)
         .args(["-w", "-emit-llvm", "-c"])
