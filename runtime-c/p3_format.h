@@ -10,7 +10,7 @@
 #define P3_RAW_MAGIC UINT64_C(0xff7033726177ff07)
 #define P3_BLOCK_MAGIC UINT64_C(0x7033626c6f636b03) /* What a block begins with: p3block and a version. */
 #define P3_CHUNK_MAGIC UINT64_C(0x70336368756e6b03) /* What a chunk begins with: p3chunk and a version. */
-#define P3_RAW_VERSION 7u /* The version of the format. */
+#define P3_RAW_VERSION 8u /* The version of the format. */
 #define P3_RAW_LOST 1u /* In the flags: counts were lost, without memory or space. */
 /* In the flags: the program sets its counts to zero (p3_profile_reset), so no other process adds to them. */
 #define P3_RAW_APART 2u
@@ -188,6 +188,9 @@ struct p3_raw_burst {
     uint64_t native;
     uint64_t timed; /* 1: a twin found that out; 0: it is what counting took */
     uint64_t thread; /* the thread that was forked */
+    /* what the burst stands for: processor time of the program from one burst to the next, on average, in
+     * nanoseconds; not 0 */
+    uint64_t period;
 };
 
 /* How often a path ran in a burst. */
@@ -207,7 +210,8 @@ struct p3_raw_call {
 
 /* In a block of its kind, behind the header: all shadows of a process. It changes while the process runs. */
 struct p3_raw_shadows {
-    uint64_t burst; /* length of a burst, in instructions */
+    /* length of a burst, in instructions; 0: from 10 to 100 million, as cost and load have room for */
+    uint64_t burst;
     uint64_t load; /* shadows at a time, in thousandths */
     uint64_t started; /* number of shadows that were forked */
     uint64_t handed_over; /* how many left a record */
@@ -215,8 +219,14 @@ struct p3_raw_shadows {
     uint64_t not_forked; /* how often a fork failed */
     uint64_t busy; /* how often enough shadows were there */
     uint64_t short_of_memory; /* how often too little memory was */
-    uint64_t last_took; /* nanoseconds that the last one took */
+    /* nanoseconds that the last one took, had it been as long as is asked for (10 million instructions, or
+     * `burst`) */
+    uint64_t last_took;
     uint64_t impossible; /* why no shadow can be: P3_END_TEXT, P3_END_FILTER; 0: they can */
+    uint64_t cost; /* what shadows may cost the program, in millionths of its processor time */
+    uint64_t spent; /* what they did cost, measured, in nanoseconds of processor time */
+    uint64_t time; /* the program's processor time when that was said, in nanoseconds */
+    uint64_t lived; /* nanoseconds that all shadows took that are over */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* The forker: a timer on the processor time of the process, whose signal forks shadows.
  *
- * Calls: p3_chance.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_child.c, p3_shadow_patch.c, p3_shadow_system.c, p3_shadow_twin.c.
+ * Calls: p3_chance.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_child.c, p3_shadow_cost.c, p3_shadow_patch.c, p3_shadow_spare.c, p3_shadow_system.c, p3_shadow_twin.c.
  * In signal handlers: what the timer's signal needs. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -34,11 +34,12 @@ void __p3_register_shadow(struct p3_module *module) {
 /* What P3_SHADOW says. */
 static struct {
     double load;
-    int64_t burst;
+    double cost; /* of 1 */
+    int64_t burst, longest; /* in instructions */
     uint64_t limit;
     int signal;
     int off;
-} knobs = {.load = 0.5, .burst = 10000000, .limit = UINT64_C(2000000000), .signal = SIGURG};
+} knobs = {.load = 0.5, .cost = 0.01, .burst = 10000000, .longest = 100000000, .limit = UINT64_C(2000000000), .signal = SIGURG};
 
 static struct p3_shadow_task task;
 static struct {
@@ -48,7 +49,7 @@ static struct {
 static unsigned most;
 static timer_t timer;
 static int timed, stopped, tick_under_way;
-/* What a burst takes, in nanoseconds: a guess, until one is over. */
+/* What a burst takes that is as long as is asked for, in nanoseconds: a guess, until one is over. */
 static int64_t took;
 static uint64_t random_state;
 
@@ -61,14 +62,43 @@ static int64_t now(void) {
 /* From 0.5 up to 1.5. */
 static double jitter(void) { return 0.5 + (double)(p3_chance_next(&random_state) >> 11) / 9007199254740992.0; }
 
-/* So that on average as many shadows live as the load says: the time that one takes over the load. */
-static void arm(double share) {
-    double period = (double)took / knobs.load * share;
+/* What lies between one shadow and the next, on average, in nanoseconds of processor time; and the part of it that was drawn for the next one. */
+static double period, drawn;
+
+/* On average as many shadows live as the load says, or fewer, so that they cost no more than they may. */
+static double wanted(void) {
+    double by_load = (double)took / knobs.load, by_cost = p3_shadow_cost() / knobs.cost;
+    double longer = by_load > by_cost ? by_load : by_cost;
+    return longer < 100000 ? 100000 : longer > 1e11 ? 1e11 : longer;
+}
+
+/* What a shadow costs hardly depends on how long it lives. So where that makes them rare, each is as long as the load has room for. */
+static int64_t length(void) {
+    double longer = (double)knobs.burst * period * knobs.load / (double)took;
+    return longer < (double)knobs.burst ? knobs.burst : longer > (double)knobs.longest ? knobs.longest : (int64_t)longer;
+}
+
+static void set_timer(double nanoseconds) {
     struct itimerspec at = {.it_value = {0, 0}};
-    period = period < 100000 ? 100000 : period > 1e11 ? 1e11 : period;
-    at.it_value.tv_sec = (time_t)(period / 1e9);
-    at.it_value.tv_nsec = (long)(period - (double)at.it_value.tv_sec * 1e9);
+    at.it_value.tv_sec = (time_t)(nanoseconds / 1e9);
+    at.it_value.tv_nsec = (long)(nanoseconds - (double)at.it_value.tv_sec * 1e9) + 1;
     timer_settime(timer, 0, &at, NULL);
+}
+
+static void arm(double part) {
+    drawn = part;
+    period = wanted();
+    set_timer(period * drawn);
+}
+
+/* Where the last one turned out to cost more than was thought, the next one waits for its part of what that is longer. */
+static int is_early(void) {
+    double before = period, longer = wanted();
+    if (longer < 1.25 * before)
+        return 0;
+    period = longer;
+    set_timer((longer - before) * drawn);
+    return 1;
 }
 
 static void count(uint64_t *counter) {
@@ -95,21 +125,6 @@ static unsigned reap(void) {
     return alive;
 }
 
-/* A sixteenth of the memory has to be available: a shadow copies what either writes. */
-static int memory_is_short(void) {
-    char text[512];
-    long fd = P3_CALL(SYS_openat, AT_FDCWD, "/proc/meminfo", O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    if (fd < 0)
-        return 0;
-    long n = P3_CALL(SYS_read, fd, text, sizeof text - 1, 0, 0, 0);
-    P3_CALL(SYS_close, fd, 0, 0, 0, 0, 0);
-    text[n > 0 ? n : 0] = 0;
-    const char *total = strstr(text, "MemTotal:"), *available = strstr(text, "MemAvailable:");
-    if (total == NULL || available == NULL)
-        return 0;
-    return strtoull(available + 13, NULL, 10) < strtoull(total + 9, NULL, 10) / 16;
-}
-
 static void note_offsets(void) {
     for (int fd = 0; fd < P3_OFFSETS; fd++)
         task.offsets[fd] = P3_CALL(SYS_lseek, fd, 0, SEEK_CUR, 0, 0, 0);
@@ -134,6 +149,8 @@ static int fork_one(void *context) {
     task.parent = (int)P3_CALL(SYS_getpid, 0, 0, 0, 0, 0, 0);
     task.thread = (int)P3_CALL(SYS_gettid, 0, 0, 0, 0, 0, 0);
     task.above = (int)P3_CALL(SYS_getppid, 0, 0, 0, 0, 0, 0);
+    task.period = (uint64_t)period;
+    task.burst = length();
     shadows[i].began = now();
     /* Without a signal at its end: the program's own wait() does not see it. */
     long pid = P3_CALL(SYS_clone, 0, 0, 0, 0, 0, 0);
@@ -143,6 +160,7 @@ static int fork_one(void *context) {
     }
     if (pid > 0) {
         shadows[i].pid = (int)pid;
+        p3_shadow_cost_fork();
         count(&task.counts->started);
     } else if (pid < 0) {
         count(&task.counts->not_forked);
@@ -173,37 +191,63 @@ static int are_impossible(void) {
     return 1;
 }
 
+/* `more`: nanoseconds that nobody else knows of. */
+static void say_cost(uint64_t more) {
+    struct timespec t = {0, 0};
+    if (task.counts == NULL)
+        return;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    __atomic_store_n(&task.counts->time, (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec, __ATOMIC_RELAXED);
+    __atomic_store_n(&task.counts->spent, p3_shadow_cost_all() + more, __ATOMIC_RELAXED);
+}
+
+enum what_next { IN_SHADOW, WAIT, DRAW };
+
+static enum what_next tick(void *context) {
+    if (stopped || are_impossible())
+        return WAIT;
+    unsigned alive = reap();
+    say_cost(0);
+    if (is_early())
+        return WAIT;
+    if (alive >= most)
+        count(&task.counts->busy);
+    else if (!p3_shadow_spare())
+        count(&task.counts->short_of_memory);
+    else if (fork_one(context))
+        return IN_SHADOW;
+    return DRAW;
+}
+
 static void on_timer(int signal, siginfo_t *info, void *context) {
     (void)signal;
     int error = errno;
+    enum { RETRY = 100000 };
     if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &task)
         return;
+    uint64_t began = p3_shadow_cost_clock();
     if (!__atomic_exchange_n(&tick_under_way, 1, __ATOMIC_ACQUIRE)) {
-        if (!stopped) {
-            if (are_impossible())
-                ;
-            else if (reap() >= most)
-                count(&task.counts->busy);
-            else if (memory_is_short())
-                count(&task.counts->short_of_memory);
-            else if (fork_one(context))
-                return;
-        }
+        enum what_next next = tick(context);
+        if (next == IN_SHADOW)
+            return;
+        if (next == DRAW)
+            arm(jitter());
+        p3_shadow_cost_signal(began);
         __atomic_store_n(&tick_under_way, 0, __ATOMIC_RELEASE);
+    } else if (!stopped) {
+        set_timer(RETRY); /* another thread is there still */
     }
-    if (!stopped)
-        arm(jitter());
     call_again(context);
     errno = error;
 }
 
-/* A number with a unit: k, M, G, or s, ms. */
+/* A number with a unit: k, M, G, s, ms, or %. */
 static double number(const char *text, char **end) {
     double value = strtod(text, end), unit = 1;
     if (strncmp(*end, "ms", 2) == 0)
         unit = 1e-3, *end += 2;
-    else if (**end != 0 && strchr("kMGs", **end) != NULL) {
-        unit = **end == 'k' ? 1e3 : **end == 'M' ? 1e6 : **end == 'G' ? 1e9 : 1;
+    else if (**end != 0 && strchr("%kMGs", **end) != NULL) {
+        unit = **end == '%' ? 1e-2 : **end == 'k' ? 1e3 : **end == 'M' ? 1e6 : **end == 'G' ? 1e9 : 1;
         ++*end;
     }
     return value * unit;
@@ -212,8 +256,10 @@ static double number(const char *text, char **end) {
 static int set(const char *name, size_t length, double value) {
     if (length == 4 && memcmp(name, "load", 4) == 0 && value > 0 && value <= P3_SHADOWS_MOST)
         knobs.load = value;
+    else if (length == 4 && memcmp(name, "cost", 4) == 0 && value > 0 && value <= 1)
+        knobs.cost = value;
     else if (length == 5 && memcmp(name, "burst", 5) == 0 && value >= 1000 && value < 1e15)
-        knobs.burst = (int64_t)value;
+        knobs.burst = knobs.longest = (int64_t)value;
     else if (length == 5 && memcmp(name, "limit", 5) == 0 && value >= 0.001 && value < 1e6)
         knobs.limit = (uint64_t)(value * 1e9);
     else if (length == 6 && memcmp(name, "signal", 6) == 0 && value >= 1 && value <= 64)
@@ -256,8 +302,9 @@ static void share_counts(void) {
     if (fd >= 0 && p3_file_claim(file, fd, file->page, &at) == 0 && p3_map_file(shared, 4096, fd, at) == 0) {
         shared->block = (struct p3_raw_block){.size = file->page, .kind = P3_BLOCK_SHADOWS};
         shared->block.crc = p3_block_crc(&shared->block);
-        shared->counts.burst = (uint64_t)knobs.burst;
+        shared->counts.burst = knobs.burst < knobs.longest ? 0 : (uint64_t)knobs.burst;
         shared->counts.load = (uint64_t)(knobs.load * 1000);
+        shared->counts.cost = (uint64_t)(knobs.cost * 1e6);
         __atomic_store_n(&shared->block.magic, P3_BLOCK_MAGIC, __ATOMIC_RELEASE);
         task.counts = &shared->counts;
     }
@@ -296,7 +343,7 @@ static const char *start_timer(void) {
 static const char *start(void) {
     cpu_set_t cores;
     if (!read_knobs(getenv("P3_SHADOW")))
-        return "P3_SHADOW is not understood; as in load=0.5,burst=10M,limit=2s,signal=40, or off";
+        return "P3_SHADOW is not understood; as in load=0.5,burst=10M,cost=1%,limit=2s,signal=40, or off";
     if (knobs.off)
         return NULL;
     if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) < 2)
@@ -305,7 +352,9 @@ static const char *start(void) {
         return "there is no profile for them to write to";
     share_counts();
     p3_shadow_twin_prepare();
-    task.burst = knobs.burst;
+    p3_shadow_cost_start();
+    p3_shadow_spare_find();
+    task.asked = knobs.burst;
     task.limit = knobs.limit;
     task.signal = knobs.signal;
     most = (unsigned)knobs.load + ((double)(unsigned)knobs.load < knobs.load);
@@ -354,11 +403,11 @@ void __p3_register_shadow(struct p3_module *module) {
     p3_leave(before);
 }
 
-static const struct timespec a_while = {0, 1000000};
+static const struct timespec a_while = {0, 200000};
 
-/* They have a moment to hand over what they have. */
+/* They have a tenth of a second to hand over what they have. */
 static void end_all(void) {
-    enum { MOMENTS = 100 };
+    enum { MOMENTS = 500 };
     for (unsigned i = 0; i < P3_SHADOWS_MOST; i++)
         if (shadows[i].pid != 0)
             P3_CALL(SYS_kill, shadows[i].pid, knobs.signal, 0, 0, 0, 0);
@@ -377,7 +426,9 @@ static void at_exit(void) {
     stopped = 1;
     if (timed)
         timer_delete(timer);
+    int64_t began = now();
     end_all();
+    say_cost((uint64_t)(now() - began));
     if (!stopped_before)
         are_impossible();
     p3_leave(before);

@@ -59,7 +59,8 @@ struct p3_shadow_shared {
 struct p3_shadow_task {
     struct p3_module *modules;
     struct p3_raw_shadows *counts; /* shared; NULL: no one wants to know */
-    int64_t burst; /* in instructions */
+    int64_t burst, asked; /* in instructions: this one, and as long as is asked for at least */
+    uint64_t period; /* what a burst stands for: nanoseconds of the program's processor time, on average, between one and the next */
     uint64_t limit; /* in nanoseconds */
     int signal; /* by which the parent ends it */
     int file; /* a descriptor of the profile */
@@ -81,6 +82,27 @@ P3_HIDDEN void p3_shadow_twin_start(void);
 P3_HIDDEN void p3_shadow_twin_end(void);
 /* In a shadow whose burst is over: lets the twin run as many instructions, for so many nanoseconds at the most; what it took, or 0. */
 P3_HIDDEN uint64_t p3_shadow_twin_ask(int64_t instructions, uint64_t patience);
+
+/* p3_shadow_spare.c: memory. */
+/* In the program, before the first one: looks for limits of its control groups. */
+P3_HIDDEN void p3_shadow_spare_find(void);
+/* Whether there is room for a shadow. */
+P3_HIDDEN int p3_shadow_spare(void);
+/* Pages of the process that are in memory; 0 where that cannot be known. */
+P3_HIDDEN uint64_t p3_shadow_resident(void);
+
+/* p3_shadow_cost.c: what shadows cost the program, in nanoseconds of its processor time. */
+/* In the program, before the first one, and in a child of it. */
+P3_HIDDEN void p3_shadow_cost_start(void);
+/* Of one, on average; a guess before the first one. */
+P3_HIDDEN double p3_shadow_cost(void);
+/* Of all so far. */
+P3_HIDDEN uint64_t p3_shadow_cost_all(void);
+/* The processor time of the thread; and that its handler of the timer's signal, which began then, ends. */
+P3_HIDDEN uint64_t p3_shadow_cost_clock(void);
+P3_HIDDEN void p3_shadow_cost_signal(uint64_t began);
+/* One was forked. */
+P3_HIDDEN void p3_shadow_cost_fork(void);
 
 /* p3_shadow_record.c: what a burst has counted. */
 /* Counts that a system call was met, and what was done about it: P3_CALL_… */

@@ -14,7 +14,7 @@
 #include <time.h>
 
 /* HURRY: how long a shadow waits for its twin when the program ends, in nanoseconds. */
-enum { TREATMENTS = P3_CALL_ENDED + 1, PAGE = 4096, HURRY = 30000000 };
+enum { TREATMENTS = P3_CALL_ENDED + 1, PAGE = 4096, HURRY = 10000000 };
 
 static const struct p3_shadow_task *task;
 static uint32_t met[P3_CALLS + 1][TREATMENTS];
@@ -117,6 +117,7 @@ static uint32_t add_calls(struct record *record) {
 
 static void describe(struct record *record, uint32_t why, uint32_t detail) {
     struct p3_raw_burst burst = {.why = why, .detail = detail, .thread = (uint64_t)task->thread};
+    burst.period = task->period;
     burst.instructions = (uint64_t)(task->burst - __p3_burst.left);
     burst.nanoseconds = (uint64_t)since(CLOCK_MONOTONIC, &began);
     burst.native = (uint64_t)since(CLOCK_THREAD_CPUTIME_ID, &ran) + 1;
@@ -185,7 +186,9 @@ void p3_shadow_end(uint32_t why, uint32_t detail) {
     if (task->counts != NULL) {
         __atomic_fetch_add(done ? &task->counts->handed_over : &task->counts->not_written, 1, __ATOMIC_RELAXED);
         uint64_t took = (uint64_t)since(CLOCK_MONOTONIC, &began);
-        __atomic_store_n(&task->counts->last_took, took, __ATOMIC_RELAXED);
+        double as_asked = (double)took * (double)task->asked / (double)task->burst;
+        __atomic_store_n(&task->counts->last_took, (uint64_t)as_asked, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&task->counts->lived, took, __ATOMIC_RELAXED);
     }
     for (;;)
         P3_CALL(SYS_exit_group, 0, 0, 0, 0, 0, 0);

@@ -68,6 +68,10 @@ const RUNTIME: &[(&str, &str)] = &[
         include_str!("../runtime-c/p3_shadow_jumps.c"),
     ),
     (
+        "p3_shadow_cost.c",
+        include_str!("../runtime-c/p3_shadow_cost.c"),
+    ),
+    (
         "p3_shadow_memory.c",
         include_str!("../runtime-c/p3_shadow_memory.c"),
     ),
@@ -78,6 +82,10 @@ const RUNTIME: &[(&str, &str)] = &[
     (
         "p3_shadow_record.c",
         include_str!("../runtime-c/p3_shadow_record.c"),
+    ),
+    (
+        "p3_shadow_spare.c",
+        include_str!("../runtime-c/p3_shadow_spare.c"),
     ),
     (
         "p3_shadow_system.c",

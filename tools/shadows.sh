@@ -8,7 +8,7 @@ BIN=${BIN:-$ROOT/target/release}
 ROUNDS=${ROUNDS:-20}
 PATH=$BIN:$PATH
 export PATH LC_ALL=C
-P3_SHADOW=load=${LOAD:-4},burst=${BURST:-300k}
+P3_SHADOW=load=${LOAD:-4},burst=${BURST:-300k},cost=100%
 export P3_SHADOW
 
 # What a workload leaves in its folder is what is compared: run_NAME PROGRAM, in a new folder.

@@ -21,9 +21,9 @@ use std::time::Instant;
 pub(crate) struct ShadowArgs {
     /// The folder of programs
     folder: PathBuf,
-    /// Time so many pairs of runs as well, without and with shadows: on a machine that nobody else uses
+    /// Time so many rounds of runs as well, of the untouched program, and without and with shadows: on a machine that nobody else uses
     #[arg(long, default_value_t = 0)]
-    pairs: usize,
+    rounds: usize,
     /// Count the instructions again of programs that were measured before
     #[arg(long)]
     recount: bool,
@@ -47,20 +47,57 @@ pub(crate) struct Shadows {
 pub(crate) struct Shadowed {
     /// Instructions of `main` and all that it calls: of the untouched program, and with shadows that are never forked.
     pub instructions: [u64; 2],
-    /// Page faults of the process: of the untouched program, and with shadows (`load=0.5,burst=10M`).
+    /// Page faults of the process: of the untouched program, and with shadows at any cost (`load=0.5,burst=10M,cost=100%`).
     pub faults: [u64; 2],
     pub found: Vec<Found>,
-    /// Seconds of pairs of runs, one after the other: of the untouched program, and with shadows (`load=0.5,burst=10M`).
+    /// Seconds of runs of the long input, one after the other: of the untouched program, without shadows (`off`), and with them, as by default.
     #[serde(default)]
-    pub wall: Vec<[f64; 2]>,
+    pub wall: Vec<[f64; 3]>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Knobs {
+    pub load: f64,
+    /// In millions of instructions; 0: not asked for, so 10 or more.
+    pub burst: u64,
+    /// In percent of the program's time.
+    #[serde(default = "any")]
+    pub cost: f64,
+}
+
+fn any() -> f64 {
+    ANY
+}
+
+impl Knobs {
+    /// As in `P3_SHADOW`.
+    fn text(self) -> String {
+        let burst = match self.burst {
+            0 => String::new(),
+            millions => format!(",burst={millions}M"),
+        };
+        format!("load={}{burst},cost={}%", self.load, self.cost)
+    }
+
+    fn cells(self) -> [String; 3] {
+        let cost = match self.cost {
+            ANY => "any".to_string(),
+            percent => format!("{percent} %"),
+        };
+        let burst = match self.burst {
+            0 => "10 M or more".to_string(),
+            millions => format!("{millions} M"),
+        };
+        [cost, self.load.to_string(), burst]
+    }
 }
 
 /// What was found with some knobs.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Found {
-    pub load: f64,
-    /// In millions of instructions.
-    pub burst: u64,
+    #[serde(flatten)]
+    pub knobs: Knobs,
     pub bursts: u64,
     /// Of 1.
     pub overlap: f64,
@@ -68,31 +105,56 @@ pub(crate) struct Found {
     pub hot: [[u64; 4]; 3],
 }
 
-/// Loads at a burst of 10 M, and bursts at a load of 0.5: the paper's, and between.
+/// Loads at a burst of 10 M, and bursts at a load of 0.5, whatever that costs: the paper's, and between.
 const LOADS: [f64; 5] = [0.125, 0.25, 0.5, 1.0, 2.0];
 const BURSTS: [u64; 3] = [1, 10, 100];
-const USUAL: (f64, u64) = (0.5, 10);
+/// The paper's.
+const THEIRS: (f64, u64) = (0.5, 10);
+/// As much as it costs.
+const ANY: f64 = 100.0;
+/// The defaults.
+const USUAL: Knobs = Knobs {
+    load: 0.5,
+    burst: 0,
+    cost: 1.0,
+};
 /// Runs of the program for each, so that even those of a second have bursts.
 const RUNS: usize = 10;
 
-fn knobs() -> Vec<(f64, u64)> {
-    let others = BURSTS.iter().filter(|b| **b != USUAL.1);
-    let bursts = others.map(|&b| (USUAL.0, b));
-    LOADS.iter().map(|&l| (l, USUAL.1)).chain(bursts).collect()
+fn at_any_cost((load, burst): (f64, u64)) -> Knobs {
+    Knobs {
+        load,
+        burst,
+        cost: ANY,
+    }
 }
 
-/// Measures all programs in `folder/prog` that are not in the results yet, and forks; and times pairs of runs of those that have no times yet.
+fn knobs() -> Vec<Knobs> {
+    let bursts = BURSTS.iter().filter(|b| **b != THEIRS.1);
+    let bursts = bursts.map(|&b| at_any_cost((THEIRS.0, b)));
+    let loads = LOADS.iter().map(|&l| at_any_cost((l, THEIRS.1)));
+    let cheap = Knobs {
+        cost: USUAL.cost,
+        ..at_any_cost(THEIRS)
+    };
+    [USUAL, cheap]
+        .into_iter()
+        .chain(loads)
+        .chain(bursts)
+        .collect()
+}
+
+/// Measures what is not in the results yet of all programs in `folder/prog`, and forks; and times rounds of runs of those that have no times yet.
 pub(crate) fn all(args: &ShadowArgs, out: &Path) -> Result<()> {
     let runtime = runtime(out)?;
     let helpers = Helpers::new(out)?;
-    let pairs = args.pairs;
     for (name, program) in programs(&args.folder.canonicalize()?, &args.only)? {
         let mut results = Results::load(out)?;
         let script = program.join("run-train.sh");
         let measured = results.shadows.get_or_insert_default();
         let known = measured.programs.get(&name);
-        let is_timed = |p: &Shadowed| pairs == 0 || !p.wall.is_empty();
-        let complete = |p: &Shadowed| is_timed(p) && !args.recount;
+        let is_timed = |p: &Shadowed| args.rounds == 0 || !p.wall.is_empty();
+        let complete = |p: &Shadowed| is_timed(p) && !args.recount && p.missing().is_empty();
         if known.is_some_and(complete) || !script.exists() {
             continue;
         }
@@ -115,8 +177,9 @@ pub(crate) fn all(args: &ShadowArgs, out: &Path) -> Result<()> {
             Some(known) => known,
             None => bench.measure(&pair)?,
         };
+        bench.find(&pair[1], &mut program)?;
         if !is_timed(&program) {
-            program.wall = bench.pairs(&pair, pairs)?;
+            program.wall = bench.rounds(&pair, args.rounds)?;
         }
         measured.programs.insert(name, program);
         measured.forks = helpers.forks()?;
@@ -180,24 +243,22 @@ impl Bench<'_> {
         Ok(single("native", self.link(&bitcode, &[], "native")?))
     }
 
-    /// Seconds of runs without and with shadows, in turn; which one begins changes from pair to pair.
-    fn pairs(&self, [native, shadow]: &[Variant; 2], number: usize) -> Result<Vec<[f64; 2]>> {
-        let knobs = format!("load={},burst={}M", USUAL.0, USUAL.1);
-        let raw = self.here.join("raw-pairs");
-        let time = |v: &Variant| {
-            let begin = Instant::now();
-            self.execute(&v.copies[0], &knobs, &raw, None)?;
-            anyhow::Ok(begin.elapsed().as_secs_f64())
-        };
+    /// Seconds of runs: of the untouched program, without and with shadows; which one begins changes from round to round.
+    fn rounds(&self, [native, shadow]: &[Variant; 2], number: usize) -> Result<Vec<[f64; 3]>> {
+        let long = self.program.join("run.sh");
+        let script = if long.exists() { &long } else { self.script };
+        let raw = self.here.join("raw-rounds");
+        let runs = [(native, ""), (shadow, "off"), (shadow, "")];
         let mut times = Vec::new();
-        for i in 0..number {
-            times.push(if i % 2 == 0 {
-                let native = time(native)?;
-                [native, time(shadow)?]
-            } else {
-                let shadow = time(shadow)?;
-                [time(native)?, shadow]
-            });
+        for round in 0..number {
+            let mut of = [0.0; 3];
+            for i in (0..runs.len()).map(|i| (i + round) % runs.len()) {
+                let (variant, knobs) = runs[i];
+                let begin = Instant::now();
+                self.execute_script(script, &variant.copies[0], knobs, &raw, None)?;
+                of[i] = begin.elapsed().as_secs_f64();
+            }
+            times.push(of);
         }
         Ok(times)
     }
@@ -210,19 +271,29 @@ impl Bench<'_> {
         Ok([count(native)?, count(shadow)?])
     }
 
+    /// All but what is found and times.
     fn measure(&self, pair: &[Variant; 2]) -> Result<Shadowed> {
         let [native, shadow] = pair;
-        let mut found = Vec::new();
-        let exact = self.exact()?;
-        for (load, burst) in knobs() {
-            found.push(self.found(shadow, &exact, load, burst)?);
-        }
         Ok(Shadowed {
             instructions: self.instructions(pair)?,
             faults: [self.faults(native)?, self.faults(shadow)?],
-            found,
-            wall: Vec::new(),
+            ..Shadowed::default()
         })
+    }
+
+    /// What is found with the knobs that are missing.
+    fn find(&self, shadow: &Variant, of: &mut Shadowed) -> Result<()> {
+        let missing = of.missing();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let exact = self.exact()?;
+        for knobs in missing {
+            of.found.push(self.found(shadow, &exact, knobs)?);
+        }
+        of.found
+            .sort_by_key(|f| knobs().iter().position(|k| *k == f.knobs));
+        Ok(())
     }
 
     fn link(&self, bitcode: &Path, more: &[PathBuf], name: &str) -> Result<PathBuf> {
@@ -252,8 +323,19 @@ impl Bench<'_> {
         raw: &Path,
         preload: Option<(&Path, &Path)>,
     ) -> Result<()> {
+        self.execute_script(self.script, exe, knobs, raw, preload)
+    }
+
+    fn execute_script(
+        &self,
+        script: &Path,
+        exe: &Path,
+        knobs: &str,
+        raw: &Path,
+        preload: Option<(&Path, &Path)>,
+    ) -> Result<()> {
         std::fs::create_dir_all(raw)?;
-        let mut command = Command::new(self.script);
+        let mut command = Command::new(script);
         command
             .arg(exe)
             .env("P3_PROFILE_FILE", raw.join("%k-%p.p3raw"));
@@ -271,7 +353,7 @@ impl Bench<'_> {
             .stderr(Stdio::null());
         status
             .status()
-            .with_context(|| format!("{}", self.script.display()))?;
+            .with_context(|| format!("{}", script.display()))?;
         Ok(())
     }
 
@@ -283,19 +365,14 @@ impl Bench<'_> {
         Ok(merged)
     }
 
-    fn found(&self, shadow: &Variant, exact: &Path, load: f64, burst: u64) -> Result<Found> {
-        let name = format!("{load}-{burst}");
+    fn found(&self, shadow: &Variant, exact: &Path, knobs: Knobs) -> Result<Found> {
+        let name = format!("{}-{}-{}", knobs.load, knobs.burst, knobs.cost);
         let (raw, merged) = (
             self.here.join(&name),
             self.here.join(format!("{name}.p3prof")),
         );
         for _ in 0..RUNS {
-            self.execute(
-                &shadow.copies[0],
-                &format!("load={load},burst={burst}M"),
-                &raw,
-                None,
-            )?;
+            self.execute(&shadow.copies[0], &knobs.text(), &raw, None)?;
         }
         shadow.merge(&raw, &merged)?;
         let (merged, exact) = (merged.to_string_lossy(), exact.to_string_lossy());
@@ -309,8 +386,7 @@ impl Bench<'_> {
             *row = ["paths", "seen", "found", "held"].map(|name| of[name].as_u64().unwrap_or(0));
         }
         Ok(Found {
-            load,
-            burst,
+            knobs,
             bursts: json["bursts"].as_u64().context("bursts")?,
             overlap: json["overlap"].as_f64().context("the overlap")?,
             hot,
@@ -321,7 +397,7 @@ impl Bench<'_> {
     fn faults(&self, variant: &Variant) -> Result<u64> {
         let (log, raw) = (self.here.join("faults"), self.here.join("raw-faults"));
         let _ = std::fs::remove_file(&log);
-        let knobs = format!("load={},burst={}M", USUAL.0, USUAL.1);
+        let knobs = at_any_cost(THEIRS).text();
         self.execute(
             &variant.copies[0],
             &knobs,
@@ -343,7 +419,7 @@ pub(crate) fn section(results: &Results) -> String {
     let mut text = format!(
         "\n## Shadows\n\nMade by `p3-bench shadows` on {}: {}, which others used as well. The training inputs; \
          `--scheme shadow` without shadows, or with them ([`SHADOWS.md`](SHADOWS.md)), and code generation alone.\n\n\
-         Instructions of the program over the untouched one while no shadow is forked, and its page faults (`load=0.5,burst=10M`):\n\n",
+         Instructions of the program over the untouched one while no shadow is forked, and its page faults (`load=0.5,burst=10M,cost=100%`):\n\n",
         shadows.date, shadows.machine
     );
     let mut table = Table::new([
@@ -387,8 +463,8 @@ pub(crate) fn plots(results: &Results, docs: &Path) -> Result<()> {
     };
     let names = shadows.programs.keys().cloned();
     let names: Vec<String> = names.chain(["average".to_string()]).collect();
-    let by_load = LOADS.map(|load| (format!("load {load}"), (load, USUAL.1)));
-    let by_burst = BURSTS.map(|burst| (format!("{burst} M instructions"), (USUAL.0, burst)));
+    let by_load = LOADS.map(|load| (format!("load {load}"), (load, THEIRS.1)));
+    let by_burst = BURSTS.map(|burst| (format!("{burst} M instructions"), (THEIRS.0, burst)));
     for (file, title, columns) in [
         (
             "shadows-load",
@@ -409,7 +485,7 @@ pub(crate) fn plots(results: &Results, docs: &Path) -> Result<()> {
                     shadows
                         .programs
                         .values()
-                        .map(|p| p.overlap(*knobs))
+                        .map(|p| p.overlap(at_any_cost(*knobs)))
                         .collect(),
                 ),
             })
@@ -425,24 +501,30 @@ pub(crate) fn plots(results: &Results, docs: &Path) -> Result<()> {
 }
 
 impl Shadowed {
+    /// With which knobs nothing was measured.
+    fn missing(&self) -> Vec<Knobs> {
+        let known = |k: &Knobs| self.found.iter().any(|f| f.knobs == *k);
+        knobs().into_iter().filter(|k| !known(k)).collect()
+    }
+
     /// In percent; 0 where that was not measured.
-    fn overlap(&self, (load, burst): (f64, u64)) -> f64 {
-        let with = |f: &&Found| f.load == load && f.burst == burst;
+    fn overlap(&self, knobs: Knobs) -> f64 {
         self.found
             .iter()
-            .find(with)
+            .find(|f| f.knobs == knobs)
             .map_or(0.0, |f| f.overlap * 100.0)
     }
 }
 
 fn accuracy(shadows: &Shadows) -> String {
     let mut text = format!(
-        "Hot paths found by load and burst, in {RUNS} runs together: the estimate is above the threshold, too (in brackets: some burst saw it, and the interval of 95 % holds its share), of all above it in the exact profile; \
+        "Hot paths found by default (`load=0.5,cost=1%`, bursts of 10 M instructions or more), and by load and burst at whatever cost, in {RUNS} runs of less than a second together: the estimate is above the threshold, too (in brackets: some burst saw it, and the interval of 95 % holds its share), of all above it in the exact profile; \
          and the overlap of the two profiles.\n\n\
          ![Overlap by load](plots/shadows-load.svg)\n\n![Overlap by burst](plots/shadows-burst.svg)\n\n"
     );
     let mut table = Table::new([
         "program",
+        "cost",
         "load",
         "burst",
         "bursts",
@@ -451,31 +533,31 @@ fn accuracy(shadows: &Shadows) -> String {
         "above 1 %",
         "above 0.5 %",
     ]);
-    let mut sums = BTreeMap::<(u64, u64), [[u64; 4]; 3]>::new();
     for (name, p) in &shadows.programs {
         for f in &p.found {
-            let begin = [
-                name.clone(),
-                f.load.to_string(),
-                format!("{} M", f.burst),
-                f.bursts.to_string(),
-                format!("{:.1} %", f.overlap * 100.0),
-            ];
-            table.row(begin.into_iter().chain(f.hot.map(|h| cell(&h))));
-            let sum = sums.entry(((f.load * 1000.0) as u64, f.burst)).or_default();
+            let more = [f.bursts.to_string(), format!("{:.1} %", f.overlap * 100.0)];
+            let begin = [name.clone()]
+                .into_iter()
+                .chain(f.knobs.cells())
+                .chain(more);
+            table.row(begin.chain(f.hot.map(|h| cell(&h))));
+        }
+    }
+    for knobs in knobs() {
+        let all = shadows.programs.values();
+        let found = all.flat_map(|p| p.found.iter().filter(|f| f.knobs == knobs));
+        let mut sum = [[0; 4]; 3];
+        for f in found {
             for (sum, of) in sum.iter_mut().flatten().zip(f.hot.iter().flatten()) {
                 *sum += of;
             }
         }
-    }
-    for ((load, burst), hot) in &sums {
-        let share = hot.map(|[all, seen, found, held]| {
+        let share = sum.map(|[all, seen, found, held]| {
             let of = |n: u64| n as f64 / all as f64 * 100.0;
             format!("{:.1} % ({:.1} %, {:.1} %)", of(found), of(seen), of(held))
         });
-        let load = (*load as f64 / 1000.0).to_string();
-        let begin = ["all", &load, &format!("{burst} M"), "", ""].map(String::from);
-        table.row(begin.into_iter().chain(share));
+        let begin = ["all".to_string()].into_iter().chain(knobs.cells());
+        table.row(begin.chain([String::new(), String::new()]).chain(share));
     }
     text += &table.to_string();
     text + "\nMoseley et al.: over 90 % of the paths above 2 % with most settings.\n\n"
@@ -487,23 +569,47 @@ fn cell([all, seen, found, held]: &[u64; 4]) -> String {
 
 /// Times with shadows over those without, if there are any.
 fn times(shadows: &Shadows) -> String {
-    let mut table = Table::new(["program", "pairs", "wall time", "from", "to"]);
-    let mut any = false;
-    for (name, p) in shadows.programs.iter().filter(|(_, p)| !p.wall.is_empty()) {
-        any = true;
-        let ratios = p.wall.iter().map(|[native, shadow]| shadow / native);
-        let [middle, from, to] = middle(ratios.collect());
-        let percent = |ratio: f64| format!("{:+.2} %", ratio * 100.0 - 100.0);
-        let cells = [middle, from, to].map(percent);
-        let begin = [name.clone(), p.wall.len().to_string()];
-        table.row(begin.into_iter().chain(cells));
+    let mut table = Table::new([
+        "program",
+        "rounds",
+        "s",
+        "without shadows",
+        "with shadows",
+        "these over those",
+    ]);
+    let timed = || shadows.programs.iter().filter(|(_, p)| !p.wall.is_empty());
+    let mut with = Vec::new();
+    for (name, p) in timed() {
+        let ratio = |over: fn(&[f64; 3]) -> f64| middle(p.wall.iter().map(over).collect());
+        let seconds = middle(p.wall.iter().map(|w| w[0]).collect())[0];
+        let [off, on, shadows] = [
+            ratio(|w| w[1] / w[0]),
+            ratio(|w| w[2] / w[0]),
+            ratio(|w| w[2] / w[1]),
+        ];
+        with.push(on[0]);
+        let begin = [
+            name.clone(),
+            p.wall.len().to_string(),
+            format!("{seconds:.1}"),
+        ];
+        table.row(begin.into_iter().chain([off, on, shadows].map(interval)));
     }
-    if !any {
+    if with.is_empty() {
         return String::new();
     }
+    let median = format!("{:+.2} %", middle(with)[0] * 100.0 - 100.0);
+    table.row(["median", "", "", "", &median, ""]);
     format!(
-        "Wall time with shadows (`load=0.5,burst=10M`) over the untouched program: the median over pairs of runs in turn, and its interval of 95 %:\n\n{table}\n"
+        "Wall time of the long input over that of the untouched program, without shadows (`P3_SHADOW=off`) and with them, as by default (`load=0.5,cost=1%`): \
+         the median over rounds of runs in turn, and its interval of 95 %:\n\n{table}\n"
     )
+}
+
+/// A ratio's median and interval, in percent over one.
+fn interval(of: [f64; 3]) -> String {
+    let [middle, from, to] = of.map(|ratio| format!("{:+.1}", ratio * 100.0 - 100.0));
+    format!("{middle} % ({from} … {to})")
 }
 
 /// The median, and the interval of 95 % that the sign test leaves for it.

@@ -22,7 +22,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// What the file begins with; the last byte is the version.
-pub const MAGIC: [u8; 8] = *b"p3prof\xff\x05";
+pub const MAGIC: [u8; 8] = *b"p3prof\xff\x06";
 /// Magic, length of the payload, its length when unpacked, its checksum.
 const HEADER: usize = 28;
 /// A payload may unpack to this many bytes, or to [`MAX_RATIO`] times its size: deflate would allow 1000 times,
@@ -512,8 +512,8 @@ mod tests {
     fn other_versions_are_named() {
         let mut bytes = profile(vec![(0, 1)]).to_bytes();
         bytes[7] = 1;
-        assert_eq!(refused(&bytes), "profile version 1 (this build: 5)");
-        assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 5)");
+        assert_eq!(refused(&bytes), "profile version 1 (this build: 6)");
+        assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 6)");
     }
 
     /// Only what the header announces is read, however much there is.

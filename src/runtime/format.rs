@@ -14,7 +14,7 @@ constants! {
     /// What a chunk begins with: p3chunk and a version.
     CHUNK_MAGIC "P3_CHUNK_MAGIC": u64 = 0x7033_6368_756e_6b03;
     /// The version of the format.
-    VERSION "P3_RAW_VERSION": u32 = 7;
+    VERSION "P3_RAW_VERSION": u32 = 8;
     /// In the flags: counts were lost, without memory or space.
     LOST "P3_RAW_LOST": u32 = 1;
     /// In the flags: the program sets its counts to zero (p3_profile_reset), so no other process adds to them.
@@ -338,6 +338,8 @@ structures! {
         timed: U64<O>,
         /// the thread that was forked
         thread: U64<O>,
+        /// what the burst stands for: processor time of the program from one burst to the next, on average, in nanoseconds; not 0
+        period: U64<O>,
     }
 
     /// How often a path ran in a burst.
@@ -364,7 +366,7 @@ structures! {
 
     /// In a block of its kind, behind the header: all shadows of a process. It changes while the process runs.
     Shadows SHADOWS_RECORD "p3_raw_shadows" {
-        /// length of a burst, in instructions
+        /// length of a burst, in instructions; 0: from 10 to 100 million, as cost and load have room for
         burst: U64<O>,
         /// shadows at a time, in thousandths
         load: U64<O>,
@@ -380,10 +382,18 @@ structures! {
         busy: U64<O>,
         /// how often too little memory was
         short_of_memory: U64<O>,
-        /// nanoseconds that the last one took
+        /// nanoseconds that the last one took, had it been as long as is asked for (10 million instructions, or `burst`)
         last_took: U64<O>,
         /// why no shadow can be: P3_END_TEXT, P3_END_FILTER; 0: they can
         impossible: U64<O>,
+        /// what shadows may cost the program, in millionths of its processor time
+        cost: U64<O>,
+        /// what they did cost, measured, in nanoseconds of processor time
+        spent: U64<O>,
+        /// the program's processor time when that was said, in nanoseconds
+        time: U64<O>,
+        /// nanoseconds that all shadows took that are over
+        lived: U64<O>,
     }
 
     /// A slot of a hash table.

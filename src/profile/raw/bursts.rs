@@ -26,6 +26,8 @@ pub struct Burst {
     pub native: u64,
     /// Whether a twin found that out: else it is what counting took.
     pub timed: bool,
+    /// What the burst stands for: processor time of the program from one burst to the next, on average, in nanoseconds (never zero).
+    pub period: u64,
     /// Function, id as the copy numbers paths, and count (never zero).
     pub paths: Vec<(FuncId, u64, u64)>,
     /// System call, treatment ([`format::CALL_ALLOWED`] and its like), and how often.
@@ -47,6 +49,16 @@ pub struct Shadows {
     pub busy: u64,
     /// How often too little memory was.
     pub short_of_memory: u64,
+    /// Shadows at a time that were asked for, in thousandths.
+    pub load: u64,
+    /// What they may cost the program, in millionths of its processor time.
+    pub cost: u64,
+    /// What they did cost, in nanoseconds of it.
+    pub spent: u64,
+    /// That processor time, in nanoseconds.
+    pub time: u64,
+    /// Nanoseconds that all of them took.
+    pub lived: u64,
 }
 
 /// Reads the burst whose block is from `at` to `end`, behind its header.
@@ -73,6 +85,7 @@ pub(super) fn read<O: ByteOrder>(
         nanoseconds: record.nanoseconds.get(),
         native: record.native.get(),
         timed: record.timed.get() == 1,
+        period: record.period.get(),
         ..Burst::default()
     };
     let first_call = at + SIZE as u64 + paths * PATH as u64;
@@ -92,6 +105,7 @@ pub(super) fn read<O: ByteOrder>(
     }
     let known = burst.why <= format::END_FILTER
         && burst.native > 0
+        && burst.period > 0
         && record.timed.get() <= 1
         && burst.calls.iter().all(|c| c.1 <= format::CALL_ENDED)
         && burst.paths.iter().all(|p| p.2 > 0);
@@ -113,5 +127,10 @@ pub(super) fn numbers<O: ByteOrder>(reader: &mut Reader<O>, at: u64) -> Result<S
         not_forked: numbers.not_forked.get(),
         busy: numbers.busy.get(),
         short_of_memory: numbers.short_of_memory.get(),
+        load: numbers.load.get(),
+        cost: numbers.cost.get(),
+        spent: numbers.spent.get(),
+        time: numbers.time.get(),
+        lived: numbers.lived.get(),
     })
 }

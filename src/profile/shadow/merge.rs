@@ -1,6 +1,6 @@
 //! Bursts of many processes and runs → what all of them say.
 
-use super::{Bursts, InBursts, rate, tally};
+use super::{Bursts, InBursts, tally};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, PathId, ti_vec};
 use crate::profile::decode::decode_paths;
@@ -14,8 +14,8 @@ pub struct Gathered {
     /// All but the counts.
     sum: Bursts,
     counts: BTreeMap<FuncId, BTreeMap<u64, InBursts>>,
-    /// Whether shadows were to have bursts of different lengths.
-    differ: bool,
+    /// Whether a process was added.
+    any: bool,
 }
 
 impl Gathered {
@@ -23,13 +23,19 @@ impl Gathered {
     pub fn add(&mut self, raw: &Raw) -> Result<(), String> {
         let sum = &mut self.sum;
         for shadows in &raw.shadows {
-            self.differ |= sum.length != 0 && sum.length != shadows.burst;
-            sum.length = shadows.burst;
+            if std::mem::replace(&mut self.any, true) {
+                sum.ask_alike(shadows.burst, shadows.load, shadows.cost);
+            } else {
+                (sum.length, sum.load, sum.cost) = (shadows.burst, shadows.load, shadows.cost);
+            }
             sum.started += shadows.started;
             sum.not_written += shadows.not_written;
             sum.not_forked += shadows.not_forked;
             sum.busy += shadows.busy;
             sum.short_of_memory += shadows.short_of_memory;
+            sum.spent = sum.spent.saturating_add(shadows.spent);
+            sum.time = sum.time.saturating_add(shadows.time);
+            sum.lived = sum.lived.saturating_add(shadows.lived);
         }
         for burst in &raw.bursts {
             let ended = [(burst.why, burst.detail, 1)];
@@ -44,8 +50,9 @@ impl Gathered {
                 .ok_or_else(overflow)?;
             sum.counting += u64::from(n > 0);
             sum.paths = sum.paths.checked_add(n).ok_or_else(overflow)?;
-            let all = rate(n, burst.native);
-            sum.rates += all;
+            let times = burst.period as f64 / burst.native as f64;
+            let all = n as f64 * times;
+            sum.executions += all;
             sum.squares += all * all;
             sum.instructions = sum.instructions.saturating_add(burst.instructions);
             sum.nanoseconds = sum.nanoseconds.saturating_add(burst.nanoseconds);
@@ -53,7 +60,7 @@ impl Gathered {
             sum.untimed += u64::from(!burst.timed && n > 0);
             for &(func, id, count) in &burst.paths {
                 let path = self.counts.entry(func).or_default().entry(id).or_default();
-                let one = InBursts::one(count, n, burst.native);
+                let one = InBursts::one(count, n, times);
                 *path = path.plus(one).ok_or_else(overflow)?;
             }
         }
@@ -66,9 +73,6 @@ impl Gathered {
     /// Ids that no path has.
     pub fn finish(mut self, profile: &Profile, copy: CopyId) -> Result<Bursts> {
         let mut bursts = std::mem::take(&mut self.sum);
-        if self.differ {
-            bursts.length = 0;
-        }
         bursts.counts = ti_vec![Vec::new(); profile.manifest.functions.len()];
         for (f, counts) in self.counts {
             bursts.counts[f] = canonical(profile, f, copy, &counts).map_err(|problem| {
@@ -98,14 +102,25 @@ fn canonical(
 }
 
 impl Bursts {
+    /// What was asked for, where others were asked for that.
+    fn ask_alike(&mut self, length: u64, load: u64, cost: u64) {
+        let alike = |mine: &mut u64, other: u64| *mine = if *mine == other { other } else { 0 };
+        alike(&mut self.length, length);
+        alike(&mut self.load, load);
+        alike(&mut self.cost, cost);
+    }
+
     /// Adds those of another profile of the same rewriting; `false` when counts overflow.
     #[must_use]
     pub fn add(&mut self, other: &Bursts) -> bool {
         if self.number() == 0 {
-            self.length = other.length;
-        } else if other.number() > 0 && self.length != other.length {
-            self.length = 0;
+            (self.length, self.load, self.cost) = (other.length, other.load, other.cost);
+        } else if other.number() > 0 {
+            self.ask_alike(other.length, other.load, other.cost);
         }
+        self.spent = self.spent.saturating_add(other.spent);
+        self.time = self.time.saturating_add(other.time);
+        self.lived = self.lived.saturating_add(other.lived);
         self.started += other.started;
         self.not_written += other.not_written;
         self.not_forked += other.not_forked;
@@ -118,7 +133,7 @@ impl Bursts {
         self.nanoseconds = self.nanoseconds.saturating_add(other.nanoseconds);
         self.native = self.native.saturating_add(other.native);
         self.untimed += other.untimed;
-        self.rates += other.rates;
+        self.executions += other.executions;
         self.squares += other.squares;
         let Some(paths) = self.paths.checked_add(other.paths) else {
             return false;

@@ -2,11 +2,15 @@
 //!
 //! A burst is a piece of one execution, in which all paths are counted. Bursts begin at random points of processor time and have a fixed
 //! number of instructions, so slow code has more of them than its share of paths. What a burst tells of the point where it begins is
-//! a *rate*: paths per second that the program itself takes for it. The mean of rates over points of time is executed paths over time. A sum of
+//! a *rate*: paths per nanosecond that the program itself takes for it. The mean of rates over points of time is executed paths over time. A sum of
 //! counts would instead be length-biased (Cox, *Some Sampling Problems in Technology*, 1969), each burst drawn in proportion to its time.
 //!
+//! How rare bursts are changes while a program runs, and from run to run. A burst that was drawn once in a *period* of processor time stands for as much of it
+//! (Horvitz & Thompson, *A Generalization of Sampling Without Replacement from a Finite Universe*, 1952): its rate times that period estimates how
+//! often its paths ran meanwhile, and the sum of those how often they ran.
+//!
 //! Paths inside a burst are not independent of each other: bursts are clusters, and a path's share is a ratio of two sums over them (Cochran,
-//! *Sampling Techniques*, 1977, §6.3, §9A.1), of rates here.
+//! *Sampling Techniques*, 1977, §6.3, §9A.1), of such estimates here.
 
 pub mod against;
 pub mod merge;
@@ -36,6 +40,16 @@ pub struct Bursts {
     pub busy: u64,
     /// How often too little memory was.
     pub short_of_memory: u64,
+    /// Shadows at a time that were asked for, in thousandths; 0: that is not known, or differs.
+    pub load: u64,
+    /// What they may cost the program, in millionths of its processor time; 0: that is not known, or differs.
+    pub cost: u64,
+    /// What they did cost, in nanoseconds of it.
+    pub spent: u64,
+    /// The program's processor time, in nanoseconds.
+    pub time: u64,
+    /// Nanoseconds that all shadows took.
+    pub lived: u64,
     /// Why bursts ended: reason, number of the system call or signal, how many.
     pub ended: Vec<(u32, u32, u64)>,
     /// System calls: number, treatment, how often.
@@ -52,8 +66,8 @@ pub struct Bursts {
     pub untimed: u64,
     /// Executed paths.
     pub paths: u64,
-    /// The sum of the rates of bursts: paths per second of the program.
-    pub rates: f64,
+    /// The sum of what bursts stand for, in executed paths.
+    pub executions: f64,
     /// The sum of their squares.
     pub squares: f64,
     /// By function: paths that ran, by canonical id, and what bursts say of them.
@@ -68,24 +82,24 @@ pub struct InBursts {
     pub count: u64,
     /// In how many it did.
     pub bursts: u64,
-    /// The sum of its rates in each: executions per second of the program.
-    pub rates: f64,
+    /// The sum of the executions that they stand for.
+    pub executions: f64,
     /// The sum of their squares.
     pub squares: f64,
-    /// The sum of its rates times those of all paths of the burst.
+    /// The sum of its executions times those of all paths of the burst.
     pub products: f64,
 }
 
 impl InBursts {
-    /// What one burst says, in which a path ran `count` times and all together ran `all` times, in `native` nanoseconds of the program.
-    pub(super) fn one(count: u64, all: u64, native: u64) -> InBursts {
-        let rate = rate(count, native);
+    /// What one burst says, in which a path ran `count` times and all together ran `all` times, and which stands for `times` as much.
+    pub(super) fn one(count: u64, all: u64, times: f64) -> InBursts {
+        let (one, all) = (count as f64 * times, all as f64 * times);
         InBursts {
             count,
             bursts: u64::from(count > 0),
-            rates: rate,
-            squares: rate * rate,
-            products: rate * self::rate(all, native),
+            executions: one,
+            squares: one * one,
+            products: one * all,
         }
     }
 
@@ -94,16 +108,11 @@ impl InBursts {
         Some(InBursts {
             count: self.count.checked_add(other.count)?,
             bursts: self.bursts.checked_add(other.bursts)?,
-            rates: self.rates + other.rates,
+            executions: self.executions + other.executions,
             squares: self.squares + other.squares,
             products: self.products + other.products,
         })
     }
-}
-
-/// Per second, from a number and nanoseconds (not 0).
-pub(super) fn rate(n: u64, nanoseconds: u64) -> f64 {
-    n as f64 / (nanoseconds as f64 / 1e9)
 }
 
 /// A profile of bursts. Made by [`Profile::bursts`].
@@ -151,7 +160,7 @@ impl Bursts {
         let ascend = |of: &Vec<(PathId, InBursts)>| of.windows(2).all(|w| w[0].0 < w[1].0);
         let all = || self.counts.iter().flatten().map(|c| c.1);
         let fits = |p: InBursts| {
-            p.count > 0 && p.count <= self.paths && p.bursts <= self.counting && p.rates >= 0.0
+            p.count > 0 && p.count <= self.paths && p.bursts <= self.counting && p.executions >= 0.0
         };
         let number = self.ended.iter().try_fold(0u64, |n, e| n.checked_add(e.2));
         self.counts.len() == functions
@@ -167,17 +176,17 @@ impl Bursts {
 
     /// The share of a path among all executed paths, from 0 to 1 ([`Estimate::count`] is a share here).
     ///
-    /// It is the ratio of two sums of rates, and the variance is that of such a ratio over clusters, with Student's quantile, since bursts may
+    /// It is the ratio of two sums of executions, and the variance is that of such a ratio over clusters, with Student's quantile, since bursts may
     /// be few. From fewer than two of them nothing is known of the error: the half width is 1.
     pub fn share(&self, path: InBursts) -> Estimate {
-        let (rates, n) = (self.rates, self.counting as f64);
-        if rates <= 0.0 {
+        let (all, n) = (self.executions, self.counting as f64);
+        if all <= 0.0 {
             return Estimate {
                 count: 0.0,
                 half_width: 1.0,
             };
         }
-        let share = path.rates / rates;
+        let share = path.executions / all;
         if self.counting < 2 {
             return Estimate {
                 count: share,
@@ -185,7 +194,7 @@ impl Bursts {
             };
         }
         let residuals = path.squares - 2.0 * share * path.products + share * share * self.squares;
-        let variance = residuals.max(0.0) * n / (n - 1.0) / (rates * rates);
+        let variance = residuals.max(0.0) * n / (n - 1.0) / (all * all);
         Estimate {
             count: share,
             half_width: (student95(n - 1.0) * variance.sqrt()).min(1.0),
@@ -194,8 +203,8 @@ impl Bursts {
 
     /// How often each path would have run in as many executions as were counted, by the shares; at least once. By function, as counts.
     pub fn expected(&self) -> TiVec<FuncId, Vec<(PathId, u64)>> {
-        let all = self.paths as f64 / self.rates.max(f64::MIN_POSITIVE);
-        let expected = |p: &InBursts| ((p.rates * all).round() as u64).max(1);
+        let all = self.paths as f64 / self.executions.max(f64::MIN_POSITIVE);
+        let expected = |p: &InBursts| ((p.executions * all).round() as u64).max(1);
         let of =
             |of: &Vec<(PathId, InBursts)>| of.iter().map(|(id, p)| (*id, expected(p))).collect();
         self.counts.iter().map(of).collect()

@@ -211,6 +211,7 @@ pub fn bursts_text(of: BurstProfile) -> String {
             String::new()
         },
     );
+    let _ = writeln!(out, "{}", costs(b));
     for (n, what) in fates(b) {
         if n > 0 {
             let _ = writeln!(out, "{}: {what}", grouped(n));
@@ -231,6 +232,22 @@ pub fn bursts_text(of: BurstProfile) -> String {
         let _ = write!(out, "\n{calls}");
     }
     out
+}
+
+/// What shadows cost the program, and how many lived at a time, beside what was asked for.
+fn costs(b: &Bursts) -> String {
+    let of = |n: u64| n as f64 / b.time.max(1) as f64;
+    let at_most = |n: u64, said: String| match n {
+        0 => String::new(),
+        _ => format!(" (at most {said})"),
+    };
+    format!(
+        "shadows cost the program {} of its processor time{}, and {:.2} lived at a time{}",
+        percent(of(b.spent)),
+        at_most(b.cost, percent(b.cost as f64 / 1e6)),
+        of(b.lived),
+        at_most(b.load, format!("{}", b.load as f64 / 1e3)),
+    )
 }
 
 /// What shadows became that left no burst, and those that were not forked.
@@ -293,6 +310,7 @@ pub fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
         "bursts": b.number(), "counting": b.counting, "shadows": b.started, "paths_counted": b.paths,
         "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "untimed": b.untimed, "not_written": b.not_written,
         "not_forked": b.not_forked, "busy": b.busy, "short_of_memory": b.short_of_memory,
+        "load": b.load as f64 / 1e3, "cost": b.cost as f64 / 1e6, "spent": b.spent, "processor_time": b.time, "lived": b.lived,
         "ended": ended, "calls": calls, "paths": paths,
     });
     Ok(format!("{all}\n"))

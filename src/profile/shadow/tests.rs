@@ -14,9 +14,10 @@ fn timed(counts: impl IntoIterator<Item = (u64, u64, u64)>) -> (Bursts, InBursts
         all.counting += 1;
         all.paths += n;
         all.native += native;
-        all.rates += rate(n, native);
-        all.squares += rate(n, native).powi(2);
-        first = first.plus(InBursts::one(a, n, native)).unwrap();
+        let times = 1e9 / native as f64;
+        all.executions += n as f64 * times;
+        all.squares += (n as f64 * times).powi(2);
+        first = first.plus(InBursts::one(a, n, times)).unwrap();
     }
     (all, first)
 }
@@ -147,11 +148,37 @@ fn slow_code_has_more_bursts_and_no_more_share() {
     assert!((910..=985).contains(&held), "{held}");
 }
 
+/// A program whose second half has ten times as many bursts, as where another run has, or shadows cost less then: each stands for a tenth of the time.
+#[test]
+fn rare_bursts_stand_for_more() {
+    let mut random = numbers();
+    let (mut held, mut mean, mut plain) = (0, 0.0, 0.0);
+    for _ in 0..1000 {
+        let (mut all, mut path) = (Bursts::none(1), InBursts::default());
+        for i in 0..220 {
+            let n = (1000.0 * (0.8 + 0.4 * random())) as u64;
+            let (a, times) = if i < 20 { (n / 2, 10.0) } else { (n / 10, 1.0) };
+            all.counting += 1;
+            all.paths += n;
+            all.executions += n as f64 * times;
+            all.squares += (n as f64 * times).powi(2);
+            path = path.plus(InBursts::one(a, n, times)).unwrap();
+        }
+        let share = all.share(path);
+        held += usize::from(share.holds(0.3));
+        mean += share.count / 1000.0;
+        plain += path.count as f64 / all.paths as f64 / 1000.0;
+    }
+    assert!((mean - 0.3f64).abs() < 0.01, "{mean}");
+    assert!((plain - 0.136f64).abs() < 0.01, "{plain}");
+    assert!(held > 930, "{held}");
+}
+
 /// As many executions as were counted, given out by the shares.
 #[test]
 fn expected_counts_are_those_of_shares() {
     let (mut all, path) = timed([(30, 0, 1000), (0, 10, 3000)]);
-    let second = InBursts::one(10, 10, 3000);
+    let second = InBursts::one(10, 10, 1e9 / 3000.0);
     all.counts[FuncId(0)] = vec![(PathId(3), path), (PathId(4), second)];
     let expected = vec![(PathId(3), 36), (PathId(4), 4)];
     assert_eq!(all.expected()[FuncId(0)], expected);

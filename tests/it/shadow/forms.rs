@@ -48,7 +48,7 @@ fn counted(front: &[&str], flags: &[&str], library: bool) {
         std::fs::create_dir(&raw).unwrap();
         let found = Command::new(&shadowed)
             .env("P3_PROFILE_FILE", raw.join("%p.p3raw"))
-            .env("P3_SHADOW", "load=1,burst=1M")
+            .env("P3_SHADOW", "load=1,burst=1M,cost=100%")
             .env("LD_LIBRARY_PATH", dir.path())
             .output()
             .unwrap();

@@ -149,9 +149,9 @@ fn not_felt(source: &str, modes: &[(&str, &str)]) -> BTreeSet<(String, String)> 
     let program = Program::new(source, &["-O1"], dir.path());
     let wanted = std::env::var("P3_SHADOWS").map_or(0, |n| n.parse().unwrap());
     let (longer, knobs) = if wanted > 0 {
-        (10, "load=4,burst=50k")
+        (10, "load=4,burst=50k,cost=100%")
     } else {
-        (1, "load=1,burst=200k")
+        (1, "load=1,burst=200k,cost=100%")
     };
     let mut met = BTreeSet::new();
     for (mode, rounds) in modes {
@@ -277,7 +277,12 @@ fn entries_of_one_byte() {
     let program = Program::new("entries.c", &["-O2"], dir.path());
     let copy = &copy_modules(&[dir.path().join("entries.bc")], &dir.path().join("out"), 0)[0];
     assert_eq!(with_nops(copy), ["last", "looping"]);
-    let (_, output) = program.run(&program.shadowed, "entries", &[], "load=4,burst=100k");
+    let (_, output) = program.run(
+        &program.shadowed,
+        "entries",
+        &[],
+        "load=4,burst=100k,cost=100%",
+    );
     let (_, native) = program.run(&program.native, "native", &[], "");
     assert_eq!(behaviour(&output), behaviour(&native));
     let shown = program.shown("entries");
@@ -347,7 +352,7 @@ fn shadows_count_what_runs() {
     for i in 0..8 {
         let name = format!("shadowed-{i}");
         let ran = program
-            .run(&program.shadowed, &name, &[], "load=1,burst=20M")
+            .run(&program.shadowed, &name, &[], "load=1,burst=20M,cost=100%")
             .1;
         assert_eq!(behaviour(&ran), expected);
         for path in program.shown(&name)["paths"].as_array().unwrap() {
@@ -369,7 +374,12 @@ fn interpreters_are_counted() {
     let dir = tempfile::tempdir().unwrap();
     let program = Program::new("interpreter.c", &["-O1"], dir.path());
     let expected = behaviour(&program.run(&program.native, "native", &[], "").1);
-    let ran = program.run(&program.shadowed, "estimated", &[], "load=1,burst=1M");
+    let ran = program.run(
+        &program.shadowed,
+        "estimated",
+        &[],
+        "load=1,burst=1M,cost=100%",
+    );
     assert_eq!(behaviour(&ran.1), expected);
     let (exact, exe) = counting(dir.path(), "interpreter", &[]);
     assert_eq!(crate::support::execute(&exe, &exact), expected);
@@ -418,7 +428,7 @@ fn hot_paths_are_found() {
         &program.shadowed,
         "estimated",
         &arguments,
-        "load=1,burst=300k",
+        "load=1,burst=300k,cost=100%",
     );
     let (exact, exe) = counting(dir.path(), "calls", &["--update", "atomic"]);
     let status = Command::new(&exe)
@@ -452,7 +462,7 @@ fn shadows_die_with_the_program() {
     let mut child = Command::new(&program.shadowed)
         .args(["threads", "100000000"])
         .env("P3_PROFILE_FILE", dir.path().join("%p.p3raw"))
-        .env("P3_SHADOW", "load=4,burst=100G,limit=1000s")
+        .env("P3_SHADOW", "load=4,burst=100G,limit=1000s,cost=100%")
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
@@ -482,10 +492,32 @@ fn without_room() {
         program.shadowed.display()
     );
     let sh = program.script("limited.sh", &script);
-    let (_, output) = program.run(&sh, "limited", &arguments, "load=1,burst=100k");
+    let (_, output) = program.run(&sh, "limited", &arguments, "load=1,burst=100k,cost=100%");
     assert_eq!(behaviour(&output), expected);
     let shown = program.shown("limited");
     assert!(shown["not_written"].as_u64().unwrap() > 0, "{shown}");
+}
+
+/// What shadows cost is measured, and they are as rare as may be for that: here each makes the program copy 48 MB.
+#[test]
+fn costs_make_shadows_rare() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = Program::new("large.c", &["-O1"], dir.path());
+    let (_, native) = program.run(&program.native, "native", &["60"], "");
+    let shown = |name: &str, cost: &str| {
+        let knobs = format!("load=1,burst=100k,cost={cost}");
+        let (_, output) = program.run(&program.shadowed, name, &["60"], &knobs);
+        assert_eq!(behaviour(&output), behaviour(&native));
+        program.shown(name)
+    };
+    let (rare, frequent) = (shown("rare", "1%"), shown("frequent", "100%"));
+    let number = |of: &Value, name: &str| of[name].as_f64().unwrap();
+    assert_eq!(number(&rare, "cost"), 0.01);
+    assert_eq!(number(&frequent, "cost"), 1.0);
+    assert!(number(&frequent, "spent") > 0.0, "{frequent}");
+    assert!(number(&frequent, "processor_time") > number(&frequent, "spent"));
+    let [few, many] = [&rare, &frequent].map(|of| number(of, "shadows"));
+    assert!(3.0 * few < many, "{few} and {many}");
 }
 
 #[test]
@@ -498,6 +530,8 @@ fn knobs_that_are_wrong() {
         "load=0",
         "burst=1",
         "what=3",
+        "cost=0",
+        "cost=101%",
         "load=1;burst=3M",
     ]
     .iter()
@@ -505,7 +539,7 @@ fn knobs_that_are_wrong() {
     {
         let (_, output) = program.run(&program.shadowed, &format!("{i}"), &["asks", "10"], knobs);
         assert_eq!(output.status.code(), Some(3));
-        let said = "p3: shadows: P3_SHADOW is not understood; as in load=0.5,burst=10M,limit=2s,signal=40, or off\n";
+        let said = "p3: shadows: P3_SHADOW is not understood; as in load=0.5,burst=10M,cost=1%,limit=2s,signal=40, or off\n";
         assert_eq!(String::from_utf8_lossy(&output.stderr), said, "{knobs}");
     }
 }
@@ -523,7 +557,12 @@ fn without_filters() {
         .arg(&launcher));
     let exe = program.shadowed.to_str().unwrap();
     let arguments = [exe, "threads", "80000"];
-    let (_, output) = program.run(&launcher, "unfiltered", &arguments, "load=1,burst=100k");
+    let (_, output) = program.run(
+        &launcher,
+        "unfiltered",
+        &arguments,
+        "load=1,burst=100k,cost=100%",
+    );
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     let said =
         "p3: shadows: system calls cannot be filtered here (seccomp): the program runs without\n";

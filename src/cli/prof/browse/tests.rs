@@ -217,14 +217,14 @@ fn bursts() -> Profile {
             InBursts {
                 count,
                 bursts: 3,
-                rates: count as f64,
+                executions: count as f64,
                 squares: 3.0 * each * each + 2.0,
                 products: each * 319.0,
             },
         ));
     }
     (bursts.started, bursts.counting, bursts.paths) = (3, 3, 319);
-    bursts.rates = 319.0;
+    bursts.executions = 319.0;
     bursts.squares = 3.0 * (319.0f64 / 3.0).powi(2);
     bursts.ended = vec![(0, 0, 3)];
     p.measured = Measurement::Bursts(bursts);
