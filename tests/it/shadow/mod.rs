@@ -544,27 +544,37 @@ fn knobs_that_are_wrong() {
     }
 }
 
-/// Where the system has no filters of system calls, the program runs without shadows, and says so once.
+/// Where there can be no shadows the program runs without, and says so once.
 #[test]
-fn without_filters() {
+fn where_there_can_be_none() {
     let dir = tempfile::tempdir().unwrap();
     let program = Program::new("calls.c", &["-O1"], dir.path());
-    let source = project("testdata/shadow/no_seccomp.c");
     let launcher = dir.path().join("launcher");
     run(Command::new(llvm("clang"))
-        .arg(source)
+        .arg(project("testdata/shadow/without.c"))
         .arg("-o")
         .arg(&launcher));
     let exe = program.shadowed.to_str().unwrap();
-    let arguments = [exe, "threads", "80000"];
-    let (_, output) = program.run(
-        &launcher,
-        "unfiltered",
-        &arguments,
-        "load=1,burst=100k,cost=100%",
-    );
-    assert_eq!(output.status.code(), Some(3), "{output:?}");
-    let said =
-        "p3: shadows: system calls cannot be filtered here (seccomp): the program runs without\n";
-    assert_eq!(String::from_utf8_lossy(&output.stderr), said);
+    let knobs = "load=1,burst=100k,cost=100%";
+    for (what, said) in [
+        (
+            "filters",
+            "system calls cannot be filtered here (seccomp): the program runs without",
+        ),
+        (
+            "writable-code",
+            "code cannot be made writable here: the program runs without",
+        ),
+        ("cores", "there is one core, and the program needs it"),
+        (
+            "signals",
+            "the signal is taken: name another one, as in P3_SHADOW=signal=40",
+        ),
+    ] {
+        let arguments = [what, exe, "threads", "80000"];
+        let (_, output) = program.run(&launcher, what, &arguments, knobs);
+        assert_eq!(output.status.code(), Some(3), "{what}: {output:?}");
+        let said = format!("p3: shadows: {said}\n");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), said);
+    }
 }
