@@ -210,8 +210,7 @@ struct p3_raw_call {
 
 /* In a block of its kind, behind the header: all shadows of a process. It changes while the process runs. */
 struct p3_raw_shadows {
-    /* length of a burst, in instructions; 0: from 10 million to a thousand million, as cost and load have
-     * room for */
+    /* length of a burst, in instructions; 0: from 10 to 100 million, as cost and load have room for */
     uint64_t burst;
     uint64_t load; /* shadows at a time, in thousandths */
     uint64_t started; /* number of shadows that were forked */

@@ -39,7 +39,7 @@ static struct {
     uint64_t limit;
     int signal;
     int off;
-} knobs = {.load = 0.5, .cost = 0.01, .burst = 10000000, .longest = 1000000000, .limit = UINT64_C(2000000000), .signal = SIGURG};
+} knobs = {.load = 0.5, .cost = 0.01, .burst = 10000000, .longest = 100000000, .limit = UINT64_C(2000000000), .signal = SIGURG};
 
 static struct p3_shadow_task task;
 static struct {

@@ -366,7 +366,7 @@ structures! {
 
     /// In a block of its kind, behind the header: all shadows of a process. It changes while the process runs.
     Shadows SHADOWS_RECORD "p3_raw_shadows" {
-        /// length of a burst, in instructions; 0: from 10 million to a thousand million, as cost and load have room for
+        /// length of a burst, in instructions; 0: from 10 to 100 million, as cost and load have room for
         burst: U64<O>,
         /// shadows at a time, in thousandths
         load: U64<O>,
