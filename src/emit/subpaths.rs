@@ -2,6 +2,7 @@
 
 mod away;
 
+use super::apart::live::is_place;
 use super::data::Data;
 use super::split::in_blocks;
 use super::sys::{self, Blocks};
@@ -15,7 +16,6 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use inkwell::values::{BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue};
@@ -209,11 +209,6 @@ impl<'ctx> Shape<'_, 'ctx> {
         }
         renewed
     }
-}
-
-/// Whether an instruction makes a place for a variable, which has to be in the entry.
-fn is_place(i: Inst) -> bool {
-    i.opcode() == LLVMOpcode::LLVMAlloca && i.operands().iter().all(|v| v.is_constant())
 }
 
 /// The activation's word: the slots before the next sample begins.

@@ -255,12 +255,11 @@ impl Inst {
         }
     }
 
-    /// A copy with the same operands and metadata, at the end of `block`. Debug records are not copied.
-    pub(super) fn copy_to(self, builder: &Builder, block: BasicBlock) -> Inst {
-        // SAFETY: instruction and block are live; the copy belongs to the block from here on.
+    /// A copy with the same operands and metadata, where the builder stands. Debug records are not copied.
+    pub(super) fn copy_here(self, builder: &Builder) -> Inst {
+        // SAFETY: the instruction is live; the copy belongs to the block in which the builder stands from here on.
         unsafe {
             let copy = LLVMInstructionClone(self.0);
-            LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr());
             let location = LLVMInstructionGetDebugLoc(self.0);
             LLVMInsertIntoBuilder(builder.as_mut_ptr(), copy);
             LLVMInstructionSetDebugLoc(copy, location);

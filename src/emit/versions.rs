@@ -182,7 +182,8 @@ impl<'ctx> Copier<'_, 'ctx> {
     /// Copies lose what says that their memory accesses do not alias those of other instructions: such scopes hold
     /// within one execution of a region, and a loop's versions are executed one after another.
     fn append_copy(&self, to: BlockId, from: Inst) -> Inst {
-        let copy = from.copy_to(&self.builder, self.blocks[to]);
+        self.builder.position_at_end(self.blocks[to]);
+        let copy = from.copy_here(&self.builder);
         copy.drop_metadata(self.context.get_kind_id("noalias"));
         copy.drop_metadata(self.context.get_kind_id("alias.scope"));
         copy

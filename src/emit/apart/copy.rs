@@ -136,7 +136,8 @@ pub(in crate::emit) fn copy_one<'ctx>(
         phi.look_like(old);
         phi
     } else {
-        old.copy_to(builder, to)
+        builder.position_at_end(to);
+        old.copy_here(builder)
     };
     new.drop_location();
     new

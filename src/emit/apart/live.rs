@@ -15,12 +15,22 @@ use std::collections::{HashMap, HashSet};
 /// A value that is needed at the start of a loop's header and not defined there.
 pub(in crate::emit) struct Live {
     pub value: Value,
-    /// The block that defines it; `None`: a parameter.
+    /// The block that defines it; `None`: a parameter, or the place of a variable in the frame.
     pub home: Option<BlockId>,
     /// By header, as they were given.
     pub at: Vec<bool>,
-    /// In bytes, where it has to be handed over; others can be computed from those before them.
-    pub handed: Option<u64>,
+    pub how: How,
+}
+
+/// How a value comes to be in the other function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::emit) enum How {
+    /// It is handed over, in so many bytes.
+    Handed(u64),
+    /// It is computed from values before it.
+    Computed,
+    /// The same, wherever it is used.
+    Folded,
 }
 
 /// The values that are needed at the start of any of the `headers`, each behind those that it is computed from; `None` when
@@ -45,7 +55,9 @@ pub(in crate::emit) fn values_at(
     for &b in &order.rpo {
         for i in values::instructions(blocks[b]) {
             if !i.is_void() {
-                all.push(Definition::new(i.value(), Some((b, i))));
+                let is_of_the_frame = b == BlockId(0) && is_place(i);
+                let by = (!is_of_the_frame).then_some((b, i));
+                all.push(Definition::new(i.value(), by));
             }
         }
     }
@@ -57,11 +69,16 @@ pub(in crate::emit) fn values_at(
     let mut live = Vec::new();
     for of in all.into_iter().filter(|of| of.at.contains(&true)) {
         let size = of.value.size(target)?;
+        let how = match of.by {
+            Some((_, inst)) if of.computed && is_folded(inst) => How::Folded,
+            _ if of.computed => How::Computed,
+            _ => How::Handed(size),
+        };
         live.push(Live {
             value: of.value,
             home: of.by.map(|(b, _)| b),
             at: of.at,
-            handed: (!of.computed).then_some(size),
+            how,
         });
     }
     Some(live)
@@ -70,7 +87,7 @@ pub(in crate::emit) fn values_at(
 /// What defines a value, and where that is needed.
 struct Definition {
     value: Value,
-    /// The block and the instruction; `None`: a parameter.
+    /// The block and the instruction; `None`: a parameter, or a place.
     by: Option<(BlockId, Inst)>,
     at: Vec<bool>,
     computed: bool,
@@ -143,6 +160,11 @@ fn is_plain(i: Inst) -> bool {
             | LLVMAShr
             | LLVMSelect
     )
+}
+
+/// Whether an instruction makes a place for a variable, which has to be in the entry: the frame has it from the beginning to the end.
+pub(in crate::emit) fn is_place(i: Inst) -> bool {
+    i.opcode() == LLVMOpcode::LLVMAlloca && i.operands().iter().all(|v| v.is_constant())
 }
 
 /// Whether code generators compute it anew in each block that uses it: comparisons, what is no instruction at all, and addresses at a

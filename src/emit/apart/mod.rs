@@ -2,5 +2,5 @@
 
 pub(super) mod copy;
 mod jumps;
-mod live;
+pub(super) mod live;
 pub(super) mod resume;

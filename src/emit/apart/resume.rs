@@ -2,11 +2,12 @@
 //! holds for any blocks at whose start control can go over.
 //!
 //! What is live there is handed over in memory. Such values get a place on the stack as well: they may be defined anew on another way
-//! round, and no definition dominates all uses any more. Where code is made of this, optimisers take those places away again.
+//! round, and no definition dominates all uses any more. Where code is made of this, optimisers take those places away again. What
+//! code generators compute wherever it is used is computed there: what has several definitions they would keep in registers.
 
 use super::copy::{Copied, beside, copy_one};
 use super::jumps;
-use super::live::{Live, values_at};
+use super::live::{How, Live, values_at};
 use crate::dag::Order;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::emit::{place, sys};
@@ -89,8 +90,11 @@ impl Handed {
         let live = values_at(function, cfg, order, &headers, target)?;
         let blocks = sys::blocks(function);
         let mut room = Room(0);
-        let handed = live.iter().map(|l| l.handed);
-        let live_at = handed.map(|size| Some(room.take(size?))).collect();
+        let at = |l: &Live| match l.how {
+            How::Handed(size) => Some(room.take(size)),
+            How::Computed | How::Folded => None,
+        };
+        let live_at = live.iter().map(at).collect();
         let mut by_header: HashMap<BlockId, Vec<u64>> = HashMap::new();
         for header in &headers {
             if by_header.contains_key(header) {
@@ -262,11 +266,11 @@ pub(in crate::emit) fn make<'ctx>(
         builder: &builder,
         buffer,
     };
-    let slots = take_over(&from, handed);
+    let kept = take_over(&from, handed);
     let starts = read_phis(&from, of, handed);
     let mut moved = Moved {
         copied: Copied::new(context, of, function, is_kept),
-        slots,
+        kept,
         builder,
         of,
     };
@@ -309,27 +313,33 @@ fn is_kept(i: Inst) -> bool {
         .is_some_and(|name| dropped.iter().any(|begin| name.starts_with(begin)))
 }
 
-/// Reads or computes live values and gives them their places: by value, the block that defines it, and the place. At a header where
-/// one is not live, what it is does not matter.
-fn take_over(from: &From, handed: &Handed) -> HashMap<Value, (Option<BlockId>, Value)> {
+/// A live value in the copy.
+struct Kept {
+    /// The block that defines it; `None`: none does.
+    home: Option<BlockId>,
+    /// Its place; `None`: it is computed where it is used.
+    slot: Option<Value>,
+}
+
+/// Reads or computes live values, and gives them their places. At a header where one is not live, what it is does not matter.
+fn take_over(from: &From, handed: &Handed) -> HashMap<Value, Kept> {
     let builder = from.builder;
-    let live = handed.live.iter();
-    let slots: Vec<Value> = live
-        .clone()
-        .map(|l| values::room_for(builder, l.value))
-        .collect();
+    let slot = |l: &Live| (l.how != How::Folded).then(|| values::room_for(builder, l.value));
+    let slots: Vec<Option<Value>> = handed.live.iter().map(slot).collect();
     let mut known: HashMap<Value, Value> = HashMap::new();
-    for ((l, &at), &slot) in live.clone().zip(&handed.live_at).zip(&slots) {
+    let mut kept = HashMap::new();
+    for ((l, &at), slot) in handed.live.iter().zip(&handed.live_at).zip(slots) {
         let value = match at {
             Some(at) => from.read(l.value, at),
             None => compute(builder, l.value, &known),
         };
-        values::store(builder, value, slot);
+        if let Some(slot) = slot {
+            values::store(builder, value, slot);
+        }
         known.insert(l.value, value);
+        kept.insert(l.value, Kept { home: l.home, slot });
     }
-    live.zip(slots)
-        .map(|(l, slot)| (l.value, (l.home, slot)))
-        .collect()
+    kept
 }
 
 /// Computes `value` again where the builder stands.
@@ -359,7 +369,7 @@ fn read_phis(from: &From, of: FunctionValue, handed: &Handed) -> Vec<Vec<Value>>
 /// A copy of a function's blocks, in which live values are in memory.
 struct Moved<'ctx> {
     copied: Copied<'ctx>,
-    slots: HashMap<Value, (Option<BlockId>, Value)>,
+    kept: HashMap<Value, Kept>,
     builder: Builder<'ctx>,
     of: FunctionValue<'ctx>,
 }
@@ -398,21 +408,41 @@ impl<'ctx> Moved<'ctx> {
             }
         }
         for &(old, new) in &instructions {
-            if let Some(&(_, slot)) = self.slots.get(&old.value()) {
-                self.keep(new, slot);
+            match self.kept.get(&old.value()) {
+                Some(Kept { home: None, .. }) => new.erase(),
+                Some(Kept { slot: Some(slot), .. }) => self.keep(new, *slot),
+                Some(Kept { slot: None, .. }) | None => {}
             }
         }
     }
 
-    /// `value` as it is used in block `at` of the original: from its place, unless it is defined in that block.
+    /// `value` as it is used in block `at` of the original: as it is kept, unless it is defined in that block.
     fn read(&self, value: Value, at: BlockId, before: Inst) -> Value {
-        match self.slots.get(&value) {
-            Some(&(home, slot)) if home != Some(at) => {
-                values::stand_before(&self.builder, before);
-                values::load(&self.builder, value, slot)
+        match self.kept.get(&value) {
+            Some(kept) if kept.home != Some(at) => {
+                if let Some(slot) = kept.slot {
+                    values::stand_before(&self.builder, before);
+                    return values::load(&self.builder, value, slot);
+                }
+                self.compute(value, at, before)
             }
             _ => self.copied.value(value),
         }
+    }
+
+    /// Computes `value` once more: what it was computed from is still what it was then, or control would have come by
+    /// its definition since, which dominates its uses.
+    fn compute(&self, value: Value, at: BlockId, before: Inst) -> Value {
+        let old = value.instruction().expect("a parameter has a place");
+        let operands = old.operands().into_iter();
+        let operands: Vec<Value> = operands.map(|o| self.read(o, at, before)).collect();
+        values::stand_before(&self.builder, before);
+        let new = old.copy_here(&self.builder);
+        new.drop_location();
+        for (n, operand) in operands.into_iter().enumerate() {
+            new.set_operand(n, operand);
+        }
+        new.value()
     }
 
     /// Writes what `new` defines to its place, as soon as it is there.
