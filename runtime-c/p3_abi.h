@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define P3_ABI 8u /* The version of this interface. */
+#define P3_ABI 9u /* The version of this interface. */
 #define P3_ARRAY 0u /* Kind of a function's counters: an array, indexed by path ids. */
 #define P3_HASH 1u /* A hash table by path ids. */
 #define P3_ENTRIES 2u /* One counter, of the function's entries. */
@@ -16,6 +16,10 @@
 /* In the flags of sampling: the list is a counting sample, in which every point of a subpath counts that
  * is listed; else a concise one. */
 #define P3_COUNTING 4u
+#define P3_FRAME_WORDS 2u /* The words of an activation that is sampled. */
+#define P3_FRAME_SKIP 0u /* Of these: where the next sample begins. */
+/* How many blocks are nothing to the runtime, while nothing is recorded across calls. */
+#define P3_FRAME_UNTOLD 1u
 #define P3_MOST_LENGTHS 16u /* The most lengths of subpaths. */
 /* In a module's flags: its functions do not count, but have others beside them that do, for forked
  * shadows. */

@@ -346,7 +346,7 @@ struct p3_walker {
     long thread;
     unsigned generation; /* p3_hot_generation when it began */
     const struct p3_sampling *sampling; /* then */
-    unsigned active; /* recordings */
+    unsigned active; /* which recordings are, a bit each */
     int drawn; /* the budget was: it is 0 in a new thread */
     unsigned doublings; /* at which the budget was drawn */
     int low; /* the budget is lower by P3_LOW, so that it is negative while something is recorded */
@@ -375,8 +375,6 @@ static inline void p3_walker_leave(void) {
     __atomic_store_n(&p3_walker_own->thread, p3_walker_own->thread, __ATOMIC_RELEASE);
     p3_walker_inside = 0;
 }
-/* Whether nothing is being recorded in the thread, as far as it has been in here. */
-static inline int p3_walker_is_idle(void) { return p3_walker_own != NULL && p3_walker_own->active == 0; }
 /* Lowers the budget, or raises it again. */
 P3_HIDDEN void p3_walker_lower(struct p3_walker *w, int low);
 /* Makes that of this thread. */

@@ -1,8 +1,11 @@
 /* Sampling subpaths: what rewritten modules call where a sample begins, and for each block while one is recorded.
  *
- * An activation's word holds how many of its blocks are skipped before a sample begins; above, the doublings of the period at
+ * An activation's first word holds how many of its blocks are skipped before a sample begins; above, the doublings of the period at
  * which that was drawn, and the width in bits of the segment's slots; or it is -1. Skips are geometric, and so have no memory:
  * what follows a beginning in the segment is drawn apart from what follows the segment.
+ *
+ * The second word holds how many blocks are nothing to us, which were taken off the skip. It is 0 while the activation is recorded;
+ * what is recorded across calls makes the budget negative, whatever it is.
  *
  * Calls: p3_chance.c, p3_encode.c, p3_hot.c, p3_signal.c, p3_walker.c.
  * In signal handlers: all of it. */
@@ -11,11 +14,15 @@
 #include <stddef.h>
 
 enum { DOUBLINGS_SHIFT = 48, DOUBLINGS_BITS = 5, WIDTH_SHIFT = DOUBLINGS_SHIFT + DOUBLINGS_BITS };
-static const int64_t NONE = -1, SKIP = (INT64_C(1) << DOUBLINGS_SHIFT) - 1;
+static const int64_t NONE = -1, SKIP = (INT64_C(1) << DOUBLINGS_SHIFT) - 1, ALL = INT64_MAX;
 
 static int is_within(const struct p3_walker *w) { return (w->sampling->flags & P3_WITHIN) != 0; }
 
 static uint64_t period_at(const struct p3_walker *w, unsigned doublings) { return w->sampling->period << doublings; }
+
+static int64_t *skip_in(int64_t *frame) { return &frame[P3_FRAME_SKIP]; }
+
+static int64_t *untold_in(int64_t *frame) { return &frame[P3_FRAME_UNTOLD]; }
 
 static int64_t word(uint64_t skip, unsigned doublings, unsigned width) {
     return (int64_t)(skip | (uint64_t)doublings << DOUBLINGS_SHIFT | (uint64_t)width << WIDTH_SHIFT);
@@ -30,13 +37,13 @@ static int64_t redraw(struct p3_walker *w, int64_t before) {
     return word(skip, doublings, width);
 }
 
-static int is_of(const struct p3_recording *r, const int64_t *frame) {
-    return r->state == P3_ACTIVE && (r->frame == NULL || r->frame == frame);
-}
+static int is_of(const struct p3_recording *r, const int64_t *frame) { return r->frame == NULL || r->frame == frame; }
+
+static unsigned bit_of(const struct p3_walker *w, const struct p3_recording *r) { return 1u << (r - w->recordings); }
 
 static void end(struct p3_walker *w, struct p3_recording *r, int state) {
     __atomic_store_n(&r->state, state, __ATOMIC_RELEASE);
-    w->active--;
+    w->active &= ~bit_of(w, r);
     if (w->active == 0)
         p3_walker_lower(w, 0);
 }
@@ -59,9 +66,9 @@ __attribute__((noinline)) static void finish(struct p3_walker *w, struct p3_reco
 /* The activations that these were of are over, since this one, which was there before them, goes on; or another one
  * has their place. */
 static void drop(struct p3_walker *w, const int64_t *frame, int deeper) {
-    for (unsigned i = 0; i < P3_RECORDINGS; i++) {
-        struct p3_recording *r = &w->recordings[i];
-        if (r->state == P3_ACTIVE && r->frame != NULL && (deeper ? r->frame < frame : r->frame == frame))
+    for (unsigned rest = w->active; rest != 0; rest &= rest - 1) {
+        struct p3_recording *r = &w->recordings[__builtin_ctz(rest)];
+        if (r->frame != NULL && (deeper ? r->frame < frame : r->frame == frame))
             end(w, r, P3_FREE);
     }
 }
@@ -119,7 +126,7 @@ __attribute__((noinline)) static void begin(struct p3_walker *w, const int64_t *
     r->frame = is_within(w) ? frame : NULL;
     p3_encode_begin(&r->encoder, block, r->left + 1);
     r->state = P3_ACTIVE;
-    w->active++;
+    w->active |= bit_of(w, r);
     if (r->frame == NULL)
         p3_walker_lower(w, 1);
     if (r->left == 0)
@@ -127,10 +134,8 @@ __attribute__((noinline)) static void begin(struct p3_walker *w, const int64_t *
 }
 
 static void record(struct p3_walker *w, const int64_t *frame, uint32_t block) {
-    unsigned active = w->active;
-    for (unsigned i = 0; i < P3_RECORDINGS && active > 0; i++) {
-        struct p3_recording *r = &w->recordings[i];
-        active -= r->state == P3_ACTIVE;
+    for (unsigned rest = w->active; rest != 0; rest &= rest - 1) {
+        struct p3_recording *r = &w->recordings[__builtin_ctz(rest)];
         if (!is_of(r, frame))
             continue;
         p3_encode_block(&r->encoder, block);
@@ -139,16 +144,43 @@ static void record(struct p3_walker *w, const int64_t *frame, uint32_t block) {
     }
 }
 
-static void tell(struct p3_walker *w, int64_t *frame, uint32_t block) {
-    if (w->active > 0)
-        record(w, frame, block);
-    if (*frame < 0)
-        return;
-    if ((*frame & SKIP) > 0)
-        --*frame;
+/* Whether blocks of the activation are recorded. */
+static int is_recorded(const struct p3_walker *w, const int64_t *frame) {
+    for (unsigned rest = w->active; rest != 0; rest &= rest - 1)
+        if (is_of(&w->recordings[__builtin_ctz(rest)], frame))
+            return 1;
+    return 0;
+}
+
+/* Those that were left out are to be skipped, as far as they are still to come. */
+static void take_back(int64_t *frame) {
+    if (*skip_in(frame) >= 0)
+        *skip_in(frame) += *untold_in(frame);
+    *untold_in(frame) = 0;
+}
+
+static void leave_untold(const struct p3_walker *w, int64_t *frame) {
+    int64_t *skip = skip_in(frame);
+    if (is_recorded(w, frame))
+        *untold_in(frame) = 0;
+    else if (*skip < 0)
+        *untold_in(frame) = ALL;
     else {
-        begin(w, frame, block, doublings_in(*frame));
-        *frame = redraw(w, *frame);
+        *untold_in(frame) = *skip & SKIP;
+        *skip &= ~SKIP;
+    }
+}
+
+static void tell(struct p3_walker *w, int64_t *frame, uint32_t block) {
+    int64_t *skip = skip_in(frame);
+    record(w, frame, block);
+    if (*skip < 0)
+        return;
+    if ((*skip & SKIP) > 0)
+        --*skip;
+    else {
+        begin(w, frame, block, doublings_in(*skip));
+        *skip = redraw(w, *skip);
     }
 }
 
@@ -156,28 +188,22 @@ __attribute__((noinline)) static void tell_of(int64_t *frame, uint32_t block) {
     struct p3_walker *w = p3_walker_enter();
     if (w == NULL)
         return;
+    take_back(frame);
     tell(w, frame, block);
+    leave_untold(w, frame);
     p3_walker_leave();
     if (p3_signal_waits())
         p3_signal_again();
 }
 
+/* Whether what begins is nothing to us: nothing is recorded that goes on with it. */
+static int is_left_out(int64_t *frame) { return __p3_budget >= 0 && *untold_in(frame) > 0; }
+
 void __p3_subpath_block(int64_t *frame, uint32_t block) {
-    /* Before a beginning, or behind the last one. */
-    if ((*frame < 0 || (*frame & SKIP) > 0) && p3_walker_is_idle())
-        *frame -= *frame > 0;
+    if (is_left_out(frame))
+        --*untold_in(frame);
     else
         tell_of(frame, block);
-}
-
-/* Whether blocks of the activation are to be told. */
-static int is_sampled(const struct p3_walker *w, const int64_t *frame) {
-    if (*frame >= 0)
-        return 1;
-    for (unsigned i = 0; i < P3_RECORDINGS && w->active > 0; i++)
-        if (is_of(&w->recordings[i], frame))
-            return 1;
-    return 0;
 }
 
 /* Slots to skip from the segment's end on. */
@@ -189,32 +215,46 @@ static int64_t next_skip(struct p3_walker *w) {
 
 static int decide(struct p3_walker *w, int64_t *frame, uint64_t slots, int fresh) {
     int64_t left = __p3_budget + (w->low ? P3_LOW : 0);
-    if (fresh && w->active > 0)
+    if (fresh)
         drop(w, frame, 0);
-    *frame = NONE;
+    *skip_in(frame) = NONE;
     if (!w->drawn)
         left += next_skip(w);
     w->drawn = 1;
     if (left < 0) {
         int64_t before = left + (int64_t)slots;
         unsigned width = 64 - (unsigned)__builtin_clzll(slots | 1);
-        *frame = word(before < 0 ? 0 : (uint64_t)before, w->doublings, width);
+        *skip_in(frame) = word(before < 0 ? 0 : (uint64_t)before, w->doublings, width);
         left = next_skip(w);
     }
     __p3_budget = left - (w->low ? P3_LOW : 0);
-    return is_sampled(w, frame);
+    leave_untold(w, frame);
+    return *skip_in(frame) >= 0 || *untold_in(frame) == 0;
 }
 
-uint32_t __p3_subpath_boundary(int64_t *frame, uint64_t slots, uint32_t fresh) {
+/* Nothing begins in what is left of the segment. */
+static void leave_all_out(int64_t *frame) {
+    *skip_in(frame) = NONE;
+    *untold_in(frame) = ALL;
+}
+
+__attribute__((noinline)) static uint32_t ask(int64_t *frame, uint64_t slots, int fresh) {
     struct p3_walker *w = p3_walker_enter();
-    *frame = NONE;
     if (w == NULL) {
+        leave_all_out(frame);
         /* Nothing is sampled (yet): come again when it may be. */
         if (p3_hot_sampling() == NULL)
             __p3_budget = 1000;
         return 0;
     }
-    int sampled = decide(w, frame, slots, fresh != 0);
+    int sampled = decide(w, frame, slots, fresh);
     p3_walker_leave();
     return (uint32_t)sampled;
+}
+
+uint32_t __p3_subpath_boundary(int64_t *frame, uint64_t slots, uint32_t fresh) {
+    if (fresh != 0 || !is_left_out(frame))
+        return ask(frame, slots, fresh != 0);
+    leave_all_out(frame);
+    return 0;
 }

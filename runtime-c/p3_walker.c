@@ -1,7 +1,7 @@
 /* What each thread samples with.
  *
  * Calls: p3_hot.c, p3_layout.c, p3_quiet.c.
- * In signal handlers: p3_walker_enter, p3_walker_leave, p3_walker_is_idle.
+ * In signal handlers: p3_walker_enter, p3_walker_leave.
  *
  * A walker outlives its thread, and is another's then: nothing of libc runs when threads end, and nothing is allocated but
  * when one samples for the first time. */

@@ -11,6 +11,7 @@ use super::{place, versions};
 use crate::index::{BlockId, TiSlice, TiVec};
 use crate::ir::FunctionBody;
 use crate::plan::subpaths::{End, Made, Mode, SubpathPlan};
+use crate::runtime::abi;
 use away::{Away, Leaving};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
@@ -211,14 +212,15 @@ impl<'ctx> Shape<'_, 'ctx> {
     }
 }
 
-/// The activation's word: the slots before the next sample begins.
+/// The activation's words.
 fn frame<'ctx>(
     context: &'ctx Context,
     builder: &Builder<'ctx>,
     entry: BasicBlock<'ctx>,
 ) -> PointerValue<'ctx> {
     sys::position_before(builder, place::entry(entry));
-    let frame = builder.build_alloca(context.i64_type(), "p3.frame");
+    let words = context.i64_type().array_type(abi::FRAME_WORDS);
+    let frame = builder.build_alloca(words, "p3.frame");
     frame.expect("positioned")
 }
 
@@ -280,7 +282,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         sys::position_before(&self.builder, terminator);
         match (end, mode) {
             (End::Own, _) => {}
-            // The runtime decides whatever is left.
+            // What is recorded of this activation alone is not seen by the budget.
             (End::Pays(slots), Mode::Sampling) => {
                 self.pay(b, slots);
                 set_condition(terminator, constant.const_all_ones());
@@ -385,10 +387,18 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// No sample begins in what is left of the segment, as far as this activation knows.
     fn join(&self) {
-        let none = self.context.i64_type().const_all_ones();
-        self.builder
-            .build_store(self.frame(), none)
-            .expect("positioned");
+        let word = self.context.i64_type();
+        let words = [
+            (abi::FRAME_SKIP, word.const_all_ones()),
+            (abi::FRAME_UNTOLD, word.const_zero()),
+        ];
+        for (n, value) in words {
+            let bytes = word.const_int(u64::from(n) * 8, false);
+            let address = sys::field(&self.builder, self.frame(), bytes);
+            self.builder
+                .build_store(address, value)
+                .expect("positioned");
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Field, Struct, Type, constants};
 
 constants! {
     /// The version of this interface.
-    VERSION "P3_ABI": u32 = 8;
+    VERSION "P3_ABI": u32 = 9;
     /// Kind of a function's counters: an array, indexed by path ids.
     ARRAY "P3_ARRAY": u32 = 0;
     /// A hash table by path ids.
@@ -22,6 +22,12 @@ constants! {
     SEEDED "P3_SEEDED": u32 = 2;
     /// In the flags of sampling: the list is a counting sample, in which every point of a subpath counts that is listed; else a concise one.
     COUNTING "P3_COUNTING": u32 = 4;
+    /// The words of an activation that is sampled.
+    FRAME_WORDS "P3_FRAME_WORDS": u32 = 2;
+    /// Of these: where the next sample begins.
+    FRAME_SKIP "P3_FRAME_SKIP": u32 = 0;
+    /// How many blocks are nothing to the runtime, while nothing is recorded across calls.
+    FRAME_UNTOLD "P3_FRAME_UNTOLD": u32 = 1;
     /// The most lengths of subpaths.
     MOST_LENGTHS "P3_MOST_LENGTHS": u32 = 16;
     /// In a module's flags: its functions do not count, but have others beside them that do, for forked shadows.

@@ -410,7 +410,9 @@ impl<'ctx> Moved<'ctx> {
         for &(old, new) in &instructions {
             match self.kept.get(&old.value()) {
                 Some(Kept { home: None, .. }) => new.erase(),
-                Some(Kept { slot: Some(slot), .. }) => self.keep(new, *slot),
+                Some(Kept {
+                    slot: Some(slot), ..
+                }) => self.keep(new, *slot),
                 Some(Kept { slot: None, .. }) | None => {}
             }
         }

@@ -11,9 +11,9 @@ use crate::paths::FunctionPaths;
 use crate::versions::{Versions, weight};
 use std::collections::BTreeMap;
 
-/// The most instructions of all copies of a loop's blocks: with as many from one payment to the next, it is four percent of them. Each takes a
-/// slot at most, so that what is paid in vain stays below half of what costs as much as a payment.
-const CODE: u32 = 64;
+/// The most instructions of all copies of a loop's blocks: one payment in so many is one percent of them. Most blocks have four of them
+/// or more, so that what is paid in vain stays below half of what costs as much as a payment.
+const CODE: u32 = 256;
 
 /// The most times that a loop is in the control flow: three payments of four are saved. What one copy more saves falls with the square of their number,
 /// while the code, what is paid in vain, and the way of each sample grow by as much again.

@@ -31,18 +31,18 @@ static void run(int64_t *frame, int *mode, uint32_t id) {
 
 /* Blocks with numbers by turns among `many` from `first` on. */
 static void stream(uint64_t n, uint32_t first, uint32_t many) {
-    int64_t frame = -1;
+    int64_t frame[P3_FRAME_WORDS] = {-1};
     int mode = 0;
     for (uint64_t i = 0; i < n; i++)
-        run(&frame, &mode, first + (uint32_t)(i % many));
+        run(frame, &mode, first + (uint32_t)(i % many));
 }
 
 /* By turns a block that never comes again and one of a few, of which each is half as frequent as the one before it. */
 static void skewed(uint64_t n) {
-    int64_t frame = -1;
+    int64_t frame[P3_FRAME_WORDS] = {-1};
     int mode = 0;
     for (uint64_t i = 0; i < n; i++)
-        run(&frame, &mode, i % 2 == 0 ? (uint32_t)(1000 + i / 2) : (uint32_t)__builtin_ctzll(i / 2 + 1));
+        run(frame, &mode, i % 2 == 0 ? (uint32_t)(1000 + i / 2) : (uint32_t)__builtin_ctzll(i / 2 + 1));
 }
 
 static uint64_t blocks;
