@@ -1,21 +1,22 @@
 //! The control flow that is sampled: short loops are in it several times over, so that one payment is for several iterations.
 //!
 //! A payment takes two or three instructions, which is much in a loop whose iterations take twenty. Where a loop is left its blocks
-//! that are still to come were paid in vain; they are few beside what costs as much as a payment ([`super::segments`]).
+//! that are still to come were paid in vain; they are few beside what costs as much as a payment ([`super::segments`]). The first iteration
+//! pays for itself alone: of a loop that goes round once or twice, the copies would all be paid for whenever it is entered.
 
 use super::can_be_sampled;
 use crate::dag::{EdgeKind, LoopForest, Order};
 use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 use crate::paths::FunctionPaths;
-use crate::versions::{Versions, weight};
-use std::collections::BTreeMap;
+use crate::versions::{Product, Versions, weight};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The most instructions of all copies of a loop's blocks: one payment in so many is one percent of them. Most blocks have four of them
+/// The most instructions of all copies of a loop's blocks behind the first iteration: one payment in so many is one percent of them. Most blocks have four of them
 /// or more, so that what is paid in vain stays below half of what costs as much as a payment.
 const CODE: u32 = 256;
 
-/// The most times that a loop is in the control flow: three payments of four are saved. What one copy more saves falls with the square of their number,
+/// The most times that a loop is in the control flow behind its first iteration: three payments of four are saved. What one copy more saves falls with the square of their number,
 /// while the code, what is paid in vain, and the way of each sample grow by as much again.
 const TIMES: u32 = 4;
 
@@ -30,9 +31,11 @@ pub struct Flow {
     pub versions: Versions,
     /// By block: the probabilities of its ways on.
     pub chances: TiVec<BlockId, Vec<f64>>,
+    /// The edges behind the first iterations of loops that are there several times, by which they are begun again.
+    pub first_backs: BTreeSet<CfgEdge>,
 }
 
-/// Which iteration of a loop it is, and of which.
+/// Which iteration of a loop it is, and of which: behind the first one, 0, by turns those that are there.
 type Iteration = Option<(BlockId, u32)>;
 
 impl Flow {
@@ -57,6 +60,7 @@ impl Flow {
     fn in_iterations(own: &Cfg, paths: &FunctionPaths, loops: &ShortLoops) -> Flow {
         let next = |now, e| loops.next(now, e, own.behind(e));
         let product = Versions::product(own, &paths.shape.order, None, next);
+        let first_backs = first_backs(&product);
         let order = Order::new(&product.versions.cfg);
         let versions = Versions {
             order,
@@ -65,15 +69,31 @@ impl Flow {
         let chances = |b: &BlockId| chances(own, paths, *b);
         Flow {
             chances: versions.origin.iter().map(chances).collect(),
+            first_backs,
             versions,
         }
     }
 }
 
+/// From first iterations to second ones. O(V + E).
+fn first_backs(product: &Product<Iteration>) -> BTreeSet<CfgEdge> {
+    let mut edges = BTreeSet::new();
+    for (block, state) in product.states.iter_enumerated() {
+        let Some(Some((header, 0))) = *state else {
+            continue;
+        };
+        let second = Some(Some((header, 1)));
+        let succs = (0..).zip(&product.versions.cfg.block(block).succs);
+        let again = succs.filter(|(_, to)| product.states[**to] == second);
+        edges.extend(again.map(|(succ, _)| CfgEdge { block, succ }));
+    }
+    edges
+}
+
 /// Loops that are there several times.
 #[derive(Default)]
 struct ShortLoops {
-    /// How often, by header.
+    /// How often behind the first iteration, by header.
     times: BTreeMap<BlockId, u32>,
     /// The header, by block.
     around: BTreeMap<BlockId, BlockId>,
@@ -113,7 +133,8 @@ impl ShortLoops {
         match now {
             Some((of, n)) if of == header && from == Some(&header) => {
                 let n = n + u32::from(to == header);
-                Some((header, n % self.times[&header]))
+                let is_past = n > self.times[&header];
+                Some((header, if is_past { 1 } else { n }))
             }
             _ => Some((header, 0)),
         }

@@ -20,7 +20,8 @@ const EDGE: f64 = 8.0;
 pub struct Segments {
     /// By block: the number of blocks on the longest way from it to the next boundary, its own included.
     pub longest: TiVec<BlockId, u32>,
-    /// The boundaries besides the entry, and where they lead: all back edges, and the edges where it pays to pay again.
+    /// The boundaries besides the entry, and where they lead: all back edges, those behind first iterations, and the edges where it pays
+    /// to pay again.
     pub boundaries: Vec<(CfgEdge, BlockId)>,
 }
 
@@ -44,6 +45,8 @@ impl Segments {
             segments.boundaries.extend(early);
         }
         segments.boundaries.extend(order.back_edges(cfg));
+        let firsts = flow.first_backs.iter().map(|e| (*e, cfg.behind(*e)));
+        segments.boundaries.extend(firsts);
         segments
             .boundaries
             .sort_unstable_by_key(|(e, _)| (order.position[e.block], e.succ));
@@ -56,12 +59,15 @@ impl Segments {
         let block = flow.versions.cfg.block(b);
         let terminator = block.terminator;
         let succs = (0..).zip(&block.succs).zip(&flow.chances[b]);
-        let on = succs.filter(|((_, to), _)| !order.is_retreating(b, **to));
-        on.map(|((succ, &to), &chance)| Way {
-            edge: CfgEdge { block: b, succ },
+        let ways = succs.map(|((succ, &to), &chance)| (CfgEdge { block: b, succ }, to, chance));
+        let on = ways.filter(|(edge, to, _)| {
+            !order.is_retreating(b, *to) && !flow.first_backs.contains(edge)
+        });
+        on.map(|(edge, to, chance)| Way {
+            edge,
             longest: self.longest[to],
             chance,
-            splits: terminator.can_split(succ),
+            splits: terminator.can_split(edge.succ),
         })
         .collect()
     }
