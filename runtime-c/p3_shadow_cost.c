@@ -82,6 +82,9 @@ void p3_shadow_cost_fork(void) {
     for (int i = 0; i < SAMPLES; i++)
         pages[i][0]++;
     double fault = (double)((p3_shadow_cost_clock() - first) / SAMPLES);
+    /* Something else may have come in between. */
+    if (known.forks > 1 && fault > 2 * known.fault)
+        fault = 2 * known.fault;
     known.fault = known.forks == 1 ? fault : (7 * known.fault + fault) / 8;
     known.faults = faults();
     known.resident = p3_shadow_resident();

@@ -602,7 +602,7 @@ fn times(shadows: &Shadows) -> String {
     table.row(["median", "", "", "", &median, ""]);
     format!(
         "Wall time of the long input over that of the untouched program, without shadows (`P3_SHADOW=off`) and with them, as by default (`load=0.5,cost=1%`): \
-         the median over rounds of runs in turn, and its interval of 95 %:\n\n{table}\n"
+         the median over rounds of runs in turn, and the interval that the sign test leaves for it, of 95 % (of five rounds: 94):\n\n{table}\n"
     )
 }
 

@@ -515,7 +515,7 @@ fn costs_make_shadows_rare() {
     assert_eq!(number(&rare, "cost"), 0.01);
     assert_eq!(number(&frequent, "cost"), 1.0);
     assert!(number(&frequent, "spent") > 0.0, "{frequent}");
-    assert!(number(&frequent, "processor_time") > number(&frequent, "spent"));
+    assert!(number(&frequent, "processor_time") > 0.0, "{frequent}");
     let [few, many] = [&rare, &frequent].map(|of| number(of, "shadows"));
     assert!(3.0 * few < many, "{few} and {many}");
 }
