@@ -1,6 +1,6 @@
 /* The forker: a timer on the processor time of the process, whose signal forks shadows.
  *
- * Calls: p3_chance.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_child.c, p3_shadow_cost.c, p3_shadow_patch.c, p3_shadow_spare.c, p3_shadow_system.c, p3_shadow_twin.c.
+ * Calls: p3_chance.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_ask.c, p3_shadow_child.c, p3_shadow_cost.c, p3_shadow_patch.c, p3_shadow_spare.c, p3_shadow_system.c, p3_shadow_twin.c.
  * In signal handlers: what the timer's signal needs. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -53,11 +53,7 @@ static int timed, stopped, tick_under_way;
 static int64_t took;
 static uint64_t random_state;
 
-static int64_t now(void) {
-    struct timespec t = {0, 0};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+static int64_t now(void) { return (int64_t)p3_shadow_clock(CLOCK_MONOTONIC); }
 
 /* From 0.5 up to 1.5. */
 static double jitter(void) { return 0.5 + (double)(p3_chance_next(&random_state) >> 11) / 9007199254740992.0; }
@@ -65,16 +61,19 @@ static double jitter(void) { return 0.5 + (double)(p3_chance_next(&random_state)
 /* What lies between one shadow and the next, on average, in nanoseconds of processor time; and the part of it that was drawn for the next one. */
 static double period, drawn;
 
-/* On average as many shadows live as the load says, or fewer, so that they cost no more than they may. */
+/* So that on average as many shadows live as the load says. */
+static double by_load(void) { return (double)took / knobs.load; }
+
+/* Or fewer, so that they cost no more than they may. */
 static double wanted(void) {
-    double by_load = (double)took / knobs.load, by_cost = p3_shadow_cost() / knobs.cost;
-    double longer = by_load > by_cost ? by_load : by_cost;
+    double load = by_load(), cost = p3_shadow_cost() / knobs.cost;
+    double longer = load > cost ? load : cost;
     return longer < 100000 ? 100000 : longer > 1e11 ? 1e11 : longer;
 }
 
 /* What a shadow costs hardly depends on how long it lives. So where that makes them rare, each is as long as the load has room for. */
 static int64_t length(void) {
-    double longer = (double)knobs.burst * period * knobs.load / (double)took;
+    double longer = (double)knobs.burst * period / by_load();
     return longer < (double)knobs.burst ? knobs.burst : longer > (double)knobs.longest ? knobs.longest : (int64_t)longer;
 }
 
@@ -191,14 +190,12 @@ static int are_impossible(void) {
     return 1;
 }
 
-/* `more`: nanoseconds that nobody else knows of. */
-static void say_cost(uint64_t more) {
-    struct timespec t = {0, 0};
+/* `spent`: nanoseconds. */
+static void say_cost(uint64_t spent) {
     if (task.counts == NULL)
         return;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    __atomic_store_n(&task.counts->time, (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec, __ATOMIC_RELAXED);
-    __atomic_store_n(&task.counts->spent, p3_shadow_cost_all() + more, __ATOMIC_RELAXED);
+    __atomic_store_n(&task.counts->time, p3_shadow_clock(CLOCK_PROCESS_CPUTIME_ID), __ATOMIC_RELAXED);
+    __atomic_store_n(&task.counts->spent, spent, __ATOMIC_RELAXED);
 }
 
 enum what_next { IN_SHADOW, WAIT, DRAW };
@@ -207,7 +204,7 @@ static enum what_next tick(void *context) {
     if (stopped || are_impossible())
         return WAIT;
     unsigned alive = reap();
-    say_cost(0);
+    say_cost(p3_shadow_cost_look());
     if (is_early())
         return WAIT;
     if (alive >= most)
@@ -225,7 +222,7 @@ static void on_timer(int signal, siginfo_t *info, void *context) {
     enum { RETRY = 100000 };
     if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &task)
         return;
-    uint64_t began = p3_shadow_cost_clock();
+    uint64_t began = p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID);
     if (!__atomic_exchange_n(&tick_under_way, 1, __ATOMIC_ACQUIRE)) {
         enum what_next next = tick(context);
         if (next == IN_SHADOW)
@@ -428,7 +425,7 @@ static void at_exit(void) {
         timer_delete(timer);
     int64_t began = now();
     end_all();
-    say_cost((uint64_t)(now() - began));
+    say_cost(p3_shadow_cost_look() + (uint64_t)(now() - began));
     if (!stopped_before)
         are_impossible();
     p3_leave(before);

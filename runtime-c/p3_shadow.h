@@ -18,6 +18,8 @@
 
 #include "p3_internal.h"
 
+#include <time.h>
+
 #if defined(__x86_64__) && defined(__LP64__) && defined(__linux__)
 #define P3_SHADOWS 1
 #endif
@@ -69,6 +71,17 @@ struct p3_shadow_task {
     int parent, thread, above; /* what the program is told by getpid, gettid, getppid */
 };
 
+/* p3_shadow_ask.c: what is asked of the system. */
+enum { P3_SHADOW_PAGE = 4096 };
+/* Nanoseconds. */
+P3_HIDDEN uint64_t p3_shadow_clock(clockid_t clock);
+/* How many the process has had that need no disk. */
+P3_HIDDEN uint64_t p3_shadow_faults(void);
+/* Writes to each of `n` pages: nanoseconds of processor time for one. */
+P3_HIDDEN uint64_t p3_shadow_write_to(volatile char *pages, unsigned n);
+/* A file's beginning as a string, and how long that is; -1 where it cannot be read. */
+P3_HIDDEN long p3_shadow_read(const char *path, char *text, long room);
+
 /* p3_shadow_jumps.c: jumps to addresses of blocks, for rewritten modules. */
 
 /* p3_shadow_twin.c: how long a burst takes the program itself. Counting slows code down, here more and there less. So a shadow forks a
@@ -94,12 +107,11 @@ P3_HIDDEN uint64_t p3_shadow_resident(void);
 /* p3_shadow_cost.c: what shadows cost the program, in nanoseconds of its processor time. */
 /* In the program, before the first one, and in a child of it. */
 P3_HIDDEN void p3_shadow_cost_start(void);
-/* Of one, on average; a guess before the first one. */
+/* Looks what the last one has cost so far: that of all. */
+P3_HIDDEN uint64_t p3_shadow_cost_look(void);
+/* Of one, on average, as it was when that was looked at; a guess before the first one. */
 P3_HIDDEN double p3_shadow_cost(void);
-/* Of all so far. */
-P3_HIDDEN uint64_t p3_shadow_cost_all(void);
-/* The processor time of the thread; and that its handler of the timer's signal, which began then, ends. */
-P3_HIDDEN uint64_t p3_shadow_cost_clock(void);
+/* The handler of the timer's signal ends, which began then by the processor time of the thread. */
 P3_HIDDEN void p3_shadow_cost_signal(uint64_t began);
 /* One was forked. */
 P3_HIDDEN void p3_shadow_cost_fork(void);

@@ -1,13 +1,12 @@
 /* A shadow's memory: what it shares with anyone becomes its own.
  *
- * Calls: p3_register.c, p3_shadow_system.c.
+ * Calls: p3_register.c, p3_shadow_ask.c, p3_shadow_system.c.
  * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
 
 #ifdef P3_SHADOWS
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -101,18 +100,13 @@ static uint32_t settle(const char *line, const struct p3_shadow_task *task) {
 /* Lines come from a file that the system makes anew at each read, and may be cut anywhere: read whole first. */
 static uint32_t settle_all(const struct p3_shadow_task *task) {
     enum { ROOM = 1 << 20 };
-    static const char path[] = "/proc/self/maps";
     int all = PROT_READ | PROT_WRITE, own = MAP_PRIVATE | MAP_ANONYMOUS;
     long base = P3_CALL(SYS_mmap, 0, ROOM, all, own, -1, 0);
-    long fd = P3_CALL(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    if (failed(base) || fd < 0)
+    if (failed(base))
         return P3_END_MEMORY;
     char *text = (char *)base;
-    long size = 0, n;
-    while ((n = P3_CALL(SYS_read, fd, text + size, ROOM - 1 - size, 0, 0, 0)) > 0)
-        size += n;
-    P3_CALL(SYS_close, fd, 0, 0, 0, 0, 0);
-    uint32_t why = n < 0 || size == ROOM - 1 ? P3_END_MEMORY : 0;
+    long size = p3_shadow_read("/proc/self/maps", text, ROOM);
+    uint32_t why = size < 0 || size == ROOM - 1 ? P3_END_MEMORY : 0;
     for (char *line = text, *end; !why && (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = 0;
         why = settle(line, task);

@@ -1,6 +1,6 @@
 /* What a burst has counted, and how it becomes a record of the profile: whole, or not at all.
  *
- * Calls: p3_budget.c, p3_crc.c, p3_file.c, p3_shadow_system.c, p3_shadow_twin.c.
+ * Calls: p3_budget.c, p3_crc.c, p3_file.c, p3_shadow_ask.c, p3_shadow_system.c, p3_shadow_twin.c.
  * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -11,31 +11,24 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 /* HURRY: how long a shadow waits for its twin when the program ends, in nanoseconds. */
 enum { TREATMENTS = P3_CALL_ENDED + 1, PAGE = 4096, HURRY = 10000000 };
 
 static const struct p3_shadow_task *task;
 static uint32_t met[P3_CALLS + 1][TREATMENTS];
-static struct timespec began, ran;
+static uint64_t began, ran;
 
 void p3_shadow_met(long number, uint32_t treatment) {
     met[number >= 0 && number < P3_CALLS ? number : P3_CALLS][treatment]++;
 }
 
-static int64_t since(clockid_t clock, const struct timespec *from) {
-    struct timespec now = {0, 0};
-    P3_CALL(SYS_clock_gettime, clock, &now, 0, 0, 0, 0);
-    return (int64_t)(now.tv_sec - from->tv_sec) * 1000000000 + (now.tv_nsec - from->tv_nsec);
-}
-
-void p3_shadow_clock_start(void) { P3_CALL(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &ran, 0, 0, 0, 0); }
+void p3_shadow_clock_start(void) { ran = p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 void p3_shadow_record_start(const struct p3_shadow_task *of) {
     task = of;
     memset(met, 0, sizeof met);
-    P3_CALL(SYS_clock_gettime, CLOCK_MONOTONIC, &began, 0, 0, 0, 0);
+    began = p3_shadow_clock(CLOCK_MONOTONIC);
     p3_shadow_clock_start(); /* for records that end before all is ready */
     __p3_burst.left = of->burst;
 }
@@ -119,8 +112,8 @@ static void describe(struct record *record, uint32_t why, uint32_t detail) {
     struct p3_raw_burst burst = {.why = why, .detail = detail, .thread = (uint64_t)task->thread};
     burst.period = task->period;
     burst.instructions = (uint64_t)(task->burst - __p3_burst.left);
-    burst.nanoseconds = (uint64_t)since(CLOCK_MONOTONIC, &began);
-    burst.native = (uint64_t)since(CLOCK_THREAD_CPUTIME_ID, &ran) + 1;
+    burst.nanoseconds = p3_shadow_clock(CLOCK_MONOTONIC) - began;
+    burst.native = p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID) - ran + 1;
     for (const struct p3_module *m = task->modules; m != NULL; m = m->next)
         add_module(record, m);
     uint64_t native = p3_shadow_twin_ask((int64_t)burst.instructions, why == P3_END_PARENT ? HURRY : task->limit);
@@ -185,7 +178,7 @@ void p3_shadow_end(uint32_t why, uint32_t detail) {
     int done = hand_over(&record);
     if (task->counts != NULL) {
         __atomic_fetch_add(done ? &task->counts->handed_over : &task->counts->not_written, 1, __ATOMIC_RELAXED);
-        uint64_t took = (uint64_t)since(CLOCK_MONOTONIC, &began);
+        uint64_t took = p3_shadow_clock(CLOCK_MONOTONIC) - began;
         double as_asked = (double)took * (double)task->asked / (double)task->burst;
         __atomic_store_n(&task->counts->last_took, (uint64_t)as_asked, __ATOMIC_RELAXED);
         __atomic_fetch_add(&task->counts->lived, took, __ATOMIC_RELAXED);

@@ -1,18 +1,16 @@
 /* Whether there is memory for a shadow: it copies what either of them writes, and its twin does so once more.
  *
- * Calls: p3_shadow_system.c.
+ * Calls: p3_shadow_ask.c.
  * In signal handlers: p3_shadow_spare, p3_shadow_resident. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
 
 #ifdef P3_SHADOWS
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 
-enum { PAGE = 4096, NAME = 512, GROUPS = 4, MANY = 512 << 20 };
+enum { PAGE = P3_SHADOW_PAGE, NAME = 512, GROUPS = 4, MANY = 512 << 20 };
 
 /* What files of a control group are called, in its two versions. */
 static const struct files {
@@ -29,19 +27,6 @@ static struct group {
 } groups[GROUPS];
 static unsigned n_groups;
 
-/* A file's beginning as a string, and how long that is; 0 where it cannot be read. */
-static long read_text(const char *path, char *text, long room) {
-    long fd = P3_CALL(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    if (fd < 0)
-        return 0;
-    long size = 0, n;
-    while ((n = P3_CALL(SYS_read, fd, text + size, room - 1 - size, 0, 0, 0)) > 0)
-        size += n;
-    P3_CALL(SYS_close, fd, 0, 0, 0, 0, 0);
-    text[size] = 0;
-    return size;
-}
-
 /* The number behind some text; `otherwise` where it is not there. */
 static uint64_t number_behind(const char *text, const char *what, uint64_t otherwise) {
     const char *at = strstr(text, what);
@@ -50,16 +35,22 @@ static uint64_t number_behind(const char *text, const char *what, uint64_t other
 
 uint64_t p3_shadow_resident(void) {
     char text[128];
-    return read_text("/proc/self/statm", text, sizeof text) == 0 ? 0 : number_behind(text, " ", 0);
+    return p3_shadow_read("/proc/self/statm", text, sizeof text) <= 0 ? 0 : number_behind(text, " ", 0);
 }
 
-/* The number in a file of a group; `max` and what cannot be read are more than there can be. */
-static uint64_t number_in(const char *folder, const char *name) {
-    char path[NAME + 32], text[64];
+/* The beginning of a group's file. */
+static long read_in(const char *folder, const char *name, char *text, long room) {
+    char path[NAME + 32];
     size_t length = strlen(folder);
     memcpy(path, folder, length);
     memcpy(path + length, name, strlen(name) + 1);
-    if (read_text(path, text, sizeof text) == 0 || text[0] < '0' || text[0] > '9')
+    return p3_shadow_read(path, text, room);
+}
+
+/* The number in one; `max` and what cannot be read are more than there can be. */
+static uint64_t number_in(const char *folder, const char *name) {
+    char text[64];
+    if (read_in(folder, name, text, sizeof text) <= 0 || text[0] < '0' || text[0] > '9')
         return UINT64_MAX;
     return strtoull(text, NULL, 10);
 }
@@ -82,19 +73,20 @@ static void find(const struct files *files, const char *names) {
     memcpy(folder, files->root, root);
     folder[root] = '/';
     memcpy(folder + root + 1, line + strlen(files->hierarchy), length);
-    for (size_t end = root + 1 + length; end > root; end--)
-        if (folder[end] == 0 || folder[end] == '/' || end == root + 1 + length) {
-            folder[end] = 0;
+    folder[root + 1 + length] = 0;
+    while (strlen(folder) > root) {
+        char *last = strrchr(folder, '/');
+        if (last[1] != 0)
             keep_limited(files, folder);
-        }
-    folder[root] = 0;
+        *last = 0;
+    }
     keep_limited(files, folder);
 }
 
 void p3_shadow_spare_find(void) {
     static char names[PAGE];
     n_groups = 0;
-    if (read_text("/proc/self/cgroup", names, sizeof names) == 0)
+    if (p3_shadow_read("/proc/self/cgroup", names, sizeof names) <= 0)
         return;
     for (unsigned i = 0; i < sizeof versions / sizeof *versions; i++)
         find(&versions[i], names);
@@ -102,14 +94,11 @@ void p3_shadow_spare_find(void) {
 
 /* What caches have of files is there for the asking. */
 static uint64_t available_in(const struct group *group) {
-    char path[NAME + 32], text[PAGE];
-    size_t length = strlen(group->folder);
+    char text[PAGE];
     uint64_t limit = number_in(group->folder, group->files->limit), used = number_in(group->folder, group->files->used);
     if (used == UINT64_MAX || limit == UINT64_MAX)
         return UINT64_MAX;
-    memcpy(path, group->folder, length);
-    memcpy(path + length, "/memory.stat", sizeof "/memory.stat");
-    if (read_text(path, text, sizeof text) != 0) {
+    if (read_in(group->folder, "/memory.stat", text, sizeof text) > 0) {
         uint64_t cached = number_behind(text, group->files->cached, 0);
         used -= cached < used ? cached : used;
     }
@@ -123,7 +112,7 @@ int p3_shadow_spare(void) {
     for (unsigned i = 0; i < n_groups; i++)
         if (available_in(&groups[i]) < needs)
             return 0;
-    if (read_text("/proc/meminfo", text, sizeof text) == 0)
+    if (p3_shadow_read("/proc/meminfo", text, sizeof text) <= 0)
         return 1;
     uint64_t total = number_behind(text, "MemTotal:", 0);
     return number_behind(text, "MemAvailable:", total) >= total / 16;

@@ -1,6 +1,6 @@
 /* A twin of a shadow: how long a burst takes the program itself.
  *
- * Calls: p3_budget.c, p3_shadow_system.c.
+ * Calls: p3_budget.c, p3_shadow_ask.c, p3_shadow_system.c.
  * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -11,12 +11,11 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
-enum { PAGE = 4096, SAMPLES = 16 };
+enum { PAGE = P3_SHADOW_PAGE, SAMPLES = 16 };
 
 /* What a shadow and its twin both see. */
 struct said {
@@ -29,26 +28,9 @@ static long twin;
 static int am_twin;
 
 /* Pages that the program has written to, so that a twin's first write to each copies one. */
-static _Alignas(PAGE) volatile char pages[SAMPLES][PAGE];
+static _Alignas(PAGE) volatile char pages[SAMPLES * PAGE];
 
-static uint64_t nanoseconds(clockid_t clock) {
-    struct timespec now = {0, 0};
-    P3_CALL(SYS_clock_gettime, clock, &now, 0, 0, 0, 0);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static uint64_t faults(void) {
-    struct rusage usage = {.ru_minflt = 0};
-    P3_CALL(SYS_getrusage, RUSAGE_SELF, &usage, 0, 0, 0, 0);
-    return (uint64_t)usage.ru_minflt;
-}
-
-static void touch(void) {
-    for (int i = 0; i < SAMPLES; i++)
-        pages[i][0]++;
-}
-
-void p3_shadow_twin_prepare(void) { touch(); }
+void p3_shadow_twin_prepare(void) { p3_shadow_write_to(pages, SAMPLES); }
 
 /* It must not outlive the shadow. */
 static void wait_for_turn(long shadow) {
@@ -81,11 +63,9 @@ int p3_shadow_twin_fork(void) {
 static uint64_t fault, before, began;
 
 void p3_shadow_twin_start(void) {
-    uint64_t first = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-    touch();
-    fault = (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - first) / SAMPLES;
-    before = faults();
-    began = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    fault = p3_shadow_write_to(pages, SAMPLES);
+    before = p3_shadow_faults();
+    began = p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* A twin copies the pages that it writes to, which the program does not. What that takes is known on average alone: half of the time is the most
@@ -93,7 +73,7 @@ void p3_shadow_twin_start(void) {
 void p3_shadow_twin_end(void) {
     if (!am_twin)
         return;
-    uint64_t took = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - began, copying = (faults() - before) * fault;
+    uint64_t took = p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID) - began, copying = (p3_shadow_faults() - before) * fault;
     took -= copying < took / 2 ? copying : took / 2;
     __atomic_store_n(&said->took, took == 0 ? 1 : took, __ATOMIC_RELEASE);
     for (;;)
@@ -104,14 +84,14 @@ void __p3_spent(void) { p3_shadow_twin_end(); }
 
 uint64_t p3_shadow_twin_ask(int64_t instructions, uint64_t patience) {
     static const struct timespec a_while = {0, 100000};
-    uint64_t end = nanoseconds(CLOCK_MONOTONIC) + patience;
+    uint64_t end = p3_shadow_clock(CLOCK_MONOTONIC) + patience;
     if (twin <= 0)
         return 0;
     said->instructions = instructions;
     __atomic_store_n(&said->turn, 1, __ATOMIC_RELEASE);
     P3_CALL(SYS_futex, &said->turn, FUTEX_WAKE, 1, 0, 0, 0);
     while (P3_CALL(SYS_wait4, twin, 0, WNOHANG | __WCLONE, 0, 0, 0) == 0) {
-        if (nanoseconds(CLOCK_MONOTONIC) > end) {
+        if (p3_shadow_clock(CLOCK_MONOTONIC) > end) {
             P3_CALL(SYS_kill, twin, SIGKILL, 0, 0, 0, 0);
             P3_CALL(SYS_wait4, twin, 0, __WCLONE, 0, 0, 0);
             return 0;

@@ -52,6 +52,10 @@ const RUNTIME: &[(&str, &str)] = &[
     ("p3_shadow.c", include_str!("../runtime-c/p3_shadow.c")),
     ("p3_shadow.h", include_str!("../runtime-c/p3_shadow.h")),
     (
+        "p3_shadow_ask.c",
+        include_str!("../runtime-c/p3_shadow_ask.c"),
+    ),
+    (
         "p3_shadow_calls.c",
         include_str!("../runtime-c/p3_shadow_calls.c"),
     ),

@@ -10,16 +10,20 @@ fn bursts(counts: &[(u64, u64)]) -> (Bursts, InBursts) {
 fn timed(counts: impl IntoIterator<Item = (u64, u64, u64)>) -> (Bursts, InBursts) {
     let (mut all, mut first) = (Bursts::none(1), InBursts::default());
     for (a, b, native) in counts {
-        let n = a + b;
-        all.counting += 1;
-        all.paths += n;
         all.native += native;
-        let times = 1e9 / native as f64;
-        all.executions += n as f64 * times;
-        all.squares += (n as f64 * times).powi(2);
-        first = first.plus(InBursts::one(a, n, times)).unwrap();
+        count(&mut all, &mut first, [a, a + b], 1e9 / native as f64);
     }
     (all, first)
+}
+
+/// A burst in which the path ran `n[0]` times and all together `n[1]` times, and which stands for `times` as much.
+fn count(all: &mut Bursts, path: &mut InBursts, n: [u64; 2], times: f64) {
+    let executions = n[1] as f64 * times;
+    all.counting += 1;
+    all.paths += n[1];
+    all.executions += executions;
+    all.squares += executions.powi(2);
+    *path = path.plus(InBursts::one(n[0], n[1], times)).unwrap();
 }
 
 /// The half width against the definition: residuals of each burst from the common ratio.
@@ -158,11 +162,7 @@ fn rare_bursts_stand_for_more() {
         for i in 0..220 {
             let n = (1000.0 * (0.8 + 0.4 * random())) as u64;
             let (a, times) = if i < 20 { (n / 2, 10.0) } else { (n / 10, 1.0) };
-            all.counting += 1;
-            all.paths += n;
-            all.executions += n as f64 * times;
-            all.squares += (n as f64 * times).powi(2);
-            path = path.plus(InBursts::one(a, n, times)).unwrap();
+            count(&mut all, &mut path, [a, n], times);
         }
         let share = all.share(path);
         held += usize::from(share.holds(0.3));
