@@ -177,8 +177,17 @@ impl Compiler {
         }
     }
 
+    /// Its `PATH` is without the folders of `p3-rewrite build`: what stands before a compiler under its name, as ccache does,
+    /// looks for the next of that name, and would find us.
     fn command(&self) -> Command {
-        Command::new(&self.path)
+        let mut command = Command::new(&self.path);
+        let name = self.path.file_name().unwrap_or_default();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let others = std::env::split_paths(&path).filter(|dir| !is_ours(&dir.join(name)));
+        if let Ok(path) = std::env::join_paths(others) {
+            command.env("PATH", path);
+        }
+        command
     }
 
     /// The exit status of a run: a compiler that was killed has the shell's.
@@ -232,17 +241,18 @@ pub(crate) fn not_loaded(run: &Output) -> Option<String> {
 
 /// A program in `PATH` that is not one of ours by another name, as the folders of `p3-rewrite build` hold.
 fn in_path(name: &str) -> Option<PathBuf> {
-    let us = std::env::current_exe().ok();
-    let folder = us.as_deref().and_then(Path::parent);
-    // Ours are installed where clang may be, too.
-    let is_ours = |file: &Path| {
-        let file = std::fs::canonicalize(file).unwrap_or_default();
-        let name = file.file_name().unwrap_or_default();
-        file.parent() == folder && name.as_encoded_bytes().starts_with(b"p3-")
-    };
     let path = std::env::var_os("PATH")?;
     let mut files = std::env::split_paths(&path).map(|dir| dir.join(name));
     files.find(|f| f.is_file() && !is_ours(f))
+}
+
+/// Whether a file is a link to one of our programs. Ours are installed where clang may be, too.
+fn is_ours(file: &Path) -> bool {
+    let us = std::env::current_exe().ok();
+    let file = std::fs::canonicalize(file).unwrap_or_default();
+    let name = file.file_name().unwrap_or_default();
+    file.parent() == us.as_deref().and_then(Path::parent)
+        && name.as_encoded_bytes().starts_with(b"p3-")
 }
 
 /// Where one of our programs is: all of them lie in one folder.

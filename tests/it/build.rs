@@ -13,7 +13,7 @@ const CARGO_P3: &str = env!("CARGO_BIN_EXE_cargo-p3");
 /// A copy of the example project: a static library with a member in assembler code and one that nothing needs, a shared one, a
 /// plug-in, two programs with an object in common, and tests.
 fn example() -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let from = project("testdata/builds/project");
     for entry in WalkDir::new(&from).min_depth(1) {
         let entry = entry.unwrap();
@@ -192,7 +192,7 @@ fn archives_of_all_kinds_by_all_linkers() {
 
 /// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     for (name, text) in files {
         let file = dir.path().join(name);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -312,9 +312,30 @@ fn rounds_with_the_same_ids_and_clock() {
         .arg(&profile));
 }
 
+/// As ccache and distcc do, a program by the compiler's name runs the next one in `PATH` that has it.
+#[test]
+fn compilers_behind_others_of_their_name() {
+    let dir = folder(&[("main.c", "int main() { return 0; }")]);
+    let dir = dir.path();
+    let before = dir.join("before");
+    std::fs::create_dir(&before).unwrap();
+    let script = "#!/bin/bash
+        echo >> \"$0.log\"
+        [ $(wc -l < \"$0.log\") -lt 9 ] || exit 9
+        for p in $(type -ap \"${0##*/}\"); do [ \"$p\" = \"$0\" ] || exec \"$p\" \"$@\"; done\n";
+    std::fs::write(before.join("clang-19"), script).unwrap();
+    run(command("chmod", dir).args(["+x", "before/clang-19"]));
+    let path = format!("{}:/usr/bin:/bin", before.display());
+    let build = [
+        "build", "-o", "out", "--", "cc", "-O1", "main.c", "-o", "prog",
+    ];
+    run(command(REWRITE, dir).args(build).env("PATH", path));
+    run(&mut command(dir.join("prog"), dir));
+}
+
 #[test]
 fn folders_of_any_name() {
-    let above = tempfile::tempdir().unwrap();
+    let above = crate::support::folder();
     let dir = above.path().join("a \"b\" %p $c \u{e9}'");
     std::fs::create_dir(&dir).unwrap();
     std::fs::write(dir.join("main.c"), "int main() { return 0; }").unwrap();
@@ -410,7 +431,7 @@ fn questions_to_the_compiler_get_its_answers() {
 
 #[test]
 fn a_suite_without_programs_says_what_to_do() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let output = command(REWRITE, dir.path())
         .args(["suite", "--", "true"])
         .output()
@@ -686,7 +707,7 @@ fn without_llvms_library() {
 /// One command compiles and links, with sources named in every way: they stay as they are.
 #[test]
 fn sources_by_any_path_are_read_only() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let (here, beside) = (dir.path().join("here"), dir.path().join("beside"));
     for folder in [&here, &beside] {
         std::fs::create_dir(folder).unwrap();
