@@ -14,7 +14,7 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows bench fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers clean
+.PHONY: help setup setup-tests setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows bench fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -40,6 +40,8 @@ help:
 
 setup:
 	@sh tools/setup.sh "$(TOOLS)" "$(APT)"
+setup-tests:
+	@sh tools/setup.sh "$(TOOLS) ccache" "$(APT) ccache"
 setup-viewers:
 	@sh tools/setup.sh "$(TOOLS) $(VIEWERS)" "$(APT) $(VIEWERS_APT)"
 
@@ -60,8 +62,11 @@ demo: build
 	$(MAKE) -s -C $(OUT)/out run ARGS=100000 P3_PROF=$(CURDIR)/target/release/p3-prof
 	$(MAKE) -s -C $(OUT)/out report TOP=5 P3_PROF=$(CURDIR)/target/release/p3-prof
 
-test: setup
-	$(CARGO) test --locked
+# Most of what tests compile is the C runtime, the same each time: ccache, under the names by which clang is called.
+test: setup-tests
+	@mkdir -p target/ccache/bin
+	@for name in clang-19 clang++-19; do ln -sf "$$(command -v ccache)" target/ccache/bin/$$name; done
+	CCACHE_DIR="$(CURDIR)/target/ccache" PATH="$(CURDIR)/target/ccache/bin:$$PATH" $(CARGO) test --locked
 
 # Exported profiles, opened by the tools that they are for: a browser is among them.
 test-viewers: setup-viewers

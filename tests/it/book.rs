@@ -27,7 +27,7 @@ struct Folder(tempfile::TempDir);
 
 impl Folder {
     fn new() -> Folder {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         std::os::unix::fs::symlink(project(""), dir.path().join("p3-rewrite")).unwrap();
         Folder(dir)
     }

@@ -49,7 +49,7 @@ fn one_line_error(text: &str) {
 
 #[test]
 fn help() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let mut pages = transcript(Command::new(REWRITE).arg("--help"), dir.path());
     pages += &transcript(Command::new(PROF).arg("--help"), dir.path());
     pages += "--- cargo p3\n";
@@ -76,7 +76,7 @@ fn bitcode(dir: &Path) -> Vec<u8> {
 
 #[test]
 fn bad_inputs() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let bitcode = bitcode(&dir.join("input"));
     let file = |name: &str, bytes: &[u8]| std::fs::write(dir.join(name), bytes).unwrap();
@@ -147,7 +147,7 @@ fn bad_inputs() {
 #[test]
 fn pipes_and_names() {
     use std::os::unix::ffi::OsStrExt;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let bytes = bitcode(&dir.join("input"));
     let text = run(Command::new(llvm("llvm-dis"))
@@ -201,7 +201,7 @@ fn pipes_and_names() {
 /// nothing is made.
 #[test]
 fn rejected_modules() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let debug = "!llvm.dbg.cu = !{!0}\n!llvm.module.flags = !{!2}\n\
                  !0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, emissionKind: FullDebug)\n\
@@ -266,7 +266,7 @@ fn debug_in(record: &str, metadata: &str) -> String {
 /// one line that says so.
 #[test]
 fn bad_debug_information() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let module = |version: u32, line: &str| {
         format!(
@@ -321,7 +321,7 @@ fn tree(dir: &Path) -> Vec<PathBuf> {
 /// Only what p3-rewrite and the runner wrote goes, and neither way out of the folder is taken.
 #[test]
 fn folders_keep_what_is_not_ours() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let module = [dir.join("x.ll")];
     std::fs::write(&module[0], "define void @main() {\n  ret void\n}\n").unwrap();
@@ -400,7 +400,7 @@ fn folders_keep_what_is_not_ours() {
 /// No name of a file reaches make or a shell as anything but a word.
 #[test]
 fn names_are_only_names() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let odd = [
         "`touch hit`.bc",
@@ -457,7 +457,7 @@ fn names_are_only_names() {
 /// An already instrumented module is refused; so is a damaged one, wherever the damage is.
 #[test]
 fn damaged_bitcode_never_crashes() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let good = bitcode(&dir.join("input"));
     let mut outcomes = [0; 3];
@@ -497,7 +497,7 @@ fn damaged_bitcode_never_crashes() {
 /// Bitcode whose producer is a newer LLVM, and which this one cannot read, is said to be that.
 #[test]
 fn newer_bitcode() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let newer = with_producer(&bitcode(&dir.join("input")));
     for i in 0..2000 {
@@ -536,7 +536,7 @@ fn with_producer(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn instrumented_input_is_refused() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let modules = compile("demo", &["-O1"], &dir.join("input"));
     rewrite(&modules, &["-k", "1"], &dir.join("out"));
@@ -559,7 +559,7 @@ fn profiled(dir: &Path) -> (PathBuf, PathBuf) {
 
 #[test]
 fn reports() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (merged, _) = profiled(dir);
     let commands: &[&[&str]] = &[
@@ -615,7 +615,7 @@ fn reports() {
 /// What cannot be exported, annotated or compared: one line, exit 2, nothing written.
 #[test]
 fn bad_exports() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (merged, _) = profiled(dir);
     std::fs::copy(&merged, dir.join("loops.p3prof")).unwrap();
@@ -713,7 +713,7 @@ fn bad_exports() {
 
 #[test]
 fn bad_profiles() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (merged, out) = profiled(dir);
     let raw = |k: u32| {
@@ -862,7 +862,7 @@ fn bad_profiles() {
 /// Placing probes by a measured profile changes their cost, not the counts.
 #[test]
 fn measured_weights_keep_the_counts() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (merged, _) = profiled(dir);
     let modules = [dir.join("input/loops.bc")];
@@ -894,7 +894,7 @@ fn measured_weights_keep_the_counts() {
 /// A full disk: the old profile stays, nothing half-written appears.
 #[test]
 fn merge_on_a_full_disk() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (_, out) = profiled(dir);
     let script = r#"
@@ -926,7 +926,7 @@ fn merge_on_a_full_disk() {
 /// An expression that matches no function is an error that says why, in every command, before anything is written.
 #[test]
 fn nothing_chosen() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let module = dir.join("names.ll");
     let naked = "define void @bare() naked {\n  unreachable\n}\n";
@@ -996,7 +996,7 @@ fn nothing_chosen() {
 /// through functions that are gone themselves, by symbol and by readable name.
 #[test]
 fn nothing_chosen_but_inlined() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let c = "extern int in(void);\n\
         static int inner(int x) { if (x) { int y = in(); return y * x; } return 7; }\n\
@@ -1078,7 +1078,7 @@ fn nearly_typed() {
 /// A page for every program and command, that refer to nothing else, and completions that shells can read.
 #[test]
 fn manual() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     for program in [REWRITE, PROF] {
         let folder = dir.path().join(Path::new(program).file_name().unwrap());
         run(Command::new(program).args(["manual", "-o"]).arg(&folder));

@@ -106,7 +106,7 @@ fn what_is_quoted_is_a_condition() {
     for name in ["conditions", "loops", "switches", "exceptions"] {
         let source = sources(name).remove(0);
         for level in ["-O0", "-O2"] {
-            let dir = tempfile::tempdir().unwrap();
+            let dir = crate::support::folder();
             let profile = profiled(name, &[level, "-g"], dir.path());
             let counted = counted(&source, dir.path());
             for (line, condition) in quoted(&profile, &source) {
@@ -139,7 +139,7 @@ fn shown(profile: &Path, options: &[&str]) -> String {
 /// Sources that are elsewhere are found, and those that have changed are not quoted.
 #[test]
 fn sources_that_moved_or_changed() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let source = dir.path().join("a/conditions.cpp");
     std::fs::create_dir_all(source.parent().unwrap()).unwrap();
     std::fs::copy(project("testdata/programs/conditions.cpp"), &source).unwrap();

@@ -82,7 +82,7 @@ fn json(file: &Path, options: &[&str]) -> Value {
 
 #[test]
 fn of_a_patch() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let patch = dir.join("p.diff");
     std::fs::write(&patch, PATCH).unwrap();
@@ -171,7 +171,7 @@ fn of_a_patch() {
 
 #[test]
 fn against_an_earlier_build() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let odd = build(dir, "odd", BEFORE, 5);
     let even = build(dir, "even", &after(), 44);

@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// Checks all functions whose counts are said to be certain against executed blocks; how many are not.
 fn check(name: &str, flags: &[&str]) -> usize {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (modules, expected) = original(name, flags, &["-O1"], dir);
     let traced = dir.join("trace");
@@ -84,7 +84,7 @@ fn returns_twice() {
 
 #[test]
 fn paths_are_not_shown() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (modules, expected) = original("loops", &["-O1"], &["-O1"], dir);
     let counted = profile(

@@ -41,7 +41,7 @@ fn rewritten_functions() {
     for entry in project("testdata/cfg").read_dir().unwrap() {
         let input = entry.unwrap().path();
         let name = input.file_stem().unwrap().to_str().unwrap().to_string();
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let mut options = vec!["--scheme", "sbl", "--emit", "ll"];
         if printed(&input).contains("@leaf(") {
             options.extend(["--exclude", "^leaf$"]);
@@ -56,7 +56,7 @@ fn rewritten_functions() {
 #[test]
 fn plans_and_views() {
     for name in ["loop", "parallel_edges", "invoke_shared_pad", "indirectbr"] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let options = [
             "-k",
             "2",
@@ -87,7 +87,7 @@ fn plans_and_views() {
 fn excluded_functions_are_untouched() {
     for entry in project("testdata/cfg").read_dir().unwrap() {
         let input = entry.unwrap().path();
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         rewrite(
             std::slice::from_ref(&input),
             &["-k", "1", "--emit", "ll", "--exclude", "."],
@@ -102,7 +102,7 @@ fn excluded_functions_are_untouched() {
 /// others, and LLVM accepts every copy.
 #[test]
 fn only_profiled_functions_change() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let modules = crate::support::compile("demo", &["-O1", "-g", "-fno-inline"], dir.path());
     let out = dir.path().join("out");
     rewrite(
@@ -123,7 +123,7 @@ fn only_profiled_functions_change() {
 /// A loop is vectorised in the copies that do not profile it as in the original.
 #[test]
 fn hot_loops_keep_their_shape() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let flags = ["-O2", "-fno-vectorize", "-fno-unroll-loops"];
     let modules = crate::support::compile("vectors", &flags, dir.path());
     let out = dir.path().join("out");
@@ -165,7 +165,7 @@ fn body(text: &str, name: &str) -> String {
 /// The same input, options and version give the same bytes, whatever the number of threads.
 #[test]
 fn output_is_deterministic() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let modules = crate::support::compile("modules", &["-O1", "-g"], &dir.path().join("input"));
     let files = |jobs: &str| {
         let out = dir.path().join(format!("out-{jobs}"));
@@ -195,7 +195,7 @@ const WAYS: [&[&str]; 5] = [
 /// The modules that rewriting `input` in each of [`WAYS`] gives, which LLVM accepts.
 fn in_every_way(input: &Path, mut check: impl FnMut(&Path)) {
     for options in WAYS {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let input = input.to_path_buf();
         rewrite(std::slice::from_ref(&input), options, dir.path());
         let copies = if options.contains(&"2") { 2 } else { 1 };
@@ -228,7 +228,7 @@ fn odd_modules_stay_valid() {
 /// Loops that hold what no copy may be made of stay as they are.
 #[test]
 fn what_must_stay_single() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     rewrite(
         &[project("testdata/valid/single.ll")],
         &["--scheme", "sbl"],
@@ -260,7 +260,7 @@ fn many_paths(name: &str, end: &str) -> String {
 /// What must stand before `ret` stands there also where counting branches.
 #[test]
 fn calls_that_end_paths_in_tables() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let input = dir.path().join("ends.ll");
     let text = [
         many_paths(
@@ -279,7 +279,7 @@ fn calls_that_end_paths_in_tables() {
 /// Local functions and variables with names of ours get others, and calls of the runtime reach the runtime.
 #[test]
 fn local_names_make_way() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let input = dir.path().join("local.ll");
     let local = "define internal void @__p3_count(ptr %p, i64 %n) memory(none) {\n  ret void\n}\n\
                  @__p3_tables = internal global i32 7\n";
@@ -303,7 +303,7 @@ fn local_names_make_way() {
 /// Functions without a name are counted and reported as others are.
 #[test]
 fn unnamed_functions() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let module = dir.path().join("unnamed.bc");
     let text = project("testdata/valid/unnamed.ll");
     run(Command::new(llvm("llvm-as"))
@@ -429,7 +429,7 @@ fn devices() {
         "spirv64-unknown-unknown",
         "bpfel",
     ] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let input = dir.path().join("device.ll");
         let text = format!(
             "target triple = \"{triple}\"\n{}",
@@ -453,7 +453,7 @@ fn devices() {
 #[test]
 fn other_targets() {
     for (name, triple, layout, code) in TARGETS {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let input = dir.path().join(format!("{name}.ll"));
         std::fs::write(&input, for_target(triple, layout, code)).unwrap();
         in_every_way(&input, |module| {

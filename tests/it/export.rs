@@ -57,7 +57,7 @@ pub(crate) fn digits(text: &str) -> u64 {
 
 #[test]
 fn tables_are_those_of_show() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = profiled("demo", DEBUG, dir.path());
     for format in ["csv", "json"] {
         let shown = run(Command::new(PROF)
@@ -81,7 +81,7 @@ fn line_counts(tracefile: &str) -> BTreeMap<u32, u64> {
 #[test]
 fn lines_are_those_of_llvm_cov() {
     for name in ["demo", "loops"] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let dir = dir.path();
         let profile = profiled(name, &["-O0", "-g", "-Xclang", "-disable-O0-optnone"], dir);
         let ours = line_counts(&read(&export(&profile, "lcov", &[])));
@@ -127,7 +127,7 @@ fn lines_are_those_of_llvm_cov() {
 #[test]
 fn inferno_reads_folded() {
     for (name, flags) in [("demo", DEBUG), ("exceptions", DEBUG), ("loops", &["-O1"])] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let profile = profiled(name, flags, dir.path());
         let (paths, instructions) = totals(&profile);
         for (weigh, total) in [("paths", paths), ("instructions", instructions)] {
@@ -150,7 +150,7 @@ fn inferno_reads_folded() {
 /// A profile of edges serves what is about edges, and says so where paths are asked for.
 #[test]
 fn edges_instead_of_paths() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (modules, expected) = original("demo", DEBUG, &["-O1"], dir);
     let run = |options: &[&str], to: &str| {
@@ -180,7 +180,7 @@ fn edges_instead_of_paths() {
 /// What is not profiled is not exported, and named.
 #[test]
 fn skipped_functions_are_named() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (modules, expected) = original("demo", DEBUG, &["-O1"], dir);
     let options = ["--exclude", "^sort$"];
@@ -199,7 +199,7 @@ fn skipped_functions_are_named() {
 /// Nothing about lines without debug information.
 #[test]
 fn lcov_needs_lines() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = profiled("loops", &["-O1"], dir.path());
     let mut command = Command::new(PROF);
     command
@@ -340,7 +340,7 @@ fn all<'a>(element: &'a Element, name: &str, found: &mut Vec<&'a Element>) {
 /// The elements are those of the DTD, and the numbers those of lcov, line by line.
 #[test]
 fn cobertura() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = profiled("switches", DEBUG, dir.path());
     let text = read(&export(&profile, "cobertura", &[]));
     assert!(
@@ -414,7 +414,7 @@ fn cobertura() {
 /// Headers of the system are in it only if they are asked for, and the option is for formats that know it.
 #[test]
 fn cobertura_is_about_own_files() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = profiled("exceptions", &["-O0", "-g"], dir.path());
     let own = read(&export(&profile, "cobertura", &[]));
     let all = read(&export(&profile, "cobertura", &["--all"]));
@@ -444,7 +444,7 @@ fn cobertura_is_about_own_files() {
 /// Modules of one program, linked together, annotated together.
 #[test]
 fn annotate_folders() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (modules, expected) = original("modules", &["-O1"], &["-O1"], dir);
     let merged = profile(&modules, &[], 2, &["-O1"], &expected, &dir.join("out"));
@@ -515,7 +515,7 @@ pub(crate) fn hostile(dir: &Path) -> PathBuf {
 /// No name reaches a terminal or a line of its own as anything but text.
 #[test]
 fn hostile_names_are_only_text() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = hostile(dir.path());
     let p = profile.to_str().unwrap();
     for command in [

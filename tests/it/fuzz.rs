@@ -83,7 +83,7 @@ fn compare_paths(
 /// one in two thousand does not: of such a program nothing can be said.)
 fn stable(seeds: &[u64]) -> Vec<u64> {
     let alike = |seeds: &[u64]| {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let (modules, objects) = ([module(seeds, dir.path())], [support_object(dir.path())]);
         let behaviour = |flags: &[&str]| {
             let exe = dir.path().join("x.exe");
@@ -103,7 +103,7 @@ fn stable(seeds: &[u64]) -> Vec<u64> {
 /// smaller one of the same seed.
 fn fail(seeds: &[u64], round: usize, problem: &str) -> ! {
     let fails = |seed: &u64| {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let alone = std::panic::catch_unwind(|| check(&[*seed], round, dir.path()));
         !matches!(alone, Ok(Ok(_))) && stable(&[*seed]).len() == 1
     };
@@ -147,7 +147,7 @@ fn random_programs() {
             .collect();
         let kept = stable(&seeds);
         dropped += seeds.len() - kept.len();
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let checked = std::panic::catch_unwind(|| check(&kept, round, dir.path()));
         match checked.unwrap_or_else(|_| Err("a panic, above".into())) {
             Ok(n) => found += n,

@@ -61,7 +61,7 @@ fn check_scheme(
 }
 
 fn check(name: &str, flags: &[&str]) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (modules, expected) = original(name, flags, &["-O1"], dir);
     let sequential = profile(
@@ -157,7 +157,7 @@ fn busiest(paths: &[Option<FunctionPaths>], shares: &[Share], copies: u32) -> u6
 fn weighted_is_no_worse_than_pbl_by_its_costs() {
     let mut split = 0;
     for name in ["loops", "callbacks", "many_paths", "recursion", "switches"] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let (modules, expected) = original(name, &["-O1"], &["-O1"], dir.path());
         let (scheme, out) = (["--scheme", "sbl"], dir.path().join("sbl"));
         let file = profile(&modules, &scheme, 1, &["-O1"], &expected, &out);

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 /// The sources of the example project, in a folder of their own.
 fn sources() -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     for name in [
         "lib/text.h",
         "lib/words.c",
@@ -152,7 +152,7 @@ fn objects_of_other_compilers_say_what_to_do() {
 #[test]
 #[ignore = "needs mlir-opt and mlir-translate"]
 fn mlir_is_translated() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     std::fs::copy(
         project("testdata/builds/count.mlir"),

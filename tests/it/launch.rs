@@ -161,7 +161,7 @@ const SSHD: &str = r#"
 #[test]
 #[ignore = "make test-launchers"]
 fn parallel_by_ssh() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let mut machine = Machine::start(dir.path(), SSHD);
     machine.must(&format!("umask 027; $M run {OPTIONS}"));
     let local = machine.result();
@@ -264,7 +264,7 @@ const VICTIM: &str = r#"
 #[test]
 #[ignore = "make test-launchers"]
 fn slurm() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let mut machine = Machine::start(dir.path(), SLURM);
     machine.must(&format!("umask 027; $M run {OPTIONS}"));
     let local = machine.result();
@@ -323,7 +323,7 @@ fn slurm() {
 #[test]
 #[ignore = "make test-launchers"]
 fn ranks_of_open_mpi() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let p3 = |arguments: &[&str]| {
         let mut command = Command::new(REWRITE);
         command.args(arguments).current_dir(dir.path());

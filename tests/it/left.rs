@@ -73,7 +73,7 @@ fn lines(profile: &Path) -> BTreeMap<u32, u64> {
 
 #[test]
 fn lines_of_functions_that_were_left() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = profiled(&["--scheme", "sbl"], "sbl", dir.path());
     let lines = lines(&profile);
     let of = |line: u32| lines.get(&line).copied();
@@ -107,7 +107,7 @@ fn lines_of_functions_that_were_left() {
 /// Edges and paths of one run agree within what is not known; those of another do not.
 #[test]
 fn edges_and_paths_agree() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let paths = profiled(&["--scheme", "sbl"], "sbl", dir.path());
     let edges = profiled(&["--scheme", "edge"], "edge", dir.path());
     let (status, said) = prof(&["compare"], &[&paths, &edges]);
@@ -127,7 +127,7 @@ fn edges_and_paths_agree() {
 /// Why and where functions are not exact.
 #[test]
 fn cut_and_skipped() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let (modules, expected) = crate::support::original("many_paths", FLAGS, &["-O1"], dir.path());
     let out = dir.path().join("out");
     let options = ["--exclude", "^twenty$"];

@@ -30,7 +30,7 @@ struct Program {
 
 impl Program {
     fn new(options: &[&str], copies: u32) -> Program {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let path = dir.path();
         let (input, out) = (path.join("input"), path.join("out"));
         let modules = [module(
@@ -281,7 +281,7 @@ fn what_is_no_profile_of_paths() {
     assert!(refused(&[text(&raw), "-m", text(&other)]).contains("of another program"));
     assert!(refused(&[text(&other)]).contains("not a raw profile"));
     let whole = std::fs::read(&raw).unwrap();
-    let lonely = tempfile::tempdir().unwrap();
+    let lonely = crate::support::folder();
     let copy = lonely.path().join("a.p3raw");
     std::fs::write(&copy, &whole).unwrap();
     assert!(

@@ -56,7 +56,7 @@ fn both_see_the_same_small_functions() {
 fn both_see_the_same_programs() {
     for level in ["-O0", "-O2"] {
         for path in entries("testdata/programs") {
-            let dir = tempfile::tempdir().unwrap();
+            let dir = crate::support::folder();
             compile(stem(&path), &[level, "-g"], dir.path());
             assert_equal(dir.path());
         }
@@ -78,7 +78,7 @@ fn llvm_ir_cannot_represent_these() {
 fn what_llvm_ir_cannot_represent_is_rewritten() {
     let folders = ["testdata/loaders", "testdata/cfg", "testdata/valid"];
     for path in folders.map(entries).concat() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         assert!(peers::accepted(&path), "{}", path.display());
         let checked = peers::check(&path, dir.path());
         assert_eq!(checked.refused, [""; 0], "{}", path.display());

@@ -17,7 +17,7 @@ fn manifests_follow_the_schema() {
         ("callbacks", &["-k", "1024"]),
         ("loops", &["--scheme", "ranges-test"]),
     ] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let modules = compile(program, &["-O0", "-g"], &dir.path().join("input"));
         rewrite(&modules, options, &dir.path().join("out"));
         let text = std::fs::read_to_string(dir.path().join("out/manifest.json")).unwrap();

@@ -16,7 +16,7 @@ struct Measured {
 }
 
 fn check(name: &str, flags: &[&str], linking: &[&str]) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (modules, expected) = original(name, flags, linking, dir);
     let module = &modules[0];
@@ -336,7 +336,7 @@ fn node(line: &str) -> Option<(&str, Vec<u64>)> {
 fn random_programs() {
     let mut compared = 0;
     for first in [1, 100, 200] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let dir = dir.path();
         let seeds: Vec<u64> = (first..first + 20).collect();
         let modules = [crate::support::generate::module(&seeds, dir)];
@@ -378,7 +378,7 @@ fn random_programs() {
 #[test]
 fn used_by_clang_on_the_sources() {
     for name in ["demo", "callbacks", "switches"] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let dir = dir.path();
         let source = &crate::support::sources(name)[0];
         let clang = |options: &[&str], out: &Path| {

@@ -15,7 +15,7 @@ fn check(name: &str, optimised: bool) {
         (&["-O0", "-Xclang", "-disable-O0-optnone"][..], ["-O0"])
     };
     let linking = &linking;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let (modules, expected) = original(name, flags, linking, dir);
 

@@ -111,7 +111,7 @@ fn every_path_lights_its_lines() {
         ("loops", &["-O2", "-g"][..]),
         ("conditions", &["-O0", "-g"]),
     ] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let profile = profiled(name, flags, dir.path());
         let mut show = Command::new(PROF);
         let shown = text(run(show
@@ -178,7 +178,7 @@ fn every_path_lights_its_lines() {
 #[test]
 #[ignore = "make test-viewers"]
 fn every_view_is_drawn() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = profiled("exceptions", &["-O0", "-g"], dir.path());
     let before = profile.to_str().unwrap();
     let views = r"
@@ -207,7 +207,7 @@ fn every_view_is_drawn() {
 #[test]
 #[ignore = "make test-viewers"]
 fn axe_finds_no_barrier() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let mut npm = Command::new("npm");
     npm.args(["pack", "--silent", "axe-core@4"]);
     let file = text(run(npm.current_dir(dir.path())));

@@ -148,7 +148,7 @@ fn triples_on_command_lines() {
 
 /// Checks a module under a plain name, since LLVM's tests have all sorts.
 fn one(file: &Path, found: &Found) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let module = dir.path().join("m.ll");
     let mut text = std::fs::read(file).unwrap();
     let line = triple(&text).map(|t| format!("\ntarget triple = \"{t}\"\n"));
@@ -204,7 +204,7 @@ fn random_modules() {
     println!();
     let found = Found::default();
     for seed in 1..=6 {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         generate::module(&[seed, seed + 100], dir.path());
         one(&dir.path().join("m.ll"), &found);
     }
@@ -241,7 +241,7 @@ fn csmith_programs() {
 /// One program by every scheme: copies behave as the original, profiles verify and hold the same counts.
 /// Whether it ends soon enough to tell.
 fn csmith(seed: usize) -> Result<bool, String> {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let (source, module) = (dir.path().join("m.c"), dir.path().join("m.bc"));
     run(Command::new("csmith")
         .args(["--seed", &seed.to_string(), "-o"])

@@ -18,7 +18,7 @@ struct Pool {
 
 impl Pool {
     fn new(flags: &[&str]) -> Pool {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let exe = driver(dir.path(), flags);
         Pool { dir, exe }
     }

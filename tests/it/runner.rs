@@ -1,6 +1,7 @@
 //! The output folder's Makefile: link, run, compare, merge, report.
 
 use crate::support::{PROF, compile, project, rewrite};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -37,7 +38,7 @@ fn make(dir: &Path, arguments: &[&str]) -> (bool, String) {
 
 #[test]
 fn the_whole_run() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let source = r#"
         #include <stdio.h>
@@ -114,7 +115,7 @@ fn the_whole_run() {
 /// What another version left is gone, what the user put there is not.
 #[test]
 fn an_old_folder_is_taken_over() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let source = "int main(int argc, char **argv) { return argc > 5; }";
     let out = rewritten(source, "3", dir.path());
     let manifest = std::fs::read_to_string(out.join("manifest.json")).unwrap();
@@ -137,7 +138,7 @@ fn an_old_folder_is_taken_over() {
 
 #[test]
 fn a_failing_program_fails_the_run() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let source = r#"
         #include <stdio.h>
         #include <stdlib.h>
@@ -165,7 +166,7 @@ fn a_failing_program_fails_the_run() {
 
 #[test]
 fn copies_that_differ_are_found() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let source = r#"
         #include <stdio.h>
         #include <unistd.h>
@@ -182,7 +183,7 @@ fn copies_that_differ_are_found() {
 /// A run that is not merged leaves the profile of an earlier one: whoever reads it next is told.
 #[test]
 fn profiles_of_earlier_runs_are_said_to_be() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let out = rewritten(
         "int main(int argc, char **argv) { return argc - 1; }",
@@ -254,8 +255,11 @@ const WORKER: &str = r#"
 
 #[test]
 fn two_runs_at_once_do_not_mix() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let out = rewritten(WORKER, "2", dir.path());
+    // Both find it taken, however fast they are.
+    let lock = std::fs::File::create(out.join(".p3-lock")).unwrap();
+    lock.lock().unwrap();
     let runs = [300, 400].map(|n: u32| {
         let mut make = Command::new("make");
         make.args(["-s", "-j2", "-C", "out", "run"]);
@@ -263,18 +267,21 @@ fn two_runs_at_once_do_not_mix() {
         make.arg(format!("PROFILE={n}.p3prof"));
         make.arg(format!("P3_PROF={PROF}"));
         make.stderr(std::process::Stdio::piped());
-        (n, make.current_dir(dir.path()).spawn().unwrap())
+        let mut run = make.current_dir(dir.path()).spawn().unwrap();
+        let mut first = String::new();
+        let mut said = BufReader::new(run.stderr.take().unwrap());
+        said.read_line(&mut first).unwrap();
+        assert!(first.starts_with("p3: waiting for another"), "{first}");
+        (n, run, said)
     });
-    let mut said = String::new();
-    for (n, run) in runs {
-        let output = run.wait_with_output().unwrap();
-        said += &String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}");
+    lock.unlock().unwrap();
+    for (n, mut run, mut said) in runs {
+        let mut rest = String::new();
+        said.read_to_string(&mut rest).unwrap();
+        assert!(run.wait().unwrap().success(), "{rest}");
         assert_eq!(work(&out.join(format!("{n}.p3prof"))), u64::from(n));
     }
-    assert_eq!(said.matches("p3: waiting for another").count(), 1, "{said}");
     // A rewriting does not wait for one that may go on for long: it says so.
-    let lock = std::fs::File::open(out.join(".p3-lock")).unwrap();
     lock.lock_shared().unwrap();
     let mut again = Command::new(crate::support::REWRITE);
     again.arg("program.bc").args(["-o", "out"]);
@@ -289,7 +296,7 @@ fn two_runs_at_once_do_not_mix() {
 #[test]
 fn killed_runs_leave_nothing() {
     use std::os::unix::process::CommandExt;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let out = rewritten(WORKER, "2", dir);
     let flag = dir.join("flag");
@@ -334,7 +341,7 @@ fn killed_runs_leave_nothing() {
 /// Copies run one by one, as on hosts of their own.
 #[test]
 fn single_copies_and_the_merge() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let out = rewritten(WORKER, "3", dir);
     let (ok, said) = make(dir, &["-j2", "run-0", "run-2", "ARGS=4"]);
@@ -429,7 +436,7 @@ const RANDOM: &str = r#"
 
 #[test]
 fn random_numbers_repeat_with_the_clock() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let out = rewritten(RANDOM, "2", dir);
     let (ok, said) = make(dir, &["-j2", "run"]);
@@ -445,7 +452,7 @@ fn random_numbers_repeat_with_the_clock() {
 
 #[test]
 fn a_fixed_clock_makes_copies_alike() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let out = rewritten(CLOCKS, "3", dir);
     let (ok, said) = make(dir, &["-j2", "run"]);
@@ -479,7 +486,7 @@ fn a_fixed_clock_makes_copies_alike() {
 
 #[test]
 fn what_is_compared() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let source = r#"
         #include <stdlib.h>
@@ -519,7 +526,7 @@ fn what_is_compared() {
 /// Folders, names and environment are as long, and as far as possible the same, in all copies.
 #[test]
 fn copies_look_alike_from_inside() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let source = r#"
         #include <stdio.h>
@@ -549,7 +556,7 @@ fn copies_look_alike_from_inside() {
 
 #[test]
 fn clean_and_places_that_cannot_be_written() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let out = rewritten(WORKER, "2", dir);
     let (ok, said) = make(dir, &["run", "native", "ARGS=1"]);
@@ -620,7 +627,7 @@ fn clean_and_places_that_cannot_be_written() {
 /// Words of the shell, relative to the caller's folder, as are patterns.
 #[test]
 fn files_that_the_program_reads() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let source = r#"
         #include <stdio.h>
@@ -663,7 +670,7 @@ fn files_that_the_program_reads() {
 /// Several C++ modules in a folder, read as text, objects and wrapped bitcode.
 #[test]
 fn folders_of_modules_of_all_kinds() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let modules = compile("modules", &["-O1"], &dir.join("input/sub"));
     let text = dir.join("input/main.ll");
@@ -701,7 +708,7 @@ fn folders_of_modules_of_all_kinds() {
 fn the_demo_is_what_the_readme_shows() {
     let makefile = std::fs::read_to_string(project("Makefile")).unwrap();
     assert!(makefile.contains("testdata/programs/demo.c"));
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let modules = compile("demo", &["-O1", "-g", "-fno-inline"], dir.path());
     rewrite(&modules, &["-k", "4"], &dir.path().join("out"));
     let (ok, text) = make(dir.path(), &["run", "ARGS=100000", "-j2"]);

@@ -70,7 +70,7 @@ fn layouts_agree_with_the_lists() {
             c.name, c.value, c.name
         );
     }
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let file = dir.path().join("layout.c");
     std::fs::write(&file, source).unwrap();
     let mut clang = Command::new(llvm("clang"));
@@ -105,7 +105,7 @@ fn layers() {
         .collect();
     let sorted: BTreeSet<&str> = order.iter().copied().collect();
     assert_eq!(sorted, files.iter().map(String::as_str).collect());
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let symbols: Vec<_> = order.iter().map(|f| symbols(f, dir.path())).collect();
     for (i, (file, (_, wanted))) in order.iter().zip(&symbols).enumerate() {
         let below = order[..i].iter().zip(&symbols);
@@ -155,7 +155,7 @@ fn symbols(file: &str, dir: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
 
 #[test]
 fn no_compiler_warns() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     for compiler in ["gcc".into(), llvm("clang")] {
         // What gcc knows of sizes depends on the level.
         let levels = ["-O1", "-O2"].into_iter();
@@ -181,7 +181,7 @@ fn tables_grow_and_files_are_written() {
         &[][..],
         &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
     ] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let exe = driver(dir.path(), flags);
         let (output, profiles) = drive(&exe, "hash", None, dir.path());
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
@@ -200,7 +200,7 @@ fn tables_grow_and_files_are_written() {
 #[test]
 fn threads_count_exactly() {
     for flags in [&[][..], &["-fsanitize=thread"]] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let exe = driver(dir.path(), flags);
         let (output, profiles) = drive(&exe, "threads", None, dir.path());
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
@@ -216,7 +216,7 @@ fn threads_count_exactly() {
 
 #[test]
 fn a_forked_child_counts_for_itself() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     for pattern in ["x-%p.p3raw", "same.p3raw"] {
         let (_, profiles) = drive(&exe, "fork", Some(pattern), dir.path());
@@ -234,7 +234,7 @@ fn a_forked_child_counts_for_itself() {
 /// A raw profile says how its process was started, and no two have the same id.
 #[test]
 fn profiles_say_who_counted() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     let folder = dir.path().canonicalize().unwrap();
     let (_, profiles) = drive(&exe, "fork a  \u{e9}\n", Some("%p.p3raw"), dir.path());
@@ -279,7 +279,7 @@ fn profiles_say_who_counted() {
 
 #[test]
 fn the_program_can_dump_and_reset() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     let (_, profiles) = drive(&exe, "reset", None, dir.path());
     let raw = profiles.values().next().unwrap();
@@ -297,7 +297,7 @@ fn the_program_can_dump_and_reset() {
 /// However the process ends, what it counted is there.
 #[test]
 fn nothing_is_lost_with_the_process() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     for how in ["abort", "_exit", "quick_exit", "kill", "exec"] {
         let (_, profiles) = drive(&exe, &format!("stop {how}"), None, dir.path());
@@ -316,7 +316,7 @@ fn nothing_is_lost_with_the_process() {
 
 #[test]
 fn constructors_before_ours_are_counted() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &["-fsanitize=undefined"]);
     let mut command = Command::new(&exe);
     command
@@ -331,7 +331,7 @@ fn constructors_before_ours_are_counted() {
 /// Signal handlers count new ids while the tables that they interrupt grow.
 #[test]
 fn signals_count_while_tables_grow() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     let (output, profiles) = drive(&exe, "signals", None, dir.path());
     let handled: u64 = String::from_utf8_lossy(&output.stdout)
@@ -348,7 +348,7 @@ fn signals_count_while_tables_grow() {
 /// Daemons close all descriptors and change folder.
 #[test]
 fn closed_descriptors_do_not_matter() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     let (output, profiles) = drive(&exe, "close", None, dir.path());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
@@ -359,7 +359,7 @@ fn closed_descriptors_do_not_matter() {
 /// A name that is taken, as when a process id repeats, is not written over.
 #[test]
 fn file_names_stay_unique() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     for name in ["a.b/x.p3raw", "a.b/x-1.p3raw", "a.b/x-2.p3raw"] {
         let mut command = Command::new(&exe);
@@ -375,7 +375,7 @@ fn file_names_stay_unique() {
 /// On a disk that is full, counts stay in memory; if it stays full they are lost, and said to be.
 #[test]
 fn full_disks() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     driver(dir.path(), &[]);
     let script = r#"
         mkdir full && mount -t tmpfs -o size=16k none full || exit 77
@@ -405,7 +405,7 @@ filler
 
 #[test]
 fn file_names_follow_the_pattern() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     let host = hostname();
     let (_, profiles) = drive(&exe, "", Some("new/%h/deep/%k%%-%x.p3raw"), dir.path());
@@ -422,7 +422,7 @@ fn file_names_follow_the_pattern() {
 /// A profile that cannot be written costs a line at the start and one at the end, and not the program's exit status.
 #[test]
 fn failures_are_said() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     std::fs::write(dir.path().join("file"), "").unwrap();
     let long = "x".repeat(5000);

@@ -65,7 +65,7 @@ struct Program {
 impl Program {
     /// The runtime is compiled with these flags.
     fn new(options: &[&str], flags: &[&str]) -> Program {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let path = dir.path();
         let modules = [module(
             "p.c",

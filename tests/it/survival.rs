@@ -32,7 +32,7 @@ const WORKER: &str = r#"
 /// 100 kills: what the last line on stdout proves to have run was counted, and not much more.
 #[test]
 fn no_count_is_lost_or_wrong_when_the_process_is_killed() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let modules = [module(
         "w.c",
@@ -102,7 +102,7 @@ fn no_count_is_lost_or_wrong_when_the_process_is_killed() {
 fn no_count_of_a_pool_is_lost_or_doubled_when_processes_are_killed() {
     const THREADS: u64 = 4;
     const KILLS: u64 = 60;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let input = dir.join("input");
     let modules = [module("w.c", WORKER, &["-O1", "-fno-inline"], &input)];
@@ -160,7 +160,7 @@ fn is_raw(file: &std::fs::DirEntry) -> bool {
 /// A library loaded and unloaded again and again, also in a forked child, and a second one.
 #[test]
 fn libraries_come_and_go() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let library = |name: &str, times: &str| {
         let source = format!(
@@ -242,7 +242,7 @@ fn libraries_come_and_go() {
 /// Copies merge to the same profile however they are linked.
 #[test]
 fn linkers_and_optimisation_levels() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let modules = crate::support::compile("pure", &["-O1"], &dir.join("input"));
     rewrite(&modules, &["-k", "2"], &dir.join("out"));
@@ -312,7 +312,7 @@ fn threads_are_counted_exactly() {
             for (int i = 0; i < 8; i++) pthread_join(threads[i], 0);
             return 0;
         }"#;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let modules = [module(
         "t.c",
@@ -358,7 +358,7 @@ fn divergence_is_found() {
             return sum;
         }
         int main(void) { return walk(atoi(getenv("P3_TEST_N"))) & 1; }"#;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let modules = [module(
         "d.c",
@@ -434,7 +434,7 @@ fn ifunc_resolvers_are_counted() {
         }
         int pick(int n) __attribute__((ifunc("resolve")));
         int main(void) { int s = 0; for (int i = 0; i < 9; i++) s += pick(i); return s; }"#;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let modules = [module(
         "i.c",

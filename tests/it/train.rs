@@ -62,7 +62,7 @@ fn copies(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 /// The counts are those of a run by hand, the copies those that its profile gives, and all of it the same each time.
 #[test]
 fn a_program_that_ends() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     compiled(UNUSUAL, dir);
     let train = ["-k2", "--train", "5000", "-o"];
@@ -101,7 +101,7 @@ fn a_program_that_ends() {
 /// What is left in the folder repeats it, into the same folder and as often as one likes.
 #[test]
 fn the_profile_is_kept() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     compiled(UNUSUAL, dir);
     said(
@@ -121,7 +121,7 @@ fn the_profile_is_kept() {
 
 #[test]
 fn a_program_that_its_time_ends() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let source = r#"
         #include <stdio.h>
@@ -183,7 +183,7 @@ fn gone(pids: &Path) {
 /// Whoever ends p3-rewrite, by whatever signal, ends the program too.
 #[test]
 fn nothing_outlives_p3_rewrite() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let pids = dir.join("pids");
     let source = r#"
@@ -213,7 +213,7 @@ fn nothing_outlives_p3_rewrite() {
 /// An older output folder stays as it was.
 #[test]
 fn a_program_that_fails() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let source = r#"
         #include <stdio.h>
@@ -239,7 +239,7 @@ fn a_program_that_fails() {
 /// takes them.
 #[test]
 fn files_input_and_arguments() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let source = r#"
         #include <stdio.h>

@@ -40,7 +40,7 @@ fn profiles(dir: &Path) -> Vec<Raw> {
 /// errno, cancellation and what can be said: nothing of it is the program's.
 #[test]
 fn errno_and_cancellation() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     let (output, profiles) = drive(&exe, "notice", None, dir.path());
     assert_eq!(output.status.code(), Some(3), "{output:?}");
@@ -54,7 +54,7 @@ fn errno_and_cancellation() {
 /// Memory that cannot be had costs no room in the file, and is asked for again.
 #[test]
 fn without_memory_for_a_while() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     let file = dir.path().join("x.p3raw");
     let mut command = Command::new(&exe);
@@ -84,7 +84,7 @@ fn without_memory_for_a_while() {
 /// Two levels of each table, and what P3_PROFILE_RESERVE says, need no system call.
 #[test]
 fn counting_under_strict_seccomp() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     for (ids, reserve) in [("100", "0"), ("100000", "32")] {
         let file = dir.path().join(format!("{ids}.p3raw"));
@@ -108,7 +108,7 @@ fn counting_under_strict_seccomp() {
 /// Where profiles go was settled when the process began.
 #[test]
 fn children_after_changes() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     std::fs::create_dir(dir.path().join("jail")).unwrap();
     for how in ["clearenv", "chdir", "chroot"] {
@@ -142,7 +142,7 @@ fn children_after_changes() {
 /// While other threads allocate, change the environment and count, children lock nothing: none hangs.
 #[test]
 fn children_of_threads() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     driver(dir.path(), &[]);
     let output = shell(
         dir.path(),
@@ -164,7 +164,7 @@ fn children_of_threads() {
 /// Links that someone planted are not followed.
 #[test]
 fn planted_links() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     driver(dir.path(), &[]);
     std::fs::write(dir.path().join("victim"), "keep").unwrap();
     symlink("nowhere", dir.path().join("x.p3raw")).unwrap();
@@ -194,7 +194,7 @@ fn planted_links() {
 /// `/dev/null` turns profiles off; beside devices and folders none is made.
 #[test]
 fn names_that_are_no_files() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     symlink("/dev/null", dir.path().join("null")).unwrap();
     std::fs::create_dir(dir.path().join("folder")).unwrap();
@@ -238,7 +238,7 @@ fn names_that_are_no_files() {
 /// Root is told of folders that are made for it elsewhere.
 #[test]
 fn folders_made_as_root() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     driver(dir.path(), &[]);
     let work = dir.path().join("work");
     std::fs::create_dir(&work).unwrap();
@@ -271,7 +271,7 @@ fn folders_made_as_root() {
 /// A program with more rights than its caller does not listen to it.
 #[test]
 fn programs_with_other_rights() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     if std::fs::metadata(&exe).unwrap().uid() != 0 {
         println!("only root can make such a program");
@@ -299,7 +299,7 @@ fn programs_with_other_rights() {
 /// Descriptors are few, the folder cannot be written to, there is no way to reserve room: the program runs all the same.
 #[test]
 fn poor_surroundings() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     driver(dir.path(), &["-static"]);
     // With the last free number the profile is made; it is not kept from the program.
     for (limit, files) in [("3", 0), ("4", 1), ("20", 1)] {
@@ -376,7 +376,7 @@ fn reloaded_libraries() {
             printf("%d %d\n", lines("/proc/self/maps") - mapped, descriptors() - open);
             return 0;
         }"#;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let modules = [module(
         "lib.c",
@@ -457,7 +457,7 @@ fn heaps_are_alike() {
             }
             printf("%u\n", sum);
         }"#;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let modules = [module(
         "h.cpp",
@@ -535,7 +535,7 @@ const ADDRESSES: [(&str, &str); 2] = [
 /// Data has the same addresses in every copy, by whatever linker; without what aligns it, it has not.
 #[test]
 fn globals_are_alike() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let dir = dir.path();
     let input = dir.join("input");
     let modules = ADDRESSES.map(|(name, text)| module(name, text, &["-O1", "-fno-inline"], &input));

@@ -41,7 +41,7 @@ struct Copies {
 
 impl Copies {
     fn new(options: &[&str], copies: u32) -> Copies {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let (source, module) = (dir.path().join("d.c"), dir.path().join("d.bc"));
         std::fs::write(&source, SOURCE).unwrap();
         let mut clang = Command::new(llvm("clang"));
@@ -500,7 +500,7 @@ fn many_programs() {
             (*name, Copies::new(&["--scheme", scheme], k), k)
         })
         .collect();
-    let all = tempfile::tempdir().unwrap();
+    let all = crate::support::folder();
     for (name, of, _) in &copies {
         let to = all.path().join("suite").join(name);
         std::fs::create_dir_all(&to).unwrap();

@@ -15,7 +15,7 @@ fn tool(name: &str, arguments: &[&str], file: &Path) -> String {
 #[ignore = "make test-viewers"]
 fn genhtml_reads_lcov() {
     for name in ["demo", "exceptions", "modules"] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let profile = profiled(name, DEBUG, dir.path());
         let tracefile = export(&profile, "lcov", &[]);
         let html = dir.path().join("html");
@@ -40,7 +40,7 @@ fn genhtml_reads_lcov() {
 #[ignore = "make test-viewers"]
 fn callgrind_annotate_reads_callgrind() {
     for (name, main) in [("demo", true), ("modules", false), ("exceptions", false)] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let profile = profiled(name, DEBUG, dir.path());
         let file = export(&profile, "callgrind", &[]);
         let (_, instructions) = totals(&profile);
@@ -62,7 +62,7 @@ fn callgrind_annotate_reads_callgrind() {
 #[test]
 #[ignore = "make test-viewers"]
 fn callgrind_of_recursion() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = profiled("recursion", DEBUG, dir.path());
     let file = export(&profile, "callgrind", &[]);
     let (_, instructions) = totals(&profile);
@@ -81,7 +81,7 @@ fn callgrind_of_recursion() {
 #[ignore = "make test-viewers"]
 fn pprof_reads_pprof() {
     for name in ["demo", "modules", "exceptions"] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let profile = profiled(name, DEBUG, dir.path());
         let file = export(&profile, "pprof", &[]);
         let mut stdout = Command::new(PROF);
@@ -100,7 +100,7 @@ fn pprof_reads_pprof() {
         }
     }
     // A label names each path.
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = profiled("demo", DEBUG, dir.path());
     let file = export(&profile, "pprof", &["--function", "^classify$"]);
     let tags = tool("go", &["tool", "pprof", "-tags"], &file);
@@ -114,7 +114,7 @@ fn pprof_reads_pprof() {
 #[test]
 #[ignore = "make test-viewers"]
 fn speedscope_opens_speedscope() {
-    let package = tempfile::tempdir().unwrap();
+    let package = crate::support::folder();
     let package = package.path();
     let mut npm = Command::new("npm");
     npm.args(["pack", "--silent", "speedscope@1"]);
@@ -126,7 +126,7 @@ fn speedscope_opens_speedscope() {
     let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for (name, flags) in [("demo", DEBUG), ("exceptions", DEBUG), ("loops", &["-O1"])] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let profile = profiled(name, flags, dir.path());
         let file: serde_json::Value =
             serde_json::from_str(&read(&export(&profile, "speedscope", &[]))).unwrap();
@@ -160,7 +160,7 @@ fn speedscope_opens_speedscope() {
     // The schema refuses what it should.
     assert!(!validator.is_valid(&serde_json::json!({ "profiles": [] })));
 
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = profiled("demo", DEBUG, dir.path());
     let exported = std::fs::read(export(&profile, "speedscope", &[])).unwrap();
     let page = in_browser(&release, &exported, dir.path());
@@ -207,7 +207,7 @@ fn graphviz_draws_dot() {
         ("exceptions", DEBUG),
         ("switches", &["-O1"]),
     ] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let profile = profiled(name, flags, dir.path());
         let file = export(&profile, "dot", &[]);
         let graphs = read(&file).matches("digraph ").count();
@@ -227,7 +227,7 @@ fn graphviz_draws_dot() {
 #[test]
 #[ignore = "make test-viewers"]
 fn callgrind_without_lines() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = profiled("loops", &["-O1"], dir.path());
     let file = export(&profile, "callgrind", &[]);
     let shown = tool("callgrind_annotate", &[], &file);
@@ -238,7 +238,7 @@ fn callgrind_without_lines() {
 #[test]
 #[ignore = "make test-viewers"]
 fn hostile_names_are_only_names() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = hostile(dir.path());
     let html = dir.path().join("html");
     let mut genhtml = Command::new("genhtml");

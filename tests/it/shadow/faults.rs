@@ -14,7 +14,7 @@ fn kill(pid: u32) {
 /// Every shadow is killed as soon as it is seen.
 #[test]
 fn shadows_are_killed() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     let arguments = ["write", "40000"];
     let (expected, native) = program.run(&program.native, "native", &arguments, "");
@@ -51,7 +51,7 @@ fn shadows_are_killed() {
 /// Wherever the program is killed, its profile can be read, and no shadow stays.
 #[test]
 fn programs_are_killed() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     for i in 0..8 {
         let (name, arguments) = (format!("killed-{i}"), ["threads", "100000000"]);
@@ -77,7 +77,7 @@ fn programs_are_killed() {
 /// No more processes than there are: every fork fails.
 #[test]
 fn no_more_processes() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     // The superuser has no limit.
     let open = std::fs::Permissions::from_mode(0o777);
@@ -107,7 +107,7 @@ fn no_more_processes() {
 /// As little memory as the program needs, and more.
 #[test]
 fn little_memory() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     let arguments = ["memory", "3000"];
     let (_, native) = program.run(&program.native, "native", &arguments, "");
@@ -168,7 +168,7 @@ impl Drop for Group {
 /// if one that was forked before takes too much, that one is killed.
 #[test]
 fn group_without_memory() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let name = dir.path().file_name().unwrap().to_str().unwrap();
     let Some(group) = Group::new(&format!("p3{name}"), 80 << 20) else {
         eprintln!("no control group with a limit of memory can be made here: not tested");
@@ -195,7 +195,7 @@ fn group_without_memory() {
 /// A disk without room for records, of a system of its own.
 #[test]
 fn full_disk() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     let arguments = ["write", "20000"];
     let (expected, native) = program.run(&program.native, "native", &arguments, "");
@@ -219,7 +219,7 @@ fn full_disk() {
 /// Shadows without time to count anything.
 #[test]
 fn no_time() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     let arguments = ["children", "2000"];
     let (_, native) = program.run(&program.native, "native", &arguments, "");

@@ -15,7 +15,7 @@ const PARTS: [&str; 3] = [
 
 /// What `long.c` counts in shadows, linked with `flags`; as a shared library if `library`.
 fn counted(front: &[&str], flags: &[&str], library: bool) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let source = |name: &str| project("testdata/shadow").join(name);
     let text = std::fs::read_to_string(source("long.c")).unwrap();
     let modules = [module(

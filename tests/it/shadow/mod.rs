@@ -145,7 +145,7 @@ fn processes(exe: &Path) -> Vec<u32> {
 /// Runs modes of `source` with and without shadows, which must not differ; the system calls that shadows met, with their
 /// treatment. With `P3_SHADOWS` each mode is longer, and runs again and again until there were so many.
 fn not_felt(source: &str, modes: &[(&str, &str)]) -> BTreeSet<(String, String)> {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new(source, &["-O1"], dir.path());
     let wanted = std::env::var("P3_SHADOWS").map_or(0, |n| n.parse().unwrap());
     let (longer, knobs) = if wanted > 0 {
@@ -273,7 +273,7 @@ fn what_fewer_programs_do_is_not_felt() {
 /// loop is the first thing in a function, and where there is neither a call nor a choice.
 #[test]
 fn entries_of_one_byte() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("entries.c", &["-O2"], dir.path());
     let copy = &copy_modules(&[dir.path().join("entries.bc")], &dir.path().join("out"), 0)[0];
     assert_eq!(with_nops(copy), ["last", "looping"]);
@@ -325,7 +325,7 @@ fn with_nops(module: &Path) -> Vec<String> {
 /// most of them.
 #[test]
 fn shadows_count_what_runs() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("shapes.cpp", &["-O1"], dir.path());
     let expected = behaviour(&program.run(&program.native, "native", &[], "").1);
     let exact = dir.path().join("exact");
@@ -371,7 +371,7 @@ fn shadows_count_what_runs() {
 /// An interpreter that stays in one activation is counted from its jump on, under the ids that sbl gives: every path, as often as it runs.
 #[test]
 fn interpreters_are_counted() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("interpreter.c", &["-O1"], dir.path());
     let expected = behaviour(&program.run(&program.native, "native", &[], "").1);
     let ran = program.run(
@@ -421,7 +421,7 @@ fn accuracy(estimated: &Path, exact: &Path) -> Value {
 /// Estimates of a program that does the same all the time, against the exact profile.
 #[test]
 fn hot_paths_are_found() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     let arguments = ["threads", "80000"];
     program.run(
@@ -457,7 +457,7 @@ fn hot_paths_are_found() {
 /// Whoever kills the program leaves no shadow.
 #[test]
 fn shadows_die_with_the_program() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     let mut child = Command::new(&program.shadowed)
         .args(["threads", "100000000"])
@@ -483,7 +483,7 @@ fn shadows_die_with_the_program() {
 /// Shadows that are killed, and those without room for a record, are no matter to the program.
 #[test]
 fn without_room() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     let arguments = ["threads", "80000"];
     let expected = behaviour(&program.run(&program.native, "native", &arguments, "").1);
@@ -501,7 +501,7 @@ fn without_room() {
 /// What shadows cost is measured, and they are as rare as may be for that: here each makes the program copy 48 MB.
 #[test]
 fn costs_make_shadows_rare() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("large.c", &["-O1"], dir.path());
     let (_, native) = program.run(&program.native, "native", &["60"], "");
     let shown = |name: &str, cost: &str| {
@@ -522,7 +522,7 @@ fn costs_make_shadows_rare() {
 
 #[test]
 fn knobs_that_are_wrong() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     for (i, knobs) in [
         "load",
@@ -547,7 +547,7 @@ fn knobs_that_are_wrong() {
 /// Where there can be no shadows the program runs without, and says so once.
 #[test]
 fn where_there_can_be_none() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     let launcher = dir.path().join("launcher");
     run(Command::new(llvm("clang"))

@@ -39,7 +39,7 @@ fn read(file: &Path) -> Subpaths {
 }
 
 fn sample(arguments: &str, seed: u64) -> Subpaths {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let (mut driver, file) = command(plain(), arguments, seed, dir.path());
     run(&mut driver);
     read(&file)
@@ -198,7 +198,7 @@ fn threads() {
 /// Handlers interrupt the runtime, too: they are not sampled then, and nothing else is lost.
 #[test]
 fn signals() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let (mut driver, file) = command(plain(), "signals 3000000 65536 1", 5, dir.path());
     let printed = String::from_utf8(run(&mut driver).stdout).unwrap();
     let in_handlers: u64 = printed.trim().parse().unwrap();
@@ -218,7 +218,7 @@ fn at_any_moment() {
 }
 
 fn read_and_killed(arguments: &str) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let (mut driver, file) = command(plain(), arguments, 6, dir.path());
     let mut child = driver.spawn().unwrap();
     // The file is there before the program has said in it that it samples.
@@ -250,7 +250,7 @@ fn sanitizers() {
             "phases 200000 2048 64 counting",
             "threads 20000 4096 4 counting",
         ] {
-            let dir = tempfile::tempdir().unwrap();
+            let dir = crate::support::folder();
             let (mut driver, file) = command(&exe, arguments, 7, dir.path());
             let output = run(driver.env("TSAN_OPTIONS", "die_after_fork=0"));
             assert_eq!(String::from_utf8_lossy(&output.stderr), "");

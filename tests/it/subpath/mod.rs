@@ -59,7 +59,7 @@ impl Sampler {
     }
 
     fn of_program(name: &str, flags: &[&str], options: &[&str]) -> Sampler {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::folder();
         let modules = compile(name, flags, &dir.path().join("input"));
         Sampler::new(&modules, &flags[..1], options, dir)
     }
@@ -413,7 +413,7 @@ mod behaviour {
         let mut names: Vec<String> = names.map(|n| n.into_string().unwrap()).collect();
         names.sort();
         for name in names.iter().skip(part).step_by(2) {
-            let dir = tempfile::tempdir().unwrap();
+            let dir = crate::support::folder();
             let dir = dir.path();
             let (modules, expected) = original(name, flags, &flags[..1], dir);
             let options = [&["--period", "20"], options].concat();

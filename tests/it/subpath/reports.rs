@@ -36,7 +36,7 @@ fn refusal(output: std::process::Output) -> String {
 /// Every format carries estimates with their errors, or says in a line why it takes none.
 #[test]
 fn exports() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let options = ["--lengths", "2,4,300", "--bias", "0", "--period", "500"];
     let profile = profiled(&options, dir.path());
     let export = |format: &str| output(&["export", text(&profile), "--format", format]);
@@ -123,7 +123,7 @@ fn exports() {
 /// A long subpath with a point among few stands for more blocks than were executed, by as much as is known of them.
 #[test]
 fn no_share_is_more_than_all() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let profile = profiled(&["--lengths", "64,128", "--period", "20000"], dir.path());
     let shown = output(&["show", text(&profile), "--format", "json"]);
     let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
@@ -155,7 +155,7 @@ fn same(found: impl Iterator<Item = (f64, f64)>, expected: &[(f64, f64)], off: f
 /// A counting sample stays one in files, and says what it missed.
 #[test]
 fn counting_samples_are_kept() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let counting = [
         "--hot-list",
         "counting",
@@ -203,7 +203,7 @@ fn counting_samples_are_kept() {
 /// Options that make no sense are refused in a line, before anything is written; odd ones that do are taken.
 #[test]
 fn options() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let module = &compile("switches", &OPTIMISED, &dir.path().join("input"))[0];
     let out = dir.path().join("out");
     let rewritten = |options: &[&str]| {
@@ -274,7 +274,7 @@ fn options() {
 /// Samples of other seeds are merged, those of other programs or taken otherwise are not.
 #[test]
 fn samples_of_others() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let sampler = |name: &str, options: &[&str], at: &str| {
         let dir = dir.path().join(at);
         let modules = compile(name, &OPTIMISED, &dir.join("input"));
@@ -315,7 +315,7 @@ fn samples_of_others() {
 /// `--stats` and `--dump plan` say how each function is sampled, and what each version has.
 #[test]
 fn plans() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::folder();
     let source = "int printf(const char *, ...);\nint __attribute__((noinline)) sum(int n) { int s = 0; for (int i = 0; i < n; i++) s += i % 3 ? i : 1; return s; }\n\
                   int twice(int n) { int s = sum(n); return s > 9 ? printf(\"%d\", s) : sum(s); }\n\
                   #include <setjmp.h>\njmp_buf b;\nint jumps(void) { return setjmp(b); }\nint main(void) { return twice(3) + jumps() == 0; }\n";

@@ -1,0 +1,57 @@
+//! Bitcode to object files within this process: starting clang takes four times as long as compiling a test program does.
+
+use inkwell::OptimizationLevel;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{
+    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
+};
+use std::path::Path;
+use std::sync::Once;
+
+/// Optimises a module as `clang -c LEVEL` does and writes position-independent code; whether it is of C++, by the names in it.
+#[track_caller]
+pub(crate) fn compile(module: &Path, level: &str, object: &Path) -> bool {
+    let context = Context::create();
+    let module = match Module::parse_bitcode_from_path(module, &context) {
+        Ok(parsed) => parsed,
+        Err(e) => panic!("{}: {e}", module.display()),
+    };
+    let machine = machine(&module, level);
+    module.set_data_layout(&machine.get_target_data().get_data_layout());
+    let passes = format!("default<{}>", &level[1..]);
+    let optimised = module.run_passes(&passes, &machine, PassBuilderOptions::create());
+    optimised.unwrap_or_else(|e| panic!("{}: {e}", object.display()));
+    let written = machine.write_to_file(&module, FileType::Object, object);
+    written.unwrap_or_else(|e| panic!("{}: {e}", object.display()));
+    is_cxx(&module)
+}
+
+fn machine(module: &Module, level: &str) -> TargetMachine {
+    static NATIVE: Once = Once::new();
+    NATIVE.call_once(|| Target::initialize_native(&InitializationConfig::default()).unwrap());
+    let level = match level {
+        "-O0" => OptimizationLevel::None,
+        "-O1" => OptimizationLevel::Less,
+        _ => OptimizationLevel::Default,
+    };
+    // A module may leave it open.
+    let said = module.get_triple();
+    let triple = if said.as_str().is_empty() {
+        TargetMachine::get_default_triple()
+    } else {
+        said
+    };
+    let target = Target::from_triple(&triple).unwrap();
+    let (position, model) = (RelocMode::PIC, CodeModel::Default);
+    let machine = target.create_target_machine(&triple, "x86-64", "", level, position, model);
+    machine.expect("LLVM has the machine that this is")
+}
+
+/// Whether a module names something that the C++ library has.
+fn is_cxx(module: &Module) -> bool {
+    module.get_functions().any(|f| {
+        f.get_name().to_bytes().starts_with(b"_Z") || f.get_name().to_bytes().starts_with(b"__gxx")
+    })
+}
