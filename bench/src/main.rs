@@ -64,14 +64,8 @@ enum Command {
     },
     /// Measure shadow profiling: instructions, page faults, what is found by load and burst, forks
     Shadows(shadows::ShadowArgs),
-    /// Measure sampled subpaths: accuracy, also while a program runs, and instructions of skipping and sampling
-    Subpaths {
-        /// The folder of programs
-        folder: PathBuf,
-        /// Only these programs, ours (fft, heapsort, …) as well
-        #[arg(long, value_delimiter = ',')]
-        only: Vec<String>,
-    },
+    /// Measure sampled subpaths: accuracy, also while a program runs, instructions and processor time of skipping and sampling
+    Subpaths(subpaths::SubpathArgs),
     /// Write docs/RESULTS.md and docs/plots
     Report,
 }
@@ -93,7 +87,7 @@ fn main() -> Result<()> {
             only,
         } => rewriting::all(&folder.canonicalize()?, &out, rounds, &only),
         Command::Shadows(args) => shadows::all(&args, &out),
-        Command::Subpaths { folder, only } => subpaths::all(&folder.canonicalize()?, &out, &only),
+        Command::Subpaths(args) => subpaths::all(&args, &out),
         Command::Report => report::write(&out),
     }
 }

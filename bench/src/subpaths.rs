@@ -1,6 +1,8 @@
 //! Sampled subpaths: how far counts and ranks are off, also while a program runs, and what skipping and sampling cost.
 
 mod exact;
+mod log;
+mod record;
 mod section;
 
 pub(crate) use section::{plots, section};
@@ -10,8 +12,11 @@ use crate::instructions;
 use crate::measure::programs;
 use crate::results::{Results, this_day, this_machine};
 use crate::rewritten::make;
-use anyhow::{Context, Result};
-use exact::{Truth, first_blocks};
+use anyhow::{Context, Result, ensure};
+use exact::Truth;
+use log::{Logged, first_blocks};
+use rayon::prelude::*;
+use record::{Knobs, List};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -19,6 +24,19 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+
+/// What to measure, and how.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SubpathArgs {
+    /// The folder of programs
+    folder: PathBuf,
+    /// Time so many rounds of runs as well, of the untouched program and with each variant: on a machine that nobody else uses
+    #[arg(long, default_value_t = 0)]
+    rounds: usize,
+    /// Only these programs, ours (fft, heapsort, …) as well
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
 
 /// All figures of sampled subpaths.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -32,22 +50,24 @@ pub(crate) struct Subpaths {
 
 /// One program.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Sampled {
-    /// Of `main` and all that it calls: `native`, and by [`VARIANTS`].
+    /// Of `main` and all that it calls, on the short workload: `native`, and by [`VARIANTS`].
     pub instructions: BTreeMap<String, u64>,
-    /// What the default options sample.
-    pub usual: Accuracy,
+    /// Blocks that the long workload executes, in millions.
+    pub executed: f64,
+    /// What the default options sample of it, by [`SEEDS`].
+    pub samples: Vec<Accuracy>,
     /// The same with a hundredth of the period and an eighth of the memory, as a concise and a counting sample.
     pub full: [Accuracy; 2],
-    /// Whether counts are compared with all that ran, and not with a larger sample.
-    pub exact: bool,
+    /// Processor time of the long workload's processes in rounds of runs in turn, in seconds: untouched, and by [`VARIANTS`].
+    pub times: Vec<Vec<f64>>,
 }
 
 /// How far a sample is off.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Accuracy {
-    /// Executed blocks, in millions.
-    pub blocks: f64,
     pub points: u64,
     pub doublings: u64,
     /// Of the ten subpaths that ran most often for certain: their true ranks.
@@ -82,52 +102,58 @@ impl Row {
     }
 }
 
-const WITHIN: [&str; 2] = ["--within", "functions"];
-/// So large that nothing is sampled.
-const NEVER: [&str; 2] = ["--period", "1073741824"];
-/// Variants whose instructions are counted: name and options.
-const VARIANTS: [(&str, &[&str]); 4] = [
-    (
-        "within functions, skipping",
-        &[WITHIN[0], WITHIN[1], NEVER[0], NEVER[1]],
-    ),
-    ("within functions", &WITHIN),
-    ("across calls, skipping", &NEVER),
-    ("across calls", &[]),
+/// Variants that are counted and timed: name, options, and the period, if it is not that of the default: so large that nothing is sampled.
+const VARIANTS: [(&str, &[&str], Option<u64>); 4] = [
+    ("within functions, skipping", &WITHIN, NEVER),
+    ("within functions", &WITHIN, None),
+    ("across calls, skipping", &ACROSS, NEVER),
+    ("across calls", &ACROSS, None),
 ];
-/// Programs of ours, with arguments: for counting instructions, and for a log of some ten million blocks. They stand for the talk's six.
+const WITHIN: [&str; 2] = ["--within", "functions"];
+const ACROSS: [&str; 0] = [];
+const NEVER: Option<u64> = Some(1 << 30);
+/// What is compared with them.
+const NATIVE: &str = "native";
+/// Programs of ours, with arguments: for counting instructions, and for 10^8 blocks and more. They stand for the talk's six.
 const OWN: [(&str, &str, &str); 6] = [
-    ("compile", "200", "3000"),
-    ("fft", "2", "12"),
-    ("heapsort", "100000", "500000"),
-    ("lexer", "5", "80"),
-    ("moldyn", "20", "300"),
-    ("raytrace", "120", "240"),
+    ("compile", "200", "8000"),
+    ("fft", "2", "30"),
+    ("heapsort", "100000", "1500000"),
+    ("lexer", "5", "160"),
+    ("moldyn", "20", "600"),
+    ("raytrace", "120", "900"),
 ];
 /// The program that is looked at while it runs, and how often.
 const WATCHED: &str = "fft";
 const LOOKS: usize = 24;
 /// Lengths of the default options.
 const LENGTHS: [usize; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
-/// A list that is full soon, and a sample that is as good as the truth.
-const FULL: [&str; 4] = ["--period", "100", "--memory", "8192"];
-const REFERENCE: [&str; 4] = ["--period", "100", "--memory", "1073741824"];
+/// Samples of the long workload.
+const SEEDS: [&str; 5] = ["2", "3", "4", "5", "6"];
+/// A list that is full soon.
+const FULL: Knobs = Knobs {
+    period: Some(100),
+    memory: Some(8192),
+    seed: None,
+    list: List::Concise,
+};
 
-/// Measures our programs and all in `folder/prog` that are not in the results yet.
-pub(crate) fn all(folder: &Path, out: &Path, only: &[String]) -> Result<()> {
+/// Measures our programs and all in `folder/prog` that are not in the results yet, and times those that have no times yet.
+///
+/// Of a program in a folder, instructions are counted while `run-short.sh` runs, if it has one, and everything else is of `run-train.sh`.
+pub(crate) fn all(args: &SubpathArgs, out: &Path) -> Result<()> {
     let here = out.join("subpaths");
     std::fs::create_dir_all(&here)?;
     let mut benches = own(&here)?;
-    benches.retain(|b| only.is_empty() || only.contains(&b.name));
-    for (name, program) in programs(folder, only)? {
-        let script = program.join("run-train.sh");
-        if script.exists() {
+    benches.retain(|b| args.only.is_empty() || args.only.contains(&b.name));
+    for (name, program) in programs(&args.folder.canonicalize()?, &args.only)? {
+        let (short, long) = (program.join("run-short.sh"), program.join("run-train.sh"));
+        if long.exists() {
             benches.push(Bench {
                 here: here.join(&name),
                 bitcode: program.join("prog.bc"),
-                short: script.clone(),
-                long: script,
-                logged: false,
+                short: if short.exists() { short } else { long.clone() },
+                long,
                 name,
             });
         }
@@ -135,20 +161,32 @@ pub(crate) fn all(folder: &Path, out: &Path, only: &[String]) -> Result<()> {
     for bench in benches {
         let mut results = Results::load(out)?;
         let measured = results.subpaths.get_or_insert_default();
-        if measured.programs.contains_key(&bench.name) {
+        let known = measured.programs.remove(&bench.name);
+        let known = known.filter(|p| !p.samples.is_empty());
+        let is_timed = |p: &Sampled| args.rounds == 0 || !p.times.is_empty();
+        if known.as_ref().is_some_and(is_timed) {
             continue;
         }
         eprintln!("{}: subpaths", bench.name);
         std::fs::create_dir_all(&bench.here)?;
-        let (sampled, looks) = bench.measure()?;
-        if !looks.is_empty() {
-            measured.incremental = looks;
+        let mut sampled = match known {
+            Some(known) => known,
+            None => {
+                let (sampled, looks) = bench.measure()?;
+                if !looks.is_empty() {
+                    measured.incremental = looks;
+                }
+                sampled
+            }
+        };
+        if !is_timed(&sampled) {
+            sampled.times = bench.times(args.rounds)?;
         }
         measured.programs.insert(bench.name.clone(), sampled);
         measured.machine = this_machine();
         measured.date = this_day()?;
         results.write(out)?;
-        let _ = std::fs::remove_dir_all(&bench.here);
+        bench.clean();
     }
     Ok(())
 }
@@ -163,75 +201,124 @@ fn own(here: &Path) -> Result<Vec<Bench>> {
         let mut clang = Command::new("clang-19");
         clang.args(["-O2", "-g", "-emit-llvm", "-c"]);
         run(clang.arg(source).arg("-o").arg(&bitcode))?;
-        let script = |file: &str, argument: &str| -> Result<PathBuf> {
+        let workload = |file: &str, argument: &str| {
             let file = here.join(file);
-            std::fs::write(&file, format!("#!/bin/sh\nexec \"$1\" {argument}\n"))?;
-            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755))?;
-            Ok(file)
+            script(&file, &format!("#!/bin/sh\nexec \"$1\" {argument}\n"))?;
+            Ok::<_, anyhow::Error>(file)
         };
         benches.push(Bench {
-            short: script("short.sh", short)?,
-            long: script("long.sh", long)?,
+            short: workload("short.sh", short)?,
+            long: workload("long.sh", long)?,
             name: name.into(),
             bitcode,
             here,
-            logged: true,
         });
     }
     Ok(benches)
+}
+
+/// Writes a script that can be run.
+fn script(file: &Path, text: &str) -> Result<()> {
+    std::fs::write(file, text)?;
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755))?;
+    Ok(())
 }
 
 struct Bench {
     name: String,
     bitcode: PathBuf,
     here: PathBuf,
-    /// Workloads: for counting instructions, for counting subpaths.
+    /// Workloads: for counting instructions, and for all else.
     short: PathBuf,
     long: PathBuf,
-    /// Whether all its blocks go into a log.
-    logged: bool,
 }
 
 impl Bench {
     fn measure(&self) -> Result<(Sampled, Vec<Look>)> {
-        let usual = self.rewritten("usual", &[])?;
-        let truth = if self.logged {
-            self.truth()?
-        } else {
-            let rows = self.sample(&self.rewritten("reference", &REFERENCE)?, "1")?;
-            Truth::of_sample(&rows.rows, rows.blocks)
+        self.build()?;
+        let usual = self.across().join("bin/copy-0");
+        let counting = Knobs {
+            list: List::Counting,
+            ..FULL
         };
-        let counting = [&FULL[..], &["--hot-list", "counting"]].concat();
         let full = [
-            self.rewritten("concise", &FULL)?,
-            self.rewritten("counting", &counting)?,
+            self.kept("concise", &usual, FULL)?,
+            self.kept("counting", &usual, counting)?,
         ];
-        let accuracy = |folder: &PathBuf| -> Result<Accuracy> {
-            Ok(Accuracy::new(&self.sample(folder, "2")?, &truth))
-        };
-        let watched = self.name == WATCHED;
+        let samples = SEEDS.map(|seed| self.sample(&usual, seed));
+        let samples = samples.into_iter().collect::<Result<Vec<_>>>()?;
+        let full = full.map(|exe| self.sample(&exe, SEEDS[0]));
+        let full = full.into_iter().collect::<Result<Vec<_>>>()?;
+        let rows = samples.iter().chain(&full).flat_map(|s| &s.rows);
+        let truth = self.truth(&rows.collect::<Vec<_>>())?;
+        let accuracy = |shown: &Shown| Accuracy::new(shown, &truth);
         let sampled = Sampled {
-            usual: accuracy(&usual)?,
-            full: [accuracy(&full[0])?, accuracy(&full[1])?],
-            exact: self.logged,
-            instructions: self.instructions(&usual)?,
+            instructions: self.instructions()?,
+            executed: truth.blocks as f64 / 1e6,
+            samples: samples.iter().map(accuracy).collect(),
+            full: [accuracy(&full[0]), accuracy(&full[1])],
+            times: Vec::new(),
         };
-        let looks = if watched {
-            self.watch(&usual, &truth)?
-        } else {
-            Vec::new()
+        let looks = match self.name.as_str() {
+            WATCHED => self.watch(&usual, &truth)?,
+            _ => Vec::new(),
         };
         Ok((sampled, looks))
     }
 
-    /// The folder of the program, rewritten and linked.
-    fn rewritten(&self, name: &str, options: &[&str]) -> Result<PathBuf> {
-        let folder = self.rewrite(name, "subpath", options)?;
-        make(&folder, &["all"])?;
-        Ok(folder)
+    fn across(&self) -> PathBuf {
+        self.here.join("across")
     }
 
-    fn rewrite(&self, name: &str, scheme: &str, options: &[&str]) -> Result<PathBuf> {
+    /// Leaves what is timed.
+    fn clean(&self) {
+        for folder in ["across", "within", "trace", "raw"] {
+            let _ = std::fs::remove_dir_all(self.here.join(folder));
+        }
+    }
+
+    /// Where the executable of a variant stays, for times: what was counted is what is timed.
+    fn executable(&self, name: &str) -> PathBuf {
+        self.here.join("kept").join(name.replace([' ', ','], "-"))
+    }
+
+    /// All variants, linked by the same makefile; native went through the same passes.
+    fn build(&self) -> Result<()> {
+        std::fs::create_dir_all(self.here.join("kept"))?;
+        let across = || -> Result<PathBuf> {
+            let folder = self.rewritten("across", "subpath", &ACROSS)?;
+            make(&folder, &["all"])?;
+            make(&folder, &["native"])?;
+            Ok(folder)
+        };
+        let within = || -> Result<PathBuf> {
+            let folder = self.rewritten("within", "subpath", &WITHIN)?;
+            make(&folder, &["all"])?;
+            Ok(folder)
+        };
+        let (across, within) = rayon::join(across, within);
+        let (across, within) = (across?, within?);
+        std::fs::copy(across.join("bin/native"), self.executable(NATIVE))?;
+        for (name, options, period) in VARIANTS {
+            let folder = if options == WITHIN { &within } else { &across };
+            let knobs = Knobs {
+                period,
+                seed: Some(1),
+                ..Knobs::default()
+            };
+            self.kept(name, &folder.join("bin/copy-0"), knobs)?;
+        }
+        Ok(())
+    }
+
+    fn kept(&self, name: &str, exe: &Path, knobs: Knobs) -> Result<PathBuf> {
+        let kept = self.executable(name);
+        record::with(exe, knobs, &LENGTHS, &kept)?;
+        Ok(kept)
+    }
+
+    /// The folder of the program, rewritten.
+    fn rewritten(&self, name: &str, scheme: &str, options: &[&str]) -> Result<PathBuf> {
         let folder = self.here.join(name);
         let mut rewrite = Command::new(&*REWRITE);
         rewrite.args(["-q", "--scheme", scheme]).args(options);
@@ -239,45 +326,47 @@ impl Bench {
         Ok(folder)
     }
 
-    /// Linked by the same makefile, native went through the same passes.
-    fn instructions(&self, usual: &Path) -> Result<BTreeMap<String, u64>> {
-        make(usual, &["native"])?;
-        let count = |exe: &Path| instructions::count(&self.short, exe, &self.here.join("count"));
-        let native = count(&usual.join("bin/native"))?;
-        let mut counts = BTreeMap::from([("native".to_string(), native)]);
-        for (name, options) in VARIANTS {
-            let seeded = [options, &["--seed", "1"]].concat();
-            let folder = self.rewritten(&name.replace([' ', ','], "-"), &seeded)?;
-            counts.insert(name.to_string(), count(&folder.join("bin/copy-0"))?);
-        }
-        Ok(counts)
+    fn variants() -> impl Iterator<Item = &'static str> {
+        std::iter::once(NATIVE).chain(VARIANTS.map(|(name, ..)| name))
+    }
+
+    fn instructions(&self) -> Result<BTreeMap<String, u64>> {
+        let names: Vec<&str> = Bench::variants().collect();
+        let count = |name: &&str| {
+            let exe = self.executable(name);
+            let counted = exe.with_extension("count");
+            let counted = instructions::count(&self.short, &exe, &counted)?;
+            Ok((name.to_string(), counted))
+        };
+        names.par_iter().map(count).collect()
     }
 
     /// Of all subpaths: by another rewriting that logs blocks.
-    fn truth(&self) -> Result<Truth> {
-        let folder = self.rewrite("trace", "trace", &[])?;
-        let exe = self.here.join("trace.exe");
+    fn truth(&self, asked: &[&Row]) -> Result<Truth> {
+        let folder = self.rewritten("trace", "trace", &[])?;
+        let exe = self.executable("trace");
         let mut clang = Command::new("clang-19");
         clang.arg("-O2").arg(folder.join("copy-0/m0.bc"));
-        clang.arg(project().join("tests/it/support/tracer.c"));
-        run(clang.args(["-lm", "-o"]).arg(&exe))?;
-        let log = self.here.join("log");
-        run(Command::new(&self.long)
-            .arg(&exe)
-            .env("P3_TRACE_FILE", &log))?;
-        let manifest = std::fs::read(folder.join("manifest.json"))?;
-        let truth = Truth::of_log(&log, &serde_json::from_slice(&manifest)?, &LENGTHS)?;
-        std::fs::remove_file(log)?;
-        Ok(truth)
+        clang.arg(project().join("testdata/bench/blocks.c"));
+        run(clang.args(["-lm", "-pthread", "-ldl", "-o"]).arg(&exe))?;
+        let first = first_blocks(&folder.join("manifest.json"))?;
+        let logged = Logged {
+            script: self.long.clone(),
+            exe,
+            pipe: self.here.join("pipe"),
+            first: first.into_iter().map(|(_, first)| first).collect(),
+        };
+        Truth::of_runs(|each| logged.run(each), asked, &LENGTHS)
     }
 
     /// Starts a run, and says where its raw profiles come to be. Those of earlier ones go.
-    fn start(&self, folder: &Path, seed: &str) -> Result<(Child, PathBuf)> {
-        let raw = folder.join("raw");
+    fn start(&self, exe: &Path, seed: &str) -> Result<(Child, PathBuf)> {
+        let raw = self.here.join("raw");
         let _ = std::fs::remove_dir_all(&raw);
         std::fs::create_dir_all(&raw)?;
-        let mut program = Command::new(&self.long);
-        program.arg(folder.join("bin/copy-0")).env("P3_SEED", seed);
+        let mut program = Command::new("setarch");
+        program.arg("-R").arg(&self.long).arg(exe);
+        program.env("P3_SEED", seed);
         program.env("P3_PROFILE_FILE", raw.join("%k-%p.p3raw"));
         program
             .stdin(Stdio::null())
@@ -288,22 +377,22 @@ impl Bench {
     }
 
     /// What a whole run samples.
-    fn sample(&self, folder: &Path, seed: &str) -> Result<Shown> {
-        let (mut child, raw) = self.start(folder, seed)?;
+    fn sample(&self, exe: &Path, seed: &str) -> Result<Shown> {
+        let (mut child, raw) = self.start(exe, seed)?;
         child.wait()?;
-        Shown::of(folder, &raw)
+        Shown::of(&self.across(), &raw)
     }
 
     /// What the list has of the program while it runs: it is stopped for every look.
-    fn watch(&self, folder: &Path, truth: &Truth) -> Result<Vec<Look>> {
-        let (mut child, raw) = self.start(folder, "3")?;
+    fn watch(&self, exe: &Path, truth: &Truth) -> Result<Vec<Look>> {
+        let (mut child, raw) = self.start(exe, SEEDS[0])?;
         let id = child.id().to_string();
         let mut looks: Vec<Look> = Vec::new();
         let step = truth.blocks as f64 / 1e6 / LOOKS as f64;
         while child.try_wait()?.is_none() {
             std::thread::sleep(Duration::from_millis(2));
             run(Command::new("kill").args(["-STOP", &id]))?;
-            let shown = Shown::of(folder, &raw);
+            let shown = Shown::of(&self.across(), &raw);
             run(Command::new("kill").args(["-CONT", &id]))?;
             // The file is there before the program has said in it that it samples.
             let Ok(shown) = shown else { continue };
@@ -317,6 +406,41 @@ impl Bench {
             }
         }
         Ok(looks)
+    }
+
+    /// Processor time of rounds of runs; which variant begins changes from round to round.
+    fn times(&self, rounds: usize) -> Result<Vec<Vec<f64>>> {
+        let exes: Vec<PathBuf> = Bench::variants().map(|v| self.executable(v)).collect();
+        if !exes.iter().all(|exe| exe.exists()) {
+            self.build()?;
+        }
+        let mut times = Vec::new();
+        for round in 0..rounds {
+            let mut of = vec![0.0; exes.len()];
+            for i in (0..exes.len()).map(|i| (i + round) % exes.len()) {
+                of[i] = self.time(&exes[i])?;
+            }
+            times.push(of);
+        }
+        Ok(times)
+    }
+
+    /// Seconds of user and system time of all processes of `exe` that the long workload runs.
+    fn time(&self, exe: &Path) -> Result<f64> {
+        let (wrapper, log) = (self.here.join("timed"), self.here.join("time"));
+        let _ = std::fs::remove_file(&log);
+        let text = format!(
+            "#!/bin/bash\nTIMEFORMAT='%3U %3S'\n{{ time '{}' \"$@\" 2>&3; }} 3>&2 2>>'{}'\n",
+            exe.display(),
+            log.display()
+        );
+        script(&wrapper, &text)?;
+        self.start(&wrapper, SEEDS[0])?.0.wait()?;
+        let log = std::fs::read_to_string(&log)?;
+        let seconds = log.split_whitespace().map(str::parse::<f64>);
+        let sum = seconds.sum::<Result<f64, _>>()?;
+        ensure!(sum > 0.0, "{}: no time was taken", exe.display());
+        Ok(sum)
     }
 }
 
@@ -344,7 +468,6 @@ impl Shown {
             "10000000",
         ];
         let json: Value = serde_json::from_slice(&output(&PROF, &arguments)?)?;
-        let manifest: Value = serde_json::from_slice(&std::fs::read(manifest)?)?;
         let first: BTreeMap<String, u32> = first_blocks(&manifest)?
             .into_iter()
             .filter_map(|(name, first)| Some((name, first?)))
@@ -392,7 +515,6 @@ impl Accuracy {
             .filter(|(_, n)| **n >= 5);
         let held = frequent.clone().filter(|(r, _)| holds(r, true_count(r)));
         Accuracy {
-            blocks: shown.blocks / 1e6,
             points: shown.all_points,
             doublings: shown.doublings,
             ranks: top().map(|r| truth.rank(true_count(r))).collect(),

@@ -1,23 +1,25 @@
-//! How often subpaths ran: counted in a log of all blocks, or known from a sample that is a hundred times as large.
+//! How often subpaths ran, counted in a log of all blocks.
+//!
+//! The log is not kept. Of a first run, subpaths are drawn, one in [`DRAWN`]; those that were drawn most often, and all that are asked for, are counted
+//! in a second one. So the counts are exact, and so are the ranks of what ran often: a subpath that ran more often than the last of the ten hottest is drawn hundreds of times.
 
 use super::Row;
-use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use super::log::Event;
+use anyhow::Result;
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::io::{BufReader, Read};
-use std::path::Path;
 
-/// How often all subpaths of some lengths ran.
+/// How often the hottest subpaths of some lengths ran, and those that were asked for.
 pub(crate) struct Truth {
-    /// By subpath, as its hash; of a sample all that are listed.
-    counts: HashMap<u64, u64, BuildHasherDefault<Known>>,
+    /// By subpath, as its hash.
+    counts: HashMap<u64, u64, Hashed>,
     /// By count: how many subpaths have it.
     histogram: BTreeMap<u64, u64>,
     /// Executed blocks.
     pub blocks: u64,
 }
+
+type Hashed = BuildHasherDefault<Known>;
 
 /// Keys are hashes already.
 #[derive(Default)]
@@ -37,6 +39,11 @@ impl Hasher for Known {
     }
 }
 
+/// One block in so many ends subpaths that are drawn; a power of two.
+const DRAWN: u64 = 128;
+/// Of the drawn ones, how many are counted.
+const COUNTED: usize = 1 << 14;
+
 /// A factor for the polynomial of blocks; any odd one does.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -47,8 +54,7 @@ fn mixed(mut z: u64) -> u64 {
     z ^ z >> 31
 }
 
-fn next(hash: u64, block: u32) -> u64 {
-    let block = mixed(u64::from(block) + 1);
+fn next(hash: u64, block: u64) -> u64 {
     hash.wrapping_mul(FACTOR).wrapping_add(block)
 }
 
@@ -56,58 +62,168 @@ fn key(hash: u64, length: usize) -> u64 {
     mixed(hash ^ (length as u64) << 48)
 }
 
-impl Truth {
-    /// Of all subpaths of these lengths in a log that has its blocks in one sequence. A subpath is known by a hash of 64 bits. O(lengths · blocks).
-    pub(crate) fn of_log(log: &Path, manifest: &Value, lengths: &[usize]) -> Result<Truth> {
-        let sequence = sequence(log, manifest)?;
-        let mut prefix = vec![0u64];
-        for &block in &sequence {
-            prefix.push(next(prefix[prefix.len() - 1], block));
+fn key_of(blocks: &[u32]) -> u64 {
+    let hash = blocks
+        .iter()
+        .fold(0, |hash, &b| next(hash, mixed(u64::from(b) + 1)));
+    key(hash, blocks.len())
+}
+
+/// The subpaths that end with the block that was executed last. One is known by a hash of 64 bits.
+struct Ends {
+    lengths: Vec<Length>,
+    /// Of all blocks so far, as many of the last ones as matter.
+    hashes: Vec<u64>,
+    at: usize,
+    /// Blocks of this process.
+    executed: usize,
+    mixed: Vec<u64>,
+}
+
+struct Length {
+    blocks: usize,
+    /// The factor to this power.
+    power: u64,
+}
+
+impl Ends {
+    fn new(lengths: &[usize]) -> Ends {
+        let power = |n| (0..n).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
+        let most = lengths.iter().max().expect("a length");
+        let length = |&blocks| Length {
+            blocks,
+            power: power(blocks),
+        };
+        Ends {
+            lengths: lengths.iter().map(length).collect(),
+            hashes: vec![0; (most + 1).next_power_of_two()],
+            at: 0,
+            executed: 0,
+            mixed: Vec::new(),
         }
-        let mut truth = Truth::new(sequence.len() as u64);
-        for &length in lengths {
-            let shift = (0..length).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
-            let mut counts: HashMap<u64, u64, BuildHasherDefault<Known>> = HashMap::default();
-            for (begin, end) in prefix.iter().zip(&prefix[length.min(prefix.len())..]) {
-                let hash = end.wrapping_sub(begin.wrapping_mul(shift));
-                *counts.entry(key(hash, length)).or_default() += 1;
-            }
-            // Who ran once is in no list's head: only how many there are matters.
-            for (key, count) in counts {
-                *truth.histogram.entry(count).or_default() += 1;
-                if count > 1 {
-                    truth.counts.insert(key, count);
+    }
+
+    fn add(&mut self, event: Event) {
+        let Event::Block(block) = event else {
+            self.executed = 0;
+            return;
+        };
+        let block = block as usize;
+        for known in self.mixed.len()..=block {
+            self.mixed.push(mixed(known as u64 + 1));
+        }
+        let hash = next(self.hashes[self.at], self.mixed[block]);
+        self.at = (self.at + 1) & (self.hashes.len() - 1);
+        self.hashes[self.at] = hash;
+        self.executed += 1;
+    }
+
+    fn keys(&self) -> impl Iterator<Item = u64> {
+        let mask = self.hashes.len() - 1;
+        let complete = self.lengths.iter().filter(|l| l.blocks <= self.executed);
+        complete.map(move |l| {
+            let before = self.hashes[self.at.wrapping_sub(l.blocks) & mask];
+            let hash = self.hashes[self.at].wrapping_sub(before.wrapping_mul(l.power));
+            key(hash, l.blocks)
+        })
+    }
+}
+
+/// Counts of known keys. Most are of none of them, and a bit tells that.
+struct Counter {
+    bits: Vec<u64>,
+    slots: Vec<(u64, u64)>,
+}
+
+impl Counter {
+    const BITS: usize = 1 << 18;
+
+    /// A key of 0 is that of no subpath, as far as hashes are not.
+    fn new(keys: &[u64]) -> Counter {
+        let mut counter = Counter {
+            bits: vec![0; Counter::BITS / 64],
+            slots: vec![(0, 0); (2 * keys.len()).next_power_of_two().max(2)],
+        };
+        for &key in keys {
+            let bit = Counter::bit(key);
+            counter.bits[bit / 64] |= 1 << (bit % 64);
+            let slot = counter.slot(key);
+            counter.slots[slot].0 = key;
+        }
+        counter
+    }
+
+    fn bit(key: u64) -> usize {
+        key as usize & (Counter::BITS - 1)
+    }
+
+    fn slot(&self, key: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = (key >> 32) as usize & mask;
+        while self.slots[at].0 != key && self.slots[at].0 != 0 {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    fn count(&mut self, key: u64) {
+        let bit = Counter::bit(key);
+        if self.bits[bit / 64] >> (bit % 64) & 1 == 0 {
+            return;
+        }
+        let slot = self.slot(key);
+        if self.slots[slot].0 == key {
+            self.slots[slot].1 += 1;
+        }
+    }
+}
+
+impl Truth {
+    /// Of a program that `run` runs, the same each time: the hottest subpaths of these lengths, and those in `asked`. O(lengths · blocks), twice.
+    pub(crate) fn of_runs(
+        run: impl Fn(&mut dyn FnMut(Event)) -> Result<()>,
+        asked: &[&Row],
+        lengths: &[usize],
+    ) -> Result<Truth> {
+        let mut drawn: HashMap<u64, u32, Hashed> = HashMap::default();
+        let (mut ends, mut blocks) = (Ends::new(lengths), 0);
+        run(&mut |event| {
+            ends.add(event);
+            blocks += u64::from(event != Event::Begins);
+            if mixed(blocks) & (DRAWN - 1) == 0 {
+                for key in ends.keys() {
+                    *drawn.entry(key).or_default() += 1;
                 }
             }
+        })?;
+        let mut drawn: Vec<(u32, u64)> = drawn.into_iter().map(|(key, n)| (n, key)).collect();
+        drawn.sort_unstable_by(|a, b| b.cmp(a));
+        let drawn = drawn.iter().take(COUNTED).map(|(_, key)| *key);
+        let asked = asked.iter().map(|row| key_of(&row.blocks));
+        let mut keys: Vec<u64> = drawn.chain(asked).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let (mut ends, mut counter) = (Ends::new(lengths), Counter::new(&keys));
+        run(&mut |event| {
+            ends.add(event);
+            ends.keys().for_each(|key| counter.count(key));
+        })?;
+        let mut truth = Truth {
+            counts: HashMap::default(),
+            histogram: BTreeMap::new(),
+            blocks,
+        };
+        for (key, count) in counter.slots.into_iter().filter(|(key, _)| *key != 0) {
+            truth.counts.insert(key, count);
+            *truth.histogram.entry(count).or_default() += 1;
         }
         Ok(truth)
     }
 
-    /// As a large sample says.
-    pub(crate) fn of_sample(rows: &[Row], blocks: f64) -> Truth {
-        let mut truth = Truth::new(blocks as u64);
-        for row in rows {
-            let hash = row.blocks.iter().fold(0, |hash, &b| next(hash, b));
-            let count = row.count.round() as u64;
-            truth.counts.insert(key(hash, row.blocks.len()), count);
-            *truth.histogram.entry(count).or_default() += 1;
-        }
-        truth
-    }
-
-    fn new(blocks: u64) -> Truth {
-        Truth {
-            counts: HashMap::default(),
-            histogram: BTreeMap::new(),
-            blocks,
-        }
-    }
-
     /// How often a subpath ran; at most once where it is not known.
     pub(crate) fn count(&self, blocks: &[u32]) -> u64 {
-        let hash = blocks.iter().fold(0, |hash, &b| next(hash, b));
-        let count = self.counts.get(&key(hash, blocks.len()));
-        count.copied().unwrap_or(1)
+        let count = self.counts.get(&key_of(blocks));
+        count.copied().unwrap_or(0).max(1)
     }
 
     /// The rank of a subpath that ran so often: 1, and one more for each that ran more often.
@@ -132,73 +248,54 @@ impl Truth {
     }
 }
 
-/// Numbers of the first blocks of functions, by name; `None`: it is skipped.
-pub(crate) fn first_blocks(manifest: &Value) -> Result<Vec<(String, Option<u32>)>> {
-    let functions = manifest["functions"].as_array().context("functions")?;
-    let mut next = 0;
-    let mut first = Vec::new();
-    for f in functions {
-        let name = f["name"].as_str().context("a name")?.to_string();
-        let profiled =
-            f["status"] == "exact" || f["status"].get("cut").is_some() || f["status"] == "cut";
-        first.push((name, profiled.then_some(next)));
-        next += f["succs"].as_array().context("blocks")?.len() as u32;
-    }
-    Ok(first)
-}
-
-/// The blocks of a log, numbered over all functions (`tests/it/support/tracer.c`).
-fn sequence(log: &Path, manifest: &Value) -> Result<Vec<u32>> {
-    let first = first_blocks(manifest)?;
-    let mut file = BufReader::with_capacity(1 << 20, File::open(log)?);
-    let mut record = [0; 16];
-    let mut read = || -> Result<(u64, u32, u32)> {
-        file.read_exact(&mut record)?;
-        let word =
-            |at: usize| u32::from_le_bytes(record[at..at + 4].try_into().expect("four bytes"));
-        let frame = u64::from(word(0)) | u64::from(word(4)) << 32;
-        Ok((frame, word(8), word(12)))
-    };
-    let (records, ..) = read()?;
-    let (mut functions, mut sequence) = (vec![0], Vec::new());
-    for _ in 0..records {
-        let (frame, kind, value) = read()?;
-        match kind {
-            0 => {
-                ensure!(
-                    frame as usize == functions.len(),
-                    "frames are numbered in turn"
-                );
-                functions.push(value);
-            }
-            1 => {
-                let (_, first) = &first[functions[frame as usize] as usize];
-                sequence.extend(first.map(|f| f + value));
-            }
-            _ => {}
-        }
-    }
-    Ok(sequence)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Blocks 0 to 9 by a generator that prefers small ones, in two processes.
+    fn events() -> Vec<Event> {
+        let block = |i: u64| Event::Block((mixed(i) % (1 + mixed(i + 1) % 10)) as u32);
+        let process =
+            |from: u64| std::iter::once(Event::Begins).chain((from..from + 20_000).map(block));
+        process(0).chain(process(1 << 40)).collect()
+    }
+
+    fn counted(events: &[Event], blocks: &[u32]) -> u64 {
+        let wanted: Vec<Event> = blocks.iter().map(|b| Event::Block(*b)).collect();
+        events
+            .windows(blocks.len())
+            .filter(|w| *w == wanted)
+            .count() as u64
+    }
+
     #[test]
-    fn ranks() {
-        let row = |block, count| Row {
-            blocks: vec![block, 1],
-            count,
+    fn counts_and_ranks() {
+        let events = events();
+        let run = |each: &mut dyn FnMut(Event)| {
+            events.iter().for_each(|e| each(*e));
+            Ok(())
+        };
+        let row = |blocks: &[u32]| Row {
+            blocks: blocks.to_vec(),
+            count: 0.0,
             half_width: 0.0,
         };
-        let truth = Truth::of_sample(&[row(1, 5.0), row(2, 9.0), row(3, 5.0), row(4, 2.0)], 21.0);
-        assert_eq!([9, 5, 2].map(|n| truth.rank(n)), [1, 2, 4]);
-        assert_eq!(
-            [1, 2, 3, 4, 5].map(|n| truth.count_of_rank(n)),
-            [9, 5, 5, 2, 0]
-        );
-        assert_eq!(truth.count(&[2, 1]), 9);
-        assert_eq!(truth.count(&[2, 1, 1]), 1);
+        let rare = row(&[9, 9, 9, 1]);
+        let truth = Truth::of_runs(run, &[&rare], &[2, 4]).unwrap();
+        assert_eq!(truth.blocks, 40_000);
+        for blocks in [&[0, 0][..], &[0, 1], &[3, 2], &[0, 0, 0, 0], &[9, 9, 9, 1]] {
+            let count = counted(&events, blocks);
+            assert_eq!(truth.count(blocks), count.max(1), "{blocks:?}");
+        }
+        let mut pairs: Vec<u64> = (0..100)
+            .map(|n| counted(&events, &[n / 10, n % 10]))
+            .collect();
+        pairs.sort_by(|a, b| b.cmp(a));
+        // Pairs are more frequent than what is longer, but for zeros.
+        assert_eq!(truth.count_of_rank(1), pairs[0]);
+        assert_eq!(truth.rank(pairs[0]), 1);
+        let above = |n: u64| truth.rank(n) - 1;
+        assert_eq!(above(truth.count_of_rank(7)), 6);
+        assert_eq!(truth.count(&[99, 99]), 1);
     }
 }

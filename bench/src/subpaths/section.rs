@@ -1,9 +1,9 @@
 //! The section of the report, and its plots.
 
-use super::{Accuracy, Sampled, Subpaths, VARIANTS, WATCHED};
+use super::{Accuracy, SEEDS, Sampled, Subpaths, VARIANTS, WATCHED};
 use crate::markdown::Table;
 use crate::plot::{Series, bars, lines};
-use crate::report::with_average;
+use crate::report::{average, with_average};
 use crate::results::Results;
 use anyhow::Result;
 use std::path::Path;
@@ -24,11 +24,13 @@ pub(crate) fn section(results: &Results) -> String {
         return String::new();
     };
     let mut text = format!(
-        "\n## Subpaths\n\nMade by `p3-bench subpaths` on {}: {}, which others used as well, so there are no times of programs. `--scheme subpath` \
-         ([`SUBPATHS.md`](SUBPATHS.md)) with its default options; our own programs of `testdata/subpaths` stand for the talk's six, the others run `run-train.sh` of their folders.\n\n",
+        "\n## Subpaths\n\nMade by `p3-bench subpaths` on {}: {}. `--scheme subpath` \
+         ([`SUBPATHS.md`](SUBPATHS.md)) with its default options; our own programs of `testdata/subpaths` stand for the talk's six, the others run `run-train.sh` of their folders, and for counting instructions \
+         `run-short.sh` if there is one.\n\n",
         subpaths.date, subpaths.machine
     );
     text += &overhead(subpaths);
+    text += &times(subpaths);
     text += &accuracy(subpaths);
     text += &lists(subpaths);
     text
@@ -43,18 +45,9 @@ fn overhead(subpaths: &Subpaths) -> String {
     let mut text = "Instructions of the program over the untouched one, linked by the same makefile: of skipping alone (a period of 2^30 blocks), and in all:\n\n\
                     ![Instructions over native](plots/subpaths-overhead.svg)\n\n"
         .to_string();
-    let heads = VARIANTS.map(|(name, _)| name);
-    let mut table = Table::new(["program"].into_iter().chain(heads));
-    for (name, p) in &subpaths.programs {
-        let cells = VARIANTS.map(|(v, _)| format!("{:+.1} %", over(p, v)));
-        table.row([name.clone()].into_iter().chain(cells));
-    }
-    let means = VARIANTS.map(|(v, _)| {
-        let all = with_average(subpaths.programs.values().map(|p| over(p, v)).collect());
-        format!("{:+.1} %", all.last().copied().unwrap_or(f64::NAN))
-    });
-    table.row(["mean".to_string()].into_iter().chain(means));
-    text += &format!("{table}\n");
+    let percents = |p: &Sampled| VARIANTS.map(|(v, ..)| over(p, v));
+    let rows = subpaths.programs.iter().map(|(n, p)| (n, percents(p)));
+    text += &format!("{}\n", table_of(rows));
     text += "The talk's prototype, by run time, and its memory (ours takes the 65,536 bytes that it is given, whatever runs):\n\n";
     let mut table = Table::new(["program", "in all", "of it sampling", "bytes"]);
     for (name, all, sampling, bytes) in TALK {
@@ -70,37 +63,88 @@ fn overhead(subpaths: &Subpaths) -> String {
     text + &format!("{table}\n")
 }
 
+/// Percents by variant, of programs and on average.
+fn table_of<'a>(rows: impl Iterator<Item = (&'a String, [f64; VARIANTS.len()])>) -> Table {
+    let heads = VARIANTS.map(|(name, ..)| name);
+    let mut table = Table::new(["program"].into_iter().chain(heads));
+    let cells = |percents: [f64; VARIANTS.len()]| percents.map(|n| format!("{n:+.1} %"));
+    let mut all: [Vec<f64>; VARIANTS.len()] = Default::default();
+    for (name, percents) in rows {
+        table.row([name.clone()].into_iter().chain(cells(percents)));
+        for (all, n) in all.iter_mut().zip(percents) {
+            all.push(n);
+        }
+    }
+    let means = cells(all.map(|all| average(&all)));
+    table.row(["mean".to_string()].into_iter().chain(means));
+    table
+}
+
+/// Processor time over native, of the programs that were timed.
+fn times(subpaths: &Subpaths) -> String {
+    let mut timed = subpaths.programs.iter();
+    let Some((_, first)) = timed.find(|(_, p)| !p.times.is_empty()) else {
+        return String::new();
+    };
+    let timed = subpaths
+        .programs
+        .iter()
+        .filter(|(_, p)| !p.times.is_empty());
+    let rows = timed.map(|(name, p)| {
+        let over = |v: usize| median(p.times.iter().map(|t| t[v + 1] / t[0]).collect());
+        let percents = std::array::from_fn(|v| over(v) * 100.0 - 100.0);
+        (name, percents)
+    });
+    format!(
+        "Processor time (user and system) of the long workloads over native, medians of {} rounds of all variants in turn. Where memory is full, samples are rarer \
+         than at first: in 10^9 blocks one in a million.\n\n{}\n",
+        first.times.len(),
+        table_of(rows)
+    )
+}
+
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    (of[(of.len() - 1) / 2] + of[of.len() / 2]) / 2.0
+}
+
 fn accuracy(subpaths: &Subpaths) -> String {
-    let mut text = "The ten subpaths that ran most often for certain (count less its error): their true ranks among all subpaths of all eight lengths; how many have the rank that they should, or an interval that holds the count of \
-                    the one that has it; and by how much of the true count theirs are off. Compared with a log of all blocks, or (*) with a sample of one in 100 blocks. Last, of all subpaths \
-                    with five points or more, those whose 95 % interval holds the true count:\n\n"
-        .to_string();
+    let mut text = format!(
+        "The ten subpaths that ran most often for certain (count less its error), compared with a log of all blocks: their true ranks among all subpaths of all eight lengths in one sample; and of {} samples, how many have the rank that they \
+         should, or an interval that holds the count of the one that has it; by how much of the true count theirs are off on average, and at most. Last, of all subpaths \
+         with five points or more, those whose 95 % interval holds the true count:\n\n",
+        SEEDS.len()
+    );
     let mut table = Table::new([
         "program",
         "million blocks",
         "points",
+        "doubled",
         "true ranks",
         "right or tied",
         "mean error",
         "largest",
         "in the interval",
     ]);
-    for (name, p) in &subpaths.programs {
-        let a = &p.usual;
+    for (name, p) in subpaths
+        .programs
+        .iter()
+        .filter(|(_, p)| !p.samples.is_empty())
+    {
+        let a = &p.samples[0];
+        let sum = |of: fn(&Accuracy) -> usize| p.samples.iter().map(of).sum::<usize>();
+        let errors = || p.samples.iter().flat_map(|a| a.errors.iter().copied());
         let ranks: Vec<String> = a.ranks.iter().map(u64::to_string).collect();
-        let star = if p.exact { "" } else { " *" };
         table.row([
-            format!("{name}{star}"),
-            format!("{:.0}", a.blocks),
+            name.clone(),
+            format!("{:.0}", p.executed),
             a.points.to_string(),
+            a.doublings.to_string(),
             ranks.join(" "),
-            format!("{} of {}", a.tied, a.ranks.len()),
-            format!("{:.1} %", mean(a) * 100.0),
-            format!(
-                "{:.1} %",
-                a.errors.iter().copied().fold(0.0, f64::max) * 100.0
-            ),
-            format!("{} of {}", a.held[0], a.held[1]),
+            format!("{} of {}", sum(|a| a.tied), sum(|a| a.ranks.len())),
+            format!("{:.1} %", average(&errors().collect::<Vec<_>>()) * 100.0),
+            format!("{:.1} %", errors().fold(0.0, f64::max) * 100.0),
+            format!("{} of {}", sum(|a| a.held[0]), sum(|a| a.held[1])),
         ]);
     }
     text += &table.to_string();
@@ -108,10 +152,6 @@ fn accuracy(subpaths: &Subpaths) -> String {
     text + &format!(
         "True ranks of the first five while {WATCHED} runs:\n\n![True ranks while it runs](plots/subpaths-incremental.svg)\n\n"
     )
-}
-
-fn mean(a: &Accuracy) -> f64 {
-    a.errors.iter().sum::<f64>() / a.errors.len().max(1) as f64
 }
 
 fn lists(subpaths: &Subpaths) -> String {
@@ -123,9 +163,9 @@ fn lists(subpaths: &Subpaths) -> String {
         let [concise, counting] = &p.full;
         table.row([
             name.clone(),
-            format!("{:.1} %", mean(concise) * 100.0),
+            format!("{:.1} %", average(&concise.errors) * 100.0),
             concise.doublings.to_string(),
-            format!("{:.1} %", mean(counting) * 100.0),
+            format!("{:.1} %", average(&counting.errors) * 100.0),
             counting.doublings.to_string(),
         ]);
     }
@@ -139,7 +179,7 @@ pub(crate) fn plots(results: &Results, docs: &Path) -> Result<()> {
     };
     let names = subpaths.programs.keys().cloned();
     let names: Vec<String> = names.chain(["average".to_string()]).collect();
-    let series = VARIANTS.map(|(v, _)| Series {
+    let series = VARIANTS.map(|(v, ..)| Series {
         name: v.into(),
         values: with_average(subpaths.programs.values().map(|p| over(p, v)).collect()),
     });
