@@ -27,8 +27,10 @@ const LEAST: f64 = 0.5;
 /// not shown by themselves. O(total length · log n).
 pub fn longest(profile: SampledProfile) -> Vec<Joined> {
     let estimate = |s: &Subpath, n: Points| profile.estimate(s.len(), n);
-    let points = &profile.sample.points;
-    let mut order: Vec<(&Subpath, Points)> = points.iter().map(|(s, n)| (s, *n)).collect();
+    let seen = profile.sample.seen();
+    // Beginnings of others are parts of these.
+    let own = profile.sample.points.keys();
+    let mut order: Vec<(&Subpath, Points)> = own.map(|s| (s, seen[s])).collect();
     order.sort_by(|a, b| {
         let weight = |(s, n): &(&Subpath, Points)| estimate(s, *n).count * s.len() as f64;
         weight(b).total_cmp(&weight(a)).then_with(|| a.0.cmp(b.0))

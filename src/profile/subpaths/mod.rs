@@ -13,6 +13,7 @@ use super::Profile;
 use super::estimate::Estimate;
 use super::measurement::Measurement;
 use crate::error::{Error, Result};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A subpath: its blocks, numbered over all functions in the manifest's order.
@@ -71,7 +72,7 @@ pub struct Subpaths {
     pub crowded: u64,
     /// Samples that took more bytes than the list has for one, and are in no count.
     pub too_long: u64,
-    /// By subpath: its sample points.
+    /// By subpath: its own sample points, of its length.
     pub points: BTreeMap<Subpath, Points>,
 }
 
@@ -85,6 +86,47 @@ impl Subpaths {
             HotList::Concise => u128::from(sampling.period) << self.doublings.min(63),
             HotList::Counting => sampling.period.into(),
         }
+    }
+
+    /// Whether a sample of a subpath is also one of each shorter length that is sampled, of the blocks that it begins with.
+    ///
+    /// Its beginning was drawn before its length was, so it is, if whether it came to be listed does not depend on what follows those blocks:
+    /// within functions a recording is lost where the activation ends, and a subpath can be too long for the list. What a counting sample
+    /// expects before the first point that counts is for each entry by itself, and its variance would add up over all that begin alike.
+    fn has_beginnings(&self) -> bool {
+        let sampling = self.sampling.as_ref();
+        let whole = |s: &Sampling| s.list == HotList::Concise && !s.within_functions;
+        self.too_long == 0 && sampling.is_some_and(whole)
+    }
+
+    /// By subpath: the points that tell how often it ran. Those of all subpaths of its length, and of longer ones that begin with it,
+    /// if these [are such points](Subpaths::has_beginnings). O(total length · lengths · log subpaths).
+    pub fn seen(&self) -> Cow<'_, BTreeMap<Subpath, Points>> {
+        let Some(sampling) = self.sampling.as_ref().filter(|_| self.has_beginnings()) else {
+            return Cow::Borrowed(&self.points);
+        };
+        let mut seen = self.points.clone();
+        for (subpath, &points) in &self.points {
+            let lengths = sampling.lengths.iter().map(|l| l.blocks as usize);
+            for length in lengths.take_while(|l| *l < subpath.len()) {
+                let beginning = subpath[..length].to_vec();
+                seen.entry(beginning).or_default().add(points);
+            }
+        }
+        Cow::Owned(seen)
+    }
+
+    /// The probability that a sample is one of a subpath of so many blocks; `None` where no such length is sampled.
+    fn probability(&self, blocks: usize) -> Option<f64> {
+        let lengths = &self.sampling.as_ref()?.lengths;
+        let at = lengths.iter().position(|l| l.blocks as usize == blocks)?;
+        let own = lengths[at].probability();
+        let longer = lengths[at + 1..].iter().map(|l| l.probability());
+        Some(if self.has_beginnings() {
+            own + longer.sum::<f64>()
+        } else {
+            own
+        })
     }
 
     /// All points that were counted.
@@ -140,7 +182,7 @@ impl SampledProfile<'_> {
         }
     }
 
-    /// How often a subpath of so many blocks with so many points ran, in the runs of one copy.
+    /// How often a subpath of so many blocks of which so many points were [seen](Subpaths::seen) ran, in the runs of one copy.
     pub fn estimate(self, blocks: usize, points: Points) -> Estimate {
         let all = points.counted.saturating_add(points.missed);
         let one = Estimate::of_uncertain(all, points.variance as f64, self.probability(blocks));
@@ -154,13 +196,9 @@ impl SampledProfile<'_> {
     /// The probability with which an execution of a subpath of so many blocks became a point in a copy; 1 where no such length
     /// is sampled.
     fn probability(self, blocks: usize) -> f64 {
-        let Some(sampling) = &self.sample.sampling else {
-            return 1.0;
-        };
-        let mut lengths = sampling.lengths.iter();
-        let length = lengths.find(|l| l.blocks as usize == blocks);
         let mean = self.sample.period() as f64;
-        length.map_or(1.0, |l| l.probability() / mean * self.recorded())
+        let of_length = self.sample.probability(blocks);
+        of_length.map_or(1.0, |p| p / mean * self.recorded())
     }
 
     /// The share of the samples begun that could be recorded.
@@ -178,5 +216,69 @@ impl SampledProfile<'_> {
     /// Blocks executed in the runs of one copy, estimated.
     pub fn blocks(self) -> f64 {
         self.sample.blocks as f64 / self.replicas()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Subpaths {
+        let length = |blocks, chance| Length { blocks, chance };
+        let quarter = 1 << 30;
+        let one = |counted| Points::listed(HotList::Concise, counted, 0);
+        let points: [(&[u32], u64); 4] = [
+            (&[1, 2], 5),
+            (&[1, 2, 3, 4], 2),
+            (&[1, 2, 3, 4, 5, 6], 1),
+            (&[7, 8, 9, 9], 3),
+        ];
+        Subpaths {
+            sampling: Some(Sampling {
+                period: 10,
+                lengths: vec![
+                    length(2, 2 * quarter),
+                    length(4, quarter),
+                    length(6, quarter),
+                ],
+                within_functions: false,
+                list: HotList::Concise,
+            }),
+            blocks: 110,
+            points: points.map(|(s, n)| (s.to_vec(), one(n))).into(),
+            ..Subpaths::default()
+        }
+    }
+
+    fn of_length(sample: &Subpaths, length: usize) -> Vec<(u32, u64)> {
+        let seen = sample.seen();
+        let of_length = seen.iter().filter(|(s, _)| s.len() == length);
+        of_length.map(|(s, n)| (s[0], n.counted)).collect()
+    }
+
+    #[test]
+    fn samples_are_of_what_they_begin_with() {
+        let sample = sample();
+        assert_eq!(of_length(&sample, 2), [(1, 8), (7, 3)]);
+        assert_eq!(of_length(&sample, 4), [(1, 3), (7, 3)]);
+        assert_eq!(of_length(&sample, 6), [(1, 1)]);
+        let chances = [2, 4, 6, 5].map(|l| sample.probability(l));
+        assert_eq!(chances, [Some(1.0), Some(0.5), Some(0.25), None]);
+    }
+
+    #[test]
+    fn unless_some_were_lost() {
+        let mut within = sample();
+        within.sampling.as_mut().unwrap().within_functions = true;
+        let mut counting = sample();
+        counting.sampling.as_mut().unwrap().list = HotList::Counting;
+        let too_long = Subpaths {
+            too_long: 1,
+            ..sample()
+        };
+        for sample in [within, counting, too_long] {
+            assert_eq!(*sample.seen(), sample.points);
+            assert_eq!(sample.probability(4), Some(0.25));
+        }
     }
 }

@@ -35,7 +35,7 @@ pub struct Place {
 pub struct Row {
     /// Its blocks.
     pub places: Vec<Place>,
-    /// How many points of the sample it has; of a joined one the fewest of its parts.
+    /// How many points of the sample are of it; of a joined one the fewest of its parts.
     pub points: Points,
     /// How often it ran.
     pub estimate: Estimate,
@@ -61,7 +61,7 @@ pub struct Report<'a> {
     pub profile: SampledProfile<'a>,
     /// The subpaths that were selected, those first on which most blocks were executed, at least.
     pub rows: Vec<Row>,
-    /// How many subpaths of the selected functions were sampled.
+    /// How many subpaths of the selected functions are known, those included with which others begin.
     pub distinct: usize,
     /// Points of the whole sample.
     pub points: u64,
@@ -72,7 +72,8 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// The subpaths that go through a function which `selection` admits. O(total length).
     pub fn new(profile: SampledProfile<'a>, selection: &Selection) -> Report<'a> {
-        let rows = profile.sample.points.iter();
+        let seen = profile.sample.seen();
+        let rows = seen.iter();
         let numbers = Numbers::new(profile.profile);
         let rows = rows.map(|(s, &n)| row(profile, &numbers, s, n, 1));
         Report::of(profile, selection, rows.collect())

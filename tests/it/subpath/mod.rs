@@ -223,19 +223,39 @@ fn estimates_hold(name: &str, flags: &[&str], within: &[&str]) {
     let sampler = Sampler::of_program(name, flags, &options);
     let runs = 20.max(400_000 / sampler.executed()).min(200);
     let samples: Vec<Subpaths> = (1..=runs).map(|seed| sampler.sample(seed)).collect();
+    let own = samples.iter().map(|s| s.points.clone()).collect();
+    points_hold(name, &sampler, own, &lengths);
+    if within.is_empty() {
+        let seen = samples.iter().map(|s| s.seen().into_owned()).collect();
+        let longer = |(length, _)| {
+            let longer = lengths.iter().filter(|(l, _)| *l >= length);
+            (length, longer.map(|(_, chance)| chance).sum())
+        };
+        points_hold(name, &sampler, seen, &lengths.map(longer));
+    }
+}
+
+/// Points of samples, where lengths were chosen with these chances and blocks with one in 40.
+fn points_hold(
+    name: &str,
+    sampler: &Sampler,
+    samples: Vec<BTreeMap<Vec<u32>, Points>>,
+    chances: &[(usize, f64)],
+) {
+    let runs = samples.len() as u64;
     let (mut pairs, mut held) = (0u64, 0u64);
-    for (length, chance) in lengths {
+    for &(length, chance) in chances {
         let truth = sampler.subpaths(length);
         let probability = chance / 40.0;
         let mut found = Counts::new();
         for sample in &samples {
-            for (subpath, n) in sample.points.iter().filter(|(s, _)| s.len() == length) {
+            for (subpath, n) in sample.iter().filter(|(s, _)| s.len() == length) {
                 *found.entry(subpath.clone()).or_default() += n.counted;
             }
             for (subpath, n) in &truth {
                 // Where next to nothing is expected, every interval holds it.
                 if *n as f64 * probability >= 5.0 {
-                    let points = points_of(sample, subpath);
+                    let points = sample.get(subpath).copied().unwrap_or_default();
                     pairs += 1;
                     held += u64::from(estimate(points, probability).holds(*n as f64));
                 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::index::FuncId;
 use crate::profile::estimate::Estimate;
 use crate::profile::report::Selection;
-use crate::profile::subpaths::report::{Report, Row, decided, locs, told};
+use crate::profile::subpaths::report::{Numbers, Report, Row, decided, locs, told};
 use crate::profile::subpaths::{Points, SampledProfile};
 use crate::source::Sources;
 use crate::table::{exactly, grouped, percent};
@@ -46,9 +46,12 @@ impl<'a> Sample<'a> {
                     rows.push(i);
                 }
             }
-            all.add(row.points);
-            let first = functions.entry(row.places[0].func).or_default();
-            first.begun.add(row.points);
+        }
+        let numbers = Numbers::new(profile.profile);
+        for (subpath, points) in &profile.sample.points {
+            all.add(*points);
+            let first = numbers.place(subpath[0]).func;
+            functions.entry(first).or_default().begun.add(*points);
         }
         Sample {
             profile,
