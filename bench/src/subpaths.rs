@@ -33,6 +33,12 @@ pub(crate) struct SubpathArgs {
     /// Time so many rounds of runs as well, of the untouched program and with each variant: on a machine that nobody else uses
     #[arg(long, default_value_t = 0)]
     rounds: usize,
+    /// Blocks from one sample to the next, on average, where it is not as by default
+    #[arg(long)]
+    period: Option<u64>,
+    /// Lengths of subpaths, in blocks
+    #[arg(long, value_delimiter = ',', default_values_t = LENGTHS)]
+    lengths: Vec<usize>,
     /// Only these programs, ours (fft, heapsort, …) as well
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -144,7 +150,11 @@ const FULL: Knobs = Knobs {
 pub(crate) fn all(args: &SubpathArgs, out: &Path) -> Result<()> {
     let here = out.join("subpaths");
     std::fs::create_dir_all(&here)?;
-    let mut benches = own(&here)?;
+    let knobs = Asked {
+        period: args.period,
+        lengths: args.lengths.clone(),
+    };
+    let mut benches = own(&here, &knobs)?;
     benches.retain(|b| args.only.is_empty() || args.only.contains(&b.name));
     for (name, program) in programs(&args.folder.canonicalize()?, &args.only)? {
         let (short, long) = (program.join("run-short.sh"), program.join("run-train.sh"));
@@ -155,6 +165,7 @@ pub(crate) fn all(args: &SubpathArgs, out: &Path) -> Result<()> {
                 short: if short.exists() { short } else { long.clone() },
                 long,
                 name,
+                asked: knobs.clone(),
             });
         }
     }
@@ -191,7 +202,7 @@ pub(crate) fn all(args: &SubpathArgs, out: &Path) -> Result<()> {
     Ok(())
 }
 
-fn own(here: &Path) -> Result<Vec<Bench>> {
+fn own(here: &Path, asked: &Asked) -> Result<Vec<Bench>> {
     let mut benches = Vec::new();
     for (name, short, long) in OWN {
         let here = here.join(name);
@@ -212,6 +223,7 @@ fn own(here: &Path) -> Result<Vec<Bench>> {
             name: name.into(),
             bitcode,
             here,
+            asked: asked.clone(),
         });
     }
     Ok(benches)
@@ -224,8 +236,16 @@ fn script(file: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
+/// What all samples have in common.
+#[derive(Clone)]
+struct Asked {
+    period: Option<u64>,
+    lengths: Vec<usize>,
+}
+
 struct Bench {
     name: String,
+    asked: Asked,
     bitcode: PathBuf,
     here: PathBuf,
     /// Workloads: for counting instructions, and for all else.
@@ -236,7 +256,11 @@ struct Bench {
 impl Bench {
     fn measure(&self) -> Result<(Sampled, Vec<Look>)> {
         self.build()?;
-        let usual = self.across().join("bin/copy-0");
+        let asked = Knobs {
+            period: self.asked.period,
+            ..Knobs::default()
+        };
+        let usual = self.kept("usual", &self.across().join("bin/copy-0"), asked)?;
         let counting = Knobs {
             list: List::Counting,
             ..FULL
@@ -286,13 +310,13 @@ impl Bench {
     fn build(&self) -> Result<()> {
         std::fs::create_dir_all(self.here.join("kept"))?;
         let across = || -> Result<PathBuf> {
-            let folder = self.rewritten("across", "subpath", &ACROSS)?;
+            let folder = self.sampling("across", &ACROSS)?;
             make(&folder, &["all"])?;
             make(&folder, &["native"])?;
             Ok(folder)
         };
         let within = || -> Result<PathBuf> {
-            let folder = self.rewritten("within", "subpath", &WITHIN)?;
+            let folder = self.sampling("within", &WITHIN)?;
             make(&folder, &["all"])?;
             Ok(folder)
         };
@@ -302,7 +326,7 @@ impl Bench {
         for (name, options, period) in VARIANTS {
             let folder = if options == WITHIN { &within } else { &across };
             let knobs = Knobs {
-                period,
+                period: period.or(self.asked.period),
                 seed: Some(1),
                 ..Knobs::default()
             };
@@ -313,8 +337,15 @@ impl Bench {
 
     fn kept(&self, name: &str, exe: &Path, knobs: Knobs) -> Result<PathBuf> {
         let kept = self.executable(name);
-        record::with(exe, knobs, &LENGTHS, &kept)?;
+        record::with(exe, knobs, &self.asked.lengths, &kept)?;
         Ok(kept)
+    }
+
+    fn sampling(&self, name: &str, options: &[&str]) -> Result<PathBuf> {
+        let lengths: Vec<String> = self.asked.lengths.iter().map(usize::to_string).collect();
+        let lengths = lengths.join(",");
+        let options = [&["--lengths", lengths.as_str()], options].concat();
+        self.rewritten(name, "subpath", &options)
     }
 
     /// The folder of the program, rewritten.
@@ -357,7 +388,7 @@ impl Bench {
             pipe: self.here.join("pipe"),
             first: first.into_iter().map(|(_, first)| first).collect(),
         };
-        Truth::of_runs(|each| logged.run(each), asked, &LENGTHS)
+        Truth::of_runs(|each| logged.run(each), asked, &self.asked.lengths)
     }
 
     /// Starts a run, and says where its raw profiles come to be. Those of earlier ones go.
