@@ -100,7 +100,7 @@ impl Subpaths {
     }
 
     /// By subpath: the points that tell how often it ran. Those of all subpaths of its length, and of longer ones that begin with it,
-    /// if these [are such points](Subpaths::has_beginnings). O(total length · lengths · log subpaths).
+    /// if these are such points: not within functions, nor where one was too long, nor of a counting sample. O(total length · lengths · log subpaths).
     pub fn seen(&self) -> Cow<'_, BTreeMap<Subpath, Points>> {
         let Some(sampling) = self.sampling.as_ref().filter(|_| self.has_beginnings()) else {
             return Cow::Borrowed(&self.points);
