@@ -5,9 +5,11 @@ use crate::edges::{all_edges, counted_edges};
 use crate::index::{BlockId, CfgEdge, EdgeId, FuncId, IdSet, PathId};
 use crate::ir::{Block, Cfg, Program, SkipReason};
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, WIDE_SLOTS, ball_larus};
+use crate::spantree::SpanningTree;
 use crate::versions::apart;
 use crate::weights::{Weights, static_weights};
 use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// What the analyses need to know of a function: the same from a program and from a manifest.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +70,8 @@ pub struct FunctionPaths {
     pub apart: Vec<BlockId>,
     /// Whether it counts in an array although it has more than [`MAX_ARRAY_SLOTS`] paths, if not more than [`WIDE_SLOTS`].
     pub wide: bool,
+    /// [`FunctionPaths::tree`], once that was asked for.
+    pub(crate) tree: OnceLock<SpanningTree>,
 }
 
 impl FunctionPaths {
@@ -82,6 +86,18 @@ impl FunctionPaths {
         let apart = apart::choose(cfg, &shape, &cuts, MAX_ARRAY_SLOTS);
         let paths = Self::with_shape(cfg, shape, cuts).expect("enough edges are cut");
         FunctionPaths { apart, ..paths }
+    }
+
+    /// Other expected executions of the DAG's edges.
+    pub fn weigh(&mut self, weights: Weights) {
+        self.weights = weights;
+        self.tree = OnceLock::new();
+    }
+
+    /// The maximum spanning tree by the weights, which copies have in common. O(E log E) the first time.
+    pub fn tree(&self) -> &SpanningTree {
+        let tree = || SpanningTree::maximum(&self.dag, &self.weights);
+        self.tree.get_or_init(tree)
     }
 
     /// The id of the path along `edges`.
@@ -151,6 +167,7 @@ impl FunctionPaths {
             ran: Vec::new(),
             apart: Vec::new(),
             wide: false,
+            tree: OnceLock::new(),
         })
     }
 }

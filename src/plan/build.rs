@@ -188,13 +188,14 @@ pub fn function_code<'a>(cfg: &Cfg, paths: &'a FunctionPaths, part: Part) -> Fun
     let (dag, labels) = (ground.dag, &numbering.labels);
     let weights = ids.weights(paths);
     // Trees: the heaviest of edges where increments cost something, and of all. The first is a copy's own, because what
-    // costs nothing depends on which paths it counts. The second differs between copies that have ranges of paths, since
-    // their DAGs do; copies that have sets of edges make the same one each.
+    // costs nothing depends on which paths it counts. The second is the function's, but of copies whose DAG is their own.
     let ends = Ends::new(&ground);
-    let trees = [
-        SpanningTree::with_free_chords(dag, &weights, &ends.free(dag)),
-        SpanningTree::maximum(dag, &weights),
-    ];
+    let all = match &ids {
+        Ids::Local(_) => Cow::Owned(SpanningTree::maximum(dag, &weights)),
+        _ => Cow::Borrowed(paths.tree()),
+    };
+    let free = SpanningTree::with_free_chords(dag, &weights, &ends.free(dag));
+    let trees = [&free, &*all];
     // Increments with the sums of the labels: on the chords of a tree, or the labels of a subset, many of which are 0.
     let on_chords = trees.iter().map(|t| t.increments(dag, labels));
     let as_labels = ground.interesting.map(|_| as_increments(labels));

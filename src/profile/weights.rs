@@ -41,7 +41,7 @@ pub fn apply<'a>(
                     return Err(profile.only_estimates());
                 }
             };
-            paths.weights = mix(measured, &paths.weights);
+            paths.weigh(mix(measured, &paths.weights));
             paths.measured = true;
         }
     }
