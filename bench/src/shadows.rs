@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 /// What to measure, and how.
@@ -50,9 +50,13 @@ pub(crate) struct Shadowed {
     /// Page faults of the process: of the untouched program, and with shadows at any cost (`load=0.5,burst=10M,cost=100%`).
     pub faults: [u64; 2],
     pub found: Vec<Found>,
-    /// Seconds of runs of the long input, one after the other: of the untouched program, without shadows (`off`), and with them, as by default.
+    /// Seconds of runs of the long input, one after the other: of the untouched program, the same beside a process that is busy in memory,
+    /// without shadows (`off`), and with them, as by default.
     #[serde(default)]
-    pub wall: Vec<[f64; 3]>,
+    pub wall: Vec<[f64; 4]>,
+    /// What the last of these found together.
+    #[serde(default)]
+    pub long: Option<Found>,
 }
 
 /// What is asked for.
@@ -180,6 +184,7 @@ pub(crate) fn all(args: &ShadowArgs, out: &Path) -> Result<()> {
         bench.find(&pair[1], &mut program)?;
         if !is_timed(&program) {
             program.wall = bench.rounds(&pair, args.rounds)?;
+            program.long = Some(bench.found_in_rounds(&pair[1])?);
         }
         measured.programs.insert(name, program);
         measured.forks = helpers.forks()?;
@@ -195,6 +200,18 @@ pub(crate) fn all(args: &ShadowArgs, out: &Path) -> Result<()> {
 struct Helpers {
     fork: PathBuf,
     faults: PathBuf,
+    busy: PathBuf,
+}
+
+/// A process that is killed when this goes out of scope.
+struct Beside(Child);
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // It cannot have ended before: it has no end.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 impl Helpers {
@@ -203,13 +220,12 @@ impl Helpers {
         let helpers = Helpers {
             fork: out.join("fork"),
             faults: out.join("faults.so"),
+            busy: out.join("busy"),
         };
         let clang = || Command::new("clang-19");
-        run(clang()
-            .arg("-O2")
-            .arg(source("fork.c"))
-            .arg("-o")
-            .arg(&helpers.fork))?;
+        for (name, exe) in [("fork.c", &helpers.fork), ("busy.c", &helpers.busy)] {
+            run(clang().arg("-O2").arg(source(name)).arg("-o").arg(exe))?;
+        }
         let shared = ["-O2", "-fPIC", "-shared"];
         run(clang()
             .args(shared)
@@ -217,6 +233,14 @@ impl Helpers {
             .arg("-o")
             .arg(&helpers.faults))?;
         Ok(helpers)
+    }
+
+    /// Keeps another core busy, and what it shares with this one, as shadows do.
+    fn beside(&self) -> Result<Beside> {
+        let child = Command::new(&self.busy).spawn();
+        Ok(Beside(
+            child.with_context(|| format!("{}", self.busy.display()))?,
+        ))
     }
 
     fn forks(&self) -> Result<BTreeMap<u64, f64>> {
@@ -243,24 +267,51 @@ impl Bench<'_> {
         Ok(single("native", self.link(&bitcode, &[], "native")?))
     }
 
-    /// Seconds of runs: of the untouched program, without and with shadows; which one begins changes from round to round.
-    fn rounds(&self, [native, shadow]: &[Variant; 2], number: usize) -> Result<Vec<[f64; 3]>> {
+    fn long(&self) -> PathBuf {
         let long = self.program.join("run.sh");
-        let script = if long.exists() { &long } else { self.script };
-        let raw = self.here.join("raw-rounds");
-        let runs = [(native, ""), (shadow, "off"), (shadow, "")];
+        if long.exists() {
+            long
+        } else {
+            self.script.to_path_buf()
+        }
+    }
+
+    /// Where the timed runs with shadows leave their raw profiles.
+    fn raw_of_rounds(&self) -> PathBuf {
+        self.here.join("raw-rounds")
+    }
+
+    /// Seconds of runs, as [`Shadowed::wall`] has them; which one begins changes from round to round.
+    fn rounds(&self, [native, shadow]: &[Variant; 2], number: usize) -> Result<Vec<[f64; 4]>> {
+        let (script, raw, none) = (
+            self.long(),
+            self.raw_of_rounds(),
+            self.here.join("raw-none"),
+        );
+        let runs = [
+            (native, "", &none),
+            (native, "", &none),
+            (shadow, "off", &none),
+            (shadow, "", &raw),
+        ];
         let mut times = Vec::new();
         for round in 0..number {
-            let mut of = [0.0; 3];
+            let mut of = [0.0; 4];
             for i in (0..runs.len()).map(|i| (i + round) % runs.len()) {
-                let (variant, knobs) = runs[i];
+                let (variant, knobs, raw) = runs[i];
+                let _beside = (i == 1).then(|| self.helpers.beside()).transpose()?;
                 let begin = Instant::now();
-                self.execute_script(script, &variant.copies[0], knobs, &raw, None)?;
+                self.execute_script(&script, &variant.copies[0], knobs, raw, None)?;
                 of[i] = begin.elapsed().as_secs_f64();
             }
             times.push(of);
         }
         Ok(times)
+    }
+
+    fn found_in_rounds(&self, shadow: &Variant) -> Result<Found> {
+        let exact = self.exact(&self.long(), "exact-long")?;
+        self.judged(shadow, &self.raw_of_rounds(), &exact, USUAL)
     }
 
     fn instructions(&self, [native, shadow]: &[Variant; 2]) -> Result<[u64; 2]> {
@@ -287,7 +338,7 @@ impl Bench<'_> {
         if missing.is_empty() {
             return Ok(());
         }
-        let exact = self.exact()?;
+        let exact = self.exact(self.script, "exact")?;
         for knobs in missing {
             of.found.push(self.found(shadow, &exact, knobs)?);
         }
@@ -357,24 +408,30 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn exact(&self) -> Result<PathBuf> {
-        let (sbl, raw) = (self.rewritten("sbl")?, self.here.join("raw-exact"));
-        self.execute(&sbl.copies[0], "", &raw, None)?;
-        let merged = self.here.join("exact.p3prof");
+    fn exact(&self, script: &Path, name: &str) -> Result<PathBuf> {
+        let (sbl, raw) = (
+            self.rewritten("sbl")?,
+            self.here.join(format!("raw-{name}")),
+        );
+        self.execute_script(script, &sbl.copies[0], "", &raw, None)?;
+        let merged = self.here.join(format!("{name}.p3prof"));
         sbl.merge(&raw, &merged)?;
         Ok(merged)
     }
 
     fn found(&self, shadow: &Variant, exact: &Path, knobs: Knobs) -> Result<Found> {
         let name = format!("{}-{}-{}", knobs.load, knobs.burst, knobs.cost);
-        let (raw, merged) = (
-            self.here.join(&name),
-            self.here.join(format!("{name}.p3prof")),
-        );
+        let raw = self.here.join(&name);
         for _ in 0..RUNS {
             self.execute(&shadow.copies[0], &knobs.text(), &raw, None)?;
         }
-        shadow.merge(&raw, &merged)?;
+        self.judged(shadow, &raw, exact, knobs)
+    }
+
+    /// Raw profiles of runs with `knobs` against the exact profile.
+    fn judged(&self, shadow: &Variant, raw: &Path, exact: &Path, knobs: Knobs) -> Result<Found> {
+        let merged = raw.with_extension("p3prof");
+        shadow.merge(raw, &merged)?;
         let (merged, exact) = (merged.to_string_lossy(), exact.to_string_lossy());
         let arguments = ["accuracy", &merged, "--against", &exact, "--format", "json"];
         let json: Value = serde_json::from_slice(&output(&PROF, &arguments)?)?;
@@ -546,18 +603,12 @@ fn accuracy(shadows: &Shadows) -> String {
     for knobs in knobs() {
         let all = shadows.programs.values();
         let found = all.flat_map(|p| p.found.iter().filter(|f| f.knobs == knobs));
-        let mut sum = [[0; 4]; 3];
-        for f in found {
-            for (sum, of) in sum.iter_mut().flatten().zip(f.hot.iter().flatten()) {
-                *sum += of;
-            }
-        }
-        let share = sum.map(|[all, seen, found, held]| {
-            let of = |n: u64| n as f64 / all as f64 * 100.0;
-            format!("{:.1} % ({:.1} %, {:.1} %)", of(found), of(seen), of(held))
-        });
         let begin = ["all".to_string()].into_iter().chain(knobs.cells());
-        table.row(begin.chain([String::new(), String::new()]).chain(share));
+        table.row(
+            begin
+                .chain([String::new(), String::new()])
+                .chain(shares(found)),
+        );
     }
     text += &table.to_string();
     text + "\nMoseley et al.: over 90 % of the paths above 2 % with most settings.\n\n"
@@ -567,43 +618,96 @@ fn cell([all, seen, found, held]: &[u64; 4]) -> String {
     format!("{found} ({seen}, {held}) of {all}")
 }
 
-/// Times with shadows over those without, if there are any.
+/// Times with shadows over those without, and what they found, if that was measured.
 fn times(shadows: &Shadows) -> String {
     let mut table = Table::new([
         "program",
         "rounds",
         "s",
+        "beside another",
         "without shadows",
         "with shadows",
         "these over those",
     ]);
     let timed = || shadows.programs.iter().filter(|(_, p)| !p.wall.is_empty());
-    let mut with = Vec::new();
+    let mut middles = [vec![], vec![], vec![], vec![]];
     for (name, p) in timed() {
-        let ratio = |over: fn(&[f64; 3]) -> f64| middle(p.wall.iter().map(over).collect());
+        let ratio = |over: fn(&[f64; 4]) -> f64| middle(p.wall.iter().map(over).collect());
         let seconds = middle(p.wall.iter().map(|w| w[0]).collect())[0];
-        let [off, on, shadows] = [
+        let ratios = [
             ratio(|w| w[1] / w[0]),
             ratio(|w| w[2] / w[0]),
-            ratio(|w| w[2] / w[1]),
+            ratio(|w| w[3] / w[0]),
+            ratio(|w| w[3] / w[2]),
         ];
-        with.push(on[0]);
+        for (middles, ratio) in middles.iter_mut().zip(ratios) {
+            middles.push(ratio[0]);
+        }
         let begin = [
             name.clone(),
             p.wall.len().to_string(),
             format!("{seconds:.1}"),
         ];
-        table.row(begin.into_iter().chain([off, on, shadows].map(interval)));
+        table.row(begin.into_iter().chain(ratios.map(interval)));
     }
-    if with.is_empty() {
+    if middles[0].is_empty() {
         return String::new();
     }
-    let median = format!("{:+.2} %", middle(with)[0] * 100.0 - 100.0);
-    table.row(["median", "", "", "", &median, ""]);
+    let begin = ["median", "", ""].map(str::to_string).into_iter();
+    let medians = middles.map(|m| format!("{:+.2} %", middle(m)[0] * 100.0 - 100.0));
+    table.row(begin.chain(medians));
     format!(
-        "Wall time of the long input over that of the untouched program, without shadows (`P3_SHADOW=off`) and with them, as by default (`load=0.5,cost=1%`): \
-         the median over rounds of runs in turn, and the interval that the sign test leaves for it, of 95 % (of five rounds: 94):\n\n{table}\n"
+        "Wall time of the long input over that of the untouched program: of itself beside a process that keeps the other core and its memory busy all the time, \
+         without shadows (`P3_SHADOW=off`), and with them, as by default (`load=0.5,cost=1%`): \
+         the median over rounds of runs in turn, and the interval that the sign test leaves for it, of 95 % (of five rounds: 94):\n\n{table}\n{}",
+        found_in_long_runs(shadows)
     )
+}
+
+fn found_in_long_runs(shadows: &Shadows) -> String {
+    let mut table = Table::new([
+        "program",
+        "s in all",
+        "bursts",
+        "overlap",
+        "above 2 %",
+        "above 1 %",
+        "above 0.5 %",
+    ]);
+    let long = || {
+        let programs = shadows.programs.iter();
+        programs.filter_map(|(name, p)| Some((name, p, p.long.as_ref()?)))
+    };
+    for (name, p, found) in long() {
+        let seconds: f64 = p.wall.iter().map(|w| w[3]).sum();
+        let begin = [
+            name.clone(),
+            format!("{seconds:.0}"),
+            found.bursts.to_string(),
+            format!("{:.1} %", found.overlap * 100.0),
+        ];
+        table.row(begin.into_iter().chain(found.hot.map(|h| cell(&h))));
+    }
+    let begin = ["all", "", "", ""].map(str::to_string).into_iter();
+    table.row(begin.chain(shares(long().map(|(_, _, found)| found))));
+    format!(
+        "What these runs found together, of the paths above a threshold in the exact profile of the long input: the estimate is above it, too (in brackets: some burst saw it, \
+         and the interval of 95 % holds its share):\n\n{table}\n"
+    )
+}
+
+/// Paths found, and in brackets seen and with intervals that hold, of those above each threshold.
+fn shares<'a>(all: impl Iterator<Item = &'a Found>) -> [String; 3] {
+    let mut sum = [[0; 4]; 3];
+    for found in all {
+        for (sum, of) in sum.iter_mut().flatten().zip(found.hot.iter().flatten()) {
+            *sum += of;
+        }
+    }
+    sum.map(|[all, seen, found, held]| {
+        let of = |n: u64| n as f64 / all as f64 * 100.0;
+        format!("{:.1} % ({:.1} %, {:.1} %)", of(found), of(seen), of(held))
+    })
 }
 
 /// A ratio's median and interval, in percent over one.
