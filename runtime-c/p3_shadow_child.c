@@ -16,7 +16,7 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
-enum { STACK = 1 << 16, PAGE = 4096 };
+enum { STACK = 1 << 16, PAGE = P3_SHADOW_PAGE };
 
 /* As the kernel has it. */
 struct action {

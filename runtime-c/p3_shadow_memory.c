@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-enum { PAGE = 4096, REST = 64 };
+enum { PAGE = P3_SHADOW_PAGE, REST = 64 };
 
 /* As much of it is copied: a fork should not take longer than a burst. */
 static const uint64_t MOST = UINT64_C(256) << 20;

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-enum { PAGE = 4096, BREAKPOINT = 0xcc };
+enum { PAGE = P3_SHADOW_PAGE, BREAKPOINT = 0xcc };
 
 /* Where a loop can be left, and where to: each relative to the word itself; and the number of the header where paths begin that are
  * counted from there. */

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 
 /* HURRY: how long a shadow waits for its twin when the program ends, in nanoseconds. */
-enum { TREATMENTS = P3_CALL_ENDED + 1, PAGE = 4096, HURRY = 10000000 };
+enum { TREATMENTS = P3_CALL_ENDED + 1, PAGE = P3_SHADOW_PAGE, HURRY = 10000000 };
 
 static const struct p3_shadow_task *task;
 static uint32_t met[P3_CALLS + 1][TREATMENTS];

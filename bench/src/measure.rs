@@ -90,7 +90,10 @@ pub(crate) fn all(args: &MeasureArgs, out: &Path) -> Result<()> {
 /// Names and folders of programs, sorted.
 pub(crate) fn programs(folder: &Path, only: &[String]) -> Result<Vec<(String, PathBuf)>> {
     let mut programs = Vec::new();
-    for entry in std::fs::read_dir(folder.join("prog"))? {
+    let below = folder.join("prog");
+    let entries = std::fs::read_dir(&below)
+        .with_context(|| format!("{}: no folder of programs", below.display()))?;
+    for entry in entries {
         let path = entry?.path();
         let name = path
             .file_name()
@@ -293,6 +296,21 @@ fn slowest(instructions: &[u64]) -> usize {
 
 /// By name of the variant: its copies, medians over their runs.
 pub(crate) type Runs = BTreeMap<String, Vec<Run>>;
+
+/// Rounds of what is timed, one after the other; which one begins changes from round to round.
+pub(crate) fn in_turn<const N: usize>(
+    rounds: usize,
+    time: impl Fn(usize) -> Result<f64>,
+) -> Result<Vec<[f64; N]>> {
+    let one = |round: usize| {
+        let mut of = [0.0; N];
+        for i in (0..N).map(|i| (i + round) % N) {
+            of[i] = time(i)?;
+        }
+        Ok(of)
+    };
+    (0..rounds).map(one).collect()
+}
 
 /// Runs every copy of every variant so often, in turn, one process at a time; which print other things than the first
 /// variant.

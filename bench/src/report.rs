@@ -103,6 +103,12 @@ pub(crate) fn average(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
+/// Of an even number the mean of the two in the middle.
+pub(crate) fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    (of[(of.len() - 1) / 2] + of[of.len() / 2]) / 2.0
+}
+
 pub(crate) fn percent(value: f64) -> String {
     if value.is_nan() {
         return String::new();

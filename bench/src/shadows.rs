@@ -4,13 +4,14 @@
 use crate::build::{PROF, REWRITE, Variant, output, project, run, runtime, single, variant};
 use crate::instructions;
 use crate::markdown::Table;
-use crate::measure::programs;
+use crate::measure::{in_turn, programs};
 use crate::plot::{Series, bars};
-use crate::report::with_average;
+use crate::report::{median, with_average};
 use crate::results::{Results, this_day, this_machine};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -171,6 +172,7 @@ pub(crate) fn all(args: &ShadowArgs, out: &Path) -> Result<()> {
             runtime: &runtime,
             helpers: &helpers,
             here: &here,
+            sbl: OnceCell::new(),
         };
         let pair = [bench.native()?, bench.rewritten("shadow")?];
         let mut program = match measured.programs.remove(&name) {
@@ -259,6 +261,7 @@ struct Bench<'a> {
     runtime: &'a [PathBuf],
     helpers: &'a Helpers,
     here: &'a Path,
+    sbl: OnceCell<Variant>,
 }
 
 impl Bench<'_> {
@@ -281,7 +284,7 @@ impl Bench<'_> {
         self.here.join("raw-rounds")
     }
 
-    /// Seconds of runs, as [`Shadowed::wall`] has them; which one begins changes from round to round.
+    /// Seconds of runs, as [`Shadowed::wall`] has them.
     fn rounds(&self, [native, shadow]: &[Variant; 2], number: usize) -> Result<Vec<[f64; 4]>> {
         let (script, raw, none) = (
             self.long(),
@@ -294,19 +297,13 @@ impl Bench<'_> {
             (shadow, "off", &none),
             (shadow, "", &raw),
         ];
-        let mut times = Vec::new();
-        for round in 0..number {
-            let mut of = [0.0; 4];
-            for i in (0..runs.len()).map(|i| (i + round) % runs.len()) {
-                let (variant, knobs, raw) = runs[i];
-                let _beside = (i == 1).then(|| self.helpers.beside()).transpose()?;
-                let begin = Instant::now();
-                self.execute_script(&script, &variant.copies[0], knobs, raw, None)?;
-                of[i] = begin.elapsed().as_secs_f64();
-            }
-            times.push(of);
-        }
-        Ok(times)
+        in_turn(number, |i| {
+            let (variant, knobs, raw) = runs[i];
+            let _beside = (i == 1).then(|| self.helpers.beside()).transpose()?;
+            let begin = Instant::now();
+            self.execute_script(&script, &variant.copies[0], knobs, raw, None)?;
+            Ok(begin.elapsed().as_secs_f64())
+        })
     }
 
     fn found_in_rounds(&self, shadow: &Variant) -> Result<Found> {
@@ -408,11 +405,16 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// What counts exactly, made once.
+    fn sbl(&self) -> Result<&Variant> {
+        if self.sbl.get().is_none() {
+            let _ = self.sbl.set(self.rewritten("sbl")?);
+        }
+        Ok(self.sbl.get().expect("it was made"))
+    }
+
     fn exact(&self, script: &Path, name: &str) -> Result<PathBuf> {
-        let (sbl, raw) = (
-            self.rewritten("sbl")?,
-            self.here.join(format!("raw-{name}")),
-        );
+        let (sbl, raw) = (self.sbl()?, self.here.join(format!("raw-{name}")));
         self.execute_script(script, &sbl.copies[0], "", &raw, None)?;
         let merged = self.here.join(format!("{name}.p3prof"));
         sbl.merge(&raw, &merged)?;
@@ -496,10 +498,8 @@ pub(crate) fn section(results: &Results) -> String {
                 .chain(faults),
         );
     }
-    over.sort_by(f64::total_cmp);
     if !over.is_empty() {
-        let middle = (over[(over.len() - 1) / 2] + over[over.len() / 2]) / 2.0;
-        table.row(["median", &format!("{middle:+.2} %"), "", ""]);
+        table.row(["median", &format!("{:+.2} %", median(over)), "", ""]);
     }
     text += &table.to_string();
     text += "\nMoseley et al.: less than 1 % on SPEC2000int, with Pin.\n\n";
@@ -629,11 +629,11 @@ fn times(shadows: &Shadows) -> String {
         "with shadows",
         "these over those",
     ]);
-    let timed = || shadows.programs.iter().filter(|(_, p)| !p.wall.is_empty());
+    let timed = shadows.programs.iter().filter(|(_, p)| !p.wall.is_empty());
     let mut middles = [vec![], vec![], vec![], vec![]];
-    for (name, p) in timed() {
+    for (name, p) in timed {
         let ratio = |over: fn(&[f64; 4]) -> f64| middle(p.wall.iter().map(over).collect());
-        let seconds = middle(p.wall.iter().map(|w| w[0]).collect())[0];
+        let seconds = median(p.wall.iter().map(|w| w[0]).collect());
         let ratios = [
             ratio(|w| w[1] / w[0]),
             ratio(|w| w[2] / w[0]),
@@ -654,7 +654,7 @@ fn times(shadows: &Shadows) -> String {
         return String::new();
     }
     let begin = ["median", "", ""].map(str::to_string).into_iter();
-    let medians = middles.map(|m| format!("{:+.2} %", middle(m)[0] * 100.0 - 100.0));
+    let medians = middles.map(|m| format!("{:+.2} %", median(m) * 100.0 - 100.0));
     table.row(begin.chain(medians));
     format!(
         "Wall time of the long input over that of the untouched program: of itself beside a process that keeps the other core and its memory busy all the time, \
@@ -720,12 +720,12 @@ fn interval(of: [f64; 3]) -> String {
 fn middle(mut of: Vec<f64>) -> [f64; 3] {
     of.sort_by(f64::total_cmp);
     let n = of.len();
-    let middle = (of[(n - 1) / 2] + of[n / 2]) / 2.0;
     let below = ((n as f64 - 1.96 * (n as f64).sqrt()) / 2.0)
         .floor()
         .max(0.0);
     let first = (below as usize).min((n - 1) / 2);
-    [middle, of[first], of[n - 1 - first]]
+    let [from, to] = [of[first], of[n - 1 - first]];
+    [median(of), from, to]
 }
 
 #[cfg(test)]

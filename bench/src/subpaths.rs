@@ -9,7 +9,7 @@ pub(crate) use section::{plots, section};
 
 use crate::build::{PROF, REWRITE, merge, output, project, run};
 use crate::instructions;
-use crate::measure::programs;
+use crate::measure::{in_turn, programs};
 use crate::results::{Results, this_day, this_machine};
 use crate::rewritten::make;
 use anyhow::{Context, Result, ensure};
@@ -67,7 +67,7 @@ pub(crate) struct Sampled {
     /// The same with a hundredth of the period and an eighth of the memory, as a concise and a counting sample.
     pub full: [Accuracy; 2],
     /// Processor time of the long workload's processes in rounds of runs in turn, in seconds: untouched, and by [`VARIANTS`].
-    pub times: Vec<Vec<f64>>,
+    pub times: Vec<[f64; 1 + VARIANTS.len()]>,
 }
 
 /// How far a sample is off.
@@ -440,21 +440,13 @@ impl Bench {
         Ok(looks)
     }
 
-    /// Processor time of rounds of runs; which variant begins changes from round to round.
-    fn times(&self, rounds: usize) -> Result<Vec<Vec<f64>>> {
+    /// Processor time of rounds of runs.
+    fn times(&self, rounds: usize) -> Result<Vec<[f64; 1 + VARIANTS.len()]>> {
         let exes: Vec<PathBuf> = Bench::variants().map(|v| self.executable(v)).collect();
         if !exes.iter().all(|exe| exe.exists()) {
             self.build()?;
         }
-        let mut times = Vec::new();
-        for round in 0..rounds {
-            let mut of = vec![0.0; exes.len()];
-            for i in (0..exes.len()).map(|i| (i + round) % exes.len()) {
-                of[i] = self.time(&exes[i])?;
-            }
-            times.push(of);
-        }
-        Ok(times)
+        in_turn(rounds, |i| self.time(&exes[i]))
     }
 
     /// Seconds of user and system time of all processes of `exe` that the long workload runs.

@@ -182,10 +182,12 @@ impl Compiler {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         let name = self.path.file_name().unwrap_or_default();
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let others = std::env::split_paths(&path).filter(|dir| !is_ours(&dir.join(name)));
-        if let Ok(path) = std::env::join_paths(others) {
-            command.env("PATH", path);
+        if let Some(path) = std::env::var_os("PATH") {
+            let others = std::env::split_paths(&path).filter(|dir| !is_ours(&dir.join(name)));
+            command.env(
+                "PATH",
+                std::env::join_paths(others).expect("they were joined"),
+            );
         }
         command
     }

@@ -3,7 +3,7 @@
 use super::{Accuracy, SEEDS, Sampled, Subpaths, VARIANTS, WATCHED};
 use crate::markdown::Table;
 use crate::plot::{Series, bars, lines};
-use crate::report::{average, with_average};
+use crate::report::{average, median, with_average};
 use crate::results::Results;
 use anyhow::Result;
 use std::path::Path;
@@ -82,14 +82,12 @@ fn table_of<'a>(rows: impl Iterator<Item = (&'a String, [f64; VARIANTS.len()])>)
 
 /// Processor time over native, of the programs that were timed.
 fn times(subpaths: &Subpaths) -> String {
-    let mut timed = subpaths.programs.iter();
-    let Some((_, first)) = timed.find(|(_, p)| !p.times.is_empty()) else {
+    let timed = subpaths.programs.iter();
+    let mut timed = timed.filter(|(_, p)| !p.times.is_empty()).peekable();
+    let Some((_, first)) = timed.peek() else {
         return String::new();
     };
-    let timed = subpaths
-        .programs
-        .iter()
-        .filter(|(_, p)| !p.times.is_empty());
+    let rounds = first.times.len();
     let rows = timed.map(|(name, p)| {
         let over = |v: usize| median(p.times.iter().map(|t| t[v + 1] / t[0]).collect());
         let percents = std::array::from_fn(|v| over(v) * 100.0 - 100.0);
@@ -98,14 +96,9 @@ fn times(subpaths: &Subpaths) -> String {
     format!(
         "Processor time (user and system) of the long workloads over native, medians of {} rounds of all variants in turn. Where memory is full, samples are rarer \
          than at first: in 10^9 blocks one in a million.\n\n{}\n",
-        first.times.len(),
+        rounds,
         table_of(rows)
     )
-}
-
-fn median(mut of: Vec<f64>) -> f64 {
-    of.sort_by(f64::total_cmp);
-    (of[(of.len() - 1) / 2] + of[of.len() / 2]) / 2.0
 }
 
 fn accuracy(subpaths: &Subpaths) -> String {

@@ -51,7 +51,7 @@ fn machine(module: &Module, level: &str) -> TargetMachine {
 
 /// Whether a module names something that the C++ library has.
 fn is_cxx(module: &Module) -> bool {
-    module.get_functions().any(|f| {
-        f.get_name().to_bytes().starts_with(b"_Z") || f.get_name().to_bytes().starts_with(b"__gxx")
-    })
+    let begins = |name: &[u8]| name.starts_with(b"_Z") || name.starts_with(b"__gxx");
+    let mut functions = module.get_functions();
+    functions.any(|f| begins(f.get_name().to_bytes()))
 }
