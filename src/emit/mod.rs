@@ -42,7 +42,7 @@ pub use session::set_up;
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, ModuleId};
 use crate::ir;
-use crate::load::Input;
+use crate::load::{Input, Kind};
 use crate::plan::FunctionPlan;
 use crate::plan::subpaths::{Settings, SubpathPlan};
 use inkwell::context::Context;
@@ -80,14 +80,31 @@ pub enum Update {
 pub struct Source<'a> {
     bytes: &'a [u8],
     name: &'a str,
+    kind: Kind,
     copy: CopyId,
+}
+
+/// What becomes of the names of values within functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// They are there for who reads the text.
+    Kept,
+    /// Nothing reads them; but LLVM reads no text without them.
+    Dropped,
 }
 
 impl<'a> Source<'a> {
     /// An input that is to be rewritten for `copy`.
     pub fn new(input: &'a Input, copy: CopyId) -> Self {
-        let Input { bytes, name, .. } = input;
-        Source { bytes, name, copy }
+        let Input {
+            bytes, name, kind, ..
+        } = input;
+        Source {
+            bytes,
+            name,
+            kind: *kind,
+            copy,
+        }
     }
 }
 
@@ -152,9 +169,13 @@ pub struct Rewritten {
 /// When the bytes and the lowered view do not match: they come from the same input, which [`admit`] has seen.
 pub fn rewrite<'a>(
     source: &Source,
+    names: Names,
     job: impl FnOnce() -> Option<ModuleJob<'a>>,
 ) -> Result<Option<Rewritten>> {
-    let context = session::context();
+    let context = match (names, source.kind) {
+        (Names::Dropped, Kind::Bitcode) => session::nameless_context(),
+        _ => session::context(),
+    };
     let parsed = parse(&context, source);
     let Some(job) = &job() else { return Ok(None) };
     let module = parsed?;

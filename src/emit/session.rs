@@ -3,7 +3,8 @@
 
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
-use inkwell::llvm_sys::core::{LLVMContextSetDiagnosticHandler, LLVMDisposeMessage};
+use inkwell::llvm_sys::core::LLVMDisposeMessage;
+use inkwell::llvm_sys::core::{LLVMContextSetDiagnosticHandler, LLVMContextSetDiscardValueNames};
 use inkwell::llvm_sys::core::{LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity};
 use inkwell::llvm_sys::error_handling::{LLVMInstallFatalErrorHandler, LLVMResetFatalErrorHandler};
 use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
@@ -29,6 +30,15 @@ pub(super) fn context() -> Context {
         let raw = (&context).as_ctx_ref();
         LLVMContextSetDiagnosticHandler(raw, Some(keep), std::ptr::null_mut());
     }
+    context
+}
+
+/// [`context`] without the names of values within functions: in modules that have them, keeping them up to date is a quarter of what
+/// rewriting takes.
+pub(super) fn nameless_context() -> Context {
+    let context = context();
+    // SAFETY: the context is live.
+    unsafe { LLVMContextSetDiscardValueNames((&context).as_ctx_ref(), 1) };
     context
 }
 

@@ -3,7 +3,7 @@
 use super::Options;
 use super::analysis::Analysis;
 use crate::dump::View;
-use crate::emit::{self, Affected, ModuleJob, Rewritten, Sampled, Source};
+use crate::emit::{self, Affected, ModuleJob, Names, Rewritten, Sampled, Source};
 use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId};
 use crate::load::Input;
@@ -155,7 +155,7 @@ impl<'a> Copies<'a> {
     ) -> Result<()> {
         let source = Source::new(&self.inputs[m], copy);
         let job = || Some(self.job(m, insertion()?));
-        match emit::rewrite(&source, job)? {
+        match emit::rewrite(&source, self.options.names(), job)? {
             Some(rewritten) => self.store(copy, m, &rewritten),
             None => Ok(()),
         }
@@ -244,9 +244,10 @@ impl<'scope, 'a: 'scope> Ahead<'scope, 'a> {
             };
         };
         let threads = options.copies.min(pool.current_num_threads() as u32);
+        let names = options.names();
         let start = |c| {
             let (send, receive) = channel();
-            let work = move || rewrite_ahead(pool, input, CopyId(c), &receive);
+            let work = move || rewrite_ahead(pool, input, CopyId(c), names, &receive);
             (send, scope.spawn(work))
         };
         Ahead {
@@ -274,10 +275,11 @@ fn rewrite_ahead<'scope, 'a: 'scope>(
     pool: &ThreadPool,
     input: &Input,
     copy: CopyId,
+    names: Names,
     receive: &Receiver<&'scope Copies<'a>>,
 ) -> Result<()> {
     let (copies, insertion) = (OnceCell::new(), OnceCell::new());
-    let rewritten = emit::rewrite(&Source::new(input, copy), || {
+    let rewritten = emit::rewrite(&Source::new(input, copy), names, || {
         let copies: &Copies = copies.get_or_init(|| receive.recv().ok()).as_ref()?;
         let insertion = insertion.get_or_init(|| pool.install(|| copies.insertion(copy)));
         Some(copies.job(0, insertion))

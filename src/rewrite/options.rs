@@ -1,7 +1,7 @@
 //! What a rewriting is asked to do.
 
 use crate::dump::View;
-use crate::emit::{Counters, Update};
+use crate::emit::{Counters, Names, Update};
 use crate::names::Filter;
 use crate::plan::subpaths::Settings;
 use crate::profile::verdict::Trust;
@@ -120,6 +120,15 @@ impl Options {
         let sampling = sampling.as_ref().map(|s| format!(" {s:?}"));
         let sampling = sampling.unwrap_or_default();
         format!("{counters:?} {update:?} trace={trace} hits={count_hits}{sampling}")
+    }
+
+    /// What becomes of the names of values in the copies: they are for readers of text.
+    pub fn names(&self) -> Names {
+        if self.text {
+            Names::Kept
+        } else {
+            Names::Dropped
+        }
     }
 
     /// Whether function `name` is to be dumped and listed.
