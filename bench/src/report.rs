@@ -82,15 +82,15 @@ pub(crate) fn native_of(variant: &str) -> &'static str {
     }
 }
 
-/// The mean of each column over all programs.
+/// The mean of each column over the programs that have a value in it.
 pub(crate) fn means<V: AsRef<str>>(
     results: &Results,
     columns: &[V],
     of: impl Fn(&Program, &str) -> f64,
 ) -> impl Iterator<Item = f64> {
     columns.iter().map(move |column| {
-        let programs = results.programs.of.values();
-        average(&programs.map(|p| of(p, column.as_ref())).collect::<Vec<_>>())
+        let known = results.programs.of.values().map(|p| of(p, column.as_ref()));
+        average(&known.filter(|v| !v.is_nan()).collect::<Vec<_>>())
     })
 }
 
