@@ -39,7 +39,7 @@ static struct {
     uint64_t limit;
     int signal;
     int off;
-} knobs = {.load = 0.5, .cost = 0.01, .burst = 10000000, .longest = 100000000, .limit = UINT64_C(2000000000), .signal = SIGURG};
+} knobs = {.load = 0.5, .cost = 0.005, .burst = 10000000, .longest = 100000000, .limit = UINT64_C(2000000000), .signal = SIGURG};
 
 static struct p3_shadow_task task;
 static struct {
@@ -340,7 +340,7 @@ static const char *start_timer(void) {
 static const char *start(void) {
     cpu_set_t cores;
     if (!read_knobs(getenv("P3_SHADOW")))
-        return "P3_SHADOW is not understood; as in load=0.5,burst=10M,cost=1%,limit=2s,signal=40, or off";
+        return "P3_SHADOW is not understood; as in load=0.5,burst=10M,cost=0.5%,limit=2s,signal=40, or off";
     if (knobs.off)
         return NULL;
     if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) < 2)

@@ -121,7 +121,7 @@ const ANY: f64 = 100.0;
 const USUAL: Knobs = Knobs {
     load: 0.5,
     burst: 0,
-    cost: 1.0,
+    cost: 0.5,
 };
 /// Runs of the program for each, so that even those of a second have bursts.
 const RUNS: usize = 10;
@@ -575,7 +575,7 @@ impl Shadowed {
 
 fn accuracy(shadows: &Shadows) -> String {
     let mut text = format!(
-        "Hot paths found by default (`load=0.5,cost=1%`, bursts of 10 M instructions or more), and by load and burst at whatever cost, in {RUNS} runs of less than a second together: the estimate is above the threshold, too (in brackets: some burst saw it, and the interval of 95 % holds its share), of all above it in the exact profile; \
+        "Hot paths found by default (`load=0.5,cost=0.5%`, bursts of 10 M instructions or more), and by load and burst at whatever cost, in {RUNS} runs of less than a second together: the estimate is above the threshold, too (in brackets: some burst saw it, and the interval of 95 % holds its share), of all above it in the exact profile; \
          and the overlap of the two profiles.\n\n\
          ![Overlap by load](plots/shadows-load.svg)\n\n![Overlap by burst](plots/shadows-burst.svg)\n\n"
     );
@@ -658,7 +658,7 @@ fn times(shadows: &Shadows) -> String {
     table.row(begin.chain(medians));
     format!(
         "Wall time of the long input over that of the untouched program: of itself beside a process that keeps the other core and its memory busy all the time, \
-         without shadows (`P3_SHADOW=off`), and with them, as by default (`load=0.5,cost=1%`): \
+         without shadows (`P3_SHADOW=off`), and with them, as by default (`load=0.5,cost=0.5%`): \
          the median over rounds of runs in turn, and the interval that the sign test leaves for it, of 95 % (of five rounds: 94):\n\n{table}\n{}",
         found_in_long_runs(shadows)
     )
