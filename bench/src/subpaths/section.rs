@@ -148,7 +148,7 @@ fn accuracy(subpaths: &Subpaths) -> String {
 }
 
 fn lists(subpaths: &Subpaths) -> String {
-    let text = "Concise and counting samples where memory is full (`--period 100 --memory 8192`): mean error of the ten, and how often the threshold doubled. A counting sample draws 100 times as many samples \
+    let text = "Concise and counting samples where memory is full (`--period 100 --memory 8192`): mean error of the ten, and how often the threshold doubled. A counting sample draws 200 times as many samples \
                     as by default for ever, a concise one the fewer the more often it doubled:\n\n"
         .to_string();
     let mut table = Table::new(["program", "concise", "doubled", "counting", "doubled"]);

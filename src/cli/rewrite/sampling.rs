@@ -7,7 +7,7 @@ use crate::strategy::Scheme;
 use clap::{Args, ValueEnum};
 
 /// The mean number of blocks between two samples, at first.
-const PERIOD: u64 = 10_000;
+const PERIOD: u64 = 20_000;
 /// The lengths of subpaths.
 const LENGTHS: [u32; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
 /// The hot list's bytes.
@@ -22,7 +22,7 @@ const LARGEST_PERIOD: u64 = 1 << 30;
 #[command(next_help_heading = "Sampling of subpaths (--scheme subpath)")]
 pub(super) struct SamplingArgs {
     /// Executed blocks from the beginning of one sample to the next, on average; grows when memory is full [default:
-    /// 10000]
+    /// 20000]
     #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u64).range(2..=LARGEST_PERIOD))]
     period: Option<u64>,
 

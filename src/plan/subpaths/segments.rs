@@ -8,12 +8,12 @@ use super::Flow;
 use crate::index::{BlockId, CfgEdge, TiVec};
 
 /// As many slots in vain cost what it costs to pay once. A payment is two to four instructions, an attempt some three hundred, and by
-/// default one slot in 10,000 is one.
-const PAYMENT: f64 = 128.0;
+/// default one slot in 20,000 is one.
+const PAYMENT: f64 = 256.0;
 
 /// As many slots in vain, whenever a block is run, are worth an edge more of it that pays: what is live there has to be handed over, which takes code,
 /// and registers on the way there. They cost a quarter of an instruction.
-const EDGE: f64 = 8.0;
+const EDGE: f64 = 16.0;
 
 /// The segments of a function.
 #[derive(Clone, Debug)]

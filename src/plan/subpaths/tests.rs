@@ -53,12 +53,12 @@ fn exits_of_loops_pay_for_what_follows() {
         let loops = [vec![1], vec![1, 2]].into_iter();
         segments(&loops.chain(way(2, blocks)).collect::<Vec<_>>())
     };
-    let long = before_way(24);
-    assert_eq!(long.longest.raw[..3], [2, 1, 24]);
+    let long = before_way(47);
+    assert_eq!(long.longest.raw[..3], [2, 1, 47]);
     let boundaries = [(edge(1, 0), BlockId(1)), (edge(1, 1), BlockId(2))];
     assert_eq!(long.boundaries, boundaries);
-    let short = before_way(23);
-    assert_eq!(short.longest.raw[..3], [25, 24, 23]);
+    let short = before_way(46);
+    assert_eq!(short.longest.raw[..3], [48, 47, 46]);
     assert_eq!(short.boundaries, boundaries[..1]);
 }
 
@@ -67,14 +67,14 @@ fn exits_of_loops_pay_for_what_follows() {
 fn a_long_case_pays_for_itself() {
     let first = [(1..17).collect::<Vec<u32>>()].into_iter();
     let cases = (1..16).map(|_| vec![]);
-    let succs: Vec<_> = first.chain(cases).chain(way(16, 19)).collect();
+    let succs: Vec<_> = first.chain(cases).chain(way(16, 36)).collect();
     let split = segments(&succs);
     assert_eq!(split.longest[BlockId(0)], 2);
     assert_eq!(split.boundaries, [(edge(0, 15), BlockId(16))]);
     let mut graph = cfg(&succs.iter().map(Vec::as_slice).collect::<Vec<_>>());
     graph.blocks[BlockId(0)].terminator = Terminator::IndirectBr;
     let whole = Segments::new(&plain(&graph));
-    assert_eq!(whole.longest[BlockId(0)], 20);
+    assert_eq!(whole.longest[BlockId(0)], 37);
     assert_eq!(whole.boundaries, []);
 }
 
