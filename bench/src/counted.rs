@@ -38,24 +38,34 @@ pub(crate) fn section(results: &Results) -> String {
     text + &format!("{table}\n{}", goals(results))
 }
 
-/// What is told of the averages.
+/// What is told of the averages: over the programs in which the variant was counted.
 fn goals(results: &Results) -> String {
-    let of = |variant: &str| {
-        let values = results.programs.of.values().map(|p| over(p, variant));
-        average(&values.collect::<Vec<_>>())
+    let counted = |variant: &str| {
+        let programs = results.programs.of.values();
+        let counted: Vec<&Program> = programs.filter(|p| !over(p, variant).is_nan()).collect();
+        counted
     };
     let times = |variant: &str| {
+        let programs = counted(variant);
+        let of = |v: &str| average(&programs.iter().map(|p| over(p, v)).collect::<Vec<_>>());
         let [with, alone] = ["edge", "edge alone"].map(|edges| of(variant) / of(edges));
         format!("{with:.2} × ({alone:.2} ×)")
     };
-    format!(
-        "On average one copy that counts all paths (`sbl`) costs {} what LLVM's instrumentation costs (what its edges alone cost), trained (`p3-hot 1 trained`) {}; the slowest of two copies {}, of four {}, trained {}.\n\n",
+    let mut text = format!(
+        "On average one copy that counts all paths (`sbl`) costs {} what LLVM's instrumentation costs (what its edges alone cost), trained (`p3-hot 1 trained`) {}; the slowest of two copies {}, of four {}, trained {}",
         times("sbl"),
         times("p3-hot 1 trained"),
         times("p3-hot 2"),
         times("p3-hot 4"),
         times("p3-hot 4 trained"),
-    )
+    );
+    let eight = counted("p3-hot 8 trained").len();
+    if eight > 0 {
+        let times = times("p3-hot 8 trained");
+        text +=
+            &format!(", of eight, trained, {times} in the {eight} programs where it was counted");
+    }
+    text + ".\n\n"
 }
 
 /// Draws some of the columns.
