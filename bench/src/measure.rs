@@ -61,7 +61,7 @@ const SHIFTS: [u32; 3] = [0, 16, 32];
 
 /// Measures all programs in `folder/prog`: what is in the results already is not measured again, times apart.
 pub(crate) fn all(args: &MeasureArgs, out: &Path) -> Result<()> {
-    for (name, program) in programs(&args.folder.canonicalize()?, &args.only)? {
+    for (name, program) in programs(&args.folder, &args.only)? {
         let mut results = Results::load(out)?;
         let mut measured = results.programs.of.remove(&name).unwrap_or_default();
         let counted = variants_counted().all(|name| measured.instructions.contains_key(&name));
@@ -92,9 +92,9 @@ pub(crate) fn all(args: &MeasureArgs, out: &Path) -> Result<()> {
 pub(crate) fn programs(folder: &Path, only: &[String]) -> Result<Vec<(String, PathBuf)>> {
     let mut programs = Vec::new();
     let below = folder.join("prog");
-    let entries = std::fs::read_dir(&below)
-        .with_context(|| format!("{}: no folder of programs", below.display()))?;
-    for entry in entries {
+    let unknown = || format!("{}: no folder of programs", below.display());
+    let below = below.canonicalize().with_context(unknown)?;
+    for entry in below.read_dir().with_context(unknown)? {
         let path = entry?.path();
         let name = path
             .file_name()
