@@ -40,10 +40,9 @@ pub(crate) fn section(results: &Results) -> String {
 
 /// What is told of the averages: over the programs in which the variant was counted.
 fn goals(results: &Results) -> String {
-    let counted = |variant: &str| {
+    let counted = |variant: &str| -> Vec<&Program> {
         let programs = results.programs.of.values();
-        let counted: Vec<&Program> = programs.filter(|p| !over(p, variant).is_nan()).collect();
-        counted
+        programs.filter(|p| !over(p, variant).is_nan()).collect()
     };
     let times = |variant: &str| {
         let programs = counted(variant);

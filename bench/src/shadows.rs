@@ -574,48 +574,40 @@ impl Shadowed {
 }
 
 fn accuracy(shadows: &Shadows) -> String {
+    let usual = USUAL.text();
     let mut text = format!(
-        "Hot paths found by default (`load=0.5,cost=0.5%`, bursts of 10 M instructions or more), and by load and burst at whatever cost, in {RUNS} runs of less than a second together: the estimate is above the threshold, too (in brackets: some burst saw it, and the interval of 95 % holds its share), of all above it in the exact profile; \
+        "Hot paths found by default (`{usual}`, bursts of 10 M instructions or more), and by load and burst at whatever cost, in {RUNS} runs of less than a second together: the estimate is above the threshold, too (in brackets: some burst saw it, and the interval of 95 % holds its share), of all above it in the exact profile; \
          and the overlap of the two profiles.\n\n\
          ![Overlap by load](plots/shadows-load.svg)\n\n![Overlap by burst](plots/shadows-burst.svg)\n\n"
     );
-    let mut table = Table::new([
-        "program",
-        "cost",
-        "load",
-        "burst",
-        "bursts",
-        "overlap",
-        "above 2 %",
-        "above 1 %",
-        "above 0.5 %",
-    ]);
+    let about = ["program", "cost", "load", "burst"];
+    let mut table = Table::new(about.into_iter().chain(FOUND));
     for (name, p) in &shadows.programs {
         for f in &p.found {
-            let more = [f.bursts.to_string(), format!("{:.1} %", f.overlap * 100.0)];
-            let begin = [name.clone()]
-                .into_iter()
-                .chain(f.knobs.cells())
-                .chain(more);
-            table.row(begin.chain(f.hot.map(|h| cell(&h))));
+            let about = [name.clone()].into_iter().chain(f.knobs.cells());
+            table.row(about.chain(f.cells()));
         }
     }
     for knobs in knobs() {
         let all = shadows.programs.values();
         let found = all.flat_map(|p| p.found.iter().filter(|f| f.knobs == knobs));
-        let begin = ["all".to_string()].into_iter().chain(knobs.cells());
-        table.row(
-            begin
-                .chain([String::new(), String::new()])
-                .chain(shares(found)),
-        );
+        let about = ["all".to_string()].into_iter().chain(knobs.cells());
+        table.row(about.chain(cells_of_all(found)));
     }
     text += &table.to_string();
     text + "\nMoseley et al.: over 90 % of the paths above 2 % with most settings.\n\n"
 }
 
-fn cell([all, seen, found, held]: &[u64; 4]) -> String {
-    format!("{found} ({seen}, {held}) of {all}")
+/// What [`Found::cells`] and [`cells_of_all`] are.
+const FOUND: [&str; 5] = ["bursts", "overlap", "above 2 %", "above 1 %", "above 0.5 %"];
+
+impl Found {
+    fn cells(&self) -> [String; 5] {
+        let of = |[all, seen, found, held]: [u64; 4]| format!("{found} ({seen}, {held}) of {all}");
+        let [two, one, half] = self.hot.map(of);
+        let overlap = format!("{:.1} %", self.overlap * 100.0);
+        [self.bursts.to_string(), overlap, two, one, half]
+    }
 }
 
 /// Times with shadows over those without, and what they found, if that was measured.
@@ -656,40 +648,28 @@ fn times(shadows: &Shadows) -> String {
     let begin = ["median", "", ""].map(str::to_string).into_iter();
     let medians = middles.map(|m| format!("{:+.2} %", median(m) * 100.0 - 100.0));
     table.row(begin.chain(medians));
+    let usual = USUAL.text();
     format!(
         "Wall time of the long input over that of the untouched program: of itself beside a process that keeps the other core and its memory busy all the time, \
-         without shadows (`P3_SHADOW=off`), and with them, as by default (`load=0.5,cost=0.5%`): \
+         without shadows (`P3_SHADOW=off`), and with them, as by default (`{usual}`): \
          the median over rounds of runs in turn, and the interval that the sign test leaves for it, of 95 % (of five rounds: 94):\n\n{table}\n{}",
         found_in_long_runs(shadows)
     )
 }
 
 fn found_in_long_runs(shadows: &Shadows) -> String {
-    let mut table = Table::new([
-        "program",
-        "s in all",
-        "bursts",
-        "overlap",
-        "above 2 %",
-        "above 1 %",
-        "above 0.5 %",
-    ]);
+    let mut table = Table::new(["program", "s in all"].into_iter().chain(FOUND));
     let long = || {
         let programs = shadows.programs.iter();
         programs.filter_map(|(name, p)| Some((name, p, p.long.as_ref()?)))
     };
     for (name, p, found) in long() {
         let seconds: f64 = p.wall.iter().map(|w| w[3]).sum();
-        let begin = [
-            name.clone(),
-            format!("{seconds:.0}"),
-            found.bursts.to_string(),
-            format!("{:.1} %", found.overlap * 100.0),
-        ];
-        table.row(begin.into_iter().chain(found.hot.map(|h| cell(&h))));
+        let about = [name.clone(), format!("{seconds:.0}")];
+        table.row(about.into_iter().chain(found.cells()));
     }
-    let begin = ["all", "", "", ""].map(str::to_string).into_iter();
-    table.row(begin.chain(shares(long().map(|(_, _, found)| found))));
+    let about = ["all", ""].map(str::to_string).into_iter();
+    table.row(about.chain(cells_of_all(long().map(|(_, _, found)| found))));
     format!(
         "What these runs found together, of the paths above a threshold in the exact profile of the long input: the estimate is above it, too (in brackets: some burst saw it, \
          and the interval of 95 % holds its share):\n\n{table}\n"
@@ -697,17 +677,18 @@ fn found_in_long_runs(shadows: &Shadows) -> String {
 }
 
 /// Paths found, and in brackets seen and with intervals that hold, of those above each threshold.
-fn shares<'a>(all: impl Iterator<Item = &'a Found>) -> [String; 3] {
+fn cells_of_all<'a>(all: impl Iterator<Item = &'a Found>) -> [String; 5] {
     let mut sum = [[0; 4]; 3];
     for found in all {
         for (sum, of) in sum.iter_mut().flatten().zip(found.hot.iter().flatten()) {
             *sum += of;
         }
     }
-    sum.map(|[all, seen, found, held]| {
+    let [two, one, half] = sum.map(|[all, seen, found, held]| {
         let of = |n: u64| n as f64 / all as f64 * 100.0;
         format!("{:.1} % ({:.1} %, {:.1} %)", of(found), of(seen), of(held))
-    })
+    });
+    [String::new(), String::new(), two, one, half]
 }
 
 /// A ratio's median and interval, in percent over one.

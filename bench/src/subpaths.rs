@@ -64,7 +64,7 @@ pub(crate) struct Sampled {
     pub executed: f64,
     /// What the default options sample of it, by [`SEEDS`].
     pub samples: Vec<Accuracy>,
-    /// The same with a hundredth of the period and an eighth of the memory, as a concise and a counting sample.
+    /// The same with a period of 100 and an eighth of the memory, as a concise and a counting sample.
     pub full: [Accuracy; 2],
     /// Processor time of the long workload's processes in rounds of runs in turn, in seconds: untouched, and by [`VARIANTS`].
     pub times: Vec<[f64; 1 + VARIANTS.len()]>,

@@ -96,13 +96,10 @@ pub enum Names {
 impl<'a> Source<'a> {
     /// An input that is to be rewritten for `copy`.
     pub fn new(input: &'a Input, copy: CopyId) -> Self {
-        let Input {
-            bytes, name, kind, ..
-        } = input;
         Source {
-            bytes,
-            name,
-            kind: *kind,
+            bytes: &input.bytes,
+            name: &input.name,
+            kind: input.kind,
             copy,
         }
     }
