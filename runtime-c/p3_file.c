@@ -1,6 +1,6 @@
 /* The raw profile as a file: header, blocks, room.
  *
- * Calls: p3_crc.c, p3_layout.c, p3_name.c, p3_owner.c, p3_process.c, p3_quiet.c.
+ * Calls: p3_crc.c, p3_layout.c, p3_name.c, p3_owner.c, p3_process.c, p3_quiet.c, p3_touched.c.
  * In signal handlers: all of it; p3_file_create by one at a time. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -265,18 +265,6 @@ uint32_t p3_block_crc(const struct p3_raw_block *block) {
     return p3_crc32(0, (const char *)block + BEGIN, END - BEGIN);
 }
 
-/* Counts, to where the file holds zeros: those that are zero need not be written, which most are at first. */
-static int write_counts(int fd, const struct p3_module *m, uint64_t offset) {
-    const char *counts = (const char *)m->counters;
-    int failed = 0;
-    for (uint64_t done = 0; done < m->counters_size && !failed; done += sizeof zeros) {
-        uint64_t left = m->counters_size - done, part = left < sizeof zeros ? left : sizeof zeros;
-        if (memcmp(counts + done, zeros, part) != 0)
-            failed = p3_file_write(fd, counts + done, part, offset + done);
-    }
-    return failed;
-}
-
 /* Valid as soon as it has its magic number: the counters behind it are zero. */
 int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint64_t *offset) {
     const struct p3_raw_block *block = m->block;
@@ -293,43 +281,71 @@ int p3_file_block(struct p3_file *file, int fd, const struct p3_module *m, uint6
     return failed;
 }
 
+/* Where counts go. */
+struct copying {
+    const struct p3_module *module;
+    int fd;
+    uint64_t offset; /* of the first counter in the file */
+    /* Of each page the number of its first counter, that of its counters, and these. */
+    uint64_t *begin, *end;
+};
+
+static int write_page(void *with, uint64_t at, uint64_t size) {
+    const struct copying *c = with;
+    return p3_file_write(c->fd, (const char *)c->module->counters + at, size, c->offset + at);
+}
+
+/* To where the file holds zeros: pages that hold none are not written, which most are at first. */
 int p3_file_module(struct p3_file *file, int fd, const struct p3_module *m) {
-    uint64_t at;
-    int failed = p3_file_block(file, fd, m, &at);
+    struct copying c = {.module = m, .fd = fd};
+    int failed = p3_file_block(file, fd, m, &c.offset);
     if (failed)
         return failed;
-    failed = write_counts(fd, m, at + m->block->counters_offset);
+    c.offset += m->block->counters_offset;
+    failed = p3_touched_each(m->counters, m->counters_size, write_page, &c);
     if (failed)
-        p3_file_unclaim(file, fd, m->block->size, at);
+        p3_file_unclaim(file, fd, m->block->size, c.offset - m->block->counters_offset);
     return failed;
 }
 
-static int all_zero(const struct p3_module *m) {
-    for (uint64_t done = 0; done < m->counters_size; done += sizeof zeros) {
-        uint64_t left = m->counters_size - done;
-        if (memcmp((const char *)m->counters + done, zeros, left < sizeof zeros ? left : sizeof zeros) != 0)
-            return 0;
-    }
-    return 1;
+/* Addresses for all pages, each with two words before it. */
+static uint64_t room(const struct p3_module *m) { return m->counters_size + m->counters_size / 64; }
+
+static int keep_page(void *with, uint64_t at, uint64_t size) {
+    struct copying *c = with;
+    if (c->begin == NULL)
+        c->begin = c->end = p3_map(room(c->module));
+    if (c->begin == NULL)
+        return ENOMEM;
+    *c->end++ = at / sizeof *c->end;
+    *c->end++ = size / sizeof *c->end;
+    memcpy(c->end, (const char *)c->module->counters + at, size);
+    c->end += size / sizeof *c->end;
+    return 0;
 }
 
-static int map_counters(int fd, const struct p3_module *m, uint64_t offset) {
-    return p3_map_file(m->counters, m->counters_size, fd, offset + m->block->counters_offset);
+static void add_kept(const struct copying *c) {
+    for (const uint64_t *word = c->begin; word < c->end;) {
+        uint64_t *counters = c->module->counters + *word++, n = *word++;
+        for (uint64_t i = 0; i < n; i++)
+            if (word[i] != 0)
+                counters[i] += word[i];
+        word += n;
+    }
 }
 
 /* The file may hold what earlier processes counted: what came before the mapping is added. */
 int p3_file_map_counters(int fd, const struct p3_module *m, uint64_t offset) {
-    if (m->counters_size == 0 || all_zero(m))
-        return m->counters_size == 0 ? 0 : map_counters(fd, m, offset);
-    uint64_t *early = p3_map(m->counters_size);
-    if (early == NULL)
-        return ENOMEM;
-    memcpy(early, m->counters, m->counters_size);
-    int failed = map_counters(fd, m, offset);
-    for (uint64_t i = 0; !failed && i < m->counters_size / sizeof *early; i++)
-        if (early[i] != 0)
-            m->counters[i] += early[i];
-    munmap(early, m->counters_size);
+    struct copying c = {.module = m};
+    if (m->counters_size == 0)
+        return 0;
+    int failed = p3_touched_each(m->counters, m->counters_size, keep_page, &c);
+    if (!failed)
+        failed = p3_map_file(m->counters, m->counters_size, fd, offset + m->block->counters_offset);
+    if (!failed)
+        add_kept(&c);
+    if (c.begin != NULL)
+        munmap(c.begin, room(m));
     return failed;
 }
 

@@ -155,6 +155,13 @@ P3_HIDDEN void p3_signal_release(void);
 /* The caller is a forked process, whose other threads hold nothing. */
 P3_HIDDEN void p3_signal_forked(void);
 
+/* p3_touched.c: which pages of memory hold anything. */
+/* What is done with `size` bytes that are `at` bytes from the first. */
+typedef int p3_touched_do(void *with, uint64_t at, uint64_t size);
+/* Shows each page that is not all zeros, of whole pages of the program's that were zeros when it began. Stops at what is not 0, and
+ * returns it. */
+P3_HIDDEN int p3_touched_each(const void *from, uint64_t size, p3_touched_do *each, void *with);
+
 /* p3_file.c: the profile as a file. Results are 0, or an errno. */
 struct p3_file {
     int fd; /* atomic; -1: none is kept, the file is opened by its name */

@@ -47,6 +47,7 @@ const RUNTIME: &[(&str, &str)] = &[
     ("p3_started.c", include_str!("../runtime-c/p3_started.c")),
     ("p3_subpath.c", include_str!("../runtime-c/p3_subpath.c")),
     ("p3_table.c", include_str!("../runtime-c/p3_table.c")),
+    ("p3_touched.c", include_str!("../runtime-c/p3_touched.c")),
     ("p3_walker.c", include_str!("../runtime-c/p3_walker.c")),
     ("p3_budget.c", include_str!("../runtime-c/p3_budget.c")),
     ("p3_shadow.c", include_str!("../runtime-c/p3_shadow.c")),

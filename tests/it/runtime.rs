@@ -175,6 +175,32 @@ fn no_compiler_warns() {
     }
 }
 
+/// Pages that were counted in are found whatever is known of pages; where it is known that they were never touched, no others
+/// are brought in.
+#[test]
+fn pages_that_were_counted_in_are_found() {
+    let dir = crate::support::folder();
+    let exe = dir.path().join("touched");
+    let mut clang = Command::new(llvm("clang"));
+    clang.args(["-std=gnu11", "-g", "-O1", "-fsanitize=undefined", "-I"]);
+    clang.arg(project("runtime-c"));
+    clang.arg(project("tests/it/support/touched_test.c"));
+    run(clang.arg("-o").arg(&exe));
+    for map in ["real", "missing", "short", "another", "swap"] {
+        let printed = run(Command::new(&exe).arg(map).current_dir(dir.path())).stdout;
+        let printed = String::from_utf8(printed).unwrap();
+        let mut numbers: Vec<u64> = printed.lines().map(|l| l.parse().unwrap()).collect();
+        let faults = numbers.pop().unwrap();
+        assert_eq!(numbers, [0, 1, 511, 512, 1700, 2999], "{map}");
+        let known = std::fs::File::open("/proc/self/pagemap").is_ok();
+        match map {
+            "real" => assert!(!known || faults < 1000, "{faults}"),
+            "swap" => assert!(faults < 1000, "{faults}"),
+            _ => {}
+        }
+    }
+}
+
 #[test]
 fn tables_grow_and_files_are_written() {
     for flags in [
