@@ -384,8 +384,14 @@ static inline void p3_walker_leave(void) {
 }
 /* Lowers the budget, or raises it again. */
 P3_HIDDEN void p3_walker_lower(struct p3_walker *w, int low);
-/* Makes that of this thread. */
+/* Makes that of this thread, and draws its first budget: the activation that a thread begins with is not left for that. */
 P3_HIDDEN void p3_walker_start(void);
+/* The mean number of slots from one sample to the next after so many doublings. */
+P3_HIDDEN uint64_t p3_walker_period(const struct p3_walker *w, unsigned doublings);
+/* Slots to skip from here on, at most P3_SKIP. */
+P3_HIDDEN int64_t p3_walker_draw(struct p3_walker *w);
+enum { P3_SKIP_BITS = 48 };
+#define P3_SKIP ((INT64_C(1) << P3_SKIP_BITS) - 1)
 /* Adds what waits. */
 P3_HIDDEN void p3_walker_flush(void);
 /* The thread is that of a forked child now. */

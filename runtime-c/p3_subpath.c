@@ -13,12 +13,10 @@
 
 #include <stddef.h>
 
-enum { DOUBLINGS_SHIFT = 48, DOUBLINGS_BITS = 5, WIDTH_SHIFT = DOUBLINGS_SHIFT + DOUBLINGS_BITS };
-static const int64_t NONE = -1, SKIP = (INT64_C(1) << DOUBLINGS_SHIFT) - 1, ALL = INT64_MAX;
+enum { DOUBLINGS_SHIFT = P3_SKIP_BITS, DOUBLINGS_BITS = 5, WIDTH_SHIFT = DOUBLINGS_SHIFT + DOUBLINGS_BITS };
+static const int64_t NONE = -1, SKIP = P3_SKIP, ALL = INT64_MAX;
 
 static int is_within(const struct p3_walker *w) { return (w->sampling->flags & P3_WITHIN) != 0; }
-
-static uint64_t period_at(const struct p3_walker *w, unsigned doublings) { return w->sampling->period << doublings; }
 
 static int64_t *skip_in(int64_t *frame) { return &frame[P3_FRAME_SKIP]; }
 
@@ -33,7 +31,7 @@ static unsigned doublings_in(int64_t word) { return (unsigned)(word >> DOUBLINGS
 /* The word after a beginning: where the next one is does not matter if it is not in this segment. */
 static int64_t redraw(struct p3_walker *w, int64_t before) {
     unsigned doublings = p3_hot_doublings(), width = (unsigned)(before >> WIDTH_SHIFT);
-    uint64_t skip = p3_chance_skip_up_to(&w->chance, period_at(w, doublings), UINT64_C(1) << width);
+    uint64_t skip = p3_chance_skip_up_to(&w->chance, p3_walker_period(w, doublings), UINT64_C(1) << width);
     return word(skip, doublings, width);
 }
 
@@ -206,26 +204,17 @@ void __p3_subpath_block(int64_t *frame, uint32_t block) {
         tell_of(frame, block);
 }
 
-/* Slots to skip from the segment's end on. */
-static int64_t next_skip(struct p3_walker *w) {
-    w->doublings = p3_hot_doublings();
-    uint64_t next = p3_chance_skip(&w->chance, period_at(w, w->doublings));
-    return (int64_t)(next > (uint64_t)SKIP ? (uint64_t)SKIP : next);
-}
-
 static int decide(struct p3_walker *w, int64_t *frame, uint64_t slots, int fresh) {
+    p3_walker_start();
     int64_t left = __p3_budget + (w->low ? P3_LOW : 0);
     if (fresh)
         drop(w, frame, 0);
     *skip_in(frame) = NONE;
-    if (!w->drawn)
-        left += next_skip(w);
-    w->drawn = 1;
     if (left < 0) {
         int64_t before = left + (int64_t)slots;
         unsigned width = 64 - (unsigned)__builtin_clzll(slots | 1);
         *skip_in(frame) = word(before < 0 ? 0 : (uint64_t)before, w->doublings, width);
-        left = next_skip(w);
+        left = p3_walker_draw(w);
     }
     __p3_budget = left - (w->low ? P3_LOW : 0);
     leave_untold(w, frame);

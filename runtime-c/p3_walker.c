@@ -1,6 +1,6 @@
 /* What each thread samples with.
  *
- * Calls: p3_hot.c, p3_layout.c, p3_quiet.c.
+ * Calls: p3_chance.c, p3_hot.c, p3_layout.c, p3_quiet.c.
  * In signal handlers: p3_walker_enter, p3_walker_leave.
  *
  * A walker outlives its thread, and is another's then: nothing of libc runs when threads end, and nothing is allocated but
@@ -107,9 +107,21 @@ struct p3_walker *p3_walker_enter_at(uintptr_t here) {
     return p3_walker_own;
 }
 
+uint64_t p3_walker_period(const struct p3_walker *w, unsigned doublings) { return w->sampling->period << doublings; }
+
+int64_t p3_walker_draw(struct p3_walker *w) {
+    w->doublings = p3_hot_doublings();
+    uint64_t next = p3_chance_skip(&w->chance, p3_walker_period(w, w->doublings));
+    return (int64_t)(next > (uint64_t)P3_SKIP ? (uint64_t)P3_SKIP : next);
+}
+
 void p3_walker_start(void) {
     if (p3_hot_sampling() != NULL && p3_walker_own == NULL)
         p3_walker_own = make();
+    if (p3_walker_own != NULL && !p3_walker_own->drawn) {
+        __p3_budget += p3_walker_draw(p3_walker_own);
+        p3_walker_own->drawn = 1;
+    }
 }
 
 void p3_walker_flush(void) {

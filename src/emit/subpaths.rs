@@ -51,28 +51,33 @@ pub(super) fn instrument<'ctx>(
     let two = two.and_then(|apart| Some((apart, away(apart)?)));
     match two {
         Some((apart, away)) => {
-            carry_out(context, module, away.function, &apart.sampling, data, None);
-            carry_out(
-                context,
-                module,
-                function,
-                &apart.skipping,
-                data,
-                Some(&away),
-            );
+            let sampling = (&apart.sampling, Part::Sampling(&away));
+            carry_out(context, module, away.function, sampling, data);
+            let skipping = (&apart.skipping, Part::Skipping(&away));
+            carry_out(context, module, function, skipping, data);
         }
-        None => carry_out(context, module, function, plan, data, None),
+        None => carry_out(context, module, function, (plan, Part::Whole), data),
     }
 }
 
-/// Carries one plan out in one function, which may have an `away` to leave for.
+/// What of an activation runs in a function.
+#[derive(Clone, Copy)]
+enum Part<'a, 'ctx> {
+    /// All of it.
+    Whole,
+    /// What is not sampled: the rest is left for the other function.
+    Skipping(&'a Away<'ctx>),
+    /// What is left for this one, which is that other function.
+    Sampling(&'a Away<'ctx>),
+}
+
+/// Carries one plan out in one function.
 fn carry_out<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     function: FunctionValue<'ctx>,
-    plan: &SubpathPlan,
+    (plan, part): (&SubpathPlan, Part<'_, 'ctx>),
     data: &Data<'ctx>,
-    away: Option<&Away<'ctx>>,
 ) {
     let own = sys::blocks(function);
     let mut shape = Shape {
@@ -88,9 +93,10 @@ fn carry_out<'ctx>(
     let blocks =
         versions::copy_blocks_of(context, function, shape.blocks, &plan.cfg, &plan.versions);
     // What is left for another function has no frame of its own.
-    let frame = away
-        .is_none()
-        .then(|| frame(context, &builder, blocks[BlockId(0)]));
+    let frame = match part {
+        Part::Skipping(_) => None,
+        Part::Whole | Part::Sampling(_) => Some(frame(context, &builder, blocks[BlockId(0)])),
+    };
     let emitter = Emitter {
         context,
         module,
@@ -99,7 +105,7 @@ fn carry_out<'ctx>(
         data,
         blocks,
         frame,
-        away,
+        part,
         renewed,
     };
     emitter.run();
@@ -233,7 +239,7 @@ struct Emitter<'a, 'ctx> {
     /// Those of the versions.
     blocks: Blocks<'ctx>,
     frame: Option<PointerValue<'ctx>>,
-    away: Option<&'a Away<'ctx>>,
+    part: Part<'a, 'ctx>,
     /// What stands for the function's φs.
     renewed: HashMap<Value, Value>,
 }
@@ -249,6 +255,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 self.tell(block, self.plan.number(node));
             }
             self.end(b, node.end, mode);
+        }
+        if let Part::Skipping(away) = self.part {
+            let origins = self.blocks.iter().zip(&self.plan.versions.origin);
+            let origins = origins.map(|(block, b)| (*block, self.plan.nodes[*b].origin));
+            away.land(&self.builder, &origins.collect());
         }
     }
 
@@ -297,11 +308,28 @@ impl<'ctx> Emitter<'_, 'ctx> {
             }
             (End::Joins, _) => self.join(),
             (End::Leaves(place), _) => {
-                let away = self.away.expect("the plan leaves for it");
                 let from = self.came_from(block);
-                away.leave(&self.builder, place as usize, from, &self.renewed);
+                let place = place as usize;
+                self.away()
+                    .leave(&self.builder, place, block, from, &self.renewed);
                 terminator.erase_from_basic_block();
             }
+            (End::Enters(number), _) => self.away().enters(&self.builder, number),
+            (End::Stays(number), _) => {
+                set_condition(terminator, self.away().stays(&self.builder, number));
+            }
+            (End::Back(number), _) => {
+                let from = self.came_from(block);
+                self.away().go_back(&self.builder, number, from);
+                terminator.erase_from_basic_block();
+            }
+        }
+    }
+
+    fn away(&self) -> &Away<'ctx> {
+        match self.part {
+            Part::Skipping(away) | Part::Sampling(away) => away,
+            Part::Whole => unreachable!("the plan is of one function"),
         }
     }
 

@@ -25,6 +25,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 mod flow;
+mod nest;
 mod quiet;
 mod segments;
 mod text;
@@ -33,6 +34,7 @@ mod text;
 mod tests;
 
 pub use flow::Flow;
+pub use nest::{Loop, Nest};
 pub use segments::Segments;
 pub use text::Figures;
 
@@ -143,6 +145,16 @@ pub struct Apart {
     pub sampling: SubpathPlan,
     /// These places.
     pub places: Vec<Place>,
+    /// The loops at whose headers the function goes on with what left it inside them.
+    pub nest: Nest,
+}
+
+impl Apart {
+    /// The number of the place where the segment begins that begins at `block`.
+    pub fn place_of(&self, block: BlockId) -> Option<usize> {
+        let begins = |p: &Place| p.block == block && p.slots.is_some();
+        self.places.iter().position(begins)
+    }
 }
 
 /// Where one function goes on with what another one began.
@@ -233,6 +245,12 @@ pub enum End {
     Joins,
     /// The other function goes on at the place of this number.
     Leaves(u32),
+    /// The loop of this number is entered from outside.
+    Enters(u32),
+    /// Whether the loop of this number, at whose header control is, was not left since control came over inside it. Successors: an [`End::Back`], on.
+    Stays(u32),
+    /// The function that control came from goes on at the header of the loop of this number.
+    Back(u32),
 }
 
 /// Whether a function can be sampled: its blocks may be copied, and its back edges split. O(V + E).
@@ -317,9 +335,13 @@ impl Apart {
         let cfg = with_entry(&own.cfg, places.iter().map(|p| p.block));
         let mut builder = Builder::new(&cfg);
         builder.nodes[BlockId(0)].begins = false;
+        let nest = Nest::new(&own.cfg, &own.order);
         for (succ, place) in (0..).zip(&places) {
             let block = BlockId(0);
-            builder.enters(CfgEdge { block, succ }, place.slots);
+            let enters = builder.enters(CfgEdge { block, succ }, place.slots);
+            if let (Some(number), Some(_)) = (nest.of(place.block), place.slots) {
+                builder.goes_back(enters, number);
+            }
         }
         let behind_entry = |CfgEdge { block, succ }| CfgEdge {
             block: BlockId(block.0 + 1),
@@ -330,7 +352,16 @@ impl Apart {
         }
         for &(edge, to) in &segments.boundaries {
             let slots = segments.longest[to];
-            builder.boundary(behind_entry(edge), slots, End::Decides(slots));
+            let decides = builder.boundary(behind_entry(edge), slots, End::Decides(slots));
+            if let Some(number) = nest.of(to) {
+                builder.goes_back(decides, number);
+            }
+        }
+        // Before all else that is on the edge.
+        for (number, entered) in (0..).zip(&nest.loops) {
+            for &edge in &entered.entries {
+                builder.enters_loop(behind_entry(edge), number);
+            }
         }
         let of = From {
             offset: 1,
@@ -341,6 +372,7 @@ impl Apart {
             skipping,
             sampling,
             places,
+            nest,
         })
     }
 }
@@ -476,11 +508,18 @@ impl Builder {
         } = self;
         let order = Order::new(&cfg);
         let loops = Loops::new(&cfg, &order);
+        let stays = |b: BlockId| matches!(nodes[b].end, End::Stays(_));
         let next = |mode, e: CfgEdge| match (nodes[e.block].end, e.succ, mode) {
             (End::Decides(_), 0, _) | (End::Joins, _, _) => Mode::Sampling,
-            (End::Decides(_), _, Mode::Sampling | Mode::Over) => loops.resumed(cfg.behind(e)),
+            (End::Decides(_), _, _) if stays(cfg.behind(e)) => mode,
+            (End::Stays(_), 0, _) => mode,
+            (End::Decides(_) | End::Stays(_), _, Mode::Sampling | Mode::Over) => {
+                loops.resumed(cfg.behind(e))
+            }
             // Seldom, and a loop that is entered again from outside has one back edge less.
-            (End::Decides(_), _, Mode::Skipping | Mode::Resumed(_)) => Mode::Sampling,
+            (End::Decides(_) | End::Stays(_), _, Mode::Skipping | Mode::Resumed(_)) => {
+                Mode::Sampling
+            }
             (_, _, Mode::Resumed(header)) if !loops.hold(header, cfg.behind(e)) => Mode::Sampling,
             _ => mode,
         };
@@ -523,12 +562,36 @@ impl Builder {
         self.add(made, origin, end, &succs)
     }
 
-    /// Enters from another function on the edge: where it has paid, and else in the middle of a segment.
-    fn enters(&mut self, edge: CfgEdge, paid: Option<u32>) {
+    /// Enters from another function on the edge: where it has paid, and else in the middle of a segment. The block that does.
+    fn enters(&mut self, edge: CfgEdge, paid: Option<u32>) -> BlockId {
         let to = self.cfg.behind(edge);
         let end = paid.map_or(End::Joins, End::Decides);
         let enters = self.left(Made::On(edge), edge.block, end, to);
         self.cfg.blocks[edge.block].succs[edge.succ as usize] = enters;
+        enters
+    }
+
+    /// Where `decides` finds nothing to be sampled, at the header of the loop of this number, lets the other function go on.
+    fn goes_back(&mut self, decides: BlockId, number: u32) {
+        let origin = self.nodes[decides].origin;
+        let to = self.cfg.block(decides).succs[1];
+        let back = self.add(Made::New, origin, End::Back(number), &[]);
+        let stays = self.add(Made::New, origin, End::Stays(number), &[back, to]);
+        self.cfg.blocks[decides].succs[1] = stays;
+    }
+
+    /// Notes on the edge, before all that was put there, that it enters the loop of this number.
+    fn enters_loop(&mut self, edge: CfgEdge, number: u32) {
+        let end = self.ends[edge.block];
+        let edge = CfgEdge { block: end, ..edge };
+        let to = self.cfg.behind(edge);
+        let enters = self.add(
+            Made::On(edge),
+            self.nodes[end].origin,
+            End::Enters(number),
+            &[to],
+        );
+        self.cfg.blocks[end].succs[edge.succ as usize] = enters;
     }
 
     /// What begins block `own` is in `rest` from now on.
@@ -538,14 +601,14 @@ impl Builder {
         self.bodies[own] = rest;
     }
 
-    /// Pays on the edge.
-    fn boundary(&mut self, edge: CfgEdge, slots: u32, negative: End) {
-        self.asks(edge, End::Pays(slots), negative);
+    /// Pays on the edge; the block behind it where that made the budget negative.
+    fn boundary(&mut self, edge: CfgEdge, slots: u32, negative: End) -> BlockId {
+        self.asks(edge, End::Pays(slots), negative)
     }
 
     /// Puts `question` on the edge, behind all that was added to the end of its block, and a way that ends with `answered` where
-    /// the answer is yes.
-    fn asks(&mut self, edge: CfgEdge, question: End, answered: End) {
+    /// the answer is yes: that is given.
+    fn asks(&mut self, edge: CfgEdge, question: End, answered: End) -> BlockId {
         let end = self.ends[edge.block];
         let edge = CfgEdge { block: end, ..edge };
         let to = self.cfg.behind(edge);
@@ -554,6 +617,7 @@ impl Builder {
         let yes = self.left(Made::New, origin, answered, to);
         self.finish(asks, question, &[yes, to]);
         self.cfg.blocks[end].succs[edge.succ as usize] = asks;
+        yes
     }
 
     /// Looks behind all calls whether something is being recorded, and behind landing pads.

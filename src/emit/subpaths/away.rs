@@ -1,27 +1,79 @@
-//! A function that samples for another one, which leaves for it.
+//! A function that samples for another one, which leaves for it, and goes on where nothing is sampled any more.
 
 use crate::emit::apart::copy::stays_apart;
 use crate::emit::apart::resume::{self, Buffer, Handed, Tail, place_in, return_call, returning_as};
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
-use crate::plan::subpaths::Apart;
+use crate::index::BlockId;
+use crate::plan::subpaths::{Apart, Loop, Nest};
 use crate::versions::Versions;
+use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetData;
-use inkwell::types::BasicTypeEnum;
-use inkwell::values::{BasicMetadataValueEnum, BasicValue, FunctionValue, IntValue};
-use std::collections::HashMap;
+use inkwell::types::{BasicTypeEnum, StructType};
+use inkwell::values::{
+    AggregateValue, BasicMetadataValueEnum, BasicValue, FunctionValue, IntValue, PointerValue,
+    StructValue,
+};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The function, and how it is called.
 pub(super) struct Away<'ctx> {
+    context: &'ctx Context,
     pub function: FunctionValue<'ctx>,
     /// By place.
     doors: Vec<Door<'ctx>>,
     tail: Tail,
+    /// By loop of the plan's nest: the header, and where its φs are handed back.
+    headers: Vec<Header<'ctx>>,
+    words: Words,
+    nest: Nest,
+    /// By loop, where control comes back.
+    landings: RefCell<BTreeMap<u32, Landing<'ctx>>>,
+}
+
+/// Where control comes back to a header, and from where: with the values of its φs.
+struct Landing<'ctx> {
+    block: BasicBlock<'ctx>,
+    comings: Vec<(BasicBlock<'ctx>, Vec<Value>)>,
+}
+
+/// Where one function goes on with what the other one did meanwhile.
+struct Header<'ctx> {
+    block: BasicBlock<'ctx>,
+    /// By φ: an offset in the buffer, and the type.
+    phis: Vec<(u64, BasicTypeEnum<'ctx>)>,
+}
+
+/// Where in the buffer the two functions tell each other, in words of 32 bits, which loop it is.
+#[derive(Clone, Copy)]
+struct Words {
+    /// The innermost loop around the place that was not left since, or [`NONE`].
+    inside: u64,
+    /// One more than the loop at whose header control goes back; 0: the activation is over.
+    back: u64,
+    /// The bytes of the buffer with them.
+    size: u64,
+}
+
+/// No loop.
+const NONE: u32 = u32::MAX;
+
+impl Words {
+    /// Behind what is handed over in so many bytes.
+    fn behind(size: u64) -> Words {
+        let inside = size.next_multiple_of(4);
+        Words {
+            inside,
+            back: inside + 4,
+            size: inside + 8,
+        }
+    }
 }
 
 /// What is called at a place: a function whose parameters are the values that are live there.
@@ -34,6 +86,9 @@ struct Door<'ctx> {
     /// What is handed over is live, or a φ of the place.
     live: Vec<Value>,
     block: BasicBlock<'ctx>,
+    /// The loops in which control may come back: then what is returned is one more than the number of that, or 0, the function's
+    /// result, and the φs of each header.
+    around: Vec<u32>,
 }
 
 /// How values are handed over, by their numbers.
@@ -120,23 +175,45 @@ impl<'ctx> Away<'ctx> {
         let handed = Handed::new(target, function, &flow.cfg, &flow.order, places)?;
         let name = format!("__p3_sampling.{own}");
         let of = resume::make(context, module, function, &name, &handed, Buffer::Told);
+        returns_anything(of);
         let blocks = sys::blocks(function);
+        let header = |l: &Loop| {
+            let block = blocks[l.header];
+            let place = apart.place_of(l.header).expect("a back edge leads there");
+            let types = phis(block).map(|phi| phi.value().basic().get_type());
+            let at = handed.phis_at[place].iter().copied();
+            Header {
+                block,
+                phis: at.zip(types).collect(),
+            }
+        };
+        let headers: Vec<Header> = apart.nest.loops.iter().map(header).collect();
+        let words = Words::behind(handed.size);
         let door = |place: usize| {
             let name = format!("__p3_door.{own}");
+            let block = handed.headers[place];
             let door = Doorway {
                 context,
                 module,
                 handed: &handed,
                 to: of,
                 from: function,
-                block: blocks[handed.headers[place]],
+                block: blocks[block],
                 place,
+                around: apart.nest.all_around(block).collect(),
+                headers: &headers,
+                words,
             };
             door.made(&name)
         };
         Some(Away {
+            context,
             function: of,
             doors: (0..apart.places.len()).map(door).collect(),
+            headers,
+            words,
+            nest: apart.nest.clone(),
+            landings: RefCell::default(),
             tail: if takes_memory(function) {
                 Tail::Kept
             } else {
@@ -145,12 +222,13 @@ impl<'ctx> Away<'ctx> {
         })
     }
 
-    /// Ends the activation at `place` where the builder stands, behind `from`, a way to the place.
+    /// Ends the activation at `place`, or this part of it, at the end of `here`, behind `from`, a way to the place.
     /// `renewed`: what stands for values that were there when this was made.
     pub(super) fn leave(
         &self,
         builder: &Builder<'ctx>,
         place: usize,
+        here: BasicBlock<'ctx>,
         from: BasicBlock<'ctx>,
         renewed: &HashMap<Value, Value>,
     ) {
@@ -169,7 +247,191 @@ impl<'ctx> Away<'ctx> {
             }
         };
         let arguments: Vec<_> = door.arguments.iter().map(argument).collect();
-        return_call(builder, door.function, &arguments, self.tail);
+        if door.around.is_empty() {
+            return_call(builder, door.function, &arguments, self.tail);
+        } else {
+            let call = builder.build_call(door.function, &arguments, "");
+            let told = call.expect("positioned").try_as_basic_value();
+            let told = told.expect_basic("what comes back").into_struct_value();
+            self.go_on(builder, told, &door.around, here);
+        }
+    }
+
+    /// Goes on at the header that `told` names, or returns.
+    fn go_on(
+        &self,
+        builder: &Builder<'ctx>,
+        told: StructValue<'ctx>,
+        around: &[u32],
+        here: BasicBlock<'ctx>,
+    ) {
+        let mut fields = (0..told.get_type().count_fields()).map(|n| {
+            let field = builder.build_extract_value(told, n, "");
+            field.expect("a field of it")
+        });
+        let mut next = || fields.next().expect("as the door returns");
+        let back = next().into_int_value();
+        let function = here.get_parent().expect("it is in one");
+        let result = function.get_type().get_return_type().map(|_| next());
+        let mut landings = self.landings.borrow_mut();
+        let mut cases = Vec::new();
+        for &number in around {
+            let header = self.headers[number as usize].block;
+            let landing = landings.entry(number).or_insert_with(|| Landing {
+                block: self.context.prepend_basic_block(header, "p3.back"),
+                comings: Vec::new(),
+            });
+            let values = phis(header).map(|_| Value::of(&next())).collect();
+            landing.comings.push((here, values));
+            let case = back.get_type().const_int(u64::from(number) + 1, false);
+            cases.push((case, landing.block));
+        }
+        let over = self.context.insert_basic_block_after(here, "p3.over");
+        builder
+            .build_switch(back, over, &cases)
+            .expect("positioned");
+        builder.position_at_end(over);
+        let result = result.as_ref().map(|r| r as &dyn BasicValue);
+        builder.build_return(result).expect("positioned");
+    }
+
+    /// Leads all ways into a loop, but those round it, to where control comes back to its header, and from there to that: code generators
+    /// know what is counted by a loop with one way round. Once control leaves nowhere any more.
+    /// `origins`: the blocks that the function had, for which others stand in φs.
+    pub(super) fn land(
+        &self,
+        builder: &Builder<'ctx>,
+        origins: &HashMap<BasicBlock<'ctx>, BlockId>,
+    ) {
+        for (&number, landing) in self.landings.borrow().iter() {
+            let header = self.headers[number as usize].block;
+            let block = landing.block;
+            let users = Value::of_block(header).users();
+            let ends = users.iter().map(|u| u.block::<'ctx>());
+            let entries = &self.nest.loops[number as usize].entries;
+            let is_entry = |b: &BasicBlock| entries.iter().any(|e| e.block == origins[b]);
+            let outside: HashSet<BasicBlock> = ends.filter(is_entry).collect();
+            for (n, phi) in phis(header).collect::<Vec<_>>().into_iter().enumerate() {
+                let (entries, round): (Vec<_>, Vec<_>) = phi
+                    .incoming::<'ctx>()
+                    .into_iter()
+                    .partition(|(_, from)| outside.contains(from));
+                let merged = values::phi_at_end(builder, block, phi.value());
+                let comings = landing.comings.iter().map(|(from, all)| (all[n], *from));
+                for (value, from) in entries.into_iter().chain(comings) {
+                    merged.add_incoming(value, from);
+                }
+                let new = values::phi_before(builder, phi);
+                new.look_like(phi);
+                new.add_incoming(merged.value(), block);
+                for (value, from) in round {
+                    new.add_incoming(value, from);
+                }
+                phi.replace_uses(new.value());
+                phi.erase();
+            }
+            builder.position_at_end(block);
+            let on = builder.build_unconditional_branch(header);
+            on.expect("positioned");
+            for from in outside {
+                let end = sys::terminator(from);
+                for succ in 0..sys::successor_count(end) {
+                    if sys::successor(end, succ) == header {
+                        sys::set_successor(end, succ, block);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The words that the two functions share, in the one that was left for.
+    fn word(&self, builder: &Builder<'ctx>, offset: u64) -> PointerValue<'ctx> {
+        let offset = self.context.i64_type().const_int(offset, false);
+        sys::field(builder, self.buffer(), offset)
+    }
+
+    fn buffer(&self) -> PointerValue<'ctx> {
+        let told = self.function.get_nth_param(1).expect("it is told");
+        told.into_pointer_value()
+    }
+
+    /// Which loop around the place where control came over was not left yet; whether it is the one of this number or inside that.
+    fn inside(&self, builder: &Builder<'ctx>, number: u32) -> (IntValue<'ctx>, IntValue<'ctx>) {
+        let word = self.context.i32_type();
+        let address = self.word(builder, self.words.inside);
+        let inside = builder.build_load(word, address, "").expect("positioned");
+        let inside = inside.into_int_value();
+        let first = word.const_int(u64::from(number), false);
+        let last = self.nest.loops[number as usize].last;
+        let within = builder
+            .build_int_sub(inside, first, "")
+            .expect("positioned");
+        let most = word.const_int(u64::from(last - number), false);
+        let is = builder.build_int_compare(IntPredicate::ULE, within, most, "");
+        (inside, is.expect("positioned"))
+    }
+
+    /// Whether the loop of this number was not left since control came over.
+    pub(super) fn stays(&self, builder: &Builder<'ctx>, number: u32) -> IntValue<'ctx> {
+        self.inside(builder, number).1
+    }
+
+    /// The loop of this number is entered: if control came over inside it, it was left.
+    pub(super) fn enters(&self, builder: &Builder<'ctx>, number: u32) {
+        let (inside, is) = self.inside(builder, number);
+        let outer = self.nest.loops[number as usize].outer.unwrap_or(NONE);
+        let outer = inside.get_type().const_int(u64::from(outer), false);
+        let now = builder
+            .build_select(is, outer, inside, "")
+            .expect("positioned");
+        let address = self.word(builder, self.words.inside);
+        builder.build_store(address, now).expect("positioned");
+    }
+
+    /// Goes back to the header of the loop of this number, where the builder stands, behind `from`, which leads to the header as well.
+    pub(super) fn go_back(&self, builder: &Builder<'ctx>, number: u32, from: BasicBlock<'ctx>) {
+        let header = sys::successor(sys::terminator(from), 1);
+        let phis = phis(header).zip(&self.headers[number as usize].phis);
+        for (phi, (offset, _)) in phis {
+            let entries = phi.incoming::<'ctx>().into_iter();
+            let (value, _) = entries
+                .into_iter()
+                .find(|(_, b)| *b == from)
+                .expect("it is entered from there");
+            let place = place_in(self.context, builder, self.buffer(), *offset);
+            values::store(builder, value, place);
+        }
+        let back = self
+            .context
+            .i32_type()
+            .const_int(u64::from(number) + 1, false);
+        let address = self.word(builder, self.words.back);
+        builder.build_store(address, back).expect("positioned");
+        let result = self.function.get_type().get_return_type();
+        let nothing = result.map(|ty| ty.const_zero());
+        let nothing = nothing.as_ref().map(|n| n as &dyn BasicValue);
+        builder.build_return(nothing).expect("positioned");
+    }
+}
+
+/// What is promised of results.
+const OF_RESULTS: [&str; 8] = [
+    "align",
+    "dereferenceable",
+    "dereferenceable_or_null",
+    "noalias",
+    "nofpclass",
+    "nonnull",
+    "noundef",
+    "range",
+];
+
+/// What goes back instead of returning does return, and its result is nothing to be relied on.
+fn returns_anything(function: FunctionValue) {
+    let kind = Attribute::get_named_enum_kind_id;
+    function.remove_enum_attribute(AttributeLoc::Function, kind("noreturn"));
+    for name in OF_RESULTS {
+        function.remove_enum_attribute(AttributeLoc::Return, kind(name));
     }
 }
 
@@ -189,10 +451,13 @@ struct Doorway<'a, 'ctx> {
     from: FunctionValue<'ctx>,
     block: BasicBlock<'ctx>,
     place: usize,
+    around: Vec<u32>,
+    headers: &'a [Header<'ctx>],
+    words: Words,
 }
 
 impl<'ctx> Doorway<'_, 'ctx> {
-    fn made(&self, name: &str) -> Door<'ctx> {
+    fn made(self, name: &str) -> Door<'ctx> {
         let live: Vec<_> = self.handed.live_at_header(self.place).collect();
         let phis = phis(self.block).map(|phi| phi.value());
         let phis = phis.zip(self.handed.phis_at[self.place].iter().copied());
@@ -204,12 +469,15 @@ impl<'ctx> Doorway<'_, 'ctx> {
             Argument::Two(..) => self.context.i64_type().into(),
         };
         let parameters: Vec<_> = arguments.iter().map(parameter).collect();
-        let ty = returning_as(self.context, self.from, &parameters);
+        let ty = match self.told() {
+            Some(told) => told.fn_type(&parameters, false),
+            None => returning_as(self.context, self.from, &parameters),
+        };
         let function = self.module.add_function(name, ty, Some(Linkage::Internal));
         self.attribute(function);
         let builder = self.context.create_builder();
         builder.position_at_end(self.context.append_basic_block(function, ""));
-        let bytes = u32::try_from(self.handed.size).expect("values of one function");
+        let bytes = u32::try_from(self.words.size).expect("values of one function");
         let memory = self.context.i8_type().array_type(bytes);
         let buffer = builder.build_alloca(memory, "").expect("positioned");
         let aligned = buffer.as_instruction_value().expect("it is one");
@@ -229,19 +497,76 @@ impl<'ctx> Doorway<'_, 'ctx> {
                 }
             }
         }
-        let number = self.context.i32_type().const_int(self.place as u64, false);
-        return_call(
-            &builder,
-            self.to,
-            &[number.into(), buffer.into()],
-            Tail::Kept,
-        );
+        let word = |n: u64| self.context.i32_type().const_int(n, false);
+        let inside = self.around.first().copied().unwrap_or(NONE);
+        for (offset, value) in [(self.words.inside, u64::from(inside)), (self.words.back, 0)] {
+            let place = place_in(self.context, &builder, buffer, offset);
+            values::store(&builder, Value::of(&word(value)), place);
+        }
+        let arguments_of_it = [word(self.place as u64).into(), buffer.into()];
+        match self.told() {
+            Some(told) => self.tell(&builder, buffer, &arguments_of_it, told),
+            None => return_call(&builder, self.to, &arguments_of_it, Tail::Kept),
+        }
         Door {
             function,
             arguments,
             live: live.into_iter().map(|(v, _)| v).collect(),
             block: self.block,
+            around: self.around,
         }
+    }
+
+    /// What is returned where control may come back.
+    fn told(&self) -> Option<StructType<'ctx>> {
+        if self.around.is_empty() {
+            return None;
+        }
+        let result = self.from.get_type().get_return_type();
+        let phis = self.phis_around().map(|(_, ty)| ty);
+        let first = [self.context.i32_type().into()].into_iter().chain(result);
+        let fields: Vec<BasicTypeEnum> = first.chain(phis).collect();
+        Some(self.context.struct_type(&fields, false))
+    }
+
+    /// The φs of all headers to which control may come back.
+    fn phis_around(&self) -> impl Iterator<Item = (u64, BasicTypeEnum<'ctx>)> {
+        let headers = self.around.iter().map(|n| &self.headers[*n as usize]);
+        headers.flat_map(|h| h.phis.iter().copied())
+    }
+
+    /// Calls the other function, and returns what it tells. Which φs it wrote does not matter: others are not asked for.
+    fn tell(
+        &self,
+        builder: &Builder<'ctx>,
+        buffer: PointerValue<'ctx>,
+        arguments: &[BasicMetadataValueEnum<'ctx>],
+        told: StructType<'ctx>,
+    ) {
+        let call = builder
+            .build_call(self.to, arguments, "")
+            .expect("positioned");
+        for attribute in self.to.attributes(AttributeLoc::Return) {
+            call.add_attribute(AttributeLoc::Return, attribute);
+        }
+        let read = |(offset, ty): (u64, BasicTypeEnum<'ctx>)| {
+            let place = place_in(self.context, builder, buffer, offset);
+            let like = Value::of(&ty.const_zero());
+            values::load(builder, like, place).basic::<'ctx>()
+        };
+        let back = read((self.words.back, self.context.i32_type().into()));
+        let result = call.try_as_basic_value().basic();
+        let fields = [back]
+            .into_iter()
+            .chain(result)
+            .chain(self.phis_around().map(read));
+        let mut all = told.get_poison().as_aggregate_value_enum();
+        for (n, field) in (0..).zip(fields) {
+            let with = builder.build_insert_value(all, field, n, "");
+            all = with.expect("a field of it");
+        }
+        let all = all.into_struct_value();
+        builder.build_return(Some(&all)).expect("positioned");
     }
 
     /// It is called seldom, and unwinds as the function does.
@@ -258,7 +583,11 @@ impl<'ctx> Doorway<'_, 'ctx> {
         {
             function.add_attribute(AttributeLoc::Function, attribute);
         }
-        for attribute in self.from.attributes(AttributeLoc::Return) {
+        let result = match self.around[..] {
+            [] => self.from.attributes(AttributeLoc::Return),
+            _ => Vec::new(),
+        };
+        for attribute in result {
             function.add_attribute(AttributeLoc::Return, attribute);
         }
         stays_apart(self.context, function);

@@ -209,8 +209,31 @@ proptest! {
     }
 }
 
+/// What was run of an activation since it left a function.
+struct Gone {
+    /// The loop around the place that was not left, as the two functions tell each other.
+    inside: Option<u32>,
+    /// The blocks of the flow that began.
+    run: BTreeSet<BlockId>,
+}
+
+impl Gone {
+    fn at(nest: &Nest, place: Place) -> Gone {
+        Gone {
+            inside: nest.around(place.block),
+            run: BTreeSet::new(),
+        }
+    }
+
+    fn is_inside(&self, nest: &Nest, number: u32) -> bool {
+        let last = nest.loops[number as usize].last;
+        self.inside.is_some_and(|l| (number..=last).contains(&l))
+    }
+}
+
 proptest! {
-    /// The same in two functions: what the first pays for and leaves is gone on with by the other, which is never left again.
+    /// The same in two functions: what the first pays for and leaves is gone on with by the other. That goes back to a header if nothing was run again
+    /// that defines what is live there.
     #[test]
     fn walks_apart(
         graph in any_cfg(20),
@@ -224,6 +247,8 @@ proptest! {
         let apart = plan.apart.as_deref().expect("there are no landing pads");
         prop_assert!(apart.skipping.modes.iter().flatten().all(|m| *m == Mode::Skipping));
         prop_assert!(natural(&graph, &apart.skipping));
+        let dominators = Dominators::new(&plan.flow.versions.cfg);
+        let mut gone = None;
         let mut now = &apart.skipping;
         let (mut at, mut slots, mut last) = (BlockId(0), 0, None);
         let mut next = choices.iter();
@@ -238,6 +263,9 @@ proptest! {
                 last = Some(own);
                 slots -= 1;
                 prop_assert!(slots >= 0);
+                if let Some(Gone { run, .. }) = &mut gone {
+                    run.insert(BlockId(node.origin.0 - 1));
+                }
             }
             match node.end {
                 End::Pays(n) => slots = i64::from(n),
@@ -245,17 +273,86 @@ proptest! {
                 End::Looks => prop_assert!(calls && slots > 0, "in the middle of a segment"),
                 _ => {}
             }
-            if let End::Leaves(place) = node.end {
-                now = &apart.sampling;
-                let entry = now.versions.cfg.block(BlockId(0));
-                at = entry.succs[place as usize];
-                continue;
-            }
             let succs = &now.versions.cfg.block(at).succs;
-            let (Some(choice), false) = (next.next(), succs.is_empty()) else { break };
-            at = succs[usize::from(*choice) % succs.len()];
+            match (node.end, &mut gone) {
+                (End::Leaves(place), None) => {
+                    gone = Some(Gone::at(&apart.nest, apart.places[place as usize]));
+                    now = &apart.sampling;
+                    let entry = now.versions.cfg.block(BlockId(0));
+                    at = entry.succs[place as usize];
+                }
+                (End::Enters(number), Some(gone)) => {
+                    if gone.is_inside(&apart.nest, number) {
+                        gone.inside = apart.nest.loops[number as usize].outer;
+                    }
+                    at = succs[0];
+                }
+                (End::Stays(number), Some(gone)) => {
+                    at = succs[usize::from(!gone.is_inside(&apart.nest, number))];
+                }
+                (End::Back(number), Some(Gone { run, .. })) => {
+                    let header = apart.nest.loops[number as usize].header;
+                    let again = run.iter().find(|b| **b != header && dominators.dominates(**b, header));
+                    prop_assert_eq!(again, None, "what is live at {} was defined again", header);
+                    gone = None;
+                    now = &apart.skipping;
+                    at = header;
+                }
+                (End::Leaves(_) | End::Enters(_) | End::Stays(_) | End::Back(_), _) => {
+                    prop_assert!(false, "{:?} is of the other function", node.end);
+                }
+                _ => {
+                    let (Some(choice), false) = (next.next(), succs.is_empty()) else { break };
+                    at = succs[usize::from(*choice) % succs.len()];
+                }
+            }
         }
     }
+}
+
+/// Two loops around a third one, which is entered in its middle, and a fourth by itself.
+#[test]
+fn nests_are_numbered_from_outside() {
+    // 0 → 1 → 2 → {3, 4} ⇄, 4 → {2, 5}, 5 → {1, 6}, 6 → {6, 7}
+    let graph = cfg(&[&[1], &[2], &[3, 4], &[4], &[3, 2, 5], &[1, 6], &[6, 7], &[]]);
+    let nest = Nest::new(&graph, &Order::new(&graph));
+    let of = |b: u32| {
+        nest.around(BlockId(b))
+            .map(|l| nest.loops[l as usize].header.0)
+    };
+    let around: Vec<_> = (0..8).map(of).collect();
+    assert_eq!(
+        around,
+        [
+            None,
+            Some(1),
+            Some(2),
+            Some(2),
+            Some(2),
+            Some(1),
+            Some(6),
+            None
+        ]
+    );
+    for (number, l) in (0..).zip(&nest.loops) {
+        assert_eq!(nest.of(l.header), Some(number));
+        assert!(
+            l.outer
+                .is_none_or(|o| o < number && nest.loops[o as usize].last >= l.last)
+        );
+    }
+    let entries = |header: u32| {
+        nest.loops[nest.of(BlockId(header)).unwrap() as usize]
+            .entries
+            .clone()
+    };
+    assert_eq!(entries(1), [edge(0, 0)]);
+    assert_eq!(entries(2), [edge(1, 0)]);
+    assert_eq!(entries(6), [edge(5, 1)]);
+    assert_eq!(nest.of(BlockId(3)), None);
+    assert_eq!(nest.of(BlockId(4)), None);
+    let all: Vec<u32> = nest.all_around(BlockId(3)).collect();
+    assert_eq!(all.len(), 2);
 }
 
 /// The blocks of the function that a flow has, by how often.

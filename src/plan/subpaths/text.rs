@@ -66,7 +66,13 @@ impl SubpathPlan {
                     figures.slots = figures.slots.max(slots);
                 }
                 End::Looks => figures.tests += 1,
-                End::Own | End::Decides(_) | End::Joins | End::Leaves(_) => {}
+                End::Own
+                | End::Decides(_)
+                | End::Joins
+                | End::Leaves(_)
+                | End::Enters(_)
+                | End::Stays(_)
+                | End::Back(_) => {}
             }
         }
         for part in self.parts() {
@@ -120,7 +126,13 @@ impl SubpathPlan {
                 }
                 End::Pays(slots) => writeln!(out, "  {:<12} pays {slots}", place()),
                 End::Looks => writeln!(out, "  {:<12} tests behind calls", place()),
-                End::Own | End::Decides(_) | End::Joins | End::Leaves(_) => Ok(()),
+                End::Own
+                | End::Decides(_)
+                | End::Joins
+                | End::Leaves(_)
+                | End::Enters(_)
+                | End::Stays(_)
+                | End::Back(_) => Ok(()),
             };
         }
         for part in self.parts() {

@@ -1,0 +1,151 @@
+//! The loops at whose headers a function goes on with an activation that left it inside them.
+//!
+//! A function whose activations never came back would be warm for nothing: what is sampled in a loop would run the rest of it in code that
+//! neither caches nor branch predictors know, which takes twice the time or more.
+//!
+//! What is live at a header besides its φs is defined before the loop, so it is as it was when control left the function, as long as the loop
+//! was not left meanwhile: there is nothing to be handed back but the φs. Whether it was left is known at run time alone.
+
+use crate::dag::{LoopForest, Order};
+use crate::index::{BlockId, CfgEdge};
+use crate::ir::Cfg;
+
+/// As many loops around each other are gone on with.
+const DEPTH: usize = 8;
+
+/// The loops of a control flow, each before those inside it.
+#[derive(Clone, Debug, Default)]
+pub struct Nest {
+    /// Their numbers are their places here.
+    pub loops: Vec<Loop>,
+    /// By block: the number of the innermost one around it.
+    inside: Vec<Option<u32>>,
+}
+
+/// One of them, which is entered at its header alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// Its header.
+    pub header: BlockId,
+    /// The number of the next one around it.
+    pub outer: Option<u32>,
+    /// The last number of those inside it, its own if there are none.
+    pub last: u32,
+    /// The edges by which it is entered.
+    pub entries: Vec<CfgEdge>,
+}
+
+impl Nest {
+    /// The loops of `cfg` that are entered at their headers alone, by edges that can be split. O(E · depth).
+    pub fn new(cfg: &Cfg, order: &Order) -> Nest {
+        let forest = LoopForest::new(cfg, order);
+        let mut found = Found::new(&forest);
+        for (from, &b) in (0..).zip(&order.rpo) {
+            let block = cfg.block(b);
+            for (succ, to) in (0..).zip(&block.succs) {
+                let edge = CfgEdge { block: b, succ };
+                let to = order.position[*to].expect("reachable");
+                found.enter(edge, from, to, block.terminator.can_split(succ));
+            }
+        }
+        found.nest(cfg, order)
+    }
+
+    /// The innermost one around a block, its own if it is a header.
+    pub fn around(&self, block: BlockId) -> Option<u32> {
+        self.inside[block.0 as usize]
+    }
+
+    /// The one with this header.
+    pub fn of(&self, header: BlockId) -> Option<u32> {
+        let around = self.around(header)?;
+        (self.loops[around as usize].header == header).then_some(around)
+    }
+
+    /// All around a block, from the innermost one on.
+    pub fn all_around(&self, block: BlockId) -> impl Iterator<Item = u32> {
+        let outer = |&l: &u32| self.loops[l as usize].outer;
+        std::iter::successors(self.around(block), outer)
+    }
+}
+
+/// What is known of all loops, by the position of their headers.
+struct Found<'a> {
+    forest: &'a LoopForest,
+    /// By which edges they are entered; `None`: not at the header alone, or not by edges that can be split.
+    entries: Vec<Option<Vec<CfgEdge>>>,
+}
+
+impl<'a> Found<'a> {
+    fn new(forest: &'a LoopForest) -> Self {
+        let mut depth: Vec<usize> = Vec::new();
+        let mut entries = Vec::new();
+        for (parent, is_header) in forest.parent.iter().zip(&forest.is_header) {
+            let around = parent.map_or(0, |h| depth[h as usize]);
+            depth.push(around + 1);
+            entries.push((*is_header && around < DEPTH).then(Vec::new));
+        }
+        Found { forest, entries }
+    }
+
+    /// The edge enters the loops that hold position `to` and not `from`.
+    fn enter(&mut self, edge: CfgEdge, from: u32, to: u32, splits: bool) {
+        let up = |&h: &u32| self.forest.parent[h as usize];
+        let around = std::iter::successors(self.forest.loop_of(to), up);
+        let entered: Vec<u32> = around
+            .take_while(|h| !self.forest.holds(*h, from))
+            .collect();
+        for header in entered {
+            let entries = &mut self.entries[header as usize];
+            if header != to || !splits {
+                *entries = None;
+            }
+            entries.iter_mut().for_each(|e| e.push(edge));
+        }
+    }
+
+    fn nest(mut self, cfg: &Cfg, order: &Order) -> Nest {
+        let mut nest = Nest {
+            loops: Vec::new(),
+            inside: vec![None; cfg.len()],
+        };
+        let mut inner: Vec<Vec<u32>> = vec![Vec::new(); order.rpo.len()];
+        let mut work = Vec::new();
+        for (at, parent) in (0..).zip(&self.forest.parent) {
+            if self.forest.is_header[at as usize] {
+                parent
+                    .map_or(&mut work, |h| &mut inner[h as usize])
+                    .push(at);
+            }
+        }
+        // By position of a header: the number of its loop, or of the next one around it.
+        let mut numbers: Vec<Option<u32>> = vec![None; order.rpo.len()];
+        while let Some(at) = work.pop() {
+            let outer = self.forest.parent[at as usize].and_then(|h| numbers[h as usize]);
+            numbers[at as usize] = outer;
+            if let Some(entries) = self.entries[at as usize].take() {
+                let number = nest.loops.len() as u32;
+                numbers[at as usize] = Some(number);
+                nest.loops.push(Loop {
+                    header: order.rpo[at as usize],
+                    outer,
+                    last: number,
+                    entries,
+                });
+            }
+            work.append(&mut inner[at as usize]);
+        }
+        for number in (0..nest.loops.len()).rev() {
+            let Loop { outer, last, .. } = nest.loops[number];
+            if let Some(outer) = outer {
+                let around = &mut nest.loops[outer as usize].last;
+                *around = last.max(*around);
+            }
+        }
+        for (at, b) in (0..).zip(&order.rpo) {
+            let header = self.forest.loop_of(at);
+            nest.inside[b.0 as usize] = header.and_then(|h| numbers[h as usize]);
+        }
+        nest
+    }
+}
