@@ -256,11 +256,6 @@ impl<'ctx> Emitter<'_, 'ctx> {
             }
             self.end(b, node.end, mode);
         }
-        if let Part::Skipping(away) = self.part {
-            let origins = self.blocks.iter().zip(&self.plan.versions.origin);
-            let origins = origins.map(|(block, b)| (*block, self.plan.nodes[*b].origin));
-            away.land(&self.builder, &origins.collect());
-        }
     }
 
     /// The block that leads to `block`, which only one does.

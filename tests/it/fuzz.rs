@@ -5,7 +5,8 @@
 
 use crate::support::generate::{module, program, smaller, support_object};
 use crate::support::{
-    PathKey, copy_modules, edges, exact_schemes, execute, link, paths, rewrite, trace, tracer,
+    Behaviour, PathKey, copy_modules, edges, exact_schemes, execute, link, paths, rewrite, runtime,
+    trace, tracer,
 };
 use p3_rewrite::strategy::{Measure, Scheme};
 use std::collections::BTreeMap;
@@ -61,7 +62,31 @@ fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
         };
         equal.map_err(|problem| format!("{options:?} -k {copies}: {problem}"))?;
     }
+    sampled(&modules, &object, flags, round, dir, &expected)?;
     Ok(oracle.len())
+}
+
+/// The same where subpaths are sampled, so often that functions are left and come back to all the time.
+fn sampled(
+    modules: &[PathBuf],
+    object: &Path,
+    flags: &[&str],
+    round: usize,
+    dir: &Path,
+    expected: &Behaviour,
+) -> Result<(), String> {
+    let period = ["2", "7", "40"][round % 3];
+    let kind: &[&str] = [&["--within", "functions"][..], &[]][round / 2 % 2];
+    let options = [&["--scheme", "subpath", "--period", period], kind].concat();
+    let out = dir.join("subpath");
+    rewrite(modules, &options, &out);
+    let objects = [runtime(), &[object.to_path_buf()]].concat();
+    let exe = out.join("x.exe");
+    link(&copy_modules(modules, &out, 0), &objects, flags, &exe);
+    if execute(&exe, &out) != *expected {
+        return Err(format!("{options:?}: the program behaves differently"));
+    }
+    Ok(())
 }
 
 /// What differs between a profile and brute force, if anything.

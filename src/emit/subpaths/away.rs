@@ -4,7 +4,6 @@ use crate::emit::apart::copy::stays_apart;
 use crate::emit::apart::resume::{self, Buffer, Handed, Tail, place_in, return_call, returning_as};
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
-use crate::index::BlockId;
 use crate::plan::subpaths::{Apart, Loop, Nest};
 use crate::versions::Versions;
 use inkwell::IntPredicate;
@@ -19,8 +18,7 @@ use inkwell::values::{
     AggregateValue, BasicMetadataValueEnum, BasicValue, FunctionValue, IntValue, PointerValue,
     StructValue,
 };
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 
 /// The function, and how it is called.
 pub(super) struct Away<'ctx> {
@@ -33,14 +31,6 @@ pub(super) struct Away<'ctx> {
     headers: Vec<Header<'ctx>>,
     words: Words,
     nest: Nest,
-    /// By loop, where control comes back.
-    landings: RefCell<BTreeMap<u32, Landing<'ctx>>>,
-}
-
-/// Where control comes back to a header, and from where: with the values of its φs.
-struct Landing<'ctx> {
-    block: BasicBlock<'ctx>,
-    comings: Vec<(BasicBlock<'ctx>, Vec<Value>)>,
 }
 
 /// Where one function goes on with what the other one did meanwhile.
@@ -213,7 +203,6 @@ impl<'ctx> Away<'ctx> {
             headers,
             words,
             nest: apart.nest.clone(),
-            landings: RefCell::default(),
             tail: if takes_memory(function) {
                 Tail::Kept
             } else {
@@ -273,18 +262,14 @@ impl<'ctx> Away<'ctx> {
         let back = next().into_int_value();
         let function = here.get_parent().expect("it is in one");
         let result = function.get_type().get_return_type().map(|_| next());
-        let mut landings = self.landings.borrow_mut();
         let mut cases = Vec::new();
         for &number in around {
             let header = self.headers[number as usize].block;
-            let landing = landings.entry(number).or_insert_with(|| Landing {
-                block: self.context.prepend_basic_block(header, "p3.back"),
-                comings: Vec::new(),
-            });
-            let values = phis(header).map(|_| Value::of(&next())).collect();
-            landing.comings.push((here, values));
+            for phi in phis(header) {
+                phi.add_incoming(Value::of(&next()), here);
+            }
             let case = back.get_type().const_int(u64::from(number) + 1, false);
-            cases.push((case, landing.block));
+            cases.push((case, header));
         }
         let over = self.context.insert_basic_block_after(here, "p3.over");
         builder
@@ -293,55 +278,6 @@ impl<'ctx> Away<'ctx> {
         builder.position_at_end(over);
         let result = result.as_ref().map(|r| r as &dyn BasicValue);
         builder.build_return(result).expect("positioned");
-    }
-
-    /// Leads all ways into a loop, but those round it, to where control comes back to its header, and from there to that: code generators
-    /// know what is counted by a loop with one way round. Once control leaves nowhere any more.
-    /// `origins`: the blocks that the function had, for which others stand in φs.
-    pub(super) fn land(
-        &self,
-        builder: &Builder<'ctx>,
-        origins: &HashMap<BasicBlock<'ctx>, BlockId>,
-    ) {
-        for (&number, landing) in self.landings.borrow().iter() {
-            let header = self.headers[number as usize].block;
-            let block = landing.block;
-            let users = Value::of_block(header).users();
-            let ends = users.iter().map(|u| u.block::<'ctx>());
-            let entries = &self.nest.loops[number as usize].entries;
-            let is_entry = |b: &BasicBlock| entries.iter().any(|e| e.block == origins[b]);
-            let outside: HashSet<BasicBlock> = ends.filter(is_entry).collect();
-            for (n, phi) in phis(header).collect::<Vec<_>>().into_iter().enumerate() {
-                let (entries, round): (Vec<_>, Vec<_>) = phi
-                    .incoming::<'ctx>()
-                    .into_iter()
-                    .partition(|(_, from)| outside.contains(from));
-                let merged = values::phi_at_end(builder, block, phi.value());
-                let comings = landing.comings.iter().map(|(from, all)| (all[n], *from));
-                for (value, from) in entries.into_iter().chain(comings) {
-                    merged.add_incoming(value, from);
-                }
-                let new = values::phi_before(builder, phi);
-                new.look_like(phi);
-                new.add_incoming(merged.value(), block);
-                for (value, from) in round {
-                    new.add_incoming(value, from);
-                }
-                phi.replace_uses(new.value());
-                phi.erase();
-            }
-            builder.position_at_end(block);
-            let on = builder.build_unconditional_branch(header);
-            on.expect("positioned");
-            for from in outside {
-                let end = sys::terminator(from);
-                for succ in 0..sys::successor_count(end) {
-                    if sys::successor(end, succ) == header {
-                        sys::set_successor(end, succ, block);
-                    }
-                }
-            }
-        }
     }
 
     /// The words that the two functions share, in the one that was left for.
@@ -413,6 +349,15 @@ impl<'ctx> Away<'ctx> {
         builder.build_return(nothing).expect("positioned");
     }
 }
+
+/// What says which registers there are.
+const OF_THE_PROCESSOR: [&str; 5] = [
+    "min-legal-vector-width",
+    "prefer-vector-width",
+    "target-cpu",
+    "target-features",
+    "tune-cpu",
+];
 
 /// What is promised of results.
 const OF_RESULTS: [&str; 8] = [
@@ -569,7 +514,7 @@ impl<'ctx> Doorway<'_, 'ctx> {
         builder.build_return(Some(&all)).expect("positioned");
     }
 
-    /// It is called seldom, and unwinds as the function does.
+    /// It is called seldom, unwinds as the function does, and is compiled for the same processor, by which parameters of vectors go.
     fn attribute(&self, function: FunctionValue<'ctx>) {
         let kind = Attribute::get_named_enum_kind_id;
         let cold = self.context.create_enum_attribute(kind("cold"), 0);
@@ -577,10 +522,10 @@ impl<'ctx> Doorway<'_, 'ctx> {
             let kind = kind(name);
             self.from.get_enum_attribute(AttributeLoc::Function, kind)
         };
-        for attribute in [Some(cold), of("nounwind"), of("uwtable")]
-            .into_iter()
-            .flatten()
-        {
+        let named = |name: &&str| self.from.get_string_attribute(AttributeLoc::Function, name);
+        let processor = OF_THE_PROCESSOR.iter().filter_map(named);
+        let unwinding = [of("nounwind"), of("uwtable")].into_iter().flatten();
+        for attribute in [cold].into_iter().chain(unwinding).chain(processor) {
             function.add_attribute(AttributeLoc::Function, attribute);
         }
         let result = match self.around[..] {

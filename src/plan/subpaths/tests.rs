@@ -310,49 +310,38 @@ proptest! {
     }
 }
 
-/// Two loops around a third one, which is entered in its middle, and a fourth by itself.
+/// Two loops around a third one, which is entered in its middle as well, and a large one by itself.
 #[test]
 fn nests_are_numbered_from_outside() {
-    // 0 → 1 → 2 → {3, 4} ⇄, 4 → {2, 5}, 5 → {1, 6}, 6 → {6, 7}
-    let graph = cfg(&[&[1], &[2], &[3, 4], &[4], &[3, 2, 5], &[1, 6], &[6, 7], &[]]);
-    let nest = Nest::new(&graph, &Order::new(&graph));
-    let of = |b: u32| {
-        nest.around(BlockId(b))
-            .map(|l| nest.loops[l as usize].header.0)
+    let succs: &[&[u32]] = &[&[1], &[2], &[3, 4], &[4], &[3, 2, 5], &[1, 6], &[6, 7], &[]];
+    let nest = |code| {
+        let graph = with_code(succs, 6, code);
+        Nest::new(&graph, &Order::new(&graph))
     };
-    let around: Vec<_> = (0..8).map(of).collect();
-    assert_eq!(
-        around,
-        [
-            None,
-            Some(1),
-            Some(2),
-            Some(2),
-            Some(2),
-            Some(1),
-            Some(6),
-            None
-        ]
-    );
-    for (number, l) in (0..).zip(&nest.loops) {
-        assert_eq!(nest.of(l.header), Some(number));
-        assert!(
-            l.outer
-                .is_none_or(|o| o < number && nest.loops[o as usize].last >= l.last)
-        );
+    let of = |nest: &Nest, b| {
+        let header = |l| nest.loops[l as usize].header.0;
+        nest.all_around(BlockId(b)).map(header).collect::<Vec<_>>()
+    };
+    let large = nest(257);
+    let around: Vec<_> = (0..8).map(|b| of(&large, b)).collect();
+    let [inner, outer] = [vec![2, 1], vec![1]];
+    let (none, alone) = (vec![], vec![6]);
+    let expected = [&none, &outer, &inner, &inner, &inner, &outer, &alone, &none];
+    assert_eq!(around.iter().collect::<Vec<_>>(), expected);
+    for (number, l) in (0..).zip(&large.loops) {
+        assert_eq!(large.of(l.header), Some(number));
+        let holds = |o: u32| o < number && large.loops[o as usize].last >= l.last;
+        assert!(l.outer.is_none_or(holds));
     }
-    let entries = |header: u32| {
-        nest.loops[nest.of(BlockId(header)).unwrap() as usize]
-            .entries
-            .clone()
+    let entries = |header| {
+        let number = large.of(BlockId(header)).expect("it is one");
+        large.loops[number as usize].entries.clone()
     };
-    assert_eq!(entries(1), [edge(0, 0)]);
-    assert_eq!(entries(2), [edge(1, 0)]);
-    assert_eq!(entries(6), [edge(5, 1)]);
-    assert_eq!(nest.of(BlockId(3)), None);
-    assert_eq!(nest.of(BlockId(4)), None);
-    let all: Vec<u32> = nest.all_around(BlockId(3)).collect();
-    assert_eq!(all.len(), 2);
+    let all = [1, 2, 6].map(entries);
+    assert_eq!(all, [[edge(0, 0)], [edge(1, 0)], [edge(5, 1)]]);
+    assert_eq!([3, 4].map(|b| large.of(BlockId(b))), [None, None]);
+    // Of two blocks that are entered from elsewhere neither is a header; a loop that is not large and holds no other one is left alone.
+    assert!(of(&nest(256), 6).is_empty());
 }
 
 /// The blocks of the function that a flow has, by how often.

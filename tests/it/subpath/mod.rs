@@ -447,6 +447,24 @@ mod behaviour {
         }
     }
 
+    /// What is live in a vectorised loop is handed over in the registers of the processor that the function is compiled for.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn wide_vectors() {
+        if !std::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let flags = ["-O2", "-mavx2"];
+        for options in [&WITHIN[..], &[]] {
+            let dir = crate::support::folder();
+            let (modules, expected) = original("vectors", &flags, &flags[..1], dir.path());
+            let options = [&["--period", "2"], options].concat();
+            let out = dir.path().join("out");
+            let exe = sampling(&modules, &options, &flags[..1], &out);
+            assert_eq!(execute(&exe, &out), expected, "{options:?}");
+        }
+    }
+
     macro_rules! parts {
         ($($name:ident $flags:ident $options:expr, $part:literal;)*) => {
             $(#[test]
