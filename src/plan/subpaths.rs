@@ -7,9 +7,12 @@
 //! that makes it negative, a sample begins in one of these slots, and control goes to the sampling version. Each block
 //! execution owns one slot, so each becomes the beginning of a sample with the same probability.
 //!
-//! Control never comes back into the version that an activation begins with: its loops would have a second entry, and a code
+//! Within a function control never comes back into the version that an activation begins with: its loops would have a second entry, and a code
 //! generator that sees no loop keeps nothing in registers for it. It comes back into a copy of the loop at whose header nothing
 //! is to be sampled any more, which is entered there alone, and leaves it for the sampling version when it leaves the loop.
+//!
+//! What samples is a function of its own where it can be ([`Apart`]). From that control comes back to the one that skips, at headers of loops that it did not leave
+//! meanwhile ([`Nest`]).
 //!
 //! Short loops are several times in the control flow of which all this is said ([`Flow`]), so that they pay for several iterations at once.
 //!
@@ -139,7 +142,7 @@ pub struct Settings {
 /// A plan in which the sampling version is a function of its own, so that the other one has neither its registers nor its frame.
 #[derive(Clone, Debug)]
 pub struct Apart {
-    /// The function: where something is to be sampled it ends with a call of the other one.
+    /// The function: where something is to be sampled it calls the other one.
     pub skipping: SubpathPlan,
     /// The other one, whose block 0 leads to the places where it goes on; the function's blocks follow in their order.
     pub sampling: SubpathPlan,

@@ -179,6 +179,10 @@ impl<'ctx> Away<'ctx> {
         };
         let headers: Vec<Header> = apart.nest.loops.iter().map(header).collect();
         let words = Words::behind(handed.size);
+        let result = function.get_type().get_return_type();
+        let fits = |ty: BasicTypeEnum| Value::of(&ty.const_zero()).size(target).is_some();
+        // Vectors of a length that the processor has fit into nothing else.
+        let comes_back = result.is_none_or(fits);
         let door = |place: usize| {
             let name = format!("__p3_door.{own}");
             let block = handed.headers[place];
@@ -190,7 +194,11 @@ impl<'ctx> Away<'ctx> {
                 from: function,
                 block: blocks[block],
                 place,
-                around: apart.nest.all_around(block).collect(),
+                around: if comes_back {
+                    apart.nest.all_around(block).collect()
+                } else {
+                    Vec::new()
+                },
                 headers: &headers,
                 words,
             };

@@ -425,7 +425,7 @@ fn counting_samples_in_little_memory() {
 /// Whatever a program does, its copies do: with boundaries everywhere, and a sample in every few blocks.
 mod behaviour {
     use super::*;
-    use crate::support::original;
+    use crate::support::{module, original};
 
     fn programs_behave(flags: &[&str], options: &[&str], part: usize) {
         let folder = project("testdata/programs").read_dir().unwrap();
@@ -454,11 +454,32 @@ mod behaviour {
         if !std::is_x86_feature_detected!("avx2") {
             return;
         }
-        let flags = ["-O2", "-mavx2"];
+        let source = "
+            #include <stdio.h>
+            static float all[1000];
+            __attribute__((noinline)) static float sums(int n, int times) {
+                float s = 0;
+                for (int j = 0; j < times; j++)
+                    for (int i = 0; i < n; i++)
+                        s += all[i] * j;
+                return s;
+            }
+            int main(void) {
+                float s = 0;
+                for (int i = 0; i < 1000; i++)
+                    all[i] = i % 16;
+                for (int r = 0; r < 100; r++)
+                    s += sums(1000 - r, r % 7);
+                printf(\"%f\\n\", s);
+            }";
+        let flags = ["-O2", "-mavx2", "-ffast-math"];
         for options in [&WITHIN[..], &[]] {
             let dir = crate::support::folder();
-            let (modules, expected) = original("vectors", &flags, &flags[..1], dir.path());
-            let options = [&["--period", "2"], options].concat();
+            let modules = [module("wide.c", source, &flags, dir.path())];
+            let native = dir.path().join("native.exe");
+            link(&modules, &[], &flags[..1], &native);
+            let expected = execute(&native, &dir.path().join("native"));
+            let options = [&["--period", "3", "--seed", "1"], options].concat();
             let out = dir.path().join("out");
             let exe = sampling(&modules, &options, &flags[..1], &out);
             assert_eq!(execute(&exe, &out), expected, "{options:?}");
