@@ -165,15 +165,24 @@ impl Compiler {
             Language::Cxx => ("P3_CXX", "clang++"),
         };
         if let Some(path) = std::env::var_os(variable).filter(|v| !v.is_empty()) {
-            return Ok(Compiler { path: path.into() });
+            return Ok(Compiler::new(path.into()));
         }
         let names = [format!("{name}-{}", crate::load::LLVM), name.to_string()];
         match names.iter().find_map(|n| in_path(n)) {
-            Some(path) => Ok(Compiler { path }),
+            Some(path) => Ok(Compiler::new(path)),
             None => Err(Error::Usage(format!(
                 "no {} in PATH; install it, or name one by {variable}",
                 names[0]
             ))),
+        }
+    }
+
+    /// A name alone is looked for in `PATH`; what is a path has to be found from other folders, too.
+    fn new(path: PathBuf) -> Compiler {
+        let is_name = path.components().count() == 1;
+        match std::path::absolute(&path) {
+            Ok(absolute) if !is_name => Compiler { path: absolute },
+            _ => Compiler { path },
         }
     }
 

@@ -52,7 +52,8 @@ impl Target<'_> {
         let mut first = Vec::new();
         if !self.shared {
             let align = self.folder.join("obj/align.o");
-            self.object(&sources.join("first/align.c"), &align)?;
+            let define = format!("-DP3_ALIGN={}", self.align);
+            self.object_with(&[&define], &sources.join("first/align.c"), &align)?;
             first.push(align);
         }
         let last = common.iter().map(|name| objects.join(format!("{name}.o")));
@@ -85,15 +86,23 @@ impl Target<'_> {
     }
 
     fn object(&self, source: &Path, object: &Path) -> Result<()> {
+        self.object_with(&[], source, object)
+    }
+
+    /// Compiled in its folder, by its name alone: what comes before compilers, as ccache does, finds it compiled for another program.
+    fn object_with(&self, flags: &[&str], source: &Path, object: &Path) -> Result<()> {
+        let of_folder = |e| Error::read(source, e);
+        let object = std::path::absolute(object).map_err(of_folder)?;
         let mut clang = self.compiler.command();
-        clang.args(["-x", "c", "-std=c11", "-O2", "-c"]);
-        clang.arg(format!("-DP3_ALIGN={}", self.align));
+        clang.current_dir(source.parent().unwrap_or(source));
+        clang.args(["-x", "c", "-std=c11", "-O2", "-c"]).args(flags);
         clang.arg(if self.shared { "-fPIC" } else { "-fPIE" });
         if let Some(triple) = self.triple {
             clang.args(["-target", triple]);
         }
-        clang.arg(source).arg("-o").arg(object);
-        let run = clang.output().map_err(|e| self.compiler.failed(&e))?;
+        clang.arg(source.file_name().unwrap_or_default());
+        let run = clang.arg("-o").arg(object).output();
+        let run = run.map_err(|e| self.compiler.failed(&e))?;
         succeeded(&run, "the runtime cannot be compiled")
     }
 

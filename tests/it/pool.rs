@@ -1,6 +1,6 @@
 //! Files that processes share, one after the other (`%m`).
 
-use crate::support::driver::{counts, driver};
+use crate::support::driver::{SANITIZERS, counts, driver};
 use p3_rewrite::index::FuncId;
 use p3_rewrite::profile::raw::{self, Raw};
 use std::collections::BTreeMap;
@@ -110,11 +110,7 @@ fn summed(files: &BTreeMap<String, (Raw, u64)>, function: u32) -> BTreeMap<u64, 
 
 #[test]
 fn processes_add_to_one_file_one_after_the_other() {
-    for flags in [
-        &[][..],
-        &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
-        &["-fsanitize=thread"],
-    ] {
+    for flags in [&[], SANITIZERS[0], SANITIZERS[1]] {
         let pool = Pool::new(flags);
         let mut size = 0;
         for times in 1..=12 {

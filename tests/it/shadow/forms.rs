@@ -33,7 +33,7 @@ fn counted(front: &[&str], flags: &[&str], library: bool) {
     if library {
         let shared = dir.path().join("liblong.so");
         let flags: Vec<&str> = flags.iter().copied().chain(["-shared", "-fPIC"]).collect();
-        compile_with(&copies, &position_independent(dir.path()), &flags, &shared);
+        compile_with(&copies, runtime_files(), &flags, &shared);
         let mut clang = Command::new(llvm("clang"));
         run(clang.arg(&main).arg(&shared).arg("-o").arg(&shadowed));
     } else {
@@ -66,20 +66,6 @@ fn counted(front: &[&str], flags: &[&str], library: bool) {
         }
     }
     panic!("{functions:?}");
-}
-
-fn position_independent(dir: &Path) -> Vec<PathBuf> {
-    let mut objects = Vec::new();
-    for source in crate::support::driver::sources() {
-        let object = dir
-            .join(source.file_name().unwrap())
-            .with_extension("pic.o");
-        let mut clang = Command::new(llvm("clang"));
-        clang.args(["-std=c11", "-O2", "-fPIC", "-c"]).arg(&source);
-        run(clang.arg("-o").arg(&object));
-        objects.push(object);
-    }
-    objects
 }
 
 fn functions_of(out: &Path, raw: &Path) -> Vec<String> {

@@ -3,7 +3,9 @@
 mod faults;
 mod forms;
 
-use crate::support::{Behaviour, PROF, copy_modules, llvm, module, project, rewrite, run, runtime};
+use crate::support::{
+    Behaviour, PROF, copy_modules, link, llvm, module, project, rewrite, run, runtime,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,9 +30,9 @@ impl Program {
             native: dir.join("native"),
             shadowed: dir.join("shadowed"),
         };
-        compile(&modules, &[], &program.native);
+        link(&modules, &[], &["-O2"], &program.native);
         let copies = copy_modules(&modules, &out, 0);
-        compile(&copies, runtime(), &program.shadowed);
+        link(&copies, runtime(), &["-O2"], &program.shadowed);
         program
     }
 
@@ -95,10 +97,6 @@ impl Program {
             .arg(self.dir.join(format!("raw-{name}"))));
         merged
     }
-}
-
-fn compile(modules: &[PathBuf], objects: &[PathBuf], exe: &Path) {
-    compile_with(modules, objects, &[], exe);
 }
 
 /// `others`: C files and objects.
@@ -332,7 +330,8 @@ fn shadows_count_what_runs() {
     let modules = [dir.path().join("shapes.bc")];
     rewrite(&modules, &["--scheme", "sbl"], &exact);
     let exe = dir.path().join("counting");
-    compile(&copy_modules(&modules, &exact, 0), runtime(), &exe);
+    let copies = copy_modules(&modules, &exact, 0);
+    link(&copies, runtime(), &["-O2"], &exe);
     assert_eq!(crate::support::execute(&exe, &exact), expected);
     let exact = crate::support::merge(&exact);
     let of = |profile: &Value| profile["functions"].as_array().unwrap().clone();
@@ -405,7 +404,8 @@ fn counting(dir: &Path, name: &str, options: &[&str]) -> (PathBuf, PathBuf) {
     let (folder, exe) = (dir.join("exact"), dir.join("counting"));
     let modules = [dir.join(name).with_extension("bc")];
     rewrite(&modules, &[&["--scheme", "sbl"], options].concat(), &folder);
-    compile(&copy_modules(&modules, &folder, 0), runtime(), &exe);
+    let copies = copy_modules(&modules, &folder, 0);
+    link(&copies, runtime(), &["-O2"], &exe);
     (folder, exe)
 }
 

@@ -1,25 +1,11 @@
 //! The runtime's list, fed with streams of blocks that `sampling_test.c` makes.
 
 use super::*;
-use crate::support::driver::sources;
-use std::sync::OnceLock;
+use crate::support::driver::{SANITIZERS, built};
 use std::time::Duration;
 
-fn driver(flags: &[&str]) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let name = format!("sampling-{}{}", std::process::id(), flags.concat());
-    let exe = dir.join(name);
-    let mut clang = Command::new(llvm("clang"));
-    clang.args(["-std=gnu11", "-O1", "-g", "-pthread", "-I"]);
-    clang.arg(project("runtime-c")).args(flags).args(sources());
-    let source = project("tests/it/support/sampling_test.c");
-    run(clang.arg(source).arg("-o").arg(&exe));
-    exe
-}
-
-fn plain() -> &'static Path {
-    static DRIVER: OnceLock<PathBuf> = OnceLock::new();
-    DRIVER.get_or_init(|| driver(&[]))
+fn plain() -> PathBuf {
+    built("sampling_test", &[])
 }
 
 /// The command that feeds a list, and where its profile will be.
@@ -40,7 +26,7 @@ fn read(file: &Path) -> Subpaths {
 
 fn sample(arguments: &str, seed: u64) -> Subpaths {
     let dir = crate::support::folder();
-    let (mut driver, file) = command(plain(), arguments, seed, dir.path());
+    let (mut driver, file) = command(&plain(), arguments, seed, dir.path());
     run(&mut driver);
     read(&file)
 }
@@ -199,7 +185,7 @@ fn threads() {
 #[test]
 fn signals() {
     let dir = crate::support::folder();
-    let (mut driver, file) = command(plain(), "signals 3000000 65536 1", 5, dir.path());
+    let (mut driver, file) = command(&plain(), "signals 3000000 65536 1", 5, dir.path());
     let printed = String::from_utf8(run(&mut driver).stdout).unwrap();
     let in_handlers: u64 = printed.trim().parse().unwrap();
     let sample = read(&file);
@@ -219,7 +205,7 @@ fn at_any_moment() {
 
 fn read_and_killed(arguments: &str) {
     let dir = crate::support::folder();
-    let (mut driver, file) = command(plain(), arguments, 6, dir.path());
+    let (mut driver, file) = command(&plain(), arguments, 6, dir.path());
     let mut child = driver.spawn().unwrap();
     // The file is there before the program has said in it that it samples.
     let begun = || raw::read(&File::open(&file).ok()?).ok()?.sample;
@@ -238,11 +224,8 @@ fn read_and_killed(arguments: &str) {
 
 #[test]
 fn sanitizers() {
-    for flags in [
-        &["-fsanitize=address,undefined"][..],
-        &["-fsanitize=thread"],
-    ] {
-        let exe = driver(&[flags, &["-fno-sanitize-recover=all"]].concat());
+    for flags in SANITIZERS {
+        let exe = built("sampling_test", flags);
         for arguments in [
             "distinct 200000 4096 16",
             "phases 200000 2048 64",

@@ -7,7 +7,7 @@ mod list;
 mod reports;
 
 use crate::support::{
-    compile, copy_modules, execute, json, link, llvm, project, rewrite, run, runtime, tracer,
+    compile, copy_modules, execute, json, link, project, rewrite, run, runtime, tracer,
 };
 use p3_rewrite::profile::estimate::{Estimate, Z95};
 use p3_rewrite::profile::raw::{self, Raw};

@@ -10,9 +10,9 @@ use inkwell::targets::{
 use std::path::Path;
 use std::sync::Once;
 
-/// Optimises a module as `clang -c LEVEL` does and writes position-independent code; whether it is of C++, by the names in it.
+/// Optimises a module as `clang -c LEVEL` does and writes position-independent code.
 #[track_caller]
-pub(crate) fn compile(module: &Path, level: &str, object: &Path) -> bool {
+pub(crate) fn compile(module: &Path, level: &str, object: &Path) {
     let context = Context::create();
     let module = match Module::parse_bitcode_from_path(module, &context) {
         Ok(parsed) => parsed,
@@ -25,7 +25,6 @@ pub(crate) fn compile(module: &Path, level: &str, object: &Path) -> bool {
     optimised.unwrap_or_else(|e| panic!("{}: {e}", object.display()));
     let written = machine.write_to_file(&module, FileType::Object, object);
     written.unwrap_or_else(|e| panic!("{}: {e}", object.display()));
-    is_cxx(&module)
 }
 
 fn machine(module: &Module, level: &str) -> TargetMachine {
@@ -47,11 +46,4 @@ fn machine(module: &Module, level: &str) -> TargetMachine {
     let (position, model) = (RelocMode::PIC, CodeModel::Default);
     let machine = target.create_target_machine(&triple, "x86-64", "", level, position, model);
     machine.expect("LLVM has the machine that this is")
-}
-
-/// Whether a module names something that the C++ library has.
-fn is_cxx(module: &Module) -> bool {
-    let begins = |name: &[u8]| name.starts_with(b"_Z") || name.starts_with(b"__gxx");
-    let mut functions = module.get_functions();
-    functions.any(|f| begins(f.get_name().to_bytes()))
 }

@@ -1,35 +1,48 @@
 //! The C runtime, driven by `runtime_test.c` as rewritten modules would.
 
-use super::{llvm, project, run};
+use super::{Made, llvm, objects_folder, project, run, runtime_with};
 use p3_rewrite::index::FuncId;
 use p3_rewrite::profile::raw::{self, Raw};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The sources of the C runtime.
-pub(crate) fn sources() -> Vec<PathBuf> {
-    let folder = project("runtime-c").read_dir().unwrap();
-    let mut files: Vec<PathBuf> = folder.map(|e| e.unwrap().path()).collect();
-    files.retain(|f| f.extension().is_some_and(|e| e == "c"));
-    files.sort();
-    files
-}
+/// Memory, and what C leaves undefined; threads.
+pub(crate) const SANITIZERS: [&[&str]; 2] = [
+    &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+    &["-fsanitize=thread", "-fno-sanitize-recover=all"],
+];
 
-/// Builds the driver with the runtime.
+/// The driver, built with the runtime, in a folder of its own.
 pub(crate) fn driver(dir: &Path, flags: &[&str]) -> PathBuf {
     let exe = dir.join("driver");
-    let mut clang = Command::new(llvm("clang"));
-    clang
-        .args(["-std=gnu11", "-g", "-O1", "-pthread", "-I"])
-        .arg(project("runtime-c"))
-        .args(flags);
-    run(clang
-        .args(sources())
-        .arg(project("tests/it/support/runtime_test.c"))
-        .arg("-o")
+    // By a process of its own: what this one writes, a child that is being started may keep open, and it could not be run.
+    run(Command::new("cp")
+        .arg(built("runtime_test", flags))
         .arg(&exe));
     exe
+}
+
+/// A C program of this folder, linked with the runtime: once for each set of flags, which both are compiled with.
+pub(crate) fn built(name: &str, flags: &[&str]) -> PathBuf {
+    static PROGRAMS: Made<PathBuf> = Made::new();
+    let as_file = format!("{name}{}", flags.concat());
+    PROGRAMS.get(&as_file, || {
+        let exe = objects_folder().join(&as_file);
+        let mut clang = Command::new(llvm("clang"));
+        clang.args(["-std=gnu11", "-g", "-O1", "-pthread", "-I"]);
+        clang.arg(project("runtime-c")).args(flags);
+        clang.arg(project(&format!("tests/it/support/{name}.c")));
+        run(clang.args(runtime(flags)).arg("-o").arg(&exe));
+        exe
+    })
+}
+
+/// The runtime's objects for it. Flags of links change nothing of them.
+pub(crate) fn runtime(flags: &[&str]) -> Vec<PathBuf> {
+    let mut all = vec!["-O1", "-g"];
+    all.extend(flags.iter().filter(|f| f.starts_with("-f")));
+    runtime_with(&all)
 }
 
 /// Runs the driver in `dir`; the raw profiles it left, by name.

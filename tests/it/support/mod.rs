@@ -5,18 +5,20 @@ mod codegen;
 pub(crate) mod driver;
 pub(crate) mod edges;
 pub(crate) mod generate;
+mod linker;
 pub(crate) mod peers;
 pub(crate) mod trace;
 
 use clap::Parser;
 use p3_rewrite::cli::rewrite::Args;
 use p3_rewrite::strategy::Scheme;
+use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 use tempfile::TempDir;
 
 pub(crate) const REWRITE: &str = env!("CARGO_BIN_EXE_p3-rewrite");
@@ -161,6 +163,31 @@ pub(crate) fn original(
     (modules, behaviour)
 }
 
+/// What tests of this process have made once for all of them, by name: who asks first makes it, others wait.
+pub(crate) struct Made<T>(Mutex<BTreeMap<String, Arc<OnceLock<T>>>>);
+
+impl<T: Clone> Made<T> {
+    pub(crate) const fn new() -> Self {
+        Made(Mutex::new(BTreeMap::new()))
+    }
+
+    pub(crate) fn get(&self, name: &str, make: impl FnOnce() -> T) -> T {
+        let mut all = self.0.lock().unwrap();
+        let cell = all.entry(name.into()).or_default().clone();
+        drop(all);
+        cell.get_or_init(make).clone()
+    }
+}
+
+/// The sources of the C runtime.
+pub(crate) fn runtime_sources() -> Vec<PathBuf> {
+    let folder = project("runtime-c").read_dir().unwrap();
+    let mut files: Vec<PathBuf> = folder.map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "c"));
+    files.sort();
+    files
+}
+
 /// The compiled C runtime as one object, which takes less time to link than its files do.
 pub(crate) fn runtime() -> &'static [PathBuf] {
     static OBJECT: OnceLock<Vec<PathBuf>> = OnceLock::new();
@@ -178,40 +205,59 @@ pub(crate) fn runtime() -> &'static [PathBuf] {
 /// The compiled C runtime, by file, as people link it.
 pub(crate) fn runtime_files() -> &'static [PathBuf] {
     static OBJECTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
-    OBJECTS.get_or_init(|| {
-        let mut files: Vec<_> = project("runtime-c")
-            .read_dir()
-            .unwrap()
-            .map(|e| e.unwrap().path())
-            .collect();
-        files.retain(|f| f.extension().is_some_and(|e| e == "c"));
-        files.iter().map(|f| object(f)).collect()
+    OBJECTS.get_or_init(|| runtime_with(&["-O2", "-fPIC"]))
+}
+
+/// The C runtime, by file, compiled with these flags: none of it may draw a warning.
+pub(crate) fn runtime_with(flags: &[&str]) -> Vec<PathBuf> {
+    static SETS: Made<Vec<PathBuf>> = Made::new();
+    let name = flags.concat();
+    SETS.get(&name, || {
+        let folder = objects_folder().join(&name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let flags = [&WARNINGS, flags].concat();
+        let files = runtime_sources();
+        let compiled = files.par_iter().map(|f| object(f, &flags, &folder));
+        compiled.collect()
     })
 }
+
+/// What compilers are asked to say of the C runtime.
+pub(crate) const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
 /// The compiled tracer of the trace oracle.
 pub(crate) fn tracer() -> &'static [PathBuf] {
     static OBJECTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
-    OBJECTS.get_or_init(|| vec![object(&project("tests/it/support/tracer.c"))])
+    OBJECTS.get_or_init(|| {
+        let source = project("tests/it/support/tracer.c");
+        vec![object(&source, &["-O2", "-fPIC"], objects_folder())]
+    })
 }
 
-/// Where what all tests of this process link is made.
-fn objects_folder() -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
-    dir
+/// Where what all tests of this process link is made. What processes left that are gone is deleted.
+pub(crate) fn objects_folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let all = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        for other in all.read_dir().unwrap().map(|e| e.unwrap()) {
+            let name = other.file_name().into_string().unwrap();
+            let pid: Option<u32> = name.parse().ok();
+            if pid.is_some() && !Path::new("/proc").join(name).exists() {
+                // Another process may delete it at the same time.
+                let _ = std::fs::remove_dir_all(other.path());
+            }
+        }
+        let own = all.join(std::process::id().to_string());
+        std::fs::create_dir_all(&own).unwrap();
+        own
+    })
 }
 
-fn object(file: &Path) -> PathBuf {
-    let object = objects_folder()
-        .join(file.file_stem().unwrap())
-        .with_extension("o");
+fn object(file: &Path, flags: &[&str], folder: &Path) -> PathBuf {
+    let object = folder.join(file.file_stem().unwrap()).with_extension("o");
     let mut clang = Command::new(llvm("clang"));
-    run(clang
-        .args(["-std=c11", "-O2", "-fPIC", "-c"])
-        .arg(file)
-        .arg("-o")
-        .arg(&object));
+    clang.args(["-std=c11", "-c"]).args(flags);
+    run(clang.arg(file).arg("-o").arg(&object));
     object
 }
 
@@ -219,22 +265,12 @@ fn object(file: &Path) -> PathBuf {
 #[track_caller]
 pub(crate) fn link(modules: &[PathBuf], objects: &[PathBuf], flags: &[&str], exe: &Path) {
     if let [level @ ("-O0" | "-O1" | "-O2")] = flags {
-        let mut driver = "cc";
-        let mut compiled = Vec::new();
-        for (i, module) in modules.iter().enumerate() {
-            let object = exe.with_extension(format!("{i}.o"));
-            if codegen::compile(module, level, &object) {
-                driver = "c++";
-            }
-            compiled.push(object);
+        let object = |i: usize| exe.with_extension(format!("{i}.o"));
+        let compiled: Vec<PathBuf> = (0..modules.len()).map(object).collect();
+        for (module, object) in modules.iter().zip(&compiled) {
+            codegen::compile(module, level, object);
         }
-        let mut link = Command::new(tool(driver));
-        // It takes three quarters of the time that ld does, and comes with binutils.
-        if tool("ld.gold").is_absolute() {
-            link.arg("-fuse-ld=gold");
-        }
-        link.args(compiled).args(objects);
-        run(link.args(["-lm", "-pthread", "-o"]).arg(exe));
+        linker::link(&[&compiled, objects].concat(), exe);
         return;
     }
     let mut clang = Command::new(llvm("clang++"));
