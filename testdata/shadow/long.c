@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 __attribute__((noinline)) static unsigned alone(unsigned s) {
-    for (unsigned i = 0; i < 150000000; i++)
+    for (unsigned i = 0; i < 75000000; i++)
         s = s & 1 ? s * 5 + i : s / 2 + (i ^ 7);
     return s;
 }
@@ -13,7 +13,7 @@ __attribute__((noinline)) unsigned same(unsigned s, unsigned i) { return s & 1 ?
 
 int lengthy(void) {
     unsigned s = alone(1);
-    for (unsigned i = 0; i < 40000000; i++)
+    for (unsigned i = 0; i < 20000000; i++)
         s = i % 3 ? step(s, i) : same(s, i);
     printf("%u\n", s);
     return 3;

@@ -2,7 +2,7 @@
 //! sequential profile; and counting them changes no count of a path. The costs that p3-weighted goes by are
 //! executions, so that it is held to be no worse than pbl by those.
 
-use crate::support::{Behaviour, PROF, original, profile, run, schemes};
+use crate::support::{Behaviour, PROF, original, parsed, profile, run, schemes};
 use p3_rewrite::index::{CopyId, FuncId, TiVec, ti_vec};
 use p3_rewrite::numbering::pspp;
 use p3_rewrite::partition::Share;
@@ -14,7 +14,7 @@ use std::process::Command;
 
 fn rows(command: &mut Command) -> serde_json::Value {
     let output = run(command.args(["--format", "json"]));
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let json = parsed(&output.stdout);
     json["rows"].clone()
 }
 

@@ -1,6 +1,6 @@
 //! What running programs count, looked at while they run, and on a terminal.
 
-use crate::support::{PROF, copy_modules, link, merge, module, rewrite, run, runtime};
+use crate::support::{PROF, copy_modules, link, merge, module, parsed, rewrite, run, runtime};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -168,7 +168,7 @@ fn merged(profile: &Path) -> Vec<(u64, String)> {
     let output = run(Command::new(PROF)
         .args(["show", "--format", "json"])
         .arg(profile));
-    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown = parsed(&output.stdout);
     let mut counts = Vec::new();
     for f in shown["functions"].as_array().unwrap() {
         for p in f["paths"].as_array().unwrap() {
@@ -253,7 +253,7 @@ fn subpaths_of_a_program_that_runs() {
     let output = run(Command::new(PROF)
         .args(["show", "--format", "json"])
         .arg(profile));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report = parsed(&output.stdout);
     let subpaths = report["subpaths"].as_array().unwrap();
     let rounded = |v: &Value| v.as_f64().unwrap().round() as u64;
     let expected: Vec<u64> = subpaths.iter().map(|s| rounded(&s["count"])).collect();

@@ -2,7 +2,7 @@
 //! and from counted edges; branch weights, entry counts and summaries in annotated modules; the text form of
 //! its profiles.
 
-use crate::support::{PROF, REWRITE, link, llvm, original, profile, run};
+use crate::support::{PROF, REWRITE, link, llvm, original, parsed, profile, run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,7 +37,7 @@ fn check_edges(merged: &Path, theirs: &BTreeMap<String, Measured>) {
     let shown = run(Command::new(PROF)
         .args(["show", "--edges", "--format", "json"])
         .arg(merged));
-    let ours: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let ours = parsed(&shown.stdout);
     let mut compared = 0;
     for f in ours["functions"].as_array().unwrap() {
         let name = f["name"].as_str().unwrap();

@@ -2,7 +2,7 @@
 //! barrier. Run by `make test-viewers`.
 
 use crate::export::{DEBUG, profiled, read, text};
-use crate::support::{PROF, run};
+use crate::support::{PROF, parsed, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn in_browser(page: &Path, script: &str, dir: &Path) -> Value {
             out.extend(rest.as_bytes());
             out
         });
-    let value: Value = serde_json::from_slice(&bytes).unwrap();
+    let value = parsed(&bytes);
     assert_eq!(value["wrong"], serde_json::json!([]), "{value:#}");
     value["result"].clone()
 }

@@ -1,6 +1,6 @@
 //! The output folder's Makefile: link, run, compare, merge, report.
 
-use crate::support::{PROF, compile, project, rewrite};
+use crate::support::{PROF, compile, parsed, project, rewrite};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -225,7 +225,7 @@ fn work(profile: &Path) -> u64 {
         "^work$",
     ]);
     let shown = crate::support::run(show.arg(profile)).stdout;
-    let json: serde_json::Value = serde_json::from_slice(&shown).unwrap();
+    let json = parsed(&shown);
     json["functions"][0]["entry"].as_u64().unwrap()
 }
 

@@ -1,8 +1,7 @@
 //! A signal makes a program dump, reset or rotate its profile, without code of its own.
 
 use crate::support::driver::{self, SANITIZERS};
-use crate::support::{PROF, copy_modules, exits, link, module, rewrite, run, runtime};
-use std::collections::BTreeMap;
+use crate::support::{PROF, copy_modules, exits_of, link, module, parsed, rewrite, run, runtime};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -106,9 +105,9 @@ impl Program {
         command
     }
 
-    /// Merges what is there, whether processes ended or not; functions and how often they reached an exit.
-    fn merged(&self) -> BTreeMap<String, u64> {
-        exits(&self.profile("merged.p3prof"))
+    /// Merges what is there, whether processes ended or not: how often a function reached an exit.
+    fn calls(&self, function: &str) -> u64 {
+        exits_of(function, &self.profile("merged.p3prof"))
     }
 
     fn profile(&self, name: &str) -> PathBuf {
@@ -213,7 +212,7 @@ fn rotating(options: &[&str], flags: &[&str], threads: &str, rounds: &str, signa
         Some(1)
     );
     assert_eq!(
-        exits(&merged)["step"],
+        exits_of("step", &merged),
         threads.parse::<u64>().unwrap() * rounds.parse::<u64>().unwrap()
     );
 }
@@ -265,12 +264,12 @@ fn only_counts_after_a_reset() {
             let shown = run(Command::new(PROF)
                 .args(["show", "--edges", "--format", "json"])
                 .arg(&merged));
-            let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+            let shown = parsed(&shown.stdout);
             let functions = shown["functions"].as_array().unwrap();
             let step = functions.iter().find(|f| f["name"] == "step").unwrap();
             step["entry"].as_u64().unwrap()
         } else {
-            exits(&merged)["step"]
+            exits_of("step", &merged)
         };
         assert_eq!(calls, threads * 1000, "{options:?}");
     }
@@ -311,7 +310,7 @@ fn a_dump_merges() {
             .arg("-m")
             .arg(program.out().join("manifest.json"));
         let done = merge.arg("-o").arg(&merged).arg(&file).output().unwrap();
-        done.status.success() && exits(&merged).get("step").is_some_and(|n| *n > 0)
+        done.status.success() && exits_of("step", &merged) > 0
     };
     assert!((0..1000).any(|_| calls()), "no dump with counts");
     assert!(child.try_wait().unwrap().is_none(), "it goes on");
@@ -328,7 +327,7 @@ fn rotated_samples() {
         let shown = run(Command::new(PROF)
             .args(["show", "--format", "json"])
             .arg(profile));
-        let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+        let shown = parsed(&shown.stdout);
         shown["program"]["blocks"].as_f64().unwrap()
     };
     let arguments = ["storm", "2", "2000000"];
@@ -354,7 +353,7 @@ fn the_programs_handler_wins() {
             .unwrap(),
     );
     assert_eq!(program.files().len(), 1);
-    assert_eq!(program.merged()["own"], 1);
+    assert_eq!(program.calls("own"), 1);
 }
 
 /// What cannot be done is said in one line, and the program runs as it would.
@@ -388,7 +387,7 @@ fn what_is_refused() {
             stderr.starts_with("p3: P3_") && stderr.contains(said),
             "{signal}: {stderr}"
         );
-        assert_eq!(program.merged()["step"], 1000);
+        assert_eq!(program.calls("step"), 1000);
     }
     for signal in ["RTMIN", "RTMAX-1", "RTMIN+2", "SIGTERM", "15"] {
         let output = program

@@ -1,6 +1,8 @@
 //! The verdict on a merged profile: what `merge` finds, what it stores, and that every reader says so.
 
-use crate::support::{PROF, REWRITE, copy_modules, link, llvm, rewrite, run, runtime, schemes};
+use crate::support::{
+    PROF, REWRITE, copy_modules, link, llvm, parsed, rewrite, run, runtime, schemes,
+};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -124,7 +126,7 @@ fn json(dir: &Path, file: &str) -> serde_json::Value {
     let shown = run(show
         .args(["show", "--edges", "--format", "json", file])
         .current_dir(dir));
-    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let shown = parsed(&shown.stdout);
     shown["program"].clone()
 }
 

@@ -2,8 +2,9 @@
 //! function by its entry.
 
 use super::{compile_with, files, processes};
-use crate::support::{PROF, copy_modules, llvm, module, project, rewrite, run, runtime_files};
-use serde_json::Value;
+use crate::support::{
+    PROF, copy_modules, llvm, module, parsed, project, rewrite, run, runtime_files,
+};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -75,7 +76,7 @@ fn functions_of(out: &Path, raw: &Path) -> Vec<String> {
     run(merge.arg("-o").arg(&merged).arg(raw));
     let mut show = Command::new(PROF);
     let shown = run(show.arg("show").arg(&merged).args(["--format", "json"]));
-    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let shown = parsed(&shown.stdout);
     let paths = shown["paths"].as_array().unwrap().iter();
     let mut names: Vec<String> = paths
         .map(|p| p["function"].as_str().unwrap().to_string())

@@ -4,7 +4,7 @@ mod faults;
 mod forms;
 
 use crate::support::{
-    Behaviour, PROF, copy_modules, link, llvm, module, project, rewrite, run, runtime,
+    Behaviour, PROF, copy_modules, link, llvm, module, parsed, project, rewrite, run, runtime,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,7 +83,7 @@ impl Program {
         let merged = self.merged(name);
         let mut show = Command::new(PROF);
         let shown = run(show.arg("show").arg(&merged).args(["--format", "json"]));
-        serde_json::from_slice(&shown.stdout).unwrap()
+        parsed(&shown.stdout)
     }
 
     fn merged(&self, name: &str) -> PathBuf {
@@ -340,7 +340,7 @@ fn shadows_count_what_runs() {
         .arg(&exact)
         .args(["--format", "json"]));
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
-    for f in of(&serde_json::from_slice(&shown.stdout).unwrap()) {
+    for f in of(&parsed(&shown.stdout)) {
         for path in f["paths"].as_array().unwrap() {
             let key = (f["name"].to_string(), path["id"].to_string());
             counts.insert(key, path["count"].as_u64().unwrap());
@@ -415,7 +415,7 @@ fn accuracy(estimated: &Path, exact: &Path) -> Value {
     accuracy.arg("accuracy").arg(estimated);
     accuracy.arg("--against").arg(exact);
     let figures = run(accuracy.args(["--format", "json"]));
-    serde_json::from_slice(&figures.stdout).unwrap()
+    parsed(&figures.stdout)
 }
 
 /// Estimates of a program that does the same all the time, against the exact profile.
@@ -462,7 +462,7 @@ fn shadows_die_with_the_program() {
     let mut child = Command::new(&program.shadowed)
         .args(["threads", "100000000"])
         .env("P3_PROFILE_FILE", dir.path().join("%p.p3raw"))
-        .env("P3_SHADOW", "load=4,burst=100G,limit=1000s,cost=100%")
+        .env("P3_SHADOW", "load=64,burst=100G,limit=1000s,cost=100%")
         .stdout(Stdio::null())
         .spawn()
         .unwrap();

@@ -1,7 +1,7 @@
 //! What can be done with a sample, and what is refused.
 
 use super::*;
-use crate::support::{PROF, REWRITE, merge, original};
+use crate::support::{PROF, REWRITE, merge, original, parsed};
 use serde_json::Value;
 
 /// A profile of `demo`, and the folder of the rewritten program.
@@ -78,7 +78,7 @@ fn exports() {
     ];
     assert!(refusal(output(&proftext)).contains("it holds estimates of a sample"));
 
-    let json: Value = serde_json::from_slice(&export("json").stdout).unwrap();
+    let json = parsed(&export("json").stdout);
     let subpaths = json["subpaths"].as_array().unwrap();
     let number = |s: &Value, name: &str| s[name].as_f64().unwrap();
     let expected: Vec<(f64, f64)> = subpaths
@@ -96,7 +96,7 @@ fn exports() {
     });
     same(records, &expected, 0.051);
 
-    let scope: Value = serde_json::from_slice(&export("speedscope").stdout).unwrap();
+    let scope = parsed(&export("speedscope").stdout);
     let weights = |i: usize| scope["profiles"][i]["weights"].as_array().unwrap().iter();
     let pairs = weights(0).zip(weights(1));
     let pairs = pairs.map(|(n, e)| (n.as_f64().unwrap(), e.as_f64().unwrap()));
@@ -126,7 +126,7 @@ fn no_share_is_more_than_all() {
     let dir = crate::support::folder();
     let profile = profiled(&["--lengths", "64,128", "--period", "20000"], dir.path());
     let shown = output(&["show", text(&profile), "--format", "json"]);
-    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let shown = parsed(&shown.stdout);
     let executed = shown["program"]["blocks"].as_f64().unwrap();
     let subpaths = shown["subpaths"].as_array().unwrap();
     let shares = subpaths.iter().map(|s| s["share"].as_f64().unwrap());
@@ -168,7 +168,7 @@ fn counting_samples_are_kept() {
     ];
     let profile = profiled(&counting, dir.path());
     let shown = output(&["show", text(&profile), "--format", "json"]).stdout;
-    let shown: Value = serde_json::from_slice(&shown).unwrap();
+    let shown = parsed(&shown);
     assert_eq!(shown["program"]["sampling"]["list"], "counting");
     let missed = (1u64 << shown["program"]["doublings"].as_u64().unwrap()) - 1;
     assert!(missed > 0);

@@ -7,12 +7,13 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
 };
+use p3_rewrite::compiler::Language;
 use std::path::Path;
 use std::sync::Once;
 
-/// Optimises a module as `clang -c LEVEL` does and writes position-independent code.
+/// Optimises a module as `clang -c LEVEL` does and writes position-independent code; the language, by the names in it.
 #[track_caller]
-pub(crate) fn compile(module: &Path, level: &str, object: &Path) {
+pub(crate) fn compile(module: &Path, level: &str, object: &Path) -> Language {
     let context = Context::create();
     let module = match Module::parse_bitcode_from_path(module, &context) {
         Ok(parsed) => parsed,
@@ -25,6 +26,7 @@ pub(crate) fn compile(module: &Path, level: &str, object: &Path) {
     optimised.unwrap_or_else(|e| panic!("{}: {e}", object.display()));
     let written = machine.write_to_file(&module, FileType::Object, object);
     written.unwrap_or_else(|e| panic!("{}: {e}", object.display()));
+    language(&module)
 }
 
 fn machine(module: &Module, level: &str) -> TargetMachine {
@@ -46,4 +48,15 @@ fn machine(module: &Module, level: &str) -> TargetMachine {
     let (position, model) = (RelocMode::PIC, CodeModel::Default);
     let machine = target.create_target_machine(&triple, "x86-64", "", level, position, model);
     machine.expect("LLVM has the machine that this is")
+}
+
+/// C++ is what names something that its library has.
+fn language(module: &Module) -> Language {
+    let is_cxx = |name: &[u8]| name.starts_with(b"_Z") || name.starts_with(b"__gxx");
+    let mut functions = module.get_functions();
+    if functions.any(|f| is_cxx(f.get_name().to_bytes())) {
+        Language::Cxx
+    } else {
+        Language::C
+    }
 }

@@ -1,14 +1,14 @@
 //! Counts of edges, as other programs see them, against transitions in a log of executed blocks.
 
 use super::trace::Transitions;
-use super::{PROF, run};
+use super::{PROF, parsed, run};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
 fn json(arguments: &[&str], file: &Path) -> serde_json::Value {
     let output = run(Command::new(PROF).args(arguments).arg(file));
-    serde_json::from_slice(&output.stdout).unwrap()
+    parsed(&output.stdout)
 }
 
 /// What a profile tells of one function.

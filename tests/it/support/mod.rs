@@ -11,6 +11,7 @@ pub(crate) mod trace;
 
 use clap::Parser;
 use p3_rewrite::cli::rewrite::Args;
+use p3_rewrite::compiler::Language;
 use p3_rewrite::strategy::Scheme;
 use rayon::prelude::*;
 use serde_json::Value;
@@ -84,8 +85,15 @@ pub(crate) fn run(command: &mut Command) -> Output {
     output
 }
 
+/// JSON as what it holds. Large profiles are: this is the one way to have it parsed by code of serde_json's own, which is optimised, and not by what a
+/// crate without optimisation makes of its generic functions.
+#[track_caller]
+pub(crate) fn parsed(json: &[u8]) -> Value {
+    std::str::from_utf8(json).unwrap().parse().unwrap()
+}
+
 pub(crate) fn json(file: &Path) -> Value {
-    serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
+    parsed(&std::fs::read(file).unwrap())
 }
 
 /// The names of the modules in an output folder's manifest.
@@ -267,10 +275,11 @@ pub(crate) fn link(modules: &[PathBuf], objects: &[PathBuf], flags: &[&str], exe
     if let [level @ ("-O0" | "-O1" | "-O2")] = flags {
         let object = |i: usize| exe.with_extension(format!("{i}.o"));
         let compiled: Vec<PathBuf> = (0..modules.len()).map(object).collect();
-        for (module, object) in modules.iter().zip(&compiled) {
-            codegen::compile(module, level, object);
-        }
-        linker::link(&[&compiled, objects].concat(), exe);
+        let each = modules.iter().zip(&compiled);
+        let languages: Vec<Language> = each.map(|(m, o)| codegen::compile(m, level, o)).collect();
+        let cxx = languages.into_iter().find(|l| *l == Language::Cxx);
+        let language = cxx.unwrap_or(Language::C);
+        linker::link(&[&compiled, objects].concat(), language, exe);
         return;
     }
     let mut clang = Command::new(llvm("clang++"));
@@ -329,7 +338,7 @@ pub(crate) fn rewrite(modules: &[PathBuf], options: &[&str], out: &Path) {
 /// The modules of one copy, by the manifest's order of names.
 pub(crate) fn copy_modules(modules: &[PathBuf], out: &Path, copy: u32) -> Vec<PathBuf> {
     let manifest = std::fs::read(out.join("manifest.json")).unwrap();
-    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    let manifest = parsed(&manifest);
     let names = manifest["modules"].as_array().unwrap();
     let file = |m: &PathBuf| {
         let name = m.file_name().unwrap().to_str().unwrap();
@@ -434,6 +443,23 @@ pub(crate) fn exits(profile: &Path) -> BTreeMap<String, u64> {
     sums
 }
 
+/// How many paths of one function ended at an exit.
+pub(crate) fn exits_of(function: &str, profile: &Path) -> u64 {
+    let mut show = Command::new(PROF);
+    show.args([
+        "show",
+        "--format",
+        "json",
+        "--function",
+        &format!("^{function}$"),
+    ]);
+    let json = parsed(&run(show.arg(profile)).stdout);
+    let functions = json["functions"].as_array().unwrap().iter();
+    let paths = functions.flat_map(|f| f["paths"].as_array().unwrap());
+    let ended = paths.filter(|p| p["ends"] == "exit");
+    ended.map(|p| p["count"].as_u64().unwrap()).sum()
+}
+
 /// A path as other programs see it: module, function, start, blocks, end, target of the back edge.
 pub(crate) type PathKey = (String, String, String, Vec<u32>, String, Option<u32>);
 
@@ -442,7 +468,7 @@ pub(crate) fn paths(profile: &Path) -> BTreeMap<PathKey, u64> {
     let shown = run(Command::new(PROF)
         .args(["show", "--format", "json"])
         .arg(profile));
-    let json: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let json = parsed(&shown.stdout);
     let mut counts = BTreeMap::new();
     for f in json["functions"].as_array().unwrap() {
         for p in f["paths"].as_array().unwrap() {
