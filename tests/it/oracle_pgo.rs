@@ -401,10 +401,7 @@ fn used_by_clang_on_the_sources() {
         crate::support::rewrite(std::slice::from_ref(&module), &["-k", "2"], &out);
         let mut make = Command::new("make");
         make.arg("-s").arg("-C").arg(&out).arg("run");
-        run(make
-            .env("P3_PROF", PROF)
-            .env("CC", llvm("clang"))
-            .env("CXX", llvm("clang++")));
+        run(make.env("P3_PROF", PROF));
         // Without --modules: they are kept beside the profile.
         let (text, data) = (dir.join("p.proftext"), dir.join("p.profdata"));
         let mut export = Command::new(PROF);

@@ -308,7 +308,7 @@ fn files_of_the_living_are_not_taken_where_locks_end() {
 /// What constructors count before ours is added to what is there, and takes no room each time.
 #[test]
 fn early_counts_are_added() {
-    let pool = Pool::new(&["-fsanitize=undefined"]);
+    let pool = Pool::new(SANITIZERS[0]);
     let mut size = 0;
     for times in 1..=4 {
         let output = pool.command("").env("P3_TEST_EARLY", "1").output().unwrap();

@@ -337,7 +337,7 @@ fn nothing_is_lost_with_the_process() {
 #[test]
 fn constructors_before_ours_are_counted() {
     let dir = crate::support::folder();
-    let exe = driver(dir.path(), &["-fsanitize=undefined"]);
+    let exe = driver(dir.path(), SANITIZERS[0]);
     let mut command = Command::new(&exe);
     command
         .env("P3_TEST_EARLY", "1")

@@ -38,6 +38,7 @@ fn shadows_are_killed() {
                 killed += 1;
             }
         }
+        std::thread::sleep(Duration::from_millis(1));
     }
     let output = waiting.join().unwrap();
     assert_eq!(behaviour(&output), behaviour(&native));

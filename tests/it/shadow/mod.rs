@@ -423,7 +423,7 @@ fn accuracy(estimated: &Path, exact: &Path) -> Value {
 fn hot_paths_are_found() {
     let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
-    let arguments = ["threads", "80000"];
+    let arguments = ["threads", "40000"];
     program.run(
         &program.shadowed,
         "estimated",
@@ -571,7 +571,7 @@ fn where_there_can_be_none() {
             "the signal is taken: name another one, as in P3_SHADOW=signal=40",
         ),
     ] {
-        let arguments = [what, exe, "threads", "80000"];
+        let arguments = [what, exe, "threads", "8000"];
         let (_, output) = program.run(&launcher, what, &arguments, knobs);
         assert_eq!(output.status.code(), Some(3), "{what}: {output:?}");
         let said = format!("p3: shadows: {said}\n");

@@ -2,8 +2,10 @@
 
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
+use inkwell::support::LLVMString;
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
 };
@@ -27,6 +29,18 @@ pub(crate) fn compile(module: &Path, level: &str, object: &Path) -> Language {
     let written = machine.write_to_file(&module, FileType::Object, object);
     written.unwrap_or_else(|e| panic!("{}: {e}", object.display()));
     language(&module)
+}
+
+/// A module of bitcode or text as LLVM prints it; its verifier must find nothing wrong with it.
+#[track_caller]
+pub(crate) fn accepted_text(module: &Path) -> String {
+    let context = Context::create();
+    let failed = |e: LLVMString| -> ! { panic!("{}: {e}", module.display()) };
+    let buffer = MemoryBuffer::create_from_file(module).unwrap_or_else(|e| failed(e));
+    let parsed = context.create_module_from_ir(buffer);
+    let parsed = parsed.unwrap_or_else(|e| failed(e));
+    parsed.verify().unwrap_or_else(|e| failed(e));
+    parsed.print_to_string().to_string()
 }
 
 fn machine(module: &Module, level: &str) -> TargetMachine {

@@ -10,6 +10,7 @@ pub(crate) mod peers;
 pub(crate) mod trace;
 
 use clap::Parser;
+pub(crate) use codegen::accepted_text;
 use p3_rewrite::cli::rewrite::Args;
 use p3_rewrite::compiler::Language;
 use p3_rewrite::strategy::Scheme;
@@ -130,30 +131,35 @@ pub(crate) fn sources(name: &str) -> Vec<PathBuf> {
 /// Compiles a program's sources to bitcode below `dir`; the modules.
 #[track_caller]
 pub(crate) fn compile(name: &str, flags: &[&str], dir: &Path) -> Vec<PathBuf> {
+    static COMPILED: Made<Vec<u8>> = Made::new();
     std::fs::create_dir_all(dir).unwrap();
     let compile = |source: &PathBuf| {
         let stem = source.file_stem().unwrap().to_str().unwrap();
         let out = dir.join(format!("{stem}.bc"));
-        if source.extension().is_some_and(|e| e == "ll") {
-            run(Command::new(llvm("llvm-as"))
-                .arg(source)
-                .arg("-o")
-                .arg(&out));
-        } else {
-            let mut clang = Command::new(llvm("clang"));
-            let files = [source.as_path(), Path::new("-o"), &out];
-            clang.arg("-I").arg(project("testdata/include"));
-            if source.extension().is_some_and(|e| e == "cpp") {
-                clang.arg("-std=c++20");
-            }
-            run(clang
-                .args(flags)
-                .args(["-w", "-c", "-emit-llvm"])
-                .args(files));
-        }
+        let what = format!("{} {flags:?}", source.display());
+        let bitcode = COMPILED.get(&what, || {
+            compile_one(source, flags, &out);
+            std::fs::read(&out).unwrap()
+        });
+        std::fs::write(&out, bitcode).unwrap();
         out
     };
     sources(name).iter().map(compile).collect()
+}
+
+#[track_caller]
+fn compile_one(source: &Path, flags: &[&str], out: &Path) {
+    if source.extension().is_some_and(|e| e == "ll") {
+        run(Command::new(llvm("llvm-as")).arg(source).arg("-o").arg(out));
+        return;
+    }
+    let mut clang = Command::new(llvm("clang"));
+    clang.arg("-I").arg(project("testdata/include"));
+    if source.extension().is_some_and(|e| e == "cpp") {
+        clang.arg("-std=c++20");
+    }
+    clang.args(flags).args(["-w", "-c", "-emit-llvm"]);
+    run(clang.arg(source).arg("-o").arg(out));
 }
 
 /// Compiles a program, links and runs it as it is below `dir`: its modules, and what every copy must do.
@@ -324,15 +330,20 @@ pub(crate) fn execute(exe: &Path, dir: &Path) -> Behaviour {
 /// Rewrites as `p3-rewrite MODULES OPTIONS --check -q -o OUT` does, which must succeed, within this process: LLVM is loaded.
 #[track_caller]
 pub(crate) fn rewrite(modules: &[PathBuf], options: &[&str], out: &Path) {
-    let words = ["p3-rewrite".as_ref()].into_iter();
-    let words = words.chain(modules.iter().map(|m| m.as_os_str()));
+    let words = modules.iter().map(|m| m.as_os_str());
     let words = words.chain(options.iter().map(|o| o.as_ref()));
     let last = ["--check", "-q", "-o"].map(AsRef::<OsStr>::as_ref);
     let words: Vec<&OsStr> = words.chain(last).chain([out.as_os_str()]).collect();
-    let asked = Args::try_parse_from(&words).map(Args::resolve);
-    let asked = asked.unwrap_or_else(|e| panic!("{words:?}: {e}"));
-    let done = asked.and_then(|options| p3_rewrite::rewrite(&options));
-    done.unwrap_or_else(|e| panic!("{words:?}: {e}"));
+    rewrite_here(&words).unwrap_or_else(|e| panic!("{words:?}: {e}"));
+}
+
+/// `p3-rewrite` with these arguments, within this process.
+pub(crate) fn rewrite_here(words: &[&OsStr]) -> Result<(), String> {
+    let program: [&OsStr; 1] = ["p3-rewrite".as_ref()];
+    let asked = Args::try_parse_from(program.iter().chain(words)).map(Args::resolve);
+    let options = asked.map_err(|e| e.to_string())?;
+    let done = options.and_then(|options| p3_rewrite::rewrite(&options));
+    done.map(drop).map_err(|e| e.to_string())
 }
 
 /// The modules of one copy, by the manifest's order of names.

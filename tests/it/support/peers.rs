@@ -7,6 +7,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use p3_rewrite::strategy::Scheme;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -33,8 +34,17 @@ pub(crate) fn accepted(module: &Path) -> bool {
     said(&mut opt).is_ok()
 }
 
-/// Checks one accepted module; what is written goes below `dir`.
+/// Checks one accepted module; what is written goes below `dir`. Processes rewrite it: LLVM may end them.
 pub(crate) fn check(module: &Path, dir: &Path) -> Checked {
+    check_by(|words| said(Command::new(REWRITE).args(words)), module, dir)
+}
+
+/// Checks one accepted module, of which `rewrite` does what `p3-rewrite` does with its arguments.
+pub(crate) fn check_by(
+    rewrite: impl Fn(&[&OsStr]) -> Result<(), String>,
+    module: &Path,
+    dir: &Path,
+) -> Checked {
     let mut checked = Checked {
         compiles: compile(module).is_ok() && constructs(module, dir),
         ..Checked::default()
@@ -42,13 +52,12 @@ pub(crate) fn check(module: &Path, dir: &Path) -> Checked {
     let definitions = definitions(&std::fs::read(module).unwrap());
     for (scheme, copies) in schemes(COPIES) {
         let out = dir.join(scheme.name());
-        let mut rewrite = Command::new(REWRITE);
         let copies_text = copies.to_string();
-        rewrite
-            .arg(module)
-            .args(["--scheme", scheme.name(), "-k", &copies_text]);
-        rewrite.args(["--check", "-q", "-j", "1", "-o"]).arg(&out);
-        if let Err(message) = said(&mut rewrite) {
+        let options = ["--scheme", scheme.name(), "-k", &copies_text];
+        let last = ["--check", "-q", "-j", "1", "-o"];
+        let words = options.iter().chain(&last).map(AsRef::as_ref);
+        let words = words.chain([out.as_os_str(), module.as_os_str()]);
+        if let Err(message) = rewrite(&words.collect::<Vec<&OsStr>>()) {
             checked.refused.push(format!("{scheme}: {message}"));
             continue;
         }
