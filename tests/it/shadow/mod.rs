@@ -4,7 +4,8 @@ mod faults;
 mod forms;
 
 use crate::support::{
-    Behaviour, PROF, copy_modules, link, llvm, module, parsed, project, rewrite, run, runtime,
+    Behaviour, Made, PROF, copy_modules, link, llvm, module, objects_folder, parsed, project,
+    rewrite, run, runtime,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,20 +21,21 @@ struct Program {
 }
 
 impl Program {
+    /// In a folder of this test's: programs are found by where they lie.
     fn new(source: &str, flags: &[&str], dir: &Path) -> Program {
-        let text = std::fs::read_to_string(project("testdata/shadow").join(source)).unwrap();
-        let modules = [module(source, &text, flags, dir)];
-        let out = dir.join("out");
-        rewrite(&modules, &["--scheme", "shadow"], &out);
-        let program = Program {
+        static BUILT: Made<PathBuf> = Made::new();
+        let name = format!("{source}{}", flags.concat());
+        let built = BUILT.get(&name, || {
+            let folder = objects_folder().join(&name);
+            build(source, flags, &folder);
+            folder
+        });
+        run(Command::new("cp").arg("-rT").arg(built).arg(dir));
+        Program {
             dir: dir.to_path_buf(),
             native: dir.join("native"),
             shadowed: dir.join("shadowed"),
-        };
-        link(&modules, &[], &["-O2"], &program.native);
-        let copies = copy_modules(&modules, &out, 0);
-        link(&copies, runtime(), &["-O2"], &program.shadowed);
-        program
+        }
     }
 
     /// Runs it in a new folder, with input: the folder, what it did, and what it said.
@@ -97,6 +99,17 @@ impl Program {
             .arg(self.dir.join(format!("raw-{name}"))));
         merged
     }
+}
+
+/// A module of `source`, what is made of it in `out`, and both programs.
+fn build(source: &str, flags: &[&str], dir: &Path) {
+    let text = std::fs::read_to_string(project("testdata/shadow").join(source)).unwrap();
+    let modules = [module(source, &text, flags, dir)];
+    let out = dir.join("out");
+    rewrite(&modules, &["--scheme", "shadow"], &out);
+    link(&modules, &[], &["-O2"], &dir.join("native"));
+    let copies = copy_modules(&modules, &out, 0);
+    link(&copies, runtime(), &["-O2"], &dir.join("shadowed"));
 }
 
 /// `others`: C files and objects.

@@ -1,6 +1,6 @@
 //! The C runtime, driven by `runtime_test.c` as rewritten modules would.
 
-use super::{Made, llvm, objects_folder, project, run, runtime_with};
+use super::{Made, llvm, objects_folder, project, run, runtime_files, runtime_with};
 use p3_rewrite::index::FuncId;
 use p3_rewrite::profile::raw::{self, Raw};
 use std::collections::BTreeMap;
@@ -38,11 +38,17 @@ pub(crate) fn built(name: &str, flags: &[&str]) -> PathBuf {
     })
 }
 
-/// The runtime's objects for it. Flags of links change nothing of them.
+/// The runtime's objects for it: what people link, unless it is to be compiled otherwise. Flags of links change nothing of them.
 pub(crate) fn runtime(flags: &[&str]) -> Vec<PathBuf> {
-    let mut all = vec!["-O1", "-g"];
-    all.extend(flags.iter().filter(|f| f.starts_with("-f")));
-    runtime_with(&all)
+    let others: Vec<&str> = flags
+        .iter()
+        .filter(|f| f.starts_with("-f"))
+        .copied()
+        .collect();
+    if others.is_empty() {
+        return runtime_files().to_vec();
+    }
+    runtime_with(&[&["-O1", "-g"], &others[..]].concat())
 }
 
 /// Runs the driver in `dir`; the raw profiles it left, by name.
