@@ -153,39 +153,88 @@ fn fail(seeds: &[u64], round: usize, problem: &str) -> ! {
     }
 }
 
-#[test]
-fn random_programs() {
-    let seconds = number("P3_FUZZ_SECONDS");
-    let first = number("P3_FUZZ_SEED").unwrap_or(1);
-    let start = Instant::now();
-    let (mut programs, mut found, mut dropped) = (0, 0, 0);
-    for round in 0.. {
-        let done = match seconds {
-            Some(s) => start.elapsed() > Duration::from_secs(s),
-            None => round == COPIES.len(),
-        };
-        if done {
-            break;
-        }
-        let seeds: Vec<u64> = (0..BATCH as u64)
-            .map(|i| first + (round * BATCH) as u64 + i)
-            .collect();
+/// What rounds came to.
+#[derive(Default)]
+struct Tally {
+    programs: usize,
+    dropped: usize,
+    /// Distinct paths.
+    found: usize,
+}
+
+impl Tally {
+    /// A batch of programs of its own, by the ways of a round.
+    fn round(&mut self, round: usize) {
+        let first = first_seed() + (round * BATCH) as u64;
+        let seeds: Vec<u64> = (first..first + BATCH as u64).collect();
         let kept = stable(&seeds);
-        dropped += seeds.len() - kept.len();
         let dir = crate::support::folder();
         let checked = std::panic::catch_unwind(|| check(&kept, round, dir.path()));
         match checked.unwrap_or_else(|_| Err("a panic, above".into())) {
-            Ok(n) => found += n,
+            Ok(n) => self.found += n,
             Err(problem) => fail(&kept, round, &problem),
         }
-        programs += kept.len();
+        self.programs += kept.len();
+        self.dropped += seeds.len() - kept.len();
     }
-    println!("{programs} programs ({dropped} dropped), {found} distinct paths, seeds from {first}");
-    assert!(
-        dropped * 100 <= programs,
-        "the generator makes unstable programs"
-    );
-    assert!(found > programs * 5, "programs that do nothing");
+
+    fn check(&self) {
+        let (programs, dropped, found) = (self.programs, self.dropped, self.found);
+        let first = first_seed();
+        println!(
+            "{programs} programs ({dropped} dropped), {found} distinct paths, seeds from {first}"
+        );
+        assert!(
+            dropped * 100 <= programs,
+            "the generator makes unstable programs"
+        );
+        assert!(found > programs * 5, "programs that do nothing");
+    }
+}
+
+fn first_seed() -> u64 {
+    number("P3_FUZZ_SEED").unwrap_or(1)
+}
+
+/// One round after the other, for as long as is wanted.
+#[test]
+fn random_programs() {
+    let Some(seconds) = number("P3_FUZZ_SECONDS") else {
+        return;
+    };
+    let start = Instant::now();
+    let mut tally = Tally::default();
+    for round in 0.. {
+        if start.elapsed() > Duration::from_secs(seconds) {
+            break;
+        }
+        tally.round(round);
+    }
+    tally.check();
+}
+
+/// In every run of the tests: as many rounds as bring each scheme to each number of copies.
+macro_rules! rounds {
+    ($($name:ident: $round:literal)*) => {
+        $(#[test]
+        fn $name() {
+            if number("P3_FUZZ_SECONDS").is_none() {
+                let mut tally = Tally::default();
+                tally.round($round);
+                tally.check();
+            }
+        })*
+
+        const _: [usize; COPIES.len()] = [$($round),*];
+    };
+}
+
+rounds! {
+    first_round: 0
+    second_round: 1
+    third_round: 2
+    fourth_round: 3
+    fifth_round: 4
 }
 
 /// Runs one seed by itself: `P3_FUZZ_ONE=seed P3_FUZZ_ROUND=n`.
