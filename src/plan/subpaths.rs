@@ -153,10 +153,13 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// The number of the place where the segment begins that begins at `block`.
+    /// The number of the place where the segment begins that begins at `block`. O(log places).
     pub fn place_of(&self, block: BlockId) -> Option<usize> {
-        let begins = |p: &Place| p.block == block && p.slots.is_some();
-        self.places.iter().position(begins)
+        let first = self.places.partition_point(|p| p.block < block);
+        let here = (first..).zip(&self.places[first..]);
+        let mut here = here.take_while(|(_, p)| p.block == block);
+        let (number, _) = here.find(|(_, p)| p.slots.is_some())?;
+        Some(number)
     }
 }
 
