@@ -116,7 +116,7 @@ int64_t p3_walker_draw(struct p3_walker *w) {
 }
 
 void p3_walker_start(void) {
-    if (p3_hot_sampling() != NULL && p3_walker_own == NULL)
+    if (p3_walker_own == NULL && p3_hot_sampling() != NULL)
         p3_walker_own = make();
     if (p3_walker_own != NULL && !p3_walker_own->drawn) {
         __p3_budget += p3_walker_draw(p3_walker_own);

@@ -152,17 +152,6 @@ pub struct Apart {
     pub nest: Nest,
 }
 
-impl Apart {
-    /// The number of the place where the segment begins that begins at `block`. O(log places).
-    pub fn place_of(&self, block: BlockId) -> Option<usize> {
-        let first = self.places.partition_point(|p| p.block < block);
-        let here = (first..).zip(&self.places[first..]);
-        let mut here = here.take_while(|(_, p)| p.block == block);
-        let (number, _) = here.find(|(_, p)| p.slots.is_some())?;
-        Some(number)
-    }
-}
-
 /// Where one function goes on with what another one began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -428,12 +417,8 @@ impl<'a> Loops<'a> {
 
     /// The version in which `header`, or what is no header, is entered with nothing to record. O([`RESUMED`]).
     fn resumed(&self, header: BlockId) -> Mode {
-        let up = |&h: &u32| self.forest.parent[h as usize];
         let at = self.position(header);
-        let depth = std::iter::successors(Some(at), up)
-            .take(RESUMED + 1)
-            .count();
-        if self.forest.is_header[at as usize] && depth <= RESUMED {
+        if self.forest.is_header[at as usize] && self.forest.around(at).nth(RESUMED).is_none() {
             Mode::Resumed(header)
         } else {
             Mode::Sampling
@@ -588,16 +573,17 @@ impl Builder {
 
     /// Notes on the edge, before all that was put there, that it enters the loop of this number.
     fn enters_loop(&mut self, edge: CfgEdge, number: u32) {
+        self.put_on(edge, End::Enters(number));
+    }
+
+    /// A new block on the edge, behind all that was added to the end of its block, that ends so; and where it leads, as the edge did.
+    fn put_on(&mut self, edge: CfgEdge, ends: End) -> (BlockId, BlockId) {
         let end = self.ends[edge.block];
         let edge = CfgEdge { block: end, ..edge };
         let to = self.cfg.behind(edge);
-        let enters = self.add(
-            Made::On(edge),
-            self.nodes[end].origin,
-            End::Enters(number),
-            &[to],
-        );
-        self.cfg.blocks[end].succs[edge.succ as usize] = enters;
+        let new = self.add(Made::On(edge), self.nodes[end].origin, ends, &[to]);
+        self.cfg.blocks[end].succs[edge.succ as usize] = new;
+        (new, to)
     }
 
     /// What begins block `own` is in `rest` from now on.
@@ -615,14 +601,9 @@ impl Builder {
     /// Puts `question` on the edge, behind all that was added to the end of its block, and a way that ends with `answered` where
     /// the answer is yes: that is given.
     fn asks(&mut self, edge: CfgEdge, question: End, answered: End) -> BlockId {
-        let end = self.ends[edge.block];
-        let edge = CfgEdge { block: end, ..edge };
-        let to = self.cfg.behind(edge);
-        let origin = self.nodes[end].origin;
-        let asks = self.add(Made::On(edge), origin, question, &[]);
-        let yes = self.left(Made::New, origin, answered, to);
+        let (asks, to) = self.put_on(edge, question);
+        let yes = self.left(Made::New, self.nodes[asks].origin, answered, to);
         self.finish(asks, question, &[yes, to]);
-        self.cfg.blocks[end].succs[edge.succ as usize] = asks;
         yes
     }
 

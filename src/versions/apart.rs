@@ -79,7 +79,7 @@ pub fn choose(cfg: &Cfg, shape: &Shape, cuts: &[CfgEdge], ids: u64) -> Vec<Block
             code -= more.0;
             paths -= more.1;
             chosen[nest.header as usize] = true;
-            for header in around(forest, nest.header).take(MAX_NEST as usize) {
+            for header in forest.around(nest.header).take(MAX_NEST as usize) {
                 let all = &mut taken[header as usize];
                 *all = (all.0 + more.0, all.1 + more.1);
             }
@@ -110,7 +110,7 @@ fn costs(cfg: &Cfg, shape: &Shape, cuts: &[CfgEdge]) -> Vec<Cost> {
     let mut bodies: Vec<Vec<u32>> = vec![Vec::new(); order.rpo.len()];
     let mut sizes = vec![0u32; order.rpo.len()];
     for at in 0..order.rpo.len() as u32 {
-        for header in around(forest, at) {
+        for header in forest.around(at) {
             let size = &mut sizes[header as usize];
             if *size > MAX_NEST {
                 break; // so are the loops around it
@@ -125,12 +125,6 @@ fn costs(cfg: &Cfg, shape: &Shape, cuts: &[CfgEdge]) -> Vec<Cost> {
     headers
         .map(|h| cost(&edges, forest, h as u32, &bodies[h]))
         .collect()
-}
-
-/// The headers of the loops that hold block `at`, from the inside.
-fn around(forest: &LoopForest, at: u32) -> impl Iterator<Item = u32> {
-    let up = |&h: &u32| forest.parent[h as usize];
-    std::iter::successors(forest.loop_of(at), up)
 }
 
 /// The edges of a control flow, by positions, and which of them end paths.
@@ -178,7 +172,7 @@ fn cost(edges: &Edges, forest: &LoopForest, header: u32, body: &[u32]) -> Cost {
     }
     let mut cost = Cost {
         header,
-        depth: around(forest, header).count() as u32,
+        depth: forest.around(header).count() as u32,
         code: 0,
         paths: 0,
     };

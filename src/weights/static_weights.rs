@@ -123,9 +123,8 @@ fn left_loops<'a>(
         _ => Some(position(edge.dst)),
     };
     let source = dag.block(edge.src).map(|_| position(edge.src));
-    let innermost = source.and_then(|s| forest.loop_of(s));
-    std::iter::successors(innermost, |&h| forest.parent[h as usize])
-        .take_while(move |&h| !target.is_some_and(|t| forest.holds(h, t)))
+    let around = source.into_iter().flat_map(|s| forest.around(s));
+    around.take_while(move |&h| !target.is_some_and(|t| forest.holds(h, t)))
 }
 
 #[cfg(test)]

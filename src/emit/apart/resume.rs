@@ -22,7 +22,9 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, FunctionType};
-use inkwell::values::{BasicMetadataValueEnum, BasicValue, FunctionValue, PointerValue};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue, PointerValue,
+};
 use std::collections::HashMap;
 
 /// What depends on the frame or on the parameters of the function that it is called in.
@@ -130,16 +132,32 @@ pub(in crate::emit) fn return_call<'ctx>(
     arguments: &[BasicMetadataValueEnum<'ctx>],
     tail: Tail,
 ) {
-    let call = builder.build_call(callee, arguments, "");
-    let call = call.expect("positioned");
-    // Code generators jump only where a call says that its result is extended as that of the function is.
-    for attribute in callee.attributes(AttributeLoc::Return) {
-        call.add_attribute(AttributeLoc::Return, attribute);
-    }
+    let call = call_of(builder, callee, arguments);
     if tail == Tail::Jump {
         sys::mark_tail(call);
     }
-    let result = call.try_as_basic_value().basic();
+    return_value(builder, call.try_as_basic_value().basic());
+}
+
+/// Calls a function of ours. Code generators jump only where a call says that its result is extended as that of the function is.
+pub(in crate::emit) fn call_of<'ctx>(
+    builder: &Builder<'ctx>,
+    callee: FunctionValue<'ctx>,
+    arguments: &[BasicMetadataValueEnum<'ctx>],
+) -> CallSiteValue<'ctx> {
+    let call = builder.build_call(callee, arguments, "");
+    let call = call.expect("positioned");
+    for attribute in callee.attributes(AttributeLoc::Return) {
+        call.add_attribute(AttributeLoc::Return, attribute);
+    }
+    call
+}
+
+/// Ends the block where the builder stands with the function's result, if it has one.
+pub(in crate::emit) fn return_value<'ctx>(
+    builder: &Builder<'ctx>,
+    result: Option<BasicValueEnum<'ctx>>,
+) {
     let result = result.as_ref().map(|r| r as &dyn BasicValue);
     builder.build_return(result).expect("positioned");
 }

@@ -1,10 +1,12 @@
 //! A function that samples for another one, which leaves for it, and goes on where nothing is sampled any more.
 
 use crate::emit::apart::copy::stays_apart;
-use crate::emit::apart::resume::{self, Buffer, Handed, Tail, place_in, return_call, returning_as};
+use crate::emit::apart::resume::{
+    self, Buffer, Handed, Tail, call_of, place_in, return_call, return_value, returning_as,
+};
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
-use crate::plan::subpaths::{Apart, Loop, Nest};
+use crate::plan::subpaths::{Apart, Loop};
 use crate::versions::Versions;
 use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -30,12 +32,14 @@ pub(super) struct Away<'ctx> {
     /// By loop of the plan's nest: the header, and where its φs are handed back.
     headers: Vec<Header<'ctx>>,
     words: Words,
-    nest: Nest,
 }
 
 /// Where one function goes on with what the other one did meanwhile.
 struct Header<'ctx> {
     block: BasicBlock<'ctx>,
+    /// As the plan's loop has them.
+    outer: Option<u32>,
+    last: u32,
     /// By φ: an offset in the buffer, and the type.
     phis: Vec<(u64, BasicTypeEnum<'ctx>)>,
 }
@@ -169,11 +173,15 @@ impl<'ctx> Away<'ctx> {
         let blocks = sys::blocks(function);
         let header = |l: &Loop| {
             let block = blocks[l.header];
-            let place = apart.place_of(l.header).expect("a back edge leads there");
+            // Places are in the order of their blocks; whichever it is, φs are handed over alike.
+            let place = handed.headers.binary_search(&l.header);
+            let place = place.expect("a back edge leads there");
             let types = phis(block).map(|phi| phi.value().basic().get_type());
             let at = handed.phis_at[place].iter().copied();
             Header {
                 block,
+                outer: l.outer,
+                last: l.last,
                 phis: at.zip(types).collect(),
             }
         };
@@ -210,7 +218,6 @@ impl<'ctx> Away<'ctx> {
             doors: (0..apart.places.len()).map(door).collect(),
             headers,
             words,
-            nest: apart.nest.clone(),
             tail: if takes_memory(function) {
                 Tail::Kept
             } else {
@@ -230,10 +237,7 @@ impl<'ctx> Away<'ctx> {
         renewed: &HashMap<Value, Value>,
     ) {
         let door = &self.doors[place];
-        let entry = |phi: Inst| {
-            let own = phi.incoming::<'ctx>().into_iter().find(|(_, b)| *b == from);
-            own.expect("the place is entered from there").0
-        };
+        let entry = |phi: Inst| entry_from(phi, from);
         let now = |v: &Value| renewed.get(v).copied().unwrap_or(*v);
         let values = door.live.iter().map(now).chain(phis(door.block).map(entry));
         let values: Vec<Value> = values.collect();
@@ -284,29 +288,23 @@ impl<'ctx> Away<'ctx> {
             .build_switch(back, over, &cases)
             .expect("positioned");
         builder.position_at_end(over);
-        let result = result.as_ref().map(|r| r as &dyn BasicValue);
-        builder.build_return(result).expect("positioned");
+        return_value(builder, result);
     }
 
-    /// The words that the two functions share, in the one that was left for.
-    fn word(&self, builder: &Builder<'ctx>, offset: u64) -> PointerValue<'ctx> {
-        let offset = self.context.i64_type().const_int(offset, false);
-        sys::field(builder, self.buffer(), offset)
-    }
-
-    fn buffer(&self) -> PointerValue<'ctx> {
-        let told = self.function.get_nth_param(1).expect("it is told");
-        told.into_pointer_value()
+    /// Where in the buffer, in the function that was left for.
+    fn place(&self, builder: &Builder<'ctx>, offset: u64) -> Value {
+        let buffer = self.function.get_nth_param(1).expect("it is told");
+        place_in(self.context, builder, buffer.into_pointer_value(), offset)
     }
 
     /// Which loop around the place where control came over was not left yet; whether it is the one of this number or inside that.
     fn inside(&self, builder: &Builder<'ctx>, number: u32) -> (IntValue<'ctx>, IntValue<'ctx>) {
         let word = self.context.i32_type();
-        let address = self.word(builder, self.words.inside);
-        let inside = builder.build_load(word, address, "").expect("positioned");
-        let inside = inside.into_int_value();
         let first = word.const_int(u64::from(number), false);
-        let last = self.nest.loops[number as usize].last;
+        let inside = self.place(builder, self.words.inside);
+        let inside = values::load(builder, Value::of(&first), inside);
+        let inside = inside.basic::<'ctx>().into_int_value();
+        let last = self.headers[number as usize].last;
         let within = builder
             .build_int_sub(inside, first, "")
             .expect("positioned");
@@ -323,13 +321,13 @@ impl<'ctx> Away<'ctx> {
     /// The loop of this number is entered: if control came over inside it, it was left.
     pub(super) fn enters(&self, builder: &Builder<'ctx>, number: u32) {
         let (inside, is) = self.inside(builder, number);
-        let outer = self.nest.loops[number as usize].outer.unwrap_or(NONE);
+        let outer = self.headers[number as usize].outer.unwrap_or(NONE);
         let outer = inside.get_type().const_int(u64::from(outer), false);
         let now = builder
             .build_select(is, outer, inside, "")
             .expect("positioned");
-        let address = self.word(builder, self.words.inside);
-        builder.build_store(address, now).expect("positioned");
+        let place = self.place(builder, self.words.inside);
+        values::store(builder, Value::of(&now), place);
     }
 
     /// Goes back to the header of the loop of this number, where the builder stands, behind `from`, which leads to the header as well.
@@ -337,25 +335,23 @@ impl<'ctx> Away<'ctx> {
         let header = sys::successor(sys::terminator(from), 1);
         let phis = phis(header).zip(&self.headers[number as usize].phis);
         for (phi, (offset, _)) in phis {
-            let entries = phi.incoming::<'ctx>().into_iter();
-            let (value, _) = entries
-                .into_iter()
-                .find(|(_, b)| *b == from)
-                .expect("it is entered from there");
-            let place = place_in(self.context, builder, self.buffer(), *offset);
-            values::store(builder, value, place);
+            let place = self.place(builder, *offset);
+            values::store(builder, entry_from(phi, from), place);
         }
-        let back = self
-            .context
-            .i32_type()
-            .const_int(u64::from(number) + 1, false);
-        let address = self.word(builder, self.words.back);
-        builder.build_store(address, back).expect("positioned");
+        let back = u64::from(number) + 1;
+        let back = self.context.i32_type().const_int(back, false);
+        let place = self.place(builder, self.words.back);
+        values::store(builder, Value::of(&back), place);
         let result = self.function.get_type().get_return_type();
-        let nothing = result.map(|ty| ty.const_zero());
-        let nothing = nothing.as_ref().map(|n| n as &dyn BasicValue);
-        builder.build_return(nothing).expect("positioned");
+        return_value(builder, result.map(|ty| ty.const_zero()));
     }
+}
+
+/// What the φ has on the way from `from`, which leads there.
+fn entry_from(phi: Inst, from: BasicBlock) -> Value {
+    let mut entries = phi.incoming().into_iter();
+    let entry = entries.find(|(_, b)| *b == from);
+    entry.expect("the block is entered from there").0
 }
 
 /// What says which registers there are.
@@ -422,7 +418,8 @@ impl<'ctx> Doorway<'_, 'ctx> {
             Argument::Two(..) => self.context.i64_type().into(),
         };
         let parameters: Vec<_> = arguments.iter().map(parameter).collect();
-        let ty = match self.told() {
+        let told = self.told();
+        let ty = match told {
             Some(told) => told.fn_type(&parameters, false),
             None => returning_as(self.context, self.from, &parameters),
         };
@@ -457,7 +454,7 @@ impl<'ctx> Doorway<'_, 'ctx> {
             values::store(&builder, Value::of(&word(value)), place);
         }
         let arguments_of_it = [word(self.place as u64).into(), buffer.into()];
-        match self.told() {
+        match told {
             Some(told) => self.tell(&builder, buffer, &arguments_of_it, told),
             None => return_call(&builder, self.to, &arguments_of_it, Tail::Kept),
         }
@@ -496,12 +493,7 @@ impl<'ctx> Doorway<'_, 'ctx> {
         arguments: &[BasicMetadataValueEnum<'ctx>],
         told: StructType<'ctx>,
     ) {
-        let call = builder
-            .build_call(self.to, arguments, "")
-            .expect("positioned");
-        for attribute in self.to.attributes(AttributeLoc::Return) {
-            call.add_attribute(AttributeLoc::Return, attribute);
-        }
+        let call = call_of(builder, self.to, arguments);
         let read = |(offset, ty): (u64, BasicTypeEnum<'ctx>)| {
             let place = place_in(self.context, builder, buffer, offset);
             let like = Value::of(&ty.const_zero());
@@ -518,8 +510,7 @@ impl<'ctx> Doorway<'_, 'ctx> {
             let with = builder.build_insert_value(all, field, n, "");
             all = with.expect("a field of it");
         }
-        let all = all.into_struct_value();
-        builder.build_return(Some(&all)).expect("positioned");
+        return_value(builder, Some(all.into_struct_value().into()));
     }
 
     /// It is called seldom, unwinds as the function does, and is compiled for the same processor, by which parameters of vectors go.
@@ -536,12 +527,10 @@ impl<'ctx> Doorway<'_, 'ctx> {
         for attribute in [cold].into_iter().chain(unwinding).chain(processor) {
             function.add_attribute(AttributeLoc::Function, attribute);
         }
-        let result = match self.around[..] {
-            [] => self.from.attributes(AttributeLoc::Return),
-            _ => Vec::new(),
-        };
-        for attribute in result {
-            function.add_attribute(AttributeLoc::Return, attribute);
+        if self.around.is_empty() {
+            for attribute in self.from.attributes(AttributeLoc::Return) {
+                function.add_attribute(AttributeLoc::Return, attribute);
+            }
         }
         stays_apart(self.context, function);
     }

@@ -82,12 +82,8 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     fn new(cfg: &Cfg, order: &Order, forest: &'a LoopForest) -> Self {
-        let mut depth: Vec<usize> = Vec::new();
-        let mut entries: Vec<Option<Vec<CfgEdge>>> = vec![None; order.rpo.len()];
         let (mut code, mut holds) = (vec![0; order.rpo.len()], vec![false; order.rpo.len()]);
         for (at, &parent) in (0..).zip(&forest.parent) {
-            let around = parent.map_or(0, |h| depth[h as usize]);
-            depth.push(around + 1);
             if let (true, Some(outer)) = (forest.is_header[at as usize], parent) {
                 holds[outer as usize] = true;
             }
@@ -95,21 +91,21 @@ impl<'a> Found<'a> {
                 code[header as usize] += cfg.block(order.rpo[at as usize]).instructions;
             }
         }
-        for (at, entries) in entries.iter_mut().enumerate() {
-            let is_one = forest.is_header[at] && (holds[at] || code[at] > CODE);
-            *entries = (is_one && depth[at] <= DEPTH).then(Vec::new);
-        }
+        let is_one = |at: u32| {
+            let n = at as usize;
+            let is_large = holds[n] || code[n] > CODE;
+            forest.is_header[n] && is_large && forest.around(at).nth(DEPTH).is_none()
+        };
+        let all = 0..order.rpo.len() as u32;
+        let entries = all.map(|at| is_one(at).then(Vec::new)).collect();
         Found { forest, entries }
     }
 
     /// The edge enters the loops that hold position `to` and not `from`.
     fn enter(&mut self, edge: CfgEdge, from: u32, to: u32, splits: bool) {
-        let up = |&h: &u32| self.forest.parent[h as usize];
-        let around = std::iter::successors(self.forest.loop_of(to), up);
-        let entered: Vec<u32> = around
-            .take_while(|h| !self.forest.holds(*h, from))
-            .collect();
-        for header in entered {
+        let forest = self.forest;
+        let around = forest.around(to);
+        for header in around.take_while(|h| !forest.holds(*h, from)) {
             let entries = &mut self.entries[header as usize];
             if header != to || !splits {
                 *entries = None;

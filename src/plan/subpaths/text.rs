@@ -60,20 +60,11 @@ impl SubpathPlan {
             ..Figures::default()
         };
         for node in &self.first_part().nodes {
-            match node.end {
-                End::Pays(slots) => {
-                    figures.boundaries += 1;
-                    figures.slots = figures.slots.max(slots);
-                }
-                End::Looks => figures.tests += 1,
-                End::Own
-                | End::Decides(_)
-                | End::Joins
-                | End::Leaves(_)
-                | End::Enters(_)
-                | End::Stays(_)
-                | End::Back(_) => {}
+            if let End::Pays(slots) = node.end {
+                figures.boundaries += 1;
+                figures.slots = figures.slots.max(slots);
             }
+            figures.tests += usize::from(node.end == End::Looks);
         }
         for part in self.parts() {
             for (mode, blocks) in part.by_mode() {
@@ -126,13 +117,7 @@ impl SubpathPlan {
                 }
                 End::Pays(slots) => writeln!(out, "  {:<12} pays {slots}", place()),
                 End::Looks => writeln!(out, "  {:<12} tests behind calls", place()),
-                End::Own
-                | End::Decides(_)
-                | End::Joins
-                | End::Leaves(_)
-                | End::Enters(_)
-                | End::Stays(_)
-                | End::Back(_) => Ok(()),
+                _ => Ok(()),
             };
         }
         for part in self.parts() {
