@@ -177,27 +177,30 @@ impl Bursts {
     /// The share of a path among all executed paths, from 0 to 1 ([`Estimate::count`] is a share here).
     ///
     /// It is the ratio of two sums of executions, and the variance is that of such a ratio over clusters, with Student's quantile, since bursts may
-    /// be few. From fewer than two of them nothing is known of the error: the half width is 1.
+    /// be few. They stand for more and for less, so they tell as much as fewer equal ones do: (Σ executions)² / Σ executions² (Kish, *Survey
+    /// Sampling*, 1965, §11.2). Phases that no burst fell into leave no trace in the variance: one burst more is added to it, as long as
+    /// they are on average, in which the path did not run (as Laplace's rule of succession has it). From fewer than two bursts nothing is known of the error: the half
+    /// width is 1.
     pub fn share(&self, path: InBursts) -> Estimate {
-        let (all, n) = (self.executions, self.counting as f64);
-        if all <= 0.0 {
-            return Estimate {
-                count: 0.0,
-                half_width: 1.0,
-            };
-        }
-        let share = path.executions / all;
-        if self.counting < 2 {
+        let all = self.executions;
+        let share = if all > 0.0 {
+            path.executions / all
+        } else {
+            0.0
+        };
+        if self.counting < 2 || all <= 0.0 {
             return Estimate {
                 count: share,
                 half_width: 1.0,
             };
         }
+        let n = (all * all / self.squares).max(2.0);
         let residuals = path.squares - 2.0 * share * path.products + share * share * self.squares;
-        let variance = residuals.max(0.0) * n / (n - 1.0) / (all * all);
+        let variance = residuals.max(0.0) / (all * all) + (share / n).powi(2);
+        let half_width = student95(n - 1.0) * (variance * n / (n - 1.0)).sqrt();
         Estimate {
             count: share,
-            half_width: (student95(n - 1.0) * variance.sqrt()).min(1.0),
+            half_width: half_width.min(1.0),
         }
     }
 
