@@ -55,11 +55,11 @@ static uint64_t random_state;
 
 static int64_t now(void) { return (int64_t)p3_shadow_clock(CLOCK_MONOTONIC); }
 
-/* From 0.5 up to 1.5. */
-static double jitter(void) { return 0.5 + (double)(p3_chance_next(&random_state) >> 11) / 9007199254740992.0; }
+/* From 0 up to 1. */
+static double part(void) { return (double)(p3_chance_next(&random_state) >> 11) / 9007199254740992.0; }
 
-/* What lies between one shadow and the next, on average, in nanoseconds of processor time; and the part of it that was drawn for the next one. */
-static double period, drawn;
+/* What lies between one shadow and the next, on average, in nanoseconds of processor time. */
+static double period;
 
 /* So that on average as many shadows live as the load says. */
 static double by_load(void) { return (double)took / knobs.load; }
@@ -84,21 +84,27 @@ static void set_timer(double nanoseconds) {
     timer_settime(timer, 0, &at, NULL);
 }
 
-static void arm(double part) {
-    drawn = part;
+/* From now on the next one comes in any moment with the same probability, which is one over the period: so it stands for the period that there was
+ * then, whatever came before it. But first there is none for `rest` nanoseconds. */
+static void arm(double rest) {
     period = wanted();
-    set_timer(period * drawn);
+    if (rest > period)
+        rest = period;
+    set_timer(rest + (double)p3_chance_skip(&random_state, (uint64_t)(period - rest) + 1));
 }
 
-/* Where the last one turned out to cost more than was thought, the next one waits for its part of what that is longer. */
-static int is_early(void) {
+/* Where the period turns out to be longer than was thought, only so many of those that would come then do (Lewis & Shedler, *Simulation of
+ * nonhomogeneous Poisson processes by thinning*, 1979). */
+static int is_left_out(void) {
     double before = period, longer = wanted();
-    if (longer < 1.25 * before)
+    if (longer <= before)
         return 0;
     period = longer;
-    set_timer((longer - before) * drawn);
-    return 1;
+    return part() * longer >= before;
 }
+
+/* How long there is no room for another one, on average. */
+static double lives(void) { return (double)took * (double)task.burst / (double)knobs.burst / most; }
 
 static void count(uint64_t *counter) {
     if (task.counts != NULL)
@@ -198,22 +204,22 @@ static void say_cost(uint64_t spent) {
     __atomic_store_n(&task.counts->spent, spent, __ATOMIC_RELAXED);
 }
 
-enum what_next { IN_SHADOW, WAIT, DRAW };
+enum what_next { IN_SHADOW, NO_MORE, FORKED, NOT_FORKED };
 
 static enum what_next tick(void *context) {
     if (stopped || are_impossible())
-        return WAIT;
+        return NO_MORE;
     unsigned alive = reap();
     say_cost(p3_shadow_cost_look());
-    if (is_early())
-        return WAIT;
+    if (is_left_out())
+        return NOT_FORKED;
     if (alive >= most)
         count(&task.counts->busy);
     else if (!p3_shadow_spare())
         count(&task.counts->short_of_memory);
-    else if (fork_one(context))
-        return IN_SHADOW;
-    return DRAW;
+    else
+        return fork_one(context) ? IN_SHADOW : FORKED;
+    return NOT_FORKED;
 }
 
 static void on_timer(int signal, siginfo_t *info, void *context) {
@@ -227,8 +233,8 @@ static void on_timer(int signal, siginfo_t *info, void *context) {
         enum what_next next = tick(context);
         if (next == IN_SHADOW)
             return;
-        if (next == DRAW)
-            arm(jitter());
+        if (next != NO_MORE)
+            arm(next == FORKED ? lives() : 0);
         p3_shadow_cost_signal(began);
         __atomic_store_n(&tick_under_way, 0, __ATOMIC_RELEASE);
     } else if (!stopped) {
@@ -359,7 +365,7 @@ static const char *start(void) {
     random_state = (uint64_t)now() ^ (uint64_t)getpid() << 32;
     const char *problem = start_timer();
     if (problem == NULL)
-        arm(jitter() - 0.5);
+        arm(0);
     return problem;
 }
 

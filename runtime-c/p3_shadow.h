@@ -101,15 +101,19 @@ P3_HIDDEN uint64_t p3_shadow_twin_ask(int64_t instructions, uint64_t patience);
 P3_HIDDEN void p3_shadow_spare_find(void);
 /* Whether there is room for a shadow. */
 P3_HIDDEN int p3_shadow_spare(void);
-/* Pages of the process that are in memory; 0 where that cannot be known. */
-P3_HIDDEN uint64_t p3_shadow_resident(void);
+/* Pages of the process that are in memory: all of them, and those that are no file's, which writing copies behind a fork; 0 where that cannot be
+ * known. */
+struct p3_shadow_pages {
+    uint64_t all, own;
+};
+P3_HIDDEN struct p3_shadow_pages p3_shadow_pages(void);
 
 /* p3_shadow_cost.c: what shadows cost the program, in nanoseconds of its processor time. */
 /* In the program, before the first one, and in a child of it. */
 P3_HIDDEN void p3_shadow_cost_start(void);
 /* Looks what the last one has cost so far: that of all. */
 P3_HIDDEN uint64_t p3_shadow_cost_look(void);
-/* Of one, on average, as it was when that was looked at; a guess before the first one. */
+/* Of one, on average, as it was when that was looked at; before the first one a guess, by the pages that there are. */
 P3_HIDDEN double p3_shadow_cost(void);
 /* The handler of the timer's signal ends, which began then by the processor time of the thread. */
 P3_HIDDEN void p3_shadow_cost_signal(uint64_t began);

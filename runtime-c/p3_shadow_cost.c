@@ -14,27 +14,35 @@
 
 enum { SAMPLES = 4 };
 
-/* Nanoseconds of a shadow, before one is known: a fork, and a thousand pages. It is all that programs know that end soon. */
-static const double guess = 4e6;
+/* Nanoseconds of a fork, and of a page that is copied, before they are known: those of a virtual machine. It is all that programs know that
+ * end soon. */
+static const double a_fork = 5e5, a_page = 3e3;
 
 static _Alignas(P3_SHADOW_PAGE) volatile char pages[SAMPLES * P3_SHADOW_PAGE];
 
-/* `forks`: how many so far. `fault`: nanoseconds of one, on average. `mean`: nanoseconds of a shadow, the last one not included. `before`: of
- * all but the last one. The rest is of the last one: nanoseconds that it has cost, as far as was looked, and of signals; and the numbers of faults
- * and resident pages when it was forked. */
+/* `forks`: how many so far. `fault`: nanoseconds of one, on average. `mean`: nanoseconds of a shadow, the last one not included, as was guessed
+ * before the first one. `before`: of all but the last one. The rest is of the last one: nanoseconds that it has cost, as far as was looked, and
+ * of signals; and the faults and pages that there were when it was forked. */
 static struct {
     uint64_t forks, before;
     double fault, mean;
-    uint64_t last, signals, faults, resident;
+    uint64_t last, signals, faults;
+    struct p3_shadow_pages pages;
 } known;
 
-/* Faults of the program that the last shadow is the reason of: at most one for each page that was there, and none for those that came. What is
- * given back and taken anew counts as well; so it may be fewer. */
+/* Faults of the program that the last shadow is the reason of: at most one for each page of its own that was there, and none for those that
+ * came. What is given back and taken anew counts as well; so it may be fewer. */
 static uint64_t caused(void) {
-    uint64_t n = p3_shadow_faults() - known.faults, now = p3_shadow_resident();
-    uint64_t came = now > known.resident ? now - known.resident : 0;
+    uint64_t n = p3_shadow_faults() - known.faults, now = p3_shadow_pages().all;
+    uint64_t came = now > known.pages.all ? now - known.pages.all : 0;
     n = n > came ? n - came : 0;
-    return n < known.resident || known.resident == 0 ? n : known.resident;
+    return n < known.pages.own || known.pages.all == 0 ? n : known.pages.own;
+}
+
+/* As if all pages were copied; where they are not known, a thousand. */
+static double guess(void) {
+    struct p3_shadow_pages there = p3_shadow_pages();
+    return a_fork + a_page * (there.all == 0 ? 1000 : (double)there.own);
 }
 
 void p3_shadow_cost_start(void) {
@@ -48,15 +56,22 @@ uint64_t p3_shadow_cost_look(void) {
     return known.before + known.last;
 }
 
-double p3_shadow_cost(void) {
+/* With the last one. A guess counts for as much as one that was looked at. */
+static double mean(void) {
     double last = (double)known.last;
-    return known.forks == 0 ? guess : known.forks == 1 ? last : (3 * known.mean + last) / 4;
+    return known.forks == 0 ? guess() : known.forks == 1 ? (known.mean + last) / 2 : (3 * known.mean + last) / 4;
+}
+
+/* What the last one has cost so far is not all that it will. */
+double p3_shadow_cost(void) {
+    double with_last = mean();
+    return with_last > known.mean ? with_last : known.mean;
 }
 
 void p3_shadow_cost_signal(uint64_t began) { known.signals += p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID) - began; }
 
 void p3_shadow_cost_fork(void) {
-    known.mean = p3_shadow_cost();
+    known.mean = mean();
     known.before += known.last;
     known.last = known.signals = 0;
     known.forks++;
@@ -66,7 +81,7 @@ void p3_shadow_cost_fork(void) {
         fault = 2 * known.fault;
     known.fault = known.forks == 1 ? fault : (7 * known.fault + fault) / 8;
     known.faults = p3_shadow_faults();
-    known.resident = p3_shadow_resident();
+    known.pages = p3_shadow_pages();
 }
 
 #else

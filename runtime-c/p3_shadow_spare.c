@@ -1,7 +1,7 @@
 /* Whether there is memory for a shadow: it copies what either of them writes, and its twin does so once more.
  *
  * Calls: p3_shadow_ask.c.
- * In signal handlers: p3_shadow_spare, p3_shadow_resident. */
+ * In signal handlers: p3_shadow_spare, p3_shadow_pages. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
 
@@ -33,9 +33,16 @@ static uint64_t number_behind(const char *text, const char *what, uint64_t other
     return at == NULL ? otherwise : strtoull(at + strlen(what), NULL, 10);
 }
 
-uint64_t p3_shadow_resident(void) {
+struct p3_shadow_pages p3_shadow_pages(void) {
     char text[128];
-    return p3_shadow_read("/proc/self/statm", text, sizeof text) <= 0 ? 0 : number_behind(text, " ", 0);
+    struct p3_shadow_pages pages = {0, 0};
+    const char *all = p3_shadow_read("/proc/self/statm", text, sizeof text) <= 0 ? NULL : strchr(text, ' ');
+    if (all == NULL)
+        return pages;
+    uint64_t files = number_behind(all + 1, " ", 0);
+    pages.all = number_behind(all, " ", 0);
+    pages.own = files < pages.all ? pages.all - files : 0;
+    return pages;
 }
 
 /* The beginning of a group's file. */
@@ -108,7 +115,7 @@ static uint64_t available_in(const struct group *group) {
 /* Of the machine a sixteenth; of a group as much as the program has, or half a gigabyte, which takes longer to write than a burst. */
 int p3_shadow_spare(void) {
     char text[256];
-    uint64_t has = p3_shadow_resident() * PAGE, needs = has < MANY ? has : MANY;
+    uint64_t has = p3_shadow_pages().all * PAGE, needs = has < MANY ? has : MANY;
     for (unsigned i = 0; i < n_groups; i++)
         if (available_in(&groups[i]) < needs)
             return 0;

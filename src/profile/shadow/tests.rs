@@ -127,7 +127,13 @@ fn what_no_burst_saw_is_allowed_for() {
     let mut random = numbers();
     let mut held = 0;
     for _ in 0..1000 {
-        let mut burst = || if random() < 0.01 { (0, 1000) } else { (500, 500) };
+        let mut burst = || {
+            if random() < 0.01 {
+                (0, 1000)
+            } else {
+                (500, 500)
+            }
+        };
         let counts: Vec<_> = (0..30).map(|_| burst()).collect();
         let (all, path) = bursts(&counts);
         held += usize::from(all.share(path).holds(0.495));
