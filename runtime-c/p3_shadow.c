@@ -85,11 +85,11 @@ static void set_timer(double nanoseconds) {
 }
 
 /* From now on the next one comes in any moment with the same probability, which is one over the period: so it stands for the period that there was
- * then, whatever came before it. But first there is none for `rest` nanoseconds. */
+ * then, whatever came before it. But first there is none for `rest` nanoseconds, or half of a period: without chance they would keep step with the program. */
 static void arm(double rest) {
     period = wanted();
-    if (rest > period)
-        rest = period;
+    if (rest > period / 2)
+        rest = period / 2;
     set_timer(rest + (double)p3_chance_skip(&random_state, (uint64_t)(period - rest) + 1));
 }
 
