@@ -84,8 +84,9 @@ static void set_timer(double nanoseconds) {
     timer_settime(timer, 0, &at, NULL);
 }
 
-/* From now on the next one comes in any moment with the same probability, which is one over the period: so it stands for the period that there was
- * then, whatever came before it. But first there is none for `rest` nanoseconds, or half of a period: without chance they would keep step with the program. */
+/* The next one comes in any moment with the same probability, so it stands for the period that there was then, whatever came before it. But first
+ * there is none for `rest` nanoseconds, of which that probability knows; half of a period at the most, since without chance they would keep step
+ * with the program. */
 static void arm(double rest) {
     period = wanted();
     if (rest > period / 2)
