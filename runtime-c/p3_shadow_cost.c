@@ -48,18 +48,21 @@ static double guess(void) {
 void p3_shadow_cost_start(void) {
     p3_shadow_write_to(pages, SAMPLES);
     memset(&known, 0, sizeof known);
+    known.mean = guess();
 }
 
 uint64_t p3_shadow_cost_look(void) {
     if (known.forks > 0)
         known.last = known.signals + (uint64_t)((double)caused() * known.fault);
+    else
+        known.mean = guess();
     return known.before + known.last;
 }
 
 /* With the last one. A guess counts for as much as one that was looked at. */
 static double mean(void) {
     double last = (double)known.last;
-    return known.forks == 0 ? guess() : known.forks == 1 ? (known.mean + last) / 2 : (3 * known.mean + last) / 4;
+    return known.forks == 0 ? known.mean : known.forks == 1 ? (known.mean + last) / 2 : (3 * known.mean + last) / 4;
 }
 
 /* What the last one has cost so far is not all that it will. */
