@@ -1,7 +1,7 @@
 //! Rewritten IR: diffs of small functions, named by phenomenon (`snapshots/ir`), and what must hold
 //! of every rewritten module.
 
-use crate::support::{llvm, parsed, project, rewrite, run};
+use crate::support::{json, llvm, project, rewrite, run};
 use similar::TextDiff;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -230,8 +230,7 @@ fn what_must_stay_single() {
         &["--scheme", "sbl"],
         dir.path(),
     );
-    let manifest = std::fs::read(dir.path().join("manifest.json")).unwrap();
-    let manifest = parsed(&manifest);
+    let manifest = json(&dir.path().join("manifest.json"));
     let functions = manifest["functions"].as_array().unwrap();
     let apart = functions.iter().filter(|f| f.get("apart").is_some());
     let names: Vec<_> = apart.map(|f| f["name"].as_str().unwrap()).collect();

@@ -348,8 +348,7 @@ pub(crate) fn rewrite_here(words: &[&OsStr]) -> Result<(), String> {
 
 /// The modules of one copy, by the manifest's order of names.
 pub(crate) fn copy_modules(modules: &[PathBuf], out: &Path, copy: u32) -> Vec<PathBuf> {
-    let manifest = std::fs::read(out.join("manifest.json")).unwrap();
-    let manifest = parsed(&manifest);
+    let manifest = json(&out.join("manifest.json"));
     let names = manifest["modules"].as_array().unwrap();
     let file = |m: &PathBuf| {
         let name = m.file_name().unwrap().to_str().unwrap();

@@ -1,7 +1,7 @@
 //! Paths counted by brute force from a log of executed blocks: the oracle's side. Uses nothing of
 //! the library; only the shape of the functions is read from the manifest.
 
-use super::{PathKey, parsed};
+use super::{PathKey, json};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -31,7 +31,7 @@ type Walked = (usize, bool, Vec<usize>, Option<usize>);
 
 /// Counts the complete paths of the log `trace`.
 pub(crate) fn count(manifest: &Path, trace: &Path) -> BTreeMap<PathKey, u64> {
-    let manifest = parsed(&std::fs::read(manifest).unwrap());
+    let manifest = json(manifest);
     let functions = functions(&manifest);
     let mut frames: HashMap<u64, Frame> = HashMap::new();
     let mut counts: HashMap<Walked, u64> = HashMap::new();
@@ -98,7 +98,7 @@ pub(crate) type Transitions = BTreeMap<(String, String), (u64, BTreeMap<(usize, 
 
 /// Counts entries and transitions of the log `trace`, those of activations that never end included.
 pub(crate) fn transitions(manifest: &Path, trace: &Path) -> Transitions {
-    let manifest = parsed(&std::fs::read(manifest).unwrap());
+    let manifest = json(manifest);
     let functions = functions(&manifest);
     let mut frames: HashMap<u64, (usize, Option<usize>)> = HashMap::new();
     let mut counts = vec![(0, HashMap::<_, u64>::new()); functions.len()];
