@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define P3_ABI 9u /* The version of this interface. */
+#define P3_ABI 10u /* The version of this interface. */
 #define P3_ARRAY 0u /* Kind of a function's counters: an array, indexed by path ids. */
 #define P3_HASH 1u /* A hash table by path ids. */
 #define P3_ENTRIES 2u /* One counter, of the function's entries. */
@@ -68,11 +68,17 @@ struct p3_sampling {
     uint64_t chances[16]; /* how many of 2^32 samples have each; their sum is 2^32 */
 };
 
-/* A function that others stand beside. */
+/* Where native code and the code that counts both come by: what that notes in a burst. */
+struct p3_passed {
+    uint64_t times; /* how often */
+    uint64_t left; /* instructions that were left the last time; negative numbers modulo 2^64 */
+};
+
+/* A function that another one stands beside. */
 struct p3_entry {
     uint8_t *from; /* where it begins: sixteen bytes of nops are before it */
-    const uint8_t *counting; /* what a jump there leads to, to be counted; NULL: it counts itself */
-    const uint8_t *timing; /* the same, to be timed */
+    const uint8_t *counting; /* what a jump there leads to, to be counted */
+    struct p3_passed *passed; /* what that notes of its entry */
 };
 
 /* The targets of a jump to addresses of blocks. */
@@ -125,7 +131,5 @@ P3_HIDDEN uint32_t __p3_subpath_boundary(int64_t *frame, uint64_t slots, uint32_
 P3_HIDDEN void __p3_subpath_block(int64_t *frame, uint32_t block);
 /* In a shadow: the number of the first target that is at an address. */
 P3_HIDDEN uint32_t __p3_jump(const struct p3_jumps *jumps, const void *address);
-/* In a twin: no instructions are left. */
-P3_HIDDEN void __p3_spent(void);
 
 #endif

@@ -51,16 +51,23 @@ P3_HIDDEN void p3_shadow_return(void);
 #define P3_CALL(number, a, b, c, d, e, f) \
     p3_shadow_call((number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* What all shadows of a process, and the process, see: a block of the profile while there is one. */
+/* Processor time of all bursts that twins timed, in nanoseconds: what counting took, and what they take the program. */
+struct p3_shadow_times {
+    uint64_t counting, native;
+};
+
+/* What all shadows of a process, and the process, see: a block of the profile while there is one, with something behind it that nobody else reads. */
 struct p3_shadow_shared {
     struct p3_raw_block block;
     struct p3_raw_shadows counts;
+    struct p3_shadow_times times;
 };
 
 /* What a shadow is to do. */
 struct p3_shadow_task {
     struct p3_module *modules;
     struct p3_raw_shadows *counts; /* shared; NULL: no one wants to know */
+    struct p3_shadow_times *times; /* shared; NULL with it */
     int64_t burst, asked; /* in instructions: this one, and as long as is asked for at least */
     uint64_t period; /* what a burst stands for: nanoseconds of the program's processor time, on average, between one and the next */
     uint64_t limit; /* in nanoseconds */
@@ -72,7 +79,7 @@ struct p3_shadow_task {
 };
 
 /* p3_shadow_ask.c: what is asked of the system. */
-enum { P3_SHADOW_PAGE = 4096 };
+enum { P3_SHADOW_PAGE = 4096, P3_SHADOW_BREAKPOINT = 0xcc };
 /* Nanoseconds. */
 P3_HIDDEN uint64_t p3_shadow_clock(clockid_t clock);
 /* How many the process has had that need no disk. */
@@ -84,17 +91,52 @@ P3_HIDDEN long p3_shadow_read(const char *path, char *text, long room);
 
 /* p3_shadow_jumps.c: jumps to addresses of blocks, for rewritten modules. */
 
+/* p3_shadow_patch.c: from native functions to those that count. */
+/* A place in native code, behind the header of a loop, where an activation can go on in a function that counts. */
+struct p3_shadow_site {
+    uint64_t at; /* its address */
+    uint64_t way; /* where control goes to be counted */
+    uint64_t header; /* the number of the header, which no other of the program has */
+    struct p3_passed *passed; /* what is noted when it comes by */
+    uint8_t byte; /* what the breakpoint is written over */
+};
+/* The one at an address; NULL. */
+P3_HIDDEN const struct p3_shadow_site *p3_shadow_site(uint64_t at);
+/* Where control goes from a breakpoint at the entry of a function, which becomes a jump there if it can; 0 when it is none. */
+P3_HIDDEN uint64_t p3_shadow_room(uint64_t at);
+/* Makes code writable; 0 when that cannot be. */
+P3_HIDDEN int p3_shadow_open(uint64_t address, uint64_t size);
+/* Patches all code to be counted; 0 when it cannot be written. `at`: where the program was interrupted. */
+P3_HIDDEN int p3_shadow_patch(const struct p3_module *modules, const void *at);
+/* Whether there is anything to patch. */
+P3_HIDDEN int p3_shadow_any(const struct p3_module *modules);
+/* A place by which native code tells how much of a burst is over: `times` times it came by its address, the last time when so many instructions
+ * were left. */
+struct p3_shadow_mark {
+    uint64_t at, times;
+    int64_t left;
+    const struct p3_passed *passed;
+};
+/* The one that serves best, in a shadow whose burst is over; 0: there is none. The burst took `nanoseconds` to count and the instructions from `begin` down to `end`. What is lost is what lies
+ * behind the last time, and ten microseconds for each: a breakpoint takes about fifteen, which are known on average alone. It is a quarter of all at the most. */
+P3_HIDDEN int p3_shadow_find_mark(struct p3_shadow_mark *mark, int64_t begin, int64_t end, uint64_t nanoseconds);
+
 /* p3_shadow_twin.c: how long a burst takes the program itself. Counting slows code down, here more and there less. So a shadow forks a
- * *twin* before it counts, which waits until that is over, executes the same instructions without counting, and tells its processor time. */
+ * *twin* before it counts, which waits until that is over, runs native code to a place that the shadow knows, and tells its processor time. */
 /* In the program, once: memory that is there. */
 P3_HIDDEN void p3_shadow_twin_prepare(void);
 /* Forks the twin: 1 in the twin, when it is its turn; 0 in the shadow. */
 P3_HIDDEN int p3_shadow_twin_fork(void);
-/* In a twin: the clock starts, and `end` tells what it says and ends the process; it does nothing in a shadow. */
+/* In a twin: puts a breakpoint to that place, and finds out what one takes; 0 when code cannot be written. */
+P3_HIDDEN int p3_shadow_twin_mark(void);
+/* In a twin: the clock starts. */
 P3_HIDDEN void p3_shadow_twin_start(void);
+/* A breakpoint, or the one instruction behind it: 1 when it was the twin's. `registers`: those of `ucontext_t`. */
+P3_HIDDEN int p3_shadow_twin_break(long long *registers);
+/* In a twin: ends the process, which tells nothing. It does nothing in a shadow. */
 P3_HIDDEN void p3_shadow_twin_end(void);
-/* In a shadow whose burst is over: lets the twin run as many instructions, for so many nanoseconds at the most; what it took, or 0. */
-P3_HIDDEN uint64_t p3_shadow_twin_ask(int64_t instructions, uint64_t patience);
+/* In a shadow whose burst is over: lets the twin run to the mark, for so many nanoseconds at the most; what it took, or 0. */
+P3_HIDDEN uint64_t p3_shadow_twin_ask(const struct p3_shadow_mark *mark, uint64_t patience);
 
 /* p3_shadow_spare.c: memory. */
 /* In the program, before the first one: looks for limits of its control groups. */
@@ -134,23 +176,6 @@ P3_HIDDEN void p3_shadow_clock_start(void);
 P3_HIDDEN uint32_t p3_shadow_own_memory(const struct p3_shadow_task *task);
 /* Whether part of a range is still shared. */
 P3_HIDDEN int p3_shadow_is_shared(uint64_t address, uint64_t size);
-
-/* p3_shadow_patch.c: from native functions to those that count. */
-/* A place in native code, behind the header of a loop, where an activation can go on in a function that counts. */
-struct p3_shadow_site {
-    uint64_t at; /* its address */
-    uint64_t way; /* where control goes to be counted */
-    uint64_t header; /* the number of the header, which no other of the program has */
-    uint8_t byte; /* what the breakpoint is written over */
-};
-/* The one at an address; NULL. */
-P3_HIDDEN const struct p3_shadow_site *p3_shadow_site(uint64_t at);
-/* Where control goes from a breakpoint at the entry of a function, which becomes a jump there if it can; 0 when it is none. */
-P3_HIDDEN uint64_t p3_shadow_room(uint64_t at);
-/* Patches all code, to be counted, or timed by a twin; 0 when it cannot be written. `at`: where the program was interrupted. */
-P3_HIDDEN int p3_shadow_patch(const struct p3_module *modules, const void *at, int twin);
-/* Whether there is anything to patch. */
-P3_HIDDEN int p3_shadow_any(const struct p3_module *modules);
 
 /* p3_shadow_files.c: files as a shadow sees them. */
 P3_HIDDEN void p3_shadow_files_start(const struct p3_shadow_task *task);

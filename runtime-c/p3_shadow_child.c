@@ -64,9 +64,11 @@ static uint8_t *stepped_over;
  * header of a function, that of an interpreter, some ways may pass unnoticed: then it was that header all the same, or another, which is
  * noticed.) At all other times the instruction there runs, alone, and the breakpoint is put back. */
 static void on_break(int signal, siginfo_t *info, void *context) {
-    enum { STEP = 0x100, BREAKPOINT = 0xcc };
+    enum { STEP = 0x100, BREAKPOINT = P3_SHADOW_BREAKPOINT };
     (void)info;
     greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
+    if (p3_shadow_twin_break(r))
+        return;
     if (stepped_over != NULL) {
         *stepped_over = BREAKPOINT;
         stepped_over = NULL;
@@ -91,6 +93,8 @@ static void on_break(int signal, siginfo_t *info, void *context) {
     last.header = site->header;
     last.frame = frame;
     last.any = 1;
+    site->passed->times++;
+    site->passed->left = (uint64_t)__p3_burst.left;
     stepped_over = (uint8_t *)(uintptr_t)at;
     *stepped_over = site->byte;
     r[REG_EFL] |= STEP;
@@ -168,7 +172,7 @@ void p3_shadow_become(const struct p3_shadow_task *of, void *context) {
         fail(P3_END_TEXT);
     int twin = p3_shadow_twin_fork();
     const void *at = (const void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    if (!p3_shadow_patch(of->modules, at, twin))
+    if (twin ? !p3_shadow_twin_mark() : !p3_shadow_patch(of->modules, at))
         fail(P3_END_TEXT);
     if (!p3_shadow_filter())
         fail(P3_END_FILTER);

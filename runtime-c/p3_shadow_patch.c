@@ -11,12 +11,12 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-enum { PAGE = P3_SHADOW_PAGE, BREAKPOINT = 0xcc };
+enum { PAGE = P3_SHADOW_PAGE, BREAKPOINT = P3_SHADOW_BREAKPOINT };
 
-/* Where a loop can be left, and where to: each relative to the word itself; and the number of the header where paths begin that are
- * counted from there. */
+/* Where a loop can be left, where to, and what is noted when it comes by: each relative to the word itself; and the number of the header where paths
+ * begin that are counted from there. */
 struct site {
-    int64_t at, way;
+    int64_t at, way, passed;
     uint64_t header;
 };
 extern const struct site __start_p3_sites[] __attribute__((weak, visibility("hidden")));
@@ -24,6 +24,7 @@ extern const struct site __stop_p3_sites[] __attribute__((weak, visibility("hidd
 
 static uint64_t site_at(const struct site *s) { return (uint64_t)(uintptr_t)&s->at + (uint64_t)s->at; }
 static uint64_t site_way(const struct site *s) { return (uint64_t)(uintptr_t)&s->way + (uint64_t)s->way; }
+static struct p3_passed *site_passed(const struct site *s) { return (struct p3_passed *)((uintptr_t)&s->passed + (uintptr_t)s->passed); }
 
 /* What breakpoints are written over, by the number of the site. */
 static uint8_t *bytes;
@@ -37,7 +38,7 @@ const struct p3_shadow_site *p3_shadow_site(uint64_t at) {
     for (uint64_t i = 0; i < n_sites(); i++) {
         const struct site *site = &__start_p3_sites[i];
         if (site_at(site) == at) {
-            found = (struct p3_shadow_site){at, site_way(site), site->header, bytes[i]};
+            found = (struct p3_shadow_site){at, site_way(site), site->header, site_passed(site), bytes[i]};
             return &found;
         }
     }
@@ -47,7 +48,7 @@ const struct p3_shadow_site *p3_shadow_site(uint64_t at) {
 /* The pages that were made writable last: patches come in the order of the code, most of the time. */
 static uint64_t open_begin, open_end;
 
-static int open_page(uint64_t address, uint64_t size) {
+int p3_shadow_open(uint64_t address, uint64_t size) {
     enum { AHEAD = 16 * PAGE };
     uint64_t begin = address / PAGE * PAGE, end = p3_round_up(address + size, PAGE);
     int all = PROT_READ | PROT_WRITE | PROT_EXEC;
@@ -104,7 +105,7 @@ static int patch_entry(uint8_t *from, const uint8_t *to) {
     int32_t far = (int32_t)distance;
     if (far != distance)
         return 1; /* it stays native */
-    if (!open_page((uint64_t)(uintptr_t)room, ROOM + SHORT_SIZE))
+    if (!p3_shadow_open((uint64_t)(uintptr_t)room, ROOM + SHORT_SIZE))
         return 0;
     room[0] = NEAR_JUMP;
     memcpy(room + 1, &far, sizeof far);
@@ -124,7 +125,7 @@ static int patch_sites(void) {
     bytes = (uint8_t *)memory;
     for (uint64_t i = 0; i < n; i++) {
         uint8_t *at = (uint8_t *)(uintptr_t)site_at(&__start_p3_sites[i]);
-        if (!open_page((uint64_t)(uintptr_t)at, 1))
+        if (!p3_shadow_open((uint64_t)(uintptr_t)at, 1))
             return 0;
         bytes[i] = *at;
         *at = BREAKPOINT;
@@ -138,20 +139,77 @@ int p3_shadow_any(const struct p3_module *modules) {
     return modules != NULL;
 }
 
-int p3_shadow_patch(const struct p3_module *modules, const void *at, int twin) {
+int p3_shadow_patch(const struct p3_module *modules, const void *at) {
     open_begin = open_end = 0;
     patched = modules;
     interrupted = (const uint8_t *)at;
     if (!patch_sites())
         return 0;
     for (const struct p3_module *m = modules; m != NULL; m = m->next)
-        for (uint32_t i = 0; i < m->n_entries; i++) {
-            const struct p3_entry *entry = &m->entries[i];
-            const uint8_t *to = twin ? entry->timing : entry->counting;
-            if (to != NULL && !patch_entry(entry->from, to))
+        for (uint32_t i = 0; i < m->n_entries; i++)
+            if (!patch_entry(m->entries[i].from, m->entries[i].counting))
                 return 0;
-        }
     return 1;
+}
+
+/* Shows all places that native code has as well. */
+static void see_all(void (*see)(void *seen, uint64_t at, const struct p3_passed *passed), void *seen) {
+    for (const struct p3_module *m = patched; m != NULL; m = m->next)
+        for (uint32_t i = 0; i < m->n_entries; i++)
+            see(seen, (uint64_t)(uintptr_t)m->entries[i].from, m->entries[i].passed);
+    for (const struct site *s = __start_p3_sites; s != __stop_p3_sites; s++)
+        see(seen, site_at(s), site_passed(s));
+}
+
+/* The best place so far, and that the one before it was no use: what is worse than that. */
+struct search {
+    struct p3_shadow_mark best;
+    double cost, worse_than, unknown;
+    int64_t end;
+    double all;
+};
+
+static void see_cost(void *seen, uint64_t at, const struct p3_passed *passed) {
+    struct search *search = seen;
+    if (passed->times == 0)
+        return;
+    int64_t left = (int64_t)passed->left;
+    double cost = (double)(left - search->end) / search->all + (double)passed->times * search->unknown;
+    if (cost >= search->cost || cost <= search->worse_than)
+        return;
+    search->cost = cost;
+    search->best = (struct p3_shadow_mark){at, passed->times, left, passed};
+}
+
+/* Whether another place has the address, or another address is the same place: compilers may put two at one, and do one twice. */
+struct others {
+    const struct p3_shadow_mark *of;
+    unsigned n;
+};
+
+static void see_other(void *seen, uint64_t at, const struct p3_passed *passed) {
+    struct others *others = seen;
+    others->n += at == others->of->at || passed == others->of->passed;
+}
+
+int p3_shadow_find_mark(struct p3_shadow_mark *mark, int64_t begin, int64_t end, uint64_t nanoseconds) {
+    enum { TRIES = 16, UNKNOWN = 10000 };
+    struct search search = {.worse_than = -1, .end = end, .all = (double)(begin - end)};
+    search.unknown = UNKNOWN / ((double)nanoseconds + 1);
+    for (int i = 0; i < TRIES; i++) {
+        search.cost = 0.25;
+        search.best.times = 0;
+        see_all(see_cost, &search);
+        struct others others = {.of = &search.best};
+        *mark = search.best;
+        if (mark->times == 0)
+            return 0;
+        see_all(see_other, &others);
+        if (others.n == 1)
+            return 1;
+        search.worse_than = search.cost;
+    }
+    return 0;
 }
 
 #else

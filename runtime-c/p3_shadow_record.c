@@ -1,6 +1,6 @@
 /* What a burst has counted, and how it becomes a record of the profile: whole, or not at all.
  *
- * Calls: p3_budget.c, p3_crc.c, p3_file.c, p3_shadow_ask.c, p3_shadow_system.c, p3_shadow_twin.c.
+ * Calls: p3_budget.c, p3_crc.c, p3_file.c, p3_shadow_ask.c, p3_shadow_patch.c, p3_shadow_system.c, p3_shadow_twin.c.
  * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -12,8 +12,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-/* HURRY: how long a shadow waits for its twin when the program ends, in nanoseconds. */
-enum { TREATMENTS = P3_CALL_ENDED + 1, PAGE = P3_SHADOW_PAGE, HURRY = 10000000 };
+/* HURRY: how long a shadow waits for its twin when the program ends, in nanoseconds. PATIENCE: how many times as long as the burst took to count
+ * it waits besides: it should not take as long as that. */
+enum { TREATMENTS = P3_CALL_ENDED + 1, PAGE = P3_SHADOW_PAGE, HURRY = 10000000, PATIENCE = 4 };
 
 static const struct p3_shadow_task *task;
 static uint32_t met[P3_CALLS + 1][TREATMENTS];
@@ -108,6 +109,31 @@ static uint32_t add_calls(struct record *record) {
     return n;
 }
 
+/* Nanoseconds that the burst takes the program itself; 0 where they cannot be known. `counting`: those that it took so far. */
+static uint64_t time_of(uint64_t counting, int hurry) {
+    int64_t begin = task->burst, end = __p3_burst.left;
+    struct p3_shadow_mark mark;
+    if (begin <= end || !p3_shadow_find_mark(&mark, begin, end, counting))
+        return 0;
+    uint64_t patience = hurry ? HURRY : PATIENCE * counting + HURRY;
+    uint64_t took = p3_shadow_twin_ask(&mark, patience < task->limit ? patience : task->limit);
+    return (uint64_t)((double)took * (double)(begin - end) / (double)(begin - mark.left));
+}
+
+/* What a burst stands for that took `counting` to count and takes the program `native`; where that is not known, as much of it as others took. */
+static uint64_t as_others(uint64_t counting, uint64_t native) {
+    struct p3_shadow_times *all = task->times;
+    if (all == NULL)
+        return native != 0 ? native : counting;
+    if (native != 0) {
+        __atomic_fetch_add(&all->counting, counting, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&all->native, native, __ATOMIC_RELAXED);
+        return native;
+    }
+    double part = (double)__atomic_load_n(&all->native, __ATOMIC_RELAXED) / (double)__atomic_load_n(&all->counting, __ATOMIC_RELAXED);
+    return part > 0 && part < 1 ? (uint64_t)((double)counting * part) + 1 : counting;
+}
+
 static void describe(struct record *record, uint32_t why, uint32_t detail) {
     struct p3_raw_burst burst = {.why = why, .detail = detail, .thread = (uint64_t)task->thread};
     burst.period = task->period;
@@ -116,11 +142,9 @@ static void describe(struct record *record, uint32_t why, uint32_t detail) {
     burst.native = p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID) - ran + 1;
     for (const struct p3_module *m = task->modules; m != NULL; m = m->next)
         add_module(record, m);
-    uint64_t native = p3_shadow_twin_ask((int64_t)burst.instructions, why == P3_END_PARENT ? HURRY : task->limit);
-    if (native != 0) {
-        burst.native = native;
-        burst.timed = 1;
-    }
+    uint64_t native = time_of(burst.nanoseconds, why == P3_END_PARENT);
+    burst.timed = native != 0;
+    burst.native = as_others(burst.native, native);
     enum { HEAD = sizeof(struct p3_raw_block) + sizeof(struct p3_raw_burst) };
     burst.n_paths = record->base == NULL ? 0 : (record->size - HEAD) / sizeof(struct p3_raw_path);
     burst.n_calls = add_calls(record);

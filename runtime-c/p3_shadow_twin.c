@@ -1,6 +1,7 @@
-/* A twin of a shadow: how long a burst takes the program itself.
+/* A twin of a shadow: how long a burst takes the program itself. It runs what the program does, from the same state, to a place that came by in the burst
+ * so and so many times.
  *
- * Calls: p3_budget.c, p3_shadow_ask.c, p3_shadow_system.c.
+ * Calls: p3_shadow_ask.c, p3_shadow_patch.c, p3_shadow_system.c.
  * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -14,12 +15,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 
 enum { PAGE = P3_SHADOW_PAGE, SAMPLES = 16 };
 
 /* What a shadow and its twin both see. */
 struct said {
-    int64_t instructions; /* that the twin is to execute */
+    uint64_t at, times; /* where the twin is to end */
     uint64_t took; /* 0: it is not over */
     uint32_t turn; /* 1: the twin's */
 };
@@ -39,7 +41,6 @@ static void wait_for_turn(long shadow) {
         P3_CALL(SYS_exit_group, 0, 0, 0, 0, 0, 0);
     while (__atomic_load_n(&said->turn, __ATOMIC_ACQUIRE) == 0)
         P3_CALL(SYS_futex, &said->turn, FUTEX_WAIT, 0, 0, 0, 0);
-    __p3_burst.left = said->instructions;
 }
 
 int p3_shadow_twin_fork(void) {
@@ -59,39 +60,108 @@ int p3_shadow_twin_fork(void) {
     return 1;
 }
 
+/* A place that nothing but a trial comes by. */
+__asm__(".text\n"
+        ".type p3_shadow_nowhere, @function\n"
+        "p3_shadow_nowhere: nop\n"
+        "ret\n"
+        ".size p3_shadow_nowhere, . - p3_shadow_nowhere\n");
+void p3_shadow_nowhere(void) __asm__("p3_shadow_nowhere");
+
+/* Where the breakpoint is, the byte there, how often control came by, and whether the instruction there runs alone; what it takes each time. */
+static struct {
+    uint8_t *at, byte;
+    uint64_t times, one;
+    int alone;
+} mark;
+
+static uint64_t cpu(void) { return p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID); }
+
+static int set_mark(uint64_t at) {
+    mark.at = (uint8_t *)(uintptr_t)at;
+    mark.byte = *mark.at;
+    mark.times = 0;
+    mark.alone = 0;
+    if (!p3_shadow_open(at, 1))
+        return 0;
+    *mark.at = P3_SHADOW_BREAKPOINT;
+    return 1;
+}
+
+int p3_shadow_twin_mark(void) {
+    enum { TRIALS = 8 };
+    uint64_t traps = UINT64_C(1) << (SIGTRAP - 1);
+    P3_CALL(SYS_rt_sigprocmask, SIG_UNBLOCK, &traps, 0, sizeof traps, 0, 0);
+    if (!set_mark((uint64_t)(uintptr_t)p3_shadow_nowhere))
+        return 0;
+    uint64_t first = cpu();
+    for (int i = 0; i < TRIALS; i++)
+        p3_shadow_nowhere();
+    mark.one = (cpu() - first) / TRIALS;
+    return set_mark(said->at);
+}
+
 /* What a fault takes, and how many there were. */
 static uint64_t fault, before, began;
 
 void p3_shadow_twin_start(void) {
     fault = p3_shadow_write_to(pages, SAMPLES);
     before = p3_shadow_faults();
-    began = p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID);
+    began = cpu();
 }
 
-/* A twin copies the pages that it writes to, which the program does not. What that takes is known on average alone: half of the time is the most
- * that is taken for it. */
-void p3_shadow_twin_end(void) {
-    if (!am_twin)
-        return;
-    uint64_t took = p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID) - began, copying = (p3_shadow_faults() - before) * fault;
-    took -= copying < took / 2 ? copying : took / 2;
-    __atomic_store_n(&said->took, took == 0 ? 1 : took, __ATOMIC_RELEASE);
+static void end(void) {
     for (;;)
         P3_CALL(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
-void __p3_spent(void) { p3_shadow_twin_end(); }
+/* A twin copies the pages that it writes to, which the program does not, and meets breakpoints. What that takes is known on average alone:
+ * half of the time is the most that is taken for it. */
+static void tell(void) {
+    uint64_t took = cpu() - began, more = (p3_shadow_faults() - before) * fault + mark.times * mark.one;
+    took -= more < took / 2 ? more : took / 2;
+    __atomic_store_n(&said->took, took == 0 ? 1 : took, __ATOMIC_RELEASE);
+    end();
+}
 
-uint64_t p3_shadow_twin_ask(int64_t instructions, uint64_t patience) {
+int p3_shadow_twin_break(long long *registers) {
+    enum { STEP = 0x100 };
+    if (!am_twin)
+        return 0;
+    if (mark.alone) {
+        mark.alone = 0;
+        *mark.at = P3_SHADOW_BREAKPOINT;
+        registers[REG_EFL] &= ~STEP;
+        return 1;
+    }
+    if (registers[REG_RIP] != (long long)(uintptr_t)mark.at + 1)
+        return 0;
+    mark.times++;
+    if ((uint64_t)(uintptr_t)mark.at == said->at && mark.times == said->times)
+        tell();
+    registers[REG_RIP]--;
+    *mark.at = mark.byte;
+    mark.alone = 1;
+    registers[REG_EFL] |= STEP;
+    return 1;
+}
+
+void p3_shadow_twin_end(void) {
+    if (am_twin)
+        end();
+}
+
+uint64_t p3_shadow_twin_ask(const struct p3_shadow_mark *to, uint64_t patience) {
     static const struct timespec a_while = {0, 100000};
-    uint64_t end = p3_shadow_clock(CLOCK_MONOTONIC) + patience;
+    uint64_t until = p3_shadow_clock(CLOCK_MONOTONIC) + patience;
     if (twin <= 0)
         return 0;
-    said->instructions = instructions;
+    said->at = to->at;
+    said->times = to->times;
     __atomic_store_n(&said->turn, 1, __ATOMIC_RELEASE);
     P3_CALL(SYS_futex, &said->turn, FUTEX_WAKE, 1, 0, 0, 0);
     while (P3_CALL(SYS_wait4, twin, 0, WNOHANG | __WCLONE, 0, 0, 0) == 0) {
-        if (p3_shadow_clock(CLOCK_MONOTONIC) > end) {
+        if (p3_shadow_clock(CLOCK_MONOTONIC) > until) {
             P3_CALL(SYS_kill, twin, SIGKILL, 0, 0, 0, 0);
             P3_CALL(SYS_wait4, twin, 0, __WCLONE, 0, 0, 0);
             return 0;

@@ -388,9 +388,13 @@ fn describe_entries<'ctx>(
     entries: &[Entry<'ctx>],
 ) -> (u32, Option<GlobalValue<'ctx>>) {
     let value = |e: &Entry<'ctx>| {
-        let values = [("from", e.from.into()), ("timing", e.timing.into())];
-        let counting = e.counting.map(|f| ("counting", f.into()));
-        record(context, &abi::ENTRY, values.into_iter().chain(counting))
+        let values = [
+            ("from", e.from),
+            ("counting", e.counting),
+            ("passed", e.passed),
+        ];
+        let values = values.map(|(name, at)| (name, at.into()));
+        record(context, &abi::ENTRY, values)
     };
     let all: Vec<_> = entries.iter().map(value).collect();
     let global = all.first().map(|first| {

@@ -5,7 +5,7 @@ use super::{Field, Struct, Type, constants};
 
 constants! {
     /// The version of this interface.
-    VERSION "P3_ABI": u32 = 9;
+    VERSION "P3_ABI": u32 = 10;
     /// Kind of a function's counters: an array, indexed by path ids.
     ARRAY "P3_ARRAY": u32 = 0;
     /// A hash table by path ids.
@@ -149,10 +149,24 @@ pub const MODULE: Struct = Struct {
     ],
 };
 
-/// Functions beside one.
+/// A place that native code has as well.
+pub const PASSED: Struct = Struct {
+    name: "p3_passed",
+    about: "Where native code and the code that counts both come by: what that notes in a burst.",
+    fields: &[
+        Field::new("times", U64, "how often"),
+        Field::new(
+            "left",
+            U64,
+            "instructions that were left the last time; negative numbers modulo 2^64",
+        ),
+    ],
+};
+
+/// A function beside one.
 pub const ENTRY: Struct = Struct {
     name: "p3_entry",
-    about: "A function that others stand beside.",
+    about: "A function that another one stands beside.",
     fields: &[
         Field::new(
             "from",
@@ -162,9 +176,13 @@ pub const ENTRY: Struct = Struct {
         Field::new(
             "counting",
             Pointer("const uint8_t"),
-            "what a jump there leads to, to be counted; NULL: it counts itself",
+            "what a jump there leads to, to be counted",
         ),
-        Field::new("timing", Pointer("const uint8_t"), "the same, to be timed"),
+        Field::new(
+            "passed",
+            Pointer("struct p3_passed"),
+            "what that notes of its entry",
+        ),
     ],
 };
 
@@ -276,16 +294,8 @@ pub const JUMP: Function = Function {
     about: "In a shadow: the number of the first target that is at an address.",
 };
 
-/// Ends a twin's burst.
-pub const SPENT: Function = Function {
-    name: "__p3_spent",
-    result: None,
-    parameters: &[],
-    about: "In a twin: no instructions are left.",
-};
-
 /// All of them.
-pub const FUNCTIONS: [Function; 10] = [
+pub const FUNCTIONS: [Function; 9] = [
     REGISTER,
     REGISTER_SHADOW,
     COUNT,
@@ -295,5 +305,4 @@ pub const FUNCTIONS: [Function; 10] = [
     SUBPATH_BOUNDARY,
     SUBPATH_BLOCK,
     JUMP,
-    SPENT,
 ];

@@ -92,6 +92,7 @@ fn abi_header() -> String {
         format::SLOT,
         abi::TABLE,
         abi::SAMPLING,
+        abi::PASSED,
         abi::ENTRY,
         abi::JUMPS,
         abi::MODULE,

@@ -1,9 +1,11 @@
-//! What a burst has left: each block of a function that runs in shadows takes its instructions from a budget, and loops and entries look
-//! whether there is any. A look of a function that counts is a read of memory that cannot be read when there is none: control flow stays what the
-//! plan is for. Functions that are timed have a branch, which takes less.
+//! What a burst has left: each block of a function that counts takes its instructions from a budget, and loops and entries look
+//! whether there is any. A look is a read of memory that cannot be read when there is none: control flow stays what the plan is for.
 //!
 //! Between calls the budget is a value of the function: in memory it would make each block wait for the one before. Calls find it in memory,
 //! and so does whoever ends the burst, as of the last look.
+//!
+//! Where native code has an address that is known, a function that counts notes how often it came by, and what was left the last time: a twin that runs
+//! native code can tell by the address how far it is.
 
 use crate::dag::Order;
 use crate::emit::split::in_blocks;
@@ -11,30 +13,21 @@ use crate::emit::sys::{self, Blocks};
 use crate::emit::{place, shared};
 use crate::index::{BlockId, TiVec};
 use crate::ir::Cfg;
-use crate::runtime::abi;
-use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::types::IntType;
 use inkwell::values::{
     BasicValue, FunctionValue, InstructionValue, IntValue, PhiValue, PointerValue,
 };
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// Where `left` is in `struct p3_burst`, behind a page that cannot be read.
 const LEFT: u64 = 4096;
 
-/// How a function looks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
-    /// By a read, which faults.
-    Read,
-    /// By a branch to a call. The function has more blocks then.
-    Branch,
-}
+/// Where a function that counts notes that it came by: by block, the `struct p3_passed` that it has.
+pub(super) type Passes<'ctx> = HashMap<BlockId, PointerValue<'ctx>>;
 
 /// Makes `function`, whose control flow is `cfg`, take what it executes from the budget. O(blocks + edges + instructions).
 pub(super) fn spend<'ctx>(
@@ -42,7 +35,7 @@ pub(super) fn spend<'ctx>(
     module: &Module<'ctx>,
     function: FunctionValue<'ctx>,
     (cfg, order): (&Cfg, &Order),
-    look: Look,
+    passes: &Passes<'ctx>,
 ) {
     let burst = context.i8_type().array_type(2 * LEFT as u32);
     let burst = shared::runtime_global(module, "__p3_burst", burst.into());
@@ -54,8 +47,6 @@ pub(super) fn spend<'ctx>(
         ins: in_blocks(cfg),
         ends: cfg.by_block(None),
         phis: Vec::new(),
-        looks: Vec::new(),
-        look,
         cfg,
         order,
         context,
@@ -63,18 +54,14 @@ pub(super) fn spend<'ctx>(
     };
     for &b in &order.rpo {
         let before = budget.begin(b);
+        if let Some(&passed) = passes.get(&b) {
+            budget.pass(before, passed);
+        }
         let left = budget.take(before, cfg.block(b).instructions);
         let left = budget.calls(b, left);
         budget.end(b, left);
     }
     budget.fill_phis();
-    let looks = std::mem::take(&mut budget.looks);
-    if !looks.is_empty() {
-        let spent = shared::runtime_function(context, module, &abi::SPENT);
-        looks
-            .into_iter()
-            .for_each(|(b, left)| budget.branch(b, left, spent));
-    }
 }
 
 struct Budget<'a, 'ctx> {
@@ -88,9 +75,6 @@ struct Budget<'a, 'ctx> {
     /// What is left at the end of each block.
     ends: TiVec<BlockId, Option<IntValue<'ctx>>>,
     phis: Vec<(BlockId, PhiValue<'ctx>)>,
-    look: Look,
-    /// Where branches are to be, and what is left there.
-    looks: Vec<(BlockId, IntValue<'ctx>)>,
     i64: IntType<'ctx>,
 }
 
@@ -172,45 +156,36 @@ impl<'ctx> Budget<'_, 'ctx> {
         let looks = b == BlockId(0) || goes_back;
         let block = self.blocks[b];
         let end = sys::terminator(block);
-        let jumps = place::has_musttail(block);
-        self.stand(if jumps { place::exit(block) } else { end });
-        // Nothing can be between such a call and the end.
-        let reads = looks && (self.look == Look::Read || jumps);
-        if reads || succs.is_empty() || succs.iter().any(|to| self.is_read(*to)) {
+        self.stand(if place::has_musttail(block) {
+            place::exit(block)
+        } else {
+            end
+        });
+        if looks || succs.is_empty() || succs.iter().any(|to| self.is_read(*to)) {
             self.store(left);
         }
-        if reads {
+        if looks {
             self.look(left);
-        } else if looks {
-            self.looks.push((b, left));
         }
     }
 
-    /// Leaves block `b` before its end when nothing is left.
-    fn branch(&self, b: BlockId, left: IntValue<'ctx>, spent: FunctionValue<'ctx>) {
-        let block = self.blocks[b];
-        let rest = self.context.insert_basic_block_after(block, "p3.rest");
-        let over = self.context.insert_basic_block_after(rest, "p3.over");
-        sys::move_terminator(&self.builder, block, rest);
-        let end = sys::terminator(rest);
-        let succs = (0..sys::successor_count(end)).map(|i| sys::successor(end, i));
-        let succs: HashSet<BasicBlock> = succs.collect();
-        for to in succs {
-            rename_in_phis(&self.builder, to, block, rest);
+    /// Notes that control came by, and what was left. Whoever ends the burst is to find it in memory, whatever optimisers think of it.
+    fn pass(&self, left: IntValue<'ctx>, passed: PointerValue<'ctx>) {
+        let (b, i64) = (&self.builder, self.i64);
+        let number = b
+            .build_load(i64, passed, "p3.passed")
+            .expect("positioned")
+            .into_int_value();
+        let next = b
+            .build_int_add(number, i64.const_int(1, false), "")
+            .expect("positioned");
+        let behind = sys::const_address(passed, i64.const_int(8, false));
+        let stored = [(passed, next), (behind, left)]
+            .map(|(at, value)| b.build_store(at, value).expect("positioned"));
+        let read = number.as_instruction().expect("a load");
+        for access in [read].into_iter().chain(stored) {
+            access.set_volatile(true).expect("loads and stores can be");
         }
-        self.builder.position_at_end(block);
-        self.builder.unset_current_debug_location();
-        let zero = self.i64.const_zero();
-        let none = self
-            .builder
-            .build_int_compare(IntPredicate::SLT, left, zero, "p3.none");
-        let none = none.expect("positioned");
-        let branch = self.builder.build_conditional_branch(none, over, rest);
-        sys::set_branch_weights(self.context, branch.expect("positioned"), &[1, 1 << 20]);
-        self.builder.position_at_end(over);
-        self.builder.unset_current_debug_location();
-        self.builder.build_call(spent, &[], "").expect("positioned");
-        self.builder.build_unreachable().expect("positioned");
     }
 
     /// Reads the byte in front of the budget's page if it is negative, else one in it.
@@ -236,21 +211,6 @@ impl<'ctx> Budget<'_, 'ctx> {
                 phi.add_incoming(&[(&left as &dyn BasicValue, block)]);
             }
         }
-    }
-}
-
-/// Makes the entries of `to`'s φs for block `old` those for `new`.
-fn rename_in_phis<'ctx>(
-    builder: &Builder<'ctx>,
-    to: BasicBlock<'ctx>,
-    old: BasicBlock<'ctx>,
-    new: BasicBlock<'ctx>,
-) {
-    let is_phi = |i: &InstructionValue<'ctx>| sys::opcode(*i) == LLVMOpcode::LLVMPHI;
-    let mut next = to.get_first_instruction().filter(is_phi);
-    while let Some(phi) = next {
-        next = phi.get_next_instruction().filter(is_phi);
-        sys::rebuild_phi(builder, phi, |from| if from == old { new } else { from });
     }
 }
 

@@ -1,11 +1,12 @@
 //! Functions that do not count, beside functions that do: shadow profiling.
 //!
 //! The program runs its *native* functions: those of the input, with room for a jump before the entry and known addresses
-//! at the headers of loops ([`native`]). Beside each of them stand its *counting* function, a copy with the code of the plan, and, if it has loops, one that is
+//! at the headers of loops ([`native`]). Beside each of them stands its *counting* function, a copy with the code of the plan, and, if it has loops, one that is
 //! entered at their headers and counts the rest of an activation ([`resume`](crate::emit::apart::resume)). In a forked child the runtime writes
-//! jumps to the entries, and breakpoints to the addresses. Of both there is a *timing* function as well, which takes from the budget and does nothing else that the
-//! native one does not: in it a twin of the child finds out how long the burst takes. Control never comes back to native functions but by calls, whose entries lead away again, so an activation is
+//! jumps to the entries, and breakpoints to the addresses. Control never comes back to native functions but by calls, whose entries lead away again, so an activation is
 //! counted from its entry or from a back edge on: from where a path begins.
+//!
+//! A twin of the child finds out how long the burst takes: it runs native functions until one of these addresses has been reached as often as in the burst.
 //!
 //! That they are functions and not blocks of one keeps the machine code of native functions what it was: registers and frames
 //! are not shared, and what is live on a back edge is live there anyway.
@@ -18,22 +19,22 @@ use super::layout::is_x86_64_linux;
 use super::{function, sys};
 use crate::emit::apart::copy;
 use crate::emit::apart::resume::{self, Buffer, Handed};
+use crate::index::BlockId;
 use crate::ir::{FunctionBody, Linkage};
 use crate::plan::FunctionPlan;
-use budget::Look;
+use budget::Passes;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
 
-/// Where a function begins, and those that are jumped to from there.
+/// Where a function begins, and the one that is jumped to from there.
 pub(super) struct Entry<'ctx> {
     pub from: PointerValue<'ctx>,
-    /// To be counted; `None`: it counts itself.
-    pub counting: Option<PointerValue<'ctx>>,
-    /// To be timed.
-    pub timing: PointerValue<'ctx>,
+    pub counting: PointerValue<'ctx>,
+    /// What it notes of its entry.
+    pub passed: PointerValue<'ctx>,
 }
 
 /// Makes the functions of one module.
@@ -80,30 +81,30 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
             return;
         }
         let (context, module) = (self.context, self.module);
+        let name = format!("__p3_counting.{}", body.name);
+        let counting = copy::whole(context, module, function, &name);
+        let passed = self.passed();
+        let mut passes = Passes::from([(BlockId(0), passed)]);
+        self.add_loops(function, body, plan, index, &mut passes);
         let flow = (&body.cfg, &*plan.own_order);
-        let copies = [("counting", Look::Read), ("timing", Look::Branch)];
-        let [counting, timing] = copies.map(|(what, look)| {
-            let name = format!("__p3_{what}.{}", body.name);
-            let copy = copy::whole(context, module, function, &name);
-            budget::spend(context, module, copy, flow, look);
-            copy
-        });
+        budget::spend(context, module, counting, flow, &passes);
         function::instrument(context, module, counting, body, plan, self.data, index);
-        self.add_loops(function, body, plan, index);
         native::mark_entry(context, function, &body.cfg, &plan.own_order);
         self.entries.push(Entry {
             from: self.address(function, body),
-            counting: Some(counting.as_global_value().as_pointer_value()),
-            timing: timing.as_global_value().as_pointer_value(),
+            counting: counting.as_global_value().as_pointer_value(),
+            passed,
         });
     }
 
+    /// Makes what counts the rest of an activation. `passes` are told of the places where it takes over.
     fn add_loops(
         &mut self,
         function: FunctionValue<'ctx>,
         body: &FunctionBody,
         plan: &FunctionPlan,
         index: usize,
+        passes: &mut Passes<'ctx>,
     ) {
         let Some(resumed) = crate::plan::resume::resumed(&body.cfg, plan) else {
             return;
@@ -113,21 +114,21 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         let handed = Handed::new(&self.target, function, &body.cfg, order, headers);
         let Some(handed) = handed else { return };
         let buffer = self.buffer(handed.size);
+        let name = format!("__p3_resuming.{}", body.name);
+        let to = Buffer::Known(buffer);
+        let resuming = resume::make(context, module, function, &name, &handed, to);
+        let passed: Vec<_> = resumed.places.iter().map(|_| self.passed()).collect();
+        let by_block = || {
+            resumed
+                .places
+                .iter()
+                .map(|p| p.block)
+                .zip(passed.iter().copied())
+        };
+        let behind_entry = by_block().map(|(b, passed)| (BlockId(b.0 + 1), passed));
         let flow = (&resumed.cfg, &*resumed.plan.own_order);
-        let copies = [("resuming", Look::Read), ("timing_rest", Look::Branch)];
-        let [resuming, timing] = copies.map(|(what, look)| {
-            let name = format!("__p3_{what}.{}", body.name);
-            let to = Buffer::Known(buffer);
-            let copy = resume::make(context, module, function, &name, &handed, to);
-            budget::spend(context, module, copy, flow, look);
-            copy
-        });
-        native::mark_entry(context, resuming, &resumed.cfg, &resumed.plan.own_order);
-        self.entries.push(Entry {
-            from: resuming.as_global_value().as_pointer_value(),
-            counting: None,
-            timing: timing.as_global_value().as_pointer_value(),
-        });
+        budget::spend(context, module, resuming, flow, &behind_entry.collect());
+        passes.extend(by_block());
         let own = body.cfg.clone();
         let body = FunctionBody {
             cfg: resumed.cfg,
@@ -135,8 +136,18 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         };
         let plan = &resumed.plan;
         function::instrument(context, module, resuming, &body, plan, self.data, index);
-        let places = (plan.func, &resumed.places[..]);
+        let places = native::Places {
+            func: plan.func,
+            all: &resumed.places,
+            passed: &passed,
+        };
         native::add_sites(context, function, &own, places, resuming, &handed, buffer);
+    }
+
+    /// What a place is noted in: a `struct p3_passed`.
+    fn passed(&self) -> PointerValue<'ctx> {
+        let both = self.context.i64_type().array_type(2);
+        super::data::zeros(self.module, both, "__p3_passed").as_pointer_value()
     }
 
     /// The address of this very body: a symbol that others see may mean another one when the program runs.

@@ -31,8 +31,8 @@ pub(super) fn is_taken(function: FunctionValue) -> bool {
             .any(|(name, _)| has(name).is_some())
 }
 
-/// No code, and an entry of the table of such places: the address, and where control can go instead, each relative to the entry's own
-/// word, and which header of which function paths begin at that are counted from there. The section belongs to the group of the code (`?`), since one without the other would not link, and no linker drops it (`R`).
+/// No code, and an entry of the table of such places: the address, where control can go instead, and what is noted when it comes by, each relative to the
+/// entry's own word, and which header of which function paths begin at that are counted from there. The section belongs to the group of the code (`?`), since one without the other would not link, and no linker drops it (`R`).
 /// Its name is a C identifier, so that linkers say where it begins and ends.
 fn site(func: FuncId, header: BlockId) -> String {
     let header = u64::from(func.0) << 32 | u64::from(header.0);
@@ -40,7 +40,8 @@ fn site(func: FuncId, header: BlockId) -> String {
         "1:\n\
          .pushsection p3_sites,\"aR?\"\n\
          .quad 1b-.\n\
-         .quad ${{0:l}}-.\n\
+         .quad ${{1:l}}-.\n\
+         .quad ${{0:c}}-.\n\
          .quad {header}\n\
          .popsection"
     )
@@ -94,6 +95,15 @@ fn is_known_late(end: InstructionValue) -> bool {
         && !end.operands()[0].is_constant()
 }
 
+/// Where activations go on.
+#[derive(Clone, Copy)]
+pub(super) struct Places<'a, 'ctx> {
+    pub func: FuncId,
+    pub all: &'a [Place],
+    /// What each is noted in.
+    pub passed: &'a [PointerValue<'ctx>],
+}
+
 /// Makes a place in each of the blocks where activations go on, behind its φs, and a way from there to `resuming`.
 ///
 /// The runtime of a shadow puts a breakpoint there. No code is added to the function: what is live at a header is live anyway, and
@@ -102,7 +112,7 @@ pub(super) fn add_sites<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
     cfg: &Cfg,
-    (func, places): (FuncId, &[Place]),
+    places: Places<'_, 'ctx>,
     resuming: FunctionValue<'ctx>,
     handed: &Handed,
     buffer: PointerValue<'ctx>,
@@ -117,7 +127,7 @@ pub(super) fn add_sites<'ctx>(
         builder: context.create_builder(),
     };
     let ins = in_edges(cfg);
-    for (n, place) in places.iter().enumerate() {
+    for (n, (place, passed)) in places.all.iter().zip(places.passed).enumerate() {
         let rest = blocks[place.block];
         let head = context.prepend_basic_block(rest, "p3.head");
         for e in &ins[place.block] {
@@ -134,8 +144,8 @@ pub(super) fn add_sites<'ctx>(
         let out = context.append_basic_block(function, "p3.leave");
         leave.builder.position_at_end(head);
         leave.builder.unset_current_debug_location();
-        let code = site(func, place.header);
-        sys::jump_that_can_be_patched(context, &leave.builder, &code, rest, out);
+        let code = site(places.func, place.header);
+        sys::jump_that_can_be_patched(context, &leave.builder, &code, *passed, rest, out);
         let phis: Vec<Value> = phis.into_iter().map(|phi| phi.value()).collect();
         leave.fill(out, n, &phis);
     }

@@ -11,27 +11,29 @@ use inkwell::module::Module;
 use inkwell::types::AsTypeRef;
 use inkwell::values::{AsValueRef, CallSiteValue, FunctionValue, GlobalValue, PointerValue};
 
-/// Ends the block that the builder stands at the end of: assembler code without operands, behind which control goes on in
-/// `next`, or in `other`, which the code knows as `${0:l}`.
+/// Ends the block that the builder stands at the end of: assembler code, behind which control goes on in `next`, or in `other`, which the code knows as
+/// `${1:l}`; the symbol at `known` is `${0:c}`.
 pub(in crate::emit) fn jump_that_can_be_patched<'ctx>(
     context: &'ctx Context,
     builder: &Builder<'ctx>,
     code: &str,
+    known: PointerValue<'ctx>,
     next: BasicBlock<'ctx>,
     other: BasicBlock<'ctx>,
 ) {
-    let ty = context.void_type().fn_type(&[], false);
-    let (code, constraints) = (code.to_string(), "!i".to_string());
+    let ty = context
+        .void_type()
+        .fn_type(&[known.get_type().into()], false);
+    let (code, constraints) = (code.to_string(), "i,!i".to_string());
     let dialect = Some(InlineAsmDialect::ATT);
     let code = context.create_inline_asm(ty, code, constraints, true, false, dialect, false);
-    let mut others = [other.as_mut_ptr()];
-    let none = std::ptr::null_mut();
+    let (mut others, mut operands) = ([other.as_mut_ptr()], [known.as_value_ref()]);
     // Its edges say all that it does.
     let kind = Attribute::get_named_enum_kind_id;
     let attributes =
         ["memory", "nounwind"].map(|name| context.create_enum_attribute(kind(name), 0));
     // SAFETY: the builder stands at the end of a block of the function that both others belong to; the constraints name one
-    // label and no operand; no operand bundle is given.
+    // operand and one label; no operand bundle is given.
     unsafe {
         let call = LLVMBuildCallBr(
             builder.as_mut_ptr(),
@@ -40,8 +42,8 @@ pub(in crate::emit) fn jump_that_can_be_patched<'ctx>(
             next.as_mut_ptr(),
             others.as_mut_ptr(),
             1,
-            none,
-            0,
+            operands.as_mut_ptr(),
+            1,
             std::ptr::null_mut(),
             0,
             c"".as_ptr(),

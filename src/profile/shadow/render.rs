@@ -263,7 +263,7 @@ fn fates(b: &Bursts) -> [(u64, &'static str); 7] {
         (empty, "bursts in which nothing was counted"),
         (
             b.untimed,
-            "bursts that no twin timed: they stand for what counting took",
+            "bursts that no twin timed: they stand for as much of what counting took as others did",
         ),
         (b.not_forked, "forks that failed"),
         (b.busy, "forks left out because enough shadows were there"),

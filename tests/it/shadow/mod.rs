@@ -412,6 +412,22 @@ fn interpreters_are_counted() {
     assert!(counted.is_superset(&["run", "walk"].into()), "{counted:?}");
 }
 
+/// Twins come by the place that they are told as often as the shadow's code did, or nothing would stop them in time: there is one in tight
+/// loops that few enough come by, the loop around them or a call.
+#[test]
+fn twins_time_bursts() {
+    let dir = crate::support::folder();
+    let program = Program::new("phases.c", &["-O2"], dir.path());
+    let expected = behaviour(&program.run(&program.native, "native", &["600"], "").1);
+    let knobs = "load=1,burst=40M,cost=100%";
+    let ran = program.run(&program.shadowed, "estimated", &["600"], knobs);
+    assert_eq!(behaviour(&ran.1), expected);
+    let shown = program.shown("estimated");
+    let [bursts, untimed] = ["bursts", "untimed"].map(|n| shown[n].as_u64().unwrap());
+    assert!(bursts > 0, "{shown}");
+    assert!(untimed * 2 < bursts, "{untimed} of {bursts}");
+}
+
 /// The folder of module `name` in `dir`, rewritten to count all its paths, and the program.
 fn counting(dir: &Path, name: &str, options: &[&str]) -> (PathBuf, PathBuf) {
     let (folder, exe) = (dir.join("exact"), dir.join("counting"));
