@@ -135,6 +135,8 @@ P3_HIDDEN void p3_shadow_twin_start(void);
 P3_HIDDEN int p3_shadow_twin_break(long long *registers);
 /* In a twin: ends the process, which tells nothing. It does nothing in a shadow. */
 P3_HIDDEN void p3_shadow_twin_end(void);
+/* In a shadow: there is none any more. Who ends with one leaves it to whoever reaps orphans, which may be the program. */
+P3_HIDDEN void p3_shadow_twin_drop(void);
 /* In a shadow whose burst is over: lets the twin run to the mark, for so many nanoseconds at the most; what it took, or 0. */
 P3_HIDDEN uint64_t p3_shadow_twin_ask(const struct p3_shadow_mark *mark, uint64_t patience);
 

@@ -113,8 +113,10 @@ static uint32_t add_calls(struct record *record) {
 static uint64_t time_of(uint64_t counting, int hurry) {
     int64_t begin = task->burst, end = __p3_burst.left;
     struct p3_shadow_mark mark;
-    if (begin <= end || !p3_shadow_find_mark(&mark, begin, end, counting))
+    if (begin <= end || !p3_shadow_find_mark(&mark, begin, end, counting)) {
+        p3_shadow_twin_drop();
         return 0;
+    }
     uint64_t patience = hurry ? HURRY : PATIENCE * counting + HURRY;
     uint64_t took = p3_shadow_twin_ask(&mark, patience < task->limit ? patience : task->limit);
     return (uint64_t)((double)took * (double)(begin - end) / (double)(begin - mark.left));

@@ -151,6 +151,14 @@ void p3_shadow_twin_end(void) {
         end();
 }
 
+void p3_shadow_twin_drop(void) {
+    if (twin <= 0)
+        return;
+    P3_CALL(SYS_kill, twin, SIGKILL, 0, 0, 0, 0);
+    P3_CALL(SYS_wait4, twin, 0, __WCLONE, 0, 0, 0);
+    twin = -1;
+}
+
 uint64_t p3_shadow_twin_ask(const struct p3_shadow_mark *to, uint64_t patience) {
     static const struct timespec a_while = {0, 100000};
     uint64_t until = p3_shadow_clock(CLOCK_MONOTONIC) + patience;
@@ -162,8 +170,7 @@ uint64_t p3_shadow_twin_ask(const struct p3_shadow_mark *to, uint64_t patience) 
     P3_CALL(SYS_futex, &said->turn, FUTEX_WAKE, 1, 0, 0, 0);
     while (P3_CALL(SYS_wait4, twin, 0, WNOHANG | __WCLONE, 0, 0, 0) == 0) {
         if (p3_shadow_clock(CLOCK_MONOTONIC) > until) {
-            P3_CALL(SYS_kill, twin, SIGKILL, 0, 0, 0, 0);
-            P3_CALL(SYS_wait4, twin, 0, __WCLONE, 0, 0, 0);
+            p3_shadow_twin_drop();
             return 0;
         }
         P3_CALL(SYS_nanosleep, &a_while, 0, 0, 0, 0, 0);

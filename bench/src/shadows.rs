@@ -25,6 +25,9 @@ pub(crate) struct ShadowArgs {
     /// Time so many rounds of runs as well, of the untouched program, and without and with shadows: on a machine that nobody else uses
     #[arg(long, default_value_t = 0)]
     rounds: usize,
+    /// Run each long input with shadows, as by default, for so many seconds in all, for what that finds
+    #[arg(long, default_value_t = 0.0)]
+    seconds: f64,
     /// Count the instructions again of programs that were measured before
     #[arg(long)]
     recount: bool,
@@ -55,9 +58,12 @@ pub(crate) struct Shadowed {
     /// without shadows (`off`), and with them, as by default.
     #[serde(default)]
     pub wall: Vec<[f64; 4]>,
-    /// What the last of these found together.
+    /// What the last of these found together, or longer ones.
     #[serde(default)]
     pub long: Option<Found>,
+    /// How long those were, in seconds.
+    #[serde(default)]
+    pub lasted: f64,
 }
 
 /// What is asked for.
@@ -159,7 +165,9 @@ pub(crate) fn all(args: &ShadowArgs, out: &Path) -> Result<()> {
         let measured = results.shadows.get_or_insert_default();
         let known = measured.programs.get(&name);
         let is_timed = |p: &Shadowed| args.rounds == 0 || !p.wall.is_empty();
-        let complete = |p: &Shadowed| is_timed(p) && !args.recount && p.missing().is_empty();
+        let lasted = |p: &Shadowed| p.seconds() >= args.seconds;
+        let complete =
+            |p: &Shadowed| is_timed(p) && lasted(p) && !args.recount && p.missing().is_empty();
         if known.is_some_and(complete) || !script.exists() {
             continue;
         }
@@ -186,6 +194,10 @@ pub(crate) fn all(args: &ShadowArgs, out: &Path) -> Result<()> {
         bench.find(&pair[1], &mut program)?;
         if !is_timed(&program) {
             program.wall = bench.rounds(&pair, args.rounds)?;
+            program.long = Some(bench.found_in_rounds(&pair[1])?);
+        }
+        if !lasted(&program) {
+            program.lasted = bench.go_on(&pair[1], args.seconds)?;
             program.long = Some(bench.found_in_rounds(&pair[1])?);
         }
         measured.programs.insert(name, program);
@@ -304,6 +316,17 @@ impl Bench<'_> {
             self.execute_script(&script, &variant.copies[0], knobs, raw, None)?;
             Ok(begin.elapsed().as_secs_f64())
         })
+    }
+
+    /// Runs with shadows until `seconds` are over: how many it were.
+    fn go_on(&self, shadow: &Variant, seconds: f64) -> Result<f64> {
+        let (script, raw) = (self.long(), self.raw_of_rounds());
+        let _ = std::fs::remove_dir_all(&raw);
+        let begin = Instant::now();
+        while begin.elapsed().as_secs_f64() < seconds {
+            self.execute_script(&script, &shadow.copies[0], "", &raw, None)?;
+        }
+        Ok(begin.elapsed().as_secs_f64())
     }
 
     fn found_in_rounds(&self, shadow: &Variant) -> Result<Found> {
@@ -564,6 +587,12 @@ impl Shadowed {
         knobs().into_iter().filter(|k| !known(k)).collect()
     }
 
+    /// How long what found [`Shadowed::long`] was.
+    fn seconds(&self) -> f64 {
+        let timed = self.wall.iter().map(|w| w[3]).sum();
+        self.lasted.max(timed)
+    }
+
     /// In percent; 0 where that was not measured.
     fn overlap(&self, knobs: Knobs) -> f64 {
         self.found
@@ -664,14 +693,13 @@ fn found_in_long_runs(shadows: &Shadows) -> String {
         programs.filter_map(|(name, p)| Some((name, p, p.long.as_ref()?)))
     };
     for (name, p, found) in long() {
-        let seconds: f64 = p.wall.iter().map(|w| w[3]).sum();
-        let about = [name.clone(), format!("{seconds:.0}")];
+        let about = [name.clone(), format!("{:.0}", p.seconds())];
         table.row(about.into_iter().chain(found.cells()));
     }
     let about = ["all", ""].map(str::to_string).into_iter();
     table.row(about.chain(cells_of_all(long().map(|(_, _, found)| found))));
     format!(
-        "What these runs found together, of the paths above a threshold in the exact profile of the long input: the estimate is above it, too (in brackets: some burst saw it, \
+        "What runs of so many seconds found together, as by default, of the paths above a threshold in the exact profile of the long input: the estimate is above it, too (in brackets: some burst saw it, \
          and the interval of 95 % holds its share):\n\n{table}\n"
     )
 }

@@ -1,4 +1,4 @@
-/* As calls.c does, for what fewer programs do: terminals, rings of requests, queues, events. effects MODE ROUNDS */
+/* As calls.c does, for what fewer programs do: terminals, rings of requests, queues, events, orphans. effects MODE ROUNDS */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -10,6 +10,7 @@
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
@@ -193,11 +194,24 @@ static void connects(int rounds) {
     printf("%ld failed, %ld connections\n", failed, accepted);
 }
 
+/* It is given the children of its children that have no parent any more; it has none. */
+static void orphans(int rounds) {
+    long found = 0;
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
+        abort();
+    for (int i = 0; i < rounds; i++) {
+        work((unsigned)i);
+        if (i % 500 == 0)
+            found += waitpid(-1, NULL, WNOHANG) > 0;
+    }
+    printf("%ld orphans\n", found);
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*run)(int);
-    } modes[] = {{"terminal", terminal}, {"rings", rings}, {"queues", queues}, {"events", events}, {"connects", connects}};
+    } modes[] = {{"terminal", terminal}, {"rings", rings}, {"queues", queues}, {"events", events}, {"connects", connects}, {"orphans", orphans}};
     if (argc != 3)
         return 2;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)

@@ -274,6 +274,7 @@ fn what_fewer_programs_do_is_not_felt() {
         ("queues", "20000"),
         ("events", "20000"),
         ("connects", "4000"),
+        ("orphans", "20000"),
     ];
     let met = not_felt("effects.c", &modes);
     let expected = [("connect", "ended the burst"), ("write", "assumed")];
