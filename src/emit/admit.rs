@@ -1,12 +1,10 @@
 //! Which inputs can be rewritten: modules that LLVM's verifier accepts and that do not use names of ours.
 
-use super::members::{self, Names};
-use super::{hidden, positions, session, sys};
+use super::members;
+use super::{Names, Parsed, hidden, positions, session, sys};
 use crate::error::{Error, Result};
 use crate::ir::lower::unreadable;
 use crate::load::{Input, Kind, LLVM};
-use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use rayon::prelude::*;
 
@@ -18,6 +16,14 @@ const DEVICES: [&str; 6] = ["amdgcn", "r600", "nvptx", "spir", "dxil", "bpf"];
 /// The version of debug information that LLVM reads.
 const DEBUG_INFO: u64 = 3;
 
+/// What admitting told.
+pub struct Admitted {
+    /// What the user should know, a line each.
+    pub lines: Vec<String>,
+    /// The only input, as it was read, if there is one and it is taken as it is. Of several, all would be in memory at once.
+    pub parsed: Option<Parsed>,
+}
+
 /// Reads every input once and has LLVM verify it, in parallel. Where only the debug information is wrong, or
 /// of another version, the input is taken without it, with a warning. Notes which inputs are code for devices, and
 /// what loaders will not show. Members of archives that nothing needs are left out, which a line says. Linear.
@@ -25,37 +31,42 @@ const DEBUG_INFO: u64 = 3;
 /// # Errors
 /// Input that LLVM cannot read or that its verifier rejects, that is instrumented already, or that uses names
 /// of the runtime.
-pub fn admit(inputs: &mut Vec<Input>) -> Result<Vec<String>> {
+pub fn admit(inputs: &mut Vec<Input>, names: Names) -> Result<Admitted> {
+    let alone = inputs.len() == 1;
     let admitted = inputs.par_iter_mut().map(|input| {
-        let context = session::context();
-        let module = parse(&context, input)?;
+        let parsed = parse(input, names)?;
+        let (_, module) = parsed.get();
         check_names(&module, input)?;
         input.device = is_for_device(&module);
         let why = verify(&module, input)?;
         input.hidden = hidden::find(&module);
         input.positions = Some(positions::find(&module));
-        if why.is_some() {
+        let is_stripped = why.is_some();
+        if is_stripped {
             input.bytes = module.write_bitcode_to_memory().as_slice().to_vec();
             input.kind = Kind::Bitcode;
         }
         let lines = session::warnings().into_iter().chain(why);
         let path = input.path.display();
         let lines: Vec<String> = lines.map(|line| format!("{path}: {line}")).collect();
-        Ok((lines, Names::new(&sys::symbols(&module))))
+        let names = members::Names::new(&sys::symbols(&module));
+        Ok((lines, names, (alone && !is_stripped).then_some(parsed)))
     });
-    let admitted: Result<Vec<(Vec<String>, Names)>> = admitted.collect();
-    let (mut lines, names): (Vec<_>, Vec<_>) = admitted?.into_iter().unzip();
-    lines.push(members::keep_needed(inputs, &names));
-    Ok(lines.concat())
+    let admitted = admitted.collect::<Result<Vec<_>>>()?;
+    let (mut lines, mut names, mut parsed) = (Vec::new(), Vec::new(), None);
+    for (said, of_module, module) in admitted {
+        lines.extend(said);
+        names.push(of_module);
+        parsed = module;
+    }
+    lines.extend(members::keep_needed(inputs, &names));
+    Ok(Admitted { lines, parsed })
 }
 
-fn parse<'ctx>(context: &'ctx Context, input: &Input) -> Result<Module<'ctx>> {
+fn parse(input: &Input, names: Names) -> Result<Parsed> {
     session::reading(&input.path);
     let name = input.path.display().to_string();
-    let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &name);
-    context
-        .create_module_from_ir(buffer)
-        .map_err(|e| unreadable(input, &e.to_string()))
+    Parsed::read(&input.bytes, &name, input.kind, names).map_err(|e| unreadable(input, &e))
 }
 
 /// Names with our prefix are the runtime's, whoever defines or declares them. Local ones concern no other

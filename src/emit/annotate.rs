@@ -1,7 +1,7 @@
 //! Counts → metadata by which LLVM optimises: `!prof` of terminators and functions, `ProfileSummary`.
 
 use super::sys::{self, Meta};
-use super::{Source, parse, session};
+use super::{Names, Source, parse};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CopyId};
 use crate::load::{Input, Kind};
@@ -69,8 +69,8 @@ pub fn annotate(
     summary: &Summary,
     kind: Kind,
 ) -> Result<Vec<u8>> {
-    let context = session::context();
-    let module = parse(&context, &Source::new(input, CopyId(0)))?;
+    let parsed = parse(&Source::new(input, CopyId(0)), Names::Kept)?;
+    let (context, module) = parsed.get();
     if sys::has_module_flag(&module, SUMMARY) {
         let problem = "it has a profile already";
         let remedy = "annotate the module that it was made from";
@@ -78,9 +78,9 @@ pub fn annotate(
     }
     let definitions: Vec<_> = sys::definitions(&module).collect();
     for f in functions {
-        function(&context, definitions[f.ordinal as usize], f);
+        function(context, definitions[f.ordinal as usize], f);
     }
-    sys::add_module_flag(&context, &module, SUMMARY, summary_node(summary));
+    sys::add_module_flag(context, &module, SUMMARY, summary_node(summary));
     Ok(written(&module, kind))
 }
 

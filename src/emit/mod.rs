@@ -17,6 +17,7 @@ mod hidden;
 mod inspect;
 mod layout;
 mod members;
+mod parsed;
 pub mod pgo;
 mod place;
 mod positions;
@@ -31,11 +32,12 @@ mod trace;
 mod values;
 mod versions;
 
-pub use admit::admit;
+pub use admit::{Admitted, admit};
 pub use attributes::{Affected, Callers};
 #[cfg(feature = "llvm19")]
 pub use by_llvm_ir::llvm_ir_suffices;
 pub use inspect::{Loader, load, load_by};
+pub use parsed::Parsed;
 pub use read::inlined::inlined;
 pub use session::set_up;
 
@@ -46,7 +48,6 @@ use crate::load::{Input, Kind};
 use crate::plan::FunctionPlan;
 use crate::plan::subpaths::{Settings, SubpathPlan};
 use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 
@@ -157,7 +158,7 @@ pub struct Rewritten {
 
 /// Rewrites one module for one copy. Linear in the module.
 ///
-/// `job` is asked for when the module is parsed, and may say that there is nothing to do.
+/// `job` is asked for when the module is parsed, and may say that there is nothing to do. It is not parsed if it is `parsed` already.
 ///
 /// # Errors
 /// Results that LLVM's verifier rejects.
@@ -167,23 +168,21 @@ pub struct Rewritten {
 pub fn rewrite<'a>(
     source: &Source,
     names: Names,
+    parsed: Option<Parsed>,
     job: impl FnOnce() -> Option<ModuleJob<'a>>,
 ) -> Result<Option<Rewritten>> {
-    let context = match (names, source.kind) {
-        (Names::Dropped, Kind::Bitcode) => session::nameless_context(),
-        _ => session::context(),
-    };
-    let parsed = parse(&context, source);
+    let parsed = parsed.map_or_else(|| parse(source, names), Ok);
     let Some(job) = &job() else { return Ok(None) };
-    let module = parsed?;
+    let parsed = parsed?;
+    let (context, module) = parsed.get();
     let functions = join(&module, job);
     // By the names that the functions have in the input.
     attributes::correct(&module, job.id, job.affected);
     match (&job.trace, &job.sampled) {
-        (Some(bodies), _) => trace_bodies(&context, &module, &functions, job, bodies),
-        (None, Some(sampled)) => sample(&context, &module, &functions, job, &sampled.plans),
+        (Some(bodies), _) => trace_bodies(context, &module, &functions, job, bodies),
+        (None, Some(sampled)) => sample(context, &module, &functions, job, &sampled.plans),
         (None, None) if job.plans.is_empty() => {}
-        (None, None) => count(&context, &module, &functions, job),
+        (None, None) => count(context, &module, &functions, job),
     }
     verify(&module, source)?;
     Ok(Some(Rewritten {
@@ -262,11 +261,8 @@ fn verify(module: &Module, source: &Source) -> Result<()> {
     module.verify().map_err(|e| failure(source, &e.to_string()))
 }
 
-fn parse<'ctx>(context: &'ctx Context, source: &Source) -> Result<Module<'ctx>> {
-    let buffer = MemoryBuffer::create_from_memory_range_copy(source.bytes, source.name);
-    context
-        .create_module_from_ir(buffer)
-        .map_err(|e| failure(source, &e.to_string()))
+fn parse(source: &Source, names: Names) -> Result<Parsed> {
+    Parsed::read(source.bytes, source.name, source.kind, names).map_err(|e| failure(source, &e))
 }
 
 fn failure(source: &Source, message: &str) -> Error {

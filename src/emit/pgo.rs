@@ -2,7 +2,7 @@
 //!
 //! The choice of counters depends on LLVM's estimates of frequencies, so nothing short of LLVM can say it.
 
-use super::{Source, parse, session, sys};
+use super::{Names, Source, parse, sys};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CfgEdge, CopyId};
 use crate::load::Input;
@@ -45,8 +45,8 @@ pub struct Instrumented {
 /// # Errors
 /// A module that LLVM has instrumented.
 pub fn instrumented(input: &Input) -> Result<Vec<Instrumented>> {
-    let context = session::context();
-    let module = parse(&context, &Source::new(input, CopyId(0)))?;
+    let parsed = parse(&Source::new(input, CopyId(0)), Names::Kept)?;
+    let (_, module) = parsed.get();
     let instruments = |f: &FunctionValue| {
         let name = f.get_name().to_bytes();
         name.starts_with(PREFIX.as_bytes())

@@ -8,7 +8,7 @@ mod proftext;
 mod summary;
 
 use crate::emit::annotate::{Annotation, Heat, annotate as write_annotated};
-use crate::emit::{self, pgo::Instrumented};
+use crate::emit::{self, Names, pgo::Instrumented};
 use crate::error::{Error, Result};
 use crate::load::{Input, Kind, find_inputs};
 use crate::output::write_whole;
@@ -41,7 +41,7 @@ impl Loaded {
     fn load(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Loaded> {
         emit::set_up();
         let mut inputs = find_inputs(inputs, out, None)?;
-        let warnings = emit::admit(&mut inputs)?;
+        let warnings = emit::admit(&mut inputs, Names::Kept)?.lines;
         let joined = join(&inputs, profile)?;
         let instrumented = inputs.par_iter().map(emit::pgo::instrumented);
         Ok(Loaded {

@@ -3,7 +3,7 @@
 use super::Options;
 use super::analysis::Analysis;
 use crate::dump::View;
-use crate::emit::{self, Affected, ModuleJob, Names, Rewritten, Sampled, Source};
+use crate::emit::{self, Affected, ModuleJob, Names, Parsed, Rewritten, Sampled, Source};
 use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId};
 use crate::load::Input;
@@ -155,7 +155,7 @@ impl<'a> Copies<'a> {
     ) -> Result<()> {
         let source = Source::new(&self.inputs[m], copy);
         let job = || Some(self.job(m, insertion()?));
-        match emit::rewrite(&source, self.options.names(), job)? {
+        match emit::rewrite(&source, self.options.names(), None, job)? {
             Some(rewritten) => self.store(copy, m, &rewritten),
             None => Ok(()),
         }
@@ -231,12 +231,13 @@ type Thread<'scope, 'a> = (
 );
 
 impl<'scope, 'a: 'scope> Ahead<'scope, 'a> {
-    /// Starts them: as many as copies and cores allow, none for a single job.
+    /// Starts them: as many as copies and cores allow, none for a single job. The first has nothing to parse where that was `parsed`.
     pub(super) fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         pool: &'scope ThreadPool,
         options: &Options,
         inputs: &'a [Input],
+        mut parsed: Option<Parsed>,
     ) -> Self {
         let ([input], 2..) = (inputs, pool.current_num_threads()) else {
             return Ahead {
@@ -247,7 +248,8 @@ impl<'scope, 'a: 'scope> Ahead<'scope, 'a> {
         let names = options.names();
         let start = |c| {
             let (send, receive) = channel();
-            let work = move || rewrite_ahead(pool, input, CopyId(c), names, &receive);
+            let parsed = parsed.take();
+            let work = move || rewrite_ahead(pool, input, parsed, CopyId(c), names, &receive);
             (send, scope.spawn(work))
         };
         Ahead {
@@ -274,12 +276,13 @@ impl<'scope, 'a: 'scope> Ahead<'scope, 'a> {
 fn rewrite_ahead<'scope, 'a: 'scope>(
     pool: &ThreadPool,
     input: &Input,
+    parsed: Option<Parsed>,
     copy: CopyId,
     names: Names,
     receive: &Receiver<&'scope Copies<'a>>,
 ) -> Result<()> {
     let (copies, insertion) = (OnceCell::new(), OnceCell::new());
-    let rewritten = emit::rewrite(&Source::new(input, copy), names, || {
+    let rewritten = emit::rewrite(&Source::new(input, copy), names, parsed, || {
         let copies: &Copies = copies.get_or_init(|| receive.recv().ok()).as_ref()?;
         let insertion = insertion.get_or_init(|| pool.install(|| copies.insertion(copy)));
         Some(copies.job(0, insertion))

@@ -8,13 +8,14 @@ mod views;
 
 pub use options::{Options, Setting, Training, WeightsFrom};
 
+use crate::emit::{self, Admitted, Parsed};
 use crate::error::{Error, Result};
 use crate::load::{Input, find_inputs};
 use crate::manifest::{Manifest, Status};
 use crate::output::{Folder, Linking, WEIGHTS, module_name};
 use crate::partition::{Assignment, Share};
 use crate::profile::Profile;
-use crate::{emit, stats};
+use crate::stats;
 use analysis::Analysis;
 use copies::{Ahead, Copies};
 use rayon::ThreadPool;
@@ -75,14 +76,16 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
     Folder::check(options.out())?;
     let mut inputs = find_inputs(&options.inputs, options.out(), options.mlir.as_deref())?;
     clock.lap("read the inputs");
-    let warnings = in_small_pages(|| pool.install(|| emit::admit(&mut inputs)))?;
+    let names = options.names();
+    let Admitted { lines, parsed } =
+        in_small_pages(|| pool.install(|| emit::admit(&mut inputs, names)))?;
     clock.lap("verified them");
     let measured = measured(options, &inputs, &pool, &mut clock)?;
     let profile = measured.as_ref().map(|m| &m.profile);
     let mut summary =
-        in_small_pages(|| write_folder(options, &inputs, profile, &pool, &mut clock))?;
+        in_small_pages(|| write_folder(options, &inputs, parsed, profile, &pool, &mut clock))?;
     summary.warnings.extend(measured.and_then(|m| m.warning));
-    summary.warnings.extend(warnings);
+    summary.warnings.extend(lines);
     Ok(summary)
 }
 
@@ -125,10 +128,11 @@ fn measured(
     }
 }
 
-/// Makes the output folder of `options` from inputs that are admitted.
+/// Makes the output folder of `options` from inputs that are admitted, the only one of which may be `parsed` already.
 fn write_folder(
     options: &Options,
     inputs: &[Input],
+    parsed: Option<Parsed>,
     measured: Option<&Profile>,
     pool: &ThreadPool,
     clock: &mut Clock,
@@ -136,7 +140,7 @@ fn write_folder(
     let ready = OnceLock::new();
     std::thread::scope(|scope| {
         // While one thread loads and analyses, others parse what they will rewrite.
-        let ahead = Ahead::start(scope, pool, options, inputs);
+        let ahead = Ahead::start(scope, pool, options, inputs, parsed);
         let analysis = pool.install(|| Analysis::new(options, inputs, measured, clock))?;
         let linking = linking(options, inputs, analysis.program.cxx);
         let folder = Folder::begin(options.out(), options.copies, &linking)?;

@@ -49,7 +49,14 @@ pub(super) fn train(
         folder: temporary.path().join("out"),
     };
     say(options, "linking a copy that counts edges");
-    write_folder(&edges(options, &run.folder), inputs, None, pool, clock)?;
+    write_folder(
+        &edges(options, &run.folder),
+        inputs,
+        None,
+        None,
+        pool,
+        clock,
+    )?;
     run.link(pool.current_num_threads())?;
     let how_long = match training.limit {
         None => "running it to its end (--train-for ends it)".to_string(),
