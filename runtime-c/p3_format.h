@@ -183,7 +183,7 @@ struct p3_raw_burst {
     uint64_t size; /* size of the block without what fills its last page */
     uint64_t n_paths; /* number of records of paths */
     uint64_t instructions; /* instructions that were counted, as the input module has them */
-    uint64_t nanoseconds; /* how long it took */
+    uint64_t nanoseconds; /* processor time that counting it took */
     /* processor time that the program itself takes for the same, in nanoseconds, estimated; not 0 */
     uint64_t native;
     uint64_t timed; /* 1: a twin found that out; 0: it is as much of what counting took as others took */

@@ -89,6 +89,28 @@ P3_HIDDEN uint64_t p3_shadow_write_to(volatile char *pages, unsigned n);
 /* A file's beginning as a string, and how long that is; -1 where it cannot be read. */
 P3_HIDDEN long p3_shadow_read(const char *path, char *text, long room);
 
+/* p3_shadow_maps.c: what memory a process has. */
+/* A line of /proc/self/maps. */
+struct p3_shadow_mapping {
+    uint64_t begin, end;
+    int shared, writable, readable, device;
+};
+/* Shows all of them, until `see` gives something that is not 0: that, or P3_END_MEMORY. */
+P3_HIDDEN uint32_t p3_shadow_mappings(uint32_t (*see)(void *seen, const struct p3_shadow_mapping *m), void *seen);
+
+/* p3_shadow_copies.c: pages that a shadow has copied by writing to them. */
+enum { P3_SHADOW_COPIES = 1 << 16 };
+struct p3_shadow_copies {
+    uint64_t n, all; /* 0: there are more, or may be */
+    struct {
+        uint64_t begin, end;
+    } of[P3_SHADOW_COPIES];
+};
+/* In a shadow: finds them, as far as the system tells and there is room. */
+P3_HIDDEN void p3_shadow_copies_find(struct p3_shadow_copies *copies);
+/* In its twin: copies them as well, as far as they were there before; 0 when there are more, or the system has no call for that. */
+P3_HIDDEN int p3_shadow_copies_make(const struct p3_shadow_copies *copies);
+
 /* p3_shadow_jumps.c: jumps to addresses of blocks, for rewritten modules. */
 
 /* p3_shadow_patch.c: from native functions to those that count. */

@@ -109,7 +109,7 @@ static uint32_t add_calls(struct record *record) {
     return n;
 }
 
-/* Nanoseconds that the burst takes the program itself; 0 where they cannot be known. `counting`: those that it took so far. */
+/* Nanoseconds that the burst takes the program itself; 0 where they cannot be known. `counting`: processor time that it took so far. */
 static uint64_t time_of(uint64_t counting, int hurry) {
     int64_t begin = task->burst, end = __p3_burst.left;
     struct p3_shadow_mark mark;
@@ -117,7 +117,7 @@ static uint64_t time_of(uint64_t counting, int hurry) {
         p3_shadow_twin_drop();
         return 0;
     }
-    uint64_t patience = hurry ? HURRY : PATIENCE * counting + HURRY;
+    uint64_t patience = hurry ? HURRY : PATIENCE * (p3_shadow_clock(CLOCK_MONOTONIC) - began) + HURRY;
     uint64_t took = p3_shadow_twin_ask(&mark, patience < task->limit ? patience : task->limit);
     return (uint64_t)((double)took * (double)(begin - end) / (double)(begin - mark.left));
 }
@@ -140,13 +140,12 @@ static void describe(struct record *record, uint32_t why, uint32_t detail) {
     struct p3_raw_burst burst = {.why = why, .detail = detail, .thread = (uint64_t)task->thread};
     burst.period = task->period;
     burst.instructions = (uint64_t)(task->burst - __p3_burst.left);
-    burst.nanoseconds = p3_shadow_clock(CLOCK_MONOTONIC) - began;
-    burst.native = p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID) - ran + 1;
+    burst.nanoseconds = p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID) - ran + 1;
     for (const struct p3_module *m = task->modules; m != NULL; m = m->next)
         add_module(record, m);
     uint64_t native = time_of(burst.nanoseconds, why == P3_END_PARENT);
     burst.timed = native != 0;
-    burst.native = as_others(burst.native, native);
+    burst.native = as_others(burst.nanoseconds, native);
     enum { HEAD = sizeof(struct p3_raw_block) + sizeof(struct p3_raw_burst) };
     burst.n_paths = record->base == NULL ? 0 : (record->size - HEAD) / sizeof(struct p3_raw_path);
     burst.n_calls = add_calls(record);

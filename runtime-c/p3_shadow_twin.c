@@ -1,7 +1,7 @@
 /* A twin of a shadow: how long a burst takes the program itself. It runs what the program does, from the same state, to a place that came by in the burst
  * so and so many times.
  *
- * Calls: p3_shadow_ask.c, p3_shadow_patch.c, p3_shadow_system.c.
+ * Calls: p3_shadow_ask.c, p3_shadow_copies.c, p3_shadow_patch.c, p3_shadow_system.c.
  * In signal handlers: all of it. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -24,6 +24,7 @@ struct said {
     uint64_t at, times; /* where the twin is to end */
     uint64_t took; /* 0: it is not over */
     uint32_t turn; /* 1: the twin's */
+    struct p3_shadow_copies copies; /* pages that the shadow copied */
 };
 static struct said *said;
 static long twin;
@@ -44,8 +45,8 @@ static void wait_for_turn(long shadow) {
 }
 
 int p3_shadow_twin_fork(void) {
-    int all = PROT_READ | PROT_WRITE, both = MAP_SHARED | MAP_ANONYMOUS;
-    long memory = P3_CALL(SYS_mmap, 0, PAGE, all, both, -1, 0);
+    int all = PROT_READ | PROT_WRITE, both = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE;
+    long memory = P3_CALL(SYS_mmap, 0, sizeof *said, all, both, -1, 0);
     long shadow = P3_CALL(SYS_getpid, 0, 0, 0, 0, 0, 0);
     am_twin = 0;
     twin = -1;
@@ -101,11 +102,12 @@ int p3_shadow_twin_mark(void) {
     return set_mark(said->at);
 }
 
-/* What a fault takes, and how many there were. */
+/* What a fault takes the twin that the program does not have, and how many there were. */
 static uint64_t fault, before, began;
 
 void p3_shadow_twin_start(void) {
-    fault = p3_shadow_write_to(pages, SAMPLES);
+    int all = p3_shadow_copies_make(&said->copies);
+    fault = all ? 0 : p3_shadow_write_to(pages, SAMPLES);
     before = p3_shadow_faults();
     began = cpu();
 }
@@ -115,8 +117,8 @@ static void end(void) {
         P3_CALL(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }
 
-/* A twin copies the pages that it writes to, which the program does not, and meets breakpoints. What that takes is known on average alone:
- * half of the time is the most that is taken for it. */
+/* A twin meets breakpoints, and copies pages that it could not copy before. What that takes is known on average alone: half of the time is the most
+ * that is taken for it. */
 static void tell(void) {
     uint64_t took = cpu() - began, more = (p3_shadow_faults() - before) * fault + mark.times * mark.one;
     took -= more < took / 2 ? more : took / 2;
@@ -164,6 +166,7 @@ uint64_t p3_shadow_twin_ask(const struct p3_shadow_mark *to, uint64_t patience) 
     uint64_t until = p3_shadow_clock(CLOCK_MONOTONIC) + patience;
     if (twin <= 0)
         return 0;
+    p3_shadow_copies_find(&said->copies);
     said->at = to->at;
     said->times = to->times;
     __atomic_store_n(&said->turn, 1, __ATOMIC_RELEASE);

@@ -65,6 +65,10 @@ const RUNTIME: &[(&str, &str)] = &[
         include_str!("../runtime-c/p3_shadow_child.c"),
     ),
     (
+        "p3_shadow_copies.c",
+        include_str!("../runtime-c/p3_shadow_copies.c"),
+    ),
+    (
         "p3_shadow_files.c",
         include_str!("../runtime-c/p3_shadow_files.c"),
     ),
@@ -75,6 +79,10 @@ const RUNTIME: &[(&str, &str)] = &[
     (
         "p3_shadow_cost.c",
         include_str!("../runtime-c/p3_shadow_cost.c"),
+    ),
+    (
+        "p3_shadow_maps.c",
+        include_str!("../runtime-c/p3_shadow_maps.c"),
     ),
     (
         "p3_shadow_memory.c",

@@ -41,18 +41,6 @@ if [ -e "$FOLDER/prog/povray/prog.bc" ] && [ ! -e "$FOLDER/prog/povray/run.sh" ]
     workload run-train.sh 240 180
 fi
 
-# For counting the instructions of sampled subpaths: valgrind is slow, and what is sampled becomes rarer in long runs.
-short() { # PROGRAM COMMANDS-OF-SED
-    if [ -e "$FOLDER/prog/$1/run-train.sh" ] && [ ! -e "$FOLDER/prog/$1/run-short.sh" ]; then
-        sed "$2" "$FOLDER/prog/$1/run-train.sh" >"$FOLDER/prog/$1/run-short.sh"
-        chmod +x "$FOLDER/prog/$1/run-short.sh"
-    fi
-}
-short bzip2 's|"$D"/train.bin|short.bin|g; /^export/a head -c 400000 "$D"/train.bin >short.bin'
-short gnugo 's/head -60/head -20/'
-short lua 's/work.lua 3/work.lua 1/'
-short sqlite 's/train.sql 30/train.sql 10/'
-
 bench="cargo run -q --release --locked -p p3-bench --"
 $bench measure "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench edges "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}

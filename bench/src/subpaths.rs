@@ -58,15 +58,15 @@ pub(crate) struct Subpaths {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Sampled {
-    /// Of `main` and all that it calls, on the short workload: `native`, and by [`VARIANTS`].
+    /// Of `main` and all that it calls: `native`, and by [`VARIANTS`].
     pub instructions: BTreeMap<String, u64>,
-    /// Blocks that the long workload executes, in millions.
+    /// Blocks that are executed, in millions.
     pub executed: f64,
     /// What the default options sample of it, by [`SEEDS`].
     pub samples: Vec<Accuracy>,
     /// The same with a period of 100 and an eighth of the memory, as a concise and a counting sample.
     pub full: [Accuracy; 2],
-    /// Processor time of the long workload's processes in rounds of runs in turn, in seconds: untouched, and by [`VARIANTS`].
+    /// Processor time of runs of seconds, in rounds of all in turn, in seconds: untouched, and by [`VARIANTS`].
     pub times: Vec<[f64; 1 + VARIANTS.len()]>,
 }
 
@@ -120,14 +120,14 @@ const ACROSS: [&str; 0] = [];
 const NEVER: Option<u64> = Some(1 << 30);
 /// What is compared with them.
 const NATIVE: &str = "native";
-/// Programs of ours, with arguments: for counting instructions, and for 10^8 blocks and more. They stand for the talk's six.
+/// Programs of ours, with arguments: for 10^8 blocks and more, and for seconds. They stand for the talk's six.
 const OWN: [(&str, &str, &str); 6] = [
-    ("compile", "200", "8000"),
-    ("fft", "2", "30"),
-    ("heapsort", "100000", "1500000"),
-    ("lexer", "5", "160"),
-    ("moldyn", "20", "600"),
-    ("raytrace", "120", "900"),
+    ("compile", "8000", "64000"),
+    ("fft", "30", "300"),
+    ("heapsort", "1500000", "12000000"),
+    ("lexer", "160", "3200"),
+    ("moldyn", "600", "12000"),
+    ("raytrace", "900", "3600"),
 ];
 /// The program that is looked at while it runs, and how often.
 const WATCHED: &str = "fft";
@@ -146,7 +146,7 @@ const FULL: Knobs = Knobs {
 
 /// Measures our programs and all in `folder/prog` that are not in the results yet, and times those that have no times yet.
 ///
-/// Of a program in a folder, instructions are counted while `run-short.sh` runs, if it has one, and everything else is of `run-train.sh`.
+/// Of a program in a folder, `run-train.sh` is what is sampled and of which instructions are counted; times are those of `run.sh`.
 pub(crate) fn all(args: &SubpathArgs, out: &Path) -> Result<()> {
     let here = out.join("subpaths");
     std::fs::create_dir_all(&here)?;
@@ -157,12 +157,12 @@ pub(crate) fn all(args: &SubpathArgs, out: &Path) -> Result<()> {
     let mut benches = own(&here, &knobs)?;
     benches.retain(|b| args.only.is_empty() || args.only.contains(&b.name));
     for (name, program) in programs(&args.folder, &args.only)? {
-        let (short, long) = (program.join("run-short.sh"), program.join("run-train.sh"));
-        if long.exists() {
+        let (workload, long) = (program.join("run-train.sh"), program.join("run.sh"));
+        if workload.exists() && long.exists() {
             benches.push(Bench {
                 here: here.join(&name),
                 bitcode: program.join("prog.bc"),
-                short: if short.exists() { short } else { long.clone() },
+                workload,
                 long,
                 name,
                 asked: knobs.clone(),
@@ -204,7 +204,7 @@ pub(crate) fn all(args: &SubpathArgs, out: &Path) -> Result<()> {
 
 fn own(here: &Path, asked: &Asked) -> Result<Vec<Bench>> {
     let mut benches = Vec::new();
-    for (name, short, long) in OWN {
+    for (name, usual, long) in OWN {
         let here = here.join(name);
         std::fs::create_dir_all(&here)?;
         let bitcode = here.join("prog.bc");
@@ -212,14 +212,14 @@ fn own(here: &Path, asked: &Asked) -> Result<Vec<Bench>> {
         let mut clang = Command::new("clang-19");
         clang.args(["-O2", "-g", "-emit-llvm", "-c"]);
         run(clang.arg(source).arg("-o").arg(&bitcode))?;
-        let workload = |file: &str, argument: &str| {
+        let run_with = |file: &str, argument: &str| {
             let file = here.join(file);
             script(&file, &format!("#!/bin/sh\nexec \"$1\" {argument}\n"))?;
             Ok::<_, anyhow::Error>(file)
         };
         benches.push(Bench {
-            short: workload("short.sh", short)?,
-            long: workload("long.sh", long)?,
+            workload: run_with("run-train.sh", usual)?,
+            long: run_with("run.sh", long)?,
             name: name.into(),
             bitcode,
             here,
@@ -248,8 +248,9 @@ struct Bench {
     asked: Asked,
     bitcode: PathBuf,
     here: PathBuf,
-    /// Workloads: for counting instructions, and for all else.
-    short: PathBuf,
+    /// What runs, but for times.
+    workload: PathBuf,
+    /// The same for seconds.
     long: PathBuf,
 }
 
@@ -366,7 +367,7 @@ impl Bench {
         let count = |name: &&str| {
             let exe = self.executable(name);
             let counted = exe.with_extension("count");
-            let counted = instructions::count(&self.short, &exe, &counted)?;
+            let counted = instructions::count(&self.workload, &exe, &counted)?;
             Ok((name.to_string(), counted))
         };
         names.par_iter().map(count).collect()
@@ -383,7 +384,7 @@ impl Bench {
         // Functions that are not sampled are traced all the same.
         let first = first_blocks(&self.across().join("manifest.json"))?;
         let logged = Logged {
-            script: self.long.clone(),
+            script: self.workload.clone(),
             exe,
             pipe: self.here.join("pipe"),
             first: first.into_iter().map(|(_, first)| first).collect(),
@@ -392,12 +393,12 @@ impl Bench {
     }
 
     /// Starts a run, and says where its raw profiles come to be. Those of earlier ones go.
-    fn start(&self, exe: &Path, seed: &str) -> Result<(Child, PathBuf)> {
+    fn start(&self, workload: &Path, exe: &Path, seed: &str) -> Result<(Child, PathBuf)> {
         let raw = self.here.join("raw");
         let _ = std::fs::remove_dir_all(&raw);
         std::fs::create_dir_all(&raw)?;
         let mut program = Command::new("setarch");
-        program.arg("-R").arg(&self.long).arg(exe);
+        program.arg("-R").arg(workload).arg(exe);
         program.env("P3_SEED", seed);
         program.env("P3_PROFILE_FILE", raw.join("%k-%p.p3raw"));
         program
@@ -410,14 +411,14 @@ impl Bench {
 
     /// What a whole run samples.
     fn sample(&self, exe: &Path, seed: &str) -> Result<Shown> {
-        let (mut child, raw) = self.start(exe, seed)?;
+        let (mut child, raw) = self.start(&self.workload, exe, seed)?;
         child.wait()?;
         Shown::of(&self.across(), &raw)
     }
 
     /// What the list has of the program while it runs: it is stopped for every look.
     fn watch(&self, exe: &Path, truth: &Truth) -> Result<Vec<Look>> {
-        let (mut child, raw) = self.start(exe, SEEDS[0])?;
+        let (mut child, raw) = self.start(&self.workload, exe, SEEDS[0])?;
         let id = child.id().to_string();
         let mut looks: Vec<Look> = Vec::new();
         let step = truth.blocks as f64 / 1e6 / LOOKS as f64;
@@ -449,7 +450,7 @@ impl Bench {
         in_turn(rounds, |i| self.time(&exes[i]))
     }
 
-    /// Seconds of user and system time of all processes of `exe` that the long workload runs.
+    /// Seconds of user and system time of all processes of `exe` that a long run has.
     fn time(&self, exe: &Path) -> Result<f64> {
         let (wrapper, log) = (self.here.join("timed"), self.here.join("time"));
         let _ = std::fs::remove_file(&log);
@@ -459,7 +460,8 @@ impl Bench {
             log.display()
         );
         script(&wrapper, &text)?;
-        self.start(&wrapper, SEEDS[0])?.0.wait()?;
+        let (mut child, _) = self.start(&self.long, &wrapper, SEEDS[0])?;
+        child.wait()?;
         let log = std::fs::read_to_string(&log)?;
         let seconds = log.split_whitespace().map(str::parse::<f64>);
         let sum = seconds.sum::<Result<f64, _>>()?;

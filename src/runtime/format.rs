@@ -330,7 +330,7 @@ structures! {
         n_paths: U64<O>,
         /// instructions that were counted, as the input module has them
         instructions: U64<O>,
-        /// how long it took
+        /// processor time that counting it took
         nanoseconds: U64<O>,
         /// processor time that the program itself takes for the same, in nanoseconds, estimated; not 0
         native: U64<O>,

@@ -198,6 +198,28 @@ fn pages_that_were_counted_in_are_found() {
     }
 }
 
+/// A twin copies what its shadow copied before its clock starts, and nothing else. Linux has the call for that from 5.14 on.
+#[test]
+fn twins_copy_what_shadows_copied() {
+    let dir = crate::support::folder();
+    let exe = dir.path().join("copies");
+    let mut clang = Command::new(llvm("clang"));
+    clang.args(["-std=gnu11", "-g", "-O1", "-fsanitize=undefined", "-I"]);
+    clang.arg(project("runtime-c"));
+    clang.arg(project("tests/it/support/copies_test.c"));
+    for file in ["copies", "maps", "ask", "system"] {
+        clang.arg(project(&format!("runtime-c/p3_shadow_{file}.c")));
+    }
+    run(clang.arg("-o").arg(&exe));
+    let printed = String::from_utf8(run(&mut Command::new(&exe)).stdout).unwrap();
+    let (pages, twin) = printed.trim_end().rsplit_once('\n').unwrap();
+    assert_eq!(pages, "0\n1\n511\n512\n1700\n2999");
+    match twin {
+        "1 1 0 1" => {}
+        _ => assert!(twin.starts_with("0 0 "), "{twin}"),
+    }
+}
+
 #[test]
 fn tables_grow_and_files_are_written() {
     for flags in [&[], SANITIZERS[0]] {

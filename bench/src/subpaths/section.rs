@@ -25,8 +25,7 @@ pub(crate) fn section(results: &Results) -> String {
     };
     let mut text = format!(
         "\n## Subpaths\n\nMade by `p3-bench subpaths` on {}: {}. `--scheme subpath` \
-         ([`SUBPATHS.md`](SUBPATHS.md)) with its default options; our own programs of `testdata/subpaths` stand for the talk's six, the others run `run-train.sh` of their folders, and for counting instructions \
-         `run-short.sh` if there is one.\n\n",
+         ([`SUBPATHS.md`](SUBPATHS.md)) with its default options; our own programs of `testdata/subpaths` stand for the talk's six, the others run `run-train.sh` of their folders.\n\n",
         subpaths.date, subpaths.machine
     );
     text += &overhead(subpaths);
@@ -94,8 +93,8 @@ fn times(subpaths: &Subpaths) -> String {
         (name, percents)
     });
     format!(
-        "Processor time (user and system) of the long workloads over native, medians of {} rounds of all variants in turn. Where memory is full, samples are rarer \
-         than at first: in 10^9 blocks one in a million.\n\n{}\n",
+        "Processor time (user and system) of runs of seconds (`run.sh`; our own programs with larger arguments) over native, medians of {} rounds of all variants in turn. Samples are rarer \
+         the longer a program runs.\n\n{}\n",
         rounds,
         table_of(rows)
     )

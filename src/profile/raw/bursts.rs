@@ -20,11 +20,11 @@ pub struct Burst {
     pub detail: u32,
     /// Instructions that were counted.
     pub instructions: u64,
-    /// How long it took.
+    /// Processor time that counting it took.
     pub nanoseconds: u64,
     /// Processor time that the program itself takes for the same, estimated, in nanoseconds (never zero).
     pub native: u64,
-    /// Whether a twin found that out: else it is as much of what counting took as others took.
+    /// Whether a twin found that out: else it is as much of what counting took as others of the process took by then.
     pub timed: bool,
     /// What the burst stands for: processor time of the program from one burst to the next, on average, in nanoseconds (never zero).
     pub period: u64,

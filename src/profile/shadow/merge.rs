@@ -4,7 +4,7 @@ use super::{Bursts, InBursts, tally};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, PathId, ti_vec};
 use crate::profile::decode::decode_paths;
-use crate::profile::raw::Raw;
+use crate::profile::raw::{Burst, Raw};
 use crate::profile::{Profile, Structure};
 use std::collections::BTreeMap;
 
@@ -14,8 +14,64 @@ pub struct Gathered {
     /// All but the counts.
     sum: Bursts,
     counts: BTreeMap<FuncId, BTreeMap<u64, InBursts>>,
+    /// What twins found.
+    paces: Paces,
+    /// Bursts that none timed: what they stand for is known when all are read.
+    untimed: Vec<Burst>,
     /// Whether a process was added.
     any: bool,
+}
+
+/// What code takes the program, and its shadows.
+#[derive(Clone, Copy, Default)]
+struct Pace {
+    native: f64,
+    counting: f64,
+}
+
+impl Pace {
+    fn add(&mut self, burst: &Burst, part: f64) {
+        self.native += burst.native as f64 * part;
+        self.counting += burst.nanoseconds as f64 * part;
+    }
+
+    /// The one as a part of the other.
+    fn part(self) -> Option<f64> {
+        (self.counting > 0.0).then(|| self.native / self.counting)
+    }
+}
+
+/// Counting takes some code three times as long as it takes the program, and hardly slows other code down. So bursts that were not timed are taken for
+/// what bursts were in which the same paths ran.
+#[derive(Default)]
+struct Paces {
+    all: Pace,
+    /// Of bursts in which a path ran, each in proportion to the path's share of it.
+    of: BTreeMap<(FuncId, u64), Pace>,
+}
+
+impl Paces {
+    /// Notes a burst with `n` executed paths that a twin timed.
+    fn note(&mut self, burst: &Burst, n: u64) {
+        self.all.add(burst, 1.0);
+        for &(func, id, count) in &burst.paths {
+            let part = count as f64 / n as f64;
+            self.of.entry((func, id)).or_default().add(burst, part);
+        }
+    }
+
+    /// Nanoseconds of the program for another one.
+    fn native(&self, burst: &Burst, n: u64) -> u64 {
+        let Some(usual) = self.all.part() else {
+            return burst.native;
+        };
+        let of = |&(func, id, count): &(FuncId, u64, u64)| {
+            let pace = self.of.get(&(func, id)).and_then(|p| p.part());
+            pace.unwrap_or(usual) * count as f64 / n as f64
+        };
+        let part: f64 = burst.paths.iter().map(of).sum();
+        ((part * burst.nanoseconds as f64).round() as u64).max(1)
+    }
 }
 
 impl Gathered {
@@ -38,31 +94,50 @@ impl Gathered {
             sum.lived = sum.lived.saturating_add(shadows.lived);
         }
         for burst in &raw.bursts {
+            let sum = &mut self.sum;
             let ended = [(burst.why, burst.detail, 1)];
             sum.ended = tally(std::mem::take(&mut sum.ended).into_iter().chain(ended));
             let calls = burst.calls.iter().copied();
             sum.calls = tally(std::mem::take(&mut sum.calls).into_iter().chain(calls));
-            let overflow = || "damaged: a count overflows".to_string();
-            let n = burst
-                .paths
-                .iter()
-                .try_fold(0u64, |n, p| n.checked_add(p.2))
-                .ok_or_else(overflow)?;
-            sum.counting += u64::from(n > 0);
-            sum.paths = sum.paths.checked_add(n).ok_or_else(overflow)?;
-            let times = burst.period as f64 / burst.native as f64;
-            let all = n as f64 * times;
-            sum.executions += all;
-            sum.squares += all * all;
-            sum.instructions = sum.instructions.saturating_add(burst.instructions);
-            sum.nanoseconds = sum.nanoseconds.saturating_add(burst.nanoseconds);
-            sum.native = sum.native.saturating_add(burst.native);
-            sum.untimed += u64::from(!burst.timed && n > 0);
-            for &(func, id, count) in &burst.paths {
-                let path = self.counts.entry(func).or_default().entry(id).or_default();
-                let one = InBursts::one(count, n, times);
-                *path = path.plus(one).ok_or_else(overflow)?;
+            let n = executed(burst)?;
+            match (burst.timed, n) {
+                (_, 0) => self.count(burst, n, burst.native)?,
+                (true, _) => {
+                    self.paces.note(burst, n);
+                    self.count(burst, n, burst.native)?;
+                }
+                (false, _) => self.untimed.push(burst.clone()),
             }
+        }
+        Ok(())
+    }
+
+    /// Adds a burst with `n` executed paths that takes the program so many nanoseconds.
+    fn count(&mut self, burst: &Burst, n: u64, native: u64) -> Result<(), String> {
+        let sum = &mut self.sum;
+        sum.counting += u64::from(n > 0);
+        sum.paths = sum.paths.checked_add(n).ok_or_else(overflow)?;
+        let times = burst.period as f64 / native as f64;
+        let all = n as f64 * times;
+        sum.executions += all;
+        sum.squares += all * all;
+        sum.instructions = sum.instructions.saturating_add(burst.instructions);
+        sum.nanoseconds = sum.nanoseconds.saturating_add(burst.nanoseconds);
+        sum.native = sum.native.saturating_add(native);
+        sum.untimed += u64::from(!burst.timed && n > 0);
+        for &(func, id, count) in &burst.paths {
+            let path = self.counts.entry(func).or_default().entry(id).or_default();
+            let one = InBursts::one(count, n, times);
+            *path = path.plus(one).ok_or_else(overflow)?;
+        }
+        Ok(())
+    }
+
+    fn count_untimed(&mut self) -> Result<(), String> {
+        for burst in std::mem::take(&mut self.untimed) {
+            let n = executed(&burst)?;
+            let native = self.paces.native(&burst, n);
+            self.count(&burst, n, native)?;
         }
         Ok(())
     }
@@ -70,18 +145,31 @@ impl Gathered {
     /// The same by canonical ids, for `profile`, whose copy `copy` counted it.
     ///
     /// # Errors
-    /// Ids that no path has.
+    /// Ids that no path has, or counts that overflow.
     pub fn finish(mut self, profile: &Profile, copy: CopyId) -> Result<Bursts> {
+        let damaged = |problem| Error::profile(&profile.path, problem, "run the program again");
+        self.count_untimed().map_err(damaged)?;
         let mut bursts = std::mem::take(&mut self.sum);
         bursts.counts = ti_vec![Vec::new(); profile.manifest.functions.len()];
         for (f, counts) in self.counts {
             bursts.counts[f] = canonical(profile, f, copy, &counts).map_err(|problem| {
-                let problem = format!("{}: {problem}", profile.name(f));
-                Error::profile(&profile.path, problem, "run the program again")
+                damaged(format!("{}: {problem}", profile.name(f)))
             })?;
         }
         Ok(bursts)
     }
+}
+
+fn overflow() -> String {
+    "damaged: a count overflows".into()
+}
+
+/// Executed paths.
+fn executed(burst: &Burst) -> Result<u64, String> {
+    let mut counts = burst.paths.iter().map(|p| p.2);
+    counts
+        .try_fold(0u64, u64::checked_add)
+        .ok_or_else(overflow)
 }
 
 /// Ids are translated one to one, so each is given its place in `counts` for a count.
@@ -151,5 +239,77 @@ impl Bursts {
             *to = all.into_iter().collect();
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What counting took, what it takes the program, and how often two paths ran.
+    fn burst(nanoseconds: u64, native: u64, counts: [u64; 2]) -> Burst {
+        let of = |(id, count)| (FuncId(0), id, count);
+        let paths = (0..).zip(counts).map(of).filter(|p| p.2 > 0);
+        Burst {
+            nanoseconds,
+            native,
+            timed: true,
+            period: 1,
+            paths: paths.collect(),
+            ..Burst::default()
+        }
+    }
+
+    /// One path is counted in three times the time that it takes, the other hardly slower. Bursts without a twin are given what their own paths take.
+    #[test]
+    fn untimed_bursts_are_as_those_with_the_same_paths() {
+        let mut paces = Paces::default();
+        let untimed = burst(1000, 700, [10, 0]);
+        assert_eq!(paces.native(&untimed, 10), 700);
+        for _ in 0..5 {
+            paces.note(&burst(3000, 1000, [100, 0]), 100);
+            paces.note(&burst(1100, 1000, [0, 20]), 20);
+        }
+        let native = |counts: [u64; 2]| {
+            let all = counts.iter().sum();
+            paces.native(&burst(6600, 1, counts), all)
+        };
+        assert_eq!(native([7, 0]), 2200);
+        assert_eq!(native([0, 9]), 6000);
+        assert_eq!(native([5, 5]), 4100);
+        let other = Burst {
+            paths: vec![(FuncId(1), 0, 3)],
+            ..burst(4100, 1, [0, 0])
+        };
+        assert_eq!(paces.native(&other, 3), 2000);
+        assert_eq!(paces.native(&burst(0, 1, [1, 0]), 1), 1);
+    }
+
+    /// It does not matter which bursts come first, and those without counts are as they say.
+    #[test]
+    fn untimed_bursts_wait_for_all() {
+        let timed = burst(3000, 1000, [100, 0]);
+        let untimed = Burst {
+            timed: false,
+            ..burst(600, 555, [10, 0])
+        };
+        let empty = Burst {
+            timed: false,
+            ..burst(50, 40, [0, 0])
+        };
+        let mut gathered = Gathered::default();
+        for burst in [&untimed, &empty, &timed] {
+            let raw = Raw {
+                bursts: vec![burst.clone()],
+                ..Raw::default()
+            };
+            gathered.add(&raw).unwrap();
+        }
+        gathered.count_untimed().unwrap();
+        let sum = &gathered.sum;
+        assert_eq!((sum.native, sum.nanoseconds), (1000 + 40 + 200, 3650));
+        assert_eq!((sum.counting, sum.untimed, sum.paths), (2, 1, 110));
+        assert!((sum.executions - (0.1 + 10.0 / 200.0)).abs() < 1e-12);
+        assert_eq!(gathered.counts[&FuncId(0)][&0].count, 110);
     }
 }
