@@ -26,8 +26,10 @@ struct look {
     void *with;
 };
 
+/* Not on the stack, which may be a small one for signals. */
+static uint64_t flags[AT_ONCE];
+
 static int look_at(struct look *look, uint64_t begin, uint64_t end) {
-    uint64_t flags[AT_ONCE];
     while (begin < end) {
         uint64_t n = (end - begin) / PAGE < AT_ONCE ? (end - begin) / PAGE : AT_ONCE;
         if (n > look->left)

@@ -152,9 +152,8 @@ impl Gathered {
         let mut bursts = std::mem::take(&mut self.sum);
         bursts.counts = ti_vec![Vec::new(); profile.manifest.functions.len()];
         for (f, counts) in self.counts {
-            bursts.counts[f] = canonical(profile, f, copy, &counts).map_err(|problem| {
-                damaged(format!("{}: {problem}", profile.name(f)))
-            })?;
+            bursts.counts[f] = canonical(profile, f, copy, &counts)
+                .map_err(|problem| damaged(format!("{}: {problem}", profile.name(f))))?;
         }
         Ok(bursts)
     }
@@ -167,9 +166,7 @@ fn overflow() -> String {
 /// Executed paths.
 fn executed(burst: &Burst) -> Result<u64, String> {
     let mut counts = burst.paths.iter().map(|p| p.2);
-    counts
-        .try_fold(0u64, u64::checked_add)
-        .ok_or_else(overflow)
+    counts.try_fold(0u64, u64::checked_add).ok_or_else(overflow)
 }
 
 /// Ids are translated one to one, so each is given its place in `counts` for a count.
