@@ -46,5 +46,5 @@ $bench measure "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench edges "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench rewriting "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench shadows "$FOLDER" ${ONLY:+--only "$ONLY"}
-$bench subpaths "$FOLDER" ${ONLY:+--only "$ONLY"}
+$bench subpaths "$FOLDER" --rounds "$ROUNDS" ${ONLY:+--only "$ONLY"}
 $bench report
