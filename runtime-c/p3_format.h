@@ -186,7 +186,9 @@ struct p3_raw_burst {
     uint64_t nanoseconds; /* processor time that counting it took */
     /* processor time that the program itself takes for the same, in nanoseconds, estimated; not 0 */
     uint64_t native;
-    uint64_t timed; /* 1: a twin found that out; 0: it is as much of what counting took as others took */
+    /* 1: a twin found that out; 0: it is what counting took, of which others tell how much is the
+     * program's */
+    uint64_t timed;
     uint64_t thread; /* the thread that was forked */
     /* what the burst stands for: processor time of the program from one burst to the next, on average, in
      * nanoseconds; not 0 */

@@ -311,7 +311,6 @@ static void share_counts(void) {
         shared->counts.cost = (uint64_t)(knobs.cost * 1e6);
         __atomic_store_n(&shared->block.magic, P3_BLOCK_MAGIC, __ATOMIC_RELEASE);
         task.counts = &shared->counts;
-        task.times = &shared->times;
     }
     if (fd >= 0)
         close(fd);
@@ -385,7 +384,6 @@ static void in_child(void) {
     if (timed) {
         close(task.file);
         task.counts = NULL;
-        task.times = NULL;
         timed = 0;
         struct sigaction none = {.sa_handler = SIG_DFL};
         sigaction(knobs.signal, &none, NULL);

@@ -51,23 +51,16 @@ P3_HIDDEN void p3_shadow_return(void);
 #define P3_CALL(number, a, b, c, d, e, f) \
     p3_shadow_call((number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* Processor time of all bursts that twins timed, in nanoseconds: what counting took, and what they take the program. */
-struct p3_shadow_times {
-    uint64_t counting, native;
-};
-
-/* What all shadows of a process, and the process, see: a block of the profile while there is one, with something behind it that nobody else reads. */
+/* What all shadows of a process, and the process, see: a block of the profile while there is one. */
 struct p3_shadow_shared {
     struct p3_raw_block block;
     struct p3_raw_shadows counts;
-    struct p3_shadow_times times;
 };
 
 /* What a shadow is to do. */
 struct p3_shadow_task {
     struct p3_module *modules;
     struct p3_raw_shadows *counts; /* shared; NULL: no one wants to know */
-    struct p3_shadow_times *times; /* shared; NULL with it */
     int64_t burst, asked; /* in instructions: this one, and as long as is asked for at least */
     uint64_t period; /* what a burst stands for: nanoseconds of the program's processor time, on average, between one and the next */
     uint64_t limit; /* in nanoseconds */

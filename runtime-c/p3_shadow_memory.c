@@ -24,6 +24,7 @@ static unsigned n_rest;
 
 static int failed(long result) { return result < 0 && result > -PAGE; }
 
+static const struct p3_shadow_task *task;
 static uint64_t copied;
 
 /* The same bytes at the same place, in private memory. */
@@ -42,13 +43,14 @@ static uint32_t make_private(const struct p3_shadow_mapping *m) {
     return failed(moved) ? P3_END_MEMORY : 0;
 }
 
-static int is_ours(const struct p3_shadow_mapping *m, const struct p3_shadow_task *task) {
+static int is_ours(const struct p3_shadow_mapping *m) {
     uint64_t header = (uint64_t)(uintptr_t)task->header, counts = (uint64_t)(uintptr_t)task->counts;
     return (m->begin <= header && header < m->end) || (m->begin <= counts && counts < m->end);
 }
 
-static uint32_t settle(void *of, const struct p3_shadow_mapping *m) {
-    if (!m->shared || is_ours(m, of))
+static uint32_t settle(void *none, const struct p3_shadow_mapping *m) {
+    (void)none;
+    if (!m->shared || is_ours(m))
         return 0;
     if (m->writable)
         return make_private(m);
@@ -58,12 +60,12 @@ static uint32_t settle(void *of, const struct p3_shadow_mapping *m) {
     return 0;
 }
 
-uint32_t p3_shadow_own_memory(const struct p3_shadow_task *task) {
+uint32_t p3_shadow_own_memory(const struct p3_shadow_task *of) {
+    task = of;
     n_rest = 0;
     copied = 0;
     p3_counts_alone();
-    struct p3_shadow_task of = *task;
-    return p3_shadow_mappings(settle, &of);
+    return p3_shadow_mappings(settle, NULL);
 }
 
 int p3_shadow_is_shared(uint64_t address, uint64_t size) {

@@ -122,20 +122,6 @@ static uint64_t time_of(uint64_t counting, int hurry) {
     return (uint64_t)((double)took * (double)(begin - end) / (double)(begin - mark.left));
 }
 
-/* What a burst stands for that took `counting` to count and takes the program `native`; where that is not known, as much of it as others took. */
-static uint64_t as_others(uint64_t counting, uint64_t native) {
-    struct p3_shadow_times *all = task->times;
-    if (all == NULL)
-        return native != 0 ? native : counting;
-    if (native != 0) {
-        __atomic_fetch_add(&all->counting, counting, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&all->native, native, __ATOMIC_RELAXED);
-        return native;
-    }
-    double part = (double)__atomic_load_n(&all->native, __ATOMIC_RELAXED) / (double)__atomic_load_n(&all->counting, __ATOMIC_RELAXED);
-    return part > 0 && part < 1 ? (uint64_t)((double)counting * part) + 1 : counting;
-}
-
 static void describe(struct record *record, uint32_t why, uint32_t detail) {
     struct p3_raw_burst burst = {.why = why, .detail = detail, .thread = (uint64_t)task->thread};
     burst.period = task->period;
@@ -145,7 +131,7 @@ static void describe(struct record *record, uint32_t why, uint32_t detail) {
         add_module(record, m);
     uint64_t native = time_of(burst.nanoseconds, why == P3_END_PARENT);
     burst.timed = native != 0;
-    burst.native = as_others(burst.nanoseconds, native);
+    burst.native = burst.timed ? native : burst.nanoseconds;
     enum { HEAD = sizeof(struct p3_raw_block) + sizeof(struct p3_raw_burst) };
     burst.n_paths = record->base == NULL ? 0 : (record->size - HEAD) / sizeof(struct p3_raw_path);
     burst.n_calls = add_calls(record);

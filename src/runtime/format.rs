@@ -334,7 +334,7 @@ structures! {
         nanoseconds: U64<O>,
         /// processor time that the program itself takes for the same, in nanoseconds, estimated; not 0
         native: U64<O>,
-        /// 1: a twin found that out; 0: it is as much of what counting took as others took
+        /// 1: a twin found that out; 0: it is what counting took, of which others tell how much is the program's
         timed: U64<O>,
         /// the thread that was forked
         thread: U64<O>,

@@ -1,6 +1,6 @@
 //! The C runtime: formats, warnings, sanitizers, and what it writes when.
 
-use crate::support::driver::{self, SANITIZERS, counts, drive, driver};
+use crate::support::driver::{self, SANITIZERS, built, counts, drive, driver};
 use crate::support::{WARNINGS, llvm, project, run, runtime_files, runtime_sources};
 use p3_rewrite::index::FuncId;
 use p3_rewrite::profile::raw;
@@ -201,16 +201,7 @@ fn pages_that_were_counted_in_are_found() {
 /// A twin copies what its shadow copied before its clock starts, and nothing else. Linux has the call for that from 5.14 on.
 #[test]
 fn twins_copy_what_shadows_copied() {
-    let dir = crate::support::folder();
-    let exe = dir.path().join("copies");
-    let mut clang = Command::new(llvm("clang"));
-    clang.args(["-std=gnu11", "-g", "-O1", "-fsanitize=undefined", "-I"]);
-    clang.arg(project("runtime-c"));
-    clang.arg(project("tests/it/support/copies_test.c"));
-    for file in ["copies", "maps", "ask", "system"] {
-        clang.arg(project(&format!("runtime-c/p3_shadow_{file}.c")));
-    }
-    run(clang.arg("-o").arg(&exe));
+    let exe = built("copies_test", &["-fsanitize=undefined"]);
     let printed = String::from_utf8(run(&mut Command::new(&exe)).stdout).unwrap();
     let (pages, twin) = printed.trim_end().rsplit_once('\n').unwrap();
     assert_eq!(pages, "0\n1\n511\n512\n1700\n2999");

@@ -24,7 +24,7 @@ pub struct Burst {
     pub nanoseconds: u64,
     /// Processor time that the program itself takes for the same, estimated, in nanoseconds (never zero).
     pub native: u64,
-    /// Whether a twin found that out: else it is as much of what counting took as others of the process took by then.
+    /// Whether a twin found that out: else it is what counting took, of which others tell how much is the program's.
     pub timed: bool,
     /// What the burst stands for: processor time of the program from one burst to the next, on average, in nanoseconds (never zero).
     pub period: u64,

@@ -16,8 +16,8 @@ pub struct Gathered {
     counts: BTreeMap<FuncId, BTreeMap<u64, InBursts>>,
     /// What twins found.
     paces: Paces,
-    /// Bursts that none timed: what they stand for is known when all are read.
-    untimed: Vec<Burst>,
+    /// Bursts that none timed, with their executed paths: what they stand for is known when all are read.
+    untimed: Vec<(Burst, u64)>,
     /// Whether a process was added.
     any: bool,
 }
@@ -100,14 +100,14 @@ impl Gathered {
             let calls = burst.calls.iter().copied();
             sum.calls = tally(std::mem::take(&mut sum.calls).into_iter().chain(calls));
             let n = executed(burst)?;
-            match (burst.timed, n) {
-                (_, 0) => self.count(burst, n, burst.native)?,
-                (true, _) => {
-                    self.paces.note(burst, n);
-                    self.count(burst, n, burst.native)?;
-                }
-                (false, _) => self.untimed.push(burst.clone()),
+            if n > 0 && !burst.timed {
+                self.untimed.push((burst.clone(), n));
+                continue;
             }
+            if n > 0 {
+                self.paces.note(burst, n);
+            }
+            self.count(burst, n, burst.native)?;
         }
         Ok(())
     }
@@ -134,8 +134,7 @@ impl Gathered {
     }
 
     fn count_untimed(&mut self) -> Result<(), String> {
-        for burst in std::mem::take(&mut self.untimed) {
-            let n = executed(&burst)?;
+        for (burst, n) in std::mem::take(&mut self.untimed) {
             let native = self.paces.native(&burst, n);
             self.count(&burst, n, native)?;
         }

@@ -62,7 +62,7 @@ pub struct Bursts {
     pub nanoseconds: u64,
     /// Processor time that the program itself takes for the same, in nanoseconds.
     pub native: u64,
-    /// Bursts of which no twin found that out: it is as much of what counting took as others took.
+    /// Bursts of which no twin found that out: it is as much of what counting took as others with the same paths took.
     pub untimed: u64,
     /// Executed paths.
     pub paths: u64,
