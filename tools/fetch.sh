@@ -1,5 +1,5 @@
-# fetch.sh PACKAGE FOLDER: a Debian source package into a folder, unless it is there. Sources come from where packages do; the
-# entry that says so goes again.
+# fetch.sh PACKAGE FOLDER: the upstream archives of a Debian source package into a folder, unless they are there. Sources come from
+# where packages do; the entry that says so goes again. Debian's changes, which a mirror may lack, are not asked for.
 set -eu
 ls "$2/$1"_*.orig.tar.* >/dev/null 2>&1 && exit
 
@@ -13,4 +13,4 @@ if ! grep -qs "^Types:.*deb-src" /etc/apt/sources.list.d/*.sources; then
     $sudo apt-get update -q >/dev/null
 fi
 mkdir -p "$2"
-(cd "$2" && apt-get source --download-only -q "$1" >/dev/null)
+(cd "$2" && { apt-get source --tar-only --download-only -q "$1" >/dev/null || ls "$1"_*.orig.tar.* >/dev/null; })
