@@ -5,7 +5,12 @@
 //! Construction of SSA Form*, CC 2013, but walking up the dominator tree past blocks where none can meet), and φs that
 //! turn out to have one value are taken out again. Values whose block has one version still dominate all versions of
 //! what they dominated, and stay as they are.
+//!
+//! No φ is made of what machine code folds into its uses, addresses above all ([`values::Inst::is_folded`]): it is computed again where
+//! definitions meet. Addresses of a structure's fields are many, and as φs each would be a value to keep: sqlite's interpreter, in two versions,
+//! took 1,700 M instructions more for that than for its paths, and clang took six minutes.
 
+use super::place;
 use super::split::in_blocks;
 use super::sys::{self, Blocks};
 use super::values::{self, Inst, Value};
@@ -54,6 +59,8 @@ pub(super) fn copy_blocks_of<'ctx>(
         home: HashMap::new(),
         copies: HashMap::new(),
         at_start: HashMap::new(),
+        folded: HashMap::new(),
+        starts: HashMap::new(),
         made: Vec::new(),
         filled: 0,
     };
@@ -95,6 +102,10 @@ struct Copier<'a, 'ctx> {
     copies: HashMap<(Value, BlockId), Value>,
     /// What reaches the start of a block of a value that is defined elsewhere.
     at_start: HashMap<(Value, BlockId), Value>,
+    /// Values that have several versions and are folded into their uses: the operand that they are computed from, and its number.
+    folded: HashMap<Value, (usize, Value)>,
+    /// The instruction before which values are computed again, by block.
+    starts: HashMap<BlockId, Inst>,
     /// φs made where definitions meet: block, φ, value.
     made: Vec<(BlockId, Inst, Value)>,
     /// How many of them have their entries.
@@ -142,12 +153,18 @@ impl<'ctx> Copier<'_, 'ctx> {
     fn copy(&mut self) {
         let renewed: HashMap<Inst, usize> =
             (0..self.phis.len()).map(|i| (self.phis[i].1, i)).collect();
+        // Renewed φs have no entries yet, so values do not know these users.
+        let entries = self.phis.iter().flat_map(|p| p.2.values());
+        let merged: HashSet<Value> = entries.copied().collect();
         for b in self.own.ids() {
             if !self.has_copies(b) {
                 continue;
             }
             for i in values::instructions(self.blocks[b]) {
                 self.home.insert(i.value(), b);
+                if let Some(from) = folded_from(i).filter(|_| !merged.contains(&i.value())) {
+                    self.folded.insert(i.value(), from);
+                }
             }
         }
         for at in self.own.len()..self.blocks.len() {
@@ -263,7 +280,8 @@ impl<'ctx> Copier<'_, 'ctx> {
     }
 
     /// What `value`, which is not defined in any version of `b`, is at the start of block `b`: what it is at the end
-    /// of the block above in the dominator tree, unless a definition lies on a way from there; then a φ, whose entries are made later.
+    /// of the block above in the dominator tree, unless a definition lies on a way from there; then it is computed again, or a φ, whose
+    /// entries are made later.
     fn at_start(&mut self, value: Value, b: BlockId) -> Value {
         let home = self.home[&value];
         let mut at = b;
@@ -275,6 +293,10 @@ impl<'ctx> Copier<'_, 'ctx> {
                 return values::poison(value); // unreachable
             };
             if self.meet_in(home, above, at) {
+                if let Some(again) = self.again(value, at) {
+                    self.at_start.insert((value, at), again);
+                    return again;
+                }
                 let phi = values::phi_before_all(&self.builder, self.blocks[at], value);
                 self.made.push((at, phi, value));
                 self.at_start.insert((value, at), phi.value());
@@ -285,6 +307,23 @@ impl<'ctx> Copier<'_, 'ctx> {
             }
             at = above;
         }
+    }
+
+    /// `value` computed at the start of block `b`, if it is folded into its uses. What it is computed from is what it was at `value`'s last definition:
+    /// its block dominates that of `value`, so whatever comes by it on the way to `b` comes by that one, too.
+    fn again(&mut self, value: Value, b: BlockId) -> Option<Value> {
+        let &(operand, from) = self.folded.get(&value)?;
+        let from = match self.home.get(&from) {
+            Some(_) => self.at_start(from, b),
+            None => from,
+        };
+        let block = self.blocks[b];
+        let start = self.starts.entry(b);
+        let start = *start.or_insert_with(|| Inst::of(place::start(block)));
+        values::stand_before(&self.builder, start);
+        let copy = value.instruction()?.copy_here(&self.builder);
+        copy.set_operand(operand, from);
+        Some(copy.value())
     }
 
     /// The block above `b` in the dominator tree.
@@ -335,6 +374,22 @@ impl<'ctx> Copier<'_, 'ctx> {
             }
         }
     }
+}
+
+/// The operand from which a folded instruction computes its result, if that is one and none that is folded itself: chains could be long.
+fn folded_from(i: Inst) -> Option<(usize, Value)> {
+    let from = |i: Inst| i.is_folded().then(|| only_variable(i)).flatten();
+    let (operand, value) = from(i)?;
+    let ends = value.instruction().and_then(from).is_none();
+    ends.then_some((operand, value))
+}
+
+/// The only operand that is no constant, and its number.
+fn only_variable(i: Inst) -> Option<(usize, Value)> {
+    let operands = i.operands().into_iter().enumerate();
+    let mut variable = operands.filter(|(_, v)| !v.is_constant());
+    let only = variable.next()?;
+    variable.next().is_none().then_some(only)
 }
 
 /// Whether an instruction opens a scope of `noalias`, which must not be opened twice.
