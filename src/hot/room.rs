@@ -97,14 +97,18 @@ impl Room {
         if held.size + size > limit(facts) {
             return false;
         }
-        let only = copy.index()..copy.index() + 1;
-        if !self.take(only, size) {
+        if !self.take_blocks(copy, size) {
             return false;
         }
         let held = self.prefixes.entry((function, copy)).or_default();
         held.held.extend(new);
         held.size += size;
         true
+    }
+
+    /// Takes room for so many instructions in a copy.
+    pub(super) fn take_blocks(&mut self, copy: CopyId, size: u64) -> bool {
+        self.take(copy.index()..copy.index() + 1, size)
     }
 
     fn take(&mut self, copies: std::ops::Range<usize>, size: u64) -> bool {

@@ -356,10 +356,16 @@ impl FunctionEntry {
                 let set = |(c, s): &(CopyId, String)| Ok((*c, decode_set(s, edges)?));
                 Share::Split(sets.iter().map(set).collect::<Result<_, String>>()?)
             }
-            ShareEntry::Ranges(ranges) if ranges.largest().0 < paths.numbering.total() => {
+            ShareEntry::Ranges(ranges) => {
+                let edges = paths.dag.edges().len();
+                if ranges.largest().0 >= paths.numbering.total() {
+                    return Err("path id out of range".into());
+                }
+                if ranges.warm.last().is_some_and(|e| e.index() >= edges) {
+                    return Err("edge out of range".into());
+                }
                 Share::Ranges(ranges.clone())
             }
-            ShareEntry::Ranges(_) => return Err("path id out of range".into()),
         })
     }
 }

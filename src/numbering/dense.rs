@@ -2,22 +2,22 @@
 //!
 //! Under Ball–Larus labels the ids of the iterations of a loop `do { … } while (c)` are as far apart as there are
 //! ways to go on behind it: each must leave room for the paths that leave the loop. Where a start (the header of a
-//! loop's second version, [`crate::versions::apart`]) has vertices of its own, its *region*, ids can instead be
-//! numbers of two digits:
+//! loop's second version, [`crate::versions::apart`]) has vertices of its own, its *region*, or several have some in common
+//! (those of warm paths, [`crate::partition::Ranges`]), ids can instead be numbers of two digits:
 //!
 //! ```text
 //! id(p) = low + (window + 1) · high
 //!
-//!   a path that stays in region i    low = firstᵢ + its Ball–Larus id inside the region,   high = 0
-//!   a path that leaves region i      low = firstᵢ + the id of its part inside the region,  high ≥ 1
-//!   a path that is in no region      low = window
+//!   a path from start i that stays in its region    low = firstᵢ + its Ball–Larus id inside the region,   high = 0
+//!   a path from start i that leaves its region      low = firstᵢ + the id of its part inside the region,  high ≥ 1
+//!   a path that is in no region                     low = window
 //! ```
 //!
-//! `firstᵢ` are the first of `window = Σ (paths inside region i)` ids, so the iterations have the ids `0 .. window`
+//! `firstᵢ` are the first of `window = Σ (paths from start i inside its region)` ids, so the iterations have the ids `0 .. window`
 //! and fit a small array. Labels remain sums over edges: inside a region those of Ball & Larus for the region
 //! alone, elsewhere multiples of `window + 1`.
 //!
-//! Unique: `low` tells region and id inside; a path that leaves its region at edge `x` is told by the part inside
+//! Unique: `low` tells the start and the id inside; a path that leaves its region at edge `x` is told by the part inside
 //! (at most one such part with a given id leads to the source of `x`, since ids inside are those of whole paths
 //! that go on along edges of label 0), by the range of `high` that `x` owns, and by the Ball–Larus id of what
 //! follows.
@@ -25,6 +25,7 @@
 use super::{Decoding, Numbering};
 use crate::dag::{Dag, MAX_PATHS};
 use crate::index::{EdgeId, IdSet, TiSlice, TiVec, VertexId};
+use std::collections::BTreeMap;
 
 /// What decoding needs beside the labels.
 #[derive(Clone, Debug)]
@@ -32,12 +33,12 @@ pub(super) struct Dense {
     window: u64,
     /// The vertices of regions.
     inside: IdSet<VertexId>,
-    /// First id and edge from ENTRY of each region, ascending.
+    /// First id of each start, an edge from ENTRY into a region; ascending.
     starts: Vec<(u64, EdgeId)>,
 }
 
 /// Numbers all paths of `dag` so that those inside regions have the ids below the window, which is at most `limit`.
-/// `region` gives, by vertex, the first vertex of its region, which the only way in (from ENTRY) leads to; from
+/// `region` gives, by vertex, the first vertex of its region, which only edges from ENTRY lead into; from
 /// every vertex of a region a way must lead to EXIT inside it. Regions with few paths are taken first. O(V + E).
 ///
 /// `None` when no region fits, or when ids would exceed [`MAX_PATHS`].
@@ -84,24 +85,35 @@ fn inner_paths(dag: &Dag, region: &TiSlice<VertexId, Option<VertexId>>) -> TiVec
     paths
 }
 
-/// The regions that fit, with their first ids.
+/// The starts of the regions that fit, with their first ids.
 fn starts(
     dag: &Dag,
     region: &TiSlice<VertexId, Option<VertexId>>,
     limit: u64,
 ) -> Vec<(u64, EdgeId)> {
     let paths = inner_paths(dag, region);
-    let header = |e: &EdgeId| region[dag.edge(*e).dst] == Some(dag.edge(*e).dst);
-    let mut edges: Vec<EdgeId> = dag.outs(dag.entry()).filter(header).collect();
-    edges.sort_by_key(|&e| paths[dag.edge(e).dst]);
+    let mut regions: BTreeMap<VertexId, Vec<EdgeId>> = BTreeMap::new();
+    for e in dag.outs(dag.entry()) {
+        if let Some(home) = region[dag.edge(e).dst] {
+            regions.entry(home).or_default().push(e);
+        }
+    }
+    let within = |e: &EdgeId| paths[dag.edge(*e).dst];
+    let total = |edges: &[EdgeId]| edges.iter().map(within).fold(0, u64::saturating_add);
+    let mut regions: Vec<(u64, Vec<EdgeId>)> = regions
+        .into_values()
+        .map(|edges| (total(&edges), edges))
+        .collect();
+    regions.sort();
     let (mut starts, mut next) = (Vec::new(), 0u64);
-    for e in edges {
-        let end = next.saturating_add(paths[dag.edge(e).dst]);
-        if end > limit {
+    for (paths, edges) in regions {
+        if next.saturating_add(paths) > limit {
             break;
         }
-        starts.push((next, e));
-        next = end;
+        for e in edges {
+            starts.push((next, e));
+            next += within(&e);
+        }
     }
     starts
 }

@@ -1,7 +1,7 @@
 //! The paths of a function as the copies that profile them see them: iterations of loops apart.
 
-use super::Part;
 use super::selected::Selected;
+use super::{Part, Ranges};
 use crate::dag::Dag;
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
@@ -41,7 +41,8 @@ impl Local {
         match part {
             Part::Ranges(ranges, copy) => {
                 let selected = Selected::new(cfg, paths, ranges, copy);
-                Some(Self::selected(selected, paths.array_slots()))
+                let window = window(ranges);
+                Some(Self::selected(selected, paths.array_slots(), window))
             }
             Part::All | Part::Edges(_) if paths.apart.is_empty() => None,
             Part::All => Self::apart(cfg, paths, None),
@@ -55,7 +56,8 @@ impl Local {
         let dag = versions.dag(&paths.shape.order, &paths.cuts);
         let origins = versions.dag_origins(&dag, &paths.dag);
         let interesting = edges.map(|set| versions_of(set, &origins));
-        let all = all(&dag, &product.regions(&dag), paths.array_slots())?;
+        let regions = product.regions(&dag);
+        let all = all(&dag, &regions, paths.array_slots(), MAX_ARRAY_SLOTS)?;
         let numbering = match &interesting {
             // Dense ids are worth more than fewer labels: foreign paths keep theirs, which nobody asks for.
             Some(set) if all.window().is_none() => pspp(&dag, set),
@@ -72,10 +74,11 @@ impl Local {
         })
     }
 
-    fn selected(selected: Selected, slots: u64) -> Local {
+    fn selected(selected: Selected, slots: u64, window: u64) -> Local {
         let Selected { dag, regions, .. } = selected;
+        let numbering = all(&dag, &regions, slots, window);
         Local {
-            numbering: all(&dag, &regions, slots).expect("no more paths than the function has"),
+            numbering: numbering.expect("no more paths than the function has"),
             versions: selected.versions,
             dag,
             origins: selected.origins,
@@ -155,11 +158,31 @@ fn versions_of(set: &IdSet<EdgeId>, origins: &TiSlice<EdgeId, EdgeId>) -> IdSet<
     versions
 }
 
-/// Ids of all paths, which fit an array of `slots` or are dense in `region`, where that is possible.
-fn all(dag: &Dag, region: &TiSlice<VertexId, Option<VertexId>>, slots: u64) -> Option<Numbering> {
+/// Ids of all paths, which fit an array of `slots` or, as far as one of `window` goes, are dense in `region`, where that is possible.
+fn all(
+    dag: &Dag,
+    region: &TiSlice<VertexId, Option<VertexId>>,
+    slots: u64,
+    window: u64,
+) -> Option<Numbering> {
     match ball_larus(dag) {
         Some(few) if few.total() <= slots => Some(few),
-        many => dense(dag, region, MAX_ARRAY_SLOTS).or(many),
+        many => {
+            let windows = std::iter::successors(Some(window), |w| Some(w / 2).filter(|w| *w > 0));
+            windows
+                .filter_map(|w| dense(dag, region, w))
+                .next()
+                .or(many)
+        }
+    }
+}
+
+/// Warm paths have as much room as iterations that are apart.
+fn window(ranges: &Ranges) -> u64 {
+    if ranges.warm.is_empty() {
+        MAX_ARRAY_SLOTS
+    } else {
+        2 * MAX_ARRAY_SLOTS
     }
 }
 

@@ -4,7 +4,7 @@
 //! leaves go to copies is a list of ranges, and any list of ranges is such a tree: it cannot contradict itself, every
 //! path has one copy, and starts, prefixes and single paths are all the same.
 
-use crate::index::{CopyId, PathId};
+use crate::index::{CopyId, EdgeId, PathId};
 use serde::{Deserialize, Serialize};
 
 /// Who profiles which paths of a function, and which of them cost a single increment.
@@ -18,6 +18,10 @@ pub struct Ranges {
     /// The paths that have versions of their blocks to themselves, so that their ids are constants; ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hot: Vec<PathId>,
+    /// Edges of the function's DAG, ascending. Paths that take no others have versions of their blocks in common, where ids
+    /// are dense.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warm: Vec<EdgeId>,
 }
 
 /// How much of a range of ids is a copy's.
@@ -38,7 +42,23 @@ impl Ranges {
         owners.dedup_by_key(|&mut (_, copy)| copy);
         hot.sort_unstable();
         hot.dedup();
-        Ranges { owners, hot }
+        Ranges {
+            owners,
+            hot,
+            warm: Vec::new(),
+        }
+    }
+
+    /// With these warm edges, in any order. O(n log n).
+    pub fn with_warm(self, mut warm: Vec<EdgeId>) -> Ranges {
+        warm.sort_unstable();
+        warm.dedup();
+        Ranges { warm, ..self }
+    }
+
+    /// Whether edge `e` is warm. O(log n).
+    pub fn is_warm(&self, e: EdgeId) -> bool {
+        self.warm.binary_search(&e).is_ok()
     }
 
     /// Whether they are as [`Ranges::new`] makes them, of copies below `copies`.
@@ -48,6 +68,7 @@ impl Ranges {
             && self.owners.windows(2).all(same)
             && self.owners.iter().all(|(_, c)| c.0 < copies)
             && self.hot.windows(2).all(|pair| pair[0] < pair[1])
+            && self.warm.windows(2).all(|pair| pair[0] < pair[1])
     }
 
     /// The largest id that is named.

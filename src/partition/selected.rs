@@ -3,17 +3,19 @@
 //!
 //! ```text
 //!   Foreign   the path is another copy's: nothing is counted until the next one begins
+//!   Warm      it is this copy's, whatever it does from here on, and has taken nothing but warm edges
 //!   Own       it is this copy's, whatever it does from here on
 //!   Prefix    more edges must tell whose it is, or whether it is a hot one
 //! ```
 //!
 //! A prefix is known by the sum of its labels: paths that begin alike have consecutive canonical ids. Every prefix
 //! has blocks of its own, so the register is known there and costs nothing; a hot path stays a prefix to its end, and
-//! its id is a constant. Own paths go on in blocks that they share, foreign ones in blocks without a statement.
+//! its id is a constant. Own paths go on in blocks that they share, foreign ones in blocks without a statement. Where all paths
+//! that begin at a block are the copy's they begin as warm ones: those that stay so are few, and their ids fit an array.
 
 use super::ranges::{Held, Ranges};
 use crate::dag::{Dag, Edge, EdgeKind};
-use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, PathId, TiVec, VertexId};
+use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, PathId, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::paths::FunctionPaths;
 use crate::versions::apart::Apart;
@@ -23,6 +25,7 @@ use crate::versions::{Product, Versions};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     Foreign,
+    Warm,
     Own { version: u32 },
     Prefix { id: PathId, version: u32 },
 }
@@ -87,8 +90,8 @@ impl Selected {
             }
         }
         let apart = |v| {
-            let block = dag.block(v).map(|b| (versions.origin[b], states[b]));
-            matches!(block, Some((b, Some(s))) if selection.is_apart(b, s))
+            let block = dag.block(v)?;
+            selection.region(versions.origin[block], states[block]?)
         };
         Selected {
             origins: own.iter().map(|e| own_edges[*e]).collect(),
@@ -105,7 +108,17 @@ impl Selection<'_> {
     /// At the entry.
     fn first(&self) -> State {
         let dag = &self.paths.dag;
-        self.behind(dag.edge(dag.enter()).dst, PathId(0), 0)
+        self.begin(dag.enter(), 0)
+    }
+
+    /// Where a path begins by `start`, an edge from ENTRY.
+    fn begin(&self, start: EdgeId, version: u32) -> State {
+        let (dag, labels) = (&self.paths.dag, &self.paths.numbering.labels);
+        match self.behind(dag.edge(start).dst, PathId(labels[start]), version) {
+            // Iterations that are apart have dense ids as they are.
+            State::Own { version: 0 } if self.ranges.is_warm(start) => State::Warm,
+            state => state,
+        }
     }
 
     /// Behind `edge`, taken in `state`.
@@ -115,10 +128,12 @@ impl Selection<'_> {
         let apart = |version| self.apart.as_ref().map_or(0, |a| a.next(version, edge));
         if let EdgeKind::BackEdge(_) = dag.edge(e).kind {
             let start = dag.loop_start(dag.back_target(e)).expect("a phony edge");
-            return self.behind(dag.edge(start).dst, PathId(labels[start]), apart(0));
+            return self.begin(start, apart(0));
         }
         match state {
             State::Foreign => State::Foreign,
+            State::Warm if self.ranges.is_warm(e) => State::Warm,
+            State::Warm => State::Own { version: 0 },
             State::Own { version } => State::Own {
                 version: apart(version),
             },
@@ -143,59 +158,94 @@ impl Selection<'_> {
     fn counts(&self, state: State, e: EdgeId) -> bool {
         match state {
             State::Foreign => false,
-            State::Own { .. } => true,
+            State::Own { .. } | State::Warm => true,
             State::Prefix { id, .. } => {
                 self.ranges.owner(id.plus(self.paths.numbering.labels[e])) == self.copy
             }
         }
     }
 
-    /// Whether paths in this state may have small ids of their own, if their function has many: those that began at
-    /// the header of the loop they are in, and hot ones.
-    fn is_apart(&self, block: BlockId, state: State) -> bool {
-        match state {
+    /// Where paths in this state may have small ids of their own, if their function has many: those that began at
+    /// the header of the loop they are in, hot ones, and warm ones.
+    fn region(&self, block: BlockId, state: State) -> Option<Region> {
+        let is_apart = match state {
             State::Foreign => false,
+            State::Warm => return Some(Region::Warm),
             State::Own { version } => version != 0,
             State::Prefix { id, version } => {
                 let v = self.paths.dag.vertex(block).expect("it is reached");
                 let end = id.plus(self.paths.numbering.paths[v]);
                 version != 0 || self.ranges.has_hot(id, end)
             }
-        }
+        };
+        is_apart.then_some(Region::OfOneStart)
     }
 }
 
-/// By vertex of `dag`: the first of its region, for those of `candidates` that only one edge from ENTRY leads to, and from
-/// which a way leads to EXIT inside. O(V + E) for each vertex that drops out, of which there are few.
-fn regions(dag: &Dag, candidates: impl Fn(VertexId) -> bool) -> TiVec<VertexId, Option<VertexId>> {
-    let mut left: IdSet<VertexId> = dag.vertex_set();
-    left.extend(dag.order().filter(|&v| candidates(v)));
+/// What regions a vertex may be in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Region {
+    /// One of paths that begin alike
+    OfOneStart,
+    /// That of warm paths, wherever they begin
+    Warm,
+}
+
+/// By vertex of `dag`: the first of its region, for those of `candidates` that only one edge from ENTRY leads to, or nothing but
+/// warm edges do, and from which a way leads to EXIT inside. O(V + E) for each vertex that drops out, of which there are few.
+fn regions(
+    dag: &Dag,
+    candidates: impl Fn(VertexId) -> Option<Region>,
+) -> TiVec<VertexId, Option<VertexId>> {
+    let mut left: TiVec<VertexId, Option<Region>> = dag.by_vertex(None);
+    for v in dag.order() {
+        left[v] = candidates(v);
+    }
     loop {
         let region = entered_once(dag, &left);
-        let before = left.len();
+        let mut dropped = false;
         for v in dag.order().rev() {
-            let stays = |w: VertexId| w == dag.exit() || left.contains(w) && region[w] == region[v];
+            if left[v].is_none() {
+                continue;
+            }
+            let stays =
+                |w: VertexId| w == dag.exit() || left[w].is_some() && region[w] == region[v];
             if region[v].is_none() || !dag.outs(v).any(|e| stays(dag.edge(e).dst)) {
-                left.set(v, false);
+                left[v] = None;
+                dropped = true;
             }
         }
-        if left.len() == before {
+        if !dropped {
             return region;
         }
     }
 }
 
-/// By vertex of `candidates`: the vertex behind the only edge from ENTRY that leads to it.
-fn entered_once(dag: &Dag, candidates: &IdSet<VertexId>) -> TiVec<VertexId, Option<VertexId>> {
+/// By vertex of `candidates`: the vertex behind the only edge from ENTRY that leads to it, of warm ones the first that an edge from
+/// ENTRY leads to.
+fn entered_once(
+    dag: &Dag,
+    candidates: &TiSlice<VertexId, Option<Region>>,
+) -> TiVec<VertexId, Option<VertexId>> {
     let mut region: TiVec<VertexId, Option<VertexId>> = dag.by_vertex(None);
-    for v in dag.order().filter(|v| candidates.contains(*v)) {
-        let from = |&e: &EdgeId| dag.edge(e).src;
-        let mut sources = dag.ins(v).iter().map(from);
-        let first = sources.next().expect("every vertex is reachable");
-        region[v] = if first == dag.entry() {
-            sources.next().is_none().then_some(v)
-        } else {
-            region[first].filter(|&r| sources.all(|s| region[s] == Some(r)))
+    let mut warm = None;
+    for v in dag.order() {
+        let mut sources = dag.ins(v).iter().map(|&e| dag.edge(e).src);
+        region[v] = match candidates[v] {
+            None => None,
+            Some(Region::Warm) => {
+                let home = *warm.get_or_insert(v);
+                let stays = |s| s == dag.entry() || region[s] == Some(home);
+                sources.all(stays).then_some(home)
+            }
+            Some(Region::OfOneStart) => {
+                let first = sources.next().expect("every vertex is reachable");
+                if first == dag.entry() {
+                    sources.next().is_none().then_some(v)
+                } else {
+                    region[first].filter(|&r| sources.all(|s| region[s] == Some(r)))
+                }
+            }
         };
     }
     region

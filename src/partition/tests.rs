@@ -3,11 +3,12 @@
 
 use super::*;
 use crate::dag::reduced::Reduced;
-use crate::dag::{Path, Shape};
+use crate::dag::{Dag, EdgeKind, Path, Shape};
 use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, LocalId, PathId, TiVec, ti_vec};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
 use crate::paths::{Counted, FunctionPaths, all_paths};
+use crate::plan::Table;
 use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
 use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
@@ -202,6 +203,20 @@ fn check_scheme(
     Ok(())
 }
 
+/// 0 → a₀ ◇ a₁ ◇ … ◇ aₙ → a₀ or out
+fn loop_of_diamonds(n: u32) -> Cfg {
+    let arms = |i: u32| [vec![3 * i + 2, 3 * i + 3], vec![3 * i + 4], vec![3 * i + 4]];
+    let diamonds = (0..n).flat_map(arms);
+    let ends = [vec![1, 3 * n + 2], vec![]];
+    let blocks: Vec<Vec<u32>> = [vec![1]].into_iter().chain(diamonds).chain(ends).collect();
+    cfg(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+fn some_edges(dag: &Dag, numbers: &[usize]) -> Vec<EdgeId> {
+    let n = dag.edges().len();
+    numbers.iter().map(|i| EdgeId::new(i % n)).collect()
+}
+
 fn some_ranges(total: u64, owners: &[(u64, u32)], hot: &[u64]) -> Ranges {
     let id = |n: u64| PathId(n % total);
     let owners = owners.iter().map(|&(n, c)| (id(n), CopyId(c)));
@@ -320,13 +335,14 @@ proptest! {
         prop_assert_eq!(computed, measured);
     }
 
-    /// Any ranges and any hot paths: every copy counts its own paths, each once; foreign ones run no statement, hot
+    /// Any ranges, hot paths and warm edges: every copy counts its own paths, each once; foreign ones run no statement, hot
     /// ones one; and hits are those of the interpreter.
     #[test]
     fn ranges_count_what_ran(
         graph in any_cfg(20),
         owners in proptest::collection::vec((any::<u64>(), 0..4u32), 0..8),
         hot in proptest::collection::vec(any::<u64>(), 0..6),
+        warm in proptest::collection::vec(any::<usize>(), 0..60),
         bits in 8..20u32,
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..120), 1..5),
     ) {
@@ -335,7 +351,7 @@ proptest! {
         let apart = apart::choose(&graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
         let paths = FunctionPaths { apart, ..cut };
         let total = paths.numbering.total();
-        let ranges = some_ranges(total, &owners, &hot);
+        let ranges = some_ranges(total, &owners, &hot).with_warm(some_edges(&paths.dag, &warm));
         prop_assert!(ranges.are_sound(4));
         let walks = walks(&graph, &choices);
         let ran = all_paths_of(&graph, &walks, &paths.cuts);
@@ -360,6 +376,60 @@ proptest! {
             if walks.iter().all(|w| w.exit.is_some()) {
                 prop_assert_eq!(computed, hits);
             }
+        }
+    }
+
+    /// A loop of diamonds has more paths than an array has room for. Those along warm edges have the lowest ids and an array, whatever
+    /// the warm edges are, and all are counted.
+    #[test]
+    fn warm_paths_have_an_array(
+        arms in proptest::collection::vec(0..3u8, 15..18),
+        missing in any::<Option<usize>>(),
+        choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..4),
+    ) {
+        let graph = loop_of_diamonds(arms.len() as u32);
+        let paths = FunctionPaths::new(&graph);
+        let dag = &paths.dag;
+        // Left, right, or both; and perhaps one edge too few, so that some ways inside have no end.
+        let is_warm = |e: &EdgeId| match dag.edge(*e).kind {
+            EdgeKind::Real(c) if graph.block(c.block).succs.len() == 2 && c.block.0 % 3 == 1 => {
+                let arm = arms.get(c.block.index() / 3);
+                arm.is_none_or(|a| *a == 2 || u32::from(*a) == c.succ)
+            }
+            _ => true,
+        };
+        let mut warm: Vec<EdgeId> = dag.edge_ids().filter(is_warm).collect();
+        if let Some(i) = missing {
+            warm.remove(i % warm.len());
+        }
+        let ranges = some_ranges(1, &[], &[]).with_warm(warm);
+        let share = Share::Ranges(ranges.clone());
+        let part = share.part(CopyId(0)).unwrap();
+        let code = function_code(&graph, &paths, part);
+        let walks = walks(&graph, &choices);
+        let (functions, all) = ([input(&graph)], [Some(paths.clone())]);
+        let plan = copy_plan(&functions, &all, std::slice::from_ref(&share), CopyId(0));
+        let (counts, _) = profile(&graph, part, &plan.functions[0], &paths, &walks);
+        let ran = all_paths_of(&graph, &walks, &paths.cuts);
+        prop_assert_eq!(counts, expected(&paths, &ran));
+        let inside: u64 = arms.iter().map(|a| if *a == 2 { 2 } else { 1 }).product();
+        // From the entry and from the header, each to the back edge and the exit
+        let slots = 4 * inside;
+        if missing.is_none() && slots <= 2 * MAX_ARRAY_SLOTS {
+            prop_assert!(matches!(code.table, Table::Window { slots: n, .. } if n == slots), "{:?}", code.table);
+            let all_warm: Vec<EdgeId> = ranges.warm.clone();
+            let mut ids = std::collections::BTreeSet::new();
+            for path in &ran {
+                let edges = dag.path_edges(path).unwrap();
+                let id = code.ids.local(&edges).unwrap();
+                let warm = edges.iter().all(|e| all_warm.binary_search(e).is_ok());
+                prop_assert_eq!(warm, id.0 < slots);
+                if warm {
+                    prop_assert_eq!(code.instructions(&edges), code.hits(&edges), "an array");
+                }
+                ids.insert(id);
+            }
+            prop_assert_eq!(ids.len(), expected(&paths, &ran).len());
         }
     }
 

@@ -219,6 +219,12 @@ impl<'a> Apart<'a> {
         Versions::product(cfg, order, 0, |state, e| self.next(state, e))
     }
 
+    /// Whether a nest holds the block, which can be reached.
+    pub fn holds(&self, block: BlockId) -> bool {
+        let at = self.edges.order.position[block].expect("it is reached");
+        self.of[at as usize].is_some()
+    }
+
     /// The state behind an edge taken in `state`: that of the block at which a path begins, as long as it stays in the nest.
     pub fn next(&self, state: u32, edge: CfgEdge) -> u32 {
         let (at, ends_path) = self.edges.target(edge);

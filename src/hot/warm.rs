@@ -1,0 +1,110 @@
+//! Which edges are warm: those that nearly all executions take, as long as the paths that take no others fit an array.
+//!
+//! A function with more paths than an array has room for counts them in a hash table, at a dozen instructions each. Most
+//! of its executions keep to a small part of its edges. The paths inside that part are few; with blocks of their own, which they leave by
+//! the first edge that is not warm, their ids are dense ([`crate::numbering::dense`]), whatever else there is:
+//!
+//! ```text
+//! warm ──warm edge──▶ warm        rest ──any edge──▶ rest        at a path's end, both go to the next start's warm version
+//! warm ──any other──▶ rest
+//! ```
+//!
+//! Bond & McKinley (*Practical Path Profiling for Dynamic Optimizers*, CGO 2005) leave cold edges out so that hot paths fit an
+//! array, and count no path by a cold one; here such paths are counted in the table, as before.
+
+use crate::dag::{Dag, EdgeKind};
+use crate::index::{BlockId, EdgeId, IdSet, TiVec, VertexId};
+use crate::ir::Cfg;
+use crate::numbering::MAX_ARRAY_SLOTS;
+use crate::paths::FunctionPaths;
+use crate::versions::{apart::Apart, weight};
+
+/// An edge that is taken less often than once in `2^RARELY` paths is not warm.
+const RARELY: u32 = 16;
+
+/// The warm edges by expected executions: as many as give at most [`MAX_ARRAY_SLOTS`] paths and lead to blocks of at most `room`
+/// instructions, which are counted too. `None` where even the hottest are too many. O(V + E).
+pub(super) fn warm_edges(
+    cfg: &Cfg,
+    paths: &FunctionPaths,
+    room: u64,
+) -> Option<(Vec<EdgeId>, u64)> {
+    let dag = &paths.dag;
+    let total: f64 = dag.outs(dag.entry()).map(|e| paths.weights[e]).sum();
+    let mut best = None;
+    for halvings in 0..=RARELY {
+        let inside = Inside::new(dag, paths, total / f64::from(1u32 << halvings));
+        let size = inside.size(cfg, dag);
+        if inside.paths(dag) > MAX_ARRAY_SLOTS || size > room {
+            break;
+        }
+        best = Some((inside.edges, size));
+    }
+    let (edges, size) = best?;
+    let edges = dag.edge_ids().filter(|e| edges.contains(*e)).collect();
+    Some((edges, size))
+}
+
+/// How many paths are expected to run that begin in iterations that are apart: they have dense ids as they are.
+pub(super) fn apart(cfg: &Cfg, paths: &FunctionPaths) -> f64 {
+    let dag = &paths.dag;
+    let Some(apart) = Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart) else {
+        return 0.0;
+    };
+    let begins_apart = |e: &EdgeId| {
+        let to = dag.block(dag.edge(*e).dst);
+        dag.edge(*e).kind == EdgeKind::LoopStart && to.is_some_and(|b| apart.holds(b))
+    };
+    let starts = dag.outs(dag.entry()).filter(begins_apart);
+    starts.map(|e| paths.weights[e]).sum()
+}
+
+/// A part of a DAG.
+struct Inside {
+    edges: IdSet<EdgeId>,
+    reached: IdSet<VertexId>,
+}
+
+impl Inside {
+    /// What edges of at least this weight reach from ENTRY, and beyond that the heaviest edge out of each vertex: paths inside end.
+    fn new(dag: &Dag, paths: &FunctionPaths, least: f64) -> Inside {
+        let weights = &paths.weights;
+        let mut edges = IdSet::with_capacity(dag.edges().len());
+        let mut reached = dag.vertex_set();
+        reached.insert(dag.entry());
+        for v in dag.order().filter(|&v| v != dag.exit()) {
+            if !reached.contains(v) {
+                continue;
+            }
+            let by_weight =
+                |a: &EdgeId, b: &EdgeId| weights[*a].total_cmp(&weights[*b]).then(b.cmp(a));
+            let heaviest = dag.outs(v).max_by(by_weight);
+            for e in dag.outs(v) {
+                if weights[e] >= least || v != dag.entry() && Some(e) == heaviest {
+                    edges.insert(e);
+                    reached.insert(dag.edge(e).dst);
+                }
+            }
+        }
+        Inside { edges, reached }
+    }
+
+    /// The number of its paths; saturates.
+    fn paths(&self, dag: &Dag) -> u64 {
+        let mut paths: TiVec<VertexId, u64> = dag.by_vertex(0);
+        paths[dag.exit()] = 1;
+        for v in dag.order().rev().skip(1) {
+            let inside = dag.outs(v).filter(|e| self.edges.contains(*e));
+            paths[v] = inside.fold(0, |n, e| n.saturating_add(paths[dag.edge(e).dst]));
+        }
+        paths[dag.entry()]
+    }
+
+    /// The instructions of its blocks.
+    fn size(&self, cfg: &Cfg, dag: &Dag) -> u64 {
+        let blocks = self.reached.iter().filter_map(|v| dag.block(v));
+        blocks
+            .map(|b: BlockId| u64::from(weight(cfg.block(b))))
+            .sum()
+    }
+}
