@@ -18,7 +18,7 @@ use std::path::Path;
 /// The value of [`Manifest::format`].
 pub const FORMAT: &str = "p3-manifest";
 /// The version that this build reads and writes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 impl Manifest {
     fn identity(&self, options: &str) -> String {

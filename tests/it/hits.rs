@@ -46,6 +46,9 @@ fn check_scheme(
     simulate
         .args(["simulate", "--scheme", scheme, "-k", &k])
         .arg(sequential);
+    if let ["--profile", weights] = more {
+        simulate.args(["--profile", weights]);
+    }
     let simulated = rows(&mut simulate);
     assert_eq!(
         measured[0]["probe_hits"], simulated[0]["probe_hits"],
@@ -99,6 +102,27 @@ macro_rules! programs {
 
 // Programs whose activations all complete: what is abandoned executes probes that no path tells of.
 programs! { loops many_paths switches computed_goto irreducible iterations recursion callbacks demo }
+
+/// A function with more paths than an array holds, few of which run: with weights, these have a version and an array of their own.
+#[test]
+fn warm_edges() {
+    for flags in [&["-O1"][..], &["-O2"]] {
+        let dir = crate::support::folder();
+        let dir = dir.path();
+        let (modules, expected) = original("warm", flags, &["-O1"], dir);
+        let options = ["--scheme", "sbl"];
+        let out = dir.join("sbl");
+        let sequential = profile(&modules, &options, 1, &["-O1"], &expected, &out);
+        let weights = ["--profile", sequential.to_str().unwrap()];
+        for k in [1, 3] {
+            let out = dir.join(k.to_string());
+            let scheme = Scheme::P3Hot.name();
+            check_scheme(&modules, &expected, &sequential, scheme, k, &weights, &out);
+            let manifest = std::fs::read_to_string(out.join("manifest.json")).unwrap();
+            assert_eq!(manifest.contains("\"warm\""), k == 1, "{k}");
+        }
+    }
+}
 
 /// The functions of a profile that are not skipped, with their executions for weights.
 fn measured(profile: &Profile) -> (Vec<FuncId>, Vec<Structure>) {

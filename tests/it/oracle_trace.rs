@@ -118,4 +118,5 @@ programs! {
     tails
     vectors
     vfork
+    warm
 }
