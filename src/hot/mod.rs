@@ -3,7 +3,8 @@
 //! Foreign paths run no statement, so splitting a function costs code, in every copy a version of it for the
 //! copy's own paths, one for foreign ones, and prefixes that tell them apart ([`crate::partition::Ranges`]), and what
 //! paths take in such versions. What is split and what is hot follows from expected costs, as far as there is `room` for code: first the heaviest tasks
-//! are split until none is too heavy for an even load, then hot paths get versions of their own, the most worthwhile first.
+//! are split until none is too heavy for an even load, then hot paths get versions of their own, the most worthwhile first, and whole
+//! functions with too many paths for an array get a version for their `warm` edges.
 //!
 //! Costs are instructions of the code that the copies would run. By them the outcome is no worse than pbl's, and no worse than
 //! with fewer copies: those are tried as well.
