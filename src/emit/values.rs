@@ -233,19 +233,6 @@ impl Inst {
         unsafe { LLVMGetInstructionOpcode(self.0) }
     }
 
-    /// Whether machine code computes it where it is used, at about no cost: addresses, and comparisons that branches alone ask for. Not what a
-    /// φ takes, such as the address of the next element: that has a register of its own anyway.
-    pub(super) fn is_folded(self) -> bool {
-        let users = self.value().users().into_iter();
-        match self.opcode() {
-            LLVMOpcode::LLVMGetElementPtr => {
-                users.map(Inst::opcode).all(|o| o != LLVMOpcode::LLVMPHI)
-            }
-            LLVMOpcode::LLVMICmp => users.map(Inst::opcode).all(|o| o == LLVMOpcode::LLVMBr),
-            _ => false,
-        }
-    }
-
     /// Whether it is a φ.
     pub(super) fn is_phi(self) -> bool {
         self.opcode() == LLVMOpcode::LLVMPHI

@@ -6,7 +6,7 @@
 //! turn out to have one value are taken out again. Values whose block has one version still dominate all versions of
 //! what they dominated, and stay as they are.
 //!
-//! No φ is made of what machine code folds into its uses, addresses above all ([`values::Inst::is_folded`]): it is computed again where
+//! No φ is made of what machine code folds into its uses, addresses above all ([`needs_no_phi`]): it is computed again where
 //! definitions meet. Addresses of a structure's fields are many, and as φs each would be a value to keep: sqlite's interpreter, in two versions,
 //! took 1,700 M instructions more for that than for its paths, and clang took six minutes.
 
@@ -21,6 +21,7 @@ use crate::versions::Versions;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
 use std::collections::{HashMap, HashSet};
 
@@ -376,9 +377,21 @@ impl<'ctx> Copier<'_, 'ctx> {
     }
 }
 
+/// Whether machine code computes it where it is used, at about no cost: addresses, and comparisons that branches alone ask for. Not what a
+/// φ takes, such as the address of the next element: that has a register of its own anyway. (What need not be handed to another function
+/// is more, [`super::apart`]: there it is that or memory; here casts gained in one program and lost in another.)
+fn needs_no_phi(i: Inst) -> bool {
+    let mut users = i.value().users().into_iter().map(Inst::opcode);
+    match i.opcode() {
+        LLVMOpcode::LLVMGetElementPtr => users.all(|o| o != LLVMOpcode::LLVMPHI),
+        LLVMOpcode::LLVMICmp => users.all(|o| o == LLVMOpcode::LLVMBr),
+        _ => false,
+    }
+}
+
 /// The operand from which a folded instruction computes its result, if that is one and none that is folded itself: chains could be long.
 fn folded_from(i: Inst) -> Option<(usize, Value)> {
-    let from = |i: Inst| i.is_folded().then(|| only_variable(i)).flatten();
+    let from = |i: Inst| needs_no_phi(i).then(|| only_variable(i)).flatten();
     let (operand, value) = from(i)?;
     let ends = value.instruction().and_then(from).is_none();
     ends.then_some((operand, value))

@@ -285,13 +285,10 @@ impl<'a> Program<'a> {
     /// What warm edges would save in function `i`, if anything.
     fn warm(&self, i: usize, share: &Share) -> Option<WarmSaving> {
         let facts = self.facts[i].as_ref()?;
-        let copy = match share {
-            Share::Whole(copy) => *copy,
-            Share::Ranges(Ranges { owners, .. }) if owners.len() == 1 => owners[0].1,
-            _ => return None,
-        };
         let warm = facts.warm.as_ref()?;
-        let (_, part) = share.parts()[0];
+        let [(copy, part)] = share.parts()[..] else {
+            return None;
+        };
         let saved = self.part_cost(i, part) - facts.cost_of(warm.instructions);
         (saved > 0.0 || self.everywhere() && saved == 0.0).then(|| WarmSaving {
             function: i,

@@ -69,7 +69,7 @@ impl Inside {
     /// What edges of at least this weight reach from ENTRY, and beyond that the heaviest edge out of each vertex: paths inside end.
     fn new(dag: &Dag, paths: &FunctionPaths, least: f64) -> Inside {
         let weights = &paths.weights;
-        let mut edges = IdSet::with_capacity(dag.edges().len());
+        let mut edges = dag.edge_set();
         let mut reached = dag.vertex_set();
         reached.insert(dag.entry());
         for v in dag.order().filter(|&v| v != dag.exit()) {

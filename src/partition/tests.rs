@@ -417,12 +417,11 @@ proptest! {
         let slots = 4 * inside;
         if missing.is_none() && slots <= 2 * MAX_ARRAY_SLOTS {
             prop_assert!(matches!(code.table, Table::Window { slots: n, .. } if n == slots), "{:?}", code.table);
-            let all_warm: Vec<EdgeId> = ranges.warm.clone();
             let mut ids = std::collections::BTreeSet::new();
             for path in &ran {
                 let edges = dag.path_edges(path).unwrap();
                 let id = code.ids.local(&edges).unwrap();
-                let warm = edges.iter().all(|e| all_warm.binary_search(e).is_ok());
+                let warm = edges.iter().all(|e| ranges.is_warm(*e));
                 prop_assert_eq!(warm, id.0 < slots);
                 if warm {
                     prop_assert_eq!(code.instructions(&edges), code.hits(&edges), "an array");
