@@ -38,8 +38,20 @@ ssize_t p3_read_file(const char *path, char *out, size_t size) {
     return got < 0 ? -1 : (ssize_t)n;
 }
 
+/* Whether the numbers in /proc are those that this process sees: one that was given a name space of process ids may still have
+ * the /proc of another one, where its own numbers are other processes'. Listed are our ids from that one's down to ours. */
+static int are_our_ids(void) {
+    char text[4096] = "";
+    if (p3_read_file("/proc/self/status", text, sizeof text - 1) <= 0)
+        return 0;
+    const char *ids = strstr(text, "\nNSpid:\t");
+    return ids != NULL && ids[8 + strspn(ids + 8, "0123456789")] == '\n';
+}
+
 int p3_process_status(uint64_t pid, struct p3_status *out) {
     char path[64] = "/proc/self/stat", text[1024] = "", *p;
+    if (pid != 0 && !are_our_ids())
+        return 0;
     if (pid != 0)
         p3_append(path, sizeof path, p3_append_number(path, sizeof path, p3_append(path, sizeof path, 0, "/proc/"), pid, 10),
                   "/stat");

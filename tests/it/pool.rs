@@ -289,15 +289,19 @@ fn files_of_the_living_are_not_taken() {
     assert_eq!(pool.files().len(), 3);
 }
 
-/// Where the lock goes with the descriptors (overlayfs), the process itself is looked for.
+/// Where the lock goes with the descriptors (overlayfs), the process itself is looked for: by number, which in the `/proc` of another
+/// name space is another process's, here this one's.
 #[test]
 fn files_of_the_living_are_not_taken_where_locks_end() {
     let pool = Pool::new(&[]);
-    // Read whole: where cp asks the kernel for holes, what a process wrote to memory a moment ago was one, once in hundreds of runs.
-    let overlay = "mkdir lo up wk mnt && mount -t overlay -o lowerdir=lo,upperdir=up,workdir=wk none mnt || exit 77
-        cp driver mnt; cd mnt; mkfifo ready end; (cat end | ./driver linger > ready) & head -n 1 ready
-        ./driver hash; : > end; wait; ./driver hash; cp -r --sparse=never raw ..";
-    let output = script(&pool, overlay);
+    let overlay = format!(
+        "mkdir lo up wk mnt && mount -t overlay -o lowerdir=lo,upperdir=up,workdir=wk none mnt || exit 77
+        cp driver mnt; cd mnt; mkfifo ready end; exec 3<> end; echo {} > /proc/sys/kernel/ns_last_pid
+        ./driver linger < end > ready & head -n 1 ready
+        ./driver hash; exec 3>&-; wait; ./driver hash; cp -r raw ..",
+        std::process::id() - 1
+    );
+    let output = script(&pool, &overlay);
     if output.status.code() == Some(77) {
         return; // no overlayfs in here
     }
