@@ -64,14 +64,25 @@ pub struct FunctionPaths {
     pub counted: Counted,
     /// Whether `weights` are counts of executions, all zero (or nearly) where it never ran.
     pub measured: bool,
-    /// The paths that ran where `weights` come from, ascending, and how often; empty where that is not known.
-    pub ran: Vec<(PathId, u64)>,
+    /// The paths that ran where `weights` come from but for the rarest, ascending, and how often; empty where that is not known.
+    pub ran: Vec<Ran>,
     /// The headers of the loops whose iterations are apart in a copy that profiles all paths ([`crate::partition::Local`]), ascending.
     pub apart: Vec<BlockId>,
     /// Whether it counts in an array although it has more than [`MAX_ARRAY_SLOTS`] paths, if not more than [`WIDE_SLOTS`].
     pub wide: bool,
     /// [`FunctionPaths::tree`], once that was asked for.
     pub(crate) tree: OnceLock<SpanningTree>,
+}
+
+/// A path that ran.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    /// Its canonical id.
+    pub id: PathId,
+    /// How often it did.
+    pub count: u64,
+    /// What it is.
+    pub edges: Vec<EdgeId>,
 }
 
 impl FunctionPaths {
@@ -108,6 +119,16 @@ impl FunctionPaths {
     /// The edges of the path with this id; `None` when there is none. As [`Numbering::decode`].
     pub fn decode(&self, id: PathId) -> Option<Vec<EdgeId>> {
         self.numbering.decode(&self.dag, id.0)
+    }
+
+    /// Paths that ran, as [`FunctionPaths::ran`] has them, from their ids and how often they did. Ids that there are none of
+    /// (a profile of another build) are left out.
+    pub fn that_ran(&self, counts: impl IntoIterator<Item = (PathId, u64)>) -> Vec<Ran> {
+        let ran = |(id, count)| {
+            let edges = self.decode(id)?;
+            Some(Ran { id, count, edges })
+        };
+        counts.into_iter().filter_map(ran).collect()
     }
 
     /// The ids of all paths, in order.

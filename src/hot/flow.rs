@@ -29,8 +29,8 @@ pub(super) struct Prefix {
 impl<'a> Flow<'a> {
     /// From counts of paths where they are known, else from weights of edges.
     pub(super) fn new(paths: &'a FunctionPaths) -> Self {
-        let counts = paths.ran.iter().scan(0.0, |sum, &(_, n)| {
-            *sum += n as f64;
+        let counts = paths.ran.iter().scan(0.0, |sum, r| {
+            *sum += r.count as f64;
             Some(*sum)
         });
         Flow {
@@ -101,7 +101,7 @@ impl<'a> Flow<'a> {
         }
         let end = start.id.plus(self.paths.numbering.paths[start.vertex]);
         let ran = &self.paths.ran[self.before(start.id)..self.before(end)];
-        let mut ran: Vec<(PathId, f64)> = ran.iter().map(|&(id, n)| (id, n as f64)).collect();
+        let mut ran: Vec<(PathId, f64)> = ran.iter().map(|r| (r.id, r.count as f64)).collect();
         ran.sort_by(|a, b| b.1.total_cmp(&a.1));
         ran.truncate(n);
         ran
@@ -161,7 +161,7 @@ impl<'a> Flow<'a> {
     }
 
     fn before(&self, id: PathId) -> usize {
-        self.paths.ran.partition_point(|&(other, _)| other < id)
+        self.paths.ran.partition_point(|r| r.id < id)
     }
 }
 

@@ -40,9 +40,9 @@ fn ran(graph: &Cfg, paths: &FunctionPaths, walks: &[Walk]) -> BTreeMap<PathId, u
 
 /// As `--profile` does with a profile of these paths.
 fn measure(paths: &mut FunctionPaths, counts: &BTreeMap<PathId, u64>) {
-    paths.ran = counts.iter().map(|(&id, &n)| (id, n)).collect();
-    let measured = paths.ran.iter().copied();
-    let measured = crate::weights::measured_weights(&paths.dag, &paths.numbering, measured);
+    let counts: Vec<(PathId, u64)> = counts.iter().map(|(&id, &n)| (id, n)).collect();
+    let measured = crate::weights::measured_weights(&paths.dag, &paths.numbering, &counts);
+    paths.ran = paths.that_ran(counts);
     for (w, n) in paths.weights.iter_mut().zip(measured) {
         *w = n + *w * 1e-12;
     }

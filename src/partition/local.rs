@@ -92,12 +92,7 @@ impl Local {
     pub fn weights(&self, paths: &FunctionPaths) -> Weights {
         let mut weights = split_weights(&self.dag, &self.origins, paths);
         if !paths.ran.is_empty() {
-            let ran = paths.ran.iter().filter_map(|&(id, count)| {
-                let edges = paths.decode(id)?;
-                Some((edges, count))
-            });
-            let ran: Vec<(Vec<EdgeId>, u64)> = ran.collect();
-            let flow = self.flow(ran.iter().map(|(edges, n)| (&edges[..], *n)));
+            let flow = self.flow(paths.ran.iter().map(|r| (&r.edges[..], r.count)));
             // What never ran still differs.
             for (w, n) in weights.iter_mut().zip(flow) {
                 *w = *w * GUESSED + n as f64;
