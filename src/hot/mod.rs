@@ -47,18 +47,24 @@ pub fn ranges_everywhere(units: &Units) -> Assignment {
 /// What a saving must come to, of what a copy executes, to be worth more code.
 const WORTHWHILE: f64 = 1e-3;
 
-/// What a path takes in a function that has versions for prefixes, whether a copy counts it or not: values move between
+/// What a path takes in a function that is split, whether a copy counts it or not: values move between
 /// registers where versions join, jumps lead from one to the other, and loops that had one induction variable have
 /// several. Measured: 3 to 5 instructions.
 const IN_VERSIONS: f64 = 4.0;
 
-/// Of that, what a path takes in versions for warm edges: as much again, since counts in a hash table, where it is expected, take three
-/// instructions less than said. Measured in bzip2, sqlite and xz: 5 to 9 instructions.
-const IN_WARM: f64 = 2.0;
+/// Of that, what a path takes in versions for warm edges: values move only where a path leaves them. Measured in bzip2, sqlite and xz,
+/// where half of it chooses what is best in each function, and a seventh does not.
+const IN_WARM: f64 = 0.5;
 
 /// The same of a path in iterations that are apart: these loops are as they were, but are entered from two versions. Measured: nothing to
 /// one instruction.
 const BESIDE_WARM: f64 = 0.125;
+
+/// The part of what counting takes in a function that hot paths must save where one copy profiles it all. Those that keep to hot paths
+/// take less than expected, since no register holds an id there; those that leave them move values, up to 36 instructions
+/// a path in one function of xz, of which a tenth would have been saved. Measured in bzip2, sqlite and xz: of 43 functions in
+/// which a fifth or more is saved two get slower, by less than three instructions a path.
+const IN_HOT_PATHS: f64 = 0.2;
 
 /// Of the paths that start alike, at most this many are hot: the six hottest carry nearly all of the flow.
 const HOT_PATHS: usize = 6;
@@ -67,7 +73,7 @@ const HOT_PATHS: usize = 6;
 struct Program<'a> {
     functions: &'a [FunctionInput<'a>],
     paths: &'a [Option<FunctionPaths>],
-    /// What a path takes in versions for prefixes, in instructions.
+    /// What a path takes in a function that is split, in instructions.
     in_versions: f64,
     /// By function; `None` where it is skipped.
     facts: Vec<Option<Facts<'a>>>,
@@ -80,9 +86,11 @@ struct Facts<'a> {
     instructions: f64,
     /// The same in the unit of [`WHOLE`].
     cost: f64,
-    /// What its paths take in versions for prefixes, in instructions.
+    /// What its paths take where it is split, in instructions.
     in_versions: f64,
-    /// Whether several copies may profile it, and its paths be hot: it can have versions, and they can pay.
+    /// Whether its paths may have versions of their own: it can be copied, is not too large, and stands for itself.
+    may_be_hot: bool,
+    /// Whether several copies may profile it: besides, that can pay.
     splits: bool,
     /// Whether it can have versions at all.
     can_be_copied: bool,
@@ -116,7 +124,7 @@ impl Candidate {
 }
 
 impl<'a> Program<'a> {
-    /// Where a path takes `in_versions` instructions in versions for prefixes.
+    /// Where a path takes `in_versions` instructions in a function that is split.
     fn new(units: &Units<'a>, in_versions: f64) -> Self {
         let (functions, paths, costs) = (units.functions, units.paths, &units.costs);
         let facts = (0..functions.len()).into_par_iter().map(|i| {
@@ -127,15 +135,14 @@ impl<'a> Program<'a> {
             let order = &paths.shape.order;
             let size = size(f.cfg, order);
             let can_be_copied = can_be_copied(f.cfg, order);
+            let may_be_hot = units.is_alone(f) && size <= room::LARGE_FUNCTION && can_be_copied;
             Some(Facts {
                 flow,
                 instructions,
                 in_versions,
                 cost: costs.worth(i, instructions),
-                splits: units.is_alone(f)
-                    && in_versions < instructions / 2.0
-                    && size <= room::LARGE_FUNCTION
-                    && can_be_copied,
+                may_be_hot,
+                splits: may_be_hot && in_versions < instructions / 2.0,
                 can_be_copied,
                 size,
                 warm: None,
@@ -232,7 +239,10 @@ impl<'a> Program<'a> {
                 let warm = facts.warm.as_ref().expect("it was found");
                 facts.cost_of(warm.instructions)
             }
-            _ => facts.in_versions() + facts.cost_of(self.code(i, part).cost()),
+            Part::Ranges(ranges, _) if ranges.owners.len() > 1 => {
+                facts.in_versions() + facts.cost_of(self.code(i, part).cost())
+            }
+            _ => facts.cost_of(self.code(i, part).cost()),
         }
     }
 
@@ -351,7 +361,7 @@ impl<'a> Program<'a> {
 
     /// What hot paths would save in function `i`.
     fn savings(&self, i: usize, share: &Share) -> Vec<Saving> {
-        let Some(facts) = self.facts[i].as_ref().filter(|f| f.splits) else {
+        let Some(facts) = self.facts[i].as_ref().filter(|f| f.may_be_hot) else {
             return Vec::new();
         };
         let paths = self.paths[i].as_ref().expect("it is not skipped");
@@ -381,7 +391,8 @@ impl<'a> Program<'a> {
             }
         }
         let total: f64 = savings.iter().map(|s| s.saved).sum();
-        if matches!(share, Share::Whole(_)) && total <= facts.in_versions() {
+        let pays = total > facts.cost * IN_HOT_PATHS || self.everywhere();
+        if matches!(share, Share::Whole(_)) && !pays {
             savings.clear(); // it would get versions for them alone
         }
         savings
@@ -411,7 +422,7 @@ impl Facts<'_> {
         self.cost * (instructions / self.instructions.max(f64::MIN_POSITIVE))
     }
 
-    /// What versions for prefixes cost a copy.
+    /// What it costs a copy that the function is split.
     fn in_versions(&self) -> f64 {
         self.cost_of(self.in_versions)
     }

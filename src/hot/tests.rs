@@ -75,11 +75,8 @@ fn counted(
         let (cfg, paths) = (functions[i].cfg, paths[i].as_ref().unwrap());
         let part = shares[i].part(copy).unwrap();
         let code = function_code(cfg, paths, part);
-        let in_versions = if matches!(part, Part::Ranges(..)) {
-            in_versions
-        } else {
-            0.0
-        };
+        let is_split = matches!(part, Part::Ranges(ranges, _) if ranges.owners.len() > 1);
+        let in_versions = if is_split { in_versions } else { 0.0 };
         let mut hits = 0;
         for (id, n) in ran(cfg, paths, &walks[i]) {
             let edges = paths.decode(id).unwrap();
@@ -94,7 +91,7 @@ fn counted(
     (counts, cost)
 }
 
-/// p3-hot, or its like that splits whatever can be, and what a path takes in versions there.
+/// p3-hot, or its like that splits whatever can be, and what a path takes in a function that is split there.
 fn scheme(everywhere: bool) -> (Scheme, f64) {
     if everywhere {
         (Scheme::RangesTest, 0.0)
