@@ -28,20 +28,30 @@ use room::Room;
 use std::collections::BTreeMap;
 use tasks::Tasks;
 
-/// Ranges of paths over the copies, by measured hits. Where all weights are guesses, whole functions: what is hot is not known, and
-/// splitting at guesses costs more than it evens.
+/// Ranges of paths over the copies, by measured hits. Where all weights are guesses, whole functions: splitting at guesses costs
+/// more than it evens. Their likeliest paths are hot, the same ones with any number of copies, which evens nothing.
 pub fn ranges(units: &Units) -> Assignment {
+    let program = Program::new(units, IN_VERSIONS);
     if units.costs.are_measured() {
-        Program::new(units, IN_VERSIONS).assign(units.copies)
-    } else {
-        let labels = Units::new(units.functions, units.paths, Costs::labels, units.copies);
-        halves(&labels)
+        return program.with_warm_edges_found().assign(units.copies);
     }
+    let labels = Units::new(units.functions, units.paths, Costs::labels, units.copies);
+    let mut assignment = halves(&labels);
+    // As if one copy had all functions.
+    let mut room = Room::new(program.size(), 1);
+    let in_one = assignment.shares.iter().map(|share| match share {
+        Share::Whole(_) => Share::Whole(CopyId(0)),
+        other => other.clone(),
+    });
+    let hot = program.hot_paths(&in_one.collect::<Vec<_>>(), &mut room);
+    make_hot(&mut assignment.shares, hot);
+    assignment
 }
 
 /// The same as if versions cost nothing: whatever can be split is, for tests of what splitting makes.
 pub fn ranges_everywhere(units: &Units) -> Assignment {
-    Program::new(units, 0.0).assign(units.copies)
+    let program = Program::new(units, 0.0).with_warm_edges_found();
+    program.assign(units.copies)
 }
 
 /// What a saving must come to, of what a copy executes, to be worth more code.
@@ -153,20 +163,29 @@ impl<'a> Program<'a> {
         for f in facts.iter_mut().flatten() {
             f.cost *= WHOLE / total.max(f64::MIN_POSITIVE);
         }
-        let mut program = Program {
+        Program {
             functions,
             paths,
             in_versions,
             facts,
-        };
-        let all = (0..functions.len()).into_par_iter();
-        let warm: Vec<Option<Warm>> = all.map(|i| program.find_warm(i)).collect();
-        for (facts, warm) in program.facts.iter_mut().zip(warm) {
+        }
+    }
+
+    /// Finds which edges of its functions are warm.
+    fn with_warm_edges_found(mut self) -> Self {
+        let all = (0..self.functions.len()).into_par_iter();
+        let warm: Vec<Option<Warm>> = all.map(|i| self.find_warm(i)).collect();
+        for (facts, warm) in self.facts.iter_mut().zip(warm) {
             if let Some(facts) = facts {
                 facts.warm = warm;
             }
         }
-        program
+        self
+    }
+
+    /// Its instructions.
+    fn size(&self) -> u64 {
+        self.facts.iter().flatten().map(|f| f.size).sum()
     }
 
     /// Whether versions are made as if they cost nothing.
@@ -202,7 +221,7 @@ impl<'a> Program<'a> {
 
     /// The best of what splits, of whole functions by expected instructions, and of pbl's.
     fn best_for(&self, copies: u32) -> Candidate {
-        let mut room = Room::new(self.facts.iter().flatten().map(|f| f.size).sum(), copies);
+        let mut room = Room::new(self.size(), copies);
         let mut tasks = Tasks::new(self, copies);
         let whole_functions = self.distributed(&tasks, &mut room.clone(), copies);
         let split = tasks.split(self, &mut room);
@@ -272,7 +291,9 @@ impl<'a> Program<'a> {
                 _ => Share::Nothing,
             }
         });
-        let shares = self.with_hot_paths(shares.collect(), room);
+        let mut shares: Vec<Share> = shares.collect();
+        let hot = self.hot_paths(&shares, room);
+        make_hot(&mut shares, hot);
         let shares = self.with_warm_edges(shares, room);
         self.candidate(shares, numbers, copies)
     }
@@ -334,8 +355,8 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// Makes paths hot where that saves most, as long as there is room.
-    fn with_hot_paths(&self, mut shares: Vec<Share>, room: &mut Room) -> Vec<Share> {
+    /// Paths to be hot, by function: those that save most, as long as there is room.
+    fn hot_paths(&self, shares: &[Share], room: &mut Room) -> BTreeMap<usize, Vec<PathId>> {
         let functions = shares.par_iter().enumerate();
         let savings = functions.flat_map_iter(|(i, share)| self.savings(i, share));
         let mut savings: Vec<Saving> = savings.collect();
@@ -348,15 +369,7 @@ impl<'a> Program<'a> {
                 hot.entry(s.function).or_default().push(s.path);
             }
         }
-        for (i, hot) in hot {
-            let owners = match &shares[i] {
-                Share::Whole(copy) => vec![(PathId(0), *copy)],
-                Share::Ranges(ranges) => ranges.owners.clone(),
-                _ => unreachable!("what this scheme makes"),
-            };
-            shares[i] = Share::Ranges(Ranges::new(owners, hot));
-        }
-        shares
+        hot
     }
 
     /// What hot paths would save in function `i`.
@@ -391,11 +404,26 @@ impl<'a> Program<'a> {
             }
         }
         let total: f64 = savings.iter().map(|s| s.saved).sum();
-        let pays = total > facts.cost * IN_HOT_PATHS || self.everywhere();
+        // Warm edges may save more, and take the same room.
+        let warm = facts.warm.as_ref();
+        let by_warm = warm.map_or(0.0, |w| facts.cost - facts.cost_of(w.instructions));
+        let pays = total > by_warm.max(facts.cost * IN_HOT_PATHS) || self.everywhere();
         if matches!(share, Share::Whole(_)) && !pays {
             savings.clear(); // it would get versions for them alone
         }
         savings
+    }
+}
+
+/// Makes these paths of each function hot.
+fn make_hot(shares: &mut [Share], hot: BTreeMap<usize, Vec<PathId>>) {
+    for (i, hot) in hot {
+        let owners = match &shares[i] {
+            Share::Whole(copy) => vec![(PathId(0), *copy)],
+            Share::Ranges(ranges) => ranges.owners.clone(),
+            _ => unreachable!("what this scheme makes"),
+        };
+        shares[i] = Share::Ranges(Ranges::new(owners, hot));
     }
 }
 

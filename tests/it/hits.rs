@@ -119,7 +119,7 @@ fn warm_edges() {
             let scheme = Scheme::P3Hot.name();
             check_scheme(&modules, &expected, &sequential, scheme, k, &weights, &out);
             let manifest = std::fs::read_to_string(out.join("manifest.json")).unwrap();
-            assert_eq!(manifest.contains("\"warm\""), k == 1, "{k}");
+            assert!(manifest.contains("\"warm\""), "{k}");
         }
     }
 }
