@@ -6,6 +6,8 @@
 //! are split until none is too heavy for an even load, then hot paths get versions of their own, the most worthwhile first, and whole
 //! functions with too many paths for an array get a version for their `warm` edges.
 //!
+//! Without measured hits nothing is split, and likely paths are hot.
+//!
 //! Costs are instructions of the code that the copies would run. By them the outcome is no worse than pbl's, and no worse than
 //! with fewer copies: those are tried as well.
 
