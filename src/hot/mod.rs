@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use tasks::Tasks;
 
 /// Ranges of paths over the copies, by measured hits. Where all weights are guesses, whole functions: splitting at guesses costs
-/// more than it evens. Their likeliest paths are hot, the same ones with any number of copies, which evens nothing.
+/// more than it evens. Their likeliest paths are hot, the same ones with any number of copies: a function takes as much in all of them.
 pub fn ranges(units: &Units) -> Assignment {
     let program = Program::new(units, IN_VERSIONS);
     if units.costs.are_measured() {
