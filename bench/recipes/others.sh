@@ -1,5 +1,5 @@
 #!/bin/bash
-# Programs beside the benchmark's, which nothing was chosen by: bc, cjpeg, djpeg, gzip, mawk, spass, zopfli. For instructions: runs of a
+# Programs beside the benchmark's: bc, cjpeg, djpeg, gzip, mawk, spass, zopfli. Nothing was chosen by them, but gzip and zopfli were looked at. For instructions: runs of a
 # second at most. The packages are named in `package`; cmake and flex are needed too.
 . "$RECIPES/env.sh"
 HERE=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")

@@ -20,7 +20,9 @@ mod warm;
 mod tests;
 
 use crate::index::{CopyId, PathId, TiVec, ti_vec};
-use crate::partition::{Assignment, Costs, Part, Ranges, Share, Units, WHOLE, halves, whole};
+use crate::partition::{
+    Assignment, Costs, Part, Ranges, Share, Units, WHOLE, halves, to_the_first, whole,
+};
 use crate::paths::{FunctionInput, FunctionPaths};
 use crate::plan::build::{FunctionCode, function_code};
 use crate::versions::{can_be_copied, size};
@@ -41,11 +43,7 @@ pub fn ranges(units: &Units) -> Assignment {
     let mut assignment = halves(&labels);
     // As if one copy had all functions.
     let mut room = Room::new(program.size(), 1);
-    let in_one = assignment.shares.iter().map(|share| match share {
-        Share::Whole(_) => Share::Whole(CopyId(0)),
-        other => other.clone(),
-    });
-    let hot = program.hot_paths(&in_one.collect::<Vec<_>>(), &mut room);
+    let hot = program.hot_paths(&to_the_first(&labels).shares, &mut room);
     make_hot(&mut assignment.shares, hot);
     assignment
 }
