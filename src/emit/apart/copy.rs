@@ -26,6 +26,11 @@ pub(in crate::emit) fn beside<'ctx>(
             copy.add_attribute(at, attribute);
         }
     }
+    if ty != of.get_type() {
+        // It names parameters.
+        let kind = Attribute::get_named_enum_kind_id("allocsize");
+        copy.remove_enum_attribute(AttributeLoc::Function, kind);
+    }
     stays_apart(context, copy);
     sys::copy_personality(of, copy);
     copy

@@ -447,6 +447,36 @@ mod behaviour {
         }
     }
 
+    /// What a function promises of its parameters, that between its versions does not: it has others.
+    #[test]
+    fn sizes_of_allocations() {
+        let source = "
+            #include <stdio.h>
+            #include <stdlib.h>
+            __attribute__((noinline, alloc_size(2, 3)))
+            void *grown(void *old, size_t n, size_t size) {
+                size_t all = 0;
+                for (size_t i = 0; i < n; i++)
+                    all += i % 3 ? size : size + n % 2;
+                return realloc(old, all + 1);
+            }
+            int main(void) {
+                int *v = NULL;
+                for (int i = 1; i < 200; i++) {
+                    v = grown(v, i, sizeof *v);
+                    v[i - 1] = i;
+                }
+                printf(\"%d %d\\n\", v[0], v[198]);
+                free(v);
+            }";
+        let dir = crate::support::folder();
+        let modules = [module("grown.c", source, &["-O2"], dir.path())];
+        let out = dir.path().join("out");
+        let options = [&["--period", "3", "--seed", "1"], &WITHIN[..]].concat();
+        let exe = sampling(&modules, &options, &["-O2"], &out);
+        assert_eq!(execute(&exe, &out).stdout, "1 199\n");
+    }
+
     /// What is live in a vectorised loop is handed over in the registers of the processor that the function is compiled for.
     #[cfg(target_arch = "x86_64")]
     #[test]
