@@ -34,6 +34,7 @@ native:
 
 help:
 	@echo 'make            link every copy (CC, CXX, CFLAGS, LDFLAGS; libraries: LDLIBS, now $(LDLIBS))'
+	@echo '  P3_PASSES="…"   options for LLVM, by which counts stay short (empty: none, for a compiler that does not know them)'
 	@echo 'make native     link the untouched input'
 	@echo 'make run        run every copy and merge into PROFILE (profile.p3prof); -j: side by side'
 	@echo '  ARGS="…"        arguments of the program, as the shell reads them'
@@ -92,11 +93,16 @@ obj/fixed_time.so: runtime/preload/fixed_time.c
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -fPIC -shared $< -o $@
 
+# How counts stay what they are: one increment in memory each. LLVM would join those at the ends of blocks that lead to one, which
+# takes a register for the address and a move for each; and where a loop counts before it goes back, it leaves a jump there
+# unless it weighs all layouts.
+P3_PASSES ?= -mllvm -simplifycfg-sink-common=false -mllvm -force-precise-rotation-cost
+
 # $(1): folder below which the modules are; $(2): module
 define p3_object
 obj/$(1)/$(2).o: $(1)/$(2)
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) -Wno-override-module -x ir -c $$< -o $$@
+	$$(CC) $$(CFLAGS) $(if $(filter copy-%,$(1)),$$(P3_PASSES)) -Wno-override-module -x ir -c $$< -o $$@
 endef
 
 # $(1): the same; $(2): its modules; $(3): objects of the runtime; $(4): what is linked before them

@@ -314,6 +314,8 @@ pub(super) fn generate(
 ) -> Result<()> {
     let mut flags = code_flags(&module.embedded.flags);
     flags.extend(["-emit-obj", "-disable-llvm-passes"].map(String::from));
+    // Counts at the ends of loops are no reason for a jump there, as in the runner's makefile.
+    flags.extend(["-mllvm", "-force-precise-rotation-cost"].map(String::from));
     cc1(compiler, &flags, bitcode, object, &module.name)
 }
 

@@ -9,6 +9,7 @@ use super::data::Data;
 use super::layout::Storage;
 use super::place::{self, Place};
 use super::split::{Places, split};
+use super::steps;
 use super::sys::{self, Blocks};
 use super::versions;
 use crate::index::{BlockId, CfgEdge, TiSlice};
@@ -73,6 +74,9 @@ pub(super) fn instrument<'ctx>(
         },
     };
     emitter.run();
+    if plan.versions.is_some() {
+        steps::join(context, cfg, &emitter.blocks, &emitter.places);
+    }
 }
 
 /// The view and the function must have the same shape.

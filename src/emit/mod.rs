@@ -26,6 +26,7 @@ mod session;
 mod shadow;
 mod shared;
 mod split;
+mod steps;
 mod subpaths;
 mod sys;
 mod trace;

@@ -238,6 +238,29 @@ impl Inst {
         self.opcode() == LLVMOpcode::LLVMPHI
     }
 
+    /// Whether it adds to a number or an address.
+    pub(super) fn is_step(self) -> bool {
+        use LLVMOpcode::*;
+        matches!(self.opcode(), LLVMAdd | LLVMSub | LLVMGetElementPtr)
+    }
+
+    /// Whether `other` computes the same as this step ([`Inst::is_step`]), from the same operands, and promises as much.
+    pub(super) fn is_same_step(self, other: Inst) -> bool {
+        if self.opcode() != other.opcode() || self.operands() != other.operands() {
+            return false;
+        }
+        let (a, b) = (self.0, other.0);
+        // SAFETY: both are live and of one kind: addresses of elements, or sums and differences of integers.
+        unsafe {
+            if self.opcode() == LLVMOpcode::LLVMGetElementPtr {
+                LLVMGetGEPSourceElementType(a) == LLVMGetGEPSourceElementType(b)
+                    && LLVMGEPGetNoWrapFlags(a) == LLVMGEPGetNoWrapFlags(b)
+            } else {
+                LLVMGetNSW(a) == LLVMGetNSW(b) && LLVMGetNUW(a) == LLVMGetNUW(b)
+            }
+        }
+    }
+
     /// The name of the function that it calls directly.
     pub(super) fn callee(self) -> Option<Vec<u8>> {
         use LLVMOpcode::*;

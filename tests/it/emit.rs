@@ -221,6 +221,56 @@ fn odd_modules_stay_valid() {
     }
 }
 
+/// Where hot paths of a loop have versions, each of which goes back to its header, LLVM still knows what the loop's variables are.
+#[test]
+fn loops_in_versions_have_induction_variables() {
+    let dir = crate::support::folder();
+    let input = dir.path().join("f.ll");
+    let out = dir.path().join("out");
+    let module = "
+        define void @f(ptr %v, i64 %n) {
+        entry:
+          br label %loop
+        loop:
+          %i = phi i64 [ 0, %entry ], [ %next, %back ]
+          %p = phi ptr [ %v, %entry ], [ %after, %back ]
+          %x = load i64, ptr %p
+          %odd = trunc i64 %x to i1
+          br i1 %odd, label %change, label %back
+        change:
+          %y = xor i64 %x, 5
+          store i64 %y, ptr %p
+          br label %back
+        back:
+          %next = add nuw nsw i64 %i, 1
+          %after = getelementptr inbounds i8, ptr %p, i64 8
+          %more = icmp ult i64 %next, %n
+          br i1 %more, label %loop, label %end
+        end:
+          ret void
+        }
+        define i32 @main() {
+          call void @f(ptr null, i64 1)
+          ret i32 0
+        }
+    ";
+    std::fs::write(&input, module).unwrap();
+    let options = ["--scheme", "ranges-test", "-k", "1", "--emit", "ll"];
+    rewrite(&[input], &options, &out);
+    let copy = only_module(&out, 0);
+    let mut opt = Command::new(llvm("opt"));
+    opt.args([
+        "-passes=loop-simplify,print<scalar-evolution>",
+        "-disable-output",
+    ]);
+    let output = opt.arg(copy).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    // By one, and by eight bytes, around the version in which iterations begin.
+    for step in [",+,1}<", ",+,8}<"] {
+        assert!(text.contains(step), "{text}");
+    }
+}
+
 /// Loops that hold what no copy may be made of stay as they are.
 #[test]
 fn what_must_stay_single() {

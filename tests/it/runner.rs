@@ -112,6 +112,24 @@ fn the_whole_run() {
     );
 }
 
+/// What keeps counts short is for copies alone, and can be left out for a compiler that does not know it.
+#[test]
+fn options_for_llvm() {
+    let dir = crate::support::folder();
+    rewritten("int main(void) { return 0; }", "1", dir.path());
+    let commands = |target: &str, passes: &[&str]| {
+        let (ok, text) = make(dir.path(), &[&["-n", target], passes].concat());
+        assert!(ok, "{text}");
+        text
+    };
+    let given = |text: &str| text.contains("-mllvm");
+    assert!(given(&commands("bin/copy-0", &[])));
+    assert!(!given(&commands("bin/copy-0", &["P3_PASSES="])));
+    assert!(!given(&commands("bin/native", &[])));
+    let (ok, text) = make(dir.path(), &["bin/copy-0", "P3_PASSES="]);
+    assert!(ok, "{text}");
+}
+
 /// What another version left is gone, what the user put there is not.
 #[test]
 fn an_old_folder_is_taken_over() {
