@@ -5,7 +5,7 @@
 //! bounds of it, and variables that went together, indices and addresses above all, each take a register and an addition.
 //! So back edges meet in a block of their own, where what is the same step in all versions is made once.
 
-use super::split::{Places, in_edges};
+use super::split::Places;
 use super::sys;
 use super::values::{self, Inst, Value};
 use crate::dag::Dominators;
@@ -17,30 +17,40 @@ use inkwell::context::Context;
 use std::collections::HashSet;
 
 /// Joins the back edges of loops whose variables take the same step on several of them. `blocks` are those of `cfg`; of
-/// its edges, `places` says which have blocks of their own. O(E + entries of φs in headers).
+/// its edges, `places` says which have blocks of their own. O(E + entries of φs).
 pub(super) fn join<'ctx>(
     context: &'ctx Context,
     cfg: &Cfg,
     blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
     places: &Places<'ctx>,
 ) {
-    let dominators = Dominators::new(cfg);
+    let mut dominators = None;
     let builder = context.create_builder();
-    for (header, ins) in in_edges(cfg).into_iter_enumerated() {
-        let mut back = ins;
-        back.retain(|e| dominators.dominates(header, e.block));
-        let can_split = |e: &CfgEdge| cfg.block(e.block).terminator.can_split(e.succ);
-        if back.len() < 2 || !back.iter().all(can_split) {
+    for (header, ins) in places.ins.iter_enumerated() {
+        let block = blocks[header];
+        if ins.len() < 3 || !values::phis(block).any(steps_twice) {
             continue;
         }
+        let dominators = dominators.get_or_insert_with(|| Dominators::new(cfg));
+        let mut back = ins.clone();
+        back.retain(|e| dominators.dominates(header, e.block));
+        let can_split = |e: &CfgEdge| cfg.block(e.block).terminator.can_split(e.succ);
         let ways: Vec<Way> = back.iter().map(|e| Way::of(*e, blocks, places)).collect();
         let from: HashSet<BasicBlock> = ways.iter().map(|w| w.from).collect();
         if from.len() == ways.len()
-            && values::phis(blocks[header]).any(|p| step(p, &from).is_some())
+            && back.iter().all(can_split)
+            && values::phis(block).any(|p| takes_one_step(p, &from))
         {
-            join_at(context, &builder, blocks[header], &ways, &from);
+            join_at(context, &builder, block, &ways, &from);
         }
     }
+}
+
+/// Whether a φ has two values at least that are steps from it.
+fn steps_twice(phi: Inst) -> bool {
+    let values = phi.operands().into_iter();
+    let steps = values.filter_map(Value::instruction);
+    steps.filter(|s| is_step_from(*s, phi)).take(2).count() == 2
 }
 
 /// The end of an edge: a successor of the block that it comes from.
@@ -121,11 +131,11 @@ fn join_at<'ctx>(
     }
 }
 
-/// The step that `phi` takes on all ways from the blocks `from`, if it is the same but made several times.
-fn step(phi: Inst, from: &HashSet<BasicBlock>) -> Option<Inst> {
+/// Whether `phi` takes the same step on all ways from the blocks `from`, which is made several times.
+fn takes_one_step(phi: Inst, from: &HashSet<BasicBlock>) -> bool {
     let mut back = phi.incoming();
     back.retain(|e| from.contains(&e.1));
-    same_step(phi, &back).filter(|_| back.iter().any(|e| e.0 != back[0].0))
+    same_step(phi, &back).is_some() && back.iter().any(|e| e.0 != back[0].0)
 }
 
 /// What all of `entries` compute, if that is the same step from `phi`. What it is computed from besides reaches all of
@@ -133,6 +143,11 @@ fn step(phi: Inst, from: &HashSet<BasicBlock>) -> Option<Inst> {
 fn same_step(phi: Inst, entries: &[(Value, BasicBlock)]) -> Option<Inst> {
     let mut steps = entries.iter().map(|e| e.0.instruction());
     let first = steps.next()??;
-    let is_one = first.is_step() && first.operands().contains(&phi.value());
-    (is_one && steps.all(|s| s.is_some_and(|s| s.is_same_step(first)))).then_some(first)
+    let are_one =
+        is_step_from(first, phi) && steps.all(|s| s.is_some_and(|s| s.is_same_step(first)));
+    are_one.then_some(first)
+}
+
+fn is_step_from(i: Inst, phi: Inst) -> bool {
+    i.is_step() && i.operands().contains(&phi.value())
 }
