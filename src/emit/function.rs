@@ -327,8 +327,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// The block from which edge `e` arrives at its target.
     fn arrival(&self, e: CfgEdge) -> BasicBlock<'ctx> {
-        let own = self.places.own.get(&e).copied();
-        own.unwrap_or(self.blocks[e.block])
+        self.places.arrival(&self.blocks, e)
     }
 
     fn fill_phis(&self) {

@@ -22,6 +22,17 @@ pub(super) struct Places<'ctx> {
     pub ins: TiVec<BlockId, Vec<CfgEdge>>,
 }
 
+impl<'ctx> Places<'ctx> {
+    /// The block from which edge `e` arrives at its target.
+    pub(super) fn arrival(
+        &self,
+        blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
+        e: CfgEdge,
+    ) -> BasicBlock<'ctx> {
+        self.own.get(&e).copied().unwrap_or(blocks[e.block])
+    }
+}
+
 /// Finds the places ([`place::of_edges`]) and splits what must be split. O(V + E + entries of φs in targets).
 pub(super) fn split<'ctx>(
     context: &'ctx Context,

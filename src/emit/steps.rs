@@ -28,6 +28,7 @@ pub(super) fn join<'ctx>(
     let builder = context.create_builder();
     for (header, ins) in places.ins.iter_enumerated() {
         let block = blocks[header];
+        // Two ways back at least, and one in.
         if ins.len() < 3 || !values::phis(block).any(steps_twice) {
             continue;
         }
@@ -65,11 +66,12 @@ impl<'ctx> Way<'ctx> {
         blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
         places: &Places<'ctx>,
     ) -> Self {
-        match places.own.get(&edge) {
-            Some(&from) => Way { from, succ: 0 },
-            None => Way {
-                from: blocks[edge.block],
-                succ: edge.succ,
+        Way {
+            from: places.arrival(blocks, edge),
+            succ: if places.own.contains_key(&edge) {
+                0
+            } else {
+                edge.succ
             },
         }
     }
@@ -85,13 +87,8 @@ fn join_at<'ctx>(
 ) {
     let old: Vec<Inst> = values::phis(header).collect();
     // New ones first, so that no value that is looked at below refers to one that goes.
-    let renew = |&phi: &Inst| {
-        let new = values::phi_before(builder, phi);
-        new.look_like(phi);
-        phi.replace_uses(new.value());
-        new
-    };
-    let new: Vec<Inst> = old.iter().map(renew).collect();
+    let new = old.iter().map(|&phi| values::renewed(builder, phi));
+    let new: Vec<Inst> = new.collect();
     let joint = context.prepend_basic_block(header, "");
     let mut steps = Vec::new();
     for (&old, &new) in old.iter().zip(&new) {

@@ -200,16 +200,14 @@ impl<'ctx> Shape<'_, 'ctx> {
         let ins = in_blocks(&self.plan.cfg);
         for (b, ins) in self.plan.cfg.ids().zip(&ins) {
             for phi in values::phis(self.blocks[b]) {
+                let new = values::renewed(&self.builder, phi);
                 let entries = phi.incoming().into_iter();
                 let entries: HashMap<BlockId, _> =
                     entries.map(|(v, from)| (numbers[&from], v)).collect();
-                let new = values::phi_before(&self.builder, phi);
-                new.look_like(phi);
                 for from in ins {
                     let origin = self.plan.nodes[*from].origin;
                     new.add_incoming(entries[&origin], self.blocks[*from]);
                 }
-                phi.replace_uses(new.value());
                 renewed.insert(phi.value(), new.value());
                 phi.erase();
             }

@@ -71,6 +71,14 @@ pub(super) fn phi_before(builder: &Builder, old: Inst) -> Inst {
     }
 }
 
+/// A φ without entries that takes the place of φ `old` in all uses, before it.
+pub(super) fn renewed(builder: &Builder, old: Inst) -> Inst {
+    let new = phi_before(builder, old);
+    new.look_like(old);
+    old.replace_uses(new.value());
+    new
+}
+
 /// A φ without entries of the type of `like`, at the end of `block`, which has φs alone.
 pub(super) fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
     // SAFETY: block and value are live.

@@ -131,10 +131,7 @@ impl<'ctx> Copier<'_, 'ctx> {
             }
             let block = self.blocks[b];
             for phi in values::phis(block) {
-                let new = values::phi_before(&self.builder, phi);
-                new.look_like(phi);
-                phi.replace_uses(new.value());
-                old.push((b, phi, new));
+                old.push((b, phi, values::renewed(&self.builder, phi)));
             }
         }
         // Only now, when no φ refers to one that goes.
