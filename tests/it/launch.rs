@@ -289,12 +289,15 @@ fn slurm() {
         assert_eq!(work, 7);
         assert!(lines.contains(&"15 -1 22".into()), "{lines:?}");
     };
-    // Killed and started again by Slurm.
+    // Killed and started again by Slurm, at once and not after two minutes, but in another second: a node takes no job
+    // that starts in the second in which it has killed it (`Job credential revoked`).
     machine.must(&format!(
         "{waiting} scontrol requeue $job
+        n=0; until squeue -h -r -t PD -o '%F_%K' | grep -qx $job; do n=$((n + 1)); [ $n -lt 600 ] || exit 97; sleep 0.1; done
+        sleep 2
         for n in $(seq 240); do
             scontrol update jobid=$job StartTime=now 2>/dev/null
-            if grep -q '^State:.Z' /proc/$m/status; then break; fi
+            kill -0 $m 2>/dev/null || break
             sleep 0.5
         done; wait $m"
     ));
