@@ -43,6 +43,8 @@ pub struct Input {
     pub device: bool,
     /// What loaders do not show of its blocks, ascending (`emit::admit` finds out).
     pub hidden: Vec<Hidden>,
+    /// By ordinal of the definition, the attribute that forbids profiling it (`emit::admit` finds out).
+    pub forbidden: Vec<Option<&'static str>>,
     /// Where its code is in the source (`emit::admit` finds out).
     pub positions: Option<Positions>,
 }
@@ -277,6 +279,7 @@ fn input(path: &Path, name: String, kind: Kind, bytes: Vec<u8>) -> Result<Input>
         hash,
         device: false,
         hidden: Vec::new(),
+        forbidden: Vec::new(),
         positions: None,
     })
 }

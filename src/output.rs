@@ -14,7 +14,7 @@ use crate::manifest::Manifest;
 use crate::strategy::Scheme;
 use list::List;
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tempfile::NamedTempFile;
@@ -219,6 +219,25 @@ impl Folder {
     /// # Errors
     /// It cannot be written; a symbolic link on the way might lead outside.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.write_with(name, |file| file.write_all(bytes))
+    }
+
+    /// The same with all that is in another file.
+    ///
+    /// # Errors
+    /// As [`Folder::write`], and if the other cannot be read.
+    pub fn write_copy(&self, name: &str, mut of: &File) -> Result<()> {
+        self.write_with(name, |file| {
+            of.rewind()?;
+            std::io::copy(&mut of, file).map(drop)
+        })
+    }
+
+    fn write_with(
+        &self,
+        name: &str,
+        fill: impl FnOnce(&mut File) -> std::io::Result<()>,
+    ) -> Result<()> {
         if let Some(link) = list::link_on_the_way(&self.path, name) {
             let link = self.path.join(link);
             let problem = "is a symbolic link, and may lead out of the output folder";
@@ -229,7 +248,7 @@ impl Folder {
         let mut list = self.list.lock().expect("nothing panics while it is held");
         list.add(name).map_err(|e| Error::write(&path, e))?;
         drop(list);
-        write_by_rename(&path, bytes, &mut part(name))
+        write_by_rename(&path, fill, &mut part(name))
     }
 
     /// Writes the runtime, the runner, the sorted list and, last of all, the manifest.
@@ -316,7 +335,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         return std::fs::write(path, bytes).map_err(|e| Error::write(path, e));
     }
-    write_by_rename(path, bytes, tempfile::Builder::new().prefix(".p3-"))
+    let fill = |file: &mut File| file.write_all(bytes);
+    write_by_rename(path, fill, tempfile::Builder::new().prefix(".p3-"))
 }
 
 /// The temporary name of a file of the list, by which it is deleted after a crash.
@@ -327,7 +347,11 @@ fn part(name: &str) -> tempfile::Builder<'_, 'static> {
     builder
 }
 
-fn write_by_rename(path: &Path, bytes: &[u8], temporary: &mut tempfile::Builder) -> Result<()> {
+fn write_by_rename(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> std::io::Result<()>,
+    temporary: &mut tempfile::Builder,
+) -> Result<()> {
     let folder = path
         .parent()
         .filter(|p| !p.as_os_str().is_empty())
@@ -336,13 +360,12 @@ fn write_by_rename(path: &Path, bytes: &[u8], temporary: &mut tempfile::Builder)
     let file = temporary
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
         .tempfile_in(folder);
-    file.and_then(|file| fill(file, bytes, path))
+    let write = |mut file: NamedTempFile| {
+        fill(file.as_file_mut())?;
+        file.persist(path).map(drop).map_err(|e| e.error)
+    };
+    file.and_then(write)
         .map_err(|e| Error::write(path, without_path(e)))
-}
-
-fn fill(mut file: NamedTempFile, bytes: &[u8], path: &Path) -> std::io::Result<()> {
-    file.write_all(bytes)?;
-    file.persist(path).map(drop).map_err(|e| e.error)
 }
 
 /// Takes the temporary file's name out of an error.

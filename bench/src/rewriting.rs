@@ -8,6 +8,7 @@ use crate::synthetic;
 use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 const COPIES: [u32; 5] = [1, 2, 4, 8, 16];
 
@@ -64,28 +65,71 @@ fn strip(from: &Path, to: &Path) -> Result<()> {
 }
 
 fn measure(file: &Path, here: &Path, rounds: usize) -> Result<Rewriting> {
-    let (mut opt, mut p3) = (Vec::new(), vec![Vec::new(); COPIES.len()]);
-    for _ in 0..rounds {
+    let opt = || {
         let mut command = Command::new("opt-19");
-        let target = here.join("edge.bc");
         command.arg("-passes=pgo-instr-gen,instrprof").arg(file);
-        opt.push(timed(command.arg("-o").arg(target))?);
-        for (k, costs) in COPIES.iter().zip(&mut p3) {
-            let mut command = Command::new(&*REWRITE);
-            command.args(["-q", "-k", &k.to_string(), "-o"]);
-            costs.push(timed(command.arg(here.join("copies")).arg(file))?);
+        command.arg("-o").arg(here.join("edge.bc"));
+        command
+    };
+    let p3 = |k: u32| {
+        let mut command = Command::new(&*REWRITE);
+        command.args(["-q", "-k", &k.to_string(), "-o"]);
+        command.arg(here.join("copies")).arg(file);
+        command
+    };
+    let (mut of_opt, mut of_p3) = (Vec::new(), vec![Vec::new(); COPIES.len()]);
+    for _ in 0..rounds {
+        of_opt.push(timed(&mut opt())?);
+        for (k, costs) in COPIES.iter().zip(&mut of_p3) {
+            costs.push(timed(&mut p3(*k))?);
         }
     }
+    let with_memory = |costs: &[Cost], mut command: Command| -> Result<Cost> {
+        let memory = peak(&mut command)?;
+        Ok(Cost {
+            memory,
+            ..Cost::median(costs)
+        })
+    };
+    let of_p3 = COPIES.into_iter().zip(&of_p3);
     let dis = output("llvm-dis-19", &[&file.to_string_lossy(), "-o", "-"])?;
     Ok(Rewriting {
         bytes: file.metadata()?.len(),
         blocks: blocks(&dis),
-        opt: Cost::median(&opt),
-        p3: COPIES
-            .into_iter()
-            .zip(p3.iter().map(|c| Cost::median(c)))
-            .collect(),
+        opt: with_memory(&of_opt, opt())?,
+        p3: of_p3
+            .map(|(k, costs)| Ok((k, with_memory(costs, p3(k))?)))
+            .collect::<Result<_>>()?,
     })
+}
+
+/// The most memory in bytes that a command and its children have had at once, pages that they share counted once. Asked for so often that it is run
+/// for this alone.
+fn peak(command: &mut Command) -> Result<u64> {
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let mut process = command.stderr(Stdio::null()).spawn()?;
+    let id = process.id();
+    let mut most = 0;
+    let status = loop {
+        if let Some(status) = process.try_wait()? {
+            break status;
+        }
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
+        let children = children.unwrap_or_default();
+        let all = children.split_whitespace().filter_map(|c| c.parse().ok());
+        most = most.max(all.chain([id]).map(share).sum());
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    ensure!(status.success(), "{command:?} failed");
+    Ok(most)
+}
+
+/// The memory of a process in bytes, its part of shared pages; 0 once it has ended.
+fn share(id: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{id}/smaps_rollup")).unwrap_or_default();
+    let kb = text.lines().find_map(|l| l.strip_prefix("Pss:"));
+    let kb = kb.and_then(|l| l.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kb.unwrap_or(0) << 10
 }
 
 /// Blocks in LLVM's text: one for each terminator, which is what follows two spaces.
@@ -120,7 +164,7 @@ pub(crate) fn section(results: &Results) -> String {
         return String::new();
     }
     let text = format!(
-        "## Rewriting\n\nMade by {}. Seconds of `p3-rewrite` by number of copies, beside one `opt -passes=pgo-instr-gen,instrprof` on the same module; memory is the peak (of small modules: that of the measuring program).\n\n",
+        "## Rewriting\n\nMade by {}. Seconds of `p3-rewrite` by number of copies, beside one `opt -passes=pgo-instr-gen,instrprof` on the same module; memory is the peak of all processes together, what they share counted once.\n\n",
         results.rewriting.made_by("rewriting")
     );
     let mut table = Table::new([

@@ -140,7 +140,7 @@ pub struct Args {
     #[arg(long)]
     stats: bool,
 
-    /// Threads [default: all cores]
+    /// Threads and processes at once [default: all cores]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
 

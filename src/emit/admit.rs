@@ -40,6 +40,7 @@ pub fn admit(inputs: &mut Vec<Input>, names: Names) -> Result<Admitted> {
         input.device = is_for_device(&module);
         let why = verify(&module, input)?;
         input.hidden = hidden::find(&module);
+        input.forbidden = hidden::forbidden(&module);
         input.positions = Some(positions::find(&module));
         let is_stripped = why.is_some();
         if is_stripped {

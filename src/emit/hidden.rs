@@ -1,6 +1,7 @@
-//! What loaders do not show of blocks: attributes of functions that are only declared, tokens, assembler code. Found
+//! What loaders do not show: attributes of functions, declared ones too, tokens, assembler code. Found
 //! by LLVM in modules that are admitted, for whichever loader reads them.
 
+use super::inspect::ATTRIBUTES;
 use super::read::sys::{self, Block, Value};
 use crate::load::Hidden;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -36,6 +37,16 @@ pub(super) fn find(module: &Module) -> Vec<Hidden> {
         }
     }
     found
+}
+
+/// By ordinal of the definition, the first of the [`ATTRIBUTES`] that it has. O(functions).
+pub(super) fn forbidden(module: &Module) -> Vec<Option<&'static str>> {
+    let kinds = ATTRIBUTES.map(|(name, _)| (name, sys::attribute(name)));
+    let definitions = sys::functions(module).filter(|f| f.is_definition());
+    let first = |f: Value| kinds.iter().find(|(_, kind)| f.has_attribute(*kind));
+    definitions
+        .map(|f| first(f).map(|&(name, _)| name))
+        .collect()
 }
 
 /// What a block hides; its number is not known here.

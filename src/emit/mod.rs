@@ -11,6 +11,7 @@ mod attributes;
 mod block;
 #[cfg(feature = "llvm19")]
 mod by_llvm_ir;
+mod children;
 mod data;
 mod function;
 mod hidden;
@@ -37,6 +38,7 @@ pub use admit::{Admitted, admit};
 pub use attributes::{Affected, Callers};
 #[cfg(feature = "llvm19")]
 pub use by_llvm_ir::llvm_ir_suffices;
+pub use children::{Child, can_begin};
 pub use inspect::{Loader, load, load_by};
 pub use parsed::Parsed;
 pub use read::inlined::inlined;
@@ -51,6 +53,9 @@ use crate::plan::subpaths::{Settings, SubpathPlan};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::fs::File;
+use std::io::{self, Write};
 
 /// The version of the LLVM that this program is linked with, as `19.1.7`.
 pub fn llvm_version() -> String {
@@ -149,33 +154,71 @@ pub struct Sampled<'a> {
     pub settings: Settings,
 }
 
-/// A rewritten module.
+/// A rewritten module, in files that are in memory and have no name.
 pub struct Rewritten {
     /// As bitcode, if wanted.
-    pub bitcode: Option<Vec<u8>>,
+    pub bitcode: Option<File>,
     /// As text, if wanted.
-    pub text: Option<String>,
+    pub text: Option<File>,
+}
+
+impl Rewritten {
+    /// Files for what is wanted, still empty.
+    fn new(job: &ModuleJob) -> io::Result<Rewritten> {
+        let file = |wanted: bool| -> io::Result<Option<File>> {
+            let made = wanted.then(|| memfd_create("p3-rewrite", MemfdFlags::CLOEXEC));
+            Ok(made.transpose()?.map(File::from))
+        };
+        Ok(Rewritten {
+            bitcode: file(job.bitcode)?,
+            text: file(job.text)?,
+        })
+    }
+
+    fn fill(&self, module: &Module) -> io::Result<()> {
+        if let Some(file) = &self.bitcode
+            && !module.write_bitcode_to_file(file, false)
+        {
+            return Err(io::Error::last_os_error());
+        }
+        if let Some(mut file) = self.text.as_ref() {
+            file.write_all(module.print_to_string().to_bytes())?;
+        }
+        Ok(())
+    }
 }
 
 /// Rewrites one module for one copy. Linear in the module.
 ///
-/// `job` is asked for when the module is parsed, and may say that there is nothing to do. It is not parsed if it is `parsed` already.
-///
 /// # Errors
-/// Results that LLVM's verifier rejects.
+/// Results that LLVM's verifier rejects, or for which there is no memory.
 ///
 /// # Panics
 /// When the bytes and the lowered view do not match: they come from the same input, which [`admit`] has seen.
-pub fn rewrite<'a>(
-    source: &Source,
-    names: Names,
-    parsed: Option<Parsed>,
-    job: impl FnOnce() -> Option<ModuleJob<'a>>,
-) -> Result<Option<Rewritten>> {
-    let parsed = parsed.map_or_else(|| parse(source, names), Ok);
-    let Some(job) = &job() else { return Ok(None) };
-    let parsed = parsed?;
+pub fn rewrite(source: &Source, names: Names, job: &ModuleJob) -> Result<Rewritten> {
+    rewrite_parsed(&parse(source, names)?, source, job)
+}
+
+/// The same where LLVM has read the module already, which is changed.
+///
+/// # Errors
+/// As [`rewrite`].
+///
+/// # Panics
+/// As [`rewrite`].
+pub fn rewrite_parsed(parsed: &Parsed, source: &Source, job: &ModuleJob) -> Result<Rewritten> {
+    let write = |e| Error::write(source.name, e);
+    let rewritten = Rewritten::new(job).map_err(write)?;
+    edit(parsed, source, job)?;
+    rewritten.fill(&parsed.get().1).map_err(write)?;
+    Ok(rewritten)
+}
+
+/// Makes the module of one copy of one that LLVM has read.
+fn edit(parsed: &Parsed, source: &Source, job: &ModuleJob) -> Result<()> {
     let (context, module) = parsed.get();
+    // Whoever read it, by whatever name: text begins with it.
+    module.set_name(source.name);
     let functions = join(&module, job);
     // By the names that the functions have in the input.
     attributes::correct(&module, job.id, job.affected);
@@ -185,13 +228,15 @@ pub fn rewrite<'a>(
         (None, None) if job.plans.is_empty() => {}
         (None, None) => count(context, &module, &functions, job),
     }
-    verify(&module, source)?;
-    Ok(Some(Rewritten {
-        bitcode: job
-            .bitcode
-            .then(|| module.write_bitcode_to_memory().as_slice().to_vec()),
-        text: job.text.then(|| module.print_to_string().to_string()),
-    }))
+    verify(&module, source)
+}
+
+/// Has LLVM read a module that was admitted. Linear.
+///
+/// # Errors
+/// What LLVM says of input that it cannot read.
+pub fn parse(source: &Source, names: Names) -> Result<Parsed> {
+    Parsed::read(source.bytes, source.name, source.kind, names).map_err(|e| failure(source, &e))
 }
 
 fn trace_bodies<'ctx>(
@@ -260,10 +305,6 @@ fn count<'ctx>(
 /// Runs LLVM's verifier on all of the module: what was added concerns more than the functions that count.
 fn verify(module: &Module, source: &Source) -> Result<()> {
     module.verify().map_err(|e| failure(source, &e.to_string()))
-}
-
-fn parse(source: &Source, names: Names) -> Result<Parsed> {
-    Parsed::read(source.bytes, source.name, source.kind, names).map_err(|e| failure(source, &e))
 }
 
 fn failure(source: &Source, message: &str) -> Error {

@@ -13,6 +13,10 @@ use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// [`be_silent`].
+static SILENT: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// The input that this thread reads.
@@ -83,7 +87,16 @@ pub fn set_up() {
     });
 }
 
+/// From now on a fatal error of LLVM ends this process without a word, as a child's does: its parent finds out what it was.
+pub(super) fn be_silent() {
+    SILENT.store(true, Ordering::Relaxed);
+}
+
 extern "C" fn give_up(reason: *const c_char) {
+    if SILENT.load(Ordering::Relaxed) {
+        // SAFETY: it does not return.
+        unsafe { libc::_exit(2) }
+    }
     // SAFETY: LLVM passes a NUL-terminated string.
     let text = one_line(&unsafe { CStr::from_ptr(reason) }.to_string_lossy());
     let file = READING.take().map(|p| format!("{}: ", p.display()));

@@ -1,9 +1,9 @@
-//! Writing the copies, in parallel and partly ahead of the analysis.
+//! Writing the copies: of a single module by processes that share what LLVM has read, of several by threads that read them again.
 
 use super::Options;
 use super::analysis::Analysis;
 use crate::dump::View;
-use crate::emit::{self, Affected, ModuleJob, Names, Parsed, Rewritten, Sampled, Source};
+use crate::emit::{self, Affected, Child, ModuleJob, Parsed, Rewritten, Sampled, Source};
 use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId};
 use crate::load::Input;
@@ -14,11 +14,8 @@ use crate::strategy::VersionsOf;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;
 use rayon::prelude::*;
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::{Scope, ScopedJoinHandle};
 
 /// What is needed to write any module of any copy.
 pub(super) struct Copies<'a> {
@@ -65,31 +62,78 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Writes every module of every copy: the first ones by the threads that are ahead.
-    pub(super) fn write<'scope>(
-        &'scope self,
-        pool: &ThreadPool,
-        ahead: Ahead<'scope, 'a>,
-    ) -> Result<()> {
-        let first = ahead.copies();
-        let ahead = ahead.go_on(self);
-        let rest = pool.install(|| {
-            (first..self.options.copies)
-                .into_par_iter()
-                .try_for_each(|c| {
-                    let insertion = self.insertion(CopyId(c));
-                    (0..self.inputs.len())
-                        .into_par_iter()
-                        .try_for_each(|m| self.write_module(CopyId(c), m, || Some(&insertion)))
+    /// Writes every module of every copy, the only one from what was `parsed`, if it was.
+    pub(super) fn write(&self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
+        match self.inputs {
+            [_] => self.write_alone(pool, parsed)?,
+            _ => pool.install(|| {
+                self.copies().try_for_each(|copy| {
+                    let insertion = self.insertion(copy);
+                    let modules = (0..self.inputs.len()).into_par_iter();
+                    modules
+                        .map(|m| self.write_module(m, &insertion))
+                        .collect::<Result<()>>()
                 })
-        });
-        for thread in ahead {
-            thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            })?,
         }
         self.bar.finish_and_clear();
-        rest
+        Ok(())
+    }
+
+    fn copies(&self) -> impl IndexedParallelIterator<Item = CopyId> {
+        (0..self.options.copies).into_par_iter().map(CopyId)
+    }
+
+    /// Writes the copies of a single module.
+    fn write_alone(&self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
+        // Most functions are planned in one of them: all plans take hardly more memory than one copy's.
+        let insertions: Vec<Insertion> =
+            pool.install(|| self.copies().map(|c| self.insertion(c)).collect());
+        let source = |i: &Insertion| Source::new(&self.inputs[0], i.plan.copy);
+        let parsed = match parsed {
+            Some(parsed) => parsed,
+            None => emit::parse(&source(&insertions[0]), self.options.names())?,
+        };
+        if let [insertion] = &insertions[..] {
+            let job = self.job(0, insertion);
+            let rewritten = emit::rewrite_parsed(&parsed, &source(insertion), &job)?;
+            return self.store(insertion.plan.copy, 0, &rewritten);
+        }
+        let jobs = pool.current_num_threads();
+        drop(pool);
+        if !emit::can_begin() {
+            drop(parsed);
+            let by_threads = || {
+                insertions
+                    .par_iter()
+                    .try_for_each(|i| self.write_module(0, i))
+            };
+            return super::threads(self.options)?.install(by_threads);
+        }
+        let mut begun: VecDeque<(&Insertion, Option<Child>)> = VecDeque::new();
+        for insertion in &insertions {
+            if begun.len() == jobs
+                && let Some((first, child)) = begun.pop_front()
+            {
+                self.finish(first, child)?;
+            }
+            let job = self.job(0, insertion);
+            let child = Child::begin(&parsed, &source(insertion), &job);
+            begun.push_back((insertion, child.ok()));
+        }
+        // To take it apart takes a quarter of the time that it took to read it, and the process is about to end.
+        std::mem::forget(parsed);
+        begun
+            .into_iter()
+            .try_for_each(|(insertion, child)| self.finish(insertion, child))
+    }
+
+    /// Takes a copy from the child that made it. Where there is none, or it failed, this process makes it: if that fails too, it can say why.
+    fn finish(&self, insertion: &Insertion, child: Option<Child>) -> Result<()> {
+        match child.and_then(Child::wait) {
+            Some(rewritten) => self.store(insertion.plan.copy, 0, &rewritten),
+            None => self.write_module(0, insertion),
+        }
     }
 
     /// The plans by copy, if `--stats` or `--dump plan` asks for them.
@@ -147,18 +191,11 @@ impl<'a> Copies<'a> {
         }
     }
 
-    fn write_module<'i>(
-        &'i self,
-        copy: CopyId,
-        m: usize,
-        insertion: impl FnOnce() -> Option<&'i Insertion>,
-    ) -> Result<()> {
+    fn write_module(&self, m: usize, insertion: &Insertion) -> Result<()> {
+        let copy = insertion.plan.copy;
         let source = Source::new(&self.inputs[m], copy);
-        let job = || Some(self.job(m, insertion()?));
-        match emit::rewrite(&source, self.options.names(), None, job)? {
-            Some(rewritten) => self.store(copy, m, &rewritten),
-            None => Ok(()),
-        }
+        let rewritten = emit::rewrite(&source, self.options.names(), &self.job(m, insertion))?;
+        self.store(copy, m, &rewritten)
     }
 
     fn job<'i>(&'i self, m: usize, insertion: &'i Insertion) -> ModuleJob<'i> {
@@ -208,87 +245,13 @@ impl<'a> Copies<'a> {
 
     fn store(&self, copy: CopyId, m: usize, rewritten: &Rewritten) -> Result<()> {
         let name = |extension| format!("copy-{copy}/{}", module_name(m, extension));
-        if let Some(bytes) = &rewritten.bitcode {
-            self.folder.write(&name("bc"), bytes)?;
+        if let Some(bitcode) = &rewritten.bitcode {
+            self.folder.write_copy(&name("bc"), bitcode)?;
         }
         if let Some(text) = &rewritten.text {
-            self.folder.write(&name("ll"), text.as_bytes())?;
+            self.folder.write_copy(&name("ll"), text)?;
         }
         self.bar.inc(1);
         Ok(())
-    }
-}
-
-/// Threads that parse the only input module for the first copies while it is still being
-/// analysed. (With several modules, loading them keeps all cores busy.)
-pub(super) struct Ahead<'scope, 'a> {
-    threads: Vec<Thread<'scope, 'a>>,
-}
-
-type Thread<'scope, 'a> = (
-    Sender<&'scope Copies<'a>>,
-    ScopedJoinHandle<'scope, Result<()>>,
-);
-
-impl<'scope, 'a: 'scope> Ahead<'scope, 'a> {
-    /// Starts them: as many as copies and cores allow, none for a single job. The first has nothing to parse where that was `parsed`.
-    pub(super) fn start<'env>(
-        scope: &'scope Scope<'scope, 'env>,
-        pool: &'scope ThreadPool,
-        options: &Options,
-        inputs: &'a [Input],
-        mut parsed: Option<Parsed>,
-    ) -> Self {
-        let ([input], 2..) = (inputs, pool.current_num_threads()) else {
-            return Ahead {
-                threads: Vec::new(),
-            };
-        };
-        let threads = options.copies.min(pool.current_num_threads() as u32);
-        let names = options.names();
-        let start = |c| {
-            let (send, receive) = channel();
-            let parsed = parsed.take();
-            let work = move || rewrite_ahead(pool, input, parsed, CopyId(c), names, &receive);
-            (send, scope.spawn(work))
-        };
-        Ahead {
-            threads: (0..threads).map(start).collect(),
-        }
-    }
-
-    fn copies(&self) -> u32 {
-        self.threads.len() as u32
-    }
-
-    /// Hands them the analysis that they have been waiting for.
-    fn go_on(self, copies: &'scope Copies<'a>) -> Vec<ScopedJoinHandle<'scope, Result<()>>> {
-        let hand_over = |(send, thread): Thread<'scope, 'a>| {
-            // A thread that has failed meanwhile reports it when it is joined.
-            let _ = send.send(copies);
-            thread
-        };
-        self.threads.into_iter().map(hand_over).collect()
-    }
-}
-
-/// Parses, waits for the analysis, rewrites. Nothing to do when the analysis fails.
-fn rewrite_ahead<'scope, 'a: 'scope>(
-    pool: &ThreadPool,
-    input: &Input,
-    parsed: Option<Parsed>,
-    copy: CopyId,
-    names: Names,
-    receive: &Receiver<&'scope Copies<'a>>,
-) -> Result<()> {
-    let (copies, insertion) = (OnceCell::new(), OnceCell::new());
-    let rewritten = emit::rewrite(&Source::new(input, copy), names, parsed, || {
-        let copies: &Copies = copies.get_or_init(|| receive.recv().ok()).as_ref()?;
-        let insertion = insertion.get_or_init(|| pool.install(|| copies.insertion(copy)));
-        Some(copies.job(0, insertion))
-    })?;
-    match (copies.get(), rewritten) {
-        (Some(Some(copies)), Some(rewritten)) => copies.store(copy, 0, &rewritten),
-        _ => Ok(()),
     }
 }

@@ -17,10 +17,9 @@ use crate::partition::{Assignment, Share};
 use crate::profile::Profile;
 use crate::stats;
 use analysis::Analysis;
-use copies::{Ahead, Copies};
+use copies::Copies;
 use rayon::ThreadPool;
 use rustix::thread::{disable_transparent_huge_pages, transparent_huge_pages_are_disabled};
-use std::sync::OnceLock;
 use std::time::Instant;
 
 /// What a rewriting did, for the user.
@@ -68,9 +67,7 @@ fn shell_word(text: &str) -> String {
 /// # Errors
 /// See [`Error`]; the folder then has no manifest.
 pub fn rewrite(options: &Options) -> Result<Summary> {
-    let jobs = options.jobs.unwrap_or(0) as usize;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
-    let pool = pool.map_err(|e| Error::Usage(format!("--jobs {jobs}: {e}")))?;
+    let pool = threads(options)?;
     emit::set_up();
     let mut clock = Clock::new(options.verbosity > 0);
     Folder::check(options.out())?;
@@ -80,13 +77,20 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
     let Admitted { lines, parsed } =
         in_small_pages(|| pool.install(|| emit::admit(&mut inputs, names)))?;
     clock.lap("verified them");
-    let measured = measured(options, &inputs, &pool, &mut clock)?;
+    let measured = measured(options, &inputs, pool.current_num_threads(), &mut clock)?;
     let profile = measured.as_ref().map(|m| &m.profile);
     let mut summary =
-        in_small_pages(|| write_folder(options, &inputs, parsed, profile, &pool, &mut clock))?;
+        in_small_pages(|| write_folder(options, &inputs, parsed, profile, pool, &mut clock))?;
     summary.warnings.extend(measured.and_then(|m| m.warning));
     summary.warnings.extend(lines);
     Ok(summary)
+}
+
+/// As many threads as `options` ask for.
+fn threads(options: &Options) -> Result<ThreadPool> {
+    let jobs = options.jobs.unwrap_or(0) as usize;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    pool.map_err(|e| Error::Usage(format!("--jobs {jobs}: {e}")))
 }
 
 /// Does something without huge pages, which the allocator asks for: they are cleared whole, and in a virtual machine each has
@@ -110,7 +114,7 @@ struct Measured {
 fn measured(
     options: &Options,
     inputs: &[Input],
-    pool: &ThreadPool,
+    jobs: usize,
     clock: &mut Clock,
 ) -> Result<Option<Measured>> {
     match &options.weights {
@@ -121,7 +125,7 @@ fn measured(
             Ok(Some(Measured { profile, warning }))
         }
         WeightsFrom::Training(training) => {
-            let measured = train::train(training, options, inputs, pool, clock)?;
+            let measured = train::train(training, options, inputs, jobs, clock)?;
             clock.lap("trained");
             Ok(Some(measured))
         }
@@ -134,26 +138,21 @@ fn write_folder(
     inputs: &[Input],
     parsed: Option<Parsed>,
     measured: Option<&Profile>,
-    pool: &ThreadPool,
+    pool: ThreadPool,
     clock: &mut Clock,
 ) -> Result<Summary> {
-    let ready = OnceLock::new();
-    std::thread::scope(|scope| {
-        // While one thread loads and analyses, others parse what they will rewrite.
-        let ahead = Ahead::start(scope, pool, options, inputs, parsed);
-        let analysis = pool.install(|| Analysis::new(options, inputs, measured, clock))?;
-        let linking = linking(options, inputs, analysis.program.cxx);
-        let folder = Folder::begin(options.out(), options.copies, &linking)?;
-        if let Some(profile) = measured {
-            folder.write(WEIGHTS, &profile.to_bytes())?;
-        }
-        let copies = ready.get_or_init(|| Copies::new(options, inputs, analysis, folder));
-        copies.write(pool, ahead)?;
-        clock.lap("wrote the copies");
-        let summary = finish(options, copies, &linking)?;
-        clock.lap("wrote the manifest");
-        Ok(summary)
-    })
+    let analysis = pool.install(|| Analysis::new(options, inputs, measured, clock))?;
+    let linking = linking(options, inputs, analysis.program.cxx);
+    let folder = Folder::begin(options.out(), options.copies, &linking)?;
+    if let Some(profile) = measured {
+        folder.write(WEIGHTS, &profile.to_bytes())?;
+    }
+    let copies = Copies::new(options, inputs, analysis, folder);
+    copies.write(pool, parsed)?;
+    clock.lap("wrote the copies");
+    let summary = finish(options, &copies, &linking)?;
+    clock.lap("wrote the manifest");
+    Ok(summary)
 }
 
 /// Writes everything besides the copies, the manifest last.

@@ -13,7 +13,6 @@ use crate::output::WEIGHTS;
 use crate::profile::Profile;
 use crate::profile::merge::{FailureMode, merge};
 use crate::strategy::Scheme;
-use rayon::ThreadPool;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -31,7 +30,7 @@ enum End {
     Cut,
 }
 
-/// Makes, links, runs; the counts are the weights.
+/// Makes, links (by `jobs` processes at most), runs; the counts are the weights.
 ///
 /// # Errors
 /// The program cannot be linked or run, or fails; the output folder has not been touched then.
@@ -39,7 +38,7 @@ pub(super) fn train(
     training: &Training,
     options: &Options,
     inputs: &[Input],
-    pool: &ThreadPool,
+    jobs: usize,
     clock: &mut Clock,
 ) -> Result<Measured> {
     let temporary = tempfile::tempdir();
@@ -54,10 +53,10 @@ pub(super) fn train(
         inputs,
         None,
         None,
-        pool,
+        super::threads(options)?,
         clock,
     )?;
-    run.link(pool.current_num_threads())?;
+    run.link(jobs)?;
     let how_long = match training.limit {
         None => "running it to its end (--train-for ends it)".to_string(),
         Some(limit) => format!("running it for {limit:?} at most"),

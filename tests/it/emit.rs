@@ -1,7 +1,9 @@
 //! Rewritten IR: diffs of small functions, named by phenomenon (`snapshots/ir`), and what must hold
 //! of every rewritten module.
 
-use crate::support::{json, llvm, project, rewrite, run};
+use crate::support::{REWRITE, json, llvm, project, rewrite, run};
+use clap::Parser;
+use p3_rewrite::cli::rewrite::Args;
 use similar::TextDiff;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -159,25 +161,75 @@ fn body(text: &str, name: &str) -> String {
     varies.replace_all(&text, "N").into_owned()
 }
 
-/// The same input, options and version give the same bytes, whatever the number of threads.
+/// Every file of an output folder and what is in it, by name.
+fn files(out: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let walk = walkdir::WalkDir::new(out).sort_by_file_name().into_iter();
+    let file = |e: walkdir::DirEntry| {
+        let bytes = std::fs::read(e.path()).ok()?;
+        Some((e.path().strip_prefix(out).unwrap().to_path_buf(), bytes))
+    };
+    walk.filter_map(|e| file(e.unwrap())).collect()
+}
+
+/// The same input, options and version give the same bytes, whatever the number of threads, or of children where there is one module.
 #[test]
 fn output_is_deterministic() {
     let dir = crate::support::folder();
     let modules = crate::support::compile("modules", &["-O1", "-g"], &dir.path().join("input"));
-    let files = |jobs: &str| {
-        let out = dir.path().join(format!("out-{jobs}"));
-        rewrite(&modules, &["-k", "5", "-j", jobs, "--emit", "bc,ll"], &out);
-        let walk = walkdir::WalkDir::new(&out).sort_by_file_name().into_iter();
-        let file = |e: walkdir::DirEntry| {
-            let bytes = std::fs::read(e.path()).ok()?;
-            Some((e.path().strip_prefix(&out).unwrap().to_path_buf(), bytes))
+    for (i, modules) in [&modules[..], &modules[..1]].into_iter().enumerate() {
+        let made = |jobs: &str| {
+            let out = dir.path().join(format!("out-{i}-{jobs}"));
+            rewrite(modules, &["-k", "5", "-j", jobs, "--emit", "bc,ll"], &out);
+            files(&out)
         };
-        walk.filter_map(|e| file(e.unwrap())).collect::<Vec<_>>()
+        let first = made("1");
+        assert!(first.len() > 20);
+        assert_eq!(first, made("2"));
+        assert_eq!(first, made("7"));
+    }
+}
+
+/// Where children are killed that make the copies, and where there can be none since the process has threads, the copies are the same.
+#[test]
+fn copies_need_no_children() {
+    let dir = crate::support::folder();
+    let program = crate::support::compile("demo", &["-O1", "-g"], &dir.path().join("input"));
+    let made = |name: &str, run: &dyn Fn(&[String])| {
+        let out = dir.path().join(name);
+        let options = ["p3-rewrite", "-q", "-k", "16", "--emit", "bc,ll", "-o"];
+        let names = [&out, &program[0]].map(|p| p.display().to_string());
+        run(&[options.map(str::to_string).to_vec(), names.to_vec()].concat());
+        files(&out)
     };
-    let first = files("1");
-    assert!(first.len() > 20);
-    assert_eq!(first, files("2"));
-    assert_eq!(first, files("7"));
+    let undisturbed = made("undisturbed", &|line| {
+        run(Command::new(REWRITE).args(&line[1..]));
+    });
+    let killed = made("killed", &|line| {
+        let mut process = Command::new(REWRITE).args(&line[1..]).spawn().unwrap();
+        let children = format!("/proc/{0}/task/{0}/children", process.id());
+        let mut kills = 0;
+        while process.try_wait().unwrap().is_none() {
+            // It may have ended meanwhile.
+            let ids = std::fs::read_to_string(&children).unwrap_or_default();
+            for id in ids.split_whitespace() {
+                let id = rustix::process::Pid::from_raw(id.parse().unwrap()).unwrap();
+                let kill = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+                kills += u32::from(kill.is_ok());
+            }
+        }
+        assert!(process.wait().unwrap().success());
+        assert!(kills > 0);
+    });
+    let threads = made("threads", &|line| {
+        let options = Args::parse_from(line).resolve().unwrap();
+        p3_rewrite::rewrite(&options).unwrap();
+    });
+    for other in [killed, threads] {
+        assert_eq!(undisturbed.len(), other.len());
+        for (one, other) in undisturbed.iter().zip(&other) {
+            assert!(one == other, "{:?} {:?}", one.0, other.0);
+        }
+    }
 }
 
 /// The ways of counting that insert different code.

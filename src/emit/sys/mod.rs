@@ -1,17 +1,13 @@
-//! What inkwell lacks, straight from the LLVM C API: the only unsafe code of the project.
+//! What inkwell lacks, straight from the LLVM C API.
 #![allow(unsafe_code)]
 
 mod jumps;
-#[cfg(feature = "llvm19")]
-mod lazily;
 mod metadata;
 
 pub(super) use jumps::{
     alias, block_address, copy_personality, jump_that_can_be_patched, mark_tail, move_address,
     replace_global,
 };
-#[cfg(feature = "llvm19")]
-pub(super) use lazily::parse_lazily;
 pub(super) use metadata::{
     Meta, add_module_flag, debug_info_version, has_module_flag, set_branch_weights,
     set_function_profile, set_header_weight,

@@ -1,0 +1,88 @@
+//! Copies of a module that is in memory already, each made by a child of this process: what a child does not change is memory
+//! that all of them share, and none reads the module again.
+#![allow(unsafe_code)]
+
+use super::{ModuleJob, Parsed, Rewritten, Source, edit, session};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How long threads that were told to end are waited for, by milliseconds.
+const PATIENCE: u32 = 100;
+
+/// A child that rewrites one copy. Dropped before it ended, it is killed.
+pub struct Child {
+    /// Until it is waited for.
+    pid: Option<Pid>,
+    made: Option<Rewritten>,
+}
+
+/// Whether this thread is the only one of its process, or becomes so when the threads that were told to end have ended: a child has
+/// no other thread, and would wait for ever for what another holds (locks of the allocator, of LLVM). Where the system does not tell,
+/// there are no children.
+pub fn can_begin() -> bool {
+    for _ in 0..PATIENCE {
+        match is_alone() {
+            Ok(false) => sleep(Duration::from_millis(1)),
+            Ok(true) => return true,
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+fn is_alone() -> io::Result<bool> {
+    Ok(std::fs::read_dir("/proc/self/task")?.count() == 1)
+}
+
+impl Child {
+    /// Begins to rewrite `parsed`, which stays as it is here. Takes as long as it takes to copy the tables of this process's pages.
+    ///
+    /// # Errors
+    /// There are several threads (see [`can_begin`]), or the system makes no file in memory or no further process.
+    pub fn begin(parsed: &Parsed, source: &Source, job: &ModuleJob) -> io::Result<Child> {
+        if !is_alone()? {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let made = Rewritten::new(job)?;
+        // SAFETY: no other thread holds anything that the child may want, since there is none.
+        match unsafe { libc::fork() } {
+            -1 => Err(io::Error::last_os_error()),
+            0 => run(|| {
+                edit(parsed, source, job).ok()?;
+                made.fill(&parsed.get().1).ok()
+            }),
+            pid => Ok(Child {
+                pid: Pid::from_raw(pid),
+                made: Some(made),
+            }),
+        }
+    }
+
+    /// What it made; nothing if it failed at whatever. It said nothing of that.
+    pub fn wait(mut self) -> Option<Rewritten> {
+        let (_, status) = waitpid(self.pid.take(), WaitOptions::empty()).ok()??;
+        self.made.take().filter(|_| status.exit_status() == Some(0))
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if let Some(pid) = self.pid {
+            // Nothing is left to do where it has ended.
+            let _ = kill_process(pid, Signal::KILL);
+            let _ = waitpid(Some(pid), WaitOptions::empty());
+        }
+    }
+}
+
+/// All that a child does.
+fn run(work: impl FnOnce() -> Option<()>) -> ! {
+    session::be_silent();
+    std::panic::set_hook(Box::new(|_| ()));
+    let done = matches!(catch_unwind(AssertUnwindSafe(work)), Ok(Some(())));
+    // SAFETY: it does not return. What this process would do at its end is its parent's to do.
+    unsafe { libc::_exit(i32::from(!done)) }
+}
