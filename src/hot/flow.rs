@@ -4,7 +4,7 @@ use crate::dag::Dag;
 use crate::index::{EdgeId, PathId, VertexId};
 use crate::paths::FunctionPaths;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 /// A search for the hottest paths by weights of edges looks at this many prefixes.
 const MAX_PREFIXES: usize = 4096;
@@ -111,20 +111,18 @@ impl<'a> Flow<'a> {
     fn likeliest(&self, start: Prefix, n: usize) -> Vec<(PathId, f64)> {
         let mut found = Vec::new();
         let mut heap = BinaryHeap::from([(Ordered(start.flow), Reverse(0))]);
-        let mut prefixes = BTreeMap::from([(0, start)]);
-        let mut next = 1;
+        let mut prefixes = vec![start];
         while let Some((_, Reverse(i))) = heap.pop() {
-            let prefix = prefixes.remove(&i).expect("it was pushed once");
+            let prefix = prefixes[i];
             if prefix.vertex == self.dag().exit() {
                 found.push((prefix.id, prefix.flow));
                 if found.len() == n {
                     break;
                 }
-            } else if next < MAX_PREFIXES {
+            } else if prefixes.len() < MAX_PREFIXES {
                 for longer in self.continued(&prefix).into_iter().filter(|p| p.flow > 0.0) {
-                    heap.push((Ordered(longer.flow), Reverse(next)));
-                    prefixes.insert(next, longer);
-                    next += 1;
+                    heap.push((Ordered(longer.flow), Reverse(prefixes.len())));
+                    prefixes.push(longer);
                 }
             }
         }

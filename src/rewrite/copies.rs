@@ -39,6 +39,9 @@ struct Insertion {
     affected: Affected,
 }
 
+/// A copy, and the child that makes it, if it could be begun.
+type Begun<'i> = (&'i Insertion, Option<Child>);
+
 impl<'a> Copies<'a> {
     /// Gets ready to write.
     pub(super) fn new(
@@ -70,9 +73,7 @@ impl<'a> Copies<'a> {
                 self.copies().try_for_each(|copy| {
                     let insertion = self.insertion(copy);
                     let modules = (0..self.inputs.len()).into_par_iter();
-                    modules
-                        .map(|m| self.write_module(m, &insertion))
-                        .collect::<Result<()>>()
+                    modules.try_for_each(|m| self.write_module(m, &insertion))
                 })
             })?,
         }
@@ -84,24 +85,14 @@ impl<'a> Copies<'a> {
         (0..self.options.copies).into_par_iter().map(CopyId)
     }
 
-    /// Writes the copies of a single module.
+    /// Writes the copies of a single module: the last by this process, the others by children.
     fn write_alone(&self, pool: ThreadPool, parsed: Option<Parsed>) -> Result<()> {
         // Most functions are planned in one of them: all plans take hardly more memory than one copy's.
         let insertions: Vec<Insertion> =
             pool.install(|| self.copies().map(|c| self.insertion(c)).collect());
-        let source = |i: &Insertion| Source::new(&self.inputs[0], i.plan.copy);
-        let parsed = match parsed {
-            Some(parsed) => parsed,
-            None => emit::parse(&source(&insertions[0]), self.options.names())?,
-        };
-        if let [insertion] = &insertions[..] {
-            let job = self.job(0, insertion);
-            let rewritten = emit::rewrite_parsed(&parsed, &source(insertion), &job)?;
-            return self.store(insertion.plan.copy, 0, &rewritten);
-        }
         let jobs = pool.current_num_threads();
         drop(pool);
-        if !emit::can_begin() {
+        if insertions.len() > 1 && !emit::can_begin() {
             drop(parsed);
             let by_threads = || {
                 insertions
@@ -110,26 +101,33 @@ impl<'a> Copies<'a> {
             };
             return super::threads(self.options)?.install(by_threads);
         }
-        let mut begun: VecDeque<(&Insertion, Option<Child>)> = VecDeque::new();
-        for insertion in &insertions {
-            if begun.len() == jobs
-                && let Some((first, child)) = begun.pop_front()
-            {
-                self.finish(first, child)?;
-            }
+        let source = |i: &Insertion| Source::new(&self.inputs[0], i.plan.copy);
+        let (last, others) = insertions.split_last().expect("a copy at least");
+        let parsed = match parsed {
+            Some(parsed) => parsed,
+            None => emit::parse(&source(last), self.options.names())?,
+        };
+        let mut begun = VecDeque::new();
+        let make_room = |begun: &mut VecDeque<Begun>| {
+            let first = (begun.len() == jobs).then(|| begun.pop_front());
+            first.flatten().map_or(Ok(()), |b| self.finish(b))
+        };
+        for insertion in others {
+            make_room(&mut begun)?;
             let job = self.job(0, insertion);
             let child = Child::begin(&parsed, &source(insertion), &job);
             begun.push_back((insertion, child.ok()));
         }
+        make_room(&mut begun)?;
+        let rewritten = emit::rewrite_parsed(&parsed, &source(last), &self.job(0, last))?;
         // To take it apart takes a quarter of the time that it took to read it, and the process is about to end.
         std::mem::forget(parsed);
-        begun
-            .into_iter()
-            .try_for_each(|(insertion, child)| self.finish(insertion, child))
+        self.store(last.plan.copy, 0, &rewritten)?;
+        begun.into_iter().try_for_each(|b| self.finish(b))
     }
 
     /// Takes a copy from the child that made it. Where there is none, or it failed, this process makes it: if that fails too, it can say why.
-    fn finish(&self, insertion: &Insertion, child: Option<Child>) -> Result<()> {
+    fn finish(&self, (insertion, child): Begun) -> Result<()> {
         match child.and_then(Child::wait) {
             Some(rewritten) => self.store(insertion.plan.copy, 0, &rewritten),
             None => self.write_module(0, insertion),
