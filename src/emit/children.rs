@@ -3,7 +3,9 @@
 #![allow(unsafe_code)]
 
 use super::{ModuleJob, Parsed, Rewritten, Source, edit, session};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::{kill_process, set_parent_process_death_signal, waitpid};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::sleep;
@@ -63,7 +65,8 @@ impl Child {
 
     /// What it made; nothing if it failed at whatever. It said nothing of that.
     pub fn wait(mut self) -> Option<Rewritten> {
-        let (_, status) = waitpid(self.pid.take(), WaitOptions::empty()).ok()??;
+        let pid = self.pid.take();
+        let (_, status) = retry_on_intr(|| waitpid(pid, WaitOptions::empty())).ok()??;
         self.made.take().filter(|_| status.exit_status() == Some(0))
     }
 }
@@ -78,8 +81,10 @@ impl Drop for Child {
     }
 }
 
-/// All that a child does.
+/// All that a child does. It ends with its parent, whose lock of the output folder it holds as well.
 fn run(work: impl FnOnce() -> Option<()>) -> ! {
+    // Where the system cannot do it, that lock is held until the child is done.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
     session::be_silent();
     std::panic::set_hook(Box::new(|_| ()));
     let done = matches!(catch_unwind(AssertUnwindSafe(work)), Ok(Some(())));
