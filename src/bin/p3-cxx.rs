@@ -1,9 +1,11 @@
 //! `p3-cxx`: a compiler in place of clang++, whose programs are copies.
 
+use p3_rewrite::cli::interrupt::{OnSignal, watch};
 use p3_rewrite::compiler::{Language, run};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    watch(OnSignal::EndNow);
     let arguments = std::env::args().skip(1).collect();
     match run(Language::Cxx, arguments) {
         Ok(status) => ExitCode::from(status),

@@ -1,13 +1,15 @@
 //! Arguments of `p3-rewrite build`, `suite` and `use`, and what they print.
 
+use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use super::{one_line, warn};
 use crate::compiler::integrate::integrate;
 use crate::compiler::record::Record;
-use crate::compiler::suite::{self, Build, Gathered, Round, Suite};
+use crate::compiler::suite::{self, Build, Gathered, Progress, Suite};
 use crate::error::{Error, Result};
 use crate::names::printable;
 use crate::profile::merge::summary;
 use crate::strategy::Scheme;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -101,6 +103,10 @@ pub struct SuiteArgs {
     #[arg(long)]
     fixed_time: bool,
 
+    /// Run each round once, also where rounds ran other processes than the rest and would be repeated
+    #[arg(long)]
+    no_repeat: bool,
+
     /// What runs the programs, after --; once for every copy
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -177,17 +183,27 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
         same_pids: args.same_pids,
         fixed_time: args.fixed_time,
         jobs: args.jobs,
+        no_repeat: args.no_repeat,
         environment: Vec::new(),
     };
-    let gathered = suite.run(tell)?;
-    Ok(code(ended(&suite, &gathered)))
+    watch(OnSignal::PutInOrder);
+    let gathered = suite.run(report_progress);
+    end_if_interrupted();
+    Ok(code(ended(&suite, &gathered?)))
 }
 
-/// Tells of a round.
-pub(super) fn tell(round: &Round) {
-    let Round { copy, status, time } = round;
-    let seconds = time.as_secs_f64();
-    say(&format!("copy {copy}: status {status}, {seconds:.1} s"));
+/// Prints that a round is over, or repeated.
+pub(super) fn report_progress(progress: Progress) {
+    match progress {
+        Progress::Ended(round) => {
+            let (copy, status) = (round.copy, round.status);
+            let seconds = round.time.as_secs_f64();
+            say(&format!("copy {copy}: status {status}, {seconds:.1} s"));
+        }
+        Progress::Repeats { copy, why } => say(&format!(
+            "copy {copy} runs again, since its round was unlike the others ({why})"
+        )),
+    }
 }
 
 /// Tells of what was merged after a suite, of what is wrong with it, and what may help. The status of the rounds.
@@ -220,11 +236,13 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
     if gathered.rounds_differ() && !untried.is_empty() {
         warn(&format!("rounds differ: {}", untried.join(", ")));
     }
-    let statuses: Vec<i32> = gathered.rounds.iter().map(|r| r.status).collect();
-    if statuses.iter().any(|s| *s != statuses[0]) {
+    let last: BTreeMap<u32, i32> = gathered.rounds.iter().map(|r| (r.copy, r.status)).collect();
+    if last.values().any(|s| *s != last[&0]) {
         warn("the rounds ended with different statuses: the copies did not run alike");
     }
-    statuses.into_iter().find(|s| *s != 0).unwrap_or(0)
+    // Tests that failed in a round that was repeated failed nevertheless.
+    let mut statuses = gathered.rounds.iter().map(|r| r.status);
+    statuses.find(|s| *s != 0).unwrap_or(0)
 }
 
 /// Puts copies in their places.

@@ -1,6 +1,7 @@
 //! Arguments of `cargo p3`: cargo's own commands, on copies.
 
-use super::build::{CopiesArgs, built, code, ended, say, shown, tell};
+use super::build::{CopiesArgs, built, code, ended, report_progress, say, shown};
+use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use crate::compiler::suite::{Build, Suite, Variables};
 use crate::compiler::{our_program, rust};
 use crate::error::{Error, Result};
@@ -88,7 +89,10 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         environment: environment.clone(),
     };
     let command = cargo(args.verb, &args.arguments, &rustc.host, Step::Build);
-    let (status, programs) = build.run(&command)?;
+    watch(OnSignal::PutInOrder);
+    let built_programs = build.run(&command);
+    end_if_interrupted();
+    let (status, programs) = built_programs?;
     if status != 0 || args.verb == Verb::Build {
         for program in &programs {
             say(&built(program));
@@ -101,10 +105,12 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         same_pids: args.same_pids,
         fixed_time: args.fixed_time,
         jobs: 1,
+        no_repeat: false,
         environment,
     };
-    let gathered = suite.run(tell)?;
-    let status = ended(&suite, &gathered);
+    let gathered = suite.run(report_progress);
+    end_if_interrupted();
+    let status = ended(&suite, &gathered?);
     say(&format!(
         "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names it",
         shown(&out)

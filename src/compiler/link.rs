@@ -1,6 +1,7 @@
 //! A link: the program as the compiler makes it, its copies, and one of them in its place.
 
 use super::arguments::{CommandLine, Word};
+use super::interrupt::Scratch;
 use super::modules::{self, Found, Module};
 use super::record::Record;
 use super::runtime::{Runtime, Target};
@@ -45,7 +46,7 @@ struct Link<'a> {
 
 /// Links `line`; the exit status of the compiler.
 pub(super) fn link(compiler: &Compiler, line: &CommandLine, settings: &Settings) -> Result<u8> {
-    let work = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
+    let work = Scratch::new().map_err(|e| Error::write(std::env::temp_dir(), e))?;
     let (words, names) = match compile_sources(compiler, line, work.path())? {
         Ok(compiled) => compiled,
         Err(status) => return Ok(status),

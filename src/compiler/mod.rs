@@ -16,6 +16,8 @@
 //! record      what was built where: what `suite` and `use` go by
 //! suite       a command, once for every copy
 //! apart       rounds of it at the same time
+//! rounds      which of them ran other processes than the rest
+//! interrupt   what ends and what goes when a signal ends a command
 //! doctor      what of all that is called is there
 //! ```
 
@@ -23,9 +25,11 @@ mod apart;
 mod arguments;
 pub mod doctor;
 pub mod integrate;
+pub mod interrupt;
 mod link;
 mod modules;
 pub mod record;
+mod rounds;
 mod runtime;
 pub mod rust;
 pub mod suite;

@@ -5,14 +5,16 @@
 //! set-user-id program, and could not be a library.
 
 use super::apart::Rounds;
+use super::interrupt::is_ending;
 use super::link::succeeded;
 use super::record::{self, Record};
+use super::rounds::find_odd_rounds;
 use super::{Compiler, Language, exit_code, our_program};
 use crate::error::{Error, Result};
 use crate::output::{FIXED_TIME, write_whole};
 use crate::profile::merge::{FailureMode, Merged, merge};
 use rayon::prelude::*;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
@@ -50,9 +52,23 @@ pub struct Round {
     pub time: Duration,
 }
 
+/// What a suite reports while it runs.
+#[derive(Clone, Debug)]
+pub enum Progress<'a> {
+    /// A round is over.
+    Ended(&'a Round),
+    /// A copy's round ran other processes than most did, of which this is an example, and is repeated.
+    Repeats {
+        /// The copy.
+        copy: u32,
+        /// A program, and how it ran otherwise.
+        why: &'a str,
+    },
+}
+
 /// What a suite left.
 pub struct Gathered {
-    /// The rounds, in order.
+    /// The rounds, in order, those too that were repeated.
     pub rounds: Vec<Round>,
     /// The programs, and what was merged; nothing for those that did not run.
     pub programs: Vec<(Record, Option<Merged>)>,
@@ -123,6 +139,8 @@ pub struct Suite {
     pub fixed_time: bool,
     /// So many rounds run at once, each in a working folder of its own if that is more than one.
     pub jobs: u32,
+    /// Rounds that ran other processes than most did stay as they are.
+    pub no_repeat: bool,
     /// What else the command's environment holds.
     pub environment: Variables,
 }
@@ -140,15 +158,17 @@ impl Suite {
     pub fn untried(&self) -> Vec<&'static str> {
         let ids = (!self.same_pids).then_some("--same-pids gives each the same process ids");
         let clock = (!self.fixed_time).then_some("--fixed-time the same time and random numbers");
-        ids.into_iter().chain(clock).collect()
+        let one = "p3-rewrite build --scheme sbl has one copy count everything";
+        ids.into_iter().chain(clock).chain([one]).collect()
     }
 
     /// Runs the command once for every copy, and merges what the programs counted: `profile.p3prof` in the folder of
-    /// each. What earlier runs left there goes. `told` hears of each round when it is over.
+    /// each. What earlier runs left there goes. `progress` hears of each round. A round that ran other processes than most did is
+    /// repeated, once.
     ///
     /// # Errors
     /// There are no programs; the command cannot be run; a profile cannot be written.
-    pub fn run(&self, told: impl Fn(&Round) + Sync) -> Result<Gathered> {
+    pub fn run(&self, progress: impl Fn(Progress) + Sync) -> Result<Gathered> {
         let folders = &self.folders;
         let programs = record::find(folders)?;
         let copies = programs.iter().map(|r| r.copies).max();
@@ -171,14 +191,16 @@ impl Suite {
         for program in &programs {
             clear(program)?;
         }
-        let (rounds, lost) = if self.jobs > 1 {
-            self.at_once(&wrapped, preload.as_deref(), &programs, copies, &told)?
-        } else {
-            (
-                self.in_turn(&wrapped, preload.as_deref(), copies, &told)?,
-                0,
-            )
+        let runner = Runner {
+            suite: self,
+            command: wrapped,
+            preload,
+            progress: &progress,
         };
+        let (mut rounds, mut lost) = runner.rounds(&Vec::from_iter(0..copies))?;
+        if !self.no_repeat {
+            lost = lost.max(runner.repeat_odd_rounds(&mut rounds)?);
+        }
         let programs = record::find(folders)?;
         let merged = |program: Record| {
             let merged = gather(&program)?;
@@ -191,68 +213,96 @@ impl Suite {
             lost,
         })
     }
+}
+
+/// What every round of a suite is run with.
+struct Runner<'a, P> {
+    suite: &'a Suite,
+    /// The command, in what makes rounds alike.
+    command: Vec<String>,
+    /// The library that replaces clocks.
+    preload: Option<PathBuf>,
+    progress: &'a P,
+}
+
+impl<P: Fn(Progress) + Sync> Runner<'_, P> {
+    /// A round for each of these copies; and how many programs they linked that are lost.
+    fn rounds(&self, copies: &[u32]) -> Result<(Vec<Round>, usize)> {
+        if self.suite.jobs > 1 {
+            self.at_once(copies)
+        } else {
+            Ok((self.in_turn(copies)?, 0))
+        }
+    }
+
+    /// Repeats rounds that ran other processes than the rest, each once; how many programs these linked that are lost.
+    fn repeat_odd_rounds(&self, rounds: &mut Vec<Round>) -> Result<usize> {
+        let (mut lost, mut repeated) = (0, HashSet::new());
+        loop {
+            let programs = record::find(&self.suite.folders)?;
+            let order: Vec<u32> = rounds.iter().map(|r| r.copy).collect();
+            let odd: BTreeMap<u32, String> = find_odd_rounds(&programs, &order)?;
+            // One that differs again does so by chance.
+            if odd.is_empty() || odd.keys().any(|c| repeated.contains(c)) {
+                return Ok(lost);
+            }
+            for (copy, why) in &odd {
+                (self.progress)(Progress::Repeats { copy: *copy, why });
+                programs.iter().try_for_each(|p| clear_copy(p, *copy))?;
+            }
+            repeated.extend(odd.keys().copied());
+            let (more, of_more) = self.rounds(&Vec::from_iter(odd.into_keys()))?;
+            rounds.extend(more);
+            lost = lost.max(of_more);
+        }
+    }
 
     /// Round after round, with each copy in the programs' places in turn.
-    fn in_turn(
-        &self,
-        command: &[String],
-        preload: Option<&Path>,
-        copies: u32,
-        told: &impl Fn(&Round),
-    ) -> Result<Vec<Round>> {
-        let round = |copy| {
-            take_turns(&self.folders, copy)?;
-            let round = self.round(started(command), preload, copy)?;
-            told(&round);
+    fn in_turn(&self, copies: &[u32]) -> Result<Vec<Round>> {
+        let folders = &self.suite.folders;
+        let round = |copy: &u32| {
+            take_turns(folders, *copy)?;
+            let round = self.round(started(&self.command), *copy)?;
+            (self.progress)(Progress::Ended(&round));
             Ok(round)
         };
-        let ran: Result<Vec<Round>> = (0..copies).map(round).collect();
+        let ran: Result<Vec<Round>> = copies.iter().map(round).collect();
         // Whatever happened, the programs are what they were.
-        take_turns(&self.folders, 0)?;
+        take_turns(folders, 0)?;
         ran
     }
 
     /// Rounds at the same time; and how many programs they linked, which are lost.
-    fn at_once(
-        &self,
-        command: &[String],
-        preload: Option<&Path>,
-        programs: &[Record],
-        copies: u32,
-        told: &(impl Fn(&Round) + Sync),
-    ) -> Result<(Vec<Round>, usize)> {
-        let rounds = Rounds::new(programs)?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs as usize);
+    fn at_once(&self, copies: &[u32]) -> Result<(Vec<Round>, usize)> {
+        let folders = &self.suite.folders;
+        let rounds = Rounds::new(&record::find(folders)?)?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.suite.jobs as usize);
         let pool = pool.build().expect("threads can be started");
-        let one = |copy| {
-            let (run, apart) = rounds.round(command, &self.folders, copy)?;
-            let round = self.round(run, preload, copy)?;
+        let one = |copy: &u32| {
+            let (run, apart) = rounds.round(&self.command, folders, *copy)?;
+            let round = self.round(run, *copy)?;
             apart.ended()?;
-            told(&round);
+            (self.progress)(Progress::Ended(&round));
             Ok((round, apart.linked()))
         };
-        let ran = pool.install(|| {
-            (0..copies)
-                .into_par_iter()
-                .map(one)
-                .collect::<Result<Vec<_>>>()
-        })?;
+        let ran = pool.install(|| copies.par_iter().map(one).collect::<Result<Vec<_>>>())?;
         let (rounds, linked): (Vec<Round>, Vec<usize>) = ran.into_iter().unzip();
         Ok((rounds, linked.into_iter().max().unwrap_or(0)))
     }
 
-    fn round(&self, mut run: Command, preload: Option<&Path>, copy: u32) -> Result<Round> {
+    fn round(&self, mut run: Command, copy: u32) -> Result<Round> {
         let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
         let begin = Instant::now();
+        let environment_of_suite = self.suite.environment.iter();
         // What the suite itself builds is built in copies, and this one put in its place.
         run.envs(environment(&tools)?)
             .env("P3_COPY", copy.to_string())
-            .envs(self.environment.iter().map(|(n, v)| (n, v)));
+            .envs(environment_of_suite.map(|(n, v)| (n, v)));
         run.env_remove("P3_PROFILE_FILE");
-        if let Some(library) = preload {
+        if let Some(library) = &self.preload {
             run.env("LD_PRELOAD", library);
         }
-        let status = status(&mut run, &self.command)?;
+        let status = status(&mut run, &self.suite.command)?;
         let time = begin.elapsed();
         Ok(Round { copy, status, time })
     }
@@ -356,10 +406,17 @@ fn started(command: &[String]) -> Command {
 }
 
 fn status(run: &mut Command, command: &[String]) -> Result<i32> {
+    let interrupted = || Err(Error::Usage("interrupted; run it again".into()));
+    if is_ending() {
+        return interrupted();
+    }
     let status: ExitStatus = run.status().map_err(|e| {
         let name = &command[0];
         Error::Usage(format!("{name}: {e}; name a command after --"))
     })?;
+    if is_ending() {
+        return interrupted();
+    }
     Ok(exit_code(status))
 }
 
@@ -396,6 +453,19 @@ fn clear(program: &Record) -> Result<()> {
     };
     let made = removed.and_then(|()| std::fs::create_dir_all(&raw));
     made.map_err(|e| Error::write(raw, e))
+}
+
+/// Removes what one copy counted: names of raw profiles begin with its number.
+fn clear_copy(program: &Record, copy: u32) -> Result<()> {
+    let raw = program.raw();
+    let prefix = format!("{copy}-");
+    for entry in std::fs::read_dir(&raw).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            let path = entry.path();
+            std::fs::remove_file(&path).map_err(|e| Error::write(path, e))?;
+        }
+    }
+    Ok(())
 }
 
 /// Merges what a program's copies counted; `None` if none did.

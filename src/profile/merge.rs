@@ -1,12 +1,15 @@
 //! Raw profiles of all copies, and merged ones → one profile, with the verdict on it.
 
+mod arguments;
 pub(in crate::profile) mod gather;
 mod programs;
 pub mod runs;
 pub mod snapshot;
+mod starts;
 mod summary;
 
 pub use programs::{Program, Programs};
+pub use starts::{Starts, count_starts};
 pub use summary::summary;
 
 use super::combine::combine;

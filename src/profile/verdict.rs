@@ -5,9 +5,11 @@
 //! violation.
 
 use super::Profile;
+use super::measurement::Measurement;
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, TiSlice};
 use crate::manifest::Manifest;
+use crate::table::percent;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -268,11 +270,39 @@ impl Profile {
             0..=NAMED => String::new(),
             n => format!(" and {} more", n - NAMED),
         };
+        let share = self
+            .share_of_flow(violations)
+            .map_or(String::new(), |s| format!(", {s}"));
         format!(
-            "copies did not run alike: counts contradict each other in {} ({}{more}); p3-prof verify says how, and what helps",
+            "copies did not run alike: counts contradict each other in {} ({}{more}){share}; p3-prof verify says how, and what helps",
             functions(violations.len()),
             named.join(", ")
         )
+    }
+
+    /// How much of all that was counted the contradictions concern; `None` of a profile of estimates.
+    fn share_of_flow(&self, violations: &[Violation]) -> Option<String> {
+        let sum = |all: &mut dyn Iterator<Item = u64>| all.fold(0u64, u64::saturating_add);
+        let (all, what) = match &self.measured {
+            Measurement::Paths(counts) => {
+                (sum(&mut counts.iter().flatten().map(|(_, n)| *n)), "paths")
+            }
+            Measurement::Edges(counts) => {
+                (sum(&mut counts.iter().flatten().map(|(_, n)| *n)), "edges")
+            }
+            Measurement::Sampled(_) | Measurement::Bursts(_) => return None,
+        };
+        let off = sum(&mut violations.iter().map(|v| v.off));
+        // Entries that are not paths may be more than all that was counted.
+        let share = if all > 0 {
+            (off as f64 / all as f64).min(1.0)
+        } else {
+            1.0
+        };
+        Some(match share {
+            s if s < 0.0001 => format!("less than 0.01% of {what}"),
+            s => format!("{} of {what}", percent(s)),
+        })
     }
 
     /// Whether the counts of these copies are of the same runs, from their beginning to their end, so that what

@@ -6,9 +6,9 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
-const CC: &str = env!("CARGO_BIN_EXE_p3-cc");
-const CXX: &str = env!("CARGO_BIN_EXE_p3-cxx");
-const CARGO_P3: &str = env!("CARGO_BIN_EXE_cargo-p3");
+pub(crate) const CC: &str = env!("CARGO_BIN_EXE_p3-cc");
+pub(crate) const CXX: &str = env!("CARGO_BIN_EXE_p3-cxx");
+pub(crate) const CARGO_P3: &str = env!("CARGO_BIN_EXE_cargo-p3");
 
 /// A copy of the example project: a static library with a member in assembler code and one that nothing needs, a shared one, a
 /// plug-in, two programs with an object in common, and tests.
@@ -28,7 +28,7 @@ fn example() -> TempDir {
 }
 
 /// A command in `dir`, in an environment without what a test's caller may have set.
-fn command(program: impl AsRef<std::ffi::OsStr>, dir: &Path) -> Command {
+pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>, dir: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(dir);
     for name in [
@@ -47,11 +47,11 @@ fn command(program: impl AsRef<std::ffi::OsStr>, dir: &Path) -> Command {
 }
 
 #[track_caller]
-fn rewrite(dir: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn rewrite(dir: &Path, arguments: &[&str]) -> Output {
     run(command(REWRITE, dir).args(arguments))
 }
 
-fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -191,7 +191,7 @@ fn archives_of_all_kinds_by_all_linkers() {
 }
 
 /// A folder with these files.
-fn folder(files: &[(&str, &str)]) -> TempDir {
+pub(crate) fn folder(files: &[(&str, &str)]) -> TempDir {
     let dir = crate::support::folder();
     for (name, text) in files {
         let file = dir.path().join(name);

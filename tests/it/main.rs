@@ -18,6 +18,7 @@ mod live;
 mod manifest;
 mod pages;
 mod runner;
+mod suite;
 mod train;
 mod verdict;
 mod viewers;
