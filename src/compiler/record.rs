@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, FileTimes};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use walkdir::{DirEntry, WalkDir};
 
 /// The record's name.
@@ -27,6 +28,9 @@ pub struct Record {
     pub command: Vec<String>,
     /// The folder in which that ran.
     pub directory: PathBuf,
+    /// Whether lines were added to the bitcode of some of its objects, which were compiled without debug information.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lines_added: bool,
     /// The folder of the record.
     #[serde(skip)]
     pub folder: PathBuf,
@@ -50,6 +54,7 @@ impl Record {
             left,
             command,
             directory: std::env::current_dir().unwrap_or_default(),
+            lines_added: false,
             folder: folder.to_path_buf(),
         }
     }
@@ -122,6 +127,57 @@ impl Record {
         };
         write().map_err(|e| Error::write(program, e))
     }
+}
+
+/// The name of the file that says why a program has no copies.
+const FAILURE: &str = "failure.json";
+
+/// Why a program that was linked has no copies: build systems and rustc may swallow what a compiler prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure {
+    /// The program.
+    pub program: PathBuf,
+    /// What is wrong, and the remedy.
+    pub reason: String,
+}
+
+impl Failure {
+    /// Writes it into the folder of the program's copies, where a record is no more.
+    ///
+    /// # Errors
+    /// That is not possible.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        forget(folder);
+        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+        let mut json = serde_json::to_vec_pretty(self).expect("a failure serialises");
+        json.push(b'\n');
+        write_whole(&folder.join(FAILURE), &json)
+    }
+}
+
+/// Removes what says that a program has copies, or why not: it is linked anew.
+pub fn forget(folder: &Path) {
+    for name in [NAME, FAILURE] {
+        let _ = std::fs::remove_file(folder.join(name));
+    }
+}
+
+/// Why programs below `folders` have no copies, by program, with the time at which they were linked.
+pub fn find_failures(folders: &[PathBuf]) -> Vec<(Failure, SystemTime)> {
+    let walks = folders
+        .iter()
+        .map(|f| WalkDir::new(f).into_iter().flatten());
+    let files = walks.flatten().filter(|e| e.file_name() == FAILURE);
+    let read = |e: DirEntry| -> Option<(Failure, SystemTime)> {
+        let failure = serde_json::from_slice(&std::fs::read(e.path()).ok()?).ok()?;
+        Some((failure, e.metadata().ok()?.modified().ok()?))
+    };
+    let mut found: Vec<_> = files.filter_map(read).collect();
+    found.retain(|(f, _)| f.program.is_file());
+    found.sort_by(|a, b| a.0.program.cmp(&b.0.program));
+    found.dedup_by(|a, b| a.0.program == b.0.program);
+    found
 }
 
 /// Where else below `root` files are, byte for byte, copies of programs: build systems copy and install what they linked. Each with the

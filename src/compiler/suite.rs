@@ -7,7 +7,7 @@
 use super::apart::Rounds;
 use super::interrupt::is_ending;
 use super::link::succeeded;
-use super::record::{self, Record};
+use super::record::{self, Failure, Record};
 use super::rounds::find_odd_rounds;
 use super::{Compiler, Language, exit_code, our_program};
 use crate::error::{Error, Result};
@@ -16,12 +16,14 @@ use crate::profile::merge::{FailureMode, Merged, merge};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
+use walkdir::WalkDir;
 
 /// How programs are to be built.
 #[derive(Clone, Debug)]
@@ -72,6 +74,8 @@ pub struct Gathered {
     pub rounds: Vec<Round>,
     /// The programs, and what was merged; nothing for those that did not run.
     pub programs: Vec<(Record, Option<Merged>)>,
+    /// Why other programs have no copies.
+    pub failures: Vec<Failure>,
     /// How many programs a round linked whose folders are gone: rounds that run at once keep nothing else.
     pub lost: usize,
 }
@@ -91,16 +95,18 @@ const NAMES: [(&str, Language); 9] = [
 
 impl Build {
     /// Runs a build's command with our compilers in the places of those that it would find: by `CC` and `CXX`, and by
-    /// their usual names in `PATH`. Its exit status, and the programs that it linked.
+    /// their usual names in `PATH`.
     ///
     /// # Errors
     /// It cannot be run; our compilers are not there.
-    pub fn run(&self, command: &[String]) -> Result<(i32, Vec<Record>)> {
-        let began = std::time::SystemTime::now();
+    pub fn run(&self, command: &[String]) -> Result<Built> {
+        let began = SystemTime::now();
         let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
         let here = std::env::current_dir().unwrap_or_default();
+        let calls = tools.path().join("calls");
         let mut build = started(command);
         build.envs(environment(&tools)?);
+        build.env(super::CALLS, &calls);
         build.env("P3_COPIES", self.copies.to_string());
         build.env("P3_FLAGS", quoted(&self.flags)?);
         if let Some(copy) = self.only {
@@ -113,17 +119,63 @@ impl Build {
         }
         build.envs(self.environment.iter().map(|(n, v)| (n, v)));
         let status = status(&mut build, command)?;
-        let programs = record::find(&[self.out.clone().unwrap_or(here)])?;
+        let folders = [self.out.clone().unwrap_or(here)];
         let is_new = |r: &Record| {
             let written = std::fs::metadata(r.folder.join(record::NAME)).and_then(|m| m.modified());
             written.is_ok_and(|at| at >= began)
         };
         // A configure script removes what it built to find something out.
-        let programs = programs
+        let there = record::find(&folders)?
             .into_iter()
-            .filter(|r| is_new(r) && r.program.is_file());
-        Ok((status, programs.collect()))
+            .filter(|r| r.program.is_file());
+        let (programs, earlier) = there.partition(is_new);
+        let mut failures = record::find_failures(&folders);
+        failures.retain(|(_, at)| *at >= began);
+        let was_called = calls.is_file();
+        let foreign = (!was_called).then(|| find_new_binary(began)).flatten();
+        Ok(Built {
+            status,
+            programs,
+            earlier,
+            failures: failures.into_iter().map(|(f, _)| f).collect(),
+            was_called,
+            foreign,
+        })
     }
+}
+
+/// What became of a build.
+#[derive(Debug)]
+pub struct Built {
+    /// The command's exit status.
+    pub status: i32,
+    /// The programs that it linked in copies.
+    pub programs: Vec<Record>,
+    /// Those of earlier builds.
+    pub earlier: Vec<Record>,
+    /// Why others that it linked have no copies.
+    pub failures: Vec<Failure>,
+    /// Whether it called one of our compilers at all.
+    pub was_called: bool,
+    /// Where it did not: a file of machine code that it made nevertheless.
+    pub foreign: Option<PathBuf>,
+}
+
+/// A file of machine code below the working folder that is newer than `began`.
+fn find_new_binary(began: SystemTime) -> Option<PathBuf> {
+    let is_new = |path: &Path| {
+        let mut magic = [0; 4];
+        let written = std::fs::metadata(path).and_then(|m| m.modified());
+        written.is_ok_and(|at| at >= began)
+            && File::open(path).is_ok_and(|mut f| f.read_exact(&mut magic).is_ok())
+            && magic == *b"\x7fELF"
+    };
+    let files = WalkDir::new(".").sort_by_file_name().into_iter().flatten();
+    let mut files = files.filter(|e| e.file_type().is_file());
+    files.find(|e| is_new(e.path())).map(|e| {
+        let path = e.into_path();
+        path.strip_prefix(".").map(PathBuf::from).unwrap_or(path)
+    })
 }
 
 /// A command that is run once for every copy.
@@ -174,12 +226,13 @@ impl Suite {
         let copies = programs.iter().map(|r| r.copies).max();
         let Some(copies) = copies else {
             let folder = folders.first().map_or(Path::new("."), |f| f);
+            let problem = "no programs in copies below it";
+            if let Some((failure, _)) = record::find_failures(folders).into_iter().next() {
+                let problem = format!("{problem}: {}", failure.program.display());
+                return Err(Error::load(folder, problem, failure.reason));
+            }
             let remedy = "build them by p3-rewrite build -- make, and name that -o";
-            return Err(Error::load(
-                folder,
-                "no programs in copies below it",
-                remedy,
-            ));
+            return Err(Error::load(folder, problem, remedy));
         };
         let wrapped = wrapped(&self.command, self.same_pids)?;
         let clock = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
@@ -207,9 +260,11 @@ impl Suite {
             Ok((program, merged))
         };
         let programs = programs.into_iter().map(merged).collect::<Result<_>>()?;
+        let failures = record::find_failures(folders);
         Ok(Gathered {
             rounds,
             programs,
+            failures: failures.into_iter().map(|(f, _)| f).collect(),
             lost,
         })
     }

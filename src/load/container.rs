@@ -159,6 +159,32 @@ pub fn claims(bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
     patches
 }
 
+/// The same, with `code` in the place of the bitcode: where it is to be appended to the object, and what to write where.
+/// `None` where clang left no bitcode.
+pub fn claims_with(bytes: &[u8], code: &[u8]) -> Option<(u64, Vec<(u64, Vec<u8>)>)> {
+    let [(compilers, _), _] = EMBEDDED;
+    let sections = sections(bytes)?;
+    let section = sections.iter().find(|s| s.name == compilers.as_bytes())?;
+    let end = (bytes.len() as u64).next_multiple_of(16);
+    let word = section.flags_size;
+    let number = |n: u64| {
+        let (big, little) = (n.to_be_bytes(), n.to_le_bytes());
+        if is_big(bytes) {
+            big[8 - word..].to_vec()
+        } else {
+            little[..word].to_vec()
+        }
+    };
+    let mut patches = claims(bytes);
+    // In either size, a header's words are its flags, address, offset and size.
+    patches.push(((section.flags_at + 2 * word) as u64, number(end)));
+    patches.push((
+        (section.flags_at + 3 * word) as u64,
+        number(code.len() as u64),
+    ));
+    Some((end, patches))
+}
+
 fn is_big(bytes: &[u8]) -> bool {
     const EI_DATA: usize = 5;
     bytes[EI_DATA] == 2
