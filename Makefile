@@ -74,7 +74,7 @@ test-viewers: setup-viewers
 
 # The example project of docs/BUILD.md, by every build system.
 test-builds: setup-builders
-	$(CARGO) test --locked --test it -- build:: inputs:: --ignored
+	$(CARGO) test --locked --test it -- build:: compilers:: inputs:: --ignored
 
 # The commands of docs/LIBYAML.md, with libyaml from Debian's sources.
 test-tutorial:

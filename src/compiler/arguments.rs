@@ -161,6 +161,12 @@ impl CommandLine {
         linker::output(&self.words).or_else(of_compiler)
     }
 
+    /// Whether a file that is to be linked is not there.
+    pub(super) fn misses_input(&self) -> bool {
+        let mut inputs = self.words.iter();
+        inputs.any(|w| matches!(w, Word::Input(file) if !Path::new(file).exists()))
+    }
+
     /// Whether one of the sources is standard input, which can be read once.
     pub(super) fn reads_stdin(&self) -> bool {
         self.sources().any(|s| s == "-")
@@ -258,6 +264,12 @@ fn writes_beside(option: &str) -> bool {
 }
 
 impl Word {
+    /// Whether it is an option by which a file beside the program is written, and that means nothing to the linker.
+    pub(super) fn writes_beside_link(&self) -> bool {
+        let counts = |o: &str| ["--coverage", "-coverage", "-fprofile-arcs"].contains(&o);
+        matches!(self, Word::Option(words) if writes_beside(&words[0]) && !counts(&words[0]))
+    }
+
     /// Whether it is compiled to bitcode: assembler code is not.
     pub(super) fn has_bitcode(&self) -> bool {
         match self {

@@ -58,6 +58,10 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
     let work = Scratch::new().map_err(|e| Error::write(std::env::temp_dir(), e))?;
     let input = StandardInput::capture(line.reads_stdin(), work.path())?;
     let has_sources = line.sources().next().is_some();
+    if !has_sources && line.misses_input() {
+        // The option by which the linker reports would be an input, and clang say less than it does.
+        return Err(compiler.become_it(&given.words));
+    }
     let (status, mut linked) = if has_sources {
         // First as it would have been: side files, messages and what is put into the program are clang's.
         let status = compiler
@@ -196,8 +200,12 @@ impl Settings {
             return name.into();
         };
         let name = Path::new(&name);
-        let below = name.strip_prefix(&self.root).or(name.strip_prefix("/"));
-        out.join(below.unwrap_or(name))
+        // Without a root, too, folders are below `P3_OUT`.
+        let below = name
+            .strip_prefix(&self.root)
+            .ok()
+            .filter(|n| n.is_relative());
+        out.join(below.or(name.strip_prefix("/").ok()).unwrap_or(name))
     }
 }
 
@@ -223,6 +231,7 @@ fn compile_sources(
                 names.insert(object.clone(), modules::relative(file));
                 words.push(Word::Input(object));
             }
+            other if other.writes_beside_link() => {}
             other => words.push(other.clone()),
         }
     }

@@ -9,6 +9,7 @@ mod support;
 mod book;
 mod build;
 mod cli;
+mod compilers;
 mod conditions;
 mod coverage;
 mod export;
