@@ -156,10 +156,14 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
     let built = build.run(&args.command);
     end_if_interrupted();
     let built = built?;
+    report_failures(&built.failures);
     if !args.quiet {
         built.programs.iter().for_each(|p| say(&described(p)));
-        report_lines(&built.programs);
-        report_failures(&built.failures);
+        if built.lines_added && !built.programs.is_empty() {
+            say(
+                "compiled without -g: copies were given line numbers (-gline-tables-only); native programs are as they were",
+            );
+        }
         if built.status == 0 {
             let next = build.only.map(|c| format!("make check runs copy {c}"));
             say_what_is_next(&built, build.out.as_deref(), next);
@@ -173,7 +177,7 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
 /// What a build that succeeded left, and what to do next.
 fn say_what_is_next(built: &Built, out: Option<&Path>, next: Option<String>) {
     let programs = match (&built.programs[..], &built.earlier[..]) {
-        ([], []) if built.was_called => {
+        ([], []) if built.was_called && built.failures.is_empty() => {
             say("no program was linked: our compilers were called for something else");
             return;
         }
@@ -205,7 +209,7 @@ fn finish(built: &Built) -> Result<ExitCode> {
             "{}: made by another compiler than p3-cc and p3-cxx; let the build take those that CC and CXX name (make CC=p3-cc CXX=p3-cxx)",
             shown(file)
         ),
-        (None, [failure, ..]) => format!("{}: not profiled: {}", shown(&failure.program), failure.reason),
+        (None, [_, ..]) => "no program that was linked has copies; the warnings say why".into(),
         (None, []) if built.was_called => return Ok(ExitCode::SUCCESS),
         (None, []) => {
             "nothing was built, and no program has copies; clean what is up to date first (make clean)".into()
@@ -222,15 +226,6 @@ pub(super) fn report_failures(failures: &[Failure]) {
             shown(&failure.program),
             failure.reason
         ));
-    }
-}
-
-/// Prints, once, that lines were added.
-pub(super) fn report_lines(programs: &[Record]) {
-    if programs.iter().any(|p| p.lines_added) {
-        say(
-            "compiled without -g: copies were given line numbers (-gline-tables-only); native programs are as they were",
-        );
     }
 }
 

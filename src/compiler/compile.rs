@@ -2,7 +2,7 @@
 
 use super::arguments::Word;
 use super::interrupt::Scratch;
-use super::{Compiler, Given, Settings};
+use super::{Compiler, Given, LINES_ADDED, Settings};
 use crate::error::{Error, Result};
 use crate::load::container;
 use std::fs::File;
@@ -17,7 +17,7 @@ const EMBED: [&str; 2] = ["-Xclang", "-fembed-bitcode=all"];
 const LINES: &str = "-gline-tables-only";
 
 /// Compiles; the exit status of the compiler.
-pub(super) fn compile(compiler: &Compiler, given: &Given, _settings: &Settings) -> Result<u8> {
+pub(super) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -> Result<u8> {
     let line = &given.line;
     if !line.words.iter().any(Word::has_bitcode) {
         // With an assembler's input alone, the option would be one that is not used (-Werror).
@@ -58,7 +58,11 @@ pub(super) fn compile(compiler: &Compiler, given: &Given, _settings: &Settings) 
             let bitcode = scratch.path().join("lines.bc");
             bitcode_with_lines(compiler, given, source, &input, &bitcode)
         });
-        claim(object, lines.flatten().as_deref())?;
+        let lines = lines.flatten();
+        if lines.is_some() {
+            settings.note(LINES_ADDED);
+        }
+        claim(object, lines.as_deref())?;
     }
     Ok(0)
 }

@@ -7,7 +7,7 @@ use super::modules::{self, Found, Module};
 use super::record::{Failure, Record};
 use super::runtime::{Runtime, Target};
 use super::trace::{self, Linked};
-use super::{Compiler, Given, Settings, first_error, not_loaded, our_program};
+use super::{Compiler, Given, LINES_ADDED, Settings, first_error, not_loaded, our_program};
 use crate::error::{Error, Result};
 use crate::load::container::Member;
 use crate::manifest::Manifest;
@@ -48,8 +48,6 @@ struct Link<'a> {
     shared: bool,
     /// The command names all libraries itself (`-nodefaultlibs`), as rustc does.
     names_libraries: bool,
-    /// Whether lines are in bitcode that nobody asked for.
-    lines_added: bool,
 }
 
 /// Links; the exit status of the compiler.
@@ -84,7 +82,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
         let mut words = line.words.clone();
         let mut names = HashMap::new();
         if has_sources {
-            (words, names) = compile_sources(compiler, given, &input, work.path())?;
+            (words, names) = compile_sources(compiler, given, settings, &input, work.path())?;
             linked = trace_objects(compiler, &words, work.path())?;
         }
         let found = Found::new(&linked, &names, settings.rust.as_deref())?;
@@ -99,8 +97,6 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
         }
         super::record::forget(&folder);
         let shared = line.has("-shared");
-        let lines_added = line.words.iter().any(|w| compile::adds_lines(given, w))
-            || settings.rust.is_none() && found.modules.iter().any(|m| !m.has_debug_flags());
         let link = Link {
             compiler,
             settings,
@@ -112,7 +108,6 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
             work: work.path(),
             shared,
             names_libraries: line.has("-nodefaultlibs"),
-            lines_added,
         };
         link.copies(&line.arguments())
     };
@@ -216,6 +211,7 @@ type Compiled = (Vec<Word>, HashMap<String, String>);
 fn compile_sources(
     compiler: &Compiler,
     given: &Given,
+    settings: &Settings,
     input: &StandardInput,
     work: &Path,
 ) -> Result<Compiled> {
@@ -227,6 +223,9 @@ fn compile_sources(
             Word::Source { file, .. } => {
                 let object = work.join(format!("source-{}.o", names.len()));
                 compile::compile_for_copies(compiler, given, word, input, &object)?;
+                if compile::adds_lines(given, word) {
+                    settings.note(LINES_ADDED);
+                }
                 let object = object.to_string_lossy().into_owned();
                 names.insert(object.clone(), modules::relative(file));
                 words.push(Word::Input(object));
@@ -292,14 +291,13 @@ impl Link<'_> {
         });
         let command = std::iter::once(self.compiler.path.to_string_lossy().into_owned())
             .chain(command.iter().cloned());
-        let mut record = Record::new(
+        let record = Record::new(
             &self.folder,
             self.program.clone(),
             manifest.copies,
             left.collect(),
             command.collect(),
         );
-        record.lines_added = self.lines_added;
         // The runtime would make it, and tell the program's user where that is worth telling.
         let raw = record.raw();
         std::fs::create_dir_all(&raw).map_err(|e| Error::write(raw, e))?;

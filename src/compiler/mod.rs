@@ -81,6 +81,10 @@ struct Settings {
 
 /// The variable that names [`Settings::calls`].
 const CALLS: &str = "P3_CALLS";
+/// In [`Settings::calls`]: one of our compilers was called.
+const CALLED: u8 = b'.';
+/// Likewise: lines were added for copies.
+const LINES_ADDED: u8 = b'l';
 
 /// Runs the compiler with `arguments`; its exit status.
 ///
@@ -91,7 +95,7 @@ pub fn run(language: Language, arguments: Vec<String>) -> Result<u8> {
     let settings = Settings::from_environment()?;
     let compiler = Compiler::find(language)?;
     let line = CommandLine::new(arguments.iter().cloned());
-    note_call(&settings);
+    settings.note(CALLED);
     if settings.off || line.task == Task::Other || asks_only(&line) {
         if line.task == Task::Link {
             link::forget(&line, &settings);
@@ -123,16 +127,16 @@ struct Given {
     line: CommandLine,
 }
 
-/// Notes for `p3-rewrite build` that one of our compilers was called: it asks nothing else of the file.
-fn note_call(settings: &Settings) {
-    let Some(calls) = &settings.calls else {
-        return;
-    };
-    let file = File::options().create(true).append(true).open(calls);
-    let _ = file.and_then(|mut f| f.write_all(b"."));
-}
-
 impl Settings {
+    /// Adds a byte to the file in which `p3-rewrite build` sees what its compilers did; it can do without.
+    fn note(&self, what: u8) {
+        let Some(calls) = &self.calls else {
+            return;
+        };
+        let file = File::options().create(true).append(true).open(calls);
+        let _ = file.and_then(|mut f| f.write_all(&[what]));
+    }
+
     fn from_environment() -> Result<Settings> {
         let text = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
         let number = |name: &str, default: u32| match text(name) {

@@ -26,14 +26,6 @@ pub(super) struct Module {
     pub(super) embedded: Embedded,
 }
 
-impl Module {
-    /// Whether it was compiled with debug information, as its command said.
-    pub(super) fn has_debug_flags(&self) -> bool {
-        let begins = |f: &String| f.starts_with("-debug-info-kind=");
-        self.embedded.flags.iter().any(begins)
-    }
-}
-
 /// What was linked, told apart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {

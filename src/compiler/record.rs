@@ -28,9 +28,6 @@ pub struct Record {
     pub command: Vec<String>,
     /// The folder in which that ran.
     pub directory: PathBuf,
-    /// Whether lines were added to the bitcode of some of its objects, which were compiled without debug information.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub lines_added: bool,
     /// The folder of the record.
     #[serde(skip)]
     pub folder: PathBuf,
@@ -54,7 +51,6 @@ impl Record {
             left,
             command,
             directory: std::env::current_dir().unwrap_or_default(),
-            lines_added: false,
             folder: folder.to_path_buf(),
         }
     }

@@ -131,7 +131,8 @@ impl Build {
         let (programs, earlier) = there.partition(is_new);
         let mut failures = record::find_failures(&folders);
         failures.retain(|(_, at)| *at >= began);
-        let was_called = calls.is_file();
+        let calls = std::fs::read(&calls).unwrap_or_default();
+        let was_called = !calls.is_empty();
         let foreign = (!was_called).then(|| find_new_binary(began)).flatten();
         Ok(Built {
             status,
@@ -139,6 +140,7 @@ impl Build {
             earlier,
             failures: failures.into_iter().map(|(f, _)| f).collect(),
             was_called,
+            lines_added: calls.contains(&super::LINES_ADDED),
             foreign,
         })
     }
@@ -157,6 +159,8 @@ pub struct Built {
     pub failures: Vec<Failure>,
     /// Whether it called one of our compilers at all.
     pub was_called: bool,
+    /// Whether what they compiled without debug information has lines in copies.
+    pub lines_added: bool,
     /// Where it did not: a file of machine code that it made nevertheless.
     pub foreign: Option<PathBuf>,
 }
