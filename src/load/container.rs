@@ -32,6 +32,9 @@ pub struct Embedded {
     pub flags: Vec<String>,
 }
 
+/// Bytes of a file, and where they are to be written.
+pub type Patch = (u64, Vec<u8>);
+
 /// A member of an archive.
 #[derive(Clone, Debug)]
 pub struct Member {
@@ -146,7 +149,7 @@ pub fn embedded(bytes: &[u8]) -> Result<Embedded, Without> {
 
 /// What to write where in an object, so that the sections in which clang embedded bitcode have the names that `p3-cc` uses and
 /// linkers drop them. Nothing for what is not ELF, or has none.
-pub fn claims(bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+pub fn claims(bytes: &[u8]) -> Vec<Patch> {
     let mut patches = Vec::new();
     for section in sections(bytes).unwrap_or_default() {
         let Some((_, ours)) = EMBEDDED.iter().find(|(n, _)| n.as_bytes() == section.name) else {
@@ -161,7 +164,7 @@ pub fn claims(bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
 
 /// The same, with `code` in the place of the bitcode: where it is to be appended to the object, and what to write where.
 /// `None` where clang left no bitcode.
-pub fn claims_with(bytes: &[u8], code: &[u8]) -> Option<(u64, Vec<(u64, Vec<u8>)>)> {
+pub fn claims_with(bytes: &[u8], code: &[u8]) -> Option<(u64, Vec<Patch>)> {
     let [(compilers, _), _] = EMBEDDED;
     let sections = sections(bytes)?;
     let section = sections.iter().find(|s| s.name == compilers.as_bytes())?;
