@@ -12,6 +12,7 @@ pub use from_program::Parts;
 pub use schema::{ChoiceEntry, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status};
 
 use crate::error::{Error, Result};
+use crate::names::normalised;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -65,12 +66,20 @@ impl Manifest {
                 header.version
             ));
         }
-        let manifest: Manifest =
+        let mut manifest: Manifest =
             serde_json::from_slice(bytes).map_err(|e| format!("damaged manifest: {e}"))?;
         manifest
             .check()
             .map_err(|e| format!("damaged manifest: {e}"))?;
+        manifest.normalise_files();
         Ok(manifest)
+    }
+
+    /// Gives every source file the name that all reports have it by.
+    pub(crate) fn normalise_files(&mut self) {
+        for file in &mut self.files {
+            *file = normalised(file).into_owned();
+        }
     }
 }
 

@@ -100,8 +100,9 @@ impl Profile {
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Profile, String> {
         let payload: Payload =
             serde_json::from_slice(&unpack(bytes)?).map_err(|e| format!("damaged: {e}"))?;
-        let manifest = payload.manifest;
+        let mut manifest = payload.manifest;
         manifest.check().map_err(|e| format!("damaged: {e}"))?;
+        manifest.normalise_files();
         let known = |f: FuncId| f.index() < manifest.functions.len();
         let mut violations = payload.verdict.violations.iter();
         if payload.processes.len() != manifest.copies as usize
