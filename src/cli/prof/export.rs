@@ -1,10 +1,10 @@
 //! `p3-prof export`.
 
-use super::{Outcome, SourceArgs};
+use super::{MarkerArgs, Outcome, SourceArgs};
 use crate::cli::values::exporter;
 use crate::error::{Error, Result};
 use crate::output::write_whole;
-use crate::profile::export::{Asked, Exporter, Weigh, Writer, left_out};
+use crate::profile::export::{Asked, Exporter, Weigh, Writer, Written, left_out};
 use crate::profile::report::Selection;
 use crate::profile::verdict::Trust;
 use clap::Args;
@@ -27,11 +27,13 @@ pub(super) struct ExportArgs {
     /// What a path weighs, for folded [default: paths]
     #[arg(long, value_enum)]
     weigh: Option<Weigh>,
-    /// Headers of the system and of toolchains, too, in cobertura
+    /// Headers of the system and of toolchains, too, in lcov and cobertura
     #[arg(long)]
     all: bool,
     #[command(flatten)]
     sources: SourceArgs,
+    #[command(flatten)]
+    markers: MarkerArgs,
     /// The modules that were profiled, for proftext [default: the folder native beside FILE]
     #[arg(long, value_name = "PATH")]
     modules: Vec<PathBuf>,
@@ -47,12 +49,17 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
         (
             "--source-dir",
             !args.sources.source_dir.is_empty(),
-            args.format.told,
+            args.format.told || args.format.by_line,
         ),
         (
             "--path-map",
             !args.sources.path_map.is_empty(),
-            args.format.told,
+            !by_rewriter,
+        ),
+        (
+            "--exclude-marker",
+            !args.markers.exclude_marker.is_empty(),
+            args.format.by_line,
         ),
         ("--function", args.function.is_some(), !by_rewriter),
     ];
@@ -63,20 +70,23 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let Writer::Profile(write) = args.format.writer else {
         return proftext(args, trust);
     };
-    let profile = trust.read(&args.file)?;
+    let mut profile = trust.read(&args.file)?;
+    args.sources.rename(&mut profile);
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let asked = Asked {
         weigh: args.weigh.unwrap_or(Weigh::Paths),
         all: args.all,
     };
-    let mut data = write(&profile, &selection, asked, &args.sources.search())?;
+    let mut search = args.sources.search();
+    search.markers = args.markers.exclude_marker.clone();
+    let Written { mut data, notes } = write(&profile, &selection, asked, &search)?;
     if let Some(file) = &args.output {
         write_whole(file, &data)?;
         data = Vec::new();
     }
     Ok(Outcome {
         data,
-        warnings: left_out(&profile, &selection).collect(),
+        warnings: left_out(&profile, &selection).chain(notes).collect(),
         ..Outcome::default()
     }
     .about(&[&profile]))

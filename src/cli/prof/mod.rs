@@ -6,6 +6,7 @@ mod coverage;
 mod export;
 mod html;
 mod merge;
+
 mod top;
 mod union;
 mod verify;
@@ -102,7 +103,7 @@ struct SourceArgs {
     /// A folder with the source files, under the ends of the names that they were compiled by; may be repeated
     #[arg(long, value_name = "DIR")]
     source_dir: Vec<PathBuf>,
-    /// Look for sources compiled as A… at B…; may be repeated
+    /// Sources compiled as A… are at B…: look for them there, and name them so in exports and coverage; may be repeated
     #[arg(long, value_name = "A=B", value_parser = renaming)]
     path_map: Vec<(String, String)>,
 }
@@ -112,12 +113,44 @@ impl SourceArgs {
         profile.sources(self.search())
     }
 
+    /// The same for coverage, of which markers leave lines out.
+    fn marked(&self, profile: &Profile, markers: &MarkerArgs) -> Sources {
+        profile.sources(Search {
+            markers: markers.exclude_marker.clone(),
+            ..self.search()
+        })
+    }
+
+    /// Names files where they are now, for what others are to find them by.
+    fn rename(&self, profile: &mut Profile) {
+        self.search().rename(&mut profile.manifest.files);
+    }
+
     fn search(&self) -> Search {
         Search {
             folders: self.source_dir.clone(),
             renamed: self.path_map.clone(),
+            ..Search::default()
         }
     }
+}
+
+/// Which lines coverage leaves out.
+#[derive(Debug, Args)]
+struct MarkerArgs {
+    /// Leave out lines with this word in a comment, as with LCOV_EXCL_LINE: WORDNEXTLINE the next, WORDBEGIN … WORDEND all between; may
+    /// be repeated
+    #[arg(long, value_name = "WORD", value_parser = marker)]
+    exclude_marker: Vec<String>,
+}
+
+/// A word.
+fn marker(text: &str) -> Result<String, String> {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    if text.is_empty() || !text.chars().all(word) {
+        return Err("give a word of letters, digits and _, as NOLINT".into());
+    }
+    Ok(text.into())
 }
 
 #[derive(Debug, Args)]

@@ -1,12 +1,13 @@
 //! Graphviz: the control flow of each function that ran, with counts; the hottest path is drawn thick.
 
-use super::{Asked, CountedFunction, Counts, Export};
+use super::{Asked, Counts, Export};
 use crate::dag::{EdgeKind, PathEnd};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 use crate::names::{dot_escaped, shown};
 use crate::profile::Profile;
+use crate::profile::counted::CountedFunction;
 use crate::profile::flow::EdgeCount;
 use crate::profile::measurement::Measurement;
 use crate::profile::report::text::short;
