@@ -177,8 +177,8 @@ fn added(sum: &mut Bursts, part: &Bursts, file: &Path) -> Result<()> {
     sum.add(part).then_some(()).ok_or_else(overflow)
 }
 
-/// A profile into which nothing was merged yet.
-fn empty(path: &Path, manifest: Manifest) -> Profile {
+/// A profile into which nothing was merged yet: of a program that never ran.
+pub fn empty(path: &Path, manifest: Manifest) -> Profile {
     let functions = manifest.functions.len();
     Profile {
         path: path.to_path_buf(),

@@ -1,6 +1,6 @@
 //! `p3-prof html`.
 
-use super::{Outcome, SourceArgs};
+use super::{MarkerArgs, Outcome, SourceArgs};
 use crate::error::{Error, Result};
 use crate::output::write_whole;
 use crate::profile::html::{PARTS, Page};
@@ -28,6 +28,8 @@ pub(super) struct HtmlArgs {
     function: Option<Regex>,
     #[command(flatten)]
     sources: SourceArgs,
+    #[command(flatten)]
+    markers: MarkerArgs,
 }
 
 /// Writes the page.
@@ -39,7 +41,7 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     if !args.single {
         ours(&args.output)?;
     }
-    let sources = args.sources.of(&profile);
+    let sources = args.sources.marked(&profile, &args.markers);
     let page = Page::new(profile.paths()?, &selection, &sources, baseline.as_ref())?;
     let shown = if args.single {
         write_whole(&args.output, page.single().as_bytes())?;

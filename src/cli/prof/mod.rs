@@ -6,7 +6,7 @@ mod coverage;
 mod export;
 mod html;
 mod merge;
-
+mod several;
 mod top;
 mod union;
 mod verify;

@@ -49,6 +49,8 @@ impl Page {
     ) -> Result<Page> {
         let scope = Scope {
             all: true,
+            markers: sources.markers(),
+            keeps_left_out: true,
             ..Scope::default()
         };
         let covered: Coverage = coverage(paths, selection, &scope, Sort::Missing, NEAREST)?;
