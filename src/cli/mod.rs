@@ -46,10 +46,7 @@ pub fn layout(width: Option<usize>) -> Layout {
         Some(usize::from(columns.0))
     };
     let known = width.or_else(terminal);
-    known.map_or(Layout::default(), |width| Layout {
-        width,
-        shorten: true,
-    })
+    known.map_or(Layout::default(), |width| Layout { width, full: false })
 }
 
 /// Writes bytes to standard output, `out`; a reader that stops early is no error.

@@ -386,7 +386,7 @@ pub(crate) fn use_profile(p: &Profile) {
     let paths = p.paths().ok();
     if let Some(Ok(report)) = paths.map(|p| Report::new(p, &Selection::default())) {
         let _ = (
-            text::render(&report, crate::table::Layout::default()),
+            text::render(&report, text::By::Both, crate::table::Layout::default()),
             json::render(&report),
             csv::render(&report),
         );

@@ -17,7 +17,7 @@ use crate::manifest::Manifest;
 use crate::names::printable;
 use crate::profile::compare::Finding;
 use crate::profile::measurement::Measurement;
-use crate::profile::report::{Report, Selection, csv, edges, json, text};
+use crate::profile::report::{Order, Report, Selection, csv, edges, json, text};
 use crate::profile::subpaths::{self, SampledProfile};
 use crate::profile::verdict::Trust;
 use crate::profile::{Profile, accuracy, compare, diff, hits, simulate};
@@ -120,6 +120,30 @@ impl SourceArgs {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ByArg {
+    /// Functions by the instructions executed in them
+    Function,
+    /// Source files by the instructions of their functions
+    File,
+    /// Loops by the instructions of their iterations
+    Loop,
+    /// Paths alone
+    Path,
+}
+
+impl From<Option<ByArg>> for text::By {
+    fn from(by: Option<ByArg>) -> text::By {
+        match by {
+            None => text::By::Both,
+            Some(ByArg::Function) => text::By::Function,
+            Some(ByArg::File) => text::By::File,
+            Some(ByArg::Loop) => text::By::Loop,
+            Some(ByArg::Path) => text::By::Path,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 struct ShowArgs {
     /// A merged profile
@@ -130,6 +154,12 @@ struct ShowArgs {
     /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
+    /// What to list as text [default: functions, then paths]
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["edges", "longest", "bursts"])]
+    by: Option<ByArg>,
+    /// Show every step of a path, and names in full
+    #[arg(long)]
+    full: bool,
     #[command(flatten)]
     sources: SourceArgs,
     /// How to print
@@ -342,17 +372,25 @@ fn show(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
         })
         .about(&[&profile]));
     }
+    let layout = Layout {
+        full: args.full,
+        ..layout
+    };
     if args.format == Format::Text {
         selection.top = selection.top.or(Some(20));
+        selection.order = Order::Instructions;
     }
     if args.longest || matches!(profile.measured, Measurement::Sampled(_)) {
         return show_sampled(args, profile.sampled()?, &selection);
     }
     let report = Report::new(profile.paths()?, &selection)?;
-    let report = report.told_by(args.sources.of(&profile));
+    let mut report = report.told_by(args.sources.of(&profile));
+    if args.by == Some(ByArg::Loop) {
+        report = report.with_loops(profile.paths()?)?;
+    }
     Ok(match args.format {
         // Its summary says the verdict.
-        Format::Text => Outcome::print(text::render(&report, layout)),
+        Format::Text => Outcome::print(text::render(&report, args.by.into(), layout)),
         Format::Json => Outcome::print(json::render(&report)).about(&[&profile]),
         Format::Csv => Outcome::print(csv::render(&report)).about(&[&profile]),
     }

@@ -16,7 +16,7 @@ pub mod versus;
 pub use ci::{github, markdown};
 pub use patch::Touched;
 pub use render::{csv, json, text};
-pub use scope::{Scope, Sort, is_of_the_system};
+pub use scope::{Scope, Sort};
 
 use super::measurement::PathProfile;
 use super::report::{Decision, Line, Selection, line};

@@ -8,7 +8,7 @@ use super::by_line::{SourceFile, by_line};
 use super::{Asked, Counts, Export};
 use crate::error::{Error, Result};
 use crate::names::{printable, readable};
-use crate::profile::coverage::is_of_the_system;
+use crate::source::is_of_the_system;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::collections::BTreeMap;

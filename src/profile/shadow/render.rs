@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::index::{FuncId, PathId};
 use crate::names::printable;
 use crate::profile::measurement::Measurement;
-use crate::profile::report::text::{details, way};
+use crate::profile::report::steps::Steps;
 use crate::profile::report::{Report, Selection};
 use crate::profile::{Profile, estimate::Estimate};
 use crate::runtime::format;
@@ -15,6 +15,8 @@ use serde_json::json;
 use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
+/// Steps stand behind the column of shares.
+const NARROWER: usize = 10;
 const DIM: Style = Style::new().dimmed();
 const WARN: Style = AnsiColor::Yellow.on_default();
 
@@ -148,8 +150,13 @@ pub fn text(of: BurstProfile, selection: &Selection, layout: Layout) -> Result<S
     ]);
     table.heading(
         BOLD,
-        &["share", "±", "count", "bursts", "function, id and way"],
+        &["share", "±", "count", "bursts", "function, start and id"],
     );
+    let steps = Steps::new(report.profile, &report.sources, layout.full);
+    let inner = Layout {
+        width: layout.width.saturating_sub(NARROWER),
+        ..layout
+    };
     for line in &report.lines {
         let path = of.bursts.of(line.func, line.id);
         let share = of.bursts.share(path);
@@ -159,10 +166,10 @@ pub fn text(of: BurstProfile, selection: &Selection, layout: Layout) -> Result<S
             grouped(path.count),
             grouped(path.bursts),
         ];
-        let way = format!(" #{} {}", line.id, way(line));
-        table.named(cells, of.profile.name(line.func), way);
-        for detail in details(report.words(), line) {
-            table.note(1, DIM, detail);
+        let rest = format!("{} #{}", steps.start(line), line.id);
+        table.named(cells, steps.name(line.func), rest);
+        for step in steps.lines(line, inner, 0) {
+            table.note(1, DIM, step);
         }
     }
     if !report.lines.is_empty() {

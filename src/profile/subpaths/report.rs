@@ -211,7 +211,9 @@ fn decisions(profile: &Profile, sources: &Sources, places: &[Place]) -> Vec<(Fun
             ways.next(),
             ways.next(),
         ) {
+            let before = i.checked_sub(1).map(|before| places[before]);
             let decision = Decision {
+                before: before.filter(|b| b.func == from.func).map(|b| b.block),
                 block: from.block,
                 succ,
                 to: aim(structure, &places[i..], succ),
