@@ -181,15 +181,15 @@ impl<'a> Steps<'a> {
         file.unwrap_or_default()
     }
 
-    /// One decision in a sentence: `69: n < max is false`.
+    /// One decision in a sentence: `n < max false at 69`, or `69 n < max → 70`.
     pub fn phrase(&self, f: FuncId, s: &Said) -> String {
         let step = self.step(s, &self.own_file(f));
-        match (step.text.is_empty(), step.outcome.as_str()) {
-            (false, "true" | "false") => {
-                format!("{} {} at {}", step.text, step.outcome, step.place)
-            }
-            (false, outcome) => format!("{} {outcome} at {}", step.text, step.place),
-            (true, outcome) => format!("{outcome} at {}", step.place),
+        let asked = [step.text.as_str(), step.outcome.as_str()];
+        let asked: Vec<&str> = asked.into_iter().filter(|t| !t.is_empty()).collect();
+        if step.outcome.starts_with('→') {
+            format!("{} {}", step.place, asked.join(" "))
+        } else {
+            format!("{} at {}", asked.join(" "), step.place)
         }
     }
 
