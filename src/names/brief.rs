@@ -95,7 +95,9 @@ fn unsigned(symbol: &str) -> String {
     if demangled && name.0.len() < LONGEST {
         // Qualifiers of the object that a member function is called for.
         let plain = name.0.trim_end_matches([' ', '&']);
-        let plain = plain.trim_end_matches(" volatile").trim_end_matches(" const");
+        let plain = plain
+            .trim_end_matches(" volatile")
+            .trim_end_matches(" const");
         plain.to_string()
     } else {
         readable(symbol).into_owned()

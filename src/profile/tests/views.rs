@@ -193,7 +193,10 @@ fn paths_and_edges() {
     let counts = edges::collect(&p, &Selection::default()).unwrap();
     let views = [
         ("paths", text::render(&report(None), text::By::Both, LAYOUT)),
-        ("the hottest three", text::render(&report(Some(3)), text::By::Both, LAYOUT)),
+        (
+            "the hottest three",
+            text::render(&report(Some(3)), text::By::Both, LAYOUT),
+        ),
         ("CSV", csv::render(&report(None))),
         ("JSON", json::render(&report(None))),
         ("edges", edges::text(&counts)),
