@@ -30,7 +30,7 @@ fn bare(text: &str) -> String {
 }
 
 /// The text of a region.
-fn region(source: &str, [line, column, end_line, end_column]: [usize; 4]) -> String {
+pub(crate) fn region(source: &str, [line, column, end_line, end_column]: [usize; 4]) -> String {
     let lines: Vec<&str> = source.lines().collect();
     let mut text = String::new();
     for number in line..=end_line {

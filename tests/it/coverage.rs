@@ -143,7 +143,7 @@ fn of_a_patch() {
     );
     assert_eq!(status, Some(0), "{said}");
     assert!(
-        said.contains("      6  n % 2  true ")
+        said.contains("      6  n % 2   true ")
             && said.contains("0         2  0.00%  0.00%  classify (none of them ran)\n"),
         "{said}"
     );

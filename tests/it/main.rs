@@ -19,6 +19,7 @@ mod manifest;
 mod pages;
 mod runner;
 mod train;
+mod truth;
 mod verdict;
 mod viewers;
 
