@@ -24,6 +24,7 @@ const RUNTIME: &[(&str, &str)] = &[
     ("p3-launch.sh", include_str!("../runtime-c/p3-launch.sh")),
     ("p3-run.sh", include_str!("../runtime-c/p3-run.sh")),
     ("p3_abi.h", include_str!("../runtime-c/p3_abi.h")),
+    ("p3_absent.c", include_str!("../runtime-c/p3_absent.c")),
     ("p3_arena.c", include_str!("../runtime-c/p3_arena.c")),
     ("p3_chance.c", include_str!("../runtime-c/p3_chance.c")),
     ("p3_crc.c", include_str!("../runtime-c/p3_crc.c")),

@@ -264,6 +264,13 @@ fn no_copy_is_missing(profile: &Profile) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
+    let mut absent = missing.clone();
+    absent.retain(|c| profile.processes[*c].absent > 0);
+    if !absent.is_empty() {
+        let problem = format!("{} could not write a raw profile", copies_named(&absent));
+        let remedy = "see its stderr, give rights or make room there, and run it again (--failure-mode warn goes on without)";
+        return Err(Error::profile(&profile.path, problem, remedy));
+    }
     let problem = format!("no raw profile of {}", copies_named(&missing));
     let remedy = "run it, and name its *.p3raw file (--failure-mode warn goes on without)";
     Err(Error::profile(&profile.path, problem, remedy))

@@ -37,6 +37,8 @@ mod loaders;
 mod peers;
 
 /// The runtime in the program under test.
+mod absent;
+mod confined;
 mod pool;
 mod runtime;
 mod shadow;

@@ -1,0 +1,48 @@
+//! Programs that confine themselves, or are confined: filters of system calls, limits, umask.
+
+use crate::support::driver::{counts, driver, driver_without_shadows};
+use p3_rewrite::profile::raw::{self, Raw};
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into()
+}
+
+/// Runs a shell script in `dir`, in which `./driver` is.
+fn shell(dir: &Path, script: &str) -> Output {
+    let mut sh = Command::new("sh");
+    sh.args(["-c", script]).current_dir(dir).output().unwrap()
+}
+
+/// The raw profiles in `raw`, by name.
+fn profiles(dir: &Path) -> Vec<Raw> {
+    let names = dir.join("raw").read_dir().unwrap();
+    let mut files: Vec<_> = names.map(|e| e.unwrap().path()).collect();
+    files.sort();
+    let read = |f| raw::read(&std::fs::File::open(f).unwrap()).unwrap();
+    files.into_iter().map(read).collect()
+}
+
+/// Once everything that is counted is in the file, the end of the program asks nothing of the system.
+#[test]
+fn program_under_a_filter_that_kills_ends_normally() {
+    for flags in [&[][..], &["-static"]] {
+        let dir = crate::support::folder();
+        driver_without_shadows(dir.path(), flags);
+        for name in ["%p", "%m"] {
+            let _ = std::fs::remove_dir_all(dir.path().join("raw"));
+            let script = format!("P3_PROFILE_FILE=raw/{name}.p3raw exec ./driver jail");
+            let output = shell(dir.path(), &script);
+            assert_eq!(
+                (output.status.code(), stderr(&output)),
+                (Some(3), String::new()),
+                "{name} {flags:?}"
+            );
+            let found = profiles(dir.path());
+            assert_eq!((found.len(), found[0].ended), (1, 1), "{name} {flags:?}");
+            let ids = (0..100).map(|id| (id, 1)).collect();
+            assert_eq!(counts(&found[0], 9), ids);
+        }
+    }
+}
