@@ -234,9 +234,7 @@ impl Link<'_> {
             left.collect(),
             command.collect(),
         );
-        // The runtime would make it, and tell the program's user where that is worth telling.
-        let raw = record.raw();
-        std::fs::create_dir_all(&raw).map_err(|e| Error::write(raw, e))?;
+        record.make_raw_folder()?;
         record.write()?;
         record.place(&self.program, self.settings.copy)
     }

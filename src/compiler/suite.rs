@@ -394,15 +394,20 @@ fn clear(program: &Record) -> Result<()> {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
         other => other,
     };
-    let made = removed.and_then(|()| std::fs::create_dir_all(&raw));
-    made.map_err(|e| Error::write(raw, e))
+    removed.map_err(|e| Error::write(raw, e))?;
+    program.make_raw_folder()
+}
+
+/// Whether anything but folders is in it or below.
+fn has_files(folder: &Path) -> bool {
+    let entries = walkdir::WalkDir::new(folder).into_iter().flatten();
+    entries.into_iter().any(|e| !e.file_type().is_dir())
 }
 
 /// Merges what a program's copies counted; `None` if none did.
 fn gather(program: &Record) -> Result<Option<Merged>> {
     let raw = program.raw();
-    let ran = std::fs::read_dir(&raw).is_ok_and(|mut files| files.next().is_some());
-    if !ran {
+    if !has_files(&raw) {
         return Ok(None);
     }
     let merged = merge(
