@@ -284,11 +284,21 @@ impl Profile {
             0..=NAMED => String::new(),
             n => format!(" and {} more", n - NAMED),
         };
+        let alike = if self.has_one_counter() {
+            ""
+        } else {
+            "copies did not run alike: "
+        };
         format!(
-            "copies did not run alike: counts contradict each other in {} ({}{more}); p3-prof verify says how, and what helps",
+            "{alike}counts contradict each other in {} ({}{more}); p3-prof verify says how, and what helps",
             functions(violations.len()),
             named.join(", ")
         )
+    }
+
+    /// Whether one copy counts everything, so that no difference between copies explains anything.
+    pub fn has_one_counter(&self) -> bool {
+        needed(&self.manifest).len() < 2
     }
 
     /// Whether the counts of these copies are of the same runs, from their beginning to their end, so that what

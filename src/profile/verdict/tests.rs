@@ -192,6 +192,18 @@ fn a_profile_says_what_is_wrong() {
     assert!(Trust::strict(false).check(&p, path).is_ok());
 }
 
+/// Where one copy counts everything, nothing is blamed on others.
+#[test]
+fn violations_of_one_copy_blame_no_copies() {
+    let one = [made::body(cfg(&[&[1, 2], &[3], &[3], &[]]))];
+    let mut p = made::profile(&made::program(one), Scheme::Sbl, 1);
+    p.verdict.add_violations([violation(0, 1)]);
+    assert_eq!(
+        p.said().unwrap(),
+        "violations: counts contradict each other in 1 function (f0); p3-prof verify says how, and what helps"
+    );
+}
+
 /// Processes without counts are told by copy, those too of a copy that left nothing else; what other copies counted cannot be compared.
 #[test]
 fn processes_without_counts() {
