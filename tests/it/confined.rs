@@ -46,3 +46,22 @@ fn program_under_a_filter_that_kills_ends_normally() {
         }
     }
 }
+
+/// What the runtime says where nobody can read it raises no signal, and takes none that is pending.
+#[test]
+fn message_that_cannot_be_written_raises_no_signal() {
+    let dir = crate::support::folder();
+    driver(dir.path(), &[]);
+    let output = shell(
+        dir.path(),
+        "P3_PROFILE_FILE=raw/x.p3raw exec ./driver speak",
+    );
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let _ = std::fs::remove_dir_all(dir.path().join("raw"));
+    let limited = "ulimit -f 0; P3_PROFILE_FILE=raw/x.p3raw exec ./driver hash 2>said";
+    let output = shell(dir.path(), limited);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(std::fs::read(dir.path().join("said")).unwrap(), b"");
+    // The process has left word that its counts are lost.
+    assert_eq!(dir.path().join("raw").read_dir().unwrap().count(), 1);
+}
