@@ -194,6 +194,13 @@ static int open_new(const char *temporary, char *path, int *fd) {
     return *fd >= 0 ? 0 : errno;
 }
 
+/* The program's umask may keep a file from its own user, who is to read it, and whose next process counts in it. */
+static void give_to_owner(int fd) {
+    struct stat s;
+    if (fstat(fd, &s) == 0 && (s.st_mode & 0600) != 0600)
+        fchmod(fd, (s.st_mode & 07777) | 0600);
+}
+
 /* Nothing is mapped for it: there may be no memory for that. */
 static int fill_unmapped(struct p3_file *file, int fd, const struct p3_counter *by, struct p3_raw_header *header) {
     file->header = header;
@@ -208,6 +215,7 @@ static int make(struct p3_file *file, const char *temporary, char *path, const s
     int fd, failed = open_new(temporary, path, &fd);
     if (failed)
         return failed;
+    give_to_owner(fd);
     /* Locked before anyone knows of it; without locks it is this process's alone. */
     if (by->owner != NULL && p3_owner_lock(fd) != 0) {
         alone.owner = NULL;

@@ -2,6 +2,7 @@
 
 use crate::support::driver::{counts, driver, driver_without_shadows};
 use p3_rewrite::profile::raw::{self, Raw};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -64,4 +65,33 @@ fn message_that_cannot_be_written_raises_no_signal() {
     assert_eq!(std::fs::read(dir.path().join("said")).unwrap(), b"");
     // The process has left word that its counts are lost.
     assert_eq!(dir.path().join("raw").read_dir().unwrap().count(), 1);
+}
+
+/// A umask of 0777 keeps files and folders from nobody who made them: a pool stays one file, whoever comes.
+#[test]
+fn umask_keeps_no_file_from_its_own_user() {
+    let dir = crate::support::folder();
+    let exe = driver(dir.path(), &[]);
+    let root = std::fs::metadata(exe).unwrap().uid() == 0;
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    // Root may read everything.
+    let who = if root {
+        "setpriv --reuid=65534 --regid=65534 --clear-groups"
+    } else {
+        ""
+    };
+    let script = format!(
+        "umask 0777; for n in 1 2 3 4; do P3_PROFILE_FILE=raw/deep/%m.p3raw {who} ./driver umask || echo $?; done"
+    );
+    let output = shell(dir.path(), &script);
+    assert_eq!(stderr(&output), "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "3\n".repeat(4));
+    let deep = dir.path().join("raw/deep");
+    assert_eq!(std::fs::metadata(&deep).unwrap().mode() & 0o777, 0o700);
+    let files: Vec<_> = deep.read_dir().unwrap().map(|e| e.unwrap()).collect();
+    assert_eq!(files.len(), 1);
+    assert_eq!(files[0].metadata().unwrap().mode() & 0o777, 0o600);
+    let raw = raw::read(&std::fs::File::open(files[0].path()).unwrap()).unwrap();
+    // Each ran the program twice, by exec.
+    assert_eq!((raw.runs, raw.ended), (8, 4));
 }
