@@ -1,6 +1,7 @@
 //! Programs that confine themselves, or are confined: filters of system calls, limits, umask.
 
 use crate::support::driver::{counts, driver, driver_without_shadows};
+use crate::support::{module, rewrite, run};
 use p3_rewrite::profile::raw::{self, Raw};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -94,4 +95,27 @@ fn umask_keeps_no_file_from_its_own_user() {
     let raw = raw::read(&std::fs::File::open(files[0].path()).unwrap()).unwrap();
     // Each ran the program twice, by exec.
     assert_eq!((raw.runs, raw.ended), (8, 4));
+}
+
+/// What aligns data in copies takes little address space in a small program: where the program starts, a copy does with a megabyte more, and counts.
+#[test]
+fn copy_starts_where_address_space_is_short() {
+    let source = "__attribute__((noinline)) static int f(int i) { return i % 3 == 0 ? i : 1; }
+        int main(int argc, char **argv) { volatile int sum = f(argc); return 0; }";
+    let dir = crate::support::folder();
+    let modules = [module("s.c", source, &["-O1"], &dir.path().join("input"))];
+    let out = dir.path().join("out");
+    rewrite(&modules, &["--scheme", "sbl"], &out);
+    let mut make = Command::new("make");
+    run(make.arg("-C").arg(&out).args(["-s", "all", "native"]));
+    let limited = |kilobytes: u32, program: &str| {
+        let script =
+            format!("ulimit -v {kilobytes}; P3_PROFILE_FILE=raw/x.p3raw exec bin/{program}");
+        let output = shell(&out, &script);
+        (output.status.success(), stderr(&output))
+    };
+    let mut limits = (1000..20_000).step_by(250);
+    let least = limits.find(|n| limited(*n, "native").0).unwrap();
+    assert_eq!(limited(least + 1000, "copy-0"), (true, String::new()));
+    assert_eq!(profiles(&out).len(), 1);
 }
