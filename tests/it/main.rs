@@ -34,6 +34,8 @@ mod oracle_trace;
 mod emit;
 mod fuzz;
 mod loaders;
+#[cfg(target_arch = "x86_64")]
+mod loops;
 mod peers;
 
 /// The runtime in the program under test.
