@@ -18,6 +18,7 @@ mod live;
 mod manifest;
 mod pages;
 mod runner;
+mod screens;
 mod train;
 mod truth;
 mod verdict;
