@@ -62,14 +62,20 @@ pub fn merge_one(programs: &Programs, files: &[PathBuf], mode: FailureMode) -> R
         warnings,
     } = gather(programs, files, mode)?;
     let (program, gathered) = (&programs.0[0], gathered.swap_remove(0));
-    if gathered.is_empty() && mode != FailureMode::Warn {
+    // Then the copies leave no files, and the profile says so.
+    let nothing = if gathered.is_empty() {
+        Manifest::read(&program.manifest)?.nothing_profiled()
+    } else {
+        None
+    };
+    if gathered.is_empty() && nothing.is_none() && mode != FailureMode::Warn {
         let problem = "no raw profile of it can be used";
         let remedy = "run the copies, and name their *.p3raw files";
         return Err(Error::profile(&program.manifest, problem, remedy));
     }
     Ok(Merged {
         profile: finish(program, gathered, mode)?,
-        warnings,
+        warnings: warnings.into_iter().chain(nothing).collect(),
     })
 }
 

@@ -235,7 +235,7 @@ pub fn needed(manifest: &Manifest) -> BTreeSet<CopyId> {
 
 /// The copies that profile nothing: they leave no file.
 pub fn idle(manifest: &Manifest) -> Vec<CopyId> {
-    if !manifest.scheme.strategy().measure.is_exact() {
+    if !manifest.scheme.strategy().measure.is_exact() && manifest.nothing_profiled().is_none() {
         return Vec::new(); // every copy samples everything
     }
     let needed = needed(manifest);

@@ -185,6 +185,7 @@ fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summa
     };
     Ok(Summary {
         stats: options.stats.then(table),
+        warnings: manifest.nothing_profiled().into_iter().collect(),
         ..summary(manifest, assignment)
     })
 }
