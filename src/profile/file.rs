@@ -2,6 +2,7 @@
 //! then compressed JSON of manifest and counts.
 
 use super::Profile;
+use super::locate::locate;
 use super::measurement::{ExactCounts, Measurement};
 use super::shadow::Bursts;
 use super::subpaths::{HotList, Points, Sampling, Subpath, Subpaths};
@@ -91,8 +92,9 @@ impl Profile {
         pack(&serde_json::to_vec(&payload).expect("a profile serialises"))
     }
 
-    /// Reads and checks `path`, as far as its header says.
+    /// Reads and checks `path`, as far as its header says; of an output folder the profile in it.
     pub fn read(path: &Path) -> Result<Profile> {
+        let path = &locate(path)?;
         let bytes = read_declared(path).map_err(|e| Error::read(path, e))?;
         Profile::parse(&bytes, path)
             .map_err(|problem| Error::profile(path, problem, remedy(&bytes)))

@@ -15,6 +15,7 @@ pub mod flow;
 pub mod hits;
 pub mod html;
 pub mod left;
+pub mod locate;
 pub mod matching;
 pub mod measurement;
 pub mod merge;

@@ -43,8 +43,8 @@ enum Measured {
 
 #[derive(Debug, Args)]
 pub(super) struct CoverageArgs {
-    /// A merged profile
-    #[arg(value_name = "FILE")]
+    /// A merged profile, or an output folder with one
+    #[arg(value_name = "FILE|OUTDIR")]
     profile: PathBuf,
     /// Show at most this many functions, those with most paths that did not run [default: 20 as text,
     /// otherwise all]

@@ -33,7 +33,8 @@ const NAMED: usize = 5;
 
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// A merged profile
+    /// A merged profile, or an output folder with one
+    #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
     /// The raw profiles that it was merged from, or folders with them: names the runs of which copies differ, by their
     /// arguments
