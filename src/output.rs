@@ -4,8 +4,10 @@
 //! the new manifest comes last. A folder that is not ours is refused, and in one that is, only what its
 //! list (`list`) names is deleted. Symbolic links inside are not followed.
 
+mod destination;
 mod list;
 
+pub use destination::{Content, Destination, Mark, check_folder_name, write_files};
 pub use list::is_inside;
 
 use crate::error::{Error, Result};
@@ -13,6 +15,7 @@ use crate::load::LLVM;
 use crate::manifest::Manifest;
 use crate::strategy::Scheme;
 use list::List;
+use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -206,7 +209,13 @@ impl Folder {
         // Meanwhile another process may have written here.
         Self::check(path)?;
         let old = list::read(path).unwrap_or_default();
-        list::delete(path, &["manifest.json".into()])?;
+        let old = [vec!["manifest.json".into()], old].concat();
+        let ours: BTreeSet<&str> = old.iter().map(String::as_str).collect();
+        let mut will_be = expected(copies, linking).into_iter();
+        if let Some(other) = will_be.find(|n| !ours.contains(n.as_str()) && exists(path, n)) {
+            return Err(not_ours(path, &other));
+        }
+        list::delete(path, &old[..1])?;
         list::delete(path, &old)?;
         Ok(Folder {
             path: path.to_path_buf(),
@@ -247,6 +256,10 @@ impl Folder {
         }
         let path = self.path.join(name);
         let mut list = self.list.lock().expect("nothing panics while it is held");
+        // Whatever was ours has been deleted.
+        if !list.has(name) && exists(&self.path, name) {
+            return Err(not_ours(&self.path, name));
+        }
         list.add(name).map_err(|e| Error::write(&path, e))?;
         drop(list);
         write_by_rename(&path, fill, &mut part(name))
@@ -268,6 +281,28 @@ impl Folder {
         json.push(b'\n');
         self.write("manifest.json", &json)
     }
+}
+
+/// Whether something has this name in the folder, a link that leads nowhere too.
+fn exists(folder: &Path, name: &str) -> bool {
+    std::fs::symlink_metadata(folder.join(name)).is_ok()
+}
+
+fn not_ours(folder: &Path, name: &str) -> Error {
+    let path = folder.join(name);
+    let problem = "is not p3-rewrite's, and would be replaced";
+    let remedy = "move it away, or name another folder with -o";
+    Error::Usage(format!("{}: {problem}; {remedy}", path.display()))
+}
+
+/// The files that will be written, as far as their names are known before.
+fn expected(copies: u32, linking: &Linking) -> Vec<String> {
+    let mut names: Vec<String> = vec!["Makefile".into()];
+    names.extend(RUNTIME.iter().map(|(name, _)| format!("runtime/{name}")));
+    names.extend(linking.inputs.iter().map(|m| format!("native/{m}")));
+    let modules = |c| linking.modules.iter().map(move |m| format!("copy-{c}/{m}"));
+    names.extend((0..copies).flat_map(modules));
+    names
 }
 
 /// `path`, or the nearest of its parents that exists, if that is not a folder.

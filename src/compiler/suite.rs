@@ -9,7 +9,8 @@ use super::link::succeeded;
 use super::record::{self, Record};
 use super::{Compiler, Language, exit_code, our_program};
 use crate::error::{Error, Result};
-use crate::output::{FIXED_TIME, write_whole};
+use crate::output::{Destination, FIXED_TIME};
+use crate::profile::file;
 use crate::profile::merge::{FailureMode, Merged, merge};
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -416,6 +417,7 @@ fn gather(program: &Record) -> Result<Option<Merged>> {
         FailureMode::All,
     )?;
     let profile = program.folder.join("profile.p3prof");
-    write_whole(&profile, &merged.profile.to_bytes())?;
+    let at = Destination::new(&profile, file::CONTENT, false);
+    at.write(&merged.profile.to_bytes())?;
     Ok(Some(merged))
 }

@@ -10,7 +10,7 @@ use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::manifest::Manifest;
-use crate::output::write_whole;
+use crate::output::{Content, Mark, write_whole};
 use crate::strategy::Measure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
@@ -26,6 +26,8 @@ use std::path::Path;
 pub const MAGIC: [u8; 8] = *b"p3prof\xff\x07";
 /// The oldest version that is read: it has no `absent` of processes.
 const OLDEST: u8 = 6;
+/// A merged profile where results are written: recognised by its magic, of whatever version.
+pub const CONTENT: Content = Content::binary(Mark::Start(b"p3prof\xff"));
 /// Magic, length of the payload, its length when unpacked, its checksum.
 const HEADER: usize = 28;
 /// A payload may unpack to this many bytes, or to [`MAX_RATIO`] times its size: deflate would allow 1000 times,

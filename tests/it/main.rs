@@ -16,6 +16,7 @@ mod inputs;
 mod launch;
 mod live;
 mod manifest;
+mod outputs;
 mod pages;
 mod runner;
 mod screens;

@@ -18,7 +18,9 @@ impl Export for Lcov {
     fn write(counts: &Counts, _: Asked) -> Result<Vec<u8>> {
         let sources = by_line(counts)?;
         let records = sources.iter().map(|(name, source)| record(name, source));
-        Ok(records.collect::<String>().into())
+        // A comment: how `export -o` knows its own files.
+        let head = std::iter::once("# p3-prof\n".to_string());
+        Ok(head.chain(records).collect::<String>().into())
     }
 }
 
