@@ -20,8 +20,8 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The signals that end a screen.
@@ -38,6 +38,8 @@ pub(super) struct Guard {
     settings: Termios,
     /// Whether the screen is shown.
     held: AtomicBool,
+    /// Held while the terminal is given back.
+    leaving: Mutex<()>,
     /// The signal that ends the screen; 0 if none has arrived.
     ending: AtomicI32,
 }
@@ -53,6 +55,7 @@ impl Guard {
             settings: tcgetattr(&terminal)?,
             terminal,
             held: AtomicBool::new(false),
+            leaving: Mutex::new(()),
             ending: AtomicI32::new(0),
         });
         let mut signals = Signals::new(ENDING)?;
@@ -95,8 +98,11 @@ impl Guard {
 
     /// Gives the terminal back and dies by `signal`.
     pub(super) fn leave(&self, signal: i32) -> ! {
-        if self.held.swap(false, Ordering::SeqCst) {
+        // Whoever comes second must not die before the first has given the terminal back.
+        let _alone = self.leaving.lock();
+        if self.held.load(Ordering::SeqCst) {
             self.give_back();
+            self.hold(false);
         }
         let _ = emulate_default_handler(signal);
         std::process::exit(128 + signal)

@@ -104,8 +104,8 @@ impl Screen {
 
     /// Stops until the shell goes on with it, with the terminal as it was.
     fn stop(&mut self) -> Result<Input> {
-        self.guard.hold(false);
         ratatui::restore();
+        self.guard.hold(false);
         let stopped = signal_hook::low_level::emulate_default_handler(SIGTSTP);
         self.guard.hold(true);
         self.terminal = ratatui::try_init().map_err(|e| self.broken(&e))?;
@@ -122,8 +122,8 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.guard.hold(false);
         ratatui::restore();
+        self.guard.hold(false);
     }
 }
 
