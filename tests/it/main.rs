@@ -39,6 +39,7 @@ mod loaders;
 #[cfg(target_arch = "x86_64")]
 mod loops;
 mod peers;
+mod types;
 
 /// The runtime in the program under test.
 mod absent;
