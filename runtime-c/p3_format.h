@@ -233,6 +233,9 @@ struct p3_raw_shadows {
     uint64_t spent; /* what they did cost, measured, in nanoseconds of processor time */
     uint64_t time; /* the program's processor time when that was said, in nanoseconds */
     uint64_t lived; /* nanoseconds that all shadows took that are over */
+    /* why there are none any more while the program runs: 1: it filters its system calls; 2: it uses the
+     * signal of their timer; 0: they go on */
+    uint64_t ended;
 };
 
 #endif

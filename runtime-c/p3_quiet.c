@@ -45,6 +45,7 @@ size_t p3_append_number(char *out, size_t size, size_t at, uint64_t number, unsi
 /* strerror() may allocate, and takes locks. */
 static const char *meaning(int error) {
     switch (error) {
+    case EAGAIN: return "Resource temporarily unavailable";
     case EACCES: return "Permission denied";
     case EBADF: return "Bad file descriptor";
     case EDQUOT: return "Disk quota exceeded";

@@ -85,6 +85,10 @@ const RUNTIME: &[(&str, &str)] = &[
         include_str!("../runtime-c/p3_shadow_cost.c"),
     ),
     (
+        "p3_shadow_knobs.c",
+        include_str!("../runtime-c/p3_shadow_knobs.c"),
+    ),
+    (
         "p3_shadow_maps.c",
         include_str!("../runtime-c/p3_shadow_maps.c"),
     ),
@@ -111,6 +115,10 @@ const RUNTIME: &[(&str, &str)] = &[
     (
         "p3_shadow_twin.c",
         include_str!("../runtime-c/p3_shadow_twin.c"),
+    ),
+    (
+        "p3_shadow_watch.c",
+        include_str!("../runtime-c/p3_shadow_watch.c"),
     ),
     ("first/align.c", include_str!("../runtime-c/first/align.c")),
     ("preload/fixed_time.c", FIXED_TIME),

@@ -398,6 +398,8 @@ structures! {
         time: U64<O>,
         /// nanoseconds that all shadows took that are over
         lived: U64<O>,
+        /// why there are none any more while the program runs: 1: it filters its system calls; 2: it uses the signal of their timer; 0: they go on
+        ended: U64<O>,
     }
 
     /// A slot of a hash table.
