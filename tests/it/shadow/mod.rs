@@ -2,6 +2,7 @@
 
 mod faults;
 mod forms;
+mod kernels;
 mod unfelt;
 
 use crate::support::{
