@@ -308,7 +308,16 @@ static int control(const long *call, long *result, uint32_t *treatment) {
 }
 
 static int ask_device(const long *call, long *result, uint32_t *treatment) {
+    struct stat s;
     if (call[2] != TCGETS && call[2] != FIONREAD && call[2] != TIOCGWINSZ && call[2] != FIOCLEX)
+        return 0;
+    /* Whether something that was let go is a terminal can be told without it; which one it is cannot. */
+    int is_known_as = p3_shadow_is_let_go(call[1]) && stat_of(call[1], &s);
+    if (is_known_as && call[2] != FIONREAD && (call[2] == FIOCLEX || !S_ISCHR(s.st_mode) || is_harmless(&s))) {
+        *result = call[2] == FIOCLEX ? 0 : -ENOTTY;
+        return 1;
+    }
+    if (is_known_as && S_ISREG(s.st_mode) && !can_read(call[1], &s))
         return 0;
     *treatment = P3_CALL_ALLOWED;
     *result = P3_CALL(SYS_ioctl, call[1], call[2], call[3], 0, 0, 0);
