@@ -130,7 +130,7 @@ book:
 	PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" mdbook build
 
 man: build
-	target/release/p3-rewrite manual -o target/share
+	target/release/p3-rewrite manual -o target/share --force
 
 deb: setup
 	sh tools/deb.sh build

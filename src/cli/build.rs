@@ -1,6 +1,6 @@
 //! Arguments of `p3-rewrite build`, `suite` and `use`, and what they print.
 
-use super::{one_line, warn};
+use super::{ForceArgs, one_line, warn};
 use crate::compiler::integrate::integrate;
 use crate::compiler::record::Record;
 use crate::compiler::suite::{self, Build, Gathered, Round, Suite};
@@ -124,6 +124,9 @@ pub struct IntegrateArgs {
     /// The folder to write
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgs,
 }
 
 /// Builds; the exit status is the command's.
@@ -253,7 +256,7 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
 /// # Errors
 /// See [`integrate`].
 pub fn write_files(args: &IntegrateArgs) -> Result<ExitCode> {
-    let names = integrate(&args.out)?;
+    let names = integrate(&args.out, args.force.force)?;
     say(&format!("{}: {}", shown(&args.out), names.join(", ")));
     Ok(ExitCode::SUCCESS)
 }

@@ -14,6 +14,8 @@ pub use schema::{ChoiceEntry, FunctionEntry, Manifest, ModuleEntry, ShareEntry, 
 use crate::error::{Error, Result};
 use crate::names::normalised;
 use serde::Deserialize;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The value of [`Manifest::format`].
@@ -50,6 +52,30 @@ impl Manifest {
         let header = std::fs::read(path).ok();
         let header = header.and_then(|bytes| serde_json::from_slice::<Header>(&bytes).ok());
         header.is_some_and(|h| h.format == FORMAT)
+    }
+
+    /// Why nothing is profiled, if nothing is: the reasons for which functions were skipped, the most frequent first. The copies
+    /// of such a program leave no raw profiles. O(functions).
+    pub fn nothing_profiled(&self) -> Option<String> {
+        let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+        for f in &self.functions {
+            let Status::Skipped(reason) = f.status else {
+                return None;
+            };
+            *reasons.entry(reason.to_string()).or_default() += 1;
+        }
+        let mut reasons = Vec::from_iter(reasons);
+        reasons.sort_by_key(|(_, n)| Reverse(*n));
+        let each = reasons.iter().map(|(reason, n)| format!("{n} ({reason})"));
+        let each: Vec<String> = each.collect();
+        Some(if each.is_empty() {
+            "nothing is profiled: no function is defined".into()
+        } else {
+            format!(
+                "nothing is profiled: every function is skipped: {}",
+                each.join(", ")
+            )
+        })
     }
 
     /// Parses and checks: afterwards every index is in range and every function has an entry

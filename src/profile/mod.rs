@@ -17,6 +17,7 @@ pub mod hits;
 pub mod html;
 pub mod left;
 pub mod lines;
+pub mod locate;
 pub mod matching;
 pub mod measurement;
 pub mod merge;

@@ -133,7 +133,7 @@ fn inferno_reads_folded() {
         let profile = profiled(name, flags, dir.path());
         let (paths, instructions) = totals(&profile);
         for (weigh, total) in [("paths", paths), ("instructions", instructions)] {
-            let folded = read(&export(&profile, "folded", &["--weigh", weigh]));
+            let folded = read(&export(&profile, "folded", &["--weigh", weigh, "--force"]));
             let weights = folded.lines().map(|l| l.rsplit_once(' ').unwrap().1);
             assert_eq!(weights.map(digits).sum::<u64>(), total);
             let mut options = inferno::flamegraph::Options::default();

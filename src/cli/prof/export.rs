@@ -1,10 +1,12 @@
 //! `p3-prof export`.
 
 use super::{MarkerArgs, Outcome, SourceArgs};
+use crate::cli::ForceArgs;
 use crate::cli::values::exporter;
 use crate::error::{Error, Result};
-use crate::output::write_whole;
+use crate::output::{Content, Destination, Mark};
 use crate::profile::export::{Asked, Exporter, Weigh, Writer, Written, left_out};
+use crate::profile::locate::locate;
 use crate::profile::report::Selection;
 use crate::profile::verdict::Trust;
 use clap::Args;
@@ -13,14 +15,23 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
-    /// A merged profile
+    /// A merged profile, or an output folder with one
+    #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
     /// What to write
     #[arg(long, value_parser = exporter())]
     format: &'static Exporter,
-    /// Where to write it [default: standard output]
-    #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    /// Where to write it (-: standard output) [default: standard output]
+    #[arg(
+        short,
+        long,
+        value_name = "OUT",
+        default_value = "-",
+        hide_default_value = true
+    )]
+    output: PathBuf,
+    #[command(flatten)]
+    force: ForceArgs,
     /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
@@ -71,6 +82,8 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
         return proftext(args, trust);
     };
     let mut profile = trust.read(&args.file)?;
+    let at = Destination::new(&args.output, content(args.format), args.force.force);
+    at.check([profile.path.as_path()])?;
     args.sources.rename(&mut profile);
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let asked = Asked {
@@ -79,34 +92,43 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     };
     let mut search = args.sources.search();
     search.markers = args.markers.exclude_marker.clone();
-    let Written { mut data, notes } = write(&profile, &selection, asked, &search)?;
-    if let Some(file) = &args.output {
-        write_whole(file, &data)?;
-        data = Vec::new();
-    }
+    let Written { data, notes } = write(&profile, &selection, asked, &search)?;
+    at.write(&data)?;
     Ok(Outcome {
-        data,
         warnings: left_out(&profile, &selection).chain(notes).collect(),
         ..Outcome::default()
     }
     .about(&[&profile]))
 }
 
+/// How an earlier export is recognised. Formats with comments or a field for their author name us; tables have a heading that nobody else
+/// writes; folded stacks have room for neither.
+fn content(format: &Exporter) -> Content {
+    match format.name {
+        "lcov" | "lcov-1" => Content::text(Mark::Start(b"# p3-prof")),
+        "cobertura" => Content::text(Mark::Head("version=\"p3-prof ")),
+        "callgrind" => Content::text(Mark::Head("creator: p3-prof ")),
+        "pprof" => Content::binary(Mark::Head("p3-prof")),
+        "speedscope" => Content::text(Mark::Head("\"exporter\":\"p3-prof ")),
+        "dot" => Content::text(Mark::Start(b"// p3-prof")),
+        "csv" => Content::text(Mark::FirstLine),
+        "json" => Content::text(Mark::Start(b"{\"program\":{")),
+        _ => Content::text(Mark::None),
+    }
+}
+
 /// By `p3-rewrite`, which knows LLVM: this program runs where there is none.
 fn proftext(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
+    let file = &locate(&args.file)?;
     if trust == Trust::Sound {
-        trust.read(&args.file)?;
+        trust.read(file)?;
     }
     let mut modules = args.modules.clone();
     if modules.is_empty() {
-        let native = args.file.with_file_name("native");
+        let native = file.with_file_name("native");
         if !native.is_dir() {
             let problem = "proftext needs the modules that were profiled";
-            return Err(Error::profile(
-                &args.file,
-                problem,
-                "name them with --modules",
-            ));
+            return Err(Error::profile(file, problem, "name them with --modules"));
         }
         modules.push(native);
     }
@@ -116,9 +138,10 @@ fn proftext(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let program = program.unwrap_or_else(|| "p3-rewrite".into());
     let mut command = std::process::Command::new(&program);
     command.arg("proftext").args(&modules);
-    command.arg("--profile").arg(&args.file);
-    if let Some(file) = &args.output {
-        command.arg("-o").arg(file);
+    command.arg("--profile").arg(file);
+    command.arg("-o").arg(&args.output);
+    if args.force.force {
+        command.arg("--force");
     }
     let output = command.output().map_err(|e| {
         let program = program.display();

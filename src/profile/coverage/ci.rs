@@ -6,22 +6,23 @@ use super::{Coverage, FunctionCoverage, Uncovered, file};
 use crate::index::FuncId;
 use crate::names::printable;
 use crate::profile::Profile;
-use crate::profile::report::words::Words;
+use crate::profile::report::steps::Steps;
 use crate::source::{Sources, repository};
-use crate::table::exactly;
+use crate::table::{Layout, exactly};
 use std::fmt::Write;
 
 /// Annotations as GitHub takes them from a job's output: one for each path that is explained, at the line that would have to go the
 /// other way.
 pub fn github(coverage: &Coverage, sources: &Sources) -> String {
-    let words = Words::new(coverage.profile, sources);
+    let steps = Steps::new(coverage.profile, sources, false);
     let rows = coverage.rows.iter();
     let all = rows.flat_map(|row| row.uncovered.iter().map(move |u| (row, u)));
-    all.map(|(row, uncovered)| annotation(words, row, uncovered))
+    all.map(|(row, uncovered)| annotation(&steps, row, uncovered))
         .collect()
 }
 
-fn annotation(words: Words, row: &FunctionCoverage, uncovered: &Uncovered) -> String {
+fn annotation(steps: &Steps, row: &FunctionCoverage, uncovered: &Uncovered) -> String {
+    let words = steps.words();
     let profile = words.profile();
     let said = words.of(&uncovered.path);
     let common = uncovered.near.as_ref().map_or(0, |near| near.common);
@@ -30,13 +31,8 @@ fn annotation(words: Words, row: &FunctionCoverage, uncovered: &Uncovered) -> St
         .iter()
         .find(|s| Some(s.block) == block)
         .or(said.first());
-    let lines: Vec<String> = explained(words, uncovered);
-    let text = lines
-        .iter()
-        .map(|l| l.trim())
-        .collect::<Vec<_>>()
-        .join("\n");
-    let title = format!("{}: a path that did not run", profile.name(row.f));
+    let text = explained(steps, uncovered, Layout::default()).join("\n");
+    let title = format!("{}: a path that did not run", steps.name(row.f));
     warning(
         profile,
         row.f,

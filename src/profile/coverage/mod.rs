@@ -18,7 +18,7 @@ pub use ci::{github, markdown};
 pub use headline::{LineSums, headline_of};
 pub use patch::Touched;
 pub use render::{csv, json, text};
-pub use scope::{Scope, Sort, is_of_the_system};
+pub use scope::{Scope, Sort};
 
 use super::measurement::PathProfile;
 use super::report::{Decision, Line, Selection, line};

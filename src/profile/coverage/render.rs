@@ -7,7 +7,8 @@ use crate::index::BlockId;
 use crate::ir::Loc;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
-use crate::profile::report::text::{phrases_of, short, together, trail, way};
+use crate::profile::report::steps::Steps;
+use crate::profile::report::text::short;
 use crate::profile::report::words::{Said, Words};
 use crate::profile::report::{Line, Step};
 use crate::source::Sources;
@@ -17,6 +18,8 @@ use serde::Serialize;
 use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
+/// Where paths stand below their function.
+const INDENT: usize = 4;
 const WARN: Style = AnsiColor::Yellow.on_default();
 
 impl Paths {
@@ -47,19 +50,23 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         BOLD,
         &["executed", "feasible", "share", "pairs", "function"],
     );
-    let words = Words::new(coverage.profile, sources);
+    let steps = Steps::new(coverage.profile, sources, layout.full);
+    let inner = Layout {
+        width: layout.width.saturating_sub(INDENT),
+        ..layout
+    };
     for row in &coverage.rows {
         let note = match (row.ran, &coverage.patch) {
             (true, _) => "",
             (false, None) => " (no path ran)",
             (false, Some(_)) => " (none of them ran)",
         };
-        let name = coverage.profile.name(row.f);
+        let name = steps.name(row.f);
         table.named(cells(&row.paths, &row.pairs), name, note.into());
         for uncovered in &row.uncovered {
-            for line in explained(words, uncovered) {
+            for line in explained(&steps, uncovered, inner) {
                 let text = line.trim_start();
-                let indent = 4 + line.len() - text.len();
+                let indent = INDENT + line.len() - text.len();
                 table.note(0, Style::new(), wrapped(text, layout.width, indent));
             }
         }
@@ -200,56 +207,40 @@ pub(super) fn of_patch(patch: &PatchLines) -> String {
     out
 }
 
-/// Which path did not run and what is decided on it; and which executed one is next to it, and where they part.
-pub(super) fn explained(words: Words, uncovered: &Uncovered) -> Vec<String> {
-    let profile = words.profile();
+/// Which path did not run, in steps; and which executed one is next to it, and where they part.
+pub(super) fn explained(steps: &Steps, uncovered: &Uncovered, layout: Layout) -> Vec<String> {
     let line = &uncovered.path;
-    let said = words.of(line);
-    let mut told = vec![format!(
-        "#{} not covered: {}, {}",
-        line.id,
-        trail(words, line),
-        way(line)
-    )];
-    let phrases = phrases_of(profile, line, &said);
-    if !phrases.is_empty() {
-        told.push(format!("  {}", together(&phrases)));
-    }
+    let mut told = vec![format!("#{} not covered{}", line.id, steps.start(line))];
+    told.extend(steps.lines(line, layout, 2));
     if let Some(near) = &uncovered.near {
-        told.push(format!("  {}", next_to(words, near, &said, line)));
-    }
-    if uncovered.new_edges == 0 {
-        told.last_mut()
-            .expect("one")
-            .push_str("; each step ran on some path");
+        let each = match uncovered.new_edges {
+            0 => "; each step ran on some path",
+            _ => "",
+        };
+        told.push(format!("  {}{each}", next_to(steps, near, line)));
     }
     told
 }
 
-/// The executed path next to one that did not run, and what would have to go the other way.
-fn next_to(words: Words, near: &Near, said: &[Said], line: &Line) -> String {
+/// The executed path next to one that did not run, and what went another way there.
+fn next_to(steps: &Steps, near: &Near, line: &Line) -> String {
     let times = match near.count {
         1 => "once".to_string(),
         n => format!("{} times", exactly(n)),
     };
-    let ran = format!("#{} ran {times} and", near.id);
+    let ran = format!("nearest: #{} ran {times}", near.id);
     let Some(last) = near.common.checked_sub(1) else {
-        return format!("{ran} starts elsewhere");
+        return format!("{ran} and starts elsewhere");
     };
     let block = line.path.blocks[last];
-    let parts = said.iter().find(|s| s.block == block);
-    let other = near.parts.as_ref().map(|d| words.said(line.func, d));
-    let (Some(parts), Some(other)) = (parts, other) else {
-        return format!("{ran} parts from it at b{block}");
-    };
-    let phrase = |s: &Said| phrases_of(words.profile(), line, std::slice::from_ref(s)).concat();
-    let (here, there) = (phrase(parts), phrase(&other));
-    format!("{ran} goes another way: {there}, instead of {}", aim(&here))
-}
-
-/// Where a phrase says that control goes.
-fn aim(phrase: &str) -> &str {
-    phrase.rsplit(" → ").next().unwrap_or(phrase)
+    let other = near
+        .parts
+        .as_ref()
+        .map(|d| steps.words().said(line.func, d));
+    match other {
+        Some(other) => format!("{ran}, with {}", steps.phrase(line.func, &other)),
+        None => format!("{ran} and parts from it at b{block}"),
+    }
 }
 
 /// By block: its last line (or the block), and the way taken where there is a choice.

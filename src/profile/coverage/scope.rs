@@ -5,24 +5,10 @@ use super::{FunctionCoverage, file};
 use crate::index::{BlockId, FuncId, IdSet};
 use crate::ir::Loc;
 use crate::profile::Profile;
+use crate::source::is_of_the_system;
 use crate::source::markers::Markers;
 use regex::Regex;
 use std::cmp::Reverse;
-
-/// Folders of sources that belong to a system or a toolchain, and not to a project.
-const SYSTEM: [&str; 6] = [
-    "/usr/include/",
-    "/usr/lib/",
-    "/usr/local/include/",
-    "/rustc/",
-    "/rustlib/",
-    "/.cargo/registry/",
-];
-
-/// Whether a source file is one of the system or of a toolchain.
-pub fn is_of_the_system(file: &str) -> bool {
-    SYSTEM.iter().any(|folder| file.contains(folder))
-}
 
 /// The files whose functions are counted.
 #[derive(Clone, Debug, Default)]

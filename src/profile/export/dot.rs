@@ -42,7 +42,8 @@ fn render(profile: &Profile, functions: &[CountedFunction]) -> Result<String> {
         .iter()
         .filter(|f| f.executed.blocks.iter().any(|n| n.count > 0));
     let graphs = ran.map(|f| Ok(graph(profile, f, &hottest(profile, f)?)));
-    graphs.collect()
+    let head = Ok("// p3-prof\n".to_string());
+    std::iter::once(head).chain(graphs).collect()
 }
 
 /// The path of the function that ran most, the first of several; nothing in a profile of edges.

@@ -46,7 +46,8 @@ impl Export for Lcov1 {
 const NO_SAMPLES: &str = "what is in no sample may have run all the same";
 
 fn render(counts: &Counts, asked: Asked, ends: bool) -> Result<Vec<u8>> {
-    let mut out = uncertain(counts);
+    // A comment: how `export -o` knows its own files.
+    let mut out = "# p3-prof\n".to_string() + &uncertain(counts);
     for (name, source) in &counts.own_by_line(asked)? {
         out += &record(name, source, ends);
     }

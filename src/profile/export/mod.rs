@@ -13,12 +13,12 @@ mod tables;
 
 use super::Profile;
 use super::counted::CountedFunction;
-use super::coverage::is_of_the_system;
 use super::lines::{SourceFile, by_line};
 use super::measurement::Measurement;
 use super::report::{Report, Selection};
 use super::subpaths::report::Report as SampledReport;
 use crate::error::{Error, Result};
+use crate::source::is_of_the_system;
 use crate::source::{Search, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 

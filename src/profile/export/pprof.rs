@@ -140,7 +140,9 @@ fn render_sample(report: &SampledReport) -> Vec<u8> {
 
 fn packed(file: &File) -> Vec<u8> {
     let bytes = file.encode_to_vec();
-    let mut gzip = GzBuilder::new().write(Vec::new(), Compression::default());
+    let mut gzip = GzBuilder::new()
+        .comment("p3-prof")
+        .write(Vec::new(), Compression::default());
     gzip.write_all(&bytes).expect("memory takes everything");
     gzip.finish().expect("memory takes everything")
 }

@@ -265,6 +265,7 @@ impl Maker<'_> {
                 let to = To::Block(block.succs[succ as usize]);
                 let taken = block.terminator.edge_name(succ);
                 let decision = Decision {
+                    before: None,
                     block: b,
                     succ,
                     to,

@@ -78,8 +78,12 @@ fn groups(profile: &Profile, files: &[PathBuf]) -> Result<BTreeMap<Vec<Vec<u8>>,
             group.files.push(file.to_path_buf());
             group.shared |= shared;
             let processes = group.processes.entry(raw.copy).or_default();
-            *processes =
-                processes.plus(Processes::of(started.runs, started.children, started.ended));
+            *processes = processes.plus(Processes::of(
+                started.runs,
+                started.children,
+                started.ended,
+                0,
+            ));
         }
         Ok(())
     })?;

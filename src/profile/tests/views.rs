@@ -16,7 +16,7 @@ use regex::Regex;
 
 const LAYOUT: Layout = Layout {
     width: 100,
-    shorten: false,
+    full: false,
 };
 
 /// A function with these lines in the order of its blocks: file, line, instructions. It begins on the line before them.
@@ -192,8 +192,11 @@ fn paths_and_edges() {
     );
     let counts = edges::collect(&p, &Selection::default()).unwrap();
     let views = [
-        ("paths", text::render(&report(None), LAYOUT)),
-        ("the hottest three", text::render(&report(Some(3)), LAYOUT)),
+        ("paths", text::render(&report(None), text::By::Both, LAYOUT)),
+        (
+            "the hottest three",
+            text::render(&report(Some(3)), text::By::Both, LAYOUT),
+        ),
         ("CSV", csv::render(&report(None))),
         ("JSON", json::render(&report(None))),
         ("edges", edges::text(&counts)),
