@@ -44,6 +44,7 @@ setup-tests:
 	@sh tools/setup.sh "$(TOOLS) ccache" "$(APT) ccache"
 setup-viewers:
 	@sh tools/setup.sh "$(TOOLS) $(VIEWERS)" "$(APT) $(VIEWERS_APT)"
+	@sh tools/lcov2.sh target/lcov2
 
 setup-builders:
 	@sh tools/setup.sh "$(TOOLS) $(BUILDERS)" "$(APT) $(BUILDERS_APT)"
@@ -129,7 +130,7 @@ book:
 	PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" mdbook build
 
 man: build
-	target/release/p3-rewrite manual -o target/share
+	target/release/p3-rewrite manual -o target/share --force
 
 deb: setup
 	sh tools/deb.sh build

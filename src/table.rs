@@ -4,7 +4,8 @@ use crate::names::{fitted, printable};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use std::fmt;
-use textwrap::{Options, WordSeparator, WordSplitter, core::Word, core::display_width};
+pub use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter, core::Word};
 
 /// How names are styled.
 const NAME: Style = AnsiColor::Cyan.on_default();
@@ -18,16 +19,16 @@ const NARROWEST: usize = 12;
 pub struct Layout {
     /// Lines of running text are broken before so many columns.
     pub width: usize,
-    /// Whether names are shortened to the same width.
-    pub shorten: bool,
+    /// Whether names, and what has many parts, stay whole, whatever the width.
+    pub full: bool,
 }
 
 impl Default for Layout {
-    /// For what is no terminal: names stay whole.
+    /// For what is no terminal.
     fn default() -> Layout {
         Layout {
             width: 100,
-            shorten: false,
+            full: false,
         }
     }
 }
@@ -139,10 +140,10 @@ impl Columns {
                     let front = next();
                     let taken = display_width(&front) + GAP + display_width(rest);
                     let room = layout.width.saturating_sub(taken).max(NARROWEST);
-                    let name = if layout.shorten {
-                        fitted(name, room)
-                    } else {
+                    let name = if layout.full {
                         name.clone()
+                    } else {
+                        fitted(name, room)
                     };
                     let name = format!("{NAME}{name}{NAME:#}{rest}");
                     (Style::new(), joined(front, &name))
@@ -170,6 +171,51 @@ impl fmt::Display for Columns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.render(Layout::default()))
     }
+}
+
+/// `text` in at most `width` columns: what is longer loses its middle.
+pub fn cut(text: &str, width: usize) -> String {
+    if display_width(text) <= width {
+        return text.to_string();
+    }
+    let chars: Vec<char> = text.chars().collect();
+    let mut kept = chars.len();
+    loop {
+        let first = kept * 2 / 3;
+        let front: String = chars[..first].iter().collect();
+        let back: String = chars[chars.len() - (kept - first)..].iter().collect();
+        let text = format!("{}…{}", front.trim_end(), back.trim_start());
+        if display_width(&text) <= width || kept == 0 {
+            return text;
+        }
+        kept -= 1;
+    }
+}
+
+/// Cells in columns of these widths, two spaces apart, the first at its right, in a line of at most `width` columns behind an
+/// indentation. A column without width is left out.
+pub fn in_columns<const N: usize>(
+    cells: &[String; N],
+    widths: [usize; N],
+    width: usize,
+    indent: usize,
+) -> String {
+    let mut line = " ".repeat(indent);
+    for (i, (cell, &column)) in cells.iter().zip(&widths).enumerate() {
+        if column == 0 {
+            continue;
+        }
+        let padding = " ".repeat(column.saturating_sub(display_width(cell)));
+        if i > 0 {
+            line += &" ".repeat(GAP);
+        }
+        line += &if i == 0 {
+            padding + cell
+        } else {
+            cell.clone() + &padding
+        };
+    }
+    cut(line.trim_end(), width)
 }
 
 /// `text` in lines of at most `width` columns where words allow it, each indented by so many blanks. What an arrow leads to may
@@ -295,7 +341,7 @@ mod tests {
         table.note(1, Style::new(), "f.c:1→2→3→4→5→6→7→8→9→10→11, 12:3 a → 4");
         let narrow = Layout {
             width: 30,
-            shorten: true,
+            full: false,
         };
         let text = plain(&table.render(narrow));
         assert_eq!(

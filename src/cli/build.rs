@@ -1,7 +1,7 @@
 //! Arguments of `p3-rewrite build`, `suite` and `use`, and what they print.
 
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
-use super::{one_line, warn};
+use super::{ForceArgs, one_line, warn};
 use crate::compiler::integrate::integrate;
 use crate::compiler::record::{Failure, Record};
 use crate::compiler::suite::{self, Build, Built, Gathered, Progress, Suite};
@@ -131,6 +131,9 @@ pub struct IntegrateArgs {
     /// The folder to write
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgs,
 }
 
 /// Builds; the exit status is the command's, or 2 where it made programs and none of them has copies.
@@ -363,7 +366,7 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
 /// # Errors
 /// See [`integrate`].
 pub fn write_files(args: &IntegrateArgs) -> Result<ExitCode> {
-    let names = integrate(&args.out)?;
+    let names = integrate(&args.out, args.force.force)?;
     say(&format!("{}: {}", shown(&args.out), names.join(", ")));
     Ok(ExitCode::SUCCESS)
 }

@@ -40,6 +40,14 @@ impl Color {
     }
 }
 
+/// Whether a result may take the place of a file that is no earlier result.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct ForceArgs {
+    /// Replace an existing file even if it is no earlier result of this command
+    #[arg(long)]
+    pub force: bool,
+}
+
 /// How much room there is for text on standard output: `width` columns, or as many as the terminal has.
 pub fn layout(width: Option<usize>) -> Layout {
     let terminal = || {
@@ -47,10 +55,7 @@ pub fn layout(width: Option<usize>) -> Layout {
         Some(usize::from(columns.0))
     };
     let known = width.or_else(terminal);
-    known.map_or(Layout::default(), |width| Layout {
-        width,
-        shorten: true,
-    })
+    known.map_or(Layout::default(), |width| Layout { width, full: false })
 }
 
 /// Writes bytes to standard output, `out`; a reader that stops early is no error.

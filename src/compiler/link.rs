@@ -268,7 +268,7 @@ impl Link<'_> {
             scheme: manifest.scheme,
             shared: self.shared,
             triple: modules_of.find_map(|m| modules::value(&m.embedded.flags, "-triple")),
-            align: output::alignment(&manifest),
+            align: output::alignment(&manifest).max(self.least_alignment()),
             common: self
                 .settings
                 .out
@@ -298,11 +298,20 @@ impl Link<'_> {
             left.collect(),
             command.collect(),
         );
-        // The runtime would make it, and tell the program's user where that is worth telling.
-        let raw = record.raw();
-        std::fs::create_dir_all(&raw).map_err(|e| Error::write(raw, e))?;
+        record.make_raw_folder()?;
         record.write()?;
         record.place(&self.program, self.settings.copy)
+    }
+
+    /// As `first/align.c` has it: the C library's code in the program counts for the size of that.
+    fn least_alignment(&self) -> u64 {
+        let is_static =
+            |w: &Word| matches!(w, Word::Option(words) if words[0].starts_with("-static"));
+        if self.words.iter().any(is_static) {
+            1 << 20
+        } else {
+            0
+        }
     }
 
     /// A new folder of this link's.

@@ -2,9 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::output::write_whole;
+use crate::profile::raw::absent;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{File, FileTimes};
+use std::fs::{File, FileTimes, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use walkdir::{DirEntry, WalkDir};
@@ -94,6 +96,19 @@ impl Record {
     /// The folder to which its processes write, unless the environment says otherwise.
     pub fn raw(&self) -> PathBuf {
         self.folder.join("raw")
+    }
+
+    /// Makes that, which the runtime would make, and tell the program's user where that is worth telling; and in it the folder where
+    /// processes of other users, which cannot write what they count, may say so.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn make_raw_folder(&self) -> Result<()> {
+        let absent = self.raw().join(absent::FOLDER);
+        let everybody = Permissions::from_mode(0o1777);
+        let made = std::fs::create_dir_all(&absent)
+            .and_then(|()| std::fs::set_permissions(&absent, everybody));
+        made.map_err(|e| Error::write(absent, e))
     }
 
     /// Puts a copy in the place of `program`, with the time and the permissions of what was there: no build system sees a

@@ -11,7 +11,8 @@ use super::record::{self, Failure, Record};
 use super::rounds::find_odd_rounds;
 use super::{Compiler, Language, exit_code, our_program};
 use crate::error::{Error, Result};
-use crate::output::{FIXED_TIME, write_whole};
+use crate::output::{Destination, FIXED_TIME};
+use crate::profile::file;
 use crate::profile::merge::{FailureMode, Merged, merge};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
@@ -510,8 +511,14 @@ fn clear(program: &Record) -> Result<()> {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
         other => other,
     };
-    let made = removed.and_then(|()| std::fs::create_dir_all(&raw));
-    made.map_err(|e| Error::write(raw, e))
+    removed.map_err(|e| Error::write(raw, e))?;
+    program.make_raw_folder()
+}
+
+/// Whether anything but folders is in it or below.
+fn has_files(folder: &Path) -> bool {
+    let entries = walkdir::WalkDir::new(folder).into_iter().flatten();
+    entries.into_iter().any(|e| !e.file_type().is_dir())
 }
 
 /// Removes what one copy counted: names of raw profiles begin with its number.
@@ -530,8 +537,7 @@ fn clear_copy(program: &Record, copy: u32) -> Result<()> {
 /// Merges what a program's copies counted; `None` if none did.
 fn gather(program: &Record) -> Result<Option<Merged>> {
     let raw = program.raw();
-    let ran = std::fs::read_dir(&raw).is_ok_and(|mut files| files.next().is_some());
-    if !ran {
+    if !has_files(&raw) {
         return Ok(None);
     }
     let merged = merge(
@@ -540,6 +546,7 @@ fn gather(program: &Record) -> Result<Option<Merged>> {
         FailureMode::All,
     )?;
     let profile = program.folder.join("profile.p3prof");
-    write_whole(&profile, &merged.profile.to_bytes())?;
+    let at = Destination::new(&profile, file::CONTENT, false);
+    at.write(&merged.profile.to_bytes())?;
     Ok(Some(merged))
 }

@@ -1,9 +1,10 @@
 //! Positions in the source, for whichever loader reads a module: llvm-ir shows neither inlined calls nor hashes of
 //! files.
 
+use super::conditions::{self, Blocks};
 use super::read::sys::{self, Block, Node, Value};
 use crate::load::positions::{
-    BlockPositions, BodyPositions, Choice, Inlined, Place, Positions, SourceFile,
+    BlockPositions, BodyPositions, Choice, Inlined, Place, Positions, SourceFile, Test,
 };
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
@@ -46,8 +47,9 @@ struct Finder<'m, 'c> {
 impl<'m> Finder<'m, '_> {
     fn body(&mut self, f: Value<'m>) -> BodyPositions {
         let mut body = BodyPositions::default();
+        let blocks = Blocks::of(f);
         for block in f.blocks() {
-            let of_block = self.block(block, &mut body.branchless);
+            let of_block = self.block(block, &blocks, &mut body.branchless);
             body.blocks.push(of_block);
         }
         body.begins = f.debug_function().and_then(|s| {
@@ -58,7 +60,12 @@ impl<'m> Finder<'m, '_> {
         body
     }
 
-    fn block(&mut self, block: Block<'m>, branchless: &mut Vec<u32>) -> BlockPositions {
+    fn block(
+        &mut self,
+        block: Block<'m>,
+        blocks: &Blocks<'m>,
+        branchless: &mut Vec<u32>,
+    ) -> BlockPositions {
         let mut positions = BlockPositions::default();
         let mut last = None;
         for i in block.instructions() {
@@ -73,7 +80,27 @@ impl<'m> Finder<'m, '_> {
             last = Some(i);
         }
         positions.choice = last.and_then(choice);
+        if let (Some(choice), Some(end)) = (&mut positions.choice, last) {
+            choice.test = self.test(end, blocks).filter(|_| choice.catches.is_none());
+        }
         positions
+    }
+
+    /// What a branch that has a position tests.
+    fn test(&mut self, branch: Value<'m>, blocks: &Blocks<'m>) -> Option<Test> {
+        if branch.opcode() != LLVMOpcode::LLVMBr {
+            return None;
+        }
+        let number = self.place(branch.debug_location()?).checked_sub(1)?;
+        let at = self.found.places[number as usize];
+        let condition = branch.operands().next()?;
+        let mut place = |i: Value<'m>| {
+            let number = self.place(i.debug_location()?).checked_sub(1)?;
+            let inlined = &self.found.inlined;
+            let seen = self.found.places[number as usize];
+            conditions::see(seen, at, |call| call_place(&inlined[call as usize]))
+        };
+        Some(conditions::find(condition, blocks, &mut place))
     }
 
     fn place(&mut self, location: Node<'m>) -> u32 {
@@ -157,6 +184,17 @@ impl<'m> Finder<'m, '_> {
         };
         self.found.inlined.push(inlined);
         Some(self.found.inlined.len() as u32 - 1)
+    }
+}
+
+/// Where an inlined call is.
+fn call_place(call: &Inlined) -> Place {
+    Place {
+        file: call.file,
+        line: call.line,
+        column: call.column,
+        discriminator: 0,
+        inlined: call.within,
     }
 }
 

@@ -4,11 +4,11 @@ use crate::error::{Error, Result};
 use crate::index::{FuncId, PathId};
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
-use crate::profile::report::text::{details, way};
-use crate::profile::report::words::Words;
+use crate::profile::report::steps::Steps;
 use crate::profile::report::{Selection, lines};
 use crate::profile::subpaths::report::{self, Place, Report};
 use crate::source::{Search, Sources};
+use crate::table::Layout;
 use crate::table::{exactly, grouped};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -305,7 +305,7 @@ impl Rows {
     fn tell(&mut self, profile: &Profile, all: &[&Count]) -> Result<()> {
         let Rows { texts, sources, .. } = self;
         let sources = sources.get_or_insert_with(|| profile.sources(Search::default()));
-        let words = Words::new(profile, sources);
+        let steps = Steps::new(profile, sources, false);
         let mut new = Vec::new();
         for c in all {
             if texts.contains_key(&c.key) {
@@ -320,8 +320,9 @@ impl Rows {
             }
         }
         for line in lines(profile, &new)? {
-            let rest = format!(" #{} {}", line.id, way(&line));
-            let text = (profile.name(line.func), rest, details(words, &line));
+            let rest = format!("{} #{}", steps.start(&line), line.id);
+            let details = steps.lines(&line, Layout::default(), 0);
+            let text = (steps.name(line.func), rest, details);
             texts.insert(Key::Path(line.func, line.id), text);
         }
         Ok(())

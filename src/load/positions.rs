@@ -98,4 +98,69 @@ pub struct Choice {
     /// Of a branch that asks whether an exception is of a type: that type's symbol, and the successor if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catches: Option<(String, u32)>,
+    /// Of a branch on a condition: what it tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Test>,
+}
+
+/// What a conditional branch tests, as its instructions show it: the evidence by which reports find out which of its
+/// successors the source calls true. Positions are lines and columns in the branch's own file and inlined call; what lies
+/// in a call that was inlined there has the position of that call.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Test {
+    /// The question whose answer "yes" leads to the first successor.
+    pub asks: Asks,
+    /// Whether "no" leads to the first successor instead.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub negated: bool,
+    /// Whether integers are compared without signs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsigned: bool,
+    /// Where the comparison is. One that an optimiser added has no place, or that of something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<[u32; 2]>,
+    /// Whether it is in an inlined call, which is at that place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inlined: bool,
+    /// Where the left operand is computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<[u32; 2]>,
+    /// Where the right operand is computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub right: Option<[u32; 2]>,
+    /// The right operand if it is a constant: an integer in decimal, 0 for a null pointer, `?` for any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constant: Option<String>,
+    /// The symbol of the function whose result is tested, if it is one that is called by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callee: Option<String>,
+    /// Of several conditions at once: how many.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub parts: u32,
+    /// If the condition is a φ: the predecessors from which its value is a constant, which decides the branch. The rest of the
+    /// test is of the only value that is no constant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<(u32, bool)>,
+}
+
+/// A question that a branch asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Asks {
+    /// Whether a truth value is true.
+    #[default]
+    Value,
+    /// Whether both operands are equal.
+    Equal,
+    /// Whether they differ.
+    Unequal,
+    /// Whether the left one is less, or less or equal.
+    Less,
+    /// Whether the left one is greater, or greater or equal.
+    Greater,
+    /// Several conditions at once: `select`, `and`, `or`, or a φ of several.
+    Joined,
 }

@@ -43,7 +43,7 @@ pub(super) fn raw_profile(counts: &[u64], pairs: &[(u64, u64)]) -> Vec<u8> {
     header.extend([0; 16]);
     header.extend([0; 4].map(word).concat());
     header.extend([4 * PAGE as u64, 1, 0, 1].map(u64::to_le_bytes).concat());
-    header.extend([0; 32]);
+    header.extend([0; 40]);
     header.extend(TEXT);
     header.resize(PAGE, 0);
 
@@ -386,7 +386,7 @@ pub(crate) fn use_profile(p: &Profile) {
     let paths = p.paths().ok();
     if let Some(Ok(report)) = paths.map(|p| Report::new(p, &Selection::default())) {
         let _ = (
-            text::render(&report, crate::table::Layout::default()),
+            text::render(&report, text::By::Both, crate::table::Layout::default()),
             json::render(&report),
             csv::render(&report),
         );

@@ -14,9 +14,9 @@ pub(super) struct Scanned<'a> {
 }
 
 /// Operators after which another condition begins, those that bind least first.
-const JOINS: [[&str; 2]; 2] = [["||", "or"], ["&&", "and"]];
+pub(super) const JOINS: [[&str; 2]; 2] = [["||", "or"], ["&&", "and"]];
 /// What an operand does not reach over.
-const STOPS: [&str; 26] = [
+pub(super) const STOPS: [&str; 26] = [
     ";",
     ",",
     "?",
@@ -46,17 +46,59 @@ const STOPS: [&str; 26] = [
 ];
 
 /// Tokens `first..end`.
-type Range = std::ops::Range<usize>;
+pub(super) type Range = std::ops::Range<usize>;
+
+/// Whether a token negates what follows it.
+pub(super) fn is_negation(word: &str) -> bool {
+    matches!(word, "!" | "not")
+}
 
 impl<'a> Scanned<'a> {
-    /// The condition that is decided by a branch at byte `offset`, in one line; `None` where brackets do not tell.
-    pub(super) fn condition(&self, offset: usize) -> Option<String> {
-        let at = self
-            .tokens
-            .binary_search_by_key(&offset, |t| t.start)
-            .ok()?;
+    /// The tokens of the condition that is decided by a branch at byte `offset`, with the negations in front of it; `None`
+    /// where brackets do not tell.
+    pub(super) fn condition(&self, offset: usize) -> Option<Range> {
+        let at = self.token(offset)?;
         let range = self.decided(at)?;
-        Some(self.joined(range)).filter(|text| !text.is_empty())
+        (!range.is_empty()).then(|| self.with_negations(range))
+    }
+
+    /// All operands that the join at byte `offset` joins, and how many they are; `None` if there is no join.
+    pub(super) fn joined_at(&self, offset: usize) -> Option<(Range, usize)> {
+        let at = self.token(offset).filter(|&at| self.is_join(at))?;
+        let words = JOINS.iter().find(|words| words.contains(&self.word(at)))?;
+        let whole = super::context::extend(self, &(at..at), words);
+        let joins = |i: &usize| words.contains(&self.word(*i));
+        let operands = self.outer(whole.clone()).filter(joins).count() + 1;
+        Some((whole, operands))
+    }
+
+    /// The whole condition that tokens `range` are an operand of, through brackets that only group, and how many operands it has.
+    pub(super) fn whole(&self, range: Range) -> (Range, usize) {
+        let whole = super::context::whole(self, range);
+        let inside = whole.clone().filter(|&i| self.is_join(i)).count();
+        (whole, inside + 1)
+    }
+
+    /// The token that begins at byte `offset`.
+    pub(super) fn token(&self, offset: usize) -> Option<usize> {
+        self.tokens.binary_search_by_key(&offset, |t| t.start).ok()
+    }
+
+    /// Adds the negations in front of a range, and of the brackets around it where there are negations in front of these.
+    fn with_negations(&self, mut range: Range) -> Range {
+        loop {
+            let before = range.start.checked_sub(1).map_or("", |i| self.word(i));
+            if is_negation(before) {
+                range.start -= 1;
+                continue;
+            }
+            let bracket = before == "(" && self.word(range.end) == ")";
+            let negated = range.start > 1 && is_negation(self.word(range.start - 2));
+            if !(bracket && negated) {
+                return range;
+            }
+            range = range.start - 2..range.end + 1;
+        }
     }
 
     /// What a branch at token `at` is on.
@@ -82,7 +124,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// The word or operator at a token; nothing behind the last.
-    fn word(&self, at: usize) -> &'a str {
+    pub(super) fn word(&self, at: usize) -> &'a str {
         self.tokens
             .get(at)
             .map_or("", |t| &self.text[t.start..t.end])
@@ -215,12 +257,12 @@ impl<'a> Scanned<'a> {
         }
     }
 
-    fn is_join(&self, at: usize) -> bool {
+    pub(super) fn is_join(&self, at: usize) -> bool {
         JOINS.as_flattened().contains(&self.word(at))
     }
 
     /// The tokens of a range that are in no brackets inside it.
-    fn outer(&self, range: Range) -> std::vec::IntoIter<usize> {
+    pub(super) fn outer(&self, range: Range) -> std::vec::IntoIter<usize> {
         let mut depth = 0usize;
         let mut outer = Vec::new();
         for i in range {
@@ -235,7 +277,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// The bracket that closes the one at `open`.
-    fn closes(&self, open: usize) -> Option<usize> {
+    pub(super) fn closes(&self, open: usize) -> Option<usize> {
         let mut depth = 0usize;
         for i in open..self.tokens.len() {
             match self.word(i) {
@@ -251,7 +293,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// The bracket that the one at `close` closes.
-    fn opened(&self, close: usize) -> Option<usize> {
+    pub(super) fn opened(&self, close: usize) -> Option<usize> {
         let mut depth = 0usize;
         for i in (0..=close).rev() {
             match self.word(i) {
@@ -267,7 +309,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// The bracket around token `at`.
-    fn opens(&self, at: usize) -> Option<usize> {
+    pub(super) fn opens(&self, at: usize) -> Option<usize> {
         let mut depth = 0usize;
         for i in (0..at).rev() {
             match self.word(i) {
@@ -281,7 +323,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// The text of tokens in one line, blanks and comments between them as one blank each.
-    fn joined(&self, range: Range) -> String {
+    pub(super) fn joined(&self, range: Range) -> String {
         let mut out = String::new();
         for i in range.clone() {
             let token = self.tokens[i];
@@ -307,7 +349,8 @@ mod tests {
             text: &text,
             tokens: &tokens(&text),
         };
-        scanned.condition(offset)
+        let range = scanned.condition(offset)?;
+        Some(scanned.joined(range))
     }
 
     /// Where clang 19 puts the branch, and what is decided there.
@@ -324,7 +367,7 @@ mod tests {
             ("^switch (s[1] + (2)) { case 'a':", "s[1] + (2)"),
             (
                 "if (!^strcmp(s,\n   \"x) {\")) g(9);",
-                "strcmp(s, \"x) {\")",
+                "!strcmp(s, \"x) {\")",
             ),
             ("if ((n = g(5)) < 0 ^|| !p->next) x();", "(n = g(5)) < 0"),
             ("if (^(n = g(5)) < 0 || !p->next) x();", "!p->next"),
@@ -354,7 +397,7 @@ mod tests {
             ("if (^auto f = [&](int q) { return q; }; f(2)) r();", "f(2)"),
             ("^while (int k = w(3)) {", "int k = w(3)"),
             ("if (s > 10 ^and !b) break;", "s > 10"),
-            ("if (^s > 10 and not (b)) break;", "b"),
+            ("if (^s > 10 and not (b)) break;", "not (b)"),
             ("if ^a > b { x } else { y }", "a > b"),
             ("^while i < n && ok(i) { x }", "ok(i)"),
             ("^match x.kind() { A => 1 }", "x.kind()"),

@@ -1,6 +1,7 @@
 //! Compilers in place of yours: builds, suites, and what lands where.
 
 use crate::support::{PROF, REWRITE, json, llvm, modules, project, run};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -65,6 +66,15 @@ fn profiles(out: &Path) -> Vec<PathBuf> {
         run(Command::new(PROF).args(["verify", "--strict"]).arg(profile));
     }
     profiles
+}
+
+/// How many raw profiles a program has left.
+fn raw_profiles(program: &Path) -> usize {
+    let files = program.join("raw").read_dir().unwrap();
+    let is_raw = |f: &PathBuf| f.extension().is_some_and(|e| e == "p3raw");
+    files
+        .filter(|f| is_raw(&f.as_ref().unwrap().path()))
+        .count()
 }
 
 /// Builds the example by `make` and `more`, runs its tests in each copy, and returns the names of the programs' folders.
@@ -259,8 +269,8 @@ fn compiled_and_linked_at_once() {
         "{rules}"
     );
     run(&mut command(dir.join("prog"), dir));
-    let raw = dir.join("prog.p3/raw").read_dir().unwrap();
-    assert_eq!(raw.count(), 1, "beside the program, wherever it runs");
+    let raw = raw_profiles(&dir.join("prog.p3"));
+    assert_eq!(raw, 1, "beside the program, wherever it runs");
     // The copies are a folder of p3-rewrite's like any other; what is linked there is not linked anew.
     let bin = dir.join("prog.p3/bin/copy-3");
     let before = std::fs::metadata(&bin).unwrap().modified().unwrap();
@@ -312,6 +322,41 @@ fn rounds_with_the_same_ids_and_clock() {
         .arg(&profile));
 }
 
+/// Processes that could not write what they counted: children of which no parent has a word, and, where that can be tried, those of another user.
+#[test]
+fn suite_tells_of_processes_without_counts() {
+    let source = "#include <sys/resource.h>\n#include <sys/wait.h>\n#include <unistd.h>\n
+        __attribute__((noinline)) static int f(int i) { return i % 3 == 0 ? i : 1; }
+        int main(int argc, char **argv) {
+            struct rlimit none = {3, 3};
+            volatile int sum = f(argc);
+            if (argc > 1) return 0;
+            setrlimit(RLIMIT_NOFILE, &none);
+            if (fork() == 0) { sum = f(3); return 0; }
+            wait(0);
+            return 0;
+        }\n";
+    let dir = folder(&[("main.c", source)]);
+    let dir = dir.path();
+    let everybodys = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(dir, everybodys).unwrap();
+    let build = ["build", "-k", "2", "--scheme", "pbl", "-o", "out", "--"];
+    let cc = ["cc", "-O1", "main.c", "-o", "prog"];
+    rewrite(dir, &[&build[..], &cc].concat());
+    let root = std::fs::metadata(dir).unwrap().uid() == 0;
+    let other = "setpriv --reuid=65534 --regid=65534 --clear-groups ./prog other";
+    let script = format!("./prog; {}", if root { other } else { "true" });
+    let said = stderr(&rewrite(
+        dir,
+        &["suite", "-o", "out", "--", "sh", "-c", &script],
+    ));
+    let n = if root { 2 } else { 1 };
+    let absent = format!(
+        "could not write what they counted (rights, limits, or the disk: stderr said why): {n} of copies 0, 1"
+    );
+    assert!(said.contains(&absent), "{said}");
+}
+
 /// As ccache and distcc do, a program by the compiler's name runs the next one in `PATH` that has it.
 #[test]
 fn compilers_behind_others_of_their_name() {
@@ -341,7 +386,7 @@ fn folders_of_any_name() {
     std::fs::write(dir.join("main.c"), "int main() { return 0; }").unwrap();
     run(command(CC, &dir).args(["main.c", "-o", "prog"]));
     run(&mut command(dir.join("prog"), above.path()));
-    assert_eq!(dir.join("prog.p3/raw").read_dir().unwrap().count(), 1);
+    assert_eq!(raw_profiles(&dir.join("prog.p3")), 1);
 }
 
 #[test]

@@ -2,12 +2,14 @@
 //! not know).
 #![allow(unsafe_code)]
 
+use crate::load::positions::Asks;
 use inkwell::attributes::Attribute;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
-    LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMTypeKind,
+    LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMRealPredicate,
+    LLVMTypeKind,
 };
 use inkwell::module::Module;
 use std::borrow::Cow;
@@ -291,6 +293,55 @@ impl<'m> Value<'m> {
         assert!(self.opcode() == LLVMOpcode::LLVMICmp);
         // SAFETY: it is a comparison of integers.
         unsafe { LLVMGetICmpPredicate(self.0) == LLVMIntPredicate::LLVMIntEQ }
+    }
+
+    /// What a comparison of integers or pointers asks of its operands, and whether without their signs.
+    pub(crate) fn integer_question(self) -> (Asks, bool) {
+        use LLVMIntPredicate::*;
+        assert!(self.opcode() == LLVMOpcode::LLVMICmp);
+        // SAFETY: it is a comparison of integers.
+        match unsafe { LLVMGetICmpPredicate(self.0) } {
+            LLVMIntEQ => (Asks::Equal, false),
+            LLVMIntNE => (Asks::Unequal, false),
+            LLVMIntSLT | LLVMIntSLE => (Asks::Less, false),
+            LLVMIntSGT | LLVMIntSGE => (Asks::Greater, false),
+            LLVMIntULT | LLVMIntULE => (Asks::Less, true),
+            LLVMIntUGT | LLVMIntUGE => (Asks::Greater, true),
+        }
+    }
+
+    /// What a comparison of floating-point numbers asks of its operands, unless that is only whether they are numbers.
+    pub(crate) fn float_question(self) -> Option<Asks> {
+        use LLVMRealPredicate::*;
+        assert!(self.opcode() == LLVMOpcode::LLVMFCmp);
+        // SAFETY: it is a comparison of floating-point numbers.
+        Some(match unsafe { LLVMGetFCmpPredicate(self.0) } {
+            LLVMRealOEQ | LLVMRealUEQ => Asks::Equal,
+            LLVMRealONE | LLVMRealUNE => Asks::Unequal,
+            LLVMRealOLT | LLVMRealOLE | LLVMRealULT | LLVMRealULE => Asks::Less,
+            LLVMRealOGT | LLVMRealOGE | LLVMRealUGT | LLVMRealUGE => Asks::Greater,
+            _ => return None,
+        })
+    }
+
+    /// Whether it is a constant that is zero or null.
+    pub(crate) fn is_null(self) -> bool {
+        // SAFETY: the value is live.
+        unsafe { LLVMIsConstant(self.0) != 0 && LLVMIsNull(self.0) != 0 }
+    }
+
+    /// The values that come into a φ, each with the block that it comes from.
+    pub(crate) fn incoming(self) -> impl Iterator<Item = (Value<'m>, Block<'m>)> {
+        assert!(self.opcode() == LLVMOpcode::LLVMPHI);
+        // SAFETY: it is a φ.
+        let count = unsafe { LLVMCountIncoming(self.0) };
+        // SAFETY: as above; indices are in range.
+        (0..count).map(move |i| unsafe {
+            (
+                Value(LLVMGetIncomingValue(self.0, i), PhantomData),
+                Block(LLVMGetIncomingBlock(self.0, i), PhantomData),
+            )
+        })
     }
 
     /// An integer constant, signed, in decimal.

@@ -1,12 +1,14 @@
 //! The coverage report as text, JSON and CSV.
 
+use super::headline::headline;
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file};
 use crate::dag::PathStart;
 use crate::index::BlockId;
 use crate::ir::Loc;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
-use crate::profile::report::text::{phrases_of, short, together, trail, way};
+use crate::profile::report::steps::Steps;
+use crate::profile::report::text::short;
 use crate::profile::report::words::{Said, Words};
 use crate::profile::report::{Line, Step};
 use crate::source::Sources;
@@ -16,6 +18,8 @@ use serde::Serialize;
 use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
+/// Where paths stand below their function.
+const INDENT: usize = 4;
 const WARN: Style = AnsiColor::Yellow.on_default();
 
 impl Paths {
@@ -34,39 +38,100 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     if coverage.rows.is_empty() {
         return notes(coverage);
     }
+    let by_file = match coverage.patch {
+        None => {
+            let headline = wrapped(headline(coverage).trim_end(), layout.width, 0);
+            headline + "\n\n" + &by_file(coverage, layout)
+        }
+        Some(_) => by_file(coverage, layout),
+    };
     let mut table = Columns::new([Right, Right, Right, Right, Left]);
-    table.heading(BOLD, &["executed", "feasible", "share", "pairs", "file"]);
-    for (file, paths) in &coverage.files {
-        let name = printable(file).into_owned();
-        table.named(cells(&paths.0, &paths.1), name, String::new());
-    }
-    if coverage.files.len() > 1 {
-        let all = cells(&coverage.total, &coverage.total_pairs);
-        table.named(all, "in all".into(), String::new());
-    }
-    table.note(0, Style::new(), "");
     table.heading(
         BOLD,
         &["executed", "feasible", "share", "pairs", "function"],
     );
-    let words = Words::new(coverage.profile, sources);
+    let steps = Steps::new(coverage.profile, sources, layout.full);
+    let inner = Layout {
+        width: layout.width.saturating_sub(INDENT),
+        ..layout
+    };
     for row in &coverage.rows {
         let note = match (row.ran, &coverage.patch) {
             (true, _) => "",
             (false, None) => " (no path ran)",
             (false, Some(_)) => " (none of them ran)",
         };
-        let name = coverage.profile.name(row.f);
+        let name = steps.name(row.f);
         table.named(cells(&row.paths, &row.pairs), name, note.into());
         for uncovered in &row.uncovered {
-            for line in explained(words, uncovered) {
+            for line in explained(&steps, uncovered, inner) {
                 let text = line.trim_start();
-                let indent = 4 + line.len() - text.len();
+                let indent = INDENT + line.len() - text.len();
                 table.note(0, Style::new(), wrapped(text, layout.width, indent));
             }
         }
     }
-    table.render(layout) + &notes(coverage)
+    by_file + "\n" + &table.render(layout) + &notes(coverage)
+}
+
+/// A row for each file: lines, branches and pairs that ran, paths, and which lines did not run.
+fn by_file(coverage: &Coverage, layout: Layout) -> String {
+    use Align::{Left, Right};
+    let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
+    let heads = [
+        "lines",
+        "branches",
+        "pairs",
+        "paths",
+        "of",
+        "file: lines missing",
+    ];
+    table.heading(BOLD, &heads);
+    let share = |n: Paths| {
+        if n.feasible == 0 {
+            "–".into()
+        } else {
+            percent(n.share())
+        }
+    };
+    let row = |lines: Paths, branches: Paths, paths: &Paths, pairs: &Paths| {
+        let (ran, all) = (grouped(paths.executed), grouped(paths.feasible));
+        [
+            share(lines),
+            share(branches),
+            percent(pairs.share()),
+            ran,
+            all,
+        ]
+    };
+    let none = Paths::default();
+    for (file, (paths, pairs)) in &coverage.files {
+        let sums = coverage.lines.files.get(file);
+        let (lines, branches) = sums.map_or((none, none), |s| (s.lines, s.branches));
+        let name = printable(file).into_owned();
+        let missing = sums.map(|s| s.missing_ranges()).filter(|m| !m.is_empty());
+        let missing = missing.map_or(String::new(), |m| format!(": {}", shortened(&m)));
+        table.named(row(lines, branches, paths, pairs), name, missing);
+    }
+    if coverage.files.len() > 1 {
+        let (lines, branches) = (coverage.lines.lines(), coverage.lines.branches());
+        let all = row(lines, branches, &coverage.total, &coverage.total_pairs);
+        table.named(all, "in all".into(), String::new());
+    }
+    table.render(layout)
+}
+
+/// At most so many characters of ranges.
+const RANGES: usize = 40;
+
+/// The first of some ranges, and how many more there are.
+fn shortened(ranges: &str) -> String {
+    if ranges.len() <= RANGES {
+        return ranges.to_string();
+    }
+    let end = ranges[..RANGES].rfind(',').unwrap_or(RANGES);
+    let more = ranges[end..].matches(',').count();
+    format!("{} and {more} more", &ranges[..end])
 }
 
 /// Paths that ran, and of how many; and the share of the pairs of edges.
@@ -90,6 +155,9 @@ fn notes(coverage: &Coverage) -> String {
             coverage.functions
         );
     }
+    if coverage.excluded > 0 {
+        out += &left_out(coverage.excluded);
+    }
     if let Some(patch) = &coverage.patch {
         out += &of_patch(patch);
     } else if coverage.out_of_scope > 0 {
@@ -104,6 +172,12 @@ fn notes(coverage: &Coverage) -> String {
         let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
     }
     out
+}
+
+/// How many paths markers leave out.
+pub(super) fn left_out(paths: u128) -> String {
+    let s = if paths == 1 { "" } else { "s" };
+    format!("{} path{s} excluded by markers\n", grouped(paths))
 }
 
 /// Which lines these paths run through.
@@ -133,56 +207,40 @@ pub(super) fn of_patch(patch: &PatchLines) -> String {
     out
 }
 
-/// Which path did not run and what is decided on it; and which executed one is next to it, and where they part.
-pub(super) fn explained(words: Words, uncovered: &Uncovered) -> Vec<String> {
-    let profile = words.profile();
+/// Which path did not run, in steps; and which executed one is next to it, and where they part.
+pub(super) fn explained(steps: &Steps, uncovered: &Uncovered, layout: Layout) -> Vec<String> {
     let line = &uncovered.path;
-    let said = words.of(line);
-    let mut told = vec![format!(
-        "#{} not covered: {}, {}",
-        line.id,
-        trail(words, line),
-        way(line)
-    )];
-    let phrases = phrases_of(profile, line, &said);
-    if !phrases.is_empty() {
-        told.push(format!("  {}", together(&phrases)));
-    }
+    let mut told = vec![format!("#{} not covered{}", line.id, steps.start(line))];
+    told.extend(steps.lines(line, layout, 2));
     if let Some(near) = &uncovered.near {
-        told.push(format!("  {}", next_to(words, near, &said, line)));
-    }
-    if uncovered.new_edges == 0 {
-        told.last_mut()
-            .expect("one")
-            .push_str("; each step ran on some path");
+        let each = match uncovered.new_edges {
+            0 => "; each step ran on some path",
+            _ => "",
+        };
+        told.push(format!("  {}{each}", next_to(steps, near, line)));
     }
     told
 }
 
-/// The executed path next to one that did not run, and what would have to go the other way.
-fn next_to(words: Words, near: &Near, said: &[Said], line: &Line) -> String {
+/// The executed path next to one that did not run, and what went another way there.
+fn next_to(steps: &Steps, near: &Near, line: &Line) -> String {
     let times = match near.count {
         1 => "once".to_string(),
         n => format!("{} times", exactly(n)),
     };
-    let ran = format!("#{} ran {times} and", near.id);
+    let ran = format!("nearest: #{} ran {times}", near.id);
     let Some(last) = near.common.checked_sub(1) else {
-        return format!("{ran} starts elsewhere");
+        return format!("{ran} and starts elsewhere");
     };
     let block = line.path.blocks[last];
-    let parts = said.iter().find(|s| s.block == block);
-    let other = near.parts.as_ref().map(|d| words.said(line.func, d));
-    let (Some(parts), Some(other)) = (parts, other) else {
-        return format!("{ran} parts from it at b{block}");
-    };
-    let phrase = |s: &Said| phrases_of(words.profile(), line, std::slice::from_ref(s)).concat();
-    let (here, there) = (phrase(parts), phrase(&other));
-    format!("{ran} goes another way: {there}, instead of {}", aim(&here))
-}
-
-/// Where a phrase says that control goes.
-fn aim(phrase: &str) -> &str {
-    phrase.rsplit(" → ").next().unwrap_or(phrase)
+    let other = near
+        .parts
+        .as_ref()
+        .map(|d| steps.words().said(line.func, d));
+    match other {
+        Some(other) => format!("{ran}, with {}", steps.phrase(line.func, &other)),
+        None => format!("{ran} and parts from it at b{block}"),
+    }
 }
 
 /// By block: its last line (or the block), and the way taken where there is a choice.
@@ -215,8 +273,32 @@ struct Json<'a> {
     functions: Vec<JsonFunction<'a>>,
     files: Vec<JsonFile<'a>>,
     total: Numbers,
+    /// Lines, branches, and paths at most one decision away from one that ran: those that ran, and all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headline: Option<Headline>,
+    /// Paths that markers leave out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excluded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<&'a PatchLines>,
+}
+
+#[derive(Serialize)]
+struct Headline {
+    lines: [u64; 2],
+    branches: [u64; 2],
+    near: [u64; 2],
+}
+
+impl Headline {
+    fn of(coverage: &Coverage) -> Headline {
+        let both = |n: Paths| [n.executed as u64, n.feasible as u64];
+        Headline {
+            lines: both(coverage.lines.lines()),
+            branches: both(coverage.lines.branches()),
+            near: both(coverage.near),
+        }
+    }
 }
 
 /// Numbers of feasible paths exceed what JSON numbers hold exactly in many readers.
@@ -287,6 +369,8 @@ pub fn json(coverage: &Coverage, sources: &Sources) -> String {
         functions: coverage.rows.iter().map(function).collect(),
         files: files.collect(),
         total: numbers(&coverage.total, &coverage.total_pairs),
+        headline: coverage.patch.is_none().then(|| Headline::of(coverage)),
+        excluded: (coverage.excluded > 0).then(|| coverage.excluded.to_string()),
         patch: coverage.patch.as_ref(),
     };
     serde_json::to_string(&json).expect("a report serialises") + "\n"

@@ -4,10 +4,10 @@ use super::{Change, Diff, Frequency};
 use crate::index::BlockId;
 use crate::names::readable;
 use crate::profile::Profile;
-use crate::profile::report::text::details;
-use crate::profile::report::words::Words;
+use crate::profile::report::steps::Steps;
+use crate::profile::report::text::headline;
 use crate::source::Sources;
-use crate::table::{self, Layout, exactly, grouped, number_of, wrapped};
+use crate::table::{self, Layout, exactly, grouped, number_of};
 use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
@@ -35,9 +35,10 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
         }
         let paths = number_of(changes.len() as u64, "path");
         let _ = writeln!(out, "{BOLD}{paths} {what}{BOLD:#}");
+        let of = sources[usize::from(std::ptr::eq(profile, diff.before))];
+        let steps = Steps::new(profile, of, layout.full);
         for change in changes.iter().take(top) {
-            let of = sources[usize::from(std::ptr::eq(profile, diff.before))];
-            out += &described(Words::new(profile, of), change, layout);
+            out += &described(&steps, change, layout);
         }
         if changes.len() > top {
             let more = exactly((changes.len() - top) as u64);
@@ -67,18 +68,18 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
     out
 }
 
-/// A path, how often it ran before and after, and below that where it runs and what is decided on it.
-fn described(words: Words, change: &Change, layout: Layout) -> String {
-    let (profile, line) = (words.profile(), &change.line);
+/// A path, how often it ran before and after, and its steps below.
+fn described(steps: &Steps, change: &Change, layout: Layout) -> String {
+    let line = &change.line;
     let side = |f: Option<Frequency>| match f {
         Some(f) => format!("{} ({:.2}%)", grouped(f.count), f.share * 100.0),
         None => "0".into(),
     };
     let (before, after) = (side(change.before), side(change.after));
-    let name = profile.name(line.func);
-    let mut text = format!("  {before} → {after}  {name} #{}\n", line.id);
-    for detail in details(words, line) {
-        text += &(wrapped(&detail, layout.width, 4) + "\n");
+    let numbers = format!("  {before} → {after}  ");
+    let mut text = headline(&numbers, steps, line, layout);
+    for step in steps.lines(line, layout, 4) {
+        text += &(step + "\n");
     }
     text
 }

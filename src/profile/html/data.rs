@@ -48,6 +48,8 @@ struct FunctionData {
     entered: u64,
     left: u64,
     feasible: String,
+    /// Of these, those that ran; not those that markers leave out.
+    covered: u64,
     /// Its paths before, if there is a baseline that has it with this control flow.
     compared: bool,
     blocks: Vec<BlockData>,
@@ -171,6 +173,7 @@ impl Maker<'_> {
             entered: 0,
             left: 0,
             feasible: row.paths.feasible.to_string(),
+            covered: row.paths.executed as u64,
             compared: false,
             blocks: Vec::new(),
             paths: Vec::new(),
@@ -262,6 +265,7 @@ impl Maker<'_> {
                 let to = To::Block(block.succs[succ as usize]);
                 let taken = block.terminator.edge_name(succ);
                 let decision = Decision {
+                    before: None,
                     block: b,
                     succ,
                     to,

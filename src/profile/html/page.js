@@ -47,7 +47,7 @@
       if (p[1] > 0) { distinct++; hottest.push([i, j]); }
     });
     f.ran = f.paths.filter(p => p[1] > 0).length;
-    f.share = f.ran / Number(f.feasible);
+    f.share = Number(f.feasible) ? f.covered / Number(f.feasible) : 1;
     allPaths += f.count;
     allInstructions += f.instructions;
   });
@@ -281,12 +281,12 @@
     return [el("h2", {}, D.files[file]), source(file, new Set(), { style: "height:calc(100vh - 9rem)", click: (_, at) => go(`f=${[...at.by].sort((a, b) => b[1] - a[1])[0][0]}`) })];
   };
   const coverageView = () => {
-    const order = F.map((_, i) => i).sort((a, b) => (Number(F[b].feasible) - F[b].ran) - (Number(F[a].feasible) - F[a].ran) || a - b);
+    const order = F.map((_, i) => i).sort((a, b) => (Number(F[b].feasible) - F[b].covered) - (Number(F[a].feasible) - F[a].covered) || a - b);
     return [el("h2", {}, "Paths that control flow allows, and that ran"), list(
       heads(cell("executed", "6rem"), cell("feasible", "7rem"), cell("share", "5rem"), cell("", "8rem", "g hide"), cell("function", null, "g")), order.length, 22,
       k => {
         const f = F[order[k]];
-        return el("div", { class: "row", onclick: () => go(`f=${order[k]}` + (f.uncovered.length ? "&u=0" : "")) }, cell(num(f.ran), "6rem"), cell(num(f.feasible), "7rem"), cell(pct(f.share), "5rem"),
+        return el("div", { class: "row", onclick: () => go(`f=${order[k]}` + (f.uncovered.length ? "&u=0" : "")) }, cell(num(f.covered), "6rem"), cell(num(f.feasible), "7rem"), cell(pct(f.share), "5rem"),
           el("span", { class: "bar hide" }, el("i", { style: `width:${Math.min(100, f.share * 100)}%` })), el("a", { class: "g", href: `#f=${order[k]}` }, f.name));
       }, { style: "height:calc(100vh - 9rem)", label: "Coverage" })];
   };

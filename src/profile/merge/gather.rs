@@ -7,6 +7,7 @@ use super::{FailureMode, plus};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId};
 use crate::profile::combine::LocalCounts;
+use crate::profile::raw::absent::{self, Absent};
 use crate::profile::raw::{self, Raw};
 use crate::profile::shadow::merge::Gathered as Bursts;
 use crate::profile::subpaths::merge::Part;
@@ -92,6 +93,14 @@ pub(super) fn gather(programs: &Programs, files: &[PathBuf], mode: FailureMode) 
         }
         Ok(())
     })?;
+    let mut noted = HashSet::new();
+    each_ending(files, absent::EXTENSION, |mark| {
+        match all.note_absent(mark, programs, &mut noted) {
+            Err(e) if mode != FailureMode::Any => all.warnings.push(e.to_string()),
+            result => result?,
+        }
+        Ok(())
+    })?;
     let programs = all.programs.iter_mut();
     for copy in programs.flat_map(|p| p.by_copy.values_mut()) {
         copy.join();
@@ -124,6 +133,31 @@ impl All {
     }
 }
 
+impl All {
+    /// Adds a process that left this mark instead of a raw profile, unless it is in `noted`. (One that wrote its raw profile after all
+    /// may have been killed before it removed the mark.)
+    fn note_absent(
+        &mut self,
+        mark: &Path,
+        programs: &Programs,
+        noted: &mut HashSet<[u8; 16]>,
+    ) -> Result<()> {
+        let absent = Absent::named(mark)?;
+        let program = programs.of(absent.program, mark)?;
+        if absent.copy.0 >= programs.0[program].copies {
+            let problem = format!("it is of copy {}", absent.copy);
+            return Err(foreign(mark, problem));
+        }
+        let gathered = &mut self.programs[program];
+        if !gathered.seen.0.contains(&absent.unique) && noted.insert(absent.unique) {
+            let copy = gathered.by_copy.entry(absent.copy).or_default();
+            copy.processes.absent = copy.processes.absent.saturating_add(1);
+            copy.all_told = false;
+        }
+        Ok(())
+    }
+}
+
 impl Gathered {
     pub(super) fn is_empty(&self) -> bool {
         self.by_copy.is_empty() && self.merged.is_empty()
@@ -131,7 +165,8 @@ impl Gathered {
 
     /// Messages about copies that were not run as the first one of which all arguments are known.
     pub(super) fn unlike(&self) -> Vec<String> {
-        let mut copies = self.by_copy.iter().filter(|(_, c)| c.all_told);
+        let told = |c: &Copy| c.all_told && c.processes.total() > 0;
+        let mut copies = self.by_copy.iter().filter(|(_, c)| told(c));
         let Some((first, expected)) = copies.next() else {
             return Vec::new();
         };
@@ -215,14 +250,29 @@ pub(in crate::profile) fn each_file(
     mut each: impl FnMut(&Path) -> Result<()>,
 ) -> Result<()> {
     for argument in arguments {
-        if !argument.is_dir() {
+        if argument.is_dir() {
+            each_ending(std::slice::from_ref(argument), "p3raw", &mut each)?;
+        } else {
             each(argument)?;
-            continue;
         }
-        for entry in walkdir::WalkDir::new(argument).sort_by_file_name() {
-            let entry = entry.map_err(|e| Error::read(argument, e.into()))?;
-            if entry.path().extension().is_some_and(|e| e == "p3raw") {
-                each(entry.path())?;
+    }
+    Ok(())
+}
+
+/// Every file with this extension in the folders among `arguments`; of [`absent::FOLDER`], in which everybody may write, marks alone.
+fn each_ending(
+    arguments: &[PathBuf],
+    extension: &str,
+    mut each: impl FnMut(&Path) -> Result<()>,
+) -> Result<()> {
+    for folder in arguments.iter().filter(|a| a.is_dir()) {
+        for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
+            let entry = entry.map_err(|e| Error::read(folder, e.into()))?;
+            let path = entry.path();
+            let trusted = || path.parent().is_none_or(|p| !p.ends_with(absent::FOLDER));
+            let wanted = path.extension().is_some_and(|e| e == extension);
+            if wanted && (extension == absent::EXTENSION || trusted()) {
+                each(path)?;
             }
         }
     }
@@ -259,7 +309,7 @@ pub(super) fn foreign(file: &Path, problem: impl Into<String>) -> Error {
 }
 
 pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
-    let processes = Processes::of(raw.runs, raw.children, raw.ended);
+    let processes = Processes::of(raw.runs, raw.children, raw.ended, raw.absent);
     copy.processes = copy.processes.plus(processes);
     if raw.epoch > 0 || processes.cut_short > 0 {
         copy.series

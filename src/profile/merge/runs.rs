@@ -84,8 +84,12 @@ fn groups(profile: &Profile, files: &[PathBuf]) -> Result<BTreeMap<Arguments, Gr
             group.files.push(file.to_path_buf());
             group.shared |= shared;
             let processes = group.processes.entry(raw.copy).or_default();
-            *processes =
-                processes.plus(Processes::of(started.runs, started.children, started.ended));
+            *processes = processes.plus(Processes::of(
+                started.runs,
+                started.children,
+                started.ended,
+                0,
+            ));
         }
         Ok(())
     })?;

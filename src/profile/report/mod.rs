@@ -3,7 +3,10 @@
 pub mod csv;
 pub mod edges;
 pub mod json;
+pub mod loops;
+pub mod steps;
 pub mod text;
+mod truth;
 pub mod words;
 
 use super::flow::flow;
@@ -28,6 +31,18 @@ pub struct Selection {
     pub function: Option<Filter>,
     /// At most this many paths, the hottest.
     pub top: Option<usize>,
+    /// What makes a path hot.
+    pub order: Order,
+}
+
+/// What makes one path hotter than another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// How often it ran.
+    #[default]
+    Count,
+    /// The instructions that were executed on it.
+    Instructions,
 }
 
 impl Selection {
@@ -51,7 +66,11 @@ impl Selection {
         if let Some(Err(u)) = function.as_ref().map(|f| f.must_match(&symbols, skipped)) {
             return Err(Error::profile(&profiles[0].path, u.problem, u.remedy));
         }
-        Ok(Selection { function, top })
+        Ok(Selection {
+            function,
+            top,
+            order: Order::default(),
+        })
     }
 
     /// Whether function `f` is one of those to show.
@@ -96,6 +115,8 @@ pub struct Line {
 
 /// A way taken.
 pub struct Decision {
+    /// The block before on the path, if the path does not begin here.
+    pub before: Option<BlockId>,
     /// The block.
     pub block: BlockId,
     /// The successor's ordinal.
@@ -158,8 +179,10 @@ pub struct Report<'a> {
     pub total_instructions: u128,
     /// Of the selected functions, in order, those with activations that were left before their end, and how many.
     pub left: Vec<(FuncId, u64)>,
-    /// Executed paths and instructions of each function that ran.
-    pub by_function: HashMap<FuncId, (u128, u128)>,
+    /// What was executed of each function that ran.
+    pub by_function: HashMap<FuncId, Totals>,
+    /// The loops of the selected functions, if they were asked for.
+    pub loops: Vec<loops::LoopRow>,
     /// The source files that decisions are told by.
     pub sources: Sources,
 }
@@ -171,22 +194,45 @@ impl<'a> Report<'a> {
         let functions = selection.functions(profile);
         let ran: Vec<FuncId> = profile.executed().collect();
         let totals = ran.par_iter().map(|&f| totals(paths, f));
-        let totals: Vec<(u128, u128)> = totals.collect::<Result<_>>()?;
+        let totals: Vec<Totals> = totals.collect::<Result<_>>()?;
         let mut hottest = hottest(paths, &functions);
         let distinct = hottest.len();
-        hottest.truncate(selection.top.unwrap_or(usize::MAX));
+        let top = selection.top.unwrap_or(usize::MAX);
+        let lines = match selection.order {
+            Order::Count => {
+                hottest.truncate(top);
+                lines(profile, &hottest)?
+            }
+            Order::Instructions => {
+                let work = work(profile, &hottest)?;
+                let mut order: Vec<usize> = (0..hottest.len()).collect();
+                order.sort_by_key(|&i| (std::cmp::Reverse(work[i]), i));
+                order.truncate(top);
+                lines(
+                    profile,
+                    &order.iter().map(|&i| hottest[i]).collect::<Vec<_>>(),
+                )?
+            }
+        };
         Ok(Report {
-            lines: lines(profile, &hottest)?,
+            lines,
             left: left(profile, &functions)?,
             by_function: ran.iter().copied().zip(totals.iter().copied()).collect(),
+            loops: Vec::new(),
             sources: Sources::none(),
             profile,
             functions,
             distinct,
             total_distinct: paths.all().count(),
-            total_paths: totals.iter().map(|t| t.0).sum(),
-            total_instructions: totals.iter().map(|t| t.1).sum(),
+            total_paths: totals.iter().map(|t| t.paths).sum(),
+            total_instructions: totals.iter().map(|t| t.instructions).sum(),
         })
+    }
+
+    /// The same, with the loops of the selected functions.
+    pub fn with_loops(self, paths: PathProfile) -> Result<Report<'a>> {
+        let loops = loops::collect(paths, &self.functions)?;
+        Ok(Report { loops, ..self })
     }
 
     /// The same, with decisions told by the texts of `sources`.
@@ -205,13 +251,9 @@ impl<'a> Report<'a> {
             .functions
             .iter()
             .filter_map(|f| self.by_function.get(f));
-        ran.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
-    }
-
-    /// A line's share of the executed paths of its function.
-    pub fn share_of_function(&self, line: &Line) -> f64 {
-        let of = self.by_function.get(&line.func).map_or(0, |of| of.0);
-        line.count as f64 / of.max(1) as f64
+        ran.fold((0, 0), |sum, of| {
+            (sum.0 + of.paths, sum.1 + of.instructions)
+        })
     }
 
     /// A line's share of all executed paths.
@@ -248,24 +290,70 @@ fn left(profile: &Profile, functions: &[FuncId]) -> Result<Vec<(FuncId, u64)>> {
     Ok(left)
 }
 
-/// Executed paths and instructions of a function.
-fn totals(profile: PathProfile, f: FuncId) -> Result<(u128, u128)> {
+/// What was executed of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Paths.
+    pub paths: u128,
+    /// Instructions, as far as paths were completed.
+    pub instructions: u128,
+    /// How often it was entered.
+    pub calls: u64,
+    /// Different paths.
+    pub distinct: usize,
+    /// The paths that control flow allows.
+    pub possible: u64,
+}
+
+fn totals(profile: PathProfile, f: FuncId) -> Result<Totals> {
     let structure = profile.structure(f)?;
     let flow = flow(&profile, f, &structure)?;
-    let counts = profile.counts(f).iter();
-    let paths = counts.map(|&(_, n)| u128::from(n)).sum();
+    let counts = profile.counts(f);
     let blocks = flow.blocks.iter().zip(&structure.cfg.blocks);
-    let instructions = blocks
-        .map(|(&n, b)| u128::from(n) * u128::from(b.instructions))
-        .sum();
-    Ok((paths, instructions))
+    let instructions = blocks.map(|(&n, b)| u128::from(n) * u128::from(b.instructions));
+    Ok(Totals {
+        paths: counts.iter().map(|&(_, n)| u128::from(n)).sum(),
+        instructions: instructions.sum(),
+        calls: flow.blocks[BlockId(0)],
+        distinct: counts.len(),
+        possible: structure.paths.numbering.total(),
+    })
+}
+
+/// The instructions that were executed on each of `paths`. O(total path length).
+fn work(profile: &Profile, paths: &[(FuncId, PathId, u64)]) -> Result<Vec<u128>> {
+    let groups = by_function(paths);
+    let groups = groups.par_iter().map(|group| {
+        let structure = profile.structure(paths[group[0]].0)?;
+        let work = |&i: &usize| {
+            let (f, id, count) = paths[i];
+            let edges = profile.decode(f, &structure, id)?;
+            let blocks = structure.paths.dag.path(&edges).blocks.into_iter();
+            let length: u64 = blocks
+                .map(|b| u64::from(structure.cfg.block(b).instructions))
+                .sum();
+            Ok((i, u128::from(length) * u128::from(count)))
+        };
+        group.iter().map(work).collect::<Result<Vec<_>>>()
+    });
+    let mut all = vec![0; paths.len()];
+    for (i, work) in groups.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+        all[i] = work;
+    }
+    Ok(all)
+}
+
+/// Positions of paths, those of one function together.
+fn by_function(paths: &[(FuncId, PathId, u64)]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..paths.len()).collect();
+    order.sort_by_key(|&i| paths[i].0);
+    let groups = order.chunk_by(|&a, &b| paths[a].0 == paths[b].0);
+    groups.map(<[usize]>::to_vec).collect()
 }
 
 /// The lines of `paths`; a function's structure is built once.
 pub(crate) fn lines(profile: &Profile, paths: &[(FuncId, PathId, u64)]) -> Result<Vec<Line>> {
-    let mut order: Vec<usize> = (0..paths.len()).collect();
-    order.sort_by_key(|&i| paths[i].0);
-    let groups: Vec<&[usize]> = order.chunk_by(|&a, &b| paths[a].0 == paths[b].0).collect();
+    let groups = by_function(paths);
     let groups = groups.par_iter().map(|group| {
         let structure = profile.structure(paths[group[0]].0)?;
         let line = |&i: &usize| Ok((i, line(profile, &structure, paths[i])?));
@@ -317,6 +405,7 @@ fn decisions(cfg: &Cfg, path: &Path) -> Vec<Decision> {
     let is_placed = |b: &BlockId| !debug || !cfg.block(*b).lines.is_empty();
     ways.filter(choice)
         .map(|(i, (&block, succ))| Decision {
+            before: i.checked_sub(1).map(|before| path.blocks[before]),
             block,
             succ,
             to: to(path, i, is_placed),

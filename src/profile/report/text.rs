@@ -1,20 +1,26 @@
 //! `show` for people.
 
+use super::steps::Steps;
 use super::words::{Place, Said, Words, chain, phrases};
 use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{CfgEdge, FuncId};
 use crate::ir::Loc;
 use crate::manifest::Status;
+use crate::names::fitted;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
-use crate::table::{Align, Columns, Layout, exactly, glued, grouped, percent, wrapped};
+use crate::table::{
+    Align, Columns, Layout, display_width, exactly, glued, grouped, percent, wrapped,
+};
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
+const NAME: Style = AnsiColor::Cyan.on_default();
 const DIM: Style = Style::new().dimmed();
 const WARN: Style = AnsiColor::Yellow.on_default();
 /// The report names at most this many functions that were left before their end.
@@ -24,54 +30,176 @@ const MAX_CUTS: usize = 5;
 /// A path shows at most this many source lines and decisions.
 const MAX_ITEMS: usize = 40;
 
+/// Without other wishes, so many functions come before the paths.
+const FUNCTIONS: usize = 5;
+/// Where steps stand below the headline of a path.
+const INDENT: usize = 8;
+
+/// What the report is made up of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// Functions, then paths.
+    #[default]
+    Both,
+    /// Functions alone.
+    Function,
+    /// Source files.
+    File,
+    /// Loops.
+    Loop,
+    /// Paths alone.
+    Path,
+}
+
 /// The report; styled, for a stream that drops styles where they are not wanted.
-pub fn render(report: &Report, layout: Layout) -> String {
+pub fn render(report: &Report, by: By, layout: Layout) -> String {
+    let steps = Steps::new(report.profile, &report.sources, layout.full);
     let mut out = summary(report, layout);
-    if !report.lines.is_empty() {
-        let _ = write!(out, "\n{}", paths(report).render(layout));
-    }
-    if report.lines.len() < report.distinct {
-        let rest = exactly((report.distinct - report.lines.len()) as u64);
-        let _ = writeln!(
-            out,
-            "{DIM}… and {rest} more (--top {}){DIM:#}",
-            report.distinct
-        );
+    let top = report.lines.len();
+    match by {
+        By::Both => {
+            out += &functions(report, &steps, FUNCTIONS, layout);
+            out += &paths(report, &steps, layout);
+        }
+        By::Function => out += &functions(report, &steps, top, layout),
+        By::File => out += &files(report, top, layout),
+        By::Loop => out += &loops(report, &steps, top, layout),
+        By::Path => out += &paths(report, &steps, layout),
     }
     out
 }
 
-/// The table of paths, with details below each.
-fn paths(report: &Report) -> Columns {
-    use Align::{Left, Right};
-    let some = report.functions.len() < report.profile.manifest.functions.len();
-    let mut aligns = vec![Right; 5 + usize::from(some)];
-    aligns.push(Left);
-    let mut table = Columns::new(aligns);
-    let mut heading = vec!["count", "paths", "instrs", "length", "blocks"];
-    if some {
-        heading.insert(1, "of it");
+/// The hottest paths, each with its steps below.
+fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
+    if report.lines.is_empty() {
+        return String::new();
     }
-    heading.push("function, id and way");
-    table.heading(BOLD, &heading);
-    for line in &report.lines {
-        let mut cells = vec![
-            grouped(line.count),
-            percent(report.path_share(line)),
+    let mut out = format!("\n{BOLD}hottest paths, by share of instructions{BOLD:#}\n");
+    let count = |l: &Line| display_width(&grouped(l.count));
+    let counts = report.lines.iter().map(count).max().unwrap_or(0);
+    let length = |l: &Line| display_width(&grouped(l.instructions));
+    let lengths = report.lines.iter().map(length).max().unwrap_or(0);
+    for (i, line) in report.lines.iter().enumerate() {
+        let numbers = format!(
+            "{:>2} {:>7}  {:>counts$} ×  {:>lengths$} instrs  ",
+            i + 1,
             percent(report.instruction_share(line)),
-            exactly(line.instructions),
-            exactly(line.path.blocks.len() as u64),
-        ];
-        if some {
-            cells.insert(1, percent(report.share_of_function(line)));
-        }
-        let way = format!(" #{} {}", line.id, way(line));
-        table.named(cells, report.profile.name(line.func), way);
-        for detail in details(report.words(), line) {
-            table.note(1, DIM, detail);
+            grouped(line.count),
+            grouped(line.instructions),
+        );
+        out += &headline(&numbers, steps, line, layout);
+        for step in steps.lines(line, layout, INDENT) {
+            let _ = writeln!(out, "{DIM}{step}{DIM:#}");
         }
     }
-    table
+    if report.lines.len() < report.distinct {
+        let rest = exactly((report.distinct - report.lines.len()) as u64);
+        let all = report.distinct;
+        let _ = writeln!(out, "{DIM}… and {rest} more (--top {all}){DIM:#}");
+    }
+    out
+}
+
+/// Numbers, the function's name, where the path begins, and its id at the right margin.
+pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> String {
+    let (start, id) = (steps.start(line), format!("#{}", line.id));
+    let taken = display_width(numbers) + display_width(&start) + display_width(&id) + 1;
+    let mut name = steps.name(line.func);
+    if !layout.full {
+        name = fitted(&name, layout.width.saturating_sub(taken).max(8));
+    }
+    let gap = layout.width.saturating_sub(taken + display_width(&name)) + 1;
+    let gap = " ".repeat(gap);
+    format!("{numbers}{NAME}{name}{NAME:#}{start}{gap}{DIM}{id}{DIM:#}\n")
+}
+
+/// Functions by the instructions that were executed in them.
+fn functions(report: &Report, steps: &Steps, top: usize, layout: Layout) -> String {
+    use Align::{Left, Right};
+    let ran = |f: &&FuncId| report.by_function.contains_key(f);
+    let mut functions: Vec<FuncId> = report.functions.iter().filter(ran).copied().collect();
+    functions.sort_by_key(|f| (Reverse(report.by_function[f].instructions), *f));
+    if functions.is_empty() {
+        return String::new();
+    }
+    let mut table = Columns::new([Right, Right, Right, Right, Left]);
+    table.heading(BOLD, &["instrs", "calls", "paths", "possible", "function"]);
+    for &f in functions.iter().take(top) {
+        let totals = report.by_function[&f];
+        let cells = [
+            percent(totals.instructions as f64 / report.total_instructions.max(1) as f64),
+            grouped(totals.calls),
+            grouped(totals.distinct as u64),
+            grouped(totals.possible),
+        ];
+        let place = report.profile.entry(f).begins();
+        let place = place.map(|loc| format!("  {}", lines(&report.profile.manifest.files, &[loc])));
+        table.named(cells, steps.name(f), place.unwrap_or_default());
+    }
+    if functions.len() > top {
+        let more = exactly((functions.len() - top) as u64);
+        table.note(
+            0,
+            DIM,
+            format!("… and {more} more functions (--by function)"),
+        );
+    }
+    format!("\n{}", table.render(layout))
+}
+
+/// Source files by the instructions that were executed in functions that begin there.
+fn files(report: &Report, top: usize, layout: Layout) -> String {
+    use Align::{Left, Right};
+    let mut files: BTreeMap<&str, (u128, usize)> = BTreeMap::new();
+    for (f, totals) in &report.by_function {
+        if !report.functions.contains(f) {
+            continue;
+        }
+        let begins = report.profile.entry(*f).begins();
+        let file = begins.map(|l| report.profile.manifest.files[l.file as usize].as_str());
+        let of = files
+            .entry(file.unwrap_or("(no line numbers)"))
+            .or_default();
+        *of = (of.0 + totals.instructions, of.1 + 1);
+    }
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_key(|&(name, (instructions, _))| (Reverse(instructions), name));
+    let mut table = Columns::new([Right, Right, Left]);
+    table.heading(BOLD, &["instrs", "functions", "file"]);
+    for (name, (instructions, functions)) in files.iter().take(top) {
+        let share = *instructions as f64 / report.total_instructions.max(1) as f64;
+        let cells = [percent(share), exactly(*functions as u64)];
+        table.named(cells, printable(name).into_owned(), String::new());
+    }
+    format!("\n{}", table.render(layout))
+}
+
+/// Loops by the instructions of the paths that begin at their headers: their iterations.
+fn loops(report: &Report, steps: &Steps, top: usize, layout: Layout) -> String {
+    use Align::{Left, Right};
+    let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
+    let heading = ["instrs", "iterations", "entered", "mean", "paths", "loop"];
+    table.heading(BOLD, &heading);
+    for row in report.loops.iter().take(top) {
+        let cells = [
+            percent(row.instructions as f64 / report.total_instructions.max(1) as f64),
+            grouped(row.iterations),
+            grouped(row.entries),
+            format!("{:.1}", row.iterations as f64 / row.entries.max(1) as f64),
+            exactly(row.paths as u64),
+        ];
+        let place = format!(" · loop at {}", steps.place_of(row.func, row.header));
+        table.named(cells, steps.name(row.func), place);
+    }
+    if report.loops.len() > top {
+        let more = exactly((report.loops.len() - top) as u64);
+        table.note(
+            0,
+            DIM,
+            format!("… and {more} more (--top {})", report.loops.len()),
+        );
+    }
+    format!("\n{}", table.render(layout))
 }
 
 /// What was profiled, and whether all of it.
@@ -91,13 +219,16 @@ fn summary(report: &Report, layout: Layout) -> String {
     let (paths, _) = report.selected();
     let mut out = format!(
         "{BOLD}{} paths executed, {} distinct{BOLD:#}, in {} of {} functions: \
-         {exact} exact, {cut} cut, {skipped} skipped ({}, {} copies)\n",
+         {exact} exact, {cut} cut, {skipped} skipped ({}, {})\n",
         exactly(paths),
         exactly(report.distinct as u64),
         ran.count(),
         report.functions.len(),
         manifest.scheme,
-        manifest.copies,
+        match manifest.copies {
+            1 => "1 copy".to_string(),
+            n => format!("{n} copies"),
+        },
     );
     if report.functions.len() < manifest.functions.len() {
         out += &of_program(report);
@@ -109,6 +240,7 @@ fn summary(report: &Report, layout: Layout) -> String {
     }
     warnings.extend(left(report));
     warnings.extend(branchless(report));
+    warnings.extend(without_lines(report));
     warnings.extend(profile.said().map(|said| printable(&said).into_owned()));
     for warning in warnings {
         for line in wrapped(&warning, layout.width, 0).lines() {
@@ -129,6 +261,16 @@ fn of_program(report: &Report) -> String {
         exactly(report.total_distinct as u64),
         share(instructions, report.total_instructions),
     )
+}
+
+/// That nothing has a line in the source, if that is so.
+fn without_lines(report: &Report) -> Option<String> {
+    let known = |f: &FuncId| report.profile.entry(*f).begins().is_some();
+    let ran = || report.by_function.keys();
+    (ran().next().is_some() && !ran().any(known)).then(|| {
+        "no line numbers: steps name blocks (b0, b1, …); compile with -g or -gline-tables-only"
+            .into()
+    })
 }
 
 /// Of a few functions that are asked for: which conditions have no branch, so that no path tells their outcome.
@@ -224,16 +366,6 @@ pub fn way(line: &Line) -> String {
         PathEnd::Exit => format!("{from} → exit"),
         PathEnd::Back(_, to) => format!("{from} → back to b{to}"),
     }
-}
-
-/// Where a path runs, and what is decided on it, if anything is.
-pub fn details(words: Words, line: &Line) -> Vec<String> {
-    let mut details = vec![trail(words, line)];
-    let told = phrases_of(words.profile(), line, &words.of(line));
-    if !told.is_empty() {
-        details.push(together(&told));
-    }
-    details
 }
 
 /// Decisions in a list that is broken between them.

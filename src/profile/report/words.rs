@@ -1,9 +1,11 @@
 //! Decisions in the source's words: what is asked where, and where control goes.
 
 use super::text::short;
+use super::truth::{asks_on, judge};
 use super::{Decision, Line, To};
 use crate::index::{BlockId, FuncId};
 use crate::ir::{Decided, Loc, Site, Terminator};
+use crate::load::positions::Test;
 use crate::manifest::FunctionEntry;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
@@ -35,9 +37,27 @@ pub struct Said {
     /// The functions that it was inlined from, the innermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inlined: Vec<String>,
+    /// The innermost of these calls: an index into [`crate::manifest::Manifest::inlined`].
+    #[serde(skip)]
+    pub within: Option<u32>,
     /// What is asked, in the words of the source, if that is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
+    /// Line and column at which these words begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition_at: Option<(u32, u32)>,
+    /// What became of it: `true` or `false` of the text that is quoted; of a `switch`, `case …` or `default`; `unknown` where the
+    /// evidence is missing or contradicts itself.
+    pub outcome: String,
+    /// Whether the way here has decided it already: a truth value that was computed in several blocks meets in this one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub implied: bool,
+    /// Whether it is the condition of a loop, which ends here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub leaves: bool,
+    /// Whether the words are what a `switch` or `match` of the source is over: LLVM makes its own of comparisons.
+    #[serde(skip)]
+    pub is_switch: bool,
     /// The way taken, where it has a name: a case, an exception.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub way: Option<String>,
@@ -91,6 +111,11 @@ impl<'a> Words<'a> {
         let entry = self.profile.entry(f);
         let decided = entry.choice(d.block);
         let site = site(entry, d.block, decided.as_ref());
+        let test = decided.as_ref().and_then(|d| d.by.test.as_ref());
+        let implied = test.is_some_and(|t| is_known(t, d.before));
+        let asked = self.asked(f, d, decided.as_ref(), site);
+        let way = self.way(entry, d, decided.as_ref());
+        let is_made = entry.terminators[d.block] == Terminator::Switch && asked.condition.is_some();
         let (to, back) = match d.to {
             To::Block(b) => (b, false),
             To::Back(b) => (b, true),
@@ -104,9 +129,22 @@ impl<'a> Words<'a> {
             line: site.map(|s| s.loc.line),
             column: site.map(|s| s.column).filter(|&c| c > 0),
             discriminator: site.map_or(0, |s| s.discriminator),
+            within: site.and_then(|s| s.inlined),
+            leaves: asked.leaves,
+            is_switch: asked.is_switch,
             inlined: site.map_or(Vec::new(), |s| self.inlined(s.inlined)),
-            condition: self.condition(entry, d, decided.as_ref(), site),
-            way: self.way(entry, d, decided.as_ref()),
+            outcome: match (asked.outcome, &way) {
+                (Some(outcome), _) => outcome.to_string(),
+                (None, Some(way)) if way == "unwinds" => "throws".into(),
+                // LLVM made it from comparisons, and its case is none of the source's.
+                (None, Some(_)) if is_made && !asked.is_switch => "unknown".into(),
+                (None, Some(way)) => way.clone(),
+                (None, None) => "unknown".into(),
+            },
+            condition: asked.condition,
+            condition_at: asked.at,
+            implied,
+            way,
             taken: entry.terminators[d.block].edge_name(d.succ),
             to,
             back,
@@ -124,24 +162,55 @@ impl<'a> Words<'a> {
         names.collect()
     }
 
-    fn condition(
+    /// What a decision asks, and whether the way taken is the true one.
+    fn asked(
         self,
-        entry: &FunctionEntry,
+        f: FuncId,
         d: &Decision,
         decided: Option<&Decided>,
         site: Option<Site>,
-    ) -> Option<String> {
+    ) -> Asked {
+        let entry = self.profile.entry(f);
         let terminator = entry.terminators[d.block];
         let asks = matches!(terminator, Terminator::Branch | Terminator::Switch);
         let catches = decided.is_some_and(|d| d.by.catches.is_some());
-        let site = site.filter(|_| asks && !catches)?;
-        let text = self.sources.text(site.loc.file)?;
+        let Some(site) = site.filter(|_| asks && !catches) else {
+            return Asked::default();
+        };
+        let Some(text) = self.sources.text(site.loc.file) else {
+            return Asked::default();
+        };
         let known = decided.is_some_and(|d| d.site.is_some());
-        match terminator {
-            // Optimised, it has no position of its own.
-            Terminator::Switch if !known => text.switch(site.loc.line),
-            _ if !known => None,
-            _ => text.condition(site.loc.line, site.column),
+        if !known {
+            // Optimised, a `switch` has no position of its own.
+            let over = (terminator == Terminator::Switch).then(|| text.switch(site.loc.line));
+            let over = over.flatten();
+            return Asked {
+                is_switch: over.is_some(),
+                ..Asked::of(over)
+            };
+        }
+        let inlined = &self.profile.manifest.inlined;
+        let branches = self
+            .sources
+            .branches(f, || judge(entry, inlined, self.sources));
+        let Some(judged) = branches.get(&d.block) else {
+            return Asked::of(text.line_of(site.loc.line, site.column));
+        };
+        let (condition, first_is_true) = (&judged.condition, judged.first_is_true);
+        let to = entry.succs[d.block][d.succ as usize];
+        let whole = condition.may_be_macro || condition.call.is_some();
+        let is_final = !(whole && asks_on(entry, d.block, site, to));
+        let outcome = first_is_true.map(|first| first == (d.succ == 0));
+        let outcome = outcome.filter(|_| is_final);
+        Asked {
+            at: Some(text.position(condition.bytes.start)),
+            condition: Some(condition.text.clone()),
+            is_switch: condition.is_switch,
+            leaves: condition.continues.is_some()
+                && outcome.is_some()
+                && outcome != condition.continues,
+            outcome,
         }
     }
 
@@ -188,6 +257,35 @@ impl<'a> Words<'a> {
             .text(there.loc.file)
             .and_then(|t: &Text| t.case(there.loc.line))
     }
+}
+
+/// What a decision asks.
+#[derive(Default)]
+struct Asked {
+    /// The words of the source.
+    condition: Option<String>,
+    /// Where they begin.
+    at: Option<(u32, u32)>,
+    /// Whether they end a loop.
+    leaves: bool,
+    /// Whether a `switch` is over them.
+    is_switch: bool,
+    /// Whether they are true on the way taken, as far as that is certain.
+    outcome: Option<bool>,
+}
+
+impl Asked {
+    fn of(condition: Option<String>) -> Asked {
+        Asked {
+            condition,
+            ..Asked::default()
+        }
+    }
+}
+
+/// Whether the outcome of a test is a constant for who comes from block `before`.
+fn is_known(test: &Test, before: Option<BlockId>) -> bool {
+    before.is_some_and(|before| test.known.iter().any(|(b, _)| BlockId(*b) == before))
 }
 
 /// Where a decision is: as its terminator says, or else the block's last line.

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::index::{FuncId, PathId};
 use crate::names::printable;
 use crate::profile::measurement::Measurement;
-use crate::profile::report::text::{details, way};
+use crate::profile::report::steps::Steps;
 use crate::profile::report::{Report, Selection};
 use crate::profile::{Profile, estimate::Estimate};
 use crate::runtime::format;
@@ -15,6 +15,8 @@ use serde_json::json;
 use std::fmt::Write;
 
 const BOLD: Style = Style::new().bold();
+/// Steps stand behind the column of shares.
+const NARROWER: usize = 10;
 const DIM: Style = Style::new().dimmed();
 const WARN: Style = AnsiColor::Yellow.on_default();
 
@@ -148,8 +150,13 @@ pub fn text(of: BurstProfile, selection: &Selection, layout: Layout) -> Result<S
     ]);
     table.heading(
         BOLD,
-        &["share", "±", "count", "bursts", "function, id and way"],
+        &["share", "±", "count", "bursts", "function, start and id"],
     );
+    let steps = Steps::new(report.profile, &report.sources, layout.full);
+    let inner = Layout {
+        width: layout.width.saturating_sub(NARROWER),
+        ..layout
+    };
     for line in &report.lines {
         let path = of.bursts.of(line.func, line.id);
         let share = of.bursts.share(path);
@@ -159,10 +166,10 @@ pub fn text(of: BurstProfile, selection: &Selection, layout: Layout) -> Result<S
             grouped(path.count),
             grouped(path.bursts),
         ];
-        let way = format!(" #{} {}", line.id, way(line));
-        table.named(cells, of.profile.name(line.func), way);
-        for detail in details(report.words(), line) {
-            table.note(1, DIM, detail);
+        let rest = format!("{} #{}", steps.start(line), line.id);
+        table.named(cells, steps.name(line.func), rest);
+        for step in steps.lines(line, inner, 0) {
+            table.note(1, DIM, step);
         }
     }
     if !report.lines.is_empty() {
@@ -188,10 +195,41 @@ fn summary(of: BurstProfile, distinct: usize) -> String {
             "{WARN}too few bursts to say anything: run longer, or more often{WARN:#}"
         );
     }
+    for said in unsampled(b) {
+        let _ = writeln!(out, "{WARN}{said}{WARN:#}");
+    }
     if let Some(said) = of.profile.said() {
         let _ = writeln!(out, "{WARN}{}{WARN:#}", printable(&said));
     }
     out
+}
+
+/// What of the program had no shadows, and why.
+fn unsampled(b: &Bursts) -> Vec<String> {
+    let processes = |n: u64| match n {
+        1 => "1 process".into(),
+        n => format!("{} processes", grouped(n)),
+    };
+    let mut all = Vec::new();
+    if b.filtered > 0 {
+        all.push(format!(
+            "nothing is known of what ran behind a filter of system calls (seccomp): shadows of {} ended there",
+            processes(b.filtered)
+        ));
+    }
+    if b.signal_taken > 0 {
+        all.push(format!(
+            "shadows of {} ended where the program came to use the signal of their timer: name another one, as in P3_SHADOW=signal=40",
+            processes(b.signal_taken)
+        ));
+    }
+    if b.started == 0 && b.not_forked > 0 {
+        all.push(format!(
+            "no shadow could be forked ({} failed): there are limits of processes, or filters of system calls",
+            number_of(b.not_forked, "fork")
+        ));
+    }
+    all
 }
 
 /// What became of shadows, why bursts ended, and which system calls they met.
@@ -309,7 +347,7 @@ pub fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
     let all = json!({
         "bursts": b.number(), "counting": b.counting, "shadows": b.started, "paths_counted": b.paths,
         "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "untimed": b.untimed, "not_written": b.not_written,
-        "not_forked": b.not_forked, "busy": b.busy, "short_of_memory": b.short_of_memory,
+        "not_forked": b.not_forked, "filtered": b.filtered, "signal_taken": b.signal_taken, "busy": b.busy, "short_of_memory": b.short_of_memory,
         "load": b.load as f64 / 1e3, "cost": b.cost as f64 / 1e6, "spent": b.spent, "processor_time": b.time, "lived": b.lived,
         "ended": ended, "calls": calls, "paths": paths,
     });

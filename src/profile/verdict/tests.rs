@@ -18,6 +18,7 @@ fn verdict(processes: &[(u32, u32, u32)]) -> Verdict {
         runs,
         children,
         cut_short,
+        absent: 0,
     };
     let processes: TiVec<CopyId, Processes> = processes.iter().map(of).collect();
     Verdict::of_processes(&diamonds(processes.len() as u32).manifest, &processes)
@@ -89,17 +90,20 @@ fn processes_of_two_profiles() {
             runs: 1,
             children: 2,
             cut_short: 3,
+            absent: 4,
         },
         Processes {
             runs: 10,
             children: 20,
             cut_short: u32::MAX,
+            absent: 40,
         },
     );
     let sum = Processes {
         runs: 11,
         children: 22,
         cut_short: u32::MAX,
+        absent: 44,
     };
     assert_eq!((a.plus(b), a.total()), (sum, 3));
     let flight = |children, cut_short| {
@@ -107,6 +111,7 @@ fn processes_of_two_profiles() {
             runs: 1,
             children,
             cut_short,
+            ..Processes::default()
         }
         .in_flight()
     };
@@ -191,6 +196,35 @@ fn a_profile_says_what_is_wrong() {
         (1, format!("x: {}", p.said().unwrap()))
     );
     assert!(Trust::strict(false).check(&p, path).is_ok());
+}
+
+/// Where one copy counts everything, nothing is blamed on others.
+#[test]
+fn violations_of_one_copy_blame_no_copies() {
+    let one = [made::body(cfg(&[&[1, 2], &[3], &[3], &[]]))];
+    let mut p = made::profile(&made::program(one), Scheme::Sbl, 1);
+    p.verdict.add_violations([violation(0, 1)]);
+    assert_eq!(
+        p.said().unwrap(),
+        "violations: counts contradict each other in 1 function (f0); p3-prof verify says how, and what helps"
+    );
+}
+
+/// Processes without counts are told by copy, those too of a copy that left nothing else; what other copies counted cannot be compared.
+#[test]
+fn processes_without_counts() {
+    let mut p = diamonds(3);
+    p.processes[CopyId(1)].absent = 2;
+    p.processes[CopyId(2)] = Processes {
+        absent: 1,
+        ..Processes::default()
+    };
+    let v = Verdict::of_processes(&p.manifest, &p.processes);
+    assert_eq!(v.gaps, ["nothing of copy 2 was merged"]);
+    let absent = "processes that could not write what they counted (rights, limits, or the disk: stderr said why): 2 of copy 1 and 1 of copy 2";
+    assert_eq!(v.interrupted, [absent]);
+    assert_eq!(v.status(), "incomplete");
+    assert!(p.comparable(&[CopyId(0)]) && !p.comparable(&[CopyId(0), CopyId(1)]));
 }
 
 #[test]

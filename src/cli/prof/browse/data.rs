@@ -9,7 +9,7 @@ use crate::index::{FuncId, PathId, TiVec};
 use crate::names::Filter;
 use crate::profile::Profile;
 use crate::profile::measurement::{Measurement, PathProfile};
-use crate::profile::report::{Report, Selection, lines};
+use crate::profile::report::{Report, Selection, Totals, lines};
 use crate::profile::shadow::BurstProfile;
 use crate::source::Sources;
 use crate::table::{exactly, grouped, percent};
@@ -311,11 +311,11 @@ fn of_paths(paths: PathProfile) -> Result<(Evidence, Vec<Function>)> {
         ..Selection::default()
     };
     let report = Report::new(paths, &none)?;
-    let function = |(&f, &(count, weight)): (&FuncId, &(u128, u128))| Function {
+    let function = |(&f, totals): (&FuncId, &Totals)| Function {
         f,
         name: paths.name(f),
-        count,
-        weight,
+        count: totals.paths,
+        weight: totals.instructions,
         distinct: paths.counts(f).len(),
     };
     let mut functions: Vec<Function> = report.by_function.iter().map(function).collect();

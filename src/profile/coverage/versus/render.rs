@@ -6,10 +6,11 @@ use crate::names::{printable, readable};
 use crate::profile::Profile;
 use crate::profile::coverage::ci;
 use crate::profile::report::Line;
-use crate::profile::report::text::{details, phrases_of, together, way};
+use crate::profile::report::steps::Steps;
+use crate::profile::report::text::{headline, phrases_of, together, way};
 use crate::profile::report::words::{Said, Words};
 use crate::source::Sources;
-use crate::table::{self, Layout, exactly, number_of, wrapped};
+use crate::table::{self, Layout, exactly, number_of};
 use anstyle::Style;
 use serde::Serialize;
 use std::fmt::Write;
@@ -37,7 +38,7 @@ impl Versus<'_> {
 
 /// For people; at most `top` of each kind.
 pub fn text(versus: &Versus, sources: &Sources, top: usize, layout: Layout) -> String {
-    let words = Words::new(versus.now, sources);
+    let steps = Steps::new(versus.now, sources, layout.full);
     let mut out = format!("{} ran in both\n", number_of(versus.both as u64, "path"));
     let more = |out: &mut String, n: usize| {
         if n > top {
@@ -55,7 +56,7 @@ pub fn text(versus: &Versus, sources: &Sources, top: usize, layout: Layout) -> S
             number_of(lines.len() as u64, "path")
         );
         for line in lines.iter().take(top) {
-            out += &described(words, line, layout);
+            out += &described(&steps, line, layout);
         }
         more(&mut out, lines.len());
     }
@@ -76,13 +77,12 @@ pub fn text(versus: &Versus, sources: &Sources, top: usize, layout: Layout) -> S
     out
 }
 
-/// A path, how often it ran, and below that where it runs and what is decided on it.
-fn described(words: Words, line: &Line, layout: Layout) -> String {
-    let name = words.profile().name(line.func);
-    let (n, way) = (exactly(line.count), way(line));
-    let mut text = format!("  {name} #{} {way}: {n}×\n", line.id);
-    for detail in details(words, line) {
-        text += &(wrapped(&detail, layout.width, 4) + "\n");
+/// A path, how often it ran, and its steps below.
+fn described(steps: &Steps, line: &Line, layout: Layout) -> String {
+    let numbers = format!("  {} ×  ", exactly(line.count));
+    let mut text = headline(&numbers, steps, line, layout);
+    for step in steps.lines(line, layout, 4) {
+        text += &(step + "\n");
     }
     text
 }

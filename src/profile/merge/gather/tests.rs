@@ -109,6 +109,7 @@ fn files_of_pools_add_up() {
         runs: 1000,
         children: 20,
         cut_short: 17,
+        absent: 0,
     };
     assert_eq!(copy.processes, processes);
     assert_eq!(copy.arguments, arguments(&[(&["a"], 999), (&[], 1)]));
@@ -141,6 +142,7 @@ fn processes_of_a_copy_add_up() {
     };
     add(&mut copy, child, file).unwrap();
     let second = Raw {
+        absent: 2,
         started: vec![started(&["./x", "-v"], 1)],
         ..counted(&[], Some(3))
     };
@@ -151,6 +153,7 @@ fn processes_of_a_copy_add_up() {
         runs: 2,
         children: 1,
         cut_short: 1,
+        absent: 2,
     };
     assert_eq!(copy.processes, processes);
     // Those of runs, without the program's name.
@@ -289,4 +292,45 @@ fn the_first_of_two_is_named() {
         );
         assert!(error.starts_with(&said), "{error}");
     }
+}
+
+/// A process that left a mark instead of a raw profile is told; once, and not where it wrote one after all.
+#[test]
+fn processes_that_left_a_mark_are_noted() {
+    let dir = tempfile::tempdir().unwrap();
+    let manifest = dir.path().join("manifest.json");
+    let program = diamonds().manifest;
+    std::fs::write(&manifest, serde_json::to_vec(&program).unwrap()).unwrap();
+    let programs = Programs::find(std::slice::from_ref(&manifest)).unwrap();
+    let hex = |bytes: [u8; 16]| format!("{:032x}", u128::from_be_bytes(bytes));
+    let raw = crate::profile::tests::raw_profile(&[1], &[]);
+    let written = raw::parse(&raw).unwrap().unique;
+    let everybodys = dir.path().join(".p3absent");
+    std::fs::create_dir(&everybodys).unwrap();
+    let mark = |folder: &Path, copy: u32, unique| {
+        let (id, unique) = (hex(program.program_bytes()), hex(unique));
+        let file = folder.join(format!("{copy}-{id}-{unique}.p3absent"));
+        std::fs::write(&file, "").unwrap();
+        file
+    };
+    mark(dir.path(), 1, [5; 16]);
+    mark(&everybodys, 1, [5; 16]);
+    mark(&everybodys, 1, [6; 16]);
+    let wrote = mark(dir.path(), 0, written);
+    // Nobody knows who wrote this.
+    std::fs::write(everybodys.join("x.p3raw"), &raw).unwrap();
+    let folder = [dir.path().to_path_buf()];
+    let mut all = gather(&programs, &folder, FailureMode::Any).unwrap();
+    let of = |all: &All, copy| all.programs[0].by_copy[&CopyId(copy)].processes.absent;
+    assert_eq!((of(&all, 0), of(&all, 1)), (1, 2));
+    // As if it had been read.
+    all.programs[0].seen.0.insert(written);
+    let mut noted = HashSet::new();
+    all.note_absent(&wrote, &programs, &mut noted).unwrap();
+    assert_eq!((of(&all, 0), noted.len()), (1, 0));
+    mark(dir.path(), 2, [7; 16]);
+    let error = gather(&programs, &folder, FailureMode::Any).err().unwrap();
+    assert!(error.to_string().contains("it is of copy 2"), "{error}");
+    let all = gather(&programs, &folder, FailureMode::All).unwrap();
+    assert_eq!((all.warnings.len(), of(&all, 1)), (1, 2));
 }

@@ -1,0 +1,297 @@
+//! What conditional branches test: the predicate, its operands, and where in the source they are computed.
+//!
+//! An optimiser keeps the position of a comparison and of what it compares, but inverts comparisons, swaps operands and
+//! successors, and joins conditions. Nothing is concluded here; `profile::report::truth` holds this evidence against the text.
+
+use super::read::sys::{Block, Value};
+use crate::load::positions::{Asks, Place, Test};
+use inkwell::llvm_sys::LLVMOpcode;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+/// Conversions, negations and hints are looked through so many times: a module may nest them without end.
+const DEEPEST: usize = 16;
+/// Names the intrinsics by which sources say which outcome is likely.
+const EXPECT: &str = "llvm.expect.";
+
+/// Numbers of a function's blocks, made when a φ asks for one.
+pub(super) struct Blocks<'m> {
+    function: Value<'m>,
+    numbers: OnceCell<HashMap<Block<'m>, u32>>,
+}
+
+impl<'m> Blocks<'m> {
+    pub(super) fn of(function: Value<'m>) -> Blocks<'m> {
+        Blocks {
+            function,
+            numbers: OnceCell::new(),
+        }
+    }
+
+    fn number(&self, block: Block<'m>) -> u32 {
+        let numbers = || self.function.blocks().zip(0..).collect();
+        self.numbers.get_or_init(numbers)[&block]
+    }
+}
+
+/// A condition without what changes nothing about its truth.
+struct Plain<'m> {
+    value: Value<'m>,
+    negated: bool,
+}
+
+/// What a branch on `condition` tests. `place` says where an instruction is, as seen from the branch, and whether it is in
+/// a call that was inlined there; O(operands of a φ), and else O(1).
+pub(super) fn find<'m>(
+    condition: Value<'m>,
+    blocks: &Blocks<'m>,
+    place: &mut impl FnMut(Value<'m>) -> Option<Seen>,
+) -> Test {
+    let plain = strip(condition);
+    if !is(plain.value, LLVMOpcode::LLVMPHI) {
+        return comparison(plain, place);
+    }
+    let mut known = Vec::new();
+    let mut open = Vec::new();
+    for (value, block) in plain.value.incoming() {
+        match value.number() {
+            Some(number) => known.push((blocks.number(block), number != "0")),
+            None => open.push(value),
+        }
+    }
+    open.dedup();
+    known.sort_unstable();
+    let [value] = open[..] else {
+        return Test {
+            asks: Asks::Joined,
+            ..Test::default()
+        };
+    };
+    let inner = strip(value);
+    let negated = inner.negated != plain.negated;
+    let test = comparison(Plain { negated, ..inner }, place);
+    Test { known, ..test }
+}
+
+/// Where an instruction is, as seen from a branch.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    /// Line and column.
+    pub at: [u32; 2],
+    /// Whether it is in a call that was inlined there, whose position this is.
+    pub inlined: bool,
+}
+
+/// The position of `at`, which `branch` sees: that of the call through which it was inlined into the branch's function.
+/// `None` if the two have no function in common, or not the same file.
+pub(super) fn see(mut at: Place, branch: Place, call: impl Fn(u32) -> Place) -> Option<Seen> {
+    let mut inlined = false;
+    while at.inlined != branch.inlined {
+        at = call(at.inlined?);
+        inlined = true;
+    }
+    (at.file == branch.file && at.column > 0).then_some(Seen {
+        at: [at.line, at.column],
+        inlined,
+    })
+}
+
+fn is(value: Value, opcode: LLVMOpcode) -> bool {
+    value.is_instruction() && value.opcode() == opcode
+}
+
+fn operand<'m>(value: Value<'m>, n: usize) -> Value<'m> {
+    let mut operands = value.operands();
+    operands.nth(n).expect("an operand")
+}
+
+/// Looks through conversions of truth values, negations and hints.
+fn strip(mut value: Value) -> Plain {
+    use LLVMOpcode::*;
+    let mut negated = false;
+    for _ in 0..DEEPEST {
+        if !value.is_instruction() {
+            break;
+        }
+        match value.opcode() {
+            LLVMXor if value.is_condition() && is_true(operand(value, 1)) => {
+                negated = !negated;
+                value = operand(value, 0);
+            }
+            LLVMFreeze => value = operand(value, 0),
+            // Whether a truth value, or one that a hint passed on, is not 0.
+            LLVMICmp if operand(value, 1).is_null() => {
+                let Some(inner) = truth_value(operand(value, 0)) else {
+                    break;
+                };
+                match value.integer_question().0 {
+                    Asks::Unequal => {}
+                    Asks::Equal => negated = !negated,
+                    _ => break,
+                }
+                value = inner;
+            }
+            _ => break,
+        }
+    }
+    Plain { value, negated }
+}
+
+fn is_true(value: Value) -> bool {
+    value.is_condition() && value.number().is_some_and(|n| n != "0")
+}
+
+/// The truth value that an integer was made from.
+fn truth_value(value: Value) -> Option<Value> {
+    use LLVMOpcode::*;
+    let mut value = value;
+    for _ in 0..DEEPEST {
+        if value.is_condition() {
+            return Some(value);
+        }
+        if !value.is_instruction() {
+            return None;
+        }
+        match value.opcode() {
+            LLVMZExt | LLVMSExt | LLVMFreeze => value = operand(value, 0),
+            LLVMCall if value.callee().name().starts_with(EXPECT) => value = operand(value, 0),
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn comparison<'m>(plain: Plain<'m>, place: &mut impl FnMut(Value<'m>) -> Option<Seen>) -> Test {
+    use LLVMOpcode::*;
+    let Plain { value, negated } = plain;
+    if !value.is_instruction() {
+        return Test {
+            negated,
+            ..Test::default()
+        };
+    }
+    let (asks, unsigned) = match value.opcode() {
+        LLVMICmp => value.integer_question(),
+        LLVMFCmp => match value.float_question() {
+            Some(asks) => (asks, false),
+            None => return joined(value, negated, place),
+        },
+        LLVMSelect | LLVMAnd | LLVMOr | LLVMXor | LLVMPHI => return joined(value, negated, place),
+        _ => {
+            let seen = place(value);
+            return Test {
+                negated,
+                at: seen.map(|s| s.at),
+                inlined: seen.is_some_and(|s| s.inlined),
+                left: operand_place(value, place),
+                callee: callee(value),
+                ..Test::default()
+            };
+        }
+    };
+    let (left, right) = (operand(value, 0), operand(value, 1));
+    let left = through_hints(left);
+    let seen = place(value);
+    Test {
+        asks,
+        negated,
+        unsigned,
+        at: seen.map(|s| s.at),
+        inlined: seen.is_some_and(|s| s.inlined),
+        left: operand_place(left, place),
+        right: operand_place(right, place),
+        constant: right.is_constant().then(|| constant(right)),
+        callee: callee(left),
+        ..Test::default()
+    }
+}
+
+/// Several conditions at once.
+fn joined<'m>(
+    value: Value<'m>,
+    negated: bool,
+    place: &mut impl FnMut(Value<'m>) -> Option<Seen>,
+) -> Test {
+    let seen = place(value);
+    Test {
+        asks: Asks::Joined,
+        negated,
+        at: seen.map(|s| s.at),
+        inlined: seen.is_some_and(|s| s.inlined),
+        parts: count_parts(value),
+        ..Test::default()
+    }
+}
+
+/// How many conditions a `select`, `and` or `or` of them joins; 0 where they are too many to count.
+fn count_parts(value: Value) -> u32 {
+    use LLVMOpcode::*;
+    let (mut open, mut parts) = (vec![value], 0);
+    while let Some(value) = open.pop() {
+        let value = strip(value).value;
+        let joins = value.is_instruction()
+            && value.is_condition()
+            && matches!(value.opcode(), LLVMSelect | LLVMAnd | LLVMOr);
+        if joins {
+            open.extend(value.operands().filter(|o| !o.is_constant()));
+        } else {
+            parts += 1;
+        }
+        if open.len() + parts as usize > DEEPEST {
+            return 0;
+        }
+    }
+    parts
+}
+
+fn constant(value: Value) -> String {
+    match value.number() {
+        Some(number) => number,
+        None if value.is_null() => "0".into(),
+        None => "?".into(),
+    }
+}
+
+/// A value without the hint that passed it on.
+fn through_hints(value: Value) -> Value {
+    let mut value = value;
+    for _ in 0..DEEPEST {
+        let hint = is(value, LLVMOpcode::LLVMCall) && value.callee().name().starts_with(EXPECT);
+        if !hint {
+            break;
+        }
+        value = operand(value, 0);
+    }
+    value
+}
+
+/// Conversions of integers stand where their operand does, if they have no position of their own.
+fn through_conversions(value: Value) -> Value {
+    use LLVMOpcode::*;
+    let mut value = value;
+    for _ in 0..DEEPEST {
+        let converts = value.is_instruction()
+            && matches!(value.opcode(), LLVMZExt | LLVMSExt | LLVMTrunc | LLVMFreeze);
+        if !converts {
+            break;
+        }
+        value = operand(value, 0);
+    }
+    value
+}
+
+fn operand_place<'m>(
+    value: Value<'m>,
+    place: &mut impl FnMut(Value<'m>) -> Option<Seen>,
+) -> Option<[u32; 2]> {
+    let value = through_conversions(value);
+    let computed = value.is_instruction() && value.opcode() != LLVMOpcode::LLVMPHI;
+    computed.then(|| place(value))?.map(|seen| seen.at)
+}
+
+/// The function whose result a value is, through conversions.
+fn callee(value: Value) -> Option<String> {
+    let value = through_conversions(value);
+    let calls = value.is_instruction() && value.is_call() && value.callee().is_function();
+    calls.then(|| value.callee().name().into_owned())
+}

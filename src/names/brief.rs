@@ -1,0 +1,305 @@
+//! Short names: what tells functions apart on a screen, without types that everybody knows.
+
+use super::{Bounded, LONGEST, printable, readable};
+use cpp_demangle::{DemangleOptions, Symbol};
+use std::collections::HashMap;
+
+/// So many parts of a qualified name are kept, the last ones.
+const PARTS: usize = 2;
+
+/// A symbol's name without return type, parameters, template arguments and the namespaces around its class, as it may be
+/// printed: `RegEx::MatchUnchecked` for `YAML::RegEx::MatchUnchecked(…) const`, `Iterator::next` for
+/// `<T as core::iter::Iterator>::next`, `main::{lambda#1}` for the call of a lambda. Several symbols may have one. O(length).
+pub fn brief(symbol: &str) -> String {
+    let name = unsigned(symbol);
+    let name = without_arguments(&name);
+    let parts = parts(&name);
+    let first = parts.len().saturating_sub(PARTS);
+    printable(&parts[first..].join("::")).into_owned()
+}
+
+/// The same with template arguments, each in short, but without those that are nearly always the same.
+fn with_arguments(symbol: &str) -> String {
+    let name = unsigned(symbol);
+    if name.starts_with('<') {
+        return brief(symbol);
+    }
+    let parts = split(&name);
+    let first = parts.len().saturating_sub(PARTS);
+    let kept: Vec<String> = parts[first..]
+        .iter()
+        .map(|part| shortened_arguments(part))
+        .collect();
+    printable(&kept.join("::")).into_owned()
+}
+
+/// Template arguments that tell no two types apart which people tell apart.
+const USUAL: [&str; 6] = [
+    "allocator",
+    "char_traits",
+    "less",
+    "default_delete",
+    "hash",
+    "equal_to",
+];
+
+/// `vector<RegEx>` for `vector<YAML::RegEx, std::allocator<YAML::RegEx> >`.
+fn shortened_arguments(part: &str) -> String {
+    let Some(open) = part
+        .find('<')
+        .filter(|&i| i > 0 && !part[..i].ends_with("operator"))
+    else {
+        return shortened_part(part);
+    };
+    let close = open + closing(&part[open..]);
+    let mut arguments = Vec::new();
+    let mut rest = part.get(open + 1..close).unwrap_or("");
+    while !rest.is_empty() {
+        let end = comma(rest);
+        let name = without_arguments(rest[..end].trim());
+        let last = split(&name).pop().unwrap_or_default().to_string();
+        if !USUAL.contains(&last.as_str()) {
+            arguments.push(last);
+        }
+        rest = rest.get(end + 1..).unwrap_or("");
+    }
+    let behind = part.get(close + 1..).unwrap_or("");
+    format!("{}<{}>{behind}", &part[..open], arguments.join(", "))
+}
+
+/// The byte of the first comma outside of brackets, or the end.
+fn comma(text: &str) -> usize {
+    let mut depth = 0usize;
+    for (i, c) in text.char_indices() {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => return i,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The readable name without what a call takes and gives.
+fn unsigned(symbol: &str) -> String {
+    let plain = symbol.strip_prefix('\u{1}').unwrap_or(symbol);
+    let mangled = plain.starts_with("_Z") || plain.starts_with("__Z");
+    if !mangled || rustc_demangle::try_demangle(plain).is_ok() {
+        return readable(symbol).into_owned();
+    }
+    let mut name = Bounded(String::new());
+    let options = DemangleOptions::new().no_params().no_return_type();
+    let demangled =
+        Symbol::new(plain).is_ok_and(|s| s.structured_demangle(&mut name, &options).is_ok());
+    if demangled && name.0.len() < LONGEST {
+        // Qualifiers of the object that a member function is called for.
+        let plain = name.0.trim_end_matches([' ', '&']);
+        let plain = plain
+            .trim_end_matches(" volatile")
+            .trim_end_matches(" const");
+        plain.to_string()
+    } else {
+        readable(symbol).into_owned()
+    }
+}
+
+/// A name without what stands between angle brackets; of Rust's `<T as Trait>` the trait stays, of `<T>` the type.
+fn without_arguments(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        let operator = out.ends_with("operator") && matches!(c, '<' | '>' | '-' | '=');
+        if operator {
+            let end = rest.find(|c| !"<>=-".contains(c)).unwrap_or(rest.len());
+            out += &rest[..end];
+            rest = &rest[end..];
+        } else if c == '<' {
+            let end = closing(rest);
+            let begins = out.is_empty() || out.ends_with("::");
+            if begins && rest[end..].starts_with(">::") {
+                out += &of_implementation(&rest[1..end]);
+            } else if out.ends_with("::") {
+                // Rust's `f::<T>`.
+                out.truncate(out.len() - 2);
+            }
+            rest = rest.get(end + 1..).unwrap_or("");
+        } else {
+            out.push(c);
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    out
+}
+
+/// `Trait` of `T as a::Trait<U>`, `T` of `a::T<U>`.
+fn of_implementation(text: &str) -> String {
+    let mut depth = 0;
+    let mut behind = 0;
+    for (i, c) in text.char_indices() {
+        match c {
+            '<' | '(' | '[' => depth += 1,
+            '>' if !text[..i].ends_with('-') => depth -= 1,
+            ')' | ']' => depth -= 1,
+            ' ' if depth == 0 && text[i..].starts_with(" as ") => behind = i + 4,
+            _ => {}
+        }
+    }
+    let name = without_arguments(&text[behind..]);
+    let last = parts(&name).pop().unwrap_or_default().to_string();
+    last.trim_start_matches("dyn ").to_string()
+}
+
+/// The byte of the bracket that closes the one at the beginning, or the end.
+fn closing(text: &str) -> usize {
+    let mut depth = 0usize;
+    for (i, c) in text.char_indices() {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' if text[..i].ends_with('-') => {}
+            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 0 {
+            return i;
+        }
+    }
+    text.len()
+}
+
+/// The parts of a qualified name, in short.
+fn parts(name: &str) -> Vec<String> {
+    split(name).into_iter().map(shortened_part).collect()
+}
+
+/// The parts of a qualified name, without those that say nothing.
+fn split(name: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut depth = 0usize;
+    let mut start = 0;
+    for (i, c) in name.char_indices() {
+        match c {
+            '(' | '{' | '[' | '<' => depth += 1,
+            '>' if name[..i].ends_with('-') => {}
+            ')' | '}' | ']' | '>' => depth = depth.saturating_sub(1),
+            ':' if depth == 0 && name[i..].starts_with("::") => {
+                parts.push(&name[start..i]);
+                start = i + 2;
+            }
+            _ => {}
+        }
+    }
+    parts.push(name.get(start..).unwrap_or(""));
+    let lambda = |p: &&str| p.starts_with("{lambda");
+    let called = parts.iter().rev().nth(1).is_some_and(lambda);
+    if called && parts.last() == Some(&"operator()") {
+        parts.pop();
+    }
+    let empty = |p: &&str| p.is_empty() || *p == "(anonymous namespace)" || p.starts_with("__cxx");
+    parts.retain(|p| !empty(p));
+    parts
+}
+
+/// `{lambda#1}` for `{lambda(int)#1}`, and a name without its tag of an interface's version.
+fn shortened_part(part: &str) -> String {
+    if let (Some(rest), Some((_, number))) = (part.strip_prefix("{lambda"), part.rsplit_once('#')) {
+        let _ = rest;
+        return format!("{{lambda#{number}");
+    }
+    let part = part.split("[abi:").next().unwrap_or(part);
+    part.to_string()
+}
+
+/// Short names of the functions of a program, longer ones where several would have the same.
+#[derive(Debug, Default)]
+pub struct Briefs {
+    names: HashMap<String, String>,
+}
+
+impl Briefs {
+    /// Names for `symbols`, and where a symbol begins, if that is known: a lambda is named after its line. O(length of all).
+    pub fn new<'a>(symbols: impl Iterator<Item = (&'a str, Option<u32>)>) -> Briefs {
+        let mut by_name: HashMap<String, Vec<&str>> = HashMap::new();
+        let mut names = HashMap::new();
+        for (symbol, line) in symbols {
+            if names.contains_key(symbol) {
+                continue;
+            }
+            let name = with_line(brief(symbol), line);
+            by_name.entry(name.clone()).or_default().push(symbol);
+            names.insert(symbol.to_string(), name);
+        }
+        for (_, symbols) in by_name.into_iter().filter(|(_, s)| s.len() > 1) {
+            for symbol in symbols {
+                names.insert(symbol.to_string(), with_arguments(symbol));
+            }
+        }
+        Briefs { names }
+    }
+
+    /// The name of a symbol.
+    pub fn name(&self, symbol: &str) -> String {
+        let known = self.names.get(symbol);
+        known.cloned().unwrap_or_else(|| brief(symbol))
+    }
+}
+
+/// `{lambda:12}` for `{lambda#1}`, if its line is known.
+fn with_line(name: String, line: Option<u32>) -> String {
+    match (name.rfind("{lambda#"), line) {
+        (Some(at), Some(line)) if name.ends_with('}') => {
+            format!("{}{{lambda:{line}}}", &name[..at])
+        }
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_symbols_are_short() {
+        for (symbol, expected) in [
+            ("sort", "sort"),
+            (
+                "_ZNK4YAML5RegEx14MatchUncheckedERKNS_16StringCharSourceE",
+                "RegEx::MatchUnchecked",
+            ),
+            ("_ZNSt6vectorIiSaIiEE9push_backERKi", "vector::push_back"),
+            (
+                "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendEPKc",
+                "basic_string::append",
+            ),
+            ("_ZN12_GLOBAL__N_11fEi", "f"),
+            ("_ZZ4mainENKUlvE_clEv", "main::{lambda#1}"),
+            ("_ZlsRSoi", "operator<<"),
+            ("_ZN1AptEv", "A::operator->"),
+            (
+                "_ZN3std6string6String3new17h0123456789abcdefE",
+                "String::new",
+            ),
+            (
+                "_ZN79_$LT$core..iter..adapters..Map$LT$I$C$F$GT$$u20$as$u20$core..iter..Iterator$GT$4next17h0123456789abcdefE",
+                "Iterator::next",
+            ),
+            (
+                "_ZN4core3ptr25drop_in_place$LT$a..B$GT$17h0123456789abcdefE",
+                "ptr::drop_in_place",
+            ),
+        ] {
+            assert_eq!(brief(symbol), expected, "{symbol}");
+        }
+    }
+
+    /// Two instances of one template, and lambdas by their lines.
+    #[test]
+    fn equal_names_are_longer() {
+        let symbols = ["_Z1fIiEvT_", "_Z1fIcEvT_", "_ZZ4mainENKUlvE_clEv", "_Z1gi"];
+        let briefs = Briefs::new(symbols.into_iter().map(|s| (s, Some(12))));
+        let names: Vec<String> = symbols.iter().map(|s| briefs.name(s)).collect();
+        assert_eq!(names, ["f<int>", "f<char>", "main::{lambda:12}", "g"]);
+        let part = "vector<a::B<c>, std::allocator<a::B<c> > >";
+        assert_eq!(shortened_arguments(part), "vector<B>");
+    }
+}

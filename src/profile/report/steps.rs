@@ -1,0 +1,413 @@
+//! The one form in which people read a path: a headline, and its decisions as steps, one a line, in the source's words, with
+//! what was true.
+//!
+//! ```text
+//!    61  strcmp(words[j - gap], word) > 0   true
+//!    61  j >= gap                           true   ↺ next iteration
+//! ```
+
+use super::Line;
+use super::text::short;
+use super::words::{Said, Words};
+use crate::dag::{PathEnd, PathStart};
+use crate::index::{BlockId, FuncId};
+use crate::ir::{Loc, Terminator};
+use crate::load::positions::Inlined;
+use crate::names::{Briefs, printable, shown};
+use crate::profile::Profile;
+use crate::source::{Sources, is_of_the_system};
+use crate::table::{Layout, cut, display_width, in_columns};
+
+/// A path has at most this many rows, unless everything is asked for.
+const MAX_ROWS: usize = 6;
+/// Of a path with more rows, so many of the first ones are shown.
+const FIRST_ROWS: usize = 2;
+/// The columns that a place takes at most.
+const WIDEST_PLACE: usize = 22;
+/// The columns that an outcome takes at most.
+const WIDEST_OUTCOME: usize = 24;
+
+/// Tells paths of a profile in steps.
+pub struct Steps<'a> {
+    words: Words<'a>,
+    briefs: Briefs,
+    full: bool,
+}
+
+/// A row below a path's headline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// A decision.
+    Step(Step),
+    /// Decisions in a row in code of a library, which are not told, and the functions called there.
+    Library(usize, String),
+    /// Rows that are left out.
+    More(usize),
+}
+
+/// A decision as people read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its line, after the file's name where that is not the function's.
+    pub place: String,
+    /// Its line, for who can go there.
+    pub line: Option<(String, u32)>,
+    /// The inlined function that it is in, by its short name.
+    pub within: Option<String>,
+    /// What is asked.
+    pub text: String,
+    /// `true`, `false`, `case X`, `throws`, or where control goes.
+    pub outcome: String,
+    /// What follows from it: the loop is left, the next iteration begins, the function returns.
+    pub note: String,
+    /// How often it stands here in turn: of a loop that was unrolled.
+    pub times: usize,
+}
+
+impl<'a> Steps<'a> {
+    /// For paths of `profile`, with conditions quoted from `sources`. O(functions).
+    pub fn new(profile: &'a Profile, sources: &'a Sources, full: bool) -> Steps<'a> {
+        let manifest = &profile.manifest;
+        let own = manifest.functions.iter();
+        let own = own.map(|f| (f.name.as_str(), f.loc.map(|l| l.line)));
+        let inlined = manifest.inlined.iter().map(|c| (c.function.as_str(), None));
+        Steps {
+            words: Words::new(profile, sources),
+            briefs: Briefs::new(own.chain(inlined)),
+            full,
+        }
+    }
+
+    /// The words of its decisions.
+    pub fn words(&self) -> Words<'a> {
+        self.words
+    }
+
+    /// The name of function `f`, short unless everything is asked for.
+    pub fn name(&self, f: FuncId) -> String {
+        self.name_of(&self.words.profile().entry(f).name)
+    }
+
+    fn name_of(&self, symbol: &str) -> String {
+        if self.full {
+            shown(symbol)
+        } else {
+            self.briefs.name(symbol)
+        }
+    }
+
+    /// Where a path begins, if that is not the function's entry: ` · loop at demo.c:61`.
+    pub fn start(&self, line: &Line) -> String {
+        match line.path.start {
+            PathStart::Entry => String::new(),
+            PathStart::Loop => format!(
+                " · loop at {}",
+                self.place_of(line.func, line.path.blocks[0])
+            ),
+        }
+    }
+
+    /// File and line of a block, as seen from its function; its number without debug information.
+    pub fn place_of(&self, f: FuncId, block: BlockId) -> String {
+        let profile = self.words.profile();
+        let entry = profile.entry(f);
+        let Some(span) = entry.spans(block).next() else {
+            return format!("b{block}");
+        };
+        let calls = std::iter::successors(span.inlined, |&n| {
+            profile.manifest.inlined[n as usize].within
+        });
+        let outermost = calls.last().map(|n| &profile.manifest.inlined[n as usize]);
+        let loc = outermost.map_or(span.loc, |call| Loc {
+            file: call.file,
+            line: call.line,
+        });
+        let file = &profile.manifest.files[loc.file as usize];
+        format!("{}:{}", short(file), loc.line)
+    }
+
+    /// The rows below a path's headline: its decisions, or, where nothing is decided, the lines that it runs through.
+    pub fn rows(&self, line: &Line) -> Vec<Row> {
+        let said = self.words.of(line);
+        let mut rows = self.told(line.func, &said);
+        let end = self.end(line);
+        match rows.last_mut() {
+            Some(Row::Step(step)) => step.note = joined(&step.note, &end),
+            Some(_) => {}
+            None => rows.extend(self.straight(line, &end)),
+        }
+        if self.full || rows.len() <= MAX_ROWS {
+            return rows;
+        }
+        let last = MAX_ROWS - FIRST_ROWS - 1;
+        let mut some = rows[..FIRST_ROWS].to_vec();
+        some.push(Row::More(rows.len() - FIRST_ROWS - last));
+        some.extend_from_slice(&rows[rows.len() - last..]);
+        some
+    }
+
+    /// The rows of decisions in turn.
+    pub fn told(&self, f: FuncId, said: &[Said]) -> Vec<Row> {
+        let own = self.own_file(f);
+        let folds = !self.full && !is_of_the_system(&own);
+        let mut rows: Vec<Row> = Vec::new();
+        for s in said.iter().filter(|s| is_told(s)) {
+            if folds && s.file.as_deref().is_some_and(is_of_the_system) {
+                let library = self.library(s);
+                match rows.last_mut() {
+                    Some(Row::Library(n, names)) => {
+                        *n += 1;
+                        if !names.split(", ").any(|name| name == library) {
+                            *names = format!("{names}, {library}");
+                        }
+                    }
+                    _ => rows.push(Row::Library(1, library)),
+                }
+                continue;
+            }
+            let step = self.step(s, &own);
+            match rows.last_mut() {
+                Some(Row::Step(before)) if before.is_like(&step) => before.times += 1,
+                _ => rows.push(Row::Step(step)),
+            }
+        }
+        rows
+    }
+
+    fn own_file(&self, f: FuncId) -> String {
+        let profile = self.words.profile();
+        let begins = profile.entry(f).begins();
+        let file = begins.map(|loc| profile.manifest.files[loc.file as usize].clone());
+        file.unwrap_or_default()
+    }
+
+    /// One decision in a sentence: `n < max false at 69`, or `69 n < max → 70`.
+    pub fn phrase(&self, f: FuncId, s: &Said) -> String {
+        let step = self.step(s, &self.own_file(f));
+        let asked = [step.text.as_str(), step.outcome.as_str()];
+        let asked: Vec<&str> = asked.into_iter().filter(|t| !t.is_empty()).collect();
+        if step.outcome.starts_with('→') {
+            format!("{} {}", step.place, asked.join(" "))
+        } else {
+            format!("{} at {}", asked.join(" "), step.place)
+        }
+    }
+
+    /// One decision, seen from a function that begins in `own`.
+    pub fn step(&self, s: &Said, own: &str) -> Step {
+        let within = s.within.map(|n| {
+            let call = &self.words.profile().manifest.inlined[n as usize];
+            self.name_of(&call.function)
+        });
+        let certain = s.outcome != "unknown";
+        let text = s.condition.as_deref().unwrap_or_default();
+        let place = match (s.line, s.file.as_deref()) {
+            (Some(line), Some(file)) if file != own => format!("{}:{line}", short(file)),
+            (Some(line), _) => line.to_string(),
+            (None, _) => format!("b{}", s.block),
+        };
+        Step {
+            place,
+            line: s.file.clone().zip(s.line),
+            within,
+            text: if s.is_switch {
+                over(s.file.as_deref(), &printable(text))
+            } else {
+                printable(text).into_owned()
+            },
+            outcome: if certain {
+                printable(&s.outcome).into_owned()
+            } else {
+                goes(s, own)
+            },
+            note: if s.leaves { "leaves the loop" } else { "" }.into(),
+            times: 1,
+        }
+    }
+
+    /// The outermost function of a library that a decision is in.
+    fn library(&self, s: &Said) -> String {
+        let manifest = &self.words.profile().manifest;
+        let calls = std::iter::successors(s.within, |&n| manifest.inlined[n as usize].within);
+        let mut calls: Vec<_> = calls.map(|n| &manifest.inlined[n as usize]).collect();
+        calls.reverse();
+        let outside = |c: &&&Inlined| !is_of_the_system(&manifest.files[c.file as usize]);
+        let entrance = calls.iter().rev().find(outside);
+        match entrance.or(calls.first()) {
+            Some(call) => self.name_of(&call.function),
+            None => short(s.file.as_deref().unwrap_or_default()).into_owned(),
+        }
+    }
+
+    /// How a path ends.
+    fn end(&self, line: &Line) -> String {
+        let path = &line.path;
+        match path.end {
+            PathEnd::Back(_, to) if path.start == PathStart::Loop && path.blocks[0] == to => {
+                "↺ next iteration".into()
+            }
+            PathEnd::Back(_, to) => format!("↺ loop at {}", self.place_of(line.func, to)),
+            PathEnd::Exit => {
+                let last = path.blocks.last().expect("a path has a block");
+                let entry = self.words.profile().entry(line.func);
+                match entry.terminators[*last] {
+                    Terminator::Return => "→ return",
+                    Terminator::Resume => "→ throws on",
+                    _ => "→ ends",
+                }
+                .into()
+            }
+        }
+    }
+
+    /// A path on which nothing is decided: its lines in its own function.
+    fn straight(&self, line: &Line, end: &str) -> Option<Row> {
+        let own = self.own_file(line.func);
+        let files = &self.words.profile().manifest.files;
+        let here = line.locs.iter().zip(&line.inlined);
+        let here = here.filter(|(l, i)| i.is_none() && files[l.file as usize] == own);
+        let mut lines: Vec<u32> = here.map(|(l, _)| l.line).collect();
+        lines.dedup();
+        let place = match (lines.first(), lines.last()) {
+            (Some(first), Some(last)) if first != last => format!("{first}→{last}"),
+            (Some(first), _) => first.to_string(),
+            _ => format!("b{}", line.path.blocks[0]),
+        };
+        Some(Row::Step(Step {
+            place,
+            line: lines.first().map(|l| (own, *l)),
+            within: None,
+            text: "nothing is decided".into(),
+            outcome: String::new(),
+            note: end.into(),
+            times: 1,
+        }))
+    }
+
+    /// The lines of a path below its headline, indented by so many columns; none is wider than the layout.
+    pub fn lines(&self, line: &Line, layout: Layout, indent: usize) -> Vec<String> {
+        self.text(&self.rows(line), layout, indent)
+    }
+
+    /// Rows as text.
+    pub fn text(&self, rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
+        let steps = || rows.iter().filter_map(|row| row.step());
+        let widest = |of: fn(&Step) -> String, most: usize| {
+            let widths = steps().map(|s| display_width(&of(s)));
+            widths.max().unwrap_or(0).min(most)
+        };
+        let place = widest(|s| s.place.clone(), WIDEST_PLACE);
+        let outcome = widest(|s| s.outcome.clone(), WIDEST_OUTCOME);
+        let note = widest(|s| s.note.clone(), usize::MAX);
+        let room = layout.width.saturating_sub(indent + place + 2);
+        let behind = [outcome, note].into_iter().filter(|w| *w > 0);
+        let room = room.saturating_sub(behind.map(|w| w + 2).sum()).max(12);
+        let mut within: Option<&String> = None;
+        let mut texts = Vec::new();
+        for row in rows {
+            texts.push(match row {
+                Row::Step(step) => {
+                    let name = step
+                        .within
+                        .as_ref()
+                        .filter(|_| step.within.as_ref() != within);
+                    within = step.within.as_ref();
+                    step.asked(name)
+                }
+                Row::Library(..) | Row::More(_) => String::new(),
+            });
+        }
+        let text = texts
+            .iter()
+            .map(|t| display_width(t))
+            .max()
+            .unwrap_or(0)
+            .min(room);
+        let line = |(row, asked): (&Row, &String)| match row {
+            Row::Step(step) => {
+                let cells = [
+                    cut(&step.place, place),
+                    cut(asked, text),
+                    cut(&step.outcome, outcome),
+                    step.note.clone(),
+                ];
+                in_columns(&cells, [place, text, outcome, note], layout.width, indent)
+            }
+            Row::Library(n, names) => {
+                let s = if *n == 1 { "" } else { "s" };
+                let folded = format!("{}⋯ {n} step{s} in {names}", " ".repeat(indent + place + 2));
+                cut(&folded, layout.width)
+            }
+            Row::More(n) => format!("{}⋯ {n} more (--full)", " ".repeat(indent + place + 2)),
+        };
+        rows.iter().zip(&texts).map(line).collect()
+    }
+}
+
+impl Row {
+    fn step(&self) -> Option<&Step> {
+        match self {
+            Row::Step(step) => Some(step),
+            _ => None,
+        }
+    }
+}
+
+impl Step {
+    /// Whether the same is asked at the same place with the same outcome.
+    fn is_like(&self, other: &Step) -> bool {
+        let told = |s: &Step| {
+            (
+                s.place.clone(),
+                s.within.clone(),
+                s.text.clone(),
+                s.outcome.clone(),
+            )
+        };
+        told(self) == told(other) && self.note == other.note
+    }
+
+    /// What is asked, after the inlined function if that is told.
+    fn asked(&self, within: Option<&String>) -> String {
+        let mut text = match within {
+            Some(name) => format!("⤷ {name}  {}", self.text),
+            None => self.text.clone(),
+        };
+        if self.times > 1 {
+            text += &format!("  ×{}", self.times);
+        }
+        text
+    }
+}
+
+/// Whether people are told a decision: not what returned as it should, nor what was known before.
+pub fn is_told(s: &Said) -> bool {
+    !s.implied && s.way.as_deref() != Some("returns")
+}
+
+/// What is chosen by, as the language of a file writes it.
+fn over(file: Option<&str>, text: &str) -> String {
+    match file {
+        Some(file) if file.ends_with(".rs") => format!("match {text}"),
+        _ => format!("switch ({text})"),
+    }
+}
+
+/// Where control goes: `→ 62`.
+fn goes(s: &Said, own: &str) -> String {
+    let to = match (s.to_line, s.to_file.as_deref()) {
+        (None, _) => format!("b{}", s.to),
+        (Some(line), Some(file)) if file != own => format!("{}:{line}", short(file)),
+        (Some(line), _) if s.to_line == s.line && !s.back => {
+            let column = s.to_column.map_or(String::new(), |c| format!(":{c}"));
+            format!("{line}{column}")
+        }
+        (Some(line), _) => line.to_string(),
+    };
+    format!("→ {to}")
+}
+
+fn joined(a: &str, b: &str) -> String {
+    let both = [a, b].into_iter().filter(|t| !t.is_empty());
+    both.collect::<Vec<_>>().join(", ")
+}

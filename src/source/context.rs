@@ -1,0 +1,565 @@
+//! What the text around a condition says: where control goes if it is true and if it is false, and what it compares.
+//!
+//! Statements, joins (`&&`, `||`), `?:` and negations are climbed from the inside out. The first of them that says where an
+//! outcome leads is where it leads: the next operand, the controlled statement, an alternative. Where none does, nothing is
+//! known.
+
+use super::condition::{JOINS, Range, STOPS, Scanned, is_negation};
+use super::tokens::{Kind, Token};
+use std::collections::HashSet;
+
+/// Bytes of a text.
+pub type Bytes = std::ops::Range<usize>;
+
+/// A condition of a source, and what its text and its surroundings say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Its text in one line, with negations in front of it.
+    pub text: String,
+    /// Where it is.
+    pub bytes: Bytes,
+    /// What runs next if it is true, as far as the text tells.
+    pub then: Option<Bytes>,
+    /// What runs next if it is false, as far as the text tells.
+    pub otherwise: Option<Bytes>,
+    /// Whether an odd number of negations stands in front of what is compared.
+    pub negated: bool,
+    /// What is compared in it, if that is one comparison.
+    pub comparison: Option<Comparison>,
+    /// Whether it is a value by itself: no comparison, no assignment, no choice.
+    pub is_value: bool,
+    /// The function that is called, if the whole condition is a call.
+    pub call: Option<String>,
+    /// Whether a macro may be behind it: a name in capitals, or one that the file defines, that is all of it.
+    pub may_be_macro: bool,
+    /// Whether it is one operand of several.
+    pub is_operand: bool,
+    /// Whether an operand behind it is asked for, with one of its outcomes.
+    pub asks_on: bool,
+    /// Whether it is what a `switch` or `match` is over.
+    pub is_switch: bool,
+    /// Of a loop's condition: the outcome with which the loop goes on, while the other one ends it.
+    pub continues: Option<bool>,
+}
+
+/// A comparison in a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// `==`, `!=`, `<`, `<=`, `>` or `>=`.
+    pub operator: String,
+    /// The left operand.
+    pub left: Operand,
+    /// The right operand.
+    pub right: Operand,
+}
+
+/// An operand of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Where it is.
+    pub bytes: Bytes,
+    /// Its value, if it is a number, a character, or a word for 0 or 1.
+    pub literal: Option<i128>,
+    /// Whether its sign may be another than that of the variables in it.
+    pub may_negate: bool,
+}
+
+const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
+/// What makes a condition more than a value.
+const CHOICES: [&str; 4] = ["?", "=", "let", ":"];
+
+/// What is known of the condition at tokens `range` of a text that defines `macros`.
+pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>) -> Condition {
+    let (inner, negated) = without_negations(scanned, range.clone());
+    let comparison = comparison(scanned, inner.clone());
+    let words: Vec<&str> = scanned
+        .outer(inner.clone())
+        .map(|i| scanned.word(i))
+        .collect();
+    let joined = scanned.outer(inner.clone()).any(|i| scanned.is_join(i));
+    let compares = words.iter().any(|w| COMPARISONS.contains(w));
+    let chooses = words.iter().any(|w| CHOICES.contains(w));
+    let mut context = Context::default();
+    context.climb(scanned, range.clone());
+    Condition {
+        text: scanned.joined(range.clone()),
+        bytes: bytes(scanned, &range),
+        then: context.then,
+        otherwise: context.otherwise,
+        negated,
+        comparison,
+        is_value: !compares && !chooses && !joined,
+        call: call(scanned, inner.clone()),
+        may_be_macro: may_be_macro(scanned, inner, macros),
+        is_operand: context.is_operand,
+        asks_on: context.asks_on[0] || context.asks_on[1],
+        is_switch: context.is_switch,
+        continues: context.continues,
+    }
+}
+
+fn bytes(scanned: &Scanned, range: &Range) -> Bytes {
+    scanned.tokens[range.start].start..scanned.tokens[range.end - 1].end
+}
+
+/// A range without negations and brackets around all of it, and whether the negations change its truth.
+fn without_negations(scanned: &Scanned, mut range: Range) -> (Range, bool) {
+    let mut negated = false;
+    loop {
+        if range.len() > 1 && is_negation(scanned.word(range.start)) {
+            // `!a == b` negates `a` alone.
+            let rest = range.start + 1..range.end;
+            let binary = |i| COMPARISONS.contains(&scanned.word(i)) || scanned.is_join(i);
+            if scanned.outer(rest.clone()).any(binary) && scanned.word(range.start) == "!" {
+                return (range, negated);
+            }
+            negated = !negated;
+            range = rest;
+            continue;
+        }
+        let whole = scanned.word(range.start) == "("
+            && scanned.closes(range.start) == Some(range.end - 1)
+            && range.len() > 2;
+        if !whole {
+            return (range, negated);
+        }
+        range = range.start + 1..range.end - 1;
+    }
+}
+
+/// The only comparison of a range, if nothing binds less.
+fn comparison(scanned: &Scanned, range: Range) -> Option<Comparison> {
+    let outer: Vec<usize> = scanned.outer(range.clone()).collect();
+    let is_comparison = |i: &&usize| COMPARISONS.contains(&scanned.word(**i));
+    let mut found = outer.iter().filter(is_comparison);
+    let (&at, more) = (found.next()?, found.next());
+    let other = |&i: &usize| CHOICES.contains(&scanned.word(i)) || scanned.is_join(i);
+    let bits = |&i: &usize| matches!(scanned.word(i), "&" | "|" | "^");
+    let equality = matches!(scanned.word(at), "==" | "!=");
+    // In C, `a & b == c` is `a & (b == c)`; in Rust it is not.
+    let ambiguous = outer.iter().any(other) || equality && outer.iter().any(bits);
+    let inside = at > range.start && at + 1 < range.end;
+    (more.is_none() && !ambiguous && inside).then(|| Comparison {
+        operator: scanned.word(at).to_string(),
+        left: operand(scanned, range.start..at),
+        right: operand(scanned, at + 1..range.end),
+    })
+}
+
+fn operand(scanned: &Scanned, range: Range) -> Operand {
+    let signs = |i: usize| matches!(scanned.word(i), "-" | "~" | "%" | "/" | ">>");
+    Operand {
+        bytes: bytes(scanned, &range),
+        literal: literal(scanned, range.clone()),
+        may_negate: range.clone().any(signs),
+    }
+}
+
+/// The value of a literal with a sign, or of a word that means 0 or 1 in some language.
+fn literal(scanned: &Scanned, mut range: Range) -> Option<i128> {
+    while range.len() > 2
+        && scanned.word(range.start) == "("
+        && scanned.closes(range.start) == Some(range.end - 1)
+    {
+        range = range.start + 1..range.end - 1;
+    }
+    let minus = range.len() == 2 && scanned.word(range.start) == "-";
+    if range.len() != 1 && !minus {
+        return None;
+    }
+    let value = value(scanned.word(range.end - 1))?;
+    Some(if minus { -value } else { value })
+}
+
+fn value(word: &str) -> Option<i128> {
+    match word {
+        "NULL" | "nullptr" | "false" | "FALSE" => return Some(0),
+        "true" | "TRUE" => return Some(1),
+        _ => {}
+    }
+    if let Some(quoted) = word.strip_prefix('\'').and_then(|w| w.strip_suffix('\'')) {
+        return character(quoted);
+    }
+    let digits: String = word.chars().filter(|c| !matches!(c, '\'' | '_')).collect();
+    let lower = digits.to_ascii_lowercase();
+    let (digits, radix) = match lower.get(..2) {
+        Some("0x") => (&lower[2..], 16),
+        Some("0b") => (&lower[2..], 2),
+        Some("0o") => (&lower[2..], 8),
+        _ if lower.len() > 1 && lower.starts_with('0') => (&lower[1..], 8),
+        _ => (&lower[..], 10),
+    };
+    let end = digits
+        .find(|c: char| !c.is_digit(radix))
+        .unwrap_or(digits.len());
+    let suffix = &digits[end..];
+    let integer = suffix.chars().all(|c| "ulziu0123456789".contains(c)) && !suffix.contains('.');
+    integer.then(|| i128::from_str_radix(&digits[..end], radix).ok())?
+}
+
+fn character(quoted: &str) -> Option<i128> {
+    let mut chars = quoted.chars();
+    let value = match (chars.next()?, chars.next()) {
+        (c, None) if c.is_ascii() => c as i128,
+        ('\\', Some(escape)) => match escape {
+            'n' => 10,
+            't' => 9,
+            'r' => 13,
+            '\\' | '\'' | '"' => escape as i128,
+            '0' if chars.clone().next().is_none() => 0,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    chars.next().is_none().then_some(value)
+}
+
+/// The name before the brackets, if a range is one call: `f` of `f(x)`, `p->f(x)`, `a::f(x)`.
+fn call(scanned: &Scanned, range: Range) -> Option<String> {
+    if range.len() < 3 || scanned.word(range.end - 1) != ")" {
+        return None;
+    }
+    let open = scanned.opened(range.end - 1).filter(|&o| o > range.start)?;
+    let name = open - 1;
+    let reached = scanned.outer(range.start..name).all(|i| {
+        scanned.tokens[i].kind == Kind::Word
+            || matches!(scanned.word(i), "." | "->" | "::" | "*" | "&")
+    });
+    (reached && scanned.tokens[name].kind == Kind::Word).then(|| scanned.word(name).to_string())
+}
+
+/// Whether a range is one name, or a call of one, that is written as macros are, or that the file defines.
+fn may_be_macro(scanned: &Scanned, range: Range, macros: &HashSet<String>) -> bool {
+    let single = range.len() == 1 || scanned.word(range.start + 1) == "(";
+    let name = scanned.word(range.start);
+    let capitals = name.chars().any(|c| c.is_ascii_uppercase())
+        && !name.chars().any(|c| c.is_ascii_lowercase());
+    single && (capitals || macros.contains(name))
+}
+
+/// The names of the macros that directives of the text define.
+pub(super) fn defined_macros(scanned: &Scanned) -> HashSet<String> {
+    let directives = scanned.tokens.iter().filter(|t| t.kind == Kind::Directive);
+    let name = |t: &Token| {
+        let rest = scanned.text[t.start + 1..t.end].trim_start();
+        let defined = rest.strip_prefix("define")?.trim_start();
+        let end = defined.find(|c: char| !c.is_alphanumeric() && c != '_');
+        Some(defined[..end.unwrap_or(defined.len())].to_string())
+    };
+    directives.filter_map(name).collect()
+}
+
+/// What was learnt on the way out of a condition.
+#[derive(Default)]
+struct Context {
+    then: Option<Bytes>,
+    otherwise: Option<Bytes>,
+    is_operand: bool,
+    is_switch: bool,
+    continues: Option<bool>,
+    /// Whether an operand behind this one is asked for if it is true, or false.
+    asks_on: [bool; 2],
+}
+
+impl Context {
+    /// Notes that the loop goes on if the whole condition is true: it ends where the other outcome decides alone.
+    fn control(&mut self, same: bool) {
+        let decides = !self.asks_on[usize::from(!same)];
+        self.continues = decides.then_some(same);
+    }
+
+    /// Notes where an outcome leads, unless something nearer said so.
+    fn lead(&mut self, outcome: bool, scanned: &Scanned, to: Range) {
+        let known = if outcome {
+            &mut self.then
+        } else {
+            &mut self.otherwise
+        };
+        if known.is_none() && !to.is_empty() {
+            *known = Some(bytes(scanned, &to));
+        }
+    }
+
+    /// Climbs from a condition to the statement that it controls. `same` is whether the range at hand is true exactly where
+    /// the condition is.
+    fn climb(&mut self, scanned: &Scanned, mut range: Range) {
+        let mut same = true;
+        loop {
+            let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
+            let after = scanned.word(range.end);
+            if is_negation(before) {
+                same = !same;
+                range.start -= 1;
+            } else if let Some(wider) = self.join(scanned, &range, same) {
+                range = wider;
+            } else if after == "?" {
+                self.alternatives(scanned, &range, same);
+                return;
+            } else if before == "(" && after == ")" {
+                let open = range.start - 1;
+                if self.statement(scanned, open, range.end, same) {
+                    return;
+                }
+                let name = open.checked_sub(1).map_or("", |i| scanned.word(i));
+                let groups = open == 0
+                    || is_negation(name)
+                    || STOPS.contains(&name)
+                    || matches!(name, "(" | "[" | "&&" | "||" | "and" | "or");
+                if !groups {
+                    return;
+                }
+                range = open..range.end + 1;
+            } else {
+                self.bare_statement(scanned, &range, same);
+                return;
+            }
+        }
+    }
+
+    /// If a range is an operand of a join: notes where that leads, and gives the whole join.
+    fn join(&mut self, scanned: &Scanned, range: &Range, same: bool) -> Option<Range> {
+        for (words, stops_at) in [(JOINS[1], true), (JOINS[0], false)] {
+            let is = |i: usize| words.contains(&scanned.word(i));
+            let first = range.start > 0 && is(range.start - 1);
+            if !first && !is(range.end) {
+                continue;
+            }
+            self.is_operand = true;
+            let whole = extend(scanned, range, &words);
+            if is(range.end) {
+                // `a && b` asks for `b` if `a` is true, `a || b` if it is false.
+                self.asks_on[usize::from(stops_at == same)] = true;
+                self.lead(stops_at == same, scanned, range.end + 1..whole.end);
+            }
+            return Some(whole);
+        }
+        None
+    }
+
+    /// `range ? x : y`.
+    fn alternatives(&mut self, scanned: &Scanned, range: &Range, same: bool) {
+        let question = range.end;
+        let mut depth = 0;
+        let end = |from: usize| {
+            let stops = |&i: &usize| matches!(scanned.word(i), ";" | "," | ")" | "]" | "}");
+            let mut at = from;
+            while at < scanned.tokens.len() && !stops(&at) {
+                if matches!(scanned.word(at), "(" | "[" | "{") {
+                    at = scanned.closes(at).unwrap_or(scanned.tokens.len());
+                }
+                at += 1;
+            }
+            at.min(scanned.tokens.len())
+        };
+        let stop = end(question + 1);
+        let mut outer = scanned.outer(question + 1..stop);
+        let colon = outer.find(|&i| {
+            match scanned.word(i) {
+                "?" => depth += 1,
+                ":" if depth == 0 => return true,
+                ":" => depth -= 1,
+                _ => {}
+            }
+            false
+        });
+        if let Some(colon) = colon {
+            self.lead(same, scanned, question + 1..colon);
+            self.lead(!same, scanned, colon + 1..stop);
+        }
+    }
+
+    /// If brackets are those of a statement: notes where its condition leads.
+    fn statement(&mut self, scanned: &Scanned, open: usize, close: usize, same: bool) -> bool {
+        let mut keyword = open;
+        while keyword > 0
+            && matches!(
+                scanned.word(keyword - 1),
+                "constexpr" | "if" | "while" | "switch" | "for"
+            )
+        {
+            keyword -= 1;
+            if scanned.word(keyword) != "constexpr" {
+                break;
+            }
+        }
+        match scanned.word(keyword) {
+            "if" => self.branches(scanned, close + 1, same),
+            "while" => {
+                self.control(same);
+                let done = keyword > 0 && scanned.word(keyword - 1) == "}";
+                let body = done.then(|| scanned.opened(keyword - 1)).flatten();
+                let body = body.filter(|&b| b > 0 && scanned.word(b - 1) == "do");
+                match body {
+                    Some(body) => self.lead(same, scanned, body..keyword),
+                    None => self.lead(same, scanned, close + 1..statement_end(scanned, close + 1)),
+                }
+            }
+            // Over a range: all of it is in the brackets.
+            "for" => {
+                self.control(same);
+                self.lead(same, scanned, close + 1..statement_end(scanned, close + 1));
+            }
+            "switch" => self.is_switch = true,
+            _ => return false,
+        }
+        true
+    }
+
+    /// What follows a condition of `if`.
+    fn branches(&mut self, scanned: &Scanned, at: usize, same: bool) {
+        let end = statement_end(scanned, at);
+        self.lead(same, scanned, at..end);
+        if scanned.word(end) == "else" {
+            self.lead(!same, scanned, end + 1..statement_end(scanned, end + 1));
+        }
+    }
+
+    /// The condition of a `for`, or one without brackets around it (Rust).
+    fn bare_statement(&mut self, scanned: &Scanned, range: &Range, same: bool) {
+        let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
+        let after = scanned.word(range.end);
+        if before == ";" && after == ";" {
+            let open = scanned.opens(range.start);
+            let open = open.filter(|&o| o > 0 && scanned.word(o - 1) == "for");
+            if let Some(close) = open.and_then(|o| scanned.closes(o)) {
+                let end = statement_end(scanned, close + 1);
+                self.control(same);
+                self.lead(same, scanned, range.end + 1..end);
+            }
+        } else if before == ";" && after == ")" {
+            // `if (int n = f(); n > 0)`.
+            if let Some(open) = scanned.opens(range.start) {
+                self.statement(scanned, open, range.end, same);
+            }
+        } else if after == "{" {
+            match before {
+                "if" => self.branches(scanned, range.end, same),
+                "match" | "switch" => self.is_switch = true,
+                "while" | "for" => {
+                    self.control(same);
+                    self.lead(same, scanned, range.end..statement_end(scanned, range.end));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The whole condition that a range is an operand of.
+pub(super) fn whole(scanned: &Scanned, mut range: Range) -> Range {
+    loop {
+        let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
+        let joined = JOINS
+            .iter()
+            .rev()
+            .find(|words| words.contains(&before) || words.contains(&scanned.word(range.end)));
+        if let Some(words) = joined {
+            range = extend(scanned, &range, words);
+            continue;
+        }
+        if is_negation(before) {
+            range.start -= 1;
+            continue;
+        }
+        let outside = range.start.checked_sub(2).map_or("", |i| scanned.word(i));
+        let grouped = before == "("
+            && scanned.word(range.end) == ")"
+            && (is_negation(outside) || matches!(outside, "(" | "&&" | "||" | "and" | "or"));
+        if !grouped {
+            return range;
+        }
+        range = range.start - 1..range.end + 1;
+    }
+}
+
+/// All operands that `words` join with the one at `range`.
+pub(super) fn extend(scanned: &Scanned, range: &Range, words: &[&str]) -> Range {
+    let joins_less = |word: &str| JOINS[0].contains(&word) && !words.contains(&word);
+    let stops = |word: &str| STOPS.contains(&word) || joins_less(word);
+    let mut start = range.start;
+    while start > 0 {
+        let word = scanned.word(start - 1);
+        let opened = matches!(word, ")" | "]" | "}").then(|| scanned.opened(start - 1));
+        match opened {
+            Some(Some(open)) if word != "}" => start = open,
+            Some(_) => break,
+            None if matches!(word, "(" | "[" | "{" | "if" | "while" | "for") => break,
+            None if stops(word) || scanned.tokens[start - 1].kind == Kind::Directive => break,
+            None => start -= 1,
+        }
+    }
+    let mut end = range.end;
+    while end < scanned.tokens.len() {
+        let word = scanned.word(end);
+        let closed = matches!(word, "(" | "[").then(|| scanned.closes(end));
+        match closed {
+            Some(Some(close)) => end = close + 1,
+            Some(None) => break,
+            None if matches!(word, ")" | "]") || stops(word) => break,
+            None if scanned.tokens[end].kind == Kind::Directive => break,
+            None => end += 1,
+        }
+    }
+    start..end
+}
+
+/// The token behind the statement that begins at `at`.
+fn statement_end(scanned: &Scanned, at: usize) -> usize {
+    nested_end(scanned, at, 0)
+}
+
+/// Statements are nested so deep without braces at most; a text may be anything.
+const DEEPEST: usize = 64;
+
+fn nested_end(scanned: &Scanned, at: usize, depth: usize) -> usize {
+    let mut at = at;
+    if depth > DEEPEST {
+        return plain_end(scanned, at);
+    }
+    // `if (a) if (b) …`: each keyword's statement is the end of the one around it.
+    loop {
+        match scanned.word(at) {
+            "{" => {
+                return scanned.closes(at).map_or(scanned.tokens.len(), |c| c + 1);
+            }
+            "if" | "for" | "while" | "switch" => {
+                let is_if = scanned.word(at) == "if";
+                let open = if scanned.word(at + 1) == "constexpr" {
+                    at + 2
+                } else {
+                    at + 1
+                };
+                let Some(close) = scanned.closes(open).filter(|_| scanned.word(open) == "(") else {
+                    return plain_end(scanned, at);
+                };
+                let end = nested_end(scanned, close + 1, depth + 1);
+                if is_if && scanned.word(end) == "else" {
+                    at = end + 1;
+                    continue;
+                }
+                return end;
+            }
+            "do" => {
+                let end = nested_end(scanned, at + 1, depth + 1);
+                return plain_end(scanned, end);
+            }
+            _ => return plain_end(scanned, at),
+        }
+    }
+}
+
+/// The token behind the next semicolon outside of brackets, or at the bracket that ends the block before one.
+fn plain_end(scanned: &Scanned, mut at: usize) -> usize {
+    while at < scanned.tokens.len() {
+        match scanned.word(at) {
+            ";" => return at + 1,
+            "}" | ")" => return at,
+            "(" | "[" | "{" => match scanned.closes(at) {
+                Some(close) => at = close + 1,
+                None => return scanned.tokens.len(),
+            },
+            _ => at += 1,
+        }
+    }
+    at
+}
