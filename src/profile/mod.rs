@@ -23,6 +23,7 @@ pub mod measurement;
 pub mod merge;
 pub mod raw;
 pub mod report;
+pub mod samples;
 pub mod shadow;
 pub mod simulate;
 pub mod subpaths;

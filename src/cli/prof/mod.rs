@@ -7,6 +7,7 @@ mod export;
 mod html;
 mod merge;
 mod outcome;
+mod samples;
 mod several;
 mod top;
 mod union;
@@ -205,6 +206,9 @@ struct ShowArgs {
     /// Show edge, block and call counts derived from the paths
     #[arg(long, conflicts_with = "top")]
     edges: bool,
+    /// Show time beside instructions: what perf script printed, a perf.data or a CPU profile of pprof; - for standard input
+    #[arg(long, value_name = "SAMPLES", conflicts_with_all = ["edges", "longest", "bursts"])]
+    perf: Option<PathBuf>,
     /// Of sampled subpaths: join those that overlap into longer ones
     #[arg(long, conflicts_with = "edges")]
     longest: bool,
@@ -356,6 +360,11 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
 fn show(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let mut selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
+    if args.perf.is_some() && profile.paths().is_err() {
+        let remedy = "leave --perf out, or profile with a scheme that counts paths";
+        let problem = "it has no counts of paths for --perf to show time beside";
+        return Err(Error::profile(&args.file, problem, remedy));
+    }
     if args.bursts || matches!(profile.measured, Measurement::Bursts(_)) {
         return bursts::show(args, &profile, selection, layout);
     }
@@ -380,17 +389,19 @@ fn show(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
         return show_sampled(args, profile.sampled()?, &selection);
     }
     let report = Report::new(profile.paths()?, &selection)?;
-    let mut report = report.told_by(args.sources.of(&profile));
+    let (time, warnings) = samples::time(args.perf.as_deref(), &profile)?;
+    let mut report = report.told_by(args.sources.of(&profile)).timed_by(time);
     if args.by == Some(ByArg::Loop) {
         report = report.with_loops(profile.paths()?)?;
     }
-    Ok(match args.format {
+    let mut outcome = match args.format {
         // Its summary says the verdict.
         Format::Text => Outcome::print(text::render(&report, args.by.into(), layout)),
         Format::Json => Outcome::print(json::render(&report)).about(&[&profile]),
         Format::Csv => Outcome::print(csv::render(&report)).about(&[&profile]),
-    }
-    .told_by(&report.sources))
+    };
+    outcome.warnings.extend(warnings);
+    Ok(outcome.told_by(&report.sources))
 }
 
 fn show_sampled(

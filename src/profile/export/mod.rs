@@ -5,7 +5,7 @@ mod cobertura;
 mod dot;
 mod folded;
 mod lcov;
-mod pprof;
+pub(crate) mod pprof;
 mod proftext;
 mod speedscope;
 mod stacks;

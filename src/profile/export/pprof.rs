@@ -36,75 +36,88 @@ impl Export for Pprof {
 }
 
 #[derive(Message)]
-struct File {
+pub(crate) struct File {
     #[prost(message, repeated, tag = "1")]
-    sample_type: Vec<ValueType>,
+    pub(crate) sample_type: Vec<ValueType>,
     #[prost(message, repeated, tag = "2")]
-    sample: Vec<Sample>,
-    #[prost(message, repeated, tag = "4")]
-    location: Vec<Location>,
-    #[prost(message, repeated, tag = "5")]
-    function: Vec<Function>,
-    #[prost(string, repeated, tag = "6")]
-    string_table: Vec<String>,
-    #[prost(int64, tag = "14")]
-    default_sample_type: i64,
-}
-
-#[derive(Message)]
-struct ValueType {
-    #[prost(int64, tag = "1")]
-    kind: i64,
-    #[prost(int64, tag = "2")]
-    unit: i64,
-}
-
-#[derive(Message)]
-struct Sample {
-    #[prost(uint64, repeated, tag = "1")]
-    location_id: Vec<u64>,
-    #[prost(int64, repeated, tag = "2")]
-    value: Vec<i64>,
+    pub(crate) sample: Vec<Sample>,
+    /// Only read: exports have none.
     #[prost(message, repeated, tag = "3")]
-    label: Vec<Label>,
-}
-
-#[derive(Message)]
-struct Label {
-    #[prost(int64, tag = "1")]
-    key: i64,
-    #[prost(int64, tag = "2")]
-    text: i64,
-}
-
-#[derive(Message)]
-struct Location {
-    #[prost(uint64, tag = "1")]
-    id: u64,
+    pub(crate) mapping: Vec<Mapping>,
     #[prost(message, repeated, tag = "4")]
-    line: Vec<SourceLine>,
+    pub(crate) location: Vec<Location>,
+    #[prost(message, repeated, tag = "5")]
+    pub(crate) function: Vec<Function>,
+    #[prost(string, repeated, tag = "6")]
+    pub(crate) string_table: Vec<String>,
+    #[prost(int64, tag = "14")]
+    pub(crate) default_sample_type: i64,
 }
 
 #[derive(Message)]
-struct SourceLine {
-    #[prost(uint64, tag = "1")]
-    function_id: u64,
+pub(crate) struct ValueType {
+    #[prost(int64, tag = "1")]
+    pub(crate) kind: i64,
     #[prost(int64, tag = "2")]
-    line: i64,
+    pub(crate) unit: i64,
 }
 
 #[derive(Message)]
-struct Function {
-    #[prost(uint64, tag = "1")]
-    id: u64,
+pub(crate) struct Sample {
+    #[prost(uint64, repeated, tag = "1")]
+    pub(crate) location_id: Vec<u64>,
+    #[prost(int64, repeated, tag = "2")]
+    pub(crate) value: Vec<i64>,
+    #[prost(message, repeated, tag = "3")]
+    pub(crate) label: Vec<Label>,
+}
+
+#[derive(Message)]
+pub(crate) struct Label {
+    #[prost(int64, tag = "1")]
+    pub(crate) key: i64,
     #[prost(int64, tag = "2")]
-    name: i64,
-    #[prost(int64, tag = "3")]
-    system_name: i64,
-    #[prost(int64, tag = "4")]
-    filename: i64,
+    pub(crate) text: i64,
+}
+
+#[derive(Message)]
+pub(crate) struct Mapping {
+    #[prost(uint64, tag = "1")]
+    pub(crate) id: u64,
     #[prost(int64, tag = "5")]
-    start_line: i64,
+    pub(crate) filename: i64,
+}
+
+#[derive(Message)]
+pub(crate) struct Location {
+    #[prost(uint64, tag = "1")]
+    pub(crate) id: u64,
+    #[prost(uint64, tag = "2")]
+    pub(crate) mapping_id: u64,
+    #[prost(message, repeated, tag = "4")]
+    pub(crate) line: Vec<SourceLine>,
+}
+
+#[derive(Message)]
+pub(crate) struct SourceLine {
+    #[prost(uint64, tag = "1")]
+    pub(crate) function_id: u64,
+    #[prost(int64, tag = "2")]
+    pub(crate) line: i64,
+}
+
+#[derive(Message)]
+pub(crate) struct Function {
+    #[prost(uint64, tag = "1")]
+    pub(crate) id: u64,
+    #[prost(int64, tag = "2")]
+    pub(crate) name: i64,
+    #[prost(int64, tag = "3")]
+    pub(crate) system_name: i64,
+    #[prost(int64, tag = "4")]
+    pub(crate) filename: i64,
+    #[prost(int64, tag = "5")]
+    pub(crate) start_line: i64,
 }
 
 /// A source position, and the inlined call that it is in.
@@ -263,7 +276,11 @@ impl Tables {
         let entry = profile.entry(f);
         lines.push(self.line(profile, &entry.name, at, entry.loc));
         let id = self.file.location.len() as u64 + 1;
-        self.file.location.push(Location { id, line: lines });
+        self.file.location.push(Location {
+            id,
+            line: lines,
+            mapping_id: 0,
+        });
         self.locations.insert((f, place), id);
         id
     }
@@ -288,6 +305,7 @@ impl Tables {
         self.file.location.push(Location {
             id,
             line: vec![SourceLine { function_id, line }],
+            mapping_id: 0,
         });
         id
     }

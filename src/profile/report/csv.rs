@@ -7,7 +7,7 @@ use crate::table;
 
 /// One record for each selected path, hottest first, after a heading.
 pub fn render(report: &Report) -> String {
-    let heading = [
+    let mut heading = vec![
         "module",
         "function",
         "id",
@@ -23,6 +23,9 @@ pub fn render(report: &Report) -> String {
         "lines",
         "decisions",
     ];
+    if report.time.is_some() {
+        heading.push("expected_time_share");
+    }
     table::csv(&heading, report.lines.iter().map(|l| record(report, l)))
 }
 
@@ -38,7 +41,8 @@ fn record(report: &Report, line: &Line) -> Vec<String> {
         "loop"
     };
     let blocks: Vec<String> = path.blocks.iter().map(|b| b.to_string()).collect();
-    vec![
+    let time = report.expected_time(line).map(|t| format!("{t:.6}"));
+    let record = vec![
         profile.module(line.func).to_string(),
         profile.entry(line.func).name.clone(),
         line.id.to_string(),
@@ -53,5 +57,6 @@ fn record(report: &Report, line: &Line) -> Vec<String> {
         blocks.join(" "),
         lines(&profile.manifest.files, &line.locs),
         phrases_of(profile, line, &report.words().of(line)).join(", "),
-    ]
+    ];
+    record.into_iter().chain(time).collect()
 }

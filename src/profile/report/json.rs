@@ -6,6 +6,7 @@ use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::names::readable;
 use crate::profile::Profile;
+use crate::profile::samples::time::Time;
 use crate::profile::verdict::Violation;
 use crate::strategy::Scheme;
 use serde::Serialize;
@@ -17,6 +18,26 @@ struct Shown<'a> {
     /// Source files that `lines` refer to.
     files: &'a [String],
     functions: Vec<Function<'a>>,
+    /// With --perf: what was sampled, and code that is not in the profile, by image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<Timed<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outside: Option<Vec<Outside<'a>>>,
+}
+
+/// The samples of a profiler.
+#[derive(Serialize)]
+struct Timed<'a> {
+    event: &'a str,
+    samples: u64,
+}
+
+/// Code that is not in the profile.
+#[derive(Serialize)]
+struct Outside<'a> {
+    name: &'a str,
+    samples: u64,
+    time_share: f64,
 }
 
 /// The whole profile, whatever was selected.
@@ -76,6 +97,13 @@ struct Function<'a> {
     cfg: String,
     /// Activations that were left before their end: their last paths are not counted.
     left: u64,
+    /// With --perf: its samples, their share of all time, and those of its lines: number of the file, line, samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_share: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sampled_lines: Vec<(u32, u32, u64)>,
     /// The edges at which paths end as at back edges, since there are too many paths.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     cuts: &'a [CfgEdge],
@@ -96,6 +124,9 @@ struct Path {
     /// Its share of all executed paths, and of all executed instructions of the program.
     path_share: f64,
     instruction_share: f64,
+    /// With --perf: the share of all time that is expected of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_time_share: Option<f64>,
     /// Source positions along it: number of the file, and line.
     lines: Vec<(u32, u32)>,
     decisions: Vec<Said>,
@@ -121,6 +152,9 @@ pub fn render(report: &Report) -> String {
         status: profile.entry(f).status.to_string(),
         cfg: profile.entry(f).cfg_hash(),
         left: left.get(&f).copied().unwrap_or(0),
+        samples: report.time.as_ref().map(|t| t.of(f).samples),
+        time_share: report.time.as_ref().map(|t| rounded(t.share(t.of(f)))),
+        sampled_lines: report.time.as_ref().map_or(vec![], |t| sampled_lines(t, f)),
         cuts: &profile.entry(f).cuts,
         paths: paths.remove(&f).unwrap_or_default(),
     };
@@ -131,8 +165,32 @@ pub fn render(report: &Report) -> String {
         program,
         files,
         functions,
+        time: report.time.as_ref().map(timed),
+        outside: report.time.as_ref().map(outside),
     };
     serde_json::to_string(&shown).expect("a report serialises") + "\n"
+}
+
+fn timed(time: &Time) -> Timed<'_> {
+    Timed {
+        event: &time.event,
+        samples: time.total.samples,
+    }
+}
+
+fn outside(time: &Time) -> Vec<Outside<'_>> {
+    let outside = time.outside.iter();
+    let row = outside.map(|(name, amount)| Outside {
+        name,
+        samples: amount.samples,
+        time_share: rounded(time.share(*amount)),
+    });
+    row.collect()
+}
+
+fn sampled_lines(time: &Time, f: FuncId) -> Vec<(u32, u32, u64)> {
+    let lines = time.lines.get(&f).into_iter().flatten();
+    lines.map(|(l, a)| (l.file, l.line, a.samples)).collect()
 }
 
 fn branchless(profile: &Profile, f: FuncId) -> Vec<(u32, u32, u32)> {
@@ -193,6 +251,7 @@ fn path(report: &Report, line: &Line) -> Path {
         instructions: line.instructions,
         path_share: rounded(report.path_share(line)),
         instruction_share: rounded(report.instruction_share(line)),
+        expected_time_share: report.expected_time(line).map(rounded),
         lines: lines(line),
         decisions: report.words().of(line),
     }

@@ -6,12 +6,14 @@ pub mod json;
 pub mod loops;
 pub mod steps;
 pub mod text;
+mod time;
 mod truth;
 pub mod words;
 
 use super::flow::flow;
 use super::left::Executed;
 use super::measurement::PathProfile;
+use super::samples::time::Time;
 use super::{Profile, Structure};
 use crate::dag::{Path, PathEnd};
 use crate::error::{Error, Result};
@@ -185,6 +187,8 @@ pub struct Report<'a> {
     pub loops: Vec<loops::LoopRow>,
     /// The source files that decisions are told by.
     pub sources: Sources,
+    /// Where time went, if a profiler's samples are given.
+    pub time: Option<Time>,
 }
 
 impl<'a> Report<'a> {
@@ -220,6 +224,7 @@ impl<'a> Report<'a> {
             by_function: ran.iter().copied().zip(totals.iter().copied()).collect(),
             loops: Vec::new(),
             sources: Sources::none(),
+            time: None,
             profile,
             functions,
             distinct,
@@ -238,6 +243,11 @@ impl<'a> Report<'a> {
     /// The same, with decisions told by the texts of `sources`.
     pub fn told_by(self, sources: Sources) -> Report<'a> {
         Report { sources, ..self }
+    }
+
+    /// The same, with the time that samples show beside instructions.
+    pub fn timed_by(self, time: Option<Time>) -> Report<'a> {
+        Report { time, ..self }
     }
 
     /// The words for its decisions.

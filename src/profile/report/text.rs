@@ -1,6 +1,7 @@
 //! `show` for people.
 
 use super::steps::Steps;
+use super::time;
 use super::words::{Place, Said, Words, chain, phrases};
 use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
@@ -19,9 +20,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-const BOLD: Style = Style::new().bold();
+pub(super) const BOLD: Style = Style::new().bold();
 const NAME: Style = AnsiColor::Cyan.on_default();
-const DIM: Style = Style::new().dimmed();
+pub(super) const DIM: Style = Style::new().dimmed();
 const WARN: Style = AnsiColor::Yellow.on_default();
 /// The report names at most this many functions that were left before their end.
 const MAX_LEFT: usize = 5;
@@ -81,9 +82,10 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
     let lengths = report.lines.iter().map(length).max().unwrap_or(0);
     for (i, line) in report.lines.iter().enumerate() {
         let numbers = format!(
-            "{:>2} {:>7}  {:>counts$} ×  {:>lengths$} instrs  ",
+            "{:>2} {:>7}{}  {:>counts$} ×  {:>lengths$} instrs  ",
             i + 1,
             percent(report.instruction_share(line)),
+            time::expected(report, line, layout),
             grouped(line.count),
             grouped(line.instructions),
         );
@@ -116,6 +118,9 @@ pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> St
 /// Functions by the instructions that were executed in them.
 fn functions(report: &Report, steps: &Steps, top: usize, layout: Layout) -> String {
     use Align::{Left, Right};
+    if let Some(time) = &report.time {
+        return time::functions(report, time, steps, top, layout);
+    }
     let ran = |f: &&FuncId| report.by_function.contains_key(f);
     let mut functions: Vec<FuncId> = report.functions.iter().filter(ran).copied().collect();
     functions.sort_by_key(|f| (Reverse(report.by_function[f].instructions), *f));
@@ -125,16 +130,7 @@ fn functions(report: &Report, steps: &Steps, top: usize, layout: Layout) -> Stri
     let mut table = Columns::new([Right, Right, Right, Right, Left]);
     table.heading(BOLD, &["instrs", "calls", "paths", "possible", "function"]);
     for &f in functions.iter().take(top) {
-        let totals = report.by_function[&f];
-        let cells = [
-            percent(totals.instructions as f64 / report.total_instructions.max(1) as f64),
-            grouped(totals.calls),
-            grouped(totals.distinct as u64),
-            grouped(totals.possible),
-        ];
-        let place = report.profile.entry(f).begins();
-        let place = place.map(|loc| format!("  {}", lines(&report.profile.manifest.files, &[loc])));
-        table.named(cells, steps.name(f), place.unwrap_or_default());
+        table.named(figures(report, f), steps.name(f), place(report, f));
     }
     if functions.len() > top {
         let more = exactly((functions.len() - top) as u64);
@@ -145,6 +141,24 @@ fn functions(report: &Report, steps: &Steps, top: usize, layout: Layout) -> Stri
         );
     }
     format!("\n{}", table.render(layout))
+}
+
+/// What a row of the table has of function `f`: its share of instructions, calls, paths, possible paths.
+pub(super) fn figures(report: &Report, f: FuncId) -> [String; 4] {
+    let totals = report.by_function.get(&f).copied().unwrap_or_default();
+    [
+        percent(totals.instructions as f64 / report.total_instructions.max(1) as f64),
+        grouped(totals.calls),
+        grouped(totals.distinct as u64),
+        grouped(totals.possible),
+    ]
+}
+
+/// Where a function begins.
+pub(super) fn place(report: &Report, f: FuncId) -> String {
+    let place = report.profile.entry(f).begins();
+    let place = place.map(|loc| format!("  {}", lines(&report.profile.manifest.files, &[loc])));
+    place.unwrap_or_default()
 }
 
 /// Source files by the instructions that were executed in functions that begin there.
