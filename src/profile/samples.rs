@@ -431,18 +431,17 @@ fn with_image(text: &str) -> (&str, &str) {
 fn behind_fields(line: &str) -> Option<Sampled> {
     let is_address =
         |word: &str| (4..=16).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_hexdigit());
-    let addresses = words(line).skip(1).filter(|(_, word)| is_address(word));
-    // A process id looks like an address as well; of the words in turn that do, the last is one.
+    let addresses = words(line).enumerate().skip(1);
+    let addresses = addresses.filter(|(_, (_, word))| is_address(word));
+    // A process id looks like an address as well: of such words in a row the last is the address.
     let mut found = None;
-    let mut index = None;
-    for (at, word) in addresses {
-        let this = words(line).position(|w| w.0 == at);
-        if found.is_some() && index.map(|i: usize| i + 1) != this {
+    for (i, (at, _)) in addresses {
+        if found.is_some_and(|(before, _)| before + 1 != i) {
             break;
         }
-        (found, index) = (Some((at, word)), this);
+        found = Some((i, at));
     }
-    frame(&line[found?.0..]).map(|(place, _)| place)
+    frame(&line[found?.1..]).map(|(place, _)| place)
 }
 
 /// `demo.c:61`, or what perf prints where it knows no line: `dso[address]`, `??:0`.
@@ -452,10 +451,10 @@ fn source_line(text: &str) -> Option<Option<(String, u32)>> {
         return Some(None);
     }
     let (file, line) = text.rsplit_once(':')?;
-    if file.is_empty() || file.contains("::") {
+    if file.contains("::") {
         return None;
     }
-    let is_unknown = file == "??" || line == "?" || line == "0";
+    let is_unknown = file.is_empty() || file == "??" || line == "?" || line == "0";
     let line: Option<u32> = line.parse().ok();
     match (is_unknown, line) {
         (true, _) => Some(None),

@@ -20,6 +20,7 @@ mod manifest;
 mod outputs;
 mod pages;
 mod runner;
+mod samples;
 mod screens;
 mod suite;
 mod train;

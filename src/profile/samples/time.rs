@@ -15,6 +15,17 @@ const AMBIGUOUS: &str = "[one name, several functions: use perf script --no-dema
 /// What optimisers and linkers append to the symbols of parts and clones of functions.
 const SUFFIXES: [&str; 6] = ["cold", "part", "isra", "constprop", "llvm", "lto_priv"];
 
+/// What stands before brackets that are part of an operator's name.
+const OPERATORS: [&str; 5] = [
+    "operator",
+    "operator<",
+    "operator>",
+    "operator-",
+    "operator<=",
+];
+/// Longer names are not taken apart.
+const LONGEST_NAME: usize = 1 << 12;
+
 /// Where time went, as samples show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Time {
@@ -202,26 +213,24 @@ fn without_suffix(symbol: &str) -> &str {
 }
 
 /// A readable name without return type and parameters, which perf leaves out: `ns::A<long>::f` for
-/// `long ns::A<long>::f(long) const`.
+/// `long ns::A<long>::f(long) const`. Very long names stay as they are.
 fn undecorated(name: &str) -> String {
-    let mut depth = 0usize;
-    let mut begins = 0;
-    let mut ends = name.len();
-    let bytes = name.as_bytes();
-    for (at, &byte) in bytes.iter().enumerate() {
-        let is_operator = name[..at].ends_with("operator")
-            || name[..at].ends_with("operator<")
-            || name[..at].ends_with("operator>")
-            || name[..at].ends_with("operator-");
-        match byte {
-            b'<' | b'>' if is_operator => {}
-            b'(' if depth == 0 && !is_operator && is_parameters(&name[at..]) => {
+    if name.len() > LONGEST_NAME {
+        return spaceless(name);
+    }
+    let operator = name.find("operator").unwrap_or(name.len());
+    let (mut depth, mut begins, mut ends) = (0usize, 0, name.len());
+    for (at, c) in name.char_indices() {
+        let of_operator = || OPERATORS.iter().any(|o| name[..at].ends_with(o));
+        match c {
+            '<' | '>' | '(' if of_operator() => {}
+            '(' if depth == 0 && is_parameters(&name[at..]) => {
                 ends = at;
                 break;
             }
-            b'<' | b'(' | b'[' | b'{' => depth += 1,
-            b'>' | b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            b' ' if depth == 0 && !name[..at].contains("operator") => begins = at + 1,
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 && at < operator => begins = at + 1,
             _ => {}
         }
     }
