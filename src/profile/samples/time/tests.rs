@@ -42,7 +42,7 @@ fn every_sample_belongs_to_a_function_or_is_outside() {
             ("", "", None, 1),
         ]),
     );
-    let (main, work) = (named(&p, "main"), named(&p, "work"));
+    let (main, work) = (named(&p, "main"), named(&p, "_Z4workv"));
     assert_eq!((time.of(main).samples, time.of(work).samples), (5, 7));
     assert_eq!(
         time.lines[&main].values().map(|a| a.samples).sum::<u64>(),
@@ -69,7 +69,7 @@ fn every_sample_belongs_to_a_function_or_is_outside() {
 #[test]
 fn names_match_in_every_form() {
     let mut p = views::profile();
-    let (a, b) = (named(&p, "main"), named(&p, "work"));
+    let (a, b) = (named(&p, "main"), named(&p, "_Z4workv"));
     p.manifest.functions[a].name = "_ZNK2ns1AIlE1fEl".into();
     let found = |p: &Profile, symbol: &str| {
         let time = Time::new(p, &samples(&[(symbol, "/bin/demo", None, 1)]));
