@@ -385,10 +385,10 @@ fn frame(text: &str) -> Option<(Sampled, bool)> {
     if is_inlined || image == "[unknown]" {
         image = "";
     }
-    if let Some((name, offset)) = symbol.rsplit_once("+0x") {
-        if offset.bytes().all(|b| b.is_ascii_hexdigit()) {
-            symbol = name;
-        }
+    if let Some((name, offset)) = symbol.rsplit_once("+0x")
+        && offset.bytes().all(|b| b.is_ascii_hexdigit())
+    {
+        symbol = name;
     }
     if symbol.is_empty() && image.is_empty() && !is_inlined {
         return None;
@@ -418,9 +418,10 @@ fn with_image(text: &str) -> (&str, &str) {
         }
         if depth == 0 {
             let is_apart = at == 0 || text.as_bytes()[at - 1] == b' ';
-            return match is_apart {
-                true => (text[..at].trim_end(), &text[at + 1..text.len() - 1]),
-                false => whole,
+            return if is_apart {
+                (text[..at].trim_end(), &text[at + 1..text.len() - 1])
+            } else {
+                whole
             };
         }
     }

@@ -86,7 +86,8 @@ fn text_with_time_keeps_to_its_width() {
     for width in [60, 80, 100] {
         let columns = width.to_string();
         let shown = show(&merged, &["--perf", samples, "--width", &columns]);
-        let widest = shown.lines().map(display_width).max().unwrap();
+        // The first line, the verdict, is the same without samples.
+        let widest = shown.lines().skip(1).map(display_width).max().unwrap();
         assert!(widest <= width, "{widest} of {width}: {shown}");
         let sort = shown
             .lines()
@@ -111,6 +112,51 @@ fn text_with_time_keeps_to_its_width() {
     command.stdin(std::fs::File::open(samples).unwrap());
     let output = command.output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), from_file);
+}
+
+/// An export of our own has instructions as its samples: both shares are the same.
+#[test]
+fn exported_instructions_are_time() {
+    let dir = crate::support::folder();
+    let merged = profiled(dir.path());
+    let file = dir.path().join("demo.pb.gz");
+    let mut export = Command::new(PROF);
+    export.args(["export", "--format", "pprof"]).arg(&merged);
+    run(export.arg("-o").arg(&file));
+    let shown = show(
+        &merged,
+        &["--perf", file.to_str().unwrap(), "--format", "json"],
+    );
+    let shown = parsed(shown.as_bytes());
+    let total = shown["program"]["instructions"].as_f64().unwrap();
+    for f in shown["functions"].as_array().unwrap() {
+        let share = f["executed_instructions"].as_f64().unwrap() / total;
+        let time = f["time_share"].as_f64().unwrap();
+        assert!((share - time).abs() < 1e-5, "{share} {time}: {f}");
+    }
+    assert_eq!(shown["outside"], Value::Array(vec![]));
+}
+
+/// Samples of another program are shown, and that they are of one.
+#[test]
+fn samples_of_another_program_are_noticed() {
+    let dir = crate::support::folder();
+    let merged = profiled(dir.path());
+    let file = dir.path().join("other.txt");
+    let sample = "other 1 1.5: 10 cycles:  55d7 nothing+0x1 (/bin/other)\n";
+    std::fs::write(&file, sample).unwrap();
+    let mut command = Command::new(PROF);
+    let output = run(command.arg("show").arg(&merged).arg("--perf").arg(&file));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("no sample is in a function of the profile"),
+        "{said}"
+    );
+    assert!(
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .contains("100.00%")
+    );
 }
 
 /// What has no samples: one line that names the file and what to give instead.

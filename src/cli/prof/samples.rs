@@ -24,17 +24,25 @@ pub(super) fn time(file: Option<&Path>, profile: &Profile) -> Result<(Option<Tim
     let Some(file) = file else {
         return Ok((None, Vec::new()));
     };
-    let (samples, warnings) = read(file)?;
-    Ok((Some(Time::new(profile, &samples)), warnings))
+    let (samples, mut warnings) = read(file)?;
+    let time = Time::new(profile, &samples);
+    if time.functions.is_empty() {
+        let file = file.display();
+        warnings.push(format!(
+            "{file}: no sample is in a function of the profile; sample the program that was profiled"
+        ));
+    }
+    Ok((Some(time), warnings))
 }
 
 /// The samples in `file`, and warnings about them: the text of `perf script`, perf.data, or a profile of pprof; `-` is
 /// standard input.
 fn read(file: &Path) -> Result<(Samples, Vec<String>)> {
     let is_stdin = file == Path::new("-");
-    let reader: Box<dyn Read> = match is_stdin {
-        true => Box::new(std::io::stdin()),
-        false => Box::new(File::open(file).map_err(|e| Error::read(file, e))?),
+    let reader: Box<dyn Read> = if is_stdin {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(File::open(file).map_err(|e| Error::read(file, e))?)
     };
     let mut reader = BufReader::with_capacity(1 << 16, reader);
     let begins = reader.fill_buf().map_err(|e| Error::read(file, e))?;

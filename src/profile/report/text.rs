@@ -33,6 +33,8 @@ const MAX_ITEMS: usize = 40;
 
 /// Without other wishes, so many functions come before the paths.
 const FUNCTIONS: usize = 5;
+/// The name in a headline is not made narrower.
+const NARROWEST_NAME: usize = 8;
 /// Where steps stand below the headline of a path.
 const INDENT: usize = 8;
 
@@ -80,16 +82,26 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
     let counts = report.lines.iter().map(count).max().unwrap_or(0);
     let length = |l: &Line| display_width(&grouped(l.instructions));
     let lengths = report.lines.iter().map(length).max().unwrap_or(0);
-    for (i, line) in report.lines.iter().enumerate() {
-        let numbers = format!(
-            "{:>2} {:>7}{}  {:>counts$} ×  {:>lengths$} instrs  ",
+    let numbers = |i: usize, line: &Line, time: &str| {
+        format!(
+            "{:>2} {:>7}{time}  {:>counts$} ×  {:>lengths$} instrs  ",
             i + 1,
             percent(report.instruction_share(line)),
-            time::expected(report, line, layout),
             grouped(line.count),
             grouped(line.instructions),
-        );
-        out += &headline(&numbers, steps, line, layout);
+        )
+    };
+    let times = time::expected(report, layout);
+    let fits = |(i, line): (usize, &Line)| {
+        least(&numbers(i, line, &times[i]), steps, line) <= layout.width
+    };
+    let times_fit = report.lines.iter().enumerate().all(fits);
+    for (i, line) in report.lines.iter().enumerate() {
+        let time = if times_fit { &times[i] } else { "" };
+        out += &headline(&numbers(i, line, time), steps, line, layout);
+        if !times_fit && !times[i].is_empty() {
+            let _ = writeln!(out, "{:INDENT$}{}", "", times[i].trim_start());
+        }
         for step in steps.lines(line, layout, INDENT) {
             let _ = writeln!(out, "{DIM}{step}{DIM:#}");
         }
@@ -102,13 +114,24 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
     out
 }
 
+/// The columns that a headline takes at least, with the function's name shortened.
+fn least(numbers: &str, steps: &Steps, line: &Line) -> usize {
+    let name = display_width(&steps.name(line.func)).min(NARROWEST_NAME);
+    let id = format!("#{}", line.id);
+    let rest = [numbers, &steps.start(line), &id];
+    rest.map(display_width).iter().sum::<usize>() + name + 1
+}
+
 /// Numbers, the function's name, where the path begins, and its id at the right margin.
 pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> String {
     let (start, id) = (steps.start(line), format!("#{}", line.id));
     let taken = display_width(numbers) + display_width(&start) + display_width(&id) + 1;
     let mut name = steps.name(line.func);
     if !layout.full {
-        name = fitted(&name, layout.width.saturating_sub(taken).max(8));
+        name = fitted(
+            &name,
+            layout.width.saturating_sub(taken).max(NARROWEST_NAME),
+        );
     }
     let gap = layout.width.saturating_sub(taken + display_width(&name)) + 1;
     let gap = " ".repeat(gap);

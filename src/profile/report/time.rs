@@ -27,13 +27,16 @@ impl Report<'_> {
     }
 }
 
-/// The time expected of a path, for its headline.
-pub(super) fn expected(report: &Report, line: &Line, layout: Layout) -> String {
+/// The time expected of each path, for its headline; empty without samples.
+pub(super) fn expected(report: &Report, layout: Layout) -> Vec<String> {
     let unit = if layout.width < WIDE { "" } else { " of time" };
-    let share = report.expected_time(line);
-    share.map_or(String::new(), |share| {
-        format!("  {:>7}{unit}", format!("~{}", percent(share)))
-    })
+    let text = |line: &Line| {
+        let share = report.expected_time(line);
+        share.map_or(String::new(), |share| {
+            format!("  {:>7}{unit}", format!("~{}", percent(share)))
+        })
+    };
+    report.lines.iter().map(text).collect()
 }
 
 /// Functions by time, with instructions beside it, then code outside: shares of time add up to all of it.

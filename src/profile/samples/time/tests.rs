@@ -1,8 +1,11 @@
 use super::*;
 use crate::profile::tests::views;
 
-fn samples(places: &[(&str, &str, Option<(&str, u32)>, u64)]) -> Samples {
-    let place = |&(symbol, image, line, samples): &(&str, &str, Option<(&str, u32)>, u64)| {
+/// A symbol, an image, a line and the samples there.
+type Row<'a> = (&'a str, &'a str, Option<(&'a str, u32)>, u64);
+
+fn samples(places: &[Row]) -> Samples {
+    let place = |&(symbol, image, line, samples): &Row| {
         let place = Sampled {
             symbol: symbol.into(),
             image: image.into(),
