@@ -34,7 +34,7 @@ const MAX_ITEMS: usize = 40;
 /// Without other wishes, so many functions come before the paths.
 const FUNCTIONS: usize = 5;
 /// The name in a headline is not made narrower.
-const NARROWEST_NAME: usize = 8;
+pub(super) const NARROWEST_NAME: usize = 8;
 /// Where steps stand below the headline of a path.
 const INDENT: usize = 8;
 
@@ -93,7 +93,7 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
     };
     let times = time::expected(report, layout);
     let fits = |(i, line): (usize, &Line)| {
-        least(&numbers(i, line, &times[i]), steps, line) <= layout.width
+        time::least(&numbers(i, line, &times[i]), steps, line) <= layout.width
     };
     let times_fit = report.lines.iter().enumerate().all(fits);
     for (i, line) in report.lines.iter().enumerate() {
@@ -112,14 +112,6 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
         let _ = writeln!(out, "{DIM}… and {rest} more (--top {all}){DIM:#}");
     }
     out
-}
-
-/// The columns that a headline takes at least, with the function's name shortened.
-fn least(numbers: &str, steps: &Steps, line: &Line) -> usize {
-    let name = display_width(&steps.name(line.func)).min(NARROWEST_NAME);
-    let id = format!("#{}", line.id);
-    let rest = [numbers, &steps.start(line), &id];
-    rest.map(display_width).iter().sum::<usize>() + name + 1
 }
 
 /// Numbers, the function's name, where the path begins, and its id at the right margin.

@@ -1,13 +1,13 @@
 //! Time beside instructions, where samples of a profiler are given.
 
 use super::steps::Steps;
-use super::text::{BOLD, DIM, figures, place};
+use super::text::{BOLD, DIM, NARROWEST_NAME, figures, place};
 use super::{Line, Report};
 use crate::index::FuncId;
 use crate::names::printable;
 use crate::profile::samples::Amount;
 use crate::profile::samples::time::Time;
-use crate::table::{Align, Columns, Layout, exactly, percent};
+use crate::table::{Align, Columns, Layout, display_width, exactly, percent};
 use std::cmp::Reverse;
 
 /// Narrower texts have fewer columns.
@@ -37,6 +37,14 @@ pub(super) fn expected(report: &Report, layout: Layout) -> Vec<String> {
         })
     };
     report.lines.iter().map(text).collect()
+}
+
+/// The columns that a headline takes at least, with the function's name shortened.
+pub(super) fn least(numbers: &str, steps: &Steps, line: &Line) -> usize {
+    let name = display_width(&steps.name(line.func)).min(NARROWEST_NAME);
+    let id = format!("#{}", line.id);
+    let rest = [numbers, &steps.start(line), &id];
+    rest.map(display_width).iter().sum::<usize>() + name + 1
 }
 
 /// Functions by time, with instructions beside it, then code outside: shares of time add up to all of it.
