@@ -100,7 +100,8 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
         let time = if times_fit { &times[i] } else { "" };
         out += &headline(&numbers(i, line, time), steps, line, layout);
         if !times_fit && !times[i].is_empty() {
-            let _ = writeln!(out, "{:INDENT$}{}", "", times[i].trim_start());
+            let share = times[i].trim().trim_end_matches(" of time");
+            let _ = writeln!(out, "{:INDENT$}{share} of time", "");
         }
         for step in steps.lines(line, layout, INDENT) {
             let _ = writeln!(out, "{DIM}{step}{DIM:#}");
