@@ -111,7 +111,7 @@ pub(super) fn note_compilation(settings: &Settings, source: &Word, object: &Path
     let note = CompilationNote {
         source,
         object,
-        bitcode: digest(&embedded),
+        bitcode: digest(&embedded.bitcode),
     };
     write_note(&folder.join(OBJECTS).join(name), &note);
 }
@@ -136,19 +136,37 @@ pub(super) fn note_link(
         Word::Input(file) => Some(file),
         _ => None,
     });
-    let files = reported.chain(named).map(std::fs::canonicalize).flatten();
+    let known = found.modules.iter().map(|m| digest(&m.embedded.bitcode));
     let note = LinkNote {
         program: program.to_path_buf(),
         folder: settings.folder(program),
-        bitcode: found.modules.iter().map(|m| digest(&m.embedded)).collect(),
-        files: files.collect(),
-        sources: line
-            .sources()
-            .map(std::fs::canonicalize)
-            .flatten()
+        bitcode: known.chain(left_digests(&found)).collect(),
+        files: reported
+            .chain(named)
+            .flat_map(std::fs::canonicalize)
             .collect(),
+        sources: line.sources().flat_map(std::fs::canonicalize).collect(),
     };
     write_note(&folder.join(LINKS).join(note_name(program)), &note);
+}
+
+/// The digests of bitcode that may be in what a link left as it is: these objects are no modules of the program, and yet run.
+fn left_digests(found: &Found) -> Vec<String> {
+    let left = found.left.iter();
+    let holders = left.filter(|(_, why)| [modules::AMBIGUOUS, modules::SEVERAL].contains(why));
+    let objects = holders.flat_map(|(from, _)| match from {
+        Linked::File(file) => std::fs::read(file).into_iter().collect::<Vec<_>>(),
+        Linked::Member {
+            archive, member, ..
+        } => {
+            let bytes = std::fs::read(archive).unwrap_or_default();
+            let members = container::members(Path::new(archive), &bytes).unwrap_or_default();
+            let named = members.into_iter().filter(|m| m.name == *member);
+            named.filter_map(|m| m.bytes.ok()).collect()
+        }
+    });
+    let modules = objects.flat_map(|bytes| container::all_embedded(&bytes));
+    modules.map(|bitcode| digest(&bitcode)).collect()
 }
 
 fn write_note(path: &Path, note: &impl Serialize) {
@@ -240,7 +258,7 @@ fn find_unlinked(folder: &Path) -> BTreeMap<PathBuf, Embedded> {
     linked.extend(links.into_iter().flat_map(|l| l.sources));
     let mut unlinked = BTreeMap::new();
     for (path, object) in free {
-        match read_embedded(&object.object).filter(|e| digest(e) == object.bitcode) {
+        match read_embedded(&object.object).filter(|e| digest(&e.bitcode) == object.bitcode) {
             None => drop(std::fs::remove_file(path)),
             Some(_) if linked.contains(&object.source) || !object.source.is_file() => {}
             Some(embedded) => {
@@ -332,8 +350,8 @@ fn manifest_name(source: &Path, embedded: &Embedded, flags: &[String]) -> String
     hash.finalize().to_hex()[..32].to_string()
 }
 
-fn digest(embedded: &Embedded) -> String {
-    blake3::hash(&embedded.bitcode).to_hex()[..32].to_string()
+fn digest(bitcode: &[u8]) -> String {
+    blake3::hash(bitcode).to_hex()[..32].to_string()
 }
 
 fn note_name(path: &Path) -> String {

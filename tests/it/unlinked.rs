@@ -117,3 +117,28 @@ fn source_that_no_link_took_is_uncovered_until_it_is_linked() {
     assert_eq!(used, ["clamp", "main", "never", "used"], "{said}");
     assert!(said.contains("and so uncovered: used.c"), "{said}");
 }
+
+/// Objects inside what `ld -r` makes, and members of one name, are not profiled, and run nevertheless.
+#[test]
+fn source_of_linked_object_without_copies_is_not_unlinked() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    for (name, text) in FILES {
+        std::fs::write(dir.join(name), text).unwrap();
+    }
+    let command =
+        "mkdir a b && $CC -g -c main.c && $CC -g -c used.c -o a/x.o && $CC -g -c never.c -o b/x.o";
+    let archive = format!("{command} && ar rcP l.a a/x.o b/x.o && $CC main.o l.a -o t");
+    let said = build(dir, &archive);
+    let is_silent = |said: &str| said.contains("t: 1 copy") && !said.contains("never linked");
+    assert!(is_silent(&said), "{said}");
+    let partly = "$CC -r a/x.o b/x.o -o both.o && $CC main.o both.o -o t && rm l.a";
+    let said = build(dir, partly);
+    assert!(is_silent(&said), "{said}");
+    // Alone, the second one is not needed.
+    let said = build(dir, "$CC main.o a/x.o -o t");
+    assert!(
+        said.contains("1 source was compiled but never linked"),
+        "{said}"
+    );
+}
