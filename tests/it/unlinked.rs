@@ -128,7 +128,7 @@ fn source_of_linked_object_without_copies_is_not_unlinked() {
     }
     let command =
         "mkdir a b && $CC -g -c main.c && $CC -g -c used.c -o a/x.o && $CC -g -c never.c -o b/x.o";
-    let archive = format!("{command} && ar rcP l.a a/x.o b/x.o && $CC main.o l.a -o t");
+    let archive = format!("{command} && ar qc l.a a/x.o b/x.o && $CC main.o l.a -o t");
     let said = build(dir, &archive);
     let is_silent = |said: &str| said.contains("t: 1 copy") && !said.contains("never linked");
     assert!(is_silent(&said), "{said}");

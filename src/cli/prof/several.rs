@@ -53,7 +53,10 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
         }
         let (unlinked, programs): (Vec<_>, Vec<_>) =
             programs.into_iter().partition(|p| is_baseline(p));
-        let mut unlinked: Vec<Profile> = unlinked.iter().map(never_ran).collect::<Result<_>>()?;
+        let mut unlinked: Vec<Profile> = unlinked
+            .iter()
+            .map(|p| never_ran(p))
+            .collect::<Result<_>>()?;
         // Sources of data alone.
         unlinked.retain(|p| !p.manifest.functions.is_empty());
 
@@ -85,7 +88,7 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
 }
 
 /// The profile of a program's folder without one.
-fn never_ran(program: &PathBuf) -> Result<Profile> {
+fn never_ran(program: &Path) -> Result<Profile> {
     let manifest = Manifest::read(&program.join("manifest.json"))?;
     Ok(empty(program, manifest))
 }
