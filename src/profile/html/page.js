@@ -162,7 +162,7 @@
       if (!D.files[file]) return [el("p", {}, "No such file")];
       const box = shownAs(source(file, { style: "height:calc(100vh - 9rem)", click: (_, at) => go(`f=${[...at.by].sort((a, b) => b[1] - a[1])[0][0]}`) }));
       const first = [...lines[file]].sort((a, b) => b[1].n - a[1].n)[0];
-      if (first) requestAnimationFrame(() => box.reveal(box.index(first[0])));
+      if (first) view.placed = () => box.reveal(box.index(first[0]));
       return [el("h2", {}, D.files[file].name), box];
     }
     const rows = D.files.map((_, i) => i).filter(i => lines[i].size && (system || !D.files[i].system));
@@ -263,7 +263,7 @@
       if (r.library !== undefined) return el("li", { class: "fold" }, told(r));
       const name = r.within && r.within !== within ? el("span", { class: "in" }, "⤷ " + r.within + "  ") : null;
       within = r.within;
-      return el("li", {}, el("button", { type: "button", "data-step": n, onclick: () => open(n) }, el("span", { class: "pl" }, r.place), el("span", { class: "tx" }, name, r.text, r.times > 1 ? "  ×" + r.times : ""), outcome(r.outcome) || el("span"), el("span", { class: "dim" }, r.note || "")));
+      return el("li", {}, el("button", { type: "button", "data-step": n, disabled: r.file === undefined, onclick: () => open(n) }, el("span", { class: "pl" }, r.place), el("span", { class: "tx" }, name, r.text, r.times > 1 ? "  ×" + r.times : ""), outcome(r.outcome) || el("span"), el("span", { class: "dim" }, r.note || "")));
     });
   };
   // What a path decides in each line of a file, in order.
@@ -323,8 +323,8 @@
         else if (mine) code.top(code.index(mine[0]) - 1);
         else code.reveal(code.index(first));
       };
-      begin();
-      requestAnimationFrame(begin);
+      view.placed = begin;
+      if (code.isConnected) begin();
     };
     const flow = () => {
       pic = picture(f, entries[at].p, state);
@@ -332,6 +332,7 @@
       const mode = m => () => { Object.assign(state, { mode: m, moved: false }); flow(); };
       right.replaceChildren(el("h2", {}, "Control flow ", el("span", { class: "tabs" }, button("Path", "The path, what it leaves aside folded", mode("path"), String(state.mode === "path")), button("Function", "All blocks", mode("all"), String(state.mode === "all")),
         button("−", "Smaller", () => pic.zoom(1 / 1.25)), button("+", "Larger", () => pic.zoom(1.25)), button("Fit", "Fit to the path", () => pic.fit()), button("SVG", "Save as SVG", () => save(pic.firstChild, f.symbol)))), pic);
+      if (pic.isConnected) pic.place();
       for (const way of pic.querySelectorAll(".side")) way.addEventListener("click", mode("all"));
     };
     const draw = () => {
@@ -345,8 +346,9 @@
       rows.redraw();
     };
     draw();
-    requestAnimationFrame(() => rows.reveal(at));
+    const begin = view.placed;
     Object.assign(view, {
+      placed: () => { if (begin) begin(); rows.reveal(at); pic.place(); },
       step: d => choose(at + d), next: d => { const order = wanted(), n = order[order.indexOf(i) + d]; if (n !== undefined) go(`f=${n}`); },
       decision: d => { const p = entries[at].p; let n = step + d; while (f.rows[p.rows[n]] && f.rows[p.rows[n]].library !== undefined) n += d; openStep(n); },
       zoom: k => { state.zoomed = true; pic.zoom(k); }, fit: () => pic.fit(), mode: () => { Object.assign(state, { mode: state.mode === "path" ? "all" : "path", moved: false }); flow(); },
@@ -360,7 +362,9 @@
     for (const key of Object.keys(view)) delete view[key];
     shown = null;
     let content, tab = hash || "overview", kindAt = at.has("u") ? "u" : "p";
-    if (at.has("f")) { tab = "functions"; content = functionView(+at.get("f"), kindAt, at.has(kindAt) ? +at.get(kindAt) : null); }
+    // Links name a function by its number, or, for people, by its symbol.
+    const named = f => /^\d+$/.test(f) ? +f : F.findIndex(g => g.symbol === f);
+    if (at.has("f")) { tab = "functions"; content = functionView(named(at.get("f")), kindAt, at.has(kindAt) ? +at.get(kindAt) : null); }
     else if (at.has("file")) { tab = "sources"; content = sourcesView(+at.get("file")); }
     else if (tab === "functions") content = functions();
     else if (tab === "sources") content = sourcesView(null);
@@ -371,7 +375,8 @@
     main.classList.toggle("fill", at.has("f"));
     main.replaceChildren(...content);
     for (const box of main.querySelectorAll(".list")) box.redraw();
-    if (at.has("f")) for (const box of main.querySelectorAll(".code")) box.dispatchEvent(new Event("placed"));
+    // What depends on how large things are drawn.
+    if (view.placed) view.placed();
   };
   const theme = () => {
     const dark = matchMedia("(prefers-color-scheme:dark)").matches, now = document.documentElement.dataset.theme || (dark ? "dark" : "light");

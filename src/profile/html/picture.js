@@ -126,7 +126,8 @@ const picture = (f, p, state) => {
     }
     apply();
   };
-  new ResizeObserver(() => state.moved ? apply() : begin()).observe(box);
+  box.place = () => state.moved ? apply() : begin();
+  new ResizeObserver(box.place).observe(box);
   box.zoom = k => { state.scale = Math.min(4, Math.max(.05, state.scale * k)); state.moved = true; apply(); };
   const pan = (dx, dy) => { state.x += dx / state.scale; state.y += dy / state.scale; state.moved = true; apply(); };
   root.addEventListener("wheel", e => { e.preventDefault(); if (e.ctrlKey || e.metaKey || !e.shiftKey && Math.abs(e.deltaX) < 1) box.zoom(e.deltaY > 0 ? 1 / 1.15 : 1.15); else pan(e.deltaX || e.deltaY, 0); }, { passive: false });
