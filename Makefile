@@ -74,7 +74,8 @@ test-viewers: setup-viewers
 	$(CARGO) test --locked --test it -- viewers:: pages:: --ignored
 
 # The pictures of the page in README.md and docs/PAGE.md.
-screens: setup-viewers build
+screens: build
+	@sh tools/setup.sh "$(TOOLS) chromium pngquant" "$(APT) chromium pngquant"
 	sh tools/screens.sh target/release
 
 # The example project of docs/BUILD.md, by every build system.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # screens.sh BIN: takes the screens of docs/PAGE.md and README.md into docs/images, from a profile of testdata/programs/demo.c that
-# is made here by the programs in BIN. The browser's animations, scrollbars and network are off.
+# is made here by the programs in BIN. 128 colours are enough for them.
 set -eu
 cd "$(dirname "$0")/.."
 bin=$(cd "$1" && pwd)
@@ -17,9 +17,10 @@ screen() {
     scheme=1
     [ "${5:-light}" = dark ] && scheme=0
     chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-        --disable-component-update --disable-sync --hide-scrollbars --force-device-scale-factor=1 \
+        --disable-component-update --disable-sync --hide-scrollbars --force-device-scale-factor=1 --disable-lcd-text \
         --blink-settings=preferredColorScheme=$scheme --user-data-dir="$work/browser" --window-size="$3,$4" \
         --virtual-time-budget=8000 --screenshot="$work/$1.png" "file://$work/page/index.html#$2" 2>"$work/said"
+    pngquant --force --skip-if-larger --ext .png 128 "$work/$1.png" || [ $? -eq 98 ]
     size=$(wc -c <"$work/$1.png")
     if [ "$size" -gt 150000 ]; then
         echo "screens: $1.png has $size bytes, more than 150,000" >&2
@@ -28,7 +29,7 @@ screen() {
     mv "$work/$1.png" "docs/images/$1.png"
 }
 
-screen page-function f=sort 1400 700
+screen page-function f=sort 1400 720
 screen page-coverage coverage 1200 640
-screen page-dark f=scan 1400 700 dark
+screen page-dark f=scan 1400 720 dark
 ls -l docs/images

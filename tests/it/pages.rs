@@ -347,16 +347,21 @@ fn lists_are_in_order() {
     assert_eq!(seen["own"], own);
 }
 
-/// Shares of a baseline are of its own total: a profile that is merged with itself has the shares of the profile.
+/// Shares of a baseline are of its own total: two runs together have the shares of one.
 #[test]
 #[ignore = "make test-viewers"]
 fn shares_of_baselines_are_normalised() {
     let dir = crate::support::folder();
-    let profile = profiled("demo", DEBUG, dir.path());
+    let of_run = |n: &str| {
+        let folder = dir.path().join(n);
+        std::fs::create_dir(&folder).unwrap();
+        profiled("demo", DEBUG, &folder)
+    };
+    let (profile, again) = (of_run("first"), of_run("second"));
     let twice = dir.path().join("twice.p3prof");
     let mut union = Command::new(PROF);
     union.arg("union").arg("-o").arg(&twice);
-    run(union.arg(&profile).arg(&profile));
+    run(union.arg(&profile).arg(&again));
     let script = r"
         history.replaceState(null, '', '#functions');
         p3.route();

@@ -126,7 +126,7 @@
       const [i, j] = rows[k], f = F[i], p = f.paths[j], two = lastTwo(f, p);
       return el("div", { class: "row", onclick: () => go(`f=${i}&p=${j}`) }, cell(pct(share(p.work)), "4.5rem"), ...(B ? [cell(p.before ? pct(shareBefore(p.before.instructions)) : "", "4.5rem"), cell(change(changeOfPath(p)), "4rem")] : []),
         el("span", { class: "hide" }, bar(share(p.work))), cell(num(p.count), "7rem", "n hide"),
-        el("a", { class: "g", href: `#f=${i}&p=${j}` }, f.name, p.start ? el("span", { class: "dim" }, " · " + p.start) : null), el("span", { class: "g two hide" }, two.map(short)));
+        el("a", { class: "g", href: `#f=${i}&p=${j}` }, f.name, p.start ? el("span", { class: "dim" }, " · " + p.start) : null), el("span", { class: "g two" }, two.map(short)));
     }, { style: `height:${height}`, label: "Hottest paths", open: k => go(`f=${rows[k][0]}&p=${rows[k][1]}`) });
   const hotPaths = () => {
     const rows = hottest.filter(([i]) => visible(i));
@@ -171,7 +171,7 @@
       heads(cell("share", "4.5rem"), cell("", "6rem", "bar none"), cell("lines ran", "5rem", "n hide"), cell("of", "4rem", "n hide"), cell("file", null, "g")), rows.length, 24,
       k => {
         const i = rows[k], ran = [...lines[i].values()].filter(a => a.n).length;
-        return el("div", { class: "row", onclick: () => go(`file=${i}`) }, cell(pct(share(heat[i])), "4.5rem"), bar(share(heat[i])), cell(num(ran), "5rem", "n hide"), cell(num(lines[i].size), "4rem", "n hide"),
+        return el("div", { class: "row", onclick: () => go(`file=${i}`) }, cell(pct(share(heat[i])), "4.5rem"), bar(heat[i] / (heat[rows[0]] || 1)), cell(num(ran), "5rem", "n hide"), cell(num(lines[i].size), "4rem", "n hide"),
           el("a", { class: "g", href: `#file=${i}`, title: D.files[i].name }, D.files[i].name + (D.files[i].text === null ? " (no text)" : "")));
       }, { style: "height:calc(100vh - 9rem)", label: "Files", open: k => go(`file=${rows[k]}`) }))];
   };
@@ -189,7 +189,7 @@
       shownAs(list(heads(cell("", "6rem", "bar none hide"), cell("lines", "6.5rem"), cell("branches", "6.5rem"), cell("pairs", "7rem", "n hide"), cell("paths", "9rem", "n hide"), cell("function", null, "g")), order.length, 24,
         k => {
           const f = F[order[k]];
-          return el("div", { class: "row", onclick: () => go(`f=${order[k]}` + (f.uncovered.length ? "&u=0" : "")) }, el("span", { class: "hide" }, bar(f.lines.size ? f.ranLines / f.lines.size : 0)), ratio(f.ranLines, f.lines.size, "6.5rem"), ratio(f.ranBranches, f.branches, "6.5rem"), ratio(f.ran_pairs, f.pairs, "7rem", "n hide"), ratio(f.ran, f.feasible, "9rem", "n hide"),
+          return el("div", { class: "row", onclick: () => go(`f=${order[k]}` + (f.uncovered.length ? "&u=0" : "")) }, el("span", { class: "hide ran" }, bar(f.lines.size ? f.ranLines / f.lines.size : 0)), ratio(f.ranLines, f.lines.size, "6.5rem"), ratio(f.ranBranches, f.branches, "6.5rem"), ratio(f.ran_pairs, f.pairs, "7rem", "n hide"), ratio(f.ran, f.feasible, "9rem", "n hide"),
             el("a", { class: "g", href: `#f=${order[k]}` + (f.uncovered.length ? "&u=0" : ""), title: f.full }, f.name, el("span", { class: "dim" }, "  " + where(f))));
         }, { style: "height:max(12rem,38vh)", label: "Coverage", open: k => go(`f=${order[k]}`) })),
       el("h2", {}, "Paths that did not run, those nearest to paths that ran first"),
