@@ -347,6 +347,34 @@ fn lists_are_in_order() {
     assert_eq!(seen["own"], own);
 }
 
+/// Paths of one function read differently in the list, here those that only an early decision tells apart.
+#[test]
+#[ignore = "make test-viewers"]
+fn listed_paths_are_told_apart() {
+    let dir = crate::support::folder();
+    let profile = profiled("conditions", &["-O0", "-g"], dir.path());
+    let script = r"
+        const out = { alike: [], early: 0, paths: 0 };
+        p3.data.functions.forEach((f, i) => {
+            history.replaceState(null, '', `#f=${i}`);
+            p3.route();
+            const seen = new Map();
+            for (const e of document.querySelectorAll('.entry')) {
+                const p = (e.dataset.path[0] === 'p' ? f.paths : f.uncovered.map(u => u.path))[+e.dataset.path.slice(1)];
+                const lines = [...e.querySelectorAll('.dec')].map(d => d.textContent);
+                const told = (p.start || '') + lines.join(' | ');
+                out.paths++;
+                if (lines.length > 2) out.early++;
+                // More than three decisions may be needed; of up to three, all are there.
+                if (p.rows.length <= 3) { if (seen.has(told)) out.alike.push(f.name + ': ' + told); seen.set(told, e); }
+            }
+        });
+        return out;";
+    let seen = in_browser(&page(&profile, &[]), script, dir.path());
+    assert_eq!(seen["alike"], serde_json::json!([]), "{seen:#}");
+    assert!(seen["early"].as_u64().unwrap() > 1, "{seen:#}");
+}
+
 /// Shares of a baseline are of its own total: two runs together have the shares of one.
 #[test]
 #[ignore = "make test-viewers"]

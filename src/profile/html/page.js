@@ -244,12 +244,26 @@
     never.sort((a, b) => a.u.new_edges - b.u.new_edges || near(b) - near(a) || a.k - b.k);
     return ran.concat(never);
   };
-  const pathEntry = (f, e) => {
+  // Paths whose last two decisions read alike: for each, the first decision on which it parts from one of the others.
+  const partings = (f, entries) => {
+    const alike = new Map(), parts = new Map();
+    for (const e of entries) {
+      const key = [e.p.start, ...lastTwo(f, e.p).map(told)].join("\n");
+      if (alike.has(key)) alike.get(key).push(e); else alike.set(key, [e]);
+    }
+    for (const group of alike.values()) {
+      const least = rows => (n, e) => { let i = 0; while (i < n && e.p.rows[i] === rows[i]) i++; return i; };
+      const at = group.length > 1 ? group.slice(1).reduce(least(group[0].p.rows), group[0].p.rows.length) : Infinity;
+      for (const e of group) if (at < e.p.rows.length - 2) parts.set(e, { row: f.rows[e.p.rows[at]], skips: at < e.p.rows.length - 3 });
+    }
+    return parts;
+  };
+  const pathEntry = (f, e, parting) => {
     const p = e.p, s = share(p.work), two = lastTwo(f, p);
     const head = e.kind === "u" ? [el("b", { class: "warn" }, "never ran"), el("span", { class: "dim" }, e.u.new_edges ? `${e.u.new_edges} new edge${e.u.new_edges === 1 ? "" : "s"}` : "each step ran")]
       : B ? [el("b", {}, `${p.before ? pct(shareBefore(p.before.instructions)) + " → " : ""}${pct(s)}`), el("span", { class: "ch" }, change(changeOfPath(p))), el("span", { class: "ct" }, num(p.count) + " ×")]
         : [el("b", { class: "sh" }, pct(s)), bar(s / (f.instructions / (allInstructions || 1) || 1)), el("span", { class: "ct" }, num(p.count) + " ×")];
-    return [el("div", { class: "top" }, head), ...(two.length < 2 ? [el("div", { class: "dec dim" }, p.start ? "from the " + p.start : "from the beginning")] : []), ...two.map(r => el("div", { class: "dec" }, short(r)))];
+    return [el("div", { class: "top" }, head), parting ? el("div", { class: "dec" }, short(parting.row), parting.skips ? " ⋯" : null) : null, ...(two.length < 2 ? [el("div", { class: "dec dim" }, p.start ? "from the " + p.start : "from the beginning")] : []), ...two.map(r => el("div", { class: "dec" }, short(r)))];
   };
   const instead = u => {
     if (!u.near) return "No path of this function ran.";
@@ -296,7 +310,8 @@
     const own = ownLines(f), state = {};
     const left = el("section", { class: "paths" }), middle = el("section", { class: "source" }), right = el("section", { class: "flow" });
     const steps = el("ol", { class: "steps", "aria-label": "Steps of the path" });
-    const rows = list(null, entries.length, 68, k => el("div", { class: "row entry", role: "option", "aria-selected": k === at ? "true" : "false", "data-path": entries[k].kind + entries[k].k, onclick: () => choose(k) }, pathEntry(f, entries[k])), { role: "listbox", label: "Paths" });
+    const parts = partings(f, entries), height = parts.size ? 87 : 68;
+    const rows = list(null, entries.length, height, k => el("div", { class: "row entry", style: `height:${height}px`, role: "option", "aria-selected": k === at ? "true" : "false", "data-path": entries[k].kind + entries[k].k, onclick: () => choose(k) }, pathEntry(f, entries[k], parts.get(entries[k]))), { role: "listbox", label: "Paths" });
     left.append(el("h2", {}, B ? "Paths by change" : "Paths"), rows);
     const choose = k => { at = Math.min(entries.length - 1, Math.max(0, k)); step = -1; history.replaceState(null, "", `#f=${i}&${entries[at].kind}=${entries[at].k}`); draw(); rows.reveal(at); };
     const openStep = n => {
