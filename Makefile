@@ -45,6 +45,7 @@ setup-tests:
 	@sh tools/setup.sh "$(TOOLS) ccache" "$(APT) ccache"
 setup-viewers:
 	@sh tools/setup.sh "$(TOOLS) $(VIEWERS)" "$(APT) $(VIEWERS_APT)"
+	@sh tools/lcov2.sh target/lcov2
 
 setup-builders:
 	@sh tools/setup.sh "$(TOOLS) $(BUILDERS)" "$(APT) $(BUILDERS_APT)"
@@ -80,7 +81,7 @@ screens: build
 
 # The example project of docs/BUILD.md, by every build system.
 test-builds: setup-builders
-	$(CARGO) test --locked --test it -- build:: inputs:: --ignored
+	$(CARGO) test --locked --test it -- build:: compilers:: inputs:: --ignored
 
 # The commands of docs/LIBYAML.md, with libyaml from Debian's sources.
 test-tutorial:
@@ -135,7 +136,7 @@ book:
 	PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" mdbook build
 
 man: build
-	target/release/p3-rewrite manual -o target/share
+	target/release/p3-rewrite manual -o target/share --force
 
 deb: setup
 	sh tools/deb.sh build

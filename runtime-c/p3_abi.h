@@ -105,7 +105,7 @@ struct p3_module {
     uint64_t counters_size; /* in bytes, a multiple of page */
     uint64_t page; /* the largest that a kernel for its target has */
     struct p3_module *next; /* the runtime's list */
-    uint64_t live; /* the runtime's: the counters are mapped over the profile */
+    uint64_t live; /* the runtime's: not 0 where the counters are mapped over the profile */
     const struct p3_sampling *sampling; /* how it samples subpaths; NULL: it counts */
     const struct p3_entry *entries; /* P3_SHADOWED: its functions */
 };

@@ -96,6 +96,8 @@ static struct region *add_region(uint64_t need, uint64_t taken) {
     }
     __atomic_store_n(&failures, 0, __ATOMIC_RELAXED);
     region->in_file = put_in_file(file, region->base, size);
+    if (!region->in_file)
+        p3_live_unsaved();
     block_of(region)->used = UNIT + taken;
     describe(region, size);
     __atomic_store_n(&region->size, size, __ATOMIC_RELEASE);
@@ -329,10 +331,21 @@ static int store(struct p3_file *file, int fd, struct region *region) {
     return p3_file_write(fd, region->base, region->size, offset);
 }
 
+static int is_unsaved(const struct region *region) {
+    return region->size != 0 && !region->in_file && holds_any(region);
+}
+
+int p3_arena_is_unsaved(void) {
+    for (unsigned i = 0; i < MAX_REGIONS; i++)
+        if (is_unsaved(&regions[i]))
+            return 1;
+    return 0;
+}
+
 int p3_arena_store(struct p3_file *file, int fd) {
     int failed = 0;
     for (unsigned i = 0; i < MAX_REGIONS && !failed; i++)
-        if (regions[i].size != 0 && !regions[i].in_file && holds_any(&regions[i]))
+        if (is_unsaved(&regions[i]))
             failed = store(file, fd, &regions[i]);
     return failed;
 }

@@ -33,10 +33,10 @@ static int keep_ours(const struct p3_file *file, int fd) {
 int p3_file_open(struct p3_file *file) {
     int kept = __atomic_load_n(&file->fd, __ATOMIC_RELAXED);
     int fd = kept < 0 ? -1 : keep_ours(file, fcntl(kept, F_DUPFD_CLOEXEC, 3));
+    if (fd >= 0)
+        return fd;
     struct p3_place place = p3_place(file->path);
-    if (fd < 0)
-        fd = keep_ours(file, openat(place.folder, place.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    return fd;
+    return keep_ours(file, openat(place.folder, place.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
 }
 
 /* Beyond the limit the kernel would send SIGXFSZ. */
@@ -130,13 +130,12 @@ static struct p3_raw_header describe(const struct p3_counter *by) {
     return header;
 }
 
-static int write_header(const struct p3_file *file, int fd, const struct p3_counter *by) {
-    struct p3_raw_header header = describe(by);
+static int write_header(const struct p3_file *file, int fd, const struct p3_raw_header *header) {
     const struct p3_process *process = p3_process();
     int failed = reserve(fd, 0, file->size);
     if (!failed)
-        failed = p3_file_write(fd, &header, sizeof header, 0);
-    return failed ? failed : p3_file_write(fd, process->text, process->text_size, sizeof header);
+        failed = p3_file_write(fd, header, sizeof *header, 0);
+    return failed ? failed : p3_file_write(fd, process->text, process->text_size, sizeof *header);
 }
 
 int p3_file_begin(struct p3_file *file, int fd) {
@@ -162,14 +161,14 @@ int p3_file_taken(const char *path) {
     return fstatat(place.folder, place.name, &s, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Gives the file its name, unless that is taken. */
-static int publish(const char *temporary, const char *path) {
+/* Gives the file its name, unless that is taken and not to be replaced. */
+static int publish(const char *temporary, const char *path, int replace) {
     struct p3_place from = p3_place(temporary), to = p3_place(path);
-    if (linkat(from.folder, from.name, to.folder, to.name, 0) == 0)
+    if (!replace && linkat(from.folder, from.name, to.folder, to.name, 0) == 0)
         return 0;
-    if (errno == EEXIST || p3_file_taken(path))
+    if (!replace && (errno == EEXIST || p3_file_taken(path)))
         return EEXIST;
-    /* A file system without links. */
+    /* A file system without links, or a file of ours. */
     return renameat(from.folder, from.name, to.folder, to.name) == 0 ? 0 : errno;
 }
 
@@ -195,21 +194,40 @@ static int open_new(const char *temporary, char *path, int *fd) {
     return *fd >= 0 ? 0 : errno;
 }
 
+/* The program's umask may keep a file from its own user, who is to read it, and whose next process counts in it. */
+static void give_to_owner(int fd) {
+    struct stat s;
+    if (fstat(fd, &s) == 0 && (s.st_mode & 0600) != 0600)
+        fchmod(fd, (s.st_mode & 07777) | 0600);
+}
+
+/* Nothing is mapped for it: there may be no memory for that. */
+static int fill_unmapped(struct p3_file *file, int fd, const struct p3_counter *by, struct p3_raw_header *header) {
+    file->header = header;
+    int failed = by->fill(file, fd);
+    file->header = NULL;
+    return failed ? failed : p3_file_write(fd, header, sizeof *header, 0);
+}
+
 /* A file with a header and no name; P3_SAID, or an errno. */
 static int make(struct p3_file *file, const char *temporary, char *path, const struct p3_counter *by) {
     struct p3_counter alone = *by;
     int fd, failed = open_new(temporary, path, &fd);
     if (failed)
         return failed;
+    give_to_owner(fd);
     /* Locked before anyone knows of it; without locks it is this process's alone. */
     if (by->owner != NULL && p3_owner_lock(fd) != 0) {
         alone.owner = NULL;
         alone.apart = 1;
     }
     *file = (struct p3_file){.fd = -1, .path = path, .page = by->module->page, .size = header_room(by->module->page)};
-    failed = write_header(file, fd, &alone);
-    if (!failed)
+    struct p3_raw_header header = describe(&alone);
+    failed = write_header(file, fd, &header);
+    if (!failed && by->fill == NULL)
         return p3_file_begin(file, fd);
+    if (!failed)
+        failed = fill_unmapped(file, fd, by, &header);
     close(fd);
     return failed;
 }
@@ -221,17 +239,7 @@ int p3_file_create(struct p3_file *file, char *path, const struct p3_counter *by
     if (failed)
         return failed;
     failed = make(file, temporary, path, by);
-    if (!failed && by->fill != NULL) {
-        file->path = temporary;
-        int fd = p3_file_open(file);
-        failed = fd < 0 ? EBADF : by->fill(file, fd);
-        file->path = path;
-        if (fd >= 0)
-            close(fd);
-        if (failed)
-            p3_file_close(file);
-    }
-    if (!failed && (failed = publish(temporary, path)) != 0)
+    if (!failed && (failed = publish(temporary, path, by->replace)) != 0)
         p3_file_close(file);
     struct p3_place place = p3_place(temporary);
     unlinkat(place.folder, place.name, 0);
@@ -334,19 +342,54 @@ static void add_kept(const struct copying *c) {
     }
 }
 
-/* The file may hold what earlier processes counted: what came before the mapping is added. */
-int p3_file_map_counters(int fd, const struct p3_module *m, uint64_t offset) {
+/* What `live` of a module is beside the address of its spare memory. */
+enum { NOT_LIVE = 0, WITHOUT_SPARE = 1 };
+
+/* The file may hold what earlier processes counted: what came before the mapping is added. Memory that a forked child can put in the
+ * place of the mapping is had before: the child may be past every limit. */
+int p3_file_map_counters(int fd, struct p3_module *m, uint64_t offset) {
     struct copying c = {.module = m};
-    if (m->counters_size == 0)
-        return 0;
-    int failed = p3_touched_each(m->counters, m->counters_size, keep_page, &c);
-    if (!failed)
+    void *spare = m->counters_size == 0 ? NULL : p3_map(m->counters_size);
+    int failed = spare == NULL && m->counters_size != 0 ? ENOMEM : 0;
+    if (!failed && spare != NULL)
+        failed = p3_touched_each(m->counters, m->counters_size, keep_page, &c);
+    if (!failed && spare != NULL)
         failed = p3_map_file(m->counters, m->counters_size, fd, offset + m->block->counters_offset);
-    if (!failed)
+    if (!failed) {
         add_kept(&c);
+        m->live = spare == NULL ? WITHOUT_SPARE : (uintptr_t)spare;
+    } else if (spare != NULL) {
+        munmap(spare, m->counters_size);
+    }
     if (c.begin != NULL)
         munmap(c.begin, room(m));
     return failed;
+}
+
+/* Moving memory needs none, whatever the limits are. */
+int p3_file_leave_counters(struct p3_module *m) {
+    void *spare = m->live > WITHOUT_SPARE ? (void *)(uintptr_t)m->live : NULL;
+    uint64_t size = m->counters_size;
+    if (m->live == NOT_LIVE || size == 0) {
+        m->live = NOT_LIVE;
+        if (size != 0)
+            memset(m->counters, 0, size);
+        return 1;
+    }
+    int left = spare != NULL && mremap(spare, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, m->counters) != MAP_FAILED;
+    if (!left) {
+        p3_file_free_spare(m);
+        left = mmap(m->counters, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+    }
+    m->live = left ? NOT_LIVE : WITHOUT_SPARE;
+    return left;
+}
+
+void p3_file_free_spare(struct p3_module *m) {
+    if (m->live > WITHOUT_SPARE) {
+        munmap((void *)(uintptr_t)m->live, m->counters_size);
+        m->live = WITHOUT_SPARE;
+    }
 }
 
 void p3_file_close(struct p3_file *file) {

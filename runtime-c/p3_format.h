@@ -10,10 +10,13 @@
 #define P3_RAW_MAGIC UINT64_C(0xff7033726177ff07)
 #define P3_BLOCK_MAGIC UINT64_C(0x7033626c6f636b03) /* What a block begins with: p3block and a version. */
 #define P3_CHUNK_MAGIC UINT64_C(0x70336368756e6b03) /* What a chunk begins with: p3chunk and a version. */
-#define P3_RAW_VERSION 8u /* The version of the format. */
+#define P3_RAW_VERSION 9u /* The version of the format. */
 #define P3_RAW_LOST 1u /* In the flags: counts were lost, without memory or space. */
 /* In the flags: the program sets its counts to zero (p3_profile_reset), so no other process adds to them. */
 #define P3_RAW_APART 2u
+/* In the flags: counts are in memory alone, until the process ends normally. One that was killed has lost
+ * them. */
+#define P3_RAW_UNSAVED 4u
 /* Of the process: only the first P3_RAW_ARGUMENTS_MAX bytes of its arguments are there. */
 #define P3_RAW_ARGUMENTS_CUT 1u
 #define P3_RAW_ARGUMENTS_UNKNOWN 2u /* Of the process: the system did not tell its arguments. */
@@ -73,7 +76,7 @@ struct p3_raw_header {
     uint8_t boot[16];
     uint32_t reserved; /* 0 */
     uint32_t header_crc; /* CRC-32 (IEEE) of the header up to here and of the strings */
-    uint32_t flags; /* P3_RAW_LOST, P3_RAW_APART */
+    uint32_t flags; /* P3_RAW_LOST, P3_RAW_APART, P3_RAW_UNSAVED */
     /* how often counts were set aside, to be counted no more or in another file: the present epoch */
     uint32_t epoch;
     uint64_t file_size; /* length of the file, at least; grows before a block becomes valid */
@@ -85,6 +88,7 @@ struct p3_raw_header {
     uint64_t owner_start; /* when that began, as in /proc/PID/stat */
     uint64_t owner_space; /* its name space of process ids */
     uint64_t owner_image; /* random, of the program that it ran: not the same after exec */
+    uint64_t absent; /* number of forked children, and of theirs, whose counts are in no file, or not yet */
 };
 
 /* At multiples of the page. A page that begins with zeros instead was reserved and never used. */
@@ -229,6 +233,9 @@ struct p3_raw_shadows {
     uint64_t spent; /* what they did cost, measured, in nanoseconds of processor time */
     uint64_t time; /* the program's processor time when that was said, in nanoseconds */
     uint64_t lived; /* nanoseconds that all shadows took that are over */
+    /* why there are none any more while the program runs: 1: it filters its system calls; 2: it uses the
+     * signal of their timer; 0: they go on */
+    uint64_t ended;
 };
 
 #endif

@@ -302,9 +302,13 @@ void p3_hot_start(const struct p3_module *module) {
     slots = slots_in(sampling->memory);
     index_of = p3_map(slots * sizeof *index_of);
     block = index_of == NULL ? NULL : p3_map(size);
-    if (block == NULL)
+    if (block == NULL) {
+        p3_live_lost();
         return;
+    }
     in_file = put_in_file(file, size);
+    if (!in_file)
+        p3_live_unsaved();
     entries = 0;
     seed(module);
     if (block->magic != P3_BLOCK_MAGIC)
@@ -325,9 +329,11 @@ void p3_hot_forget(void) {
     p3_hot_generation++;
 }
 
+int p3_hot_is_unsaved(void) { return block != NULL && !in_file; }
+
 int p3_hot_store(struct p3_file *file, int fd) {
     uint64_t offset;
-    if (block == NULL || in_file)
+    if (!p3_hot_is_unsaved())
         return 0;
     uint64_t size = p3_round_up(block->size, file->page);
     block->size = size;

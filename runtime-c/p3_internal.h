@@ -6,33 +6,44 @@
  *
  *   when                  calls                                        safe, because
  *   counting              none                                         a table whose level has room, an array
- *   counting, a table     mmap, munmap, fcntl(F_DUPFD_CLOEXEC),        system calls, async-signal-safe by POSIX
- *   grows                 fstat, fstatat, openat, close, getrlimit,    or without state of libc; in a signal
- *                         fallocate, pwrite, pthread_setcancelstate    handler, while others count or grow
+ *   counting, a table     mmap, munmap, madvise, fcntl (as a           system calls, async-signal-safe by POSIX
+ *   grows                 duplicate), fstat, close, getrlimit,         or without state of libc; in a signal
+ *                         fallocate; pwrite where there is no room     handler, while others count or grow
+ *                         to reserve; fstatat, openat where the
+ *                         descriptor is gone; pthread_setcancelstate
  *   sampling              none                                         recordings and the list have their room;
  *                                                                      whoever finds the list in use comes again
  *   sampling, a thread    mmap, munmap, gettid, tgkill (signal 0),     as when a table grows
  *   that did not yet      getpid, sigaltstack, pthread_setcancelstate
- *   counting, no memory   poll, write                                  once in a process, one line
+ *   a line on stderr      sigpending, pthread_sigmask, write,          once in a process for lost counts; the
+ *                         sigtimedwait                                 write's own signals never arrive
  *   constructors          the above; getenv, getauxval, geteuid,       ours come first; getenv and atexit are
  *                         uname, getcwd, open, read, pread, flock,     called here alone, when no thread runs
  *                         kill (signal 0), getrandom, clock_gettime,   yet, or under the lock of dlopen
  *                         getpid, getppid, fstatat, mkdirat, linkat,
- *                         renameat, unlinkat, sbrk, personality,
+ *                         renameat, mknodat, unlinkat, fchmod,
+ *                         fchmodat, sbrk, personality,
  *                         pthread_atfork, atexit
- *   child of fork         those of a growing table; getpid, getppid,   the pattern, the arguments and the folder
- *                         getrandom, clock_gettime, geteuid, fstatat,  were read by the parent's constructor;
- *                         mkdirat, linkat, renameat, unlinkat; of a    whatever locks were held are not ours
+ *   child of fork         those of a growing table; mremap, getpid,    the pattern, the arguments and the folder
+ *                         getppid, getrandom, clock_gettime, geteuid,  were read by the parent's constructor;
+ *                         fstatat, mkdirat, linkat, renameat,          whatever locks were held are not ours
+ *                         mknodat, unlinkat, fchmod, fchmodat; of a
  *                         pool open, read, pread, flock, kill,
  *                         getauxval
- *   p3_profile_reset,     those of a growing table; poll, write,       system calls; all signals are blocked, and one
- *   the signal of         fstatat, mkdirat, linkat, renameat,          thread does it at a time: others leave word
- *   P3_SIGNAL             unlinkat, open, read, geteuid                (p3_signal_hold)
- *   exit, dlclose         those of a growing table; open, read,        no code of ours runs afterwards: a
- *                         unlinkat                                     library's runtime lets go of everything
+ *   p3_profile_reset,     those of a growing table; sigpending,        system calls; all signals are blocked, and one
+ *   p3_profile_dump,      pthread_sigmask, write, fstatat, mkdirat,    thread does it at a time: others leave word
+ *   the signal of         linkat, renameat, unlinkat, fchmod,          (p3_signal_hold)
+ *   P3_SIGNAL             fchmodat, open, read, geteuid
+ *   exit                  none, where all is in the file and there     nothing is left to do but to count this
+ *                         never was a second thread; else open, read   process as ended, which is a store
+ *                         and close of /proc/self/stat, which tells
+ *                         whether others run on; and where counts are
+ *                         in memory those of p3_profile_dump
+ *   dlclose               those of exit; munmap, fstat, close,         no code of ours runs afterwards: a
+ *                         sigaction                                    library's runtime lets go of everything
  *
- * After seccomp's strict mode (or a filter that kills) only the first line is possible. What tables need at first
- * is mapped by the constructor: two levels each, and P3_PROFILE_RESERVE MiB more. */
+ * After seccomp's strict mode (or a filter that kills) only the first line and the end of a program without threads are possible. What
+ * tables need at first is mapped by the constructor: two levels each, and P3_PROFILE_RESERVE MiB more. */
 #ifndef P3_INTERNAL_H
 #define P3_INTERNAL_H
 
@@ -180,11 +191,13 @@ struct p3_counter {
     int child; /* a forked one */
     int apart; /* no process may ever share files with it: P3_RAW_APART */
     uint32_t epoch; /* as in the header */
-    int (*fill)(struct p3_file *file, int fd); /* writes what is in it from the beginning; NULL: nothing is */
+    int replace; /* a file of this name is this process's own, from before */
+    int (*fill)(struct p3_file *file, int fd); /* writes all that will ever be in it; NULL: it is mapped and counted in */
 };
 /* Whether something has this name, a dangling link included. */
 P3_HIDDEN int p3_file_taken(const char *path);
-/* Creates `path`, which must not exist. */
+/* Creates `path`, which must not exist, or be replaced. What is filled is mapped at no time, is whole when it has its name, and is not to
+ * be closed. */
 P3_HIDDEN int p3_file_create(struct p3_file *file, char *path, const struct p3_counter *by);
 /* Maps the header of a file, whose size and name are known. Closes `fd`, and keeps one where no program expects it. */
 P3_HIDDEN int p3_file_begin(struct p3_file *file, int fd);
@@ -200,13 +213,33 @@ P3_HIDDEN int p3_file_open(struct p3_file *file);
 P3_HIDDEN int p3_file_block(struct p3_file *file, int fd, const struct p3_module *module, uint64_t *offset);
 /* The same, and its counters as they are. */
 P3_HIDDEN int p3_file_module(struct p3_file *file, int fd, const struct p3_module *module);
-/* Maps the module's counters over its block and adds what was counted before: each increment is there at once. */
-P3_HIDDEN int p3_file_map_counters(int fd, const struct p3_module *module, uint64_t offset);
+/* Maps the module's counters over its block and adds what was counted before: each increment is there at once. Sets `live`. */
+P3_HIDDEN int p3_file_map_counters(int fd, struct p3_module *module, uint64_t offset);
+/* The counters are zeros, in memory of this process's own. 0: they are still mapped over the block, which another process counts in. */
+P3_HIDDEN int p3_file_leave_counters(struct p3_module *module);
+/* Gives the memory back that the counters would be left for. */
+P3_HIDDEN void p3_file_free_spare(struct p3_module *module);
 /* The checksum of a block's header, without function records. */
 P3_HIDDEN uint32_t p3_block_crc(const struct p3_raw_block *block);
 P3_HIDDEN int p3_file_write(int fd, const void *data, uint64_t size, uint64_t offset);
 /* Unmaps and closes, if the descriptor is still ours. */
 P3_HIDDEN void p3_file_close(struct p3_file *file);
+
+/* p3_absent.c: processes whose counts are in no file. */
+/* How names of marks end, and a folder beside the files in which other users may make them. */
+#define P3_ABSENT_END ".p3absent"
+#define P3_ABSENT_FOLDER ".p3absent"
+/* The caller is a forked child. Takes the header of its parent's file, NULL where that has none, over, in which the child can be noted. */
+P3_HIDDEN void p3_absent_inherit(struct p3_file *parent);
+/* Lets go of it. */
+P3_HIDDEN void p3_absent_forget(void);
+/* What this process counts has no file, or goes to memory first: says so where a merge will find it. `path` is where the file would be;
+ * NULL: nothing is to be made there. */
+P3_HIDDEN void p3_absent_note(const struct p3_module *module, const char *path);
+/* It is in a file. */
+P3_HIDDEN void p3_absent_end(void);
+/* This process cannot leave its parent's counters: the counts of both are lost. 0: nobody can be told. */
+P3_HIDDEN int p3_absent_share(void);
 
 /* p3_pool.c: files that a process takes over from those before it. */
 /* Takes over `path`, if no living process counts in it and it is of the same program, copy and boot. 0, ENOENT,
@@ -234,6 +267,10 @@ P3_HIDDEN void p3_live_module(struct p3_module *m);
 /* Counts are lost: says so once, and in the profile. */
 P3_HIDDEN void p3_live_lost(void);
 P3_HIDDEN int p3_live_has_lost(void);
+/* Counts are in memory, and in the profile, if there is one, only when p3_live_saved() is called. */
+P3_HIDDEN void p3_live_unsaved(void);
+/* All counts are in the profile that could be written there. */
+P3_HIDDEN void p3_live_saved(int failed);
 /* The process ends normally. */
 P3_HIDDEN void p3_live_ended(void);
 /* The program is about to set its counts to zero, or aside; 0 when it must not: they are other processes', too. */
@@ -241,12 +278,10 @@ P3_HIDDEN int p3_live_reset(void);
 /* Leaves the parent's profile to the parent. */
 P3_HIDDEN void p3_live_forked(void);
 P3_HIDDEN void p3_live_end(void);
-/* Creates a profile of this process alone under the first name that is free. 0, P3_OFF, P3_SAID, or an errno. */
-P3_HIDDEN int p3_live_create(struct p3_file *file, const struct p3_module *module);
-/* Writes a whole one: of the same name and id, and of this epoch. 0, P3_SAID, or an errno, which was said. */
+/* Without a live profile: writes a whole one, in the place of one that this process wrote before. 0, P3_OFF, P3_SAID, or an errno. */
+P3_HIDDEN int p3_live_write(const struct p3_module *module, int (*fill)(struct p3_file *file, int fd));
+/* Writes a whole one beside it: of the same name and id, and of this epoch. 0, P3_SAID, or an errno, which was said. */
 P3_HIDDEN int p3_live_beside(const struct p3_module *module, uint32_t epoch, int (*fill)(struct p3_file *file, int fd));
-/* Removes the one that was created last. */
-P3_HIDDEN void p3_live_remove(void);
 /* Says that counts are lost, for an errno. */
 P3_HIDDEN void p3_live_complain(int failed);
 
@@ -263,7 +298,9 @@ P3_HIDDEN void p3_arena_tables(struct p3_module *module, uint64_t more);
 P3_HIDDEN int p3_arena_in_memory(const struct p3_slot *slots);
 /* Unmaps all of it, as a forked child and an unloaded library must. */
 P3_HIDDEN void p3_arena_forget(void);
-/* Writes what is only in memory to `file`; an errno. */
+/* Whether there is anything that is only in memory. */
+P3_HIDDEN int p3_arena_is_unsaved(void);
+/* Writes that to `file`; an errno. */
 P3_HIDDEN int p3_arena_store(struct p3_file *file, int fd);
 /* Shows the regions that are in the profile: where they are mapped, their size and number. Stops at an errno, and returns it. */
 P3_HIDDEN int p3_arena_each(int (*each)(const char *base, uint64_t size, uint32_t number));
@@ -330,7 +367,9 @@ P3_HIDDEN void p3_hot_mend(const void *who);
 P3_HIDDEN void p3_hot_start(const struct p3_module *module);
 /* Lets go of it. */
 P3_HIDDEN void p3_hot_forget(void);
-/* Writes it to `file`, if it is only in memory; an errno. */
+/* Whether it is only in memory. */
+P3_HIDDEN int p3_hot_is_unsaved(void);
+/* Writes it to `file`, if it is; an errno. */
 P3_HIDDEN int p3_hot_store(struct p3_file *file, int fd);
 /* Empties it, once what it holds is written to `file`, if there is one. An errno; EBUSY: who interrupted it has to come again. */
 P3_HIDDEN int p3_hot_empty(struct p3_file *file, int fd);
@@ -408,7 +447,7 @@ P3_HIDDEN void p3_slot_empty(struct p3_table *table);
 /* For what is on top of p3_register.c: */
 /* The modules, in a list. */
 P3_HIDDEN struct p3_module *p3_registered(void);
-/* The caller is a forked process: it counts from zero, in memory of its own. */
-P3_HIDDEN void p3_counts_alone(void);
+/* The caller is a forked process: it counts from zero, in memory of its own. 0: it cannot, and what it counts goes to its parent's. */
+P3_HIDDEN int p3_counts_alone(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* The profile that holds every count from the moment in which it is counted, and its name.
  *
- * Calls: p3_file.c, p3_name.c, p3_owner.c, p3_pool.c, p3_quiet.c, p3_started.c.
- * In signal handlers: p3_live_file, p3_live_lost; one at a time p3_live_create, p3_live_beside, p3_live_reset, p3_live_remove. */
+ * Calls: p3_absent.c, p3_file.c, p3_name.c, p3_owner.c, p3_pool.c, p3_quiet.c, p3_started.c.
+ * In signal handlers: p3_live_file, p3_live_lost, p3_live_unsaved; one at a time p3_live_write, p3_live_beside, p3_live_reset. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
 
@@ -15,6 +15,8 @@ static char path[P3_PATH_MAX];
 static int lost;
 static int child;
 static int ended;
+/* A whole file of this process has the name `path`. */
+static int written;
 
 struct p3_file *p3_live_file(void) { return live.header != NULL ? &live : NULL; }
 
@@ -26,6 +28,18 @@ void p3_live_lost(void) {
     struct p3_quiet before = p3_enter();
     p3_complain("profile", "out of memory, counts are lost", 0);
     p3_leave(before);
+}
+
+void p3_live_unsaved(void) {
+    if (live.header != NULL)
+        __atomic_fetch_or(&live.header->flags, P3_RAW_UNSAVED, __ATOMIC_RELAXED);
+}
+
+void p3_live_saved(int failed) {
+    if (failed || p3_live_has_lost())
+        __atomic_fetch_or(&live.header->flags, P3_RAW_LOST, __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_and(&live.header->flags, ~P3_RAW_UNSAVED, __ATOMIC_RELAXED);
 }
 
 int p3_live_has_lost(void) { return __atomic_load_n(&lost, __ATOMIC_RELAXED); }
@@ -79,10 +93,17 @@ static int create_from(struct p3_file *file, char *name, const struct p3_counter
     return failed;
 }
 
-int p3_live_create(struct p3_file *file, const struct p3_module *module) {
-    struct p3_counter by = {.module = module, .child = child};
-    int failed = check_pattern(module);
-    return failed ? failed : create_from(file, path, &by, 0);
+int p3_live_write(const struct p3_module *module, int (*fill)(struct p3_file *, int)) {
+    struct p3_file file = {.fd = -1};
+    struct p3_counter by = {.module = module, .child = child, .replace = written, .fill = fill};
+    int failed = written ? p3_file_create(&file, path, &by) : check_pattern(module);
+    if (!failed && !written)
+        failed = create_from(&file, path, &by, 0);
+    if (!failed) {
+        written = 1;
+        p3_absent_end();
+    }
+    return failed;
 }
 
 int p3_live_beside(const struct p3_module *module, uint32_t epoch, int (*fill)(struct p3_file *, int)) {
@@ -117,14 +138,15 @@ static int take(struct p3_file *file, const struct p3_counter *by) {
 /* As the pattern says: the file of a pool, or one of this process alone. */
 static int start(const struct p3_module *module) {
     struct p3_owner self = p3_name_pooled() ? p3_owner_self() : (struct p3_owner){.pid = 0};
-    struct p3_counter by = {.module = module, .owner = &self, .child = child};
+    struct p3_counter by = {.module = module, .child = child};
     int pooled = 0;
     for (size_t i = 0; i < sizeof self.boot; i++)
         pooled |= self.boot[i];
-    if (!pooled)
-        return p3_live_create(&live, module);
     int failed = check_pattern(module);
-    return failed ? failed : take(&live, &by);
+    if (failed || !pooled)
+        return failed ? failed : create_from(&live, path, &by, 0);
+    by.owner = &self;
+    return take(&live, &by);
 }
 
 /* Others may count in it when this process is gone. */
@@ -150,16 +172,22 @@ static void fall_back(int failed) {
 }
 
 void p3_live_start(const struct p3_module *first) {
-    fall_back(start(first));
+    int failed = start(first);
+    fall_back(failed);
+    if (!failed)
+        p3_absent_forget();
+    else if (failed != P3_OFF)
+        p3_absent_note(first, failed > 0 ? path : NULL);
     if (is_pooled())
         p3_started_add(&live, child);
 }
 
 void p3_live_module(struct p3_module *m) {
-    if (live.header == NULL)
+    if (live.header == NULL || m->live)
         return;
     int failed = go_live(m);
-    m->live = failed == 0;
+    if (failed)
+        p3_live_unsaved();
     fall_back(failed);
 }
 
@@ -173,12 +201,14 @@ void p3_live_end(void) {
     if (is_pooled())
         live.header->owner = 0;
     let_go();
+    p3_absent_forget();
 }
 
 void p3_live_forked(void) {
     let_go();
     lost = 0;
     ended = 0;
+    written = 0;
     child = 1;
 }
 
@@ -198,11 +228,6 @@ int p3_live_reset(void) {
     else
         p3_complain(path, "what other processes counted is not to be reset or rotated: name files by %p", 0);
     return !live.shared;
-}
-
-void p3_live_remove(void) {
-    struct p3_place place = p3_place(path);
-    unlinkat(place.folder, place.name, 0);
 }
 
 void p3_live_complain(int failed) {

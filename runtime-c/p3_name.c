@@ -208,6 +208,13 @@ static int is_inside(const char *path) {
     return n == 1 || (strncmp(path, folder, n) == 0 && path[n] == '/');
 }
 
+/* The program's umask may keep a new folder from its own user. */
+static void give_to_owner(struct p3_place place) {
+    struct stat s;
+    if (fstatat(place.folder, place.name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(s.st_mode) && (s.st_mode & 0700) != 0700)
+        fchmodat(place.folder, place.name, (s.st_mode & 07777) | 0700, 0);
+}
+
 static int make_folder(const char *path) {
     struct p3_place place = p3_place(path);
     if (mkdirat(place.folder, place.name, 0777) != 0) {
@@ -216,6 +223,7 @@ static int make_folder(const char *path) {
         p3_complain(path, "cannot make this folder", errno);
         return P3_SAID;
     }
+    give_to_owner(place);
     if (geteuid() == 0 && !is_inside(path))
         p3_complain(path, "made this folder, as root and outside of the working folder", 0);
     return 0;

@@ -64,7 +64,7 @@ static int check(int fd, const char *path, struct p3_raw_header *header, const s
         return P3_APART;
     /* Once more when no one can change it. */
     int mine = memcmp(header->boot, by->owner->boot, sizeof header->boot) == 0 && p3_owner_lock(fd) == 0 && read_at(fd, header, sizeof *header, 0) &&
-               (header->flags & P3_RAW_LOST) == 0 && is_left(fd, path, header, by->owner);
+               (header->flags & (P3_RAW_LOST | P3_RAW_UNSAVED)) == 0 && is_left(fd, path, header, by->owner);
     return mine ? 0 : EBUSY;
 }
 

@@ -6,9 +6,10 @@
 #include "p3_internal.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Most of what the kernel does for us is a cancellation point: a thread would end in the middle. */
@@ -44,6 +45,7 @@ size_t p3_append_number(char *out, size_t size, size_t at, uint64_t number, unsi
 /* strerror() may allocate, and takes locks. */
 static const char *meaning(int error) {
     switch (error) {
+    case EAGAIN: return "Resource temporarily unavailable";
     case EACCES: return "Permission denied";
     case EBADF: return "Bad file descriptor";
     case EDQUOT: return "Disk quota exceeded";
@@ -76,6 +78,27 @@ static size_t append_error(char *line, size_t size, size_t at, int error) {
     return p3_append_number(line, size, p3_append(line, size, at, "error "), (uint64_t)error, 10);
 }
 
+/* The signal of a write that failed so; 0: none. */
+static int raised(int error) { return error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0; }
+
+/* A pipe that no one reads, a file that has reached RLIMIT_FSIZE and a terminal that another job has would end or stop the program. */
+static void write_unnoticed(const char *text, size_t n) {
+    sigset_t signals, before, pending;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    sigaddset(&signals, SIGXFSZ);
+    sigaddset(&signals, SIGTTOU);
+    if (sigpending(&pending) != 0 || pthread_sigmask(SIG_BLOCK, &signals, &before) != 0)
+        return;
+    int signal = write(2, text, n) < 0 ? raised(errno) : 0;
+    if (signal != 0 && sigismember(&pending, signal) == 0) {
+        sigemptyset(&signals);
+        sigaddset(&signals, signal);
+        sigtimedwait(&signals, NULL, &(struct timespec){0, 0});
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void p3_complain(const char *subject, const char *problem, int error) {
     char line[P3_PATH_MAX + 256];
     size_t at = p3_append(line, sizeof line, p3_append(line, sizeof line, 0, "p3: "), subject);
@@ -83,10 +106,6 @@ void p3_complain(const char *subject, const char *problem, int error) {
     if (error != 0)
         at = append_error(line, sizeof line, at, error);
     at = p3_append(line, sizeof line, at, "\n");
-    /* Writing to a pipe that no one reads would raise SIGPIPE. */
-    struct pollfd output = {.fd = 2, .events = POLLOUT};
-    if (at == SIZE_MAX || (poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLNVAL)) != 0))
-        return;
-    ssize_t written = write(2, line, at);
-    (void)written;
+    if (at != SIZE_MAX)
+        write_unnoticed(line, at);
 }

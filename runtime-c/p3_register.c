@@ -1,7 +1,7 @@
 /* Registration of modules, and the life of the profile: it is created when the first module
  * registers, and holds every count from then on.
  *
- * Calls: p3_arena.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_past.c, p3_process.c, p3_quiet.c, p3_signal.c, p3_slot.c, p3_walker.c.
+ * Calls: p3_absent.c, p3_arena.c, p3_file.c, p3_hot.c, p3_layout.c, p3_live.c, p3_name.c, p3_past.c, p3_process.c, p3_quiet.c, p3_signal.c, p3_slot.c, p3_walker.c.
  * In signal handlers: act_on_signal; the rest in constructors, a forked child, at exit, and where the program calls it. */
 #define _GNU_SOURCE
 #include "p3_internal.h"
@@ -16,6 +16,9 @@
 
 static struct p3_module *modules;
 static int act_on_signal(enum p3_wish wish);
+
+/* glibc's; it never was true again once there was a thread. */
+extern char __libc_single_threaded __attribute__((weak));
 
 static void start(struct p3_module *m) {
     p3_live_module(m);
@@ -33,28 +36,27 @@ static void forget_tables(void) {
 
 struct p3_module *p3_registered(void) { return modules; }
 
-void p3_counts_alone(void) {
+int p3_counts_alone(void) {
+    int alone = 1;
     p3_signal_forked();
     p3_past_forget();
     p3_live_forked();
     forget_tables();
     p3_hot_forget();
     p3_walker_forked();
-    for (struct p3_module *m = modules; m != NULL; m = m->next) {
-        if (m->live) /* the parent's counters are shared: leave them before writing anything */
-            mmap(m->counters, m->counters_size, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-        else if (m->counters_size != 0)
-            memset(m->counters, 0, m->counters_size);
-        m->live = 0;
-    }
+    /* The parent's counters are shared: they are left before anything is written. */
+    for (struct p3_module *m = modules; m != NULL; m = m->next)
+        alone &= p3_file_leave_counters(m);
+    return alone;
 }
 
 /* The child counts for itself, from zero, in a profile of its own. Other threads of the parent are not here,
  * and what they locked will stay so: see the table in p3_internal.h. */
 static void in_child(void) {
     struct p3_quiet before = p3_enter();
-    p3_counts_alone();
+    p3_absent_inherit(p3_live_file());
+    if (!p3_counts_alone() && p3_absent_share())
+        p3_complain("profile", "a forked child cannot get counters of its own: its counts and its parent's are lost", 0);
     p3_process_forked();
     if (modules != NULL) {
         p3_live_start(modules);
@@ -86,13 +88,15 @@ static void leave(void) { ending |= !destroying; }
 static void start_process(struct p3_module *first) {
     p3_align_break();
     p3_name_start();
-    pthread_atfork(NULL, NULL, in_child);
+    int failed = pthread_atfork(NULL, NULL, in_child);
     ending = atexit(leave) != 0;
     if ((first->flags & P3_SHADOWED) == 0)
         p3_signal_start(act_on_signal);
     else if (p3_signal_wanted() != NULL)
         p3_complain("P3_SIGNAL", "shadows hand in whole bursts: there is nothing to dump, to reset or to rotate", 0);
     p3_live_start(first);
+    if (failed) /* children would count in the file of their parent */
+        p3_live_lost();
     p3_arena_restart();
 }
 
@@ -118,50 +122,62 @@ void __p3_register(struct p3_module *module) {
     p3_leave(before);
 }
 
+static int is_unsaved(void) {
+    int unsaved = p3_arena_is_unsaved() || p3_hot_is_unsaved();
+    for (struct p3_module *m = modules; m != NULL; m = m->next)
+        unsaved |= !m->live;
+    return unsaved;
+}
+
 /* Writes to `file` what is only in memory; an errno. */
-static int store(struct p3_file *file) {
-    int fd = p3_file_open(file), failed = 0;
+static int store(struct p3_file *file, int fd) {
+    int failed = 0;
     for (struct p3_module *m = modules; m != NULL && !failed; m = m->next)
         if (!m->live)
-            failed = fd < 0 ? EBADF : p3_file_module(file, fd, m);
+            failed = p3_file_module(file, fd, m);
     if (!failed)
         failed = p3_arena_store(file, fd);
-    if (!failed)
-        failed = p3_hot_store(file, fd);
-    if (fd >= 0)
-        close(fd);
-    __atomic_fetch_or(&file->header->flags, p3_live_has_lost() || failed ? P3_RAW_LOST : 0u, __ATOMIC_RELAXED);
+    return failed ? failed : p3_hot_store(file, fd);
+}
+
+/* The live profile has everything: where it has already, nothing of the system is asked for, which a filter of system calls might forbid. */
+static int complete(struct p3_file *live) {
+    int failed = 0;
+    if (is_unsaved()) {
+        int fd = p3_file_open(live);
+        failed = fd < 0 ? EBADF : store(live, fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    p3_live_saved(failed);
     return failed;
 }
 
-/* Other threads are still inside functions: theirs is no normal end. */
+/* Other threads are still inside functions: theirs is no normal end. (A thread that no pthread_create() made is found only where
+ * others were.) */
 static int alone(void) {
     struct p3_status status;
+    if (&__libc_single_threaded != NULL && __libc_single_threaded)
+        return 1;
     return !p3_process_status(0, &status) || status.threads <= 1;
 }
 
-/* Without a live profile: writes one. A later one replaces it, and has the same id. */
-static int write_whole(void) {
-    static int written;
-    struct p3_file file = {.fd = -1};
-    if (written)
-        p3_live_remove();
-    int failed = p3_live_create(&file, modules);
-    if (!failed && (failed = store(&file)) != 0)
-        p3_live_remove();
-    if (!failed)
-        file.header->ended = alone() ? 1 : 0;
-    written = !failed;
-    p3_file_close(&file);
-    return failed == P3_OFF ? 0 : failed;
+/* Whether the process ends. */
+static int at_end;
+
+static int fill_whole(struct p3_file *file, int fd) {
+    int failed = store(file, fd);
+    file->header->flags |= p3_live_has_lost() ? P3_RAW_LOST : 0u;
+    file->header->ended = at_end && alone() ? 1 : 0;
+    return failed;
 }
 
-/* What was counted is in the file. */
+/* What was counted is in the file. Without a live profile one is written; a later one replaces it, and has the same id. */
 static int write_profile(void) {
     struct p3_file *live = p3_live_file();
-    int failed = live == NULL ? write_whole() : store(live);
+    int failed = live == NULL ? p3_live_write(modules, fill_whole) : complete(live);
     p3_live_complain(failed);
-    return failed;
+    return failed == P3_OFF ? 0 : failed;
 }
 
 static int dump(void) { return modules != NULL && p3_live_file() == NULL ? write_profile() : 0; }
@@ -266,12 +282,15 @@ static void let_go(void) {
     p3_hot_forget();
     p3_live_end();
     p3_name_end();
+    for (struct p3_module *m = modules; m != NULL; m = m->next)
+        p3_file_free_spare(m);
 }
 
 static void at_exit(void) {
     struct p3_quiet before = p3_enter();
     if (modules != NULL) {
         p3_signal_hold(); /* what signals ask for from now on is not done */
+        at_end = 1;
         p3_walker_flush();
         write_profile();
         if (alone())

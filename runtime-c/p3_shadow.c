@@ -1,6 +1,6 @@
 /* The forker: a timer on the processor time of the process, whose signal forks shadows.
  *
- * Calls: p3_chance.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_ask.c, p3_shadow_child.c, p3_shadow_cost.c, p3_shadow_patch.c, p3_shadow_spare.c, p3_shadow_system.c, p3_shadow_twin.c.
+ * Calls: p3_chance.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_ask.c, p3_shadow_child.c, p3_shadow_cost.c, p3_shadow_files.c, p3_shadow_knobs.c, p3_shadow_patch.c, p3_shadow_spare.c, p3_shadow_system.c, p3_shadow_twin.c, p3_shadow_watch.c.
  * In signal handlers: what the timer's signal needs. */
 #define _GNU_SOURCE
 #include "p3_shadow.h"
@@ -25,21 +25,14 @@ void __p3_register_shadow(struct p3_module *module) {
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-/* What P3_SHADOW says. */
-static struct {
-    double load;
-    double cost; /* of 1 */
-    int64_t burst, longest; /* in instructions */
-    uint64_t limit;
-    int signal;
-    int off;
-} knobs = {.load = 0.5, .cost = 0.005, .burst = 10000000, .longest = 100000000, .limit = UINT64_C(2000000000), .signal = SIGURG};
+static struct p3_shadow_knobs knobs = {.load = 0.5, .cost = 0.005, .burst = 10000000, .longest = 100000000, .limit = UINT64_C(2000000000), .signal = SIGURG};
 
 static struct p3_shadow_task task;
 static struct {
@@ -49,6 +42,12 @@ static struct {
 static unsigned most;
 static timer_t timer;
 static int timed, stopped, tick_under_way;
+/* Why they ended for good, the process that they are shadows of, and what PR_GET_SECCOMP gave it at first. */
+static enum p3_shadow_ended ended_for;
+static long owner, filtered_at_first;
+static int can_share;
+/* What the last fork that failed gave. */
+static int fork_error;
 /* What a burst takes that is as long as is asked for, in nanoseconds: a guess, until one is over. */
 static int64_t took;
 static uint64_t random_state;
@@ -81,7 +80,11 @@ static void set_timer(double nanoseconds) {
     struct itimerspec at = {.it_value = {0, 0}};
     at.it_value.tv_sec = (time_t)(nanoseconds / 1e9);
     at.it_value.tv_nsec = (long)(nanoseconds - (double)at.it_value.tv_sec * 1e9) + 1;
-    timer_settime(timer, 0, &at, NULL);
+    static int said;
+    if (timer_settime(timer, 0, &at, NULL) != 0 && !stopped && !said) {
+        said = 1;
+        p3_complain("shadows", "their timer cannot be set: there are none from here on", errno);
+    }
 }
 
 /* The next one comes in any moment with the same probability, so it stands for the period that there was then, whatever came before it. But first
@@ -131,9 +134,12 @@ static unsigned reap(void) {
     return alive;
 }
 
-static void note_offsets(void) {
-    for (int fd = 0; fd < P3_OFFSETS; fd++)
+static void note_descriptors(void) {
+    for (int fd = 0; fd < P3_OFFSETS; fd++) {
         task.offsets[fd] = P3_CALL(SYS_lseek, fd, 0, SEEK_CUR, 0, 0, 0);
+        if (task.offsets[fd] != -EBADF)
+            task.flags[fd] = (int32_t)P3_CALL(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+    }
 }
 
 /* Where memory is short, the system ends a shadow first. The program's own score is never touched. */
@@ -151,16 +157,19 @@ static int fork_one(void *context) {
     unsigned i = 0;
     while (shadows[i].pid != 0)
         i++;
-    note_offsets();
+    note_descriptors();
     task.parent = (int)P3_CALL(SYS_getpid, 0, 0, 0, 0, 0, 0);
     task.thread = (int)P3_CALL(SYS_gettid, 0, 0, 0, 0, 0, 0);
     task.above = (int)P3_CALL(SYS_getppid, 0, 0, 0, 0, 0, 0);
     task.period = (uint64_t)period;
     task.burst = length();
+    task.shares_table = can_share && p3_shadow_can_be_seen();
     shadows[i].began = now();
-    /* Without a signal at its end: the program's own wait() does not see it. */
-    long pid = P3_CALL(SYS_clone, 0, 0, 0, 0, 0, 0);
+    /* Without a signal at its end: the program's own wait() does not see it. A descriptor in a shared table is open once, and closed when the
+     * program closes it; with a copy of the table it would stay open until the shadow runs. */
+    long pid = P3_CALL(SYS_clone, task.shares_table ? CLONE_FILES : 0, 0, 0, 0, 0, 0);
     if (pid == 0) {
+        p3_shadow_let_go(&task);
         go_first();
         p3_shadow_become(&task, context);
     }
@@ -169,6 +178,7 @@ static int fork_one(void *context) {
         p3_shadow_cost_fork();
         count(&task.counts->started);
     } else if (pid < 0) {
+        fork_error = (int)-pid;
         count(&task.counts->not_forked);
     }
     return pid == 0;
@@ -205,6 +215,23 @@ static void say_cost(uint64_t spent) {
     __atomic_store_n(&task.counts->spent, spent, __ATOMIC_RELAXED);
 }
 
+static void end_for_good(enum p3_shadow_ended why);
+
+static void note_end(enum p3_shadow_ended why) {
+    ended_for = why;
+    stopped = 1;
+    p3_shadow_watch_end();
+    if (task.counts != NULL)
+        __atomic_store_n(&task.counts->ended, (uint64_t)why, __ATOMIC_RELAXED);
+}
+
+/* Whether the program's system calls are filtered now that were not at first, by a call that was not seen: any call more may be the program's end, and none is made. */
+static int is_filtered(void) {
+    if (filtered_at_first == 0 && P3_CALL(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0)
+        note_end(P3_SHADOW_FILTERED);
+    return ended_for != P3_SHADOW_GOES_ON;
+}
+
 enum what_next { IN_SHADOW, NO_MORE, FORKED, NOT_FORKED };
 
 static enum what_next tick(void *context) {
@@ -223,12 +250,27 @@ static enum what_next tick(void *context) {
     return NOT_FORKED;
 }
 
+/* The signal was sent by somebody else. A thread that believes to have it blocked has it pending. */
+static void give_back(siginfo_t *info, void *context) {
+    if (!p3_shadow_watch_hides())
+        return;
+    end_for_good(P3_SHADOW_SIGNAL_TAKEN);
+    sigaddset(&((ucontext_t *)context)->uc_sigmask, knobs.signal);
+    P3_CALL(SYS_rt_tgsigqueueinfo, owner, P3_CALL(SYS_gettid, 0, 0, 0, 0, 0, 0), knobs.signal, info, 0, 0);
+}
+
 static void on_timer(int signal, siginfo_t *info, void *context) {
     (void)signal;
     int error = errno;
     enum { RETRY = 100000 };
-    if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &task)
+    if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &task) {
+        give_back(info, context);
         return;
+    }
+    if (stopped || is_filtered()) {
+        call_again(context);
+        return;
+    }
     uint64_t began = p3_shadow_clock(CLOCK_THREAD_CPUTIME_ID);
     if (!__atomic_exchange_n(&tick_under_way, 1, __ATOMIC_ACQUIRE)) {
         enum what_next next = tick(context);
@@ -243,56 +285,6 @@ static void on_timer(int signal, siginfo_t *info, void *context) {
     }
     call_again(context);
     errno = error;
-}
-
-/* A number with a unit: k, M, G, s, ms, or %. */
-static double number(const char *text, char **end) {
-    double value = strtod(text, end), unit = 1;
-    if (strncmp(*end, "ms", 2) == 0)
-        unit = 1e-3, *end += 2;
-    else if (**end != 0 && strchr("%kMGs", **end) != NULL) {
-        unit = **end == '%' ? 1e-2 : **end == 'k' ? 1e3 : **end == 'M' ? 1e6 : **end == 'G' ? 1e9 : 1;
-        ++*end;
-    }
-    return value * unit;
-}
-
-static int set(const char *name, size_t length, double value) {
-    if (length == 4 && memcmp(name, "load", 4) == 0 && value > 0 && value <= P3_SHADOWS_MOST)
-        knobs.load = value;
-    else if (length == 4 && memcmp(name, "cost", 4) == 0 && value > 0 && value <= 1)
-        knobs.cost = value;
-    else if (length == 5 && memcmp(name, "burst", 5) == 0 && value >= 1000 && value < 1e15)
-        knobs.burst = knobs.longest = (int64_t)value;
-    else if (length == 5 && memcmp(name, "limit", 5) == 0 && value >= 0.001 && value < 1e6)
-        knobs.limit = (uint64_t)(value * 1e9);
-    else if (length == 6 && memcmp(name, "signal", 6) == 0 && value >= 1 && value <= 64)
-        knobs.signal = (int)value;
-    else
-        return 0;
-    return 1;
-}
-
-/* What P3_SHADOW says: NAME=NUMBER, with commas, or off. */
-static int read_knobs(const char *text) {
-    if (text == NULL || *text == 0)
-        return 1;
-    if (strcmp(text, "off") == 0) {
-        knobs.off = 1;
-        return 1;
-    }
-    for (;;) {
-        const char *equals = strchr(text, '=');
-        char *end;
-        if (equals == NULL)
-            return 0;
-        double value = number(equals + 1, &end);
-        if (end == equals + 1 || !set(text, (size_t)(equals - text), value) || (*end != 0 && *end != ','))
-            return 0;
-        if (*end == 0)
-            return 1;
-        text = end + 1;
-    }
 }
 
 /* The block of counts, in the profile if there is one. */
@@ -340,13 +332,15 @@ static const char *start_timer(void) {
     if (sigaction(knobs.signal, &action, NULL) != 0)
         return "the signal cannot be handled";
     timed = timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0;
+    if (timed)
+        p3_shadow_watch_start(knobs.signal, end_for_good);
     return timed ? NULL : "no timer can be had";
 }
 
 /* Where shadows cannot be, and why. */
 static const char *start(void) {
     cpu_set_t cores;
-    if (!read_knobs(getenv("P3_SHADOW")))
+    if (!p3_shadow_read_knobs(&knobs, getenv("P3_SHADOW")))
         return "P3_SHADOW is not understood; as in load=0.5,burst=10M,cost=0.5%,limit=2s,signal=40, or off";
     if (knobs.off)
         return NULL;
@@ -361,6 +355,9 @@ static const char *start(void) {
     task.asked = knobs.burst;
     task.limit = knobs.limit;
     task.signal = knobs.signal;
+    can_share = p3_shadow_can_share();
+    owner = P3_CALL(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    filtered_at_first = P3_CALL(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0);
     most = (unsigned)knobs.load + ((double)(unsigned)knobs.load < knobs.load);
     took = knobs.burst; /* about a nanosecond for each instruction */
     random_state = (uint64_t)now() ^ (uint64_t)getpid() << 32;
@@ -381,7 +378,7 @@ static void in_child(void) {
     struct p3_quiet before = p3_enter();
     memset(shadows, 0, sizeof shadows);
     tick_under_way = 0;
-    if (timed) {
+    if (timed && ended_for == P3_SHADOW_GOES_ON) {
         close(task.file);
         task.counts = NULL;
         timed = 0;
@@ -424,17 +421,42 @@ static void end_all(void) {
         }
 }
 
-static void at_exit(void) {
-    struct p3_quiet before = p3_enter();
-    int stopped_before = stopped;
+static void end_timer(void) {
     stopped = 1;
     if (timed)
         timer_delete(timer);
-    int64_t began = now();
+    int64_t began_to_end = now();
     end_all();
-    say_cost(p3_shadow_cost_look() + (uint64_t)(now() - began));
-    if (!stopped_before)
-        are_impossible();
+    say_cost(p3_shadow_cost_look() + (uint64_t)(now() - began_to_end));
+}
+
+/* Before the program's call is made that they would be felt by. In a shadow the same call ends the burst. Another thread may be forking one: that is waited for,
+ * but not for ever, since it may be what this handler has interrupted. */
+static void end_for_good(enum p3_shadow_ended why) {
+    enum { MOMENTS = 50 };
+    int mine = 0;
+    if (!timed || stopped || P3_CALL(SYS_getpid, 0, 0, 0, 0, 0, 0) != owner)
+        return;
+    note_end(why);
+    for (int i = 0; i < MOMENTS && !(mine = !__atomic_exchange_n(&tick_under_way, 1, __ATOMIC_ACQUIRE)); i++)
+        P3_CALL(SYS_nanosleep, &a_while, 0, 0, 0, 0, 0);
+    end_timer();
+    if (mine)
+        __atomic_store_n(&tick_under_way, 0, __ATOMIC_RELEASE);
+}
+
+static int never_forked(void) {
+    return task.counts != NULL && task.counts->started == 0 && task.counts->not_forked > 0;
+}
+
+static void at_exit(void) {
+    if (ended_for != P3_SHADOW_GOES_ON)
+        return; /* system calls may be filtered */
+    struct p3_quiet before = p3_enter();
+    int stopped_before = stopped;
+    end_timer();
+    if (!stopped_before && !are_impossible() && never_forked())
+        p3_complain("shadows", "no process could be forked for one: the program ran without", fork_error);
     p3_leave(before);
 }
 

@@ -65,9 +65,11 @@ struct p3_shadow_task {
     uint64_t period; /* what a burst stands for: nanoseconds of the program's processor time, on average, between one and the next */
     uint64_t limit; /* in nanoseconds */
     int signal; /* by which the parent ends it */
-    int file; /* a descriptor of the profile */
+    int file; /* a descriptor of the profile, above all whose offsets are known */
+    int shares_table; /* whether a shadow shares its parent's table of descriptors until it has one of its own */
     struct p3_raw_header *header; /* its header, shared */
-    int64_t offsets[P3_OFFSETS]; /* by descriptor, before the fork; -1: it has none */
+    int32_t flags[P3_OFFSETS]; /* by descriptor, as fcntl tells them */
+    int64_t offsets[P3_OFFSETS]; /* by descriptor, before the fork; negative: it has none, for that reason */
     int parent, thread, above; /* what the program is told by getpid, gettid, getppid */
 };
 
@@ -195,6 +197,15 @@ P3_HIDDEN uint32_t p3_shadow_own_memory(const struct p3_shadow_task *task);
 P3_HIDDEN int p3_shadow_is_shared(uint64_t address, uint64_t size);
 
 /* p3_shadow_files.c: files as a shadow sees them. */
+/* In a shadow, before anything else: a table of descriptors of its own, in which nothing is open that others would notice. */
+P3_HIDDEN void p3_shadow_let_go(const struct p3_shadow_task *task);
+/* In the program: whether shadows can share its table until then, as far as the system goes, and as it is now. */
+P3_HIDDEN int p3_shadow_can_share(void);
+P3_HIDDEN int p3_shadow_can_be_seen(void);
+/* Whether a descriptor stands for what the shadow has let go. */
+P3_HIDDEN int p3_shadow_is_let_go(long fd);
+/* Whether memory can be mapped from it; no file (-1) can. */
+P3_HIDDEN int p3_shadow_can_map(long fd);
 P3_HIDDEN void p3_shadow_files_start(const struct p3_shadow_task *task);
 /* Imitates a system call about files; 0 when it is none, or cannot be: else sets `*result` and `*treatment`. */
 P3_HIDDEN int p3_shadow_file_call(const long *call, long *result, uint32_t *treatment);
@@ -205,6 +216,30 @@ P3_HIDDEN void p3_shadow_calls_start(const struct p3_shadow_task *task);
 P3_HIDDEN long p3_shadow_imitate(const long *call);
 /* From now on every system call but those of p3_shadow_call traps; 0 when the system has no filters. */
 P3_HIDDEN int p3_shadow_filter(void);
+
+/* p3_shadow_watch.c: calls of the program by which it would feel shadows, or end them. */
+/* Why shadows end for good while the program runs. */
+enum p3_shadow_ended { P3_SHADOW_GOES_ON, P3_SHADOW_FILTERED, P3_SHADOW_SIGNAL_TAKEN };
+/* In the program: the timer's signal, which must have a handler by now, and what is called when shadows have to end, before the program's call is made. */
+P3_HIDDEN void p3_shadow_watch_start(int signal, void (*ended)(enum p3_shadow_ended why));
+/* Shadows have ended: what the program says of masks is done. */
+P3_HIDDEN void p3_shadow_watch_end(void);
+/* Whether this thread has the timer's signal blocked, as the program believes. */
+P3_HIDDEN int p3_shadow_watch_hides(void);
+/* Whoever makes a system call by its number says so first. */
+P3_HIDDEN void p3_shadow_watch_call(long number, long a, long b, long c);
+
+/* p3_shadow_knobs.c: what P3_SHADOW says. */
+struct p3_shadow_knobs {
+    double load;
+    double cost; /* of 1 */
+    int64_t burst, longest; /* in instructions */
+    uint64_t limit; /* in nanoseconds */
+    int signal;
+    int off;
+};
+/* NAME=NUMBER, with commas, or off; 0 when it is neither. */
+P3_HIDDEN int p3_shadow_read_knobs(struct p3_shadow_knobs *knobs, const char *text);
 
 /* p3_shadow_child.c: a shadow's life. */
 /* The caller, in a signal handler of a forked process, becomes a shadow. `context`: what the handler returns to. */

@@ -92,6 +92,8 @@ static int send_message(const long *call, long *result) {
 /* Mappings of files are private, whatever they were to be. */
 static int map(const long *call, long *result) {
     long flags = call[4];
+    if (!(flags & MAP_ANONYMOUS) && !p3_shadow_can_map(call[5]))
+        return 0;
     if ((flags & MAP_TYPE) != MAP_PRIVATE)
         flags = (flags & ~(long)(MAP_TYPE | MAP_SYNC)) | MAP_PRIVATE;
     *result = P3_CALL(SYS_mmap, call[1], call[2], call[3], flags, call[5], call[6]);
@@ -152,8 +154,12 @@ static int futex(const long *call, long *result) {
     return 1;
 }
 
-/* A look, without waiting. */
+/* A look, without waiting, at what is still open. */
 static int look(const long *call, long *result) {
+    const struct pollfd *all = (const struct pollfd *)call[1];
+    for (unsigned long i = 0; i < (unsigned long)call[2]; i++)
+        if (p3_shadow_is_let_go(all[i].fd))
+            return 0;
     *result = P3_CALL(SYS_poll, call[1], call[2], 0, 0, 0, 0);
     return *result != 0 || call[3] == 0;
 }
@@ -227,8 +233,13 @@ static uint32_t why_it_ends(long number) {
     return number == SYS_futex ? P3_END_LOCK : P3_END_CALL;
 }
 
+static void end_by(long number) {
+    p3_shadow_met(number, P3_CALL_ENDED);
+    p3_shadow_end(why_it_ends(number), (uint32_t)number);
+}
+
 long p3_shadow_imitate(const long *call) {
-    long result;
+    long result = 0;
     uint32_t treatment = P3_CALL_ALLOWED;
     if (holds(allowed, sizeof allowed, call[0]))
         result = P3_CALL(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
@@ -239,9 +250,11 @@ long p3_shadow_imitate(const long *call) {
     else if (assume(call, &result))
         treatment = P3_CALL_ASSUMED;
     else {
-        p3_shadow_met(call[0], P3_CALL_ENDED);
-        p3_shadow_end(why_it_ends(call[0]), (uint32_t)call[0]);
+        end_by(call[0]);
     }
+    /* The program has open what the shadow has let go. */
+    if (result == -EBADF && p3_shadow_is_let_go(call[1]))
+        end_by(call[0]);
     p3_shadow_met(call[0], treatment);
     return result;
 }

@@ -1,6 +1,6 @@
 /* What each thread samples with.
  *
- * Calls: p3_chance.c, p3_hot.c, p3_layout.c, p3_quiet.c.
+ * Calls: p3_chance.c, p3_hot.c, p3_layout.c, p3_live.c, p3_quiet.c.
  * In signal handlers: p3_walker_enter, p3_walker_leave.
  *
  * A walker outlives its thread, and is another's then: nothing of libc runs when threads end, and nothing is allocated but
@@ -37,8 +37,10 @@ static struct p3_walker *left_behind(long me) {
 
 static struct p3_walker *fresh(long me) {
     struct p3_walker *w = p3_map(sizeof *w);
-    if (w == NULL)
+    if (w == NULL) {
+        p3_live_lost();
         return NULL;
+    }
     w->thread = me;
     w->next = __atomic_load_n(&walkers, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&walkers, &w->next, w, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))

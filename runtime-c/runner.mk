@@ -87,7 +87,7 @@ obj/runtime/%.o: runtime/%.c $(wildcard runtime/*.h)
 
 obj/align.o: runtime/first/align.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -O2 -fPIE -DP3_ALIGN=$(P3_ALIGN) -c $< -o $@
+	$(CC) -std=c11 -O2 -fPIE -DP3_ALIGN=$(P3_ALIGN) $(if $(filter -static%,$(LDFLAGS)),-DP3_STATIC) -c $< -o $@
 
 obj/fixed_time.so: runtime/preload/fixed_time.c
 	@mkdir -p $(@D)

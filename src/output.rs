@@ -4,8 +4,10 @@
 //! the new manifest comes last. A folder that is not ours is refused, and in one that is, only what its
 //! list (`list`) names is deleted. Symbolic links inside are not followed.
 
+mod destination;
 mod list;
 
+pub use destination::{Content, Destination, Mark, check_folder_name, write_files};
 pub use list::is_inside;
 
 use crate::error::{Error, Result};
@@ -13,6 +15,7 @@ use crate::load::LLVM;
 use crate::manifest::Manifest;
 use crate::strategy::Scheme;
 use list::List;
+use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -24,6 +27,7 @@ const RUNTIME: &[(&str, &str)] = &[
     ("p3-launch.sh", include_str!("../runtime-c/p3-launch.sh")),
     ("p3-run.sh", include_str!("../runtime-c/p3-run.sh")),
     ("p3_abi.h", include_str!("../runtime-c/p3_abi.h")),
+    ("p3_absent.c", include_str!("../runtime-c/p3_absent.c")),
     ("p3_arena.c", include_str!("../runtime-c/p3_arena.c")),
     ("p3_chance.c", include_str!("../runtime-c/p3_chance.c")),
     ("p3_crc.c", include_str!("../runtime-c/p3_crc.c")),
@@ -81,6 +85,10 @@ const RUNTIME: &[(&str, &str)] = &[
         include_str!("../runtime-c/p3_shadow_cost.c"),
     ),
     (
+        "p3_shadow_knobs.c",
+        include_str!("../runtime-c/p3_shadow_knobs.c"),
+    ),
+    (
         "p3_shadow_maps.c",
         include_str!("../runtime-c/p3_shadow_maps.c"),
     ),
@@ -107,6 +115,10 @@ const RUNTIME: &[(&str, &str)] = &[
     (
         "p3_shadow_twin.c",
         include_str!("../runtime-c/p3_shadow_twin.c"),
+    ),
+    (
+        "p3_shadow_watch.c",
+        include_str!("../runtime-c/p3_shadow_watch.c"),
     ),
     ("first/align.c", include_str!("../runtime-c/first/align.c")),
     ("preload/fixed_time.c", FIXED_TIME),
@@ -205,7 +217,13 @@ impl Folder {
         // Meanwhile another process may have written here.
         Self::check(path)?;
         let old = list::read(path).unwrap_or_default();
-        list::delete(path, &["manifest.json".into()])?;
+        let old = [vec!["manifest.json".into()], old].concat();
+        let ours: BTreeSet<&str> = old.iter().map(String::as_str).collect();
+        let mut will_be = expected(copies, linking).into_iter();
+        if let Some(other) = will_be.find(|n| !ours.contains(n.as_str()) && exists(path, n)) {
+            return Err(not_ours(path, &other));
+        }
+        list::delete(path, &old[..1])?;
         list::delete(path, &old)?;
         Ok(Folder {
             path: path.to_path_buf(),
@@ -246,6 +264,10 @@ impl Folder {
         }
         let path = self.path.join(name);
         let mut list = self.list.lock().expect("nothing panics while it is held");
+        // Whatever was ours has been deleted.
+        if !list.has(name) && exists(&self.path, name) {
+            return Err(not_ours(&self.path, name));
+        }
         list.add(name).map_err(|e| Error::write(&path, e))?;
         drop(list);
         write_by_rename(&path, fill, &mut part(name))
@@ -267,6 +289,28 @@ impl Folder {
         json.push(b'\n');
         self.write("manifest.json", &json)
     }
+}
+
+/// Whether something has this name in the folder, a link that leads nowhere too.
+fn exists(folder: &Path, name: &str) -> bool {
+    std::fs::symlink_metadata(folder.join(name)).is_ok()
+}
+
+fn not_ours(folder: &Path, name: &str) -> Error {
+    let path = folder.join(name);
+    let problem = "is not p3-rewrite's, and would be replaced";
+    let remedy = "move it away, or name another folder with -o";
+    Error::Usage(format!("{}: {problem}; {remedy}", path.display()))
+}
+
+/// The files that will be written, as far as their names are known before.
+fn expected(copies: u32, linking: &Linking) -> Vec<String> {
+    let mut names: Vec<String> = vec!["Makefile".into()];
+    names.extend(RUNTIME.iter().map(|(name, _)| format!("runtime/{name}")));
+    names.extend(linking.inputs.iter().map(|m| format!("native/{m}")));
+    let modules = |c| linking.modules.iter().map(move |m| format!("copy-{c}/{m}"));
+    names.extend((0..copies).flat_map(modules));
+    names
 }
 
 /// `path`, or the nearest of its parents that exists, if that is not a folder.
@@ -407,12 +451,14 @@ fn runner(manifest: &Manifest, linking: &Linking) -> String {
 }
 
 /// What parts of a program are aligned to, so that they begin at the same address in each copy however large its code is:
-/// more than that code by far, as 16 bytes an instruction are, unless a program is huge. No disk space or memory is used for what
-/// lies between.
+/// more than that code by far, as 16 bytes an instruction are, and the runtime's, unless a program is huge. No disk space or memory is used
+/// for what lies between, but address space is, when a program is started even five times as much: under a limit on that (`ulimit -v`) a small
+/// program starts in copies as it does without.
 pub(crate) fn alignment(manifest: &Manifest) -> u64 {
-    const LEAST: u64 = 1 << 20;
+    /// The runtime has 44 to 80 KiB.
+    const RUNTIME: u64 = 1 << 17;
     const MOST: u64 = 1 << 26;
     let blocks = manifest.functions.iter().flat_map(|f| &f.instructions);
     let instructions: u64 = blocks.map(|n| u64::from(*n)).sum();
-    (instructions * 16).next_power_of_two().clamp(LEAST, MOST)
+    (instructions * 16 + RUNTIME).next_power_of_two().min(MOST)
 }

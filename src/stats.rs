@@ -66,12 +66,11 @@ pub fn sampled_table(
     {
         let blocks = program.body(id).cfg.len();
         let plan = plans.binary_search_by_key(&id, |p| p.func);
-        let about = [
-            shown(&f.name),
-            status(manifest, id),
-            callers(f),
-            blocks.to_string(),
-        ];
+        let status = match manifest.functions[id].status {
+            Status::Exact | Status::Cut => "sampled".into(),
+            Status::Skipped(_) => status(manifest, id),
+        };
+        let about = [shown(&f.name), status, callers(f), blocks.to_string()];
         let Ok(plan) = plan.map(|i| plans[i].figures()) else {
             table.row(cells(about, (0..7).map(|_| "-".to_string())));
             continue;

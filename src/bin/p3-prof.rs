@@ -24,6 +24,7 @@ fn work(cli: &Cli) -> Result<ExitCode> {
     }
     print(std::io::stdout(), &outcome.data)?;
     print(anstream::stdout(), outcome.text.as_bytes())?;
+    print(anstream::stderr(), outcome.notes.as_bytes())?;
     for failure in &outcome.failures {
         p3_rewrite::cli::say_error(failure);
     }

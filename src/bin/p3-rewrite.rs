@@ -5,8 +5,10 @@ use p3_rewrite::cli::build;
 use p3_rewrite::cli::rewrite::{AnnotateArgs, Args, Command, ProftextArgs, meant};
 use p3_rewrite::cli::{doctor, manual};
 use p3_rewrite::cli::{one_line, print};
+use p3_rewrite::output::Destination;
 use p3_rewrite::pgo::{self, Done};
 use p3_rewrite::profile::verdict::Trust;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Loader and LLVM allocate millions of small objects on several threads: this allocator, which
@@ -64,7 +66,7 @@ fn rewrite(args: Args) -> Result<()> {
 
 fn annotate(args: &AnnotateArgs) -> Result<()> {
     let profile = Trust::strict(args.strict).read(&args.profile)?;
-    let done = pgo::annotate(&args.inputs, &profile, &args.out)?;
+    let done = pgo::annotate(&args.inputs, &profile, &args.out, args.force.force)?;
     let (out, all) = (args.out.display(), done.functions);
     say(
         &done,
@@ -76,18 +78,14 @@ fn annotate(args: &AnnotateArgs) -> Result<()> {
 
 fn proftext(args: &ProftextArgs) -> Result<()> {
     let profile = Trust::strict(args.strict).read(&args.profile)?;
+    let at = Destination::new(&args.out, pgo::PROFTEXT, args.force.force);
+    let inputs = args.inputs.iter().map(PathBuf::as_path);
+    at.check(inputs.chain([profile.path.as_path()]))?;
     let (text, done) = pgo::proftext(&args.inputs, &profile)?;
-    match &args.out {
-        Some(file) => {
-            p3_rewrite::output::write_whole(file, text.as_bytes())?;
-            let line = format!("{}: next: llvm-profdata merge", file.display());
-            say(&done, args.quiet, &line);
-        }
-        None => {
-            say(&done, args.quiet, "");
-            print(std::io::stdout(), text.as_bytes())?;
-        }
-    }
+    at.write(text.as_bytes())?;
+    let next = format!("{}: next: llvm-profdata merge", args.out.display());
+    let line = if at.is_stdout() { "" } else { next.as_str() };
+    say(&done, args.quiet, line);
     Ok(())
 }
 

@@ -1,13 +1,16 @@
 //! Arguments of `p3-rewrite build`, `suite` and `use`, and what they print.
 
-use super::{one_line, warn};
+use super::interrupt::{OnSignal, end_if_interrupted, watch};
+use super::{ForceArgs, one_line, warn};
 use crate::compiler::integrate::integrate;
-use crate::compiler::record::Record;
-use crate::compiler::suite::{self, Build, Gathered, Round, Suite};
+use crate::compiler::record::{Failure, Record};
+use crate::compiler::suite::{self, Build, Built, Gathered, Progress, Suite};
 use crate::error::{Error, Result};
 use crate::names::printable;
 use crate::profile::merge::summary;
 use crate::strategy::Scheme;
+use crate::table::number_of;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -101,6 +104,10 @@ pub struct SuiteArgs {
     #[arg(long)]
     fixed_time: bool,
 
+    /// Run each round once, also where rounds ran other processes than the rest and would be repeated
+    #[arg(long)]
+    no_repeat: bool,
+
     /// What runs the programs, after --; once for every copy
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -124,9 +131,12 @@ pub struct IntegrateArgs {
     /// The folder to write
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgs,
 }
 
-/// Builds; the exit status is the command's.
+/// Builds; the exit status is the command's, or 2 where it made programs and none of them has copies.
 ///
 /// # Errors
 /// See [`Build::run`].
@@ -145,25 +155,115 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
         );
         return Err(Error::Usage(message));
     }
-    let (status, programs) = build.run(&args.command)?;
+    watch(OnSignal::PutInOrder);
+    let built = build.run(&args.command);
+    end_if_interrupted();
+    let built = built?;
+    report_failures(&built.failures);
     if !args.quiet {
-        for program in &programs {
-            say(&built(program));
+        built.programs.iter().for_each(|p| say(&described(p)));
+        if built.lines_added && !built.programs.is_empty() {
+            say(
+                "compiled without -g: copies were given line numbers (-gline-tables-only); native programs are as they were",
+            );
         }
-        if programs.is_empty() {
-            let hint = "if this was more than configuring, the build system takes another compiler than CC says";
-            say(&format!("no program was linked; {hint}"));
+        if built.status == 0 {
+            let next = build.only.map(|c| format!("make check runs copy {c}"));
+            say_what_is_next(&built, build.out.as_deref(), next);
         } else {
-            let next = build
-                .only
-                .map(|c| format!("next: make check runs copy {c}"));
-            let out = build
-                .out
-                .map_or(String::new(), |o| format!("-o {} ", shown(&o)));
-            say(&next.unwrap_or(format!("next: p3-rewrite suite {out}-- make check")));
+            say(&format!("the build ended with status {}", built.status));
         }
     }
-    Ok(code(status))
+    finish(&built)
+}
+
+/// What a build that succeeded left, and what to do next.
+fn say_what_is_next(built: &Built, out: Option<&Path>, next: Option<String>) {
+    let programs = match (&built.programs[..], &built.earlier[..]) {
+        ([], []) if built.was_called && built.failures.is_empty() => {
+            say("no program was linked: our compilers were called for something else");
+            return;
+        }
+        ([], []) => return,
+        ([], earlier) => {
+            let n = number_of(earlier.len() as u64, "program");
+            say(&format!(
+                "no program was linked: {n} of an earlier build can be used"
+            ));
+            earlier
+        }
+        (new, _) => new,
+    };
+    let suite = || {
+        let out = out.map_or(String::new(), |o| format!("-o {} ", quoted(o)));
+        format!("p3-rewrite suite {out}-- {}", test_command(programs))
+    };
+    say(&format!("next: {}", next.unwrap_or_else(suite)));
+}
+
+/// The exit status of a build: the command's; an error where that succeeded, and nothing is in copies.
+fn finish(built: &Built) -> Result<ExitCode> {
+    let has_programs = !(built.programs.is_empty() && built.earlier.is_empty());
+    if built.status != 0 || has_programs {
+        return Ok(code(built.status));
+    }
+    let message = match (&built.foreign, &built.failures[..]) {
+        (Some(file), _) => format!(
+            "{}: made by another compiler than p3-cc and p3-cxx; let the build take those that CC and CXX name (make CC=p3-cc CXX=p3-cxx)",
+            shown(file)
+        ),
+        (None, [_, ..]) => "no program that was linked has copies; the warnings say why".into(),
+        (None, []) if built.was_called => return Ok(ExitCode::SUCCESS),
+        (None, []) => {
+            "nothing was built, and no program has copies; clean what is up to date first (make clean)".into()
+        }
+    };
+    Err(Error::Usage(message))
+}
+
+/// Prints why programs have no copies.
+pub(super) fn report_failures(failures: &[Failure]) {
+    for failure in failures {
+        warn(&format!(
+            "{}: not profiled: {}",
+            shown(&failure.program),
+            failure.reason
+        ));
+    }
+}
+
+/// What runs the tests of these programs, by the build system that made the folder that they are in.
+fn test_command(programs: &[Record]) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let folders = programs.iter().flat_map(|p| p.program.ancestors().skip(1));
+    let below = folders.filter(|f| f.starts_with(&here));
+    let commands = [
+        ("CMakeCache.txt", "ctest --test-dir"),
+        ("meson-info", "meson test -C"),
+    ];
+    let of_folder = |folder: &Path| {
+        let (_, command) = commands
+            .iter()
+            .find(|(mark, _)| folder.join(mark).exists())?;
+        let folder = folder.strip_prefix(&here).unwrap_or(folder);
+        let folder = if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        };
+        Some(format!("{command} {}", quoted(folder)))
+    };
+    below
+        .filter_map(of_folder)
+        .next()
+        .unwrap_or("make check".into())
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = shown(path);
+    let quoted = shlex::try_quote(&text).map(|q| q.into_owned());
+    quoted.unwrap_or(text)
 }
 
 /// Runs a suite; the exit status is 0 if that of each round was 0, else the first that was not.
@@ -177,17 +277,27 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
         same_pids: args.same_pids,
         fixed_time: args.fixed_time,
         jobs: args.jobs,
+        no_repeat: args.no_repeat,
         environment: Vec::new(),
     };
-    let gathered = suite.run(tell)?;
-    Ok(code(ended(&suite, &gathered)))
+    watch(OnSignal::PutInOrder);
+    let gathered = suite.run(report_progress);
+    end_if_interrupted();
+    Ok(code(ended(&suite, &gathered?)))
 }
 
-/// Tells of a round.
-pub(super) fn tell(round: &Round) {
-    let Round { copy, status, time } = round;
-    let seconds = time.as_secs_f64();
-    say(&format!("copy {copy}: status {status}, {seconds:.1} s"));
+/// Prints that a round is over, or repeated.
+pub(super) fn report_progress(progress: Progress) {
+    match progress {
+        Progress::Ended(round) => {
+            let (copy, status) = (round.copy, round.status);
+            let seconds = round.time.as_secs_f64();
+            say(&format!("copy {copy}: status {status}, {seconds:.1} s"));
+        }
+        Progress::Repeats { copy, why } => say(&format!(
+            "copy {copy} runs again, since its round was unlike the others ({why})"
+        )),
+    }
 }
 
 /// Tells of what was merged after a suite, of what is wrong with it, and what may help. The status of the rounds.
@@ -206,6 +316,7 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
             warn(&format!("{}: {said}", shown(&profile)));
         }
     }
+    report_failures(&gathered.failures);
     if idle > 0 {
         let all = gathered.programs.len();
         say(&format!("{idle} of {all} programs did not run"));
@@ -220,11 +331,13 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
     if gathered.rounds_differ() && !untried.is_empty() {
         warn(&format!("rounds differ: {}", untried.join(", ")));
     }
-    let statuses: Vec<i32> = gathered.rounds.iter().map(|r| r.status).collect();
-    if statuses.iter().any(|s| *s != statuses[0]) {
+    let last: BTreeMap<u32, i32> = gathered.rounds.iter().map(|r| (r.copy, r.status)).collect();
+    if last.values().any(|s| *s != last[&0]) {
         warn("the rounds ended with different statuses: the copies did not run alike");
     }
-    statuses.into_iter().find(|s| *s != 0).unwrap_or(0)
+    // Tests that failed in a round that was repeated failed nevertheless.
+    let mut statuses = gathered.rounds.iter().map(|r| r.status);
+    statuses.find(|s| *s != 0).unwrap_or(0)
 }
 
 /// Puts copies in their places.
@@ -253,13 +366,13 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
 /// # Errors
 /// See [`integrate`].
 pub fn write_files(args: &IntegrateArgs) -> Result<ExitCode> {
-    let names = integrate(&args.out)?;
+    let names = integrate(&args.out, args.force.force)?;
     say(&format!("{}: {}", shown(&args.out), names.join(", ")));
     Ok(ExitCode::SUCCESS)
 }
 
 /// What was built of a program, in a line.
-pub(super) fn built(program: &Record) -> String {
+pub(super) fn described(program: &Record) -> String {
     let why = || format!("{}/record.json says why", shown(&program.folder));
     let left = match program.left.len() {
         0 => String::new(),

@@ -1,6 +1,9 @@
 //! Arguments of `cargo p3`: cargo's own commands, on copies.
 
-use super::build::{CopiesArgs, built, code, ended, say, shown, tell};
+use super::build::{
+    CopiesArgs, code, described, ended, report_failures, report_progress, say, shown,
+};
+use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use crate::compiler::suite::{Build, Suite, Variables};
 use crate::compiler::{our_program, rust};
 use crate::error::{Error, Result};
@@ -74,6 +77,7 @@ enum Verb {
 /// rustc's LLVM is newer than ours; cargo cannot be run, or finds no crate; a profile cannot be written.
 pub fn run(args: CargoArgs) -> Result<ExitCode> {
     let Ours::P3(mut args) = args.command;
+    restore_separator(&mut args.arguments, &std::env::args().collect::<Vec<_>>());
     let rustc = Rustc::ask()?;
     let folder = target_folder(&args.arguments)?.join("p3");
     let out = args.out.clone().unwrap_or(folder.join("copies"));
@@ -88,11 +92,14 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         environment: environment.clone(),
     };
     let command = cargo(args.verb, &args.arguments, &rustc.host, Step::Build);
-    let (status, programs) = build.run(&command)?;
+    watch(OnSignal::PutInOrder);
+    let built_programs = build.run(&command);
+    end_if_interrupted();
+    let built = built_programs?;
+    let (status, programs) = (built.status, &built.programs);
     if status != 0 || args.verb == Verb::Build {
-        for program in &programs {
-            say(&built(program));
-        }
+        programs.iter().for_each(|p| say(&described(p)));
+        report_failures(&built.failures);
         return Ok(code(status));
     }
     let suite = Suite {
@@ -101,15 +108,25 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         same_pids: args.same_pids,
         fixed_time: args.fixed_time,
         jobs: 1,
+        no_repeat: false,
         environment,
     };
-    let gathered = suite.run(tell)?;
-    let status = ended(&suite, &gathered);
+    let gathered = suite.run(report_progress);
+    end_if_interrupted();
+    let status = ended(&suite, &gathered?);
     say(&format!(
         "the standard library is not profiled, nor what else was machine code: record.json in the folders of {} names it",
         shown(&out)
     ));
     Ok(code(status))
+}
+
+/// Puts the `--` back that clap takes for its own where it comes first: `cargo p3 run -- ARGS`.
+fn restore_separator(arguments: &mut Vec<String>, given: &[String]) {
+    let mut parts = given.splitn(2, |a| a == "--");
+    if parts.nth(1) == Some(&arguments[..]) {
+        arguments.insert(0, "--".into());
+    }
 }
 
 /// What is known of the compiler.
@@ -237,4 +254,29 @@ fn cargo(verb: Verb, arguments: &[String], host: &str, step: Step) -> Vec<String
         words.extend(programs.iter().cloned());
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separator_in_front_of_arguments_is_restored() {
+        let words =
+            |text: &str| -> Vec<String> { text.split_whitespace().map(String::from).collect() };
+        for (given, parsed, expected) in [
+            ("cargo p3 run -- a b", "a b", "-- a b"),
+            (
+                "cargo p3 run --release -- a",
+                "--release -- a",
+                "--release -- a",
+            ),
+            ("cargo p3 run --", "", "--"),
+            ("cargo p3 test name", "name", "name"),
+        ] {
+            let mut arguments = words(parsed);
+            restore_separator(&mut arguments, &words(given));
+            assert_eq!(arguments, words(expected), "{given}");
+        }
+    }
 }

@@ -1,8 +1,11 @@
 //! `manual`: man pages and completions, made from the arguments themselves.
 
-use crate::error::{Error, Result};
+use super::ForceArgs;
+use crate::error::Result;
+use crate::output::{Mark, write_files};
 use clap::{Args, Command};
-use clap_complete::Shell;
+use clap_complete::{Generator, Shell};
+use clap_mangen::Man;
 use std::path::{Path, PathBuf};
 
 /// The arguments of `manual`.
@@ -11,6 +14,9 @@ pub struct ManualArgs {
     /// The folder: /usr/local/share, ~/.local/share
     #[arg(short, long, value_name = "DIR")]
     pub out: PathBuf,
+
+    #[command(flatten)]
+    force: ForceArgs,
 }
 
 /// Where shells look for completions below a share folder.
@@ -20,6 +26,12 @@ const SHELLS: [(Shell, &str); 3] = [
     (Shell::Fish, "fish/vendor_completions.d"),
 ];
 
+/// Where pages are.
+const MAN: &str = "man/man1";
+
+/// What a comment in each file says, so that it is known as ours.
+const MADE_BY: &str = "Written by p3-rewrite: manual";
+
 /// Pages of programs that have no options of their own, as they are.
 #[cfg(feature = "llvm")]
 const PAGES: [(&str, &str); 3] = [
@@ -28,33 +40,37 @@ const PAGES: [(&str, &str); 3] = [
     ("p3-c++.1", ".so man1/p3-cc.1\n"),
 ];
 
+/// Files below a share folder.
+type Files = Vec<(String, Vec<u8>, Mark)>;
+
 /// Writes what there is of all our programs below `out`. A line on what that is.
 ///
 /// # Errors
-/// Files that cannot be written.
+/// Files that cannot be written, or would replace others.
 #[cfg(feature = "llvm")]
 pub fn write_all(args: &ManualArgs) -> Result<String> {
     use clap::CommandFactory;
-    write(&super::rewrite::Args::command(), &args.out)?;
-    write(&super::prof::Cli::command(), &args.out)?;
-    let man = man(&args.out)?;
+    let mut files = of_program(&super::rewrite::Args::command());
+    files.extend(of_program(&super::prof::Cli::command()));
     let cargo = super::cargo::CargoArgs::command();
     let ours = cargo.find_subcommand("p3").expect("it is").clone();
     // As `cargo help p3` asks for it.
-    pages(ours.name("cargo-p3").bin_name("cargo p3"), &man)?;
-    for (name, text) in PAGES {
-        let file = man.join(name);
-        std::fs::write(&file, text).map_err(|e| Error::write(&file, e))?;
-    }
-    Ok(line(&args.out))
+    pages(ours.name("cargo-p3").bin_name("cargo p3"), &mut files);
+    let plain = PAGES.iter().map(|(name, text)| file(MAN, name, text));
+    files.extend(plain);
+    write(args, &files)
 }
 
 /// The same of one program.
 ///
 /// # Errors
-/// Files that cannot be written.
+/// As of [`write_all`].
 pub fn write_one(program: &Command, args: &ManualArgs) -> Result<String> {
-    write(program, &args.out)?;
+    write(args, &of_program(program))
+}
+
+fn write(args: &ManualArgs, files: &Files) -> Result<String> {
+    write_files(&args.out, files, args.force.force)?;
     Ok(line(&args.out))
 }
 
@@ -64,31 +80,57 @@ fn line(out: &Path) -> String {
 }
 
 /// A page of the program and one of each of its commands, and completions.
-fn write(program: &Command, out: &Path) -> Result<()> {
-    pages(program.clone(), &man(out)?)?;
-    let name = program.get_name().to_string();
+fn of_program(program: &Command) -> Files {
+    let mut files = Files::new();
+    pages(program.clone(), &mut files);
+    let name = program.get_name();
     for (shell, below) in SHELLS {
-        let dir = made(out.join(below))?;
-        let written = clap_complete::generate_to(shell, &mut program.clone(), &name, &dir);
-        let written = written.map_err(|e| Error::write(&dir, e))?;
-        if shell == Shell::Bash {
-            // It looks for the program's name alone.
-            let plain = dir.join(&name);
-            std::fs::rename(&written, &plain).map_err(|e| Error::write(&plain, e))?;
-        }
+        let mut text = Vec::new();
+        clap_complete::generate(shell, &mut program.clone(), name, &mut text);
+        // Bash looks for the program's name alone.
+        let called = match shell {
+            Shell::Bash => name.to_string(),
+            _ => shell.file_name(name),
+        };
+        files.push(file(below, &called, &as_text(text)));
     }
-    Ok(())
+    files
 }
 
-fn pages(program: Command, man: &Path) -> Result<()> {
-    clap_mangen::generate_to(program, man).map_err(|e| Error::write(man, e))
+/// A page of the command and of each below it, as `clap_mangen::generate_to` has them.
+fn pages(command: Command, files: &mut Files) {
+    let mut all = command.disable_help_subcommand(true);
+    all.build();
+    let mut left = vec![all];
+    while let Some(command) = left.pop() {
+        let below = command.get_subcommands();
+        left.extend(below.filter(|c| !c.is_hide_set()).cloned());
+        let page = Man::new(command);
+        let mut text = Vec::new();
+        page.render(&mut text).expect("memory takes everything");
+        files.push(file(MAN, &page.get_filename(), &as_text(text)));
+    }
 }
 
-fn man(out: &Path) -> Result<PathBuf> {
-    made(out.join("man/man1"))
+fn as_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("help is text")
 }
 
-fn made(dir: PathBuf) -> Result<PathBuf> {
-    std::fs::create_dir_all(&dir).map_err(|e| Error::write(&dir, e))?;
-    Ok(dir)
+/// A file with its mark in a comment: in the first line, but where that is for a program to read.
+fn file(folder: &str, name: &str, text: &str) -> (String, Vec<u8>, Mark) {
+    let comment = if folder == MAN { ".\\\"" } else { "#" };
+    let mark = format!("{comment} {MADE_BY}\n");
+    let first = [".so ", "#compdef "].iter().any(|b| text.starts_with(b));
+    let at = if first {
+        text.find('\n').map_or(text.len(), |end| end + 1)
+    } else {
+        0
+    };
+    let (before, after) = text.split_at(at);
+    let text = format!("{before}{mark}{after}");
+    (
+        format!("{folder}/{name}"),
+        text.into_bytes(),
+        Mark::Head(MADE_BY),
+    )
 }

@@ -3,6 +3,7 @@
 pub mod build;
 pub mod cargo;
 pub mod doctor;
+pub mod interrupt;
 pub mod manual;
 pub mod prof;
 #[cfg(feature = "llvm")]
@@ -37,6 +38,14 @@ impl Color {
         };
         choice.write_global();
     }
+}
+
+/// Whether a result may take the place of a file that is no earlier result.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct ForceArgs {
+    /// Replace an existing file even if it is no earlier result of this command
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// How much room there is for text on standard output: `width` columns, or as many as the terminal has.

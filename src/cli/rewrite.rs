@@ -5,13 +5,14 @@ mod values;
 
 use sampling::SamplingArgs;
 
-use super::Color;
 use super::build::{BuildArgs, IntegrateArgs, SuiteArgs, UseArgs};
 use super::manual::ManualArgs;
+use super::{Color, ForceArgs};
 use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::error::Result;
 use crate::names::Filter;
+use crate::output::check_folder_name;
 use crate::profile::verdict::Trust;
 use crate::rewrite::{Options, Setting, Training, WeightsFrom};
 use crate::strategy::Scheme;
@@ -69,8 +70,8 @@ pub struct Args {
     )]
     emit: Vec<ModuleFormat>,
 
-    /// An earlier merged profile: weights for placement and partition
-    #[arg(long, value_name = "FILE", group = "weights")]
+    /// An earlier merged profile of this program, or an output folder with one: weights for placement and partition
+    #[arg(long, value_name = "FILE|OUTDIR", group = "weights")]
     profile: Option<PathBuf>,
 
     /// Take weights from a run with these arguments, before anything is written: one copy that counts
@@ -214,17 +215,21 @@ pub struct AnnotateArgs {
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 
-    /// A merged profile
-    #[arg(long, value_name = "FILE")]
+    /// A merged profile, or an output folder with one
+    #[arg(long, value_name = "FILE|OUTDIR")]
     pub profile: PathBuf,
 
     /// Refuse a profile whose verdict is not ok (exit status 1)
     #[arg(long)]
     pub strict: bool,
 
-    /// The annotated module, as text if it ends in .ll; a folder for several
+    /// The annotated module, as text if it ends in .ll (-: standard output, bitcode); a folder for several
     #[arg(short, long, value_name = "OUT")]
     pub out: PathBuf,
+
+    /// Whether other files may be replaced
+    #[command(flatten)]
+    pub force: ForceArgs,
 
     /// Print nothing but errors
     #[arg(short, long)]
@@ -238,17 +243,27 @@ pub struct ProftextArgs {
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
 
-    /// A merged profile
-    #[arg(long, value_name = "FILE")]
+    /// A merged profile, or an output folder with one
+    #[arg(long, value_name = "FILE|OUTDIR")]
     pub profile: PathBuf,
 
     /// Refuse a profile whose verdict is not ok (exit status 1)
     #[arg(long)]
     pub strict: bool,
 
-    /// Where to write it [default: standard output]
-    #[arg(short, long, value_name = "OUT")]
-    pub out: Option<PathBuf>,
+    /// Where to write it (-: standard output) [default: standard output]
+    #[arg(
+        short,
+        long,
+        value_name = "OUT",
+        default_value = "-",
+        hide_default_value = true
+    )]
+    pub out: PathBuf,
+
+    /// Whether other files may be replaced
+    #[command(flatten)]
+    pub force: ForceArgs,
 
     /// Print nothing but errors
     #[arg(short, long)]
@@ -318,6 +333,7 @@ impl Args {
             SchemeArg::Trace => (Scheme::Sbl, true),
         };
         let out = self.out.expect("clap requires it");
+        check_folder_name(&out)?;
         let strategy = scheme.strategy();
         let dump_dir = self.dump_dir.unwrap_or_else(|| out.join("dump"));
         Ok(Options {

@@ -3,6 +3,7 @@
 //! Options are passed on as they stand. Only those that take the next word as their value must be known, lest the value
 //! be taken for a file.
 
+use super::linker;
 use std::path::{Path, PathBuf};
 
 /// What a command line asks for, as far as it matters here.
@@ -148,13 +149,45 @@ impl CommandLine {
         CommandLine { words, task }
     }
 
-    /// The file after `-o`.
-    pub(super) fn output(&self) -> Option<&str> {
-        let outputs = self.words.iter().rev();
-        outputs.into_iter().find_map(|w| match w {
-            Word::Output(file) => Some(file.as_str()),
+    /// The file after `-o`; that of an `-o` for the linker alone (`-Wl,-o,FILE`), which comes behind the compiler's.
+    pub(super) fn output(&self) -> Option<String> {
+        let of_compiler = || {
+            let outputs = self.words.iter().rev();
+            outputs.into_iter().find_map(|w| match w {
+                Word::Output(file) => Some(file.clone()),
+                _ => None,
+            })
+        };
+        linker::output(&self.words).or_else(of_compiler)
+    }
+
+    /// Whether a file that is to be linked is not there.
+    pub(super) fn misses_input(&self) -> bool {
+        let mut inputs = self.words.iter();
+        inputs.any(|w| matches!(w, Word::Input(file) if !Path::new(file).exists()))
+    }
+
+    /// Whether one of the sources is standard input, which can be read once.
+    pub(super) fn reads_stdin(&self) -> bool {
+        self.sources().any(|s| s == "-")
+    }
+
+    /// Whether the caller chose what debug information there is.
+    pub(super) fn has_debug_option(&self) -> bool {
+        self.words.iter().any(
+            |w| matches!(w, Word::Option(o) if o[0].starts_with("-g") && !o[0].starts_with("-gcc")),
+        )
+    }
+
+    /// The options of a compilation that changes no file but its object and prints no warning: what clang wrote beside the
+    /// object when it compiled as it was told stays as it is.
+    pub(super) fn quiet_options(&self) -> Vec<String> {
+        let options = self.words.iter().filter_map(|w| match w {
+            Word::Option(words) if words[0] != "--" && !writes_beside(&words[0]) => Some(words),
             _ => None,
-        })
+        });
+        let quiet = ["-w", "-Qunused-arguments"].map(String::from);
+        options.flatten().cloned().chain(quiet).collect()
     }
 
     /// Whether an option is there as it is given.
@@ -162,6 +195,13 @@ impl CommandLine {
         self.words
             .iter()
             .any(|w| matches!(w, Word::Option(words) if words[0] == option))
+    }
+
+    /// Whether an option begins so.
+    pub(super) fn begins(&self, prefix: &str) -> bool {
+        self.words
+            .iter()
+            .any(|w| matches!(w, Word::Option(words) if words[0].starts_with(prefix)))
     }
 
     /// The sources, in order.
@@ -192,7 +232,56 @@ impl CommandLine {
     }
 }
 
+/// Whether an option makes the compiler write a file beside the object, or counters into it for one (`--coverage`).
+fn writes_beside(option: &str) -> bool {
+    const BEGINS: [&str; 24] = [
+        "--coverage",
+        "--save-temps",
+        "--serialize-diagnostics",
+        "-MD",
+        "-MF",
+        "-MG",
+        "-MJ",
+        "-MMD",
+        "-MP",
+        "-MQ",
+        "-MT",
+        "-MV",
+        "-Wp,-M",
+        "-coverage",
+        "-foptimization-record-file",
+        "-fprofile-arcs",
+        "-fsave-optimization-record",
+        "-fstack-usage",
+        "-ftest-coverage",
+        "-ftime-trace",
+        "-gsplit-dwarf",
+        "-index-store-path",
+        "-save-temps",
+        "-serialize-diagnostics",
+    ];
+    BEGINS.iter().any(|b| option.starts_with(b)) && option != "-MM"
+}
+
 impl Word {
+    /// Whether it is an option by which a file beside the program is written, and that means nothing to the linker.
+    pub(super) fn writes_beside_link(&self) -> bool {
+        let counts = |o: &str| ["--coverage", "-coverage", "-fprofile-arcs"].contains(&o);
+        matches!(self, Word::Option(words) if writes_beside(&words[0]) && !counts(&words[0]))
+    }
+
+    /// Whether it is compiled to bitcode: assembler code is not.
+    pub(super) fn has_bitcode(&self) -> bool {
+        match self {
+            Word::Source {
+                language: Some(language),
+                ..
+            } => !language.starts_with("assembler"),
+            Word::Source { file, .. } => !is_named(file, &["s", "S", "sx"]),
+            _ => false,
+        }
+    }
+
     /// The word as the compiler takes it.
     pub(super) fn arguments(&self) -> Vec<String> {
         match self {
@@ -220,8 +309,14 @@ fn words(arguments: &[String]) -> Vec<Word> {
     let mut words = Vec::new();
     let mut language: Option<String> = None;
     let mut rest = arguments.iter();
+    let mut only_files = false;
     while let Some(argument) = rest.next() {
         let word = match argument.as_str() {
+            a if only_files => file(a, &language),
+            "--" => {
+                only_files = true;
+                Word::Option(vec![argument.clone()])
+            }
             "-o" | "--output" => match rest.next() {
                 Some(file) => Word::Output(file.clone()),
                 None => Word::Option(vec![argument.clone()]),
@@ -240,10 +335,7 @@ fn words(arguments: &[String]) -> Vec<Word> {
                 Word::Option([argument.clone()].into_iter().chain(value).collect())
             }
             a if a.starts_with('-') => Word::Option(vec![argument.clone()]),
-            a if language.is_some() || is_named(a, &SOURCES) || is_named(a, &HEADERS) => {
-                source(argument, &language)
-            }
-            _ => Word::Input(argument.clone()),
+            a => file(a, &language),
         };
         words.push(word);
     }
@@ -258,6 +350,15 @@ fn is_option_with_o(argument: &str) -> bool {
 fn speaks(language: &mut Option<String>, name: &str) -> Word {
     *language = Some(name.to_string()).filter(|n| n != "none");
     Word::Language(name.to_string())
+}
+
+/// A word that is no option.
+fn file(name: &str, language: &Option<String>) -> Word {
+    if language.is_some() || is_named(name, &SOURCES) || is_named(name, &HEADERS) {
+        source(name, language)
+    } else {
+        Word::Input(name.to_string())
+    }
 }
 
 fn source(file: &str, language: &Option<String>) -> Word {

@@ -2,7 +2,7 @@
 
 use super::our_program;
 use crate::error::{Error, Result};
-use crate::output::{PROFILE_H, write_whole};
+use crate::output::{Mark, PROFILE_H, check_folder_name, write_files};
 use std::path::Path;
 
 /// A file, as it is but for names between `@`, and how values stand in it.
@@ -15,6 +15,11 @@ struct Template {
 
 /// In quotes of CMake's.
 const CMAKE: &str = "\\\"$";
+
+/// The comment that these files begin with.
+const MADE_BY: &str = "# Written by p3-rewrite integrate";
+/// What only our header says.
+const HEADER: Mark = Mark::Head("#ifndef P3_PROFILE_H");
 
 const TEMPLATES: [Template; 4] = [
     Template {
@@ -40,22 +45,22 @@ const TEMPLATES: [Template; 4] = [
 ];
 
 /// Writes the files into `folder`: a toolchain file and a package for CMake, a native file for Meson, one for pkg-config, and the header that
-/// it names. Their names.
+/// it names. Their names. `force`: other files that are there may be replaced.
 ///
 /// # Errors
-/// They cannot be written; our compilers are not there.
-pub fn integrate(folder: &Path) -> Result<Vec<&'static str>> {
+/// They cannot be written, or would replace others; our compilers are not there.
+pub fn integrate(folder: &Path, force: bool) -> Result<Vec<&'static str>> {
+    check_folder_name(folder)?;
     let folder = std::path::absolute(folder).map_err(|e| Error::write(folder, e))?;
-    let include = folder.join("include");
-    std::fs::create_dir_all(&include).map_err(|e| Error::write(&include, e))?;
     let values = values(&folder)?;
-    for template in &TEMPLATES {
-        write_whole(
-            &folder.join(template.name),
-            template.with(&values).as_bytes(),
-        )?;
-    }
-    write_whole(&include.join("p3_profile.h"), PROFILE_H.as_bytes())?;
+    let file = |template: &Template| {
+        let text = format!("{MADE_BY}\n{}", template.with(&values));
+        let mark = Mark::Start(MADE_BY.as_bytes());
+        (template.name.to_string(), text.into_bytes(), mark)
+    };
+    let mut files: Vec<_> = TEMPLATES.iter().map(file).collect();
+    files.push(("include/p3_profile.h".into(), PROFILE_H.into(), HEADER));
+    write_files(&folder, &files, force)?;
     Ok(TEMPLATES.iter().map(|t| t.name).collect())
 }
 

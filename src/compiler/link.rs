@@ -1,11 +1,13 @@
 //! A link: the program as the compiler makes it, its copies, and one of them in its place.
 
 use super::arguments::{CommandLine, Word};
+use super::compile::{self, StandardInput};
+use super::interrupt::Scratch;
 use super::modules::{self, Found, Module};
-use super::record::Record;
+use super::record::{Failure, Record};
 use super::runtime::{Runtime, Target};
 use super::trace::{self, Linked};
-use super::{Compiler, EMBED, Settings, claim, first_error, not_loaded, our_program};
+use super::{Compiler, Given, LINES_ADDED, Settings, first_error, not_loaded, our_program};
 use crate::error::{Error, Result};
 use crate::load::container::Member;
 use crate::manifest::Manifest;
@@ -15,7 +17,10 @@ use ar_archive_writer::{
     ArchiveKind, DEFAULT_OBJECT_READER, NewArchiveMember, write_archive_to_stream,
 };
 use rayon::prelude::*;
+use rustix::fs::{FlockOperation, flock};
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -41,20 +46,99 @@ struct Link<'a> {
     /// Files of this link alone.
     work: &'a Path,
     shared: bool,
+    /// The command names all libraries itself (`-nodefaultlibs`), as rustc does.
+    names_libraries: bool,
 }
 
-/// Links `line`; the exit status of the compiler.
-pub(super) fn link(compiler: &Compiler, line: &CommandLine, settings: &Settings) -> Result<u8> {
-    let work = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
-    let (words, names) = match compile_sources(compiler, line, work.path())? {
-        Ok(compiled) => compiled,
-        Err(status) => return Ok(status),
+/// Links; the exit status of the compiler.
+pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> Result<u8> {
+    let line = &given.line;
+    let work = Scratch::new().map_err(|e| Error::write(std::env::temp_dir(), e))?;
+    let input = StandardInput::capture(line.reads_stdin(), work.path())?;
+    let has_sources = line.sources().next().is_some();
+    if !has_sources && line.misses_input() {
+        // The option by which the linker reports would be an input, and clang say less than it does.
+        return Err(compiler.become_it(&given.words));
+    }
+    let (status, mut linked) = if has_sources {
+        // First as it would have been: side files, messages and what is put into the program are clang's.
+        let status = compiler
+            .command()
+            .args(&given.words)
+            .stdin(input.open()?)
+            .status();
+        (compiler.ran(status)?, Vec::new())
+    } else {
+        link_with_trace(compiler, &given.words)?
     };
-    let arguments: Vec<String> = words.iter().flat_map(Word::arguments).collect();
+    let output = line.output().unwrap_or("a.out".into());
+    if status != 0 || is_bare(line) || output.starts_with("/dev/") {
+        return Ok(status);
+    }
+    let program = std::fs::canonicalize(&output).map_err(|e| Error::read(&output, e))?;
+    let folder = settings.folder(&program);
+    let mut copies = || -> Result<()> {
+        let native = Identity::of(&program)?;
+        let mut words = line.words.clone();
+        let mut names = HashMap::new();
+        if has_sources {
+            (words, names) = compile_sources(compiler, given, settings, &input, work.path())?;
+            linked = trace_objects(compiler, &words, work.path())?;
+        }
+        let found = Found::new(&linked, &names, settings.rust.as_deref())?;
+        if found.modules.is_empty() {
+            super::record::forget(&folder);
+            return Ok(());
+        }
+        let _lock = lock(&folder)?;
+        if Identity::of(&program)? != native {
+            // Another link of the same program came between: it makes the copies.
+            return Ok(());
+        }
+        super::record::forget(&folder);
+        let shared = line.has("-shared");
+        let link = Link {
+            compiler,
+            settings,
+            words,
+            sources: &names,
+            program: program.clone(),
+            folder: folder.clone(),
+            found,
+            work: work.path(),
+            shared,
+            names_libraries: line.has("-nodefaultlibs"),
+        };
+        link.copies(&line.arguments())
+    };
+    if let Err(e) = copies() {
+        // What is there now is no copy.
+        let reason = printable(&e.to_string()).into_owned();
+        anstream::eprintln!(
+            "p3-cc: warning: {}: not profiled: {reason}",
+            printable(&output)
+        );
+        // Where the folder cannot be written, that is the reason.
+        let _ = Failure { program, reason }.write(&folder);
+    }
+    Ok(0)
+}
+
+/// Forgets copies of a program that is linked without.
+pub(super) fn forget(line: &CommandLine, settings: &Settings) {
+    let output = line.output().unwrap_or("a.out".into());
+    if let Ok(program) = std::fs::canonicalize(output) {
+        super::record::forget(&settings.folder(&program));
+    }
+}
+
+/// Links objects as they are given; the exit status, and what the linker took.
+fn link_with_trace(compiler: &Compiler, words: &[String]) -> Result<(u8, Vec<Linked>)> {
     let mut clang = compiler.command();
+    // In front: behind a `--` it would be a file.
     clang
-        .args(&arguments)
         .arg(trace::OPTION)
+        .args(words)
         .stderr(Stdio::inherit());
     let native = clang.output().map_err(|e| compiler.failed(&e))?;
     let told = String::from_utf8_lossy(&native.stdout);
@@ -62,42 +146,44 @@ pub(super) fn link(compiler: &Compiler, line: &CommandLine, settings: &Settings)
     for line in other {
         anstream::println!("{line}");
     }
-    let status = compiler.ran(Ok(native.status))?;
-    let output = line.output().unwrap_or("a.out");
-    if status != 0 || is_bare(line) || output.starts_with("/dev/") {
-        return Ok(status);
+    Ok((compiler.ran(Ok(native.status))?, linked))
+}
+
+/// What the linker takes of these words, where sources became objects: the program goes to a scratch file.
+fn trace_objects(compiler: &Compiler, words: &[Word], work: &Path) -> Result<Vec<Linked>> {
+    let mut clang = compiler.command();
+    clang.args([trace::OPTION, "-w"]);
+    clang.args(modules::replaced(words, &HashMap::new()));
+    clang.arg("-o").arg(work.join("traced"));
+    let run = clang.output().map_err(|e| compiler.failed(&e))?;
+    succeeded(&run, "the program cannot be linked once more")?;
+    let told = String::from_utf8_lossy(&run.stdout);
+    Ok(trace::parse(&told).0)
+}
+
+/// What tells a file from a later one of its name.
+#[derive(PartialEq, Eq)]
+struct Identity(u64, u64, i64, i64);
+
+impl Identity {
+    fn of(program: &Path) -> Result<Identity> {
+        let m = std::fs::metadata(program).map_err(|e| Error::read(program, e))?;
+        Ok(Identity(m.ino(), m.len(), m.mtime(), m.mtime_nsec()))
     }
-    let program = std::fs::canonicalize(output).map_err(|e| Error::read(output, e))?;
-    let folder = settings.folder(&program);
-    let copies = || -> Result<()> {
-        let found = Found::new(&linked, &names, settings.rust.as_deref())?;
-        if found.modules.is_empty() {
-            return Ok(());
+}
+
+/// Waits for other links of the same program: what is in a folder is of one of them.
+fn lock(folder: &Path) -> Result<File> {
+    let locked = || -> std::io::Result<File> {
+        std::fs::create_dir_all(folder)?;
+        let lock = File::open(folder)?;
+        match flock(&lock, FlockOperation::LockExclusive) {
+            // Not every file system has locks.
+            Err(e) if e.kind() != std::io::ErrorKind::Unsupported => Err(e.into()),
+            _ => Ok(lock),
         }
-        let shared = line.has("-shared");
-        let link = Link {
-            compiler,
-            settings,
-            words,
-            sources: &names,
-            program,
-            folder: folder.clone(),
-            found,
-            work: work.path(),
-            shared,
-        };
-        link.copies(&line.arguments())
     };
-    if let Err(e) = copies() {
-        // What is there now is no copy.
-        let _ = std::fs::remove_file(folder.join(super::record::NAME));
-        anstream::eprintln!(
-            "p3-cc: warning: {}: not profiled: {}",
-            printable(output),
-            printable(&e.to_string())
-        );
-    }
-    Ok(0)
+    locked().map_err(|e| Error::write(folder, e))
 }
 
 impl Settings {
@@ -109,68 +195,46 @@ impl Settings {
             return name.into();
         };
         let name = Path::new(&name);
-        let below = name.strip_prefix(&self.root).or(name.strip_prefix("/"));
-        out.join(below.unwrap_or(name))
+        // Without a root, too, folders are below `P3_OUT`.
+        let below = name
+            .strip_prefix(&self.root)
+            .ok()
+            .filter(|n| n.is_relative());
+        out.join(below.or(name.strip_prefix("/").ok()).unwrap_or(name))
     }
 }
 
 type Compiled = (Vec<Word>, HashMap<String, String>);
 
 /// Compiles the sources among the words of a link, one by one. The words with objects in their places, and the names of these by
-/// those of the sources; or the exit status of the compiler.
+/// those of the sources.
 fn compile_sources(
     compiler: &Compiler,
-    line: &CommandLine,
+    given: &Given,
+    settings: &Settings,
+    input: &StandardInput,
     work: &Path,
-) -> Result<Result<Compiled, u8>> {
+) -> Result<Compiled> {
     let mut names = HashMap::new();
     let mut words = Vec::new();
-    let options = line.words.iter().filter(|w| matches!(w, Word::Option(_)));
-    let options: Vec<String> = options.flat_map(Word::arguments).collect();
-    for word in &line.words {
+    for word in &given.line.words {
         match word {
             Word::Language(_) => {}
-            Word::Source { file, language } => {
+            Word::Source { file, .. } => {
                 let object = work.join(format!("source-{}.o", names.len()));
-                let mut clang = compiler.command();
-                clang
-                    .args(&options)
-                    .args(dependencies(line))
-                    .args(["-Wno-unused-command-line-argument", "-c"]);
-                if let Some(language) = language {
-                    clang.args(["-x", language]);
+                compile::compile_for_copies(compiler, given, word, input, &object)?;
+                if compile::adds_lines(given, word) {
+                    settings.note(LINES_ADDED);
                 }
-                let status = clang.arg(file).arg("-o").arg(&object).args(EMBED).status();
-                let status = compiler.ran(status)?;
-                if status != 0 {
-                    return Ok(Err(status));
-                }
-                claim(&object)?;
                 let object = object.to_string_lossy().into_owned();
                 names.insert(object.clone(), modules::relative(file));
                 words.push(Word::Input(object));
             }
+            other if other.writes_beside_link() => {}
             other => words.push(other.clone()),
         }
     }
-    Ok(Ok((words, names)))
-}
-
-/// Where rules of dependencies go and what they are for, when sources are compiled and linked at once.
-fn dependencies(line: &CommandLine) -> Vec<String> {
-    if !(line.has("-MD") || line.has("-MMD")) {
-        return Vec::new();
-    }
-    let program = line.output().unwrap_or("a.out");
-    let mut more = Vec::new();
-    if !line.has("-MF") {
-        let rules = Path::new(program).with_extension("d");
-        more.extend(["-MF".to_string(), rules.to_string_lossy().into_owned()]);
-    }
-    if !line.has("-MT") && !line.has("-MQ") {
-        more.extend(["-MT".to_string(), program.to_string()]);
-    }
-    more
+    Ok((words, names))
 }
 
 impl Link<'_> {
@@ -204,7 +268,7 @@ impl Link<'_> {
             scheme: manifest.scheme,
             shared: self.shared,
             triple: modules_of.find_map(|m| modules::value(&m.embedded.flags, "-triple")),
-            align: output::alignment(&manifest),
+            align: output::alignment(&manifest).max(self.least_alignment()),
             common: self
                 .settings
                 .out
@@ -234,11 +298,20 @@ impl Link<'_> {
             left.collect(),
             command.collect(),
         );
-        // The runtime would make it, and tell the program's user where that is worth telling.
-        let raw = record.raw();
-        std::fs::create_dir_all(&raw).map_err(|e| Error::write(raw, e))?;
+        record.make_raw_folder()?;
         record.write()?;
         record.place(&self.program, self.settings.copy)
+    }
+
+    /// As `first/align.c` has it: the C library's code in the program counts for the size of that.
+    fn least_alignment(&self) -> u64 {
+        let is_static =
+            |w: &Word| matches!(w, Word::Option(words) if words[0].starts_with("-static"));
+        if self.words.iter().any(is_static) {
+            1 << 20
+        } else {
+            0
+        }
     }
 
     /// A new folder of this link's.
@@ -314,6 +387,10 @@ impl Link<'_> {
         clang
             .args(modules::replaced(&self.words, &by))
             .args(&runtime.last);
+        if self.names_libraries {
+            // They come before the runtime, and GNU ld takes no member of an archive for what comes behind it (`atexit`).
+            clang.args(["-lpthread", "-ldl", "-lc"]);
+        }
         let run = clang.arg("-o").arg(&part).arg(trace::OPTION).output();
         let run = run.map_err(|e| self.compiler.failed(&e))?;
         succeeded(&run, "a copy cannot be linked")?;

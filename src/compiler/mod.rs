@@ -7,6 +7,8 @@
 //!
 //! ```text
 //! arguments   a compiler's command line: what it is asked for, which words are files
+//! linker      what of it is for the linker
+//! compile     objects with the bitcode that they were made of
 //! trace       what a linker says that it linked
 //! modules     the bitcode of that, optimised as it was compiled
 //! link        the program, its copies, and what stands in its place
@@ -16,26 +18,31 @@
 //! record      what was built where: what `suite` and `use` go by
 //! suite       a command, once for every copy
 //! apart       rounds of it at the same time
+//! rounds      which of them ran other processes than the rest
+//! interrupt   what ends and what goes when a signal ends a command
 //! doctor      what of all that is called is there
 //! ```
 
 mod apart;
 mod arguments;
+mod compile;
 pub mod doctor;
 pub mod integrate;
+pub mod interrupt;
 mod link;
+mod linker;
 mod modules;
 pub mod record;
+mod rounds;
 mod runtime;
 pub mod rust;
 pub mod suite;
 mod trace;
 
 use crate::error::{Error, Result};
-use crate::load::container;
 use arguments::{CommandLine, Task, Word};
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output};
@@ -66,12 +73,18 @@ struct Settings {
     root: PathBuf,
     /// More options of `p3-rewrite`, as the shell reads them (`P3_FLAGS`).
     flags: Vec<String>,
+    /// The file in which `p3-rewrite build` sees that we were called (`P3_CALLS`).
+    calls: Option<PathBuf>,
     /// The target of Rust's code ([`rust::TARGET`]), where that is what is built.
     rust: Option<String>,
 }
 
-/// The option by which clang leaves bitcode, before it is optimised, in objects, and its own options beside it.
-const EMBED: [&str; 2] = ["-Xclang", "-fembed-bitcode=all"];
+/// The variable that names [`Settings::calls`].
+const CALLS: &str = "P3_CALLS";
+/// In [`Settings::calls`]: one of our compilers was called.
+const CALLED: u8 = b'.';
+/// Likewise: lines were added for copies.
+const LINES_ADDED: u8 = b'l';
 
 /// Runs the compiler with `arguments`; its exit status.
 ///
@@ -82,47 +95,48 @@ pub fn run(language: Language, arguments: Vec<String>) -> Result<u8> {
     let settings = Settings::from_environment()?;
     let compiler = Compiler::find(language)?;
     let line = CommandLine::new(arguments.iter().cloned());
+    settings.note(CALLED);
     if settings.off || line.task == Task::Other || asks_only(&line) {
+        if line.task == Task::Link {
+            link::forget(&line, &settings);
+        }
         return Err(compiler.become_it(&arguments));
     }
-    let line = without_lto(line);
-    if line.task == Task::Compile {
-        compile(&compiler, &line)
+    let without = without_lto(line.clone());
+    let words = if without == line {
+        arguments
     } else {
-        link::link(&compiler, &line, &settings)
+        without.arguments()
+    };
+    let given = Given {
+        words,
+        line: without,
+    };
+    if given.line.task == Task::Compile {
+        compile::compile(&compiler, &given, &settings)
+    } else {
+        link::link(&compiler, &given, &settings)
     }
 }
 
-fn compile(compiler: &Compiler, line: &CommandLine) -> Result<u8> {
-    let mut clang = compiler.command();
-    let status = clang.args(line.arguments()).args(EMBED).status();
-    let status = compiler.ran(status)?;
-    if status == 0 {
-        line.objects().iter().try_for_each(|o| claim(o))?;
-    }
-    Ok(status)
-}
-
-/// Makes the bitcode in an object ours.
-fn claim(object: &Path) -> Result<()> {
-    // The compiler may have been told to write elsewhere, or nothing.
-    let Ok(bytes) = std::fs::read(object) else {
-        return Ok(());
-    };
-    let patches = container::claims(&bytes);
-    if patches.is_empty() {
-        return Ok(());
-    }
-    let file = File::options().write(true).open(object);
-    let write = |file: File| {
-        patches
-            .iter()
-            .try_for_each(|(at, new)| file.write_all_at(new, *at))
-    };
-    file.and_then(write).map_err(|e| Error::write(object, e))
+/// A command line as it is to be run, and read.
+#[derive(Clone, Debug)]
+struct Given {
+    /// The words for clang: those that were given, response files as files, unless one of them is left out.
+    words: Vec<String>,
+    line: CommandLine,
 }
 
 impl Settings {
+    /// Adds a byte to the file in which `p3-rewrite build` sees what its compilers did; it can do without.
+    fn note(&self, what: u8) {
+        let Some(calls) = &self.calls else {
+            return;
+        };
+        let file = File::options().create(true).append(true).open(calls);
+        let _ = file.and_then(|mut f| f.write_all(&[what]));
+    }
+
     fn from_environment() -> Result<Settings> {
         let text = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
         let number = |name: &str, default: u32| match text(name) {
@@ -146,6 +160,7 @@ impl Settings {
             out: text("P3_OUT").map(PathBuf::from),
             root: text("P3_ROOT").map_or_else(PathBuf::new, PathBuf::from),
             flags,
+            calls: text(CALLS).map(PathBuf::from),
             rust: text(rust::TARGET),
         })
     }
@@ -282,8 +297,8 @@ pub(crate) fn our_program(name: &str) -> Result<PathBuf> {
 /// and what CMake and Meson make in folders of their own.
 fn asks_only(line: &CommandLine) -> bool {
     let here = std::env::current_dir().unwrap_or_default();
-    let output = line.output().unwrap_or("a.out");
-    let stem = Path::new(output).file_stem().unwrap_or_default();
+    let output = line.output().unwrap_or("a.out".into());
+    let stem = Path::new(&output).file_stem().unwrap_or_default();
     let sources = line
         .sources()
         .map(|s| Path::new(s).file_stem().unwrap_or_default());
@@ -295,7 +310,7 @@ fn asks_only(line: &CommandLine) -> bool {
     }
     // An object of a project's own lies in CMakeFiles, too, but is not made there.
     let folders = match line.task {
-        Task::Link => here.join(output),
+        Task::Link => here.join(&output),
         _ => here,
     };
     let names = ["CMakeFiles", "meson-private"];

@@ -5,7 +5,7 @@
 //! and its probes, and nothing is optimised that was not before.
 
 use super::trace::Linked;
-use super::{Compiler, Word, first_error, rust};
+use super::{Compiler, Word, first_error, linker, rust};
 use crate::error::{Error, Result};
 use crate::load::container::{self, Embedded, Without};
 use rayon::prelude::*;
@@ -349,7 +349,7 @@ fn cc1(
 
 /// The options of a compilation that say what code is made and how: not those that name other files to read or write.
 fn code_flags(flags: &[String]) -> Vec<String> {
-    const WITH_VALUE: [&str; 24] = [
+    const WITH_VALUE: [&str; 26] = [
         "-D",
         "-I",
         "-MQ",
@@ -372,6 +372,8 @@ fn code_flags(flags: &[String]) -> Vec<String> {
         "-module-dependency-dir",
         "-opt-record-file",
         "-serialize-diagnostic-file",
+        "-split-dwarf-file",
+        "-split-dwarf-output",
         "-stack-usage-file",
         "-stats-file",
     ];
@@ -409,8 +411,17 @@ pub(super) fn replaced(words: &[Word], by: &HashMap<String, PathBuf>) -> Vec<Str
         Some(path) => path.to_string_lossy().into_owned(),
         None => file.to_string(),
     };
-    let arguments = words.iter().filter(|w| !matches!(w, Word::Output(_)));
-    let arguments = arguments.flat_map(Word::arguments);
+    let is_kept = |w: &&Word| match w {
+        Word::Output(_) => false,
+        Word::Option(words) => words[0] != "--",
+        _ => true,
+    };
+    let kept = linker::without_outputs(words);
+    // Without the `--` before them, names of files are no options.
+    let arguments = kept.iter().filter(is_kept).flat_map(|w| match w {
+        Word::Input(file) if file.starts_with('-') => vec![format!("./{file}")],
+        other => other.arguments(),
+    });
     let inside = |a: String| match a.strip_prefix("-Wl,") {
         Some(list) => {
             let parts: Vec<String> = list.split(',').map(one).collect();

@@ -2,10 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::output::write_whole;
+use crate::profile::raw::absent;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{File, FileTimes};
+use std::fs::{File, FileTimes, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use walkdir::{DirEntry, WalkDir};
 
 /// The record's name.
@@ -95,6 +98,19 @@ impl Record {
         self.folder.join("raw")
     }
 
+    /// Makes that, which the runtime would make, and tell the program's user where that is worth telling; and in it the folder where
+    /// processes of other users, which cannot write what they count, may say so.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn make_raw_folder(&self) -> Result<()> {
+        let absent = self.raw().join(absent::FOLDER);
+        let everybody = Permissions::from_mode(0o1777);
+        let made = std::fs::create_dir_all(&absent)
+            .and_then(|()| std::fs::set_permissions(&absent, everybody));
+        made.map_err(|e| Error::write(absent, e))
+    }
+
     /// Puts a copy in the place of `program`, with the time and the permissions of what was there: no build system sees a
     /// difference. A program with fewer copies takes its turns.
     ///
@@ -122,6 +138,57 @@ impl Record {
         };
         write().map_err(|e| Error::write(program, e))
     }
+}
+
+/// The name of the file that says why a program has no copies.
+const FAILURE: &str = "failure.json";
+
+/// Why a program that was linked has no copies: build systems and rustc may swallow what a compiler prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure {
+    /// The program.
+    pub program: PathBuf,
+    /// What is wrong, and the remedy.
+    pub reason: String,
+}
+
+impl Failure {
+    /// Writes it into the folder of the program's copies, where a record is no more.
+    ///
+    /// # Errors
+    /// That is not possible.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        forget(folder);
+        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+        let mut json = serde_json::to_vec_pretty(self).expect("a failure serialises");
+        json.push(b'\n');
+        write_whole(&folder.join(FAILURE), &json)
+    }
+}
+
+/// Removes what says that a program has copies, or why not: it is linked anew.
+pub fn forget(folder: &Path) {
+    for name in [NAME, FAILURE] {
+        let _ = std::fs::remove_file(folder.join(name));
+    }
+}
+
+/// Why programs below `folders` have no copies, by program, with the time at which they were linked.
+pub fn find_failures(folders: &[PathBuf]) -> Vec<(Failure, SystemTime)> {
+    let walks = folders
+        .iter()
+        .map(|f| WalkDir::new(f).into_iter().flatten());
+    let files = walks.flatten().filter(|e| e.file_name() == FAILURE);
+    let read = |e: DirEntry| -> Option<(Failure, SystemTime)> {
+        let failure = serde_json::from_slice(&std::fs::read(e.path()).ok()?).ok()?;
+        Some((failure, e.metadata().ok()?.modified().ok()?))
+    };
+    let mut found: Vec<_> = files.filter_map(read).collect();
+    found.retain(|(f, _)| f.program.is_file());
+    found.sort_by(|a, b| a.0.program.cmp(&b.0.program));
+    found.dedup_by(|a, b| a.0.program == b.0.program);
+    found
 }
 
 /// Where else below `root` files are, byte for byte, copies of programs: build systems copy and install what they linked. Each with the

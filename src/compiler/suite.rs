@@ -5,21 +5,26 @@
 //! set-user-id program, and could not be a library.
 
 use super::apart::Rounds;
+use super::interrupt::is_ending;
 use super::link::succeeded;
-use super::record::{self, Record};
+use super::record::{self, Failure, Record};
+use super::rounds::find_odd_rounds;
 use super::{Compiler, Language, exit_code, our_program};
 use crate::error::{Error, Result};
-use crate::output::{FIXED_TIME, write_whole};
+use crate::output::{Destination, FIXED_TIME};
+use crate::profile::file;
 use crate::profile::merge::{FailureMode, Merged, merge};
 use rayon::prelude::*;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
+use walkdir::WalkDir;
 
 /// How programs are to be built.
 #[derive(Clone, Debug)]
@@ -50,12 +55,28 @@ pub struct Round {
     pub time: Duration,
 }
 
+/// What a suite reports while it runs.
+#[derive(Clone, Debug)]
+pub enum Progress<'a> {
+    /// A round is over.
+    Ended(&'a Round),
+    /// A copy's round ran other processes than most did, of which this is an example, and is repeated.
+    Repeats {
+        /// The copy.
+        copy: u32,
+        /// A program, and how it ran otherwise.
+        why: &'a str,
+    },
+}
+
 /// What a suite left.
 pub struct Gathered {
-    /// The rounds, in order.
+    /// The rounds, in order, those too that were repeated.
     pub rounds: Vec<Round>,
     /// The programs, and what was merged; nothing for those that did not run.
     pub programs: Vec<(Record, Option<Merged>)>,
+    /// Why other programs have no copies.
+    pub failures: Vec<Failure>,
     /// How many programs a round linked whose folders are gone: rounds that run at once keep nothing else.
     pub lost: usize,
 }
@@ -75,16 +96,18 @@ const NAMES: [(&str, Language); 9] = [
 
 impl Build {
     /// Runs a build's command with our compilers in the places of those that it would find: by `CC` and `CXX`, and by
-    /// their usual names in `PATH`. Its exit status, and the programs that it linked.
+    /// their usual names in `PATH`.
     ///
     /// # Errors
     /// It cannot be run; our compilers are not there.
-    pub fn run(&self, command: &[String]) -> Result<(i32, Vec<Record>)> {
-        let began = std::time::SystemTime::now();
+    pub fn run(&self, command: &[String]) -> Result<Built> {
+        let began = SystemTime::now();
         let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
         let here = std::env::current_dir().unwrap_or_default();
+        let calls = tools.path().join("calls");
         let mut build = started(command);
         build.envs(environment(&tools)?);
+        build.env(super::CALLS, &calls);
         build.env("P3_COPIES", self.copies.to_string());
         build.env("P3_FLAGS", quoted(&self.flags)?);
         if let Some(copy) = self.only {
@@ -97,17 +120,67 @@ impl Build {
         }
         build.envs(self.environment.iter().map(|(n, v)| (n, v)));
         let status = status(&mut build, command)?;
-        let programs = record::find(&[self.out.clone().unwrap_or(here)])?;
+        let folders = [self.out.clone().unwrap_or(here)];
         let is_new = |r: &Record| {
             let written = std::fs::metadata(r.folder.join(record::NAME)).and_then(|m| m.modified());
             written.is_ok_and(|at| at >= began)
         };
         // A configure script removes what it built to find something out.
-        let programs = programs
+        let there = record::find(&folders)?
             .into_iter()
-            .filter(|r| is_new(r) && r.program.is_file());
-        Ok((status, programs.collect()))
+            .filter(|r| r.program.is_file());
+        let (programs, earlier) = there.partition(is_new);
+        let mut failures = record::find_failures(&folders);
+        failures.retain(|(_, at)| *at >= began);
+        let calls = std::fs::read(&calls).unwrap_or_default();
+        let was_called = !calls.is_empty();
+        let foreign = (!was_called).then(|| find_new_binary(began)).flatten();
+        Ok(Built {
+            status,
+            programs,
+            earlier,
+            failures: failures.into_iter().map(|(f, _)| f).collect(),
+            was_called,
+            lines_added: calls.contains(&super::LINES_ADDED),
+            foreign,
+        })
     }
+}
+
+/// What became of a build.
+#[derive(Debug)]
+pub struct Built {
+    /// The command's exit status.
+    pub status: i32,
+    /// The programs that it linked in copies.
+    pub programs: Vec<Record>,
+    /// Those of earlier builds.
+    pub earlier: Vec<Record>,
+    /// Why others that it linked have no copies.
+    pub failures: Vec<Failure>,
+    /// Whether it called one of our compilers at all.
+    pub was_called: bool,
+    /// Whether what they compiled without debug information has lines in copies.
+    pub lines_added: bool,
+    /// Where it did not: a file of machine code that it made nevertheless.
+    pub foreign: Option<PathBuf>,
+}
+
+/// A file of machine code below the working folder that is newer than `began`.
+fn find_new_binary(began: SystemTime) -> Option<PathBuf> {
+    let is_new = |path: &Path| {
+        let mut magic = [0; 4];
+        let written = std::fs::metadata(path).and_then(|m| m.modified());
+        written.is_ok_and(|at| at >= began)
+            && File::open(path).is_ok_and(|mut f| f.read_exact(&mut magic).is_ok())
+            && magic == *b"\x7fELF"
+    };
+    let files = WalkDir::new(".").sort_by_file_name().into_iter().flatten();
+    let mut files = files.filter(|e| e.file_type().is_file());
+    files.find(|e| is_new(e.path())).map(|e| {
+        let path = e.into_path();
+        path.strip_prefix(".").map(PathBuf::from).unwrap_or(path)
+    })
 }
 
 /// A command that is run once for every copy.
@@ -123,6 +196,8 @@ pub struct Suite {
     pub fixed_time: bool,
     /// So many rounds run at once, each in a working folder of its own if that is more than one.
     pub jobs: u32,
+    /// Rounds that ran other processes than most did stay as they are.
+    pub no_repeat: bool,
     /// What else the command's environment holds.
     pub environment: Variables,
 }
@@ -140,26 +215,29 @@ impl Suite {
     pub fn untried(&self) -> Vec<&'static str> {
         let ids = (!self.same_pids).then_some("--same-pids gives each the same process ids");
         let clock = (!self.fixed_time).then_some("--fixed-time the same time and random numbers");
-        ids.into_iter().chain(clock).collect()
+        let one = "p3-rewrite build --scheme sbl has one copy count everything";
+        ids.into_iter().chain(clock).chain([one]).collect()
     }
 
     /// Runs the command once for every copy, and merges what the programs counted: `profile.p3prof` in the folder of
-    /// each. What earlier runs left there goes. `told` hears of each round when it is over.
+    /// each. What earlier runs left there goes. `progress` hears of each round. A round that ran other processes than most did is
+    /// repeated, once.
     ///
     /// # Errors
     /// There are no programs; the command cannot be run; a profile cannot be written.
-    pub fn run(&self, told: impl Fn(&Round) + Sync) -> Result<Gathered> {
+    pub fn run(&self, progress: impl Fn(Progress) + Sync) -> Result<Gathered> {
         let folders = &self.folders;
         let programs = record::find(folders)?;
         let copies = programs.iter().map(|r| r.copies).max();
         let Some(copies) = copies else {
             let folder = folders.first().map_or(Path::new("."), |f| f);
+            let problem = "no programs in copies below it";
+            if let Some((failure, _)) = record::find_failures(folders).into_iter().next() {
+                let problem = format!("{problem}: {}", failure.program.display());
+                return Err(Error::load(folder, problem, failure.reason));
+            }
             let remedy = "build them by p3-rewrite build -- make, and name that -o";
-            return Err(Error::load(
-                folder,
-                "no programs in copies below it",
-                remedy,
-            ));
+            return Err(Error::load(folder, problem, remedy));
         };
         let wrapped = wrapped(&self.command, self.same_pids)?;
         let clock = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
@@ -171,88 +249,120 @@ impl Suite {
         for program in &programs {
             clear(program)?;
         }
-        let (rounds, lost) = if self.jobs > 1 {
-            self.at_once(&wrapped, preload.as_deref(), &programs, copies, &told)?
-        } else {
-            (
-                self.in_turn(&wrapped, preload.as_deref(), copies, &told)?,
-                0,
-            )
+        let runner = Runner {
+            suite: self,
+            command: wrapped,
+            preload,
+            progress: &progress,
         };
+        let (mut rounds, mut lost) = runner.rounds(&Vec::from_iter(0..copies))?;
+        if !self.no_repeat {
+            lost = lost.max(runner.repeat_odd_rounds(&mut rounds)?);
+        }
         let programs = record::find(folders)?;
         let merged = |program: Record| {
             let merged = gather(&program)?;
             Ok((program, merged))
         };
         let programs = programs.into_iter().map(merged).collect::<Result<_>>()?;
+        let failures = record::find_failures(folders);
         Ok(Gathered {
             rounds,
             programs,
+            failures: failures.into_iter().map(|(f, _)| f).collect(),
             lost,
         })
     }
+}
+
+/// What every round of a suite is run with.
+struct Runner<'a, P> {
+    suite: &'a Suite,
+    /// The command, in what makes rounds alike.
+    command: Vec<String>,
+    /// The library that replaces clocks.
+    preload: Option<PathBuf>,
+    progress: &'a P,
+}
+
+impl<P: Fn(Progress) + Sync> Runner<'_, P> {
+    /// A round for each of these copies; and how many programs they linked that are lost.
+    fn rounds(&self, copies: &[u32]) -> Result<(Vec<Round>, usize)> {
+        if self.suite.jobs > 1 {
+            self.at_once(copies)
+        } else {
+            Ok((self.in_turn(copies)?, 0))
+        }
+    }
+
+    /// Repeats rounds that ran other processes than the rest, each once; how many programs these linked that are lost.
+    fn repeat_odd_rounds(&self, rounds: &mut Vec<Round>) -> Result<usize> {
+        let (mut lost, mut repeated) = (0, HashSet::new());
+        loop {
+            let programs = record::find(&self.suite.folders)?;
+            let order: Vec<u32> = rounds.iter().map(|r| r.copy).collect();
+            let odd: BTreeMap<u32, String> = find_odd_rounds(&programs, &order)?;
+            // One that differs again does so by chance.
+            if odd.is_empty() || odd.keys().any(|c| repeated.contains(c)) {
+                return Ok(lost);
+            }
+            for (copy, why) in &odd {
+                (self.progress)(Progress::Repeats { copy: *copy, why });
+                programs.iter().try_for_each(|p| clear_copy(p, *copy))?;
+            }
+            repeated.extend(odd.keys().copied());
+            let (more, of_more) = self.rounds(&Vec::from_iter(odd.into_keys()))?;
+            rounds.extend(more);
+            lost = lost.max(of_more);
+        }
+    }
 
     /// Round after round, with each copy in the programs' places in turn.
-    fn in_turn(
-        &self,
-        command: &[String],
-        preload: Option<&Path>,
-        copies: u32,
-        told: &impl Fn(&Round),
-    ) -> Result<Vec<Round>> {
-        let round = |copy| {
-            take_turns(&self.folders, copy)?;
-            let round = self.round(started(command), preload, copy)?;
-            told(&round);
+    fn in_turn(&self, copies: &[u32]) -> Result<Vec<Round>> {
+        let folders = &self.suite.folders;
+        let round = |copy: &u32| {
+            take_turns(folders, *copy)?;
+            let round = self.round(started(&self.command), *copy)?;
+            (self.progress)(Progress::Ended(&round));
             Ok(round)
         };
-        let ran: Result<Vec<Round>> = (0..copies).map(round).collect();
+        let ran: Result<Vec<Round>> = copies.iter().map(round).collect();
         // Whatever happened, the programs are what they were.
-        take_turns(&self.folders, 0)?;
+        take_turns(folders, 0)?;
         ran
     }
 
     /// Rounds at the same time; and how many programs they linked, which are lost.
-    fn at_once(
-        &self,
-        command: &[String],
-        preload: Option<&Path>,
-        programs: &[Record],
-        copies: u32,
-        told: &(impl Fn(&Round) + Sync),
-    ) -> Result<(Vec<Round>, usize)> {
-        let rounds = Rounds::new(programs)?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs as usize);
+    fn at_once(&self, copies: &[u32]) -> Result<(Vec<Round>, usize)> {
+        let folders = &self.suite.folders;
+        let rounds = Rounds::new(&record::find(folders)?)?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.suite.jobs as usize);
         let pool = pool.build().expect("threads can be started");
-        let one = |copy| {
-            let (run, apart) = rounds.round(command, &self.folders, copy)?;
-            let round = self.round(run, preload, copy)?;
+        let one = |copy: &u32| {
+            let (run, apart) = rounds.round(&self.command, folders, *copy)?;
+            let round = self.round(run, *copy)?;
             apart.ended()?;
-            told(&round);
+            (self.progress)(Progress::Ended(&round));
             Ok((round, apart.linked()))
         };
-        let ran = pool.install(|| {
-            (0..copies)
-                .into_par_iter()
-                .map(one)
-                .collect::<Result<Vec<_>>>()
-        })?;
+        let ran = pool.install(|| copies.par_iter().map(one).collect::<Result<Vec<_>>>())?;
         let (rounds, linked): (Vec<Round>, Vec<usize>) = ran.into_iter().unzip();
         Ok((rounds, linked.into_iter().max().unwrap_or(0)))
     }
 
-    fn round(&self, mut run: Command, preload: Option<&Path>, copy: u32) -> Result<Round> {
+    fn round(&self, mut run: Command, copy: u32) -> Result<Round> {
         let tools = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
         let begin = Instant::now();
+        let environment_of_suite = self.suite.environment.iter();
         // What the suite itself builds is built in copies, and this one put in its place.
         run.envs(environment(&tools)?)
             .env("P3_COPY", copy.to_string())
-            .envs(self.environment.iter().map(|(n, v)| (n, v)));
+            .envs(environment_of_suite.map(|(n, v)| (n, v)));
         run.env_remove("P3_PROFILE_FILE");
-        if let Some(library) = preload {
+        if let Some(library) = &self.preload {
             run.env("LD_PRELOAD", library);
         }
-        let status = status(&mut run, &self.command)?;
+        let status = status(&mut run, &self.suite.command)?;
         let time = begin.elapsed();
         Ok(Round { copy, status, time })
     }
@@ -356,10 +466,17 @@ fn started(command: &[String]) -> Command {
 }
 
 fn status(run: &mut Command, command: &[String]) -> Result<i32> {
+    let interrupted = || Err(Error::Usage("interrupted; run it again".into()));
+    if is_ending() {
+        return interrupted();
+    }
     let status: ExitStatus = run.status().map_err(|e| {
         let name = &command[0];
         Error::Usage(format!("{name}: {e}; name a command after --"))
     })?;
+    if is_ending() {
+        return interrupted();
+    }
     Ok(exit_code(status))
 }
 
@@ -394,15 +511,33 @@ fn clear(program: &Record) -> Result<()> {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
         other => other,
     };
-    let made = removed.and_then(|()| std::fs::create_dir_all(&raw));
-    made.map_err(|e| Error::write(raw, e))
+    removed.map_err(|e| Error::write(raw, e))?;
+    program.make_raw_folder()
+}
+
+/// Whether anything but folders is in it or below.
+fn has_files(folder: &Path) -> bool {
+    let entries = walkdir::WalkDir::new(folder).into_iter().flatten();
+    entries.into_iter().any(|e| !e.file_type().is_dir())
+}
+
+/// Removes what one copy counted: names of raw profiles begin with its number.
+fn clear_copy(program: &Record, copy: u32) -> Result<()> {
+    let raw = program.raw();
+    let prefix = format!("{copy}-");
+    for entry in std::fs::read_dir(&raw).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            let path = entry.path();
+            std::fs::remove_file(&path).map_err(|e| Error::write(path, e))?;
+        }
+    }
+    Ok(())
 }
 
 /// Merges what a program's copies counted; `None` if none did.
 fn gather(program: &Record) -> Result<Option<Merged>> {
     let raw = program.raw();
-    let ran = std::fs::read_dir(&raw).is_ok_and(|mut files| files.next().is_some());
-    if !ran {
+    if !has_files(&raw) {
         return Ok(None);
     }
     let merged = merge(
@@ -411,6 +546,7 @@ fn gather(program: &Record) -> Result<Option<Merged>> {
         FailureMode::All,
     )?;
     let profile = program.folder.join("profile.p3prof");
-    write_whole(&profile, &merged.profile.to_bytes())?;
+    let at = Destination::new(&profile, file::CONTENT, false);
+    at.write(&merged.profile.to_bytes())?;
     Ok(Some(merged))
 }

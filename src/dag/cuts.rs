@@ -4,12 +4,13 @@ use super::order::{Order, Shape, is_taken};
 use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 
-/// No DAG numbers more paths than this: ids and sums of labels then fit 63 bits.
+/// No DAG numbers more paths than this: ids and sums of labels then fit 63 bits. Only a function with more is cut.
 pub const MAX_PATHS: u64 = 1 << 62;
 
 /// The edges of `cfg`, of this shape, to cut so that at most `max_paths` paths remain, sorted; empty when none is needed.
 ///
-/// One pass in reverse topological order, O(V + E): a block may have at most
+/// Whether more than `max_paths` paths begin anywhere, at the entry or behind a back edge, decides. Then one pass in reverse
+/// topological order, O(V + E): a block may have at most
 /// `max_paths / (V + 1)` paths to EXIT, since every target of a cut is one more start of paths.
 /// Few: a block with one successor is cut early, while it is the waist below a whole
 /// series of branches, and a block over the limit is cut on its heavy edges only. Cold: the first
@@ -18,10 +19,14 @@ pub const MAX_PATHS: u64 = 1 << 62;
 /// # Panics
 /// When `max_paths` is less than 4 × (V + 1) × (largest out-degree): no such function is loadable.
 pub fn choose_cuts(cfg: &Cfg, shape: &Shape, max_paths: u64) -> Vec<CfgEdge> {
-    let limit = max_paths / (shape.order.rpo.len() as u64 + 1);
-    if fits(cfg, &shape.order, limit) {
+    if paths_at_most(cfg, &shape.order, max_paths) {
         return Vec::new();
     }
+    cuts_by_block(cfg, shape, max_paths / (shape.order.rpo.len() as u64 + 1))
+}
+
+/// The edges to cut so that no block has more than `limit` paths to EXIT.
+pub(super) fn cuts_by_block(cfg: &Cfg, shape: &Shape, limit: u64) -> Vec<CfgEdge> {
     Cutter {
         cfg,
         shape,
@@ -31,16 +36,24 @@ pub fn choose_cuts(cfg: &Cfg, shape: &Shape, max_paths: u64) -> Vec<CfgEdge> {
     .run()
 }
 
-/// Whether every block has at most `limit` paths without any cut.
-fn fits(cfg: &Cfg, order: &Order, limit: u64) -> bool {
+/// Whether `cfg` has at most `max_paths` paths without any cut: as many as its DAG, where they begin at the entry and at each target of
+/// back edges.
+fn paths_at_most(cfg: &Cfg, order: &Order, max_paths: u64) -> bool {
     let mut paths = cfg.by_block(0u64);
-    order.rpo.iter().rev().all(|&b| {
-        let n = edges(cfg, order, b).fold(0u64, |n, (_, to)| {
-            n.saturating_add(to.map_or(1, |t| paths[t]))
-        });
+    let mut starts = cfg.by_block(false);
+    for &b in order.rpo.iter().rev() {
+        let mut n = 0u64;
+        for (e, to) in edges(cfg, order, b) {
+            n = n.saturating_add(to.map_or(1, |t| paths[t]));
+            if to.is_none() {
+                starts[cfg.block(b).succs[e.succ as usize]] = true;
+            }
+        }
         paths[b] = n.max(1);
-        n <= limit
-    })
+    }
+    let behind = paths.iter_enumerated().filter(|(b, _)| starts[*b]);
+    let all = behind.fold(paths[BlockId(0)], |all, (_, n)| all.saturating_add(*n));
+    all <= max_paths
 }
 
 /// The taken edges of `b`, with the target for those that do not end a path already.

@@ -12,6 +12,8 @@ use inkwell::values::FunctionValue;
 
 /// The module flag that holds the summary.
 const SUMMARY: &str = "ProfileSummary";
+/// The metadata by which an annotated module is known as ours: its name, and a string in it that text and bitcode hold as it is.
+pub const MADE_BY: (&str, &str) = ("p3.annotated", "by p3-rewrite annotate");
 
 /// How hot a function is within the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +83,10 @@ pub fn annotate(
         function(context, definitions[f.ordinal as usize], f);
     }
     sys::add_module_flag(context, &module, SUMMARY, summary_node(summary));
+    let (name, text) = MADE_BY;
+    let node = context.metadata_node(&[context.metadata_string(text).into()]);
+    let added = module.add_global_metadata(name, &node);
+    added.expect("a node is metadata, and the name has no null");
     Ok(written(&module, kind))
 }
 

@@ -320,6 +320,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 .build_load(self.i64, slot, "p3.n")
                 .expect("positioned")
                 .into_int_value();
+            // A volatile load keeps the increment one instruction in memory: LICM and GVN would carry the
+            // count of a loop in a register and still store it on each iteration. The store stays plain:
+            // LLVM does not take a volatile store to return, so nothing behind it would leave the loop.
+            let load = old.as_instruction().expect("a load");
+            load.set_volatile(true).expect("a load can be");
             let new = b.build_int_add(old, by, "p3.n").expect("positioned");
             b.build_store(slot, new).expect("positioned");
         }

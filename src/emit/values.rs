@@ -12,7 +12,7 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::LLVMABISizeOfType;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use inkwell::targets::TargetData;
-use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue};
+use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue};
 
 /// A value: an instruction, or anything that instructions refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -34,6 +34,50 @@ pub(super) fn instructions(block: BasicBlock) -> Vec<Inst> {
         }
     }
     all
+}
+
+/// The parameters of a function, of whatever type: inkwell panics at those that it has no name for, as `x86_mmx`.
+pub(super) fn parameters(function: FunctionValue) -> Vec<Value> {
+    // SAFETY: the function is live, and indices are in range.
+    unsafe {
+        let n = LLVMCountParams(function.as_value_ref());
+        let parameter = |i| Value(LLVMGetParam(function.as_value_ref(), i));
+        (0..n).map(parameter).collect()
+    }
+}
+
+/// Whether inkwell can name the type of a function's result, which may be none.
+pub(super) fn can_name_result(function: FunctionValue) -> bool {
+    use LLVMTypeKind::*;
+    // SAFETY: the function is live; its type is that of a function.
+    let kind = unsafe {
+        let ty = LLVMGlobalGetValueType(function.as_value_ref());
+        LLVMGetTypeKind(LLVMGetReturnType(ty))
+    };
+    !matches!(
+        kind,
+        LLVMX86_MMXTypeKind | LLVMX86_AMXTypeKind | LLVMTokenTypeKind | LLVMTargetExtTypeKind
+    )
+}
+
+/// Whether every value of a type has the same number of bytes, whatever the processor.
+///
+/// # Safety
+/// The type must be live.
+unsafe fn has_fixed_size(ty: LLVMTypeRef) -> bool {
+    use LLVMTypeKind::*;
+    // SAFETY: the type is live, only types that have elements are asked for them, and types that have a size hold none without.
+    unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMHalfTypeKind | LLVMBFloatTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind
+            | LLVMX86_FP80TypeKind | LLVMFP128TypeKind | LLVMIntegerTypeKind
+            | LLVMPointerTypeKind | LLVMVectorTypeKind => true,
+            LLVMArrayTypeKind => has_fixed_size(LLVMGetElementType(ty)),
+            LLVMStructTypeKind => (0..LLVMCountStructElementTypes(ty))
+                .all(|i| has_fixed_size(LLVMStructGetTypeAtIndex(ty, i))),
+            _ => false,
+        }
+    }
 }
 
 /// A value that does not matter, of the type of `like`.
@@ -155,25 +199,11 @@ impl Value {
 
     /// The size of its type in memory, in bytes; `None` for tokens, scalable vectors and what else has none.
     pub(super) fn size(self, target: &TargetData) -> Option<u64> {
-        use LLVMTypeKind::*;
-        // SAFETY: the value is live, and only types that have a size are asked for it.
+        // SAFETY: the value is live, and only types that have one size are asked for it.
         unsafe {
             let ty = LLVMTypeOf(self.0);
-            let plain = matches!(
-                LLVMGetTypeKind(ty),
-                LLVMHalfTypeKind
-                    | LLVMBFloatTypeKind
-                    | LLVMFloatTypeKind
-                    | LLVMDoubleTypeKind
-                    | LLVMX86_FP80TypeKind
-                    | LLVMFP128TypeKind
-                    | LLVMIntegerTypeKind
-                    | LLVMPointerTypeKind
-                    | LLVMVectorTypeKind
-                    | LLVMStructTypeKind
-                    | LLVMArrayTypeKind
-            );
-            (plain && LLVMTypeIsSized(ty) != 0).then(|| LLVMABISizeOfType(target.as_mut_ptr(), ty))
+            let sized = LLVMTypeIsSized(ty) != 0 && has_fixed_size(ty);
+            sized.then(|| LLVMABISizeOfType(target.as_mut_ptr(), ty))
         }
     }
 

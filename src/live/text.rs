@@ -18,7 +18,7 @@ pub fn heading(kind: Kind) -> Vec<&'static str> {
             "a second",
             "instrs",
             "blocks",
-            "function, id and way",
+            "function, start and id",
         ],
         Kind::Subpaths => vec!["count", "±", "a second", "share", "blocks", "subpath"],
         Kind::Bursts => vec![
@@ -27,7 +27,7 @@ pub fn heading(kind: Kind) -> Vec<&'static str> {
             "share",
             "±",
             "blocks",
-            "function, id and way",
+            "function, start and id",
         ],
     }
 }

@@ -32,6 +32,9 @@ pub struct Embedded {
     pub flags: Vec<String>,
 }
 
+/// Bytes of a file, and where they are to be written.
+pub type Patch = (u64, Vec<u8>);
+
 /// A member of an archive.
 #[derive(Clone, Debug)]
 pub struct Member {
@@ -146,7 +149,7 @@ pub fn embedded(bytes: &[u8]) -> Result<Embedded, Without> {
 
 /// What to write where in an object, so that the sections in which clang embedded bitcode have the names that `p3-cc` uses and
 /// linkers drop them. Nothing for what is not ELF, or has none.
-pub fn claims(bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+pub fn claims(bytes: &[u8]) -> Vec<Patch> {
     let mut patches = Vec::new();
     for section in sections(bytes).unwrap_or_default() {
         let Some((_, ours)) = EMBEDDED.iter().find(|(n, _)| n.as_bytes() == section.name) else {
@@ -157,6 +160,32 @@ pub fn claims(bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
         patches.push((section.flags_at as u64, with_exclude(word, is_big(bytes))));
     }
     patches
+}
+
+/// The same, with `code` in the place of the bitcode: where it is to be appended to the object, and what to write where.
+/// `None` where clang left no bitcode.
+pub fn claims_with(bytes: &[u8], code: &[u8]) -> Option<(u64, Vec<Patch>)> {
+    let [(compilers, _), _] = EMBEDDED;
+    let sections = sections(bytes)?;
+    let section = sections.iter().find(|s| s.name == compilers.as_bytes())?;
+    let end = (bytes.len() as u64).next_multiple_of(16);
+    let word = section.flags_size;
+    let number = |n: u64| {
+        let (big, little) = (n.to_be_bytes(), n.to_le_bytes());
+        if is_big(bytes) {
+            big[8 - word..].to_vec()
+        } else {
+            little[..word].to_vec()
+        }
+    };
+    let mut patches = claims(bytes);
+    // In either size, a header's words are its flags, address, offset and size.
+    patches.push(((section.flags_at + 2 * word) as u64, number(end)));
+    patches.push((
+        (section.flags_at + 3 * word) as u64,
+        number(code.len() as u64),
+    ));
+    Some((end, patches))
 }
 
 fn is_big(bytes: &[u8]) -> bool {

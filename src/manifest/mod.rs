@@ -12,7 +12,10 @@ pub use from_program::Parts;
 pub use schema::{ChoiceEntry, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status};
 
 use crate::error::{Error, Result};
+use crate::names::normalised;
 use serde::Deserialize;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The value of [`Manifest::format`].
@@ -51,6 +54,30 @@ impl Manifest {
         header.is_some_and(|h| h.format == FORMAT)
     }
 
+    /// Why nothing is profiled, if nothing is: the reasons for which functions were skipped, the most frequent first. The copies
+    /// of such a program leave no raw profiles. O(functions).
+    pub fn nothing_profiled(&self) -> Option<String> {
+        let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+        for f in &self.functions {
+            let Status::Skipped(reason) = f.status else {
+                return None;
+            };
+            *reasons.entry(reason.to_string()).or_default() += 1;
+        }
+        let mut reasons = Vec::from_iter(reasons);
+        reasons.sort_by_key(|(_, n)| Reverse(*n));
+        let each = reasons.iter().map(|(reason, n)| format!("{n} ({reason})"));
+        let each: Vec<String> = each.collect();
+        Some(if each.is_empty() {
+            "nothing is profiled: no function is defined".into()
+        } else {
+            format!(
+                "nothing is profiled: every function is skipped: {}",
+                each.join(", ")
+            )
+        })
+    }
+
     /// Parses and checks: afterwards every index is in range and every function has an entry
     /// block, so that nothing that uses a manifest can panic on it.
     pub fn parse(bytes: &[u8]) -> Result<Manifest, String> {
@@ -65,12 +92,20 @@ impl Manifest {
                 header.version
             ));
         }
-        let manifest: Manifest =
+        let mut manifest: Manifest =
             serde_json::from_slice(bytes).map_err(|e| format!("damaged manifest: {e}"))?;
         manifest
             .check()
             .map_err(|e| format!("damaged manifest: {e}"))?;
+        manifest.normalise_files();
         Ok(manifest)
+    }
+
+    /// Gives every source file the name that all reports have it by.
+    pub(crate) fn normalise_files(&mut self) {
+        for file in &mut self.files {
+            *file = normalised(file).into_owned();
+        }
     }
 }
 

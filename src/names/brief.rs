@@ -93,7 +93,12 @@ fn unsigned(symbol: &str) -> String {
     let demangled =
         Symbol::new(plain).is_ok_and(|s| s.structured_demangle(&mut name, &options).is_ok());
     if demangled && name.0.len() < LONGEST {
-        name.0
+        // Qualifiers of the object that a member function is called for.
+        let plain = name.0.trim_end_matches([' ', '&']);
+        let plain = plain
+            .trim_end_matches(" volatile")
+            .trim_end_matches(" const");
+        plain.to_string()
     } else {
         readable(symbol).into_owned()
     }
@@ -108,7 +113,8 @@ fn without_arguments(name: &str) -> String {
         if operator {
             let end = rest.find(|c| !"<>=-".contains(c)).unwrap_or(rest.len());
             out += &rest[..end];
-            rest = &rest[end..];
+            // The demangler sets arguments apart from the operator.
+            rest = rest[end..].strip_prefix(' ').unwrap_or(&rest[end..]);
         } else if c == '<' {
             let end = closing(rest);
             let begins = out.is_empty() || out.ends_with("::");
@@ -275,11 +281,11 @@ mod tests {
                 "String::new",
             ),
             (
-                "_ZN83_$LT$core..iter..adapters..Map$LT$I$C$F$GT$$u20$as$u20$core..iter..Iterator$GT$4next17h0123456789abcdefE",
+                "_ZN79_$LT$core..iter..adapters..Map$LT$I$C$F$GT$$u20$as$u20$core..iter..Iterator$GT$4next17h0123456789abcdefE",
                 "Iterator::next",
             ),
             (
-                "_ZN4core3ptr18drop_in_place$LT$a..B$GT$17h0123456789abcdefE",
+                "_ZN4core3ptr25drop_in_place$LT$a..B$GT$17h0123456789abcdefE",
                 "ptr::drop_in_place",
             ),
         ] {

@@ -70,6 +70,32 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
+/// The name of a file without `.`, `//` and folders that `..` leaves at once: `build/../lib/x.c` is `lib/x.c`. O(length).
+///
+/// By the name alone. Where a program was compiled need not be here, and reports are to be the same everywhere; otherwise one file has as
+/// many names as folders that it was compiled from. Behind a symbolic link to a folder, `..` leads elsewhere: such a file is found by
+/// `--source-dir` or `--path-map`.
+pub fn normalised(file: &str) -> Cow<'_, str> {
+    let root = if file.starts_with('/') { "/" } else { "" };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in file.split('/') {
+        match (part, parts.last()) {
+            ("" | ".", _) => {}
+            ("..", Some(last)) if *last != ".." => {
+                parts.pop();
+            }
+            ("..", None) if !root.is_empty() => {}
+            _ => parts.push(part),
+        }
+    }
+    let name = format!("{root}{}", parts.join("/"));
+    match name.as_str() {
+        "" if !file.is_empty() => ".".into(),
+        same if same == file => file.into(),
+        _ => name.into(),
+    }
+}
+
 /// The readable name of a symbol, as it is printed.
 pub fn shown(symbol: &str) -> String {
     printable(&readable(symbol)).into_owned()
@@ -148,6 +174,26 @@ pub fn dot_escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_have_one_name() {
+        for (name, normal) in [
+            ("build/../lib/x.c", "lib/x.c"),
+            ("/p/./build/a/../../lib//x.c", "/p/lib/x.c"),
+            ("../../x.c", "../../x.c"),
+            ("a/../../x.c", "../x.c"),
+            ("/../x.c", "/x.c"),
+            ("./x.c", "x.c"),
+            ("x.c", "x.c"),
+            ("a/..", "."),
+            ("", ""),
+            ("<stdin>", "<stdin>"),
+            ("a..b/...", "a..b/..."),
+        ] {
+            assert_eq!(normalised(name), normal, "{name}");
+            assert_eq!(normalised(&normalised(name)), normal, "{name}");
+        }
+    }
 
     #[test]
     fn plain_names_stay() {

@@ -35,6 +35,11 @@ impl List {
         Ok(List { file, names })
     }
 
+    /// Whether a name is in it.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
     /// Adds a name.
     pub(super) fn add(&mut self, name: &str) -> std::io::Result<()> {
         if self.names.insert(name.to_string()) {

@@ -7,13 +7,14 @@ mod counts;
 mod proftext;
 mod summary;
 
-use crate::emit::annotate::{Annotation, Heat, annotate as write_annotated};
+use crate::emit::annotate::{Annotation, Heat, MADE_BY, annotate as write_annotated};
 use crate::emit::{self, Names, pgo::Instrumented};
 use crate::error::{Error, Result};
 use crate::load::{Input, Kind, find_inputs};
-use crate::output::write_whole;
+use crate::output::{self, Content, Destination, Mark, write_files};
 use crate::profile::Profile;
 use counts::{BodyCounts, Joined, join};
+pub use proftext::CONTENT as PROFTEXT;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use summary::Thresholds;
@@ -81,15 +82,23 @@ impl Loaded {
 /// Writes `inputs` with the counts of the merged profile `profile` as branch weights, entry counts and a
 /// `ProfileSummary`: what `pgo-instr-use` writes from a run of LLVM's own instrumentation, but for `select`s,
 /// whose outcome no path tells, and values. One module goes to the file `out`; a folder or several go to the
-/// folder `out`, under the names that they have. The name's ending says text (`.ll`) or bitcode.
+/// folder `out`, under the names that they have. The name's ending says text (`.ll`) or bitcode. `force`: other files
+/// that are there may be replaced.
 ///
 /// # Errors
 /// Files that cannot be read or written, modules that have a profile already, a profile of other modules.
-pub fn annotate(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Done> {
+pub fn annotate(inputs: &[PathBuf], profile: &Profile, out: &Path, force: bool) -> Result<Done> {
     let single = matches!(inputs, [one] if !one.is_dir());
-    if !single && out.is_file() {
-        let message = format!("{}: is a file; name a folder", out.display());
-        return Err(Error::Usage(message));
+    let at = Destination::new(out, content(kind_of(out)), force);
+    if single {
+        let read = [inputs[0].as_path(), &profile.path];
+        at.check(read)?;
+    } else {
+        output::check_folder_name(out)?;
+        if out.is_file() {
+            let message = format!("{}: is a file; name a folder", out.display());
+            return Err(Error::Usage(message));
+        }
     }
     let loaded = Loaded::load(inputs, profile, out)?;
     let records = loaded.records();
@@ -97,22 +106,34 @@ pub fn annotate(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Don
     let thresholds = Thresholds::new(&summary);
     let modules = loaded.inputs.par_iter().enumerate();
     let annotated = modules.map(|(i, input)| {
-        let path = if single {
-            out.to_path_buf()
-        } else {
-            out.join(&input.name)
-        };
-        let kind = match path.extension() {
-            Some(e) if e == "ll" => Kind::Text,
-            _ => Kind::Bitcode,
-        };
+        let kind = kind_of(if single { out } else { Path::new(&input.name) });
         let functions = annotations(&loaded, i, &thresholds);
-        Ok((path, write_annotated(input, &functions, &summary, kind)?))
+        let bytes = write_annotated(input, &functions, &summary, kind)?;
+        Ok((input.name.clone(), bytes, content(kind).mark))
     });
-    for (path, bytes) in annotated.collect::<Result<Vec<_>>>()? {
-        write_whole(&path, &bytes)?;
+    let annotated = annotated.collect::<Result<Vec<_>>>()?;
+    match &annotated[..] {
+        [(_, bytes, _)] if single => at.write(bytes)?,
+        modules => write_files(out, modules, force)?,
     }
     Ok(loaded.done())
+}
+
+/// An annotated module where results are written.
+fn content(kind: Kind) -> Content {
+    let mark = Mark::Within(MADE_BY.1);
+    match kind {
+        Kind::Text => Content::text(mark),
+        Kind::Bitcode => Content::binary(mark),
+    }
+}
+
+/// What a module of this name is written as.
+fn kind_of(name: &Path) -> Kind {
+    match name.extension() {
+        Some(e) if e == "ll" => Kind::Text,
+        _ => Kind::Bitcode,
+    }
 }
 
 /// What to write into module `i`.

@@ -1,6 +1,7 @@
 //! The text form of LLVM's instrumentation profiles, IR level.
 
 use crate::emit::pgo::Instrumented;
+use crate::output::{Content, Mark};
 use std::fmt::Write;
 
 /// The kinds of profiled values, by number.
@@ -17,9 +18,14 @@ pub(super) fn holds(name: &str) -> bool {
     name.starts_with(begins) && !name.contains(char::is_control)
 }
 
+/// A profile as text where results are written.
+pub const CONTENT: Content = Content::text(Mark::Start(MADE_BY.as_bytes()));
+/// The comment by which a text is known as ours.
+const MADE_BY: &str = "# Written by p3-rewrite proftext";
+
 /// The records, in their order. Places where LLVM profiles values are listed without any.
 pub(super) fn text(records: &[(&Instrumented, Vec<u64>)]) -> String {
-    let mut out = String::from("# IR level Instrumentation Flag\n:ir\n");
+    let mut out = format!("{MADE_BY}\n# IR level Instrumentation Flag\n:ir\n");
     for (f, counters) in records {
         let _ = write!(
             out,

@@ -2,6 +2,7 @@
 //! then compressed JSON of manifest and counts.
 
 use super::Profile;
+use super::locate::locate;
 use super::measurement::{ExactCounts, Measurement};
 use super::shadow::Bursts;
 use super::subpaths::{HotList, Points, Sampling, Subpath, Subpaths};
@@ -9,7 +10,7 @@ use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::manifest::Manifest;
-use crate::output::write_whole;
+use crate::output::{Content, Mark, write_whole};
 use crate::strategy::Measure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
@@ -22,7 +23,11 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// What the file begins with; the last byte is the version.
-pub const MAGIC: [u8; 8] = *b"p3prof\xff\x06";
+pub const MAGIC: [u8; 8] = *b"p3prof\xff\x07";
+/// The oldest version that is read: it has no `absent` of processes.
+const OLDEST: u8 = 6;
+/// A merged profile where results are written: recognised by its magic, of whatever version.
+pub const CONTENT: Content = Content::binary(Mark::Start(b"p3prof\xff"));
 /// Magic, length of the payload, its length when unpacked, its checksum.
 const HEADER: usize = 28;
 /// A payload may unpack to this many bytes, or to [`MAX_RATIO`] times its size: deflate would allow 1000 times,
@@ -89,8 +94,9 @@ impl Profile {
         pack(&serde_json::to_vec(&payload).expect("a profile serialises"))
     }
 
-    /// Reads and checks `path`, as far as its header says.
+    /// Reads and checks `path`, as far as its header says; of an output folder the profile in it.
     pub fn read(path: &Path) -> Result<Profile> {
+        let path = &locate(path)?;
         let bytes = read_declared(path).map_err(|e| Error::read(path, e))?;
         Profile::parse(&bytes, path)
             .map_err(|problem| Error::profile(path, problem, remedy(&bytes)))
@@ -100,8 +106,9 @@ impl Profile {
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Profile, String> {
         let payload: Payload =
             serde_json::from_slice(&unpack(bytes)?).map_err(|e| format!("damaged: {e}"))?;
-        let manifest = payload.manifest;
+        let mut manifest = payload.manifest;
         manifest.check().map_err(|e| format!("damaged: {e}"))?;
+        manifest.normalise_files();
         let known = |f: FuncId| f.index() < manifest.functions.len();
         let mut violations = payload.verdict.violations.iter();
         if payload.processes.len() != manifest.copies as usize
@@ -230,7 +237,9 @@ fn points_of(
 fn remedy(bytes: &[u8]) -> &'static str {
     let current = MAGIC[7];
     let version = bytes.get(..8).filter(|b| b[..7] == MAGIC[..7]);
-    let version = version.map_or(current, |b| b[7]);
+    // What is read is not refused for its age.
+    let refused = version.filter(|b| !(OLDEST..=current).contains(&b[7]));
+    let version = refused.map_or(current, |b| b[7]);
     let damage = "name a profile that p3-prof merge wrote";
     let older = "merge its raw profiles again (p3-prof merge -m manifest.json RAW), which says so if they are too old, too";
     crate::error::remedy(version.into(), current.into(), damage, older)
@@ -347,7 +356,7 @@ impl Header {
         if bytes.len() < MAGIC.len() || bytes[..7] != MAGIC[..7] {
             return Err("not a merged profile".into());
         }
-        if bytes[7] != MAGIC[7] {
+        if !(OLDEST..=MAGIC[7]).contains(&bytes[7]) {
             let (is, should) = (bytes[7], MAGIC[7]);
             return Err(format!("profile version {is} (this build: {should})"));
         }
@@ -512,8 +521,21 @@ mod tests {
     fn other_versions_are_named() {
         let mut bytes = profile(vec![(0, 1)]).to_bytes();
         bytes[7] = 1;
-        assert_eq!(refused(&bytes), "profile version 1 (this build: 6)");
-        assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 6)");
+        assert_eq!(refused(&bytes), "profile version 1 (this build: 7)");
+        assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 7)");
+    }
+
+    /// A profile of the version before has no processes without counts; nothing else is different.
+    #[test]
+    fn a_profile_of_the_version_before_is_read() {
+        let good = profile(vec![(0, 1)]);
+        let mut bytes = good.to_bytes();
+        bytes[7] = OLDEST;
+        assert_eq!(Profile::parse(&bytes, &good.path).unwrap(), good);
+        let mut lost = good.clone();
+        lost.processes[CopyId(0)].absent = 2;
+        let read = Profile::parse(&lost.to_bytes(), &lost.path).unwrap();
+        assert_eq!(read.processes[CopyId(0)].absent, 2);
     }
 
     /// Only what the header announces is read, however much there is.

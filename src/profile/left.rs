@@ -39,7 +39,8 @@ pub struct Range {
 }
 
 impl Range {
-    fn exact(count: u64) -> Range {
+    /// A count that is known.
+    pub fn exact(count: u64) -> Range {
         Range {
             count,
             least: count,

@@ -1,12 +1,15 @@
 //! Raw profiles of all copies, and merged ones → one profile, with the verdict on it.
 
+mod arguments;
 pub(in crate::profile) mod gather;
 mod programs;
 pub mod runs;
 pub mod snapshot;
+mod starts;
 mod summary;
 
 pub use programs::{Program, Programs};
+pub use starts::{Starts, count_starts};
 pub use summary::summary;
 
 use super::combine::combine;
@@ -62,14 +65,20 @@ pub fn merge_one(programs: &Programs, files: &[PathBuf], mode: FailureMode) -> R
         warnings,
     } = gather(programs, files, mode)?;
     let (program, gathered) = (&programs.0[0], gathered.swap_remove(0));
-    if gathered.is_empty() && mode != FailureMode::Warn {
+    // Then the copies leave no files, and the profile says so.
+    let nothing = if gathered.is_empty() {
+        Manifest::read(&program.manifest)?.nothing_profiled()
+    } else {
+        None
+    };
+    if gathered.is_empty() && nothing.is_none() && mode != FailureMode::Warn {
         let problem = "no raw profile of it can be used";
         let remedy = "run the copies, and name their *.p3raw files";
         return Err(Error::profile(&program.manifest, problem, remedy));
     }
     Ok(Merged {
         profile: finish(program, gathered, mode)?,
-        warnings,
+        warnings: warnings.into_iter().chain(nothing).collect(),
     })
 }
 
@@ -177,8 +186,8 @@ fn added(sum: &mut Bursts, part: &Bursts, file: &Path) -> Result<()> {
     sum.add(part).then_some(()).ok_or_else(overflow)
 }
 
-/// A profile into which nothing was merged yet.
-fn empty(path: &Path, manifest: Manifest) -> Profile {
+/// A profile into which nothing was merged yet: of a program that never ran.
+pub fn empty(path: &Path, manifest: Manifest) -> Profile {
     let functions = manifest.functions.len();
     Profile {
         path: path.to_path_buf(),
@@ -263,6 +272,13 @@ fn no_copy_is_missing(profile: &Profile) -> Result<()> {
     missing.retain(|c| profile.processes[*c].total() == 0);
     if missing.is_empty() {
         return Ok(());
+    }
+    let mut absent = missing.clone();
+    absent.retain(|c| profile.processes[*c].absent > 0);
+    if !absent.is_empty() {
+        let problem = format!("{} could not write a raw profile", copies_named(&absent));
+        let remedy = "see its stderr, give rights or make room there, and run it again (--failure-mode warn goes on without)";
+        return Err(Error::profile(&profile.path, problem, remedy));
     }
     let problem = format!("no raw profile of {}", copies_named(&missing));
     let remedy = "run it, and name its *.p3raw file (--failure-mode warn goes on without)";

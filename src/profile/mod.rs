@@ -5,6 +5,7 @@
 pub mod accuracy;
 pub mod combine;
 pub mod compare;
+pub mod counted;
 pub mod coverage;
 pub mod decode;
 pub mod diff;
@@ -15,6 +16,8 @@ pub mod flow;
 pub mod hits;
 pub mod html;
 pub mod left;
+pub mod lines;
+pub mod locate;
 pub mod matching;
 pub mod measurement;
 pub mod merge;

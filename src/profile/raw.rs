@@ -15,6 +15,7 @@ use std::ops::Range;
 use zerocopy::byteorder::{BE, ByteOrder, LE, U32, U64};
 use zerocopy::{FromBytes, KnownLayout};
 
+pub mod absent;
 mod aside;
 mod bursts;
 mod counts;
@@ -23,6 +24,7 @@ mod source;
 mod started;
 #[cfg(test)]
 mod tests;
+mod version;
 
 pub use crate::runtime::format::{BLOCK_MAGIC, CHUNK_MAGIC, MAGIC, VERSION};
 use aside::Aside;
@@ -30,6 +32,7 @@ pub use bursts::{Burst, Shadows};
 use source::Source;
 pub use started::Started;
 pub(super) use started::hash;
+pub use version::remedy;
 
 /// The size of a file's header.
 pub const HEADER_SIZE: usize = size_of::<Header<LE>>();
@@ -84,7 +87,9 @@ pub struct Raw {
     pub ended: u64,
     /// How they were started: not all, where a process was killed in its first moments, or many differ.
     pub started: Vec<Started>,
-    /// Whether counts had to be dropped.
+    /// How many of their forked children have no file: nothing of what these counted is known.
+    pub absent: u64,
+    /// Whether counts had to be dropped, or are in the process's memory alone.
     pub lost: bool,
     /// By function: what was counted.
     pub functions: BTreeMap<FuncId, RawFunction>,
@@ -110,29 +115,6 @@ pub struct RawFunction {
 /// Reads a raw profile, which a process may still be writing to; the error is what is wrong with it.
 pub fn read(file: &File) -> Result<Raw, String> {
     parse_source(file)
-}
-
-/// What to do about a file that is refused.
-pub fn remedy(file: &File) -> &'static str {
-    let mut start = [0; 12];
-    let is = match Source::read_at(file, &mut start, 0) {
-        Ok(()) => version(&start).unwrap_or(VERSION),
-        Err(_) => VERSION,
-    };
-    let older = "its copy was made by an older p3-rewrite: run p3-rewrite on the input again, then the copies";
-    crate::error::remedy(is, VERSION, "run this copy again", older)
-}
-
-/// The version of a raw profile that begins so.
-fn version(start: &[u8; 12]) -> Option<u32> {
-    let (magic, version) = start.split_at(8);
-    let (magic, version) = (magic.try_into().ok()?, version.try_into().ok()?);
-    let is_magic = |word: u64| word >> 8 == MAGIC >> 8;
-    if is_magic(u64::from_le_bytes(magic)) {
-        Some(u32::from_le_bytes(version))
-    } else {
-        is_magic(u64::from_be_bytes(magic)).then(|| u32::from_be_bytes(version))
-    }
 }
 
 /// Parses a raw profile that is in memory; the error is what is wrong with it.
@@ -183,6 +165,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         let mut header = vec![0; HEADER_SIZE];
         let read = source.read_at(&mut header, 0);
         read.map_err(|_| "not a raw profile: too short")?;
+        version::complete::<O>(&mut header);
         // After the header: a file that grows is never shorter than the header said.
         let length = source.length();
         Ok(Reader {
@@ -200,12 +183,9 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     fn parse(mut self) -> Result<Option<Raw>, String> {
         let header = Header::<O>::read_from_bytes(&self.header).expect("of its size");
         let version = header.version.get();
-        if version != VERSION {
-            return Err(format!(
-                "raw format version {version} (this build: {VERSION})"
-            ));
-        }
-        let text = self.text(&header)?;
+        let header_size = version::header_size(version)
+            .ok_or_else(|| format!("raw format version {version} (this build: {VERSION})"))?;
+        let text = self.text(&header, header_size)?;
         let should = header.file_size.get();
         if self.length < should {
             let length = self.length;
@@ -216,7 +196,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         if !page.is_power_of_two() || !(4096..=1 << 30).contains(&page) {
             return Err("damaged: page size".into());
         }
-        let first = ((HEADER_SIZE + text.len()) as u64).next_multiple_of(page);
+        let first = ((header_size + text.len()) as u64).next_multiple_of(page);
         let epoch = header.epoch.get();
         if epoch > 0 {
             self.find_aside(first, page, epoch)?;
@@ -304,16 +284,15 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     }
 
     /// The strings behind the header, once its checksum is right.
-    fn text(&mut self, header: &Header<O>) -> Result<Vec<u8>, String> {
+    fn text(&mut self, header: &Header<O>, header_size: usize) -> Result<Vec<u8>, String> {
         let wrong = "damaged: the header's checksum is wrong";
         let size = u64::from(header.text_size.get());
-        let header_size = header.header_size.get() as usize;
-        if header_size != HEADER_SIZE || size > self.length.min(MOST_TEXT) {
+        if header.header_size.get() as usize != header_size || size > self.length.min(MOST_TEXT) {
             return Err(wrong.into());
         }
         let mut text = vec![0; size as usize];
         self.source
-            .read_at(&mut text, HEADER_SIZE as u64)
+            .read_at(&mut text, header_size as u64)
             .map_err(|_| wrong)?;
         let mut crc = Crc::new();
         crc.update(&self.header[format::HEADER_CHECKED]);
@@ -454,9 +433,10 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String>
         runs,
         children,
         ended,
+        absent: header.absent.get(),
         // A pool's file has records of all that counted.
         started: if pooled { Vec::new() } else { vec![first] },
-        lost: flags & format::LOST != 0,
+        lost: flags & (format::LOST | format::UNSAVED) != 0,
         functions: BTreeMap::new(),
         sample: None,
         bursts: Vec::new(),

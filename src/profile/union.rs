@@ -128,6 +128,7 @@ fn most(copies: &TiSlice<CopyId, Processes>) -> Processes {
         runs: most(|p| p.runs),
         children: most(|p| p.children),
         cut_short: most(|p| p.cut_short),
+        absent: most(|p| p.absent),
     }
 }
 

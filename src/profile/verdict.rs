@@ -5,9 +5,11 @@
 //! violation.
 
 use super::Profile;
+use super::measurement::Measurement;
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, TiSlice};
 use crate::manifest::Manifest;
+use crate::table::percent;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,21 +69,30 @@ pub struct Processes {
     pub children: u32,
     /// How many of both did not end normally: complete up to that moment.
     pub cut_short: u32,
+    /// Others, of which nothing was merged: they could not write what they counted.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub absent: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(n: &u32) -> bool {
+    *n == 0
 }
 
 impl Processes {
     /// Those of a raw profile, of which so many ended.
-    pub fn of(runs: u64, children: u64, ended: u64) -> Processes {
+    pub fn of(runs: u64, children: u64, ended: u64, absent: u64) -> Processes {
         let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
         let all = runs.saturating_add(children);
         Processes {
             runs: number(runs),
             children: number(children),
             cut_short: number(all.saturating_sub(ended)),
+            absent: number(absent),
         }
     }
 
-    /// Their number.
+    /// The number of those whose counts were merged.
     pub fn total(self) -> u32 {
         self.runs.saturating_add(self.children)
     }
@@ -97,6 +108,7 @@ impl Processes {
             runs: self.runs.saturating_add(other.runs),
             children: self.children.saturating_add(other.children),
             cut_short: self.cut_short.saturating_add(other.cut_short),
+            absent: self.absent.saturating_add(other.absent),
         }
     }
 }
@@ -119,7 +131,7 @@ pub struct Violation {
 pub struct Verdict {
     /// Copies that were not run, or not as often as others.
     pub gaps: Vec<String>,
-    /// Processes that were killed, or forked.
+    /// Processes that were killed, or forked, or could not write what they counted.
     pub interrupted: Vec<String>,
     /// Copies that were run otherwise than others.
     pub unlike: Vec<String>,
@@ -148,7 +160,13 @@ impl Verdict {
             }
         }
         let cut_short = by_number(&present, |c| of(c).cut_short);
+        let all: Vec<CopyId> = processes.keys().collect();
+        let absent = by_number(&all, |c| of(c).absent);
         let named = [
+            (
+                "could not write what they counted (rights, limits, or the disk: stderr said why)",
+                absent,
+            ),
             (
                 "did not end normally (killed, _exit, exec, or threads left behind)",
                 cut_short,
@@ -219,7 +237,7 @@ pub fn needed(manifest: &Manifest) -> BTreeSet<CopyId> {
 
 /// The copies that profile nothing: they leave no file.
 pub fn idle(manifest: &Manifest) -> Vec<CopyId> {
-    if !manifest.scheme.strategy().measure.is_exact() {
+    if !manifest.scheme.strategy().measure.is_exact() && manifest.nothing_profiled().is_none() {
         return Vec::new(); // every copy samples everything
     }
     let needed = needed(manifest);
@@ -268,18 +286,59 @@ impl Profile {
             0..=NAMED => String::new(),
             n => format!(" and {} more", n - NAMED),
         };
+        let alike = if self.has_one_counter() {
+            ""
+        } else {
+            "copies did not run alike: "
+        };
+        let share = self
+            .share_of_flow(violations)
+            .map_or(String::new(), |s| format!(", {s}"));
         format!(
-            "copies did not run alike: counts contradict each other in {} ({}{more}); p3-prof verify says how, and what helps",
+            "{alike}counts contradict each other in {} ({}{more}){share}; p3-prof verify says how, and what helps",
             functions(violations.len()),
             named.join(", ")
         )
     }
 
+    /// How much of all that was counted the contradictions concern; `None` of a profile of estimates.
+    fn share_of_flow(&self, violations: &[Violation]) -> Option<String> {
+        let sum = |all: &mut dyn Iterator<Item = u64>| all.fold(0u64, u64::saturating_add);
+        let (all, what) = match &self.measured {
+            Measurement::Paths(counts) => {
+                (sum(&mut counts.iter().flatten().map(|(_, n)| *n)), "paths")
+            }
+            Measurement::Edges(counts) => {
+                (sum(&mut counts.iter().flatten().map(|(_, n)| *n)), "edges")
+            }
+            Measurement::Sampled(_) | Measurement::Bursts(_) => return None,
+        };
+        let off = sum(&mut violations.iter().map(|v| v.off));
+        // Entries that are not paths may be more than all that was counted.
+        let share = if all > 0 {
+            (off as f64 / all as f64).min(1.0)
+        } else {
+            1.0
+        };
+        Some(match share {
+            s if s < 0.0001 => format!("less than 0.01% of {what}"),
+            s => format!("{} of {what}", percent(s)),
+        })
+    }
+
+    /// Whether one copy counts everything, so that no difference between copies explains anything.
+    pub fn has_one_counter(&self) -> bool {
+        needed(&self.manifest).len() < 2
+    }
+
     /// Whether the counts of these copies are of the same runs, from their beginning to their end, so that what
     /// several of them count must agree.
     pub fn comparable(&self, copies: &[CopyId]) -> bool {
-        let ended = |c: &CopyId| self.processes[*c].cut_short == 0;
-        self.verdict.gaps.is_empty() && copies.iter().all(ended)
+        let whole = |c: &CopyId| {
+            let processes = self.processes[*c];
+            processes.cut_short == 0 && processes.absent == 0
+        };
+        self.verdict.gaps.is_empty() && copies.iter().all(whole)
     }
 }
 

@@ -4,7 +4,7 @@ use super::Profile;
 use super::flow::flow;
 use super::matching::{Index, Known, Match};
 use super::measurement::Measurement;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::PathId;
 use crate::paths::FunctionPaths;
 use crate::weights::{Weights, measured_weights};
@@ -19,17 +19,23 @@ const RARE: f64 = 1.0 / 1024.0;
 
 /// Replaces the static weights of every function that `profile` knows, with the same control flow and cut
 /// edges. `functions` are those of `paths`.
+///
+/// # Errors
+/// A profile of estimates, a damaged one, and one that knows no function: it is of another program.
 pub fn apply<'a>(
     profile: &Profile,
     functions: impl Iterator<Item = Known<'a>>,
     paths: &mut [Option<FunctionPaths>],
 ) -> Result<()> {
     let index = Index::new(profile);
+    let (mut profiled, mut found) = (false, false);
     for (known, paths) in functions.zip(paths) {
         let Some(paths) = paths else { continue };
+        profiled = true;
         let Match::Same(old) = index.find(&known) else {
             continue;
         };
+        found = true;
         if profile.entry(old).cuts == paths.cuts {
             let measured = match &profile.measured {
                 Measurement::Edges(_) => {
@@ -48,6 +54,11 @@ pub fn apply<'a>(
             paths.weigh(mix(measured, &paths.weights));
             paths.measured = true;
         }
+    }
+    if profiled && !found {
+        let problem = "it knows none of the functions, as they are now";
+        let remedy = "give a profile of this program, or leave --profile out";
+        return Err(Error::profile(&profile.path, problem, remedy));
     }
     Ok(())
 }

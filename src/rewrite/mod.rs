@@ -40,12 +40,16 @@ impl Summary {
     pub fn line(&self, options: &Options) -> String {
         let [exact, cut, skipped] = self.functions;
         let out = options.out().display();
+        let functions = if options.scheme.strategy().measure.is_exact() {
+            let split = self.split;
+            format!("{exact} exact, {cut} cut, {skipped} skipped, {split} split")
+        } else {
+            format!("{} sampled, {skipped} skipped", exact + cut)
+        };
         format!(
-            "{out}: {} copies ({}); functions: {exact} exact, {cut} cut, {skipped} skipped, {} split; \
-             next: make -C {} run",
+            "{out}: {} copies ({}); functions: {functions}; next: make -C {} run",
             options.copies,
             options.scheme,
-            self.split,
             shell_word(&out.to_string()),
         )
     }
@@ -185,6 +189,7 @@ fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summa
     };
     Ok(Summary {
         stats: options.stats.then(table),
+        warnings: manifest.nothing_profiled().into_iter().collect(),
         ..summary(manifest, assignment)
     })
 }

@@ -6,7 +6,7 @@ use crate::dump::{self, View};
 use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::ProgFunction;
-use crate::output::{Folder, is_inside, write_whole};
+use crate::output::{Folder, Mark, is_inside, write_files};
 use crate::plan::CopyPlan;
 use crate::plan::subpaths::{Settings, SubpathPlan};
 
@@ -20,13 +20,15 @@ pub(super) fn write(
     // By default below the output folder, whose list then names them.
     let below = options.dump_dir.strip_prefix(options.out()).ok();
     let below = below.and_then(|p| p.to_str()).filter(|p| is_inside(p));
-    for view in &options.dump {
-        for (name, text) in files(options, analysis, plans, *view) {
-            match below {
-                Some(below) => folder.write(&format!("{below}/{name}"), text.as_bytes())?,
-                None => write_whole(&options.dump_dir.join(name), text.as_bytes())?,
-            }
-        }
+    let views = options.dump.iter();
+    let files = views.flat_map(|view| files(options, analysis, plans, *view));
+    let Some(below) = below else {
+        // Names of ours, and the first line says of what function or copy: whatever else is there stays.
+        let files = files.map(|(name, text)| (name, text.into_bytes(), Mark::FirstLine));
+        return write_files(&options.dump_dir, &files.collect::<Vec<_>>(), false);
+    };
+    for (name, text) in files {
+        folder.write(&format!("{below}/{name}"), text.as_bytes())?;
     }
     Ok(())
 }

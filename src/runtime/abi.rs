@@ -134,7 +134,7 @@ pub const MODULE: Struct = Struct {
         Field::new(
             "live",
             U64,
-            "the runtime's: the counters are mapped over the profile",
+            "the runtime's: not 0 where the counters are mapped over the profile",
         ),
         Field::new(
             "sampling",

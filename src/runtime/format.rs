@@ -14,11 +14,13 @@ constants! {
     /// What a chunk begins with: p3chunk and a version.
     CHUNK_MAGIC "P3_CHUNK_MAGIC": u64 = 0x7033_6368_756e_6b03;
     /// The version of the format.
-    VERSION "P3_RAW_VERSION": u32 = 8;
+    VERSION "P3_RAW_VERSION": u32 = 9;
     /// In the flags: counts were lost, without memory or space.
     LOST "P3_RAW_LOST": u32 = 1;
     /// In the flags: the program sets its counts to zero (p3_profile_reset), so no other process adds to them.
     APART "P3_RAW_APART": u32 = 2;
+    /// In the flags: counts are in memory alone, until the process ends normally. One that was killed has lost them.
+    UNSAVED "P3_RAW_UNSAVED": u32 = 4;
     /// Of the process: only the first P3_RAW_ARGUMENTS_MAX bytes of its arguments are there.
     ARGUMENTS_CUT "P3_RAW_ARGUMENTS_CUT": u32 = 1;
     /// Of the process: the system did not tell its arguments.
@@ -178,7 +180,7 @@ structures! {
         reserved: U32<O>,
         /// CRC-32 (IEEE) of the header up to here and of the strings
         header_crc: U32<O>,
-        /// P3_RAW_LOST, P3_RAW_APART
+        /// P3_RAW_LOST, P3_RAW_APART, P3_RAW_UNSAVED
         flags: U32<O>,
         /// how often counts were set aside, to be counted no more or in another file: the present epoch
         epoch: U32<O>,
@@ -198,6 +200,8 @@ structures! {
         owner_space: U64<O>,
         /// random, of the program that it ran: not the same after exec
         owner_image: U64<O>,
+        /// number of forked children, and of theirs, whose counts are in no file, or not yet
+        absent: U64<O>,
     }
 
     /// At multiples of the page. A page that begins with zeros instead was reserved and never used.
@@ -394,6 +398,8 @@ structures! {
         time: U64<O>,
         /// nanoseconds that all shadows took that are over
         lived: U64<O>,
+        /// why there are none any more while the program runs: 1: it filters its system calls; 2: it uses the signal of their timer; 0: they go on
+        ended: U64<O>,
     }
 
     /// A slot of a hash table.

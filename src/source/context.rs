@@ -34,6 +34,8 @@ pub struct Condition {
     pub may_be_macro: bool,
     /// Whether it is one operand of several.
     pub is_operand: bool,
+    /// Whether an operand behind it is asked for, with one of its outcomes.
+    pub asks_on: bool,
     /// Whether it is what a `switch` or `match` is over.
     pub is_switch: bool,
     /// Of a loop's condition: the outcome with which the loop goes on, while the other one ends it.
@@ -90,6 +92,7 @@ pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>
         call: call(scanned, inner.clone()),
         may_be_macro: may_be_macro(scanned, inner, macros),
         is_operand: context.is_operand,
+        asks_on: context.asks_on[0] || context.asks_on[1],
         is_switch: context.is_switch,
         continues: context.continues,
     }

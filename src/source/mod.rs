@@ -3,12 +3,15 @@
 
 mod condition;
 mod context;
+pub mod markers;
 pub mod patch;
 mod tokens;
 
 use crate::index::{BlockId, FuncId};
+use crate::names::normalised;
 use condition::Scanned;
 pub use context::{Bytes, Comparison, Condition, Operand};
+use markers::{Excluded, Markers};
 use md5::Digest;
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -41,17 +44,33 @@ pub struct Search {
     pub folders: Vec<PathBuf>,
     /// What the beginnings of such names are to be replaced by.
     pub renamed: Vec<(String, String)>,
+    /// Words that leave lines out of coverage, besides those of lcov and gcovr ([`markers`]).
+    pub markers: Vec<String>,
 }
 
 impl Search {
-    /// Where `name` may be, the likeliest first.
-    fn candidates(&self, name: &str) -> Vec<PathBuf> {
-        let renamed = self.renamed.iter().filter_map(|(from, to)| {
+    /// What a file is called instead that was compiled as `name`, by each beginning that fits.
+    fn renamed<'a>(&'a self, name: &'a str) -> impl Iterator<Item = String> + 'a {
+        self.renamed.iter().filter_map(move |(from, to)| {
             let rest = name.strip_prefix(from.as_str())?;
             let whole = rest.is_empty() || rest.starts_with('/') || from.ends_with('/');
-            whole.then(|| PathBuf::from(format!("{to}{rest}")))
-        });
-        let mut candidates: Vec<PathBuf> = renamed.collect();
+            whole.then(|| format!("{to}{rest}"))
+        })
+    }
+
+    /// Gives files their new names, those of the first beginning that fits, for reports that others are to find files by.
+    pub fn rename(&self, files: &mut [String]) {
+        for file in files {
+            let renamed = self.renamed(file).next();
+            if let Some(name) = renamed {
+                *file = normalised(&name).into_owned();
+            }
+        }
+    }
+
+    /// Where `name` may be, the likeliest first.
+    fn candidates(&self, name: &str) -> Vec<PathBuf> {
+        let mut candidates: Vec<PathBuf> = self.renamed(name).map(PathBuf::from).collect();
         candidates.push(name.into());
         let parts: Vec<Component> = Path::new(name).components().collect();
         let names = |c: &Component| matches!(c, Component::Normal(_));
@@ -63,9 +82,21 @@ impl Search {
     }
 }
 
+/// The folder of the repository that the working folder is in: what services of CI know files below of.
+pub fn repository() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    let mut above = here.ancestors();
+    above
+        .find(|a| a.join(".git").exists())
+        .map(Path::to_path_buf)
+}
+
 /// The source files that a program was compiled from.
 pub struct Sources {
     search: Search,
+    /// Whether the compiler hashed what it read: a file without a hash is then one that a `#line` names, so that its columns are
+    /// those of the file that was made from it.
+    hashed: bool,
     files: Vec<File>,
     /// What was found out about the branches of functions.
     known: Mutex<HashMap<FuncId, Arc<Branches>>>,
@@ -100,6 +131,8 @@ enum Found {
 /// A source file's text.
 pub struct Text {
     text: String,
+    /// Whether columns are those that the compiler saw.
+    has_columns: bool,
     /// Where each line begins.
     lines: Vec<usize>,
     tokens: OnceLock<Vec<Token>>,
@@ -128,6 +161,7 @@ impl Sources {
         };
         Sources {
             search,
+            hashed: checksums.iter().any(|c| !c.is_empty()),
             files: files.iter().enumerate().map(file).collect(),
             known: Mutex::default(),
         }
@@ -141,10 +175,37 @@ impl Sources {
     /// The text of a file, if it is there and as it was compiled.
     pub fn text(&self, file: u32) -> Option<&Text> {
         let file = self.files.get(file as usize)?;
-        match file.found.get_or_init(|| find(file, &self.search)) {
+        match file.found.get_or_init(|| self.find(file)) {
             Found::Text(text) => Some(text),
             _ => None,
         }
+    }
+
+    fn find(&self, file: &File) -> Found {
+        let mut changed = None;
+        for path in self.search.candidates(&file.name) {
+            let Some(bytes) = read(&path) else { continue };
+            if !is_of(&bytes, &file.checksum) {
+                changed.get_or_insert(path);
+                continue;
+            }
+            let mut text = Text::new(String::from_utf8_lossy(&bytes).into_owned());
+            text.has_columns = !self.hashed || !file.checksum.is_empty();
+            return Found::Text(Box::new(text));
+        }
+        changed.map_or(Found::Missing, Found::Changed)
+    }
+
+    /// What markers leave out of the files that are there and as they were compiled. Reads all of them.
+    pub fn markers(&self) -> Markers {
+        let excluded = |i| {
+            let text = self.text(i as u32).map(Text::whole);
+            Excluded {
+                length: text.map(|t| t.lines().count() as u32),
+                ..Excluded::of(text.unwrap_or_default(), &self.search.markers)
+            }
+        };
+        Markers::new((0..self.files.len()).map(excluded).collect())
     }
 
     /// What `judge` says of the branches of function `f`, which is asked once. Sources are of one program.
@@ -172,20 +233,6 @@ impl Sources {
         lines.dedup();
         lines
     }
-}
-
-fn find(file: &File, search: &Search) -> Found {
-    let mut changed = None;
-    for path in search.candidates(&file.name) {
-        let Some(bytes) = read(&path) else { continue };
-        if !is_of(&bytes, &file.checksum) {
-            changed.get_or_insert(path);
-            continue;
-        }
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        return Found::Text(Box::new(Text::new(text)));
-    }
-    changed.map_or(Found::Missing, Found::Changed)
 }
 
 /// The content of a file of moderate size: a profile may name anything.
@@ -216,6 +263,7 @@ impl Text {
         Text {
             lines: std::iter::once(0).chain(ends).collect(),
             text,
+            has_columns: true,
             tokens: OnceLock::new(),
             macros: OnceLock::new(),
             conditions: Mutex::default(),
@@ -283,7 +331,26 @@ impl Text {
     pub fn offset(&self, line: u32, column: u32) -> Option<usize> {
         let before = (column as usize).checked_sub(1)?;
         let length = self.line(line)?.len();
-        (before < length).then(|| self.lines[line as usize - 1] + before)
+        let seen = self.has_columns && before < length;
+        seen.then(|| self.lines[line as usize - 1] + before)
+    }
+
+    /// A line in one piece, for a place in it whose condition the text does not tell; without a column (0), any line. `None` where the
+    /// text cannot be what the compiler saw: the line has no such column, no token begins there, or a `#line` gave the file's name to
+    /// text that was made from it.
+    pub fn line_of(&self, line: u32, column: u32) -> Option<String> {
+        let text = self.line(line)?.trim();
+        let whole = Some(text.to_string()).filter(|t| !t.is_empty());
+        if column == 0 {
+            return whole;
+        }
+        let offset = self.offset(line, column)?;
+        let scanned = self.scanned();
+        let found = scanned.tokens.partition_point(|t| t.end <= offset);
+        let token = scanned.tokens.get(found)?;
+        // Inside a directive there is none: a macro's text is at its place.
+        let begins = token.start == offset || token.kind == tokens::Kind::Directive;
+        whole.filter(|_| begins)
     }
 
     /// Line and column of a byte, both counted from 1.
@@ -360,6 +427,7 @@ mod tests {
                 .iter()
                 .map(|(a, b)| (a.to_string(), dir.path().join(b).display().to_string()))
                 .collect(),
+            ..Search::default()
         };
         let found = |name: &str, checksum: &str, s: Search| {
             sources(dir.path(), name, checksum, s).text(0).is_some()
@@ -401,5 +469,34 @@ mod tests {
         assert_eq!(text.condition(1, 0), None);
         assert_eq!(text.condition(1, 99), None);
         assert_eq!(text.condition(99, 1), None);
+    }
+
+    /// Columns that no token begins at, or that the line does not have, are those of another text.
+    #[test]
+    fn conditions_of_another_text_are_not_quoted() {
+        let text = Text::new("rule A { n++; }\nif (a > 1 && b)\n".into());
+        for (line, column) in [(1, 51), (1, 2), (1, 16), (2, 3), (2, 6)] {
+            let (condition, whole) = (text.condition(line, column), text.line_of(line, column));
+            assert_eq!((condition, whole), (None, None), "{line}:{column}");
+        }
+        assert_eq!(text.condition(2, 5).unwrap().text, "b");
+        assert_eq!(text.condition(2, 11).unwrap().text, "a > 1");
+        let dir = tempfile::tempdir().unwrap();
+        let names = ["a.y", "a.c"].map(|n| dir.path().join(n).display().to_string());
+        for name in &names {
+            fs::write(name, "if (a > 1)\n").unwrap();
+        }
+        let quoted = |checksums: &[String], file: u32| {
+            let sources = Sources::new(&names, checksums, Search::default());
+            let condition = sources.text(file).unwrap().condition(1, 5);
+            condition.map(|c| c.text.clone())
+        };
+        let md5 = hexadecimal(&md5::Md5::digest(b"if (a > 1)\n"));
+        let hashes = [String::new(), md5];
+        let known = Some("a > 1".to_string());
+        assert_eq!(
+            [quoted(&hashes, 0), quoted(&hashes, 1), quoted(&[], 0)],
+            [None, known.clone(), known]
+        );
     }
 }

@@ -745,7 +745,7 @@ fn bad_profiles() {
     flipped[4096 + 70] ^= 4;
     write("flipped.p3raw", &flipped);
     flipped = good[1].clone();
-    flipped[8] = 9;
+    flipped[8] = 10;
     write("version.p3raw", &flipped);
     flipped[8] = 5;
     write("old.p3raw", &flipped);
@@ -901,7 +901,7 @@ fn merge_on_a_full_disk() {
     let (_, out) = profiled(dir);
     let script = r#"
         mkdir full && mount -t tmpfs -o size=16k none full || exit 77
-        echo old > full/profile; cat /dev/zero > full/filler 2>/dev/null
+        printf 'p3prof\377old\n' > full/profile; cat /dev/zero > full/filler 2>/dev/null
         "$1" merge -m "$2/manifest.json" -o full/profile "$2/raw"; echo "exit $?"
         cat full/profile; ls -A full"#;
     let mut unshare = Command::new("unshare");
@@ -918,7 +918,10 @@ fn merge_on_a_full_disk() {
     let output = unshare.arg(&out).current_dir(dir).output().unwrap();
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(stdout, "exit 2\nold\nfiller\nprofile\n", "{stderr}");
+    assert_eq!(
+        stdout, "exit 2\np3prof\u{fffd}old\nfiller\nprofile\n",
+        "{stderr}"
+    );
     assert_eq!(
         stderr,
         "error: full/profile: cannot write: No space left on device (os error 28); make room, or name another place\n"
@@ -1102,6 +1105,9 @@ fn manual() {
         }
         for page in pages {
             let text = std::fs::read_to_string(&page).unwrap();
+            let mark = ".\\\" Written by p3-rewrite: manual\n";
+            assert!(text.contains(mark), "{}", page.display());
+            let text = text.strip_prefix(mark).unwrap_or(&text);
             let sound = text.starts_with(".ie ")
                 || text.starts_with(".TH ")
                 || text.starts_with(".so man1/p3-cc.1");

@@ -143,7 +143,7 @@ fn of_a_patch() {
     );
     assert_eq!(status, Some(0), "{said}");
     assert!(
-        said.contains("6:9 n % 2 → 7")
+        said.contains("      6  n % 2   true ")
             && said.contains("0         2  0.00%  0.00%  classify (none of them ran)\n"),
         "{said}"
     );
@@ -196,13 +196,19 @@ fn against_an_earlier_build() {
     );
     let (status, said) = coverage(&even, &["--diff", &base(&odd)], None);
     assert_eq!(status, Some(0), "{said}");
-    for line in [
-        "1 path ran in both\n1 path ran only now\n  classify #",
-        "1 path ran only in the earlier profile\n  classify #",
-        "1 function with other control flow now, not compared\n  parity\n",
+    let lines: Vec<&str> = said.lines().collect();
+    for (heading, name) in [
+        ("1 path ran only now", " classify "),
+        ("1 path ran only in the earlier profile", " classify "),
+        (
+            "1 function with other control flow now, not compared",
+            "  parity",
+        ),
     ] {
-        assert!(said.contains(line), "{line}: {said}");
+        let at = lines.iter().position(|l| *l == heading);
+        assert!(at.is_some_and(|at| lines[at + 1].contains(name)), "{said}");
     }
+    assert_eq!(lines[0], "1 path ran in both");
     // The same number in another build: nothing but the function that is another.
     let again = build(dir, "again", &after(), 5);
     let found = json(&again, &["--diff", &base(&odd)]);
@@ -216,4 +222,187 @@ fn against_an_earlier_build() {
         status == Some(2) && said.contains("cannot be used with"),
         "{said}"
     );
+}
+
+/// A function with an error that tests do not reach, and one that they need not reach at all.
+const MARKED: &str = r#"int fails(void);
+int twice(int n) {
+  if (n < 0)
+    return -1; // LCOV_EXCL_LINE
+  if (n > 100) // GCOVR_EXCL_BR_LINE
+    n = 100;
+  return 2 * n;
+}
+int debug(int n) { // GCOVR_EXCL_START
+  return n ? 1 : 2;
+} // GCOVR_EXCL_STOP
+int unlikely(int n) {
+  if (n > 7)
+    n++; // NOLINT
+  return n;
+}
+int main(void) { return (twice(NUMBER) + unlikely(2) == 12) - 1; }
+"#;
+
+/// Markers leave paths, lines and branches out of every report of coverage, and are told.
+#[test]
+fn markers_leave_paths_out() {
+    let dir = crate::support::folder();
+    let profile = build(dir.path(), "marked", MARKED, 5);
+    let numbers = |function: &str, options: &[&str]| -> Option<(u64, String)> {
+        let found = json(&profile, options);
+        let rows = found["functions"].as_array().unwrap().iter();
+        let mut rows = rows.filter(|f| f["name"] == function);
+        let row = rows.next()?;
+        let feasible = row["feasible"].as_str().unwrap().to_string();
+        Some((row["executed"].as_u64().unwrap(), feasible))
+    };
+    // Two ways of a number that is not negative; nothing of `debug`.
+    assert_eq!(numbers("twice", &[]), Some((1, "2".into())));
+    assert_eq!(numbers("debug", &[]), None);
+    assert_eq!(numbers("unlikely", &[]), Some((1, "2".into())));
+    let word = ["--exclude-marker", "NOLINT"];
+    assert_eq!(numbers("unlikely", &word), Some((1, "1".into())));
+    // One of twice, one of debug (`?` between numbers is no branch), and one of unlikely.
+    for (options, excluded) in [(&[][..], 2), (&word[..], 3)] {
+        let (_, said) = coverage(&profile, options, None);
+        let line = format!("{excluded} paths excluded by markers\n");
+        assert!(said.contains(&line), "{said}");
+        assert_eq!(json(&profile, options)["excluded"], excluded.to_string());
+        let (_, markdown) = coverage(
+            &profile,
+            &[options, &["--format", "markdown"]].concat(),
+            None,
+        );
+        assert!(markdown.contains(&line), "{markdown}");
+    }
+    // What is left out is no path that did not run.
+    let nearest = json(&profile, &["--function", "^twice$", "--nearest", "9"]);
+    let uncovered = nearest["functions"][0]["uncovered"].as_array().unwrap();
+    assert_eq!(uncovered.len(), 1, "{nearest}");
+    for format in ["lcov", "cobertura"] {
+        let mut export = Command::new(PROF);
+        export
+            .arg("export")
+            .arg(&profile)
+            .args(["--format", format]);
+        let output = crate::support::run(export.args(word));
+        let warned = String::from_utf8(output.stderr).unwrap();
+        let told = "lines with code that markers exclude: 3";
+        assert!(warned.contains(told), "{warned}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(!text.contains("debug"), "{text}");
+        if format == "lcov" {
+            for line in [4, 9, 10, 11, 14] {
+                assert!(!text.contains(&format!("\nDA:{line},")), "{line}: {text}");
+            }
+            assert!(
+                text.contains("\nDA:5,") && !text.contains("\nBRDA:5,"),
+                "{text}"
+            );
+        }
+    }
+    let (status, said) = coverage(&profile, &["--exclude-marker", "NO-LINT"], None);
+    assert!(status == Some(2) && said.contains("NOLINT"), "{said}");
+}
+
+/// Text that was made from a file by a generator is not quoted from that file by columns of the other.
+#[test]
+fn conditions_behind_line_directives_are_not_quoted() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    std::fs::create_dir_all(dir.join("of/src")).unwrap();
+    std::fs::write(
+        dir.join("of/gram.y"),
+        "%{\nint n;\n%}\nrule A { if (n) n++; }\n",
+    )
+    .unwrap();
+    let source = "#line 4 \"gram.y\"\n\
+         int rule(int n) { if (n > NUMBER) return 1; return 2; }\n\
+         #line 40 \"gram.y\"\n\
+         int past(int n) { return n > 3 && rule(n); }\n\
+         int main(int c, char **v) { return rule(c) - 2; }\n";
+    let profile = build(dir, "of", source, 5);
+    let mut show = Command::new(PROF);
+    show.args(["show", "--function", "^rule$", "--source-dir"])
+        .arg(dir.join("of"));
+    let output = crate::support::run(show.arg(&profile));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("gram.y:4") && !text.contains("n++"), "{text}");
+    // Nor is anything told of lines that the file does not have: genhtml refuses them.
+    let mut export = Command::new(PROF);
+    export
+        .args(["export", "--format", "lcov", "--source-dir"])
+        .arg(dir.join("of"));
+    let output = crate::support::run(export.arg(&profile));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("\nDA:4,") && text.contains(",rule\n"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("\nDA:40,") && !text.contains(",past\n"),
+        "{text}"
+    );
+}
+
+/// Several programs are one report: what they share is joined, and of a program that never ran nothing is covered.
+#[test]
+fn several_programs_are_one_report() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let even = dir.join("even/out/profile.p3prof");
+    std::fs::rename(build(dir, "even", BEFORE, 4), &even).unwrap();
+    std::fs::remove_file(build(dir, "odd", BEFORE, 15)).unwrap();
+    let numbers = |found: &Value| {
+        let total = |key: &str| found["total"][key].clone();
+        (total("executed").as_u64().unwrap(), total("feasible"))
+    };
+    let (one, all) = numbers(&json(&even, &[]));
+    // The other program has the same functions, in another module of that name and content.
+    let mut command = Command::new(PROF);
+    let found = crate::support::run(command.args(["coverage", "--format", "json"]).arg(dir));
+    let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+    let (both, feasible) = numbers(&found);
+    assert_eq!(both, one, "{found}");
+    let double = 2 * all.as_str().unwrap().parse::<u64>().unwrap();
+    let feasible: u64 = feasible.as_str().unwrap().parse().unwrap();
+    assert!((double / 2..=double).contains(&feasible), "{found}");
+    let (status, said) = coverage(dir, &[], None);
+    assert_eq!(status, Some(0), "{said}");
+    let told = "odd/out: it never ran, so all of it is uncovered";
+    assert!(
+        said.contains(told) && !said.contains("even/out: it"),
+        "{said}"
+    );
+    let (status, said) = coverage(&dir.join("even/src"), &[], None);
+    assert!(
+        status == Some(2) && said.contains("no program of p3-rewrite"),
+        "{said}"
+    );
+}
+
+/// The headline says lines, branches, pairs, and paths near those that ran; one of them can be asked for and judged by itself.
+#[test]
+fn headline_is_lines_first() {
+    let dir = crate::support::folder();
+    let profile = build(dir.path(), "headline", BEFORE, 4);
+    let (_, said) = coverage(&profile, &[], None);
+    let head = said.split("\n\n").next().unwrap().replace('\n', " ");
+    // `n > 10` and `n % 2` are false: lines 4 and 6 are missing. One decision away from the path of classify are two of four.
+    let expected = "lines 7 of 9 (77.78%), branches 2 of 4 (50.00%), pairs of edges ";
+    assert!(head.starts_with(expected), "{said}");
+    assert!(
+        head.contains(", paths near those that ran 3 of 5 "),
+        "{said}"
+    );
+    assert!(said.contains("a.c: 4,6\n"), "{said}");
+    let alone = coverage(&profile, &["--measure", "lines"], None);
+    assert_eq!(alone, (Some(0), "lines 7 of 9 (77.78%)\n".into()));
+    for (least, status) in [("78", 1), ("77", 0)] {
+        let judged = ["--measure", "lines", "--fail-under", least];
+        assert_eq!(coverage(&profile, &judged, None).0, Some(status));
+    }
+    let found = json(&profile, &[]);
+    assert_eq!(found["headline"]["lines"], serde_json::json!([7, 9]));
 }

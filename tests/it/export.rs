@@ -18,6 +18,8 @@ pub(crate) fn export(profile: &Path, format: &str, options: &[&str]) -> PathBuf 
     let out = profile.with_extension(format);
     let mut export = Command::new(PROF);
     export.arg("export").arg(profile).args(["--format", format]);
+    // Outside this repository: files of one are named from there.
+    export.current_dir(profile.parent().unwrap());
     run(export.args(options).arg("-o").arg(&out).env("PATH", ""));
     out
 }
@@ -131,7 +133,7 @@ fn inferno_reads_folded() {
         let profile = profiled(name, flags, dir.path());
         let (paths, instructions) = totals(&profile);
         for (weigh, total) in [("paths", paths), ("instructions", instructions)] {
-            let folded = read(&export(&profile, "folded", &["--weigh", weigh]));
+            let folded = read(&export(&profile, "folded", &["--weigh", weigh, "--force"]));
             let weights = folded.lines().map(|l| l.rsplit_once(' ').unwrap().1);
             assert_eq!(weights.map(digits).sum::<u64>(), total);
             let mut options = inferno::flamegraph::Options::default();
@@ -210,6 +212,157 @@ fn lcov_needs_lines() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("-g") && said.lines().count() == 1, "{said}");
+}
+
+/// By symbol, or a part of it: where a function begins and ends, and how often it was entered.
+fn functions_of(tracefile: &str, part: &str) -> (Vec<u32>, u64) {
+    let of = |key: &str| -> Vec<String> {
+        let lines = tracefile.lines().filter_map(|l| l.strip_prefix(key));
+        lines
+            .filter(|l| l.contains(part))
+            .map(str::to_string)
+            .collect()
+    };
+    let [place] = &of("FN:")[..] else {
+        panic!("{part}: one function")
+    };
+    let numbers = place.splitn(3, ',').take(2).map(|n| n.parse().unwrap());
+    let entered = of("FNDA:")[0].split(',').next().unwrap().parse().unwrap();
+    (numbers.collect(), entered)
+}
+
+/// What is inlined was entered as often as what is not. Functions have a line where they begin and one where they end, a lambda that never ran
+/// too, which ends before the next line that did.
+#[test]
+fn lcov_of_inlined_functions() {
+    let dir = crate::support::folder();
+    for flags in [["-O0", "-g"], ["-O2", "-g"]] {
+        let dir = dir.path().join(flags[0]);
+        std::fs::create_dir(&dir).unwrap();
+        let tracefile = read(&export(&profiled("lambdas", &flags, &dir), "lcov", &[]));
+        let inlined = flags[0] == "-O2";
+        let lines = line_counts(&tracefile);
+        for (part, begins, ends, entered) in [
+            ("twiceIi", 5, 6, 1),
+            ("helper", 13, 20, 1),
+            ("{lambda()#2}", 14, 14, 0),
+            ("main", 23, 29, 1),
+        ] {
+            let part = if part == "helper" {
+                ",_ZL6helper"
+            } else {
+                part
+            };
+            let (place, found) = functions_of(&tracefile, part);
+            assert_eq!(found, entered, "{part}: {tracefile}");
+            // Without a body of its own the first line with code stands for the one that it begins at.
+            let fits = |line: u32, expected: u32| {
+                line == expected || inlined && (begins..=ends).contains(&line)
+            };
+            assert!(
+                fits(place[0], begins) && fits(place[1], ends),
+                "{part}: {place:?}"
+            );
+            assert!(lines[&place[0]] >= entered);
+        }
+        let (_, sorts) = functions_of(&tracefile, "{lambda()#1}");
+        assert!(
+            sorts >= 2,
+            "as often as three numbers are compared: {sorts}"
+        );
+    }
+}
+
+/// Files have one name, without folders that are left at once, and every format that names them has them where `--path-map` says.
+#[test]
+fn files_are_named_where_they_are() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let source = "#include \"../lib/x.h\"\nint main(void) {\n  return twice(2) - 4;\n}\n";
+    let header = "static inline int twice(int n) {\n  return n > 7 ? n : 2 * n;\n}\n";
+    for folder in ["src", "lib", "build"] {
+        std::fs::create_dir_all(dir.join(folder)).unwrap();
+    }
+    std::fs::write(dir.join("src/a b.c"), source).unwrap();
+    std::fs::write(dir.join("lib/x.h"), header).unwrap();
+    let module = dir.join("m.bc");
+    let map = format!("-ffile-prefix-map={}=/usr/src/pkg", dir.display());
+    let mut clang = Command::new(llvm("clang"));
+    clang
+        .args(["-O0", "-g", "-emit-llvm", "-c", &map])
+        .current_dir(dir.join("build"));
+    run(clang
+        .arg(dir.join("build/../src/a b.c"))
+        .arg("-o")
+        .arg(&module));
+    let modules = [module];
+    let exe = dir.join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = crate::support::execute(&exe, &dir.join("once"));
+    let options = ["--scheme", "sbl"];
+    let merged = profile(&modules, &options, 1, &[], &expected, &dir.join("out"));
+    let here = dir.display().to_string();
+    let map = format!("/usr/src/pkg={here}");
+    for format in [
+        "lcov",
+        "lcov-1",
+        "cobertura",
+        "callgrind",
+        "speedscope",
+        "json",
+    ] {
+        let plain = read(&export(&merged, format, &[]));
+        assert!(
+            plain.contains("/usr/src/pkg") && !plain.contains(".."),
+            "{format}: {plain}"
+        );
+        let mapped = read(&export(&merged, format, &["--path-map", &map]));
+        assert!(!mapped.contains("/usr/src/pkg"), "{format}: {mapped}");
+        let named = mapped.contains(&format!("{here}/src/a b.c")) || format == "cobertura";
+        assert!(named && mapped.contains("lib/x.h"), "{format}: {mapped}");
+    }
+    let lcov = read(&export(&merged, "lcov", &["--path-map", &map]));
+    let files = lcov.lines().filter_map(|l| l.strip_prefix("SF:"));
+    assert!(
+        files.clone().count() == 2 && files.clone().all(|f| Path::new(f).exists()),
+        "{lcov}"
+    );
+}
+
+/// Counts that `show --edges` marks are marked, and the formats differ in nothing but the ends of functions.
+#[test]
+fn lcov_of_setjmp() {
+    let dir = crate::support::folder();
+    let profile = profiled("longjmp", &["-O0", "-g"], dir.path());
+    let tracefile = read(&export(&profile, "lcov", &[]));
+    let marks: Vec<&str> = tracefile.lines().filter(|l| l.starts_with('#')).collect();
+    let shown = text(run(Command::new(PROF)
+        .args(["show", "--edges"])
+        .arg(&profile)));
+    let uncertain = shown
+        .lines()
+        .filter(|l| l.contains("counts are not certain"));
+    let names: Vec<&str> = uncertain.map(|l| l.split(':').next().unwrap()).collect();
+    assert!(!names.is_empty());
+    let marked: Vec<&str> = marks
+        .iter()
+        .map(|l| l[2..].split(':').next().unwrap())
+        .collect();
+    assert_eq!(marked, names);
+    let without = |l: &str| match l
+        .strip_prefix("FN:")
+        .map(|l| l.split(',').collect::<Vec<_>>())
+    {
+        Some(parts) => format!("FN:{},{}", parts[0], parts[2]),
+        None => l.to_string(),
+    };
+    let first: Vec<String> = tracefile.lines().map(without).collect();
+    assert_eq!(
+        read(&export(&profile, "lcov-1", &[]))
+            .lines()
+            .collect::<Vec<_>>(),
+        first
+    );
 }
 
 /// What `coverage-04.dtd` asks of each element: what is in it, in order, and its attributes. `*`: any number.
@@ -423,7 +576,7 @@ fn cobertura_is_about_own_files() {
     let mut refused = Command::new(PROF);
     refused.arg("export").arg(&profile);
     let refused = refused
-        .args(["--format", "lcov", "--all"])
+        .args(["--format", "callgrind", "--all"])
         .output()
         .unwrap();
     assert_eq!(refused.status.code(), Some(2));
@@ -574,7 +727,7 @@ fn hostile_names_are_only_text() {
             && lcov
                 .lines()
                 .filter(|l| l.starts_with("FN:"))
-                .all(|l| l.matches(',').count() == 1)
+                .all(|l| l.matches(',').count() == 2)
     );
     let folded = read(&export(&profile, "folded", &[]));
     let weights = folded.lines().map(|l| l.rsplit_once(' ').unwrap().1);

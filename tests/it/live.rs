@@ -22,14 +22,14 @@ const LOOPING: &str = r#"
         }
     }"#;
 
-struct Program {
+pub(crate) struct Program {
     _dir: tempfile::TempDir,
     out: PathBuf,
     copies: u32,
 }
 
 impl Program {
-    fn new(options: &[&str], copies: u32) -> Program {
+    pub(crate) fn new(options: &[&str], copies: u32) -> Program {
         let dir = crate::support::folder();
         let path = dir.path();
         let (input, out) = (path.join("input"), path.join("out"));
@@ -56,12 +56,12 @@ impl Program {
         }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.out
     }
 
     /// Starts all copies, and stops them where they are: what they have counted stays as it is.
-    fn stopped(&self) -> Vec<Running> {
+    pub(crate) fn stopped(&self) -> Vec<Running> {
         let start = |copy| Running::new(&self.path().join(format!("copy-{copy}.exe")), self.path());
         let running: Vec<Running> = (0..self.copies).map(start).collect();
         for r in &running {
@@ -70,14 +70,14 @@ impl Program {
         running
     }
 
-    fn raw(&self, copy: u32, running: &Running) -> PathBuf {
+    pub(crate) fn raw(&self, copy: u32, running: &Running) -> PathBuf {
         self.path()
             .join(format!("raw/{copy}-{}.p3raw", running.0.id()))
     }
 }
 
 /// A process that ends with its test.
-struct Running(Child);
+pub(crate) struct Running(Child);
 
 impl Running {
     fn new(exe: &Path, dir: &Path) -> Running {
@@ -379,10 +379,4 @@ fn a_terminal_is_given_back() {
     );
     is_given_back(&seen);
     assert!(seen.contains("status 0") && seen.contains("▶"), "{seen:?}");
-    let running = program.stopped();
-    let id = running[0].0.id();
-    // A signal ends it as q does.
-    let command = format!("{PROF} top {id} & top=$!; sleep 1; kill -TERM $top; wait $top");
-    let seen = in_terminal(&command, 80, 24, "\0", "");
-    is_given_back(&seen);
 }

@@ -9,6 +9,7 @@ mod support;
 mod book;
 mod build;
 mod cli;
+mod compilers;
 mod conditions;
 mod coverage;
 mod export;
@@ -16,9 +17,13 @@ mod inputs;
 mod launch;
 mod live;
 mod manifest;
+mod outputs;
 mod pages;
 mod runner;
+mod screens;
+mod suite;
 mod train;
+mod truth;
 mod verdict;
 mod viewers;
 
@@ -33,9 +38,14 @@ mod oracle_trace;
 mod emit;
 mod fuzz;
 mod loaders;
+#[cfg(target_arch = "x86_64")]
+mod loops;
 mod peers;
+mod types;
 
 /// The runtime in the program under test.
+mod absent;
+mod confined;
 mod pool;
 mod runtime;
 mod shadow;

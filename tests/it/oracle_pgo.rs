@@ -76,7 +76,13 @@ fn check_annotated(module: &Path, merged: &Path, theirs: &Theirs, dir: &Path) {
     let text = std::fs::read_to_string(&out).unwrap();
     assert_eq!(parse(&text), theirs.functions);
     if theirs.selects.values().all(|&n| n == 0) {
-        assert_eq!(numbers(&text), numbers(&theirs.annotated));
+        // Besides, it says who annotated it.
+        let (ours, same): (Vec<&str>, Vec<&str>) = text
+            .lines()
+            .partition(|l| l.contains("by p3-rewrite annotate"));
+        assert_eq!(ours.len(), 1);
+        let same = same.join("\n");
+        assert_eq!(numbers(&same), numbers(&theirs.annotated));
         assert_eq!(heat(&text), heat(&theirs.annotated));
         assert!(text.contains("ProfileSummary"));
     }

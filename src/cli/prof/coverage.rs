@@ -1,9 +1,10 @@
 //! `p3-prof coverage`.
 
-use super::{Outcome, SourceArgs};
+use super::several::{self, Several};
+use super::{MarkerArgs, Outcome, SourceArgs};
 use crate::error::{Error, Result};
 use crate::profile::Profile;
-use crate::profile::coverage::{self, Coverage, Scope, Sort, Touched, versus};
+use crate::profile::coverage::{self, Coverage, Paths, Scope, Sort, Touched, versus};
 use crate::profile::report::Selection;
 use crate::profile::verdict::Trust;
 use crate::source::Sources;
@@ -39,13 +40,19 @@ enum Measured {
     Paths,
     /// Pairs of edges in turn
     Pairs,
+    /// Lines with code
+    Lines,
+    /// Ways out of branches
+    Branches,
+    /// Paths at most one decision away from one that ran
+    Near,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CoverageArgs {
-    /// A merged profile
-    #[arg(value_name = "FILE")]
-    profile: PathBuf,
+    /// Merged profiles, and folders of programs: several are joined as by union, and programs that never ran are uncovered
+    #[arg(required = true, value_name = "PROFILE")]
+    profiles: Vec<PathBuf>,
     /// Show at most this many functions, those with most paths that did not run [default: 20 as text,
     /// otherwise all]
     #[arg(long, value_name = "N")]
@@ -59,6 +66,8 @@ pub(super) struct CoverageArgs {
     nearest: Option<usize>,
     #[command(flatten)]
     sources: SourceArgs,
+    #[command(flatten)]
+    markers: MarkerArgs,
     /// Only functions that begin in files whose name matches
     #[arg(long, value_name = "RE")]
     file: Option<Regex>,
@@ -80,9 +89,9 @@ pub(super) struct CoverageArgs {
     /// Exit with status 1 if less than this share of the measure ran
     #[arg(long, value_name = "PERCENT")]
     fail_under: Option<f64>,
-    /// What --fail-under is about
-    #[arg(long, value_enum, default_value = "paths", requires = "fail_under")]
-    measure: Measured,
+    /// What --fail-under is about [default: paths]; without --fail-under, text is this number alone
+    #[arg(long, value_enum)]
+    measure: Option<Measured>,
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
     format: CoverageFormat,
@@ -94,13 +103,16 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         let message = format!("--fail-under {least}: give a share from 0 to 100");
         return Err(Error::Usage(message));
     }
-    let profile = trust.read(&args.profile)?;
-    let sources = args.sources.of(&profile);
+    let Several { mut profile, notes } = several::read(&args.profiles, trust)?;
+    args.sources.rename(&mut profile);
+    let sources = args.sources.marked(&profile, &args.markers);
     let mut scope = Scope {
         file: args.file.clone(),
         exclude: args.exclude.clone(),
         all: args.all,
         touched: None,
+        markers: sources.markers(),
+        keeps_left_out: false,
     };
     if let Some(base) = &args.diff {
         return against(args, &profile, &trust.read(base)?, &scope, &sources, layout);
@@ -119,9 +131,14 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     if covered.functions == 0 && args.patch.is_none() {
         let problem = "no function is in scope";
         let remedy = "--all takes headers of the system; see --file and --exclude";
-        return Err(Error::profile(&args.profile, problem, remedy));
+        return Err(Error::profile(&profile.path, problem, remedy));
     }
+    let alone = args.measure.filter(|_| args.fail_under.is_none());
     let mut outcome = Outcome::print(match args.format {
+        CoverageFormat::Text if alone.is_some() => {
+            let (numbers, what) = alone.expect("given").of(&covered);
+            coverage::headline_of(what, &numbers) + "\n"
+        }
         CoverageFormat::Text => coverage::text(&covered, &sources, layout),
         CoverageFormat::Json => coverage::json(&covered, &sources),
         CoverageFormat::Csv => coverage::csv(&covered),
@@ -129,6 +146,7 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         CoverageFormat::Markdown => coverage::markdown(&covered),
     });
     judge(args, &covered, &mut outcome);
+    outcome.warnings.extend(notes);
     Ok(outcome.about(&[&profile]).told_by(&sources))
 }
 
@@ -144,12 +162,22 @@ fn content(file: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+impl Measured {
+    /// What ran of it, and what it is called.
+    fn of(self, covered: &Coverage) -> (Paths, &'static str) {
+        match self {
+            Measured::Paths => (covered.total, "paths"),
+            Measured::Pairs => (covered.total_pairs, "pairs of edges"),
+            Measured::Lines => (covered.lines.lines(), "lines"),
+            Measured::Branches => (covered.lines.branches(), "branches"),
+            Measured::Near => (covered.near, "paths near those that ran"),
+        }
+    }
+}
+
 /// Whether less ran than `--fail-under` asks for.
 fn judge(args: &CoverageArgs, covered: &Coverage, outcome: &mut Outcome) {
-    let (total, what) = match args.measure {
-        Measured::Paths => (covered.total, "paths"),
-        Measured::Pairs => (covered.total_pairs, "pairs of edges"),
-    };
+    let (total, what) = args.measure.unwrap_or(Measured::Paths).of(covered);
     let share = total.share();
     if let Some(least) = args.fail_under.filter(|least| share * 100.0 < *least) {
         outcome.found = true;

@@ -1,10 +1,12 @@
 //! `p3-prof export`.
 
-use super::{Outcome, SourceArgs};
+use super::{MarkerArgs, Outcome, SourceArgs};
+use crate::cli::ForceArgs;
 use crate::cli::values::exporter;
 use crate::error::{Error, Result};
-use crate::output::write_whole;
-use crate::profile::export::{Asked, Exporter, Weigh, Writer, left_out};
+use crate::output::{Content, Destination, Mark};
+use crate::profile::export::{Asked, Exporter, Weigh, Writer, Written, left_out};
+use crate::profile::locate::locate;
 use crate::profile::report::Selection;
 use crate::profile::verdict::Trust;
 use clap::Args;
@@ -13,25 +15,36 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
-    /// A merged profile
+    /// A merged profile, or an output folder with one
+    #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
     /// What to write
     #[arg(long, value_parser = exporter())]
     format: &'static Exporter,
-    /// Where to write it [default: standard output]
-    #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    /// Where to write it (-: standard output) [default: standard output]
+    #[arg(
+        short,
+        long,
+        value_name = "OUT",
+        default_value = "-",
+        hide_default_value = true
+    )]
+    output: PathBuf,
+    #[command(flatten)]
+    force: ForceArgs,
     /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
     /// What a path weighs, for folded [default: paths]
     #[arg(long, value_enum)]
     weigh: Option<Weigh>,
-    /// Headers of the system and of toolchains, too, in cobertura
+    /// Headers of the system and of toolchains, too, in lcov and cobertura
     #[arg(long)]
     all: bool,
     #[command(flatten)]
     sources: SourceArgs,
+    #[command(flatten)]
+    markers: MarkerArgs,
     /// The modules that were profiled, for proftext [default: the folder native beside FILE]
     #[arg(long, value_name = "PATH")]
     modules: Vec<PathBuf>,
@@ -47,12 +60,17 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
         (
             "--source-dir",
             !args.sources.source_dir.is_empty(),
-            args.format.told,
+            args.format.told || args.format.by_line,
         ),
         (
             "--path-map",
             !args.sources.path_map.is_empty(),
-            args.format.told,
+            !by_rewriter,
+        ),
+        (
+            "--exclude-marker",
+            !args.markers.exclude_marker.is_empty(),
+            args.format.by_line,
         ),
         ("--function", args.function.is_some(), !by_rewriter),
     ];
@@ -63,40 +81,54 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let Writer::Profile(write) = args.format.writer else {
         return proftext(args, trust);
     };
-    let profile = trust.read(&args.file)?;
+    let mut profile = trust.read(&args.file)?;
+    let at = Destination::new(&args.output, content(args.format), args.force.force);
+    at.check([profile.path.as_path()])?;
+    args.sources.rename(&mut profile);
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let asked = Asked {
         weigh: args.weigh.unwrap_or(Weigh::Paths),
         all: args.all,
     };
-    let mut data = write(&profile, &selection, asked, &args.sources.search())?;
-    if let Some(file) = &args.output {
-        write_whole(file, &data)?;
-        data = Vec::new();
-    }
+    let mut search = args.sources.search();
+    search.markers = args.markers.exclude_marker.clone();
+    let Written { data, notes } = write(&profile, &selection, asked, &search)?;
+    at.write(&data)?;
     Ok(Outcome {
-        data,
-        warnings: left_out(&profile, &selection).collect(),
+        warnings: left_out(&profile, &selection).chain(notes).collect(),
         ..Outcome::default()
     }
     .about(&[&profile]))
 }
 
+/// How an earlier export is recognised. Formats with comments or a field for their author name us; tables have a heading that nobody else
+/// writes; folded stacks have room for neither.
+fn content(format: &Exporter) -> Content {
+    match format.name {
+        "lcov" | "lcov-1" => Content::text(Mark::Start(b"# p3-prof")),
+        "cobertura" => Content::text(Mark::Head("version=\"p3-prof ")),
+        "callgrind" => Content::text(Mark::Head("creator: p3-prof ")),
+        "pprof" => Content::binary(Mark::Head("p3-prof")),
+        "speedscope" => Content::text(Mark::Head("\"exporter\":\"p3-prof ")),
+        "dot" => Content::text(Mark::Start(b"// p3-prof")),
+        "csv" => Content::text(Mark::FirstLine),
+        "json" => Content::text(Mark::Start(b"{\"program\":{")),
+        _ => Content::text(Mark::None),
+    }
+}
+
 /// By `p3-rewrite`, which knows LLVM: this program runs where there is none.
 fn proftext(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
+    let file = &locate(&args.file)?;
     if trust == Trust::Sound {
-        trust.read(&args.file)?;
+        trust.read(file)?;
     }
     let mut modules = args.modules.clone();
     if modules.is_empty() {
-        let native = args.file.with_file_name("native");
+        let native = file.with_file_name("native");
         if !native.is_dir() {
             let problem = "proftext needs the modules that were profiled";
-            return Err(Error::profile(
-                &args.file,
-                problem,
-                "name them with --modules",
-            ));
+            return Err(Error::profile(file, problem, "name them with --modules"));
         }
         modules.push(native);
     }
@@ -106,9 +138,10 @@ fn proftext(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let program = program.unwrap_or_else(|| "p3-rewrite".into());
     let mut command = std::process::Command::new(&program);
     command.arg("proftext").args(&modules);
-    command.arg("--profile").arg(&args.file);
-    if let Some(file) = &args.output {
-        command.arg("-o").arg(file);
+    command.arg("--profile").arg(file);
+    command.arg("-o").arg(&args.output);
+    if args.force.force {
+        command.arg("--force");
     }
     let output = command.output().map_err(|e| {
         let program = program.display();

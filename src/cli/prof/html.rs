@@ -1,9 +1,10 @@
 //! `p3-prof html`.
 
-use super::{Outcome, SourceArgs};
+use super::{MarkerArgs, Outcome, SourceArgs};
+use crate::cli::ForceArgs;
 use crate::error::{Error, Result};
-use crate::output::write_whole;
-use crate::profile::html::{PARTS, Page};
+use crate::output::{Destination, check_folder_name, write_files};
+use crate::profile::html::{self, PARTS, Page};
 use crate::profile::report::Selection;
 use crate::profile::verdict::Trust;
 use clap::Args;
@@ -12,11 +13,14 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(super) struct HtmlArgs {
-    /// A merged profile
+    /// A merged profile, or an output folder with one
+    #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
-    /// The folder to write; with --single the file
+    /// The folder to write; with --single the file (-: standard output)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
+    #[command(flatten)]
+    force: ForceArgs,
     /// Write one file that holds everything
     #[arg(long)]
     single: bool,
@@ -28,6 +32,8 @@ pub(super) struct HtmlArgs {
     function: Option<Regex>,
     #[command(flatten)]
     sources: SourceArgs,
+    #[command(flatten)]
+    markers: MarkerArgs,
 }
 
 /// Writes the page.
@@ -36,22 +42,32 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     let baseline = args.baseline.as_deref();
     let baseline = baseline.map(|file| trust.read(file)).transpose()?;
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
-    if !args.single {
+    let at = Destination::new(&args.output, html::CONTENT, args.force.force);
+    if args.single {
+        let read = [Some(&profile), baseline.as_ref()].into_iter().flatten();
+        at.check(read.map(|p| p.path.as_path()))?;
+    } else {
+        check_folder_name(&args.output)?;
         ours(&args.output)?;
     }
-    let sources = args.sources.of(&profile);
+    let sources = args.sources.marked(&profile, &args.markers);
     let page = Page::new(profile.paths()?, &selection, &sources, baseline.as_ref())?;
     let shown = if args.single {
-        write_whole(&args.output, page.single().as_bytes())?;
+        at.write(page.single().as_bytes())?;
         args.output.clone()
     } else {
-        page.write_folder(&args.output)?;
+        write_files(&args.output, &page.files(), args.force.force)?;
         args.output.join("index.html")
     };
     let text = format!(
         "open {}\n",
         crate::names::printable(&shown.display().to_string())
     );
+    let text = if args.single && at.is_stdout() {
+        String::new()
+    } else {
+        text
+    };
     let profiles: Vec<_> = std::iter::once(&profile).chain(&baseline).collect();
     Ok(Outcome::print(text).about(&profiles).told_by(&sources))
 }

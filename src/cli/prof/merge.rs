@@ -1,12 +1,14 @@
 //! `p3-prof merge`: raw profiles of one program into a file, or of many into a folder.
 
 use super::Outcome;
+use crate::cli::ForceArgs;
 use crate::error::{Error, Result};
-use crate::profile::Profile;
+use crate::output::{Destination, check_folder_name};
 use crate::profile::merge::{
     FailureMode, Merged, Program, Programs, merge_one, merge_programs, summary,
 };
 use crate::profile::verdict::Trust;
+use crate::profile::{Profile, file};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -15,10 +17,12 @@ pub(super) struct MergeArgs {
     /// The manifest.json of the copies, or a folder that is searched for manifests of many programs; may be repeated
     #[arg(short, long, value_name = "FILE", required = true, num_args = 1)]
     manifest: Vec<PathBuf>,
-    /// The merged profile to write; of several programs the folder, to which NAME.p3prof is written for each that
+    /// The merged profile to write (-: standard output); of several programs the folder, to which NAME.p3prof is written for each that
     /// ran, NAME being the folder of its manifest
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    #[command(flatten)]
+    force: ForceArgs,
     /// What to do about unusable files and missing copies
     #[arg(long, value_enum, default_value = "any")]
     failure_mode: FailureMode,
@@ -34,17 +38,36 @@ pub(super) fn run(args: &MergeArgs, trust: Trust) -> Result<Outcome> {
     if programs.iter().len() == 1 && !args.output.is_dir() {
         return into_file(args, &programs, trust);
     }
+    check_folder_name(&args.output)?;
     into_folder(args, &programs, trust)
 }
 
 fn into_file(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Outcome> {
+    let at = destination(&args.output, args, programs)?;
     let Merged { profile, warnings } = merge_one(programs, &args.files, args.failure_mode)?;
     let mut outcome = Outcome {
         warnings,
         ..Outcome::default()
     };
-    write(profile, &args.output, args, trust, &mut outcome)?;
+    write(profile, &at, args, trust, &mut outcome)?;
     Ok(outcome)
+}
+
+/// A place for a profile, which is none of what the merge reads.
+fn destination(path: &Path, args: &MergeArgs, programs: &Programs) -> Result<Place> {
+    let at = Destination::new(path, file::CONTENT, args.force.force);
+    let manifests = programs.iter().map(|p| p.manifest.as_path());
+    at.check(manifests.chain(args.files.iter().map(PathBuf::as_path)))?;
+    Ok(Place {
+        path: path.to_path_buf(),
+        at,
+    })
+}
+
+/// Where a profile goes, and what it is called.
+struct Place {
+    path: PathBuf,
+    at: Destination,
 }
 
 /// What cannot be merged of one program keeps no other from it.
@@ -60,7 +83,10 @@ fn into_folder(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Ou
     let each = |program: &Program, profile: Result<Profile>| {
         ran += 1;
         let path = folder.join(format!("{}.p3prof", program.name));
-        let written = profile.and_then(|p| write(p, &path, args, trust, &mut outcome));
+        let written = profile.and_then(|profile| {
+            let at = destination(&path, args, programs)?;
+            write(profile, &at, args, trust, &mut outcome)
+        });
         if let Err(e) = written {
             outcome.failures.push(format!("{}: {e}", program.name));
         }
@@ -76,15 +102,16 @@ fn into_folder(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Ou
 
 fn write(
     mut profile: Profile,
-    path: &Path,
+    to: &Place,
     args: &MergeArgs,
     trust: Trust,
     outcome: &mut Outcome,
 ) -> Result<()> {
-    profile.path = path.to_path_buf();
-    trust.check(&profile, path)?;
-    profile.write(path)?;
-    outcome.text += &summary(&profile, &path.display().to_string());
+    profile.path.clone_from(&to.path);
+    trust.check(&profile, &to.path)?;
+    to.at.write(&profile.to_bytes())?;
+    let said = summary(&profile, &to.path.display().to_string());
+    outcome.done(&to.at, &said);
     let found = profile.verdict.found() || !profile.verdict.gaps.is_empty();
     outcome.found |= found && args.failure_mode == FailureMode::Any;
     outcome.say(&[&profile]);

@@ -6,9 +6,13 @@ mod coverage;
 mod export;
 mod html;
 mod merge;
+mod outcome;
+mod several;
 mod top;
 mod union;
 mod verify;
+
+pub use outcome::Outcome;
 
 use super::Color;
 use super::manual::{ManualArgs, write_one};
@@ -102,7 +106,7 @@ struct SourceArgs {
     /// A folder with the source files, under the ends of the names that they were compiled by; may be repeated
     #[arg(long, value_name = "DIR")]
     source_dir: Vec<PathBuf>,
-    /// Look for sources compiled as A… at B…; may be repeated
+    /// Sources compiled as A… are at B…: look for them there, and name them so in exports and coverage; may be repeated
     #[arg(long, value_name = "A=B", value_parser = renaming)]
     path_map: Vec<(String, String)>,
 }
@@ -112,12 +116,44 @@ impl SourceArgs {
         profile.sources(self.search())
     }
 
+    /// The same for coverage, of which markers leave lines out.
+    fn marked(&self, profile: &Profile, markers: &MarkerArgs) -> Sources {
+        profile.sources(Search {
+            markers: markers.exclude_marker.clone(),
+            ..self.search()
+        })
+    }
+
+    /// Names files where they are now, for what others are to find them by.
+    fn rename(&self, profile: &mut Profile) {
+        self.search().rename(&mut profile.manifest.files);
+    }
+
     fn search(&self) -> Search {
         Search {
             folders: self.source_dir.clone(),
             renamed: self.path_map.clone(),
+            ..Search::default()
         }
     }
+}
+
+/// Which lines coverage leaves out.
+#[derive(Debug, Args)]
+struct MarkerArgs {
+    /// Leave out lines with this word in a comment, as with LCOV_EXCL_LINE: WORDNEXTLINE the next, WORDBEGIN … WORDEND all between; may
+    /// be repeated
+    #[arg(long, value_name = "WORD", value_parser = marker)]
+    exclude_marker: Vec<String>,
+}
+
+/// A word.
+fn marker(text: &str) -> Result<String, String> {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    if text.is_empty() || !text.chars().all(word) {
+        return Err("give a word of letters, digits and _, as NOLINT".into());
+    }
+    Ok(text.into())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -146,7 +182,8 @@ impl From<Option<ByArg>> for text::By {
 
 #[derive(Debug, Args)]
 struct ShowArgs {
-    /// A merged profile
+    /// A merged profile, or an output folder with one
+    #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
     /// How many paths to show [default: 20 as text, otherwise all]
     #[arg(long, value_name = "N")]
@@ -245,7 +282,8 @@ struct SimulateArgs {
     /// The manifest of the same input [default: the profile's own]
     #[arg(short, long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// A merged profile
+    /// A merged profile, or an output folder with one
+    #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
     /// Weights from an earlier merged profile, as p3-rewrite --profile [default: static weights]
     #[arg(long, value_name = "FILE")]
@@ -278,48 +316,6 @@ fn renaming(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((from, to)) if !from.is_empty() => Ok((from.into(), to.into())),
         _ => Err("give the old beginning of names and the new one, OLD=NEW".into()),
-    }
-}
-
-/// What a command prints, and whether it found something (exit status 1).
-#[derive(Debug, Default)]
-pub struct Outcome {
-    /// For standard output, styled.
-    pub text: String,
-    /// For standard output, as it is.
-    pub data: Vec<u8>,
-    /// Warnings for standard error, one line each.
-    pub warnings: Vec<String>,
-    /// A difference or violation was found.
-    pub found: bool,
-    /// What could not be done, when the rest was: one line each on standard error, and exit status 2.
-    pub failures: Vec<String>,
-}
-
-impl Outcome {
-    /// The same, with the verdict on each profile that is not ok.
-    fn about(mut self, profiles: &[&Profile]) -> Outcome {
-        self.say(profiles);
-        self
-    }
-
-    /// Adds the verdict on each profile that is not ok.
-    fn say(&mut self, profiles: &[&Profile]) {
-        let said = |p: &&Profile| Some(format!("{}: {}", p.path.display(), p.said()?));
-        self.warnings.extend(profiles.iter().filter_map(said));
-    }
-
-    /// Adds which source files have changed.
-    fn told_by(mut self, sources: &Sources) -> Outcome {
-        self.warnings.extend(sources.changed());
-        self
-    }
-
-    fn print(text: String) -> Outcome {
-        Outcome {
-            text,
-            ..Outcome::default()
-        }
     }
 }
 

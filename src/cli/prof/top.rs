@@ -92,7 +92,6 @@ fn show(top: &mut Top, mut watch: Watch, every: Duration, screen: &mut Screen) -
         let input = screen.input(every)?;
         changed = !matches!(input, Input::None);
         match input {
-            Input::End => return Ok(()),
             Input::Key(key) if top.key(key) == Flow::End => return Ok(()),
             _ => {}
         }

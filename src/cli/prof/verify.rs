@@ -22,12 +22,19 @@ const CAUSES: &str = "Copies that run alike leave no violations. Likely causes, 
   threads                                        p3-rewrite --update atomic
 ";
 
+/// The same where one copy counts everything.
+const CAUSES_IN_ONE: &str = "Counts of one process agree with each other. Likely causes, and what helps:
+  threads                                        p3-rewrite --update atomic
+  children that share its memory and go on       vfork and clone: end the child by _exit or exec, or use fork
+";
+
 /// How many functions the remedy names.
 const NAMED: usize = 5;
 
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// A merged profile
+    /// A merged profile, or an output folder with one
+    #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
     /// The raw profiles that it was merged from, or folders with them: names the runs of which copies differ, by their
     /// arguments
@@ -108,7 +115,9 @@ fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {
     let checked = number_of(findings.functions as u64, "function");
     let found = number_of(violations as u64, "violation");
     let _ = writeln!(text, "{checked} checked, {found}");
-    if violations > 0 {
+    if violations > 0 && profile.has_one_counter() {
+        text += CAUSES_IN_ONE;
+    } else if violations > 0 {
         text += CAUSES;
     }
     if !verdict.violations.is_empty() {
@@ -132,6 +141,9 @@ fn remedy(profile: &Profile, verdict: &Verdict) -> String {
         [] => "RE".to_string(),
         names => format!("'^({})$'", names.join("|")),
     };
+    if profile.has_one_counter() {
+        return format!("Or count all but these (--exclude {exclude})\n");
+    }
     format!(
         "Or count everything in one process (--scheme sbl), or all but these (--exclude {exclude})\n"
     )

@@ -1,15 +1,17 @@
 //! The terminal as a screen: taken, and given back whatever happens.
 
+mod guard;
 mod list;
 
 pub(super) use list::{List, Table, clip, moved};
 
 use crate::error::{Error, Result};
+use guard::Guard;
 use ratatui::DefaultTerminal;
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::tty::IsTty;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{SIGINT, SIGQUIT, SIGTSTP};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -32,17 +34,15 @@ pub(super) enum Input {
     Key(KeyEvent),
     /// The size or all of the screen has changed.
     Changed,
-    /// The program is to end.
-    End,
     /// Nothing.
     None,
 }
 
-/// The terminal, in raw mode, on its alternate screen. It is given back when this is dropped, at a panic, and at signals that would end
-/// the program.
+/// The terminal, in raw mode, on its alternate screen. It is given back when this is dropped, at a panic, and when a [`Guard`] ends the
+/// program.
 pub(super) struct Screen {
     terminal: DefaultTerminal,
-    ends: Arc<AtomicBool>,
+    guard: Arc<Guard>,
     stops: Arc<AtomicBool>,
 }
 
@@ -57,30 +57,29 @@ impl Screen {
             let message = format!("standard output is no terminal with a screen; {instead}");
             return Err(Error::Usage(message));
         }
-        let (ends, stops) = (Arc::default(), Arc::default());
-        let flags = [SIGTERM, SIGHUP, SIGINT, SIGQUIT].map(|s| (s, &ends));
-        for (signal, flag) in flags.into_iter().chain([(SIGTSTP, &stops)]) {
-            let registered = signal_hook::flag::register(signal, Arc::clone(flag));
-            registered.map_err(|e| failed(&e))?;
-        }
+        let stops = Arc::default();
+        let registered = signal_hook::flag::register(SIGTSTP, Arc::clone(&stops));
+        registered.map_err(|e| failed(&e))?;
+        let guard = Guard::start().map_err(|e| failed(&e))?;
+        guard.hold(true);
         let terminal = ratatui::try_init().map_err(|e| failed(&e))?;
         Ok(Screen {
             terminal,
-            ends,
+            guard,
             stops,
         })
     }
 
     /// Draws all of it.
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame)) -> Result<()> {
-        self.terminal.draw(draw).map_err(|e| failed(&e)).map(drop)
+        let drawn = self.terminal.draw(draw).map(drop);
+        drawn.map_err(|e| self.broken(&e))
     }
 
-    /// Waits for input, at most so long.
+    /// Waits for input, at most so long. Does not return if the screen is to end: by a signal, Ctrl-C, Ctrl-\\, or
+    /// because the terminal is gone.
     pub(super) fn input(&mut self, most: Duration) -> Result<Input> {
-        if self.ends.load(Ordering::Relaxed) {
-            return Ok(Input::End);
-        }
+        self.guard.check();
         if self.stops.swap(false, Ordering::Relaxed) {
             return self.stop();
         }
@@ -89,11 +88,13 @@ impl Screen {
             Ok(true) => {}
             // A signal: its flag is seen next time.
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => return Ok(Input::None),
-            Err(e) => return Err(failed(&e)),
+            Err(e) => return Err(self.broken(&e)),
         }
-        match event::read().map_err(|e| failed(&e))? {
+        match event::read().map_err(|e| self.broken(&e))? {
             Event::Key(key) if key.kind == KeyEventKind::Release => Ok(Input::None),
-            Event::Key(key) if is_control(key, 'c') => Ok(Input::End),
+            Event::Key(key) if is_control(key, 'c') => self.guard.leave(SIGINT),
+            // What crossterm makes of Ctrl-\, whose byte is that of Ctrl-4 as well.
+            Event::Key(key) if is_control(key, '4') => self.guard.leave(SIGQUIT),
             Event::Key(key) if is_control(key, 'z') => self.stop(),
             Event::Key(key) => Ok(Input::Key(key)),
             Event::Resize(..) => Ok(Input::Changed),
@@ -104,16 +105,25 @@ impl Screen {
     /// Stops until the shell goes on with it, with the terminal as it was.
     fn stop(&mut self) -> Result<Input> {
         ratatui::restore();
+        self.guard.hold(false);
         let stopped = signal_hook::low_level::emulate_default_handler(SIGTSTP);
-        self.terminal = ratatui::try_init().map_err(|e| failed(&e))?;
+        self.guard.hold(true);
+        self.terminal = ratatui::try_init().map_err(|e| self.broken(&e))?;
         stopped.map_err(|e| failed(&e))?;
         Ok(Input::Changed)
+    }
+
+    /// An error of the terminal, which ends the program here if the terminal is gone.
+    fn broken(&self, e: &std::io::Error) -> Error {
+        self.guard.check_error(e);
+        failed(e)
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
         ratatui::restore();
+        self.guard.hold(false);
     }
 }
 

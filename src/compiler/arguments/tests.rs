@@ -66,7 +66,7 @@ fn a_language_holds_until_the_next() {
 #[test]
 fn outputs_as_compilers_take_them() {
     for text in ["-o x a.o", "-ox a.o", "--output=x a.o", "-o y a.o -o x"] {
-        assert_eq!(read(text).output(), Some("x"), "{text}");
+        assert_eq!(read(text).output().as_deref(), Some("x"), "{text}");
     }
     assert_eq!(read("-object a.o").output(), None);
     let objects = read("-c sub/a.c b.cpp").objects();
@@ -79,7 +79,7 @@ fn response_files_are_read_as_the_shell_would() {
     let file = folder.path().join("all.rsp");
     std::fs::write(&file, "-o \"a program\" one.o\n'two.o' -DX=\\\"y\\\"").unwrap();
     let line = CommandLine::new([format!("@{}", file.display())].into_iter());
-    assert_eq!(line.output(), Some("a program"));
+    assert_eq!(line.output().as_deref(), Some("a program"));
     assert_eq!(
         line.arguments(),
         ["-o", "a program", "one.o", "two.o", "-DX=\"y\""]

@@ -54,11 +54,14 @@ pub(in crate::emit) fn whole<'ctx>(
     let copy = beside(context, module, of, name, of.get_type());
     copy.set_call_conventions(of.get_call_conventions());
     let mut parameters = HashMap::new();
-    for (i, (old, new)) in (0..).zip(of.get_param_iter().zip(copy.get_param_iter())) {
+    let pairs = values::parameters(of)
+        .into_iter()
+        .zip(values::parameters(copy));
+    for (i, (old, new)) in (0..).zip(pairs) {
         for attribute in of.attributes(AttributeLoc::Param(i)) {
             copy.add_attribute(AttributeLoc::Param(i), attribute);
         }
-        parameters.insert(Value::of(&old), Value::of(&new));
+        parameters.insert(old, new);
     }
     let copied = Copied::new(context, of, copy, |_| true);
     let value = |v| match parameters.get(&v) {

@@ -48,10 +48,8 @@ pub(in crate::emit) fn values_at(
         number: blocks.iter().copied().zip(cfg.ids()).collect(),
         headers,
     };
-    let parameters = function.get_param_iter();
-    let mut all: Vec<Definition> = parameters
-        .map(|p| Definition::new(Value::of(&p), None))
-        .collect();
+    let parameters = values::parameters(function).into_iter();
+    let mut all: Vec<Definition> = parameters.map(|p| Definition::new(p, None)).collect();
     for &b in &order.rpo {
         for i in values::instructions(blocks[b]) {
             if !i.is_void() {

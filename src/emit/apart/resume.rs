@@ -216,6 +216,7 @@ fn may_move(function: FunctionValue, cfg: &Cfg) -> bool {
     let ends_in_a_call = blocks.iter().any(|b| place::has_musttail(*b));
     !(returns_twice
         || ends_in_a_call
+        || !values::can_name_result(function)
         || (0..function.count_params()).any(takes)
         || all.any(is_of_a_frame))
 }
@@ -399,10 +400,9 @@ impl<'ctx> Moved<'ctx> {
             .zip(sys::blocks(self.of))
             .map(|(n, block)| (block, n))
             .collect();
-        let lost: HashMap<Value, Value> = self
-            .of
-            .get_param_iter()
-            .map(|p| (Value::of(&p), values::poison(Value::of(&p))))
+        let lost: HashMap<Value, Value> = values::parameters(self.of)
+            .into_iter()
+            .map(|p| (p, values::poison(p)))
             .collect();
         let instructions = self.copied.instructions.clone();
         // One for each block, which may lead to a φ several times.

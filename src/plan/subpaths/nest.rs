@@ -6,6 +6,7 @@
 //! What is live at a header besides its φs is defined before the loop, so it is as it was when control left the function, as long as the loop
 //! was not left meanwhile: there is nothing to be handed back but the φs. Whether it was left is known at run time alone.
 
+use super::may_record;
 use crate::dag::{LoopForest, Order};
 use crate::index::{BlockId, CfgEdge};
 use crate::ir::Cfg;
@@ -13,8 +14,9 @@ use crate::ir::Cfg;
 /// As many loops around each other are gone on with.
 const DEPTH: usize = 8;
 
-/// Control comes back to a loop that holds no other one if it has more instructions. One more way round it keeps optimisers from counting its iterations, and from
-/// all that follows: coming back to every loop, six programs of ours took 5 % more for skipping.
+/// Control comes back to a loop that holds no other one if it has more instructions, or calls functions of the program. One more way round it keeps optimisers from counting
+/// its iterations, and from all that follows: coming back to every loop, six programs of ours took 5 % more for skipping. A loop that calls is hardly unrolled
+/// or made into vectors, and what it is resumed in keeps more in memory than it does.
 const CODE: u32 = 256;
 
 /// The loops of a control flow, each before those inside it.
@@ -83,17 +85,20 @@ struct Found<'a> {
 impl<'a> Found<'a> {
     fn new(cfg: &Cfg, order: &Order, forest: &'a LoopForest) -> Self {
         let (mut code, mut holds) = (vec![0; order.rpo.len()], vec![false; order.rpo.len()]);
+        let mut calls = vec![false; order.rpo.len()];
         for (at, &parent) in (0..).zip(&forest.parent) {
             if let (true, Some(outer)) = (forest.is_header[at as usize], parent) {
                 holds[outer as usize] = true;
             }
             if let Some(header) = forest.loop_of(at) {
-                code[header as usize] += cfg.block(order.rpo[at as usize]).instructions;
+                let block = cfg.block(order.rpo[at as usize]);
+                code[header as usize] += block.instructions;
+                calls[header as usize] |= may_record(block);
             }
         }
         let is_one = |at: u32| {
             let n = at as usize;
-            let is_large = holds[n] || code[n] > CODE;
+            let is_large = holds[n] || code[n] > CODE || calls[n];
             forest.is_header[n] && is_large && forest.around(at).nth(DEPTH).is_none()
         };
         let all = 0..order.rpo.len() as u32;

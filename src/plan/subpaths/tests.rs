@@ -342,6 +342,16 @@ fn nests_are_numbered_from_outside() {
     assert_eq!([3, 4].map(|b| large.of(BlockId(b))), [None, None]);
     // Of two blocks that are entered from elsewhere neither is a header; a loop that is not large and holds no other one is left alone.
     assert!(of(&nest(256), 6).is_empty());
+    // One that calls a function of the program is gone on with, however small it is.
+    let calling = |callee| {
+        let mut graph = with_code(succs, 6, 1);
+        graph.blocks[BlockId(6)]
+            .calls
+            .push(Call { callee, span: 0 });
+        of(&Nest::new(&graph, &Order::new(&graph)), 6)
+    };
+    assert_eq!(calling(Callee::Indirect), [6]);
+    assert!(calling(Callee::External("sin".into())).is_empty());
 }
 
 /// The blocks of the function that a flow has, by how often.

@@ -1,12 +1,13 @@
 //! The coverage report for a job of CI: annotations and a summary.
 
-use super::render::{cells, explained, of_patch};
+use super::headline::headline;
+use super::render::{cells, explained, left_out, of_patch};
 use super::{Coverage, FunctionCoverage, Uncovered, file};
 use crate::index::FuncId;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::report::steps::Steps;
-use crate::source::Sources;
+use crate::source::{Sources, repository};
 use crate::table::{Layout, exactly};
 use std::fmt::Write;
 
@@ -59,10 +60,11 @@ pub(super) fn warning(
     )
 }
 
-/// A file below the working folder by its path there: annotations know no other.
+/// A file below the repository, or else the working folder, by its path there: annotations know no other.
 fn relative(file: &str) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let below = std::path::Path::new(file).strip_prefix(&here);
+    let here = || std::env::current_dir().ok();
+    let root = repository().or_else(here).unwrap_or_default();
+    let below = std::path::Path::new(file).strip_prefix(&root);
     below.map_or(file.to_string(), |p| p.display().to_string())
 }
 
@@ -82,8 +84,14 @@ fn property(text: &str) -> String {
 
 /// A summary for a job's page or a merge request.
 pub fn markdown(coverage: &Coverage) -> String {
-    let mut out =
-        String::from("| file | paths that ran | of | share | pairs |\n|---|---:|---:|---:|---:|\n");
+    let headline = match coverage.patch {
+        None => headline(coverage) + "\n",
+        Some(_) => String::new(),
+    };
+    let mut out = headline
+        + &String::from(
+            "| file | paths that ran | of | share | pairs |\n|---|---:|---:|---:|---:|\n",
+        );
     let total = (coverage.total, coverage.total_pairs);
     let rows = coverage.files.iter().map(|(name, n)| (name.as_str(), *n));
     for (name, (paths, pairs)) in rows.chain([("in all", total)]) {
@@ -100,6 +108,9 @@ pub fn markdown(coverage: &Coverage) -> String {
         exactly(uncovered.count() as u64),
         exactly(coverage.rows.len() as u64)
     );
+    if coverage.excluded > 0 {
+        let _ = write!(out, "\n{}", left_out(coverage.excluded));
+    }
     if let Some(patch) = &coverage.patch {
         let _ = write!(out, "\n{}", of_patch(patch).replace('\n', "  \n"));
     }

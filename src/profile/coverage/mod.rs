@@ -3,6 +3,7 @@
 //! Functions of every status are in the denominator. Those that were skipped ran no path that is known.
 
 mod ci;
+mod headline;
 mod nearest;
 mod pairs;
 mod patch;
@@ -14,6 +15,7 @@ mod through;
 pub mod versus;
 
 pub use ci::{github, markdown};
+pub use headline::{LineSums, headline_of};
 pub use patch::Touched;
 pub use render::{csv, json, text};
 pub use scope::{Scope, Sort};
@@ -21,6 +23,7 @@ pub use scope::{Scope, Sort};
 use super::measurement::PathProfile;
 use super::report::{Decision, Line, Selection, line};
 use super::{Profile, Ran, Structure, flow};
+use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId, IdSet, PathId};
 use crate::manifest::Status;
@@ -80,6 +83,10 @@ pub struct FunctionCoverage {
     pub paths: Paths,
     /// Pairs of edges in turn: those that ran, and all.
     pub pairs: Paths,
+    /// Those that ran, and all that are at most one decision away from one of them.
+    pub near: Paths,
+    /// How many paths are left out, since markers in the source say so.
+    pub excluded: u128,
     /// Whether one of these paths ran.
     pub ran: bool,
     /// The touched lines with code in it, and whether each ran.
@@ -103,6 +110,13 @@ pub struct Coverage<'a> {
     pub total: Paths,
     /// Their pairs of edges.
     pub total_pairs: Paths,
+    /// Of the functions in which something ran: the paths that ran, and all that are at most one decision away from one of them. What
+    /// tests can reach next, where all paths are beyond any test.
+    pub near: Paths,
+    /// By source file: lines and branches. Without debug information there are none.
+    pub lines: LineSums,
+    /// How many paths are left out, since markers in the sources say so.
+    pub excluded: u128,
     /// How many of the functions that the selection admits are out of scope.
     pub out_of_scope: usize,
     /// What is known of a patch, if coverage is that of its lines.
@@ -144,11 +158,17 @@ pub fn coverage<'a>(
     let touched = scope.touched.as_ref();
     let rows = wanted
         .into_par_iter()
-        .map(|f| row(paths, f, touched, nearest));
+        .map(|f| row(paths, f, scope, nearest));
     let mut rows: Vec<FunctionCoverage> = rows.collect::<Result<_>>()?;
     let patch = touched.map(|t| patch_lines(t, &rows));
+    let in_scope: Vec<FuncId> = rows.iter().map(|r| r.f).collect();
+    let lines = LineSums::new(profile, &in_scope, scope)?;
+    let mut near = Paths::default();
+    rows.iter().for_each(|r| near.add(&r.near));
     let mut files: BTreeMap<String, (Paths, Paths)> = BTreeMap::new();
     let (mut total, mut total_pairs) = (Paths::default(), Paths::default());
+    let excluded = rows.iter().map(|r| r.excluded).sum();
+    rows.retain(|r| scope.keeps_left_out || !r.is_left_out());
     for row in &rows {
         let of_file = files.entry(file(profile, row.f)).or_default();
         of_file.0.add(&row.paths);
@@ -169,6 +189,9 @@ pub fn coverage<'a>(
         files,
         total,
         total_pairs,
+        near,
+        lines,
+        excluded,
         out_of_scope,
         patch,
     })
@@ -182,22 +205,21 @@ fn file(profile: &Profile, f: FuncId) -> String {
     }
 }
 
-fn row(
-    profile: PathProfile,
-    f: FuncId,
-    touched: Option<&Touched>,
-    nearest: usize,
-) -> Result<FunctionCoverage> {
+fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result<FunctionCoverage> {
+    let touched = scope.touched.as_ref();
     let blocks = touched.map(|t| t.blocks(&profile, f));
+    let excluded = scope.excluded(&profile, f);
     let entry = profile.entry(f);
     if entry.status.is_skipped() {
         let paths = FunctionPaths::new(&entry.cfg());
-        let (paths, pairs) = numbers(&paths, &[], blocks.as_ref());
+        let through = Through::new(&paths.dag, blocks.as_ref(), &excluded);
         let lines = touched.map_or(Lines::default(), |t| lines(&profile, f, t, |_| false));
         return Ok(FunctionCoverage {
             f,
-            paths,
-            pairs,
+            paths: through.paths(&[]),
+            pairs: pairs::pairs(&paths.dag, &[], &through),
+            near: Paths::default(),
+            excluded: left_out(&paths.dag, blocks.as_ref(), &through),
             ran: false,
             lines,
             uncovered: Vec::new(),
@@ -205,45 +227,66 @@ fn row(
     }
     let structure = profile.structure(f)?;
     let executed = profile.ran(f, &structure)?;
-    let (paths, pairs) = numbers(&structure.paths, &executed, blocks.as_ref());
+    let dag = &structure.paths.dag;
+    let through = Through::new(dag, blocks.as_ref(), &excluded);
+    let all = blocks.is_none() && excluded.iter().next().is_none();
     let uncovered = match nearest {
         0 => Vec::new(),
-        n => uncovered(profile, f, &structure, &executed, blocks.as_ref(), n)?,
+        n => uncovered(
+            profile,
+            f,
+            &structure,
+            &executed,
+            (!all).then_some(&through),
+            n,
+        )?,
     };
     let lines = touched.map_or(Lines::default(), |t| {
-        let counts = flow::add_up(&structure.paths.dag, &executed);
-        let ins = |v| structure.paths.dag.ins(v).iter();
-        let vertex = |b| structure.paths.dag.vertex(b);
+        let counts = flow::add_up(dag, &executed);
+        let ins = |v| dag.ins(v).iter();
         lines(&profile, f, t, |b| {
-            vertex(b).is_some_and(|v| ins(v).any(|e| counts[*e] > 0))
+            let vertex = dag.vertex(b);
+            vertex.is_some_and(|v| ins(v).any(|e| counts[*e] > 0))
         })
     });
+    let paths = through.paths(&executed);
     Ok(FunctionCoverage {
         f,
         paths,
-        pairs,
+        pairs: pairs::pairs(dag, &executed, &through),
+        near: near_paths(&structure.paths, &executed, &through),
+        excluded: left_out(dag, blocks.as_ref(), &through),
         ran: paths.executed > 0,
         lines,
         uncovered,
     })
 }
 
-/// The paths and the pairs of a function, those that ran and all; through `blocks`, if there are any to go through.
-fn numbers(
-    paths: &FunctionPaths,
-    executed: &[Ran],
-    blocks: Option<&IdSet<BlockId>>,
-) -> (Paths, Paths) {
-    let Some(blocks) = blocks else {
-        let all = Paths {
-            executed: executed.len() as u128,
-            feasible: u128::from(paths.numbering.total()),
-        };
-        return (all, pairs::pairs(&paths.dag, executed, |_| true));
+/// The paths that ran, and those that are one decision away from one of them too, as far as they are looked for.
+fn near_paths(paths: &FunctionPaths, executed: &[Ran], through: &Through) -> Paths {
+    let ran = through.paths(executed).executed;
+    let next = if ran == 0 {
+        0
+    } else {
+        nearest::admitted(paths, executed, through).len() as u128
     };
-    let through = Through::new(&paths.dag, blocks);
-    let pairs = pairs::pairs(&paths.dag, executed, |v| through.touches(v));
-    (through.paths(executed), pairs)
+    Paths {
+        executed: ran,
+        feasible: ran + next,
+    }
+}
+
+/// How many paths are left out.
+fn left_out(dag: &Dag, blocks: Option<&IdSet<BlockId>>, through: &Through) -> u128 {
+    let all = Through::new(dag, blocks, &IdSet::with_capacity(0));
+    all.number() - through.number()
+}
+
+impl FunctionCoverage {
+    /// Whether markers leave out all of it.
+    pub fn is_left_out(&self) -> bool {
+        self.paths.feasible == 0 && self.excluded > 0
+    }
 }
 
 /// The touched lines with code in function `f`, and whether a block with code of each `ran`.
@@ -277,13 +320,13 @@ fn uncovered(
     f: FuncId,
     structure: &Structure,
     executed: &[Ran],
-    blocks: Option<&IdSet<BlockId>>,
+    through: Option<&Through>,
     most: usize,
 ) -> Result<Vec<Uncovered>> {
     let paths = &structure.paths;
-    let found = match blocks {
+    let found = match through {
         None => nearest::nearest(paths, executed, most),
-        Some(blocks) => nearest::through(paths, executed, &Through::new(&paths.dag, blocks), most),
+        Some(through) => nearest::through(paths, executed, through, most),
     };
     let described = found.into_iter().map(|found| {
         Ok(Uncovered {

@@ -70,12 +70,7 @@ pub(super) fn through(
     through: &Through,
     most: usize,
 ) -> Vec<NotRun> {
-    let admits = |id| {
-        let edges = paths.decode(id);
-        edges.is_some_and(|edges| through.admits(&edges))
-    };
-    let mut found = nearest(paths, executed, usize::MAX);
-    found.retain(|f| admits(f.id));
+    let mut found = admitted(paths, executed, through);
     if found.is_empty() {
         let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
         let known: HashSet<EdgeId> = executed.iter().flat_map(|e| e.edges.clone()).collect();
@@ -89,6 +84,17 @@ pub(super) fn through(
         }));
     }
     found.truncate(most);
+    found
+}
+
+/// All that are found near executed paths and are `through` some blocks.
+pub(super) fn admitted(paths: &FunctionPaths, executed: &[Ran], through: &Through) -> Vec<NotRun> {
+    let admits = |id| {
+        let edges = paths.decode(id);
+        edges.is_some_and(|edges| through.admits(&edges))
+    };
+    let mut found = nearest(paths, executed, usize::MAX);
+    found.retain(|f| admits(f.id));
     found
 }
 

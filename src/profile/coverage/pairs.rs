@@ -5,39 +5,41 @@
 //! iteration came before is not known of counted paths.
 
 use super::Paths;
+use super::through::Through;
 use crate::dag::Dag;
-use crate::index::{EdgeId, VertexId};
+use crate::index::EdgeId;
 use crate::profile::Ran;
 use std::collections::HashSet;
 
-/// The pairs of edges that ran on `executed` paths, and those that are in `dag`, of those that meet at vertices that `admits` says.
+/// The pairs of edges that ran on `executed` paths, and those that are in `dag`, of those that `through` admits.
 /// O(total path length + V + E).
-pub(super) fn pairs(dag: &Dag, executed: &[Ran], admits: impl Fn(VertexId) -> bool) -> Paths {
+pub(super) fn pairs(dag: &Dag, executed: &[Ran], through: &Through) -> Paths {
     let ran: HashSet<(EdgeId, EdgeId)> = executed
         .iter()
         .flat_map(|path| path.edges.windows(2).map(|pair| (pair[0], pair[1])))
-        .filter(|(_, out)| admits(dag.edge(*out).src))
+        .filter(|(into, out)| through.admits_pair(dag.edge(*into), dag.edge(*out)))
         .collect();
     Paths {
         executed: ran.len() as u128,
-        feasible: all(dag, admits),
+        feasible: all(dag, through),
     }
 }
 
 /// At each vertex every way in with every way out.
-fn all(dag: &Dag, admits: impl Fn(VertexId) -> bool) -> u128 {
+fn all(dag: &Dag, through: &Through) -> u128 {
     let mut ways = dag.by_vertex((0u128, 0u128));
-    for edge in dag.edges() {
+    for edge in dag.edges().iter().filter(|e| through.open(**e)) {
         ways[edge.src].1 += 1;
         ways[edge.dst].0 += 1;
     }
-    let admitted = dag.order().zip(ways).filter(|(v, _)| admits(*v));
+    let admitted = dag.order().zip(ways).filter(|(v, _)| through.touches(*v));
     admitted.map(|(_, (into, out))| into * out).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::IdSet;
     use crate::numbering::enumerate;
     use crate::paths::FunctionPaths;
     use crate::random_cfg::any_cfg;
@@ -54,9 +56,10 @@ mod tests {
                 .iter()
                 .map(|edges| Ran { id: paths.id(edges), count: 1, edges: edges.clone() })
                 .collect();
-            let every = pairs(&paths.dag, &ran, |_| true);
+            let everything = Through::new(&paths.dag, None, &IdSet::with_capacity(0));
+            let every = pairs(&paths.dag, &ran, &everything);
             prop_assert_eq!(every.executed, every.feasible);
-            let one = pairs(&paths.dag, &ran[..1], |_| true);
+            let one = pairs(&paths.dag, &ran[..1], &everything);
             prop_assert_eq!(one.executed, ran[0].edges.len() as u128 - 1);
         }
     }

@@ -1,5 +1,6 @@
 //! The coverage report as text, JSON and CSV.
 
+use super::headline::headline;
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file};
 use crate::dag::PathStart;
 use crate::index::BlockId;
@@ -37,17 +38,14 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     if coverage.rows.is_empty() {
         return notes(coverage);
     }
+    let by_file = match coverage.patch {
+        None => {
+            let headline = wrapped(headline(coverage).trim_end(), layout.width, 0);
+            headline + "\n\n" + &by_file(coverage, layout)
+        }
+        Some(_) => by_file(coverage, layout),
+    };
     let mut table = Columns::new([Right, Right, Right, Right, Left]);
-    table.heading(BOLD, &["executed", "feasible", "share", "pairs", "file"]);
-    for (file, paths) in &coverage.files {
-        let name = printable(file).into_owned();
-        table.named(cells(&paths.0, &paths.1), name, String::new());
-    }
-    if coverage.files.len() > 1 {
-        let all = cells(&coverage.total, &coverage.total_pairs);
-        table.named(all, "in all".into(), String::new());
-    }
-    table.note(0, Style::new(), "");
     table.heading(
         BOLD,
         &["executed", "feasible", "share", "pairs", "function"],
@@ -73,7 +71,67 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
             }
         }
     }
-    table.render(layout) + &notes(coverage)
+    by_file + "\n" + &table.render(layout) + &notes(coverage)
+}
+
+/// A row for each file: lines, branches and pairs that ran, paths, and which lines did not run.
+fn by_file(coverage: &Coverage, layout: Layout) -> String {
+    use Align::{Left, Right};
+    let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
+    let heads = [
+        "lines",
+        "branches",
+        "pairs",
+        "paths",
+        "of",
+        "file: lines missing",
+    ];
+    table.heading(BOLD, &heads);
+    let share = |n: Paths| {
+        if n.feasible == 0 {
+            "–".into()
+        } else {
+            percent(n.share())
+        }
+    };
+    let row = |lines: Paths, branches: Paths, paths: &Paths, pairs: &Paths| {
+        let (ran, all) = (grouped(paths.executed), grouped(paths.feasible));
+        [
+            share(lines),
+            share(branches),
+            percent(pairs.share()),
+            ran,
+            all,
+        ]
+    };
+    let none = Paths::default();
+    for (file, (paths, pairs)) in &coverage.files {
+        let sums = coverage.lines.files.get(file);
+        let (lines, branches) = sums.map_or((none, none), |s| (s.lines, s.branches));
+        let name = printable(file).into_owned();
+        let missing = sums.map(|s| s.missing_ranges()).filter(|m| !m.is_empty());
+        let missing = missing.map_or(String::new(), |m| format!(": {}", shortened(&m)));
+        table.named(row(lines, branches, paths, pairs), name, missing);
+    }
+    if coverage.files.len() > 1 {
+        let (lines, branches) = (coverage.lines.lines(), coverage.lines.branches());
+        let all = row(lines, branches, &coverage.total, &coverage.total_pairs);
+        table.named(all, "in all".into(), String::new());
+    }
+    table.render(layout)
+}
+
+/// At most so many characters of ranges.
+const RANGES: usize = 40;
+
+/// The first of some ranges, and how many more there are.
+fn shortened(ranges: &str) -> String {
+    if ranges.len() <= RANGES {
+        return ranges.to_string();
+    }
+    let end = ranges[..RANGES].rfind(',').unwrap_or(RANGES);
+    let more = ranges[end..].matches(',').count();
+    format!("{} and {more} more", &ranges[..end])
 }
 
 /// Paths that ran, and of how many; and the share of the pairs of edges.
@@ -97,6 +155,9 @@ fn notes(coverage: &Coverage) -> String {
             coverage.functions
         );
     }
+    if coverage.excluded > 0 {
+        out += &left_out(coverage.excluded);
+    }
     if let Some(patch) = &coverage.patch {
         out += &of_patch(patch);
     } else if coverage.out_of_scope > 0 {
@@ -111,6 +172,12 @@ fn notes(coverage: &Coverage) -> String {
         let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
     }
     out
+}
+
+/// How many paths markers leave out.
+pub(super) fn left_out(paths: u128) -> String {
+    let s = if paths == 1 { "" } else { "s" };
+    format!("{} path{s} excluded by markers\n", grouped(paths))
 }
 
 /// Which lines these paths run through.
@@ -206,8 +273,32 @@ struct Json<'a> {
     functions: Vec<JsonFunction<'a>>,
     files: Vec<JsonFile<'a>>,
     total: Numbers,
+    /// Lines, branches, and paths at most one decision away from one that ran: those that ran, and all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headline: Option<Headline>,
+    /// Paths that markers leave out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excluded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<&'a PatchLines>,
+}
+
+#[derive(Serialize)]
+struct Headline {
+    lines: [u64; 2],
+    branches: [u64; 2],
+    near: [u64; 2],
+}
+
+impl Headline {
+    fn of(coverage: &Coverage) -> Headline {
+        let both = |n: Paths| [n.executed as u64, n.feasible as u64];
+        Headline {
+            lines: both(coverage.lines.lines()),
+            branches: both(coverage.lines.branches()),
+            near: both(coverage.near),
+        }
+    }
 }
 
 /// Numbers of feasible paths exceed what JSON numbers hold exactly in many readers.
@@ -278,6 +369,8 @@ pub fn json(coverage: &Coverage, sources: &Sources) -> String {
         functions: coverage.rows.iter().map(function).collect(),
         files: files.collect(),
         total: numbers(&coverage.total, &coverage.total_pairs),
+        headline: coverage.patch.is_none().then(|| Headline::of(coverage)),
+        excluded: (coverage.excluded > 0).then(|| coverage.excluded.to_string()),
         patch: coverage.patch.as_ref(),
     };
     serde_json::to_string(&json).expect("a report serialises") + "\n"

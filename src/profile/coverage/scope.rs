@@ -2,9 +2,11 @@
 
 use super::patch::Touched;
 use super::{FunctionCoverage, file};
-use crate::index::FuncId;
+use crate::index::{BlockId, FuncId, IdSet};
+use crate::ir::Loc;
 use crate::profile::Profile;
 use crate::source::is_of_the_system;
+use crate::source::markers::Markers;
 use regex::Regex;
 use std::cmp::Reverse;
 
@@ -19,19 +21,48 @@ pub struct Scope {
     pub all: bool,
     /// Only paths through lines that a patch touched.
     pub touched: Option<Touched>,
+    /// Lines that markers leave out, with all paths through what is on them alone.
+    pub markers: Markers,
+    /// Keep functions that markers leave out altogether, for reports that are not about coverage alone.
+    pub keeps_left_out: bool,
 }
 
 impl Scope {
+    /// Whether a source file is one of those.
+    pub fn admits_file(&self, name: &str) -> bool {
+        (self.all || !is_of_the_system(name))
+            && self.file.as_ref().is_none_or(|re| re.is_match(name))
+            && !self.exclude.as_ref().is_some_and(|re| re.is_match(name))
+    }
+
     /// Whether function `f` begins in one of those, and has code of a touched line.
     pub fn admits(&self, profile: &Profile, f: FuncId) -> bool {
-        let name = file(profile, f);
-        (self.all || !is_of_the_system(&name))
-            && self.file.as_ref().is_none_or(|re| re.is_match(&name))
-            && !self.exclude.as_ref().is_some_and(|re| re.is_match(&name))
+        self.admits_file(&file(profile, f))
             && self
                 .touched
                 .as_ref()
                 .is_none_or(|t| !t.blocks(profile, f).is_empty())
+    }
+}
+
+impl Scope {
+    /// The blocks of function `f` that markers leave out: those all positions of which are on lines left out, and all blocks, if
+    /// the line that it begins at is one. O(positions).
+    pub(super) fn excluded(&self, profile: &Profile, f: FuncId) -> IdSet<BlockId> {
+        let entry = profile.entry(f);
+        let n = entry.succs.len();
+        let mut blocks = IdSet::with_capacity(n);
+        if self.markers.is_empty() {
+            return blocks;
+        }
+        let line = |loc: Loc| self.markers.line(loc.file, loc.line);
+        let whole = entry.begins().is_some_and(line);
+        let out = |b: &BlockId| {
+            let mut spans = entry.spans(*b).peekable();
+            spans.peek().is_some() && spans.all(|s| line(s.loc))
+        };
+        blocks.extend((0..n).map(BlockId::new).filter(|b| whole || out(b)));
+        blocks
     }
 }
 

@@ -45,30 +45,26 @@ fn coverage_by_hand() {
     assert_eq!(ids(&one), ["#2", "#4", "#6", "#8", "#10", "#1"]);
     assert_eq!(
         one[0],
-        "#2 not covered: b0→b1→b2→b4, entry → back to b1; \
-         b1 default → b2, b2 false → b4, b4 true → back to b1; \
-         #0 ran 7 times and goes another way: b2 true → b3, instead of b4"
+        "#2 not covered; b1  default; b2  → b4; b4  → b1     ↺ loop at b1; \
+         nearest: #0 ran 7 times, with b2 → b3"
     );
     assert_eq!(
         one[4],
-        "#10 not covered: b1→b2→b3→b4, loop b1 → back to b1; \
-         b1 default → b2, b2 true → b3, b4 true → back to b1; \
-         #0 ran 7 times and starts elsewhere"
+        "#10 not covered · loop at b1; b1  default; b2  → b3; b4  → b1     ↺ next iteration; \
+         nearest: #0 ran 7 times and starts elsewhere"
     );
     // Left and right at both decisions, but never right at both.
     let three = explained(&[(0, 7), (1, 1), (2, 1)]);
     assert_eq!(
         three[0],
-        "#3 not covered: b0→b1→b2→b4→b5, entry → exit; \
-         b1 default → b2, b2 false → b4, b4 false → b5; \
-         #1 ran once and goes another way: b2 true → b3, instead of b4; each step ran on some path"
+        "#3 not covered; b1  default; b2  → b4; b4  → b5     → return; \
+         nearest: #1 ran once, with b2 → b3; each step ran on some path"
     );
     let every: Vec<(u64, u64)> = (0..20).map(|id| (id, 1)).collect();
     assert!(explained(&every).is_empty());
     assert_eq!(
         explained(&[]),
-        ["#0 not covered: b0→b1→b2→b3→b4, entry → back to b1; \
-             b1 default → b2, b2 true → b3, b4 true → back to b1"]
+        ["#0 not covered; b1  default; b2  → b3; b4  → b1     ↺ loop at b1"]
     );
 }
 

@@ -1,33 +1,46 @@
-//! Paths through some of a function's blocks: their number, and one by one, without enumerating the others.
+//! Paths through some of a function's blocks and around others: their number, and one by one, without enumerating the rest.
 
 use super::Paths;
-use crate::dag::Dag;
+use crate::dag::{Dag, Edge};
 use crate::index::{BlockId, EdgeId, IdSet, TiVec, VertexId};
 use crate::profile::Ran;
 
-/// The paths of a DAG through at least one of some vertices.
+/// The paths of a DAG through at least one of some vertices and none of others.
 pub(super) struct Through<'a> {
     dag: &'a Dag,
     touched: TiVec<VertexId, bool>,
-    /// By vertex: the paths from it to EXIT, and those of them through one of the vertices, itself included.
+    around: TiVec<VertexId, bool>,
+    /// By vertex: the paths from it to EXIT that lead around those, and those of them through one of the vertices, itself included.
     ways: TiVec<VertexId, (u128, u128)>,
 }
 
 impl<'a> Through<'a> {
-    /// Those through any of `blocks`. O(V + E).
-    pub(super) fn new(dag: &'a Dag, blocks: &IdSet<BlockId>) -> Through<'a> {
-        let touches = |v| dag.block(v).is_some_and(|b| blocks.contains(b));
+    /// Those through any of `blocks`, or all if there are none to go through, and through none of `excluded`. O(V + E).
+    pub(super) fn new(
+        dag: &'a Dag,
+        blocks: Option<&IdSet<BlockId>>,
+        excluded: &IdSet<BlockId>,
+    ) -> Through<'a> {
+        let among = |v, blocks: &IdSet<BlockId>| dag.block(v).is_some_and(|b| blocks.contains(b));
+        let touches = |v| blocks.is_none_or(|blocks| among(v, blocks));
         let touched: TiVec<VertexId, bool> = dag.order().map(touches).collect();
+        let around: TiVec<VertexId, bool> = dag.order().map(|v| among(v, excluded)).collect();
         let mut ways = dag.by_vertex((0, 0));
-        ways[dag.exit()] = (1, 0);
-        for v in dag.order().rev().filter(|v| *v != dag.exit()) {
+        ways[dag.exit()] = (1, u128::from(touched[dag.exit()]));
+        let open = |v: &VertexId| *v != dag.exit() && !around[*v];
+        for v in dag.order().rev().filter(open) {
             let sum = dag.outs(v).fold((0u128, 0u128), |sum, e| {
                 let more = ways[dag.edge(e).dst];
                 (sum.0 + more.0, sum.1 + more.1)
             });
             ways[v] = (sum.0, if touched[v] { sum.0 } else { sum.1 });
         }
-        Through { dag, touched, ways }
+        Through {
+            dag,
+            touched,
+            around,
+            ways,
+        }
     }
 
     /// Their number.
@@ -37,10 +50,22 @@ impl<'a> Through<'a> {
 
     /// Whether a path is one of them.
     pub(super) fn admits(&self, edges: &[EdgeId]) -> bool {
-        edges.iter().any(|e| self.touched[self.dag.edge(*e).dst])
+        let mut vertices = edges.iter().map(|e| self.dag.edge(*e).dst);
+        let around = vertices.clone().any(|v| self.around[v]);
+        !around && vertices.any(|v| self.touched[v])
     }
 
-    /// Whether a vertex is one of those.
+    /// Whether a pair of edges is of interest: they meet at one of the vertices, and lead around the others.
+    pub(super) fn admits_pair(&self, into: Edge, out: Edge) -> bool {
+        self.touched[out.src] && ![into.src, out.src, out.dst].iter().any(|v| self.around[*v])
+    }
+
+    /// Whether an edge leads around the vertices that are to be left out, and where it comes from and leads to pairs count.
+    pub(super) fn open(&self, edge: Edge) -> bool {
+        !self.around[edge.src] && !self.around[edge.dst]
+    }
+
+    /// Whether pairs that meet at a vertex count.
     pub(super) fn touches(&self, v: VertexId) -> bool {
         self.touched[v]
     }
@@ -90,16 +115,24 @@ mod tests {
     proptest! {
         /// By enumeration: the same paths, each once.
         #[test]
-        fn as_by_enumeration(graph in any_cfg(9), chosen in proptest::collection::vec(any::<bool>(), 9)) {
+        fn as_by_enumeration(
+            graph in any_cfg(9),
+            chosen in proptest::collection::vec(any::<bool>(), 9),
+            left_out in proptest::collection::vec(proptest::bool::weighted(0.1), 9),
+            everywhere in any::<bool>(),
+        ) {
             let paths = FunctionPaths::new(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() < 500);
             let mut blocks = IdSet::with_capacity(graph.len());
             blocks.extend((0..graph.len()).filter(|b| chosen[b % 9]).map(BlockId::new));
-            let through = Through::new(&paths.dag, &blocks);
+            let mut excluded = IdSet::with_capacity(graph.len());
+            excluded.extend((0..graph.len()).filter(|b| left_out[b % 9]).map(BlockId::new));
+            let through = Through::new(&paths.dag, (!everywhere).then_some(&blocks), &excluded);
             let touches = |edges: &&Vec<EdgeId>| {
                 let path = paths.dag.path(edges);
-                path.blocks.iter().any(|b| blocks.contains(*b))
+                let any = |of: &IdSet<BlockId>| path.blocks.iter().any(|b| of.contains(*b));
+                !any(&excluded) && (everywhere || any(&blocks))
             };
             let expected: BTreeSet<Vec<EdgeId>> = all.iter().filter(touches).cloned().collect();
             let found: BTreeSet<Vec<EdgeId>> = (0..).map_while(|n| through.nth(n)).collect();

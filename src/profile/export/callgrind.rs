@@ -4,13 +4,14 @@
 //! does, the cost of a function is shared out to its callers by how often they called it, and a group of
 //! functions that call each other is one. Calls through pointers have no callers to show.
 
-use super::{Asked, CountedFunction, Counts, Export};
+use super::{Asked, Counts, Export};
 use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::Loc;
 use crate::ir::callgraph::groups;
 use crate::names::{printable, shown};
 use crate::profile::Profile;
+use crate::profile::counted::CountedFunction;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 

@@ -1,14 +1,14 @@
-//! Cobertura's XML (`coverage-04.dtd`), which GitLab, Jenkins and Azure read: lines and branches as [`by_line`] has them.
+//! Cobertura's XML (`coverage-04.dtd`), which GitLab, Jenkins and Azure read: lines and branches as [`crate::profile::lines`] has them.
 //!
 //! A package is a folder and a class a source file, as gcovr has it. `line-rate` is the share of the lines with code that ran,
 //! `branch-rate` that of the ways out of branches that were taken, those never reached included; where there are none it is 1.
 //! `complexity` and `timestamp` are required, and 0: nothing here measures the one, and the same profile gives the same file.
 
-use super::by_line::{SourceFile, by_line};
 use super::{Asked, Counts, Export};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::names::{printable, readable};
-use crate::source::is_of_the_system;
+use crate::profile::lines::SourceFile;
+use crate::source::repository;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::collections::BTreeMap;
@@ -21,16 +21,12 @@ impl Export for Cobertura {
     const NAME: &'static str = "cobertura";
     const ABOUT: &'static str = "GitLab, Jenkins: executions of lines and branches, as XML";
     const OWN: bool = true;
+    const BY_LINE: bool = true;
     const UNFIT: Option<&'static str> = Some("what is in no sample may have run all the same");
     type View<'a> = Counts<'a>;
 
     fn write(counts: &Counts, asked: Asked) -> Result<Vec<u8>> {
-        let mut sources = by_line(counts)?;
-        sources.retain(|file, _| asked.all || !is_of_the_system(file));
-        if sources.is_empty() {
-            let problem = "all sources with code in it are headers of the system";
-            return Err(Error::profile(&counts.profile.path, problem, "give --all"));
-        }
+        let sources = counts.own_by_line(asked)?;
         let mut xml = Writer::new_with_indent(Vec::new(), b' ', 1);
         document(&mut xml, &sources).expect("memory takes everything");
         Ok([&xml.into_inner()[..], b"\n"].concat())
@@ -147,7 +143,8 @@ fn document(xml: &mut Xml, sources: &BTreeMap<&str, SourceFile>) -> io::Result<(
         ),
         ("timestamp", "0".into()),
     ];
-    let root = Root::of(sources.keys().copied());
+    let repository = repository().map(|r| r.display().to_string());
+    let root = Root::of(sources.keys().copied()).or_above(repository.as_deref());
     element(xml, "coverage", &of, |xml| {
         element(xml, "sources", &[], |xml| {
             let source = xml.create_element("source");
@@ -197,15 +194,16 @@ fn class(xml: &mut Xml, name: &str, source: &SourceFile) -> io::Result<()> {
 
 /// Functions, each with the line that it begins at and how often it was entered.
 fn methods(xml: &mut Xml, source: &SourceFile) -> io::Result<()> {
-    for ((number, symbol), entered) in &source.functions {
-        let entries = Rate::of(std::iter::once(*entered > 0));
+    for (symbol, function) in source.functions_in_order() {
+        let (number, entered) = (function.line, function.entered);
+        let entries = Rate::of(std::iter::once(entered > 0));
         let mut of = vec![
             ("name", readable(symbol).into_owned()),
-            ("signature", symbol.clone()),
+            ("signature", symbol.to_string()),
         ];
         of.extend(rates(entries, Rate::default()));
         element(xml, "method", &of, |xml| {
-            element(xml, "lines", &[], |xml| line(xml, *number, *entered, None))
+            element(xml, "lines", &[], |xml| line(xml, number, entered, None))
         })?;
     }
     Ok(())
@@ -264,6 +262,15 @@ impl<'a> Root<'a> {
         })
     }
 
+    /// The repository instead, if all files are in it: services of CI know them by their paths there.
+    fn or_above(self, repository: Option<&'a str>) -> Root<'a> {
+        Root(
+            repository
+                .filter(|r| is_below(self.0, r) || self.0 == *r)
+                .unwrap_or(self.0),
+        )
+    }
+
     /// What a file is called there.
     fn name<'b>(&self, file: &'b str) -> &'b str {
         let below = file.strip_prefix(self.0).unwrap_or(file);
@@ -283,6 +290,20 @@ fn is_below(name: &str, folder: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Root;
+
+    #[test]
+    fn files_of_a_repository_are_named_from_there() {
+        let root = |repository| {
+            let files = ["/p/src/a.c", "/p/src/b/c.c"];
+            let root = Root::of(files.into_iter()).or_above(Some(repository));
+            (root.0.to_string(), root.name(files[1]).to_string())
+        };
+        assert_eq!(root("/p"), ("/p".into(), "src/b/c.c".into()));
+        assert_eq!(root("/p/src"), ("/p/src".into(), "b/c.c".into()));
+        for other in ["/q", "/p/src/b", "/p/s"] {
+            assert_eq!(root(other), ("/p/src".into(), "b/c.c".into()));
+        }
+    }
 
     #[test]
     fn folders_that_files_share() {

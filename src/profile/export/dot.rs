@@ -1,12 +1,13 @@
 //! Graphviz: the control flow of each function that ran, with counts; the hottest path is drawn thick.
 
-use super::{Asked, CountedFunction, Counts, Export};
+use super::{Asked, Counts, Export};
 use crate::dag::{EdgeKind, PathEnd};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
 use crate::names::{dot_escaped, shown};
 use crate::profile::Profile;
+use crate::profile::counted::CountedFunction;
 use crate::profile::flow::EdgeCount;
 use crate::profile::measurement::Measurement;
 use crate::profile::report::text::short;
@@ -41,7 +42,8 @@ fn render(profile: &Profile, functions: &[CountedFunction]) -> Result<String> {
         .iter()
         .filter(|f| f.executed.blocks.iter().any(|n| n.count > 0));
     let graphs = ran.map(|f| Ok(graph(profile, f, &hottest(profile, f)?)));
-    graphs.collect()
+    let head = Ok("// p3-prof\n".to_string());
+    std::iter::once(head).chain(graphs).collect()
 }
 
 /// The path of the function that ran most, the first of several; nothing in a profile of edges.

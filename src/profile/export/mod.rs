@@ -1,6 +1,5 @@
 //! Profiles for other people's tools: one type in one file for each format, and one table of them.
 
-mod by_line;
 mod callgrind;
 mod cobertura;
 mod dot;
@@ -12,22 +11,22 @@ mod speedscope;
 mod stacks;
 mod tables;
 
-use super::flow::{EdgeCount, Flow, flow};
-use super::left::{Executed, Range};
+use super::Profile;
+use super::counted::CountedFunction;
+use super::lines::{SourceFile, by_line};
 use super::measurement::Measurement;
 use super::report::{Report, Selection};
 use super::subpaths::report::Report as SampledReport;
-use super::{Profile, Structure};
 use crate::error::{Error, Result};
-use crate::index::FuncId;
-use crate::manifest::FunctionEntry;
-use crate::source::Search;
-use rayon::prelude::*;
+use crate::source::is_of_the_system;
+use crate::source::{Search, Sources};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The formats, in the order of the help text.
-pub static EXPORTERS: [Exporter; 10] = [
+pub static EXPORTERS: [Exporter; 11] = [
     proftext::EXPORTER,
     exporter::<lcov::Lcov>(),
+    exporter::<lcov::Lcov1>(),
     exporter::<cobertura::Cobertura>(),
     exporter::<callgrind::Callgrind>(),
     exporter::<folded::Folded>(),
@@ -51,6 +50,8 @@ pub struct Exporter {
     pub own: bool,
     /// Whether decisions in it are told by the texts of sources.
     pub told: bool,
+    /// Whether it is about lines, some of which markers in the sources leave out.
+    pub by_line: bool,
     /// Why it takes no sampled subpaths, where it does not: for people, in one clause.
     pub unfit: Option<&'static str>,
     /// Who writes it.
@@ -62,9 +63,27 @@ pub struct Exporter {
 pub enum Writer {
     /// This function, given what to select, what was asked for and where sources are. Its errors are profiles that lack what the format is about, as one of edges
     /// lacks paths.
-    Profile(fn(&Profile, &Selection, Asked, &Search) -> Result<Vec<u8>>),
+    Profile(fn(&Profile, &Selection, Asked, &Search) -> Result<Written>),
     /// `p3-rewrite`, from the modules that were profiled: it takes LLVM (`crate::pgo`).
     Rewriter,
+}
+
+/// A profile in a format.
+#[derive(Debug)]
+pub struct Written {
+    /// The file.
+    pub data: Vec<u8>,
+    /// What is to be told of it, in a line each.
+    pub notes: Vec<String>,
+}
+
+impl From<Vec<u8>> for Written {
+    fn from(data: Vec<u8>) -> Written {
+        Written {
+            data,
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// A format that is made from a profile alone: a type in a file of its own.
@@ -77,6 +96,8 @@ trait Export {
     const WEIGHED: bool = false;
     /// See [`Exporter::own`].
     const OWN: bool = false;
+    /// See [`Exporter::by_line`].
+    const BY_LINE: bool = false;
     /// What it is made from: the paths that ran ([`Report`]), or the counts of edges and blocks ([`Counts`]).
     type View<'a>: View<'a>;
 
@@ -109,6 +130,11 @@ trait View<'a>: Sized {
     /// # Errors
     /// A profile that cannot be viewed so, as one of edges by its paths.
     fn of(profile: &'a Profile, selection: &Selection, search: &Search) -> Result<Self>;
+
+    /// What is to be told where lines are shown.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 impl<'a> View<'a> for Report<'a> {
@@ -127,6 +153,7 @@ const fn exporter<F: Export>() -> Exporter {
         weighed: F::WEIGHED,
         own: F::OWN,
         told: <F::View<'static> as View>::TOLD,
+        by_line: F::BY_LINE,
         unfit: F::UNFIT,
         writer: Writer::Profile(write::<F>),
     }
@@ -137,9 +164,13 @@ fn write<F: Export>(
     selection: &Selection,
     asked: Asked,
     search: &Search,
-) -> Result<Vec<u8>> {
+) -> Result<Written> {
     let Measurement::Sampled(_) = profile.measured else {
-        return F::write(&View::of(profile, selection, search)?, asked);
+        let view: F::View<'_> = View::of(profile, selection, search)?;
+        return Ok(Written {
+            data: F::write(&view, asked)?,
+            notes: if F::BY_LINE { view.notes() } else { Vec::new() },
+        });
     };
     if let Some(reason) = F::UNFIT {
         let problem = format!("no {} of sampled subpaths: {reason}", F::NAME);
@@ -147,9 +178,8 @@ fn write<F: Export>(
         return Err(Error::profile(&profile.path, problem, remedy));
     }
     let report = SampledReport::new(profile.sampled()?, selection);
-    Ok(F::of_sample(
-        &report.told_by(profile.sources(search.clone())),
-    ))
+    let report = report.told_by(profile.sources(search.clone()));
+    Ok(F::of_sample(&report).into())
 }
 
 /// The formats that take samples.
@@ -186,49 +216,64 @@ pub fn left_out<'a>(
     skipped.map(|f| format!("{}: {}", profile.name(f), profile.entry(f).status))
 }
 
-/// A function and the executions of everything in it.
-struct CountedFunction<'a> {
-    f: FuncId,
-    entry: &'a FunctionEntry,
-    structure: Structure,
-    /// What completed paths add up to.
-    flow: Flow,
-    /// The same with what was left before its end.
-    executed: Executed,
-    edges: Vec<(EdgeCount, Range)>,
-}
-
-impl<'a> CountedFunction<'a> {
-    fn new(profile: &'a Profile, f: FuncId) -> Result<Self> {
-        let structure = profile.structure(f)?;
-        let flow = flow(profile, f, &structure)?;
-        let executed = Executed::new(profile, f, &structure, &flow);
-        Ok(CountedFunction {
-            f,
-            entry: profile.entry(f),
-            edges: executed.edges(&structure),
-            structure,
-            flow,
-            executed,
-        })
-    }
-}
-
 /// The counts of the selected functions that are profiled, those that never ran too.
 struct Counts<'a> {
     profile: &'a Profile,
     functions: Vec<CountedFunction<'a>>,
+    sources: Sources,
+}
+
+impl<'a> Counts<'a> {
+    /// By source file.
+    ///
+    /// # Errors
+    /// A profile without debug information: there are no lines to tell of.
+    fn by_line(&self) -> Result<BTreeMap<&'a str, SourceFile>> {
+        let sources = by_line(self.profile, &self.functions, &self.sources.markers());
+        if sources.is_empty() {
+            let problem = "it knows no source lines";
+            let remedy = "profile a program that was compiled with -g";
+            return Err(Error::profile(&self.profile.path, problem, remedy));
+        }
+        Ok(sources)
+    }
+
+    /// The same without sources of the system and of toolchains, unless these are asked for.
+    fn own_by_line(&self, asked: Asked) -> Result<BTreeMap<&'a str, SourceFile>> {
+        let mut sources = self.by_line()?;
+        sources.retain(|file, _| asked.all || !is_of_the_system(file));
+        if sources.is_empty() {
+            let problem = "all sources with code in it are headers of the system";
+            return Err(Error::profile(&self.profile.path, problem, "give --all"));
+        }
+        Ok(sources)
+    }
 }
 
 impl<'a> View<'a> for Counts<'a> {
     const TOLD: bool = false;
 
-    fn of(profile: &'a Profile, selection: &Selection, _: &Search) -> Result<Self> {
-        let wanted = selection.profiled(profile).into_par_iter();
-        let functions = wanted.map(|f| CountedFunction::new(profile, f));
+    fn of(profile: &'a Profile, selection: &Selection, search: &Search) -> Result<Self> {
         Ok(Counts {
             profile,
-            functions: functions.collect::<Result<_>>()?,
+            functions: CountedFunction::of(profile, selection)?,
+            sources: profile.sources(search.clone()),
         })
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let markers = self.sources.markers();
+        let mut notes = self.sources.changed();
+        let spans = self.functions.iter();
+        let spans = spans.flat_map(|f| f.structure.cfg.blocks.iter().flat_map(|b| &b.lines));
+        let marked = spans.filter(|s| markers.line(s.loc.file, s.loc.line));
+        let lines: BTreeSet<_> = marked.map(|s| (s.loc.file, s.loc.line)).collect();
+        if !lines.is_empty() {
+            notes.push(format!(
+                "lines with code that markers exclude: {}",
+                lines.len()
+            ));
+        }
+        notes
     }
 }

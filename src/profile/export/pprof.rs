@@ -5,8 +5,9 @@
 use super::stacks::{Frame, sampled_frames};
 use super::{Asked, Export, SampledReport};
 use crate::error::Result;
+use crate::index::FuncId;
 use crate::ir::Loc;
-use crate::names::printable;
+use crate::names::{printable, shown};
 use crate::profile::Profile;
 use crate::profile::report::{Line, Report};
 use crate::profile::subpaths::report::Row;
@@ -106,13 +107,16 @@ struct Function {
     start_line: i64,
 }
 
+/// A source position, and the inlined call that it is in.
+type Place = (Loc, Option<u32>);
+
 /// The file in the making; ids are positions counted from 1.
 #[derive(Default)]
 struct Tables {
     file: File,
     strings: HashMap<String, i64>,
-    functions: HashMap<(u32, Option<u32>), u64>,
-    locations: HashMap<(u64, u32), u64>,
+    functions: HashMap<(String, Option<u32>), u64>,
+    locations: HashMap<(FuncId, Option<Place>), u64>,
     frames: HashMap<Frame, u64>,
 }
 
@@ -136,7 +140,9 @@ fn render_sample(report: &SampledReport) -> Vec<u8> {
 
 fn packed(file: &File) -> Vec<u8> {
     let bytes = file.encode_to_vec();
-    let mut gzip = GzBuilder::new().write(Vec::new(), Compression::default());
+    let mut gzip = GzBuilder::new()
+        .comment("p3-prof")
+        .write(Vec::new(), Compression::default());
     gzip.write_all(&bytes).expect("memory takes everything");
     gzip.finish().expect("memory takes everything")
 }
@@ -173,21 +179,22 @@ impl Tables {
         let entry = report.profile.entry(line.func);
         let spans = line.path.blocks.iter().flat_map(|b| entry.spans(*b));
         // Positions in order of their first instruction, with the instructions at each.
-        let mut order: BTreeMap<usize, (Option<Loc>, u64)> = BTreeMap::new();
-        let mut first: HashMap<Loc, usize> = HashMap::new();
+        let mut order: BTreeMap<usize, (Option<Place>, u64)> = BTreeMap::new();
+        let mut first: HashMap<Place, usize> = HashMap::new();
         for span in spans {
-            let place = *first.entry(span.loc).or_insert(order.len());
-            order.entry(place).or_insert((Some(span.loc), 0)).1 += u64::from(span.instructions);
+            let at = (span.loc, span.inlined);
+            let place = *first.entry(at).or_insert(order.len());
+            order.entry(place).or_insert((Some(at), 0)).1 += u64::from(span.instructions);
         }
         let placed: u64 = order.values().map(|p| p.1).sum();
         if placed < line.instructions {
             let rest = line.instructions - placed;
-            order.insert(order.len(), (entry.loc, rest));
+            order.insert(order.len(), (entry.loc.map(|l| (l, None)), rest));
         }
         let key = self.string("path");
         let text = self.string(&format!("{} #{}", printable(&entry.name), line.id));
-        for (i, (loc, instructions)) in order.into_values().enumerate() {
-            let location = self.location(report, line, loc);
+        for (i, (place, instructions)) in order.into_values().enumerate() {
+            let location = self.location(report.profile, line.func, place);
             let executed = u128::from(line.count) * u128::from(instructions);
             let paths = if i == 0 { line.count } else { 0 };
             self.file.sample.push(Sample {
@@ -240,15 +247,39 @@ impl Tables {
         id
     }
 
-    fn location(&mut self, report: &Report, line: &Line, loc: Option<Loc>) -> u64 {
-        let function = self.function(report, line, loc.map(|l| l.file));
-        let number = loc.map_or(0, |l| l.line);
-        if let Some(&id) = self.locations.get(&(function, number)) {
+    /// The location of a place in function `f`: a line of each function that it was inlined from, the innermost first.
+    fn location(&mut self, profile: &Profile, f: FuncId, place: Option<Place>) -> u64 {
+        if let Some(&id) = self.locations.get(&(f, place)) {
             return id;
         }
-        let id = self.add_location(function, loc);
-        self.locations.insert((function, number), id);
+        let mut lines = Vec::new();
+        let (mut at, mut inlined) = place.map_or((None, None), |(loc, call)| (Some(loc), call));
+        while let Some(call) = inlined.map(|n| &profile.manifest.inlined[n as usize]) {
+            lines.push(self.line(profile, &call.function, at, None));
+            let (file, line) = (call.file, call.line);
+            at = Some(Loc { file, line });
+            inlined = call.within;
+        }
+        let entry = profile.entry(f);
+        lines.push(self.line(profile, &entry.name, at, entry.loc));
+        let id = self.file.location.len() as u64 + 1;
+        self.file.location.push(Location { id, line: lines });
+        self.locations.insert((f, place), id);
         id
+    }
+
+    /// A line of the function with a symbol, which begins at `begins` if that is known.
+    fn line(
+        &mut self,
+        profile: &Profile,
+        symbol: &str,
+        at: Option<Loc>,
+        begins: Option<Loc>,
+    ) -> SourceLine {
+        SourceLine {
+            function_id: self.function(profile, symbol, at.map(|l| l.file), begins),
+            line: at.map_or(0, |l| i64::from(l.line)),
+        }
     }
 
     fn add_location(&mut self, function_id: u64, loc: Option<Loc>) -> u64 {
@@ -261,22 +292,25 @@ impl Tables {
         id
     }
 
-    /// A function once for each file that its lines are in: inlined ones keep theirs.
-    fn function(&mut self, report: &Report, line: &Line, file: Option<u32>) -> u64 {
-        let key = (line.func.0, file);
+    /// A function once for each file that its lines are in.
+    fn function(
+        &mut self,
+        profile: &Profile,
+        symbol: &str,
+        file: Option<u32>,
+        begins: Option<Loc>,
+    ) -> u64 {
+        let key = (symbol.to_string(), file);
         if let Some(&id) = self.functions.get(&key) {
             return id;
         }
-        let profile = report.profile;
-        let entry = profile.entry(line.func);
-        let name = profile.name(line.func);
-        let begins = entry.loc.filter(|l| Some(l.file) == file);
+        let begins = begins.filter(|l| Some(l.file) == file);
         let id = self.file.function.len() as u64 + 1;
         let filename = file.map_or("", |f| &profile.manifest.files[f as usize]);
         let function = Function {
             id,
-            name: self.string(&name),
-            system_name: self.string(&printable(&entry.name)),
+            name: self.string(&shown(symbol)),
+            system_name: self.string(&printable(symbol)),
             filename: self.string(&printable(filename)),
             start_line: begins.map_or(0, |l| i64::from(l.line)),
         };

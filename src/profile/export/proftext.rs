@@ -9,6 +9,7 @@ pub(super) const EXPORTER: Exporter = Exporter {
     weighed: false,
     own: false,
     told: false,
+    by_line: false,
     unfit: Some(EXACT),
     writer: Writer::Rewriter,
 };

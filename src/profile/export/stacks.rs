@@ -2,6 +2,7 @@
 
 use crate::dag::PathStart;
 use crate::ir::Loc;
+use crate::names::shown;
 use crate::profile::report::text::short;
 use crate::profile::report::{Line, Report};
 use crate::profile::subpaths::report::{Piece, Place, Report as SampledReport, Row, fold};
@@ -15,7 +16,8 @@ pub(super) struct Frame {
     pub loc: Option<Loc>,
 }
 
-/// The frames of a path, outermost first.
+/// The frames of a path, outermost first. A block is named by its function, the one that its code was inlined from, and by its line: what is one place in
+/// several paths is one frame, and tells tools that add up frames whose it is.
 pub(super) fn frames(report: &Report, line: &Line) -> Vec<Frame> {
     let (profile, entry) = (report.profile, report.profile.entry(line.func));
     let name = profile.name(line.func);
@@ -26,12 +28,16 @@ pub(super) fn frames(report: &Report, line: &Line) -> Vec<Frame> {
         frames.push(Frame { name, loc: None });
     }
     for step in line.steps(profile) {
+        let span = entry.spans(step.block).next_back();
+        let inlined = span.and_then(|s| s.inlined);
+        let calls = &profile.manifest.inlined;
+        let function = inlined.map_or_else(
+            || profile.name(line.func),
+            |call| shown(&calls[call as usize].function),
+        );
         let mut name = match step.loc {
-            Some(loc) => {
-                let file = short(&profile.manifest.files[loc.file as usize]);
-                format!("{file}:{}", loc.line)
-            }
-            None => format!("b{}", step.block),
+            Some(loc) => format!("{function}:{}", loc.line),
+            None => format!("{function} b{}", step.block),
         };
         if let Some(taken) = step.taken {
             name += &format!(" {taken}");

@@ -71,6 +71,8 @@ struct FunctionData {
     feasible: String,
     pairs: String,
     ran_pairs: String,
+    /// Of the paths that control flow allows, those that ran; not those that markers leave out.
+    covered: u64,
     /// What the baseline has of it.
     before: Before,
     blocks: Vec<BlockData>,
@@ -232,6 +234,7 @@ impl Maker<'_> {
             pairs: row.pairs.feasible.to_string(),
             ran_pairs: row.pairs.executed.to_string(),
             before: Before::None,
+            covered: row.paths.executed as u64,
             blocks: Vec::new(),
             rows: Vec::new(),
             paths: Vec::new(),

@@ -14,15 +14,14 @@ use super::Profile;
 use super::coverage::{Coverage, Scope, Sort, coverage};
 use super::measurement::PathProfile;
 use super::report::Selection;
-use crate::error::{Error, Result};
-use crate::output::write_whole;
+use crate::error::Result;
+use crate::output::{Content, Mark};
 use crate::source::Sources;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::io::Write;
-use std::path::Path;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
@@ -31,6 +30,12 @@ const SCRIPT: &str = concat!(
     include_str!("picture.js"),
     include_str!("page.js")
 );
+/// A page where results are written.
+pub const CONTENT: Content = Content::text(PAGE_MARK);
+/// What says in `page.html` that a page is ours.
+const PAGE_MARK: Mark = Mark::Head("<meta name=\"generator\" content=\"p3-prof html\">");
+/// The same of its parts, which are in comments.
+const PART_MARK: Mark = Mark::Start(b"/* Written by p3-prof html */");
 /// What a folder with a page holds.
 pub const PARTS: [&str; 4] = ["data.js", "index.html", "page.js", "style.css"];
 /// Of each function, at most this many paths that did not run are shown.
@@ -57,6 +62,8 @@ impl Page {
     ) -> Result<Page> {
         let scope = Scope {
             all: true,
+            markers: sources.markers(),
+            keeps_left_out: true,
             ..Scope::default()
         };
         let covered: Coverage = coverage(paths, selection, &scope, Sort::Missing, NEAREST)?;
@@ -82,21 +89,27 @@ impl Page {
         self.page(&style, &(data + &script))
     }
 
-    /// Writes a folder with the page and its parts.
-    ///
-    /// # Errors
-    /// What cannot be written.
-    pub fn write_folder(&self, folder: &Path) -> Result<()> {
-        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+    /// What a folder with the page holds: the page comes last, so that a folder with it is whole.
+    pub fn files(&self) -> Vec<(String, Vec<u8>, Mark)> {
+        let Mark::Start(mark) = PART_MARK else {
+            unreachable!("parts begin with their mark");
+        };
+        let mark = String::from_utf8_lossy(mark);
         let style = "<link rel=\"stylesheet\" href=\"style.css\">";
         let scripts = "<script src=\"data.js\"></script><script src=\"page.js\"></script>";
         let data = format!("window.P3_DATA = \"{}\";\n", self.data);
-        write_whole(&folder.join("style.css"), STYLE.as_bytes())?;
-        write_whole(&folder.join("page.js"), SCRIPT.as_bytes())?;
-        write_whole(&folder.join("data.js"), data.as_bytes())?;
-        // The page comes last: a folder with it is whole.
-        let page = self.page(style, scripts);
-        write_whole(&folder.join("index.html"), page.as_bytes())
+        let parts = [
+            ("style.css", STYLE),
+            ("page.js", SCRIPT),
+            ("data.js", &data),
+        ];
+        let parts = parts.map(|(name, text)| {
+            let text = format!("{mark}\n{text}");
+            (name.to_string(), text.into_bytes(), PART_MARK)
+        });
+        let page = self.page(style, scripts).into_bytes();
+        let page = ("index.html".to_string(), page, PAGE_MARK);
+        parts.into_iter().chain([page]).collect()
     }
 
     fn page(&self, style: &str, scripts: &str) -> String {

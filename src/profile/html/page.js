@@ -56,7 +56,7 @@
   for (const of of lines) for (const at of of.values()) { at.n = 0; for (const c of at.by.values()) at.n += c; }
 
   // Paths in words.
-  const asked = r => r.library !== undefined ? [`⋯ ${r.library} step${r.library === 1 ? "" : "s"} in ${r.names}`] : [r.text || r.place, r.outcome];
+  const asked = r => r.library !== undefined ? [`⋯ ${r.library} step${r.library === 1 ? "" : "s"} in ${r.names}${r.note ? ", " + r.note : ""}`] : [r.text || r.place, r.outcome];
   const told = r => asked(r).filter(Boolean).join(" ");
   const outcome = text => text ? el("b", { class: "o " + kind(text) }, text) : null;
   const short = r => { const [text, out] = asked(r); return el("span", { class: "st" }, el("span", { class: "tx" }, text), outcome(out)); };
@@ -142,7 +142,7 @@
     const rows = F.filter((f, i) => visible(i)), all = new Map();
     for (const f of rows) for (const [key, ran] of f.lines) all.set(key, all.get(key) || ran);
     const sum = of => rows.reduce((n, f) => n + Number(of(f)), 0);
-    return { lines: [[...all.values()].filter(Boolean).length, all.size], branches: [sum(f => f.ranBranches), sum(f => f.branches)], pairs: [sum(f => f.ran_pairs), sum(f => f.pairs)], paths: sum(f => f.ran) };
+    return { lines: [[...all.values()].filter(Boolean).length, all.size], branches: [sum(f => f.ranBranches), sum(f => f.branches)], pairs: [sum(f => f.ran_pairs), sum(f => f.pairs)], paths: sum(f => f.covered) };
   };
   const part = ([ran, all]) => all ? pct(ran / all) : "–";
   const overview = () => {
@@ -189,7 +189,7 @@
       shownAs(list(heads(cell("", "6rem", "bar none hide"), cell("lines", "6.5rem"), cell("branches", "6.5rem"), cell("pairs", "7rem", "n hide"), cell("paths", "9rem", "n hide"), cell("function", null, "g")), order.length, 24,
         k => {
           const f = F[order[k]];
-          return el("div", { class: "row", onclick: () => go(`f=${order[k]}` + (f.uncovered.length ? "&u=0" : "")) }, el("span", { class: "hide ran" }, bar(f.lines.size ? f.ranLines / f.lines.size : 0)), ratio(f.ranLines, f.lines.size, "6.5rem"), ratio(f.ranBranches, f.branches, "6.5rem"), ratio(f.ran_pairs, f.pairs, "7rem", "n hide"), ratio(f.ran, f.feasible, "9rem", "n hide"),
+          return el("div", { class: "row", onclick: () => go(`f=${order[k]}` + (f.uncovered.length ? "&u=0" : "")) }, el("span", { class: "hide ran" }, bar(f.lines.size ? f.ranLines / f.lines.size : 0)), ratio(f.ranLines, f.lines.size, "6.5rem"), ratio(f.ranBranches, f.branches, "6.5rem"), ratio(f.ran_pairs, f.pairs, "7rem", "n hide"), ratio(f.covered, f.feasible, "9rem", "n hide"),
             el("a", { class: "g", href: `#f=${order[k]}` + (f.uncovered.length ? "&u=0" : ""), title: f.full }, f.name, el("span", { class: "dim" }, "  " + where(f))));
         }, { style: "height:max(12rem,38vh)", label: "Coverage", open: k => go(`f=${order[k]}`) })),
       el("h2", {}, "Paths that did not run, those nearest to paths that ran first"),

@@ -51,6 +51,9 @@ pub(super) enum RowData {
     Library {
         library: usize,
         names: String,
+        /// What follows, where the path ends there.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        note: String,
     },
 }
 
@@ -185,7 +188,11 @@ impl<'a> Teller<'a> {
                     times: step.times,
                 })
             }
-            Row::Library(library, names) => RowData::Library { library, names },
+            Row::Library(fold) => RowData::Library {
+                library: fold.steps,
+                names: fold.names,
+                note: fold.note,
+            },
             Row::More(_) => unreachable!("no row was left out"),
         });
         self.numbers.insert(row, number);

@@ -1,11 +1,13 @@
 //! Files → what the copies of each program counted, in one pass: memory grows with what was counted, and not with the
 //! number of files, but for 16 bytes of each.
 
+use super::arguments::ArgumentCounts;
 use super::programs::{Program, Programs};
 use super::{FailureMode, plus};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId};
 use crate::profile::combine::LocalCounts;
+use crate::profile::raw::absent::{self, Absent};
 use crate::profile::raw::{self, Raw};
 use crate::profile::shadow::merge::Gathered as Bursts;
 use crate::profile::subpaths::merge::Part;
@@ -24,7 +26,7 @@ pub(super) struct Copy {
     /// Of shadows.
     pub(super) bursts: Bursts,
     /// Of every run.
-    pub(super) arguments: Ways,
+    pub(super) arguments: ArgumentCounts,
     /// Whether the arguments of every run are known.
     pub(super) all_told: bool,
 }
@@ -37,7 +39,7 @@ impl Default for Copy {
             processes: Processes::default(),
             series: BTreeMap::new(),
             bursts: Bursts::default(),
-            arguments: Ways::default(),
+            arguments: ArgumentCounts::default(),
             all_told: true,
         }
     }
@@ -61,45 +63,6 @@ impl Copy {
         }
     }
 }
-
-/// How many runs had which arguments: of so many as [`Ways::MOST`] each by itself, of all a digest.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Ways {
-    runs: BTreeMap<Arguments, u64>,
-    /// The sum of the hashes of all runs: the order in which they are read is no matter.
-    digest: u64,
-    more: bool,
-}
-
-impl Ways {
-    const MOST: usize = 4096;
-
-    fn add(&mut self, arguments: &[Vec<u8>], runs: u64) {
-        let text: Vec<u8> = arguments.join(&0);
-        let hash = raw::hash(&text, &[(arguments.len() as u32).to_le_bytes()]);
-        self.digest = self.digest.wrapping_add(hash.wrapping_mul(runs));
-        if self.runs.len() < Ways::MOST || self.runs.contains_key(arguments) {
-            let known = self.runs.entry(arguments.to_vec()).or_default();
-            *known = known.saturating_add(runs);
-        } else {
-            self.more = true;
-        }
-    }
-
-    /// What `self` has instead of what `other` has, for people; that one has more runs is no difference.
-    fn difference(&self, other: &Ways) -> Option<String> {
-        if self.more || other.more {
-            let most = Ways::MOST;
-            let line = || format!("there are more than {most}, and which differ is not known");
-            return (self.digest != other.digest).then(line);
-        }
-        let (a, b) = first_difference(&self.runs, &other.runs)?;
-        Some(format!("{} instead of {}", told(a), told(b)))
-    }
-}
-
-/// What follows the name of the program.
-type Arguments = Vec<Vec<u8>>;
 
 /// What the files hold of one program.
 #[derive(Default)]
@@ -125,6 +88,14 @@ pub(super) fn gather(programs: &Programs, files: &[PathBuf], mode: FailureMode) 
     };
     each_file(files, |file| {
         match all.take(file, programs, files) {
+            Err(e) if mode != FailureMode::Any => all.warnings.push(e.to_string()),
+            result => result?,
+        }
+        Ok(())
+    })?;
+    let mut noted = HashSet::new();
+    each_ending(files, absent::EXTENSION, |mark| {
+        match all.note_absent(mark, programs, &mut noted) {
             Err(e) if mode != FailureMode::Any => all.warnings.push(e.to_string()),
             result => result?,
         }
@@ -162,6 +133,31 @@ impl All {
     }
 }
 
+impl All {
+    /// Adds a process that left this mark instead of a raw profile, unless it is in `noted`. (One that wrote its raw profile after all
+    /// may have been killed before it removed the mark.)
+    fn note_absent(
+        &mut self,
+        mark: &Path,
+        programs: &Programs,
+        noted: &mut HashSet<[u8; 16]>,
+    ) -> Result<()> {
+        let absent = Absent::named(mark)?;
+        let program = programs.of(absent.program, mark)?;
+        if absent.copy.0 >= programs.0[program].copies {
+            let problem = format!("it is of copy {}", absent.copy);
+            return Err(foreign(mark, problem));
+        }
+        let gathered = &mut self.programs[program];
+        if !gathered.seen.0.contains(&absent.unique) && noted.insert(absent.unique) {
+            let copy = gathered.by_copy.entry(absent.copy).or_default();
+            copy.processes.absent = copy.processes.absent.saturating_add(1);
+            copy.all_told = false;
+        }
+        Ok(())
+    }
+}
+
 impl Gathered {
     pub(super) fn is_empty(&self) -> bool {
         self.by_copy.is_empty() && self.merged.is_empty()
@@ -169,14 +165,15 @@ impl Gathered {
 
     /// Messages about copies that were not run as the first one of which all arguments are known.
     pub(super) fn unlike(&self) -> Vec<String> {
-        let mut copies = self.by_copy.iter().filter(|(_, c)| c.all_told);
+        let told = |c: &Copy| c.all_told && c.processes.total() > 0;
+        let mut copies = self.by_copy.iter().filter(|(_, c)| told(c));
         let Some((first, expected)) = copies.next() else {
             return Vec::new();
         };
         let mut others: BTreeMap<String, Vec<CopyId>> = BTreeMap::new();
         for (copy, here) in copies {
             let unequal = here.processes.runs != expected.processes.runs;
-            if unequal && (here.arguments.more || expected.arguments.more) {
+            if unequal && (here.arguments.has_more() || expected.arguments.has_more()) {
                 continue; // a digest says nothing of fewer runs
             }
             if let Some(what) = here.arguments.difference(&expected.arguments) {
@@ -188,52 +185,6 @@ impl Gathered {
             format!("{of} ran with other arguments than copy {first}: {what}")
         };
         others.iter().map(line).collect()
-    }
-}
-
-/// The first arguments that are not the same, where both are in order, as often as there were runs with them; that one has more
-/// runs is no difference.
-fn first_difference<'a>(
-    a: &'a BTreeMap<Arguments, u64>,
-    b: &'a BTreeMap<Arguments, u64>,
-) -> Option<(&'a Arguments, &'a Arguments)> {
-    let (mut a, mut b) = (a.iter(), b.iter());
-    let (mut of_a, mut of_b) = (a.next()?, b.next()?);
-    let (mut left_a, mut left_b) = (*of_a.1, *of_b.1);
-    while of_a.0 == of_b.0 {
-        let same = left_a.min(left_b);
-        (left_a, left_b) = (left_a - same, left_b - same);
-        if left_a == 0 {
-            of_a = a.next()?;
-            left_a = *of_a.1;
-        }
-        if left_b == 0 {
-            of_b = b.next()?;
-            left_b = *of_b.1;
-        }
-    }
-    Some((of_a.0, of_b.0))
-}
-
-/// The arguments for people, quoted where a shell would not take them as they are.
-pub(super) fn told(arguments: &Arguments) -> String {
-    const LONGEST: usize = 200;
-    let words: Vec<String> = arguments.iter().map(|a| quoted(a)).collect();
-    let mut text = words.join(" ");
-    if let Some((at, _)) = text.char_indices().nth(LONGEST) {
-        text.truncate(at);
-        text.push('…');
-    }
-    if text.is_empty() { "none".into() } else { text }
-}
-
-fn quoted(argument: &[u8]) -> String {
-    let text = String::from_utf8_lossy(argument);
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.into_owned()
-    } else {
-        format!("{text:?}")
     }
 }
 
@@ -299,14 +250,29 @@ pub(in crate::profile) fn each_file(
     mut each: impl FnMut(&Path) -> Result<()>,
 ) -> Result<()> {
     for argument in arguments {
-        if !argument.is_dir() {
+        if argument.is_dir() {
+            each_ending(std::slice::from_ref(argument), "p3raw", &mut each)?;
+        } else {
             each(argument)?;
-            continue;
         }
-        for entry in walkdir::WalkDir::new(argument).sort_by_file_name() {
-            let entry = entry.map_err(|e| Error::read(argument, e.into()))?;
-            if entry.path().extension().is_some_and(|e| e == "p3raw") {
-                each(entry.path())?;
+    }
+    Ok(())
+}
+
+/// Every file with this extension in the folders among `arguments`; of [`absent::FOLDER`], in which everybody may write, marks alone.
+fn each_ending(
+    arguments: &[PathBuf],
+    extension: &str,
+    mut each: impl FnMut(&Path) -> Result<()>,
+) -> Result<()> {
+    for folder in arguments.iter().filter(|a| a.is_dir()) {
+        for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
+            let entry = entry.map_err(|e| Error::read(folder, e.into()))?;
+            let path = entry.path();
+            let trusted = || path.parent().is_none_or(|p| !p.ends_with(absent::FOLDER));
+            let wanted = path.extension().is_some_and(|e| e == extension);
+            if wanted && (extension == absent::EXTENSION || trusted()) {
+                each(path)?;
             }
         }
     }
@@ -343,7 +309,7 @@ pub(super) fn foreign(file: &Path, problem: impl Into<String>) -> Error {
 }
 
 pub(super) fn add(copy: &mut Copy, raw: Raw, file: &Path) -> Result<()> {
-    let processes = Processes::of(raw.runs, raw.children, raw.ended);
+    let processes = Processes::of(raw.runs, raw.children, raw.ended, raw.absent);
     copy.processes = copy.processes.plus(processes);
     if raw.epoch > 0 || processes.cut_short > 0 {
         copy.series

@@ -1,6 +1,7 @@
 //! `p3-prof verify --runs`: the runs by themselves, so that those of which copies differ have names.
 
-use super::gather::{Gathered, Seen, add, check, each_file, read, told};
+use super::arguments::{Arguments, comparable, shell_words};
+use super::gather::{Gathered, Seen, add, check, each_file, read};
 use super::{Programs, put_together};
 use crate::error::Result;
 use crate::index::{CopyId, TiVec};
@@ -32,6 +33,8 @@ pub struct Runs {
 /// Where the counts of the runs with the same arguments are.
 #[derive(Default)]
 struct Group {
+    /// The arguments of the first run.
+    example: Arguments,
     files: Vec<PathBuf>,
     processes: BTreeMap<CopyId, Processes>,
     /// A file holds others' counts as well.
@@ -49,10 +52,10 @@ pub fn runs(profile: &Profile, files: &[PathBuf]) -> Result<Runs> {
         shared: groups.values().filter(|g| g.shared).count(),
         ..Runs::default()
     };
-    for (arguments, group) in groups {
+    for group in groups.values() {
         let differences = group.differences(profile)?;
         if !differences.is_empty() {
-            let arguments = told(&arguments);
+            let arguments = shell_words(&group.example);
             runs.differing.push(Run {
                 arguments,
                 differences,
@@ -62,11 +65,11 @@ pub fn runs(profile: &Profile, files: &[PathBuf]) -> Result<Runs> {
     Ok(runs)
 }
 
-/// The files by arguments: folders differ between copies.
-fn groups(profile: &Profile, files: &[PathBuf]) -> Result<BTreeMap<Vec<Vec<u8>>, Group>> {
+/// The files by arguments in comparable form: folders and temporary names differ between copies.
+fn groups(profile: &Profile, files: &[PathBuf]) -> Result<BTreeMap<Arguments, Group>> {
     let programs = Programs::of_one(&profile.manifest, &profile.path);
     let mut seen = Seen::default();
-    let mut groups: BTreeMap<Vec<Vec<u8>>, Group> = BTreeMap::new();
+    let mut groups: BTreeMap<Arguments, Group> = BTreeMap::new();
     each_file(files, |file| {
         let raw = read(file)?;
         check(&raw, programs.only(raw.program, file)?, file)?;
@@ -74,12 +77,19 @@ fn groups(profile: &Profile, files: &[PathBuf]) -> Result<BTreeMap<Vec<Vec<u8>>,
         let shared = raw.started.len() != 1;
         for started in &raw.started {
             let arguments = started.arguments.get(1..).unwrap_or_default();
-            let group = groups.entry(arguments.to_vec()).or_default();
+            let group = groups.entry(comparable(arguments)).or_default();
+            if group.files.is_empty() {
+                group.example = arguments.to_vec();
+            }
             group.files.push(file.to_path_buf());
             group.shared |= shared;
             let processes = group.processes.entry(raw.copy).or_default();
-            *processes =
-                processes.plus(Processes::of(started.runs, started.children, started.ended));
+            *processes = processes.plus(Processes::of(
+                started.runs,
+                started.children,
+                started.ended,
+                0,
+            ));
         }
         Ok(())
     })?;

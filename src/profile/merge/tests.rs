@@ -67,8 +67,8 @@ fn profiles_add_up() {
     assert_eq!(m.profile.sources, [[4; 16], [9; 16]]);
     let processes = |cut_short| Processes {
         runs: 2,
-        children: 0,
         cut_short,
+        ..Processes::default()
     };
     assert_eq!(m.profile.processes.raw, [processes(0), processes(1)]);
     assert!(m.warnings.is_empty());
@@ -179,6 +179,12 @@ fn copies_that_are_missing() {
     for mode in [FailureMode::All, FailureMode::Warn] {
         assert_eq!(gaps(mode), ["nothing of copy 1 was merged"]);
     }
+    p.processes[CopyId(1)].absent = 1;
+    let could_not = refused(std::slice::from_ref(&p), FailureMode::Any);
+    assert!(
+        could_not.contains("copy 1 could not write a raw profile; see its stderr"),
+        "{could_not}"
+    );
     // A child of a fork is a raw profile of its copy.
     p.processes[CopyId(1)].children = 1;
     let m = merged(&[p], FailureMode::Any).unwrap();

@@ -59,6 +59,8 @@ pub struct Shadows {
     pub time: u64,
     /// Nanoseconds that all of them took.
     pub lived: u64,
+    /// Why there were no more while the program ran on: 1: it filters its system calls; 2: it uses the timer's signal; 0: they went on.
+    pub ended: u64,
 }
 
 /// Reads the burst whose block is from `at` to `end`, behind its header.
@@ -132,5 +134,6 @@ pub(super) fn numbers<O: ByteOrder>(reader: &mut Reader<O>, at: u64) -> Result<S
         spent: numbers.spent.get(),
         time: numbers.time.get(),
         lived: numbers.lived.get(),
+        ended: numbers.ended.get(),
     })
 }

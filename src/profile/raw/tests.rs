@@ -1,5 +1,6 @@
 //! How raw profiles are read: in windows, past holes; and what is refused.
 
+use super::version::OLDEST;
 use super::*;
 use crate::profile::tests::{PAGE, check, raw_profile, seal};
 use std::cell::Cell;
@@ -100,6 +101,24 @@ fn files_that_shrink() {
     let error = parse_source(&file).unwrap_err();
     assert_eq!(error, "it became shorter while it was read");
     assert_eq!(parse(b"p3").unwrap_err(), "not a raw profile: too short");
+}
+
+/// A file of a runtime that did not count children without a file.
+#[test]
+fn a_file_of_the_version_before_is_read() {
+    let good = raw_profile(&[1, 2], &[(3, 4)]);
+    let strings: Vec<u8> = good[HEADER_SIZE..HEADER_SIZE + 200].to_vec();
+    let text = u32::from_le_bytes(good[88..92].try_into().unwrap()) as usize;
+    let mut older = good.clone();
+    put(&mut older, 8, &OLDEST.to_le_bytes());
+    put(&mut older, 12, &192u32.to_le_bytes());
+    put(&mut older, 192, &strings);
+    check(&mut older, 0..HEADER_CRC_AT, 192..192 + text, HEADER_CRC_AT);
+    assert_eq!(parse(&older), parse(&good));
+    assert_eq!(parse(&older).map(|raw| raw.absent), Ok(0));
+    put(&mut older, 8, &(OLDEST - 1).to_le_bytes());
+    let error = parse(&older).unwrap_err();
+    assert_eq!(error, "raw format version 7 (this build: 9)");
 }
 
 /// Damage whose checksums are right.

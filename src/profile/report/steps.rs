@@ -39,10 +39,21 @@ pub struct Steps<'a> {
 pub enum Row {
     /// A decision.
     Step(Step),
-    /// Decisions in a row in code of a library, which are not told, and the functions called there.
-    Library(usize, String),
+    /// Decisions in turn in code of a library.
+    Library(Fold),
     /// Rows that are left out.
     More(usize),
+}
+
+/// Decisions of a library, which are folded into one row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fold {
+    /// How many they are.
+    pub steps: usize,
+    /// The functions that are called there.
+    pub names: String,
+    /// What follows.
+    pub note: String,
 }
 
 /// A decision as people read it.
@@ -111,13 +122,16 @@ impl<'a> Steps<'a> {
     pub fn place_of(&self, f: FuncId, block: BlockId) -> String {
         let profile = self.words.profile();
         let entry = profile.entry(f);
-        let Some(span) = entry.spans(block).next() else {
+        let first = entry.spans(block).next();
+        let Some(span) = entry.spans(block).find(|s| s.loc.line > 0).or(first) else {
             return format!("b{block}");
         };
         let calls = std::iter::successors(span.inlined, |&n| {
             profile.manifest.inlined[n as usize].within
         });
-        let outermost = calls.last().map(|n| &profile.manifest.inlined[n as usize]);
+        // A call without a line of its own is where its callee's code is.
+        let calls = calls.map(|n| &profile.manifest.inlined[n as usize]);
+        let outermost = calls.filter(|call| call.line > 0).last();
         let loc = outermost.map_or(span.loc, |call| Loc {
             file: call.file,
             line: call.line,
@@ -145,7 +159,8 @@ impl<'a> Steps<'a> {
         let end = self.end(line);
         match rows.last_mut() {
             Some(Row::Step(step)) => step.note = joined(&step.note, &end),
-            Some(_) => {}
+            Some(Row::Library(fold)) => fold.note = end,
+            Some(Row::More(_)) => {}
             None => rows.extend(self.straight(line, &end)),
         }
         rows
@@ -160,13 +175,12 @@ impl<'a> Steps<'a> {
             if folds && s.file.as_deref().is_some_and(is_of_the_system) {
                 let library = self.library(s);
                 match rows.last_mut() {
-                    Some(Row::Library(n, names)) => {
-                        *n += 1;
-                        if !names.split(", ").any(|name| name == library) {
-                            *names = format!("{names}, {library}");
-                        }
-                    }
-                    _ => rows.push(Row::Library(1, library)),
+                    Some(Row::Library(fold)) => fold.add(&library),
+                    _ => rows.push(Row::Library(Fold {
+                        steps: 1,
+                        names: library,
+                        note: String::new(),
+                    })),
                 }
                 continue;
             }
@@ -187,15 +201,15 @@ impl<'a> Steps<'a> {
         file.unwrap_or_default()
     }
 
-    /// One decision in a sentence: `69: n < max is false`.
+    /// One decision in a sentence: `n < max false at 69`, or `69 n < max → 70`.
     pub fn phrase(&self, f: FuncId, s: &Said) -> String {
         let step = self.step(s, &self.own_file(f));
-        match (step.text.is_empty(), step.outcome.as_str()) {
-            (false, "true" | "false") => {
-                format!("{} {} at {}", step.text, step.outcome, step.place)
-            }
-            (false, outcome) => format!("{} {outcome} at {}", step.text, step.place),
-            (true, outcome) => format!("{outcome} at {}", step.place),
+        let asked = [step.text.as_str(), step.outcome.as_str()];
+        let asked: Vec<&str> = asked.into_iter().filter(|t| !t.is_empty()).collect();
+        if step.outcome.starts_with('→') {
+            format!("{} {}", step.place, asked.join(" "))
+        } else {
+            format!("{} at {}", asked.join(" "), step.place)
         }
     }
 
@@ -340,12 +354,34 @@ pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
             ];
             in_columns(&cells, [place, text, outcome, note], layout.width, indent)
         }
-        Row::Library(..) | Row::More(_) => {
+        Row::Library(fold) => fold.line(indent + place + 2, layout.width),
+        Row::More(_) => {
             let folded = format!("{}{}", " ".repeat(indent + place + 2), row.folded());
             cut(&folded, layout.width)
         }
     };
     rows.iter().zip(&texts).map(line).collect()
+}
+
+impl Fold {
+    fn add(&mut self, name: &str) {
+        self.steps += 1;
+        if !self.names.split(", ").any(|known| known == name) {
+            self.names = format!("{}, {name}", self.names);
+        }
+    }
+
+    fn line(&self, indent: usize, width: usize) -> String {
+        let s = if self.steps == 1 { "" } else { "s" };
+        let behind = if self.note.is_empty() {
+            String::new()
+        } else {
+            format!("  {}", self.note)
+        };
+        let room = width.saturating_sub(indent + display_width(&behind));
+        let folded = cut(&format!("⋯ {} step{s} in {}", self.steps, self.names), room);
+        format!("{}{folded}{behind}", " ".repeat(indent))
+    }
 }
 
 impl Row {
@@ -360,8 +396,7 @@ impl Row {
     fn folded(&self) -> String {
         match self {
             Row::Step(_) => String::new(),
-            Row::Library(1, names) => format!("⋯ 1 step in {names}"),
-            Row::Library(n, names) => format!("⋯ {n} steps in {names}"),
+            Row::Library(fold) => fold.line(0, usize::MAX),
             Row::More(n) => format!("⋯ {n} more (--full)"),
         }
     }

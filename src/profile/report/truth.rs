@@ -306,7 +306,8 @@ fn by_successors(
     let mut leads = [[false; 2]; 2];
     for (succ, leads) in [first, second].into_iter().zip(&mut leads) {
         // An exit of a loop may hold code of the body, which an optimiser sank there.
-        if condition.continues.is_some() && around.entering[succ] != 1 {
+        let into_body = condition.continues.is_some() && !condition.asks_on;
+        if into_body && around.entering[succ] != 1 {
             continue;
         }
         for b in only_behind(around, succ) {

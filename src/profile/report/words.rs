@@ -195,8 +195,7 @@ impl<'a> Words<'a> {
             .sources
             .branches(f, || judge(entry, inlined, self.sources));
         let Some(judged) = branches.get(&d.block) else {
-            let line = text.line(site.loc.line).map(|line| line.trim().to_string());
-            return Asked::of(line.filter(|line| !line.is_empty()));
+            return Asked::of(text.line_of(site.loc.line, site.column));
         };
         let (condition, first_is_true) = (&judged.condition, judged.first_is_true);
         let to = entry.succs[d.block][d.succ as usize];

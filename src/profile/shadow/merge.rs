@@ -92,6 +92,8 @@ impl Gathered {
             sum.spent = sum.spent.saturating_add(shadows.spent);
             sum.time = sum.time.saturating_add(shadows.time);
             sum.lived = sum.lived.saturating_add(shadows.lived);
+            sum.filtered += u64::from(shadows.ended == 1);
+            sum.signal_taken += u64::from(shadows.ended == 2);
         }
         for burst in &raw.bursts {
             let sum = &mut self.sum;
@@ -207,6 +209,8 @@ impl Bursts {
         self.lived = self.lived.saturating_add(other.lived);
         self.started += other.started;
         self.not_written += other.not_written;
+        self.filtered += other.filtered;
+        self.signal_taken += other.signal_taken;
         self.not_forked += other.not_forked;
         self.busy += other.busy;
         self.short_of_memory += other.short_of_memory;

@@ -50,6 +50,12 @@ pub struct Bursts {
     pub time: u64,
     /// Nanoseconds that all shadows took.
     pub lived: u64,
+    /// Processes whose shadows ended while they ran on, since they filter their own system calls.
+    #[serde(default)]
+    pub filtered: u64,
+    /// The same, since they use the timer's signal.
+    #[serde(default)]
+    pub signal_taken: u64,
     /// Why bursts ended: reason, number of the system call or signal, how many.
     pub ended: Vec<(u32, u32, u64)>,
     /// System calls: number, treatment, how often.

@@ -195,10 +195,41 @@ fn summary(of: BurstProfile, distinct: usize) -> String {
             "{WARN}too few bursts to say anything: run longer, or more often{WARN:#}"
         );
     }
+    for said in unsampled(b) {
+        let _ = writeln!(out, "{WARN}{said}{WARN:#}");
+    }
     if let Some(said) = of.profile.said() {
         let _ = writeln!(out, "{WARN}{}{WARN:#}", printable(&said));
     }
     out
+}
+
+/// What of the program had no shadows, and why.
+fn unsampled(b: &Bursts) -> Vec<String> {
+    let processes = |n: u64| match n {
+        1 => "1 process".into(),
+        n => format!("{} processes", grouped(n)),
+    };
+    let mut all = Vec::new();
+    if b.filtered > 0 {
+        all.push(format!(
+            "nothing is known of what ran behind a filter of system calls (seccomp): shadows of {} ended there",
+            processes(b.filtered)
+        ));
+    }
+    if b.signal_taken > 0 {
+        all.push(format!(
+            "shadows of {} ended where the program came to use the signal of their timer: name another one, as in P3_SHADOW=signal=40",
+            processes(b.signal_taken)
+        ));
+    }
+    if b.started == 0 && b.not_forked > 0 {
+        all.push(format!(
+            "no shadow could be forked ({} failed): there are limits of processes, or filters of system calls",
+            number_of(b.not_forked, "fork")
+        ));
+    }
+    all
 }
 
 /// What became of shadows, why bursts ended, and which system calls they met.
@@ -316,7 +347,7 @@ pub fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
     let all = json!({
         "bursts": b.number(), "counting": b.counting, "shadows": b.started, "paths_counted": b.paths,
         "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "untimed": b.untimed, "not_written": b.not_written,
-        "not_forked": b.not_forked, "busy": b.busy, "short_of_memory": b.short_of_memory,
+        "not_forked": b.not_forked, "filtered": b.filtered, "signal_taken": b.signal_taken, "busy": b.busy, "short_of_memory": b.short_of_memory,
         "load": b.load as f64 / 1e3, "cost": b.cost as f64 / 1e6, "spent": b.spent, "processor_time": b.time, "lived": b.lived,
         "ended": ended, "calls": calls, "paths": paths,
     });

@@ -217,6 +217,22 @@ impl SampledProfile<'_> {
     pub fn blocks(self) -> f64 {
         self.sample.blocks as f64 / self.replicas()
     }
+
+    /// The same with its error. Each block execution began a sample with probability 1/period, and what a sample adds is its period: the variance is the sum
+    /// of squares of these. Where the period grew they are not known one by one; the last one is the largest.
+    pub fn executed(self) -> Estimate {
+        let period = self.sample.period() as f64;
+        let one = Estimate::of_points(self.begun().round() as u64, 1.0 / period.max(1.0));
+        Estimate {
+            count: self.blocks(),
+            half_width: one.half_width / self.replicas(),
+        }
+    }
+
+    /// Samples that were begun, had all been drawn with the present period.
+    fn begun(self) -> f64 {
+        self.sample.blocks as f64 / (self.sample.period() as f64).max(1.0)
+    }
 }
 
 #[cfg(test)]
@@ -264,6 +280,18 @@ mod tests {
         assert_eq!(of_length(&sample, 6), [(1, 1)]);
         let chances = [2, 4, 6, 5].map(|l| sample.probability(l));
         assert_eq!(chances, [Some(1.0), Some(0.5), Some(0.25), None]);
+    }
+
+    /// Each of eleven samples stands for ten blocks: as many are Poisson's, but for the tenth of blocks that began one.
+    #[test]
+    fn executed_blocks_have_an_error() {
+        let mut profile = crate::profile::tests::views::profile();
+        profile.measured = Measurement::Sampled(sample());
+        let executed = profile.sampled().unwrap().executed();
+        let replicas = profile.sampled().unwrap().replicas();
+        let one = Estimate::of_points(11, 0.1);
+        assert_eq!(executed.count * replicas, 110.0);
+        assert_eq!(executed.half_width * replicas, one.half_width);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod csv;
 mod folded;
+mod groups;
 mod json;
 mod text;
 
@@ -41,6 +42,8 @@ pub struct Row {
     pub estimate: Estimate,
     /// The share of all executed blocks that it covers, at most.
     pub share: f64,
+    /// Half of the 95 % interval of that share, before it was cut off at 1.
+    pub share_half_width: f64,
     /// The blocks on which it ran by all that were executed: both are estimates, so in a tiny sample this may be more than all.
     ratio: f64,
     /// Of how many subpaths it was joined; 1: it was sampled.
@@ -61,6 +64,10 @@ pub struct Report<'a> {
     pub profile: SampledProfile<'a>,
     /// The subpaths that were selected, those first on which most blocks were executed, at least.
     pub rows: Vec<Row>,
+    /// All others, in the same order.
+    pub rest: Vec<Row>,
+    /// How many were to be shown.
+    pub top: usize,
     /// How many subpaths of the selected functions are known, those included with which others begin.
     pub distinct: usize,
     /// Points of the whole sample.
@@ -88,6 +95,7 @@ impl<'a> Report<'a> {
             joined.estimate = j.estimate;
             joined.ratio = ratio(profile, j.estimate, &j.blocks);
             joined.share = joined.ratio.min(1.0);
+            joined.share_half_width = share_half_width(profile, joined.points, joined.ratio);
             joined
         });
         Report::of(profile, selection, rows.collect())
@@ -102,10 +110,13 @@ impl<'a> Report<'a> {
             by_points.then_with(|| a.places.cmp(&b.places))
         });
         let distinct = rows.len();
-        rows.truncate(selection.top.unwrap_or(usize::MAX));
+        let top = selection.top.unwrap_or(usize::MAX);
+        let rest = rows.split_off(top.min(distinct));
         Report {
             profile,
             rows,
+            rest,
+            top,
             distinct,
             points: profile.sample.counted(),
             sources: Sources::none(),
@@ -132,9 +143,18 @@ fn row(
         points,
         estimate,
         share: ratio.min(1.0),
+        share_half_width: share_half_width(profile, points, ratio),
         ratio,
         joined,
     }
+}
+
+/// Half of the interval of a share that a subpath with such points covers: points by all samples that were begun, which are both estimates.
+fn share_half_width(profile: SampledProfile, points: Points, ratio: f64) -> f64 {
+    let all = profile.begun().round() as u64;
+    let seen = points.counted.saturating_add(points.missed);
+    let of_samples = Estimate::of_share(seen.min(all), all, points.variance as f64);
+    of_samples.relative() * ratio
 }
 
 /// By all executed blocks, those that executions of the subpath cover, at most: of two that overlap, the later one begins

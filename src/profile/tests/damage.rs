@@ -31,6 +31,7 @@ fn damage_of(good: &raw::Raw, bytes: &[u8]) -> Damage {
         children: good.children,
         ended: good.ended,
         started: good.started.clone(),
+        absent: good.absent,
         lost: good.lost,
         unique: good.unique,
         epoch: good.epoch,
@@ -74,7 +75,7 @@ fn every_flipped_bit() {
     // The first piece of the arena was never used.
     let chunk = arena + 2 * raw::BLOCK_SIZE;
     let slots = chunk + raw::BLOCK_SIZE;
-    let regions: [(&str, Range<usize>, &[Damage]); 25] = [
+    let regions: [(&str, Range<usize>, &[Damage]); 26] = [
         ("header", 0..120, &[Refused]),
         ("flags", 120..124, &[Same, Flags]),
         ("epoch", 124..128, &[Flags]),
@@ -85,7 +86,8 @@ fn every_flipped_bit() {
         ),
         ("numbers of processes", 136..160, &[Refused, Flags]),
         ("whose it is", 160..168, &[Flags]),
-        ("since when", 168..raw::HEADER_SIZE, &[Same]),
+        ("since when", 168..192, &[Same]),
+        ("children without a file", 192..raw::HEADER_SIZE, &[Flags]),
         ("strings", raw::HEADER_SIZE..text, &[Refused]),
         ("nothing", text..module, &[Same]),
         ("module", module..module + 48, &[Refused]),
@@ -176,13 +178,14 @@ fn byte_orders_are_told_apart() {
     assert_eq!(error, "not a raw profile");
 }
 
-/// Each flag says one thing.
+/// Each flag says one thing: counts that are in memory alone are as good as lost, and that a program resets its own is no matter.
 #[test]
 fn flags_are_told_apart() {
     let mut bytes = raw_profile(&[1], &[]);
-    for flags in 0..8u8 {
+    for flags in 0..16u8 {
         bytes[120] = flags;
-        assert_eq!(raw::parse(&bytes).unwrap().lost, flags & 1 != 0);
+        let lost = flags & 1 != 0 || flags & 4 != 0;
+        assert_eq!(raw::parse(&bytes).unwrap().lost, lost, "{flags}");
     }
     bytes[92] = 1;
     seal(&mut bytes);

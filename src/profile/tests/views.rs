@@ -193,7 +193,10 @@ fn paths_and_edges() {
     let counts = edges::collect(&p, &Selection::default()).unwrap();
     let views = [
         ("paths", text::render(&report(None), text::By::Both, LAYOUT)),
-        ("the hottest three", text::render(&report(Some(3)), text::By::Both, LAYOUT)),
+        (
+            "the hottest three",
+            text::render(&report(Some(3)), text::By::Both, LAYOUT),
+        ),
         ("CSV", csv::render(&report(None))),
         ("JSON", json::render(&report(None))),
         ("edges", edges::text(&counts)),
@@ -268,8 +271,8 @@ fn exported(p: &Profile, name: &str, weigh: Weigh) -> String {
         panic!("{name} is not made from profiles alone");
     };
     let asked = Asked { weigh, all: false };
-    let bytes = write(p, &Selection::default(), asked, &Search::default()).unwrap();
-    String::from_utf8(bytes).unwrap()
+    let written = write(p, &Selection::default(), asked, &Search::default()).unwrap();
+    String::from_utf8(written.data).unwrap()
 }
 
 /// The formats that are texts of their own.
@@ -279,6 +282,7 @@ fn exports() {
     let text = |name, weigh| (name, exported(&p, name, weigh));
     let views = [
         text("lcov", Weigh::Paths),
+        text("lcov-1", Weigh::Paths),
         text("cobertura", Weigh::Paths),
         text("callgrind", Weigh::Paths),
         text("folded", Weigh::Paths),

@@ -18,6 +18,7 @@ fn verdict(processes: &[(u32, u32, u32)]) -> Verdict {
         runs,
         children,
         cut_short,
+        absent: 0,
     };
     let processes: TiVec<CopyId, Processes> = processes.iter().map(of).collect();
     Verdict::of_processes(&diamonds(processes.len() as u32).manifest, &processes)
@@ -89,17 +90,20 @@ fn processes_of_two_profiles() {
             runs: 1,
             children: 2,
             cut_short: 3,
+            absent: 4,
         },
         Processes {
             runs: 10,
             children: 20,
             cut_short: u32::MAX,
+            absent: 40,
         },
     );
     let sum = Processes {
         runs: 11,
         children: 22,
         cut_short: u32::MAX,
+        absent: 44,
     };
     assert_eq!((a.plus(b), a.total()), (sum, 3));
     let flight = |children, cut_short| {
@@ -107,6 +111,7 @@ fn processes_of_two_profiles() {
             runs: 1,
             children,
             cut_short,
+            ..Processes::default()
         }
         .in_flight()
     };
@@ -148,6 +153,9 @@ fn the_worst_violation_of_each_function_is_kept() {
 #[test]
 fn a_profile_says_what_is_wrong() {
     let mut p = diamonds(7);
+    let mut counts = vec![Vec::new(); 7];
+    counts[0] = made::counts(&[(0, 900), (1, 100)]);
+    p.measured = Measurement::Paths(counts.into());
     assert_eq!(p.said(), None);
     let path = Path::new("x");
     assert!(Trust::strict(true).check(&p, path).is_ok());
@@ -162,7 +170,7 @@ fn a_profile_says_what_is_wrong() {
     p.verdict.add_violations([violation(4, 1)]);
     let differ = |what: &str| {
         format!(
-            "copies did not run alike: counts contradict each other in {what}; p3-prof verify says how, and what helps"
+            "copies did not run alike: counts contradict each other in {what} of paths; p3-prof verify says how, and what helps"
         )
     };
     let line = |what: &str| {
@@ -171,13 +179,16 @@ fn a_profile_says_what_is_wrong() {
             "violations: copy 2 ran otherwise; {differ}; nothing of copy 1 was merged; one was killed"
         )
     };
-    assert_eq!(p.said().unwrap(), line("1 function (f4)"));
+    assert_eq!(p.said().unwrap(), line("1 function (f4), 0.10%"));
     p.verdict.add_violations((0..4).map(|f| violation(f, 9)));
-    assert_eq!(p.said().unwrap(), line("5 functions (f0, f1, f2, f3, f4)"));
+    assert_eq!(
+        p.said().unwrap(),
+        line("5 functions (f0, f1, f2, f3, f4), 3.70%")
+    );
     p.verdict.add_violations((5..7).map(|f| violation(f, 9)));
     assert_eq!(
         p.said().unwrap(),
-        line("7 functions (f0, f1, f2, f3, f5 and 2 more)")
+        line("7 functions (f0, f1, f2, f3, f5 and 2 more), 5.50%")
     );
     let error = Trust::strict(true).check(&p, path).unwrap_err();
     assert_eq!(
@@ -185,6 +196,35 @@ fn a_profile_says_what_is_wrong() {
         (1, format!("x: {}", p.said().unwrap()))
     );
     assert!(Trust::strict(false).check(&p, path).is_ok());
+}
+
+/// Where one copy counts everything, nothing is blamed on others.
+#[test]
+fn violations_of_one_copy_blame_no_copies() {
+    let one = [made::body(cfg(&[&[1, 2], &[3], &[3], &[]]))];
+    let mut p = made::profile(&made::program(one), Scheme::Sbl, 1);
+    p.verdict.add_violations([violation(0, 1)]);
+    assert_eq!(
+        p.said().unwrap(),
+        "violations: counts contradict each other in 1 function (f0); p3-prof verify says how, and what helps"
+    );
+}
+
+/// Processes without counts are told by copy, those too of a copy that left nothing else; what other copies counted cannot be compared.
+#[test]
+fn processes_without_counts() {
+    let mut p = diamonds(3);
+    p.processes[CopyId(1)].absent = 2;
+    p.processes[CopyId(2)] = Processes {
+        absent: 1,
+        ..Processes::default()
+    };
+    let v = Verdict::of_processes(&p.manifest, &p.processes);
+    assert_eq!(v.gaps, ["nothing of copy 2 was merged"]);
+    let absent = "processes that could not write what they counted (rights, limits, or the disk: stderr said why): 2 of copy 1 and 1 of copy 2";
+    assert_eq!(v.interrupted, [absent]);
+    assert_eq!(v.status(), "incomplete");
+    assert!(p.comparable(&[CopyId(0)]) && !p.comparable(&[CopyId(0), CopyId(1)]));
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn programs_are_killed() {
     }
 }
 
-/// No more processes than there are: every fork fails.
+/// No more processes than there are: every fork fails, which is said once, by the program and by its profile.
 #[test]
 fn no_more_processes() {
     let dir = crate::support::folder();
@@ -98,8 +98,15 @@ fn no_more_processes() {
         &arguments,
         "load=1,burst=100k,cost=100%",
     );
-    assert_eq!(behaviour(&output), behaviour(&native));
+    assert_eq!(
+        (&output.stdout, output.status),
+        (&native.stdout, native.status)
+    );
+    let said = "p3: shadows: no process could be forked for one: the program ran without: Resource temporarily unavailable\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), said);
     assert_eq!(files(&folder), files(&expected));
+    let text = program.summary("limited");
+    assert!(text.contains("no shadow could be forked ("), "{text}");
     let shown = program.shown("limited");
     assert!(shown["not_forked"].as_u64().unwrap() > 0, "{shown}");
     assert_eq!(shown["shadows"], 0, "{shown}");

@@ -2,6 +2,8 @@
 
 mod faults;
 mod forms;
+mod kernels;
+mod unfelt;
 
 use crate::support::{
     Behaviour, Made, PROF, copy_modules, link, llvm, module, objects_folder, parsed, project,
@@ -86,6 +88,12 @@ impl Program {
         let mut show = Command::new(PROF);
         let shown = run(show.arg("show").arg(&merged).args(["--format", "json"]));
         parsed(&shown.stdout)
+    }
+
+    /// What `show` says of it to people.
+    fn summary(&self, name: &str) -> String {
+        let shown = run(Command::new(PROF).arg("show").arg(self.merged(name)));
+        String::from_utf8(shown.stdout).unwrap()
     }
 
     fn merged(&self, name: &str) -> PathBuf {

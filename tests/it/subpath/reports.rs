@@ -132,12 +132,69 @@ fn no_share_is_more_than_all() {
     let shares = subpaths.iter().map(|s| s["share"].as_f64().unwrap());
     assert!(shares.clone().all(|share| share <= 1.0));
     assert!(shares.clone().any(|share| share == 1.0));
+    let errors = subpaths.iter().map(|s| s["share_half_width"].as_f64());
+    assert!(errors.into_iter().all(|e| e.is_some_and(|e| e > 0.0)));
     let counts = subpaths.iter().map(|s| s["count"].as_f64().unwrap());
     assert!(
         counts
             .zip(shares)
             .any(|(n, share)| share == 1.0 && n * 64.0 > executed)
     );
+}
+
+/// Each count, each share and the number of blocks has its error, and what tells of it; the rotations of a loop are one row, and short subpaths
+/// come before long ones.
+#[test]
+fn text_says_what_is_certain() {
+    let dir = crate::support::folder();
+    let profile = profiled(&["--period", "200"], dir.path());
+    let shown = output(&["show", text(&profile), "--top", "5"]);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let mut lines = shown.lines();
+    let first = lines.next().unwrap();
+    assert!(
+        first.starts_with("about ") && first.contains(" ± "),
+        "{first}"
+    );
+    let json = parsed(&output(&["show", text(&profile), "--format", "json"]).stdout);
+    assert!(json["program"]["blocks_half_width"].as_f64().unwrap() > 0.0);
+    let headings = ["up to 16 blocks", "longer ones, of which few points tell"];
+    let at = headings.map(|h| shown.find(h).unwrap_or_else(|| panic!("{shown}")));
+    assert!(at[0] < at[1], "{shown}");
+    let columns = ["count", "±", "share", "±", "points", "blocks", "subpath"];
+    let heads = shown.lines().filter(|l| l.split_whitespace().eq(columns));
+    assert_eq!(heads.count(), 2, "{shown}");
+    // What is shown of each group are five at the most, none a rotation of another one.
+    let is_row = |l: &&str| l.matches("%  ").count() == 2;
+    let rows: Vec<&str> = shown.lines().filter(is_row).collect();
+    assert_eq!(rows.len(), 10, "{shown}");
+    let all = output(&["show", text(&profile), "--top", "1000"]);
+    let all = String::from_utf8(all.stdout).unwrap();
+    assert!(all.contains(" of it)") && !all.contains("(--top"), "{all}");
+    for row in rows {
+        let numbers: Vec<&str> = row.split_whitespace().take(6).collect();
+        let is_long = numbers[5].parse::<u32>().unwrap() > 16;
+        assert_eq!(is_long, shown.find(row).unwrap() > at[1], "{row}");
+    }
+}
+
+/// Of a function that is only sampled nothing is exact.
+#[test]
+fn sampled_functions_are_not_exact() {
+    let dir = crate::support::folder();
+    let (modules, _) = original(
+        "demo",
+        &OPTIMISED,
+        &OPTIMISED[..1],
+        &dir.path().join("input"),
+    );
+    for scheme in ["subpath", "shadow"] {
+        let mut rewrite = Command::new(REWRITE);
+        rewrite.args(&modules).args(["--scheme", scheme, "-o"]);
+        let made = rewrite.arg(dir.path().join(scheme)).output().unwrap();
+        let said = String::from_utf8([made.stdout, made.stderr].concat()).unwrap();
+        assert!(said.contains(" sampled, 0 skipped; next: "), "{said}");
+    }
 }
 
 /// The same estimates, as precisely as they are written.

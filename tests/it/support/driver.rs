@@ -23,6 +23,22 @@ pub(crate) fn driver(dir: &Path, flags: &[&str]) -> PathBuf {
     exe
 }
 
+/// The same, with what programs of other schemes than `shadow` are linked with.
+pub(crate) fn driver_without_shadows(dir: &Path, flags: &[&str]) -> PathBuf {
+    let exe = dir.join("driver");
+    let of_shadows = |f: &PathBuf| {
+        let name = f.file_name().unwrap().to_str().unwrap();
+        name.starts_with("p3_shadow") || name.starts_with("p3_budget")
+    };
+    let mut clang = Command::new(llvm("clang"));
+    clang.args(["-std=gnu11", "-O1", "-pthread", "-I"]);
+    clang.arg(project("runtime-c")).args(flags);
+    clang.arg(project("tests/it/support/runtime_test.c"));
+    clang.args(runtime_files().iter().filter(|f| !of_shadows(f)));
+    run(clang.arg("-o").arg(&exe));
+    exe
+}
+
 /// A C program of this folder, linked with the runtime: once for each set of flags, which both are compiled with.
 pub(crate) fn built(name: &str, flags: &[&str]) -> PathBuf {
     static PROGRAMS: Made<PathBuf> = Made::new();

@@ -4,6 +4,7 @@
 #include "p3_profile.h"
 
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -240,6 +242,121 @@ static void fork_often(void) {
         pthread_join(thread[i], NULL);
 }
 
+static void limit(int what, rlim_t soft) {
+    struct rlimit limit;
+    getrlimit(what, &limit);
+    limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+    if (setrlimit(what, &limit) != 0)
+        abort();
+}
+
+/* A child that can make no file, for lack of what `how` begins with: it and one of its own count and end as the rest says. */
+static void starve(const char *how) {
+    int memory = strncmp(how, "memory", 6) == 0, twice = strstr(how, "twice") != NULL;
+    limit(memory ? RLIMIT_AS : RLIMIT_NOFILE, memory ? 1 << 20 : 3);
+    if (fork() == 0) {
+        if (twice && fork() == 0)
+            twice = 0;
+        for (int i = 0; i < 1000; i++)
+            __p3_add(&counters[3]);
+        if (strstr(how, "table") != NULL)
+            count_ids(0, 1);
+        if (twice)
+            wait(NULL);
+        if (strstr(how, "later") != NULL)
+            limit(RLIMIT_NOFILE, 64);
+        if (strstr(how, "_exit") != NULL)
+            _exit(0);
+        if (strstr(how, "kill") != NULL)
+            raise(SIGKILL);
+        exit(0);
+    }
+    for (int i = 0; i < 7; i++)
+        __p3_add(&counters[3]);
+    wait(NULL);
+}
+
+/* Descriptors were as few as standard streams; from now on there are more. What follows `how` is done with them. */
+static void recover(const char *how) {
+    if (strcmp(how, "never") == 0)
+        return;
+    limit(RLIMIT_NOFILE, 64);
+    if (strcmp(how, "dump") != 0)
+        return;
+    if (p3_profile_dump() != 0)
+        abort();
+    limit(RLIMIT_NOFILE, 3);
+    if (fork() == 0) {
+        limit(RLIMIT_NOFILE, 64);
+        exit(0);
+    }
+    wait(NULL);
+    _exit(3);
+}
+
+/* From now on any system call but the two that end a program kills it. */
+static void jail(void) {
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(9);
+    count_ids(0, 100);
+}
+
+/* A child that cannot leave its parent's counters. */
+static void stick(void) {
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mremap, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(9);
+    if (fork() == 0) {
+        __p3_add(&counters[3]);
+        exit(0);
+    }
+    wait(NULL);
+}
+
+static volatile int signalled;
+static void on_pipe(int number) {
+    (void)number;
+    signalled = 1;
+}
+
+/* The runtime says something where nobody reads it; what was pending before stays so. */
+static void speak(void) {
+    int ends[2];
+    sigset_t pipe_signal, pending;
+    struct p3_module other = module;
+    other.abi++;
+    if (pipe(ends) != 0 || dup2(ends[1], 2) != 2 || close(ends[0]) != 0 || close(ends[1]) != 0)
+        abort();
+    signal(SIGPIPE, on_pipe);
+    __p3_register(&other);
+    if (signalled)
+        abort();
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    sigprocmask(SIG_BLOCK, &pipe_signal, NULL);
+    __p3_register(&other);
+    if (sigpending(&pending) != 0 || sigismember(&pending, SIGPIPE))
+        abort();
+    raise(SIGPIPE);
+    __p3_register(&other);
+    if (sigpending(&pending) != 0 || !sigismember(&pending, SIGPIPE))
+        abort();
+}
+
 /* Without descriptors, but those of standard streams, until standard input ends. */
 static void linger(void) {
     for (int fd = 3; fd < 1024; fd++)
@@ -294,6 +411,20 @@ int main(int argc, char **argv) {
         stray(argv[2]);
     if (strcmp(what, "fork_often") == 0)
         fork_often();
+    if (strcmp(what, "starve") == 0)
+        starve(argv[2]);
+    if (strcmp(what, "recover") == 0)
+        recover(argv[2]);
+    if (strcmp(what, "jail") == 0)
+        jail();
+    if (strcmp(what, "stick") == 0)
+        stick();
+    if (strcmp(what, "speak") == 0)
+        speak();
+    if (strcmp(what, "umask") == 0) {
+        umask(0777);
+        execl("/proc/self/exe", argv[0], (char *)NULL);
+    }
     if (strcmp(what, "stop") == 0) {
         counters[4]++;
         count_hash(__p3_count);

@@ -18,7 +18,8 @@ use view::Browser;
 
 #[derive(Debug, Args)]
 pub(super) struct BrowseArgs {
-    /// A merged profile
+    /// A merged profile, or an output folder with one
+    #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
     #[command(flatten)]
     sources: SourceArgs,
@@ -39,7 +40,6 @@ pub(super) fn run(args: &BrowseArgs, trust: Trust) -> Result<Outcome> {
         let input = screen.input(Duration::from_secs(1))?;
         changed = !matches!(input, Input::None);
         match input {
-            Input::End => break,
             Input::Key(key) if browser.key(key)? == Flow::End => break,
             _ => {}
         }

@@ -76,6 +76,16 @@ fn started(arguments: &[&str], runs: u64) -> Started {
     }
 }
 
+/// How many runs had which arguments.
+fn arguments(runs: &[(&[&str], u64)]) -> ArgumentCounts {
+    let mut counts = ArgumentCounts::default();
+    for (words, n) in runs {
+        let words: Vec<Vec<u8>> = words.iter().map(|w| w.as_bytes().to_vec()).collect();
+        counts.add(&words, *n);
+    }
+    counts
+}
+
 /// A file of a pool counts for all its processes.
 #[test]
 fn files_of_pools_add_up() {
@@ -99,12 +109,10 @@ fn files_of_pools_add_up() {
         runs: 1000,
         children: 20,
         cut_short: 17,
+        absent: 0,
     };
     assert_eq!(copy.processes, processes);
-    assert_eq!(
-        copy.arguments.runs,
-        [(vec![b"a".to_vec()], 999), (vec![], 1)].into()
-    );
+    assert_eq!(copy.arguments, arguments(&[(&["a"], 999), (&[], 1)]));
     assert!(copy.all_told);
     // One run has no record.
     add(&mut copy, pool(&[(&["./x", "a"], 999)]), file).unwrap();
@@ -134,6 +142,7 @@ fn processes_of_a_copy_add_up() {
     };
     add(&mut copy, child, file).unwrap();
     let second = Raw {
+        absent: 2,
         started: vec![started(&["./x", "-v"], 1)],
         ..counted(&[], Some(3))
     };
@@ -144,13 +153,11 @@ fn processes_of_a_copy_add_up() {
         runs: 2,
         children: 1,
         cut_short: 1,
+        absent: 2,
     };
     assert_eq!(copy.processes, processes);
     // Those of runs, without the program's name.
-    assert_eq!(
-        copy.arguments.runs,
-        [(vec![], 1), (vec![b"-v".to_vec()], 1)].into()
-    );
+    assert_eq!(copy.arguments, arguments(&[(&[], 1), (&["-v"], 1)]));
     assert!(copy.all_told);
     let silent = |runs: u64| Raw {
         runs,
@@ -193,13 +200,6 @@ fn copies_with_other_arguments_are_named() {
         unlike(&[(0, &[&["a"], &["b"]]), (1, &[&["b"], &["a"]])]),
         none
     );
-    let often = |a: u64, b: u64| [(vec![b"a".to_vec()], a), (vec![b"b".to_vec()], b)].into();
-    let difference = |x: (u64, u64), y: (u64, u64)| {
-        let (x, y) = (often(x.0, x.1), often(y.0, y.1));
-        first_difference(&x, &y).is_some()
-    };
-    assert!(!difference((u64::MAX, 7), (u64::MAX, 7)));
-    assert!(difference((5, 3), (4, 4)) && difference((4, 4), (5, 3)));
     // Copy 0's are not known; 3 and 4 differ from 1 alike, 5 has fewer runs.
     let found = unlike(&[
         (0, &[]),
@@ -213,51 +213,6 @@ fn copies_with_other_arguments_are_named() {
         found,
         ["copies 3, 4 ran with other arguments than copy 1: none instead of -n 3"]
     );
-}
-
-/// However many arguments runs have, memory is bounded, and copies that differ are found.
-#[test]
-fn many_arguments() {
-    let runs = |of: &mut dyn Iterator<Item = u32>| {
-        let mut ways = Ways::default();
-        of.for_each(|n| ways.add(&[b"-n".to_vec(), n.to_string().into()], 1));
-        ways
-    };
-    let most = Ways::MOST as u32;
-    let (up, down) = (runs(&mut (0..=most)), runs(&mut (0..=most).rev()));
-    assert!(up.more && up.runs.len() == Ways::MOST);
-    assert_eq!(up.difference(&down), None);
-    let other = runs(&mut (1..=most + 1));
-    let said = up.difference(&other).unwrap();
-    assert_eq!(
-        said,
-        "there are more than 4096, and which differ is not known"
-    );
-    assert!(!runs(&mut (0..most)).more);
-    // Words are told from their neighbours.
-    let mut pair = [Ways::default(), Ways::default()];
-    pair[0].add(&[b"a".to_vec(), b"b".to_vec()], 1);
-    pair[1].add(&[b"a\0b".to_vec()], 1);
-    assert_ne!(pair[0].digest, pair[1].digest);
-}
-
-#[test]
-fn arguments_are_told_as_a_shell_takes_them() {
-    let told = |words: &[&str]| {
-        let words = words.iter().map(|w| w.as_bytes().to_vec());
-        told(&words.collect())
-    };
-    assert_eq!(told(&[]), "none");
-    assert_eq!(
-        told(&["-o", "a/b.c,d=1:2%@+_", "7"]),
-        "-o a/b.c,d=1:2%@+_ 7"
-    );
-    assert_eq!(
-        told(&["", "a b", "\x1b", "x;y"]),
-        r#""" "a b" "\u{1b}" "x;y""#
-    );
-    assert_eq!(told(&[&"x".repeat(200)]), "x".repeat(200));
-    assert_eq!(told(&[&"x".repeat(201)]), "x".repeat(200) + "…");
 }
 
 #[test]
@@ -337,4 +292,45 @@ fn the_first_of_two_is_named() {
         );
         assert!(error.starts_with(&said), "{error}");
     }
+}
+
+/// A process that left a mark instead of a raw profile is told; once, and not where it wrote one after all.
+#[test]
+fn processes_that_left_a_mark_are_noted() {
+    let dir = tempfile::tempdir().unwrap();
+    let manifest = dir.path().join("manifest.json");
+    let program = diamonds().manifest;
+    std::fs::write(&manifest, serde_json::to_vec(&program).unwrap()).unwrap();
+    let programs = Programs::find(std::slice::from_ref(&manifest)).unwrap();
+    let hex = |bytes: [u8; 16]| format!("{:032x}", u128::from_be_bytes(bytes));
+    let raw = crate::profile::tests::raw_profile(&[1], &[]);
+    let written = raw::parse(&raw).unwrap().unique;
+    let everybodys = dir.path().join(".p3absent");
+    std::fs::create_dir(&everybodys).unwrap();
+    let mark = |folder: &Path, copy: u32, unique| {
+        let (id, unique) = (hex(program.program_bytes()), hex(unique));
+        let file = folder.join(format!("{copy}-{id}-{unique}.p3absent"));
+        std::fs::write(&file, "").unwrap();
+        file
+    };
+    mark(dir.path(), 1, [5; 16]);
+    mark(&everybodys, 1, [5; 16]);
+    mark(&everybodys, 1, [6; 16]);
+    let wrote = mark(dir.path(), 0, written);
+    // Nobody knows who wrote this.
+    std::fs::write(everybodys.join("x.p3raw"), &raw).unwrap();
+    let folder = [dir.path().to_path_buf()];
+    let mut all = gather(&programs, &folder, FailureMode::Any).unwrap();
+    let of = |all: &All, copy| all.programs[0].by_copy[&CopyId(copy)].processes.absent;
+    assert_eq!((of(&all, 0), of(&all, 1)), (1, 2));
+    // As if it had been read.
+    all.programs[0].seen.0.insert(written);
+    let mut noted = HashSet::new();
+    all.note_absent(&wrote, &programs, &mut noted).unwrap();
+    assert_eq!((of(&all, 0), noted.len()), (1, 0));
+    mark(dir.path(), 2, [7; 16]);
+    let error = gather(&programs, &folder, FailureMode::Any).err().unwrap();
+    assert!(error.to_string().contains("it is of copy 2"), "{error}");
+    let all = gather(&programs, &folder, FailureMode::All).unwrap();
+    assert_eq!((all.warnings.len(), of(&all, 1)), (1, 2));
 }

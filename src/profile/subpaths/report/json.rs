@@ -18,6 +18,8 @@ struct Shown<'a> {
 struct Totals<'a> {
     /// Estimated.
     blocks: f64,
+    /// Half of the interval that holds their number in 95 % of all cases.
+    blocks_half_width: f64,
     points: u64,
     distinct: usize,
     sampling: &'a Option<Sampling>,
@@ -34,6 +36,7 @@ struct Subpath<'a> {
     /// Half of the interval that holds the count in 95 % of all cases.
     half_width: f64,
     share: f64,
+    share_half_width: f64,
     points: u64,
     /// In counting samples: how many more are expected to have come before the first that was counted.
     missed: u64,
@@ -72,6 +75,7 @@ pub fn render(report: &Report) -> String {
     let shown = Shown {
         program: Totals {
             blocks: sampled.blocks(),
+            blocks_half_width: sampled.executed().half_width,
             points: report.points,
             distinct: report.distinct,
             sampling: &sampled.sample.sampling,
@@ -98,6 +102,7 @@ fn subpath<'a>(report: &'a Report, row: &Row) -> Subpath<'a> {
         count: row.estimate.count,
         half_width: row.estimate.half_width,
         share: row.share,
+        share_half_width: row.share_half_width,
         points: row.points.counted,
         missed: row.points.missed,
         length: row.places.len(),

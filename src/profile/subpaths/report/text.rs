@@ -1,6 +1,7 @@
 //! `show` for people.
 
 use super::folded::{Piece, fold};
+use super::groups::{Folded, fold_rotations, longest_short};
 use super::{Place, Report, Row, decisions, locs, phrased};
 use crate::ir::Loc;
 use crate::names::printable;
@@ -10,7 +11,7 @@ use crate::profile::report::text::lines;
 use crate::profile::report::words::Said;
 use crate::profile::subpaths::{HotList, Subpaths};
 use crate::source::Sources;
-use crate::table::{Align, Columns, grouped, percent};
+use crate::table::{Align, Columns, grouped, number_of, percent};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
@@ -24,24 +25,63 @@ const MAX_ITEMS: usize = 24;
 /// The report; styled, for a stream that drops styles where they are not wanted.
 pub fn render(report: &Report) -> String {
     let mut out = summary(report);
-    if !report.rows.is_empty() {
-        let _ = write!(out, "\n{}", table(report));
+    let groups = groups(report);
+    let mut hidden = 0;
+    for (heading, rows) in &groups {
+        if rows.is_empty() {
+            continue;
+        }
+        let shown = rows.len().min(report.top);
+        hidden += rows.len() - shown;
+        out.push('\n');
+        if !heading.is_empty() {
+            let _ = writeln!(out, "{BOLD}{heading}{BOLD:#}");
+        }
+        let _ = write!(out, "{}", table(report, &rows[..shown]));
     }
-    if report.rows.len() < report.distinct {
-        let (rest, all) = (report.distinct - report.rows.len(), report.distinct);
-        let _ = writeln!(out, "{DIM}… and {rest} more (--top {all}){DIM:#}");
+    if hidden > 0 {
+        let all = groups.iter().map(|(_, rows)| rows.len()).max();
+        let _ = writeln!(
+            out,
+            "{DIM}… and {hidden} more (--top {}){DIM:#}",
+            all.unwrap_or_default()
+        );
     }
     out
+}
+
+/// Short subpaths and long ones, each with a heading, if both are sampled; else all in one group.
+fn groups<'a>(report: &'a Report) -> Vec<(String, Vec<Folded<'a>>)> {
+    let all = || report.rows.iter().chain(&report.rest);
+    let sampling = report.profile.sample.sampling.as_ref();
+    let short = sampling.map_or(0, longest_short);
+    let is_short = |row: &&Row| row.places.len() <= short;
+    let joined = all().any(|row| row.joined > 1);
+    if joined || all().all(|r| is_short(&r)) || !all().any(|r| is_short(&r)) {
+        return vec![(String::new(), fold_rotations(all()))];
+    }
+    vec![
+        (
+            format!("up to {short} blocks"),
+            fold_rotations(all().filter(is_short)),
+        ),
+        (
+            "longer ones, of which few points tell".into(),
+            fold_rotations(all().filter(|r| !is_short(r))),
+        ),
+    ]
 }
 
 fn summary(report: &Report) -> String {
     let (sampled, profile) = (report.profile, report.profile.profile);
     let skipped = |f: &&crate::manifest::FunctionEntry| f.status.is_skipped();
     let functions = &profile.manifest.functions;
+    let executed = sampled.executed();
     let mut out = format!(
-        "{BOLD}about {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks{}; {} of {} functions \
-         skipped ({}, {} copies)\n{DIM}counts are estimates: ± half of the 95 % interval{DIM:#}\n",
-        grouped(sampled.blocks().round() as u64),
+        "{BOLD}about {} ± {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks{}; {} of {} functions \
+         skipped ({}, {} copies)\n{DIM}counts and shares are estimates: ± half of the 95 % interval; first comes what is certain to cover most{DIM:#}\n",
+        grouped(executed.count.round() as u64),
+        grouped(executed.half_width.ceil() as u64),
         grouped(report.points),
         grouped(report.distinct as u64),
         grouped(sampled.sample.period()),
@@ -78,24 +118,44 @@ fn listed(sample: &Subpaths) -> String {
     }
 }
 
-fn table(report: &Report) -> Columns {
+fn table(report: &Report, rows: &[Folded]) -> Columns {
     use Align::{Left, Right};
-    let mut table = Columns::new([Right, Right, Right, Right, Left]);
-    table.heading(BOLD, &["count", "±", "share", "blocks", "subpath"]);
-    for row in &report.rows {
+    let mut table = Columns::new([Right, Right, Right, Right, Right, Right, Left]);
+    table.heading(
+        BOLD,
+        &["count", "±", "share", "±", "points", "blocks", "subpath"],
+    );
+    for Folded { row, rotations } in rows {
         let profile = report.profile.profile;
         table.row([
             grouped(row.estimate.count.round() as u64),
             grouped(row.estimate.half_width.ceil() as u64),
             percent(row.share),
+            percent(row.share_half_width.min(1.0)),
+            grouped(row.points.counted),
             row.places.len().to_string(),
-            format!("{}{}", blocks(profile, &row.places), joined(row)),
+            format!(
+                "{}{}{}",
+                blocks(profile, &row.places),
+                joined(row),
+                rotated(*rotations)
+            ),
         ]);
         for detail in details(profile, &report.sources, &row.places) {
             table.note(1, DIM, detail);
         }
     }
     table
+}
+
+fn rotated(rotations: usize) -> String {
+    match rotations {
+        0 => String::new(),
+        n => format!(
+            " {DIM}(and {} of it){DIM:#}",
+            number_of(n as u64, "rotation")
+        ),
+    }
 }
 
 fn joined(row: &Row) -> String {

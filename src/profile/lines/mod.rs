@@ -1,4 +1,4 @@
-//! Executions of functions, lines and branches by source file.
+//! Executions of functions, lines and branches by source file: what tools that show coverage by lines read.
 //!
 //! A line ran as often as the block on it that ran most, in every function that has code on it added up. Of a
 //! branch all ways out of its block are listed. Functions without debug information are not in it.
@@ -7,48 +7,61 @@
 //! exception counts as far as it is known (`profile::left`). A line that only such an activation may have run is
 //! left out, as is a branch one way of which only such an activation may have taken: nobody knows whether it is covered.
 
-use super::{CountedFunction, Counts};
-use crate::error::{Error, Result};
-use crate::profile::flow::EdgeCount;
-use crate::profile::left::Range;
+mod consistent;
+mod functions;
+
+use super::Profile;
+use super::counted::CountedFunction;
+use super::left::Range;
+use crate::ir::Span;
+use crate::source::markers::Markers;
 use std::collections::BTreeMap;
+
+pub use consistent::lambda_name;
+pub use functions::FunctionLines;
 
 /// What is known of one source file.
 #[derive(Default)]
-pub(super) struct SourceFile {
-    /// Line and symbol, executions.
-    pub(super) functions: BTreeMap<(u32, String), u64>,
+pub struct SourceFile {
+    /// By symbol.
+    pub functions: BTreeMap<String, FunctionLines>,
     lines: BTreeMap<u32, Range>,
     /// By line: each branch on it, with the executions of its ways; `None` where it was never reached.
-    pub(super) branches: BTreeMap<u32, Vec<Vec<Option<u64>>>>,
+    pub branches: BTreeMap<u32, Vec<Vec<Option<u64>>>>,
 }
 
 impl SourceFile {
     /// The lines of which it is known whether they ran, and how often they did.
-    pub(super) fn lines(&self) -> impl Iterator<Item = (u32, u64)> + Clone + '_ {
+    pub fn lines(&self) -> impl Iterator<Item = (u32, u64)> + Clone + '_ {
         let known = self.lines.iter().filter(|(_, r)| !r.may_have_run());
         known.map(|(line, r)| (*line, r.count))
     }
+
+    /// The functions in the order of their lines, each with its symbol.
+    pub fn functions_in_order(&self) -> Vec<(&str, FunctionLines)> {
+        let mut functions: Vec<(&str, FunctionLines)> = self
+            .functions
+            .iter()
+            .map(|(s, f)| (s.as_str(), *f))
+            .collect();
+        functions.sort_by_key(|(symbol, f)| (f.line, *symbol));
+        functions
+    }
 }
 
-/// The source files that functions have code of, by name. O(positions).
-///
-/// # Errors
-/// A profile without debug information: there are no lines to tell of.
-pub(super) fn by_line<'a>(counts: &Counts<'a>) -> Result<BTreeMap<&'a str, SourceFile>> {
-    let (profile, functions) = (counts.profile, &counts.functions);
+/// The source files that `functions` have code of, by name, but for what `markers` leave out; none without debug information. Near-linear in blocks and positions.
+pub fn by_line<'a>(
+    profile: &'a Profile,
+    functions: &[CountedFunction],
+    markers: &Markers,
+) -> BTreeMap<&'a str, SourceFile> {
     let mut sources: BTreeMap<&str, SourceFile> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     for f in functions {
-        if let Some(loc) = f.entry.begins() {
-            let source = sources.entry(name(loc.file)).or_default();
-            let key = (loc.line, f.entry.name.clone());
-            let entered = source.functions.entry(key).or_default();
-            *entered = entered.saturating_add(f.flow.entry);
-        }
         let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
         for (block, &range) in f.structure.cfg.blocks.iter().zip(&f.executed.blocks) {
-            for span in &block.lines {
+            let left = |s: &&Span| markers.shows(s.loc.file, s.loc.line);
+            for span in block.lines.iter().filter(left) {
                 let most = lines.entry((span.loc.file, span.loc.line)).or_default();
                 *most = most.larger(range);
             }
@@ -59,23 +72,26 @@ pub(super) fn by_line<'a>(counts: &Counts<'a>) -> Result<BTreeMap<&'a str, Sourc
             *sum = sum.plus(range);
         }
         branches(f, &mut |file, line, ways| {
+            if markers.branches(file, line) {
+                return;
+            }
             let branches = &mut sources.entry(name(file)).or_default().branches;
             branches.entry(line).or_default().push(ways);
         });
     }
-    if sources.is_empty() {
-        let problem = "it knows no source lines";
-        let remedy = "profile a program that was compiled with -g";
-        return Err(Error::profile(&profile.path, problem, remedy));
+    functions::add(profile, functions, markers, &mut sources);
+    for (name, source) in &mut sources {
+        source.make_consistent(name);
     }
-    Ok(sources)
+    sources
 }
 
 fn branches(f: &CountedFunction, found: &mut impl FnMut(u32, u32, Vec<Option<u64>>)) {
     let ways = f
         .edges
         .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
-    let known = |ways: &&[(EdgeCount, Range)]| !ways.iter().any(|(_, r)| r.may_have_run());
+    let known =
+        |ways: &&[(super::flow::EdgeCount, Range)]| !ways.iter().any(|(_, r)| r.may_have_run());
     for ways in ways.filter(|w| w.len() > 1).filter(known) {
         let block = ways[0].0.edge.block;
         let Some(span) = f.structure.cfg.block(block).lines.last() else {

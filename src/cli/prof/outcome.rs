@@ -1,0 +1,58 @@
+//! What commands print.
+
+use crate::output::Destination;
+use crate::profile::Profile;
+use crate::source::Sources;
+
+/// What a command prints, and whether it found something (exit status 1).
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// For standard output, styled.
+    pub text: String,
+    /// For standard output, as it is.
+    pub data: Vec<u8>,
+    /// For standard error: what was done, where standard output is the result.
+    pub notes: String,
+    /// Warnings for standard error, one line each.
+    pub warnings: Vec<String>,
+    /// A difference or violation was found.
+    pub found: bool,
+    /// What could not be done, when the rest was: one line each on standard error, and exit status 2.
+    pub failures: Vec<String>,
+}
+
+impl Outcome {
+    /// The same, with the verdict on each profile that is not ok.
+    pub(super) fn about(mut self, profiles: &[&Profile]) -> Outcome {
+        self.say(profiles);
+        self
+    }
+
+    /// Adds the verdict on each profile that is not ok.
+    pub(super) fn say(&mut self, profiles: &[&Profile]) {
+        let said = |p: &&Profile| Some(format!("{}: {}", p.path.display(), p.said()?));
+        self.warnings.extend(profiles.iter().filter_map(said));
+    }
+
+    /// Adds which source files have changed.
+    pub(super) fn told_by(mut self, sources: &Sources) -> Outcome {
+        self.warnings.extend(sources.changed());
+        self
+    }
+
+    pub(super) fn print(text: String) -> Outcome {
+        Outcome {
+            text,
+            ..Outcome::default()
+        }
+    }
+
+    /// Adds what was done with a result at this place.
+    pub(super) fn done(&mut self, at: &Destination, text: &str) {
+        if at.is_stdout() {
+            self.notes += text;
+        } else {
+            self.text += text;
+        }
+    }
+}

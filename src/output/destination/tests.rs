@@ -1,0 +1,140 @@
+//! What may be replaced, by what stands there.
+
+use super::*;
+use std::os::unix::fs::symlink;
+
+const OURS: &[u8] = b"# ours\n1\n";
+
+fn text(mark: Mark) -> Content {
+    Content::text(mark)
+}
+
+/// What writing `new` says, and what is there afterwards.
+fn written(before: &[u8], mark: Mark, force: bool, new: &[u8]) -> (Option<String>, Vec<u8>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("out");
+    std::fs::write(&path, before).unwrap();
+    let said = Destination::new(&path, text(mark), force).write(new);
+    (
+        said.err().map(|e| e.to_string()),
+        std::fs::read(&path).unwrap(),
+    )
+}
+
+#[test]
+fn earlier_results_are_replaced_by_mark() {
+    let new = b"# ours\n2\n";
+    let marks = [
+        Mark::Start(b"# ours"),
+        Mark::Head("ours"),
+        Mark::Within("ours"),
+        Mark::FirstLine,
+    ];
+    for mark in marks {
+        assert_eq!(written(OURS, mark, false, new), (None, new.to_vec()));
+        let other = b"# notes\n1\n".to_vec();
+        let (said, after) = written(&other, mark, false, new);
+        let said = said.unwrap();
+        assert!(
+            said.ends_with("out: exists, and is no earlier result of this command; name another file with -o, or replace it by --force"),
+            "{mark:?}: {said}"
+        );
+        assert_eq!(after, other);
+        assert_eq!(written(&other, mark, true, new), (None, new.to_vec()));
+    }
+}
+
+/// Without a mark, only what loses nothing is replaced: nothing, and the same.
+#[test]
+fn formats_without_mark_replace_empty_and_equal_files() {
+    for before in [&b""[..], OURS] {
+        assert_eq!(
+            written(before, Mark::None, false, OURS),
+            (None, OURS.to_vec())
+        );
+    }
+    assert!(written(b"# ours\n0\n", Mark::None, false, OURS).0.is_some());
+}
+
+#[test]
+fn marks_are_looked_for_where_they_stand() {
+    let mut far = vec![b' '; HEAD as usize];
+    far.extend(b"ours");
+    assert!(written(&far, Mark::Head("ours"), false, b"").0.is_some());
+    assert_eq!(written(&far, Mark::Within("ours"), false, b"").0, None);
+    assert!(
+        written(b" # ours", Mark::Start(b"# ours"), false, b"")
+            .0
+            .is_some()
+    );
+    // A result of one line has no heading.
+    assert!(written(b"1", Mark::FirstLine, false, b"12").0.is_some());
+}
+
+#[test]
+fn inputs_are_never_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let raw = dir.path().join("raw");
+    let (a, b) = (raw.join("a.p3raw"), dir.path().join("b"));
+    std::fs::create_dir(&raw).unwrap();
+    std::fs::write(&a, OURS).unwrap();
+    std::fs::hard_link(&a, &b).unwrap();
+    for force in [false, true] {
+        for (path, input) in [(&a, &a), (&b, &a), (&a, &raw)] {
+            let destination = Destination::new(path, text(Mark::Start(b"#")), force);
+            let said = destination.check([input.as_path()]).unwrap_err();
+            assert!(
+                said.to_string().contains("is read by this command"),
+                "{said}"
+            );
+        }
+    }
+    let beside = Destination::new(&raw.join("c.p3raw"), text(Mark::None), false);
+    beside.check([raw.as_path()]).unwrap();
+}
+
+#[test]
+fn links_and_folders_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+    std::fs::write(&file, OURS).unwrap();
+    for to in ["file", "nothing"] {
+        let _ = std::fs::remove_file(&link);
+        symlink(to, &link).unwrap();
+        let said = Destination::new(&link, text(Mark::Start(b"#")), false).write(b"#");
+        assert!(said.unwrap_err().to_string().contains("is a symbolic link"));
+        // The link is replaced, not what it leads to.
+        Destination::new(&link, text(Mark::None), true)
+            .write(b"new")
+            .unwrap();
+        assert!(!link.is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), OURS);
+    }
+    let folder = Destination::new(dir.path(), text(Mark::None), true).write(b"");
+    assert!(folder.unwrap_err().to_string().contains("is a folder"));
+    Destination::new(Path::new("/dev/null"), text(Mark::None), false)
+        .write(b"x")
+        .unwrap();
+}
+
+/// One file that is not ours, or a link on the way, and nothing is written.
+#[test]
+fn files_of_a_folder_are_written_all_or_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str| (name.to_string(), OURS.to_vec(), Mark::Start(b"# ours"));
+    let files = [file("a/1"), file("b/2")];
+    write_files(dir.path(), &files, false).unwrap();
+    write_files(dir.path(), &files, false).unwrap();
+    std::fs::remove_file(dir.path().join("a/1")).unwrap();
+    std::fs::write(dir.path().join("b/2"), "notes").unwrap();
+    assert!(write_files(dir.path(), &files, false).is_err());
+    assert!(!dir.path().join("a/1").exists());
+    write_files(dir.path(), &files, true).unwrap();
+    std::fs::rename(dir.path().join("b"), dir.path().join("c")).unwrap();
+    symlink("c", dir.path().join("b")).unwrap();
+    let said = write_files(dir.path(), &files, true)
+        .unwrap_err()
+        .to_string();
+    assert!(said.contains("b: is a symbolic link"), "{said}");
+    assert!(check_folder_name(Path::new("-")).is_err());
+}

@@ -1,0 +1,169 @@
+//! Which file a name on the command line means where a merged profile is wanted: folders that we made stand for the profile in
+//! them, and where there is none yet, the error says what makes it.
+
+use crate::error::{Error, Result};
+use crate::names::printable;
+use std::path::{Path, PathBuf};
+
+/// What the runner and `p3-rewrite suite` call the merged profile in an output folder.
+pub const MERGED: &str = "profile.p3prof";
+/// What an output folder holds.
+const MANIFEST: &str = "manifest.json";
+/// What only the folder of a program that `p3-rewrite build` made holds besides.
+const RECORD: &str = "record.json";
+/// Folders of programs are not deeper below what `build -o` names.
+const DEPTH: usize = 6;
+/// Of several profiles, so many are named.
+const NAMED: usize = 3;
+
+/// The merged profile that `path` means: a file, or the only one in a folder.
+///
+/// # Errors
+/// A folder with several or none; a file that `make run` or a suite would have written.
+pub fn locate(path: &Path) -> Result<PathBuf> {
+    if path.is_dir() {
+        return in_folder(path);
+    }
+    if !path.exists() && path.file_name().is_some_and(|n| n == MERGED) {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        if folder.join(MANIFEST).is_file() {
+            return Err(not_there_yet(path, folder));
+        }
+    }
+    Ok(path.to_path_buf())
+}
+
+fn in_folder(folder: &Path) -> Result<PathBuf> {
+    let own = folder.join(MERGED);
+    if own.is_file() {
+        return Ok(own);
+    }
+    if folder.join(MANIFEST).is_file() {
+        return Err(not_there_yet(folder, folder));
+    }
+    let mut found = below(folder, |p| p.extension().is_some_and(|e| e == "p3prof"));
+    match found.len() {
+        0 => Err(none_below(folder)),
+        1 => Ok(found.swap_remove(0)),
+        n => {
+            let named: Vec<String> = found.iter().take(NAMED).map(|p| shown(p)).collect();
+            let more = if n > NAMED { ", …" } else { "" };
+            let remedy = format!("name one: {}{more}", named.join(", "));
+            let problem = format!("the folder holds {n} merged profiles");
+            Err(Error::profile(folder, problem, remedy))
+        }
+    }
+}
+
+fn none_below(folder: &Path) -> Error {
+    let built = below(folder, |p| p.ends_with(RECORD));
+    if built.is_empty() {
+        let problem = "there is no merged profile in this folder";
+        let remedy = "name a file that p3-prof merge wrote, or an output folder of p3-rewrite";
+        return Error::profile(folder, problem, remedy);
+    }
+    let problem = "no merged profile in it: its programs have not run under p3-rewrite suite";
+    Error::profile(folder, problem, suite(folder))
+}
+
+/// The files below a folder that are wanted, in order.
+fn below(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let all = walkdir::WalkDir::new(folder).max_depth(DEPTH);
+    let files = all.sort_by_file_name().into_iter().flatten();
+    let files = files.filter(|e| e.file_type().is_file());
+    let files = files.map(walkdir::DirEntry::into_path);
+    files.filter(|p| wanted(p)).collect()
+}
+
+/// That the output folder `folder` has no merged profile, and how it gets one.
+fn not_there_yet(path: &Path, folder: &Path) -> Error {
+    if folder.join(RECORD).is_file() {
+        let problem = "no merged profile yet: the program has not run under p3-rewrite suite";
+        return Error::profile(path, problem, suite(folder));
+    }
+    let ran = below(folder, |p| p.extension().is_some_and(|e| e == "p3raw"));
+    let make = if folder == Path::new(".") {
+        "make".to_string()
+    } else {
+        format!("make -C {}", shown(folder))
+    };
+    if ran.is_empty() {
+        let problem = "no merged profile yet: the copies have not run";
+        Error::profile(path, problem, format!("run `{make} run ARGS='…'` first"))
+    } else {
+        let problem = "no merged profile yet: raw profiles are there, and are not merged";
+        Error::profile(path, problem, format!("run `{make} merge` first"))
+    }
+}
+
+fn suite(folder: &Path) -> String {
+    let folder = shown(folder);
+    format!("run `p3-rewrite suite -o {folder} -- make check`, or what else runs its tests, first")
+}
+
+fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{create_dir_all, write};
+
+    fn said(path: &Path) -> String {
+        locate(path).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn folder_without_a_run_says_what_to_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let out = dir.path().join("out");
+        create_dir_all(out.join("run/copy-0/raw")).unwrap();
+        let nothing = said(&out);
+        assert!(
+            nothing.contains("there is no merged profile in this folder"),
+            "{nothing}"
+        );
+        write(out.join(MANIFEST), "{}").unwrap();
+        let make = format!("make -C {}", out.display());
+        for name in [out.clone(), out.join(MERGED)] {
+            assert!(said(&name).ends_with(&format!("run `{make} run ARGS='…'` first")));
+        }
+        write(out.join("run/copy-0/raw/0.p3raw"), "").unwrap();
+        assert!(said(&out).ends_with(&format!("run `{make} merge` first")));
+        write(out.join(RECORD), "{}").unwrap();
+        assert!(said(&out).contains("p3-rewrite suite -o"));
+        std::fs::remove_file(out.join(MANIFEST)).unwrap();
+        assert!(said(dir.path()).contains("p3-rewrite suite -o"));
+        // Any other missing file is missing.
+        let other = out.join("x.p3prof");
+        assert_eq!(locate(&other).unwrap(), other);
+    }
+
+    #[test]
+    fn folder_stands_for_its_only_profile() {
+        let dir = tempfile::tempdir().unwrap();
+        let profile = |name: &str| {
+            let folder = dir.path().join(name);
+            create_dir_all(&folder).unwrap();
+            write(folder.join(MERGED), "").unwrap();
+            folder.join(MERGED)
+        };
+        let a = profile("a.p3");
+        assert_eq!(locate(&a).unwrap(), a);
+        assert_eq!(locate(&dir.path().join("a.p3")).unwrap(), a);
+        assert_eq!(locate(dir.path()).unwrap(), a);
+        let b = profile("b.p3");
+        let named = format!(
+            "holds 2 merged profiles; name one: {}, {}",
+            a.display(),
+            b.display()
+        );
+        assert!(said(dir.path()).ends_with(&named));
+        for more in ["c.p3", "d.p3"] {
+            profile(more);
+        }
+        assert!(said(dir.path()).ends_with(", …"));
+    }
+}

@@ -1,0 +1,183 @@
+//! Markers in the comments of a source that leave lines out of coverage, as lcov and gcovr have them.
+//!
+//! | marker | leaves out |
+//! |---|---|
+//! | `LCOV_EXCL_LINE` | its line |
+//! | `LCOV_EXCL_START` … `LCOV_EXCL_STOP` | the lines from the one to the other, both included |
+//! | `LCOV_EXCL_BR_LINE`, `LCOV_EXCL_BR_START` … `LCOV_EXCL_BR_STOP` | the branches on these lines, and not the lines |
+//!
+//! `GCOVR_` and `GCOV_` do for `LCOV_`. A word of the user's choosing, such as `NOLINT`, leaves out its line; with `NEXTLINE` behind it the next one,
+//! with `BEGIN` or `START` all lines up to the same word with `END` or `STOP`. A marker is a word of its own, wherever it stands.
+
+use std::collections::BTreeSet;
+
+/// What markers leave out of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excluded {
+    /// Lines.
+    pub lines: BTreeSet<u32>,
+    /// Lines whose branches are left out; those of `lines` too.
+    pub branches: BTreeSet<u32>,
+    /// How many lines there are, if the text is there. A `#line` may tell of others, which tools that show the text refuse.
+    pub length: Option<u32>,
+}
+
+/// What markers leave out of the files of a program, by number.
+#[derive(Clone, Debug, Default)]
+pub struct Markers(Vec<Excluded>);
+
+impl Markers {
+    /// By file.
+    pub(super) fn new(excluded: Vec<Excluded>) -> Markers {
+        Markers(excluded)
+    }
+
+    /// Whether nothing is left out.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|e| e.branches.is_empty())
+    }
+
+    /// Whether a line is left out.
+    pub fn line(&self, file: u32, line: u32) -> bool {
+        let file = self.0.get(file as usize);
+        file.is_some_and(|e| e.lines.contains(&line))
+    }
+
+    /// Whether a line is to be shown: markers do not leave it out, and the text, if it is there, has it.
+    pub fn shows(&self, file: u32, line: u32) -> bool {
+        let length = self.0.get(file as usize).and_then(|e| e.length);
+        length.is_none_or(|n| line <= n) && !self.line(file, line)
+    }
+
+    /// Whether the branches on a line are left out.
+    pub fn branches(&self, file: u32, line: u32) -> bool {
+        let file = self.0.get(file as usize);
+        file.is_some_and(|e| e.branches.contains(&line))
+    }
+}
+
+/// What a marker says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Marker {
+    Line,
+    NextLine,
+    Start,
+    Stop,
+}
+
+/// What begins the names of the markers that are known without being named.
+const TOOLS: [&str; 3] = ["LCOV_EXCL_", "GCOVR_EXCL_", "GCOV_EXCL_"];
+
+impl Excluded {
+    /// What the markers of `text` leave out, those of `words` too. A range that nothing ends goes on to the end. Linear.
+    pub fn of(text: &str, words: &[String]) -> Excluded {
+        let mut excluded = Excluded::default();
+        if !TOOLS.iter().any(|t| text.contains(t)) && !words.iter().any(|w| text.contains(w)) {
+            return excluded;
+        }
+        // Of lines, and of branches: what is open, and whether the next line is meant.
+        let (mut open, mut next) = ([false; 2], [false; 2]);
+        for (number, line) in (1..).zip(text.lines()) {
+            let mut here = [open[0] | next[0], open[1] | next[1]];
+            next = [false; 2];
+            for (marker, branches) in markers(line, words) {
+                let of = usize::from(branches);
+                match marker {
+                    Marker::NextLine => next[of] = true,
+                    Marker::Line => here[of] = true,
+                    Marker::Start | Marker::Stop => {
+                        here[of] = true;
+                        open[of] = marker == Marker::Start;
+                    }
+                }
+            }
+            if here[0] {
+                excluded.lines.insert(number);
+            }
+            if here[0] || here[1] {
+                excluded.branches.insert(number);
+            }
+        }
+        excluded
+    }
+}
+
+/// The markers on a line, each with whether it is about branches alone.
+fn markers<'a>(line: &'a str, words: &'a [String]) -> impl Iterator<Item = (Marker, bool)> + 'a {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let all = line.split(move |c| !is_word(c)).filter(|w| !w.is_empty());
+    all.filter_map(move |word| {
+        let tool = TOOLS.iter().find_map(|t| word.strip_prefix(t));
+        if let Some(rest) = tool {
+            let (rest, branches) = match rest.strip_prefix("BR_") {
+                Some(rest) => (rest, true),
+                None => (rest, false),
+            };
+            // Neither has a marker for the next line, nor one that is nothing but the beginning.
+            let marker = marker(rest).filter(|m| *m != Marker::NextLine && !rest.is_empty());
+            return marker.map(|m| (m, branches));
+        }
+        let rest = words.iter().find_map(|w| word.strip_prefix(w.as_str()))?;
+        marker(rest.trim_start_matches('_')).map(|m| (m, false))
+    })
+}
+
+fn marker(rest: &str) -> Option<Marker> {
+    Some(match rest {
+        "" | "LINE" => Marker::Line,
+        "NEXTLINE" | "NEXT_LINE" => Marker::NextLine,
+        "START" | "BEGIN" => Marker::Start,
+        "STOP" | "END" => Marker::Stop,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excluded(text: &str) -> (Vec<u32>, Vec<u32>) {
+        let found = Excluded::of(text, &["NOLINT".into()]);
+        let only = found.branches.difference(&found.lines).copied();
+        (found.lines.iter().copied().collect(), only.collect())
+    }
+
+    #[test]
+    fn markers_leave_out_lines_and_branches() {
+        for (text, lines, branches) in [
+            ("a\nb // LCOV_EXCL_LINE\nc", &[2][..], &[][..]),
+            (
+                "a /* GCOVR_EXCL_START */\nb\nc // GCOVR_EXCL_STOP\nd",
+                &[1, 2, 3],
+                &[],
+            ),
+            ("a\n// LCOV_EXCL_START\nb", &[2, 3], &[]),
+            ("if (a) b(); // LCOV_EXCL_BR_LINE\nc", &[], &[1]),
+            (
+                "// LCOV_EXCL_BR_START\na\n// LCOV_EXCL_BR_STOP\nb",
+                &[],
+                &[1, 2, 3],
+            ),
+            ("a // NOLINT\n// NOLINTNEXTLINE\nb\nc", &[1, 2 + 1], &[]),
+            ("// NOLINTBEGIN\na\n// NOLINTEND\nb", &[1, 2, 3], &[]),
+            ("a // NOLINT(x, y)", &[1], &[]),
+            (
+                "NOLINTS XLCOV_EXCL_LINE LCOV_EXCL_LINES LCOV_EXCL_ LCOV_EXCL_BR_",
+                &[],
+                &[],
+            ),
+            ("// LCOV_EXCL_STOP\na", &[1], &[]),
+        ] {
+            assert_eq!(
+                excluded(text),
+                (lines.to_vec(), branches.to_vec()),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn text_without_markers_excludes_nothing() {
+        assert_eq!(Excluded::of("a\nb\n", &[]), Excluded::default());
+    }
+}

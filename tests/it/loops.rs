@@ -1,0 +1,136 @@
+//! What a count costs a loop in machine code: instructions of an iteration, as the runner compiles copies.
+
+use crate::support::{llvm, rewrite, run};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+const SOURCE: &str = "
+struct list { struct list *next; int item, weight; };
+int sum_list(const struct list *l) {
+  int sum = 0;
+  for (; l; l = l->next) sum += l->weight * l->item;
+  return sum;
+}
+int sum_matching(const struct list *l, int item) {
+  int sum = 0;
+  for (; l; l = l->next) if (l->item == item) sum += l->weight;
+  return sum;
+}
+int find(const struct list *l, int item) {
+  do { if (l->item == item) return l->weight; l = l->next; } while (l);
+  return -1;
+}
+double weigh(double **values, const double *weights, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum -= weights[i] * *values[i];
+  return sum;
+}
+unsigned hash(const char *s) {
+  unsigned hash = 0;
+  while (*s) hash = hash * 31 + (unsigned char)*s++;
+  return hash;
+}
+unsigned total(const unsigned *x, const unsigned *end, const unsigned *restrict by) {
+  unsigned sum = 0;
+  do {
+    if (*x & 1) sum /= 3; else sum = sum * 5 ^ *x;
+    sum += *by * *by;
+  } while (++x != end);
+  return sum;
+}
+";
+
+/// Optimised before it is rewritten; loops stay loops of one iteration.
+const OPTIMISED: &[&str] = &["-O2", "-fno-unroll-loops", "-fno-vectorize"];
+
+/// What clang hands to the passes of `-O2`.
+const UNOPTIMISED: &[&str] = &["-O2", "-Xclang", "-disable-llvm-passes"];
+
+/// By function, for each jump back, the instructions from its target to itself.
+fn iterations(object: &Path) -> BTreeMap<String, Vec<usize>> {
+    let mut objdump = Command::new(llvm("llvm-objdump"));
+    let printed = run(objdump.args(["-d", "--no-show-raw-insn"]).arg(object));
+    let text = String::from_utf8(printed.stdout).unwrap();
+    let mut loops = BTreeMap::new();
+    let mut addresses = Vec::new();
+    let mut function = String::new();
+    for line in text.lines() {
+        if let Some((_, name)) = line.strip_suffix(">:").and_then(|l| l.split_once(" <")) {
+            function = name.to_string();
+            addresses.clear();
+            continue;
+        }
+        let Some((address, code)) = line.split_once(':') else {
+            continue;
+        };
+        let Ok(address) = u64::from_str_radix(address.trim(), 16) else {
+            continue;
+        };
+        let code = code.trim();
+        // The prefix has a line of its own.
+        if code.starts_with("nop") || code == "lock" {
+            continue;
+        }
+        addresses.push(address);
+        let target = code
+            .split_once("0x")
+            .filter(|_| code.starts_with('j'))
+            .and_then(|(_, rest)| u64::from_str_radix(rest.split(' ').next()?, 16).ok());
+        if let Some(target) = target.filter(|&t| t <= address) {
+            let length = addresses.iter().filter(|&&a| a >= target).count();
+            loops
+                .entry(function.clone())
+                .or_insert_with(Vec::new)
+                .push(length);
+        }
+    }
+    loops
+}
+
+/// The iterations of the only copy, compiled by the runner's makefile.
+fn of_copy(options: &[&str], flags: &[&str]) -> BTreeMap<String, Vec<usize>> {
+    let dir = crate::support::folder();
+    let source = dir.path().join("loops.c");
+    std::fs::write(&source, SOURCE).unwrap();
+    let module = dir.path().join("loops.bc");
+    let mut clang = Command::new(llvm("clang"));
+    clang.args(flags).args(["-emit-llvm", "-c"]).arg(source);
+    run(clang.arg("-o").arg(&module));
+    let out = dir.path().join("out");
+    rewrite(&[module], &[&["-k", "1"], options].concat(), &out);
+    let object = "obj/copy-0/m0.bc.o";
+    let mut make = Command::new("make");
+    run(make.arg("-s").arg("-C").arg(&out).arg(object));
+    iterations(&out.join(object))
+}
+
+#[test]
+fn count_in_loop_takes_one_instruction() {
+    // Without counts: 6, 5 and 7 (two jumps back), 5, 7 and 9.
+    for options in [
+        &["--scheme", "edge"][..],
+        &["--scheme", "p3-hot"],
+        &["--scheme", "p3-hot", "--update", "atomic"],
+    ] {
+        let loops = of_copy(options, OPTIMISED);
+        assert_eq!(loops["sum_list"], [7], "{options:?}");
+        assert_eq!(loops["sum_matching"], [7, 7], "{options:?}");
+        assert_eq!(loops["find"], [6], "{options:?}");
+        assert_eq!(loops["weigh"], [8], "{options:?}");
+        assert_eq!(loops["hash"], [10], "{options:?}");
+    }
+    for scheme in ["sbl", "pbl", "p3"] {
+        let loops = of_copy(&["--scheme", scheme], OPTIMISED);
+        let lengths = ["sum_list", "find", "weigh", "hash"].map(|f| loops[f].clone());
+        assert_eq!(lengths, [[7], [6], [8], [10]], "{scheme}");
+    }
+}
+
+/// A count must not keep in the loop what is the same in each iteration: with a volatile store as well, `*by * *by` stays (12
+/// and 14).
+#[test]
+fn invariant_load_leaves_counted_loop() {
+    let loops = of_copy(&["--scheme", "edge"], UNOPTIMISED);
+    assert_eq!(loops["total"], [10, 12]);
+}

@@ -1,0 +1,62 @@
+//! What is open, what is pending and what is filtered is the program's alone: nobody feels shadows by it.
+
+use super::{Program, behaviour, files};
+
+/// Runs a mode natively and with as many shadows as there can be: what both do is the same. The number of shadows.
+fn compare(program: &Program, mode: &str, rounds: &str) -> u64 {
+    let arguments = [mode, rounds];
+    let native = format!("{mode}-native");
+    let (expected, output) = program.run(&program.native, &native, &arguments, "");
+    let expects = behaviour(&output);
+    assert_eq!(output.status.code(), Some(3), "{mode}: {expects:?}");
+    let knobs = "load=1,burst=2M,cost=100%";
+    let (found, output) = program.run(&program.shadowed, mode, &arguments, knobs);
+    assert_eq!(behaviour(&output), expects, "{mode}");
+    assert_eq!(files(&found), files(&expected), "{mode}");
+    program.shown(mode)["shadows"].as_u64().unwrap()
+}
+
+#[test]
+fn files_are_not_kept_open() {
+    let dir = crate::support::folder();
+    let program = Program::new("open.c", &["-O1"], dir.path());
+    let modes = [("programs", "60"), ("locks", "60"), ("ends", "200")];
+    for (mode, rounds) in modes {
+        assert!(compare(&program, mode, rounds) > 0, "{mode}");
+    }
+}
+
+#[test]
+fn signals_of_the_timer_are_not_pending() {
+    let dir = crate::support::folder();
+    let program = Program::new("open.c", &["-O1"], dir.path());
+    assert!(compare(&program, "masks", "60") > 0);
+}
+
+/// A signal that somebody else sends is pending where the program has it blocked; there are no shadows from there on.
+#[test]
+fn signal_that_is_sent_is_pending() {
+    let dir = crate::support::folder();
+    let program = Program::new("open.c", &["-O1"], dir.path());
+    compare(&program, "own-signal", "60");
+    let shown = program.shown("own-signal");
+    assert_eq!(shown["signal_taken"], 1, "{shown}");
+    let text = program.summary("own-signal");
+    let said = "shadows of 1 process ended where the program came to use the signal of their timer";
+    assert!(text.contains(said), "{text}");
+}
+
+/// The program's filter kills for all that shadows need: they end before it is there.
+#[test]
+fn filtered_program_is_not_killed() {
+    let dir = crate::support::folder();
+    let program = Program::new("open.c", &["-O1"], dir.path());
+    for mode in ["strict", "number", "filter"] {
+        compare(&program, mode, "60");
+        let shown = program.shown(mode);
+        assert_eq!(shown["filtered"], 1, "{mode}: {shown}");
+        let text = program.summary(mode);
+        let said = "nothing is known of what ran behind a filter of system calls (seccomp): shadows of 1 process ended there";
+        assert!(text.contains(said), "{text}");
+    }
+}

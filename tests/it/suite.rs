@@ -1,0 +1,142 @@
+//! Suites: rounds that run unlike each other, arguments that are new every time, suites that are interrupted.
+
+use crate::build::{command, folder, rewrite, stderr};
+use crate::support::REWRITE;
+use rustix::process::{Pid, Signal, kill_process};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Stdio;
+use tempfile::TempDir;
+
+/// Takes ways that depend on the number of its arguments.
+const PROGRAM: &str = "volatile int sink;\n\
+    __attribute__((noinline)) void f(int n) { if (n > 2) sink = n; else sink++; }\n\
+    int main(int n, char **v) { for (int i = 0; i < n; i++) f(i + n); return 0; }\n";
+
+/// A program `prog` in two copies, of which one counts `f` and the other `main`.
+fn two_copies() -> TempDir {
+    let dir = folder(&[("prog.c", PROGRAM)]);
+    let build = ["build", "-k", "2", "-o", "p3", "--scheme", "pbl", "--"];
+    let compile = ["sh", "-c", "$CC -O1 -fno-inline prog.c -o prog"];
+    rewrite(dir.path(), &[&build[..], &compile].concat());
+    dir
+}
+
+/// Runs a suite of shell commands; what it printed of its own, without times.
+#[track_caller]
+fn suite(dir: &Path, options: &[&str], script: &str) -> Vec<String> {
+    let all = [&["suite", "-o", "p3"], options, &["--", "sh", "-c", script]];
+    let said = stderr(&rewrite(dir, &all.concat()));
+    let lines = said.lines().map(|l| l.split(" s\n").next().unwrap_or(l));
+    lines.map(str::to_string).collect()
+}
+
+/// What gzip's first suite does: the round of copy 0 builds something by the program.
+const BUILDS_FIRST: &str = "[ -e built ] || { ./prog -9; touch built; }; ./prog; ./prog a";
+
+/// One build for all of them: most of the time of a test goes into it.
+#[test]
+fn suites_that_ran_unlike_each_other() {
+    let dir = two_copies();
+    suite_without_repeating_names_only_the_numbers_of_runs(dir.path());
+    std::fs::remove_file(dir.path().join("built")).unwrap();
+    suite_whose_first_round_builds_by_the_program_ends_ok(dir.path());
+    suite_with_a_round_that_differs_by_chance_ends(dir.path());
+    suite_whose_arguments_are_temporary_names_ends_ok(dir.path());
+    std::fs::remove_file(dir.path().join("built")).unwrap();
+    suite_with_other_arguments_has_violations(dir.path());
+}
+
+fn suite_whose_first_round_builds_by_the_program_ends_ok(dir: &Path) {
+    let said = suite(dir, &[], BUILDS_FIRST);
+    let again = said.iter().filter(|l| l.contains("runs again"));
+    let expected =
+        "p3: copy 0 runs again, since its round was unlike the others (prog: 3 instead of 2 runs)";
+    assert_eq!(again.collect::<Vec<_>>(), [expected], "{said:#?}");
+    assert!(
+        said.contains(&"p3: p3/prog.p3/profile.p3prof: ok".into()),
+        "{said:#?}"
+    );
+    assert!(
+        said.iter().any(|l| l.ends_with("2 of each copy")),
+        "{said:#?}"
+    );
+    // The second suite has nothing to repeat.
+    let said = suite(dir, &[], BUILDS_FIRST);
+    assert!(!said.iter().any(|l| l.contains("runs again")), "{said:#?}");
+}
+
+fn suite_without_repeating_names_only_the_numbers_of_runs(dir: &Path) {
+    let said = suite(dir, &["--no-repeat"], BUILDS_FIRST);
+    let findings: Vec<&String> = said.iter().filter(|l| l.starts_with("warning: ")).collect();
+    let expected = "warning: p3/prog.p3/profile.p3prof: incomplete: unequal numbers of runs: 3 of copy 0 and 2 of copy 1";
+    assert_eq!(findings, [expected], "more runs are no other arguments");
+}
+
+fn suite_with_a_round_that_differs_by_chance_ends(dir: &Path) {
+    // Every round has one run more than the one before it.
+    let script =
+        "echo >>rounds; for i in $(cat rounds | tr '\\n' 'x' | sed 's/x/ x/g'); do ./prog; done";
+    let said = suite(dir, &[], script);
+    let again = said.iter().filter(|l| l.contains("runs again")).count();
+    assert_eq!(again, 2, "each round once: {said:#?}");
+    assert!(
+        said.contains(&"p3: p3/prog.p3/profile.p3prof: incomplete".into()),
+        "{said:#?}"
+    );
+}
+
+fn suite_whose_arguments_are_temporary_names_ends_ok(dir: &Path) {
+    let script =
+        "d=$(mktemp -d /tmp/jq.XXXXXX) && ./prog $d/in.json && ./prog in-$$ --file=$d && rmdir $d";
+    let said = suite(dir, &[], script);
+    assert!(
+        said.contains(&"p3: p3/prog.p3/profile.p3prof: ok".into()),
+        "{said:#?}"
+    );
+}
+
+/// Words that are no temporary names are still compared.
+fn suite_with_other_arguments_has_violations(dir: &Path) {
+    let script = "[ -e built ] && ./prog b || ./prog a; touch built";
+    let said = suite(dir, &["--no-repeat"], script);
+    let unlike = "violations: copy 1 ran with other arguments than copy 0: b instead of a";
+    assert!(said.iter().any(|l| l.contains(unlike)), "{said:#?}");
+}
+
+fn is_running(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|s| !s.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
+}
+
+#[test]
+fn interrupted_suite_ends_what_it_started_and_puts_copy_0_back() {
+    let dir = two_copies();
+    let dir = dir.path();
+    let same = |copy: u32| {
+        let copy = dir.join(format!("p3/prog.p3/bin/copy-{copy}"));
+        std::fs::read(dir.join("prog")).unwrap() == std::fs::read(copy).unwrap()
+    };
+    // In the second round, a child that is told apart from the shell, and that ignores SIGTERM.
+    let script = "[ -e first ] || { touch first; exit; }; \
+        sh -c 'trap \"\" TERM; echo $$ >pid.part; mv pid.part pid; sleep 300; sleep 300' & wait; sleep 300";
+    let mut suite = command(REWRITE, dir)
+        .args(["suite", "-o", "p3", "--no-repeat", "--", "sh", "-c", script])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = loop {
+        match std::fs::read_to_string(dir.join("pid")) {
+            Ok(pid) => break pid.trim().to_string(),
+            Err(_) => std::thread::sleep(std::time::Duration::from_millis(10)),
+        }
+        assert!(suite.try_wait().unwrap().is_none(), "it runs");
+    };
+    assert!(same(1) && is_running(&pid));
+    kill_process(Pid::from_child(&suite), Signal::TERM).unwrap();
+    let status = suite.wait().unwrap();
+    assert_eq!(status.signal(), Some(Signal::TERM.as_raw()), "{status}");
+    assert!(!is_running(&pid), "what the suite started is over");
+    assert!(same(0));
+}

@@ -1,0 +1,182 @@
+//! What paths say was true, against the counts of clang's own source coverage.
+
+use crate::conditions::region;
+use crate::export::{profiled, read, text};
+use crate::support::{PROF, folder, llvm, project, run, sources};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+
+/// A region of a condition: from line and column to line and column.
+type Region = [usize; 4];
+
+/// How often each condition of `source` was true and false, as clang counts it. Its own file alone is looked at: what macros
+/// contain has regions of its own.
+fn counted(source: &Path, dir: &Path) -> HashMap<Region, [u64; 2]> {
+    let (exe, raw) = (dir.join("counted"), dir.join("counted.profraw"));
+    let is_cpp = source.extension().is_some_and(|e| e == "cpp");
+    let mut clang = Command::new(llvm(if is_cpp { "clang++" } else { "clang" }));
+    clang.args([
+        "-O1",
+        "-w",
+        "-fprofile-instr-generate",
+        "-fcoverage-mapping",
+    ]);
+    if is_cpp {
+        clang.arg("-std=c++20");
+    }
+    clang.arg("-I").arg(project("testdata/include")).arg(source);
+    run(clang.args(["-o"]).arg(&exe).args(["-lm", "-pthread"]));
+    let mut program = Command::new(&exe);
+    program.current_dir(dir).env("LLVM_PROFILE_FILE", &raw);
+    program.output().unwrap();
+    let data = dir.join("counted.profdata");
+    let mut merge = Command::new(llvm("llvm-profdata"));
+    run(merge.arg("merge").arg(&raw).arg("-o").arg(&data));
+    let mut cov = Command::new(llvm("llvm-cov"));
+    cov.args(["export", "-instr-profile"]).arg(&data).arg(&exe);
+    let found: Value = serde_json::from_str(&text(run(&mut cov))).unwrap();
+    let functions = found["data"][0]["functions"].as_array().unwrap().iter();
+    let mut counts: HashMap<Region, [u64; 2]> = HashMap::new();
+    let own = functions.filter(|f| f["filenames"][0] == source.to_str().unwrap());
+    for branch in own.flat_map(|f| f["branches"].as_array().unwrap()) {
+        let number = |i: usize| branch[i].as_u64().unwrap();
+        if number(6) == number(7) {
+            let region = [0, 1, 2, 3].map(|i| number(i) as usize);
+            let sum = counts.entry(region).or_default();
+            *sum = [sum[0] + number(4), sum[1] + number(5)];
+        }
+    }
+    counts
+}
+
+/// By condition, where it begins and its text: on how many executions of paths it was true, false, and undecided.
+fn told(profile: &Path, source: &Path) -> HashMap<([usize; 2], String), [u64; 3]> {
+    let mut show = Command::new(PROF);
+    let shown = text(run(show
+        .arg("show")
+        .arg(profile)
+        .args(["--format", "json"])));
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let functions = shown["functions"].as_array().unwrap().iter();
+    let mut told: HashMap<([usize; 2], String), [u64; 3]> = HashMap::new();
+    for path in functions.flat_map(|f| f["paths"].as_array().unwrap()) {
+        for decision in path["decisions"].as_array().unwrap() {
+            let here = decision["file"] == source.to_str().unwrap() && decision["implied"] != true;
+            let outcome = ["true", "false", "unknown"];
+            let outcome = outcome.iter().position(|o| decision["outcome"] == *o);
+            let (true, Some(outcome), Some(at)) =
+                (here, outcome, decision["condition_at"].as_array())
+            else {
+                continue;
+            };
+            let at = [0, 1].map(|i| at[i].as_u64().unwrap() as usize);
+            let text = decision["condition"].as_str().unwrap().to_string();
+            told.entry((at, text)).or_default()[outcome] += path["count"].as_u64().unwrap();
+        }
+    }
+    told
+}
+
+/// Without blanks, and without brackets around all of it.
+fn bare(text: &str) -> String {
+    let text: String = text.split_whitespace().collect();
+    let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
+    let mut depth = 0;
+    let whole = inner.is_some_and(|inner| {
+        inner.chars().all(|c| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            depth >= 0
+        })
+    });
+    match inner {
+        Some(inner) if whole => bare(inner),
+        _ => text,
+    }
+}
+
+/// Every condition of which each execution has an outcome is true and false as often as clang counts; no other one is more often
+/// true, or false, than clang counts (an optimiser may leave executions without a branch).
+#[test]
+fn outcomes_of_conditions_equal_counts_of_source_coverage() {
+    let (mut equal, mut undecided, mut wrong) = ([0, 0], [0, 0], Vec::new());
+    for name in [
+        "conditions",
+        "loops",
+        "switches",
+        "exceptions",
+        "demo",
+        "iterations",
+        "recursion",
+    ] {
+        let source = sources(name).remove(0);
+        let content = read(&source);
+        for (level, optimised) in [("-O0", 0), ("-O1", 1), ("-O2", 1)] {
+            let dir = folder();
+            let profile = profiled(name, &[level, "-g"], dir.path());
+            let counted = counted(&source, dir.path());
+            for ((at, condition), [yes, no, unknown]) in told(&profile, &source) {
+                let around = |r: &&Region| [r[0], r[1]] <= at && at <= [r[2], r[3]];
+                let same = |r: &&Region| bare(&region(&content, **r)) == bare(&condition);
+                let Some(found) = counted.keys().find(|r| around(r) && same(r)) else {
+                    continue; // a macro, or several conditions at once
+                };
+                let [all_yes, all_no] = counted[found];
+                let complete = yes + no == all_yes + all_no;
+                let right = if complete {
+                    [yes, no] == [all_yes, all_no]
+                } else {
+                    yes <= all_yes && no <= all_no
+                };
+                if !right {
+                    wrong.push(format!(
+                        "{name} {level} {at:?} {condition}: {yes}, {no}; clang counts {all_yes}, {all_no}"
+                    ));
+                }
+                equal[optimised] += usize::from(complete && right);
+                undecided[optimised] += usize::from(unknown > 0);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(
+        equal[0] > 80 && undecided[0] * 10 < equal[0],
+        "{equal:?} {undecided:?}"
+    );
+    assert!(
+        equal[1] > 40 && undecided[1] < equal[1],
+        "{equal:?} {undecided:?}"
+    );
+}
+
+/// Six paths of one function differ in nothing but what was true.
+#[test]
+fn paths_through_the_same_lines_are_told_apart_by_outcomes() {
+    let dir = folder();
+    let profile = profiled("outcomes", &["-O0", "-g"], dir.path());
+    let mut show = Command::new(PROF);
+    show.arg("show")
+        .arg(&profile)
+        .args(["--function", "^f$", "--by", "path"]);
+    let shown = text(run(&mut show));
+    let mut told: Vec<Vec<&str>> = Vec::new();
+    for line in shown.lines() {
+        match line.split_whitespace().last() {
+            Some(id) if id.starts_with('#') => told.push(Vec::new()),
+            _ => {
+                let steps = told.last_mut();
+                let outcome = line
+                    .split("  ")
+                    .map(str::trim)
+                    .find(|c| ["true", "false"].contains(c));
+                steps.into_iter().for_each(|s| s.extend(outcome));
+            }
+        }
+    }
+    let mut distinct = told.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert!(told.len() == 6 && distinct.len() == 6, "{shown}");
+    assert!(shown.contains("!(a == b)"), "{shown}");
+}
