@@ -356,6 +356,10 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
 fn show(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let mut selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
+    let layout = Layout {
+        full: args.full,
+        ..layout
+    };
     if args.bursts || matches!(profile.measured, Measurement::Bursts(_)) {
         return bursts::show(args, &profile, selection, layout);
     }
@@ -368,10 +372,6 @@ fn show(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
         })
         .about(&[&profile]));
     }
-    let layout = Layout {
-        full: args.full,
-        ..layout
-    };
     if args.format == Format::Text {
         selection.top = selection.top.or(Some(20));
         selection.order = Order::Instructions;

@@ -41,7 +41,9 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
     let (mut profiles, mut notes) = (Vec::new(), Vec::new());
     let mut baseline = Vec::new();
     for file in files {
-        if !file.is_dir() {
+        // A single program is asked for because it ran: without a profile the reader says what to run first.
+        let is_program = Manifest::is_one(&file.join("manifest.json"));
+        if !file.is_dir() || is_program {
             profiles.push(trust.read(file)?);
             continue;
         }
@@ -114,7 +116,7 @@ fn unlinked_note(folder: &Path, unlinked: &[Profile]) -> Option<String> {
     (!names.is_empty()).then_some(note)
 }
 
-/// The folders below `folder` that p3-rewrite made, itself included, by name.
+/// The folders below `folder` that p3-rewrite made, by name.
 fn programs(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut walk = WalkDir::new(folder).sort_by_file_name().into_iter();
