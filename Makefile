@@ -14,11 +14,12 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-tests setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows bench fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers clean
+.PHONY: help setup setup-tests setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows bench fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers screens clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
 	@echo 'make test-viewers  open exported profiles by genhtml, callgrind_annotate, pprof, speedscope, dot, and pages in a browser'
+	@echo 'make screens  take the pictures of the page in docs/images again, by a browser'
 	@echo 'make test-builds   a project built by make, CMake and Meson with p3-cc, its tests run in every copy'
 	@echo 'make test-launchers  copies on hosts by ssh and GNU parallel, and by Slurm, on this machine (as root: namespaces)'
 	@echo 'make test-tutorial  every command of docs/LIBYAML.md: libyaml from Debian sources, profiled and made faster (minutes)'
@@ -72,6 +73,11 @@ test: setup-tests
 # Exported profiles, opened by the tools that they are for: a browser is among them.
 test-viewers: setup-viewers
 	$(CARGO) test --locked --test it -- viewers:: pages:: --ignored
+
+# The pictures of the page in README.md and docs/PAGE.md.
+screens: build
+	@sh tools/setup.sh "$(TOOLS) chromium pngquant" "$(APT) chromium pngquant"
+	sh tools/screens.sh target/release
 
 # The example project of docs/BUILD.md, by every build system.
 test-builds: setup-builders

@@ -5,6 +5,7 @@ use super::{ForceArgs, one_line, warn};
 use crate::compiler::integrate::integrate;
 use crate::compiler::record::{Failure, Record};
 use crate::compiler::suite::{self, Build, Built, Gathered, Progress, Suite};
+use crate::compiler::unlinked::Unlinked;
 use crate::error::{Error, Result};
 use crate::names::printable;
 use crate::profile::merge::summary;
@@ -167,6 +168,7 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
                 "compiled without -g: copies were given line numbers (-gline-tables-only); native programs are as they were",
             );
         }
+        report_unlinked(&built.unlinked);
         if built.status == 0 {
             let next = build.only.map(|c| format!("make check runs copy {c}"));
             say_what_is_next(&built, build.out.as_deref(), next);
@@ -175,6 +177,27 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
         }
     }
     finish(&built)
+}
+
+/// Tells of sources that no link took.
+fn report_unlinked(unlinked: &Unlinked) {
+    if let [problem, more @ ..] = &unlinked.problems[..] {
+        let more = match more.len() {
+            0 => String::new(),
+            n => format!(" (and {n} more)"),
+        };
+        warn(&format!(
+            "coverage leaves out a source that was never linked: {problem}{more}"
+        ));
+    }
+    let number = unlinked.sources.len() as u64;
+    if number > 0 {
+        let verb = if number == 1 { "was" } else { "were" };
+        let number = number_of(number, "source");
+        say(&format!(
+            "{number} {verb} compiled but never linked: p3-prof coverage reports uncovered code there"
+        ));
+    }
 }
 
 /// What a build that succeeded left, and what to do next.

@@ -2,7 +2,7 @@
 
 use super::arguments::Word;
 use super::interrupt::Scratch;
-use super::{Compiler, Given, LINES_ADDED, Settings};
+use super::{Compiler, Given, LINES_ADDED, Settings, unlinked};
 use crate::error::{Error, Result};
 use crate::load::container;
 use std::fs::File;
@@ -63,6 +63,7 @@ pub(super) fn compile(compiler: &Compiler, given: &Given, settings: &Settings) -
             settings.note(LINES_ADDED);
         }
         claim(object, lines.as_deref())?;
+        unlinked::note_compilation(settings, source, object);
     }
     Ok(0)
 }

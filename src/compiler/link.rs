@@ -7,7 +7,9 @@ use super::modules::{self, Found, Module};
 use super::record::{Failure, Record};
 use super::runtime::{Runtime, Target};
 use super::trace::{self, Linked};
-use super::{Compiler, Given, LINES_ADDED, Settings, first_error, not_loaded, our_program};
+use super::{
+    Compiler, Given, LINES_ADDED, Settings, first_error, not_loaded, our_program, unlinked,
+};
 use crate::error::{Error, Result};
 use crate::load::container::Member;
 use crate::manifest::Manifest;
@@ -72,10 +74,14 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
         link_with_trace(compiler, &given.words)?
     };
     let output = line.output().unwrap_or("a.out".into());
-    if status != 0 || is_bare(line) || output.starts_with("/dev/") {
+    if status != 0 || output.starts_with("/dev/") {
         return Ok(status);
     }
     let program = std::fs::canonicalize(&output).map_err(|e| Error::read(&output, e))?;
+    unlinked::note_link(settings, &program, line, &linked);
+    if is_bare(line) {
+        return Ok(status);
+    }
     let folder = settings.folder(&program);
     let mut copies = || -> Result<()> {
         let native = Identity::of(&program)?;
@@ -84,6 +90,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
         if has_sources {
             (words, names) = compile_sources(compiler, given, settings, &input, work.path())?;
             linked = trace_objects(compiler, &words, work.path())?;
+            unlinked::note_link(settings, &program, line, &linked);
         }
         let found = Found::new(&linked, &names, settings.rust.as_deref())?;
         if found.modules.is_empty() {
@@ -188,7 +195,7 @@ fn lock(folder: &Path) -> Result<File> {
 
 impl Settings {
     /// The folder of a program: beside it, or at the same place below `P3_OUT`.
-    fn folder(&self, program: &Path) -> PathBuf {
+    pub(super) fn folder(&self, program: &Path) -> PathBuf {
         let mut name = program.as_os_str().to_os_string();
         name.push(".p3");
         let Some(out) = &self.out else {

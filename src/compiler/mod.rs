@@ -16,6 +16,7 @@
 //! integrate   files by which build systems find our compilers
 //! rust        rustc's bitcode, and how it is asked for
 //! record      what was built where: what `suite` and `use` go by
+//! unlinked    sources that were compiled and that no link took
 //! suite       a command, once for every copy
 //! apart       rounds of it at the same time
 //! rounds      which of them ran other processes than the rest
@@ -38,6 +39,7 @@ mod runtime;
 pub mod rust;
 pub mod suite;
 mod trace;
+pub mod unlinked;
 
 use crate::error::{Error, Result};
 use arguments::{CommandLine, Task, Word};

@@ -37,6 +37,12 @@ pub(super) struct Found {
     pub(super) archives: HashMap<String, Vec<container::Member>>,
 }
 
+/// Why a member of an archive is left as it is, if a linker's report does not tell which of several was linked.
+pub(super) const AMBIGUOUS: &str =
+    "its archive has several members of this name, and not all of them were linked";
+/// Why the output of `ld -r` is.
+pub(super) const SEVERAL: &str = "several objects were linked into it";
+
 /// What something that was linked is.
 enum Is {
     Module(Embedded),
@@ -157,7 +163,7 @@ impl Found {
             }
             Ok(Ok(embedded)) => Is::Module(embedded),
             Ok(Err(Without::Bitcode)) => Is::Left("machine code, not compiled by p3-cc"),
-            Ok(Err(Without::OneModule)) => Is::Left("several objects were linked into it"),
+            Ok(Err(Without::OneModule)) => Is::Left(SEVERAL),
         })
     }
 
@@ -172,9 +178,7 @@ impl Found {
         let members = self.members(archive);
         let named: Vec<_> = members.iter().filter(|m| m.name == member).collect();
         match named.get(nth) {
-            Some(_) if named.len() > times => {
-                Err("its archive has several members of this name, and not all of them were linked")
-            }
+            Some(_) if named.len() > times => Err(AMBIGUOUS),
             Some(one) => one
                 .bytes
                 .clone()

@@ -9,6 +9,7 @@ use super::interrupt::is_ending;
 use super::link::succeeded;
 use super::record::{self, Failure, Record};
 use super::rounds::find_odd_rounds;
+use super::unlinked::{self, Unlinked};
 use super::{Compiler, Language, exit_code, our_program};
 use crate::error::{Error, Result};
 use crate::output::{Destination, FIXED_TIME};
@@ -116,6 +117,7 @@ impl Build {
         if let Some(out) = &self.out {
             let out = std::path::absolute(out).map_err(|e| Error::write(out, e))?;
             std::fs::create_dir_all(&out).map_err(|e| Error::write(&out, e))?;
+            unlinked::prepare(&out)?;
             build.env("P3_OUT", out).env("P3_ROOT", &here);
         }
         build.envs(self.environment.iter().map(|(n, v)| (n, v)));
@@ -132,6 +134,12 @@ impl Build {
         let (programs, earlier) = there.partition(is_new);
         let mut failures = record::find_failures(&folders);
         failures.retain(|(_, at)| *at >= began);
+        let unlinked = match &self.out {
+            Some(out) if status == 0 => {
+                unlinked::update(out, &self.flags).unwrap_or_else(|e| Unlinked::of_problem(&e))
+            }
+            _ => Unlinked::default(),
+        };
         let calls = std::fs::read(&calls).unwrap_or_default();
         let was_called = !calls.is_empty();
         let foreign = (!was_called).then(|| find_new_binary(began)).flatten();
@@ -143,6 +151,7 @@ impl Build {
             was_called,
             lines_added: calls.contains(&super::LINES_ADDED),
             foreign,
+            unlinked,
         })
     }
 }
@@ -164,6 +173,8 @@ pub struct Built {
     pub lines_added: bool,
     /// Where it did not: a file of machine code that it made nevertheless.
     pub foreign: Option<PathBuf>,
+    /// Sources that were compiled, and that no link took; none where the build named no output folder.
+    pub unlinked: Unlinked,
 }
 
 /// A file of machine code below the working folder that is newer than `began`.

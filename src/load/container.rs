@@ -147,6 +147,14 @@ pub fn embedded(bytes: &[u8]) -> Result<Embedded, Without> {
     })
 }
 
+/// The bitcode of all modules in an ELF file: several in one that was linked of others (`ld -r`). O(sections + blocks).
+pub fn all_embedded(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let sections = sections(bytes).unwrap_or_default();
+    let of = |name: &&str| sections.iter().find(|s| s.name == name.as_bytes());
+    let code = HOLDERS.iter().find_map(of);
+    code.map_or(Vec::new(), |s| modules(s.bytes))
+}
+
 /// What to write where in an object, so that the sections in which clang embedded bitcode have the names that `p3-cc` uses and
 /// linkers drop them. Nothing for what is not ELF, or has none.
 pub fn claims(bytes: &[u8]) -> Vec<Patch> {

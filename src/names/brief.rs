@@ -113,7 +113,8 @@ fn without_arguments(name: &str) -> String {
         if operator {
             let end = rest.find(|c| !"<>=-".contains(c)).unwrap_or(rest.len());
             out += &rest[..end];
-            rest = &rest[end..];
+            // The demangler sets arguments apart from the operator.
+            rest = rest[end..].strip_prefix(' ').unwrap_or(&rest[end..]);
         } else if c == '<' {
             let end = closing(rest);
             let begins = out.is_empty() || out.ends_with("::");

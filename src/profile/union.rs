@@ -30,6 +30,9 @@ pub struct Union {
 /// A name, and the module where the function is local to it.
 type Key = (String, Option<String>);
 
+/// A name, a file's name, and a line.
+type Position = (String, String, u32);
+
 /// A union under way.
 struct Joined {
     manifest: Manifest,
@@ -37,6 +40,8 @@ struct Joined {
     files: HashMap<(String, String), u32>,
     modules: HashMap<(String, String), ModuleId>,
     by_key: HashMap<Key, Vec<FuncId>>,
+    /// Functions by name and where they begin, file and line: what a baseline leaves out.
+    by_position: HashMap<Position, FuncId>,
     functions: TiVec<FuncId, Sum>,
 }
 
@@ -56,8 +61,21 @@ struct Sum {
 /// # Errors
 /// A profile is not of paths, or holds a raw profile that another holds, too; a count overflows.
 pub fn union(profiles: &[Profile]) -> Result<Union> {
+    union_with_baseline(profiles, &[])
+}
+
+/// The same, with a `baseline`: what was compiled and is in no program. A function of it that a program has, or an earlier profile of
+/// the baseline, is left out, whatever its control flow: compiled elsewhere, an inline function may have another.
+///
+/// # Errors
+/// As of [`union`].
+///
+/// # Panics
+/// There are no profiles.
+pub fn union_with_baseline(profiles: &[Profile], baseline: &[Profile]) -> Result<Union> {
     let sources = sources(profiles)?;
-    let mut joined = Joined::new(profiles);
+    let all: Vec<&Profile> = profiles.iter().chain(baseline).collect();
+    let mut joined = Joined::new(&all);
     let mut verdict = Verdict::default();
     let mut processes = Processes::default();
     for profile in profiles {
@@ -78,6 +96,9 @@ pub fn union(profiles: &[Profile]) -> Result<Union> {
         });
         verdict.add_violations(violations);
         processes = processes.plus(most(&profile.processes));
+    }
+    for profile in baseline {
+        joined.add_unless(profile, Joined::find_present)?;
     }
     let shared = joined.functions.iter().filter(|s| s.programs > 1).count();
     let skipped = |(entry, sum): &(&FunctionEntry, &Sum)| sum.skipped && !entry.status.is_skipped();
@@ -133,7 +154,7 @@ fn most(copies: &TiSlice<CopyId, Processes>) -> Processes {
 }
 
 impl Joined {
-    fn new(profiles: &[Profile]) -> Joined {
+    fn new(profiles: &[&Profile]) -> Joined {
         let mut identity = blake3::Hasher::new();
         let programs: BTreeSet<&str> = profiles
             .iter()
@@ -160,12 +181,22 @@ impl Joined {
             files: HashMap::new(),
             modules: HashMap::new(),
             by_key: HashMap::new(),
+            by_position: HashMap::new(),
             functions: TiVec::new(),
         }
     }
 
     /// Adds a program's functions and counts; where its functions are now.
     fn add(&mut self, profile: &Profile) -> Result<TiVec<FuncId, FuncId>> {
+        self.add_unless(profile, |_, _| None)
+    }
+
+    /// Adds what a profile has, but functions that are `present`, of which another is there.
+    fn add_unless(
+        &mut self,
+        profile: &Profile,
+        present: impl Fn(&Joined, &FunctionEntry) -> Option<FuncId>,
+    ) -> Result<TiVec<FuncId, FuncId>> {
         profile.paths()?;
         let files = self.add_files(&profile.manifest);
         let inlined = self.add_inlined(&profile.manifest, &files);
@@ -177,18 +208,21 @@ impl Joined {
             .collect();
         let known = self.functions.next_key();
         let mut taken = BTreeSet::new();
-        let mut to = TiVec::new();
+        let (mut to, mut is_present) = (TiVec::new(), Vec::new());
         for entry in &profile.manifest.functions {
             let mut entry = entry.clone();
             entry.map_positions(&files, inlined);
             for body in &mut entry.bodies {
                 body.module = modules[body.module];
             }
-            let f = self.place(entry, known, &taken);
+            let there = present(self, &entry).filter(|f| *f < known);
+            is_present.push(there.is_some());
+            let f = there.unwrap_or_else(|| self.place(entry, known, &taken));
             taken.insert(f);
             to.push(f);
         }
-        for (f, now) in profile.functions().zip(&to) {
+        let all = profile.functions().zip(&to).zip(is_present);
+        for ((f, now), _) in all.filter(|(_, is_present)| !is_present) {
             self.link(profile.entry(f), *now, &to, *now >= known);
             self.count(profile, f, *now)?;
         }
@@ -255,9 +289,29 @@ impl Joined {
         }
         let f = FuncId::new(self.functions.len());
         self.by_key.entry(key).or_default().push(f);
+        if let Some(position) = self.position(&entry) {
+            self.by_position.entry(position).or_insert(f);
+        }
         self.functions.push(Sum::default());
         self.manifest.functions.push(whole(entry));
         f
+    }
+
+    fn position(&self, entry: &FunctionEntry) -> Option<Position> {
+        let loc = entry.loc?;
+        let file = self.manifest.files[loc.file as usize].clone();
+        Some((entry.name.clone(), file, loc.line))
+    }
+
+    /// Where a function is that was compiled from the same lines as `entry`; without lines, one of the same symbol.
+    fn find_present(&self, entry: &FunctionEntry) -> Option<FuncId> {
+        let Some(position) = self.position(entry) else {
+            let is_local = entry.linkage == Linkage::Local;
+            let key = (entry.name.clone(), None);
+            let same = self.by_key.get(&key).filter(|_| !is_local);
+            return same.and_then(|fs| fs.first().copied());
+        };
+        self.by_position.get(&position).copied()
     }
 
     fn key(&self, entry: &FunctionEntry) -> Key {

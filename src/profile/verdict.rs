@@ -314,12 +314,11 @@ impl Profile {
             Measurement::Sampled(_) | Measurement::Bursts(_) => return None,
         };
         let off = sum(&mut violations.iter().map(|v| v.off));
+        if all == 0 {
+            return None;
+        }
         // Entries that are not paths may be more than all that was counted.
-        let share = if all > 0 {
-            (off as f64 / all as f64).min(1.0)
-        } else {
-            1.0
-        };
+        let share = (off as f64 / all as f64).min(1.0);
         Some(match share {
             s if s < 0.0001 => format!("less than 0.01% of {what}"),
             s => format!("{} of {what}", percent(s)),

@@ -139,8 +139,11 @@ pub struct Text {
     /// The macros that it defines.
     macros: OnceLock<HashSet<String>>,
     /// Conditions that were asked for, by line, column and extent.
-    conditions: Mutex<HashMap<(u32, u32, Extent), Option<Arc<Condition>>>>,
+    conditions: Mutex<Conditions>,
 }
+
+/// Conditions by line, column and extent; none where the text does not tell.
+type Conditions = HashMap<(u32, u32, Extent), Option<Arc<Condition>>>;
 
 /// How much of a condition is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -156,7 +156,12 @@ fn counts(table: &str) -> Vec<(u64, String)> {
     let count = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let at = words.iter().position(|w| w.starts_with('#')).unwrap();
-        (number(words[0]), format!("{} {}", words[at - 1], words[at]))
+        // Where a path begins at a loop, that stands between its function and its id.
+        let behind = words.iter().position(|w| *w == "·").unwrap_or(at);
+        (
+            number(words[0]),
+            format!("{} {}", words[behind - 1], words[at]),
+        )
     };
     let mut counts: Vec<_> = lines.map(count).collect();
     counts.sort();

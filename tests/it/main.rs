@@ -52,4 +52,5 @@ mod runtime;
 mod shadow;
 mod signals;
 mod survival;
+mod unlinked;
 mod unnoticed;

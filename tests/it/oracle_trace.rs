@@ -111,6 +111,7 @@ programs! {
     many_paths
     modules
     odd_functions
+    outcomes
     pure
     recursion
     short_loops

@@ -10,8 +10,9 @@ use std::process::{Command, Output, Stdio};
 type Words<'a> = Vec<&'a dyn AsRef<OsStr>>;
 
 /// Every exporter, and whether its files are known again.
-const FORMATS: [(&str, bool); 10] = [
+const FORMATS: [(&str, bool); 11] = [
     ("lcov", true),
+    ("lcov-1", true),
     ("cobertura", true),
     ("callgrind", true),
     ("folded", false),

@@ -45,11 +45,12 @@ fn in_browser(page: &Path, script: &str, dir: &Path) -> Value {
         "--disable-gpu",
         "--no-first-run",
         "--disable-background-networking",
+        "--disable-quic",
     ]);
     browser.args([
         "--disable-component-update",
         "--disable-sync",
-        "--window-size=1400,900",
+        "--window-size=1400,1000",
     ]);
     browser.args(["--virtual-time-budget=30000", "--dump-dom"]);
     browser.arg(format!("--user-data-dir={}", dir.join("browser").display()));
@@ -74,7 +75,7 @@ fn in_browser(page: &Path, script: &str, dir: &Path) -> Value {
     value["result"].clone()
 }
 
-/// Goes through all paths by the keyboard's step, and says what is lit in the source and in the picture.
+/// Goes through all paths, and says what is lit in the source and in the picture, and what is told.
 const EVERY_PATH: &str = r"
     const out = [];
     for (let f = 0; f < p3.data.functions.length; f++) {
@@ -82,17 +83,21 @@ const EVERY_PATH: &str = r"
         for (let j = 0; j < F.paths.length; j++) {
             history.replaceState(null, '', `#f=${f}&p=${j}`);
             p3.route();
-            const lines = new Set();
-            const n = document.querySelectorAll('.panes section:nth-child(2) h2 button').length;
-            for (let t = 0; t < Math.max(1, n); t++) {
-                const tab = document.querySelectorAll('.panes section:nth-child(2) h2 button')[t];
-                if (tab) tab.click();
-                const name = tab ? document.querySelector('.code').getAttribute('aria-label').slice(7) : '';
+            const lines = new Set(), margins = [];
+            const tabs = () => document.querySelectorAll('.source .tabs button');
+            for (let t = 0; t < Math.max(1, tabs().length); t++) {
+                if (tabs()[t]) tabs()[t].click();
+                const code = document.querySelector('.code');
+                const name = code ? code.getAttribute('aria-label').slice(7) : '';
                 for (const row of document.querySelectorAll('.code .row.lit')) lines.add(name + ':' + row.dataset.line);
+                for (const row of document.querySelectorAll('.code .row')) for (const o of row.querySelectorAll('.mg .o')) margins.push([name + ':' + row.dataset.line, o.title]);
             }
-            const blocks = [...document.querySelectorAll('svg .b.lit')].map(b => +b.dataset.block);
-            const decisions = [...document.querySelectorAll('.decisions li')].map(l => l.textContent);
-            out.push({ name: F.symbol, id: F.paths[j][0], count: F.paths[j][1], lines: [...lines], blocks, decisions });
+            const blocks = [...document.querySelectorAll('.pic .b.lit')].flatMap(b => b.dataset.blocks.split(' ').map(Number));
+            const steps = [...document.querySelectorAll('.steps li')].map(l => {
+                const text = s => (l.querySelector(s) || {}).textContent || '';
+                return { text: text('.tx').replace(/^⤷ .*?  /, ''), outcome: text('.o'), place: text('.pl') };
+            });
+            out.push({ name: F.symbol, id: F.paths[j].id, count: F.paths[j].count, lines: [...lines], blocks, steps, margins });
         }
     }
     return out;";
@@ -102,6 +107,49 @@ fn strings(value: &Value) -> BTreeSet<String> {
     items
         .map(|v| v.as_str().map_or(v.to_string(), String::from))
         .collect()
+}
+
+/// The steps of a path are its decisions in turn, and the margin has `true` and `false` in the lines of their conditions.
+fn compare_steps(path: &Value, drawn: &Value) {
+    let decisions = path["decisions"].as_array().unwrap().iter();
+    let told = decisions.filter(|d| d["way"] != "returns" && d["implied"] != true);
+    let mut steps = drawn["steps"].as_array().unwrap().iter();
+    let mut step: Option<(&Value, usize)> = None;
+    for d in told {
+        // A decision that is repeated in a row has one step.
+        let (at, left) = match step.take() {
+            Some((at, left)) if left > 0 => (at, left),
+            _ => {
+                let next = steps.next().expect("a step for each decision");
+                let text = next["text"].as_str().unwrap();
+                let times = text.rsplit_once("  ×").and_then(|t| t.1.parse().ok());
+                (next, times.unwrap_or(1))
+            }
+        };
+        step = Some((at, left - 1));
+        let text = at["text"].as_str().unwrap();
+        let condition = d["condition"].as_str().unwrap_or("");
+        assert!(text.contains(condition), "{text}: {d}");
+        let outcome = at["outcome"].as_str().unwrap();
+        if d["outcome"] == "unknown" {
+            assert!(outcome.starts_with('→'), "{outcome}: {d}");
+        } else {
+            assert_eq!(d["outcome"], outcome, "{d}");
+        }
+        if outcome == "true" || outcome == "false" {
+            let place = format!("{}:{}", d["file"].as_str().unwrap(), d["line"]);
+            let beside = serde_json::json!([place, outcome]);
+            let margins = drawn["margins"].as_array().unwrap();
+            let own = place.contains("testdata");
+            assert!(!own || margins.contains(&beside), "{beside}: {margins:?}");
+        }
+    }
+    let more: Vec<_> = steps.collect();
+    // A path on which nothing is decided has one step that says so.
+    assert!(
+        more.is_empty() || more[0]["text"] == "nothing is decided",
+        "{more:?}"
+    );
 }
 
 #[test]
@@ -138,7 +186,7 @@ fn every_path_lights_its_lines() {
                         .unwrap()
                         .to_string()
                 };
-                // A file of more than 500 lines is drawn in part.
+                // A file of more than 300 lines is drawn in part.
                 let own = |name: &String| name.contains("testdata");
                 let expected: BTreeSet<String> = lines
                     .map(|l| format!("{}:{}", file(l), l[1]))
@@ -148,25 +196,7 @@ fn every_path_lights_its_lines() {
                     strings(&drawn["lines"]).into_iter().filter(own).collect();
                 assert_eq!(lit, expected, "{name} {} #{}", f["name"], p["id"]);
                 assert_eq!(strings(&drawn["blocks"]), strings(&p["blocks"]));
-                let told = p["decisions"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .filter(|d| d["way"] != "returns");
-                let texts = drawn["decisions"].as_array().unwrap();
-                assert_eq!(told.clone().count(), texts.len());
-                for (d, text) in told.zip(texts) {
-                    let text = text.as_str().unwrap();
-                    let condition = d["condition"].as_str().unwrap_or("");
-                    let line = d["to_line"]
-                        .as_u64()
-                        .map_or(String::new(), |n| n.to_string());
-                    assert!(
-                        text.contains(condition) && text.contains(&line),
-                        "{text}: {d}"
-                    );
-                    assert_eq!(text.contains("→ back to"), d["back"] == true, "{text}");
-                }
+                compare_steps(p, drawn);
                 compared += 1;
             }
         }
@@ -183,7 +213,7 @@ fn every_view_is_drawn() {
     let before = profile.to_str().unwrap();
     let views = r"
         const out = {};
-        for (const view of ['overview', 'functions', 'sources', 'flame', 'coverage', 'f=0', 'f=3&u=0', 'file=0', 'f=99999']) {
+        for (const view of ['overview', 'functions', 'sources', 'flame', 'coverage', 'f=0', 'f=3&u=0', 'file=0', 'file=999', 'f=99999']) {
             history.replaceState(null, '', '#' + view);
             p3.route();
             out[view] = document.getElementById('main').textContent.length;
@@ -200,6 +230,176 @@ fn every_view_is_drawn() {
                 .all(|n| n.as_u64().unwrap() > 10),
             "{lengths}"
         );
+    }
+}
+
+/// What a user sees who opens every function at 1400 x 1000 pixels, and what keys and clicks do.
+const IN_USE: &str = r"
+    const out = { functions: [], steps: 0, keys: {} };
+    const within = (inner, outer) => { const [a, b] = [inner.getBoundingClientRect(), outer.getBoundingClientRect()]; return a.top >= b.top - 1 && a.bottom <= b.bottom + 1; };
+    const key = k => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: k, bubbles: true }));
+    for (let f = 0; f < p3.data.functions.length; f++) {
+        const F = p3.data.functions[f];
+        if (!F.paths.length) continue;
+        history.replaceState(null, '', `#f=${f}`);
+        p3.route();
+        const code = document.querySelector('.code'), first = code.querySelector(`.row[data-line='${F.begins.line}']`);
+        const svg = document.querySelector('.pic svg'), scale = svg.clientWidth / svg.viewBox.baseVal.width;
+        const letters = [...svg.querySelectorAll('text')].map(t => parseFloat(getComputedStyle(t).fontSize) * scale);
+        out.functions.push({ name: F.symbol, file: code.getAttribute('aria-label').slice(7), own: p3.data.files[F.begins.file].name,
+            opens: !!first && within(first, code), letters: Math.min(...letters), seen: [...svg.querySelectorAll('.b.lit')].some(b => within(b, svg)) });
+        for (const b of document.querySelectorAll('.steps button:enabled')) {
+            b.click();
+            const at = document.querySelector('.code .row.at');
+            if (!at || !within(at, document.querySelector('.code')) || at.dataset.line !== b.querySelector('.pl').textContent.split(':').pop()) wrong.push('a step leads elsewhere: ' + b.textContent);
+            out.steps++;
+        }
+    }
+    // Keys: another path, a step, zoom, path alone and whole function, lists.
+    const busy = p3.data.functions.findIndex(f => f.paths.length > 2);
+    history.replaceState(null, '', `#f=${busy}`);
+    p3.route();
+    const chosen = () => [...document.querySelectorAll('.entry')].findIndex(e => e.getAttribute('aria-selected') === 'true');
+    const width = () => document.querySelector('.pic svg').viewBox.baseVal.width;
+    const drawn = () => document.querySelectorAll('.pic .b').length;
+    key('ArrowDown');
+    out.keys.path = chosen();
+    key(']');
+    out.keys.step = document.querySelectorAll('.steps .at').length;
+    const before = width();
+    key('+');
+    out.keys.larger = width() < before;
+    const blocks = drawn();
+    key('p');
+    out.keys.folded = drawn() !== blocks;
+    history.replaceState(null, '', '#functions');
+    p3.route();
+    key('ArrowDown');
+    out.keys.cursor = document.querySelectorAll('.row.cursor').length;
+    key('Enter');
+    out.keys.opened = location.hash.startsWith('#f=');
+    return out;";
+
+#[test]
+#[ignore = "make test-viewers"]
+fn functions_open_at_their_own_lines_and_are_legible() {
+    let dir = crate::support::folder();
+    // Optimised, callees stand in their callers, and `main` has more blocks than fit.
+    let profile = profiled("demo", &["-O1", "-g"], dir.path());
+    let seen = in_browser(&page(&profile, &[]), IN_USE, dir.path());
+    for f in seen["functions"].as_array().unwrap() {
+        assert_eq!(f["file"], f["own"], "{f}");
+        assert!(f["opens"] == true && f["seen"] == true, "{f}");
+        assert!(f["letters"].as_f64().unwrap() >= 11.0, "{f}");
+    }
+    assert!(seen["steps"].as_u64().unwrap() > 0, "{seen}");
+    let keys = serde_json::json!({
+        "path": 1, "step": 1, "larger": true, "folded": true, "cursor": 1, "opened": true,
+    });
+    assert_eq!(seen["keys"], keys);
+}
+
+/// Lists of the program: each file once and by heat, coverage in its order, code of the system only when it is asked for.
+#[test]
+#[ignore = "make test-viewers"]
+fn lists_are_in_order() {
+    let dir = crate::support::folder();
+    let profile = profiled("exceptions", &["-O0", "-g"], dir.path());
+    let script = r"
+        const show = hash => { history.replaceState(null, '', '#' + hash); p3.route(); };
+        const cells = (list, n) => [...document.querySelectorAll(`.list[aria-label='${list}'] .row`)].map(r => r.children[n].textContent);
+        const share = text => text.startsWith('<') ? 0.05 : parseFloat(text);
+        const out = {};
+        show('sources');
+        out.files = cells('Files', 4);
+        out.heat = cells('Files', 0).map(share);
+        show('coverage');
+        out.heads = [...document.querySelector(`.list[aria-label='Coverage'] .head`).children].map(c => c.textContent);
+        out.missing = cells('Coverage', 1).map(c => c.split(' / ').map(Number)).map(([ran, all]) => all - ran);
+        out.fresh = cells('Paths that did not run', 0).map(Number);
+        // Only rows in sight exist.
+        const known = () => parseFloat(document.querySelector(`.list[aria-label='Coverage'] .body`).style.height) / 24;
+        out.own = known();
+        document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'y', bubbles: true }));
+        out.all = known();
+        out.system = p3.data.functions.filter(f => f.system).length;
+        out.functions = p3.data.functions.length;
+        out.title = document.title;
+        return out;";
+    let seen = in_browser(&page(&profile, &[]), script, dir.path());
+    let numbers = |key: &str| -> Vec<f64> {
+        let values = seen[key].as_array().unwrap().iter();
+        values.map(|v| v.as_f64().unwrap()).collect()
+    };
+    assert!(numbers("heat").is_sorted_by(|a, b| a >= b), "{seen:#}");
+    assert!(numbers("missing").is_sorted_by(|a, b| a >= b), "{seen:#}");
+    assert!(
+        numbers("fresh").is_sorted() && !numbers("fresh").is_empty(),
+        "{seen:#}"
+    );
+    let files = seen["files"].as_array().unwrap().len();
+    assert_eq!(strings(&seen["files"]).len(), files);
+    let heads = ["", "lines", "branches", "pairs", "paths", "function"];
+    assert_eq!(seen["heads"], serde_json::json!(heads));
+    assert!(seen["system"].as_u64().unwrap() > 0, "{seen:#}");
+    assert_eq!(seen["all"], seen["functions"]);
+    let own = seen["functions"].as_u64().unwrap() - seen["system"].as_u64().unwrap();
+    assert_eq!(seen["own"], own);
+}
+
+/// Paths of one function read differently in the list, here those that only an early decision tells apart.
+#[test]
+#[ignore = "make test-viewers"]
+fn listed_paths_are_told_apart() {
+    let dir = crate::support::folder();
+    let profile = profiled("conditions", &["-O0", "-g"], dir.path());
+    let script = r"
+        const out = { alike: [], early: 0, paths: 0 };
+        p3.data.functions.forEach((f, i) => {
+            history.replaceState(null, '', `#f=${i}`);
+            p3.route();
+            const seen = new Map();
+            for (const e of document.querySelectorAll('.entry')) {
+                const p = (e.dataset.path[0] === 'p' ? f.paths : f.uncovered.map(u => u.path))[+e.dataset.path.slice(1)];
+                const lines = [...e.querySelectorAll('.dec')].map(d => d.textContent);
+                const told = (p.start || '') + lines.join(' | ');
+                out.paths++;
+                if (lines.length > 2) out.early++;
+                // More than three decisions may be needed; of up to three, all are there.
+                if (p.rows.length <= 3) { if (seen.has(told)) out.alike.push(f.name + ': ' + told); seen.set(told, e); }
+            }
+        });
+        return out;";
+    let seen = in_browser(&page(&profile, &[]), script, dir.path());
+    assert_eq!(seen["alike"], serde_json::json!([]), "{seen:#}");
+    assert!(seen["early"].as_u64().unwrap() > 1, "{seen:#}");
+}
+
+/// Shares of a baseline are of its own total: two runs together have the shares of one.
+#[test]
+#[ignore = "make test-viewers"]
+fn shares_of_baselines_are_normalised() {
+    let dir = crate::support::folder();
+    let of_run = |n: &str| {
+        let folder = dir.path().join(n);
+        std::fs::create_dir(&folder).unwrap();
+        profiled("demo", DEBUG, &folder)
+    };
+    let (profile, again) = (of_run("first"), of_run("second"));
+    let twice = dir.path().join("twice.p3prof");
+    let mut union = Command::new(PROF);
+    union.arg("union").arg("-o").arg(&twice);
+    run(union.arg(&profile).arg(&again));
+    let script = r"
+        history.replaceState(null, '', '#functions');
+        p3.route();
+        return [...document.querySelectorAll(`.list[aria-label='Functions'] .row`)].map(r => [0, 1, 2].map(n => r.children[n].textContent));";
+    let options = ["--baseline", twice.to_str().unwrap()];
+    let rows = in_browser(&page(&profile, &options), script, dir.path());
+    assert!(rows.as_array().unwrap().len() > 3, "{rows}");
+    for row in rows.as_array().unwrap() {
+        assert_eq!(row[0], row[1], "{row}");
+        assert_eq!(row[2], "+0.0", "{row}");
     }
 }
 

@@ -23,7 +23,10 @@ pub(super) fn show(
     Ok(match args.format {
         Format::Text if args.bursts => Outcome::print(render::bursts_text(bursts)),
         // Its summary says the verdict.
-        Format::Text => Outcome::print(render::text(bursts, &selection, layout)?),
+        Format::Text => {
+            let sources = args.sources.of(profile);
+            Outcome::print(render::text(bursts, &selection, sources, layout)?)
+        }
         Format::Json => Outcome::print(render::json(bursts, &selection)?).about(&[profile]),
         Format::Csv => Outcome::print(render::csv(bursts, &selection)?).about(&[profile]),
     })

@@ -1,5 +1,6 @@
 //! `p3-prof export`.
 
+use super::several::{self, Several};
 use super::{MarkerArgs, Outcome, SourceArgs};
 use crate::cli::ForceArgs;
 use crate::cli::values::exporter;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
-    /// A merged profile, or an output folder with one
+    /// A merged profile, or an output folder with one; for lcov and cobertura also a folder of programs, as for coverage
     #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
     /// What to write
@@ -50,6 +51,17 @@ pub(super) struct ExportArgs {
     modules: Vec<PathBuf>,
 }
 
+impl ExportArgs {
+    /// Whether a format by lines is asked for of a folder that holds programs, and is none.
+    fn is_of_several(&self) -> bool {
+        let is_program = || {
+            let names = ["profile.p3prof", "manifest.json"];
+            names.iter().any(|n| self.file.join(n).exists())
+        };
+        self.format.by_line && self.file.is_dir() && !is_program()
+    }
+}
+
 /// Writes the profile in the format that is asked for.
 pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let by_rewriter = matches!(args.format.writer, Writer::Rewriter);
@@ -81,7 +93,11 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let Writer::Profile(write) = args.format.writer else {
         return proftext(args, trust);
     };
-    let mut profile = trust.read(&args.file)?;
+    let Several { mut profile, notes } = if args.is_of_several() {
+        several::read(std::slice::from_ref(&args.file), trust)?
+    } else {
+        Several::of_one(trust.read(&args.file)?)
+    };
     let at = Destination::new(&args.output, content(args.format), args.force.force);
     at.check([profile.path.as_path()])?;
     args.sources.rename(&mut profile);
@@ -92,10 +108,13 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     };
     let mut search = args.sources.search();
     search.markers = args.markers.exclude_marker.clone();
-    let Written { data, notes } = write(&profile, &selection, asked, &search)?;
+    let Written { data, notes: left } = write(&profile, &selection, asked, &search)?;
     at.write(&data)?;
     Ok(Outcome {
-        warnings: left_out(&profile, &selection).chain(notes).collect(),
+        warnings: left_out(&profile, &selection)
+            .chain(left)
+            .chain(notes)
+            .collect(),
         ..Outcome::default()
     }
     .about(&[&profile]))

@@ -365,6 +365,10 @@ fn show(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
         let problem = "it has no counts of paths for --perf to show time beside";
         return Err(Error::profile(&args.file, problem, remedy));
     }
+    let layout = Layout {
+        full: args.full,
+        ..layout
+    };
     if args.bursts || matches!(profile.measured, Measurement::Bursts(_)) {
         return bursts::show(args, &profile, selection, layout);
     }
@@ -377,10 +381,6 @@ fn show(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
         })
         .about(&[&profile]));
     }
-    let layout = Layout {
-        full: args.full,
-        ..layout
-    };
     if args.format == Format::Text {
         selection.top = selection.top.or(Some(20));
         selection.order = Order::Instructions;

@@ -1,12 +1,14 @@
 //! Several programs in one report: merged profiles, and folders of programs that `p3-rewrite` made.
 
+use crate::compiler::unlinked::is_baseline;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::merge::empty;
-use crate::profile::union::union;
+use crate::profile::union::union_with_baseline;
 use crate::profile::verdict::Trust;
+use crate::table::number_of;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -21,14 +23,27 @@ pub(super) struct Several {
     pub notes: Vec<String>,
 }
 
+impl Several {
+    /// A profile by itself.
+    pub(super) fn of_one(profile: Profile) -> Several {
+        Several {
+            profile,
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// Reads `files`: merged profiles, and folders with programs in them, of which those that never ran count as what did not run.
 ///
 /// # Errors
 /// What cannot be read, a folder without programs, profiles that cannot be joined.
 pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
     let (mut profiles, mut notes) = (Vec::new(), Vec::new());
+    let mut baseline = Vec::new();
     for file in files {
-        if !file.is_dir() {
+        // A single program is asked for because it ran: without a profile the reader says what to run first.
+        let is_program = Manifest::is_one(&file.join("manifest.json"));
+        if !file.is_dir() || is_program {
             profiles.push(trust.read(file)?);
             continue;
         }
@@ -38,33 +53,70 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
             let remedy = "name the folder of a build, or a merged profile";
             return Err(Error::profile(file, problem, remedy));
         }
+        let (unlinked, programs): (Vec<_>, Vec<_>) =
+            programs.into_iter().partition(|p| is_baseline(p));
+        let mut unlinked: Vec<Profile> = unlinked
+            .iter()
+            .map(|p| never_ran(p))
+            .collect::<Result<_>>()?;
+        // Sources of data alone.
+        unlinked.retain(|p| !p.manifest.functions.is_empty());
+
+        notes.extend(unlinked_note(file, &unlinked));
+        baseline.extend(unlinked);
         for program in programs {
             let merged = program.join(MERGED);
             if merged.exists() {
                 profiles.push(trust.read(&merged)?);
                 continue;
             }
-            let manifest = Manifest::read(&program.join("manifest.json"))?;
+            let never_ran = never_ran(&program)?;
             let shown = program.display().to_string();
             notes.push(format!(
                 "{}: it never ran, so all of it is uncovered",
                 printable(&shown)
             ));
-            profiles.push(empty(&program, manifest));
+            profiles.push(never_ran);
         }
     }
-    let profile = match <[Profile; 1]>::try_from(profiles) {
-        Ok([only]) => only,
-        Err(profiles) => {
-            let mut joined = union(&profiles)?.profile;
-            joined.path.clone_from(&files[0]);
-            joined
-        }
+    let profile = if profiles.len() == 1 && baseline.is_empty() {
+        profiles.remove(0)
+    } else {
+        let mut joined = union_with_baseline(&profiles, &baseline)?.profile;
+        joined.path.clone_from(&files[0]);
+        joined
     };
     Ok(Several { profile, notes })
 }
 
-/// The folders below `folder` that p3-rewrite made, itself included, by name.
+/// The profile of a program's folder without one.
+fn never_ran(program: &Path) -> Result<Profile> {
+    let manifest = Manifest::read(&program.join("manifest.json"))?;
+    Ok(empty(program, manifest))
+}
+
+/// How many sources a note names.
+const NAMED: usize = 3;
+
+/// The line about sources of a build that no link took.
+fn unlinked_note(folder: &Path, unlinked: &[Profile]) -> Option<String> {
+    let modules = unlinked.iter().flat_map(|p| &p.manifest.modules);
+    let mut names: Vec<&str> = modules.map(|m| m.name.as_str()).collect();
+    names.sort_unstable();
+    let number = number_of(names.len() as u64, "source");
+    let verb = if names.len() == 1 { "was" } else { "were" };
+    let more = if names.len() > NAMED { ", …" } else { "" };
+    names.truncate(NAMED);
+    let shown = folder.display().to_string();
+    let note = format!(
+        "{}: {number} {verb} compiled but never linked, and so uncovered: {}{more}",
+        printable(&shown),
+        printable(&names.join(", ")),
+    );
+    (!names.is_empty()).then_some(note)
+}
+
+/// The folders below `folder` that p3-rewrite made, by name.
 fn programs(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut walk = WalkDir::new(folder).sort_by_file_name().into_iter();

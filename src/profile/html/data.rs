@@ -1,113 +1,138 @@
-//! What the page shows, as compact JSON: rows are arrays, of which `page.js` knows the order.
+//! What the page shows, as compact JSON with named keys. Texts of decisions are made here, by [`Steps`], so that the page
+//! words paths like every other report; a function's distinct rows are sent once, and its paths refer to them.
 
+use super::files::{FileData, Files};
 use super::layout::picture;
-use crate::dag::{PathEnd, PathStart};
+use super::paths::{PathData, RowData, Teller, UncoveredData};
 use crate::error::Result;
 use crate::index::{BlockId, FuncId, PathId};
 use crate::names::readable;
-use crate::profile::coverage::{Coverage, FunctionCoverage, Uncovered};
+use crate::profile::coverage::{Coverage, FunctionCoverage};
 use crate::profile::flow::flow;
 use crate::profile::left::Executed;
 use crate::profile::matching::{Index, Known, Match};
 use crate::profile::measurement::PathProfile;
 use crate::profile::report::json::{About, about};
-use crate::profile::report::words::{Said, Words};
-use crate::profile::report::{Decision, Line, To, line};
+use crate::profile::report::steps::Steps;
+use crate::profile::report::{Decision, Report, Selection, To, Totals, line};
 use crate::profile::{Profile, Structure};
-use crate::source::Sources;
+use crate::source::{Sources, is_of_the_system};
 use rayon::prelude::*;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-/// Everything.
+/// Everything that the page shows.
 #[derive(Serialize)]
 pub(super) struct Data<'a> {
-    program: About<'a>,
+    about: About<'a>,
     /// By copy: processes whose counts were merged.
     runs: Vec<u32>,
-    files: &'a [String],
-    /// The text of each file, where it is there.
-    sources: Vec<Option<String>>,
+    files: Vec<FileData>,
     functions: Vec<FunctionData>,
-    /// Calls that were inlined: the function called, and the one that the call is in.
-    inlined: Vec<(String, Option<u32>)>,
-    /// The file of the profile to compare with.
-    baseline: Option<String>,
+    baseline: Option<BaselineData>,
     /// Files that have changed since they were compiled.
     changed: Vec<String>,
 }
 
+/// The profile to compare with.
 #[derive(Serialize)]
-struct FunctionData {
-    /// Readable name and symbol.
-    name: String,
-    symbol: String,
-    module: String,
-    status: String,
-    begins: Option<(u32, u32)>,
-    entered: u64,
-    left: u64,
-    feasible: String,
-    /// Of these, those that ran; not those that markers leave out.
-    covered: u64,
-    /// Its paths before, if there is a baseline that has it with this control flow.
-    compared: bool,
-    blocks: Vec<BlockData>,
-    paths: Vec<PathData>,
-    uncovered: Vec<UncoveredData>,
-    branchless: Vec<(u32, u32)>,
+struct BaselineData {
+    file: String,
+    /// Executed paths and instructions of the whole program, by which shares are normalised.
+    paths: u128,
+    instructions: u128,
+}
+
+/// A place in the source.
+#[derive(Clone, Copy, Serialize)]
+pub(super) struct PlaceData {
+    /// An index into [`Data::files`].
+    pub(super) file: u32,
+    pub(super) line: u32,
 }
 
 #[derive(Serialize)]
-struct BlockData(
+struct FunctionData {
+    /// Its short name.
+    name: String,
+    /// The readable name with parameters.
+    full: String,
+    symbol: String,
+    module: String,
+    status: String,
+    begins: Option<PlaceData>,
+    /// Whether it is code of the system or of a toolchain, which reports of coverage leave out.
+    system: bool,
+    entered: u64,
+    left: u64,
+    /// Paths and pairs of edges: those that control flow allows, and of the pairs those that ran. They may exceed what
+    /// numbers of JavaScript hold.
+    feasible: String,
+    pairs: String,
+    ran_pairs: String,
+    /// Of the paths that control flow allows, those that ran; not those that markers leave out.
+    covered: u64,
+    /// What the baseline has of it.
+    before: Before,
+    blocks: Vec<BlockData>,
+    /// The distinct rows of its paths.
+    rows: Vec<RowData>,
+    paths: Vec<PathData>,
+    uncovered: Vec<UncoveredData>,
+    /// Lines with conditions that have no branch.
+    branchless: Vec<u32>,
+}
+
+/// What a baseline has of a function.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Before {
+    /// There is no baseline.
+    None,
+    /// It has the function with this control flow.
+    Same { paths: u128, instructions: u128 },
+    /// It has the function with other control flow.
+    Changed,
+    /// It has no such function.
+    New,
+}
+
+#[derive(Serialize)]
+struct BlockData {
     /// Executions.
-    u64,
+    count: u64,
     /// Instructions.
-    u32,
+    size: u32,
     /// The middle of it in the picture.
-    Option<(i32, i32)>,
-    /// File, line, column and index of the chain of inlined functions plus 1, in turn.
-    Vec<u32>,
-    /// Where it decides, and what is asked.
-    Option<(String, Option<String>)>,
-    Vec<EdgeData>,
-);
+    at: Option<(i32, i32)>,
+    spans: Vec<SpanData>,
+    /// What it asks, in the words of the source.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    asks: String,
+    edges: Vec<EdgeData>,
+}
 
 #[derive(Serialize)]
-struct EdgeData(
-    /// The target.
-    BlockId,
+struct SpanData {
+    #[serde(flatten)]
+    place: PlaceData,
+    /// Whether this is code of an inlined function.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    inlined: bool,
+}
+
+#[derive(Serialize)]
+struct EdgeData {
+    to: BlockId,
     /// Executions.
-    u64,
-    /// What the way is called.
-    Option<String>,
-    /// Bends in the picture.
-    Vec<(i32, i32)>,
-);
-
-#[derive(Serialize)]
-struct PathData(
-    /// The id; too large for a number of JavaScript's.
-    String,
-    /// Executions.
-    u64,
-    /// 0: from the entry, 1: from a loop's header.
-    u8,
-    /// The header that it goes back to.
-    Option<BlockId>,
-    Vec<BlockId>,
-    /// The successor taken out of each of these but the last, which has one if the path goes back.
-    Vec<u32>,
-    /// Executions before.
-    Option<u64>,
-);
-
-#[derive(Serialize)]
-struct UncoveredData {
-    path: PathData,
-    /// Id and count of the nearest executed path, and how many blocks they have in common from the start.
-    near: Option<(String, u64, usize)>,
-    new_edges: u32,
+    count: u64,
+    /// `true`, `false`, `case X`, or where control goes; empty where nothing is decided.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    outcome: String,
+    /// Its bends in the picture.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    bends: Vec<(i32, i32)>,
 }
 
 impl<'a> Data<'a> {
@@ -118,70 +143,103 @@ impl<'a> Data<'a> {
         baseline: Option<&'a Profile>,
     ) -> Result<Data<'a>> {
         let profile = paths.profile();
-        let index = baseline.map(|b| (b, Index::new(b)));
         let mut rows: Vec<&FunctionCoverage> = coverage.rows.iter().collect();
         rows.sort_by_key(|r| r.f);
-        let maker = Maker {
+        let mut maker = Maker {
             paths,
-            sources,
-            index,
+            steps: Steps::new(profile, sources, false),
+            files: Files::new(&profile.manifest.files),
+            baseline: baseline.map(Baseline::new).transpose()?,
         };
         let functions = rows.par_iter().map(|row| maker.function(row));
         let functions: Vec<FunctionData> = functions.collect::<Result<_>>()?;
-        let inlined = profile.manifest.inlined.iter();
-        let inlined = inlined.map(|c| (readable(&c.function).into_owned(), c.within));
+        let blocks = functions.iter().flat_map(|f| &f.blocks);
+        let used: BTreeSet<u32> = blocks
+            .flat_map(|b| b.spans.iter().map(|s| s.place.file))
+            .collect();
+        let own = functions.iter().filter_map(|f| f.begins).map(|p| p.file);
+        let used: BTreeSet<u32> = used.into_iter().chain(own).collect();
         Ok(Data {
-            program: about(profile),
+            about: about(profile),
             runs: profile.processes.iter().map(|p| p.total()).collect(),
-            files: &profile.manifest.files,
-            sources: texts(&functions, profile, sources),
+            files: maker.files.data(&used, sources),
             functions,
-            inlined: inlined.collect(),
-            baseline: baseline.map(|b| b.path.display().to_string()),
+            baseline: maker.baseline.take().map(|b| b.data()),
             changed: sources.changed(),
         })
     }
 }
 
-/// The texts of the files that some block is in.
-fn texts(functions: &[FunctionData], profile: &Profile, sources: &Sources) -> Vec<Option<String>> {
-    let blocks = functions.iter().flat_map(|f| &f.blocks);
-    let used: BTreeSet<u32> = blocks.flat_map(|b| b.3.chunks(4).map(|s| s[0])).collect();
-    let text = |i: usize| {
-        let file = u32::try_from(i).ok().filter(|i| used.contains(i))?;
-        sources.text(file).map(|t| t.whole().to_string())
-    };
-    (0..profile.manifest.files.len()).map(text).collect()
+/// A profile to compare with.
+struct Baseline<'a> {
+    profile: &'a Profile,
+    index: Index<'a>,
+    report: Report<'a>,
+}
+
+impl<'a> Baseline<'a> {
+    fn new(profile: &'a Profile) -> Result<Baseline<'a>> {
+        let sums = Selection {
+            top: Some(0),
+            ..Selection::default()
+        };
+        Ok(Baseline {
+            profile,
+            index: Index::new(profile),
+            report: Report::new(profile.paths()?, &sums)?,
+        })
+    }
+
+    fn data(self) -> BaselineData {
+        BaselineData {
+            file: self.profile.path.display().to_string(),
+            paths: self.report.total_paths,
+            instructions: self.report.total_instructions,
+        }
+    }
+}
+
+/// The paths of a function in the baseline that has the same control flow.
+struct Earlier {
+    structure: Structure,
+    counts: HashMap<PathId, u64>,
+    /// Of all of its paths; nothing ran if there are none.
+    totals: Option<Totals>,
 }
 
 struct Maker<'a> {
     paths: PathProfile<'a>,
-    sources: &'a Sources,
-    index: Option<(&'a Profile, Index<'a>)>,
+    steps: Steps<'a>,
+    files: Files,
+    baseline: Option<Baseline<'a>>,
 }
 
 impl Maker<'_> {
     fn function(&self, row: &FunctionCoverage) -> Result<FunctionData> {
         let (profile, f) = (self.paths.profile(), row.f);
         let entry = profile.entry(f);
+        let begins = entry.begins();
+        let branchless: BTreeSet<u32> = entry.branchless_sites().map(|s| s.loc.line).collect();
         let mut data = FunctionData {
-            name: readable(&entry.name).into_owned(),
+            name: self.steps.name(f),
+            full: readable(&entry.name).into_owned(),
             symbol: entry.name.clone(),
             module: profile.module(f).to_string(),
             status: entry.status.to_string(),
-            begins: entry.loc.map(|l| (l.file, l.line)),
+            begins: begins.map(|l| self.files.place(l)),
+            system: is_of_the_system(&self.steps.own_file(f)),
             entered: 0,
             left: 0,
             feasible: row.paths.feasible.to_string(),
+            pairs: row.pairs.feasible.to_string(),
+            ran_pairs: row.pairs.executed.to_string(),
+            before: Before::None,
             covered: row.paths.executed as u64,
-            compared: false,
             blocks: Vec::new(),
+            rows: Vec::new(),
             paths: Vec::new(),
-            uncovered: row.uncovered.iter().map(uncovered).collect(),
-            branchless: entry
-                .branchless_sites()
-                .map(|s| (s.loc.file, s.loc.line))
-                .collect(),
+            uncovered: Vec::new(),
+            branchless: branchless.into_iter().collect(),
         };
         if entry.status.is_skipped() {
             return Ok(data);
@@ -191,9 +249,12 @@ impl Maker<'_> {
         let executed = Executed::new(profile, f, &structure, &flow);
         (data.entered, data.left) = (flow.entry, executed.left);
         data.blocks = self.blocks(f, &structure, &executed);
-        let before = self.before(f, &structure)?;
-        data.compared = before.is_some();
-        data.paths = self.ran(f, &structure, before)?;
+        let (before, earlier) = self.before(f, &structure)?;
+        data.before = before;
+        let mut teller = Teller::new(&self.steps, &self.files);
+        data.paths = self.ran(f, &structure, earlier, &mut teller)?;
+        data.uncovered = row.uncovered.iter().map(|u| teller.uncovered(u)).collect();
+        data.rows = teller.rows();
         Ok(data)
     }
 
@@ -202,134 +263,105 @@ impl Maker<'_> {
         &self,
         f: FuncId,
         structure: &Structure,
-        before: Option<HashMap<PathId, u64>>,
+        earlier: Option<Earlier>,
+        teller: &mut Teller,
     ) -> Result<Vec<PathData>> {
         let mut ids: Vec<(PathId, u64)> = self.paths.counts(f).to_vec();
-        if let Some(before) = &before {
+        if let Some(earlier) = &earlier {
             let ran: BTreeSet<PathId> = ids.iter().map(|p| p.0).collect();
-            let mut gone: Vec<PathId> = before
-                .keys()
-                .filter(|id| !ran.contains(id))
-                .copied()
-                .collect();
-            gone.sort_unstable();
-            ids.extend(gone.into_iter().map(|id| (id, 0)));
+            let gone = earlier.counts.keys().filter(|id| !ran.contains(id));
+            ids.extend(gone.map(|id| (*id, 0)));
         }
-        ids.sort_by_key(|&(id, n)| (std::cmp::Reverse(n), id));
+        ids.sort_by_key(|&(id, n)| (Reverse(n), id));
         let path = |&(id, n): &(PathId, u64)| {
-            let was = before.as_ref().map(|b| b.get(&id).copied().unwrap_or(0));
-            Ok(path(
-                &line(self.paths.profile(), structure, (f, id, n))?,
-                was,
-            ))
+            let line = line(self.paths.profile(), structure, (f, id, n))?;
+            let mut data = teller.path(&line);
+            data.before = earlier.as_ref().map(|earlier| {
+                let count = earlier.counts.get(&id).copied().unwrap_or(0);
+                let size = |b: &BlockId| u64::from(earlier.structure.cfg.block(*b).instructions);
+                let size: u64 = line.path.blocks.iter().map(size).sum();
+                super::paths::BeforeData {
+                    count,
+                    instructions: u128::from(count) * u128::from(size),
+                }
+            });
+            Ok(data)
         };
         ids.iter().map(path).collect()
     }
 
-    /// The counts of a function's paths in the baseline, if that has it with the same control flow.
-    fn before(&self, f: FuncId, structure: &Structure) -> Result<Option<HashMap<PathId, u64>>> {
-        let Some((baseline, index)) = &self.index else {
-            return Ok(None);
+    /// What the baseline has of a function, and its paths there, if it has the same control flow.
+    fn before(&self, f: FuncId, structure: &Structure) -> Result<(Before, Option<Earlier>)> {
+        let Some(baseline) = &self.baseline else {
+            return Ok((Before::None, None));
         };
         let known = Known::of(&self.paths.manifest, f, &structure.cfg);
-        Ok(match index.find(&known) {
-            // Cut edges give ids another meaning.
-            Match::Same(other) if baseline.entry(other).cuts == self.paths.entry(f).cuts => {
-                Some(baseline.paths()?.counts(other).iter().copied().collect())
-            }
-            _ => None,
-        })
+        let (other, profile) = match baseline.index.find(&known) {
+            Match::Same(other) => (other, baseline.profile),
+            Match::Changed => return Ok((Before::Changed, None)),
+            Match::Unknown => return Ok((Before::New, None)),
+        };
+        // Cut edges give ids another meaning.
+        if profile.entry(other).cuts != self.paths.entry(f).cuts {
+            return Ok((Before::Changed, None));
+        }
+        let earlier = Earlier {
+            structure: profile.structure(other)?,
+            counts: profile.paths()?.counts(other).iter().copied().collect(),
+            totals: baseline.report.by_function.get(&other).copied(),
+        };
+        let same = Before::Same {
+            paths: earlier.totals.map_or(0, |t| t.paths),
+            instructions: earlier.totals.map_or(0, |t| t.instructions),
+        };
+        Ok((same, Some(earlier)))
     }
 
     fn blocks(&self, f: FuncId, structure: &Structure, executed: &Executed) -> Vec<BlockData> {
-        let words = Words::new(self.paths.profile(), self.sources);
         let picture = picture(&structure.cfg);
-        let mut edges: HashMap<(BlockId, u32), u64> = HashMap::new();
+        let mut counts: HashMap<(BlockId, u32), u64> = HashMap::new();
         for (e, range) in executed.edges(structure) {
-            edges.insert((e.edge.block, e.edge.succ), range.count);
+            counts.insert((e.edge.block, e.edge.succ), range.count);
         }
-        let blocks = structure.cfg.ids();
+        let own = self.steps.own_file(f);
         let block = |b: BlockId| {
             let block = structure.cfg.block(b);
-            let spans = block.lines.iter();
-            let spans = spans.flat_map(|s| {
-                [
-                    s.loc.file,
-                    s.loc.line,
-                    s.column,
-                    s.inlined.map_or(0, |n| n + 1),
-                ]
+            let spans = block.lines.iter().map(|s| SpanData {
+                place: self.files.place(s.loc),
+                inlined: s.inlined.is_some(),
             });
-            let several = block.succs.len() > 1;
-            let said = |succ: u32| {
-                let to = To::Block(block.succs[succ as usize]);
-                let taken = block.terminator.edge_name(succ);
-                let decision = Decision {
-                    before: None,
-                    block: b,
-                    succ,
+            let mut asks = String::new();
+            let ways = (0u32..).zip(&block.succs).map(|(succ, &to)| {
+                let mut outcome = String::new();
+                if block.succs.len() > 1 {
+                    let decision = Decision {
+                        before: None,
+                        block: b,
+                        succ,
+                        to: To::Block(to),
+                        taken: block.terminator.edge_name(succ),
+                    };
+                    let said = self.steps.words().said(f, &decision);
+                    let step = self.steps.step(&said, &own);
+                    (asks, outcome) = (step.text, step.outcome);
+                }
+                EdgeData {
                     to,
-                    taken,
-                };
-                words.said(f, &decision)
-            };
-            let said: Vec<Said> = if several {
-                (0..block.succs.len() as u32).map(said).collect()
-            } else {
-                Vec::new()
-            };
-            let choice = said.first().map(|s| {
-                let at = match (s.line, s.column) {
-                    (Some(line), Some(column)) => format!("{line}:{column}"),
-                    (Some(line), None) => line.to_string(),
-                    _ => format!("b{b}"),
-                };
-                (at, s.condition.clone())
+                    count: counts.get(&(b, succ)).copied().unwrap_or(0),
+                    outcome,
+                    bends: picture.bends[b][succ as usize].clone(),
+                }
             });
-            let edge = |(i, &to): (usize, &BlockId)| {
-                let way = said.get(i);
-                let way = way.map(|s| s.way.as_ref().unwrap_or(&s.taken).clone());
-                let count = edges.get(&(b, i as u32)).copied().unwrap_or(0);
-                EdgeData(to, count, way, picture.bends[b][i].clone())
-            };
-            BlockData(
-                executed.blocks[b].count,
-                block.instructions,
-                picture.blocks[b],
-                spans.collect(),
-                choice,
-                block.succs.iter().enumerate().map(edge).collect(),
-            )
+            let edges = ways.collect();
+            BlockData {
+                count: executed.blocks[b].count,
+                size: block.instructions,
+                at: picture.blocks[b],
+                spans: spans.collect(),
+                asks,
+                edges,
+            }
         };
-        blocks.map(block).collect()
+        structure.cfg.ids().map(block).collect()
     }
-}
-
-fn uncovered(uncovered: &Uncovered) -> UncoveredData {
-    let near = uncovered.near.as_ref();
-    UncoveredData {
-        path: path(&uncovered.path, None),
-        near: near.map(|n| (n.id.to_string(), n.count, n.common)),
-        new_edges: uncovered.new_edges,
-    }
-}
-
-fn path(line: &Line, before: Option<u64>) -> PathData {
-    let mut succs = line.path.succs.clone();
-    let back = match line.path.end {
-        PathEnd::Back(edge, to) => {
-            succs.push(edge.succ);
-            Some(to)
-        }
-        PathEnd::Exit => None,
-    };
-    PathData(
-        line.id.to_string(),
-        line.count,
-        u8::from(line.path.start == PathStart::Loop),
-        back,
-        line.path.blocks.clone(),
-        succs,
-        before,
-    )
 }

@@ -9,11 +9,11 @@ use crate::index::{BlockId, TiSlice, TiVec};
 use crate::ir::Cfg;
 
 /// The room of a block, with what is free around it.
-pub(super) const WIDTH: f64 = 132.0;
+pub(super) const WIDTH: f64 = 192.0;
 /// The height of a layer.
-pub(super) const HEIGHT: f64 = 76.0;
+pub(super) const HEIGHT: f64 = 96.0;
 /// The room of a bend.
-const BEND: f64 = 18.0;
+const BEND: f64 = 24.0;
 /// Sweeps that order layers, and that move nodes.
 const SWEEPS: usize = 10;
 /// Where more bends than this would be needed, long edges are straight.

@@ -4,7 +4,11 @@
 //! profiles of many thousand paths open at once. Pictures of control flow are laid out here (`layout`).
 
 mod data;
+mod files;
 mod layout;
+mod paths;
+#[cfg(test)]
+mod tests;
 
 use super::Profile;
 use super::coverage::{Coverage, Scope, Sort, coverage};
@@ -21,7 +25,11 @@ use std::io::Write;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("page.js");
+const SCRIPT: &str = concat!(
+    include_str!("parts.js"),
+    include_str!("picture.js"),
+    include_str!("page.js")
+);
 /// A page where results are written.
 pub const CONTENT: Content = Content::text(PAGE_MARK);
 /// What says in `page.html` that a page is ours.
@@ -113,10 +121,33 @@ impl Page {
     }
 }
 
-/// What the page is called: by the profile's file.
+/// What the page is called: by the program. Neither a profile nor its manifest has a date, and that of a file would make
+/// pages of one profile differ, so there is none.
 fn title(profile: &Profile) -> String {
-    let name = profile.path.file_stem().unwrap_or_default();
-    format!("{} – path profile", name.to_string_lossy())
+    format!("{} · paths", program(profile))
+}
+
+/// The name of the module that `main` is in, without what compilers and rustc append to it; else that of the profile's file.
+fn program(profile: &Profile) -> String {
+    let mut functions = profile.functions();
+    let main = functions.find(|f| profile.entry(*f).name == "main");
+    let Some(main) = main else {
+        let name = profile.path.file_stem().unwrap_or_default();
+        return name.to_string_lossy().into_owned();
+    };
+    let module = profile.module(main);
+    let file = module.rsplit('/').next().unwrap_or(module);
+    let name = file.split('.').find(|part| !part.is_empty());
+    let name = name.unwrap_or(file);
+    match name.rsplit_once('-') {
+        Some((name, hash)) if is_hash(hash) && !name.is_empty() => name.to_string(),
+        _ => name.to_string(),
+    }
+}
+
+/// Whether this is what rustc tells crates of one name apart by.
+fn is_hash(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 fn title_in(part: &str, title: &str) -> String {

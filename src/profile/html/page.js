@@ -1,5 +1,4 @@
-"use strict";
-// Draws the data of a profile. Rows of the data are arrays, in the order of `src/profile/html/data.rs`.
+// Draws the data of a profile: the structures of `src/profile/html/data.rs` and `paths.rs`, by their names.
 (async () => {
   const $ = id => document.getElementById(id);
   const main = $("main");
@@ -9,288 +8,199 @@
     return JSON.parse(await new Response(stream).text());
   };
   const D = await inflate(window.P3_DATA || $("data").textContent);
-  const F = D.functions;
+  const F = D.functions, B = D.baseline;
+  const go = hash => { location.hash = hash; };
+  let system = false;
 
-  // Elements, numbers, names.
-  const el = (tag, attributes, ...children) => {
-    const e = document.createElement(tag);
-    for (const [k, v] of Object.entries(attributes || {})) {
-      if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
-      else if (v !== null && v !== undefined && v !== false) e.setAttribute(k, v === true ? "" : v);
-    }
-    e.append(...children.flat().filter(c => c !== null && c !== undefined));
-    return e;
-  };
-  const svg = (tag, attributes, ...children) => {
-    const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [k, v] of Object.entries(attributes || {})) e.setAttribute(k, v);
-    e.append(...children);
-    return e;
-  };
-  const num = n => {
-    const value = Number(n);
-    if (value >= 1e12) return value.toExponential(1).replace("+", "");
-    return value.toLocaleString("en-US");
-  };
-  const pct = x => (x * 100).toFixed(2) + "%";
-  const short = file => file.split("/").pop();
-
-  // Sums.
-  const size = (f, p) => p[4].reduce((sum, b) => sum + f.blocks[b][1], 0);
+  // Sums over functions and paths.
   let allPaths = 0, allInstructions = 0, distinct = 0;
   const hottest = [];
   F.forEach((f, i) => {
-    f.count = f.instructions = 0;
+    f.count = f.instructions = f.ran = 0;
     f.paths.forEach((p, j) => {
-      f.count += p[1];
-      f.instructions += p[1] * size(f, p);
-      if (p[1] > 0) { distinct++; hottest.push([i, j]); }
+      f.count += p.count;
+      f.instructions += p.work = p.count * p.size;
+      if (p.count > 0) { f.ran++; hottest.push([i, j]); }
     });
-    f.ran = f.paths.filter(p => p[1] > 0).length;
-    f.share = Number(f.feasible) ? f.covered / Number(f.feasible) : 1;
+    distinct += f.ran;
     allPaths += f.count;
     allInstructions += f.instructions;
   });
-  const weight = ([i, j]) => F[i].paths[j][1] * size(F[i], F[i].paths[j]);
-  hottest.sort((a, b) => weight(b) - weight(a));
+  const share = work => work / (allInstructions || 1);
+  const shareBefore = work => work / (B && B.instructions || 1);
+  hottest.sort((a, b) => F[b[0]].paths[b[1]].work - F[a[0]].paths[a[1]].work);
+  // By how much the share of a function or path of both profiles changed.
+  const same = f => f.before.same;
+  const changeOf = f => same(f) ? share(f.instructions) - shareBefore(same(f).instructions) : null;
+  const changeOfPath = p => p.before ? share(p.work) - shareBefore(p.before.instructions) : null;
+  const byChange = (a, b) => Math.abs(b ?? 0) - Math.abs(a ?? 0);
+  const change = x => x === null ? "" : points(x);
 
-  // Executions and instructions of lines: of a line the most often executed block of each function counts.
-  const heat = D.files.map(() => new Map());
-  F.forEach((f, i) => f.blocks.forEach(b => {
-    for (let k = 0; k < b[3].length; k += 4) {
-      const lines = heat[b[3][k]];
-      const at = lines.get(b[3][k + 1]) || { by: new Map(), functions: new Set() };
-      at.by.set(i, Math.max(at.by.get(i) || 0, b[0]));
-      at.functions.add(i);
-      lines.set(b[3][k + 1], at);
+  // Of a line the most often executed block of each function counts. A file's heat: instructions of its blocks.
+  const lines = D.files.map(() => new Map()), heat = D.files.map(() => 0);
+  F.forEach((f, i) => {
+    f.lines = new Map();
+    f.branches = f.ranBranches = 0;
+    for (const b of f.blocks) {
+      for (const s of b.spans) {
+        heat[s.file] += b.count * b.size / b.spans.length;
+        const at = lines[s.file].get(s.line) || { by: new Map() };
+        at.by.set(i, Math.max(at.by.get(i) || 0, b.count));
+        lines[s.file].set(s.line, at);
+        if (!D.files[s.file].system && s.line) { const key = s.file + ":" + s.line; f.lines.set(key, f.lines.get(key) || b.count > 0); }
+      }
+      if (b.edges.length > 1) { f.branches += b.edges.length; f.ranBranches += b.edges.filter(e => e.count > 0).length; }
     }
-  }));
-  const executions = at => { let n = 0; for (const c of at.by.values()) n += c; return n; };
-  for (const lines of heat) for (const at of lines.values()) at.n = executions(at);
+    f.ranLines = [...f.lines.values()].filter(Boolean).length;
+  });
+  for (const of of lines) for (const at of of.values()) { at.n = 0; for (const c of at.by.values()) at.n += c; }
 
-  // What a path is: the lines it runs through, and what is decided on it.
+  // Paths in words.
+  const asked = r => r.library !== undefined ? [`⋯ ${r.library} step${r.library === 1 ? "" : "s"} in ${r.names}${r.note ? ", " + r.note : ""}`] : [r.text || r.place, r.outcome];
+  const told = r => asked(r).filter(Boolean).join(" ");
+  const outcome = text => text ? el("b", { class: "o " + kind(text) }, text) : null;
+  const short = r => { const [text, out] = asked(r); return el("span", { class: "st" }, el("span", { class: "tx" }, text), outcome(out)); };
+  const lastTwo = (f, p) => {
+    const rows = p.rows.map(k => f.rows[k]), steps = rows.filter(r => r.library === undefined);
+    return (steps.length ? steps : rows).slice(-2);
+  };
+  const where = f => f.begins ? `${base(D.files[f.begins.file].name)}:${f.begins.line}` : f.module;
   const linesOf = (f, p) => {
-    const lines = [];
-    for (const b of p[4]) {
-      const spans = f.blocks[b][3];
-      for (let k = 0; k < spans.length; k += 4) {
-        const last = lines[lines.length - 1];
-        if (!last || last[0] !== spans[k] || last[1] !== spans[k + 1]) lines.push([spans[k], spans[k + 1]]);
-      }
-    }
-    return lines;
-  };
-  const chain = n => {
-    const names = [];
-    for (; n; n = D.inlined[n - 1][1] === null ? 0 : D.inlined[n - 1][1] + 1) names.push(D.inlined[n - 1][0]);
-    return names;
-  };
-  const placed = f => f.blocks.some(b => b[3].length);
-  const decisions = (f, p) => {
-    const debug = placed(f), list = [];
-    p[4].forEach((b, i) => {
-      const block = f.blocks[b], succ = p[5][i];
-      if (succ === undefined || block[5].length < 2) return;
-      let to = null, back = false;
-      for (let j = i + 1; j < p[4].length && to === null; j++) if (!debug || f.blocks[p[4][j]][3].length) to = p[4][j];
-      if (to === null && p[3] !== null) { to = p[3]; back = true; }
-      if (to === null) to = p[4][i + 1] === undefined ? b : p[4][i + 1];
-      const spans = block[3], there = f.blocks[to][3];
-      const file = spans.length ? spans[spans.length - 4] : null;
-      const line = there.length ? there[1] : null;
-      let goes = line === null ? "b" + to : (there[0] !== file ? short(D.files[there[0]]) + ":" : "") + line;
-      const here = block[4][0].split(":");
-      if (!back && line !== null && String(line) === here[0] && there[0] === file && there[2]) goes += ":" + there[2];
-      const way = block[5][succ][2];
-      const plain = way === "true" || way === "false";
-      if (way === "returns") return;
-      const names = spans.length ? chain(spans[spans.length - 1]) : [];
-      list.push({
-        block: b, succ, way, to, back, line: here[0],
-        text: (names.length ? names.join(" ← ") + ": " : "") + block[4][0] + " " + [block[4][1], plain && (block[4][1] || file !== null) ? null : way].filter(Boolean).join(": ")
-          + " → " + (back ? "back to " : "") + goes,
-      });
-    });
-    return list;
-  };
-  // What a view of the first ones says behind its name.
-  const of = (rows, most) => rows.length > most ? `: ${num(most)} of ${num(rows.length)}` : "";
-  const wayOf = p => (p[2] ? "loop b" + p[4][0] : "entry") + " → " + (p[3] === null ? "exit" : "back to b" + p[3]);
-
-  // Lists of any length: only rows in sight exist.
-  const list = (head, count, height, row, options = {}) => {
-    const body = el("div", { class: "body" });
-    const box = el("div", { class: "list " + (options.class || ""), tabindex: 0, role: options.role || "region", "aria-label": options.label || "Rows", style: options.style }, head, body);
-    body.style.height = count * height + "px";
-    const all = count <= 500;
-    const draw = () => {
-      const first = all ? 0 : Math.max(0, Math.floor(box.scrollTop / height) - 20);
-      const last = all ? count : Math.min(count, first + Math.ceil((box.clientHeight || 800) / height) + 40);
-      const rows = [];
-      for (let i = first; i < last; i++) {
-        const r = row(i);
-        r.style.top = i * height + "px";
-        rows.push(r);
-      }
-      body.replaceChildren(...rows);
-    };
-    box.addEventListener("scroll", () => { if (!all) requestAnimationFrame(draw); });
-    box.redraw = draw;
-    box.reveal = i => {
-      const top = i * height, under = head ? 24 : 0;
-      if (top < box.scrollTop || top + height + under > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, top - box.clientHeight / 3);
-      draw();
-    };
-    draw();
-    new ResizeObserver(() => { if (!all) draw(); }).observe(box);
-    return box;
-  };
-  const cell = (text, width, kind = "n") => el("span", { class: kind, style: width ? `width:${width}` : null }, String(text));
-  const heads = (...cells) => el("div", { class: "head mono" }, cells);
-  const go = hash => { location.hash = hash; };
-
-  // Pictures.
-  const picture = (f, p) => {
-    const W = 108, H = 40;
-    let right = 0, bottom = 0;
-    for (const b of f.blocks) if (b[2]) { right = Math.max(right, b[2][0]); bottom = Math.max(bottom, b[2][1]); }
-    const root = svg("svg", { role: "img", "aria-label": `Control flow of ${f.name}`, xmlns: "http://www.w3.org/2000/svg", width: "100%", height: "100%" });
-    const lit = new Set(p ? p[4] : []), edges = new Set(p ? p[4].map((b, i) => b + "." + p[5][i]) : []);
-    root.append(svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" }, svg("path", { d: "M0 0L8 4L0 8z", fill: "currentColor" }))));
-    const most = Math.max(1, ...f.blocks.map(b => b[0]));
-    f.blocks.forEach((b, i) => {
-      if (!b[2]) return;
-      b[5].forEach((e, s) => {
-        const to = f.blocks[e[0]][2];
-        if (!to) return;
-        const [x, y] = b[2], points = [[x + (s - (b[5].length - 1) / 2) * Math.min(16, 80 / b[5].length), y + H / 2]].concat(e[3], [[to[0], to[1] - H / 2]]);
-        let d;
-        if (to[1] <= y) {
-          const side = Math.max(x, to[0]) + 80 + Math.min(60, (y - to[1]) / 8);
-          d = `M${points[0]} C${side} ${y + H},${side} ${to[1] - H},${to[0]} ${to[1] - H / 2}`;
-        } else {
-          d = "M" + points[0];
-          for (let k = 1; k < points.length; k++) {
-            const [a, b2] = [points[k - 1], points[k]], middle = (a[1] + b2[1]) / 2;
-            d += ` C${a[0]} ${middle},${b2[0]} ${middle},${b2[0]} ${b2[1]}`;
-          }
-        }
-        const on = edges.has(i + "." + s);
-        root.append(svg("path", { class: "e" + (on ? " lit" : ""), d, "marker-end": "url(#arrow)", "stroke-width": on ? 3 : 1 + 2 * e[1] / most }, svg("title", {}, `b${i} → b${e[0]} ${e[2] || ""}: ${num(e[1])}`)));
-      });
-    });
-    f.blocks.forEach((b, i) => {
-      if (!b[2]) return;
-      const [x, y] = b[2], first = b[3].length ? `:${b[3][1]}` : "";
-      root.append(svg("g", { class: "b" + (lit.has(i) ? " lit" : "") + (b[0] ? "" : " never"), "data-block": i, transform: `translate(${x - W / 2} ${y - H / 2})` },
-        svg("rect", { width: W, height: H, rx: 5, style: `fill-opacity:1` }),
-        svg("rect", { width: W, height: H, rx: 5, style: `fill:rgba(var(--hot),${lit.has(i) ? 0 : .45 * b[0] / most});stroke:none` }),
-        svg("text", { x: 7, y: 16 }, `b${i}${first}`), svg("text", { x: 7, y: 32 }, num(b[0])),
-        svg("title", {}, b[4] ? `${b[4][0]} ${b[4][1] || ""}` : `b${i}`)));
-    });
-    const view = { x: -20, y: -10, w: right + 160, h: bottom + 60 };
-    const box = el("div", { class: "pic" }, root);
-    const fit = () => root.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
-    // The beginning of a large picture is legible; the rest is a drag away.
-    if (view.h > 1100) { view.h = 900; }
-    if (view.w > 1400) { view.w = 1000; view.x = (f.blocks[0][2] || [0])[0] - 500; }
-    if (p && (right > 1400 || bottom > 1100)) { const at = f.blocks[p[4][0]][2]; if (at) { view.x = at[0] - view.w / 2; view.y = at[1] - 80; } }
-    fit();
-    root.addEventListener("wheel", e => { e.preventDefault(); const k = e.deltaY > 0 ? 1.15 : 1 / 1.15; view.x += view.w * (1 - k) / 2; view.y += view.h * (1 - k) / 2; view.w *= k; view.h *= k; fit(); }, { passive: false });
-    let from = null;
-    root.addEventListener("pointerdown", e => { from = [e.clientX, e.clientY]; root.setPointerCapture(e.pointerId); });
-    root.addEventListener("pointermove", e => { if (!from) return; const k = Math.max(view.w / root.clientWidth, view.h / root.clientHeight); view.x -= (e.clientX - from[0]) * k; view.y -= (e.clientY - from[1]) * k; from = [e.clientX, e.clientY]; fit(); });
-    root.addEventListener("pointerup", () => { from = null; });
-    return box;
-  };
-  const save = (root, name) => {
-    const copy = root.cloneNode(true), style = getComputedStyle(document.documentElement);
-    const rules = [...document.styleSheets].flatMap(s => { try { return [...s.cssRules]; } catch { return []; } }).map(r => r.cssText).filter(t => t.startsWith("svg"));
-    const names = ["bg", "fg", "dim", "soft", "accent", "lit", "litfg", "hot"].map(n => `--${n}:${style.getPropertyValue("--" + n)}`);
-    copy.prepend(svg("style", {}, `svg{${names.join(";")};background:var(--bg);color:var(--dim)}` + rules.join("")));
-    const text = new XMLSerializer().serializeToString(copy);
-    const link = el("a", { href: URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })), download: name + ".svg" });
-    link.click();
+    const seen = new Map();
+    for (const b of p.blocks) for (const s of f.blocks[b].spans) { if (!seen.has(s.file)) seen.set(s.file, new Set()); seen.get(s.file).add(s.line); }
+    return seen;
   };
 
-  // The text of a file with heat, and lit lines.
-  const source = (file, litLines, options = {}) => {
-    const text = D.sources[file], lines = heat[file];
-    const known = [...lines.keys()].sort((a, b) => a - b);
+  // The text of a file. `options.lit`: lines of a path; `options.said`: outcomes by line; `options.own`: lines of the function.
+  const source = (file, options = {}) => {
+    const { text, name } = D.files[file], of = lines[file], lit = options.lit || new Set(), said = options.said || new Map(), own = options.own;
+    const known = [...of.keys()].sort((a, b) => a - b);
     const rows = text === null ? known.map(n => [n, ""]) : text.split("\n").map((t, i) => [i + 1, t.replace(/\t/g, "    ")]);
-    const most = Math.log1p(Math.max(1, ...[...lines.values()].map(a => a.n)));
+    const most = Math.log1p(Math.max(1, ...[...of.values()].map(a => a.n)));
     const row = i => {
-      const [n, t] = rows[i], at = lines.get(n), on = litLines.has(n);
-      const style = at && at.n && !on ? `background:rgba(var(--hot),${(.4 * Math.log1p(at.n) / most).toFixed(3)})` : "";
-      return el("div", { class: "row" + (on ? " lit" : ""), "data-line": n, style, onclick: () => { if (options.click && at) options.click(n, at); } },
-        cell(n, null, "n ln"), cell(at ? (at.n ? num(at.n) : "–") : "", null, "n ct"), el("span", { class: "tx" }, t));
+      const [n, t] = rows[i], at = of.get(n);
+      const heated = at && at.n ? `background:rgba(var(--hot),${(.45 * Math.log1p(at.n) / most).toFixed(3)})` : null;
+      const outside = own && (n < own[0] || n > own[1]) && !lit.has(n);
+      return el("div", { class: "row" + (lit.has(n) ? " lit" : "") + (outside ? " outside" : "") + (n === options.at ? " at" : ""), "data-line": n, onclick: () => { if (options.click && at) options.click(n, at); } },
+        cell(n, null, "n ln"), el("span", { class: "n ct", style: heated }, at ? (at.n ? num(at.n) : "–") : ""),
+        el("span", { class: "mg" }, (said.get(n) || []).map(([o, k]) => el("b", { class: "o " + kind(o), title: o }, o + (k > 1 ? "×" + k : "")))), el("span", { class: "tx" }, t));
     };
-    const box = list(null, rows.length, 18, row, { class: "code", label: `Source ${D.files[file]}`, style: options.style });
-    box.at = n => rows.findIndex(r => r[0] === n);
+    const index = new Map(rows.map((r, i) => [r[0], i]));
+    const printed = own ? [(index.get(own[0]) ?? 0) - 2, (index.get(own[1]) ?? rows.length - 1) + 2] : undefined;
+    const box = list(null, rows.length, 18, row, { class: "code", label: `Source ${name}`, style: options.style, printed });
+    box.querySelector(".body").style.minWidth = `calc(${Math.min(400, rows.reduce((w, r) => Math.max(w, r[1].length), 0))}ch + ${own ? 15 : 11}rem)`;
+    box.index = n => index.get(n) ?? Math.max(0, rows.findIndex(r => r[0] >= n));
+    box.mark = n => { options.at = n; box.reveal(box.index(n)); };
     return box;
   };
 
-  // Views.
+  const of = (rows, most) => rows.length > most ? `: ${num(most)} of ${num(rows.length)}` : "";
   const fact = (n, what) => el("div", {}, el("b", {}, n), el("span", {}, what));
   const warnings = () => {
-    const p = D.program, said = [...p.incomplete, ...p.unlike, ...p.violations.map(v => `${v.name}: ${v.what}`), ...D.changed];
+    const a = D.about, said = [...a.incomplete, ...a.unlike, ...a.violations.map(v => `${v.name}: ${v.what}`), ...D.changed];
     return said.length ? [el("h2", {}, "Warnings"), el("ul", { class: "warn" }, said.map(s => el("li", {}, s)))] : [];
   };
-  const pathRows = (rows, height) => list(
-    heads(cell("count", "7rem"), cell("paths", "4.5rem"), cell("instrs", "4.5rem"), cell("path", null, "g")), rows.length, 22,
-    k => {
-      const [i, j] = rows[k], f = F[i], p = f.paths[j];
-      return el("div", { class: "row", onclick: () => go(`f=${i}&p=${j}`) }, cell(num(p[1]), "7rem"), cell(pct(p[1] / (allPaths || 1)), "4.5rem"), cell(pct(weight([i, j]) / (allInstructions || 1)), "4.5rem"),
-        el("a", { class: "g", href: `#f=${i}&p=${j}` }, `${f.name} #${p[0]} ${wayOf(p)}`));
-    }, { style: `height:${height}`, label: "Hottest paths" });
-  const overview = () => {
-    const ran = F.filter(f => f.count > 0), feasible = F.reduce((s, f) => s + Number(f.feasible), 0);
-    const skipped = F.filter(f => f.status !== "exact");
-    const byWeight = F.map((_, i) => i).filter(i => F[i].instructions > 0).sort((a, b) => F[b].instructions - F[a].instructions);
-    return [
-      el("div", { class: "facts" }, fact(num(allPaths), "paths executed"), fact(num(distinct), "distinct"), fact(num(allInstructions), "instructions on them"),
-        fact(`${ran.length} / ${F.length}`, "functions ran"), fact(pct(distinct / (feasible || 1)), `of ${num(feasible)} feasible paths`), fact(D.program.verdict, `${D.program.scheme}, ${D.program.copies} ${D.program.copies === 1 ? "copy" : "copies"}`)),
-      ...warnings(), ...(D.baseline ? [el("p", {}, `Compared with ${D.baseline}`)] : []),
-      el("h2", {}, "Hottest paths" + of(hottest, 100000)), pathRows(hottest.slice(0, 100000), "18rem"),
-      el("h2", {}, "Hottest functions"), functionRows(byWeight, "14rem"),
-      ...(skipped.length ? [el("h2", {}, "Not exact"), el("ul", {}, skipped.slice(0, 50).map(f => el("li", {}, `${f.name}: ${f.status}`)))] : []),
-      el("h2", {}, "Copies"), el("p", {}, D.runs.map((n, i) => `copy ${i}: ${num(n)} ${n === 1 ? "process" : "processes"}`).join(", ")),
-    ];
-  };
-  const functionRows = (order, height) => list(
-    heads(cell("instrs", "4.5rem"), cell("paths", "7rem"), cell("distinct", "6rem", "n hide"), cell("feasible", "7rem", "n hide"), cell("function", null, "g")), order.length, 22,
-    k => {
-      const f = F[order[k]];
-      return el("div", { class: "row", onclick: () => go(`f=${order[k]}`) }, cell(pct(f.instructions / (allInstructions || 1)), "4.5rem"), cell(num(f.count), "7rem"), cell(num(f.ran), "6rem", "n hide"), cell(num(f.feasible), "7rem", "n hide"),
-        el("a", { class: "g", href: `#f=${order[k]}`, title: f.name }, f.name + (f.status === "exact" ? "" : ` (${f.status})`)));
-    }, { style: `height:${height}`, label: "Functions" });
+  const view = {};
+  const shownAs = box => { view.list = box; return box; };
+
+  // Functions: those that match the search and are not code of the system, by share, or by change.
+  const visible = i => system || !F[i].system;
   const wanted = () => {
-    const text = $("search").value.toLowerCase();
-    const order = F.map((_, i) => i).filter(i => F[i].name.toLowerCase().includes(text) || F[i].symbol.toLowerCase().includes(text));
-    return order.sort((a, b) => F[b].instructions - F[a].instructions || a - b);
+    const typed = $("search").value.trim().toLowerCase();
+    const matches = i => !typed || F[i].full.toLowerCase().includes(typed) || F[i].symbol.toLowerCase().includes(typed);
+    const order = F.map((_, i) => i).filter(i => matches(i) && (typed || visible(i)));
+    return order.sort((a, b) => (B ? byChange(changeOf(F[a]), changeOf(F[b])) : 0) || F[b].instructions - F[a].instructions || a - b);
   };
-  const functions = () => [el("h2", {}, "Functions"), functionRows(wanted(), "calc(100vh - 9rem)")];
+  const beforeCell = f => same(f) ? pct(shareBefore(same(f).instructions)) : f.before === "changed" ? "other code" : "new";
+  const functionRows = (order, height) => list(
+    heads(cell("share", "4.5rem"), ...(B ? [cell("before", "5.5rem"), cell("change", "4rem")] : []), cell("", "6rem", "bar none hide"), cell("calls", "7rem", "n hide"), cell("paths ran", "5rem", "n hide"), cell("function", null, "g")), order.length, 24,
+    k => {
+      const f = F[order[k]], i = order[k];
+      return el("div", { class: "row", onclick: () => go(`f=${i}`) }, cell(pct(share(f.instructions)), "4.5rem"), ...(B ? [cell(beforeCell(f), "5.5rem"), cell(change(changeOf(f)), "4rem")] : []),
+        el("span", { class: "hide" }, bar(share(f.instructions))), cell(num(f.entered), "7rem", "n hide"), cell(num(f.ran), "5rem", "n hide"),
+        el("a", { class: "g", href: `#f=${i}`, title: f.full }, f.name, el("span", { class: "dim" }, "  " + where(f) + (f.status === "exact" ? "" : " · " + f.status))));
+    }, { style: `max-height:${height}`, label: "Functions", open: k => go(`f=${order[k]}`) });
+  const pathRows = (rows, height) => list(
+    heads(cell("share", "4.5rem"), ...(B ? [cell("before", "4.5rem"), cell("change", "4rem")] : []), cell("", "6rem", "bar none hide"), cell("count", "7rem", "n hide"), cell("path", null, "g")), rows.length, 24,
+    k => {
+      const [i, j] = rows[k], f = F[i], p = f.paths[j], two = lastTwo(f, p);
+      return el("div", { class: "row", onclick: () => go(`f=${i}&p=${j}`) }, cell(pct(share(p.work)), "4.5rem"), ...(B ? [cell(p.before ? pct(shareBefore(p.before.instructions)) : "", "4.5rem"), cell(change(changeOfPath(p)), "4rem")] : []),
+        el("span", { class: "hide" }, bar(share(p.work))), cell(num(p.count), "7rem", "n hide"),
+        el("a", { class: "g", href: `#f=${i}&p=${j}` }, f.name, p.start ? el("span", { class: "dim" }, " · " + p.start) : null), el("span", { class: "g two" }, two.map(short)));
+    }, { style: `height:${height}`, label: "Hottest paths", open: k => go(`f=${rows[k][0]}&p=${rows[k][1]}`) });
+  const hotPaths = () => {
+    const rows = hottest.filter(([i]) => visible(i));
+    if (!B) return rows;
+    const gone = F.flatMap((f, i) => f.paths.map((p, j) => [i, j]).filter(([, j]) => !f.paths[j].count && visible(i)));
+    return rows.concat(gone).sort((a, b) => byChange(changeOfPath(F[a[0]].paths[a[1]]), changeOfPath(F[b[0]].paths[b[1]])));
+  };
+  const hidden = () => {
+    const n = F.filter(f => f.system && f.instructions > 0), all = F.some(f => f.system);
+    return all ? el("button", { type: "button", "aria-pressed": String(system), onclick: () => { system = !system; route(); } }, system ? "Hide code of the system" : `Show code of the system (${num(n.length)} functions ran, ${pct(share(n.reduce((s, f) => s + f.instructions, 0)))})`) : null;
+  };
+  const covered = () => {
+    const rows = F.filter((f, i) => visible(i)), all = new Map();
+    for (const f of rows) for (const [key, ran] of f.lines) all.set(key, all.get(key) || ran);
+    const sum = of => rows.reduce((n, f) => n + Number(of(f)), 0);
+    return { lines: [[...all.values()].filter(Boolean).length, all.size], branches: [sum(f => f.ranBranches), sum(f => f.branches)], pairs: [sum(f => f.ran_pairs), sum(f => f.pairs)], paths: sum(f => f.covered) };
+  };
+  const part = ([ran, all]) => all ? pct(ran / all) : "–";
+  const overview = () => {
+    const ran = F.filter(f => f.count > 0), c = covered(), rows = hotPaths();
+    return [
+      el("div", { class: "facts" }, fact(num(allInstructions), "instructions executed"), fact(num(allPaths), "paths executed"), fact(num(distinct), "different paths"), fact(`${num(ran.length)} of ${num(F.length)}`, "functions ran"),
+        fact(part(c.lines), "of lines ran"), fact(part(c.branches), "of branches ran"),
+        ...(B ? [fact(base(B.file), `is the baseline: ${num(B.paths)} paths executed`)] : [])),
+      ...warnings(),
+      el("h2", {}, B ? "Functions whose share changed most " : "Functions ", hidden()), shownAs(functionRows(wanted(), "min(17rem,34vh)")),
+      el("h2", {}, B ? "Paths whose share changed most" : "Hottest paths", of(rows, rows.length)), pathRows(rows, "max(12rem,calc(100vh - 32rem))"),
+      el("p", { class: "dim" }, `${D.about.scheme}, ${D.about.copies} cop${D.about.copies === 1 ? "y" : "ies"}, ${D.runs.reduce((a, b) => a + b, 0)} processes; verdict: ${D.about.verdict}. Shares are of executed instructions of profiled code${B ? ", each by its own profile's total" : ""}.`)];
+  };
+  const functions = () => [el("h2", {}, "Functions ", hidden()), shownAs(functionRows(wanted(), "calc(100vh - 9rem)"))];
   const sourcesView = file => {
-    const files = D.files.map((_, i) => i).filter(i => heat[i].size);
-    if (file === null) {
-      const rows = files.map(i => ({ i, n: [...heat[i].values()].filter(a => a.n).length, of: heat[i].size }));
-      return [el("h2", {}, "Sources"), list(heads(cell("lines ran", "6rem"), cell("of", "5rem"), cell("file", null, "g")), rows.length, 22,
-        k => el("div", { class: "row", onclick: () => go(`file=${rows[k].i}`) }, cell(num(rows[k].n), "6rem"), cell(num(rows[k].of), "5rem"), el("a", { class: "g", href: `#file=${rows[k].i}` }, D.files[rows[k].i] + (D.sources[rows[k].i] === null ? " (no text)" : ""))),
-        { style: "height:calc(100vh - 9rem)", label: "Files" })];
+    if (file !== null) {
+      if (!D.files[file]) return [el("p", {}, "No such file")];
+      const box = shownAs(source(file, { style: "height:calc(100vh - 9rem)", click: (_, at) => go(`f=${[...at.by].sort((a, b) => b[1] - a[1])[0][0]}`) }));
+      const first = [...lines[file]].sort((a, b) => b[1].n - a[1].n)[0];
+      if (first) view.placed = () => box.reveal(box.index(first[0]));
+      return [el("h2", {}, D.files[file].name), box];
     }
-    return [el("h2", {}, D.files[file]), source(file, new Set(), { style: "height:calc(100vh - 9rem)", click: (_, at) => go(`f=${[...at.by].sort((a, b) => b[1] - a[1])[0][0]}`) })];
-  };
-  const coverageView = () => {
-    const order = F.map((_, i) => i).sort((a, b) => (Number(F[b].feasible) - F[b].covered) - (Number(F[a].feasible) - F[a].covered) || a - b);
-    return [el("h2", {}, "Paths that control flow allows, and that ran"), list(
-      heads(cell("executed", "6rem"), cell("feasible", "7rem"), cell("share", "5rem"), cell("", "8rem", "g hide"), cell("function", null, "g")), order.length, 22,
+    const rows = D.files.map((_, i) => i).filter(i => lines[i].size && (system || !D.files[i].system));
+    rows.sort((a, b) => heat[b] - heat[a] || a - b);
+    return [el("h2", {}, "Sources ", hidden()), shownAs(list(
+      heads(cell("share", "4.5rem"), cell("", "6rem", "bar none"), cell("lines ran", "5rem", "n hide"), cell("of", "4rem", "n hide"), cell("file", null, "g")), rows.length, 24,
       k => {
-        const f = F[order[k]];
-        return el("div", { class: "row", onclick: () => go(`f=${order[k]}` + (f.uncovered.length ? "&u=0" : "")) }, cell(num(f.covered), "6rem"), cell(num(f.feasible), "7rem"), cell(pct(f.share), "5rem"),
-          el("span", { class: "bar hide" }, el("i", { style: `width:${Math.min(100, f.share * 100)}%` })), el("a", { class: "g", href: `#f=${order[k]}` }, f.name));
-      }, { style: "height:calc(100vh - 9rem)", label: "Coverage" })];
+        const i = rows[k], ran = [...lines[i].values()].filter(a => a.n).length;
+        return el("div", { class: "row", onclick: () => go(`file=${i}`) }, cell(pct(share(heat[i])), "4.5rem"), bar(heat[i] / (heat[rows[0]] || 1)), cell(num(ran), "5rem", "n hide"), cell(num(lines[i].size), "4rem", "n hide"),
+          el("a", { class: "g", href: `#file=${i}`, title: D.files[i].name }, D.files[i].name + (D.files[i].text === null ? " (no text)" : "")));
+      }, { style: "height:calc(100vh - 9rem)", label: "Files", open: k => go(`file=${rows[k]}`) }))];
   };
-  // Instructions by function, then by the blocks of its paths, common beginnings together.
+  const missing = f => f.lines.size - f.ranLines;
+  const coverageView = () => {
+    const order = F.map((_, i) => i).filter(visible), c = covered();
+    order.sort((a, b) => missing(F[b]) - missing(F[a]) || (F[b].branches - F[b].ranBranches) - (F[a].branches - F[a].ranBranches) || (F[b].pairs - F[b].ran_pairs) - (F[a].pairs - F[a].ran_pairs) || a - b);
+    const ways = order.flatMap(i => F[i].uncovered.map((u, j) => ({ i, j, u })));
+    const near = u => u.near ? u.near.count : -1;
+    ways.sort((a, b) => a.u.new_edges - b.u.new_edges || near(b.u) - near(a.u) || a.i - b.i);
+    const ratio = (ran, all, width, css = "n") => el("span", { class: css, style: `width:${width}` }, `${num(ran)} / ${num(all)}`);
+    return [
+      el("div", { class: "facts" }, fact(part(c.lines), `lines: ${num(c.lines[0])} of ${num(c.lines[1])}`), fact(part(c.branches), `branches: ${num(c.branches[0])} of ${num(c.branches[1])}`), fact(part(c.pairs), `pairs of edges: ${num(c.pairs[0])} of ${num(c.pairs[1])}`), fact(num(c.paths), "different paths")),
+      el("h2", {}, "Functions, most lines missing first ", hidden()),
+      shownAs(list(heads(cell("", "6rem", "bar none hide"), cell("lines", "6.5rem"), cell("branches", "6.5rem"), cell("pairs", "7rem", "n hide"), cell("paths", "9rem", "n hide"), cell("function", null, "g")), order.length, 24,
+        k => {
+          const f = F[order[k]];
+          return el("div", { class: "row", onclick: () => go(`f=${order[k]}` + (f.uncovered.length ? "&u=0" : "")) }, el("span", { class: "hide ran" }, bar(f.lines.size ? f.ranLines / f.lines.size : 0)), ratio(f.ranLines, f.lines.size, "6.5rem"), ratio(f.ranBranches, f.branches, "6.5rem"), ratio(f.ran_pairs, f.pairs, "7rem", "n hide"), ratio(f.covered, f.feasible, "9rem", "n hide"),
+            el("a", { class: "g", href: `#f=${order[k]}` + (f.uncovered.length ? "&u=0" : ""), title: f.full }, f.name, el("span", { class: "dim" }, "  " + where(f))));
+        }, { style: "height:max(12rem,38vh)", label: "Coverage", open: k => go(`f=${order[k]}`) })),
+      el("h2", {}, "Paths that did not run, those nearest to paths that ran first"),
+      list(heads(cell("new edges", "5rem"), cell("near", "7rem", "n hide"), cell("path", null, "g")), ways.length, 24,
+        k => {
+          const { i, j, u } = ways[k], n = u.near;
+          return el("div", { class: "row", onclick: () => go(`f=${i}&u=${j}`) }, cell(u.new_edges, "5rem"), cell(n ? num(n.count) + " ×" : "", "7rem", "n hide"),
+            el("a", { class: "g", href: `#f=${i}&u=${j}` }, F[i].name, el("span", { class: "dim" }, "  " + (n && n.never ? `${n.never}${n.instead ? `; ran: ${n.instead}` : ""}` : u.path.rows.length ? told(F[i].rows[u.path.rows[0]]) : ""))));
+        }, { style: "height:max(12rem,calc(62vh - 15rem))", label: "Paths that did not run", open: k => go(`f=${ways[k].i}&u=${ways[k].j}`) })];
+  };
+  // Instructions by function, then by the steps of its paths, common beginnings together.
   const flameView = () => {
     const root = { name: "all", value: 0, kids: new Map() };
     const add = (node, key, name, value, hash) => {
@@ -300,94 +210,176 @@
       return kid;
     };
     for (const [i, j] of hottest.slice(0, 20000)) {
-      const f = F[i], p = f.paths[j], w = weight([i, j]);
+      const f = F[i], p = f.paths[j], w = p.work;
       root.value += w;
       let node = add(root, i, f.name, w, `f=${i}`);
-      if (p[2]) node = add(node, "L" + p[4][0], `loop b${p[4][0]}`, w, `f=${i}`);
-      for (const d of decisions(f, p).slice(0, 24)) node = add(node, d.block + "." + d.succ, d.text, w, `f=${i}&p=${j}`);
+      if (p.start) node = add(node, p.start, p.start, w, `f=${i}&p=${j}`);
+      for (const k of p.rows.slice(0, 24)) node = add(node, k, (f.rows[k].place ? f.rows[k].place + " " : "") + told(f.rows[k]), w, `f=${i}&p=${j}`);
     }
-    const width = Math.max(600, main.clientWidth - 30), rows = [];
+    const width = Math.max(600, main.clientWidth - 30), rows = [], most = root.value || 1;
     let deepest = 0;
     const draw = (node, x, depth) => {
-      const w = width * node.value / (root.value || 1);
+      const w = width * node.value / most;
       if (w < 1) return;
       deepest = Math.max(deepest, depth);
       const hue = 20 + [...node.name].reduce((h, c) => (h * 31 + c.charCodeAt(0)) % 40, 7);
-      rows.push(svg("g", {}, svg("rect", { class: "fl", x, y: depth * 19, width: w, height: 18, style: `fill:hsl(${hue} 75% 62%)`, "data-hash": node.hash || "" }, svg("title", {}, `${node.name}: ${num(node.value)} instructions, ${pct(node.value / (root.value || 1))}`)),
-        svg("text", { x: x + 3, y: depth * 19 + 13, style: "fill:#1a1c20;pointer-events:none" }, w > 30 ? node.name.slice(0, Math.floor(w / 6.8)) : "")));
+      rows.push(svg("g", {}, svg("rect", { class: "fl", x, y: depth * 20, width: w, height: 19, style: `fill:hsl(${hue} 75% 68%)`, "data-hash": node.hash || "" }, svg("title", {}, `${node.name}: ${num(node.value)} instructions, ${pct(node.value / most)}`)),
+        svg("text", { x: x + 4, y: depth * 20 + 14, style: "fill:#1a1c20;pointer-events:none" }, w > 34 ? cut(node.name, Math.floor((w - 6) / 7.3)) : "")));
       let at = x;
-      for (const kid of [...node.kids.values()].sort((a, b) => b.value - a.value)) { draw(kid, at, depth + 1); at += width * kid.value / (root.value || 1); }
+      for (const kid of [...node.kids.values()].sort((a, b) => b.value - a.value)) { draw(kid, at, depth + 1); at += width * kid.value / most; }
     };
     draw(root, 0, 0);
-    const s = svg("svg", { width, height: (deepest + 1) * 19, role: "img", "aria-label": "Flame graph of paths", xmlns: "http://www.w3.org/2000/svg" }, ...rows);
+    const s = svg("svg", { width, height: (deepest + 1) * 20, role: "img", "aria-label": "Flame graph of paths", xmlns: "http://www.w3.org/2000/svg" }, ...rows);
     s.addEventListener("click", e => { const h = e.target.getAttribute && e.target.getAttribute("data-hash"); if (h) go(h); });
     return [el("h2", {}, "Instructions by function and path" + of(hottest, 20000) + " ", el("button", { type: "button", onclick: () => save(s, "flame") }, "SVG")), el("div", { class: "flame" }, s)];
   };
 
+  // One function: its paths, its source, its control flow, and the steps of the chosen path.
   let shown = null;
-  const functionView = (i, kind, j) => {
+  const entriesOf = f => {
+    const ran = f.paths.map((p, k) => ({ kind: "p", k, p })), key = e => e.p.work;
+    ran.sort((a, b) => B ? byChange(changeOfPath(a.p), changeOfPath(b.p)) || key(b) - key(a) : key(b) - key(a) || a.k - b.k);
+    const never = f.uncovered.map((u, k) => ({ kind: "u", k, p: u.path, u }));
+    const near = e => e.u.near ? e.u.near.count : -1;
+    never.sort((a, b) => a.u.new_edges - b.u.new_edges || near(b) - near(a) || a.k - b.k);
+    return ran.concat(never);
+  };
+  // Paths whose last two decisions read alike: for each, the first decision on which it parts from one of the others.
+  const partings = (f, entries) => {
+    const alike = new Map(), parts = new Map();
+    for (const e of entries) {
+      const key = [e.p.start, ...lastTwo(f, e.p).map(told)].join("\n");
+      if (alike.has(key)) alike.get(key).push(e); else alike.set(key, [e]);
+    }
+    for (const group of alike.values()) {
+      const least = rows => (n, e) => { let i = 0; while (i < n && e.p.rows[i] === rows[i]) i++; return i; };
+      const at = group.length > 1 ? group.slice(1).reduce(least(group[0].p.rows), group[0].p.rows.length) : Infinity;
+      for (const e of group) if (at < e.p.rows.length - 2) parts.set(e, { row: f.rows[e.p.rows[at]], skips: at < e.p.rows.length - 3 });
+    }
+    return parts;
+  };
+  const pathEntry = (f, e, parting) => {
+    const p = e.p, s = share(p.work), two = lastTwo(f, p);
+    const head = e.kind === "u" ? [el("b", { class: "warn" }, "never ran"), el("span", { class: "dim" }, e.u.new_edges ? `${e.u.new_edges} new edge${e.u.new_edges === 1 ? "" : "s"}` : "each step ran")]
+      : B ? [el("b", {}, `${p.before ? pct(shareBefore(p.before.instructions)) + " → " : ""}${pct(s)}`), el("span", { class: "ch" }, change(changeOfPath(p))), el("span", { class: "ct" }, num(p.count) + " ×")]
+        : [el("b", { class: "sh" }, pct(s)), bar(s / (f.instructions / (allInstructions || 1) || 1)), el("span", { class: "ct" }, num(p.count) + " ×")];
+    return [el("div", { class: "top" }, head), parting ? el("div", { class: "dec" }, short(parting.row), parting.skips ? " ⋯" : null) : null, ...(two.length < 2 ? [el("div", { class: "dec dim" }, p.start ? "from the " + p.start : "from the beginning")] : []), ...two.map(r => el("div", { class: "dec" }, short(r)))];
+  };
+  const instead = u => {
+    if (!u.near) return "No path of this function ran.";
+    const { id, count, instead } = u.near;
+    return `Nearest: #${id} ran ${count === 1 ? "once" : num(count) + " times"}` + (instead ? `, with ${instead}` : ", and starts elsewhere") + (u.new_edges ? "" : "; each step ran on some path");
+  };
+  const stepItems = (f, p, open) => {
+    let within;
+    return p.rows.map((k, n) => {
+      const r = f.rows[k];
+      if (r.library !== undefined) return el("li", { class: "fold" }, told(r));
+      const name = r.within && r.within !== within ? el("span", { class: "in" }, "⤷ " + r.within + "  ") : null;
+      within = r.within;
+      return el("li", {}, el("button", { type: "button", "data-step": n, disabled: r.file === undefined, onclick: () => open(n) }, el("span", { class: "pl" }, r.place), el("span", { class: "tx" }, name, r.text, r.times > 1 ? "  ×" + r.times : ""), outcome(r.outcome) || el("span"), el("span", { class: "dim" }, r.note || "")));
+    });
+  };
+  // What a path decides in each line of a file, in order.
+  const saidIn = (f, p, file) => {
+    const said = new Map();
+    for (const k of p.rows) {
+      const r = f.rows[k];
+      if (r.file !== file || !r.outcome || r.outcome.startsWith("→")) continue;
+      const here = said.get(r.line) || [], last = here[here.length - 1];
+      if (last && last[0] === r.outcome) last[1] += r.times; else here.push([r.outcome, r.times]);
+      said.set(r.line, here);
+    }
+    return said;
+  };
+  const ownLines = f => {
+    if (!f.begins) return null;
+    const own = f.blocks.flatMap(b => b.spans).filter(s => s.file === f.begins.file && !s.inlined && s.line).map(s => s.line);
+    return [f.begins.line, own.reduce((a, b) => Math.max(a, b), f.begins.line)];
+  };
+  const facts = f => `${pct(share(f.instructions))} of instructions` + (same(f) ? ` (${pct(shareBefore(same(f).instructions))} before)` : B ? ` (baseline: ${f.before === "changed" ? "other code" : "no such function"})` : "")
+    + ` · ${num(f.entered)} call${f.entered === 1 ? "" : "s"} · ${num(f.ran)} of ${num(f.feasible)} paths ran, ${num(f.count)} times`
+    + (f.left ? ` · left before its end ${num(f.left)} times` : "") + (f.status === "exact" ? "" : ` · ${f.status}`)
+    + (f.branchless.length ? ` · ${f.branchless.length} line${f.branchless.length === 1 ? "" : "s"} with conditions without a branch (${f.branchless.slice(0, 6).join(", ")})` : "");
+  const functionView = (i, kindAt, j) => {
     const f = F[i];
     if (!f) return [el("p", {}, "No such function")];
-    const entries = f.paths.map((p, k) => ({ kind: "p", k, p })).concat(f.uncovered.map((u, k) => ({ kind: "u", k, p: u.path, near: u.near, fresh: u.new_edges })));
-    let at = Math.max(0, entries.findIndex(e => e.kind === kind && e.k === j));
-    const head = el("div", {}, el("h2", {}, f.name), el("p", { class: "dim", style: "margin:.1rem 0" },
-      `${num(f.count)} paths executed (${pct(f.count / (allPaths || 1))}), ${num(f.ran)} of ${num(f.feasible)} distinct, entered ${num(f.entered)} times, ${pct(f.instructions / (allInstructions || 1))} of instructions`
-      + (f.left ? `, left before its end ${num(f.left)} times` : "") + (f.status === "exact" ? "" : `; ${f.status}`)
-      + (f.branchless.length ? `; ${f.branchless.length} conditions without a branch (lines ${[...new Set(f.branchless.map(b => b[1]))].slice(0, 6).join(", ")})` : "")));
+    const entries = entriesOf(f), head = el("div", { class: "headline" }, el("h2", { title: f.full }, f.name, el("span", { class: "dim" }, "  " + where(f))), el("p", { class: "dim" }, facts(f)));
     if (!entries.length) return [head, el("p", {}, f.status === "exact" ? "No path ran." : f.status)];
-    const left = el("section"), middle = el("section"), right = el("section");
-    const told = el("ol", { class: "decisions", "aria-label": "Decisions", tabindex: 0 });
-    const extra = f.compared ? [cell("before", "5.5rem")] : [];
-    const rows = list(heads(cell("count", "6rem"), ...extra, cell("instrs", "4.2rem"), cell("path", null, "g")), entries.length, 22, k => {
-      const e = entries[k], p = e.p;
-      return el("div", { class: "row", role: "option", "aria-selected": k === at ? "true" : "false", "data-path": e.kind + e.k, onclick: () => choose(k) },
-        cell(e.kind === "u" ? "not run" : num(p[1]), "6rem"), ...(f.compared ? [cell(p[6] === null ? "" : num(p[6]), "5.5rem")] : []), cell(e.kind === "u" ? "" : pct(p[1] * size(f, p) / (allInstructions || 1)), "4.2rem"), cell(`#${p[0]} ${wayOf(p)}`, null, "g"));
-    }, { role: "listbox", label: "Paths" });
-    left.append(el("h2", {}, "Paths"), rows);
-    const choose = k => { at = Math.min(entries.length - 1, Math.max(0, k)); history.replaceState(null, "", `#f=${i}&${entries[at].kind}=${entries[at].k}`); draw(); rows.reveal(at); };
-    const draw = () => {
-      const e = entries[at], p = e.p, lines = linesOf(f, p);
-      const files = [...new Set(lines.map(l => l[0]))];
-      const home = f.begins && files.includes(f.begins[0]) ? f.begins[0] : files[0];
-      const of = file => new Set(lines.filter(l => l[0] === file).map(l => l[1]));
-      const listed = decisions(f, p);
-      const items = listed.map(d => el("li", {}, d.text));
-      if (e.kind === "u") items.push(el("li", { class: "warn" }, e.near ? instead(f, e, listed) : "no path ran"));
-      told.replaceChildren(...items);
-      const tabs = el("span", {});
-      const put = file => {
-        const box = file === undefined ? el("p", {}, "No debug information") : source(file, of(file));
-        middle.replaceChildren(el("h2", {}, "Source ", tabs), box, told);
-        tabs.replaceChildren(...files.map(n => el("button", { type: "button", "aria-pressed": n === file ? "true" : "false", onclick: () => put(n) }, (n === file ? "▸ " : "") + short(D.files[n]))));
-        const first = lines.find(l => l[0] === file);
-        if (first) requestAnimationFrame(() => box.reveal(box.at(first[1])));
+    let at = j === null ? 0 : Math.max(0, entries.findIndex(e => e.kind === kindAt && e.k === j)), file = null, code = null, step = -1, pic = null;
+    const own = ownLines(f), state = {};
+    const left = el("section", { class: "paths" }), middle = el("section", { class: "source" }), right = el("section", { class: "flow" });
+    const steps = el("ol", { class: "steps", "aria-label": "Steps of the path" });
+    const parts = partings(f, entries), height = parts.size ? 87 : 68;
+    const rows = list(null, entries.length, height, k => el("div", { class: "row entry", style: `height:${height}px`, role: "option", "aria-selected": k === at ? "true" : "false", "data-path": entries[k].kind + entries[k].k, onclick: () => choose(k) }, pathEntry(f, entries[k], parts.get(entries[k]))), { role: "listbox", label: "Paths" });
+    left.append(el("h2", {}, B ? "Paths by change" : "Paths"), rows);
+    const choose = k => { at = Math.min(entries.length - 1, Math.max(0, k)); step = -1; history.replaceState(null, "", `#f=${i}&${entries[at].kind}=${entries[at].k}`); draw(); rows.reveal(at); };
+    const openStep = n => {
+      const p = entries[at].p, r = f.rows[p.rows[n]];
+      if (!r) return;
+      step = n;
+      for (const b of steps.querySelectorAll("button")) b.classList.toggle("at", +b.dataset.step === n);
+      if (r.file === undefined) return;
+      if (r.file !== file) put(r.file);
+      if (code) code.mark(r.line);
+    };
+    const put = n => {
+      const p = entries[at].p, lit = linesOf(f, p), kept = n === file && code ? code.scrollTop : null;
+      const files = [...new Set([...(f.begins ? [f.begins.file] : []), ...lit.keys()])];
+      file = n;
+      const tabs = files.map(k => el("button", { type: "button", "aria-pressed": String(k === n), title: D.files[k].name, onclick: () => put(k) }, base(D.files[k].name)));
+      const mine = own && n === f.begins.file ? own : null;
+      code = n === undefined ? null : source(n, { lit: lit.get(n), said: saidIn(f, p, n), own: mine });
+      middle.replaceChildren(el("h2", {}, "Source ", el("span", { class: "tabs" }, tabs)), code || el("p", {}, "No debug information"), el("h2", { class: "one" }, `Path #${p.id}`, el("span", { class: "dim" }, ` ${num(p.size)} instructions${p.start ? " · " + p.start : ""} · ${p.end}`)), steps);
+      if (!code) return;
+      const begin = () => {
+        const first = Math.min(...(lit.get(n) || [Infinity]));
+        if (kept !== null) { code.scrollTop = kept; code.redraw(); }
+        else if (mine) code.top(code.index(mine[0]) - 1);
+        else code.reveal(code.index(first));
       };
-      put(home);
-      const pic = picture(f, p);
-      right.replaceChildren(el("h2", {}, "Control flow ", el("button", { type: "button", onclick: () => save(pic.firstChild, f.symbol) }, "SVG")), pic);
-      shown = { f: i, kind: e.kind, p: e.k, lines, blocks: p[4], decisions: listed };
+      view.placed = begin;
+      if (code.isConnected) begin();
+    };
+    const flow = () => {
+      pic = picture(f, entries[at].p, state);
+      const button = (text, title, act, pressed) => el("button", { type: "button", title, "aria-label": title, "aria-pressed": pressed, onclick: act }, text);
+      const mode = m => () => { Object.assign(state, { mode: m, moved: false }); flow(); };
+      right.replaceChildren(el("h2", {}, "Control flow ", el("span", { class: "tabs" }, button("Path", "The path, what it leaves aside folded", mode("path"), String(state.mode === "path")), button("Function", "All blocks", mode("all"), String(state.mode === "all")),
+        button("−", "Smaller", () => pic.zoom(1 / 1.25)), button("+", "Larger", () => pic.zoom(1.25)), button("Fit", "Fit to the path", () => pic.fit()), button("SVG", "Save as SVG", () => save(pic.firstChild, f.symbol)))), pic);
+      if (pic.isConnected) pic.place();
+      for (const way of pic.querySelectorAll(".side")) way.addEventListener("click", mode("all"));
+    };
+    const draw = () => {
+      const e = entries[at], p = e.p;
+      steps.replaceChildren(...stepItems(f, p, openStep), ...(e.kind === "u" ? [el("li", { class: "fold warn" }, instead(e.u))] : []));
+      const first = [...linesOf(f, p).keys()][0];
+      put(file !== null && (file === (f.begins || {}).file || linesOf(f, p).has(file)) ? file : f.begins ? f.begins.file : first);
+      if (!state.zoomed) state.moved = false;
+      flow();
+      shown = { f: i, kind: e.kind, p: e.k, lines: [...linesOf(f, p)].map(([n, of]) => [D.files[n].name, [...of]]), blocks: p.blocks };
       rows.redraw();
     };
     draw();
-    requestAnimationFrame(() => rows.reveal(at));
-    view.step = d => choose(at + d);
-    view.next = d => { const order = wanted(); const n = order[order.indexOf(i) + d]; if (n !== undefined) go(`f=${n}`); };
+    const begin = view.placed;
+    Object.assign(view, {
+      placed: () => { if (begin) begin(); rows.reveal(at); pic.place(); },
+      step: d => choose(at + d), next: d => { const order = wanted(), n = order[order.indexOf(i) + d]; if (n !== undefined) go(`f=${n}`); },
+      decision: d => { const p = entries[at].p; let n = step + d; while (f.rows[p.rows[n]] && f.rows[p.rows[n]].library !== undefined) n += d; openStep(n); },
+      zoom: k => { state.zoomed = true; pic.zoom(k); }, fit: () => pic.fit(), mode: () => { Object.assign(state, { mode: state.mode === "path" ? "all" : "path", moved: false }); flow(); },
+    });
     return [head, el("div", { class: "panes" }, left, middle, right)];
   };
-  const instead = (f, e, listed) => {
-    const [id, count, common] = e.near;
-    const block = common ? e.p[4][common - 1] : null, d = listed.find(d => d.block === block);
-    return `#${id} ran ${num(count)} times` + (d ? ` and goes another way at ${d.text.split(" → ")[0]}` : " and starts elsewhere") + (e.fresh ? "" : "; each step ran on some path");
-  };
 
-  const view = { step: null, next: null };
   const TABS = [["overview", "Overview"], ["functions", "Functions"], ["sources", "Sources"], ["flame", "Flame graph"], ["coverage", "Coverage"]];
   const route = () => {
     const hash = location.hash.slice(1), at = new URLSearchParams(hash);
-    view.step = view.next = null;
+    for (const key of Object.keys(view)) delete view[key];
     shown = null;
-    let content, tab = hash || "overview";
-    if (at.has("f")) { tab = "functions"; content = functionView(+at.get("f"), at.has("u") ? "u" : "p", +(at.get("u") || at.get("p") || 0)); }
+    let content, tab = hash || "overview", kindAt = at.has("u") ? "u" : "p";
+    // Links name a function by its number, or, for people, by its symbol.
+    const named = f => /^\d+$/.test(f) ? +f : F.findIndex(g => g.symbol === f);
+    if (at.has("f")) { tab = "functions"; content = functionView(named(at.get("f")), kindAt, at.has(kindAt) ? +at.get(kindAt) : null); }
     else if (at.has("file")) { tab = "sources"; content = sourcesView(+at.get("file")); }
     else if (tab === "functions") content = functions();
     else if (tab === "sources") content = sourcesView(null);
@@ -395,8 +387,11 @@
     else if (tab === "coverage") content = coverageView();
     else { tab = "overview"; content = overview(); }
     $("tabs").replaceChildren(...TABS.map(([id, name]) => el("a", { href: "#" + id, "aria-current": tab === id ? "page" : null }, name)));
+    main.classList.toggle("fill", at.has("f"));
     main.replaceChildren(...content);
     for (const box of main.querySelectorAll(".list")) box.redraw();
+    // What depends on how large things are drawn.
+    if (view.placed) view.placed();
   };
   const theme = () => {
     const dark = matchMedia("(prefers-color-scheme:dark)").matches, now = document.documentElement.dataset.theme || (dark ? "dark" : "light");
@@ -408,13 +403,22 @@
   addEventListener("hashchange", route);
   addEventListener("keydown", e => {
     if (e.target.tagName === "INPUT") { if (e.key === "Escape") e.target.blur(); if (e.key === "Enter" && wanted().length) { e.target.blur(); go(`f=${wanted()[0]}`); } return; }
-    if (e.ctrlKey || e.metaKey || e.altKey) return;
-    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[e.key], over = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+    if (e.ctrlKey || e.metaKey || e.altKey || $("keys").open) return;
+    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[e.key], over = { ArrowRight: 1, ArrowLeft: -1 }[e.key], step = { "]": 1, "[": -1 }[e.key];
     const tab = { o: "overview", f: "functions", s: "sources", g: "flame", c: "coverage", Escape: "functions" }[e.key];
+    const focused = e.target.closest && e.target.closest(".list:not(.code)"), box = focused && focused.move ? focused : view.list;
+    const zoom = { "+": 1.25, "=": 1.25, "-": 1 / 1.25 }[e.key];
     if (by && view.step) { view.step(by); e.preventDefault(); }
+    else if (by && box && !box.classList.contains("code")) { box.move(by); view.list = box; e.preventDefault(); }
+    else if (e.key === "Enter" && box && !["A", "BUTTON"].includes(e.target.tagName)) box.open();
     else if (over && view.next) { view.next(over); e.preventDefault(); }
+    else if (step && view.decision) view.decision(step);
+    else if (zoom && view.zoom) view.zoom(zoom);
+    else if (e.key === "0" && view.fit) view.fit();
+    else if (e.key === "p" && view.mode) view.mode();
     else if (e.key === "/") { $("search").focus(); e.preventDefault(); }
     else if (e.key === "t") theme();
+    else if (e.key === "y") { system = !system; route(); }
     else if (e.key === "?") $("keys").showModal();
     else if (tab) go(tab);
   });

@@ -35,18 +35,29 @@ pub struct Steps<'a> {
 }
 
 /// A row below a path's headline.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Row {
     /// A decision.
     Step(Step),
-    /// Decisions in a row in code of a library, which are not told, and the functions called there.
-    Library(usize, String),
+    /// Decisions in turn in code of a library.
+    Library(Fold),
     /// Rows that are left out.
     More(usize),
 }
 
+/// Decisions of a library, which are folded into one row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fold {
+    /// How many they are.
+    pub steps: usize,
+    /// The functions that are called there.
+    pub names: String,
+    /// What follows.
+    pub note: String,
+}
+
 /// A decision as people read it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
     /// Its line, after the file's name where that is not the function's.
     pub place: String,
@@ -111,13 +122,16 @@ impl<'a> Steps<'a> {
     pub fn place_of(&self, f: FuncId, block: BlockId) -> String {
         let profile = self.words.profile();
         let entry = profile.entry(f);
-        let Some(span) = entry.spans(block).next() else {
+        let first = entry.spans(block).next();
+        let Some(span) = entry.spans(block).find(|s| s.loc.line > 0).or(first) else {
             return format!("b{block}");
         };
         let calls = std::iter::successors(span.inlined, |&n| {
             profile.manifest.inlined[n as usize].within
         });
-        let outermost = calls.last().map(|n| &profile.manifest.inlined[n as usize]);
+        // A call without a line of its own is where its callee's code is.
+        let calls = calls.map(|n| &profile.manifest.inlined[n as usize]);
+        let outermost = calls.filter(|call| call.line > 0).last();
         let loc = outermost.map_or(span.loc, |call| Loc {
             file: call.file,
             line: call.line,
@@ -128,14 +142,7 @@ impl<'a> Steps<'a> {
 
     /// The rows below a path's headline: its decisions, or, where nothing is decided, the lines that it runs through.
     pub fn rows(&self, line: &Line) -> Vec<Row> {
-        let said = self.words.of(line);
-        let mut rows = self.told(line.func, &said);
-        let end = self.end(line);
-        match rows.last_mut() {
-            Some(Row::Step(step)) => step.note = joined(&step.note, &end),
-            Some(_) => {}
-            None => rows.extend(self.straight(line, &end)),
-        }
+        let rows = self.all_rows(line, &self.words.of(line));
         if self.full || rows.len() <= MAX_ROWS {
             return rows;
         }
@@ -144,6 +151,19 @@ impl<'a> Steps<'a> {
         some.push(Row::More(rows.len() - FIRST_ROWS - last));
         some.extend_from_slice(&rows[rows.len() - last..]);
         some
+    }
+
+    /// The rows below a path's headline, however many they are; `said` are the path's decisions in words.
+    pub fn all_rows(&self, line: &Line, said: &[Said]) -> Vec<Row> {
+        let mut rows = self.told(line.func, said);
+        let end = self.end(line);
+        match rows.last_mut() {
+            Some(Row::Step(step)) => step.note = joined(&step.note, &end),
+            Some(Row::Library(fold)) => fold.note = end,
+            Some(Row::More(_)) => {}
+            None => rows.extend(self.straight(line, &end)),
+        }
+        rows
     }
 
     /// The rows of decisions in turn.
@@ -155,13 +175,12 @@ impl<'a> Steps<'a> {
             if folds && s.file.as_deref().is_some_and(is_of_the_system) {
                 let library = self.library(s);
                 match rows.last_mut() {
-                    Some(Row::Library(n, names)) => {
-                        *n += 1;
-                        if !names.split(", ").any(|name| name == library) {
-                            *names = format!("{names}, {library}");
-                        }
-                    }
-                    _ => rows.push(Row::Library(1, library)),
+                    Some(Row::Library(fold)) => fold.add(&library),
+                    _ => rows.push(Row::Library(Fold {
+                        steps: 1,
+                        names: library,
+                        note: String::new(),
+                    })),
                 }
                 continue;
             }
@@ -174,7 +193,8 @@ impl<'a> Steps<'a> {
         rows
     }
 
-    fn own_file(&self, f: FuncId) -> String {
+    /// The file that function `f` begins in; empty if that is unknown.
+    pub fn own_file(&self, f: FuncId) -> String {
         let profile = self.words.profile();
         let begins = profile.entry(f).begins();
         let file = begins.map(|loc| profile.manifest.files[loc.file as usize].clone());
@@ -239,8 +259,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// How a path ends.
-    fn end(&self, line: &Line) -> String {
+    /// How a path ends: `↺ next iteration`, `→ return`.
+    pub fn end(&self, line: &Line) -> String {
         let path = &line.path;
         match path.end {
             PathEnd::Back(_, to) if path.start == PathStart::Loop && path.blocks[0] == to => {
@@ -286,61 +306,81 @@ impl<'a> Steps<'a> {
 
     /// The lines of a path below its headline, indented by so many columns; none is wider than the layout.
     pub fn lines(&self, line: &Line, layout: Layout, indent: usize) -> Vec<String> {
-        self.text(&self.rows(line), layout, indent)
+        text(&self.rows(line), layout, indent)
+    }
+}
+
+/// Rows as text, indented by so many columns; none is wider than the layout.
+pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
+    let steps = || rows.iter().filter_map(|row| row.step());
+    let widest = |of: fn(&Step) -> String, most: usize| {
+        let widths = steps().map(|s| display_width(&of(s)));
+        widths.max().unwrap_or(0).min(most)
+    };
+    let place = widest(|s| s.place.clone(), WIDEST_PLACE);
+    let outcome = widest(|s| s.outcome.clone(), WIDEST_OUTCOME);
+    let note = widest(|s| s.note.clone(), usize::MAX);
+    let room = layout.width.saturating_sub(indent + place + 2);
+    let behind = [outcome, note].into_iter().filter(|w| *w > 0);
+    let room = room.saturating_sub(behind.map(|w| w + 2).sum()).max(12);
+    let mut within: Option<&String> = None;
+    let mut texts = Vec::new();
+    for row in rows {
+        texts.push(match row {
+            Row::Step(step) => {
+                let name = step
+                    .within
+                    .as_ref()
+                    .filter(|_| step.within.as_ref() != within);
+                within = step.within.as_ref();
+                step.asked(name)
+            }
+            Row::Library(..) | Row::More(_) => String::new(),
+        });
+    }
+    let text = texts
+        .iter()
+        .map(|t| display_width(t))
+        .max()
+        .unwrap_or(0)
+        .min(room);
+    let line = |(row, asked): (&Row, &String)| match row {
+        Row::Step(step) => {
+            let cells = [
+                cut(&step.place, place),
+                cut(asked, text),
+                cut(&step.outcome, outcome),
+                step.note.clone(),
+            ];
+            in_columns(&cells, [place, text, outcome, note], layout.width, indent)
+        }
+        Row::Library(fold) => fold.line(indent + place + 2, layout.width),
+        Row::More(_) => {
+            let folded = format!("{}{}", " ".repeat(indent + place + 2), row.folded());
+            cut(&folded, layout.width)
+        }
+    };
+    rows.iter().zip(&texts).map(line).collect()
+}
+
+impl Fold {
+    fn add(&mut self, name: &str) {
+        self.steps += 1;
+        if !self.names.split(", ").any(|known| known == name) {
+            self.names = format!("{}, {name}", self.names);
+        }
     }
 
-    /// Rows as text.
-    pub fn text(&self, rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
-        let steps = || rows.iter().filter_map(|row| row.step());
-        let widest = |of: fn(&Step) -> String, most: usize| {
-            let widths = steps().map(|s| display_width(&of(s)));
-            widths.max().unwrap_or(0).min(most)
+    fn line(&self, indent: usize, width: usize) -> String {
+        let s = if self.steps == 1 { "" } else { "s" };
+        let behind = if self.note.is_empty() {
+            String::new()
+        } else {
+            format!("  {}", self.note)
         };
-        let place = widest(|s| s.place.clone(), WIDEST_PLACE);
-        let outcome = widest(|s| s.outcome.clone(), WIDEST_OUTCOME);
-        let note = widest(|s| s.note.clone(), usize::MAX);
-        let room = layout.width.saturating_sub(indent + place + 2);
-        let behind = [outcome, note].into_iter().filter(|w| *w > 0);
-        let room = room.saturating_sub(behind.map(|w| w + 2).sum()).max(12);
-        let mut within: Option<&String> = None;
-        let mut texts = Vec::new();
-        for row in rows {
-            texts.push(match row {
-                Row::Step(step) => {
-                    let name = step
-                        .within
-                        .as_ref()
-                        .filter(|_| step.within.as_ref() != within);
-                    within = step.within.as_ref();
-                    step.asked(name)
-                }
-                Row::Library(..) | Row::More(_) => String::new(),
-            });
-        }
-        let text = texts
-            .iter()
-            .map(|t| display_width(t))
-            .max()
-            .unwrap_or(0)
-            .min(room);
-        let line = |(row, asked): (&Row, &String)| match row {
-            Row::Step(step) => {
-                let cells = [
-                    cut(&step.place, place),
-                    cut(asked, text),
-                    cut(&step.outcome, outcome),
-                    step.note.clone(),
-                ];
-                in_columns(&cells, [place, text, outcome, note], layout.width, indent)
-            }
-            Row::Library(n, names) => {
-                let s = if *n == 1 { "" } else { "s" };
-                let folded = format!("{}⋯ {n} step{s} in {names}", " ".repeat(indent + place + 2));
-                cut(&folded, layout.width)
-            }
-            Row::More(n) => format!("{}⋯ {n} more (--full)", " ".repeat(indent + place + 2)),
-        };
-        rows.iter().zip(&texts).map(line).collect()
+        let room = width.saturating_sub(indent + display_width(&behind));
+        let folded = cut(&format!("⋯ {} step{s} in {}", self.steps, self.names), room);
+        format!("{}{folded}{behind}", " ".repeat(indent))
     }
 }
 
@@ -351,6 +391,35 @@ impl Row {
             _ => None,
         }
     }
+
+    /// What stands for decisions that are not told one by one.
+    fn folded(&self) -> String {
+        match self {
+            Row::Step(_) => String::new(),
+            Row::Library(fold) => fold.line(0, usize::MAX),
+            Row::More(n) => format!("⋯ {n} more (--full)"),
+        }
+    }
+}
+
+/// Rows in one line: `61 j >= gap true · 58 i < n false, leaves the loop`.
+pub fn in_a_line(rows: &[Row]) -> String {
+    let mut within: Option<&String> = None;
+    let mut parts = Vec::new();
+    for row in rows {
+        parts.push(match row {
+            Row::Step(step) => {
+                let name = step.within.as_ref().filter(|name| within != Some(*name));
+                within = step.within.as_ref();
+                let cells = [&step.place, &step.asked(name), &step.outcome];
+                let cells = cells.into_iter().filter(|cell| !cell.is_empty());
+                let told = cells.map(String::as_str).collect::<Vec<_>>().join(" ");
+                joined(&told, &step.note)
+            }
+            Row::Library(..) | Row::More(_) => row.folded(),
+        });
+    }
+    parts.join(" · ")
 }
 
 impl Step {

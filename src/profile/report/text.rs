@@ -247,19 +247,23 @@ fn summary(report: &Report, layout: Layout) -> String {
     let functions = report.functions.iter();
     let ran = functions.filter(|f| profile.measured.distinct(**f) > 0);
     let (paths, _) = report.selected();
-    let mut out = format!(
-        "{BOLD}{} paths executed, {} distinct{BOLD:#}, in {} of {} functions: \
-         {exact} exact, {cut} cut, {skipped} skipped ({}, {})\n",
+    let first = format!(
+        "{} paths executed, {} distinct",
         exactly(paths),
         exactly(report.distinct as u64),
+    );
+    let copies = match manifest.copies {
+        1 => "1 copy".to_string(),
+        n => format!("{n} copies"),
+    };
+    let behind = format!(
+        ", in {} of {} functions: {exact} exact, {cut} cut, {skipped} skipped ({}, {copies})",
         ran.count(),
         report.functions.len(),
         manifest.scheme,
-        match manifest.copies {
-            1 => "1 copy".to_string(),
-            n => format!("{n} copies"),
-        },
     );
+    let lines = wrapped(&format!("{first}{behind}"), layout.width, 0);
+    let mut out = lines.replacen(&first, &format!("{BOLD}{first}{BOLD:#}"), 1) + "\n";
     if report.functions.len() < manifest.functions.len() {
         out += &of_program(report);
     }

@@ -9,7 +9,8 @@ use crate::profile::report::steps::Steps;
 use crate::profile::report::{Report, Selection};
 use crate::profile::{Profile, estimate::Estimate};
 use crate::runtime::format;
-use crate::table::{self, Align, Columns, Layout, grouped, number_of, percent};
+use crate::source::Sources;
+use crate::table::{self, Align, Columns, Layout, grouped, number_of, percent, wrapped};
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 use std::fmt::Write;
@@ -133,14 +134,21 @@ fn counted(of: BurstProfile) -> Profile {
     }
 }
 
-/// The paths with the largest shares.
+/// The paths with the largest shares, with conditions quoted from `sources`.
 ///
 /// # Errors
 /// A damaged profile.
-pub fn text(of: BurstProfile, selection: &Selection, layout: Layout) -> Result<String> {
+pub fn text(
+    of: BurstProfile,
+    selection: &Selection,
+    sources: Sources,
+    layout: Layout,
+) -> Result<String> {
     let counted = counted(of);
-    let report = Report::new(counted.paths()?, selection)?;
-    let mut out = summary(of, report.distinct);
+    let report = Report::new(counted.paths()?, selection)?.told_by(sources);
+    let lines = summary(of, report.distinct);
+    let lines = lines.lines().map(|l| wrapped(l, layout.width, 0) + "\n");
+    let mut out: String = lines.collect();
     let mut table = Columns::new([
         Align::Right,
         Align::Right,

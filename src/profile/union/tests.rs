@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::index::{CopyId, FuncId, ModuleId, ti_vec};
-use crate::ir::{Body, Cfg, SkipReason};
+use crate::ir::{Body, Cfg, Loc, SkipReason};
 use crate::manifest::Status;
 use crate::profile::made;
 use crate::random_cfg::cfg;
@@ -225,4 +225,37 @@ fn bodies_are_sorted() {
         bodies.is_sorted_by_key(|b| (b.module, b.ordinal)),
         "{bodies:?}"
     );
+}
+
+/// A baseline adds what no program has: not what a program compiled from the same lines, whatever became of it, nor one symbol twice.
+#[test]
+fn baseline_leaves_out_functions_that_programs_have() {
+    let at = |mut p: Profile, lines: &[Option<u32>]| {
+        p.manifest.files = vec!["a.h".into()];
+        p.manifest.checksums.clear();
+        for (f, line) in p.manifest.functions.iter_mut().zip(lines) {
+            f.loc = line.map(|line| Loc { file: 0, line });
+        }
+        p
+    };
+    let of_program = [("f", DIAMOND, &[(0, 1)][..]), ("h", LINE, &[])];
+    let a = at(program(1, &of_program), &[Some(3), None]);
+    let of_source = [("f", LINE, &[][..]), ("g", LINE, &[]), ("h", DIAMOND, &[])];
+    let source = |name: u8| {
+        let mut p = at(program(name, &of_source), &[Some(3), Some(7), None]);
+        p.sources.clear();
+        p
+    };
+    let both = union_with_baseline(&[a], &[source(2), source(3)]).unwrap();
+    let expected = [("f", vec![(0, 1)]), ("h", vec![]), ("g", vec![])];
+    assert_eq!(counted(&both), expected);
+    assert_eq!((both.shared, both.partly), (0, 0));
+    // Another function of that name, of other lines, is one more.
+    let a = at(program(1, &of_program), &[Some(4), Some(9)]);
+    let both = union_with_baseline(&[a], &[source(2)]).unwrap();
+    let names: Vec<&str> = counted(&both).iter().map(|(n, _)| *n).collect();
+    assert_eq!(names, ["f", "h", "f", "g"]);
+    // A folder may hold nothing else.
+    let alone = union_with_baseline(&[], &[source(2)]).unwrap();
+    assert_eq!(counted(&alone).len(), 3);
 }

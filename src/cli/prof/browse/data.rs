@@ -9,6 +9,7 @@ use crate::index::{FuncId, PathId, TiVec};
 use crate::names::Filter;
 use crate::profile::Profile;
 use crate::profile::measurement::{Measurement, PathProfile};
+use crate::profile::report::steps::Steps;
 use crate::profile::report::{Report, Selection, Totals, lines};
 use crate::profile::shadow::BurstProfile;
 use crate::source::Sources;
@@ -77,6 +78,7 @@ pub(super) trait Items {
 /// A function that ran.
 pub(super) struct Function {
     pub(super) f: FuncId,
+    /// Its short name.
     pub(super) name: String,
     /// Executed paths; of subpaths, samples that begin in it.
     count: u128,
@@ -98,6 +100,7 @@ pub(super) struct Tour<'a> {
     profile: &'a Profile,
     evidence: Evidence<'a>,
     sources: &'a Sources,
+    steps: Rc<Steps<'a>>,
     functions: Vec<Function>,
     /// Those in the list, in order.
     shown: Vec<usize>,
@@ -114,13 +117,15 @@ impl<'a> Tour<'a> {
     /// # Errors
     /// A profile of edges, or one that is damaged.
     pub(super) fn new(profile: &'a Profile, sources: &'a Sources) -> Result<Tour<'a>> {
+        let steps = Rc::new(Steps::new(profile, sources, false));
         let (evidence, functions) = match &profile.measured {
-            Measurement::Paths(_) | Measurement::Edges(_) => of_paths(profile.paths()?)?,
-            Measurement::Bursts(_) => of_bursts(profile.bursts()?)?,
-            Measurement::Sampled(_) => of_sample(Sample::new(profile.sampled()?)),
+            Measurement::Paths(_) | Measurement::Edges(_) => of_paths(profile.paths()?, &steps)?,
+            Measurement::Bursts(_) => of_bursts(profile.bursts()?, &steps)?,
+            Measurement::Sampled(_) => of_sample(Sample::new(profile.sampled()?), &steps),
         };
         let mut tour = Tour {
             profile,
+            steps,
             total: functions.iter().map(|f| f.count).sum(),
             total_weight: functions.iter().map(|f| f.weight).sum(),
             evidence,
@@ -275,7 +280,10 @@ impl<'a> Tour<'a> {
     pub(super) fn items(&self, f: FuncId) -> Result<Box<dyn Items + 'a>> {
         Ok(match &self.evidence {
             Evidence::Paths(_) | Evidence::Bursts(..) => Box::new(self.paths(f)?),
-            Evidence::Subpaths(sample) => Box::new(Subpaths::new(sample.clone(), self.sources, f)),
+            Evidence::Subpaths(sample) => {
+                let (sample, steps) = (sample.clone(), self.steps.clone());
+                Box::new(Subpaths::new(sample, self.sources, steps, f))
+            }
         })
     }
 
@@ -290,8 +298,8 @@ impl<'a> Tour<'a> {
             Evidence::Subpaths(_) => (Vec::new(), None),
         };
         Paths::new(
-            self.profile,
             self.sources,
+            self.steps.clone(),
             f,
             ids,
             bursts,
@@ -305,7 +313,7 @@ pub(super) fn share(part: u128, all: u128) -> String {
     percent(part as f64 / all.max(1) as f64)
 }
 
-fn of_paths(paths: PathProfile) -> Result<(Evidence, Vec<Function>)> {
+fn of_paths<'a>(paths: PathProfile<'a>, steps: &Steps) -> Result<(Evidence<'a>, Vec<Function>)> {
     let none = Selection {
         top: Some(0),
         ..Selection::default()
@@ -313,7 +321,7 @@ fn of_paths(paths: PathProfile) -> Result<(Evidence, Vec<Function>)> {
     let report = Report::new(paths, &none)?;
     let function = |(&f, totals): (&FuncId, &Totals)| Function {
         f,
-        name: paths.name(f),
+        name: steps.name(f),
         count: totals.paths,
         weight: totals.instructions,
         distinct: paths.counts(f).len(),
@@ -323,7 +331,7 @@ fn of_paths(paths: PathProfile) -> Result<(Evidence, Vec<Function>)> {
     Ok((Evidence::Paths(paths), functions))
 }
 
-fn of_bursts(bursts: BurstProfile) -> Result<(Evidence, Vec<Function>)> {
+fn of_bursts<'a>(bursts: BurstProfile<'a>, steps: &Steps) -> Result<(Evidence<'a>, Vec<Function>)> {
     let profile = bursts.profile;
     let sums = bursts.bursts.expected();
     let mut functions = Vec::new();
@@ -332,7 +340,7 @@ fn of_bursts(bursts: BurstProfile) -> Result<(Evidence, Vec<Function>)> {
         let weights = lines(profile, &all)?;
         functions.push(Function {
             f,
-            name: profile.name(f),
+            name: steps.name(f),
             count: all.iter().map(|p| u128::from(p.2)).sum(),
             weight: weights
                 .iter()
@@ -344,10 +352,10 @@ fn of_bursts(bursts: BurstProfile) -> Result<(Evidence, Vec<Function>)> {
     Ok((Evidence::Bursts(bursts, sums), functions))
 }
 
-fn of_sample(sample: Sample) -> (Evidence, Vec<Function>) {
+fn of_sample<'a>(sample: Sample<'a>, steps: &Steps) -> (Evidence<'a>, Vec<Function>) {
     let function = |(&f, through): (&FuncId, &Through)| Function {
         f,
-        name: sample.profile.profile.name(f),
+        name: steps.name(f),
         count: through.begun.counted.into(),
         weight: u128::from(through.begun.counted) + u128::from(through.begun.missed),
         distinct: through.rows.len(),

@@ -3,6 +3,7 @@
 use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::Profile;
+use crate::profile::report::steps::Row;
 use crate::profile::report::text::short;
 use crate::profile::report::words::Said;
 use crate::source::Sources;
@@ -40,8 +41,8 @@ pub(super) fn files(
 pub(super) struct Lit {
     /// The files that it goes through, in the order in which it comes to them.
     pub(super) files: Vec<LitFile>,
-    /// Its decisions in words.
-    pub(super) decisions: Vec<String>,
+    /// Its steps.
+    pub(super) steps: Vec<Row>,
     /// Its blocks.
     pub(super) blocks: Vec<String>,
 }

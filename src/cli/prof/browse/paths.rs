@@ -4,8 +4,8 @@ use super::data::{Cells, Items, Sort, share};
 use super::lit::{Lit, files};
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
-use crate::profile::report::text::{phrases_of, trail, way};
-use crate::profile::report::words::Words;
+use crate::profile::report::steps::{Steps, in_a_line};
+use crate::profile::report::words::Said;
 use crate::profile::report::{Line, line};
 use crate::profile::shadow::Bursts;
 use crate::profile::{Profile, Structure};
@@ -13,11 +13,16 @@ use crate::source::Sources;
 use crate::table::{exactly, grouped, percent};
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::rc::Rc;
+
+/// So many rows above and below one are searched for a path that begins where it begins.
+const NEIGHBOURS: usize = 40;
 
 /// The paths of one function that ran.
 pub(super) struct Paths<'a> {
     profile: &'a Profile,
     sources: &'a Sources,
+    steps: Rc<Steps<'a>>,
     f: FuncId,
     /// Where shares are estimates, by these.
     bursts: Option<&'a Bursts>,
@@ -34,18 +39,20 @@ pub(super) struct Paths<'a> {
 
 impl<'a> Paths<'a> {
     pub(super) fn new(
-        profile: &'a Profile,
         sources: &'a Sources,
+        steps: Rc<Steps<'a>>,
         f: FuncId,
         ids: Vec<(PathId, u64)>,
         bursts: Option<&'a Bursts>,
         total: u128,
     ) -> Result<Paths<'a>> {
+        let profile = steps.words().profile();
         let mut paths = Paths {
             structure: profile.structure(f)?,
             ids,
             profile,
             sources,
+            steps,
             f,
             bursts,
             total,
@@ -71,24 +78,63 @@ impl<'a> Paths<'a> {
         Ok(&self.lines[&id])
     }
 
-    /// Its id and way.
-    fn way(&mut self, i: usize) -> Result<String> {
-        let line = self.line(i)?;
-        Ok(format!("#{} {}", line.id, way(line)))
+    /// The number of decisions that a path shares from its start with the one in the next row above that starts at the same
+    /// place; with one below, if there is none above. Rows further away than [`NEIGHBOURS`] are not decoded for this.
+    fn shared(&mut self, i: usize) -> Result<usize> {
+        let above = (i.saturating_sub(NEIGHBOURS)..i).rev();
+        let below = i + 1..self.ids.len().min(i + 1 + NEIGHBOURS);
+        for other in above.chain(below) {
+            self.line(other)?;
+            let (own, other) = (self.line(i)?.path.clone(), &self.lines[&self.ids[other].0]);
+            if own.start != other.path.start || own.blocks[0] != other.path.blocks[0] {
+                continue;
+            }
+            let own = &self.lines[&self.ids[i].0].decisions;
+            let pairs = own.iter().zip(&other.decisions);
+            let same = pairs.take_while(|(a, b)| (a.block, a.succ) == (b.block, b.succ));
+            return Ok(same.count());
+        }
+        Ok(0)
+    }
+
+    /// A path from where it parts from its neighbour in the list, in a line.
+    fn difference(&mut self, i: usize) -> Result<String> {
+        let shared = self.shared(i)?;
+        self.line(i)?;
+        let line = &self.lines[&self.ids[i].0];
+        let said: Vec<Said> = self.steps.words().of(line);
+        let (before, behind) = said.split_at(shared.min(said.len()));
+        let rest = in_a_line(&self.steps.all_rows(line, behind));
+        let is_shortened = !self.steps.told(self.f, before).is_empty();
+        let start = self.steps.start(line);
+        let start = start.trim_start_matches(" · ");
+        let parts = [start, if is_shortened { "⋯" } else { "" }, &rest];
+        let parts: Vec<&str> = parts.into_iter().filter(|p| !p.is_empty()).collect();
+        Ok(format!("#{}  {}", line.id, parts.join("  ")))
     }
 }
 
 impl Items for Paths<'_> {
     fn title(&self) -> String {
-        let (name, n) = (self.profile.name(self.f), exactly(self.ids.len() as u64));
+        let (name, n) = (self.steps.name(self.f), exactly(self.ids.len() as u64));
         format!("{name} · {n} paths ran")
     }
 
     fn heading(&self) -> (Vec<&'static str>, usize) {
         match self.bursts {
-            None => (vec!["count", "instrs", "length", "blocks", "id and way"], 1),
+            None => (
+                vec!["count", "instrs", "length", "blocks", "where it differs"],
+                1,
+            ),
             Some(_) => (
-                vec!["count", "share", "±", "length", "blocks", "id and way"],
+                vec![
+                    "count",
+                    "share",
+                    "±",
+                    "length",
+                    "blocks",
+                    "where it differs",
+                ],
                 1,
             ),
         }
@@ -128,8 +174,7 @@ impl Items for Paths<'_> {
 
     fn row(&mut self, i: usize) -> Result<Cells> {
         let (f, bursts, total) = (self.f, self.bursts, self.total);
-        let way = self.way(i)?;
-        let words = Words::new(self.profile, self.sources);
+        let difference = self.difference(i)?;
         let line = self.line(i)?;
         let executed = u128::from(line.count) * u128::from(line.instructions);
         let mut numbers = vec![grouped(line.count)];
@@ -142,20 +187,28 @@ impl Items for Paths<'_> {
         }
         numbers.push(exactly(line.instructions));
         numbers.push(exactly(line.path.blocks.len() as u64));
-        Ok((numbers, format!("{way}  {}", trail(words, line))))
+        Ok((numbers, difference))
     }
 
     fn name(&mut self, i: usize) -> Result<String> {
-        Ok(format!("{} {}", self.profile.name(self.f), self.way(i)?))
+        self.line(i)?;
+        let line = &self.lines[&self.ids[i].0];
+        let (name, start) = (self.steps.name(self.f), self.steps.start(line));
+        Ok(format!(
+            "{name} #{}{start} {}",
+            line.id,
+            self.steps.end(line)
+        ))
     }
 
     fn lit(&mut self, i: usize) -> Result<Lit> {
         let (profile, sources) = (self.profile, self.sources);
-        let line = self.line(i)?;
-        let said = Words::new(profile, sources).of(line);
+        self.line(i)?;
+        let line = &self.lines[&self.ids[i].0];
+        let said = self.steps.words().of(line);
         Ok(Lit {
             files: files(profile, sources, &line.locs, &said),
-            decisions: phrases_of(profile, line, &said),
+            steps: self.steps.all_rows(line, &said),
             blocks: line.path.blocks.iter().map(|b| format!("b{b}")).collect(),
         })
     }

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::index::FuncId;
 use crate::profile::estimate::Estimate;
 use crate::profile::report::Selection;
+use crate::profile::report::steps::Steps;
 use crate::profile::subpaths::report::{Numbers, Report, Row, decided, locs, told};
 use crate::profile::subpaths::{Points, SampledProfile};
 use crate::source::Sources;
@@ -79,14 +80,21 @@ impl<'a> Sample<'a> {
 pub(super) struct Subpaths<'a> {
     sample: Rc<Sample<'a>>,
     sources: &'a Sources,
+    steps: Rc<Steps<'a>>,
     f: FuncId,
     shown: Vec<usize>,
     sort: Sort,
 }
 
 impl<'a> Subpaths<'a> {
-    pub(super) fn new(sample: Rc<Sample<'a>>, sources: &'a Sources, f: FuncId) -> Subpaths<'a> {
+    pub(super) fn new(
+        sample: Rc<Sample<'a>>,
+        sources: &'a Sources,
+        steps: Rc<Steps<'a>>,
+        f: FuncId,
+    ) -> Subpaths<'a> {
         Subpaths {
+            steps,
             shown: sample.functions[&f].rows.clone(),
             sample,
             sources,
@@ -172,10 +180,10 @@ impl Items for Subpaths<'_> {
     fn lit(&mut self, i: usize) -> Result<Lit> {
         let (profile, sources) = (self.sample.profile.profile, self.sources);
         let places = &self.of(i).places;
-        let (said, decisions) = decided(profile, sources, places);
+        let (said, steps) = decided(&self.steps, sources, places);
         Ok(Lit {
             files: files(profile, sources, &locs(profile, places), &said),
-            decisions,
+            steps,
             blocks: vec![self.told(i).0],
         })
     }

@@ -5,6 +5,7 @@ use super::*;
 use crate::index::{FuncId, PathId};
 use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
+use crate::profile::report::steps::in_a_line;
 use crate::profile::shadow::{Bursts, InBursts};
 use crate::profile::subpaths::{HotList, Length, Points, Sampling, Subpaths};
 use crate::profile::tests::views;
@@ -114,7 +115,7 @@ fn lists() {
             .collect::<Vec<_>>()
     };
     tour.sort_by(Sort::Count);
-    assert_eq!(names(&tour)[..2], ["plain", "work()"]);
+    assert_eq!(names(&tour)[..2], ["plain", "work"]);
     tour.sort_by(Sort::Size);
     assert_eq!(names(&tour)[0], "cut_often");
     tour.sort_by(Sort::Name);
@@ -122,7 +123,7 @@ fn lists() {
     // By symbol and by readable name, and what is no expression changes nothing.
     for expression in ["_Z4work", r"work\(\)"] {
         assert!(tour.filter(expression));
-        assert_eq!(names(&tour), ["work()"]);
+        assert_eq!(names(&tour), ["work"]);
     }
     assert!(!tour.filter("("));
     assert_eq!(tour.len(), 1);
@@ -143,6 +144,39 @@ fn lists() {
         .map(|i| paths.line(i).unwrap().instructions)
         .collect();
     assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
+}
+
+/// No two rows of one function read alike behind their ids, and each says what its path decides where it parts from its
+/// neighbour: the steps that follow "⋯" are the last ones of the whole path.
+#[test]
+fn rows_of_paths_show_where_they_differ() {
+    let dir = tempfile::tempdir().unwrap();
+    let profile = views::profile();
+    let sources = sources(&profile, dir.path());
+    let tour = Tour::new(&profile, &sources).unwrap();
+    let mut shortened = 0;
+    for f in profile.executed() {
+        let mut paths = tour.paths(f).unwrap();
+        paths.sort_by(Sort::Name).unwrap();
+        let rows: Vec<String> = (0..paths.len()).map(|i| paths.row(i).unwrap().1).collect();
+        for (i, row) in rows.iter().enumerate() {
+            let steps = in_a_line(&paths.lit(i).unwrap().steps);
+            let (id, told) = row.split_once("  ").unwrap();
+            assert_eq!(id, format!("#{}", paths.line(i).unwrap().id));
+            let rest = told.split("⋯  ").last().unwrap();
+            let rest = rest.rsplit("  ").next().unwrap();
+            assert!(steps.ends_with(rest), "{row}: {steps}");
+            shortened += usize::from(told.contains("⋯  "));
+            if let (Some((_, rest)), Some(above)) = (told.split_once("⋯  "), i.checked_sub(1)) {
+                let above = in_a_line(&paths.lit(above).unwrap().steps);
+                assert!(!above.ends_with(rest), "{row}: {above}");
+            }
+        }
+        let mut told: Vec<&str> = rows.iter().map(|r| r.split_once("  ").unwrap().1).collect();
+        told.sort_unstable();
+        assert!(told.windows(2).all(|w| w[0] != w[1]), "{told:#?}");
+    }
+    assert!(shortened > 1, "{shortened}");
 }
 
 /// The lines that are lit are those of the path.

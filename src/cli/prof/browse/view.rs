@@ -4,7 +4,8 @@ use super::data::{Items, Tour};
 use super::lit::{Lit, LitFile};
 use crate::cli::screen::{Flow, List, Table, clip, moved};
 use crate::error::Result;
-use crate::table::wrapped;
+use crate::profile::report::steps;
+use crate::table::{Layout, wrapped};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::{Constraint, Layout as Split, Rect};
@@ -283,7 +284,6 @@ fn draw_items(items: &mut dyn Items, list: &mut List, frame: &mut Frame, area: R
 }
 
 fn draw_page(page: &mut Page, frame: &mut Frame, area: Rect) {
-    let decisions = decisions(&page.lit);
     let split = if area.width >= WIDE {
         Split::horizontal([
             Constraint::Fill(3),
@@ -292,7 +292,7 @@ fn draw_page(page: &mut Page, frame: &mut Frame, area: Rect) {
         ])
     } else {
         let most = area.height / 3;
-        let lines = told(&decisions, area.width).len() as u16;
+        let lines = told(&page.lit, area.width).len() as u16;
         let gap = u16::from(area.height > 4);
         Split::vertical([
             Constraint::Min(1),
@@ -303,24 +303,20 @@ fn draw_page(page: &mut Page, frame: &mut Frame, area: Rect) {
     let [text, _, beside] = split.areas(area);
     page.page = usize::from(text.height);
     draw_text(page, frame, text);
-    let lines = told(&decisions, beside.width);
+    let lines = told(&page.lit, beside.width);
     frame.render_widget(Text::from(lines.join("\n")), beside);
 }
 
-/// A line for each decision, and what else there is to say.
-fn decisions(lit: &Lit) -> Vec<String> {
-    if lit.decisions.is_empty() {
-        vec!["no decisions on it".into()]
-    } else {
-        lit.decisions.clone()
+/// The steps of a path or subpath, a line each.
+fn told(lit: &Lit, width: u16) -> Vec<String> {
+    if lit.steps.is_empty() {
+        return vec!["nothing is decided".into()];
     }
-}
-
-fn told(decisions: &[String], width: u16) -> Vec<String> {
-    let lines = decisions.iter().map(|d| wrapped(d, usize::from(width), 0));
-    lines
-        .flat_map(|l| l.lines().map(String::from).collect::<Vec<_>>())
-        .collect()
+    let layout = Layout {
+        width: usize::from(width),
+        full: false,
+    };
+    steps::text(&lit.steps, layout, 0)
 }
 
 fn draw_text(page: &Page, frame: &mut Frame, area: Rect) {

@@ -6,6 +6,7 @@ use super::{Place, Report, Row, decisions, locs, phrased};
 use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::Profile;
+use crate::profile::report::steps::{self, Steps};
 use crate::profile::report::text::lines;
 use crate::profile::report::words::Said;
 use crate::profile::subpaths::{HotList, Subpaths};
@@ -214,16 +215,34 @@ pub fn told(profile: &Profile, sources: &Sources, places: &[Place]) -> (String, 
     (plain, details(profile, sources, places))
 }
 
-/// What a subpath decides, and a line for each decision; those that repeat are one line.
-pub fn decided(profile: &Profile, sources: &Sources, places: &[Place]) -> (Vec<Said>, Vec<String>) {
-    let taken = decisions(profile, sources, places);
-    let phrases = phrased(profile, places, &taken);
-    let line = |piece: Piece<String>| match piece {
+/// What a subpath decides, and a row for each decision; of rows that repeat, the last one says how often. Where there are
+/// several functions, each row names its own.
+pub fn decided(steps: &Steps, sources: &Sources, places: &[Place]) -> (Vec<Said>, Vec<steps::Row>) {
+    let taken = decisions(steps.words().profile(), sources, places);
+    let several = places.iter().any(|p| p.func != places[0].func);
+    let mut rows = Vec::new();
+    for run in taken.chunk_by(|a, b| a.0 == b.0) {
+        let said: Vec<Said> = run.iter().map(|(_, said)| said.clone()).collect();
+        let mut own = steps.told(run[0].0, &said);
+        for row in &mut own {
+            if let (true, steps::Row::Step(step)) = (several, row) {
+                step.within.get_or_insert_with(|| steps.name(run[0].0));
+            }
+        }
+        rows.extend(own);
+    }
+    let piece = |piece: Piece<steps::Row>| match piece {
         Piece::Once(run) => run.to_vec(),
-        Piece::Times(run, times) => vec![format!("({})×{times}", run.join(", "))],
+        Piece::Times(run, times) => {
+            let mut run = run.to_vec();
+            if let Some(steps::Row::Step(step)) = run.last_mut() {
+                step.note = format!("all ×{times}");
+            }
+            run
+        }
     };
-    let lines = fold(&phrases).into_iter().flat_map(line).collect();
-    (taken.into_iter().map(|(_, said)| said).collect(), lines)
+    let rows = fold(&rows).into_iter().flat_map(piece).collect();
+    (taken.into_iter().map(|(_, said)| said).collect(), rows)
 }
 
 fn details(profile: &Profile, sources: &Sources, places: &[Place]) -> Vec<String> {
