@@ -227,7 +227,7 @@ impl Maker<'_> {
             module: profile.module(f).to_string(),
             status: entry.status.to_string(),
             begins: begins.map(|l| self.files.place(l)),
-            system: is_of_the_system(&self.steps.own_file(f)),
+            system: is_of_the_system(&self.steps.home_file(f)),
             entered: 0,
             left: 0,
             feasible: row.paths.feasible.to_string(),
@@ -323,7 +323,7 @@ impl Maker<'_> {
         for (e, range) in executed.edges(structure) {
             counts.insert((e.edge.block, e.edge.succ), range.count);
         }
-        let own = self.steps.own_file(f);
+        let own = self.steps.home_file(f);
         let block = |b: BlockId| {
             let block = structure.cfg.block(b);
             let spans = block.lines.iter().map(|s| SpanData {

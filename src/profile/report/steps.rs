@@ -155,7 +155,7 @@ impl<'a> Steps<'a> {
 
     /// The rows below a path's headline, however many they are; `said` are the path's decisions in words.
     pub fn all_rows(&self, line: &Line, said: &[Said]) -> Vec<Row> {
-        let mut rows = self.told(line.func, said);
+        let mut rows = self.decision_rows(line.func, said);
         let end = self.end(line);
         match rows.last_mut() {
             Some(Row::Step(step)) => step.note = joined(&step.note, &end),
@@ -167,8 +167,8 @@ impl<'a> Steps<'a> {
     }
 
     /// The rows of decisions in turn.
-    pub fn told(&self, f: FuncId, said: &[Said]) -> Vec<Row> {
-        let own = self.own_file(f);
+    pub fn decision_rows(&self, f: FuncId, said: &[Said]) -> Vec<Row> {
+        let own = self.home_file(f);
         let folds = !self.full && !is_of_the_system(&own);
         let mut rows: Vec<Row> = Vec::new();
         for s in said.iter().filter(|s| is_told(s)) {
@@ -194,7 +194,7 @@ impl<'a> Steps<'a> {
     }
 
     /// The file that function `f` begins in; empty if that is unknown.
-    pub fn own_file(&self, f: FuncId) -> String {
+    pub fn home_file(&self, f: FuncId) -> String {
         let profile = self.words.profile();
         let begins = profile.entry(f).begins();
         let file = begins.map(|loc| profile.manifest.files[loc.file as usize].clone());
@@ -203,7 +203,7 @@ impl<'a> Steps<'a> {
 
     /// One decision in a sentence: `n < max false at 69`, or `69 n < max → 70`.
     pub fn phrase(&self, f: FuncId, s: &Said) -> String {
-        let step = self.step(s, &self.own_file(f));
+        let step = self.step(s, &self.home_file(f));
         let asked = [step.text.as_str(), step.outcome.as_str()];
         let asked: Vec<&str> = asked.into_iter().filter(|t| !t.is_empty()).collect();
         if step.outcome.starts_with('→') {
@@ -282,7 +282,7 @@ impl<'a> Steps<'a> {
 
     /// A path on which nothing is decided: its lines in its own function.
     fn straight(&self, line: &Line, end: &str) -> Option<Row> {
-        let own = self.own_file(line.func);
+        let own = self.home_file(line.func);
         let files = &self.words.profile().manifest.files;
         let here = line.locs.iter().zip(&line.inlined);
         let here = here.filter(|(l, i)| i.is_none() && files[l.file as usize] == own);

@@ -122,10 +122,10 @@ fn first_is_true(
 ) -> Option<bool> {
     let compared = match test {
         Some(test) if !is_of_condition(test, condition, text) => return None,
-        Some(test) => by_comparison(test, condition, text),
+        Some(test) => judge_by_comparison(test, condition, text),
         None => None,
     };
-    let led = by_successors(around, block, site, condition, text);
+    let led = judge_by_successors(around, block, site, condition, text);
     match (compared, led) {
         (Some(a), Some(b)) if a != b => None,
         (a, b) => a.or(b),
@@ -165,7 +165,7 @@ fn is_of_condition(test: &Test, condition: &Condition, text: &Text) -> bool {
 }
 
 /// What the predicate says, if it is at the condition.
-fn by_comparison(test: &Test, condition: &Condition, text: &Text) -> Option<bool> {
+fn judge_by_comparison(test: &Test, condition: &Condition, text: &Text) -> Option<bool> {
     let [line, column] = test.at.filter(|_| !test.inlined)?;
     if !condition.bytes.contains(&text.offset(line, column)?) {
         return None;
@@ -286,7 +286,7 @@ fn are_swapped(test: &Test, comparison: &Comparison, text: &Text) -> Option<bool
 }
 
 /// What the code behind the successors says.
-fn by_successors(
+fn judge_by_successors(
     around: &Surroundings,
     block: BlockId,
     site: Site,
@@ -300,7 +300,7 @@ fn by_successors(
     if first == second {
         return None;
     }
-    if let Some(answer) = by_back_edge(around, block, site, condition, text) {
+    if let Some(answer) = judge_by_back_edge(around, block, site, condition, text) {
         return Some(answer);
     }
     let mut leads = [[false; 2]; 2];
@@ -335,7 +335,7 @@ fn is_inside(offset: usize, range: &Option<Bytes>, condition: &Condition) -> boo
 
 /// Of a loop's condition at the end of an iteration: the edge that goes back into the loop's body. Behind the other one there may
 /// be code of the body, too, which an optimiser sank out of the loop.
-fn by_back_edge(
+fn judge_by_back_edge(
     around: &Surroundings,
     block: BlockId,
     site: Site,

@@ -105,7 +105,7 @@ impl<'a> Paths<'a> {
         let said: Vec<Said> = self.steps.words().of(line);
         let (before, behind) = said.split_at(shared.min(said.len()));
         let rest = in_a_line(&self.steps.all_rows(line, behind));
-        let is_shortened = !self.steps.told(self.f, before).is_empty();
+        let is_shortened = !self.steps.decision_rows(self.f, before).is_empty();
         let start = self.steps.start(line);
         let start = start.trim_start_matches(" · ");
         let parts = [start, if is_shortened { "⋯" } else { "" }, &rest];

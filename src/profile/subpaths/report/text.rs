@@ -223,7 +223,7 @@ pub fn decided(steps: &Steps, sources: &Sources, places: &[Place]) -> (Vec<Said>
     let mut rows = Vec::new();
     for run in taken.chunk_by(|a, b| a.0 == b.0) {
         let said: Vec<Said> = run.iter().map(|(_, said)| said.clone()).collect();
-        let mut own = steps.told(run[0].0, &said);
+        let mut own = steps.decision_rows(run[0].0, &said);
         for row in &mut own {
             if let (true, steps::Row::Step(step)) = (several, row) {
                 step.within.get_or_insert_with(|| steps.name(run[0].0));
