@@ -106,6 +106,7 @@ programs! {
     exits
     irreducible
     iterations
+    lambdas
     longjmp
     loops
     many_paths

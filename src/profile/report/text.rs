@@ -256,8 +256,16 @@ fn summary(report: &Report, layout: Layout) -> String {
         1 => "1 copy".to_string(),
         n => format!("{n} copies"),
     };
+    let status = if cut + skipped == 0 {
+        ", all exact".to_string()
+    } else {
+        let some = [(exact, "exact"), (cut, "cut"), (skipped, "skipped")].into_iter();
+        let some = some.filter(|(n, _)| *n > 0);
+        let some: Vec<String> = some.map(|(n, status)| format!("{n} {status}")).collect();
+        format!(": {}", some.join(", "))
+    };
     let behind = format!(
-        ", in {} of {} functions: {exact} exact, {cut} cut, {skipped} skipped ({}, {copies})",
+        ", in {} of {} functions{status} ({}, {copies})",
         ran.count(),
         report.functions.len(),
         manifest.scheme,

@@ -93,7 +93,9 @@ impl Program {
     /// What `show` says of it to people.
     fn summary(&self, name: &str) -> String {
         let shown = run(Command::new(PROF).arg("show").arg(self.merged(name)));
-        String::from_utf8(shown.stdout).unwrap()
+        let text = String::from_utf8(shown.stdout).unwrap();
+        // Lines are broken where the width is.
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     fn merged(&self, name: &str) -> PathBuf {
