@@ -1,6 +1,6 @@
 //! Commands that end by a signal: what they started ends with them, and files that are theirs alone go.
 //!
-//! Whoever catches signals ([`crate::cli`]) calls [`end`]. Descendants are found by their parents and not by a process group: a
+//! Whoever catches signals ([`crate::cli`]) calls [`end_descendants`]. Descendants are found by their parents and not by a process group: a
 //! command in a group of its own could not read from the terminal.
 
 use rustix::process::{Pid, Signal, kill_process};

@@ -366,7 +366,7 @@ fn read_embedded(object: &Path) -> Option<Embedded> {
     embedded.filter(|e| !e.flags.is_empty())
 }
 
-/// Whether a program's folder is one of those that [`update`] makes.
+/// Whether a program's folder is one of those that `update` makes.
 pub fn is_baseline(folder: &Path) -> bool {
     let mut names = folder.components().map(|c| c.as_os_str());
     names.any(|n| n == OsStr::new(FOLDER))
