@@ -228,21 +228,13 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
         .break_words(false)
         .word_splitter(WordSplitter::NoHyphenation)
         .word_separator(WordSeparator::Custom(words));
-    textwrap::fill(text, options).replace(GLUE, " ")
-}
-
-/// A blank at which no line is broken.
-const GLUE: char = '\u{a0}';
-
-/// `text`, which [`wrapped`] leaves in one line.
-pub fn glued(text: &str) -> String {
-    text.replace(' ', &GLUE.to_string())
+    textwrap::fill(text, options)
 }
 
 /// Words end after blanks, and after arrows that have none around them.
 fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     let pieces = line.split_inclusive(' ').flat_map(|piece| {
-        let lone = piece.trim_end() == "→" || piece.contains(GLUE);
+        let lone = piece.trim_end() == "→";
         let mut rest = Some(piece);
         std::iter::from_fn(move || {
             let piece = rest?;

@@ -2,18 +2,15 @@
 
 use super::steps::Steps;
 use super::time;
-use super::words::{Place, Said, Words, chain, phrases};
+use super::words::{Place, Said, phrases};
 use super::{Line, Report};
-use crate::dag::{PathEnd, PathStart};
 use crate::index::{CfgEdge, FuncId};
 use crate::ir::Loc;
 use crate::manifest::Status;
 use crate::names::fitted;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
-use crate::table::{
-    Align, Columns, Layout, display_width, exactly, glued, grouped, percent, wrapped,
-};
+use crate::table::{Align, Columns, Layout, display_width, exactly, grouped, percent, wrapped};
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -398,58 +395,10 @@ fn left(report: &Report) -> Option<String> {
     ))
 }
 
-/// How a path begins and ends.
-pub fn way(line: &Line) -> String {
-    let from = match line.path.start {
-        PathStart::Entry => "entry".to_string(),
-        PathStart::Loop => format!("loop b{}", line.path.blocks[0]),
-    };
-    match line.path.end {
-        PathEnd::Exit => format!("{from} → exit"),
-        PathEnd::Back(_, to) => format!("{from} → back to b{to}"),
-    }
-}
-
-/// Decisions in a list that is broken between them.
-pub fn together(phrases: &[String]) -> String {
-    let glued: Vec<String> = phrases.iter().map(|p| glued(p)).collect();
-    shortened(&glued, ", ")
-}
-
 /// The decisions of a path in a text.
 pub fn phrases_of(profile: &Profile, line: &Line, said: &[Said]) -> Vec<String> {
     let name = readable(&profile.entry(line.func).name);
     phrases(said, &name, Place::of(profile, line.func))
-}
-
-/// The lines that a path runs through, those of inlined functions in braces: `f.c:12→{g ← f 3→4}→13`. Without debug information
-/// its blocks.
-pub fn trail(words: Words, line: &Line) -> String {
-    if line.locs.is_empty() {
-        let blocks: Vec<String> = line.path.blocks.iter().map(|b| format!("b{b}")).collect();
-        return shortened(&blocks, "→");
-    }
-    let files = &words.profile().manifest.files;
-    let own = readable(&words.profile().entry(line.func).name).into_owned();
-    let mut items = items(files, &line.locs);
-    let ids = line.inlined.iter().copied();
-    let mut before = None;
-    for (i, inlined) in ids.enumerate() {
-        if inlined != before {
-            if before.is_some() {
-                items[i - 1].push('}');
-            }
-            if inlined.is_some() {
-                let names = chain(&words.inlined(inlined), &own);
-                items[i] = format!("{{{names} {}", items[i]);
-            }
-        }
-        before = inlined;
-    }
-    if before.is_some() {
-        items.last_mut().expect("there are lines").push('}');
-    }
-    shortened(&items, "→")
 }
 
 /// The name of a source file without its folders, as it is printed.

@@ -7,7 +7,7 @@ use crate::profile::Profile;
 use crate::profile::coverage::ci;
 use crate::profile::report::Line;
 use crate::profile::report::steps::Steps;
-use crate::profile::report::text::{headline, phrases_of, together, way};
+use crate::profile::report::text::headline;
 use crate::profile::report::words::{Said, Words};
 use crate::source::Sources;
 use crate::table::{self, Layout, exactly, number_of};
@@ -89,12 +89,12 @@ fn described(steps: &Steps, line: &Line, layout: Layout) -> String {
 
 /// Annotations as GitHub takes them: one for each path that ran only in the earlier profile, at the beginning of its function.
 pub fn github(versus: &Versus, sources: &Sources) -> String {
-    let words = Words::new(versus.now, sources);
+    let steps = Steps::new(versus.now, sources, false);
     let lost = versus.lost.iter().map(|line| {
-        let phrases = phrases_of(versus.now, line, &words.of(line));
-        let name = versus.now.name(line.func);
+        let name = steps.name(line.func);
         let title = format!("{name}: a path that ran before, and does not now");
-        let text = format!("#{} {}\n{}", line.id, way(line), together(&phrases));
+        let rows = steps.lines(line, Layout::default(), 0).join("\n");
+        let text = format!("#{}{}\n{rows}", line.id, steps.start(line));
         ci::warning(versus.now, line.func, None, &title, text.trim_end())
     });
     lost.collect()
