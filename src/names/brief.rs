@@ -203,8 +203,8 @@ fn split(name: &str) -> Vec<&str> {
 
 /// `{lambda#1}` for `{lambda(int)#1}`, and a name without its tag of an interface's version.
 fn shortened_part(part: &str) -> String {
-    if let (Some(rest), Some((_, number))) = (part.strip_prefix("{lambda"), part.rsplit_once('#')) {
-        let _ = rest;
+    let lambda = part.strip_prefix("{lambda");
+    if let Some((_, number)) = lambda.and_then(|rest| rest.rsplit_once('#')) {
         return format!("{{lambda#{number}");
     }
     let part = part.split("[abi:").next().unwrap_or(part);

@@ -5,15 +5,13 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::printable;
 use crate::profile::Profile;
+use crate::profile::locate::MERGED;
 use crate::profile::merge::empty;
 use crate::profile::union::union_with_baseline;
 use crate::profile::verdict::Trust;
 use crate::table::number_of;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
-
-/// The name of the merged profile in a program's folder.
-const MERGED: &str = "profile.p3prof";
 
 /// Several profiles as one, and what is to be told of that.
 pub(super) struct Several {

@@ -46,9 +46,11 @@ fn of_function(paths: PathProfile, f: FuncId) -> Result<Vec<LoopRow>> {
         let edges = profile.decode(f, &structure, id)?;
         decoded.push((structure.paths.dag.path(&edges), count));
     }
+    let mut back: BTreeMap<BlockId, u64> = BTreeMap::new();
     for (path, count) in &decoded {
         if let PathEnd::Back(_, to) = path.end {
-            let row = rows.entry(to).or_insert_with(|| LoopRow {
+            *back.entry(to).or_default() += count;
+            rows.entry(to).or_insert(LoopRow {
                 func: f,
                 header: to,
                 iterations: 0,
@@ -56,12 +58,7 @@ fn of_function(paths: PathProfile, f: FuncId) -> Result<Vec<LoopRow>> {
                 instructions: 0,
                 paths: 0,
             });
-            row.iterations += count;
         }
-    }
-    let back: BTreeMap<BlockId, u64> = rows.iter().map(|(b, r)| (*b, r.iterations)).collect();
-    for row in rows.values_mut() {
-        row.iterations = 0;
     }
     for (path, count) in &decoded {
         for b in &path.blocks {
