@@ -74,6 +74,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE|OUTDIR", group = "weights")]
     profile: Option<PathBuf>,
 
+    /// Estimate weights where the profile knows none of the functions: one profile for all programs of a build
+    #[arg(long, hide = true)]
+    accept_unrelated_profile: bool,
+
     /// Take weights from a run with these arguments, before anything is written: one copy that counts
     /// edges is linked and run as `make run` would
     #[arg(
@@ -350,6 +354,7 @@ impl Args {
             mlir: self.mlir_pipeline,
             out,
             weights: weights_from(self.profile, self.train, self.train_for, self.train_with),
+            accept_unrelated: self.accept_unrelated_profile,
             trust: Trust::strict(self.strict),
             counters: self.counters,
             update: self.update,

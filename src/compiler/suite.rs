@@ -96,6 +96,13 @@ const NAMES: [(&str, Language); 9] = [
 ];
 
 impl Build {
+    /// The options of `p3-rewrite`, those of the environment behind ours.
+    fn all_flags(&self) -> Result<String> {
+        let ours = quoted(&self.flags)?;
+        let theirs = std::env::var("P3_FLAGS").unwrap_or_default();
+        Ok([ours, theirs].join(" ").trim().to_string())
+    }
+
     /// Runs a build's command with our compilers in the places of those that it would find: by `CC` and `CXX`, and by
     /// their usual names in `PATH`.
     ///
@@ -110,7 +117,7 @@ impl Build {
         build.envs(environment(&tools)?);
         build.env(super::CALLS, &calls);
         build.env("P3_COPIES", self.copies.to_string());
-        build.env("P3_FLAGS", quoted(&self.flags)?);
+        build.env("P3_FLAGS", self.all_flags()?);
         if let Some(copy) = self.only {
             build.env("P3_COPY", copy.to_string()).env("P3_ONLY", "1");
         }
@@ -194,6 +201,29 @@ fn find_new_binary(began: SystemTime) -> Option<PathBuf> {
     })
 }
 
+/// Whether rounds of a suite give processes the same ids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SamePids {
+    /// Where the kernel allows a namespace for processes.
+    #[default]
+    IfAllowed,
+    /// Always; a namespace that is refused is an error.
+    Required,
+    /// Never.
+    Off,
+}
+
+impl SamePids {
+    /// What `--same-pids` and `--no-same-pids` stand for; clap accepts one of the two.
+    pub fn of_options(required: bool, off: bool) -> SamePids {
+        match (required, off) {
+            (true, _) => SamePids::Required,
+            (false, true) => SamePids::Off,
+            (false, false) => SamePids::IfAllowed,
+        }
+    }
+}
+
 /// A command that is run once for every copy.
 #[derive(Clone, Debug, Default)]
 pub struct Suite {
@@ -201,8 +231,8 @@ pub struct Suite {
     pub folders: Vec<PathBuf>,
     /// What runs them.
     pub command: Vec<String>,
-    /// Every round has the same process ids: a namespace of its own.
-    pub same_pids: bool,
+    /// Whether every round has the same process ids: a namespace of its own.
+    pub same_pids: SamePids,
     /// Every round has the same clocks, which advance by calls, and the same random numbers.
     pub fixed_time: bool,
     /// So many rounds run at once, each in a working folder of its own if that is more than one.
@@ -224,7 +254,12 @@ impl Gathered {
 impl Suite {
     /// The options that make rounds more alike and were not given, each with what it does.
     pub fn untried(&self) -> Vec<&'static str> {
-        let ids = (!self.same_pids).then_some("--same-pids gives each the same process ids");
+        let has_same_ids = match self.same_pids {
+            SamePids::Required => true,
+            SamePids::IfAllowed => find_pid_namespace().is_ok(),
+            SamePids::Off => false,
+        };
+        let ids = (!has_same_ids).then_some("--same-pids gives each the same process ids");
         let clock = (!self.fixed_time).then_some("--fixed-time the same time and random numbers");
         let one = "p3-rewrite build --scheme sbl has one copy count everything";
         ids.into_iter().chain(clock).chain([one]).collect()
@@ -418,22 +453,30 @@ fn fixed_time(folder: &Path) -> Result<PathBuf> {
 }
 
 /// The command as each round runs it.
-fn wrapped(command: &[String], same_pids: bool) -> Result<Vec<String>> {
-    let mut words: Vec<&str> = Vec::new();
-    if same_pids {
-        let problem = "--same-pids: no namespace for processes is to be had (unshare --pid fails)";
-        words.extend(namespace(
-            &[],
-            &["--pid", "--fork", "--mount-proc"],
-            problem,
-        )?);
-    }
+fn wrapped(command: &[String], same_pids: SamePids) -> Result<Vec<String>> {
+    let mut words = match same_pids {
+        SamePids::Required => find_pid_namespace()?,
+        SamePids::IfAllowed => find_pid_namespace().unwrap_or_default(),
+        SamePids::Off => Vec::new(),
+    };
     // As make run in an output folder does it.
     if works(&["setarch", "-R"]) {
         words.extend(["setarch", "-R"]);
     }
     let words = words.into_iter().map(String::from);
     Ok(words.chain(command.iter().cloned()).collect())
+}
+
+/// The words before a command whose processes are to be numbered from 1.
+///
+/// # Errors
+/// The kernel refuses such a namespace.
+fn find_pid_namespace() -> Result<Vec<&'static str>> {
+    let problem = "--same-pids: no namespace for processes is to be had (unshare --pid fails)";
+    let mut words = namespace(&[], &["--pid", "--fork", "--mount-proc"], problem)?;
+    // The first process of a namespace cannot end itself by a signal, as abort() does: that is a shell, and not the command.
+    words.extend(["sh", "-c", "\"$@\"; exit $?", "sh"]);
+    Ok(words)
 }
 
 /// The words before a command that is to run in namespaces of its own, which `unshare` makes by `options`; with `as_user`, and a namespace

@@ -15,6 +15,7 @@ use crate::manifest::{Manifest, Status};
 use crate::output::{Folder, Linking, WEIGHTS, module_name};
 use crate::partition::{Assignment, Share};
 use crate::profile::Profile;
+use crate::profile::weights::UNRELATED;
 use crate::stats;
 use analysis::Analysis;
 use copies::Copies;
@@ -187,9 +188,20 @@ fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summa
         }
         None => stats::table(program, manifest, paths, assignment, &plans, select),
     };
+    let estimated = match &options.weights {
+        WeightsFrom::Profile(file) if !analysis.is_related => Some(format!(
+            "{}: {UNRELATED}: weights are estimated",
+            file.display()
+        )),
+        _ => None,
+    };
     Ok(Summary {
         stats: options.stats.then(table),
-        warnings: manifest.nothing_profiled().into_iter().collect(),
+        warnings: manifest
+            .nothing_profiled()
+            .into_iter()
+            .chain(estimated)
+            .collect(),
         ..summary(manifest, assignment)
     })
 }

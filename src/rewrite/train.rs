@@ -97,6 +97,7 @@ fn edges(options: &Options, folder: &Path) -> Options {
         bitcode: true,
         text: false,
         weights: WeightsFrom::Estimates,
+        accept_unrelated: false,
         trust: options.trust,
         include: options.include.clone(),
         exclude: options.exclude.clone(),
