@@ -14,7 +14,7 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-tests setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows bench fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers screens clean
+.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows bench fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers screens clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -49,6 +49,11 @@ setup-viewers:
 
 setup-builders:
 	@sh tools/setup.sh "$(TOOLS) $(BUILDERS)" "$(APT) $(BUILDERS_APT)"
+
+# All of it by one call of apt.
+setup-all:
+	@sh tools/setup.sh "$(TOOLS) $(VIEWERS) $(BUILDERS) $(LAUNCHERS)" "$(APT) $(VIEWERS_APT) $(BUILDERS_APT) $(LAUNCHERS_APT)"
+	@sh tools/lcov2.sh target/lcov2
 
 setup-launchers:
 	@sh tools/setup.sh "$(TOOLS) $(LAUNCHERS)" "$(APT) $(LAUNCHERS_APT)"
