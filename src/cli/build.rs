@@ -333,6 +333,9 @@ pub(super) fn report_progress(progress: Progress) {
             let seconds = round.time.as_secs_f64();
             say(&format!("copy {copy}: status {status}, {seconds:.1} s"));
         }
+        Progress::RepeatsAll => say(
+            "rounds ran the same processes and counted differently: they run again, each with the same random numbers",
+        ),
         Progress::Repeats { copy, why } => say(&format!(
             "copy {copy} runs again, since its round was unlike the others ({why})"
         )),

@@ -68,6 +68,8 @@ pub enum Progress<'a> {
         /// A program, and how it ran otherwise.
         why: &'a str,
     },
+    /// All copies' rounds ran the same processes and counted differently, and are repeated with the same random numbers.
+    RepeatsAll,
 }
 
 /// What a suite left.
@@ -244,6 +246,15 @@ pub struct Suite {
 }
 
 impl Gathered {
+    /// Whether copies that were started alike counted what copies of one run cannot.
+    fn counts_differ(&self) -> bool {
+        let mut merged = self.programs.iter().filter_map(|(_, m)| m.as_ref());
+        merged.any(|m| {
+            let verdict = &m.profile.verdict;
+            !verdict.violations.is_empty() && verdict.unlike.is_empty() && verdict.gaps.is_empty()
+        })
+    }
+
     /// Whether copies counted what copies of one run cannot, or were started otherwise than each other.
     pub fn rounds_differ(&self) -> bool {
         let mut merged = self.programs.iter().filter_map(|(_, m)| m.as_ref());
@@ -267,7 +278,7 @@ impl Suite {
 
     /// Runs the command once for every copy, and merges what the programs counted: `profile.p3prof` in the folder of
     /// each. What earlier runs left there goes. `progress` hears of each round. A round that ran other processes than most did is
-    /// repeated, once.
+    /// repeated, once; and if all ran the same processes and counted differently, all are repeated with the same random numbers.
     ///
     /// # Errors
     /// There are no programs; the command cannot be run; a profile cannot be written.
@@ -287,36 +298,27 @@ impl Suite {
         };
         let wrapped = wrapped(&self.command, self.same_pids)?;
         let clock = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
-        let preload = if self.fixed_time {
-            Some(fixed_time(clock.path())?)
-        } else {
-            None
-        };
-        for program in &programs {
-            clear(program)?;
-        }
-        let runner = Runner {
+        let preload = self
+            .fixed_time
+            .then(|| preload(clock.path(), Fixed::RandomAndTime));
+        let mut runner = Runner {
             suite: self,
             command: wrapped,
-            preload,
+            preload: preload.transpose()?,
             progress: &progress,
         };
-        let (mut rounds, mut lost) = runner.rounds(&Vec::from_iter(0..copies))?;
-        if !self.no_repeat {
-            lost = lost.max(runner.repeat_odd_rounds(&mut rounds)?);
+        let gathered = runner.run(copies)?;
+        if self.no_repeat || self.fixed_time || copies < 2 || !gathered.counts_differ() {
+            return Ok(gathered);
         }
-        let programs = record::find(folders)?;
-        let merged = |program: Record| {
-            let merged = gather(&program)?;
-            Ok((program, merged))
-        };
-        let programs = programs.into_iter().map(merged).collect::<Result<_>>()?;
-        let failures = record::find_failures(folders);
+        // Tests that take input from /dev/urandom, such as gzip's and jq's.
+        progress(Progress::RepeatsAll);
+        runner.preload = Some(self::preload(clock.path(), Fixed::Random)?);
+        let again = runner.run(copies)?;
         Ok(Gathered {
-            rounds,
-            programs,
-            failures: failures.into_iter().map(|(f, _)| f).collect(),
-            lost,
+            rounds: [gathered.rounds, again.rounds].concat(),
+            lost: gathered.lost.max(again.lost),
+            ..again
         })
     }
 }
@@ -326,12 +328,34 @@ struct Runner<'a, P> {
     suite: &'a Suite,
     /// The command, in what makes rounds alike.
     command: Vec<String>,
-    /// The library that replaces clocks.
+    /// The library that replaces random numbers, or these and clocks.
     preload: Option<PathBuf>,
     progress: &'a P,
 }
 
 impl<P: Fn(Progress) + Sync> Runner<'_, P> {
+    /// Runs a round for each copy, repeats odd ones, and merges.
+    fn run(&self, copies: u32) -> Result<Gathered> {
+        let folders = &self.suite.folders;
+        record::find(folders)?.iter().try_for_each(clear)?;
+        let (mut rounds, mut lost) = self.rounds(&Vec::from_iter(0..copies))?;
+        if !self.suite.no_repeat {
+            lost = lost.max(self.repeat_odd_rounds(&mut rounds)?);
+        }
+        let merged = |program: Record| {
+            let merged = gather(&program)?;
+            Ok((program, merged))
+        };
+        let programs = record::find(folders)?.into_iter().map(merged);
+        let failures = record::find_failures(folders);
+        Ok(Gathered {
+            rounds,
+            programs: programs.collect::<Result<_>>()?,
+            failures: failures.into_iter().map(|(f, _)| f).collect(),
+            lost,
+        })
+    }
+
     /// A round for each of these copies; and how many programs they linked that are lost.
     fn rounds(&self, copies: &[u32]) -> Result<(Vec<Round>, usize)> {
         if self.suite.jobs > 1 {
@@ -436,19 +460,30 @@ pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
     Ok(programs)
 }
 
-/// The library that replaces clocks and random numbers, compiled into `folder`.
-fn fixed_time(folder: &Path) -> Result<PathBuf> {
+/// What a library replaces that is preloaded into all processes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fixed {
+    Random,
+    RandomAndTime,
+}
+
+/// The library that replaces this, compiled into `folder`.
+fn preload(folder: &Path, what: Fixed) -> Result<PathBuf> {
     let (source, library) = (folder.join("fixed_time.c"), folder.join("fixed_time.so"));
     std::fs::write(&source, FIXED_TIME).map_err(|e| Error::write(&source, e))?;
     let compiler = Compiler::find(Language::C)?;
     let mut clang = compiler.command();
     clang
         .args(["-std=c11", "-O2", "-fPIC", "-shared"])
+        .args((what == Fixed::Random).then_some("-DP3_KEEP_TIME"))
         .arg(&source)
         .arg("-o")
         .arg(&library);
     let run = clang.output().map_err(|e| compiler.failed(&e))?;
-    succeeded(&run, "--fixed-time: the library cannot be compiled")?;
+    succeeded(
+        &run,
+        "the library that replaces random numbers cannot be compiled",
+    )?;
     Ok(library)
 }
 

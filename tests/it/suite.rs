@@ -174,3 +174,25 @@ fn rounds_have_the_same_process_ids_where_namespaces_are_allowed() {
     let status = command(REWRITE, dir).args(abort).status().unwrap();
     assert_eq!(status.code(), Some(128 + Signal::ABORT.as_raw()));
 }
+
+/// Tests that take their input from /dev/urandom: rounds that counted differently run again with the same random numbers.
+#[test]
+fn suite_that_reads_random_numbers_ends_ok() {
+    let source = "#include <stdio.h>\nvolatile int sink;\n\
+        __attribute__((noinline)) static void f(int n) { if (n > 2) sink = n; else sink++; }\n\
+        int main(void) { int n = getchar(); n = 256 * n + getchar(); for (int i = 0; i < n; i++) f(i); return 0; }\n";
+    let dir = folder(&[("prog.c", source)]);
+    let dir = dir.path();
+    let build = ["build", "-k", "2", "-o", "p3", "--scheme", "pbl", "--"];
+    let compile = ["sh", "-c", "$CC -O1 -fno-inline prog.c -o prog"];
+    rewrite(dir, &[&build[..], &compile].concat());
+    // The time stays as it is.
+    let script = "head -c 2 /dev/urandom | ./prog; [ $(date +%Y) -gt 2020 ]";
+    let said = suite(dir, &[], script);
+    let again = "p3: rounds ran the same processes and counted differently: they run again, each with the same random numbers";
+    assert!(said.contains(&again.to_string()), "{said:#?}");
+    let ok = "p3: p3/prog.p3/profile.p3prof: ok".to_string();
+    assert!(said.contains(&ok), "{said:#?}");
+    let said = suite(dir, &["--no-repeat"], script);
+    assert!(!said.contains(&ok), "{said:#?}");
+}
