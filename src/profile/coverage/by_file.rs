@@ -34,11 +34,12 @@ pub(super) fn by_file(coverage: &Coverage, layout: Layout) -> String {
     let repository = repository().map(|r| r.display().to_string());
     let names = coverage.lines.files.keys().map(String::as_str);
     let root = Root::of(names).or_above(repository.as_deref());
-    table.heading(BOLD, &heads("file: lines missing"));
+    table.heading(BOLD, &heads("file: missing"));
     let mut lineless = Lineless::default();
     for (file, (paths, pairs)) in &coverage.files {
         let own = coverage.lines.files.get(file);
-        if own.is_none() && is_known && !coverage.profile.manifest.files.contains(file) {
+        let own = own.filter(|_| coverage.patch.is_none());
+        if is_known && !coverage.profile.manifest.files.contains(file) {
             lineless.add(paths, pairs);
             continue;
         }
@@ -62,6 +63,9 @@ pub(super) fn by_file(coverage: &Coverage, layout: Layout) -> String {
 
 /// The shares of everything in scope.
 pub(super) fn in_all(coverage: &Coverage) -> [String; 5] {
+    if coverage.patch.is_some() {
+        return shares(None, &coverage.total, &coverage.total_pairs);
+    }
     let sums = SourceSums {
         lines: coverage.lines.lines(),
         branches: coverage.lines.branches(),

@@ -47,7 +47,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         Some(_) => by_file(coverage, layout),
     };
     let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
-    table.heading(BOLD, &heads("function  file: lines missing"));
+    table.heading(BOLD, &heads("function: missing"));
     let steps = Steps::new(coverage.profile, sources, layout.full);
     let inner = Layout {
         width: layout.width.saturating_sub(INDENT),
@@ -61,6 +61,8 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         };
         let name = steps.name(row.f);
         let own = coverage.lines.functions.get(&row.f);
+        // Paths through the lines of a patch are no measure of whole functions.
+        let own = own.filter(|_| coverage.patch.is_none());
         let missing = own.filter(|_| row.ran).map(SourceSums::missing_text);
         let home = own.map(|_| format!("  {}", short(&file(coverage.profile, row.f))));
         let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();

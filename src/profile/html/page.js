@@ -147,7 +147,7 @@
     return [
       el("div", { class: "facts" }, fact(num(allInstructions), "instructions executed"), fact(num(allPaths), "paths executed"), fact(num(distinct), "different paths"), fact(`${num(ran.length)} of ${num(F.length)}`, "functions ran"),
         fact(part(c.lines), "of lines ran"), fact(part(c.branches), "of branches ran"),
-        ...(B ? [fact(base(B.file), `is the baseline: ${num(B.paths)} paths executed`)] : [])),
+        ...(B ? [fact(B.file.split("/").slice(-2).join("/"), `is the baseline: ${num(B.paths)} paths executed`)] : [])),
       ...warnings(),
       el("h2", {}, B ? "Functions whose share changed most " : "Functions ", hidden()), shownAs(functionRows(wanted(), "min(17rem,34vh)")),
       el("h2", {}, B ? "Paths whose share changed most" : "Hottest paths", of(rows, rows.length)), pathRows(rows, "max(12rem,calc(100vh - 32rem))"),
@@ -160,7 +160,7 @@
       const box = shownAs(source(file, { style: "height:calc(100vh - 9rem)", click: (_, at) => go(`f=${[...at.by].sort((a, b) => b[1] - a[1])[0][0]}`) }));
       const first = [...lines[file]].sort((a, b) => b[1].n - a[1].n)[0];
       if (first) view.placed = () => box.reveal(box.index(first[0]));
-      return [el("h2", {}, D.files[file].name), box];
+      return [el("h2", {}, D.files[file].name), D.files[file].text === null ? el("p", { class: "dim absent" }, ABSENT) : "", box];
     }
     const rows = D.files.map((_, i) => i).filter(i => lines[i].size && (system || !D.files[i].system));
     rows.sort((a, b) => heat[b] - heat[a] || a - b);
@@ -215,10 +215,11 @@
       root.value += w;
       let node = add(root, i, f.name, w, `f=${i}`);
       if (p.start) node = add(node, p.start, p.start, w, `f=${i}&p=${j}`);
-      for (const k of p.rows.slice(0, 24)) node = add(node, k, (f.rows[k].place ? f.rows[k].place + " " : "") + told(f.rows[k]), w, `f=${i}&p=${j}`);
+      for (const k of p.rows.slice(0, 24)) node = add(node, k, (f.rows[k].text && f.rows[k].place ? f.rows[k].place + " " : "") + told(f.rows[k]), w, `f=${i}&p=${j}`);
     }
     return root;
   });
+  const ABSENT = "The text is not there as it was compiled: p3-prof html --source-dir FOLDER, or --path-map.";
   const FLAME_KEYS = "Arrow keys choose a box, Enter opens its function.";
   const flame = remembering(width => {
     const root = flameTree(), rows = [], most = root.value || 1, boxes = [];
@@ -329,7 +330,7 @@
   };
   const facts = f => `${pct(share(f.instructions))} of instructions` + (same(f) ? ` (${pct(shareBefore(same(f).instructions))} before)` : B ? ` (baseline: ${f.before === "changed" ? "other code" : "no such function"})` : "")
     + ` · ${num(f.entered)} call${f.entered === 1 ? "" : "s"} · ${num(f.ran)} of ${num(f.feasible)} paths ran, ${num(f.count)} times`
-    + (f.left ? ` · left before its end ${num(f.left)} times` : "") + (f.status === "exact" ? "" : ` · ${f.status}`)
+    + (f.left ? ` · left before its end ${f.left === 1 ? "once" : num(f.left) + " times"}` : "") + (f.status === "exact" ? "" : f.status === "cut" ? " · cut: too many paths, which are counted in pieces" : ` · ${f.status}`)
     + (f.branchless.length ? ` · ${f.branchless.length} line${f.branchless.length === 1 ? "" : "s"} with conditions without a branch (${f.branchless.slice(0, 6).join(", ")})` : "");
   const functionView = (i, kindAt, j) => {
     const f = F[i];
@@ -341,7 +342,7 @@
     const left = el("section", { class: "paths" }), middle = el("section", { class: "source" }), right = el("section", { class: "flow" });
     const steps = el("ol", { class: "steps", "aria-label": "Steps of the path" });
     const parts = partings(f, entries), height = parts.size ? 87 : 68;
-    const rows = list(null, entries.length, height, k => el("div", { class: "row entry", style: `height:${height}px`, role: "option", "aria-selected": k === at ? "true" : "false", "data-path": entries[k].kind + entries[k].k, onclick: () => choose(k) }, pathEntry(f, entries[k], parts.get(entries[k]), parts.size ? 3 : 2)), { role: "listbox", label: "Paths" });
+    const rows = list(null, entries.length, height, k => el("div", { class: "row entry", style: `height:${height}px`, role: "option", "aria-selected": k === at ? "true" : "false", "data-path": entries[k].kind + entries[k].k, onclick: () => choose(k) }, pathEntry(f, entries[k], parts.get(entries[k]), parts.size ? 3 : 2)), { role: "listbox", label: "Paths", printed: [0, Math.min(20, entries.length)] });
     left.append(el("h2", {}, B ? "Paths by change" : "Paths"), rows);
     const choose = k => { at = Math.min(entries.length - 1, Math.max(0, k)); step = -1; history.replaceState(null, "", `#f=${i}&${entries[at].kind}=${entries[at].k}`); draw(); rows.reveal(at); };
     const openStep = n => {
@@ -360,12 +361,17 @@
       const tabs = files.map(k => el("button", { type: "button", "aria-pressed": String(k === n), title: D.files[k].name, onclick: () => put(k) }, base(D.files[k].name)));
       const mine = own && n === f.begins.file ? own : null;
       code = n === undefined ? null : source(n, { lit: lit.get(n), said: saidIn(f, p, n), own: mine });
-      middle.replaceChildren(el("h2", {}, "Source ", el("span", { class: "tabs" }, tabs)), code || el("p", {}, "No debug information"), el("h2", { class: "one" }, `Path #${p.id}`, el("span", { class: "dim" }, ` ${num(p.size)} instructions${p.start ? " · " + p.start : ""} · ${p.end}`)), steps);
+      middle.replaceChildren(...[el("h2", {}, "Source ", el("span", { class: "tabs" }, tabs)), code && D.files[n].text === null ? el("p", { class: "dim absent" }, ABSENT) : null, code || el("p", {}, "No debug information"), el("h2", { class: "one" }, `Path #${p.id}`, el("span", { class: "dim" }, ` ${num(p.size)} instructions${p.start ? " · " + p.start : ""} · ${p.end}`)), steps].filter(Boolean));
       if (!code) return;
       const begin = () => {
         const first = Math.min(...(lit.get(n) || [Infinity]));
         if (kept !== null) { code.scrollTop = kept; code.show(); }
-        else if (mine) code.top(code.index(mine[0]) - 1);
+        else if (mine) {
+          code.top(code.index(mine[0]) - 1);
+          // Of a path in the middle of a long function, nothing would be in sight.
+          const inside = [...lit.get(n) || []].filter(k => k >= mine[0] && k <= mine[1]);
+          if (inside.length && !inside.some(k => code.sees(code.index(k)))) code.top(code.index(inside.reduce((a, b) => Math.min(a, b))) - 3);
+        }
         else code.reveal(code.index(first));
       };
       view.placed = begin;
