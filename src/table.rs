@@ -3,6 +3,7 @@
 use crate::names::{fitted, printable};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
+use std::borrow::Cow;
 use std::fmt;
 pub use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, core::Word};
@@ -52,9 +53,47 @@ pub struct Columns {
 enum Row {
     Cells(Style, Vec<String>),
     /// Cells of all columns but the last, then a name and what follows it.
-    Named(Vec<String>, String, String),
+    Named(Vec<String>, String, Rest),
     /// A text that stands below so many columns' right.
     Note(usize, Style, String),
+}
+
+/// What follows a name.
+enum Rest {
+    /// Stays whole; the name is shortened for it.
+    Whole(String),
+    /// Loses its end for a name that takes no more than half of the room.
+    List(String),
+}
+
+impl Rest {
+    /// As much as a name of `name` columns leaves of `room` columns.
+    fn fitted(&self, name: usize, room: usize) -> Cow<'_, str> {
+        match self {
+            Rest::Whole(text) => text.into(),
+            Rest::List(text) => {
+                let room = room.saturating_sub(name.min((room / 2).max(NARROWEST)));
+                shortened(text, room)
+            }
+        }
+    }
+
+    fn whole(&self) -> &str {
+        match self {
+            Rest::Whole(text) | Rest::List(text) => text,
+        }
+    }
+}
+
+/// The first items of a list with commas in it, as many as fit into so many columns.
+fn shortened(list: &str, width: usize) -> Cow<'_, str> {
+    if display_width(list) <= width {
+        return list.into();
+    }
+    let fits = |end: &usize| display_width(&list[..*end]) < width;
+    let ends = list.match_indices([',', ';']).map(|(i, c)| i + c.len());
+    let end = ends.filter(fits).last().unwrap_or(0);
+    format!("{}…", &list[..end]).into()
 }
 
 impl Columns {
@@ -85,7 +124,14 @@ impl Columns {
     pub fn named(&mut self, cells: impl Into<Vec<String>>, name: String, rest: String) {
         let cells = cells.into();
         assert_eq!(cells.len() + 1, self.aligns.len(), "a cell for each column");
-        self.rows.push(Row::Named(cells, name, rest));
+        self.rows.push(Row::Named(cells, name, Rest::Whole(rest)));
+    }
+
+    /// The same with a list behind the name, of which only what there is room for is shown.
+    pub fn named_list(&mut self, cells: impl Into<Vec<String>>, name: String, list: String) {
+        let cells = cells.into();
+        assert_eq!(cells.len() + 1, self.aligns.len(), "a cell for each column");
+        self.rows.push(Row::Named(cells, name, Rest::List(list)));
     }
 
     /// Adds running text, indented by so many columns.
@@ -138,15 +184,17 @@ impl Columns {
                 }
                 Row::Named(_, name, rest) => {
                     let front = next();
-                    let taken = display_width(&front) + GAP + display_width(rest);
-                    let room = layout.width.saturating_sub(taken).max(NARROWEST);
-                    let name = if layout.full {
-                        name.clone()
+                    let room = layout.width.saturating_sub(display_width(&front) + GAP);
+                    let text = if layout.full {
+                        let rest = rest.whole();
+                        format!("{NAME}{name}{NAME:#}{rest}")
                     } else {
-                        fitted(name, room)
+                        let rest = rest.fitted(display_width(name), room);
+                        let room = room.saturating_sub(display_width(&rest));
+                        let name = fitted(name, room.max(NARROWEST));
+                        format!("{NAME}{name}{NAME:#}{rest}")
                     };
-                    let name = format!("{NAME}{name}{NAME:#}{rest}");
-                    (Style::new(), joined(front, &name))
+                    (Style::new(), joined(front, &text))
                 }
                 Row::Note(columns, style, text) => {
                     let indent = widths.iter().take(*columns);

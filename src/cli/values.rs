@@ -1,6 +1,6 @@
 //! What options take that the core knows: the names that people type, and help.
 
-use crate::profile::coverage::Sort;
+use crate::profile::coverage::{Annotate, Sort};
 use crate::profile::export::{EXPORTERS, Exporter, Weigh};
 use crate::profile::merge::FailureMode;
 use crate::strategy::Scheme;
@@ -36,6 +36,11 @@ impl ValueEnum for Scheme {
         let value = PossibleValue::new(self.name()).help(self.about());
         Some(value.hide(self.is_for_tests()))
     }
+}
+
+values! { Annotate:
+    All "all" "All lines of a file"
+    Missing "missing" "Lines that did not run, outcomes that never came up (but exceptions), and two lines around each"
 }
 
 values! { FailureMode:

@@ -196,7 +196,8 @@ fn split(name: &str) -> Vec<&str> {
     if called && parts.last() == Some(&"operator()") {
         parts.pop();
     }
-    let empty = |p: &&str| p.is_empty() || *p == "(anonymous namespace)" || p.starts_with("__cxx");
+    let empty =
+        |p: &&str| p.is_empty() || *p == "(anonymous namespace)" || p.starts_with("__cxx11");
     parts.retain(|p| !empty(p));
     parts
 }

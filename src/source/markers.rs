@@ -46,6 +46,12 @@ impl Markers {
         file.is_some_and(|e| e.lines.contains(&line))
     }
 
+    /// The lines of a file that are left out.
+    pub fn lines(&self, file: u32) -> BTreeSet<u32> {
+        let file = self.0.get(file as usize);
+        file.map(|e| e.lines.clone()).unwrap_or_default()
+    }
+
     /// Whether a line is to be shown: markers do not leave it out, and the text, if it is there, has it.
     pub fn shows(&self, file: u32, line: u32) -> bool {
         let length = self.0.get(file as usize).and_then(|e| e.length);

@@ -5,6 +5,7 @@ mod condition;
 mod context;
 pub mod markers;
 pub mod patch;
+pub mod root;
 mod tokens;
 
 use crate::index::{BlockId, FuncId};

@@ -144,7 +144,7 @@ fn of_a_patch() {
     assert_eq!(status, Some(0), "{said}");
     assert!(
         said.contains("      6  n % 2   true ")
-            && said.contains("0         2  0.00%  0.00%  classify (none of them ran)\n"),
+            && said.contains("–  0.00%      0   2  classify (none of them ran)\n"),
         "{said}"
     );
     // Nothing is touched; another program was compiled; that is no patch.
@@ -396,7 +396,7 @@ fn headline_is_lines_first() {
         head.contains(", paths near those that ran 3 of 5 "),
         "{said}"
     );
-    assert!(said.contains("a.c: 4,6\n"), "{said}");
+    assert!(said.contains("a.c: 4,6; branches 3,5\n"), "{said}");
     let alone = coverage(&profile, &["--measure", "lines"], None);
     assert_eq!(alone, (Some(0), "lines 7 of 9 (77.78%)\n".into()));
     for (least, status) in [("78", 1), ("77", 0)] {
@@ -405,4 +405,152 @@ fn headline_is_lines_first() {
     }
     let found = json(&profile, &[]);
     assert_eq!(found["headline"]["lines"], serde_json::json!([7, 9]));
+}
+
+/// Lines and branches of each function add up to those of the file, in text, JSON and CSV.
+#[test]
+fn functions_have_lines_and_branches() {
+    let dir = crate::support::folder();
+    let profile = build(dir.path(), "functions", BEFORE, 4);
+    let found = json(&profile, &[]);
+    let sum = |key: &str, n: usize| -> u64 {
+        let rows = found["functions"].as_array().unwrap().iter();
+        rows.map(|f| f[key][n].as_u64().unwrap()).sum()
+    };
+    for key in ["lines", "branches"] {
+        let all = [sum(key, 0), sum(key, 1)];
+        assert_eq!(found["headline"][key], serde_json::json!(all), "{found:#}");
+        assert_eq!(found["files"][0][key], serde_json::json!(all));
+    }
+    let classify = &found["functions"][0];
+    assert_eq!(classify["name"], "classify");
+    assert_eq!(classify["missing_lines"], serde_json::json!([4, 6]));
+    assert_eq!(classify["missing_branches"], serde_json::json!([3, 5]));
+    let (_, said) = coverage(&profile, &[], None);
+    let row = said.lines().find(|l| l.contains("classify")).unwrap();
+    assert!(row.contains("71.43%    50.00%"), "{row}");
+    assert!(row.ends_with("classify  a.c: 4,6; branches 3,5"), "{row}");
+    let (_, csv) = coverage(&profile, &["--format", "csv"], None);
+    assert!(
+        csv.lines()
+            .next()
+            .unwrap()
+            .ends_with(",executed_lines,lines,taken_branches,branches"),
+        "{csv}"
+    );
+    assert!(csv.contains(",5,7,2,4\n"), "{csv}");
+    let (_, markdown) = coverage(&profile, &["--format", "markdown"], None);
+    assert!(markdown.contains("| 77.78% | 50.00% |"), "{markdown}");
+}
+
+/// At every width no row of the tables is wider, and what is missing loses its end first.
+#[test]
+fn tables_keep_to_the_width() {
+    let dir = crate::support::folder();
+    let profile = build(dir.path(), "widths", BEFORE, 4);
+    for width in ["60", "80"] {
+        let (_, said) = coverage(&profile, &["--width", width], None);
+        let limit = width.parse().unwrap();
+        for line in said.lines() {
+            assert!(line.chars().count() <= limit, "{width}: {line}");
+        }
+    }
+}
+
+/// The source with executions: lines that did not run, outcomes that never came up, at any width.
+#[test]
+fn sources_are_annotated() {
+    let dir = crate::support::folder();
+    let profile = build(dir.path(), "annotated", BEFORE, 4);
+    let (status, said) = coverage(&profile, &["--annotate"], None);
+    let line = |n: usize| {
+        said.lines()
+            .position(|l| l.contains(BEFORE.lines().nth(n - 1).unwrap()))
+    };
+    let text = |n: usize| said.lines().nth(line(n).unwrap()).unwrap();
+    assert_eq!(status, Some(0));
+    assert!(
+        said.lines()
+            .next()
+            .unwrap()
+            .ends_with("a.c: lines 77.78%, branches 50.00%"),
+        "{said}"
+    );
+    assert_eq!(
+        text(4).split_whitespace().take(3).collect::<Vec<_>>(),
+        ["never", "4", "r"]
+    );
+    assert_eq!(
+        text(2).split_whitespace().take(3).collect::<Vec<_>>(),
+        ["1", "2", "int"]
+    );
+    // Below the condition.
+    let below = said.lines().nth(line(3).unwrap() + 1).unwrap();
+    assert_eq!(below.trim(), "↳ never true: n > 10");
+    let only = [
+        "--annotate=missing",
+        "--function",
+        "^classify$",
+        "--width",
+        "40",
+    ];
+    let (_, said) = coverage(&profile, &only, None);
+    assert!(said.contains("⋯") && !said.contains("int parity"), "{said}");
+    assert!(
+        said.lines().skip(1).all(|l| l.chars().count() <= 40),
+        "{said}"
+    );
+    // Options of other reports are refused.
+    let (status, said) = coverage(&profile, &["--annotate", "--fail-under", "5"], None);
+    assert!(status == Some(2) && said.contains("--fail-under"), "{said}");
+}
+
+/// A program that never ran has no `0.00%` in its headline.
+#[test]
+fn headline_says_that_nothing_ran() {
+    let dir = crate::support::folder();
+    let source = "int never(int n) { return n > NUMBER ? 1 : 2; }\nint main(void) { return 0; }\n";
+    let profile = build(dir.path(), "nothing", source, 4);
+    let (_, said) = coverage(&profile, &["--function", "^never$"], None);
+    let head = said.lines().next().unwrap();
+    assert!(head.starts_with("nothing ran: 0 of 1 lines, "), "{said}");
+    let (_, alone) = coverage(
+        &profile,
+        &["--function", "^never$", "--measure", "lines"],
+        None,
+    );
+    assert_eq!(alone, "lines 0 of 1 (nothing ran)\n");
+}
+
+/// Annotations and Cobertura name files from the repository, whatever folder of it a job works in.
+#[test]
+fn files_are_named_from_the_repository() {
+    let dir = crate::support::folder();
+    let root = dir.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join(".git")).unwrap();
+    std::fs::create_dir_all(root.join("ci")).unwrap();
+    let profile = build(&root, "repository", BEFORE, 4);
+    for (command, options, expected) in [
+        (
+            "coverage",
+            &["--format", "github", "--function", "classify"][..],
+            "file=repository/src/a.c,",
+        ),
+        (
+            "coverage",
+            &["--format", "markdown"],
+            "| repository/src/a.c |",
+        ),
+        (
+            "export",
+            &["--format", "cobertura"],
+            "filename=\"repository/src/a.c\"",
+        ),
+    ] {
+        let mut prof = Command::new(PROF);
+        prof.arg(command).arg(&profile).args(options);
+        let output = crate::support::run(prof.current_dir(root.join("ci")));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(expected), "{text}");
+    }
 }

@@ -2,7 +2,7 @@
 //! barrier. Run by `make test-viewers`.
 
 use crate::export::{DEBUG, profiled, read, text};
-use crate::support::{PROF, parsed, run};
+use crate::support::{PROF, execute, link, module, parsed, profile as merged, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,16 @@ fn page(profile: &Path, options: &[&str]) -> PathBuf {
         .arg(&out);
     run(html.args(options));
     out
+}
+
+/// The profile of a program of one source.
+fn compiled(name: &str, source: &str, dir: &Path) -> PathBuf {
+    let modules = [module(name, source, &["-O0", "-g"], dir)];
+    let exe = dir.join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &dir.join("once"));
+    let options = ["--scheme", "sbl"];
+    merged(&modules, &options, 1, &[], &expected, &dir.join("out"))
 }
 
 /// What a page says after `script` has run in it, which writes to `#result`.
@@ -432,4 +442,119 @@ fn axe_finds_no_barrier() {
         return found;";
     let found = in_browser(&html, script, dir.path());
     assert_eq!(found, serde_json::json!([]), "{found:#}");
+}
+
+/// Markers count on the page like in the text: both have the same lines and branches, and marked lines say so.
+#[test]
+#[ignore = "make test-viewers"]
+fn coverage_of_pages_is_that_of_texts() {
+    let dir = crate::support::folder();
+    let source =
+        "int f(int n) {\n  if (n > 3) // LCOV_EXCL_BR_LINE\n    return 1; // LCOV_EXCL_LINE\n  \
+        return n ? 2 : g(n);\n}\nint main(int c, char **v) { return f(c) - 2; }\n"
+            .replace("int f(", "int g(int n) { return n > 7 ? n : 0; }\nint f(");
+    let profile = compiled("marked.c", &source, dir.path());
+    let mut text = Command::new(PROF);
+    text.arg("coverage")
+        .arg(&profile)
+        .args(["--format", "json"]);
+    let text = parsed(&run(&mut text).stdout);
+    let script = r"
+        const D = p3.data, sum = (of, key) => [0, 1].map(k => of.reduce((n, f) => n + f[key][k], 0));
+        history.replaceState(null, '', '#coverage');
+        p3.route();
+        const facts = [...document.querySelectorAll('.facts span')].map(s => s.textContent);
+        history.replaceState(null, '', '#f=f');
+        p3.route();
+        const excluded = [...document.querySelectorAll('.code .row')].filter(r => r.textContent.includes('excluded')).map(r => +r.dataset.line);
+        return { lines: sum(D.functions, 'lines'), branches: sum(D.functions, 'branches'), facts, excluded };";
+    let seen = in_browser(&page(&profile, &[]), script, dir.path());
+    for key in ["lines", "branches"] {
+        let expected = &text["headline"][key];
+        assert_eq!(&seen[key], expected, "{seen:#}");
+        let fact = format!("{key}: {} of {}", expected[0], expected[1]);
+        assert!(strings(&seen["facts"]).contains(&fact), "{seen:#}");
+    }
+    assert_eq!(seen["excluded"], serde_json::json!([4]));
+}
+
+/// Opening a view makes each of its elements once: lists that were drawn again and again were what made views slow.
+#[test]
+#[ignore = "make test-viewers"]
+fn views_are_drawn_once() {
+    let dir = crate::support::folder();
+    let profile = profiled("demo", &["-O1", "-g"], dir.path());
+    let script = r"
+        const make = document.createElement.bind(document), out = {};
+        let made = 0;
+        document.createElement = tag => { made++; return make(tag); };
+        const busy = p3.data.functions.findIndex(f => f.paths.length > 2);
+        for (const view of ['overview', 'functions', 'sources', 'coverage', 'file=0', `f=${busy}`]) {
+            made = 0;
+            history.replaceState(null, '', '#' + view);
+            p3.route();
+            const there = document.querySelectorAll('main *:not(svg, svg *)').length;
+            out[view] = [made, there];
+        }
+        return out;";
+    let seen = in_browser(&page(&profile, &[]), script, dir.path());
+    for (view, n) in seen.as_object().unwrap() {
+        let (made, there) = (n[0].as_u64().unwrap(), n[1].as_u64().unwrap());
+        // Links of the views are made too.
+        assert!(there > 5 && made <= there + 12, "{view}: {made}, {there}");
+    }
+}
+
+/// What has no text says so; a path in the middle of a long function is in sight; the flame graph is walked by keys.
+#[test]
+#[ignore = "make test-viewers"]
+fn long_and_textless_functions_are_legible() {
+    let dir = crate::support::folder();
+    let tests: String = (0..70)
+        .map(|i| format!("  if (n == {i})\n    return {};\n", i % 3))
+        .collect();
+    let source = format!(
+        "int many(int n) {{\n  volatile int k = n;\n  while (k > 90)\n    k--;\n{tests}  return 3;\n}}\n\
+         int main(int c, char **v) {{ return many(c + 100) - 3; }}\n"
+    );
+    let profile = compiled("many.c", &source, dir.path());
+    let script = r"
+        const out = { absent: [], seen: [] };
+        const F = p3.data.functions.findIndex(f => f.symbol === 'many');
+        p3.data.functions[F].paths.forEach((_, j) => {
+            history.replaceState(null, '', `#f=${F}&p=${j}`);
+            p3.route();
+            const code = document.querySelector('.code').getBoundingClientRect();
+            const lit = [...document.querySelectorAll('.code .row.lit')].map(r => r.getBoundingClientRect());
+            out.seen.push(lit.some(r => r.top >= code.top - 1 && r.bottom <= code.bottom + 1));
+        });
+        out.absent = document.querySelectorAll('.absent').length;
+        out.steps = document.querySelectorAll('.steps li').length;
+        history.replaceState(null, '', '#flame');
+        p3.route();
+        const flame = document.querySelector('.flame'), key = k => flame.dispatchEvent(new KeyboardEvent('keydown', { key: k, bubbles: true }));
+        flame.focus();
+        out.focused = document.activeElement === flame;
+        key('ArrowDown'); key('ArrowDown');
+        out.told = document.querySelector('[role=status]').textContent;
+        key('Enter');
+        out.opened = location.hash.startsWith('#f=');
+        return out;";
+    let with = in_browser(&page(&profile, &[]), script, dir.path());
+    assert!(
+        with["seen"].as_array().unwrap().iter().all(|s| s == true),
+        "{with:#}"
+    );
+    assert_eq!(
+        (&with["absent"], &with["focused"], &with["opened"]),
+        (&0.into(), &true.into(), &true.into()),
+        "{with:#}"
+    );
+    assert!(
+        with["told"].as_str().unwrap().starts_with("many: "),
+        "{with:#}"
+    );
+    std::fs::remove_file(dir.path().join("many.c")).unwrap();
+    let without = in_browser(&page(&profile, &[]), script, dir.path());
+    assert!(without["absent"].as_u64().unwrap() > 0, "{without:#}");
 }

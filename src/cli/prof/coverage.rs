@@ -4,7 +4,7 @@ use super::several::{self, Several};
 use super::{MarkerArgs, Outcome, SourceArgs};
 use crate::error::{Error, Result};
 use crate::profile::Profile;
-use crate::profile::coverage::{self, Coverage, Paths, Scope, Sort, Touched, versus};
+use crate::profile::coverage::{self, Annotate, Coverage, Paths, Scope, Sort, Touched, versus};
 use crate::profile::report::Selection;
 use crate::profile::verdict::Trust;
 use crate::source::Sources;
@@ -77,6 +77,17 @@ pub(super) struct CoverageArgs {
     /// Functions of headers of the system and of toolchains, too
     #[arg(long)]
     all: bool,
+    /// Print the sources with the executions of each line, and the outcomes of conditions that never came up
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LINES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all",
+        conflicts_with_all = ["patch", "diff", "nearest", "fail_under", "measure", "top", "format"]
+    )]
+    annotate: Option<Annotate>,
     /// What comes first
     #[arg(long, value_enum, default_value = "missing")]
     sort: Sort,
@@ -114,6 +125,11 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         markers: sources.markers(),
         keeps_left_out: false,
     };
+    if let Some(wanted) = args.annotate {
+        let mut outcome = print_sources(args, wanted, &profile, &scope, &sources, layout)?;
+        outcome.warnings.extend(notes);
+        return Ok(outcome);
+    }
     if let Some(base) = &args.diff {
         return against(args, &profile, &trust.read(base)?, &scope, &sources, layout);
     }
@@ -148,6 +164,24 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
     judge(args, &covered, &mut outcome);
     outcome.warnings.extend(notes);
     Ok(outcome.about(&[&profile]).told_by(&sources))
+}
+
+/// The sources in scope with executions.
+fn print_sources(
+    args: &CoverageArgs,
+    wanted: Annotate,
+    profile: &Profile,
+    scope: &Scope,
+    sources: &Sources,
+    layout: Layout,
+) -> Result<Outcome> {
+    let selection = Selection::new(args.function.as_ref(), None, &[profile])?;
+    let text = coverage::annotated(profile, sources, &selection, scope, wanted, layout)?;
+    if text.is_empty() {
+        let remedy = "--all takes headers of the system; see --file and --exclude";
+        return Err(Error::profile(&profile.path, "no line is in scope", remedy));
+    }
+    Ok(Outcome::print(text).about(&[profile]).told_by(sources))
 }
 
 /// The bytes of a file, or of standard input.

@@ -1,7 +1,8 @@
 //! The coverage report for a job of CI: annotations and a summary.
 
+use super::by_file::{in_all, shares};
 use super::headline::headline;
-use super::render::{cells, explained, left_out, of_patch};
+use super::render::{explained, left_out, of_patch};
 use super::{Coverage, FunctionCoverage, Uncovered, file};
 use crate::index::FuncId;
 use crate::names::printable;
@@ -90,14 +91,17 @@ pub fn markdown(coverage: &Coverage) -> String {
     };
     let mut out = headline
         + &String::from(
-            "| file | paths that ran | of | share | pairs |\n|---|---:|---:|---:|---:|\n",
+            "| file | lines | branches | pairs | paths that ran | of |\n|---|---:|---:|---:|---:|---:|\n",
         );
-    let total = (coverage.total, coverage.total_pairs);
-    let rows = coverage.files.iter().map(|(name, n)| (name.as_str(), *n));
-    for (name, (paths, pairs)) in rows.chain([("in all", total)]) {
-        let name = printable(name).replace('|', "\\|");
-        let _ = writeln!(out, "| {name} | {} |", cells(&paths, &pairs).join(" | "));
+    let mut row = |name: &str, cells: [String; 5]| {
+        let name = printable(&relative(name)).replace('|', "\\|");
+        let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
+    };
+    for (name, (paths, pairs)) in &coverage.files {
+        let own = coverage.lines.files.get(name);
+        row(name, shares(own, paths, pairs));
     }
+    row("in all", in_all(coverage));
     let uncovered = coverage
         .rows
         .iter()

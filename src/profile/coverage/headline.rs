@@ -7,27 +7,31 @@ use crate::error::Result;
 use crate::index::FuncId;
 use crate::profile::Profile;
 use crate::profile::counted::CountedFunction;
-use crate::profile::lines::{SourceFile, by_line};
+use crate::profile::lines::{SourceFile, by_function, by_line};
 use crate::profile::report::Selection;
 use crate::table::{grouped, percent};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
-/// Lines and branches by source file.
+/// Lines and branches by source file, and by function.
 #[derive(Default)]
 pub struct LineSums {
     /// By file.
-    pub files: BTreeMap<String, FileSums>,
+    pub files: BTreeMap<String, SourceSums>,
+    /// By function: those of its own code, inlined or not.
+    pub functions: BTreeMap<FuncId, SourceSums>,
 }
 
-/// Lines and branches of one file.
-pub struct FileSums {
+/// Lines and branches of one file or function.
+#[derive(Default)]
+pub struct SourceSums {
     /// Lines with code, and those of them that ran.
     pub lines: Paths,
     /// Ways out of branches, and those of them that were taken.
     pub branches: Paths,
     /// The lines that did not run, ascending.
     pub missing: Vec<u32>,
+    /// The lines with a branch not all ways of which were taken, ascending.
+    pub missing_branches: Vec<u32>,
 }
 
 impl LineSums {
@@ -41,9 +45,14 @@ impl LineSums {
         let counted: Vec<_> = counted.into_iter().filter(wanted).collect();
         let files = by_line(profile, &counted, &scope.markers).into_iter();
         let files = files.filter(|(name, _)| scope.admits_file(name));
+        let by_function = by_function(profile, &counted, &scope.markers);
         Ok(LineSums {
             files: files
-                .map(|(name, file)| (name.to_string(), FileSums::of(&file)))
+                .map(|(name, file)| (name.to_string(), SourceSums::of(&file)))
+                .collect(),
+            functions: by_function
+                .into_iter()
+                .map(|(f, own)| (f, SourceSums::of(&own)))
                 .collect(),
         })
     }
@@ -59,29 +68,49 @@ impl LineSums {
     }
 }
 
-impl FileSums {
-    fn of(file: &SourceFile) -> FileSums {
+impl SourceSums {
+    pub(super) fn of(file: &SourceFile) -> SourceSums {
         let ways = file.branches.values().flatten().flatten();
-        FileSums {
+        let taken = |n: &Option<u64>| n.is_some_and(|n| n > 0);
+        let missed = |ways: &Vec<Vec<Option<u64>>>| !ways.iter().flatten().all(taken);
+        let branches = file.branches.iter();
+        SourceSums {
             lines: share(file.lines().map(|(_, n)| n > 0)),
-            branches: share(ways.map(|n| n.is_some_and(|n| n > 0))),
+            branches: share(ways.map(taken)),
             missing: file
                 .lines()
                 .filter(|(_, n)| *n == 0)
                 .map(|(line, _)| line)
                 .collect(),
+            missing_branches: branches
+                .filter(|(_, w)| missed(w))
+                .map(|(line, _)| *line)
+                .collect(),
         }
     }
 
-    /// The lines that did not run as ranges: `12-14,20`.
-    pub fn missing_ranges(&self) -> String {
-        let ranges = self.missing.chunk_by(|a, b| *b == a + 1);
-        let range = |r: &[u32]| match r {
-            [only] => only.to_string(),
-            _ => format!("{}-{}", r[0], r[r.len() - 1]),
-        };
-        ranges.map(range).collect::<Vec<_>>().join(",")
+    /// The lines that did not run, and then the other lines with branches that were not taken all ways: `: 12-14,20; branches 31`.
+    /// Empty if nothing is missing.
+    pub fn missing_text(&self) -> String {
+        let ran = |line: &&u32| self.missing.binary_search(line).is_err();
+        let branches: Vec<u32> = self.missing_branches.iter().filter(ran).copied().collect();
+        match (&self.missing[..], &branches[..]) {
+            ([], []) => String::new(),
+            (lines, []) => format!(": {}", ranges(lines)),
+            ([], branches) => format!(": branches {}", ranges(branches)),
+            (lines, branches) => format!(": {}; branches {}", ranges(lines), ranges(branches)),
+        }
     }
+}
+
+/// Ascending lines as ranges: `12-14,20`.
+fn ranges(lines: &[u32]) -> String {
+    let ranges = lines.chunk_by(|a, b| *b == a + 1);
+    let range = |r: &[u32]| match r {
+        [only] => only.to_string(),
+        _ => format!("{}-{}", r[0], r[r.len() - 1]),
+    };
+    ranges.map(range).collect::<Vec<_>>().join(",")
 }
 
 fn sum<'a>(all: impl Iterator<Item = &'a Paths>) -> Paths {
@@ -98,10 +127,25 @@ fn share(ran: impl Iterator<Item = bool>) -> Paths {
     })
 }
 
+/// What share ran: `–` of nothing. What ran in part is neither `0.00%` nor `100.00%`.
+pub(super) fn share_text(numbers: &Paths) -> String {
+    let (ran, all) = (numbers.executed, numbers.feasible);
+    match percent(numbers.share()) {
+        _ if all == 0 => "–".into(),
+        text if ran > 0 && text == "0.00%" => "<0.01%".into(),
+        text if ran < all && text == "100.00%" => "99.99%".into(),
+        text => text,
+    }
+}
+
 /// One measure: `lines 12 of 16 (75.00%)`.
 pub fn headline_of(what: &str, numbers: &Paths) -> String {
     let (ran, all) = (grouped(numbers.executed), grouped(numbers.feasible));
-    format!("{what} {ran} of {all} ({})", percent(numbers.share()))
+    let share = match numbers.executed {
+        0 if numbers.feasible > 0 => "nothing ran".into(),
+        _ => share_text(numbers),
+    };
+    format!("{what} {ran} of {all} ({share})")
 }
 
 /// All of them, those that there are any of.
@@ -113,12 +157,16 @@ pub(super) fn headline(coverage: &Coverage) -> String {
         ("paths near those that ran", coverage.near),
     ];
     let known = measures.iter().filter(|(_, numbers)| numbers.feasible > 0);
+    let nothing = coverage.near.executed == 0 && known.clone().all(|(_, n)| n.executed == 0);
     let shown: Vec<String> = known
-        .map(|(what, numbers)| headline_of(what, numbers))
+        .map(|(what, numbers)| match nothing {
+            true => format!("0 of {} {what}", grouped(numbers.feasible)),
+            false => headline_of(what, numbers),
+        })
         .collect();
-    let mut out = String::new();
-    if !shown.is_empty() {
-        let _ = writeln!(out, "{}", shown.join(", "));
+    match (&shown[..], nothing) {
+        ([], _) => String::new(),
+        (all, true) => format!("nothing ran: {}\n", all.join(", ")),
+        (all, false) => all.join(", ") + "\n",
     }
-    out
 }

@@ -2,6 +2,8 @@
 //!
 //! Functions of every status are in the denominator. Those that were skipped ran no path that is known.
 
+mod annotate;
+mod by_file;
 mod ci;
 mod headline;
 mod nearest;
@@ -14,8 +16,9 @@ mod tests;
 mod through;
 pub mod versus;
 
+pub use annotate::{Annotate, annotated};
 pub use ci::{github, markdown};
-pub use headline::{LineSums, headline_of};
+pub use headline::{LineSums, SourceSums, headline_of};
 pub use patch::Touched;
 pub use render::{csv, json, text};
 pub use scope::{Scope, Sort};
@@ -151,18 +154,19 @@ pub fn coverage<'a>(
     nearest: usize,
 ) -> Result<Coverage<'a>> {
     let profile = paths.profile();
-    let mut wanted = selection.functions(profile);
-    let selected = wanted.len();
+    let selected = selection.functions(profile);
+    let mut wanted = selected.clone();
     wanted.retain(|f| scope.admits(profile, *f));
-    let out_of_scope = selected - wanted.len();
+    let out_of_scope = selected.len() - wanted.len();
     let touched = scope.touched.as_ref();
+    // Code of a file in scope may stand in functions of other files, where it was inlined.
+    let counted = touched.map_or(selected, |_| wanted.clone());
     let rows = wanted
         .into_par_iter()
         .map(|f| row(paths, f, scope, nearest));
     let mut rows: Vec<FunctionCoverage> = rows.collect::<Result<_>>()?;
     let patch = touched.map(|t| patch_lines(t, &rows));
-    let in_scope: Vec<FuncId> = rows.iter().map(|r| r.f).collect();
-    let lines = LineSums::new(profile, &in_scope, scope)?;
+    let lines = LineSums::new(profile, &counted, scope)?;
     let mut near = Paths::default();
     rows.iter().for_each(|r| near.add(&r.near));
     let mut files: BTreeMap<String, (Paths, Paths)> = BTreeMap::new();
@@ -199,7 +203,7 @@ pub fn coverage<'a>(
 
 /// The file that a function begins in, or its module.
 fn file(profile: &Profile, f: FuncId) -> String {
-    match profile.entry(f).loc {
+    match profile.entry(f).begins() {
         Some(loc) => profile.manifest.files[loc.file as usize].clone(),
         None => profile.module(f).to_string(),
     }

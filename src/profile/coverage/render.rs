@@ -1,6 +1,7 @@
 //! The coverage report as text, JSON and CSV.
 
-use super::headline::headline;
+use super::by_file::{by_file, heads, shares};
+use super::headline::{SourceSums, headline};
 use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file};
 use crate::dag::PathStart;
 use crate::index::BlockId;
@@ -12,7 +13,7 @@ use crate::profile::report::text::short;
 use crate::profile::report::words::{Said, Words};
 use crate::profile::report::{Line, Step};
 use crate::source::Sources;
-use crate::table::{self, Align, Columns, Layout, exactly, grouped, percent, wrapped};
+use crate::table::{self, Align, Columns, Layout, exactly, grouped, wrapped};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::fmt::Write;
@@ -45,11 +46,8 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         }
         Some(_) => by_file(coverage, layout),
     };
-    let mut table = Columns::new([Right, Right, Right, Right, Left]);
-    table.heading(
-        BOLD,
-        &["executed", "feasible", "share", "pairs", "function"],
-    );
+    let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
+    table.heading(BOLD, &heads("function: missing"));
     let steps = Steps::new(coverage.profile, sources, layout.full);
     let inner = Layout {
         width: layout.width.saturating_sub(INDENT),
@@ -62,7 +60,13 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
             (false, Some(_)) => " (none of them ran)",
         };
         let name = steps.name(row.f);
-        table.named(cells(&row.paths, &row.pairs), name, note.into());
+        let own = coverage.lines.functions.get(&row.f);
+        // Paths through the lines of a patch are no measure of whole functions.
+        let own = own.filter(|_| coverage.patch.is_none());
+        let missing = own.filter(|_| row.ran).map(SourceSums::missing_text);
+        let home = own.map(|_| format!("  {}", short(&file(coverage.profile, row.f))));
+        let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
+        table.named_list(shares(own, &row.paths, &row.pairs), name, note);
         for uncovered in &row.uncovered {
             for line in explained(&steps, uncovered, inner) {
                 let text = line.trim_start();
@@ -72,76 +76,6 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         }
     }
     by_file + "\n" + &table.render(layout) + &notes(coverage)
-}
-
-/// A row for each file: lines, branches and pairs that ran, paths, and which lines did not run.
-fn by_file(coverage: &Coverage, layout: Layout) -> String {
-    use Align::{Left, Right};
-    let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
-    let heads = [
-        "lines",
-        "branches",
-        "pairs",
-        "paths",
-        "of",
-        "file: lines missing",
-    ];
-    table.heading(BOLD, &heads);
-    let share = |n: Paths| {
-        if n.feasible == 0 {
-            "–".into()
-        } else {
-            percent(n.share())
-        }
-    };
-    let row = |lines: Paths, branches: Paths, paths: &Paths, pairs: &Paths| {
-        let (ran, all) = (grouped(paths.executed), grouped(paths.feasible));
-        [
-            share(lines),
-            share(branches),
-            percent(pairs.share()),
-            ran,
-            all,
-        ]
-    };
-    let none = Paths::default();
-    for (file, (paths, pairs)) in &coverage.files {
-        let sums = coverage.lines.files.get(file);
-        let (lines, branches) = sums.map_or((none, none), |s| (s.lines, s.branches));
-        let name = printable(file).into_owned();
-        let missing = sums.map(|s| s.missing_ranges()).filter(|m| !m.is_empty());
-        let missing = missing.map_or(String::new(), |m| format!(": {}", shortened(&m)));
-        table.named(row(lines, branches, paths, pairs), name, missing);
-    }
-    if coverage.files.len() > 1 {
-        let (lines, branches) = (coverage.lines.lines(), coverage.lines.branches());
-        let all = row(lines, branches, &coverage.total, &coverage.total_pairs);
-        table.named(all, "in all".into(), String::new());
-    }
-    table.render(layout)
-}
-
-/// At most so many characters of ranges.
-const RANGES: usize = 40;
-
-/// The first of some ranges, and how many more there are.
-fn shortened(ranges: &str) -> String {
-    if ranges.len() <= RANGES {
-        return ranges.to_string();
-    }
-    let end = ranges[..RANGES].rfind(',').unwrap_or(RANGES);
-    let more = ranges[end..].matches(',').count();
-    format!("{} and {more} more", &ranges[..end])
-}
-
-/// Paths that ran, and of how many; and the share of the pairs of edges.
-pub(super) fn cells(paths: &Paths, pairs: &Paths) -> [String; 4] {
-    [
-        grouped(paths.executed),
-        grouped(paths.feasible),
-        percent(paths.share()),
-        percent(pairs.share()),
-    ]
 }
 
 /// What the table does not show, and of which functions it does not know all.
@@ -316,6 +250,29 @@ struct JsonFile<'a> {
     file: &'a str,
     #[serde(flatten)]
     paths: Numbers,
+    #[serde(flatten)]
+    own: Option<JsonLines<'a>>,
+}
+
+/// Lines and branches: those that ran, and all; and the lines that are missing of each.
+#[derive(Serialize)]
+struct JsonLines<'a> {
+    lines: [u64; 2],
+    branches: [u64; 2],
+    missing_lines: &'a [u32],
+    missing_branches: &'a [u32],
+}
+
+impl JsonLines<'_> {
+    fn of(sums: &SourceSums) -> JsonLines<'_> {
+        let both = |n: Paths| [n.executed as u64, n.feasible as u64];
+        JsonLines {
+            lines: both(sums.lines),
+            branches: both(sums.branches),
+            missing_lines: &sums.missing,
+            missing_branches: &sums.missing_branches,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -327,6 +284,8 @@ struct JsonFunction<'a> {
     status: String,
     #[serde(flatten)]
     paths: Numbers,
+    #[serde(flatten)]
+    own: Option<JsonLines<'a>>,
     uncovered: Vec<JsonPath<'a>>,
 }
 
@@ -360,10 +319,11 @@ fn numbers(paths: &Paths, pairs: &Paths) -> Numbers {
 /// For other programs.
 pub fn json(coverage: &Coverage, sources: &Sources) -> String {
     let words = Words::new(coverage.profile, sources);
-    let function = |row| json_function(words, row);
+    let function = |row| json_function(words, row, coverage);
     let files = coverage.files.iter().map(|(file, paths)| JsonFile {
         file,
         paths: numbers(&paths.0, &paths.1),
+        own: coverage.lines.files.get(file).map(JsonLines::of),
     });
     let json = Json {
         functions: coverage.rows.iter().map(function).collect(),
@@ -376,7 +336,11 @@ pub fn json(coverage: &Coverage, sources: &Sources) -> String {
     serde_json::to_string(&json).expect("a report serialises") + "\n"
 }
 
-fn json_function<'a>(words: Words<'a>, row: &'a FunctionCoverage) -> JsonFunction<'a> {
+fn json_function<'a>(
+    words: Words<'a>,
+    row: &'a FunctionCoverage,
+    coverage: &'a Coverage,
+) -> JsonFunction<'a> {
     let profile = words.profile();
     let path = |uncovered| json_path(words, uncovered);
     JsonFunction {
@@ -386,6 +350,7 @@ fn json_function<'a>(words: Words<'a>, row: &'a FunctionCoverage) -> JsonFunctio
         file: file(profile, row.f),
         status: profile.entry(row.f).status.to_string(),
         paths: numbers(&row.paths, &row.pairs),
+        own: coverage.lines.functions.get(&row.f).map(JsonLines::of),
         uncovered: row.uncovered.iter().map(path).collect(),
     }
 }
@@ -422,12 +387,21 @@ pub fn csv(coverage: &Coverage) -> String {
         "feasible",
         "executed_pairs",
         "pairs",
+        "executed_lines",
+        "lines",
+        "taken_branches",
+        "branches",
     ];
-    let records = coverage.rows.iter().map(|row| record(profile, row));
+    let records = coverage.rows.iter().map(|row| {
+        let own = coverage.lines.functions.get(&row.f);
+        record(profile, row, own)
+    });
     table::csv(&heading, records)
 }
 
-fn record(profile: &Profile, row: &FunctionCoverage) -> [String; 8] {
+fn record(profile: &Profile, row: &FunctionCoverage, own: Option<&SourceSums>) -> [String; 12] {
+    let none = Paths::default();
+    let (lines, branches) = own.map_or((none, none), |s| (s.lines, s.branches));
     [
         profile.module(row.f).to_string(),
         profile.entry(row.f).name.clone(),
@@ -437,5 +411,9 @@ fn record(profile: &Profile, row: &FunctionCoverage) -> [String; 8] {
         row.paths.feasible.to_string(),
         row.pairs.executed.to_string(),
         row.pairs.feasible.to_string(),
+        lines.executed.to_string(),
+        lines.feasible.to_string(),
+        branches.executed.to_string(),
+        branches.feasible.to_string(),
     ]
 }

@@ -7,7 +7,7 @@ use super::paths::{PathData, RowData, Teller, UncoveredData};
 use crate::error::Result;
 use crate::index::{BlockId, FuncId, PathId};
 use crate::names::readable;
-use crate::profile::coverage::{Coverage, FunctionCoverage};
+use crate::profile::coverage::{Coverage, FunctionCoverage, Paths, SourceSums};
 use crate::profile::flow::flow;
 use crate::profile::left::Executed;
 use crate::profile::matching::{Index, Known, Match};
@@ -73,6 +73,9 @@ struct FunctionData {
     ran_pairs: String,
     /// Of the paths that control flow allows, those that ran; not those that markers leave out.
     covered: u64,
+    /// Lines and ways out of branches of its own code, inlined or not: those that ran, and all but those that markers leave out.
+    lines: [u64; 2],
+    branches: [u64; 2],
     /// What the baseline has of it.
     before: Before,
     blocks: Vec<BlockData>,
@@ -151,7 +154,8 @@ impl<'a> Data<'a> {
             files: Files::new(&profile.manifest.files),
             baseline: baseline.map(Baseline::new).transpose()?,
         };
-        let functions = rows.par_iter().map(|row| maker.function(row));
+        let own = |f: &FuncId| coverage.lines.functions.get(f);
+        let functions = rows.par_iter().map(|row| maker.function(row, own(&row.f)));
         let functions: Vec<FunctionData> = functions.collect::<Result<_>>()?;
         let blocks = functions.iter().flat_map(|f| &f.blocks);
         let used: BTreeSet<u32> = blocks
@@ -162,12 +166,17 @@ impl<'a> Data<'a> {
         Ok(Data {
             about: about(profile),
             runs: profile.processes.iter().map(|p| p.total()).collect(),
-            files: maker.files.data(&used, sources),
+            files: maker.files.data(&used, sources, &coverage.lines),
             functions,
             baseline: maker.baseline.take().map(|b| b.data()),
             changed: sources.changed(),
         })
     }
+}
+
+/// What ran, and all.
+pub(super) fn both(numbers: Option<Paths>) -> [u64; 2] {
+    numbers.map_or([0, 0], |n| [n.executed as u64, n.feasible as u64])
 }
 
 /// A profile to compare with.
@@ -215,7 +224,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn function(&self, row: &FunctionCoverage) -> Result<FunctionData> {
+    fn function(&self, row: &FunctionCoverage, own: Option<&SourceSums>) -> Result<FunctionData> {
         let (profile, f) = (self.paths.profile(), row.f);
         let entry = profile.entry(f);
         let begins = entry.begins();
@@ -235,6 +244,8 @@ impl Maker<'_> {
             ran_pairs: row.pairs.executed.to_string(),
             before: Before::None,
             covered: row.paths.executed as u64,
+            lines: both(own.map(|s| s.lines)),
+            branches: both(own.map(|s| s.branches)),
             blocks: Vec::new(),
             rows: Vec::new(),
             paths: Vec::new(),

@@ -1,7 +1,8 @@
 //! The source files of a page: each once, however often modules name it.
 
-use super::data::PlaceData;
+use super::data::{PlaceData, both};
 use crate::ir::Loc;
+use crate::profile::coverage::LineSums;
 use crate::source::{Sources, is_of_the_system};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
@@ -14,6 +15,12 @@ pub(super) struct FileData {
     text: Option<String>,
     /// Whether it belongs to the system or to a toolchain.
     system: bool,
+    /// Lines with code and ways out of branches: those that ran, and all.
+    lines: [u64; 2],
+    branches: [u64; 2],
+    /// Lines that markers leave out of coverage.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    excluded: BTreeSet<u32>,
 }
 
 /// The distinct files of a manifest.
@@ -58,9 +65,19 @@ impl Files {
     }
 
     /// The files, those that are `used` with their texts.
-    pub(super) fn data(&self, used: &BTreeSet<u32>, sources: &Sources) -> Vec<FileData> {
+    pub(super) fn data(
+        &self,
+        used: &BTreeSet<u32>,
+        sources: &Sources,
+        coverage: &LineSums,
+    ) -> Vec<FileData> {
         let mut texts: HashMap<u32, String> = HashMap::new();
+        let mut excluded: HashMap<u32, BTreeSet<u32>> = HashMap::new();
+        let markers = sources.markers();
         for (file, number) in (0u32..).zip(&self.of) {
+            excluded
+                .entry(*number)
+                .or_insert_with(|| markers.lines(file));
             if used.contains(number)
                 && !texts.contains_key(number)
                 && let Some(text) = sources.text(file)
@@ -68,10 +85,16 @@ impl Files {
                 texts.insert(*number, text.whole().to_string());
             }
         }
-        let file = |(number, name): (u32, &String)| FileData {
-            name: name.clone(),
-            text: texts.remove(&number),
-            system: is_of_the_system(name),
+        let file = |(number, name): (u32, &String)| {
+            let sums = coverage.files.get(name);
+            FileData {
+                name: name.clone(),
+                text: texts.remove(&number),
+                system: is_of_the_system(name),
+                lines: both(sums.map(|s| s.lines)),
+                branches: both(sums.map(|s| s.branches)),
+                excluded: excluded.remove(&number).unwrap_or_default(),
+            }
         };
         (0u32..).zip(&self.names).map(file).collect()
     }

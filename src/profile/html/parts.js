@@ -15,9 +15,10 @@ const svg = (tag, attributes, ...children) => {
   e.append(...children);
   return e;
 };
+const grouped = new Intl.NumberFormat("en-US");
 const num = n => {
   const value = Number(n);
-  return value >= 1e12 ? value.toExponential(1).replace("+", "") : value.toLocaleString("en-US");
+  return value >= 1e12 ? value.toExponential(1).replace("+", "") : grouped.format(value);
 };
 // A share with one digit; what is not nothing does not look like it.
 const pct = x => x > 0 && x < 0.0005 ? "<0.1 %" : (x * 100).toFixed(1) + " %";
@@ -32,42 +33,55 @@ const cell = (text, width, type = "n") => el("span", { class: type, style: width
 const heads = (...cells) => el("div", { class: "head mono" }, cells);
 const bar = share => el("span", { class: "bar" }, el("i", { style: `width:${Math.min(100, share * 100).toFixed(2)}%` }));
 
-// A list of any length: only rows in sight exist. `row(i)` makes one; `options.open(i)` is what Enter does.
+// A list of any length: of more than `options.all` rows only those in sight exist. Nothing is drawn before the list is in the page, and what is drawn
+// stays until rows outside of it come into sight. `row(i)` makes a row; `options.open(i)` is what Enter does.
 const list = (head, count, height, row, options = {}) => {
   const body = el("div", { class: "body" });
   const box = el("div", { class: "list " + (options.class || ""), tabindex: 0, role: options.role || "region", "aria-label": options.label || "Rows", style: options.style }, head, body);
-  const all = count <= 300;
-  let cursor = -1;
-  const put = (first, last, top) => {
+  const all = count <= (options.all || 60);
+  let cursor = -1, first = 0, last = 0;
+  const put = (from, to, top) => {
+    [first, last] = [from, to];
     const rows = [];
-    for (let i = first; i < last; i++) {
+    for (let i = from; i < to; i++) {
       const r = row(i);
       r.style.top = (i - top) * height + "px";
       if (i === cursor) r.classList.add("cursor");
       rows.push(r);
     }
-    body.style.height = (all || top ? last - top : count) * height + "px";
+    body.style.height = (top ? to - top : all ? to : count) * height + "px";
     body.replaceChildren(...rows);
   };
-  const draw = () => {
-    if (all) { put(0, count, 0); body.style.height = count * height + "px"; return; }
-    const first = Math.max(0, Math.floor(box.scrollTop / height) - 20);
-    put(first, Math.min(count, first + Math.ceil((box.clientHeight || 800) / height) + 40), 0);
-    body.style.height = count * height + "px";
+  const show = again => {
+    if (!box.isConnected) return;
+    if (all) { if (again || last !== count) put(0, count, 0); return; }
+    const from = Math.max(0, Math.floor(box.scrollTop / height)), to = Math.min(count, from + Math.ceil((box.clientHeight || 800) / height) + 1);
+    if (again || from < first || to > last) put(Math.max(0, from - 20), Math.min(count, to + 20), 0);
   };
-  box.addEventListener("scroll", () => { if (!all) requestAnimationFrame(draw); });
-  box.redraw = draw;
+  body.style.height = count * height + "px";
+  box.addEventListener("scroll", () => { if (!all) requestAnimationFrame(() => show(false)); });
+  box.show = () => show(false);
+  box.redraw = () => show(true);
   // On paper there is no scrolling: the rows that matter, at most 600.
-  box.print = () => { const [first, last] = options.printed || [0, count]; put(Math.max(0, first), Math.min(count, last, first + 600), Math.max(0, first)); };
+  box.print = () => { const [from, to] = options.printed || [0, count]; put(Math.max(0, from), Math.min(count, to, from + 600), Math.max(0, from)); };
   const inner = () => box.clientHeight - (head ? 26 : 0);
   box.sees = i => i * height >= box.scrollTop && (i + 1) * height <= box.scrollTop + inner();
-  box.top = i => { box.scrollTop = Math.max(0, i * height); draw(); };
-  box.reveal = i => { if (i >= 0 && !box.sees(i)) box.scrollTop = Math.max(0, i * height - inner() / 3); draw(); };
-  box.move = d => { cursor = Math.max(0, Math.min(count - 1, cursor + d)); box.reveal(cursor); };
+  box.top = i => { box.scrollTop = Math.max(0, i * height); show(false); };
+  box.reveal = i => { if (i >= 0 && !box.sees(i)) box.scrollTop = Math.max(0, i * height - inner() / 3); show(false); };
+  box.move = d => { cursor = Math.max(0, Math.min(count - 1, cursor + d)); box.reveal(cursor); show(true); };
+  box.opens = Boolean(options.open);
   box.open = () => { if (cursor >= 0 && options.open) options.open(cursor); };
-  draw();
-  new ResizeObserver(() => { if (!all) draw(); }).observe(box);
+  new ResizeObserver(() => show(false)).observe(box);
   return box;
+};
+// Takes the value from `make` the first time, and keeps it for the same keys.
+const remembering = make => {
+  const known = new Map();
+  return (...keys) => {
+    const key = keys.join(" ");
+    if (!known.has(key)) known.set(key, make(...keys));
+    return known.get(key);
+  };
 };
 addEventListener("beforeprint", () => { for (const box of document.querySelectorAll(".list")) box.print(); });
 addEventListener("afterprint", () => { for (const box of document.querySelectorAll(".list")) box.redraw(); });

@@ -9,6 +9,7 @@
 
 mod consistent;
 mod functions;
+mod own;
 
 use super::Profile;
 use super::counted::CountedFunction;
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 
 pub use consistent::lambda_name;
 pub use functions::FunctionLines;
+pub use own::by_function;
 
 /// What is known of one source file.
 #[derive(Default)]
@@ -71,7 +73,8 @@ pub fn by_line<'a>(
             let sum = lines.entry(line).or_default();
             *sum = sum.plus(range);
         }
-        branches(f, &mut |file, line, ways| {
+        branches(f, &mut |span, ways| {
+            let (file, line) = (span.loc.file, span.loc.line);
             if markers.branches(file, line) {
                 return;
             }
@@ -86,7 +89,8 @@ pub fn by_line<'a>(
     sources
 }
 
-fn branches(f: &CountedFunction, found: &mut impl FnMut(u32, u32, Vec<Option<u64>>)) {
+/// Gives `found` each branch of which it is known what became of it: its position, and the executions of its ways.
+fn branches(f: &CountedFunction, found: &mut impl FnMut(&Span, Vec<Option<u64>>)) {
     let ways = f
         .edges
         .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
@@ -99,6 +103,6 @@ fn branches(f: &CountedFunction, found: &mut impl FnMut(u32, u32, Vec<Option<u64
         };
         let reached = f.executed.blocks[block].count > 0;
         let ways = ways.iter().map(|(w, _)| reached.then_some(w.count));
-        found(span.loc.file, span.loc.line, ways.collect());
+        found(span, ways.collect());
     }
 }

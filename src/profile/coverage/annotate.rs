@@ -1,0 +1,271 @@
+//! `p3-prof coverage --annotate`: sources with how often each line ran, and below lines the outcomes of conditions that never came up.
+
+use super::headline::{SourceSums, share_text};
+use super::{Scope, file};
+use crate::error::Result;
+use crate::index::FuncId;
+use crate::names::printable;
+use crate::profile::Profile;
+use crate::profile::counted::CountedFunction;
+use crate::profile::flow::EdgeCount;
+use crate::profile::left::Range;
+use crate::profile::lines::{SourceFile, by_line};
+use crate::profile::report::steps::Steps;
+use crate::profile::report::{Decision, Selection, To};
+use crate::source::{Sources, Text};
+use crate::table::{Layout, display_width, grouped, wrapped};
+use anstyle::{AnsiColor, Style};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::ops::RangeInclusive;
+
+const BOLD: Style = Style::new().bold();
+const MISSING: Style = AnsiColor::Red.on_default();
+const FAINT: Style = Style::new().dimmed();
+/// What stands for the count of a line that did not run, and of one that markers leave out.
+const NEVER: &str = "never";
+const EXCLUDED: &str = "excluded";
+/// Lines that are shown around what is missing.
+const AROUND: u32 = 2;
+
+/// Which lines are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Annotate {
+    /// All lines of a file
+    All,
+    /// Lines that did not run, outcomes that never came up but for exceptions of calls, and two lines around each
+    Missing,
+}
+
+/// The sources in scope, each with its lines; with a selection of functions, the lines of these. Near-linear in blocks and text.
+///
+/// # Errors
+/// A damaged profile.
+pub fn annotated(
+    profile: &Profile,
+    sources: &Sources,
+    selection: &Selection,
+    scope: &Scope,
+    wanted: Annotate,
+    layout: Layout,
+) -> Result<String> {
+    let counted = CountedFunction::of(profile, &Selection::default())?;
+    let selected: BTreeSet<FuncId> = selection.functions(profile).into_iter().collect();
+    let of_selected: Vec<&CountedFunction> =
+        counted.iter().filter(|f| selected.contains(&f.f)).collect();
+    let partial = of_selected.len() < counted.len();
+    let mut never = never(profile, sources, scope, &counted, wanted);
+    let mut out = String::new();
+    for (name, lines) in by_line(profile, &counted, &scope.markers) {
+        if !scope.admits_file(name) {
+            continue;
+        }
+        let ranges = of_selected.iter().filter(|f| file(profile, f.f) == name);
+        let ranges: Vec<_> = ranges
+            .filter_map(|f| lines.functions.get(&f.entry.name))
+            .map(|f| f.line..=f.end)
+            .collect();
+        if partial && ranges.is_empty() {
+            continue;
+        }
+        let number = profile.manifest.files.iter().position(|f| f == name);
+        let number = number.expect("a file of the manifest") as u32;
+        let page = Page {
+            name,
+            text: sources.text(number),
+            lines,
+            never: never.remove(name).unwrap_or_default(),
+            excluded: scope.markers.lines(number),
+            ranges: partial.then_some(ranges),
+        };
+        out += &page.render(wanted, layout);
+    }
+    Ok(out)
+}
+
+/// By file and line: what never came up there, in words.
+type Never<'a> = BTreeMap<&'a str, BTreeMap<u32, Vec<String>>>;
+/// A condition: its file, line and column, and its words.
+type Condition<'a> = (&'a str, u32, Option<u32>, String);
+
+/// The outcomes that never came up of conditions that were reached. Copies of a condition, by inlining or templates, are one.
+fn never<'a>(
+    profile: &'a Profile,
+    sources: &Sources,
+    scope: &Scope,
+    counted: &[CountedFunction],
+    wanted: Annotate,
+) -> Never<'a> {
+    let steps = Steps::new(profile, sources, false);
+    let mut ways: BTreeMap<Condition, BTreeMap<(u32, String), u64>> = BTreeMap::new();
+    for f in counted {
+        let own = steps.home_file(f.f);
+        let by_block = f
+            .edges
+            .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
+        let known =
+            |w: &&[(EdgeCount, Range)]| w.len() > 1 && !w.iter().any(|(_, r)| r.may_have_run());
+        for edges in by_block.filter(known) {
+            let block = edges[0].0.edge.block;
+            let span = f.structure.cfg.block(block).lines.last();
+            let Some(loc) = span.map(|s| s.loc) else {
+                continue;
+            };
+            let name = profile.manifest.files[loc.file as usize].as_str();
+            let hidden = scope.markers.branches(loc.file, loc.line);
+            if hidden || !scope.admits_file(name) || f.executed.blocks[block].count == 0 {
+                continue;
+            }
+            for (e, _) in edges {
+                let decision = Decision {
+                    before: None,
+                    block,
+                    succ: e.edge.succ,
+                    to: To::Block(e.dst),
+                    taken: f
+                        .structure
+                        .cfg
+                        .block(block)
+                        .terminator
+                        .edge_name(e.edge.succ),
+                };
+                let said = steps.words().said(f.f, &decision);
+                let step = steps.step(&said, &own);
+                let line = said.line.unwrap_or(loc.line);
+                let condition = (name, line, said.column, step.text);
+                let outcome = ways.entry(condition).or_default();
+                let key = (e.edge.succ, step.outcome);
+                let sum = outcome.entry(key).or_default();
+                *sum = sum.saturating_add(e.count);
+            }
+        }
+    }
+    let mut never = Never::new();
+    for ((name, line, _, text), outcomes) in ways {
+        let missing = outcomes.iter().filter(|(_, n)| **n == 0);
+        let mut missing: Vec<&str> = missing.map(|((_, o), _)| o.as_str()).collect();
+        // Nearly every call of C++ may throw.
+        if wanted == Annotate::Missing {
+            missing.retain(|outcome| *outcome != "throws");
+        }
+        if !missing.is_empty() {
+            let words = if text.is_empty() { "" } else { ": " };
+            let said = format!("never {}{words}{text}", missing.join(", "));
+            let file = never.entry(name).or_default();
+            file.entry(line).or_default().push(said);
+        }
+    }
+    never
+}
+
+/// One file.
+struct Page<'a> {
+    name: &'a str,
+    text: Option<&'a Text>,
+    lines: SourceFile,
+    never: BTreeMap<u32, Vec<String>>,
+    excluded: BTreeSet<u32>,
+    /// The lines that are asked for, if not all are.
+    ranges: Option<Vec<RangeInclusive<u32>>>,
+}
+
+impl Page<'_> {
+    fn render(&self, wanted: Annotate, layout: Layout) -> String {
+        let sums = SourceSums::of(&self.lines);
+        let mut out = format!(
+            "{BOLD}{}{BOLD:#}: lines {}, branches {}\n",
+            printable(self.name),
+            share_text(&sums.lines),
+            share_text(&sums.branches)
+        );
+        if self.text.is_none() {
+            out += "  the text is not there as it was compiled (--source-dir, --path-map)\n";
+        }
+        let counts: BTreeMap<u32, u64> = self.lines.lines().collect();
+        let last = counts.keys().next_back().copied().unwrap_or(0);
+        let length = self.text.map_or(last, |t| t.whole().lines().count() as u32);
+        let asked: Vec<u32> = (1..=length)
+            .filter(|n| self.is_asked_for(*n, &counts, wanted))
+            .collect();
+        let widest = counts.values().map(|n| grouped(*n).len()).max();
+        let columns = [
+            widest.unwrap_or(0).max(EXCLUDED.len()),
+            length.to_string().len(),
+        ];
+        for (i, &line) in asked.iter().enumerate() {
+            let before = i.checked_sub(1).map_or(0, |i| asked[i]);
+            if line > before + 1 {
+                let _ = writeln!(out, "{FAINT}{:>1$}{FAINT:#}", "⋯", columns[0]);
+            }
+            out += &self.line(line, counts.get(&line).copied(), columns, layout);
+        }
+        if asked.last().is_some_and(|last| *last < length) {
+            let _ = writeln!(out, "{FAINT}{:>1$}{FAINT:#}", "⋯", columns[0]);
+        }
+        out + "\n"
+    }
+
+    fn is_asked_for(&self, line: u32, counts: &BTreeMap<u32, u64>, wanted: Annotate) -> bool {
+        let inside = |ranges: &Vec<RangeInclusive<u32>>| ranges.iter().any(|r| r.contains(&line));
+        if !self.ranges.as_ref().is_none_or(inside) {
+            return false;
+        }
+        let near = line.saturating_sub(AROUND)..=line.saturating_add(AROUND);
+        wanted == Annotate::All
+            || counts.range(near.clone()).any(|(_, n)| *n == 0)
+            || self.never.range(near).next().is_some()
+    }
+
+    /// A line of the source, and below it what never came up there.
+    fn line(&self, number: u32, count: Option<u64>, columns: [usize; 2], layout: Layout) -> String {
+        let (count, style) = match count {
+            Some(0) => (NEVER.into(), MISSING),
+            Some(n) => (grouped(n), Style::new()),
+            None if self.excluded.contains(&number) => (EXCLUDED.into(), FAINT),
+            None => (String::new(), Style::new()),
+        };
+        let [wide, digits] = columns;
+        let indent = wide + digits + 4;
+        let text = self.text.and_then(|t| t.line(number)).unwrap_or("");
+        let text = printable(&text.replace('\t', "    ")).into_owned();
+        let text = match layout.full {
+            true => text,
+            false => cut_end(&text, layout.width.saturating_sub(indent)),
+        };
+        let line = format!("{count:>wide$}  {number:>digits$}  {text}");
+        let mut out = format!("{style}{}{style:#}\n", line.trim_end());
+        for never in self.never.get(&number).into_iter().flatten() {
+            let text = wrapped(&format!("↳ {never}"), layout.width, indent);
+            let _ = writeln!(out, "{MISSING}{text}{MISSING:#}");
+        }
+        out
+    }
+}
+
+/// As much of the beginning of `text` as fits.
+fn cut_end(text: &str, width: usize) -> String {
+    if display_width(text) <= width {
+        return text.into();
+    }
+    let mut kept = String::new();
+    for c in text.chars() {
+        kept.push(c);
+        if display_width(&kept) >= width {
+            kept.pop();
+            break;
+        }
+    }
+    kept + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut_end;
+
+    #[test]
+    fn lines_lose_their_ends() {
+        assert_eq!(cut_end("abcdef", 6), "abcdef");
+        assert_eq!(cut_end("abcdefg", 6), "abcde…");
+        assert_eq!(cut_end("äöü漢字x", 6), "äöü漢…");
+    }
+}
