@@ -11,6 +11,7 @@ use super::{Color, ForceArgs};
 use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::error::Result;
+use crate::load::Optimize;
 use crate::names::Filter;
 use crate::output::check_folder_name;
 use crate::profile::verdict::Trust;
@@ -46,6 +47,10 @@ pub struct Args {
     /// Lower `.mlir` by mlir-opt first: passes as in its --pass-pipeline
     #[arg(long, value_name = "PASSES")]
     mlir_pipeline: Option<String>,
+
+    /// Optimise inputs before they are rewritten, native too, by LLVM's pipeline of this level
+    #[arg(long, value_name = "LEVEL", value_enum, default_value = "auto")]
+    optimize: Optimize,
 
     /// Number of copies, 1 to 1024 [default: 4, of subpath 1]
     #[arg(short = 'k', long, value_name = "K",
@@ -352,6 +357,7 @@ impl Args {
             function: Filter::parse("--function", self.function.as_slice())?,
             inputs: self.inputs,
             mlir: self.mlir_pipeline,
+            optimize: self.optimize,
             out,
             weights: weights_from(self.profile, self.train, self.train_for, self.train_with),
             accept_unrelated: self.accept_unrelated_profile,

@@ -79,15 +79,18 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
     let mut inputs = find_inputs(&options.inputs, options.out(), options.mlir.as_deref())?;
     clock.lap("read the inputs");
     let names = options.names();
-    let Admitted { lines, parsed } =
-        in_small_pages(|| pool.install(|| emit::admit(&mut inputs, names)))?;
+    let Admitted {
+        lines,
+        about_lto,
+        parsed,
+    } = in_small_pages(|| pool.install(|| emit::admit(&mut inputs, names, |_| options.optimize)))?;
     clock.lap("verified them");
     let measured = measured(options, &inputs, pool.current_num_threads(), &mut clock)?;
     let profile = measured.as_ref().map(|m| &m.profile);
     let mut summary =
         in_small_pages(|| write_folder(options, &inputs, parsed, profile, pool, &mut clock))?;
     summary.warnings.extend(measured.and_then(|m| m.warning));
-    summary.warnings.extend(lines);
+    summary.warnings.extend(lines.into_iter().chain(about_lto));
     Ok(summary)
 }
 

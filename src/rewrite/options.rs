@@ -2,6 +2,7 @@
 
 use crate::dump::View;
 use crate::emit::{Counters, Names, Update};
+use crate::load::Optimize;
 use crate::names::Filter;
 use crate::plan::subpaths::Settings;
 use crate::profile::verdict::Trust;
@@ -60,6 +61,8 @@ impl Setting {
 pub struct Options {
     /// Files and folders to load.
     pub inputs: Vec<PathBuf>,
+    /// Which inputs are optimised before they are rewritten.
+    pub optimize: Optimize,
     /// What lowers MLIR, in the words of `mlir-opt --pass-pipeline`.
     pub mlir: Option<String>,
     /// The number of copies to make.
