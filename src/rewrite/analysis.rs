@@ -83,6 +83,7 @@ impl Analysis {
             assignment: &assignment,
             scheme: options.scheme,
             copies: options.copies,
+            asked: None,
             options: &options.identity(),
         });
         clock.lap("analysed");
