@@ -90,4 +90,4 @@ mod random_cfg;
 
 pub use error::{Error, Result};
 #[cfg(feature = "llvm")]
-pub use rewrite::{Options, Setting, Summary, Training, WeightsFrom, rewrite};
+pub use rewrite::{Options, Select, Setting, Summary, Training, WeightsFrom, rewrite};

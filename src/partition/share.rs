@@ -1,6 +1,7 @@
 //! What every copy profiles of every function.
 
 use super::{Ranges, Side};
+use crate::dag::Dag;
 use crate::index::{CopyId, EdgeId, FuncId, IdSet, TiVec};
 use crate::paths::FunctionInput;
 
@@ -77,6 +78,19 @@ impl Share {
                 sets.iter().map(|(c, set)| (*c, part(set))).collect()
             }
             Share::Outside(c, set) => vec![(*c, Part::Side(Side::Outside(set)))],
+        }
+    }
+
+    /// Whether all paths are counted, by some copy each. O(edges · copies).
+    pub fn counts_all(&self, dag: &Dag) -> bool {
+        match self {
+            Share::Nothing | Share::Outside(..) => false,
+            Share::Whole(_) | Share::Ranges(_) => true,
+            Share::Split(sets) | Share::Inside(sets) => {
+                let mut all = dag.edge_set();
+                sets.iter().for_each(|(_, set)| all.union_with(set));
+                all.is_full()
+            }
         }
     }
 

@@ -98,6 +98,7 @@ fn edges(options: &Options, folder: &Path) -> Options {
         text: false,
         weights: WeightsFrom::Estimates,
         trust: options.trust,
+        paths: None,
         include: options.include.clone(),
         exclude: options.exclude.clone(),
         counters: Counters::Auto,

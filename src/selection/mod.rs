@@ -9,8 +9,14 @@
 //!
 //! `CountedPaths` follows from the share of a function, so the manifest stores nothing twice.
 
+mod assign;
 mod counted;
+mod known;
 
+#[cfg(test)]
+mod tests;
+
+pub use assign::{assign, weigh};
 pub use counted::CountedPaths;
 
 use crate::dag::{paths_inside, useful_edges};
