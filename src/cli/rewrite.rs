@@ -332,7 +332,9 @@ fn cannot_select(scheme: Scheme, trace: bool) -> Error {
     let schemes = Scheme::ALL.iter().filter(|s| s.takes_selections());
     let names: Vec<&str> = schemes.map(|s| s.name()).collect();
     let names = names.join(", ");
-    Error::Usage(format!("--scheme {scheme} counts no selected paths; take one of {names}"))
+    Error::Usage(format!(
+        "--scheme {scheme} counts no selected paths; take one of {names}"
+    ))
 }
 
 impl Args {

@@ -216,18 +216,12 @@ pub fn rewrite_parsed(parsed: &Parsed, source: &Source, job: &ModuleJob) -> Resu
     let write = |e| Error::write(source.name, e);
     let rewritten = Rewritten::new(job).map_err(write)?;
     let unchanged = edit(parsed, source, job)?;
-    rewritten
-        .fill(&parsed.get().1, unchanged)
-        .map_err(write)?;
+    rewritten.fill(&parsed.get().1, unchanged).map_err(write)?;
     Ok(rewritten)
 }
 
 /// Makes the module of one copy of one that LLVM has read. Returns the bitcode that it was read from if nothing in it had to change.
-fn edit<'s>(
-    parsed: &Parsed,
-    source: &Source<'s>,
-    job: &ModuleJob,
-) -> Result<Option<&'s [u8]>> {
+fn edit<'s>(parsed: &Parsed, source: &Source<'s>, job: &ModuleJob) -> Result<Option<&'s [u8]>> {
     let (context, module) = parsed.get();
     // Whoever read it, by whatever name: text begins with it.
     module.set_name(source.name);
