@@ -21,6 +21,7 @@
 //! plan      what to insert on which edge of which copy
 //! hot       p3-hot: ranges of paths over copies, by what the copies would run
 //! strategy  the table of schemes: what is measured, how it is spread, which versions
+//! selection only the paths asked for: what is selected, what is counted, who counts it
 //! emit      the only place that writes LLVM
 //! source    source files: found, checked, and the text of a condition in them
 //! manifest  what decode, merge, verify and simulate need
@@ -69,6 +70,7 @@ pub mod profile;
 #[cfg(feature = "llvm")]
 mod rewrite;
 pub mod runtime;
+pub mod selection;
 pub mod source;
 pub mod spantree;
 pub mod stats;
@@ -88,4 +90,4 @@ mod random_cfg;
 
 pub use error::{Error, Result};
 #[cfg(feature = "llvm")]
-pub use rewrite::{Options, Setting, Summary, Training, WeightsFrom, rewrite};
+pub use rewrite::{Options, Select, Setting, Summary, Training, WeightsFrom, rewrite};

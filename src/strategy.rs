@@ -177,6 +177,11 @@ impl Scheme {
         matches!(self, Scheme::VersionsTest | Scheme::RangesTest)
     }
 
+    /// Whether it can count some paths only ([`crate::selection`]).
+    pub fn takes_selections(self) -> bool {
+        self.strategy().measure == Measure::Paths && !self.is_for_tests()
+    }
+
     /// Whether functions stay as they are, and others beside them count in forked shadows.
     pub fn is_shadow(self) -> bool {
         self == Scheme::Shadow

@@ -10,12 +10,12 @@ use super::manual::ManualArgs;
 use super::{Color, ForceArgs};
 use crate::dump::View;
 use crate::emit::{Counters, Update};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::load::Optimize;
 use crate::names::Filter;
 use crate::output::check_folder_name;
 use crate::profile::verdict::Trust;
-use crate::rewrite::{Options, Setting, Training, WeightsFrom};
+use crate::rewrite::{Options, Select, Setting, Training, WeightsFrom};
 use crate::strategy::Scheme;
 use clap::builder::PossibleValue;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -105,6 +105,10 @@ pub struct Args {
     /// Refuse a profile, or a training run, whose verdict is not ok (exit status 1)
     #[arg(long, requires = "weights")]
     strict: bool,
+
+    /// A file that lists edges, ids or known ids by function, to count these paths alone: for tests
+    #[arg(long, value_name = "FILE", hide = true)]
+    selection: Option<PathBuf>,
 
     /// Instrument only functions whose symbol or readable name matches (may be repeated)
     #[arg(long, value_name = "RE")]
@@ -331,6 +335,17 @@ impl ValueEnum for SchemeArg {
     }
 }
 
+/// The error for a selection of paths where none are counted.
+fn cannot_select(scheme: Scheme, trace: bool) -> Error {
+    let scheme = if trace { "trace" } else { scheme.name() };
+    let schemes = Scheme::ALL.iter().filter(|s| s.takes_selections());
+    let names: Vec<&str> = schemes.map(|s| s.name()).collect();
+    let names = names.join(", ");
+    Error::Usage(format!(
+        "--scheme {scheme} counts no selected paths; take one of {names}"
+    ))
+}
+
 impl Args {
     /// What they ask for. Checks what clap cannot.
     ///
@@ -344,6 +359,10 @@ impl Args {
         let out = self.out.expect("clap requires it");
         check_folder_name(&out)?;
         let strategy = scheme.strategy();
+        let paths = self.selection.map(Select::from_file);
+        if paths.is_some() && !(scheme.takes_selections() && !trace) {
+            return Err(cannot_select(scheme, trace));
+        }
         let dump_dir = self.dump_dir.unwrap_or_else(|| out.join("dump"));
         Ok(Options {
             copies: strategy.copies(self.copies.unwrap_or(strategy.usual_copies)),
@@ -352,6 +371,7 @@ impl Args {
             trace,
             bitcode: self.emit.contains(&ModuleFormat::Bc),
             text: self.emit.contains(&ModuleFormat::Ll),
+            paths,
             include: Filter::parse("--include", &self.include)?,
             exclude: Filter::parse("--exclude", &self.exclude)?,
             function: Filter::parse("--function", self.function.as_slice())?,

@@ -11,6 +11,7 @@ mod dominators;
 mod from_cfg;
 mod order;
 pub mod reduced;
+mod subsets;
 
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ mod tests;
 pub use cuts::{MAX_PATHS, choose_cuts};
 pub use dominators::Dominators;
 pub use order::{LoopForest, Order, Shape, is_taken};
+pub use subsets::{edges_through, paths_inside, useful_edges};
 
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId, ti_vec};
 

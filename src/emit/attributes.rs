@@ -105,27 +105,29 @@ impl Affected {
 }
 
 /// Drops what is false from definitions, declarations and call sites of module number `id`.
-/// O(instructions).
-pub(super) fn correct(module: &Module, id: ModuleId, affected: &Affected) {
+/// Whether anything was. O(instructions).
+pub(super) fn correct(module: &Module, id: ModuleId, affected: &Affected) -> bool {
     if affected.is_empty() {
-        return;
+        return false;
     }
+    let mut changed = false;
     let kinds = FALSE.map(Attribute::get_named_enum_kind_id);
     for f in module.get_functions() {
         if affected.holds(id, &f.get_name().to_string_lossy()) {
-            correct_function(f, &kinds);
+            changed |= correct_function(f, &kinds);
         }
         for block in f.get_basic_block_iter() {
             let first = block.get_first_instruction();
             for call in std::iter::successors(first, |i| i.get_next_instruction()) {
                 if sys::is_call(call) && calls_affected(call, id, affected) {
-                    kinds
-                        .iter()
-                        .for_each(|&k| sys::remove_call_attribute(call, k));
+                    for &kind in &kinds {
+                        changed |= sys::remove_call_attribute(call, kind);
+                    }
                 }
             }
         }
     }
+    changed
 }
 
 fn calls_affected(
@@ -137,10 +139,13 @@ fn calls_affected(
         && sys::callee_name(call).is_none_or(|name| affected.holds(id, &name))
 }
 
-fn correct_function(f: FunctionValue, kinds: &[u32]) {
+fn correct_function(f: FunctionValue, kinds: &[u32]) -> bool {
+    let mut changed = false;
     for &kind in kinds {
         if f.get_enum_attribute(AttributeLoc::Function, kind).is_some() {
             f.remove_enum_attribute(AttributeLoc::Function, kind);
+            changed = true;
         }
     }
+    changed
 }

@@ -53,8 +53,8 @@ impl Child {
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => run(|| {
-                edit(parsed, source, job).ok()?;
-                made.fill(&parsed.get().1).ok()
+                let unchanged = edit(parsed, source, job).ok()?;
+                made.fill(&parsed.get().1, unchanged).ok()
             }),
             pid => Ok(Child {
                 pid: Pid::from_raw(pid),

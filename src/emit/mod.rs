@@ -142,6 +142,8 @@ pub struct ModuleJob<'a> {
     pub sampled: Option<Sampled<'a>>,
     /// Leave functions as they are, with counting ones beside them: shadow profiling.
     pub shadow: bool,
+    /// Leave modules without code of ours as they are, byte for byte.
+    pub selective: bool,
     /// Write bitcode.
     pub bitcode: bool,
     /// Write text.
@@ -177,8 +179,11 @@ impl Rewritten {
         })
     }
 
-    fn fill(&self, module: &Module) -> io::Result<()> {
-        if let Some(file) = &self.bitcode
+    /// `unchanged` is the bitcode that the module was read from, if nothing in it has changed.
+    fn fill(&self, module: &Module, unchanged: Option<&[u8]>) -> io::Result<()> {
+        if let (Some(mut file), Some(bytes)) = (self.bitcode.as_ref(), unchanged) {
+            file.write_all(bytes)?;
+        } else if let Some(file) = &self.bitcode
             && !module.write_bitcode_to_file(file, false)
         {
             return Err(io::Error::last_os_error());
@@ -211,26 +216,31 @@ pub fn rewrite(source: &Source, names: Names, job: &ModuleJob) -> Result<Rewritt
 pub fn rewrite_parsed(parsed: &Parsed, source: &Source, job: &ModuleJob) -> Result<Rewritten> {
     let write = |e| Error::write(source.name, e);
     let rewritten = Rewritten::new(job).map_err(write)?;
-    edit(parsed, source, job)?;
-    rewritten.fill(&parsed.get().1).map_err(write)?;
+    let unchanged = edit(parsed, source, job)?;
+    rewritten.fill(&parsed.get().1, unchanged).map_err(write)?;
     Ok(rewritten)
 }
 
-/// Makes the module of one copy of one that LLVM has read.
-fn edit(parsed: &Parsed, source: &Source, job: &ModuleJob) -> Result<()> {
+/// Makes the module of one copy of one that LLVM has read. Returns the bitcode that it was read from if nothing in it had to change.
+fn edit<'s>(parsed: &Parsed, source: &Source<'s>, job: &ModuleJob) -> Result<Option<&'s [u8]>> {
     let (context, module) = parsed.get();
     // Whoever read it, by whatever name: text begins with it.
     module.set_name(source.name);
     let functions = join(&module, job);
     // By the names that the functions have in the input.
-    attributes::correct(&module, job.id, job.affected);
+    let corrected = attributes::correct(&module, job.id, job.affected);
+    let is_ours = job.trace.is_some() || job.sampled.is_some() || !job.plans.is_empty();
+    if job.selective && !corrected && !is_ours && source.kind == Kind::Bitcode {
+        return Ok(Some(source.bytes));
+    }
     match (&job.trace, &job.sampled) {
         (Some(bodies), _) => trace_bodies(context, &module, &functions, job, bodies),
         (None, Some(sampled)) => sample(context, &module, &functions, job, &sampled.plans),
         (None, None) if job.plans.is_empty() => {}
         (None, None) => count(context, &module, &functions, job),
     }
-    verify(&module, source)
+    verify(&module, source)?;
+    Ok(None)
 }
 
 /// Has LLVM read a module that was admitted. Linear.

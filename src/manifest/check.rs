@@ -94,15 +94,23 @@ impl Manifest {
             "counted edges",
         )?;
         let copy = |c: &CopyId| c.0 < self.copies;
+        let copies = |sets: &[(CopyId, String)]| {
+            sets.iter().all(|(c, _)| copy(c)) && sets.windows(2).all(|s| s[0].0 < s[1].0)
+        };
+        let may_have_versions = || {
+            let cfg = f.cfg();
+            !counts_edges && can_be_copied(&cfg, &Order::new(&cfg))
+        };
+        ensure(f.known.is_sorted_by(|a, b| a < b), "known path")?;
         ensure(
             match &f.share {
-                ShareEntry::Nothing => skipped,
+                ShareEntry::Nothing => skipped || !self.paths.is_empty(),
                 ShareEntry::Whole(c) => !skipped && copy(c),
-                ShareEntry::Split(s) => !skipped && s.iter().all(|(c, _)| copy(c)),
+                ShareEntry::Split(s) => !skipped && copies(s),
+                ShareEntry::Inside(s) => !skipped && copies(s) && may_have_versions(),
+                ShareEntry::Outside(c, _) => !skipped && copy(c) && may_have_versions(),
                 ShareEntry::Ranges(ranges) => {
-                    let cfg = f.cfg();
-                    let versions = can_be_copied(&cfg, &Order::new(&cfg));
-                    !skipped && !counts_edges && versions && ranges.are_sound(self.copies)
+                    !skipped && may_have_versions() && ranges.are_sound(self.copies)
                 }
             },
             "share",

@@ -4,11 +4,12 @@ use super::schema::{SPAN, encode_set, numbers};
 use super::{
     ChoiceEntry, FORMAT, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status, VERSION,
 };
-use crate::index::{BlockId, FuncId, TiSlice, TiVec};
+use crate::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVec};
 use crate::ir::{Block, Callee, Cfg, Program, SkipReason, Span};
 use crate::load::positions::{Choice, SourceFile};
 use crate::partition::{Assignment, Share};
 use crate::paths::{Counted, FunctionPaths};
+use crate::selection::{Asked, Selection};
 use crate::strategy::Scheme;
 
 /// Everything that goes into a manifest.
@@ -23,6 +24,8 @@ pub struct Parts<'a> {
     pub scheme: Scheme,
     /// The number of copies.
     pub copies: u32,
+    /// What was asked for, if not all paths were.
+    pub asked: Option<&'a Asked>,
     /// Options that change what the copies do, in a stable text form: part of the identity.
     pub options: &'a str,
 }
@@ -47,6 +50,7 @@ impl Manifest {
             files: p.files.iter().map(|f| f.name.clone()).collect(),
             checksums: checksums(&p.files),
             inlined: p.inlined.clone(),
+            paths: parts.asked.map_or(Vec::new(), |a| a.specs.clone()),
             modules: p.modules.iter().map(module).collect(),
             functions: functions.collect(),
         };
@@ -100,15 +104,27 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
         apart: paths.map_or(Vec::new(), |p| p.apart.clone()),
         wide: paths.is_some_and(|p| p.wide),
         counted: paths.and_then(|p| counted(&p.counted)),
+        known: parts.asked.map_or(Vec::new(), |a| known(&a.selections[id])),
         share: match &parts.assignment.shares[id.index()] {
             Share::Nothing => ShareEntry::Nothing,
             Share::Whole(c) => ShareEntry::Whole(*c),
-            Share::Split(sets) => {
-                ShareEntry::Split(sets.iter().map(|(c, s)| (*c, encode_set(s))).collect())
-            }
+            Share::Split(sets) => ShareEntry::Split(encoded(sets)),
+            Share::Inside(sets) => ShareEntry::Inside(encoded(sets)),
+            Share::Outside(c, set) => ShareEntry::Outside(*c, encode_set(set)),
             Share::Ranges(ranges) => ShareEntry::Ranges(ranges.clone()),
         },
     }
+}
+
+fn known(selection: &Selection) -> Vec<PathId> {
+    match selection {
+        Selection::Known(known) => known.iter().map(|k| k.0).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn encoded(sets: &[(CopyId, IdSet<EdgeId>)]) -> Vec<(CopyId, String)> {
+    sets.iter().map(|(c, set)| (*c, encode_set(set))).collect()
 }
 
 /// The set of counted edges, if edges are counted.

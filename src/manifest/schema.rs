@@ -3,15 +3,16 @@
 #[cfg(test)]
 use super::{FORMAT, VERSION};
 use crate::index::{
-    BlockId, CfgEdge, CopyId, EdgeId, FuncId, IdSet, ModuleId, TiSlice, TiVec, ti_vec,
+    BlockId, CfgEdge, CopyId, EdgeId, FuncId, IdSet, ModuleId, PathId, TiSlice, TiVec, ti_vec,
 };
 use crate::ir::{
     Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,
 };
 use crate::load::Level;
 use crate::load::positions::{Choice, Inlined};
-use crate::partition::{Ranges, Share};
+use crate::partition::{Iterations, Ranges, Share};
 use crate::paths::{FunctionInput, FunctionPaths};
+use crate::selection::CountedPaths;
 use crate::strategy::Scheme;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
@@ -49,6 +50,10 @@ pub struct Manifest {
     /// Calls whose callees' code stands in place of them; one that is within another comes after it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inlined: Vec<Inlined>,
+    /// The paths that were asked for, as on the command line; empty where all were. Of paths that no copy counts nothing is
+    /// known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
     /// The input modules.
     #[cfg_attr(test, schemars(with = "Vec<ModuleEntry>"))]
     pub modules: TiVec<ModuleId, ModuleEntry>,
@@ -91,14 +96,19 @@ pub enum Status {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ShareEntry {
-    /// It is skipped.
+    /// It is skipped, or no path of it is selected.
     Nothing,
     /// One copy profiles all paths.
     Whole(CopyId),
     /// These copies profile the paths inside these sets of DAG edges: in base64, bit i of byte i / 8 is edge i.
-    Split(#[cfg_attr(test, schemars(length(min = 2)))] Vec<(CopyId, String)>),
+    Split(#[cfg_attr(test, schemars(length(min = 1)))] Vec<(CopyId, String)>),
     /// Copies profile ranges of paths.
     Ranges(Ranges),
+    /// These copies profile the paths inside these sets of DAG edges, in versions of the function in which no other path runs a
+    /// statement.
+    Inside(#[cfg_attr(test, schemars(length(min = 1)))] Vec<(CopyId, String)>),
+    /// This copy profiles all paths but those inside this set of edges of the DAG with iterations apart, in such versions.
+    Outside(CopyId, String),
 }
 
 impl Manifest {
@@ -120,7 +130,10 @@ impl ShareEntry {
         match self {
             ShareEntry::Nothing => Vec::new(),
             ShareEntry::Whole(c) => vec![*c],
-            ShareEntry::Split(sets) => sets.iter().map(|(c, _)| *c).collect(),
+            ShareEntry::Split(sets) | ShareEntry::Inside(sets) => {
+                sets.iter().map(|(c, _)| *c).collect()
+            }
+            ShareEntry::Outside(c, _) => vec![*c],
             ShareEntry::Ranges(ranges) => ranges.copies(),
         }
     }
@@ -197,6 +210,10 @@ pub struct FunctionEntry {
     /// Under the scheme `edge`, the counted edges: a set of DAG edges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<String>,
+    /// Where paths were asked for that an earlier profile had not seen: the ids of those that it had, ascending. Copies may count
+    /// some of them all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<PathId>,
     /// Who profiles it.
     pub share: ShareEntry,
 }
@@ -343,6 +360,11 @@ impl FunctionEntry {
         }
     }
 
+    /// The paths that copies count, given its control flow and its paths; an error when its share does not fit them.
+    pub fn counted_paths(&self, cfg: &Cfg, paths: &FunctionPaths) -> Result<CountedPaths, String> {
+        Ok(CountedPaths::new(cfg, paths, &self.share(cfg, paths)?))
+    }
+
     /// The counted edges, over a DAG of `edges` edges, where edges are counted and it is profiled; an error elsewhere.
     pub fn counted(&self, edges: usize) -> Result<IdSet<EdgeId>, String> {
         let counted = self.counted.as_deref();
@@ -351,17 +373,23 @@ impl FunctionEntry {
     }
 
     /// Its share, with sets of edges and ids of `paths`; an error when they do not fit.
-    pub fn share(&self, paths: &FunctionPaths) -> Result<Share, String> {
+    pub fn share(&self, cfg: &Cfg, paths: &FunctionPaths) -> Result<Share, String> {
+        let edges = paths.dag.edges().len();
+        let decoded = |sets: &[(CopyId, String)]| {
+            let set = |(c, s): &(CopyId, String)| Ok((*c, decode_set(s, edges)?));
+            sets.iter().map(set).collect::<Result<Vec<_>, String>>()
+        };
         Ok(match &self.share {
             ShareEntry::Nothing => Share::Nothing,
             ShareEntry::Whole(c) => Share::Whole(*c),
-            ShareEntry::Split(sets) => {
-                let edges = paths.dag.edges().len();
-                let set = |(c, s): &(CopyId, String)| Ok((*c, decode_set(s, edges)?));
-                Share::Split(sets.iter().map(set).collect::<Result<_, String>>()?)
+            ShareEntry::Split(sets) => Share::Split(decoded(sets)?),
+            ShareEntry::Inside(sets) => Share::Inside(decoded(sets)?),
+            ShareEntry::Outside(c, set) => {
+                let iterations = Iterations::new(cfg, paths);
+                let edges = iterations.dag(paths).edges().len();
+                Share::Outside(*c, decode_set(set, edges)?)
             }
             ShareEntry::Ranges(ranges) => {
-                let edges = paths.dag.edges().len();
                 if ranges.largest().0 >= paths.numbering.total() {
                     return Err("path id out of range".into());
                 }

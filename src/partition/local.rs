@@ -1,6 +1,8 @@
 //! The paths of a function as the copies that profile them see them: iterations of loops apart.
 
+use super::iterations::longest_prefix;
 use super::selected::Selected;
+use super::sides::Sides;
 use super::{Part, Ranges};
 use crate::dag::Dag;
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId};
@@ -44,6 +46,7 @@ impl Local {
                 let window = window(ranges);
                 Some(Self::selected(selected, paths.array_slots(), window))
             }
+            Part::Side(side) => Some(Self::sided(Sides::new(cfg, paths, side), paths)),
             Part::All | Part::Edges(_) if paths.apart.is_empty() => None,
             Part::All => Self::apart(cfg, paths, None),
             Part::Edges(set) => Self::apart(cfg, paths, Some(set)),
@@ -72,6 +75,20 @@ impl Local {
             numbering,
             foreign_ends: Vec::new(),
         })
+    }
+
+    fn sided(sides: Sides, paths: &FunctionPaths) -> Local {
+        let Sides { dag, regions, .. } = sides;
+        let numbering = all(&dag, &regions, paths.array_slots(), MAX_ARRAY_SLOTS);
+        Local {
+            numbering: numbering.expect("no more paths than the function has"),
+            versions: sides.versions,
+            dag,
+            origins: sides.origins,
+            interesting: None,
+            open: sides.open,
+            foreign_ends: sides.foreign_ends,
+        }
     }
 
     fn selected(selected: Selected, slots: u64, window: u64) -> Local {
@@ -108,15 +125,13 @@ impl Local {
 
     /// The local path along `edges`, a path of the function's DAG; `None` when it is foreign. O(out-degrees along it).
     pub fn path(&self, edges: &[EdgeId]) -> Option<Vec<EdgeId>> {
-        let mut path = Vec::with_capacity(edges.len());
-        let mut v = self.dag.entry();
-        for &e in edges {
-            let mut outs = self.dag.outs(v);
-            let next = outs.find(|o| self.origins[*o] == e)?;
-            path.push(next);
-            v = self.dag.edge(next).dst;
-        }
-        Some(path)
+        let path = self.prefix(edges);
+        (path.len() == edges.len()).then_some(path)
+    }
+
+    /// The part of the path along `edges` that runs inside `dag`: what runs behind it is foreign and has no statement.
+    pub fn prefix(&self, edges: &[EdgeId]) -> Vec<EdgeId> {
+        longest_prefix(&self.dag, &self.origins, edges)
     }
 
     /// The canonical id of the path with local id `id`; `None` when there is none, or none of interest.
@@ -137,7 +152,7 @@ impl Local {
     ) -> TiVec<EdgeId, u64> {
         let mut flow = self.dag.by_edge(0u64);
         for (edges, count) in ran {
-            for e in self.path(edges).into_iter().flatten() {
+            for e in self.prefix(edges) {
                 flow[e] = flow[e].saturating_add(count);
             }
         }

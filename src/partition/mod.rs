@@ -8,11 +8,13 @@ mod cost;
 mod distribute;
 mod even;
 mod find;
+mod iterations;
 mod local;
 mod owners;
 mod ranges;
 mod selected;
 mod share;
+mod sides;
 mod units;
 
 #[cfg(test)]
@@ -23,8 +25,10 @@ pub(crate) use cost::{WHOLE, worth_of_a_label};
 pub use distribute::{Distribution, Spread, distribute, refined};
 pub use even::evenly;
 pub use find::find_partition;
+pub use iterations::Iterations;
 pub use local::Local;
 pub use owners::Owners;
 pub use ranges::{Held, Ranges};
 pub use share::{Assignment, Part, Share, Task};
+pub use sides::Side;
 pub use units::{Distribute, Units, halves, split_where_called_once, to_the_first, whole};

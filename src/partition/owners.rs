@@ -1,6 +1,6 @@
 //! Who owns a path.
 
-use super::{Part, Share};
+use super::{Part, Share, Side};
 use crate::index::{CopyId, EdgeId, PathId};
 
 /// Which copy owns a path.
@@ -15,7 +15,11 @@ impl Owners<'_> {
     pub fn of(&self, id: PathId, edges: &[EdgeId]) -> impl Iterator<Item = CopyId> {
         let counts = move |part: &Part| match part {
             Part::All => true,
-            Part::Edges(set) => edges.iter().all(|e| set.contains(*e)),
+            Part::Edges(set) | Part::Side(Side::Inside(set)) => {
+                edges.iter().all(|e| set.contains(*e))
+            }
+            // No other copy profiles such a function.
+            Part::Side(Side::Outside(_)) => true,
             Part::Ranges(ranges, copy) => ranges.owner(id) == *copy,
         };
         let parts = self.0.parts().into_iter();

@@ -184,7 +184,7 @@ impl Selection<'_> {
 
 /// What regions a vertex may be in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Region {
+pub(super) enum Region {
     /// One of paths that begin alike
     OfOneStart,
     /// That of warm paths, wherever they begin
@@ -193,7 +193,7 @@ enum Region {
 
 /// By vertex of `dag`: the first of its region, for those of `candidates` that only one edge from ENTRY leads to, or nothing but
 /// warm edges do, and from which a way leads to EXIT inside. O(V + E) for each vertex that drops out, of which there are few.
-fn regions(
+pub(super) fn regions(
     dag: &Dag,
     candidates: impl Fn(VertexId) -> Option<Region>,
 ) -> TiVec<VertexId, Option<VertexId>> {

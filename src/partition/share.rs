@@ -1,6 +1,7 @@
 //! What every copy profiles of every function.
 
-use super::Ranges;
+use super::{Ranges, Side};
+use crate::dag::Dag;
 use crate::index::{CopyId, EdgeId, FuncId, IdSet, TiVec};
 use crate::paths::FunctionInput;
 
@@ -18,7 +19,7 @@ pub struct Task {
 /// What the copies profile of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// It is skipped.
+    /// It is skipped, or no path of it is selected.
     Nothing,
     /// One copy profiles all paths, under Ball–Larus ids.
     Whole(CopyId),
@@ -27,6 +28,11 @@ pub enum Share {
     Split(Vec<(CopyId, IdSet<EdgeId>)>),
     /// Copies profile these paths, under ids of their versions of the function ([`super::Local`]).
     Ranges(Ranges),
+    /// Each of these copies (ascending) profiles the paths inside its edge set, under ids of versions of the function in which
+    /// all other paths run no statement.
+    Inside(Vec<(CopyId, IdSet<EdgeId>)>),
+    /// One copy profiles all paths but those inside this set of edges of [`super::Iterations`], in such versions.
+    Outside(CopyId, IdSet<EdgeId>),
 }
 
 /// What one copy profiles of a function.
@@ -38,6 +44,8 @@ pub enum Part<'a> {
     Edges(&'a IdSet<EdgeId>),
     /// The paths in the ranges of this copy.
     Ranges(&'a Ranges, CopyId),
+    /// The paths on one side of a set of edges, in versions.
+    Side(Side<'a>),
 }
 
 impl<'a> Part<'a> {
@@ -64,6 +72,24 @@ impl Share {
             Share::Ranges(ranges) => {
                 let copies = ranges.copies().into_iter();
                 copies.map(|c| (c, Part::Ranges(ranges, c))).collect()
+            }
+            Share::Inside(sets) => {
+                let part = |set| Part::Side(Side::Inside(set));
+                sets.iter().map(|(c, set)| (*c, part(set))).collect()
+            }
+            Share::Outside(c, set) => vec![(*c, Part::Side(Side::Outside(set)))],
+        }
+    }
+
+    /// Whether all paths are counted, by some copy each. O(edges · copies).
+    pub fn counts_all(&self, dag: &Dag) -> bool {
+        match self {
+            Share::Nothing | Share::Outside(..) => false,
+            Share::Whole(_) | Share::Ranges(_) => true,
+            Share::Split(sets) | Share::Inside(sets) => {
+                let mut all = dag.edge_set();
+                sets.iter().for_each(|(_, set)| all.union_with(set));
+                all.is_full()
             }
         }
     }

@@ -286,7 +286,10 @@ pub fn copy_plan(
             own_order: Arc::clone(&paths.shape.order),
             versions,
             table,
-            entries: share.first() == Some(copy) && paths.may_be_left(cfg),
+            // Of some paths only, entries say nothing.
+            entries: share.first() == Some(copy)
+                && share.counts_all(&paths.dag)
+                && paths.may_be_left(cfg),
             probes,
         })
     });

@@ -45,6 +45,9 @@
 //! Where a copy owns ranges of paths, its DAG holds no foreign ones. They go on outside, where there must be no code but that
 //! of the next path's start, and no path is counted above the vertex where it may still leave the DAG.
 //!
+//! Where a copy counts the paths inside or outside a set of edges, the paths of its DAG are those, one to one ([`sides`]). A part that
+//! counts all paths inside a set by labels is proved by 1 and 2 above.
+//!
 //! O(V + E), once more what numbering costs.
 
 use super::build::{Ids, ids};
@@ -59,6 +62,7 @@ use crate::versions::Versions;
 use state::{Prefixes, Register, State, meet};
 use std::fmt;
 
+mod sides;
 mod state;
 
 #[cfg(test)]
@@ -121,6 +125,9 @@ pub fn function(cfg: &Cfg, paths: &FunctionPaths, part: Part, plan: &FunctionPla
     }
     if let Some(versions) = ground.versions {
         versions_of(cfg, versions)?;
+    }
+    if let (Part::Side(side), Ids::Local(local)) = (part, &ids) {
+        sides::selection(cfg, paths, local, side)?;
     }
     Proof::new(&ground, &ids, plan).run()
 }

@@ -71,9 +71,9 @@ fn combine_edges(
     counts: &ByCopy,
 ) -> Result<Vec<(EdgeId, u64)>, String> {
     let entry = profile.entry(f);
-    let paths = Structure::new(entry)?.paths;
+    let Structure { cfg, paths } = Structure::new(entry)?;
     let counted = entry.counted(paths.dag.edges().len())?;
-    let share = entry.share(&paths)?;
+    let share = entry.share(&cfg, &paths)?;
     let mut combined = BTreeMap::new();
     for (copy, ids) in counts {
         combined.extend(decode_edges(&counted, &share, *copy, ids)?);
@@ -87,12 +87,12 @@ type Combined = (Vec<(PathId, u64)>, Option<Violation>);
 fn combine_paths(profile: &Profile, f: FuncId, counts: &ByCopy) -> Result<Combined, String> {
     let entry = profile.entry(f);
     let structure = Structure::new(entry)?;
-    let share = entry.share(&structure.paths)?;
+    let share = entry.share(&structure.cfg, &structure.paths)?;
     let mut said: BTreeMap<CopyId, BTreeMap<PathId, u64>> = BTreeMap::new();
     for &(copy, ids) in counts {
         said.insert(copy, decode_paths(&structure, &share, copy, ids)?);
     }
-    let (merged, violation) = if let Share::Whole(copy) = share {
+    let (merged, violation) = if let Share::Whole(copy) | Share::Outside(copy, _) = share {
         (said.remove(&copy).unwrap_or_default(), None)
     } else {
         let (merged, differences) = agree(profile, &structure, &share, &said)?;

@@ -84,6 +84,7 @@ pub(super) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile
         assignment: &scheme.strategy().assign(&functions, &paths, copies),
         scheme,
         copies,
+        asked: None,
         options: "",
     });
     let once = Processes {

@@ -46,6 +46,7 @@ use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::names::shown;
 use crate::paths::FunctionPaths;
+use crate::selection::CountedPaths;
 use crate::source::{Search, Sources};
 use measurement::Measurement;
 use std::path::PathBuf;
@@ -145,6 +146,34 @@ impl Profile {
     /// The structure of function `f`.
     pub fn structure(&self, f: FuncId) -> Result<Structure> {
         Structure::new(self.entry(f)).map_err(|problem| self.damaged(problem))
+    }
+
+    /// The paths of function `f` that copies count: of all others nothing is known.
+    pub fn counted_paths(&self, f: FuncId, structure: &Structure) -> Result<CountedPaths> {
+        let entry = self.entry(f);
+        let counted = entry.counted_paths(&structure.cfg, &structure.paths);
+        counted.map_err(|problem| self.damaged(problem))
+    }
+
+    /// Whether only some paths were asked for, so that some may not be counted.
+    pub fn is_selective(&self) -> bool {
+        !self.manifest.paths.is_empty()
+    }
+
+    /// For what takes the counts of all paths.
+    ///
+    /// # Errors
+    /// A profile of some paths only.
+    pub fn all_are_counted(&self) -> Result<()> {
+        if !self.is_selective() {
+            return Ok(());
+        }
+        let problem = format!(
+            "it counts only some paths ({})",
+            self.manifest.paths.join(", ")
+        );
+        let remedy = "name a profile of all paths: p3-rewrite without --paths and --patch";
+        Err(Error::profile(&self.path, problem, remedy))
     }
 
     /// The edges of path `id` of `f`.

@@ -59,6 +59,7 @@ pub fn simulate(
     if schemes.iter().any(|s| s.makes_ranges()) {
         profile.paths()?; // what each version of a block would have run takes paths
     }
+    profile.all_are_counted()?;
     let mut ground = ground(manifest, profile)?;
     if let Some(weights) = weights {
         let cfgs = ground.cfgs.iter().enumerate();
@@ -236,7 +237,7 @@ fn hits(
     let labels = match part {
         Part::All => labelled(&paths.numbering.labels, &ground.flows[i]),
         Part::Edges(set) => labelled(&pspp(&paths.dag, set).labels, &ground.flows[i]),
-        Part::Ranges(..) => labelled(&code.ids.numbering().labels, &local),
+        Part::Ranges(..) | Part::Side(_) => labelled(&code.ids.numbering().labels, &local),
     };
     [ran(&|_| 1), labels, ran(&|op| code.takes(op))]
 }

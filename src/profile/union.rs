@@ -175,6 +175,7 @@ impl Joined {
                 files: Vec::new(),
                 checksums: Vec::new(),
                 inlined: Vec::new(),
+                paths: Vec::new(),
                 modules: TiVec::new(),
                 functions: TiVec::new(),
             },
@@ -198,6 +199,7 @@ impl Joined {
         present: impl Fn(&Joined, &FunctionEntry) -> Option<FuncId>,
     ) -> Result<TiVec<FuncId, FuncId>> {
         profile.paths()?;
+        profile.all_are_counted()?;
         let files = self.add_files(&profile.manifest);
         let inlined = self.add_inlined(&profile.manifest, &files);
         let modules: TiVec<ModuleId, ModuleId> = profile

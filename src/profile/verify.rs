@@ -101,7 +101,10 @@ pub fn verify(profile: &Profile) -> Result<Findings> {
     let functions = profile.functions().collect::<Vec<_>>();
     let functions = functions.into_par_iter().map(|f| {
         let checkable = !profile.entry(f).status.is_skipped() && checkable(profile, f);
-        checkable.then(|| check(profile, f)).transpose()
+        match checkable.then(|| check(profile, f)).transpose()? {
+            Some(c) if profile.counted_paths(f, &c.structure)?.are_all() => Ok(Some(c)),
+            _ => Ok(None),
+        }
     });
     let functions: Vec<Option<Checked>> = functions.collect::<Result<_>>()?;
     let mut findings = Findings {

@@ -12,13 +12,14 @@ use crate::load::Input;
 use crate::manifest::{Manifest, Parts};
 use crate::names::shown;
 use crate::partition::Assignment;
-use crate::paths::{FunctionPaths, all_paths, function_inputs};
+use crate::paths::{FunctionInput, FunctionPaths, all_paths, function_inputs};
 use crate::plan::build::copy_plan;
 use crate::plan::double::doubled;
 use crate::plan::subpaths::{Flow, Sequence, Settings, SubpathPlan, can_be_sampled};
 use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
+use crate::selection::{self, Asked};
 use crate::versions::has_no_copy;
 
 /// At most this many of the functions that one was inlined into are named.
@@ -81,15 +82,14 @@ impl Analysis {
                 profile::weights::apply_known(profile, functions, &mut paths.raw)?;
             }
         }
-        let strategy = options.scheme.strategy();
-        strategy.prepare(&functions, &mut paths.raw);
-        let assignment = strategy.assign(&functions, &paths.raw, options.copies);
+        let (asked, assignment) = assign(options, &program, &functions, &mut paths)?;
         let manifest = Manifest::new(&Parts {
             program: &program,
             paths: &paths,
             assignment: &assignment,
             scheme: options.scheme,
             copies: options.copies,
+            asked: asked.as_ref(),
             options: &options.identity(),
         });
         clock.lap("analysed");
@@ -159,6 +159,28 @@ impl Analysis {
         let profiled = self.paths.iter_enumerated().filter(|(_, p)| p.is_some());
         profiled.map(|(f, _)| f)
     }
+}
+
+/// What was asked for, if not all paths were, and who counts what.
+fn assign(
+    options: &Options,
+    program: &Program,
+    functions: &[FunctionInput],
+    paths: &mut TiVec<FuncId, Option<FunctionPaths>>,
+) -> Result<(Option<Asked>, Assignment)> {
+    let (scheme, copies) = (options.scheme, options.copies);
+    let strategy = scheme.strategy();
+    let asked = options.paths.as_ref().map(|s| s.resolve(program, paths));
+    let asked = asked.transpose()?;
+    strategy.prepare(functions, &mut paths.raw);
+    let assignment = match &asked {
+        None => strategy.assign(functions, &paths.raw, copies),
+        Some(Asked { selections, .. }) => {
+            selection::weigh(&mut paths.raw, selections);
+            selection::assign(scheme, functions, &mut paths.raw, selections, copies)
+        }
+    };
+    Ok((asked, assignment))
 }
 
 /// Skips the functions whose control flow the scheme cannot take.

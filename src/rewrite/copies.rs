@@ -222,6 +222,7 @@ impl<'a> Copies<'a> {
                 .then(|| bodies.iter().filter(profiled).copied().collect()),
             sampled: self.sampled(id, insertion),
             shadow: self.options.scheme.is_shadow(),
+            selective: self.options.paths.is_some(),
             bitcode: self.options.bitcode,
             text: self.options.text,
         }

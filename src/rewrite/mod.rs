@@ -3,10 +3,12 @@
 mod analysis;
 mod copies;
 mod options;
+mod select;
 mod train;
 mod views;
 
 pub use options::{Options, Setting, Training, WeightsFrom};
+pub use select::Select;
 
 use crate::emit::{self, Admitted, Parsed};
 use crate::error::{Error, Result};

@@ -1,5 +1,6 @@
 //! What a rewriting is asked to do.
 
+use super::Select;
 use crate::dump::View;
 use crate::emit::{Counters, Names, Update};
 use crate::load::Optimize;
@@ -83,6 +84,8 @@ pub struct Options {
     pub accept_unrelated: bool,
     /// Which profiles are good enough for that.
     pub trust: Trust,
+    /// The paths to count, if not all; only where a scheme counts paths.
+    pub paths: Option<Select>,
     /// Functions to instrument.
     pub include: Option<Filter>,
     /// Functions to leave alone.

@@ -101,6 +101,7 @@ fn edges(options: &Options, folder: &Path) -> Options {
         weights: WeightsFrom::Estimates,
         accept_unrelated: false,
         trust: options.trust,
+        paths: None,
         include: options.include.clone(),
         exclude: options.exclude.clone(),
         counters: Counters::Auto,

@@ -161,7 +161,9 @@ fn busiest(paths: &[Option<FunctionPaths>], shares: &[Share], copies: u32) -> u6
             Share::Nothing => Vec::new(),
             Share::Whole(copy) => vec![(*copy, all.collect())],
             Share::Split(sets) => sets.clone(),
-            Share::Ranges(_) => unreachable!("of another scheme"),
+            Share::Ranges(_) | Share::Inside(_) | Share::Outside(..) => {
+                unreachable!("of another scheme")
+            }
         };
         for (copy, set) in sets {
             let labels = match share {

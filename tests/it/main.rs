@@ -34,6 +34,7 @@ mod hits;
 mod left;
 mod oracle_pgo;
 mod oracle_trace;
+mod selected;
 
 /// Modules read and written: snapshots, both loaders, other people's modules, random ones.
 mod emit;

@@ -162,14 +162,16 @@ pub(super) fn returns_twice(call: InstructionValue) -> bool {
 }
 
 /// Drops an enum attribute of the function behind a call site.
-pub(super) fn remove_call_attribute(call: InstructionValue, kind: u32) {
+pub(super) fn remove_call_attribute(call: InstructionValue, kind: u32) -> bool {
     assert!(is_call(call));
     // SAFETY: it is a call site; removing an absent attribute does nothing.
     unsafe {
         let index = AttributeLoc::Function.get_index();
-        if !LLVMGetCallSiteEnumAttribute(call.as_value_ref(), index, kind).is_null() {
+        let present = !LLVMGetCallSiteEnumAttribute(call.as_value_ref(), index, kind).is_null();
+        if present {
             LLVMRemoveCallSiteEnumAttribute(call.as_value_ref(), index, kind);
         }
+        present
     }
 }
 

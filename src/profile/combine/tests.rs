@@ -73,7 +73,7 @@ proptest! {
         let structure = profile.structure(FuncId(0)).unwrap();
         let FunctionPaths { dag, numbering, .. } = &structure.paths;
         prop_assume!(numbering.total() <= 300);
-        let share = profile.entry(FuncId(0)).share(&structure.paths).unwrap();
+        let share = profile.entry(FuncId(0)).share(&structure.cfg, &structure.paths).unwrap();
         let count = |id: PathId| id.0 % 3 * 5;
         let paths = crate::numbering::enumerate(dag);
         let all: BTreeMap<PathId, u64> = structure.paths.ids().map(|id| (id, count(id))).filter(|p| p.1 > 0).collect();

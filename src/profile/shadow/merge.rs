@@ -179,7 +179,7 @@ fn canonical(
 ) -> Result<Vec<(PathId, InBursts)>, String> {
     let entry = profile.entry(f);
     let structure = Structure::new(entry)?;
-    let share = entry.share(&structure.paths)?;
+    let share = entry.share(&structure.cfg, &structure.paths)?;
     let places = counts.keys().copied().zip(0u64..).collect();
     let said: Vec<InBursts> = counts.values().copied().collect();
     let paths = decode_paths(&structure, &share, copy, &places)?;

@@ -1,0 +1,186 @@
+//! The versions of a function in a copy that counts the paths inside a set of edges, or those outside one: what is known of the path
+//! that control is on.
+//!
+//! ```text
+//!   within     it has taken edges of the set alone
+//!   beyond     it has taken another
+//! ```
+//!
+//! Every block has a version for each side, in which control can reach it, so what belongs to one side needs no statement on the
+//! other. A copy that counts *inside* (PSPP's paths of interest) counts paths that end within; beyond, no statement runs. A copy
+//! that counts *outside* counts paths that end beyond. Those that end within are known, and run statements only as far as a path
+//! that leaves the set must have told its prefix.
+
+use super::iterations::Iterations;
+use super::selected::{Region, regions};
+use crate::dag::{Dag, Edge, EdgeKind, useful_edges};
+use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiVec, VertexId};
+use crate::ir::Cfg;
+use crate::paths::FunctionPaths;
+use crate::versions::apart::Apart;
+use crate::versions::{Product, Versions};
+
+/// Which paths are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side<'a> {
+    /// Those whose edges are all in this set of the function's DAG.
+    Inside(&'a IdSet<EdgeId>),
+    /// The others; this set is one of [`Iterations`].
+    Outside(&'a IdSet<EdgeId>),
+}
+
+/// What is known of the path that control is on. `version` is that of iterations apart, 0 where nothing is counted any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct State {
+    within: bool,
+    version: u32,
+}
+
+/// What decides.
+struct Automaton<'a> {
+    paths: &'a FunctionPaths,
+    iterations: Iterations,
+    apart: Option<Apart<'a>>,
+    side: Side<'a>,
+}
+
+/// The versions in one copy, as [`super::selected::Selected`] has them.
+pub(super) struct Sides {
+    /// All versions.
+    pub versions: Versions,
+    /// The DAG of the counted paths.
+    pub dag: Dag,
+    /// By edge of `dag`: the edge of the function's DAG.
+    pub origins: TiVec<EdgeId, EdgeId>,
+    /// The vertices of `dag` from which an edge leads to where nothing is counted.
+    pub open: IdSet<VertexId>,
+    /// The edges that end paths which are not counted, and where the next one begins.
+    pub foreign_ends: Vec<(CfgEdge, BlockId)>,
+    /// By vertex of `dag`: the first in the same iterations, see [`crate::numbering::dense`].
+    pub regions: TiVec<VertexId, Option<VertexId>>,
+}
+
+impl Sides {
+    /// The versions of the function with control flow `cfg` in a copy that counts on `side`. O(V + E) of the result · out-degree.
+    pub(super) fn new(cfg: &Cfg, paths: &FunctionPaths, side: Side) -> Sides {
+        let automaton = Automaton {
+            paths,
+            iterations: Iterations::new(cfg, paths),
+            apart: (!paths.apart.is_empty())
+                .then(|| Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart))
+                .flatten(),
+            side,
+        };
+        let order = &paths.shape.order;
+        let first = automaton.first();
+        let Product { versions, states } =
+            Versions::product(cfg, order, first, |s, e| automaton.next(s, e));
+        let all = versions.dag(order, &paths.cuts);
+        let own_edges = versions.dag_origins(&all, &paths.dag);
+        let state = |v| all.block(v).and_then(|b| states[b]);
+        let mut candidates = all.edge_set();
+        candidates.extend(all.edge_ids().filter(|&e| {
+            let Edge { src, dst, .. } = all.edge(e);
+            match state(src) {
+                Some(from) if dst == all.exit() => automaton.counts(from, &versions, &all, e),
+                _ => dst == all.exit() || automaton.may_count(state(dst)),
+            }
+        }));
+        let own = useful_edges(&all, &candidates);
+        let ids: Vec<EdgeId> = own.iter().collect();
+        let dag = all.inside(&ids);
+        let mut open = dag.vertex_set();
+        let mut foreign_ends = Vec::new();
+        for e in all.edge_ids().filter(|e| !own.contains(*e)) {
+            let edge = all.edge(e);
+            open.extend(all.block(edge.src).and_then(|b| dag.vertex(b)));
+            if let EdgeKind::BackEdge(c) = edge.kind {
+                foreign_ends.push((c, all.back_target(e)));
+            }
+        }
+        Sides {
+            origins: ids.iter().map(|e| own_edges[*e]).collect(),
+            regions: regions(&dag, |v| {
+                let state = states[dag.block(v)?]?;
+                (state.version != 0).then_some(Region::OfOneStart)
+            }),
+            versions,
+            dag,
+            open,
+            foreign_ends,
+        }
+    }
+}
+
+impl Automaton<'_> {
+    /// At the entry.
+    fn first(&self) -> State {
+        self.begin(Some(self.iterations.dag(self.paths).enter()), 0)
+    }
+
+    /// Where a path begins by `start`, an edge of the iterations' DAG from ENTRY.
+    fn begin(&self, start: Option<EdgeId>, version: u32) -> State {
+        self.state(start.is_some_and(|e| self.holds(e)), version)
+    }
+
+    /// Beyond the set of a copy that counts inside, versions would be equal.
+    fn state(&self, within: bool, version: u32) -> State {
+        let counted = within || matches!(self.side, Side::Outside(_));
+        State {
+            within,
+            version: if counted { version } else { 0 },
+        }
+    }
+
+    /// Whether the set has edge `e` of the iterations' DAG.
+    fn holds(&self, e: EdgeId) -> bool {
+        match self.side {
+            Side::Inside(set) => set.contains(self.iterations.origin(e)),
+            Side::Outside(set) => set.contains(e),
+        }
+    }
+
+    /// Behind `edge`, taken in state `from`.
+    fn next(&self, from: State, edge: CfgEdge) -> State {
+        let own = self.paths.dag.edge_of(edge).expect("edges are taken");
+        let version = self
+            .apart
+            .as_ref()
+            .map_or(0, |a| a.next(from.version, edge));
+        if let EdgeKind::BackEdge(_) = self.paths.dag.edge(own).kind {
+            let to = self.paths.dag.back_target(own);
+            return self.begin(self.iterations.start(self.paths, to, version), version);
+        }
+        let local = self.iterations.edge(self.paths, edge, from.version);
+        self.state(from.within && local.is_some_and(|e| self.holds(e)), version)
+    }
+
+    /// Whether a path that gets to this state may yet be counted.
+    fn may_count(&self, state: Option<State>) -> bool {
+        match self.side {
+            Side::Inside(_) => state.is_some_and(|s| s.within),
+            Side::Outside(_) => true,
+        }
+    }
+
+    /// Whether a path is counted that ends by edge `e` of `all`, the DAG of `versions`, in state `from`.
+    fn counts(&self, from: State, versions: &Versions, all: &Dag, e: EdgeId) -> bool {
+        let within = from.within
+            && match all.edge(e).kind {
+                EdgeKind::BackEdge(c) => {
+                    let own = versions.origin_of(c);
+                    let local = self.iterations.edge(self.paths, own, from.version);
+                    local.is_some_and(|e| self.holds(e))
+                }
+                _ => {
+                    let block = versions.origin[all.block(all.edge(e).src).expect("an exit")];
+                    let local = self.iterations.leave(self.paths, block, from.version);
+                    local.is_some_and(|e| self.holds(e))
+                }
+            };
+        match self.side {
+            Side::Inside(_) => within,
+            Side::Outside(_) => !within,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The paths of a function that the copies count.
+
+use crate::dag::{Dag, edges_through, paths_inside, useful_edges};
+use crate::index::{EdgeId, IdSet, PathId};
+use crate::ir::Cfg;
+use crate::partition::{Iterations, Share};
+use crate::paths::FunctionPaths;
+
+/// The paths of a function that some copy counts: of all others nothing is known.
+#[derive(Clone, Debug)]
+pub enum CountedPaths {
+    /// None: the function has no code of ours.
+    Nothing,
+    /// All.
+    All,
+    /// Those whose edges are all in this set of the function's DAG.
+    Inside(IdSet<EdgeId>),
+    /// All but those whose edges are all in the set of [`Outside`].
+    Outside(Box<Outside>),
+}
+
+/// A known sub-DAG. Its edges are those of the function with iterations of loops apart, so that what is known of
+/// iterations does not mix with what is known of the paths that enter the loop.
+#[derive(Clone, Debug)]
+pub struct Outside {
+    /// The control flow that the set is about.
+    iterations: Iterations,
+    /// The edges of known paths.
+    set: IdSet<EdgeId>,
+    /// The number of paths of the function.
+    total: u64,
+}
+
+impl CountedPaths {
+    /// What copies with these shares count of the function with control flow `cfg`. O(V + E).
+    pub fn new(cfg: &Cfg, paths: &FunctionPaths, share: &Share) -> CountedPaths {
+        match share {
+            Share::Nothing => CountedPaths::Nothing,
+            Share::Whole(_) | Share::Ranges(_) => CountedPaths::All,
+            Share::Split(sets) | Share::Inside(sets) => {
+                let mut all = paths.dag.edge_set();
+                sets.iter().for_each(|(_, set)| all.union_with(set));
+                if all.is_full() {
+                    CountedPaths::All
+                } else {
+                    CountedPaths::Inside(all)
+                }
+            }
+            Share::Outside(_, set) => CountedPaths::Outside(Box::new(Outside {
+                iterations: Iterations::new(cfg, paths),
+                set: set.clone(),
+                total: paths.numbering.total(),
+            })),
+        }
+    }
+
+    /// Whether all paths are counted, as without a selection.
+    pub fn are_all(&self) -> bool {
+        matches!(self, CountedPaths::All)
+    }
+
+    /// Whether no path is.
+    pub fn are_none(&self) -> bool {
+        matches!(self, CountedPaths::Nothing)
+    }
+
+    /// Whether the path along `edges`, of the function's DAG, is counted; if not, it is *not selected*. O(edges · out-degree).
+    pub fn contain(&self, edges: &[EdgeId]) -> bool {
+        match self {
+            CountedPaths::Nothing => false,
+            CountedPaths::All => true,
+            CountedPaths::Inside(set) => edges.iter().all(|e| set.contains(*e)),
+            CountedPaths::Outside(outside) => !outside.is_known(edges),
+        }
+    }
+
+    /// The same of the path of `paths` with id `id`; `false` where there is none.
+    pub fn contain_id(&self, paths: &FunctionPaths, id: PathId) -> bool {
+        paths.decode(id).is_some_and(|edges| self.contain(&edges))
+    }
+
+    /// The number of counted paths. O(V + E).
+    pub fn number(&self, paths: &FunctionPaths) -> u64 {
+        match self {
+            CountedPaths::Nothing => 0,
+            CountedPaths::All => paths.numbering.total(),
+            CountedPaths::Inside(set) => paths_inside(&paths.dag, set),
+            CountedPaths::Outside(o) => o.total - paths_inside(o.iterations.dag(paths), &o.set),
+        }
+    }
+
+    /// The edges of the function's DAG that lie on a counted path: of all others nothing is known. O(V + E).
+    pub fn edges(&self, paths: &FunctionPaths) -> IdSet<EdgeId> {
+        let dag: &Dag = &paths.dag;
+        match self {
+            CountedPaths::Nothing => dag.edge_set(),
+            CountedPaths::All => IdSet::full(dag.edges().len()),
+            CountedPaths::Inside(set) => useful_edges(dag, set),
+            CountedPaths::Outside(outside) => outside.counted_edges(paths),
+        }
+    }
+}
+
+impl Outside {
+    fn is_known(&self, edges: &[EdgeId]) -> bool {
+        let local = self.iterations.path(edges);
+        local.is_some_and(|local| local.iter().all(|e| self.set.contains(*e)))
+    }
+
+    /// An edge lies on a counted path if it is outside the set, or if a path through it takes such an edge before or behind it.
+    fn counted_edges(&self, paths: &FunctionPaths) -> IdSet<EdgeId> {
+        let dag = self.iterations.dag(paths);
+        let mut unknown = dag.edge_set();
+        unknown.extend(dag.edge_ids().filter(|e| !self.set.contains(*e)));
+        let local = edges_through(dag, &unknown);
+        let mut own = paths.dag.edge_set();
+        own.extend(local.iter().map(|e| self.iterations.origin(e)));
+        own
+    }
+}
