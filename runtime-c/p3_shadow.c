@@ -450,8 +450,8 @@ static int never_forked(void) {
 }
 
 static void at_exit(void) {
-    if (ended_for != P3_SHADOW_GOES_ON)
-        return; /* system calls may be filtered */
+    if (!timed || ended_for != P3_SHADOW_GOES_ON)
+        return; /* there was none, or system calls may be filtered */
     struct p3_quiet before = p3_enter();
     int stopped_before = stopped;
     end_timer();

@@ -42,6 +42,17 @@ enum { P3_OFFSETS = 64, P3_DESCRIPTORS = 1024 };
 /* Numbers of system calls below this are told apart. */
 enum { P3_CALLS = 512 };
 
+/* A system call by a function's arguments: its number and six more, as the kernel takes them. In assembler code. */
+#define P3_SYSTEM_CALL                                                                                                                   \
+    "    mov %rdi, %rax\n"                                                                                                               \
+    "    mov %rsi, %rdi\n"                                                                                                               \
+    "    mov %rdx, %rsi\n"                                                                                                               \
+    "    mov %rcx, %rdx\n"                                                                                                               \
+    "    mov %r8, %r10\n"                                                                                                                \
+    "    mov %r9, %r8\n"                                                                                                                 \
+    "    mov 8(%rsp), %r9\n"                                                                                                             \
+    "    syscall\n"
+
 /* p3_shadow_system.c: system calls past libc, from one place: what the filter of a shadow lets pass. */
 P3_HIDDEN long p3_shadow_call(long number, long a, long b, long c, long d, long e, long f);
 /* Where the processor is when the system is called from there. */

@@ -172,8 +172,10 @@ void p3_shadow_become(const struct p3_shadow_task *of, void *context) {
         fail(P3_END_TEXT);
     int twin = p3_shadow_twin_fork();
     const void *at = (const void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    if (twin ? !p3_shadow_twin_mark(at) : !p3_shadow_patch(of->modules, at))
+    if (!twin && !p3_shadow_patch(of->modules, at))
         fail(P3_END_TEXT);
+    if (twin && !p3_shadow_twin_mark(at))
+        p3_shadow_twin_end(); /* the burst is untimed; that says nothing of others */
     if (!p3_shadow_filter())
         fail(P3_END_FILTER);
     if (twin)

@@ -4,3 +4,4 @@ pub(super) mod copy;
 mod jumps;
 pub(super) mod live;
 pub(super) mod resume;
+pub(super) mod shift;

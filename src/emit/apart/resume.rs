@@ -8,6 +8,7 @@
 use super::copy::{Copied, beside, copy_one};
 use super::jumps;
 use super::live::{How, Live, values_at};
+use super::shift::Shifts;
 use crate::dag::Order;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::emit::{place, sys};
@@ -64,6 +65,8 @@ pub(in crate::emit) struct Handed {
     pub live_at: Vec<Option<u64>>,
     /// The same by header and φ of the header.
     pub phis_at: Vec<Vec<u64>>,
+    /// What is added to φs before that; nothing, unless it is chosen.
+    pub shifts: Shifts,
     /// The bytes of the buffer.
     pub size: u64,
 }
@@ -114,6 +117,7 @@ impl Handed {
             live,
             live_at,
             phis_at,
+            shifts: Shifts::default(),
             size: room.0,
         })
     }
@@ -378,7 +382,12 @@ fn read_phis(from: &From, of: FunctionValue, handed: &Handed) -> Vec<Vec<Value>>
     let mut by_header: HashMap<BlockId, Vec<Value>> = HashMap::new();
     for (header, at) in handed.headers.iter().zip(&handed.phis_at) {
         let phis = phis(blocks[*header]).zip(at);
-        let read = || phis.map(|(phi, &at)| from.read(phi.value(), at)).collect();
+        let read = |(phi, at): (Inst, &u64)| {
+            let handed_over = from.read(phi.value(), *at);
+            let shifts = &handed.shifts;
+            shifts.shifted_back(from.builder, phi.value(), handed_over)
+        };
+        let read = || phis.map(read).collect();
         by_header.entry(*header).or_insert_with(read);
     }
     let starts = handed.headers.iter().map(|h| by_header[h].clone());

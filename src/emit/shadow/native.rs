@@ -174,7 +174,8 @@ impl<'ctx> Leave<'_, 'ctx> {
             values::store(b, value, self.place(at));
         }
         for (&phi, &at) in phis.iter().zip(&handed.phis_at[n]) {
-            values::store(b, phi, self.place(at));
+            let handed_over = handed.shifts.shifted(b, phi);
+            values::store(b, handed_over, self.place(at));
         }
         let number = self.context.i32_type().const_int(n as u64, false);
         return_call(b, self.resuming, &[number.into()], self.tail);

@@ -1,7 +1,9 @@
 //! Twins that count how often native code comes by a place (`p3_shadow_passes.c`).
 
 use super::kernels::built;
-use crate::support::{PROF, folder, llvm, parsed, project, run};
+use super::{accuracy, counting};
+use crate::support::{PROF, accepted_text, copy_modules, folder, llvm, parsed, project, run};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every instruction that is moved has the length that a disassembler gives it: of all instructions of a large C++ program.
@@ -45,26 +47,62 @@ fn moved_instructions_have_the_disassembler_lengths() {
 fn bursts_of_recursive_functions_are_timed() {
     let dir = folder();
     let [_, shadowed] = built("permutations.c", dir.path());
-    let raw = dir.path().join("raw");
-    std::fs::create_dir(&raw).unwrap();
-    let mut command = Command::new(shadowed);
-    command
-        .args(["9", "20"])
-        .env("P3_SHADOW", "load=1,burst=4M,cost=100%");
-    run(command.env("P3_PROFILE_FILE", raw.join("%p.p3raw")));
-    let merged = dir.path().join("merged.p3prof");
-    let manifest = dir.path().join("out/manifest.json");
-    let mut merge = Command::new(PROF);
-    run(merge
-        .arg("merge")
-        .arg("-m")
-        .arg(manifest)
-        .arg("-o")
-        .arg(&merged)
-        .arg(raw));
+    let merged = profile(&shadowed, &["9", "20"], "run", &dir.path().join("out"));
     let mut show = Command::new(PROF);
     let shown = parsed(&run(show.arg("show").arg(merged).args(["--format", "json"])).stdout);
     let [bursts, untimed] = ["bursts", "untimed"].map(|n| shown[n].as_u64().unwrap());
     assert!(bursts > 3, "{shown}");
     assert!(untimed * 3 < bursts, "{untimed} of {bursts}");
+}
+
+/// The inner loop of `encode` uses its variable less one and less two, never as it is: handed over as it is, it would be one register more in each iteration.
+/// What is counted behind it is what runs, as far as a handful of bursts tell.
+#[test]
+fn countdown_is_handed_over_as_a_sum_of_its_loop() {
+    let dir = folder();
+    let [_, shadowed] = built("huffman.c", dir.path());
+    let text = accepted_text(
+        &copy_modules(&[dir.path().join("huffman.bc")], &dir.path().join("out"), 0)[0],
+    );
+    let encode = text
+        .split("\ndefine ")
+        .find(|f| f.starts_with("internal") && f.contains("@encode("));
+    let encode = encode.expect("it is there").split("\n}").next().unwrap();
+    let stores: Vec<&str> = encode
+        .lines()
+        .filter(|l| l.contains("store i32") && l.contains("@__p3_handed"))
+        .collect();
+    assert_eq!(stores.len(), 1, "{encode}");
+    let stored = stores[0].split(['%', ',']).nth(1).unwrap();
+    let sum = encode
+        .lines()
+        .find(|l| l.trim_start().starts_with(&format!("%{stored} = ")));
+    let is_one =
+        |l: &str| l.contains("= add i32 %") && (l.ends_with(", -1") || l.ends_with(", -2"));
+    assert!(sum.is_some_and(is_one), "{sum:?}");
+    let (exact, counting) = counting(dir.path(), "huffman.c", &[]);
+    let arguments = ["50000", "40"];
+    let exact = profile(&counting, &arguments, "exact-run", &exact);
+    let found = profile(&shadowed, &arguments, "run", &dir.path().join("out"));
+    let overlap = &accuracy(&found, &exact)["overlap"];
+    assert!(overlap.as_f64().unwrap() > 0.4, "{overlap}");
+}
+
+/// What a run with as many shadows as there can be left, merged, beside the program.
+fn profile(exe: &Path, arguments: &[&str], name: &str, folder: &Path) -> PathBuf {
+    let raw = exe.with_file_name(name);
+    std::fs::create_dir(&raw).unwrap();
+    let mut command = Command::new(exe);
+    command
+        .args(arguments)
+        .env("P3_PROFILE_FILE", raw.join("%p.p3raw"));
+    run(command.env("P3_SHADOW", "load=1,burst=4M,cost=100%"));
+    let merged = raw.with_extension("p3prof");
+    let mut merge = Command::new(PROF);
+    merge
+        .arg("merge")
+        .arg("-m")
+        .arg(folder.join("manifest.json"));
+    run(merge.arg("-o").arg(&merged).arg(raw));
+    merged
 }

@@ -51,7 +51,7 @@ fn signal_that_is_sent_is_pending() {
 fn filtered_program_is_not_killed() {
     let dir = crate::support::folder();
     let program = Program::new("open.c", &["-O1"], dir.path());
-    for mode in ["strict", "number", "filter"] {
+    for mode in ["strict", "number", "filter", "returns"] {
         compare(&program, mode, "60");
         let shown = program.shown(mode);
         assert_eq!(shown["filtered"], 1, "{mode}: {shown}");
@@ -59,4 +59,16 @@ fn filtered_program_is_not_killed() {
         let said = "nothing is known of what ran behind a filter of system calls (seccomp): shadows of 1 process ended there";
         assert!(text.contains(said), "{text}");
     }
+}
+
+/// Where there are no shadows, nothing of theirs is done at the end.
+#[test]
+fn filtered_program_without_shadows_is_not_killed() {
+    let dir = crate::support::folder();
+    let program = Program::new("open.c", &["-O1"], dir.path());
+    let arguments = ["returns", "1"];
+    let native = program.run(&program.native, "native", &arguments, "");
+    let expected = behaviour(&native.1);
+    let without = program.run(&program.shadowed, "without", &arguments, "off");
+    assert_eq!(behaviour(&without.1), expected);
 }
