@@ -175,6 +175,7 @@ impl Joined {
                 files: Vec::new(),
                 checksums: Vec::new(),
                 inlined: Vec::new(),
+                outside: Some(Vec::new()),
                 modules: TiVec::new(),
                 functions: TiVec::new(),
             },
@@ -200,6 +201,7 @@ impl Joined {
         profile.paths()?;
         let files = self.add_files(&profile.manifest);
         let inlined = self.add_inlined(&profile.manifest, &files);
+        let outside = self.add_outside(&profile.manifest);
         let modules: TiVec<ModuleId, ModuleId> = profile
             .manifest
             .modules
@@ -212,6 +214,10 @@ impl Joined {
         for entry in &profile.manifest.functions {
             let mut entry = entry.clone();
             entry.map_positions(&files, inlined);
+            match &outside {
+                Some(numbers) => entry.map_outside(numbers),
+                None => entry.outside.clear(),
+            }
             for body in &mut entry.bodies {
                 body.module = modules[body.module];
             }
@@ -261,6 +267,26 @@ impl Joined {
         });
         self.manifest.inlined.extend(moved);
         before
+    }
+
+    /// The numbers of a program's symbols outside. `None` if this or an earlier program does not list them: then none are known.
+    fn add_outside(&mut self, manifest: &Manifest) -> Option<Vec<u32>> {
+        let Some(symbols) = &manifest.outside else {
+            self.manifest.outside = None;
+            for entry in &mut self.manifest.functions {
+                entry.outside.clear();
+            }
+            return None;
+        };
+        let known = self.manifest.outside.as_mut()?;
+        let mut numbers: HashMap<String, u32> = known.iter().cloned().zip(0..).collect();
+        let number = |symbol: &String| {
+            *numbers.entry(symbol.clone()).or_insert_with(|| {
+                known.push(symbol.clone());
+                known.len() as u32 - 1
+            })
+        };
+        Some(symbols.iter().map(number).collect())
     }
 
     fn module(&mut self, module: &ModuleEntry) -> ModuleId {

@@ -63,6 +63,9 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         };
         let name = steps.name(row.f);
         table.named(cells(&row.paths, &row.pairs), name, note.into());
+        if let Some(text) = contradictory(row) {
+            table.note(0, Style::new(), wrapped(&text, layout.width, INDENT));
+        }
         for uncovered in &row.uncovered {
             for line in explained(&steps, uncovered, inner) {
                 let text = line.trim_start();
@@ -72,6 +75,19 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         }
     }
     by_file + "\n" + &table.render(layout) + &notes(coverage)
+}
+
+/// How many paths cannot run, if some cannot.
+fn contradictory(row: &FunctionCoverage) -> Option<String> {
+    let n = row.contradictory;
+    let paths = if n == 1 { "path" } else { "paths" };
+    let why = "cannot run: the outcomes on it contradict each other";
+    let why = if n == 1 {
+        why.into()
+    } else {
+        why.replace("on it", "on each")
+    };
+    (n > 0).then(|| format!("{} more {paths} {why}", exactly(n)))
 }
 
 /// A row for each file: lines, branches and pairs that ran, paths, and which lines did not run.
@@ -327,7 +343,13 @@ struct JsonFunction<'a> {
     status: String,
     #[serde(flatten)]
     paths: Numbers,
+    #[serde(skip_serializing_if = "is_zero")]
+    contradictory: u64,
     uncovered: Vec<JsonPath<'a>>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 #[derive(Serialize)]
@@ -386,6 +408,7 @@ fn json_function<'a>(words: Words<'a>, row: &'a FunctionCoverage) -> JsonFunctio
         file: file(profile, row.f),
         status: profile.entry(row.f).status.to_string(),
         paths: numbers(&row.paths, &row.pairs),
+        contradictory: row.contradictory,
         uncovered: row.uncovered.iter().map(path).collect(),
     }
 }
