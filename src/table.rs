@@ -138,12 +138,11 @@ impl Columns {
                 }
                 Row::Named(_, name, rest) => {
                     let front = next();
-                    let taken = display_width(&front) + GAP + display_width(rest);
-                    let room = layout.width.saturating_sub(taken).max(NARROWEST);
-                    let name = if layout.full {
-                        name.clone()
+                    let (name, rest) = if layout.full {
+                        (name.clone(), rest.clone())
                     } else {
-                        fitted(name, room)
+                        let room = layout.width.saturating_sub(display_width(&front) + GAP);
+                        named_within(name, rest, room)
                     };
                     let name = format!("{NAME}{name}{NAME:#}{rest}");
                     (Style::new(), joined(front, &name))
@@ -160,6 +159,14 @@ impl Columns {
         }
         out
     }
+}
+
+/// A name and what follows it in `room` columns; of both, what follows keeps its end, and the name so much that it can be told.
+fn named_within(name: &str, rest: &str, room: usize) -> (String, String) {
+    let least = display_width(name).min(NARROWEST);
+    let rest = cut(rest, room.saturating_sub(least).max(GAP + 1));
+    let name = fitted(name, room.saturating_sub(display_width(&rest)));
+    (name, rest)
 }
 
 fn joined(front: String, last: &str) -> String {
