@@ -184,17 +184,14 @@ impl Columns {
                 }
                 Row::Named(_, name, rest) => {
                     let front = next();
-                    let room = layout.width.saturating_sub(display_width(&front) + GAP);
-                    let text = if layout.full {
-                        let rest = rest.whole();
-                        format!("{NAME}{name}{NAME:#}{rest}")
+                    let (name, rest) = if layout.full {
+                        (name.clone(), rest.whole().to_string())
                     } else {
-                        let rest = rest.fitted(display_width(name), room);
-                        let room = room.saturating_sub(display_width(&rest));
-                        let name = fitted(name, room.max(NARROWEST));
-                        format!("{NAME}{name}{NAME:#}{rest}")
+                        let room = layout.width.saturating_sub(display_width(&front) + GAP);
+                        named_within(name, &rest.fitted(display_width(name), room), room)
                     };
-                    (Style::new(), joined(front, &text))
+                    let name = format!("{NAME}{name}{NAME:#}{rest}");
+                    (Style::new(), joined(front, &name))
                 }
                 Row::Note(columns, style, text) => {
                     let indent = widths.iter().take(*columns);
@@ -208,6 +205,14 @@ impl Columns {
         }
         out
     }
+}
+
+/// A name and what follows it in `room` columns; of both, what follows keeps its end, and the name so much that it can be told.
+fn named_within(name: &str, rest: &str, room: usize) -> (String, String) {
+    let least = display_width(name).min(NARROWEST);
+    let rest = cut(rest, room.saturating_sub(least).max(GAP + 1));
+    let name = fitted(name, room.saturating_sub(display_width(&rest)));
+    (name, rest)
 }
 
 fn joined(front: String, last: &str) -> String {

@@ -12,6 +12,7 @@ mod block;
 #[cfg(feature = "llvm19")]
 mod by_llvm_ir;
 mod children;
+mod comparisons;
 mod conditions;
 mod data;
 mod function;

@@ -1,6 +1,7 @@
 //! Positions in the source, for whichever loader reads a module: llvm-ir shows neither inlined calls nor hashes of
 //! files.
 
+use super::comparisons;
 use super::conditions::{self, Blocks};
 use super::read::sys::{self, Block, Node, Value};
 use crate::load::positions::{
@@ -52,6 +53,7 @@ impl<'m> Finder<'m, '_> {
             let of_block = self.block(block, &blocks, &mut body.branchless);
             body.blocks.push(of_block);
         }
+        comparisons::note(f, &mut body.blocks);
         body.begins = f.debug_function().and_then(|s| {
             let line = s.first_line();
             let (file, _) = self.scope(s)?;
@@ -241,11 +243,8 @@ fn choice(end: Value) -> Option<Choice> {
     let mut choice = Choice::default();
     match end.opcode() {
         LLVMOpcode::LLVMSwitch => {
-            let mut operands = end.operands();
-            let chosen = operands.next().expect("a switch has a condition");
-            // Then the default, and each value before its successor.
-            let values = operands.skip(1).step_by(2);
-            choice.values = values.map(Value::number).collect::<Option<_>>()?;
+            let chosen = end.operands().next().expect("a switch has a condition");
+            choice.values = end.cases().map(Value::number).collect::<Option<_>>()?;
             choice.bytes = is_byte(chosen);
         }
         LLVMOpcode::LLVMBr => choice.catches = end.operands().next().and_then(catches),

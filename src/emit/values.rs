@@ -54,9 +54,14 @@ pub(super) fn can_name_result(function: FunctionValue) -> bool {
         let ty = LLVMGlobalGetValueType(function.as_value_ref());
         LLVMGetTypeKind(LLVMGetReturnType(ty))
     };
+    // LLVM 20 has no MMX type any more.
+    #[cfg(feature = "llvm19")]
+    if matches!(kind, LLVMX86_MMXTypeKind) {
+        return false;
+    }
     !matches!(
         kind,
-        LLVMX86_MMXTypeKind | LLVMX86_AMXTypeKind | LLVMTokenTypeKind | LLVMTargetExtTypeKind
+        LLVMX86_AMXTypeKind | LLVMTokenTypeKind | LLVMTargetExtTypeKind
     )
 }
 

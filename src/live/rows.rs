@@ -314,8 +314,9 @@ impl Rows {
             match &c.key {
                 Key::Path(f, id) => new.push((*f, *id, 0)),
                 Key::Subpath(places) => {
-                    let (name, details) = report::told(profile, sources, places);
-                    texts.insert(c.key.clone(), (name, String::new(), details));
+                    let text = report::Texts::new(&steps, sources, places);
+                    let details = text.details().cloned().collect();
+                    texts.insert(c.key.clone(), (text.blocks, String::new(), details));
                 }
             }
         }

@@ -101,6 +101,68 @@ pub struct Choice {
     /// Of a branch on a condition: what it tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<Test>,
+    /// What it compares exactly, if another choice of the function is about the same value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<Compared>,
+}
+
+/// A comparison of integers or addresses that decides a branch, or the value that a `switch` is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Compared {
+    /// The left operand, or what a `switch` is over.
+    pub left: Variable,
+    /// How it is compared with the right one; the first successor is where control goes if that holds. Of a `switch` there
+    /// is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicate: Option<Predicate>,
+    /// The right operand. Of a `switch` there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub right: Option<Operand>,
+    /// The width of both.
+    pub bits: u32,
+}
+
+/// An operand of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Operand {
+    /// An integer constant, signed, in decimal; 0 for a null pointer.
+    Constant(String),
+    /// Another value.
+    Variable(Variable),
+}
+
+/// A value of a function. Along a path, which has no block twice, those of one number are equal, as long as no block stores.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Variable {
+    /// Its number in the function.
+    pub number: u32,
+    /// The blocks that may store another value, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stores: Vec<u32>,
+}
+
+/// A predicate of LLVM's `icmp`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "LLVM's words")]
+pub enum Predicate {
+    Eq,
+    Ne,
+    Slt,
+    Sle,
+    Sgt,
+    Sge,
+    Ult,
+    Ule,
+    Ugt,
+    Uge,
 }
 
 /// What a conditional branch tests, as its instructions show it: the evidence by which reports find out which of its

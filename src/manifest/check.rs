@@ -53,6 +53,14 @@ impl Manifest {
             "single",
         )?;
         ensure(f.calls.iter().all(|(b, _)| inside(b)), "call site")?;
+        let symbols = self.outside.as_ref().map_or(0, Vec::len);
+        let symbol = |(b, calls): &(BlockId, Vec<u32>)| {
+            inside(b) && calls.iter().all(|c| *c as usize <= symbols)
+        };
+        ensure(
+            f.outside.iter().all(symbol) && f.outside.is_sorted_by(|a, b| a.0 < b.0),
+            "call of a function outside",
+        )?;
         let known = |c: &FuncId| c.index() < self.functions.len();
         let sites = || {
             f.calls

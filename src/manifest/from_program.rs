@@ -11,6 +11,7 @@ use crate::partition::{Assignment, Share};
 use crate::paths::{Counted, FunctionPaths};
 use crate::selection::{Asked, Selection};
 use crate::strategy::Scheme;
+use std::collections::HashMap;
 
 /// Everything that goes into a manifest.
 pub struct Parts<'a> {
@@ -39,7 +40,9 @@ impl Manifest {
             hash: m.hash.clone(),
             optimized: m.optimized,
         };
-        let functions = p.functions.keys().map(|f| entry(parts, f));
+        let mut symbols = Symbols::default();
+        let functions = p.functions.keys().map(|f| entry(parts, f, &mut symbols));
+        let functions = functions.collect();
         let mut manifest = Manifest {
             format: FORMAT.into(),
             version: VERSION,
@@ -52,14 +55,53 @@ impl Manifest {
             inlined: p.inlined.clone(),
             paths: parts.asked.map_or(Vec::new(), |a| a.specs.clone()),
             modules: p.modules.iter().map(module).collect(),
-            functions: functions.collect(),
+            functions,
+            outside: Some(symbols.names),
         };
         manifest.program = manifest.identity(parts.options);
         manifest
     }
 }
 
-fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
+/// The symbols that are called outside the program, in the order in which they were first seen.
+#[derive(Default)]
+struct Symbols {
+    names: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Symbols {
+    /// A symbol's position plus 1.
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(&n) = self.numbers.get(name) {
+            return n;
+        }
+        self.names.push(name.into());
+        let n = self.names.len() as u32;
+        self.numbers.insert(name.into(), n);
+        n
+    }
+
+    /// [`FunctionEntry::outside`].
+    fn outside(&mut self, cfg: &Cfg) -> Vec<(BlockId, Vec<u32>)> {
+        let mut all = Vec::new();
+        for b in cfg.ids() {
+            let calls = cfg.block(b).calls.iter().filter_map(|c| match &c.callee {
+                Callee::External(name) if name.starts_with("llvm.") => None,
+                Callee::External(name) => Some(self.number(name)),
+                Callee::Indirect => Some(0),
+                Callee::Function(_) | Callee::Asm => None,
+            });
+            let calls: Vec<u32> = calls.collect();
+            if !calls.is_empty() {
+                all.push((b, calls));
+            }
+        }
+        all
+    }
+}
+
+fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
     let f = &parts.program.functions[id];
     let body = parts.program.body(id);
     let blocks = &body.cfg.blocks;
@@ -100,6 +142,7 @@ fn entry(parts: &Parts, id: FuncId) -> FunctionEntry {
         choices: choices(&body.cfg),
         branchless: body.branchless.iter().copied().map(numbers).collect(),
         calls: calls(&body.cfg),
+        outside: symbols.outside(&body.cfg),
         cuts: paths.map_or(Vec::new(), |p| p.cuts.clone()),
         apart: paths.map_or(Vec::new(), |p| p.apart.clone()),
         wide: paths.is_some_and(|p| p.wide),

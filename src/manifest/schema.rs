@@ -54,6 +54,10 @@ pub struct Manifest {
     /// known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
+    /// The symbols of functions that are called and that no input module defines, each once. Absent where the tool that wrote the
+    /// manifest did not record them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Vec<String>>,
     /// The input modules.
     #[cfg_attr(test, schemars(with = "Vec<ModuleEntry>"))]
     pub modules: TiVec<ModuleId, ModuleEntry>,
@@ -198,6 +202,10 @@ pub struct FunctionEntry {
     /// block's `lines` (0 without).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<(BlockId, Vec<(FuncId, u32)>)>,
+    /// The blocks with calls of functions that no input module defines, ascending: for each such call the position in the
+    /// manifest's `outside` plus 1, or 0 for a call through a pointer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<(BlockId, Vec<u32>)>,
     /// The edges that were cut.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<CfgEdge>,
@@ -344,6 +352,14 @@ impl FunctionEntry {
         self.loc
             .iter_mut()
             .for_each(|l| l.file = to[l.file as usize]);
+    }
+
+    /// Gives the symbols of functions outside new numbers, `to` by old ones.
+    pub fn map_outside(&mut self, to: &[u32]) {
+        let calls = self.outside.iter_mut().flat_map(|(_, calls)| calls);
+        for call in calls.filter(|c| **c > 0) {
+            *call = to[*call as usize - 1] + 1;
+        }
     }
 
     /// What the analyses take, with `cfg` from [`FunctionEntry::cfg`].

@@ -13,16 +13,45 @@ const PARTS: usize = 2;
 pub fn brief(symbol: &str) -> String {
     let name = unsigned(symbol);
     let name = without_arguments(&name);
-    let parts = parts(&name);
+    let mut parts = parts(&name);
+    // A Rust path begins with its crate.
+    if parts.len() == 2
+        && !parts[1].starts_with('{')
+        && is_of_rust(symbol)
+        && !begins_with_type(symbol)
+    {
+        parts.remove(0);
+    }
     let first = parts.len().saturating_sub(PARTS);
     printable(&parts[first..].join("::")).into_owned()
+}
+
+fn is_of_rust(symbol: &str) -> bool {
+    rustc_demangle::try_demangle(symbol).is_ok()
+}
+
+/// Whether a Rust path begins with a type in angle brackets, and not with a crate.
+fn begins_with_type(symbol: &str) -> bool {
+    unsigned(symbol).starts_with('<')
+}
+
+/// Whether a symbol is that of a lambda of C++ or of a closure of Rust.
+pub fn is_closure(symbol: &str) -> bool {
+    ["Ul", "$_", "closure"]
+        .iter()
+        .any(|mark| symbol.contains(mark))
+        && is_unnamed(&brief(symbol))
+}
+
+fn is_unnamed(name: &str) -> bool {
+    name.ends_with('}') && (name.contains("{lambda#") || name.contains("{closure"))
 }
 
 /// The same with template arguments, each in short, but without those that are nearly always the same.
 fn with_arguments(symbol: &str) -> String {
     let name = unsigned(symbol);
     if name.starts_with('<') {
-        return brief(symbol);
+        return of_a_type(&name).unwrap_or_else(|| brief(symbol));
     }
     let parts = split(&name);
     let first = parts.len().saturating_sub(PARTS);
@@ -31,6 +60,17 @@ fn with_arguments(symbol: &str) -> String {
         .map(|part| shortened_arguments(part))
         .collect();
     printable(&kept.join("::")).into_owned()
+}
+
+/// `<String as Display>::fmt` for `<alloc::string::String as core::fmt::Display>::fmt`.
+fn of_a_type(name: &str) -> Option<String> {
+    let end = closing(name);
+    let (ty, of) = name.get(1..end)?.split_once(" as ")?;
+    let last = |path: &str| parts(&without_arguments(path)).pop();
+    let behind = name.get(end + 1..)?.strip_prefix("::")?;
+    let behind = parts(&without_arguments(behind)).join("::");
+    let name = format!("<{} as {}>::{behind}", last(ty)?, last(of)?);
+    Some(printable(&name).into_owned())
 }
 
 /// Template arguments that tell no two types apart which people tell apart.
@@ -146,7 +186,10 @@ fn of_implementation(text: &str) -> String {
             _ => {}
         }
     }
-    let name = without_arguments(&text[behind..]);
+    // An implementation that is not in the type's own crate: `impl Trait for T`, `impl T`.
+    let own = text[behind..].trim_start_matches("impl ");
+    let own = own.split(" for ").next().unwrap_or(own);
+    let name = without_arguments(own);
     let last = parts(&name).pop().unwrap_or_default().to_string();
     last.trim_start_matches("dyn ").to_string()
 }
@@ -191,9 +234,9 @@ fn split(name: &str) -> Vec<&str> {
         }
     }
     parts.push(name.get(start..).unwrap_or(""));
-    let lambda = |p: &&str| p.starts_with("{lambda");
+    let lambda = |p: &&str| p.starts_with("{lambda") || is_numbered_lambda(p);
     let called = parts.iter().rev().nth(1).is_some_and(lambda);
-    if called && parts.last() == Some(&"operator()") {
+    if called && parts.last().is_some_and(|p| p.starts_with("operator()")) {
         parts.pop();
     }
     let empty =
@@ -202,14 +245,33 @@ fn split(name: &str) -> Vec<&str> {
     parts
 }
 
-/// `{lambda#1}` for `{lambda(int)#1}`, and a name without its tag of an interface's version.
+/// Whether a part is what clang calls a lambda that no other module can name: `$_0`.
+fn is_numbered_lambda(part: &str) -> bool {
+    let number = part.strip_prefix("$_");
+    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// `{lambda#1}` for `{lambda(int)#1}` and for `$_0`, and a name without parameters and without its tag of an interface's version.
 fn shortened_part(part: &str) -> String {
+    if is_numbered_lambda(part) {
+        let number = part[2..].parse().map_or(0, |n: u64| n.saturating_add(1));
+        return format!("{{lambda#{number}}}");
+    }
+    if part == "{{closure}}" {
+        return "{closure}".into();
+    }
     let lambda = part.strip_prefix("{lambda");
     if let Some((_, number)) = lambda.and_then(|rest| rest.rsplit_once('#')) {
         return format!("{{lambda#{number}");
     }
     let part = part.split("[abi:").next().unwrap_or(part);
-    part.to_string()
+    // The function that a lambda is in has its parameters, too.
+    let named = part
+        .strip_prefix("operator()")
+        .map_or(0, |_| "operator()".len());
+    let parameters = part[named..].find('(').map(|i| named + i);
+    let parameters = parameters.filter(|&i| i > 0 && !part.starts_with('{'));
+    part[..parameters.unwrap_or(part.len())].to_string()
 }
 
 /// Short names of the functions of a program, longer ones where several would have the same.
@@ -246,14 +308,18 @@ impl Briefs {
     }
 }
 
-/// `{lambda:12}` for `{lambda#1}`, if its line is known.
+/// `{lambda:12}` for `{lambda#1}` and `{closure:12}` for `{closure#0}`, if its line is known.
 fn with_line(name: String, line: Option<u32>) -> String {
-    match (name.rfind("{lambda#"), line) {
-        (Some(at), Some(line)) if name.ends_with('}') => {
-            format!("{}{{lambda:{line}}}", &name[..at])
-        }
-        _ => name,
-    }
+    let Some(line) = line.filter(|_| is_unnamed(&name)) else {
+        return name;
+    };
+    let at = name.rfind('{').unwrap_or_default();
+    let kind = if name[at..].starts_with("{lambda") {
+        "lambda"
+    } else {
+        "closure"
+    };
+    format!("{}{{{kind}:{line}}}", &name[..at])
 }
 
 #[cfg(test)]
@@ -275,6 +341,8 @@ mod tests {
             ),
             ("_ZN12_GLOBAL__N_11fEi", "f"),
             ("_ZZ4mainENKUlvE_clEv", "main::{lambda#1}"),
+            ("_ZZ4mainENK3$_1clEv", "main::{lambda#2}"),
+            ("_ZZN1AaSERKS_ENKUlT_E_clIiEEDaS1_", "operator=::{lambda#1}"),
             ("_ZlsRSoi", "operator<<"),
             ("_ZN1AptEv", "A::operator->"),
             (
@@ -284,6 +352,15 @@ mod tests {
             (
                 "_ZN79_$LT$core..iter..adapters..Map$LT$I$C$F$GT$$u20$as$u20$core..iter..Iterator$GT$4next17h0123456789abcdefE",
                 "Iterator::next",
+            ),
+            ("_ZN6orders5apply17h90776cf36914dd15E", "apply"),
+            (
+                "_ZN6orders5apply28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
+                "apply::{closure}",
+            ),
+            (
+                "_ZN4core3str21_$LT$impl$u20$str$GT$5parse17h0123456789abcdefE",
+                "str::parse",
             ),
             (
                 "_ZN4core3ptr25drop_in_place$LT$a..B$GT$17h0123456789abcdefE",

@@ -6,7 +6,7 @@
 mod brief;
 mod filter;
 
-pub use brief::{Briefs, brief};
+pub use brief::{Briefs, brief, is_closure};
 pub use filter::{Filter, Unmatched};
 
 use std::borrow::Cow;

@@ -5,6 +5,7 @@
 pub mod accuracy;
 pub mod combine;
 pub mod compare;
+pub mod contradiction;
 pub mod counted;
 pub mod coverage;
 pub mod decode;

@@ -176,6 +176,7 @@ impl Joined {
                 checksums: Vec::new(),
                 inlined: Vec::new(),
                 paths: Vec::new(),
+                outside: Some(Vec::new()),
                 modules: TiVec::new(),
                 functions: TiVec::new(),
             },
@@ -202,6 +203,7 @@ impl Joined {
         profile.all_are_counted()?;
         let files = self.add_files(&profile.manifest);
         let inlined = self.add_inlined(&profile.manifest, &files);
+        let outside = self.add_outside(&profile.manifest);
         let modules: TiVec<ModuleId, ModuleId> = profile
             .manifest
             .modules
@@ -214,6 +216,10 @@ impl Joined {
         for entry in &profile.manifest.functions {
             let mut entry = entry.clone();
             entry.map_positions(&files, inlined);
+            match &outside {
+                Some(numbers) => entry.map_outside(numbers),
+                None => entry.outside.clear(),
+            }
             for body in &mut entry.bodies {
                 body.module = modules[body.module];
             }
@@ -263,6 +269,26 @@ impl Joined {
         });
         self.manifest.inlined.extend(moved);
         before
+    }
+
+    /// The numbers of a program's symbols outside. `None` if this or an earlier program does not list them: then none are known.
+    fn add_outside(&mut self, manifest: &Manifest) -> Option<Vec<u32>> {
+        let Some(symbols) = &manifest.outside else {
+            self.manifest.outside = None;
+            for entry in &mut self.manifest.functions {
+                entry.outside.clear();
+            }
+            return None;
+        };
+        let known = self.manifest.outside.as_mut()?;
+        let mut numbers: HashMap<String, u32> = known.iter().cloned().zip(0..).collect();
+        let number = |symbol: &String| {
+            *numbers.entry(symbol.clone()).or_insert_with(|| {
+                known.push(symbol.clone());
+                known.len() as u32 - 1
+            })
+        };
+        Some(symbols.iter().map(number).collect())
     }
 
     fn module(&mut self, module: &ModuleEntry) -> ModuleId {

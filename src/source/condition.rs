@@ -119,8 +119,34 @@ impl<'a> Scanned<'a> {
             "?" => Some(self.last_part(self.before(at))),
             word if JOINS.as_flattened().contains(&word) => Some(self.last_part(self.before(at))),
             "}" | ")" | "]" | ";" | "{" | "" => None,
+            "++" | "--" if self.is_after_operand(at) => self.of_loop_stepping(at),
+            word if word.ends_with('=') && STOPS.contains(&word) => self.of_loop_stepping(at),
             _ => self.from(at),
         }
+    }
+
+    /// The `for` of a loop over the range that begins at token `at`: `for (a, b) in at`.
+    fn for_before(&self, at: usize) -> Option<usize> {
+        at.checked_sub(1).filter(|&i| self.word(i) == "in")?;
+        let is_pattern = |i: &usize| !matches!(self.word(*i), ";" | "{" | "}");
+        let mut before = (0..at - 1).rev().take_while(is_pattern);
+        before.find(|&i| self.word(i) == "for")
+    }
+
+    /// Whether what stands before token `at` is an operand of it.
+    fn is_after_operand(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).map(|i| &self.tokens[i]);
+        before.is_some_and(|t| {
+            t.kind == Kind::Word || matches!(&self.text[t.start..t.end], ")" | "]")
+        })
+    }
+
+    /// The condition of the `for` whose third clause token `at` is in: an optimiser's branch that ends an iteration.
+    fn of_loop_stepping(&self, at: usize) -> Option<Range> {
+        let open = self.opens(at)?;
+        let keyword = open.checked_sub(1).filter(|&i| self.word(i) == "for")?;
+        let condition = self.controlled(keyword)?;
+        (!condition.is_empty() && condition.end < at).then(|| self.last_part(condition))
     }
 
     /// The word or operator at a token; nothing behind the last.
@@ -196,7 +222,7 @@ impl<'a> Scanned<'a> {
         while end < self.tokens.len() {
             match self.word(end) {
                 "(" | "[" => end = self.closes(end)?,
-                ")" | "]" | "}" | ";" | "," | "{" => break,
+                ")" | "]" | "}" | ";" | "," | "{" | "=>" | "else" => break,
                 "?" => {
                     question.get_or_insert(end);
                 }
@@ -206,6 +232,12 @@ impl<'a> Scanned<'a> {
             end += 1;
         }
         let before = at.checked_sub(1).map_or("", |i| self.word(i));
+        if self.word(end) == "=>" && before != "if" {
+            return Some(at..self.pattern_end(at..end));
+        }
+        if let Some(keyword) = self.for_before(at) {
+            return Some(keyword + 1..end);
+        }
         // A statement by itself: a macro, whose branch is somewhere inside.
         if matches!(before, ";" | "{" | "}" | ")" | "else" | "do" | ":" | "") {
             return Some(at..self.macro_end(at).unwrap_or(end));
@@ -384,6 +416,8 @@ mod tests {
             ("f(a ^&& b, c);", "a"),
             ("x = y ? a ^&& b : c;", "a"),
             ("#if X\nif (^a\n)", "a"),
+            ("for (int i = 0; i < n; i^++) f(i);", "i < n"),
+            ("for (int i = 0; i < n; i ^+= 2) f(i);", "i < n"),
         ] {
             assert_eq!(at(marked).as_deref(), Some(condition), "{marked}");
         }
@@ -402,6 +436,13 @@ mod tests {
             ("^while i < n && ok(i) { x }", "ok(i)"),
             ("^match x.kind() { A => 1 }", "x.kind()"),
             ("let f = |q| q == 1 ^&& z;", "|q| q == 1"),
+            ("if let ^Some(x) = f(y) { x }", "Some(x) = f(y)"),
+            ("let ^Some(x) = f(y) else { return };", "Some(x) = f(y)"),
+            ("for (i, x) in ^v.iter() { x }", "(i, x) in v.iter()"),
+            ("match s { ^\"a\" => 1, _ => 2 }", "\"a\""),
+            ("match s { ^\"a\" | \"b\" => 1, _ => 2 }", "\"a\""),
+            ("match s { ^Some(x) if x > 3 => 1, _ => 2 }", "Some(x)"),
+            ("match s { Some(x) if ^x > 3 => 1, _ => 2 }", "x > 3"),
         ] {
             assert_eq!(at(marked).as_deref(), Some(condition), "{marked}");
         }

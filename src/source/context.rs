@@ -38,6 +38,8 @@ pub struct Condition {
     pub asks_on: bool,
     /// Whether it is what a `switch` or `match` is over.
     pub is_switch: bool,
+    /// Of a `match`: the pattern of each arm, and where what is behind the pattern is.
+    pub arms: Vec<(String, Bytes)>,
     /// Of a loop's condition: the outcome with which the loop goes on, while the other one ends it.
     pub continues: Option<bool>,
 }
@@ -78,11 +80,15 @@ pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>
         .collect();
     let joined = scanned.outer(inner.clone()).any(|i| scanned.is_join(i));
     let compares = words.iter().any(|w| COMPARISONS.contains(w));
-    let chooses = words.iter().any(|w| CHOICES.contains(w));
+    let arrow = scanned.arrow(&range);
+    let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
+    let is_pattern = arrow.is_some() && before != "if";
+    let over = before == "for" && words.contains(&"in");
+    let chooses = over || is_pattern || words.iter().any(|w| CHOICES.contains(w));
     let mut context = Context::default();
     context.climb(scanned, range.clone());
     Condition {
-        text: scanned.joined(range.clone()),
+        text: scanned.joined(range.clone()) + if is_pattern { " =>" } else { "" },
         bytes: bytes(scanned, &range),
         then: context.then,
         otherwise: context.otherwise,
@@ -93,6 +99,13 @@ pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>
         may_be_macro: may_be_macro(scanned, inner, macros),
         is_operand: context.is_operand,
         asks_on: context.asks_on[0] || context.asks_on[1],
+        arms: if context.is_switch {
+            let arms = scanned.arms(&range).into_iter();
+            arms.map(|(pattern, of)| (pattern, bytes(scanned, &of)))
+                .collect()
+        } else {
+            Vec::new()
+        },
         is_switch: context.is_switch,
         continues: context.continues,
     }
@@ -416,9 +429,24 @@ impl Context {
 
     /// The condition of a `for`, or one without brackets around it (Rust).
     fn bare_statement(&mut self, scanned: &Scanned, range: &Range, same: bool) {
-        let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
+        let mut before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
         let after = scanned.word(range.end);
-        if before == ";" && after == ";" {
+        if before == "let" {
+            before = range.start.checked_sub(2).map_or("", |i| scanned.word(i));
+            if after == "else" {
+                self.lead(
+                    !same,
+                    scanned,
+                    range.end + 1..statement_end(scanned, range.end + 1),
+                );
+                return;
+            }
+        }
+        if let Some((arrow, is_all)) = scanned.arrow(range) {
+            let body = scanned.arm_body(arrow);
+            let from = if is_all { body.start } else { range.end };
+            self.lead(same, scanned, from..body.end);
+        } else if before == ";" && after == ";" {
             let open = scanned.opens(range.start);
             let open = open.filter(|&o| o > 0 && scanned.word(o - 1) == "for");
             if let Some(close) = open.and_then(|o| scanned.closes(o)) {

@@ -1,6 +1,7 @@
 //! Source files of a profiled program: where they are, whether they are what was compiled, and what they say at a
 //! position.
 
+mod arms;
 mod condition;
 mod context;
 pub mod markers;
@@ -113,6 +114,8 @@ pub struct Judged {
     pub condition: Arc<Condition>,
     /// Whether the first successor is taken if it is true, the second one if it is false, as far as that is certain.
     pub first_is_true: Option<bool>,
+    /// Of a `match`: by successor the pattern of the arm that is behind it, as far as that is certain.
+    pub arms: Vec<Option<String>>,
 }
 
 struct File {

@@ -2,7 +2,7 @@
 //! not know).
 #![allow(unsafe_code)]
 
-use crate::load::positions::Asks;
+use crate::load::positions::{Asks, Predicate};
 use inkwell::attributes::Attribute;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
@@ -249,6 +249,23 @@ impl<'m> Value<'m> {
         }
     }
 
+    /// The value of each successor of a `switch` but the first, which is the default.
+    #[cfg(feature = "llvm19")]
+    pub(crate) fn cases(self) -> impl Iterator<Item = Value<'m>> {
+        assert!(self.opcode() == LLVMOpcode::LLVMSwitch);
+        // The condition and the default come first, then each value before its successor.
+        self.operands().skip(2).step_by(2)
+    }
+
+    /// The value of each successor of a `switch` but the first, which is the default.
+    #[cfg(not(feature = "llvm19"))]
+    pub(crate) fn cases(self) -> impl Iterator<Item = Value<'m>> {
+        assert!(self.opcode() == LLVMOpcode::LLVMSwitch);
+        // SAFETY: it is a `switch`, and the indices are those of its successors but the first.
+        let case = move |i| unsafe { Value::some(LLVMGetSwitchCaseValue(self.0, i)) };
+        (1..self.successors().count() as u32).filter_map(case)
+    }
+
     /// The successors of a terminator, in its order.
     pub(crate) fn successors(self) -> impl Iterator<Item = Block<'m>> {
         // SAFETY: checked to be a terminator; indices are in range.
@@ -293,6 +310,67 @@ impl<'m> Value<'m> {
         assert!(self.opcode() == LLVMOpcode::LLVMICmp);
         // SAFETY: it is a comparison of integers.
         unsafe { LLVMGetICmpPredicate(self.0) == LLVMIntPredicate::LLVMIntEQ }
+    }
+
+    /// The bits of an integer, or of an address; `None` of anything else.
+    pub(crate) fn bits(self) -> Option<u32> {
+        // SAFETY: the value is live, and so is its type, of which the width is asked only if it is an integer.
+        unsafe {
+            let ty = LLVMTypeOf(self.0);
+            match LLVMGetTypeKind(ty) {
+                LLVMTypeKind::LLVMIntegerTypeKind => Some(LLVMGetIntTypeWidth(ty)),
+                // No address has more.
+                LLVMTypeKind::LLVMPointerTypeKind => Some(64),
+                _ => None,
+            }
+        }
+    }
+
+    /// Who uses it, as often as it is used.
+    pub(crate) fn users(self) -> impl Iterator<Item = Value<'m>> {
+        // SAFETY: the value is live and the module does not change; a use is one until its list ends.
+        let first = unsafe { LLVMGetFirstUse(self.0) };
+        let uses = std::iter::successors((!first.is_null()).then_some(first), |u| {
+            // SAFETY: as above.
+            let next = unsafe { LLVMGetNextUse(*u) };
+            (!next.is_null()).then_some(next)
+        });
+        // SAFETY: as above.
+        uses.filter_map(|u| unsafe { Value::some(LLVMGetUser(u)) })
+    }
+
+    /// Whether a load or store is volatile.
+    pub(crate) fn is_volatile(self) -> bool {
+        let accesses = matches!(self.opcode(), LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore);
+        assert!(accesses);
+        // SAFETY: it is a load or store.
+        unsafe { LLVMGetVolatile(self.0) != 0 }
+    }
+
+    /// The block that an instruction is in.
+    pub(crate) fn block(self) -> Block<'m> {
+        self.assert_instruction();
+        // SAFETY: it is an instruction, and those of a function are in a block.
+        unsafe { Block(LLVMGetInstructionParent(self.0), PhantomData) }
+    }
+
+    /// The predicate of a comparison of integers or addresses.
+    pub(crate) fn predicate(self) -> Predicate {
+        use LLVMIntPredicate::*;
+        assert!(self.opcode() == LLVMOpcode::LLVMICmp);
+        // SAFETY: it is a comparison of integers.
+        match unsafe { LLVMGetICmpPredicate(self.0) } {
+            LLVMIntEQ => Predicate::Eq,
+            LLVMIntNE => Predicate::Ne,
+            LLVMIntSLT => Predicate::Slt,
+            LLVMIntSLE => Predicate::Sle,
+            LLVMIntSGT => Predicate::Sgt,
+            LLVMIntSGE => Predicate::Sge,
+            LLVMIntULT => Predicate::Ult,
+            LLVMIntULE => Predicate::Ule,
+            LLVMIntUGT => Predicate::Ugt,
+            LLVMIntUGE => Predicate::Uge,
+        }
     }
 
     /// What a comparison of integers or pointers asks of its operands, and whether without their signs.

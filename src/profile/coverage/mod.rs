@@ -23,6 +23,7 @@ pub use patch::Touched;
 pub use render::{csv, json, text};
 pub use scope::{Scope, Sort};
 
+use super::contradiction::Contradictions;
 use super::measurement::PathProfile;
 use super::report::{Decision, Line, Selection, line};
 use super::{Profile, Ran, Structure, flow};
@@ -33,7 +34,7 @@ use crate::manifest::Status;
 use crate::paths::FunctionPaths;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use through::Through;
 
 /// Numbers of paths.
@@ -90,6 +91,8 @@ pub struct FunctionCoverage {
     pub near: Paths,
     /// How many paths are left out, since markers in the source say so.
     pub excluded: u128,
+    /// How many paths cannot run, since their conditions contradict each other, as far as that is known. They are no part of `paths`.
+    pub contradictory: u64,
     /// Whether one of these paths ran.
     pub ran: bool,
     /// The touched lines with code in it, and whether each ran.
@@ -224,6 +227,7 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
             pairs: pairs::pairs(&paths.dag, &[], &through),
             near: Paths::default(),
             excluded: left_out(&paths.dag, blocks.as_ref(), &through),
+            contradictory: 0,
             ran: false,
             lines,
             uncovered: Vec::new(),
@@ -234,16 +238,14 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     let dag = &structure.paths.dag;
     let through = Through::new(dag, blocks.as_ref(), &excluded);
     let all = blocks.is_none() && excluded.iter().next().is_none();
+    let contradictions = Contradictions::new(entry);
     let uncovered = match nearest {
         0 => Vec::new(),
-        n => uncovered(
-            profile,
-            f,
-            &structure,
-            &executed,
-            (!all).then_some(&through),
-            n,
-        )?,
+        n => {
+            let through = (!all).then_some(&through);
+            let found = not_run(&structure.paths, &executed, through, &contradictions);
+            uncovered(profile, f, &structure, found.into_iter().take(n))?
+        }
     };
     let lines = touched.map_or(Lines::default(), |t| {
         let counts = flow::add_up(dag, &executed);
@@ -253,12 +255,19 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
             vertex.is_some_and(|v| ins(v).any(|e| counts[*e] > 0))
         })
     });
-    let paths = through.paths(&executed);
+    let mut paths = through.paths(&executed);
+    let ids: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
+    let contradictory = contradictions.count(&structure.paths, |id| {
+        let edges = structure.paths.decode(id);
+        !ids.contains(&id) && edges.is_some_and(|edges| through.admits(&edges))
+    });
+    paths.feasible -= u128::from(contradictory);
     Ok(FunctionCoverage {
         f,
+        contradictory,
         paths,
         pairs: pairs::pairs(dag, &executed, &through),
-        near: near_paths(&structure.paths, &executed, &through),
+        near: near_paths(&structure.paths, &executed, &through, &contradictions),
         excluded: left_out(dag, blocks.as_ref(), &through),
         ran: paths.executed > 0,
         lines,
@@ -267,12 +276,18 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
 }
 
 /// The paths that ran, and those that are one decision away from one of them too, as far as they are looked for.
-fn near_paths(paths: &FunctionPaths, executed: &[Ran], through: &Through) -> Paths {
+fn near_paths(
+    paths: &FunctionPaths,
+    executed: &[Ran],
+    through: &Through,
+    contradictions: &Contradictions,
+) -> Paths {
     let ran = through.paths(executed).executed;
     let next = if ran == 0 {
         0
     } else {
-        nearest::admitted(paths, executed, through).len() as u128
+        let found = nearest::admitted(paths, executed, through).into_iter();
+        found.filter(|f| contradictions.allow(paths, f.id)).count() as u128
     };
     Paths {
         executed: ran,
@@ -319,20 +334,28 @@ fn patch_lines(touched: &Touched, rows: &[FunctionCoverage]) -> PatchLines {
     }
 }
 
+/// Paths that did not run, and could as far as is known, the nearest first.
+fn not_run(
+    paths: &FunctionPaths,
+    executed: &[Ran],
+    through: Option<&Through>,
+    contradictions: &Contradictions,
+) -> Vec<nearest::NotRun> {
+    let mut found = match through {
+        None => nearest::nearest(paths, executed, usize::MAX),
+        Some(through) => nearest::through(paths, executed, through, usize::MAX),
+    };
+    found.retain(|f| contradictions.allow(paths, f.id));
+    found
+}
+
 fn uncovered(
     profile: PathProfile,
     f: FuncId,
     structure: &Structure,
-    executed: &[Ran],
-    through: Option<&Through>,
-    most: usize,
+    found: impl Iterator<Item = nearest::NotRun>,
 ) -> Result<Vec<Uncovered>> {
-    let paths = &structure.paths;
-    let found = match through {
-        None => nearest::nearest(paths, executed, most),
-        Some(through) => nearest::through(paths, executed, through, most),
-    };
-    let described = found.into_iter().map(|found| {
+    let described = found.map(|found| {
         Ok(Uncovered {
             path: line(&profile, structure, (f, found.id, 0))?,
             near: found

@@ -67,6 +67,9 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         let home = own.map(|_| format!("  {}", short(&file(coverage.profile, row.f))));
         let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
         table.named_list(shares(own, &row.paths, &row.pairs), name, note);
+        if let Some(text) = contradictory(row) {
+            table.note(0, Style::new(), wrapped(&text, layout.width, INDENT));
+        }
         for uncovered in &row.uncovered {
             for line in explained(&steps, uncovered, inner) {
                 let text = line.trim_start();
@@ -76,6 +79,19 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         }
     }
     by_file + "\n" + &table.render(layout) + &notes(coverage)
+}
+
+/// How many paths cannot run, if some cannot.
+fn contradictory(row: &FunctionCoverage) -> Option<String> {
+    let n = row.contradictory;
+    let paths = if n == 1 { "path" } else { "paths" };
+    let why = "cannot run: the outcomes on it contradict each other";
+    let why = if n == 1 {
+        why.into()
+    } else {
+        why.replace("on it", "on each")
+    };
+    (n > 0).then(|| format!("{} more {paths} {why}", exactly(n)))
 }
 
 /// What the table does not show, and of which functions it does not know all.
@@ -286,7 +302,13 @@ struct JsonFunction<'a> {
     paths: Numbers,
     #[serde(flatten)]
     own: Option<JsonLines<'a>>,
+    #[serde(skip_serializing_if = "is_zero")]
+    contradictory: u64,
     uncovered: Vec<JsonPath<'a>>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 #[derive(Serialize)]
@@ -351,6 +373,7 @@ fn json_function<'a>(
         status: profile.entry(row.f).status.to_string(),
         paths: numbers(&row.paths, &row.pairs),
         own: coverage.lines.functions.get(&row.f).map(JsonLines::of),
+        contradictory: row.contradictory,
         uncovered: row.uncovered.iter().map(path).collect(),
     }
 }

@@ -1,6 +1,7 @@
 //! `show --format csv`: a table of paths.
 
-use super::text::{lines, phrases_of};
+use super::steps::{Steps, in_a_line};
+use super::text::lines;
 use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
 use crate::table;
@@ -26,10 +27,12 @@ pub fn render(report: &Report) -> String {
     if report.time.is_some() {
         heading.push("expected_time_share");
     }
-    table::csv(&heading, report.lines.iter().map(|l| record(report, l)))
+    let steps = Steps::new(report.profile, &report.sources, true);
+    let records = report.lines.iter().map(|l| record(report, &steps, l));
+    table::csv(&heading, records)
 }
 
-fn record(report: &Report, line: &Line) -> Vec<String> {
+fn record(report: &Report, steps: &Steps, line: &Line) -> Vec<String> {
     let (profile, path) = (report.profile, &line.path);
     let (ends, back_to) = match path.end {
         PathEnd::Exit => ("exit", String::new()),
@@ -56,7 +59,7 @@ fn record(report: &Report, line: &Line) -> Vec<String> {
         back_to,
         blocks.join(" "),
         lines(&profile.manifest.files, &line.locs),
-        phrases_of(profile, line, &report.words().of(line)).join(", "),
+        in_a_line(&steps.decision_rows(line.func, &report.words().of(line))),
     ];
     record.into_iter().chain(time).collect()
 }

@@ -1,12 +1,18 @@
 //! Loops, as their paths tell of them.
 
+use super::Report;
+use super::steps::Steps;
+use super::text::{BOLD, DIM, WIDE, columns_for};
 use crate::dag::{Path, PathEnd, PathStart};
 use crate::error::Result;
-use crate::index::{BlockId, FuncId};
+use crate::index::{BlockId, FuncId, TiVec};
+use crate::profile::Structure;
 use crate::profile::measurement::PathProfile;
+use crate::table::{Align, Columns, Layout, exactly, grouped, percent};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// What ran of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,12 +23,62 @@ pub struct LoopRow {
     pub header: BlockId,
     /// How often the header ran.
     pub iterations: u64,
-    /// How often it was entered from outside: iterations without those that a back edge began.
+    /// How often it was entered from outside: by paths that do not begin at the header.
     pub entries: u64,
     /// Instructions of the paths that begin at the header: of all iterations but the first of each entry.
     pub instructions: u128,
     /// How many different paths begin there.
     pub paths: usize,
+    /// How many entries had one iteration, two, and more. `None` where a call returns twice: such a path has one beginning and
+    /// several ends.
+    pub trips: Option<Trips>,
+}
+
+/// Entries of a loop by their iterations. Paths end at back edges, and which iteration followed which is not recorded, so these
+/// are the least and the most that agree with the counts of all paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trips {
+    /// Entries with exactly one iteration.
+    pub once: RangeInclusive<u64>,
+    /// Entries with exactly two.
+    pub twice: RangeInclusive<u64>,
+    /// Entries with three or more.
+    pub more: RangeInclusive<u64>,
+}
+
+/// Paths that enter a loop, by what ends them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Entering {
+    /// The loop is left: there is no second iteration.
+    leave: u64,
+    /// The second iteration begins.
+    repeat: u64,
+    /// A loop inside goes round: what ends the first iteration is another path.
+    within: u64,
+}
+
+impl Entering {
+    fn all(self) -> u64 {
+        self.leave + self.repeat + self.within
+    }
+
+    /// What agrees with `back` executions of the back edges to the header. An entry with n iterations takes n − 1 of them: if
+    /// `on` entries have a second iteration, `back - on` more are left for a third or later one.
+    fn trips(self, back: u64) -> Option<Trips> {
+        let least = self.repeat.max(u64::from(back > 0));
+        let most = (self.repeat + self.within).min(back);
+        if least > most {
+            return None;
+        }
+        // More entries have a third iteration if neither entries nor back edges are short.
+        let even = (back / 2).clamp(least, most);
+        let least_more = u64::from(back > most);
+        Some(Trips {
+            once: self.all() - most..=self.all() - least,
+            twice: (2 * least).saturating_sub(back)..=most - least_more,
+            more: least_more..=even.min(back - even),
+        })
+    }
 }
 
 /// The loops of `functions` that went round, those with most instructions first. O(total path length).
@@ -40,42 +96,208 @@ fn of_function(paths: PathProfile, f: FuncId) -> Result<Vec<LoopRow>> {
         return Ok(Vec::new());
     }
     let structure = profile.structure(f)?;
-    let mut rows: BTreeMap<BlockId, LoopRow> = BTreeMap::new();
     let mut decoded: Vec<(Path, u64)> = Vec::new();
     for &(id, count) in counts.iter() {
         let edges = profile.decode(f, &structure, id)?;
         decoded.push((structure.paths.dag.path(&edges), count));
     }
+    let rows = headers(&structure, &decoded).into_iter();
+    Ok(rows
+        .map(|(header, back)| row(f, &structure, &decoded, header, back))
+        .collect())
+}
+
+/// The headers that back edges led to, and how often; cut edges end paths, too, but lead to no loop.
+fn headers(structure: &Structure, paths: &[(Path, u64)]) -> BTreeMap<BlockId, u64> {
     let mut back: BTreeMap<BlockId, u64> = BTreeMap::new();
-    for (path, count) in &decoded {
-        if let PathEnd::Back(_, to) = path.end {
+    for (path, count) in paths {
+        if let PathEnd::Back(edge, to) = path.end
+            && structure.paths.cuts.binary_search(&edge).is_err()
+        {
             *back.entry(to).or_default() += count;
-            rows.entry(to).or_insert(LoopRow {
-                func: f,
-                header: to,
-                iterations: 0,
-                entries: 0,
-                instructions: 0,
-                paths: 0,
-            });
         }
     }
-    for (path, count) in &decoded {
-        for b in &path.blocks {
-            if let Some(row) = rows.get_mut(b) {
-                row.iterations += count;
+    back
+}
+
+fn row(
+    func: FuncId,
+    structure: &Structure,
+    paths: &[(Path, u64)],
+    header: BlockId,
+    back: u64,
+) -> LoopRow {
+    let cfg = &structure.cfg;
+    let body = body(structure, header);
+    let mut entering = Entering::default();
+    let (mut instructions, mut distinct) = (0, 0);
+    for (path, count) in paths {
+        if path.start == PathStart::Loop && path.blocks[0] == header {
+            let length = path
+                .blocks
+                .iter()
+                .map(|b| u64::from(cfg.block(*b).instructions));
+            instructions += u128::from(length.sum::<u64>()) * u128::from(*count);
+            distinct += 1;
+        } else if path.blocks.contains(&header) {
+            *match path.end {
+                PathEnd::Back(_, to) if to == header => &mut entering.repeat,
+                PathEnd::Back(_, to) if body[to] => &mut entering.within,
+                _ => &mut entering.leave,
+            } += count;
+        }
+    }
+    let returns_twice = cfg.blocks.iter().any(|b| b.returns_twice);
+    LoopRow {
+        func,
+        header,
+        iterations: entering.all() + back,
+        entries: entering.all(),
+        instructions,
+        paths: distinct,
+        trips: entering.trips(back).filter(|_| !returns_twice),
+    }
+}
+
+/// By block: whether control may go from it back to `header` by a back edge without coming through the header before. O(edges).
+fn body(structure: &Structure, header: BlockId) -> TiVec<BlockId, bool> {
+    let Structure { cfg, paths } = structure;
+    let mut before: TiVec<BlockId, Vec<BlockId>> = cfg.by_block(Vec::new());
+    for b in cfg.ids() {
+        for &succ in &cfg.block(b).succs {
+            before[succ].push(b);
+        }
+    }
+    let mut inside = cfg.by_block(false);
+    inside[header] = true;
+    let back = paths.shape.order.back_edges(cfg);
+    let back = back.filter(|(_, to)| *to == header);
+    let mut open: Vec<BlockId> = back.map(|(edge, _)| edge.block).collect();
+    while let Some(b) = open.pop() {
+        if !std::mem::replace(&mut inside[b], true) {
+            open.extend(&before[b]);
+        }
+    }
+    inside
+}
+
+/// Loops by the instructions of the paths that begin at their headers: their iterations.
+pub(super) fn text(report: &Report, steps: &Steps, top: usize, layout: Layout) -> String {
+    use Align::{Left, Right};
+    let kept = columns_for(layout, 5);
+    let aligns = [Right].repeat(kept).into_iter().chain([Left]);
+    let mut table = Columns::new(aligns.collect::<Vec<_>>());
+    let heading = ["instrs", "iterations", "entered", "mean", "paths"];
+    let heading = heading[..kept].iter().copied().chain(["loop"]);
+    table.heading(BOLD, &heading.collect::<Vec<_>>());
+    for row in report.loops.iter().take(top) {
+        let cells = [
+            percent(row.instructions as f64 / report.total_instructions.max(1) as f64),
+            grouped(row.iterations),
+            grouped(row.entries),
+            format!("{:.1}", row.iterations as f64 / row.entries.max(1) as f64),
+            exactly(row.paths as u64),
+        ];
+        let place = if layout.width < WIDE {
+            format!("  {}", steps.place_of(row.func, row.header))
+        } else {
+            format!(" · {}", steps.loop_at(row.func, row.header))
+        };
+        table.named(cells[..kept].to_vec(), steps.name(row.func), place);
+        if let Some(trips) = trips(row) {
+            table.note(1, DIM, trips);
+        }
+    }
+    if report.loops.len() > top {
+        let more = exactly((report.loops.len() - top) as u64);
+        table.note(
+            0,
+            DIM,
+            format!("… and {more} more (--top {})", report.loops.len()),
+        );
+    }
+    format!("\n{}", table.render(layout))
+}
+
+/// How many entries of a loop had how many iterations, as far as paths prove more than the other columns say.
+fn trips(row: &LoopRow) -> Option<String> {
+    let trips = row.trips.as_ref().filter(|_| row.entries > 1)?;
+    let share = |n: u64| percent(n as f64 / row.entries as f64);
+    let is_exact = |range: &RangeInclusive<u64>| range.start() == range.end();
+    let shown = |range: &RangeInclusive<u64>| {
+        Some(match (*range.start(), *range.end()) {
+            (_, 0) => return None,
+            (least, most) if least == most => format!("{} of entries", share(least)),
+            (0, most) => format!("at most {}", share(most)),
+            (least, most) => format!("{} to {}", share(least), share(most)),
+        })
+    };
+    let several = row.entries - trips.once.start();
+    let known = [
+        ("1", &trips.once, *trips.once.end() < row.entries),
+        ("2", &trips.twice, *trips.twice.start() > 0),
+        ("3 or more", &trips.more, *trips.more.end() < several),
+    ];
+    let known = known
+        .into_iter()
+        .filter(|(_, range, says_more)| is_exact(range) || *says_more);
+    let known = known.filter_map(|(n, range, _)| Some(format!("{n} in {}", shown(range)?)));
+    let mut parts: Vec<String> = known.collect();
+    if is_exact(&trips.once) && *trips.once.start() > 0 && several > 0 {
+        let mean = (row.iterations - trips.once.start()) as f64 / several as f64;
+        parts.push(format!("mean of the others {mean:.1}"));
+    }
+    (!parts.is_empty()).then(|| format!("iterations: {}", parts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All ways to give `back` back edges to entries agree with the bounds, and each bound is met by one.
+    #[test]
+    fn trips_are_tight_bounds() {
+        fn ways(left: &[RangeInclusive<u64>], back: u64, seen: &mut Vec<[u64; 3]>, now: [u64; 3]) {
+            let Some((first, rest)) = left.split_first() else {
+                if back == 0 {
+                    seen.push(now);
+                }
+                return;
+            };
+            for n in first.clone().filter(|n| *n <= back) {
+                let mut next = now;
+                next[n.min(2) as usize] += 1;
+                ways(rest, back - n, seen, next);
             }
         }
-        let begins = (path.start == PathStart::Loop).then(|| path.blocks[0]);
-        if let Some(row) = begins.and_then(|b| rows.get_mut(&b)) {
-            let length = |b: &BlockId| u64::from(structure.cfg.block(*b).instructions);
-            let length: u64 = path.blocks.iter().map(length).sum();
-            row.instructions += u128::from(length) * u128::from(*count);
-            row.paths += 1;
+        for (leave, repeat, within, back) in numbers(4, 7) {
+            let entering = Entering {
+                leave,
+                repeat,
+                within,
+            };
+            let entries = [(leave, 0..=0), (repeat, 1..=back), (within, 0..=back)];
+            let entries = entries.into_iter();
+            let entries = entries.flat_map(|(n, range)| vec![range; n as usize]);
+            let mut seen = Vec::new();
+            ways(&entries.collect::<Vec<_>>(), back, &mut seen, [0; 3]);
+            let range = |i: usize| {
+                let n = || seen.iter().map(|s| s[i]);
+                n().min().unwrap()..=n().max().unwrap()
+            };
+            let expected = (!seen.is_empty()).then(|| Trips {
+                once: range(0),
+                twice: range(1),
+                more: range(2),
+            });
+            assert_eq!(entering.trips(back), expected, "{entering:?}, {back}");
         }
     }
-    for (header, row) in &mut rows {
-        row.entries = row.iterations.saturating_sub(back[header]);
+
+    /// Numbers of entries below `n` of each kind, and of back edges below `back`.
+    fn numbers(n: u64, back: u64) -> impl Iterator<Item = (u64, u64, u64, u64)> {
+        let all = (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)));
+        let all = all.flat_map(move |(a, b)| (0..n).map(move |c| (a, b, c)));
+        all.flat_map(move |(a, b, c)| (0..back).map(move |d| (a, b, c, d)))
     }
-    Ok(rows.into_values().collect())
 }

@@ -4,12 +4,14 @@ pub mod csv;
 pub mod edges;
 pub mod json;
 pub mod loops;
+mod outside;
 pub mod steps;
 pub mod text;
 mod time;
 mod truth;
 pub mod words;
 
+use super::contradiction::Contradictions;
 use super::flow::flow;
 use super::left::Executed;
 use super::measurement::PathProfile;
@@ -23,7 +25,7 @@ use crate::names::{Filter, shown};
 use crate::source::Sources;
 use rayon::prelude::*;
 use regex::Regex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use words::Words;
 
 /// Which paths to show.
@@ -183,6 +185,8 @@ pub struct Report<'a> {
     pub left: Vec<(FuncId, u64)>,
     /// What was executed of each function that ran.
     pub by_function: HashMap<FuncId, Totals>,
+    /// The calls of code that was not profiled by function, where they are known.
+    calls: HashMap<FuncId, outside::Calls>,
     /// The loops of the selected functions, if they were asked for.
     pub loops: Vec<loops::LoopRow>,
     /// The source files that decisions are told by.
@@ -198,7 +202,12 @@ impl<'a> Report<'a> {
         let functions = selection.functions(profile);
         let ran: Vec<FuncId> = profile.executed().collect();
         let totals = ran.par_iter().map(|&f| totals(paths, f));
-        let totals: Vec<Totals> = totals.collect::<Result<_>>()?;
+        let totals: Vec<(Totals, Option<outside::Calls>)> = totals.collect::<Result<_>>()?;
+        let (totals, calls): (Vec<Totals>, Vec<_>) = totals.into_iter().unzip();
+        let calls = ran
+            .iter()
+            .zip(calls)
+            .filter_map(|(f, calls)| Some((*f, calls?)));
         let mut hottest = hottest(paths, &functions);
         let distinct = hottest.len();
         let top = selection.top.unwrap_or(usize::MAX);
@@ -222,6 +231,7 @@ impl<'a> Report<'a> {
             lines,
             left: left(profile, &functions)?,
             by_function: ran.iter().copied().zip(totals.iter().copied()).collect(),
+            calls: calls.collect(),
             loops: Vec::new(),
             sources: Sources::none(),
             time: None,
@@ -311,23 +321,27 @@ pub struct Totals {
     pub calls: u64,
     /// Different paths.
     pub distinct: usize,
-    /// The paths that control flow allows.
+    /// The paths that control flow allows, without those that are known to contradict themselves.
     pub possible: u64,
 }
 
-fn totals(profile: PathProfile, f: FuncId) -> Result<Totals> {
+fn totals(profile: PathProfile, f: FuncId) -> Result<(Totals, Option<outside::Calls>)> {
     let structure = profile.structure(f)?;
     let flow = flow(&profile, f, &structure)?;
     let counts = profile.counts(f);
     let blocks = flow.blocks.iter().zip(&structure.cfg.blocks);
     let instructions = blocks.map(|(&n, b)| u128::from(n) * u128::from(b.instructions));
-    Ok(Totals {
+    let ran: HashSet<PathId> = counts.iter().map(|(id, _)| *id).collect();
+    let contradictions = Contradictions::new(profile.entry(f));
+    let contradictory = contradictions.count(&structure.paths, |id| !ran.contains(&id));
+    let totals = Totals {
         paths: counts.iter().map(|&(_, n)| u128::from(n)).sum(),
         instructions: instructions.sum(),
         calls: flow.blocks[BlockId(0)],
         distinct: counts.len(),
-        possible: structure.paths.numbering.total(),
-    })
+        possible: structure.paths.numbering.total() - contradictory,
+    };
+    Ok((totals, outside::Calls::new(&profile, f, &flow.blocks)))
 }
 
 /// The instructions that were executed on each of `paths`. O(total path length).

@@ -6,14 +6,16 @@
 //!    61  j >= gap                           true   ↺ next iteration
 //! ```
 
+mod places;
+
 use super::Line;
 use super::text::short;
 use super::words::{Said, Words};
 use crate::dag::{PathEnd, PathStart};
-use crate::index::{BlockId, FuncId};
-use crate::ir::{Loc, Terminator};
+use crate::index::FuncId;
+use crate::ir::Terminator;
 use crate::load::positions::Inlined;
-use crate::names::{Briefs, printable, shown};
+use crate::names::{Briefs, brief, printable, shown};
 use crate::profile::Profile;
 use crate::source::{Sources, is_of_the_system};
 use crate::table::{Layout, cut, display_width, in_columns};
@@ -81,7 +83,10 @@ impl<'a> Steps<'a> {
         let manifest = &profile.manifest;
         let own = manifest.functions.iter();
         let own = own.map(|f| (f.name.as_str(), f.loc.map(|l| l.line)));
-        let inlined = manifest.inlined.iter().map(|c| (c.function.as_str(), None));
+        let lines = places::closure_lines(manifest);
+        let inlined = manifest.inlined.iter();
+        let inlined =
+            inlined.map(|c| (c.function.as_str(), lines.get(c.function.as_str()).copied()));
         Steps {
             words: Words::new(profile, sources),
             briefs: Briefs::new(own.chain(inlined)),
@@ -99,45 +104,13 @@ impl<'a> Steps<'a> {
         self.name_of(&self.words.profile().entry(f).name)
     }
 
-    fn name_of(&self, symbol: &str) -> String {
+    /// The name of a symbol.
+    pub(super) fn name_of(&self, symbol: &str) -> String {
         if self.full {
             shown(symbol)
         } else {
             self.briefs.name(symbol)
         }
-    }
-
-    /// Where a path begins, if that is not the function's entry: ` · loop at demo.c:61`.
-    pub fn start(&self, line: &Line) -> String {
-        match line.path.start {
-            PathStart::Entry => String::new(),
-            PathStart::Loop => format!(
-                " · loop at {}",
-                self.place_of(line.func, line.path.blocks[0])
-            ),
-        }
-    }
-
-    /// File and line of a block, as seen from its function; its number without debug information.
-    pub fn place_of(&self, f: FuncId, block: BlockId) -> String {
-        let profile = self.words.profile();
-        let entry = profile.entry(f);
-        let first = entry.spans(block).next();
-        let Some(span) = entry.spans(block).find(|s| s.loc.line > 0).or(first) else {
-            return format!("b{block}");
-        };
-        let calls = std::iter::successors(span.inlined, |&n| {
-            profile.manifest.inlined[n as usize].within
-        });
-        // A call without a line of its own is where its callee's code is.
-        let calls = calls.map(|n| &profile.manifest.inlined[n as usize]);
-        let outermost = calls.filter(|call| call.line > 0).last();
-        let loc = outermost.map_or(span.loc, |call| Loc {
-            file: call.file,
-            line: call.line,
-        });
-        let file = &profile.manifest.files[loc.file as usize];
-        format!("{}:{}", short(file), loc.line)
     }
 
     /// The rows below a path's headline: its decisions, or, where nothing is decided, the lines that it runs through.
@@ -169,9 +142,12 @@ impl<'a> Steps<'a> {
     /// The rows of decisions in turn.
     pub fn decision_rows(&self, f: FuncId, said: &[Said]) -> Vec<Row> {
         let own = self.home_file(f);
-        let folds = !self.full && !is_of_the_system(&own);
+        let in_library = is_of_the_system(&own);
         let mut rows: Vec<Row> = Vec::new();
         for s in said.iter().filter(|s| is_told(s)) {
+            // A function of a library has its own decisions, and those of what it calls are of no more interest than elsewhere.
+            let is_own = in_library && s.within.is_none();
+            let folds = !self.full && !is_own;
             if folds && s.file.as_deref().is_some_and(is_of_the_system) {
                 let library = self.library(s);
                 match rows.last_mut() {
@@ -185,6 +161,13 @@ impl<'a> Steps<'a> {
                 continue;
             }
             let step = self.step(s, &own);
+            // Rust asks at the end of a scope whether something is to be dropped.
+            if !self.full
+                && step.text.chars().all(|c| "})];, ".contains(c))
+                && !step.text.is_empty()
+            {
+                continue;
+            }
             match rows.last_mut() {
                 Some(Row::Step(before)) if before.is_like(&step) => before.times += 1,
                 _ => rows.push(Row::Step(step)),
@@ -254,7 +237,8 @@ impl<'a> Steps<'a> {
         let outside = |c: &&&Inlined| !is_of_the_system(&manifest.files[c.file as usize]);
         let entrance = calls.iter().rev().find(outside);
         match entrance.or(calls.first()) {
-            Some(call) => self.name_of(&call.function),
+            // Which instance it was says nothing that the line of the call does not.
+            Some(call) => brief(&call.function),
             None => short(s.file.as_deref().unwrap_or_default()).into_owned(),
         }
     }
@@ -380,7 +364,7 @@ impl Fold {
         };
         let room = width.saturating_sub(indent + display_width(&behind));
         let folded = cut(&format!("⋯ {} step{s} in {}", self.steps, self.names), room);
-        format!("{}{folded}{behind}", " ".repeat(indent))
+        cut(&format!("{}{folded}{behind}", " ".repeat(indent)), width)
     }
 }
 
@@ -439,6 +423,7 @@ impl Step {
     /// What is asked, after the inlined function if that is told.
     fn asked(&self, within: Option<&String>) -> String {
         let mut text = match within {
+            Some(name) if self.text.is_empty() => format!("⤷ {name}"),
             Some(name) => format!("⤷ {name}  {}", self.text),
             None => self.text.clone(),
         };
@@ -464,14 +449,13 @@ fn over(file: Option<&str>, text: &str) -> String {
 
 /// Where control goes: `→ 62`.
 fn goes(s: &Said, own: &str) -> String {
-    let to = match (s.to_line, s.to_file.as_deref()) {
-        (None, _) => format!("b{}", s.to),
-        (Some(line), Some(file)) if file != own => format!("{}:{line}", short(file)),
-        (Some(line), _) if s.to_line == s.line && !s.back => {
-            let column = s.to_column.map_or(String::new(), |c| format!(":{c}"));
-            format!("{line}{column}")
+    let to = match &s.to_seen {
+        None => format!("b{}", s.to),
+        Some((file, line, _)) if file != own => format!("{}:{line}", short(file)),
+        Some((_, line, column)) if Some(*line) == s.line && !s.back && *column > 0 => {
+            format!("{line}:{column}")
         }
-        (Some(line), _) => line.to_string(),
+        Some((_, line, _)) => line.to_string(),
     };
     format!("→ {to}")
 }

@@ -1,16 +1,19 @@
 //! `show` for people.
 
+use super::loops;
+use super::outside;
 use super::steps::Steps;
 use super::time;
-use super::words::{Place, Said, phrases};
 use super::{Line, Report};
 use crate::index::{CfgEdge, FuncId};
 use crate::ir::Loc;
 use crate::manifest::Status;
 use crate::names::fitted;
-use crate::names::{printable, readable};
+use crate::names::printable;
 use crate::profile::Profile;
-use crate::table::{Align, Columns, Layout, display_width, exactly, grouped, percent, wrapped};
+use crate::table::{
+    Align, Columns, Layout, cut, display_width, exactly, grouped, percent, wrapped,
+};
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -34,6 +37,9 @@ const FUNCTIONS: usize = 5;
 pub(super) const NARROWEST_NAME: usize = 8;
 /// Where steps stand below the headline of a path.
 const INDENT: usize = 8;
+/// Narrower tables have a column less, and still narrower ones two.
+pub(super) const WIDE: usize = 80;
+const NARROW: usize = 56;
 
 /// What the report is made up of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +69,7 @@ pub fn render(report: &Report, by: By, layout: Layout) -> String {
         }
         By::Function => out += &functions(report, &steps, top, layout),
         By::File => out += &files(report, top, layout),
-        By::Loop => out += &loops(report, &steps, top, layout),
+        By::Loop => out += &loops::text(report, &steps, top, layout),
         By::Path => out += &paths(report, &steps, layout),
     }
     out
@@ -112,20 +118,55 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
     out
 }
 
-/// Numbers, the function's name, where the path begins, and its id at the right margin.
+/// Numbers, the function's name, where the path begins, and its id at the right margin. Where that is too much for a line, the
+/// function stands on one of its own below.
 pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> String {
-    let (start, id) = (steps.start(line), format!("#{}", line.id));
-    let taken = display_width(numbers) + display_width(&start) + display_width(&id) + 1;
-    let mut name = steps.name(line.func);
-    if !layout.full {
-        name = fitted(
-            &name,
-            layout.width.saturating_sub(taken).max(NARROWEST_NAME),
-        );
+    let (name, id) = (steps.name(line.func), format!("#{}", line.id));
+    let starts = [steps.start(line), steps.start_in_short(line)];
+    let width = |start: &str, name: usize| name + display_width(start) + display_width(&id) + 1;
+    let least = display_width(&name).min(NARROWEST_NAME);
+    let room = layout.width.saturating_sub(display_width(numbers));
+    let whole = [display_width(&name), least];
+    let fitting = |room: usize| {
+        let all = whole
+            .iter()
+            .flat_map(|n| starts.iter().map(move |start| (n, start)));
+        let mut all = all.filter(|(n, start)| width(start, **n) <= room);
+        all.next().map(|(_, start)| start)
+    };
+    if layout.full {
+        return in_a_row(numbers, &name, &starts[0], &id, layout);
     }
-    let gap = layout.width.saturating_sub(taken + display_width(&name)) + 1;
-    let gap = " ".repeat(gap);
+    if let Some(start) = fitting(room) {
+        return in_a_row(numbers, &name, start, &id, layout);
+    }
+    let numbers = cut(numbers.trim_end(), layout.width);
+    let room = layout.width.saturating_sub(INDENT);
+    let shortest = cut(&starts[1], room.saturating_sub(width("", least)));
+    let start = fitting(room).unwrap_or(&shortest);
+    let below = in_a_row(&" ".repeat(INDENT), &name, start, &id, layout);
+    format!("{numbers}\n{below}")
+}
+
+fn in_a_row(numbers: &str, name: &str, start: &str, id: &str, layout: Layout) -> String {
+    let taken: usize = [numbers, start, id].into_iter().map(display_width).sum();
+    let room = layout.width.saturating_sub(taken + 1);
+    let name = if layout.full {
+        name.to_string()
+    } else {
+        fitted(name, room)
+    };
+    let gap = " ".repeat(room.saturating_sub(display_width(&name)) + 1);
     format!("{numbers}{NAME}{name}{NAME:#}{start}{gap}{DIM}{id}{DIM:#}\n")
+}
+
+/// How many of `all` columns of numbers there is room for.
+pub(super) fn columns_for(layout: Layout, all: usize) -> usize {
+    match layout.width {
+        0..NARROW => all - 2,
+        NARROW..WIDE => all - 1,
+        _ => all,
+    }
 }
 
 /// Functions by the instructions that were executed in them.
@@ -140,10 +181,15 @@ fn functions(report: &Report, steps: &Steps, top: usize, layout: Layout) -> Stri
     if functions.is_empty() {
         return String::new();
     }
-    let mut table = Columns::new([Right, Right, Right, Right, Left]);
-    table.heading(BOLD, &["instrs", "calls", "paths", "possible", "function"]);
+    let kept = columns_for(layout, 4);
+    let aligns = [Right].repeat(kept).into_iter().chain([Left]);
+    let mut table = Columns::new(aligns.collect::<Vec<_>>());
+    let heading = ["instrs", "calls", "paths", "possible"];
+    let heading = heading[..kept].iter().copied().chain(["function"]);
+    table.heading(BOLD, &heading.collect::<Vec<_>>());
     for &f in functions.iter().take(top) {
-        table.named(figures(report, f), steps.name(f), place(report, f));
+        let cells = figures(report, f)[..kept].to_vec();
+        table.named(cells, steps.name(f), place(report, f));
     }
     if functions.len() > top {
         let more = exactly((functions.len() - top) as u64);
@@ -152,6 +198,9 @@ fn functions(report: &Report, steps: &Steps, top: usize, layout: Layout) -> Stri
             DIM,
             format!("… and {more} more functions (--by function)"),
         );
+    }
+    if let Some(left) = outside::sentence(report, steps) {
+        table.note(0, DIM, left);
     }
     format!("\n{}", table.render(layout))
 }
@@ -201,34 +250,6 @@ fn files(report: &Report, top: usize, layout: Layout) -> String {
     format!("\n{}", table.render(layout))
 }
 
-/// Loops by the instructions of the paths that begin at their headers: their iterations.
-fn loops(report: &Report, steps: &Steps, top: usize, layout: Layout) -> String {
-    use Align::{Left, Right};
-    let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
-    let heading = ["instrs", "iterations", "entered", "mean", "paths", "loop"];
-    table.heading(BOLD, &heading);
-    for row in report.loops.iter().take(top) {
-        let cells = [
-            percent(row.instructions as f64 / report.total_instructions.max(1) as f64),
-            grouped(row.iterations),
-            grouped(row.entries),
-            format!("{:.1}", row.iterations as f64 / row.entries.max(1) as f64),
-            exactly(row.paths as u64),
-        ];
-        let place = format!(" · loop at {}", steps.place_of(row.func, row.header));
-        table.named(cells, steps.name(row.func), place);
-    }
-    if report.loops.len() > top {
-        let more = exactly((report.loops.len() - top) as u64);
-        table.note(
-            0,
-            DIM,
-            format!("… and {more} more (--top {})", report.loops.len()),
-        );
-    }
-    format!("\n{}", table.render(layout))
-}
-
 /// What was profiled, and whether all of it.
 fn summary(report: &Report, layout: Layout) -> String {
     let (profile, manifest) = (report.profile, &report.profile.manifest);
@@ -270,7 +291,8 @@ fn summary(report: &Report, layout: Layout) -> String {
     let lines = wrapped(&format!("{first}{behind}"), layout.width, 0);
     let mut out = lines.replacen(&first, &format!("{BOLD}{first}{BOLD:#}"), 1) + "\n";
     if report.functions.len() < manifest.functions.len() {
-        out += &of_program(report);
+        let of_program = wrapped(&of_program(report), layout.width, 0);
+        let _ = writeln!(out, "{of_program}");
     }
     let mut warnings = Vec::new();
     for f in &report.functions {
@@ -294,7 +316,7 @@ fn of_program(report: &Report) -> String {
     let (paths, instructions) = report.selected();
     let share = |part: u128, all: u128| percent(part as f64 / all.max(1) as f64);
     format!(
-        "{} of the program's {} paths ({} distinct), {} of its instructions\n",
+        "{} of the program's {} paths ({} distinct), {} of its instructions",
         share(paths, report.total_paths),
         exactly(report.total_paths),
         exactly(report.total_distinct as u64),
@@ -393,12 +415,6 @@ fn left(report: &Report) -> Option<String> {
         "left before its end (exit, longjmp, an exception), on paths that are not counted: {}{more}",
         named.join(", ")
     ))
-}
-
-/// The decisions of a path in a text.
-pub fn phrases_of(profile: &Profile, line: &Line, said: &[Said]) -> Vec<String> {
-    let name = readable(&profile.entry(line.func).name);
-    phrases(said, &name, Place::of(profile, line.func))
 }
 
 /// The name of a source file without its folders, as it is printed.

@@ -1,7 +1,7 @@
 //! Time beside instructions, where samples of a profiler are given.
 
 use super::steps::Steps;
-use super::text::{BOLD, DIM, NARROWEST_NAME, figures, place};
+use super::text::{BOLD, DIM, NARROWEST_NAME, WIDE, figures, place};
 use super::{Line, Report};
 use crate::index::FuncId;
 use crate::names::printable;
@@ -9,9 +9,6 @@ use crate::profile::samples::Amount;
 use crate::profile::samples::time::Time;
 use crate::table::{Align, Columns, Layout, display_width, exactly, percent};
 use std::cmp::Reverse;
-
-/// Narrower texts have fewer columns.
-const WIDE: usize = 80;
 
 impl Report<'_> {
     /// The share of all time that is expected of a path: the samples of its function, spread over the function's paths by

@@ -69,7 +69,16 @@ fn judge_branch(
     let first_is_true = is_all
         .then(|| first_is_true(around, block, site, test, &condition, text))
         .flatten();
+    let arms = if condition.arms.is_empty() {
+        Vec::new()
+    } else {
+        let succs = around.entry.succs[block].iter();
+        succs
+            .map(|to| arm_behind(around, block, *to, site, &condition, text))
+            .collect()
+    };
     Some(Judged {
+        arms,
         condition,
         first_is_true,
     })
@@ -323,6 +332,39 @@ fn judge_by_successors(
     match leads {
         [[true, false], [false, _]] | [[false, false], [false, true]] => Some(true),
         [[false, _], [true, false]] | [[false, true], [false, false]] => Some(false),
+        _ => None,
+    }
+}
+
+/// The pattern of the arm of a `match` whose code alone is behind the edges from `block` to `to`, if nothing else leads there.
+fn arm_behind(
+    around: &Surroundings,
+    block: BlockId,
+    to: BlockId,
+    site: Site,
+    condition: &Condition,
+    text: &Text,
+) -> Option<String> {
+    let here = around.entry.succs[block]
+        .iter()
+        .filter(|s| **s == to)
+        .count();
+    if around.entering[to] as usize != here {
+        return None;
+    }
+    let blocks = only_behind(around, to);
+    let spans = blocks.iter().flat_map(|b| around.entry.spans(*b));
+    let offsets = spans.filter_map(|span| seen(around, span, site, text));
+    let arm_at = |o: usize| {
+        condition
+            .arms
+            .iter()
+            .position(|(_, bytes)| bytes.contains(&o))
+    };
+    let mut arms: Vec<usize> = offsets.filter_map(arm_at).collect();
+    arms.dedup();
+    match arms[..] {
+        [arm] => Some(condition.arms[arm].0.clone()),
         _ => None,
     }
 }

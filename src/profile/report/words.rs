@@ -1,19 +1,15 @@
 //! Decisions in the source's words: what is asked where, and where control goes.
 
-use super::text::short;
 use super::truth::{asks_on, judge};
 use super::{Decision, Line, To};
 use crate::index::{BlockId, FuncId};
-use crate::ir::{Decided, Loc, Site, Terminator};
+use crate::ir::{Decided, Loc, Site, Span, Terminator};
 use crate::load::positions::Test;
 use crate::manifest::FunctionEntry;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
-use crate::source::{Sources, Text};
+use crate::source::{Sources, Text, is_of_the_system};
 use serde::Serialize;
-
-/// In a text, a condition that is longer loses its middle.
-const LONGEST: usize = 60;
 
 /// What one decision says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -76,6 +72,9 @@ pub struct Said {
     /// The column it goes to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_column: Option<u32>,
+    /// Where it goes for who reads the project's own code: of library code that was inlined, the call. File, line, column.
+    #[serde(skip)]
+    pub to_seen: Option<(String, u32, u32)>,
 }
 
 fn is_zero(n: &u32) -> bool {
@@ -134,6 +133,9 @@ impl<'a> Words<'a> {
             is_switch: asked.is_switch,
             inlined: site.map_or(Vec::new(), |s| self.inlined(s.inlined)),
             outcome: match (asked.outcome, &way) {
+                (None, _) if asked.arm.is_some() => {
+                    format!("case {}", asked.arm.unwrap_or_default())
+                }
                 (Some(outcome), _) => outcome.to_string(),
                 (None, Some(way)) if way == "unwinds" => "throws".into(),
                 // LLVM made it from comparisons, and its case is none of the source's.
@@ -151,7 +153,22 @@ impl<'a> Words<'a> {
             to_file: there.map(|s| name(s.loc)),
             to_line: there.map(|s| s.loc.line),
             to_column: there.map(|s| s.column).filter(|&c| c > 0),
+            to_seen: there.map(|s| self.seen_outside_libraries(s)),
         }
+    }
+
+    /// File, line and column of code; of library code that was inlined into other code, those of the call.
+    fn seen_outside_libraries(self, span: Span) -> (String, u32, u32) {
+        let manifest = &self.profile.manifest;
+        let name = |file: u32| manifest.files[file as usize].as_str();
+        let calls = std::iter::successors(span.inlined, |&n| manifest.inlined[n as usize].within);
+        let calls = calls.map(|n| &manifest.inlined[n as usize]);
+        let calls = calls.map(|c| (c.file, c.line, c.column));
+        let own = (span.loc.file, span.loc.line, span.column);
+        let mut sites = std::iter::once(own).chain(calls);
+        let outside = sites.find(|&(file, line, _)| line > 0 && !is_of_the_system(name(file)));
+        let (file, line, column) = outside.unwrap_or(own);
+        (name(file).to_string(), line, column)
     }
 
     /// The functions of a chain of inlined calls, by their readable names, the innermost first.
@@ -206,6 +223,7 @@ impl<'a> Words<'a> {
         Asked {
             at: Some(text.position(condition.bytes.start)),
             condition: Some(condition.text.clone()),
+            arm: judged.arms.get(d.succ as usize).cloned().flatten(),
             is_switch: condition.is_switch,
             leaves: condition.continues.is_some()
                 && outcome.is_some()
@@ -245,7 +263,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The label of the case that an edge of a `switch` leads to, if it alone leads there.
+    /// The label of the case that an edge of a `switch` leads to, if it alone leads there. Code that was inlined there is where its
+    /// call is.
     fn label(self, entry: &FunctionEntry, d: &Decision) -> Option<String> {
         let succs = &entry.succs[d.block];
         let target = succs[d.succ as usize];
@@ -253,9 +272,20 @@ impl<'a> Words<'a> {
             return None;
         }
         let there = entry.spans(target).next()?;
+        let decided = entry.choice(d.block).and_then(|c| c.site);
+        let within = decided.map_or(there.inlined, |site| site.inlined);
+        let (mut loc, mut inlined) = (there.loc, there.inlined);
+        while inlined != within {
+            let call = &self.profile.manifest.inlined[inlined? as usize];
+            loc = Loc {
+                file: call.file,
+                line: call.line,
+            };
+            inlined = call.within;
+        }
         self.sources
-            .text(there.loc.file)
-            .and_then(|t: &Text| t.case(there.loc.line))
+            .text(loc.file)
+            .and_then(|t: &Text| t.case(loc.line))
     }
 }
 
@@ -270,6 +300,8 @@ struct Asked {
     leaves: bool,
     /// Whether a `switch` is over them.
     is_switch: bool,
+    /// Of a `match`: the pattern that matched, as far as that is certain.
+    arm: Option<String>,
     /// Whether they are true on the way taken, as far as that is certain.
     outcome: Option<bool>,
 }
@@ -333,53 +365,6 @@ fn shown_value(value: &str, character_like: bool) -> String {
     character.unwrap_or_else(|| value.to_string())
 }
 
-/// Where a list of decisions is at: what was said already is not said again.
-pub struct Place {
-    file: Option<String>,
-    inlined: Vec<String>,
-}
-
-impl Place {
-    /// At the beginning of function `f`.
-    pub fn of(profile: &Profile, f: FuncId) -> Place {
-        let entry = profile.entry(f);
-        Place {
-            file: entry
-                .begins()
-                .map(|loc| profile.manifest.files[loc.file as usize].clone()),
-            inlined: Vec::new(),
-        }
-    }
-}
-
-/// The decisions of a path in the words of a text, in order: `453:13 match[best_len] != scan_end → 454`. What returns as it
-/// should is left out. `function`: its name, for where it is not the one that a decision was inlined from.
-pub fn phrases(said: &[Said], function: &str, mut at: Place) -> Vec<String> {
-    let told = |s: &&Said| s.way.as_deref() != Some("returns");
-    let phrase = |s: &Said| phrase(s, function, &mut at);
-    said.iter().filter(told).map(phrase).collect()
-}
-
-fn phrase(s: &Said, function: &str, at: &mut Place) -> String {
-    let mut text = String::new();
-    if s.inlined != at.inlined && s.line.is_some() {
-        at.inlined.clone_from(&s.inlined);
-        text += &format!("{}: ", chain(&s.inlined, function));
-    }
-    text += &place(s, at);
-    let condition = s.condition.as_deref().map(|c| shortened(&printable(c)));
-    let way = s.way.as_deref().map(|w| printable(w).into_owned());
-    match (condition, way) {
-        (Some(condition), Some(way)) => text += &format!(" {condition}: {way}"),
-        (Some(what), None) | (None, Some(what)) => text += &format!(" {what}"),
-        (None, None) if s.line.is_none() => text += &format!(" {}", s.taken),
-        // Where control goes says more than what LLVM calls it.
-        (None, None) => {}
-    }
-    text.truncate(text.trim_end().len());
-    text + " → " + &goes(s, at)
-}
-
 /// `longest_match ← deflate`: what was inlined, and into what.
 pub fn chain(inlined: &[String], function: &str) -> String {
     let names = inlined.iter().map(String::as_str).chain([function]);
@@ -387,57 +372,6 @@ pub fn chain(inlined: &[String], function: &str) -> String {
         .map(|n| printable(n).into_owned())
         .collect::<Vec<_>>()
         .join(" ← ")
-}
-
-/// Where a decision is: `453:13`, with the file's name where it is another than before.
-fn place(s: &Said, at: &mut Place) -> String {
-    let Some(line) = s.line else {
-        return format!("b{}", s.block);
-    };
-    let mut text = String::new();
-    if s.file != at.file {
-        at.file.clone_from(&s.file);
-        text += &format!("{}:", short(s.file.as_deref().unwrap_or_default()));
-    }
-    text += &line.to_string();
-    if let Some(column) = s.column {
-        text += &format!(":{column}");
-    }
-    text
-}
-
-/// Where control goes.
-fn goes(s: &Said, at: &Place) -> String {
-    let there = match s.to_line {
-        None => format!("b{}", s.to),
-        Some(line) => {
-            let file = match &s.to_file {
-                Some(file) if at.file.as_ref() != Some(file) => format!("{}:", short(file)),
-                _ => String::new(),
-            };
-            let same = s.to_line == s.line && s.to_file == s.file && !s.back;
-            let column = s.to_column.filter(|_| same);
-            let column = column.map_or(String::new(), |c| format!(":{c}"));
-            format!("{file}{line}{column}")
-        }
-    };
-    if s.back {
-        format!("back to {there}")
-    } else {
-        there
-    }
-}
-
-/// A condition without its middle, if it is long.
-fn shortened(text: &str) -> String {
-    let length = text.chars().count();
-    if length <= LONGEST {
-        return text.to_string();
-    }
-    let (first, last) = (LONGEST * 2 / 3, LONGEST / 3 - 1);
-    let front: String = text.chars().take(first).collect();
-    let back: String = text.chars().skip(length - last).collect();
-    format!("{}…{}", front.trim_end(), back.trim_start())
 }
 
 #[cfg(test)]
@@ -456,12 +390,5 @@ mod tests {
             shown_value("-170141183460469231731687303715884105728", true).len(),
             40
         );
-    }
-
-    #[test]
-    fn long_conditions() {
-        assert_eq!(shortened(&"x".repeat(60)), "x".repeat(60));
-        let short = shortened(&format!("{} {}", "é".repeat(50), "y".repeat(50)));
-        assert_eq!(short.chars().count(), LONGEST);
     }
 }

@@ -9,15 +9,15 @@ mod text;
 pub use csv::render as csv;
 pub use folded::{Piece, fold};
 pub use json::render as json;
-pub use text::{decided, render as text, told};
+pub use text::{Texts, decided, render as text};
 
 use super::{Points, SampledProfile};
 use crate::dag::EdgeKind;
 use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::Loc;
-use crate::names::readable;
 use crate::profile::estimate::Estimate;
-use crate::profile::report::words::{self, Said, Words, phrases};
+use crate::profile::report::steps::{Row as Step, Steps, in_a_line};
+use crate::profile::report::words::{Said, Words};
 use crate::profile::report::{Decision, Selection, To};
 use crate::profile::{Profile, Structure};
 use crate::source::Sources;
@@ -261,24 +261,19 @@ fn aim(structure: &Structure, places: &[Place], succ: u32) -> To {
     To::Block(placed.next().map_or(next.block, |p| p.block))
 }
 
-/// Decisions in the words of a text, each by itself, so that repetitions are equal; with the function where there are several.
-fn phrased(profile: &Profile, places: &[Place], decisions: &[(FuncId, Said)]) -> Vec<String> {
+/// Decisions as steps in a line, each by itself, so that repetitions are equal; with the function where there are several.
+fn phrased(steps: &Steps, places: &[Place], decisions: &[(FuncId, Said)]) -> Vec<String> {
     let several = places.iter().any(|p| p.func != places[0].func);
-    let told = decisions.iter().flat_map(|(f, said)| {
-        let name = readable(&profile.entry(*f).name);
-        let phrase = phrases(
-            std::slice::from_ref(said),
-            &name,
-            words::Place::of(profile, *f),
-        );
-        let prefix = if several {
-            format!("{}: ", profile.name(*f))
-        } else {
-            String::new()
-        };
-        phrase.into_iter().map(move |p| prefix.clone() + &p)
+    let phrases = decisions.iter().map(|(f, said)| {
+        let mut rows = steps.decision_rows(*f, std::slice::from_ref(said));
+        for row in &mut rows {
+            if let (true, Step::Step(step)) = (several, row) {
+                step.within.get_or_insert_with(|| steps.name(*f));
+            }
+        }
+        in_a_line(&rows)
     });
-    told.collect()
+    phrases.filter(|p| !p.is_empty()).collect()
 }
 
 #[cfg(test)]

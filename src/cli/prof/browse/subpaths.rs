@@ -7,7 +7,7 @@ use crate::index::FuncId;
 use crate::profile::estimate::Estimate;
 use crate::profile::report::Selection;
 use crate::profile::report::steps::Steps;
-use crate::profile::subpaths::report::{Numbers, Report, Row, decided, locs, told};
+use crate::profile::subpaths::report::{Numbers, Report, Row, Texts, decided, locs};
 use crate::profile::subpaths::{Points, SampledProfile};
 use crate::source::Sources;
 use crate::table::{exactly, grouped, percent};
@@ -109,12 +109,8 @@ impl<'a> Subpaths<'a> {
     }
 
     /// Its blocks by function, its lines, and its decisions.
-    fn told(&self, i: usize) -> (String, Vec<String>) {
-        told(
-            self.sample.profile.profile,
-            self.sources,
-            &self.of(i).places,
-        )
+    fn texts(&self, i: usize) -> Texts {
+        Texts::new(&self.steps, self.sources, &self.of(i).places)
     }
 }
 
@@ -161,7 +157,7 @@ impl Items for Subpaths<'_> {
     }
 
     fn row(&mut self, i: usize) -> Result<Cells> {
-        let (blocks, details) = self.told(i);
+        let texts = self.texts(i);
         let row = self.of(i);
         let numbers = vec![
             grouped(row.estimate.count.round() as u64),
@@ -169,12 +165,16 @@ impl Items for Subpaths<'_> {
             percent(row.share),
             exactly(row.places.len() as u64),
         ];
-        let lines = details.first().map_or("", String::as_str);
-        Ok((numbers, format!("{blocks}  {lines}")))
+        let subpath = if texts.decisions.is_empty() {
+            format!("{}  {}", texts.blocks, texts.lines)
+        } else {
+            format!("{}  {}", texts.decisions, texts.blocks)
+        };
+        Ok((numbers, subpath))
     }
 
     fn name(&mut self, i: usize) -> Result<String> {
-        Ok(self.told(i).0)
+        Ok(self.texts(i).blocks)
     }
 
     fn lit(&mut self, i: usize) -> Result<Lit> {
@@ -184,7 +184,7 @@ impl Items for Subpaths<'_> {
         Ok(Lit {
             files: files(profile, sources, &locs(profile, places), &said),
             steps,
-            blocks: vec![self.told(i).0],
+            blocks: vec![self.texts(i).blocks],
         })
     }
 }

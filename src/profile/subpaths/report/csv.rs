@@ -1,6 +1,7 @@
 //! `show --format csv`: a table of subpaths.
 
 use super::{Report, Row, decisions, locs, phrased};
+use crate::profile::report::steps::Steps;
 use crate::profile::report::text::lines;
 use crate::table;
 
@@ -19,15 +20,17 @@ pub fn render(report: &Report) -> String {
         "lines",
         "decisions",
     ];
-    table::csv(&heading, report.rows.iter().map(|r| record(report, r)))
+    let steps = Steps::new(report.profile.profile, &report.sources, true);
+    let records = report.rows.iter().map(|r| record(report, &steps, r));
+    table::csv(&heading, records)
 }
 
-fn record(report: &Report, row: &Row) -> Vec<String> {
+fn record(report: &Report, steps: &Steps, row: &Row) -> Vec<String> {
     let profile = report.profile.profile;
     let block = |p: &super::Place| format!("{}:{}", profile.entry(p.func).name, p.block);
     let blocks: Vec<String> = row.places.iter().map(block).collect();
     let taken = phrased(
-        profile,
+        steps,
         &row.places,
         &decisions(profile, &report.sources, &row.places),
     );
@@ -42,6 +45,6 @@ fn record(report: &Report, row: &Row) -> Vec<String> {
         row.joined.to_string(),
         blocks.join(" "),
         lines(&profile.manifest.files, &locs(profile, &row.places)),
-        taken.join(", "),
+        taken.join(" · "),
     ]
 }

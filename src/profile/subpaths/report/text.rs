@@ -25,6 +25,7 @@ const MAX_ITEMS: usize = 24;
 /// The report; styled, for a stream that drops styles where they are not wanted.
 pub fn render(report: &Report) -> String {
     let mut out = summary(report);
+    let steps = Steps::new(report.profile.profile, &report.sources, false);
     let groups = groups(report);
     let mut hidden = 0;
     for (heading, rows) in &groups {
@@ -37,7 +38,7 @@ pub fn render(report: &Report) -> String {
         if !heading.is_empty() {
             let _ = writeln!(out, "{BOLD}{heading}{BOLD:#}");
         }
-        let _ = write!(out, "{}", table(report, &rows[..shown]));
+        let _ = write!(out, "{}", table(report, &steps, &rows[..shown]));
     }
     if hidden > 0 {
         let all = groups.iter().map(|(_, rows)| rows.len()).max();
@@ -118,7 +119,7 @@ fn listed(sample: &Subpaths) -> String {
     }
 }
 
-fn table(report: &Report, rows: &[Folded]) -> Columns {
+fn table(report: &Report, steps: &Steps, rows: &[Folded]) -> Columns {
     use Align::{Left, Right};
     let mut table = Columns::new([Right, Right, Right, Right, Right, Right, Left]);
     table.heading(
@@ -141,8 +142,9 @@ fn table(report: &Report, rows: &[Folded]) -> Columns {
                 rotated(*rotations)
             ),
         ]);
-        for detail in details(profile, &report.sources, &row.places) {
-            table.note(1, DIM, detail);
+        let texts = Texts::new(steps, &report.sources, &row.places);
+        for detail in texts.details() {
+            table.note(1, DIM, detail.clone());
         }
     }
     table
@@ -208,11 +210,36 @@ fn list(
     }
 }
 
-/// The blocks of a subpath without styles, and its lines and decisions, by the texts of `sources`.
-pub fn told(profile: &Profile, sources: &Sources, places: &[Place]) -> (String, Vec<String>) {
-    let blocks = blocks(profile, places);
-    let plain = anstream::adapter::strip_str(&blocks).to_string();
-    (plain, details(profile, sources, places))
+/// What a subpath is, in texts of one line.
+pub struct Texts {
+    /// Its blocks by function, without styles.
+    pub blocks: String,
+    /// Its source lines; empty without debug information.
+    pub lines: String,
+    /// Its decisions as steps; empty if there are none.
+    pub decisions: String,
+}
+
+impl Texts {
+    /// Those of a subpath, with conditions quoted from `sources`.
+    pub fn new(steps: &Steps, sources: &Sources, places: &[Place]) -> Texts {
+        let profile = steps.words().profile();
+        let files = &profile.manifest.files;
+        let locs = locs(profile, places);
+        let taken = phrased(steps, places, &decisions(profile, sources, places));
+        Texts {
+            blocks: anstream::adapter::strip_str(&blocks(profile, places)).to_string(),
+            lines: pieces(&locs, "→", |run: &[Loc]| lines(files, run)),
+            decisions: pieces(&taken, " · ", |run: &[String]| run.join(" · ")),
+        }
+    }
+
+    /// Lines and decisions, as far as there are some.
+    pub fn details(&self) -> impl Iterator<Item = &String> {
+        [&self.lines, &self.decisions]
+            .into_iter()
+            .filter(|t| !t.is_empty())
+    }
 }
 
 /// What a subpath decides, and a row for each decision; of rows that repeat, the last one says how often. Where there are
@@ -243,20 +270,6 @@ pub fn decided(steps: &Steps, sources: &Sources, places: &[Place]) -> (Vec<Said>
     };
     let rows = fold(&rows).into_iter().flat_map(piece).collect();
     (taken.into_iter().map(|(_, said)| said).collect(), rows)
-}
-
-fn details(profile: &Profile, sources: &Sources, places: &[Place]) -> Vec<String> {
-    let locs = locs(profile, places);
-    let mut details = Vec::new();
-    if !locs.is_empty() {
-        let files = &profile.manifest.files;
-        details.push(pieces(&locs, "→", |run: &[Loc]| lines(files, run)));
-    }
-    let taken = phrased(profile, places, &decisions(profile, sources, places));
-    if !taken.is_empty() {
-        details.push(pieces(&taken, ", ", |run: &[String]| run.join(", ")));
-    }
-    details
 }
 
 /// A list with its repetitions folded, and cut where it is long.

@@ -1,0 +1,350 @@
+//! Paths that no input can take, because their conditions contradict each other.
+//!
+//! The manifest says what branches compare ([`Compared`]), and which values are the same on a path. Each outcome on a path leaves
+//! its value a set of numbers, and two values an order. A path on which a set or an order is empty cannot run. Nothing is
+//! claimed of other paths: this is no proof that they can.
+
+use crate::dag::{Path, PathEnd};
+use crate::index::{BlockId, PathId};
+use crate::load::positions::{Choice, Compared, Operand, Predicate, Variable};
+use crate::manifest::FunctionEntry;
+use crate::paths::FunctionPaths;
+use std::collections::HashMap;
+
+/// Functions with more paths are not looked through.
+const MOST_PATHS: u64 = 1 << 12;
+/// Wider integers are not looked at.
+const WIDEST: u32 = 64;
+
+/// What the branches of one function compare.
+pub struct Contradictions<'a> {
+    choices: HashMap<BlockId, &'a Choice>,
+}
+
+impl<'a> Contradictions<'a> {
+    /// Those of a function. Where a call returns twice, a path is not run from its beginning to its end, and nothing is found.
+    pub fn new(entry: &'a FunctionEntry) -> Contradictions<'a> {
+        let choices = entry
+            .choices
+            .iter()
+            .filter(|_| entry.returns_twice.is_empty());
+        let choices = choices.filter(|c| c.by.compared.is_some());
+        Contradictions {
+            choices: choices.map(|c| (c.block, &c.by)).collect(),
+        }
+    }
+
+    /// Whether no path of the function can be found out.
+    pub fn is_empty(&self) -> bool {
+        self.choices.len() < 2
+    }
+
+    /// Whether the conditions of a path contradict each other: the block whose outcome contradicts earlier ones. O(length ·
+    /// comparisons on it).
+    pub fn find(&self, path: &Path) -> Option<BlockId> {
+        if self.is_empty() {
+            return None;
+        }
+        let last = match path.end {
+            PathEnd::Back(edge, _) => Some(edge.succ),
+            PathEnd::Exit => None,
+        };
+        let succs = path.succs.iter().copied().chain(last);
+        let mut known = Known::default();
+        let mut succs = succs.map(Some).chain(std::iter::repeat(None));
+        for &block in &path.blocks {
+            known.forget(block);
+            let succ = succs.next().flatten();
+            let choice = self.choices.get(&block);
+            if let Some((choice, succ)) = choice.copied().zip(succ)
+                && !known.learn(choice, succ)
+            {
+                return Some(block);
+            }
+        }
+        None
+    }
+
+    /// Whether nothing contradicts that a path runs.
+    pub fn allow(&self, paths: &FunctionPaths, id: PathId) -> bool {
+        self.is_empty()
+            || paths
+                .decode(id)
+                .is_none_or(|edges| self.find(&paths.dag.path(&edges)).is_none())
+    }
+
+    /// How many paths of the function cannot run, among those that are `wanted`; 0 if the function has too many to look at each.
+    pub fn count(&self, paths: &FunctionPaths, wanted: impl Fn(PathId) -> bool) -> u64 {
+        if self.is_empty() || paths.numbering.total() > MOST_PATHS {
+            return 0;
+        }
+        let cannot = |id: &PathId| !self.allow(paths, *id) && wanted(*id);
+        paths.ids().filter(cannot).count() as u64
+    }
+}
+
+/// What outcomes on a path have told so far.
+#[derive(Default)]
+struct Known<'a> {
+    /// By number: the value's possible numbers, and the blocks that store another one.
+    values: HashMap<u32, (Set, &'a Variable)>,
+    /// Orders of two values, the lower number first, without and with signs.
+    orders: HashMap<(u32, u32), [Order; 2]>,
+}
+
+/// Which of less, equal and greater are possible.
+type Order = u8;
+
+const LESS: u8 = 1;
+const EQUAL: u8 = 2;
+const GREATER: u8 = 4;
+
+impl<'a> Known<'a> {
+    /// Forgets what a block stores.
+    fn forget(&mut self, block: BlockId) {
+        let stored = |v: &Variable| v.stores.binary_search(&block.0).is_ok();
+        let gone: Vec<u32> = self
+            .values
+            .iter()
+            .filter(|(_, (_, v))| stored(v))
+            .map(|(n, _)| *n)
+            .collect();
+        for n in gone {
+            self.values.remove(&n);
+            self.orders.retain(|(a, b), _| *a != n && *b != n);
+        }
+    }
+
+    /// Adds the outcome of a choice; whether it agrees with what is known.
+    fn learn(&mut self, choice: &'a Choice, succ: u32) -> bool {
+        let Some(compared) = choice
+            .compared
+            .as_ref()
+            .filter(|c| (1..=WIDEST).contains(&c.bits))
+        else {
+            return true;
+        };
+        let bits = compared.bits;
+        match (compared.predicate, &compared.right) {
+            (None, None) => {
+                let values = choice.values.iter().map(|v| constant(v, bits));
+                let Some(values) = values.collect::<Option<Vec<u64>>>() else {
+                    return true;
+                };
+                let allowed = match (succ as usize).checked_sub(1) {
+                    None => values.iter().fold(Set::all(bits), |set, v| {
+                        set.intersected(&Set::related(Predicate::Ne, *v, bits))
+                    }),
+                    Some(n) => match values.get(n) {
+                        Some(v) => Set::related(Predicate::Eq, *v, bits),
+                        None => return true,
+                    },
+                };
+                self.limit(&compared.left, bits, &allowed)
+            }
+            (Some(predicate), Some(right)) => {
+                let predicate = if succ == 0 {
+                    predicate
+                } else {
+                    inverse(predicate)
+                };
+                self.relate(compared, predicate, right)
+            }
+            _ => true,
+        }
+    }
+
+    fn relate(&mut self, compared: &'a Compared, predicate: Predicate, right: &'a Operand) -> bool {
+        let (left, bits) = (&compared.left, compared.bits);
+        match right {
+            Operand::Constant(text) => match constant(text, bits) {
+                Some(c) => self.limit(left, bits, &Set::related(predicate, c, bits)),
+                None => true,
+            },
+            Operand::Variable(right) => {
+                let (a, b) = (self.value(left, bits), self.value(right, bits));
+                if !self.order(left.number, right.number, predicate) {
+                    return false;
+                }
+                if predicate == Predicate::Eq {
+                    let both = a.intersected(&b);
+                    return self.limit(left, bits, &both) && self.limit(right, bits, &both);
+                }
+                // A single number on one side is a constant.
+                let a_is = a.only().is_none_or(|c| {
+                    self.limit(right, bits, &Set::related(swapped(predicate), c, bits))
+                });
+                a_is && b
+                    .only()
+                    .is_none_or(|c| self.limit(left, bits, &Set::related(predicate, c, bits)))
+            }
+        }
+    }
+
+    fn value(&mut self, variable: &'a Variable, bits: u32) -> Set {
+        let known = self.values.entry(variable.number);
+        known
+            .or_insert_with(|| (Set::all(bits), variable))
+            .0
+            .clone()
+    }
+
+    fn limit(&mut self, variable: &'a Variable, bits: u32, to: &Set) -> bool {
+        let set = self.value(variable, bits).intersected(to);
+        let possible = !set.0.is_empty();
+        self.values.insert(variable.number, (set, variable));
+        possible
+    }
+
+    /// Adds how two values are ordered; whether an order is left.
+    fn order(&mut self, left: u32, right: u32, predicate: Predicate) -> bool {
+        if left == right {
+            return order_of(predicate).0 & EQUAL != 0;
+        }
+        let predicate = if left < right {
+            predicate
+        } else {
+            swapped(predicate)
+        };
+        let pair = (left.min(right), left.max(right));
+        let orders = self
+            .orders
+            .entry(pair)
+            .or_insert([LESS | EQUAL | GREATER; 2]);
+        let (order, signs) = order_of(predicate);
+        for (i, known) in orders.iter_mut().enumerate() {
+            if signs.is_none_or(|signed| usize::from(signed) == i) {
+                *known &= order;
+            } else if order & EQUAL == 0 {
+                *known &= !EQUAL;
+            }
+        }
+        // Equal is equal, with signs and without.
+        if orders.iter().any(|o| *o & EQUAL == 0) {
+            orders.iter_mut().for_each(|o| *o &= !EQUAL);
+        }
+        orders.iter().all(|o| *o != 0)
+    }
+}
+
+/// The orders that a predicate allows, and whether it looks at signs, where that matters.
+fn order_of(predicate: Predicate) -> (Order, Option<bool>) {
+    match predicate {
+        Predicate::Eq => (EQUAL, None),
+        Predicate::Ne => (LESS | GREATER, None),
+        Predicate::Slt => (LESS, Some(true)),
+        Predicate::Sle => (LESS | EQUAL, Some(true)),
+        Predicate::Sgt => (GREATER, Some(true)),
+        Predicate::Sge => (GREATER | EQUAL, Some(true)),
+        Predicate::Ult => (LESS, Some(false)),
+        Predicate::Ule => (LESS | EQUAL, Some(false)),
+        Predicate::Ugt => (GREATER, Some(false)),
+        Predicate::Uge => (GREATER | EQUAL, Some(false)),
+    }
+}
+
+fn inverse(predicate: Predicate) -> Predicate {
+    match predicate {
+        Predicate::Eq => Predicate::Ne,
+        Predicate::Ne => Predicate::Eq,
+        Predicate::Slt => Predicate::Sge,
+        Predicate::Sle => Predicate::Sgt,
+        Predicate::Sgt => Predicate::Sle,
+        Predicate::Sge => Predicate::Slt,
+        Predicate::Ult => Predicate::Uge,
+        Predicate::Ule => Predicate::Ugt,
+        Predicate::Ugt => Predicate::Ule,
+        Predicate::Uge => Predicate::Ult,
+    }
+}
+
+/// What `a PREDICATE b` is of `b` and `a`.
+fn swapped(predicate: Predicate) -> Predicate {
+    match predicate {
+        Predicate::Slt => Predicate::Sgt,
+        Predicate::Sle => Predicate::Sge,
+        Predicate::Sgt => Predicate::Slt,
+        Predicate::Sge => Predicate::Sle,
+        Predicate::Ult => Predicate::Ugt,
+        Predicate::Ule => Predicate::Uge,
+        Predicate::Ugt => Predicate::Ult,
+        Predicate::Uge => Predicate::Ule,
+        same => same,
+    }
+}
+
+/// A constant as its bits, without a sign.
+fn constant(text: &str, bits: u32) -> Option<u64> {
+    let value: i128 = text.parse().ok()?;
+    Some((value & i128::from(mask(bits))) as u64)
+}
+
+fn mask(bits: u32) -> u64 {
+    u64::MAX >> (64 - bits)
+}
+
+/// Numbers without signs: ranges in ascending order, apart from each other, both ends included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Set(Vec<(u64, u64)>);
+
+impl Set {
+    fn all(bits: u32) -> Set {
+        Set(vec![(0, mask(bits))])
+    }
+
+    /// The numbers of so many bits that are in this relation to `c`.
+    fn related(predicate: Predicate, c: u64, bits: u32) -> Set {
+        let most = mask(bits);
+        // With signs, the order is that of numbers whose first bit is flipped.
+        let signed = order_of(predicate).1 == Some(true);
+        let flip = if signed { 1 << (bits - 1) } else { 0 };
+        let c = c ^ flip;
+        let (order, _) = order_of(predicate);
+        let mut ranges = Vec::new();
+        if order & LESS != 0 && c > 0 {
+            ranges.push((0, c - 1));
+        }
+        if order & EQUAL != 0 {
+            ranges.push((c, c));
+        }
+        if order & GREATER != 0 && c < most {
+            ranges.push((c + 1, most));
+        }
+        let half = 1u64 << (bits - 1);
+        let back = |(from, to): (u64, u64)| {
+            if signed && from < half && to >= half {
+                vec![(from ^ flip, (half - 1) ^ flip), (half ^ flip, to ^ flip)]
+            } else {
+                vec![(from ^ flip, to ^ flip)]
+            }
+        };
+        let mut ranges: Vec<(u64, u64)> = ranges.into_iter().flat_map(back).collect();
+        ranges.sort_unstable();
+        Set(ranges)
+    }
+
+    fn intersected(&self, other: &Set) -> Set {
+        let mut both = Vec::new();
+        for a in &self.0 {
+            for b in &other.0 {
+                let (from, to) = (a.0.max(b.0), a.1.min(b.1));
+                if from <= to {
+                    both.push((from, to));
+                }
+            }
+        }
+        both.sort_unstable();
+        Set(both)
+    }
+
+    /// Its number, if it has only one.
+    fn only(&self) -> Option<u64> {
+        match self.0[..] {
+            [(from, to)] if from == to => Some(from),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+use super::*;
+use proptest::prelude::*;
+
+const PREDICATES: [Predicate; 10] = [
+    Predicate::Eq,
+    Predicate::Ne,
+    Predicate::Slt,
+    Predicate::Sle,
+    Predicate::Sgt,
+    Predicate::Sge,
+    Predicate::Ult,
+    Predicate::Ule,
+    Predicate::Ugt,
+    Predicate::Uge,
+];
+const BITS: u32 = 3;
+
+/// What `icmp` says, by the definition of LLVM's reference.
+fn holds(predicate: Predicate, a: u64, b: u64) -> bool {
+    let signed = |v: u64| if v >= 4 { v as i64 - 8 } else { v as i64 };
+    let (s, t) = (signed(a), signed(b));
+    match predicate {
+        Predicate::Eq => a == b,
+        Predicate::Ne => a != b,
+        Predicate::Slt => s < t,
+        Predicate::Sle => s <= t,
+        Predicate::Sgt => s > t,
+        Predicate::Sge => s >= t,
+        Predicate::Ult => a < b,
+        Predicate::Ule => a <= b,
+        Predicate::Ugt => a > b,
+        Predicate::Uge => a >= b,
+    }
+}
+
+#[test]
+fn sets_are_those_of_the_predicates() {
+    for predicate in PREDICATES {
+        for c in 0..8 {
+            let set = Set::related(predicate, c, BITS);
+            for v in 0..8 {
+                let inside = set.0.iter().any(|(from, to)| (*from..=*to).contains(&v));
+                assert_eq!(inside, holds(predicate, v, c), "{v} {predicate:?} {c}");
+                assert_eq!(holds(inverse(predicate), v, c), !holds(predicate, v, c));
+                assert_eq!(holds(swapped(predicate), c, v), holds(predicate, v, c));
+            }
+        }
+    }
+}
+
+/// A comparison of value `left` of three with another one or a constant, and its outcome.
+type Asked = (u32, usize, Option<u32>, u64, bool);
+
+fn choice((left, predicate, right, constant, _): Asked) -> Choice {
+    let variable = |number| Variable {
+        number,
+        stores: Vec::new(),
+    };
+    // As LLVM prints it: with a sign.
+    let signed = if constant >= 4 {
+        constant as i64 - 8
+    } else {
+        constant as i64
+    };
+    Choice {
+        compared: Some(Compared {
+            left: variable(left),
+            predicate: Some(PREDICATES[predicate]),
+            right: Some(match right {
+                Some(number) => Operand::Variable(variable(number)),
+                None => Operand::Constant(signed.to_string()),
+            }),
+            bits: BITS,
+        }),
+        ..Choice::default()
+    }
+}
+
+proptest! {
+    /// Whatever some values of three bits answer is never called a contradiction; and of one value and constants, whatever none
+    /// answers always is.
+    #[test]
+    fn outcomes_that_some_input_has_agree(
+        asked in proptest::collection::vec(
+            (0u32..3, 0usize..10, proptest::option::of(0u32..3), 0u64..8, any::<bool>()), 1..7
+        ),
+    ) {
+        let choices: Vec<Choice> = asked.iter().map(|a| choice(*a)).collect();
+        let mut known = Known::default();
+        let agrees = asked.iter().zip(&choices).all(|(a, c)| known.learn(c, u32::from(!a.4)));
+        let answers = |values: [u64; 3]| {
+            asked.iter().all(|&(left, predicate, right, constant, outcome)| {
+                let right = right.map_or(constant, |r| values[r as usize]);
+                holds(PREDICATES[predicate], values[left as usize], right) == outcome
+            })
+        };
+        let all = (0..512u64).map(|n| [n & 7, n >> 3 & 7, n >> 6]);
+        let possible = all.into_iter().any(answers);
+        prop_assert!(agrees || !possible);
+        if asked.iter().all(|a| a.2.is_none()) {
+            prop_assert_eq!(agrees, possible);
+        }
+    }
+}
+
+/// A store between two questions makes them two.
+#[test]
+fn stores_are_forgotten() {
+    let mut first = choice((0, 0, None, 1, true));
+    let stores = first.compared.as_mut().map(|c| &mut c.left.stores);
+    stores.unwrap().push(7);
+    let second = choice((0, 0, None, 2, true));
+    let mut known = Known::default();
+    assert!(known.learn(&first, 0));
+    known.forget(BlockId(6));
+    assert!(!known.learn(&second, 0));
+    let mut known = Known::default();
+    assert!(known.learn(&first, 0));
+    known.forget(BlockId(7));
+    assert!(known.learn(&second, 0));
+}

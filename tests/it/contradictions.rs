@@ -1,0 +1,81 @@
+//! Paths that are said to be impossible, against programs that try every input.
+
+use crate::export::profiled;
+use crate::support::folder;
+use p3_rewrite::profile::Profile;
+use p3_rewrite::profile::contradiction::Contradictions;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+/// By function: how many paths ran, how many cannot run, how many there are. None that ran is among those that cannot.
+fn looked_at(file: &Path) -> BTreeMap<String, [u64; 3]> {
+    let profile = Profile::read(file).unwrap();
+    let paths = profile.paths().unwrap();
+    let mut functions = BTreeMap::new();
+    for f in profile.executed() {
+        let entry = profile.entry(f);
+        let structure = profile.structure(f).unwrap();
+        let found = Contradictions::new(entry);
+        let ran: HashSet<_> = paths.counts(f).iter().map(|(id, _)| *id).collect();
+        for id in &ran {
+            assert!(found.allow(&structure.paths, *id), "{} {id}", entry.name);
+        }
+        let cannot = found.count(&structure.paths, |id| !ran.contains(&id));
+        let all = structure.paths.numbering.total();
+        functions.insert(entry.name.clone(), [ran.len() as u64, cannot, all]);
+    }
+    functions
+}
+
+/// All pairs of inputs take every path of these functions but those that are called impossible; so nothing more can be called so.
+#[test]
+fn impossible_paths_are_those_that_no_input_takes() {
+    let dir = folder();
+    let found = looked_at(&profiled("contradictions", &["-O0", "-g"], dir.path()));
+    for name in ["twice", "chosen", "counted"] {
+        let [ran, cannot, all] = found[name];
+        assert_eq!(ran + cannot, all, "{name}: {found:?}");
+        assert!(cannot > 0, "{name}");
+    }
+    // What is stored from another variable is not followed.
+    let [ran, cannot, all] = found["stored"];
+    assert!(cannot > 0 && ran + cannot < all, "{found:?}");
+}
+
+/// Whatever an optimiser makes of conditions, no path that ran is called impossible.
+#[test]
+fn paths_that_ran_are_possible() {
+    for name in [
+        "contradictions",
+        "outcomes",
+        "conditions",
+        "loops",
+        "switches",
+        "exceptions",
+        "longjmp",
+    ] {
+        for level in ["-O0", "-O1", "-O2"] {
+            let dir = folder();
+            looked_at(&profiled(name, &[level, "-g"], dir.path()));
+        }
+    }
+}
+
+/// Coverage neither lists nor counts what cannot run, and says how much that is.
+#[test]
+fn coverage_leaves_out_what_cannot_run() {
+    use crate::support::{PROF, run};
+    let dir = folder();
+    let profile = profiled("outcomes", &["-O0", "-g"], dir.path());
+    let mut coverage = std::process::Command::new(PROF);
+    coverage
+        .arg("coverage")
+        .arg(&profile)
+        .args(["--function", "^f$", "--nearest", "9"]);
+    let text = crate::export::text(run(&mut coverage));
+    assert!(
+        text.contains("2 more paths cannot run: the outcomes on each contradict each other"),
+        "{text}"
+    );
+    assert!(!text.contains("not covered"), "{text}");
+}
