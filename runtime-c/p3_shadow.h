@@ -127,16 +127,32 @@ P3_HIDDEN int p3_shadow_open(uint64_t address, uint64_t size);
 P3_HIDDEN int p3_shadow_patch(const struct p3_module *modules, const void *at);
 /* Whether there is anything to patch. */
 P3_HIDDEN int p3_shadow_any(const struct p3_module *modules);
+/* The room before a function, sixteen nops; NULL when there is none: it was patched already, or is somebody else's. */
+P3_HIDDEN uint8_t *p3_shadow_room_of(uint8_t *native);
+/* Whether a place at a loop is there. */
+P3_HIDDEN int p3_shadow_is_site_within(const uint8_t *begin, const uint8_t *end);
 /* A place by which native code tells how much of a burst is over: `times` times it came by its address, the last time when so many instructions
  * were left. */
 struct p3_shadow_mark {
     uint64_t at, times;
     int64_t left;
     const struct p3_passed *passed;
+    int is_entry; /* of a function */
+    int is_counted; /* without a breakpoint, if that can be */
 };
-/* The one that serves best, in a shadow whose burst is over; 0: there is none. The burst took `nanoseconds` to count and the instructions from `begin` down to `end`. What is lost is what lies
- * behind the last time, and ten microseconds for each: a breakpoint takes about fifteen, which are known on average alone. It is a quarter of all at the most. */
-P3_HIDDEN int p3_shadow_find_mark(struct p3_shadow_mark *mark, int64_t begin, int64_t end, uint64_t nanoseconds);
+enum { P3_SHADOW_MARKS = 16 };
+struct p3_shadow_marks {
+    uint64_t n;
+    struct p3_shadow_mark of[P3_SHADOW_MARKS];
+};
+/* Those that serve best, best first, in a shadow whose burst is over. The burst took `nanoseconds` to count and the instructions from `begin` down to `end`. What is lost is what lies
+ * behind the last time, and for each time what is not known of it: ten microseconds of a breakpoint, which takes about fifteen; a nanosecond where passes are counted. It is a quarter of all at the most. */
+P3_HIDDEN void p3_shadow_find_marks(struct p3_shadow_marks *marks, int64_t begin, int64_t end, uint64_t nanoseconds);
+
+/* p3_shadow_passes.c: counting how often native code comes by a place, without breakpoints. */
+/* In a twin: makes the code at `at` count, which is that of an entry with `room` or of a loop (NULL), and end at a breakpoint after so many times: the address of that, or 0 where the code there cannot be
+ * moved. `interrupted`: where the program goes on. */
+P3_HIDDEN uint64_t p3_shadow_count_passes(uint8_t *at, uint8_t *room, uint64_t times, const uint8_t *interrupted);
 
 /* p3_shadow_twin.c: how long a burst takes the program itself. Counting slows code down, here more and there less. So a shadow forks a
  * *twin* before it counts, which waits until that is over, runs native code to a place that the shadow knows, and tells its processor time. */
@@ -144,8 +160,8 @@ P3_HIDDEN int p3_shadow_find_mark(struct p3_shadow_mark *mark, int64_t begin, in
 P3_HIDDEN void p3_shadow_twin_prepare(void);
 /* Forks the twin: 1 in the twin, when it is its turn; 0 in the shadow. */
 P3_HIDDEN int p3_shadow_twin_fork(void);
-/* In a twin: puts a breakpoint to that place, and finds out what one takes; 0 when code cannot be written. */
-P3_HIDDEN int p3_shadow_twin_mark(void);
+/* In a twin: makes that place known to it, by a breakpoint or a count, and finds out what that takes each time; 0 when code cannot be written. `interrupted`: where the program goes on. */
+P3_HIDDEN int p3_shadow_twin_mark(const uint8_t *interrupted);
 /* In a twin: the clock starts. */
 P3_HIDDEN void p3_shadow_twin_start(void);
 /* A breakpoint, or the one instruction behind it: 1 when it was the twin's. `registers`: those of `ucontext_t`. */
@@ -154,8 +170,8 @@ P3_HIDDEN int p3_shadow_twin_break(long long *registers);
 P3_HIDDEN void p3_shadow_twin_end(void);
 /* In a shadow: there is none any more. Who ends with one leaves it to whoever reaps orphans, which may be the program. */
 P3_HIDDEN void p3_shadow_twin_drop(void);
-/* In a shadow whose burst is over: lets the twin run to the mark, for so many nanoseconds at the most; what it took, or 0. */
-P3_HIDDEN uint64_t p3_shadow_twin_ask(const struct p3_shadow_mark *mark, uint64_t patience);
+/* In a shadow whose burst is over: lets the twin run to the first of the marks that it can make out, for so many nanoseconds at the most; what it took, or 0. `used`: which one. */
+P3_HIDDEN uint64_t p3_shadow_twin_ask(const struct p3_shadow_marks *marks, uint64_t patience, uint64_t *used);
 
 /* p3_shadow_spare.c: memory. */
 /* In the program, before the first one: looks for limits of its control groups. */

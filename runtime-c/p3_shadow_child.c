@@ -172,7 +172,7 @@ void p3_shadow_become(const struct p3_shadow_task *of, void *context) {
         fail(P3_END_TEXT);
     int twin = p3_shadow_twin_fork();
     const void *at = (const void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    if (twin ? !p3_shadow_twin_mark() : !p3_shadow_patch(of->modules, at))
+    if (twin ? !p3_shadow_twin_mark(at) : !p3_shadow_patch(of->modules, at))
         fail(P3_END_TEXT);
     if (!p3_shadow_filter())
         fail(P3_END_FILTER);

@@ -45,6 +45,13 @@ const struct p3_shadow_site *p3_shadow_site(uint64_t at) {
     return NULL;
 }
 
+int p3_shadow_is_site_within(const uint8_t *begin, const uint8_t *end) {
+    for (const struct site *s = __start_p3_sites; s != __stop_p3_sites; s++)
+        if (site_at(s) >= (uint64_t)(uintptr_t)begin && site_at(s) < (uint64_t)(uintptr_t)end)
+            return 1;
+    return 0;
+}
+
 /* The pages that were made writable last: patches come in the order of the code, most of the time. */
 static uint64_t open_begin, open_end;
 
@@ -64,8 +71,7 @@ int p3_shadow_open(uint64_t address, uint64_t size) {
 
 enum { ROOM = 16, NOP = 0x90, NEAR_JUMP = 0xe9, SHORT_JUMP = 0xeb, NEAR_SIZE = 5, SHORT_SIZE = 2 };
 
-/* The room before a function, sixteen nops; NULL when there is none: it was patched already, or is somebody else's. */
-static uint8_t *room_of(uint8_t *native) {
+uint8_t *p3_shadow_room_of(uint8_t *native) {
     for (int i = 1; i <= ROOM; i++)
         if (native[-i] != NOP)
             return NULL;
@@ -100,7 +106,7 @@ uint64_t p3_shadow_room(uint64_t at) {
 static int patch_entry(uint8_t *from, const uint8_t *to) {
     if (from[0] == BREAKPOINT)
         return 1; /* a loop begins with the function: it stays native */
-    uint8_t *room = room_of(from);
+    uint8_t *room = p3_shadow_room_of(from);
     int64_t distance = room == NULL ? INT64_MAX : (int64_t)((intptr_t)to - (intptr_t)(room + NEAR_SIZE));
     int32_t far = (int32_t)distance;
     if (far != distance)
@@ -153,32 +159,12 @@ int p3_shadow_patch(const struct p3_module *modules, const void *at) {
 }
 
 /* Shows all places that native code has as well. */
-static void see_all(void (*see)(void *seen, uint64_t at, const struct p3_passed *passed), void *seen) {
+static void see_all(void (*see)(void *seen, uint64_t at, const struct p3_passed *passed, int is_entry), void *seen) {
     for (const struct p3_module *m = patched; m != NULL; m = m->next)
         for (uint32_t i = 0; i < m->n_entries; i++)
-            see(seen, (uint64_t)(uintptr_t)m->entries[i].from, m->entries[i].passed);
+            see(seen, (uint64_t)(uintptr_t)m->entries[i].from, m->entries[i].passed, 1);
     for (const struct site *s = __start_p3_sites; s != __stop_p3_sites; s++)
-        see(seen, site_at(s), site_passed(s));
-}
-
-/* The best place so far, and that the one before it was no use: what is worse than that. */
-struct search {
-    struct p3_shadow_mark best;
-    double cost, worse_than, unknown;
-    int64_t end;
-    double all;
-};
-
-static void see_cost(void *seen, uint64_t at, const struct p3_passed *passed) {
-    struct search *search = seen;
-    if (passed->times == 0)
-        return;
-    int64_t left = (int64_t)passed->left;
-    double cost = (double)(left - search->end) / search->all + (double)passed->times * search->unknown;
-    if (cost >= search->cost || cost <= search->worse_than)
-        return;
-    search->cost = cost;
-    search->best = (struct p3_shadow_mark){at, passed->times, left, passed};
+        see(seen, site_at(s), site_passed(s), 0);
 }
 
 /* Whether another place has the address, or another address is the same place: compilers may put two at one, and do one twice. */
@@ -187,29 +173,59 @@ struct others {
     unsigned n;
 };
 
-static void see_other(void *seen, uint64_t at, const struct p3_passed *passed) {
+static void see_other(void *seen, uint64_t at, const struct p3_passed *passed, int is_entry) {
     struct others *others = seen;
+    (void)is_entry;
     others->n += at == others->of->at || passed == others->of->passed;
 }
 
-int p3_shadow_find_mark(struct p3_shadow_mark *mark, int64_t begin, int64_t end, uint64_t nanoseconds) {
-    enum { TRIES = 16, UNKNOWN = 10000 };
-    struct search search = {.worse_than = -1, .end = end, .all = (double)(begin - end)};
-    search.unknown = UNKNOWN / ((double)nanoseconds + 1);
-    for (int i = 0; i < TRIES; i++) {
-        search.cost = 0.25;
-        search.best.times = 0;
-        see_all(see_cost, &search);
-        struct others others = {.of = &search.best};
-        *mark = search.best;
-        if (mark->times == 0)
-            return 0;
-        see_all(see_other, &others);
-        if (others.n == 1)
-            return 1;
-        search.worse_than = search.cost;
+static int is_alone(const struct p3_shadow_mark *mark) {
+    struct others others = {.of = mark};
+    see_all(see_other, &others);
+    return others.n == 1;
+}
+
+/* The best places so far, best first. `unknown`, by whether passes are counted without a breakpoint: what is not known of each, as a part of the burst. */
+struct search {
+    struct p3_shadow_marks *best;
+    double cost[P3_SHADOW_MARKS], unknown[2];
+    int64_t end;
+    double all;
+};
+
+static void insert(struct search *search, const struct p3_shadow_mark *mark, double cost) {
+    struct p3_shadow_marks *best = search->best;
+    unsigned i = best->n < P3_SHADOW_MARKS ? best->n++ : P3_SHADOW_MARKS - 1;
+    for (; i > 0 && search->cost[i - 1] > cost; i--) {
+        search->cost[i] = search->cost[i - 1];
+        best->of[i] = best->of[i - 1];
     }
-    return 0;
+    search->cost[i] = cost;
+    best->of[i] = *mark;
+}
+
+static void see_cost(void *seen, uint64_t at, const struct p3_passed *passed, int is_entry) {
+    static const double most = 0.25;
+    struct search *search = seen;
+    if (passed->times == 0)
+        return;
+    int64_t left = (int64_t)passed->left;
+    for (int fast = 0; fast < 2; fast++) {
+        double cost = (double)(left - search->end) / search->all + (double)passed->times * search->unknown[fast];
+        unsigned n = search->best->n;
+        struct p3_shadow_mark mark = {at, passed->times, left, passed, is_entry, fast};
+        if (cost < most && (n < P3_SHADOW_MARKS || cost < search->cost[n - 1]) && is_alone(&mark))
+            insert(search, &mark, cost);
+    }
+}
+
+void p3_shadow_find_marks(struct p3_shadow_marks *marks, int64_t begin, int64_t end, uint64_t nanoseconds) {
+    static const double breakpoint = 10000, counted = 1;
+    struct search search = {.best = marks, .end = end, .all = (double)(begin - end)};
+    search.unknown[0] = breakpoint / ((double)nanoseconds + 1);
+    search.unknown[1] = counted / ((double)nanoseconds + 1);
+    marks->n = 0;
+    see_all(see_cost, &search);
 }
 
 #else

@@ -112,14 +112,16 @@ static uint32_t add_calls(struct record *record) {
 /* Nanoseconds that the burst takes the program itself; 0 where they cannot be known. `counting`: processor time that it took so far. */
 static uint64_t time_of(uint64_t counting, int hurry) {
     int64_t begin = task->burst, end = __p3_burst.left;
-    struct p3_shadow_mark mark;
-    if (begin <= end || !p3_shadow_find_mark(&mark, begin, end, counting)) {
+    static struct p3_shadow_marks marks;
+    if (begin > end)
+        p3_shadow_find_marks(&marks, begin, end, counting);
+    if (marks.n == 0) {
         p3_shadow_twin_drop();
         return 0;
     }
     uint64_t patience = hurry ? HURRY : PATIENCE * (p3_shadow_clock(CLOCK_MONOTONIC) - began) + HURRY;
-    uint64_t took = p3_shadow_twin_ask(&mark, patience < task->limit ? patience : task->limit);
-    return (uint64_t)((double)took * (double)(begin - end) / (double)(begin - mark.left));
+    uint64_t used = 0, took = p3_shadow_twin_ask(&marks, patience < task->limit ? patience : task->limit, &used);
+    return (uint64_t)((double)took * (double)(begin - end) / (double)(begin - marks.of[used].left));
 }
 
 static void describe(struct record *record, uint32_t why, uint32_t detail) {

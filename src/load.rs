@@ -2,9 +2,11 @@
 
 pub mod container;
 mod mlir;
+mod optimize;
 pub mod positions;
 
 use crate::error::{Error, Result};
+pub use optimize::{Level, Optimize};
 use positions::Positions;
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
@@ -37,7 +39,7 @@ pub struct Input {
     pub archive: Option<usize>,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// blake3 of the bytes, hexadecimal.
+    /// blake3 of the bytes as they were read or, if they were optimised here, of those; hexadecimal.
     pub hash: String,
     /// Whether it is code for a device that has no files and processes (`emit::admit` finds out).
     pub device: bool,
@@ -47,6 +49,8 @@ pub struct Input {
     pub forbidden: Vec<Option<&'static str>>,
     /// Where its code is in the source (`emit::admit` finds out).
     pub positions: Option<Positions>,
+    /// By what it was optimised here: its bytes are of the optimised module (`emit::admit` does that).
+    pub optimized: Option<Level>,
 }
 
 /// What attributes of callees, types and assembler code say of a block.
@@ -281,6 +285,7 @@ fn input(path: &Path, name: String, kind: Kind, bytes: Vec<u8>) -> Result<Input>
         hidden: Vec::new(),
         forbidden: Vec::new(),
         positions: None,
+        optimized: None,
     })
 }
 

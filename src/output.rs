@@ -97,6 +97,10 @@ const RUNTIME: &[(&str, &str)] = &[
         include_str!("../runtime-c/p3_shadow_memory.c"),
     ),
     (
+        "p3_shadow_passes.c",
+        include_str!("../runtime-c/p3_shadow_passes.c"),
+    ),
+    (
         "p3_shadow_patch.c",
         include_str!("../runtime-c/p3_shadow_patch.c"),
     ),

@@ -32,6 +32,8 @@
 #define EPOCH (UINT64_C(1000000000) * SECOND)
 #define UPTIME (UINT64_C(900) * SECOND)
 
+#ifndef P3_KEEP_TIME /* defined: random numbers alone */
+
 /* Nanoseconds since the start. */
 static _Atomic uint64_t elapsed;
 
@@ -159,6 +161,8 @@ unsigned sleep(unsigned seconds) {
     errno = before;
     return error == 0 ? 0 : (unsigned)left.tv_sec + (left.tv_nsec > 0);
 }
+
+#endif
 
 /* splitmix64 (Steele, Lea & Flood 2014): the n-th number depends on n alone. */
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)

@@ -4,7 +4,7 @@ use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use super::{ForceArgs, one_line, warn};
 use crate::compiler::integrate::integrate;
 use crate::compiler::record::{Failure, Record};
-use crate::compiler::suite::{self, Build, Built, Gathered, Progress, Suite};
+use crate::compiler::suite::{self, Build, Built, Gathered, Progress, SamePids, Suite};
 use crate::compiler::unlinked::Unlinked;
 use crate::error::{Error, Result};
 use crate::names::printable;
@@ -31,6 +31,10 @@ pub struct CopiesArgs {
     #[arg(long, value_name = "HOW", value_parser = ["single", "atomic"])]
     pub(super) update: Option<String>,
 
+    /// An earlier merged profile, or an output folder with one: weights of the programs whose functions it knows
+    #[arg(long, value_name = "FILE|OUTDIR")]
+    profile: Option<PathBuf>,
+
     /// Instrument only functions whose symbol or readable name matches (may be repeated)
     #[arg(long, value_name = "RE")]
     include: Vec<String>,
@@ -49,7 +53,11 @@ impl CopiesArgs {
 
     /// The same as options of `p3-rewrite`, but for the number of copies.
     pub(super) fn flags(self) -> Vec<String> {
+        // Links run in folders of their own.
+        let profile = self.profile.map(|p| std::path::absolute(&p).unwrap_or(p));
+        let profile = profile.map(|p| p.to_string_lossy().into_owned());
         let options = [
+            ("--profile", profile.into_iter().collect()),
             ("--scheme", vec![self.scheme.name().to_string()]),
             ("--update", self.update.into_iter().collect()),
             ("--include", self.include),
@@ -97,9 +105,13 @@ pub struct SuiteArgs {
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: u32,
 
-    /// Give processes the same ids in every round, by a namespace: for tests whose files are named by them
+    /// Fail where processes cannot have the same ids in every round, which takes a namespace [default: without, where it is refused]
     #[arg(long)]
     same_pids: bool,
+
+    /// Leave processes the ids that the system gives them: no namespace for processes
+    #[arg(long, conflicts_with = "same_pids")]
+    no_same_pids: bool,
 
     /// Clocks that advance by calls, and the same random numbers, for programs that read them: in all that the command runs
     #[arg(long)]
@@ -162,7 +174,11 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
     let built = built?;
     report_failures(&built.failures);
     if !args.quiet {
-        built.programs.iter().for_each(|p| say(&described(p)));
+        for program in &built.programs {
+            say(&described(program));
+            let warn = |w: &String| warn(&format!("{}: {w}", shown(&program.program)));
+            program.warnings.iter().for_each(warn);
+        }
         if built.lines_added && !built.programs.is_empty() {
             say(
                 "compiled without -g: copies were given line numbers (-gline-tables-only); native programs are as they were",
@@ -297,7 +313,7 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
     let suite = Suite {
         folders: args.out,
         command: args.command,
-        same_pids: args.same_pids,
+        same_pids: SamePids::of_options(args.same_pids, args.no_same_pids),
         fixed_time: args.fixed_time,
         jobs: args.jobs,
         no_repeat: args.no_repeat,
@@ -317,6 +333,9 @@ pub(super) fn report_progress(progress: Progress) {
             let seconds = round.time.as_secs_f64();
             say(&format!("copy {copy}: status {status}, {seconds:.1} s"));
         }
+        Progress::RepeatsAll => say(
+            "rounds ran the same processes and counted differently: they run again, each with the same random numbers",
+        ),
         Progress::Repeats { copy, why } => say(&format!(
             "copy {copy} runs again, since its round was unlike the others ({why})"
         )),

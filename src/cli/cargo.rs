@@ -4,7 +4,7 @@ use super::build::{
     CopiesArgs, code, described, ended, report_failures, report_progress, say, shown,
 };
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
-use crate::compiler::suite::{Build, Suite, Variables};
+use crate::compiler::suite::{Build, SamePids, Suite, Variables};
 use crate::compiler::{our_program, rust};
 use crate::error::{Error, Result};
 use crate::load::LLVM;
@@ -37,9 +37,13 @@ struct P3Args {
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Give processes the same ids in every round, by a namespace
+    /// Fail where processes cannot have the same ids in every round, which takes a namespace
     #[arg(long)]
     same_pids: bool,
+
+    /// Leave processes the ids that the system gives them: no namespace for processes
+    #[arg(long, conflicts_with = "same_pids")]
+    no_same_pids: bool,
 
     /// Clocks that advance by calls, and the same random numbers, for programs that read them
     #[arg(long)]
@@ -105,7 +109,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     let suite = Suite {
         folders: vec![out.clone()],
         command: cargo(args.verb, &args.arguments, &rustc.host, Step::Run),
-        same_pids: args.same_pids,
+        same_pids: SamePids::of_options(args.same_pids, args.no_same_pids),
         fixed_time: args.fixed_time,
         jobs: 1,
         no_repeat: false,

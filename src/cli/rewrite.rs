@@ -11,6 +11,7 @@ use super::{Color, ForceArgs};
 use crate::dump::View;
 use crate::emit::{Counters, Update};
 use crate::error::Result;
+use crate::load::Optimize;
 use crate::names::Filter;
 use crate::output::check_folder_name;
 use crate::profile::verdict::Trust;
@@ -47,6 +48,10 @@ pub struct Args {
     #[arg(long, value_name = "PASSES")]
     mlir_pipeline: Option<String>,
 
+    /// Optimise inputs before they are rewritten, native too, by LLVM's pipeline of this level
+    #[arg(long, value_name = "LEVEL", value_enum, default_value = "auto")]
+    optimize: Optimize,
+
     /// Number of copies, 1 to 1024 [default: 4, of subpath 1]
     #[arg(short = 'k', long, value_name = "K",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -73,6 +78,10 @@ pub struct Args {
     /// An earlier merged profile of this program, or an output folder with one: weights for placement and partition
     #[arg(long, value_name = "FILE|OUTDIR", group = "weights")]
     profile: Option<PathBuf>,
+
+    /// Estimate weights where the profile knows none of the functions: one profile for all programs of a build
+    #[arg(long, hide = true)]
+    accept_unrelated_profile: bool,
 
     /// Take weights from a run with these arguments, before anything is written: one copy that counts
     /// edges is linked and run as `make run` would
@@ -348,8 +357,10 @@ impl Args {
             function: Filter::parse("--function", self.function.as_slice())?,
             inputs: self.inputs,
             mlir: self.mlir_pipeline,
+            optimize: self.optimize,
             out,
             weights: weights_from(self.profile, self.train, self.train_for, self.train_with),
+            accept_unrelated: self.accept_unrelated_profile,
             trust: Trust::strict(self.strict),
             counters: self.counters,
             update: self.update,

@@ -249,7 +249,7 @@ impl Link<'_> {
         let inputs = self.scratch("inputs")?;
         let scratch = self.scratch("embedded")?;
         modules::optimise(&self.found.modules, self.compiler, &inputs, &scratch)?;
-        self.rewrite(&inputs)?;
+        let warnings = self.rewrite(&inputs)?;
         let manifest = Manifest::read(&self.folder.join("manifest.json"))?;
         let by_name: HashMap<&str, &Module> = self
             .found
@@ -275,7 +275,7 @@ impl Link<'_> {
             scheme: manifest.scheme,
             shared: self.shared,
             triple: modules_of.find_map(|m| modules::value(&m.embedded.flags, "-triple")),
-            align: output::alignment(&manifest).max(self.least_alignment()),
+            align: self.alignment(&manifest),
             common: self
                 .settings
                 .out
@@ -298,27 +298,31 @@ impl Link<'_> {
         });
         let command = std::iter::once(self.compiler.path.to_string_lossy().into_owned())
             .chain(command.iter().cloned());
-        let record = Record::new(
+        let mut record = Record::new(
             &self.folder,
             self.program.clone(),
             manifest.copies,
             left.collect(),
             command.collect(),
         );
+        record.warnings = warnings;
         record.make_raw_folder()?;
         record.write()?;
         record.place(&self.program, self.settings.copy)
     }
 
-    /// As `first/align.c` has it: the C library's code in the program counts for the size of that.
-    fn least_alignment(&self) -> u64 {
+    /// What data is aligned to, if to anything. As `first/align.c` has it: the C library's code in a static program counts for the
+    /// size of that.
+    fn alignment(&self, manifest: &Manifest) -> Option<u64> {
         let is_static =
             |w: &Word| matches!(w, Word::Option(words) if words[0].starts_with("-static"));
-        if self.words.iter().any(is_static) {
+        let least = if self.words.iter().any(is_static) {
             1 << 20
         } else {
             0
-        }
+        };
+        let align = output::alignment(manifest).max(least);
+        self.settings.aligned.then_some(align)
     }
 
     /// A new folder of this link's.
@@ -328,17 +332,22 @@ impl Link<'_> {
         Ok(path)
     }
 
-    fn rewrite(&self, inputs: &Path) -> Result<()> {
+    /// Makes the copies; what `p3-rewrite` warned of.
+    fn rewrite(&self, inputs: &Path) -> Result<Vec<String>> {
         let mut rewrite = Command::new(our_program("p3-rewrite").unwrap_or("p3-rewrite".into()));
         rewrite.arg(inputs).arg("-o").arg(&self.folder);
         rewrite
-            .args(["-q", "-k", &self.settings.copies.to_string()])
+            .args(["-k", &self.settings.copies.to_string()])
+            .arg("--accept-unrelated-profile")
             .args(&self.settings.flags);
         let run = rewrite.stdin(Stdio::null()).output();
         let run =
             run.map_err(|e| Error::Usage(format!("p3-rewrite: {e}; install it beside p3-cc")))?;
         not_loaded(&run).map_or(Ok(()), |why| Err(Error::Usage(why)))?;
-        succeeded(&run, "p3-rewrite failed")
+        succeeded(&run, "p3-rewrite failed")?;
+        let said = String::from_utf8_lossy(&run.stderr);
+        let warnings = said.lines().filter_map(|l| l.strip_prefix("warning: "));
+        Ok(warnings.map(String::from).collect())
     }
 
     fn object(&self, copy: u32, module: usize) -> PathBuf {

@@ -73,6 +73,8 @@ struct Settings {
     out: Option<PathBuf>,
     /// The folder of the build (`P3_ROOT`): programs below it have the same place below `P3_OUT`.
     root: PathBuf,
+    /// Whether data begins at the same addresses in all copies (`P3_ALIGN`), which takes address space.
+    aligned: bool,
     /// More options of `p3-rewrite`, as the shell reads them (`P3_FLAGS`).
     flags: Vec<String>,
     /// The file in which `p3-rewrite build` sees that we were called (`P3_CALLS`).
@@ -161,6 +163,7 @@ impl Settings {
             copy: number("P3_COPY", 0)?,
             out: text("P3_OUT").map(PathBuf::from),
             root: text("P3_ROOT").map_or_else(PathBuf::new, PathBuf::from),
+            aligned: text("P3_ALIGN").is_none_or(|v| v != "0" && v != "no"),
             flags,
             calls: text(CALLS).map(PathBuf::from),
             rust: text(rust::TARGET),

@@ -26,6 +26,9 @@ pub struct Record {
     pub copies: u32,
     /// Objects in it that are not profiled, and why.
     pub left: BTreeMap<String, String>,
+    /// What the rewriting warned of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// The command that linked it, and where.
     pub command: Vec<String>,
     /// The folder in which that ran.
@@ -51,6 +54,7 @@ impl Record {
             program,
             copies,
             left,
+            warnings: Vec::new(),
             command,
             directory: std::env::current_dir().unwrap_or_default(),
             folder: folder.to_path_buf(),

@@ -21,7 +21,7 @@ pub(super) struct Target<'a> {
     /// The target of the program's code, if it is known.
     pub(super) triple: Option<&'a str>,
     /// What parts of the program are aligned to.
-    pub(super) align: u64,
+    pub(super) align: Option<u64>,
     /// A folder for objects that are the same for many programs of a build.
     pub(super) common: Option<PathBuf>,
 }
@@ -50,9 +50,9 @@ impl Target<'_> {
         self.object(&pattern.0, &pattern.1)?;
         // A library cannot move the break: it comes too late.
         let mut first = Vec::new();
-        if !self.shared {
-            let align = self.folder.join("obj/align.o");
-            let define = format!("-DP3_ALIGN={}", self.align);
+        let align = self.folder.join("obj/align.o");
+        if let Some(bytes) = self.align.filter(|_| !self.shared) {
+            let define = format!("-DP3_ALIGN={bytes}");
             self.object_with(&[&define], &sources.join("first/align.c"), &align)?;
             first.push(align);
         }

@@ -68,6 +68,8 @@ pub enum Progress<'a> {
         /// A program, and how it ran otherwise.
         why: &'a str,
     },
+    /// All copies' rounds ran the same processes and counted differently, and are repeated with the same random numbers.
+    RepeatsAll,
 }
 
 /// What a suite left.
@@ -96,6 +98,13 @@ const NAMES: [(&str, Language); 9] = [
 ];
 
 impl Build {
+    /// The options of `p3-rewrite`, those of the environment behind ours.
+    fn all_flags(&self) -> Result<String> {
+        let ours = quoted(&self.flags)?;
+        let theirs = std::env::var("P3_FLAGS").unwrap_or_default();
+        Ok([ours, theirs].join(" ").trim().to_string())
+    }
+
     /// Runs a build's command with our compilers in the places of those that it would find: by `CC` and `CXX`, and by
     /// their usual names in `PATH`.
     ///
@@ -110,7 +119,7 @@ impl Build {
         build.envs(environment(&tools)?);
         build.env(super::CALLS, &calls);
         build.env("P3_COPIES", self.copies.to_string());
-        build.env("P3_FLAGS", quoted(&self.flags)?);
+        build.env("P3_FLAGS", self.all_flags()?);
         if let Some(copy) = self.only {
             build.env("P3_COPY", copy.to_string()).env("P3_ONLY", "1");
         }
@@ -194,6 +203,29 @@ fn find_new_binary(began: SystemTime) -> Option<PathBuf> {
     })
 }
 
+/// Whether rounds of a suite give processes the same ids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SamePids {
+    /// Where the kernel allows a namespace for processes.
+    #[default]
+    IfAllowed,
+    /// Always; a namespace that is refused is an error.
+    Required,
+    /// Never.
+    Off,
+}
+
+impl SamePids {
+    /// What `--same-pids` and `--no-same-pids` stand for; clap accepts one of the two.
+    pub fn of_options(required: bool, off: bool) -> SamePids {
+        match (required, off) {
+            (true, _) => SamePids::Required,
+            (false, true) => SamePids::Off,
+            (false, false) => SamePids::IfAllowed,
+        }
+    }
+}
+
 /// A command that is run once for every copy.
 #[derive(Clone, Debug, Default)]
 pub struct Suite {
@@ -201,8 +233,8 @@ pub struct Suite {
     pub folders: Vec<PathBuf>,
     /// What runs them.
     pub command: Vec<String>,
-    /// Every round has the same process ids: a namespace of its own.
-    pub same_pids: bool,
+    /// Whether every round has the same process ids: a namespace of its own.
+    pub same_pids: SamePids,
     /// Every round has the same clocks, which advance by calls, and the same random numbers.
     pub fixed_time: bool,
     /// So many rounds run at once, each in a working folder of its own if that is more than one.
@@ -214,6 +246,15 @@ pub struct Suite {
 }
 
 impl Gathered {
+    /// Whether copies that were started alike counted what copies of one run cannot.
+    fn counts_differ(&self) -> bool {
+        let mut merged = self.programs.iter().filter_map(|(_, m)| m.as_ref());
+        merged.any(|m| {
+            let verdict = &m.profile.verdict;
+            !verdict.violations.is_empty() && verdict.unlike.is_empty() && verdict.gaps.is_empty()
+        })
+    }
+
     /// Whether copies counted what copies of one run cannot, or were started otherwise than each other.
     pub fn rounds_differ(&self) -> bool {
         let mut merged = self.programs.iter().filter_map(|(_, m)| m.as_ref());
@@ -224,7 +265,12 @@ impl Gathered {
 impl Suite {
     /// The options that make rounds more alike and were not given, each with what it does.
     pub fn untried(&self) -> Vec<&'static str> {
-        let ids = (!self.same_pids).then_some("--same-pids gives each the same process ids");
+        let has_same_ids = match self.same_pids {
+            SamePids::Required => true,
+            SamePids::IfAllowed => find_pid_namespace().is_ok(),
+            SamePids::Off => false,
+        };
+        let ids = (!has_same_ids).then_some("--same-pids gives each the same process ids");
         let clock = (!self.fixed_time).then_some("--fixed-time the same time and random numbers");
         let one = "p3-rewrite build --scheme sbl has one copy count everything";
         ids.into_iter().chain(clock).chain([one]).collect()
@@ -232,7 +278,7 @@ impl Suite {
 
     /// Runs the command once for every copy, and merges what the programs counted: `profile.p3prof` in the folder of
     /// each. What earlier runs left there goes. `progress` hears of each round. A round that ran other processes than most did is
-    /// repeated, once.
+    /// repeated, once; and if all ran the same processes and counted differently, all are repeated with the same random numbers.
     ///
     /// # Errors
     /// There are no programs; the command cannot be run; a profile cannot be written.
@@ -252,36 +298,27 @@ impl Suite {
         };
         let wrapped = wrapped(&self.command, self.same_pids)?;
         let clock = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
-        let preload = if self.fixed_time {
-            Some(fixed_time(clock.path())?)
-        } else {
-            None
-        };
-        for program in &programs {
-            clear(program)?;
-        }
-        let runner = Runner {
+        let preload = self
+            .fixed_time
+            .then(|| preload(clock.path(), Fixed::RandomAndTime));
+        let mut runner = Runner {
             suite: self,
             command: wrapped,
-            preload,
+            preload: preload.transpose()?,
             progress: &progress,
         };
-        let (mut rounds, mut lost) = runner.rounds(&Vec::from_iter(0..copies))?;
-        if !self.no_repeat {
-            lost = lost.max(runner.repeat_odd_rounds(&mut rounds)?);
+        let gathered = runner.run(copies)?;
+        if self.no_repeat || self.fixed_time || copies < 2 || !gathered.counts_differ() {
+            return Ok(gathered);
         }
-        let programs = record::find(folders)?;
-        let merged = |program: Record| {
-            let merged = gather(&program)?;
-            Ok((program, merged))
-        };
-        let programs = programs.into_iter().map(merged).collect::<Result<_>>()?;
-        let failures = record::find_failures(folders);
+        // Tests that take input from /dev/urandom, such as gzip's and jq's.
+        progress(Progress::RepeatsAll);
+        runner.preload = Some(self::preload(clock.path(), Fixed::Random)?);
+        let again = runner.run(copies)?;
         Ok(Gathered {
-            rounds,
-            programs,
-            failures: failures.into_iter().map(|(f, _)| f).collect(),
-            lost,
+            rounds: [gathered.rounds, again.rounds].concat(),
+            lost: gathered.lost.max(again.lost),
+            ..again
         })
     }
 }
@@ -291,12 +328,34 @@ struct Runner<'a, P> {
     suite: &'a Suite,
     /// The command, in what makes rounds alike.
     command: Vec<String>,
-    /// The library that replaces clocks.
+    /// The library that replaces random numbers, or these and clocks.
     preload: Option<PathBuf>,
     progress: &'a P,
 }
 
 impl<P: Fn(Progress) + Sync> Runner<'_, P> {
+    /// Runs a round for each copy, repeats odd ones, and merges.
+    fn run(&self, copies: u32) -> Result<Gathered> {
+        let folders = &self.suite.folders;
+        record::find(folders)?.iter().try_for_each(clear)?;
+        let (mut rounds, mut lost) = self.rounds(&Vec::from_iter(0..copies))?;
+        if !self.suite.no_repeat {
+            lost = lost.max(self.repeat_odd_rounds(&mut rounds)?);
+        }
+        let merged = |program: Record| {
+            let merged = gather(&program)?;
+            Ok((program, merged))
+        };
+        let programs = record::find(folders)?.into_iter().map(merged);
+        let failures = record::find_failures(folders);
+        Ok(Gathered {
+            rounds,
+            programs: programs.collect::<Result<_>>()?,
+            failures: failures.into_iter().map(|(f, _)| f).collect(),
+            lost,
+        })
+    }
+
     /// A round for each of these copies; and how many programs they linked that are lost.
     fn rounds(&self, copies: &[u32]) -> Result<(Vec<Round>, usize)> {
         if self.suite.jobs > 1 {
@@ -401,39 +460,58 @@ pub fn take_turns(folders: &[PathBuf], copy: u32) -> Result<Vec<Record>> {
     Ok(programs)
 }
 
-/// The library that replaces clocks and random numbers, compiled into `folder`.
-fn fixed_time(folder: &Path) -> Result<PathBuf> {
+/// What a library replaces that is preloaded into all processes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fixed {
+    Random,
+    RandomAndTime,
+}
+
+/// The library that replaces this, compiled into `folder`.
+fn preload(folder: &Path, what: Fixed) -> Result<PathBuf> {
     let (source, library) = (folder.join("fixed_time.c"), folder.join("fixed_time.so"));
     std::fs::write(&source, FIXED_TIME).map_err(|e| Error::write(&source, e))?;
     let compiler = Compiler::find(Language::C)?;
     let mut clang = compiler.command();
     clang
         .args(["-std=c11", "-O2", "-fPIC", "-shared"])
+        .args((what == Fixed::Random).then_some("-DP3_KEEP_TIME"))
         .arg(&source)
         .arg("-o")
         .arg(&library);
     let run = clang.output().map_err(|e| compiler.failed(&e))?;
-    succeeded(&run, "--fixed-time: the library cannot be compiled")?;
+    succeeded(
+        &run,
+        "the library that replaces random numbers cannot be compiled",
+    )?;
     Ok(library)
 }
 
 /// The command as each round runs it.
-fn wrapped(command: &[String], same_pids: bool) -> Result<Vec<String>> {
-    let mut words: Vec<&str> = Vec::new();
-    if same_pids {
-        let problem = "--same-pids: no namespace for processes is to be had (unshare --pid fails)";
-        words.extend(namespace(
-            &[],
-            &["--pid", "--fork", "--mount-proc"],
-            problem,
-        )?);
-    }
+fn wrapped(command: &[String], same_pids: SamePids) -> Result<Vec<String>> {
+    let mut words = match same_pids {
+        SamePids::Required => find_pid_namespace()?,
+        SamePids::IfAllowed => find_pid_namespace().unwrap_or_default(),
+        SamePids::Off => Vec::new(),
+    };
     // As make run in an output folder does it.
     if works(&["setarch", "-R"]) {
         words.extend(["setarch", "-R"]);
     }
     let words = words.into_iter().map(String::from);
     Ok(words.chain(command.iter().cloned()).collect())
+}
+
+/// The words before a command whose processes are to be numbered from 1.
+///
+/// # Errors
+/// The kernel refuses such a namespace.
+fn find_pid_namespace() -> Result<Vec<&'static str>> {
+    let problem = "--same-pids: no namespace for processes is to be had (unshare --pid fails)";
+    let mut words = namespace(&[], &["--pid", "--fork", "--mount-proc"], problem)?;
+    // The first process of a namespace cannot end itself by a signal, as abort() does: that is a shell, and not the command.
+    words.extend(["sh", "-c", "\"$@\"; exit $?", "sh"]);
+    Ok(words)
 }
 
 /// The words before a command that is to run in namespaces of its own, which `unshare` makes by `options`; with `as_user`, and a namespace

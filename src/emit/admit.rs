@@ -1,10 +1,11 @@
 //! Which inputs can be rewritten: modules that LLVM's verifier accepts and that do not use names of ours.
 
 use super::members;
+use super::optimize::{is_for_lto, optimize};
 use super::{Names, Parsed, hidden, positions, session, sys};
 use crate::error::{Error, Result};
 use crate::ir::lower::unreadable;
-use crate::load::{Input, Kind, LLVM};
+use crate::load::{Input, Kind, LLVM, Level, Optimize};
 use inkwell::module::Module;
 use rayon::prelude::*;
 
@@ -20,48 +21,106 @@ const DEBUG_INFO: u64 = 3;
 pub struct Admitted {
     /// What the user should know, a line each.
     pub lines: Vec<String>,
+    /// What was done with modules that were compiled for link-time optimisation, a line each.
+    pub about_lto: Vec<String>,
     /// The only input, as it was read, if there is one and it is taken as it is. Of several, all would be in memory at once.
     pub parsed: Option<Parsed>,
 }
 
 /// Reads every input once and has LLVM verify it, in parallel. Where only the debug information is wrong, or
-/// of another version, the input is taken without it, with a warning. Notes which inputs are code for devices, and
+/// of another version, the input is taken without it, with a warning. Optimises what `wanted` says. Notes which inputs are code for devices, and
 /// what loaders will not show. Members of archives that nothing needs are left out, which a line says. Linear.
 ///
 /// # Errors
 /// Input that LLVM cannot read or that its verifier rejects, that is instrumented already, or that uses names
 /// of the runtime.
-pub fn admit(inputs: &mut Vec<Input>, names: Names) -> Result<Admitted> {
+pub fn admit(
+    inputs: &mut Vec<Input>,
+    names: Names,
+    wanted: impl Fn(&Input) -> Optimize + Sync,
+) -> Result<Admitted> {
     let alone = inputs.len() == 1;
     let admitted = inputs.par_iter_mut().map(|input| {
-        let parsed = parse(input, names)?;
+        let (parsed, why, for_lto) = accept(input, names, &wanted)?;
         let (_, module) = parsed.get();
-        check_names(&module, input)?;
-        input.device = is_for_device(&module);
-        let why = verify(&module, input)?;
         input.hidden = hidden::find(&module);
         input.forbidden = hidden::forbidden(&module);
         input.positions = Some(positions::find(&module));
         let is_stripped = why.is_some();
-        if is_stripped {
-            input.bytes = module.write_bitcode_to_memory().as_slice().to_vec();
-            input.kind = Kind::Bitcode;
-        }
         let lines = session::warnings().into_iter().chain(why);
         let path = input.path.display();
         let lines: Vec<String> = lines.map(|line| format!("{path}: {line}")).collect();
         let names = members::Names::new(&sys::symbols(&module));
-        Ok((lines, names, (alone && !is_stripped).then_some(parsed)))
+        let for_lto = for_lto.then_some(input.optimized);
+        Ok((
+            lines,
+            names,
+            for_lto,
+            (alone && !is_stripped).then_some(parsed),
+        ))
     });
     let admitted = admitted.collect::<Result<Vec<_>>>()?;
     let (mut lines, mut names, mut parsed) = (Vec::new(), Vec::new(), None);
-    for (said, of_module, module) in admitted {
+    let mut levels = Vec::new();
+    for (said, of_module, for_lto, module) in admitted {
         lines.extend(said);
         names.push(of_module);
+        levels.extend(for_lto);
         parsed = module;
     }
     lines.extend(members::keep_needed(inputs, &names));
-    Ok(Admitted { lines, parsed })
+    Ok(Admitted {
+        lines,
+        about_lto: about_lto(&levels),
+        parsed,
+    })
+}
+
+/// What is done with modules that were compiled for link-time optimisation, by the levels that these are optimised at.
+fn about_lto(levels: &[Option<Level>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let optimized: Vec<Level> = levels.iter().copied().flatten().collect();
+    let modules = |n: usize| match n {
+        1 => "1 module was compiled for link-time optimisation and is".to_string(),
+        n => format!("{n} modules were compiled for link-time optimisation and are"),
+    };
+    if let Some(level) = optimized.first() {
+        let which = modules(optimized.len());
+        lines.push(format!(
+            "{which} optimised ({level:?}) before the copies and native are made; --optimize none does without"
+        ));
+    }
+    let left = levels.len() - optimized.len();
+    if left > 0 {
+        let which = modules(left);
+        lines.push(format!(
+            "{which} not optimised: LLVM inlines less once counts are in them; --optimize 2 does it before"
+        ));
+    }
+    lines
+}
+
+/// Reads an input, has LLVM verify it and, if that is `wanted`, optimise it. The module, why its debug information was left
+/// out, if it was, and whether it was compiled for link-time optimisation.
+fn accept(
+    input: &mut Input,
+    names: Names,
+    wanted: impl Fn(&Input) -> Optimize,
+) -> Result<(Parsed, Option<String>, bool)> {
+    let mut parsed = parse(input, names)?;
+    let (_, module) = parsed.get();
+    check_names(&module, input)?;
+    input.device = is_for_device(&module);
+    let why = verify(&module, input)?;
+    if why.is_some() {
+        input.bytes = module.write_bitcode_to_memory().as_slice().to_vec();
+        input.kind = Kind::Bitcode;
+    }
+    let for_lto = is_for_lto(&module);
+    if let Some(level) = wanted(input).level(for_lto) {
+        parsed = optimize(input, parsed, names, level)?;
+    }
+    Ok((parsed, why, for_lto))
 }
 
 fn parse(input: &Input, names: Names) -> Result<Parsed> {

@@ -19,6 +19,7 @@ mod hidden;
 mod inspect;
 mod layout;
 mod members;
+mod optimize;
 mod parsed;
 pub mod pgo;
 mod place;

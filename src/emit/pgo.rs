@@ -59,7 +59,7 @@ pub fn instrumented(input: &Input) -> Result<Vec<Instrumented>> {
     let functions: Vec<_> = sys::definitions(&module)
         .map(|f| (f, Before::new(f)))
         .collect();
-    sys::run_passes(&module, "pgo-instr-gen").map_err(|problem| {
+    sys::run_passes(&module, "pgo-instr-gen", None).map_err(|problem| {
         let remedy = "this is a bug of p3-rewrite";
         Error::load(&input.path, problem, remedy)
     })?;

@@ -2,6 +2,7 @@
 
 use super::{Cfg, Loc, Site, SkipReason};
 use crate::index::{FuncId, ModuleId, TiVec};
+use crate::load::Level;
 use crate::load::positions::{Inlined, SourceFile};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,8 @@ pub struct Module {
     pub name: String,
     /// blake3 of the input's bytes, hexadecimal.
     pub hash: String,
+    /// By what it was optimised before it was rewritten.
+    pub optimized: Option<Level>,
     /// The defined functions in module order.
     pub bodies: Vec<FunctionBody>,
 }

@@ -34,6 +34,7 @@ impl Manifest {
         let module = |m: &crate::ir::Module| ModuleEntry {
             name: m.name.clone(),
             hash: m.hash.clone(),
+            optimized: m.optimized,
         };
         let functions = p.functions.keys().map(|f| entry(parts, f));
         let mut manifest = Manifest {

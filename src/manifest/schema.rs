@@ -8,6 +8,7 @@ use crate::index::{
 use crate::ir::{
     Block, Body, Call, Callee, Cfg, Decided, Linkage, Loc, Site, SkipReason, Span, Terminator,
 };
+use crate::load::Level;
 use crate::load::positions::{Choice, Inlined};
 use crate::partition::{Ranges, Share};
 use crate::paths::{FunctionInput, FunctionPaths};
@@ -64,9 +65,12 @@ pub struct ModuleEntry {
     /// Its name, relative to the input argument. In the output folder the module at position i is `native/mi.bc` (or
     /// `.ll`), and `copy-n/mi.bc`.
     pub name: String,
-    /// blake3 of its bytes.
+    /// blake3 of its bytes, those of the optimised module if it was optimised.
     #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub hash: String,
+    /// LLVM's pipeline that optimised it before it was rewritten, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimized: Option<Level>,
 }
 
 /// Whether a function's profile is complete.

@@ -10,7 +10,9 @@ mod summary;
 use crate::emit::annotate::{Annotation, Heat, MADE_BY, annotate as write_annotated};
 use crate::emit::{self, Names, pgo::Instrumented};
 use crate::error::{Error, Result};
-use crate::load::{Input, Kind, find_inputs};
+use crate::index::{ModuleId, TiSlice};
+use crate::load::{Input, Kind, Optimize, find_inputs};
+use crate::manifest::ModuleEntry;
 use crate::output::{self, Content, Destination, Mark, write_files};
 use crate::profile::Profile;
 use counts::{BodyCounts, Joined, join};
@@ -42,7 +44,9 @@ impl Loaded {
     fn load(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Loaded> {
         emit::set_up();
         let mut inputs = find_inputs(inputs, out, None)?;
-        let warnings = emit::admit(&mut inputs, Names::Kept)?.lines;
+        let modules = &profile.manifest.modules;
+        let wanted = |input: &Input| optimized_as_profiled(input, modules);
+        let warnings = emit::admit(&mut inputs, Names::Kept, wanted)?.lines;
         let joined = join(&inputs, profile)?;
         let instrumented = inputs.par_iter().map(emit::pgo::instrumented);
         Ok(Loaded {
@@ -117,6 +121,16 @@ pub fn annotate(inputs: &[PathBuf], profile: &Profile, out: &Path, force: bool) 
         modules => write_files(out, modules, force)?,
     }
     Ok(loaded.done())
+}
+
+/// A module that was optimised before it was profiled has to be again, unless it comes from the output folder.
+fn optimized_as_profiled(input: &Input, modules: &TiSlice<ModuleId, ModuleEntry>) -> Optimize {
+    if modules.iter().any(|m| m.hash == input.hash) {
+        return Optimize::Never;
+    }
+    let entry = modules.iter().find(|m| m.name == input.name);
+    let level = entry.and_then(|m| m.optimized);
+    level.map_or(Optimize::Never, Optimize::At)
 }
 
 /// An annotated module where results are written.

@@ -34,6 +34,7 @@ pub(super) fn program(bodies: impl IntoIterator<Item = FunctionBody>) -> Program
     let module = Module {
         name: "m.bc".into(),
         hash: "0".repeat(64),
+        optimized: None,
         bodies: named.collect(),
     };
     Program {

@@ -63,7 +63,7 @@ pub fn simulate(
     if let Some(weights) = weights {
         let cfgs = ground.cfgs.iter().enumerate();
         let functions = cfgs.map(|(i, cfg)| Known::of(manifest, FuncId::new(i), cfg));
-        super::weights::apply(weights, functions, &mut ground.paths)?;
+        super::weights::apply_known(weights, functions, &mut ground.paths)?;
     }
     let inputs: Vec<FunctionInput> = manifest
         .functions

@@ -17,16 +17,19 @@ const FLOOR: f64 = 1e-6;
 /// The part of a function's executions whose paths, the rarest, nothing is made for.
 const RARE: f64 = 1.0 / 1024.0;
 
+/// What is wrong with a profile of another program.
+pub const UNRELATED: &str = "it knows none of the functions, as they are now";
+
 /// Replaces the static weights of every function that `profile` knows, with the same control flow and cut
-/// edges. `functions` are those of `paths`.
+/// edges. `functions` are those of `paths`. Whether it knows one of them, or none is profiled: else it is of another program.
 ///
 /// # Errors
-/// A profile of estimates, a damaged one, and one that knows no function: it is of another program.
+/// A profile of estimates, and a damaged one.
 pub fn apply<'a>(
     profile: &Profile,
     functions: impl Iterator<Item = Known<'a>>,
     paths: &mut [Option<FunctionPaths>],
-) -> Result<()> {
+) -> Result<bool> {
     let index = Index::new(profile);
     let (mut profiled, mut found) = (false, false);
     for (known, paths) in functions.zip(paths) {
@@ -55,12 +58,23 @@ pub fn apply<'a>(
             paths.measured = true;
         }
     }
-    if profiled && !found {
-        let problem = "it knows none of the functions, as they are now";
-        let remedy = "give a profile of this program, or leave --profile out";
-        return Err(Error::profile(&profile.path, problem, remedy));
+    Ok(found || !profiled)
+}
+
+/// Like [`apply`] of a profile that has to be of this program.
+///
+/// # Errors
+/// Those of [`apply`], and that the profile is of another program.
+pub fn apply_known<'a>(
+    profile: &Profile,
+    functions: impl Iterator<Item = Known<'a>>,
+    paths: &mut [Option<FunctionPaths>],
+) -> Result<()> {
+    if apply(profile, functions, paths)? {
+        return Ok(());
     }
-    Ok(())
+    let remedy = "give a profile of this program, or leave --profile out";
+    Err(Error::profile(&profile.path, UNRELATED, remedy))
 }
 
 /// Without the rarest paths, which are many (most of 131,000 ran once in one function of bzip2) and make up less than [`RARE`]: weights

@@ -34,6 +34,8 @@ pub(super) struct Analysis {
     pub assignment: Assignment,
     /// What the copies' profiles will be decoded with.
     pub manifest: Manifest,
+    /// Whether the measured weights are of this program, if there are any.
+    pub is_related: bool,
     /// Who may call whom.
     pub callers: Callers,
     /// By module: ordinal and function of its bodies, ascending.
@@ -67,12 +69,17 @@ impl Analysis {
         clock.lap("parsed and lowered");
         let functions = function_inputs(&program);
         let mut paths = TiVec::from(all_paths(&functions));
+        let mut is_related = true;
         if let Some(profile) = measured {
             let functions = program.functions.iter().map(|f| {
                 let module = &program.modules[f.bodies[0].module];
                 Known::in_module(module, program.body_at(f))
             });
-            profile::weights::apply(profile, functions, &mut paths.raw)?;
+            if options.accept_unrelated {
+                is_related = profile::weights::apply(profile, functions, &mut paths.raw)?;
+            } else {
+                profile::weights::apply_known(profile, functions, &mut paths.raw)?;
+            }
         }
         let strategy = options.scheme.strategy();
         strategy.prepare(&functions, &mut paths.raw);
@@ -93,6 +100,7 @@ impl Analysis {
             paths,
             assignment,
             manifest,
+            is_related,
         })
     }
 

@@ -15,6 +15,7 @@ use crate::manifest::{Manifest, Status};
 use crate::output::{Folder, Linking, WEIGHTS, module_name};
 use crate::partition::{Assignment, Share};
 use crate::profile::Profile;
+use crate::profile::weights::UNRELATED;
 use crate::stats;
 use analysis::Analysis;
 use copies::Copies;
@@ -78,15 +79,18 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
     let mut inputs = find_inputs(&options.inputs, options.out(), options.mlir.as_deref())?;
     clock.lap("read the inputs");
     let names = options.names();
-    let Admitted { lines, parsed } =
-        in_small_pages(|| pool.install(|| emit::admit(&mut inputs, names)))?;
+    let Admitted {
+        lines,
+        about_lto,
+        parsed,
+    } = in_small_pages(|| pool.install(|| emit::admit(&mut inputs, names, |_| options.optimize)))?;
     clock.lap("verified them");
     let measured = measured(options, &inputs, pool.current_num_threads(), &mut clock)?;
     let profile = measured.as_ref().map(|m| &m.profile);
     let mut summary =
         in_small_pages(|| write_folder(options, &inputs, parsed, profile, pool, &mut clock))?;
     summary.warnings.extend(measured.and_then(|m| m.warning));
-    summary.warnings.extend(lines);
+    summary.warnings.extend(lines.into_iter().chain(about_lto));
     Ok(summary)
 }
 
@@ -187,9 +191,20 @@ fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summa
         }
         None => stats::table(program, manifest, paths, assignment, &plans, select),
     };
+    let estimated = match &options.weights {
+        WeightsFrom::Profile(file) if !analysis.is_related => Some(format!(
+            "{}: {UNRELATED}: weights are estimated",
+            file.display()
+        )),
+        _ => None,
+    };
     Ok(Summary {
         stats: options.stats.then(table),
-        warnings: manifest.nothing_profiled().into_iter().collect(),
+        warnings: manifest
+            .nothing_profiled()
+            .into_iter()
+            .chain(estimated)
+            .collect(),
         ..summary(manifest, assignment)
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::dump::View;
 use crate::emit::{Counters, Names, Update};
+use crate::load::Optimize;
 use crate::names::Filter;
 use crate::plan::subpaths::Settings;
 use crate::profile::verdict::Trust;
@@ -60,6 +61,8 @@ impl Setting {
 pub struct Options {
     /// Files and folders to load.
     pub inputs: Vec<PathBuf>,
+    /// Which inputs are optimised before they are rewritten.
+    pub optimize: Optimize,
     /// What lowers MLIR, in the words of `mlir-opt --pass-pipeline`.
     pub mlir: Option<String>,
     /// The number of copies to make.
@@ -76,6 +79,8 @@ pub struct Options {
     pub text: bool,
     /// Where weights come from.
     pub weights: WeightsFrom,
+    /// Whether a profile of another program is no error: weights are estimated then. A build gives one profile to all programs.
+    pub accept_unrelated: bool,
     /// Which profiles are good enough for that.
     pub trust: Trust,
     /// Functions to instrument.

@@ -7,7 +7,7 @@
 use super::{Clock, Measured, Options, Training, WeightsFrom, write_folder};
 use crate::emit::Counters;
 use crate::error::{Error, Result};
-use crate::load::Input;
+use crate::load::{Input, Optimize};
 use crate::names::printable;
 use crate::output::WEIGHTS;
 use crate::profile::Profile;
@@ -89,6 +89,8 @@ fn edges(options: &Options, folder: &Path) -> Options {
     Options {
         sampling: None,
         inputs: Vec::new(),
+        // They are what they are: inputs were admitted before.
+        optimize: Optimize::Never,
         mlir: None,
         copies: 1,
         out: folder.to_path_buf(),
@@ -97,6 +99,7 @@ fn edges(options: &Options, folder: &Path) -> Options {
         bitcode: true,
         text: false,
         weights: WeightsFrom::Estimates,
+        accept_unrelated: false,
         trust: options.trust,
         include: options.include.clone(),
         exclude: options.exclude.clone(),

@@ -2,13 +2,16 @@
 //!
 //! | marker | leaves out |
 //! |---|---|
-//! | `LCOV_EXCL_LINE` | its line |
-//! | `LCOV_EXCL_START` … `LCOV_EXCL_STOP` | the lines from the one to the other, both included |
+//! | `LCOV_EXCL_LINE`, `LCOV_UNREACHABLE_LINE` | its line |
+//! | `LCOV_EXCL_START` … `LCOV_EXCL_STOP`, `LCOV_UNREACHABLE_START` … | the lines from the first marker to the one before the last |
 //! | `LCOV_EXCL_BR_LINE`, `LCOV_EXCL_BR_START` … `LCOV_EXCL_BR_STOP` | the branches on these lines, and not the lines |
+//! | `GCOVR_EXCL_FUNCTION` | all lines up to the brace that closes the function on whose line it is |
 //!
-//! `GCOVR_` and `GCOV_` do for `LCOV_`. A word of the user's choosing, such as `NOLINT`, leaves out its line; with `NEXTLINE` behind it the next one,
-//! with `BEGIN` or `START` all lines up to the same word with `END` or `STOP`. A marker is a word of its own, wherever it stands.
+//! `GCOVR_` and `GCOV_` do for `LCOV_`, and the other way round. A word of the user's choosing, such as `NOLINT`, leaves out its line; with `NEXTLINE`
+//! behind it the next one, with `BEGIN` or `START` all lines up to and with that of the same word with `END` or `STOP`. A marker is a word of its own,
+//! wherever it stands.
 
+use super::tokens::{Kind, tokens};
 use std::collections::BTreeSet;
 
 /// What markers leave out of one file.
@@ -68,11 +71,20 @@ enum Marker {
     Line,
     NextLine,
     Start,
-    Stop,
+    /// With whether its own line is still left out.
+    Stop(bool),
+    Function,
 }
 
 /// What begins the names of the markers that are known without being named.
-const TOOLS: [&str; 3] = ["LCOV_EXCL_", "GCOVR_EXCL_", "GCOV_EXCL_"];
+const TOOLS: [&str; 6] = [
+    "LCOV_EXCL_",
+    "GCOVR_EXCL_",
+    "GCOV_EXCL_",
+    "LCOV_UNREACHABLE_",
+    "GCOVR_UNREACHABLE_",
+    "GCOV_UNREACHABLE_",
+];
 
 impl Excluded {
     /// What the markers of `text` leave out, those of `words` too. A range that nothing ends goes on to the end. Linear.
@@ -83,6 +95,7 @@ impl Excluded {
         }
         // Of lines, and of branches: what is open, and whether the next line is meant.
         let (mut open, mut next) = ([false; 2], [false; 2]);
+        let mut functions = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let mut here = [open[0] | next[0], open[1] | next[1]];
             next = [false; 2];
@@ -91,10 +104,9 @@ impl Excluded {
                 match marker {
                     Marker::NextLine => next[of] = true,
                     Marker::Line => here[of] = true,
-                    Marker::Start | Marker::Stop => {
-                        here[of] = true;
-                        open[of] = marker == Marker::Start;
-                    }
+                    Marker::Start => (here[of], open[of]) = (true, true),
+                    Marker::Stop(with_line) => (here[of], open[of]) = (with_line, false),
+                    Marker::Function => functions.push(number),
                 }
             }
             if here[0] {
@@ -104,8 +116,43 @@ impl Excluded {
                 excluded.branches.insert(number);
             }
         }
+        for (first, last) in find_functions(text, &functions) {
+            excluded.lines.extend(first..=last);
+            excluded.branches.extend(first..=last);
+        }
         excluded
     }
+}
+
+/// Of each of these lines, which ascend, with the line that closes the function which begins there: the brace after the
+/// next one that opens. A line without a function after it ends where it begins. O(text).
+fn find_functions(text: &str, lines: &[u32]) -> Vec<(u32, u32)> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let mut starts = vec![0];
+    starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
+    let line_of = |at: usize| starts.partition_point(|s| *s <= at) as u32;
+    let tokens = tokens(text);
+    let functions = lines.iter().map(|&first| {
+        let begin = tokens.partition_point(|t| line_of(t.start) < first);
+        let mut depth = 0u32;
+        for token in tokens[begin..]
+            .iter()
+            .filter(|t| t.kind == Kind::Punctuation)
+        {
+            match (&text[token.start..token.end], depth) {
+                ("{", _) => depth += 1,
+                ("}", 1) => return (first, line_of(token.start)),
+                // A declaration, or the end of what the marker is in.
+                (";" | "}", 0) => break,
+                ("}", _) => depth -= 1,
+                _ => {}
+            }
+        }
+        (first, first)
+    });
+    functions.collect()
 }
 
 /// The markers on a line, each with whether it is about branches alone.
@@ -119,12 +166,20 @@ fn markers<'a>(line: &'a str, words: &'a [String]) -> impl Iterator<Item = (Mark
                 Some(rest) => (rest, true),
                 None => (rest, false),
             };
-            // Neither has a marker for the next line, nor one that is nothing but the beginning.
-            let marker = marker(rest).filter(|m| *m != Marker::NextLine && !rest.is_empty());
-            return marker.map(|m| (m, branches));
+            return marker_of_tools(rest).map(|m| (m, branches));
         }
         let rest = words.iter().find_map(|w| word.strip_prefix(w.as_str()))?;
         marker(rest.trim_start_matches('_')).map(|m| (m, false))
+    })
+}
+
+fn marker_of_tools(rest: &str) -> Option<Marker> {
+    Some(match rest {
+        "LINE" => Marker::Line,
+        "START" => Marker::Start,
+        "STOP" => Marker::Stop(false),
+        "FUNCTION" => Marker::Function,
+        _ => return None,
     })
 }
 
@@ -133,7 +188,7 @@ fn marker(rest: &str) -> Option<Marker> {
         "" | "LINE" => Marker::Line,
         "NEXTLINE" | "NEXT_LINE" => Marker::NextLine,
         "START" | "BEGIN" => Marker::Start,
-        "STOP" | "END" => Marker::Stop,
+        "STOP" | "END" => Marker::Stop(true),
         _ => return None,
     })
 }
@@ -154,15 +209,21 @@ mod tests {
             ("a\nb // LCOV_EXCL_LINE\nc", &[2][..], &[][..]),
             (
                 "a /* GCOVR_EXCL_START */\nb\nc // GCOVR_EXCL_STOP\nd",
-                &[1, 2, 3],
+                &[1, 2],
                 &[],
             ),
             ("a\n// LCOV_EXCL_START\nb", &[2, 3], &[]),
+            (
+                "a\n// LCOV_UNREACHABLE_START\nb\n// LCOV_UNREACHABLE_STOP",
+                &[2, 3],
+                &[],
+            ),
+            ("a // LCOV_UNREACHABLE_LINE\nb", &[1], &[]),
             ("if (a) b(); // LCOV_EXCL_BR_LINE\nc", &[], &[1]),
             (
                 "// LCOV_EXCL_BR_START\na\n// LCOV_EXCL_BR_STOP\nb",
                 &[],
-                &[1, 2, 3],
+                &[1, 2],
             ),
             ("a // NOLINT\n// NOLINTNEXTLINE\nb\nc", &[1, 2 + 1], &[]),
             ("// NOLINTBEGIN\na\n// NOLINTEND\nb", &[1, 2, 3], &[]),
@@ -172,13 +233,43 @@ mod tests {
                 &[],
                 &[],
             ),
-            ("// LCOV_EXCL_STOP\na", &[1], &[]),
+            (
+                "// LCOV_EXCL_STOP\na // LCOV_EXCL_EXCEPTION_BR_LINE",
+                &[],
+                &[],
+            ),
         ] {
             assert_eq!(
                 excluded(text),
                 (lines.to_vec(), branches.to_vec()),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn markers_of_functions_leave_out_all_of_their_lines() {
+        for (text, lines) in [
+            // Braces in strings and comments close nothing.
+            (
+                "int f(void) // GCOVR_EXCL_FUNCTION\n{\n  if (g(\"}\")) { h(); } // }\n}\nint k;",
+                &[1, 2, 3, 4][..],
+            ),
+            (
+                "a;\nint f(int n) { return n; } // LCOV_EXCL_FUNCTION\nb {\n}",
+                &[2],
+            ),
+            (
+                "void f(void); // GCOVR_EXCL_FUNCTION\nvoid g(void) {\n}",
+                &[1],
+            ),
+            (
+                "void f(void) {\n} // GCOVR_EXCL_FUNCTION\nvoid g(void) {\n}",
+                &[2],
+            ),
+            ("void f(void) { // GCOVR_EXCL_FUNCTION\n a;", &[1]),
+        ] {
+            assert_eq!(excluded(text), (lines.to_vec(), Vec::new()), "{text}");
         }
     }
 

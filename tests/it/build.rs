@@ -306,7 +306,8 @@ fn rounds_with_the_same_ids_and_clock() {
     let program = ["suite", "-o", "out", "--", "./prog"];
     let same = [&["suite", "--same-pids", "--fixed-time"], &program[1..]].concat();
     let profile = dir.join("out/prog.p3/profile.p3prof");
-    let said = stderr(&rewrite(dir, &program));
+    let other = [&["suite", "--no-same-pids"], &program[1..]].concat();
+    let said = stderr(&rewrite(dir, &other));
     let helps = "rounds differ: --same-pids gives each the same process ids, --fixed-time the same time and random numbers";
     assert!(said.contains(helps), "{said}");
     let differ = Command::new(PROF)

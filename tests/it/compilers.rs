@@ -304,6 +304,13 @@ fn build_says_what_happened() {
     let lines = "p3: compiled without -g: copies were given line numbers (-gline-tables-only); native programs are as they were\n";
     let next = "p3: next: p3-rewrite suite -o 'my copies' -- ctest --test-dir b\n";
     assert_eq!(said, format!("p3: b/p: 1 copy\n{lines}{next}"));
+    let script_of_meson = script
+        .replace("b/CMakeCache.txt", "b/meson-info")
+        .replace("b/", "m/");
+    let script_of_meson = script_of_meson.replace("-p b", "-p m");
+    let (_, said) = build(dir, "p3", &script_of_meson);
+    let next_of_meson = "p3: next: p3-rewrite suite -o p3 -- meson test -C m\n";
+    assert_eq!(said, format!("p3: m/p: 1 copy\n{lines}{next_of_meson}"));
     // Whoever asks for no debug information gets none.
     let (_, said) = build(dir, "my copies", &script.replace("$CC", "$CC -g0"));
     assert_eq!(said, format!("p3: b/p: 1 copy\n{next}"));
@@ -311,6 +318,104 @@ fn build_says_what_happened() {
     assert_eq!(status, Some(0));
     let earlier = "p3: no program was linked: 1 program of an earlier build can be used\n";
     assert_eq!(said, format!("{earlier}{next}"));
+}
+
+/// A profile of one program, as weights of a build that makes two.
+#[test]
+fn build_uses_a_profile_for_the_programs_that_it_knows() {
+    let dir = folder(&FILES);
+    let dir = dir.path();
+    build(dir, "p3", "$CC a.c b.c -o p");
+    let suite = ["suite", "-o", "p3", "--", "./p"];
+    assert!(
+        command(REWRITE, dir)
+            .args(suite)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let profile = "p3/p.p3/profile.p3prof";
+    let words = [
+        "build",
+        "-k",
+        "1",
+        "--profile",
+        profile,
+        "-o",
+        "q3",
+        "--",
+        "sh",
+        "-c",
+    ];
+    let other = "int main(int n, char **v) { while (n > 3) n -= v[n] != 0; return 0; }\n";
+    std::fs::write(dir.join("other.c"), other).unwrap();
+    let script = "$CC a.c b.c -o p && mkdir d && cd d && $CC ../other.c -o other";
+    let ended = command(REWRITE, dir)
+        .args(words)
+        .arg(script)
+        .output()
+        .unwrap();
+    let said = stderr(&ended);
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    let path = dir.join(profile);
+    let warning = format!(
+        "p3: d/other: 1 copy\nwarning: d/other: {}: it knows none of the functions, as they are now: weights are estimated\n",
+        path.display()
+    );
+    assert!(said.contains(&warning), "{said}");
+    assert!(said.contains("p3: p: 1 copy\np3: "), "{said}");
+    // The environment's options are not lost beside those of the command.
+    let ended = command(REWRITE, dir)
+        .args(&words[..3])
+        .args(&words[5..])
+        .arg("$CC a.c b.c -o p")
+        .env("P3_FLAGS", "--profile nowhere.p3prof")
+        .output()
+        .unwrap();
+    let said = stderr(&ended);
+    assert!(
+        said.contains("warning: p: not profiled: ") && said.contains("nowhere"),
+        "{said}"
+    );
+}
+
+/// For programs that tests start with little address space.
+#[test]
+fn copies_have_no_holes_if_asked() {
+    let dir = folder(&FILES);
+    let dir = dir.path();
+    let align = dir.join("p3/p.p3/obj/align.o");
+    build(dir, "p3", "$CC a.c b.c -o p");
+    assert!(align.exists());
+    let words = [
+        "build",
+        "-k",
+        "1",
+        "-o",
+        "p3",
+        "--",
+        "sh",
+        "-c",
+        "$CC a.c b.c -o p",
+    ];
+    let ended = command(REWRITE, dir)
+        .args(words)
+        .env("P3_ALIGN", "0")
+        .output();
+    assert!(ended.unwrap().status.success() && !align.exists());
+    let least = |program: &str| {
+        let starts = |kilobytes: &u32| {
+            let script = format!("ulimit -v {kilobytes}; exec p3/p.p3/bin/{program}");
+            let shell = Command::new("sh")
+                .current_dir(dir)
+                .args(["-c", &script])
+                .output();
+            shell.unwrap().status.success()
+        };
+        (1000..20_000).step_by(100).find(starts).unwrap()
+    };
+    let (native, copy) = (least("native"), least("copy-0"));
+    assert!(copy <= native + 400, "{native} {copy}");
 }
 
 /// rustc swallows what a linker prints that succeeds.

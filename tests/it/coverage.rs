@@ -233,9 +233,9 @@ int twice(int n) {
     n = 100;
   return 2 * n;
 }
-int debug(int n) { // GCOVR_EXCL_START
+int debug(int n) { // GCOVR_EXCL_FUNCTION
   return n ? 1 : 2;
-} // GCOVR_EXCL_STOP
+}
 int unlikely(int n) {
   if (n > 7)
     n++; // NOLINT

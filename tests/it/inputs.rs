@@ -1,6 +1,6 @@
 //! What p3-rewrite takes besides modules: archives, objects and programs that carry bitcode, MLIR.
 
-use crate::support::{PROF, REWRITE, llvm, modules, project, run};
+use crate::support::{PROF, REWRITE, json, llvm, modules, project, run};
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -146,6 +146,96 @@ fn objects_of_other_compilers_say_what_to_do() {
         let expected = (Some(2), format!("error: {file}: {problem}\n"));
         assert_eq!(rewrite(dir, &[file, "-o", "out"]), expected);
     }
+}
+
+/// The functions that `main` calls in a module, intrinsics apart.
+fn called_by_main(module: &Path) -> Vec<String> {
+    let text = run(Command::new(llvm("llvm-dis")).arg(module).args(["-o", "-"]));
+    let text = String::from_utf8(text.stdout).unwrap();
+    let main = text.split("@main(").nth(1).unwrap();
+    let main = main.split("\n}").next().unwrap();
+    let calls = main.split("call ").skip(1);
+    let names = calls.filter_map(|c| c.split('@').nth(1)?.split('(').next());
+    let names = names.filter(|n| !n.starts_with("llvm."));
+    names.map(String::from).collect()
+}
+
+/// Two files that clang compiled for a link which would inline one into the other, linked to one module.
+fn linked_for_lto(dir: &Path, kind: &str) {
+    let far = "int near(int x) { return x % 7 == 3 ? x * 2 : x + 1; }\n";
+    let main = "int near(int); int main(int n, char **v) { int s = 0;\n\
+                for (int i = 0; i < 1000 + n; i++) s += near(i); return s == 1; }\n";
+    for (name, text) in [("far", far), ("main", main)] {
+        std::fs::write(dir.join(name).with_extension("c"), text).unwrap();
+        let mut clang = Command::new(llvm("clang"));
+        clang
+            .current_dir(dir)
+            .args(["-O2", kind, "-c", &format!("{name}.c")]);
+        run(clang.arg(format!("-o{name}.o")));
+    }
+    let mut link = Command::new(llvm("llvm-link"));
+    run(link
+        .current_dir(dir)
+        .args(["far.o", "main.o", "-o", "program.bc"]));
+}
+
+#[test]
+fn module_for_lto_is_optimised_before_it_is_rewritten() {
+    for kind in ["-flto", "-flto=thin"] {
+        let dir = crate::support::folder();
+        let dir = dir.path();
+        linked_for_lto(dir, kind);
+        let said = profiled(dir, &["program.bc"], &["program.bc"]);
+        assert!(
+            said.contains("1 module was compiled for link-time optimisation and is optimised (O2)")
+        );
+        let manifest = json(&dir.join("out/manifest.json"));
+        assert_eq!(manifest["modules"][0]["optimized"], "O2");
+        assert_eq!(called_by_main(&dir.join("program.bc")), ["near"]);
+        for module in ["native/m0.bc", "copy-0/m0.bc", "copy-1/m0.bc"] {
+            let module = dir.join("out").join(module);
+            assert_eq!(called_by_main(&module), [""; 0], "{module:?}");
+        }
+        // The profile is of the optimised module, whether that is given or what it was made from.
+        for module in ["program.bc", "out/native/m0.bc"] {
+            let mut annotate = Command::new(REWRITE);
+            annotate
+                .current_dir(dir)
+                .args(["annotate", module, "--profile", "out", "-o"]);
+            let done = run(annotate.args(["annotated.bc", "--force"]));
+            let said = String::from_utf8(done.stderr).unwrap();
+            assert_eq!(
+                said, "annotated.bc: 2 of 2 functions annotated\n",
+                "{module}"
+            );
+        }
+    }
+}
+
+#[test]
+fn optimising_first_can_be_chosen() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    linked_for_lto(dir, "-flto");
+    let (status, said) = rewrite(dir, &["program.bc", "-o", "as-it-is", "--optimize", "none"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("is not optimised: LLVM inlines less once counts are in them"));
+    let native = std::fs::read(dir.join("as-it-is/native/m0.bc")).unwrap();
+    assert!(native == std::fs::read(dir.join("program.bc")).unwrap());
+    let manifest = json(&dir.join("as-it-is/manifest.json"));
+    assert!(manifest["modules"][0]["optimized"].is_null());
+    // Of text, without flags.
+    let text = "define i32 @main() {\n  %v = alloca i32\n  store i32 0, ptr %v\n  %r = load i32, ptr %v\n  ret i32 %r\n}\n";
+    std::fs::write(dir.join("main.ll"), text).unwrap();
+    let (status, said) = rewrite(dir, &["main.ll", "-o", "s", "--optimize", "s"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(!said.contains("link-time"), "{said}");
+    let manifest = json(&dir.join("s/manifest.json"));
+    assert_eq!(manifest["modules"][0]["optimized"], "Os");
+    let native = run(Command::new(llvm("llvm-dis"))
+        .arg(dir.join("s/native/m0.bc"))
+        .args(["-o", "-"]));
+    assert!(!String::from_utf8(native.stdout).unwrap().contains("alloca"));
 }
 
 /// By `make test-builds`.

@@ -5,12 +5,12 @@ use crate::support::{compile, peers, project, rewrite_here};
 use p3_rewrite::emit::{Loader, Names, admit, llvm_ir_suffices, load_by};
 use p3_rewrite::ir::lower::LoadOptions;
 use p3_rewrite::ir::{Program, SkipReason};
-use p3_rewrite::load::{Input, find_inputs};
+use p3_rewrite::load::{Input, Optimize, find_inputs};
 use std::path::{Path, PathBuf};
 
 fn inputs(path: &Path) -> Vec<Input> {
     let mut inputs = find_inputs(&[path.to_path_buf()], Path::new(""), None).unwrap();
-    admit(&mut inputs, Names::Kept).unwrap();
+    admit(&mut inputs, Names::Kept, |_| Optimize::Never).unwrap();
     inputs
 }
 

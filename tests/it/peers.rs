@@ -7,7 +7,7 @@ use crate::support::peers::{COPIES, Checked, accepted, check};
 use crate::support::{PROF, execute, generate, link, llvm, profile_with, run, schemes};
 use p3_rewrite::emit::{Loader, Names, admit, llvm_ir_suffices, load_by};
 use p3_rewrite::ir::lower::LoadOptions;
-use p3_rewrite::load::find_inputs;
+use p3_rewrite::load::{Optimize, find_inputs};
 use p3_rewrite::strategy::Scheme;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ impl Found {
     fn loaders(&self, module: &Path) {
         let inputs = find_inputs(&[module.to_path_buf()], Path::new(""), None);
         let Ok(mut inputs) = inputs else { return };
-        if admit(&mut inputs, Names::Kept).is_err() {
+        if admit(&mut inputs, Names::Kept, |_| Optimize::Never).is_err() {
             return;
         }
         if !llvm_ir_suffices(&inputs[0]).unwrap_or(false) {

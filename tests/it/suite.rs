@@ -104,9 +104,12 @@ fn suite_with_other_arguments_has_violations(dir: &Path) {
     assert!(said.iter().any(|l| l.contains(unlike)), "{said:#?}");
 }
 
-fn is_running(pid: &str) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
-    stat.is_ok_and(|s| !s.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
+/// Whether a process has this last argument. (A defunct one has no arguments.)
+fn is_running(argument: &str) -> bool {
+    let last = format!("\0{argument}\0");
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut arguments = processes.filter_map(|p| std::fs::read(p.path().join("cmdline")).ok());
+    arguments.any(|a| a.ends_with(last.as_bytes()))
 }
 
 #[test]
@@ -117,26 +120,79 @@ fn interrupted_suite_ends_what_it_started_and_puts_copy_0_back() {
         let copy = dir.join(format!("p3/prog.p3/bin/copy-{copy}"));
         std::fs::read(dir.join("prog")).unwrap() == std::fs::read(copy).unwrap()
     };
-    // In the second round, a child that is told apart from the shell, and that ignores SIGTERM.
-    let script = "[ -e first ] || { touch first; exit; }; \
-        sh -c 'trap \"\" TERM; echo $$ >pid.part; mv pid.part pid; sleep 300; sleep 300' & wait; sleep 300";
+    // In the second round, a child that ignores SIGTERM and has the folder among its arguments.
+    let name = dir.to_str().unwrap();
+    let script = format!(
+        "[ -e first ] || {{ touch first; exit; }}; \
+        sh -c 'trap \"\" TERM; echo $$ >pid.part; mv pid.part pid; sleep 300; sleep 300' {name} & wait; sleep 300"
+    );
     let mut suite = command(REWRITE, dir)
-        .args(["suite", "-o", "p3", "--no-repeat", "--", "sh", "-c", script])
+        .args([
+            "suite",
+            "-o",
+            "p3",
+            "--no-repeat",
+            "--",
+            "sh",
+            "-c",
+            &script,
+        ])
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let pid = loop {
-        match std::fs::read_to_string(dir.join("pid")) {
-            Ok(pid) => break pid.trim().to_string(),
-            Err(_) => std::thread::sleep(std::time::Duration::from_millis(10)),
-        }
+    while !dir.join("pid").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
         assert!(suite.try_wait().unwrap().is_none(), "it runs");
-    };
-    assert!(same(1) && is_running(&pid));
+    }
+    assert!(same(1) && is_running(name));
     kill_process(Pid::from_child(&suite), Signal::TERM).unwrap();
     let status = suite.wait().unwrap();
     assert_eq!(status.signal(), Some(Signal::TERM.as_raw()), "{status}");
-    assert!(!is_running(&pid), "what the suite started is over");
+    assert!(!is_running(name), "what the suite started is over");
     assert!(same(0));
+}
+
+/// Without an option rounds have the same process ids, and a command that ends itself by a signal does so there.
+#[test]
+fn rounds_have_the_same_process_ids_where_namespaces_are_allowed() {
+    let dir = two_copies();
+    let dir = dir.path();
+    let pids = |options: &[&str]| {
+        let _ = std::fs::remove_file(dir.join("pids"));
+        suite(dir, options, "echo $$ >>pids; ./prog");
+        std::fs::read_to_string(dir.join("pids")).unwrap()
+    };
+    let same = |pids: String| {
+        let pids: Vec<&str> = pids.lines().collect();
+        assert_eq!(pids.len(), 2, "{pids:?}");
+        pids[0] == pids[1]
+    };
+    assert!(!same(pids(&["--no-same-pids"])));
+    assert!(same(pids(&[])));
+    let abort = ["suite", "-o", "p3", "--", "sh", "-c", "kill -ABRT $$"];
+    let status = command(REWRITE, dir).args(abort).status().unwrap();
+    assert_eq!(status.code(), Some(128 + Signal::ABORT.as_raw()));
+}
+
+/// Tests that take their input from /dev/urandom: rounds that counted differently run again with the same random numbers.
+#[test]
+fn suite_that_reads_random_numbers_ends_ok() {
+    let source = "#include <stdio.h>\nvolatile int sink;\n\
+        __attribute__((noinline)) static void f(int n) { if (n > 2) sink = n; else sink++; }\n\
+        int main(void) { int n = getchar(); n = 256 * n + getchar(); for (int i = 0; i < n; i++) f(i); return 0; }\n";
+    let dir = folder(&[("prog.c", source)]);
+    let dir = dir.path();
+    let build = ["build", "-k", "2", "-o", "p3", "--scheme", "pbl", "--"];
+    let compile = ["sh", "-c", "$CC -O1 -fno-inline prog.c -o prog"];
+    rewrite(dir, &[&build[..], &compile].concat());
+    // The time stays as it is.
+    let script = "head -c 2 /dev/urandom | ./prog; [ $(date +%Y) -gt 2020 ]";
+    let said = suite(dir, &[], script);
+    let again = "p3: rounds ran the same processes and counted differently: they run again, each with the same random numbers";
+    assert!(said.contains(&again.to_string()), "{said:#?}");
+    let ok = "p3: p3/prog.p3/profile.p3prof: ok".to_string();
+    assert!(said.contains(&ok), "{said:#?}");
+    let said = suite(dir, &["--no-repeat"], script);
+    assert!(!said.contains(&ok), "{said:#?}");
 }

@@ -3,6 +3,7 @@
 use crate::cli::values::values;
 use crate::dump::View;
 use crate::emit::{Counters, Update};
+use crate::load::{Level, Optimize};
 use crate::rewrite::Setting;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -17,6 +18,33 @@ values! { Counters:
 values! { Update:
     Single "single" "Plain loads and stores: exact in one thread"
     Atomic "atomic" "Atomic increments: exact in any number"
+}
+
+impl ValueEnum for Optimize {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Optimize::Auto,
+            Optimize::Never,
+            Optimize::At(Level::O1),
+            Optimize::At(Level::O2),
+            Optimize::At(Level::O3),
+            Optimize::At(Level::Os),
+            Optimize::At(Level::Oz),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Optimize::Auto => ("auto", "At level 2, modules that were compiled with -flto"),
+            Optimize::Never => ("none", "Leave modules as they are"),
+            Optimize::At(Level::O1) => ("1", "All modules, as clang -O1 does"),
+            Optimize::At(Level::O2) => ("2", "As clang -O2"),
+            Optimize::At(Level::O3) => ("3", "As clang -O3"),
+            Optimize::At(Level::Os) => ("s", "As clang -Os"),
+            Optimize::At(Level::Oz) => ("z", "As clang -Oz"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
 }
 
 values! { View:

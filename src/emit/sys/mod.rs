@@ -24,11 +24,12 @@ use inkwell::llvm_sys::debuginfo::{
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::transforms::pass_builder::{
-    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMRunPasses,
+    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions,
+    LLVMPassBuilderOptionsSetSLPVectorization, LLVMRunPasses,
 };
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTailCallKind};
 use inkwell::module::Module;
-use inkwell::targets::TargetData;
+use inkwell::targets::{TargetData, TargetMachine};
 use inkwell::types::BasicType;
 use inkwell::values::{
     ArrayValue, AsValueRef, FunctionValue, GlobalValue, InstructionValue, IntValue, PhiValue,
@@ -332,14 +333,20 @@ pub(super) fn phi_at_start<'ctx>(
     builder.build_phi(ty, name).expect("positioned")
 }
 
-/// Runs LLVM passes, named as for `opt -passes`, on a module; the error is what LLVM says.
-pub(super) fn run_passes(module: &Module, passes: &str) -> Result<(), String> {
+/// Runs LLVM passes, named as for `opt -passes`, on a module, for a machine if one is named; the error is what LLVM says.
+pub(super) fn run_passes(
+    module: &Module,
+    passes: &str,
+    machine: Option<&TargetMachine>,
+) -> Result<(), String> {
     let passes = std::ffi::CString::new(passes).expect("names hold no NUL");
-    // SAFETY: module and options are live; no target machine is allowed; an error is ours to take the
+    // SAFETY: module, options and machine are live; no target machine is allowed; an error is ours to take the
     // message of, which is NUL-terminated and ours to free.
     unsafe {
         let options = LLVMCreatePassBuilderOptions();
-        let machine = std::ptr::null_mut();
+        // As clang has it from -O2 on.
+        LLVMPassBuilderOptionsSetSLPVectorization(options, 1);
+        let machine = machine.map_or(std::ptr::null_mut(), TargetMachine::as_mut_ptr);
         let error = LLVMRunPasses(module.as_mut_ptr(), passes.as_ptr(), machine, options);
         LLVMDisposePassBuilderOptions(options);
         if error.is_null() {

@@ -51,7 +51,12 @@ pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
         });
         calls.push(edges);
         let (name, hash) = (input.name.clone(), input.hash.clone());
-        program.modules.push(Module { name, hash, bodies });
+        program.modules.push(Module {
+            name,
+            hash,
+            optimized: input.optimized,
+            bodies,
+        });
     }
     let global = functions(inputs, &mut program, &mut scopes)?;
     let resolver = Resolver {

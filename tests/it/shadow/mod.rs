@@ -3,6 +3,7 @@
 mod faults;
 mod forms;
 mod kernels;
+mod passes;
 mod unfelt;
 
 use crate::support::{
