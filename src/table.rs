@@ -92,7 +92,7 @@ fn shortened(list: &str, width: usize) -> Cow<'_, str> {
     }
     let fits = |end: &usize| display_width(&list[..*end]) < width;
     let ends = list.match_indices([',', ';']).map(|(i, c)| i + c.len());
-    let end = ends.filter(fits).last().unwrap_or(0);
+    let end = ends.rev().find(fits).unwrap_or(0);
     format!("{}…", &list[..end]).into()
 }
 

@@ -1,4 +1,5 @@
-//! `p3-prof coverage --annotate`: sources with how often each line ran, and below lines the outcomes of conditions that never came up.
+//! `p3-prof coverage --annotate`: sources with the executions of each line, and below lines the outcomes of conditions that
+//! never came up.
 
 use super::headline::{SourceSums, share_text};
 use super::{Scope, file};
@@ -37,7 +38,8 @@ pub enum Annotate {
     Missing,
 }
 
-/// The sources in scope, each with its lines; with a selection of functions, the lines of these. Near-linear in blocks and text.
+/// The sources in scope, each with its lines; with a selection of functions, the lines of these. Near-linear in blocks and
+/// text.
 ///
 /// # Errors
 /// A damaged profile.
@@ -88,7 +90,8 @@ type Never<'a> = BTreeMap<&'a str, BTreeMap<u32, Vec<String>>>;
 /// A condition: its file, line and column, and its words.
 type Condition<'a> = (&'a str, u32, Option<u32>, String);
 
-/// The outcomes that never came up of conditions that were reached. Copies of a condition, by inlining or templates, are one.
+/// The outcomes that never came up of conditions that were reached. Copies of a condition, by inlining or templates, are
+/// one.
 fn never<'a>(
     profile: &'a Profile,
     sources: &Sources,
@@ -228,9 +231,10 @@ impl Page<'_> {
         let indent = wide + digits + 4;
         let text = self.text.and_then(|t| t.line(number)).unwrap_or("");
         let text = printable(&text.replace('\t', "    ")).into_owned();
-        let text = match layout.full {
-            true => text,
-            false => cut_end(&text, layout.width.saturating_sub(indent)),
+        let text = if layout.full {
+            text
+        } else {
+            cut_end(&text, layout.width.saturating_sub(indent))
         };
         let line = format!("{count:>wide$}  {number:>digits$}  {text}");
         let mut out = format!("{style}{}{style:#}\n", line.trim_end());

@@ -89,7 +89,8 @@ impl SourceSums {
         }
     }
 
-    /// The lines that did not run, and then the other lines with branches that were not taken all ways: `: 12-14,20; branches 31`.
+    /// The lines that did not run, and then the other lines with branches that were not taken all ways:
+    /// `: 12-14,20; branches 31`.
     /// Empty if nothing is missing.
     pub fn missing_text(&self) -> String {
         let ran = |line: &&u32| self.missing.binary_search(line).is_err();
@@ -159,9 +160,12 @@ pub(super) fn headline(coverage: &Coverage) -> String {
     let known = measures.iter().filter(|(_, numbers)| numbers.feasible > 0);
     let nothing = coverage.near.executed == 0 && known.clone().all(|(_, n)| n.executed == 0);
     let shown: Vec<String> = known
-        .map(|(what, numbers)| match nothing {
-            true => format!("0 of {} {what}", grouped(numbers.feasible)),
-            false => headline_of(what, numbers),
+        .map(|(what, numbers)| {
+            if nothing {
+                format!("0 of {} {what}", grouped(numbers.feasible))
+            } else {
+                headline_of(what, numbers)
+            }
         })
         .collect();
     match (&shown[..], nothing) {
