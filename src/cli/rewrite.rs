@@ -360,7 +360,7 @@ impl Args {
         check_folder_name(&out)?;
         let strategy = scheme.strategy();
         let paths = self.selection.map(Select::from_file);
-        if paths.is_some() && !(scheme.takes_selections() && !trace) {
+        if paths.is_some() && (trace || !scheme.takes_selections()) {
             return Err(cannot_select(scheme, trace));
         }
         let dump_dir = self.dump_dir.unwrap_or_else(|| out.join("dump"));

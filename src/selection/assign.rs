@@ -33,7 +33,7 @@ const IN_VERSIONS: f64 = 0.5;
 const WORTHWHILE: f64 = 0.1;
 
 /// And so many instructions, or the code is better not doubled.
-const WORTH_CODE: f64 = 1e4;
+const WORTH_CODE: f64 = 1e3;
 
 /// The least weight of an edge, of the heaviest: what never ran still differs.
 const FLOOR: f64 = 1e-6;
