@@ -3,6 +3,8 @@
 //! Functions of every status are in the denominator. Those that were skipped ran no path that is known.
 
 mod ci;
+mod counted;
+pub mod fresh;
 mod headline;
 mod nearest;
 mod pairs;
@@ -26,8 +28,9 @@ use super::{Profile, Ran, Structure, flow};
 use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId, IdSet, PathId};
-use crate::manifest::Status;
+use crate::manifest::{ShareEntry, Status};
 use crate::paths::FunctionPaths;
+use counted::Counted;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -119,6 +122,10 @@ pub struct Coverage<'a> {
     pub excluded: u128,
     /// How many of the functions that the selection admits are out of scope.
     pub out_of_scope: usize,
+    /// How many of these functions have no selected path: nothing is known of them.
+    pub unselected: usize,
+    /// What was asked for, where that is not all paths.
+    pub selection: &'a [String],
     /// What is known of a patch, if coverage is that of its lines.
     pub patch: Option<PatchLines>,
 }
@@ -155,6 +162,12 @@ pub fn coverage<'a>(
     let selected = wanted.len();
     wanted.retain(|f| scope.admits(profile, *f));
     let out_of_scope = selected - wanted.len();
+    let in_scope = wanted.len();
+    if profile.is_selective() {
+        let is_selected = |f: &FuncId| profile.entry(*f).share != ShareEntry::Nothing;
+        wanted.retain(|f| is_selected(f) || profile.entry(*f).status.is_skipped());
+    }
+    let unselected = in_scope - wanted.len();
     let touched = scope.touched.as_ref();
     let rows = wanted
         .into_par_iter()
@@ -193,6 +206,8 @@ pub fn coverage<'a>(
         lines,
         excluded,
         out_of_scope,
+        unselected,
+        selection: &profile.manifest.paths,
         patch,
     })
 }
@@ -213,13 +228,13 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     if entry.status.is_skipped() {
         let paths = FunctionPaths::new(&entry.cfg());
         let through = Through::new(&paths.dag, blocks.as_ref(), &excluded);
-        let lines = touched.map_or(Lines::default(), |t| lines(&profile, f, t, |_| false));
+        let lines = touched.map_or(Lines::default(), |t| lines(&profile, f, t, |_| Some(false)));
         return Ok(FunctionCoverage {
             f,
             paths: through.paths(&[]),
-            pairs: pairs::pairs(&paths.dag, &[], &through),
+            pairs: pairs::pairs(&paths.dag, &[], &through, None),
             near: Paths::default(),
-            excluded: left_out(&paths.dag, blocks.as_ref(), &through),
+            excluded: left_out(&paths.dag, blocks.as_ref(), &excluded),
             ran: false,
             lines,
             uncovered: Vec::new(),
@@ -228,58 +243,61 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     let structure = profile.structure(f)?;
     let executed = profile.ran(f, &structure)?;
     let dag = &structure.paths.dag;
-    let through = Through::new(dag, blocks.as_ref(), &excluded);
-    let all = blocks.is_none() && excluded.iter().next().is_none();
+    let counted = Counted::new(profile, f, &structure)?;
+    let through = Through::inside(dag, blocks.as_ref(), &excluded, counted.inside());
+    let is_everything = blocks.is_none() && excluded.iter().next().is_none() && counted.are_all();
     let uncovered = match nearest {
         0 => Vec::new(),
-        n => uncovered(
-            profile,
-            f,
-            &structure,
-            &executed,
-            (!all).then_some(&through),
-            n,
-        )?,
+        n => {
+            let through = (!is_everything).then_some(&through);
+            uncovered(profile, f, &structure, &executed, &counted, through, n)?
+        }
     };
     let lines = touched.map_or(Lines::default(), |t| {
         let counts = flow::add_up(dag, &executed);
         let ins = |v| dag.ins(v).iter();
-        lines(&profile, f, t, |b| {
-            let vertex = dag.vertex(b);
-            vertex.is_some_and(|v| ins(v).any(|e| counts[*e] > 0))
+        lines(&profile, f, t, |b| match dag.vertex(b) {
+            None => Some(false),
+            Some(v) if ins(v).any(|e| counts[*e] > 0) => Some(true),
+            Some(v) => ins(v).all(|e| counted.is_certain(*e)).then_some(false),
         })
     });
-    let paths = through.paths(&executed);
+    let paths = counted.without_unselected(through.paths(&executed), &executed, &through);
+    let next = near_paths(&structure.paths, &executed, &counted, &through);
     Ok(FunctionCoverage {
         f,
         paths,
-        pairs: pairs::pairs(dag, &executed, &through),
-        near: near_paths(&structure.paths, &executed, &through),
-        excluded: left_out(dag, blocks.as_ref(), &through),
+        pairs: pairs::pairs(dag, &executed, &through, counted.certain()),
+        near: Paths {
+            executed: paths.executed,
+            feasible: paths.executed + next,
+        },
+        excluded: left_out(dag, blocks.as_ref(), &excluded),
         ran: paths.executed > 0,
         lines,
         uncovered,
     })
 }
 
-/// The paths that ran, and those that are one decision away from one of them too, as far as they are looked for.
-fn near_paths(paths: &FunctionPaths, executed: &[Ran], through: &Through) -> Paths {
-    let ran = through.paths(executed).executed;
-    let next = if ran == 0 {
-        0
-    } else {
-        nearest::admitted(paths, executed, through).len() as u128
-    };
-    Paths {
-        executed: ran,
-        feasible: ran + next,
+/// How many paths are one decision away from one that ran, as far as they are looked for.
+fn near_paths(
+    paths: &FunctionPaths,
+    executed: &[Ran],
+    counted: &Counted,
+    through: &Through,
+) -> u128 {
+    if through.paths(executed).executed == 0 {
+        return 0;
     }
+    let mut found = nearest::admitted(paths, executed, through);
+    found.retain(|f| counted.contain(paths, f.id));
+    found.len() as u128
 }
 
-/// How many paths are left out.
-fn left_out(dag: &Dag, blocks: Option<&IdSet<BlockId>>, through: &Through) -> u128 {
+/// How many paths markers leave out.
+fn left_out(dag: &Dag, blocks: Option<&IdSet<BlockId>>, excluded: &IdSet<BlockId>) -> u128 {
     let all = Through::new(dag, blocks, &IdSet::with_capacity(0));
-    all.number() - through.number()
+    all.number() - Through::new(dag, blocks, excluded).number()
 }
 
 impl FunctionCoverage {
@@ -289,12 +307,19 @@ impl FunctionCoverage {
     }
 }
 
-/// The touched lines with code in function `f`, and whether a block with code of each `ran`.
-fn lines(profile: &Profile, f: FuncId, touched: &Touched, ran: impl Fn(BlockId) -> bool) -> Lines {
+/// The touched lines with code in function `f`, and whether a block with code of each `ran`, as far as that is known.
+fn lines(
+    profile: &Profile,
+    f: FuncId,
+    touched: &Touched,
+    ran: impl Fn(BlockId) -> Option<bool>,
+) -> Lines {
     let mut lines = Lines::new();
     for b in (0..profile.entry(f).succs.len()).map(BlockId::new) {
-        for line in touched.lines_of(profile, f, b) {
-            *lines.entry(line).or_default() |= ran(b);
+        if let Some(ran) = ran(b) {
+            for line in touched.lines_of(profile, f, b) {
+                *lines.entry(line).or_default() |= ran;
+            }
         }
     }
     lines
@@ -320,13 +345,17 @@ fn uncovered(
     f: FuncId,
     structure: &Structure,
     executed: &[Ran],
+    counted: &Counted,
     through: Option<&Through>,
     most: usize,
 ) -> Result<Vec<Uncovered>> {
     let paths = &structure.paths;
     let found = match through {
         None => nearest::nearest(paths, executed, most),
-        Some(through) => nearest::through(paths, executed, through, most),
+        Some(through) => {
+            let is_counted = |id| counted.contain(paths, id);
+            nearest::through(paths, executed, through, is_counted, most)
+        }
     };
     let described = found.into_iter().map(|found| {
         Ok(Uncovered {
