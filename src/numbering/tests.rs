@@ -121,6 +121,22 @@ proptest! {
         }
     }
 
+    /// The same for any set of edges, some of which may lie on no path inside it.
+    #[test]
+    fn pspp_is_valid_for_any_edges(dag in small_dag(), bits in proptest::collection::vec(any::<bool>(), 64)) {
+        let chosen = (0..dag.edges().len()).filter(|e| bits[e % bits.len()]);
+        let interesting = set(dag.edges().len(), chosen);
+        let numbering = pspp(&dag, &interesting);
+        let is = |p: &Vec<EdgeId>| p.iter().all(|e| interesting.contains(*e));
+        let (inside, others): (Vec<_>, Vec<_>) = enumerate(&dag).into_iter().partition(is);
+        let ids: BTreeSet<u64> = inside.iter().map(|p| numbering.id(p)).collect();
+        prop_assert_eq!(ids.len(), inside.len(), "two interesting paths share an id");
+        prop_assert_eq!(inside.len() as u64, crate::dag::paths_inside(&dag, &interesting));
+        for path in others {
+            prop_assert!(!ids.contains(&numbering.id(&path)), "another path has an interesting id");
+        }
+    }
+
     #[test]
     fn pspp_of_all_edges_is_dense(dag in small_dag()) {
         let numbering = pspp(&dag, &set(dag.edges().len(), 0..dag.edges().len()));
