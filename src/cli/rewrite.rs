@@ -365,7 +365,8 @@ impl Args {
         check_folder_name(&out)?;
         let strategy = scheme.strategy();
         let is_selective = self.selection.is_some() || self.paths.is_given();
-        if is_selective && !(scheme.takes_selections() && !trace) {
+        let takes_selections = scheme.takes_selections() && !trace;
+        if is_selective && !takes_selections {
             let name = if trace { "trace" } else { scheme.name() };
             return Err(cannot_select(name));
         }
