@@ -28,6 +28,7 @@
 //! output    the folder that people run: copies, runtime, Makefile, manifest
 //! stats     the table of --stats
 //! profile   raw files -> merged profile -> reports
+//! request   what --paths asks for: parsed, and resolved against a program or a profile
 //! live      what programs count while they run: found, read again and again, the hottest first
 //! dump      views of every stage for people
 //! pgo       profiles for LLVM: annotated modules, proftext
@@ -67,6 +68,7 @@ pub mod paths;
 pub mod pgo;
 pub mod plan;
 pub mod profile;
+pub mod request;
 #[cfg(feature = "llvm")]
 mod rewrite;
 pub mod runtime;

@@ -1,12 +1,16 @@
 //! Arguments of `p3-rewrite build`, `suite` and `use`, and what they print.
 
+mod keep;
+
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
+use super::selection::SelectionArgs;
 use super::{ForceArgs, one_line, warn};
 use crate::compiler::integrate::integrate;
 use crate::compiler::record::{Failure, Record};
 use crate::compiler::suite::{self, Build, Built, Gathered, Progress, SamePids, Suite};
 use crate::compiler::unlinked::Unlinked;
 use crate::error::{Error, Result};
+use crate::manifest::{Manifest, ShareEntry};
 use crate::names::printable;
 use crate::profile::merge::summary;
 use crate::strategy::Scheme;
@@ -42,6 +46,9 @@ pub struct CopiesArgs {
     /// Do not instrument functions whose symbol or readable name matches (may be repeated)
     #[arg(long, value_name = "RE")]
     exclude: Vec<String>,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
 }
 
 impl CopiesArgs {
@@ -51,11 +58,23 @@ impl CopiesArgs {
         strategy.copies(self.copies.unwrap_or(strategy.usual_copies))
     }
 
+    /// Whether some paths only are asked for.
+    pub(super) fn is_selective(&self) -> bool {
+        self.selection.is_given()
+    }
+
     /// The same as options of `p3-rewrite`, but for the number of copies.
-    pub(super) fn flags(self) -> Vec<String> {
+    ///
+    /// # Errors
+    /// A selection that cannot be read, or a scheme that takes none.
+    pub(super) fn flags(self) -> Result<Vec<String>> {
         // Links run in folders of their own.
         let profile = self.profile.map(|p| std::path::absolute(&p).unwrap_or(p));
         let profile = profile.map(|p| p.to_string_lossy().into_owned());
+        let selection = self.selection.flags()?;
+        if !selection.is_empty() && !self.scheme.takes_selections() {
+            return Err(cannot_select(self.scheme.name()));
+        }
         let options = [
             ("--profile", profile.into_iter().collect()),
             ("--scheme", vec![self.scheme.name().to_string()]),
@@ -66,8 +85,18 @@ impl CopiesArgs {
         let words = options
             .into_iter()
             .flat_map(|(name, values)| values.into_iter().flat_map(move |v| [name.to_string(), v]));
-        words.collect()
+        Ok(words.chain(selection).collect())
     }
+}
+
+/// The error for a selection of paths where none are counted.
+pub(super) fn cannot_select(scheme: &str) -> Error {
+    let schemes = Scheme::ALL.iter().filter(|s| s.takes_selections());
+    let names: Vec<&str> = schemes.map(|s| s.name()).collect();
+    let names = names.join(", ");
+    Error::Usage(format!(
+        "--scheme {scheme} counts no selected paths; take one of {names}"
+    ))
 }
 
 /// The arguments of `build`.
@@ -121,6 +150,10 @@ pub struct SuiteArgs {
     #[arg(long)]
     no_repeat: bool,
 
+    /// Add the merged profile of each program to this folder, as PROGRAM/NNNN.p3prof: what --paths new:DIR compares with
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+
     /// What runs the programs, after --; once for every copy
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -154,11 +187,12 @@ pub struct IntegrateArgs {
 /// # Errors
 /// See [`Build::run`].
 pub fn build(args: BuildArgs) -> Result<ExitCode> {
+    let is_selective = args.copies.is_selective();
     let build = Build {
         copies: args.copies.number(),
         out: args.out,
         only: args.only,
-        flags: args.copies.flags(),
+        flags: args.copies.flags()?,
         environment: Vec::new(),
     };
     if let Some(copy) = build.only.filter(|c| *c >= build.copies) {
@@ -173,6 +207,9 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
     end_if_interrupted();
     let built = built?;
     report_failures(&built.failures);
+    if is_selective && !args.quiet {
+        report_selection(&built.programs);
+    }
     if !args.quiet {
         for program in &built.programs {
             say(&described(program));
@@ -193,6 +230,24 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
         }
     }
     finish(&built)
+}
+
+/// Prints in how many of the programs paths are selected.
+pub(super) fn report_selection(programs: &[Record]) {
+    let selects = |p: &&Record| {
+        let manifest = Manifest::read(&p.folder.join("manifest.json"));
+        manifest.is_ok_and(|m| m.functions.iter().any(|f| f.share != ShareEntry::Nothing))
+    };
+    match (programs.iter().filter(selects).count(), programs.len()) {
+        (_, 0) => {}
+        (0, _) => warn(
+            "no path is selected in any program, and nothing is instrumented; p3-prof paths SPEC FOLDER says why",
+        ),
+        (n, all) => say(&format!(
+            "paths are selected in {n} of {}",
+            number_of(all as u64, "program")
+        )),
+    }
 }
 
 /// Tells of sources that no link took.
@@ -322,7 +377,13 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
     watch(OnSignal::PutInOrder);
     let gathered = suite.run(report_progress);
     end_if_interrupted();
-    Ok(code(ended(&suite, &gathered?)))
+    let gathered = gathered?;
+    if let Some(folder) = &args.keep {
+        let kept = keep::keep_profiles(folder, &gathered)?;
+        let profiles = number_of(kept, "profile");
+        say(&format!("{}: {profiles} added", shown(folder)));
+    }
+    Ok(code(ended(&suite, &gathered)))
 }
 
 /// Prints that a round is over, or repeated.

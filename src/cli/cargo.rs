@@ -92,7 +92,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         copies: args.copies.number(),
         out: Some(out.clone()),
         only: None,
-        flags: args.copies.flags(),
+        flags: args.copies.flags()?,
         environment: environment.clone(),
     };
     let command = cargo(args.verb, &args.arguments, &rustc.host, Step::Build);

@@ -9,6 +9,7 @@ pub mod prof;
 #[cfg(feature = "llvm")]
 pub mod rewrite;
 mod screen;
+mod selection;
 mod values;
 
 use crate::names::printable;

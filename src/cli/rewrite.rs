@@ -5,17 +5,20 @@ mod values;
 
 use sampling::SamplingArgs;
 
-use super::build::{BuildArgs, IntegrateArgs, SuiteArgs, UseArgs};
+use super::build::{BuildArgs, IntegrateArgs, SuiteArgs, UseArgs, cannot_select};
 use super::manual::ManualArgs;
+use super::selection::SelectionArgs;
 use super::{Color, ForceArgs};
 use crate::dump::View;
 use crate::emit::{Counters, Update};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::load::Optimize;
 use crate::names::Filter;
 use crate::output::check_folder_name;
 use crate::profile::verdict::Trust;
+use crate::request::{Empty, Request, Target};
 use crate::rewrite::{Options, Select, Setting, Training, WeightsFrom};
+use crate::source::{Search, Sources};
 use crate::strategy::Scheme;
 use clap::builder::PossibleValue;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -106,8 +109,15 @@ pub struct Args {
     #[arg(long, requires = "weights")]
     strict: bool,
 
+    #[command(flatten)]
+    paths: SelectionArgs,
+
+    /// The program is one of a build's: it may have nothing of what is selected
+    #[arg(long, hide = true)]
+    of_a_build: bool,
+
     /// A file that lists edges, ids or known ids by function, to count these paths alone: for tests
-    #[arg(long, value_name = "FILE", hide = true)]
+    #[arg(long, value_name = "FILE", hide = true, conflicts_with_all = ["paths", "patch"])]
     selection: Option<PathBuf>,
 
     /// Instrument only functions whose symbol or readable name matches (may be repeated)
@@ -335,15 +345,19 @@ impl ValueEnum for SchemeArg {
     }
 }
 
-/// The error for a selection of paths where none are counted.
-fn cannot_select(scheme: Scheme, trace: bool) -> Error {
-    let scheme = if trace { "trace" } else { scheme.name() };
-    let schemes = Scheme::ALL.iter().filter(|s| s.takes_selections());
-    let names: Vec<&str> = schemes.map(|s| s.name()).collect();
-    let names = names.join(", ");
-    Error::Usage(format!(
-        "--scheme {scheme} counts no selected paths; take one of {names}"
-    ))
+/// Resolves a request against the program that is rewritten, and prints what the user should know of it.
+fn select(request: Request, quiet: bool) -> Select {
+    Select::new(move |program, paths| {
+        let target = Target::of_program(program, &paths.raw);
+        let checksums = program.files.iter().map(|f| f.checksum.clone());
+        let checksums: Vec<String> = checksums.collect();
+        let sources = Sources::new(&target.files, &checksums, Search::default());
+        let (asked, lines) = request.resolve(&target, &sources)?;
+        if !quiet {
+            lines.iter().for_each(|line| super::warn(line));
+        }
+        Ok(asked)
+    })
 }
 
 impl Args {
@@ -359,10 +373,22 @@ impl Args {
         let out = self.out.expect("clap requires it");
         check_folder_name(&out)?;
         let strategy = scheme.strategy();
-        let paths = self.selection.map(Select::from_file);
-        if paths.is_some() && (trace || !scheme.takes_selections()) {
-            return Err(cannot_select(scheme, trace));
+        let is_selective = self.selection.is_some() || self.paths.is_given();
+        let takes_selections = scheme.takes_selections() && !trace;
+        if is_selective && !takes_selections {
+            let name = if trace { "trace" } else { scheme.name() };
+            return Err(cannot_select(name));
         }
+        let empty = if self.of_a_build {
+            Empty::Allowed
+        } else {
+            Empty::Refused
+        };
+        let request = self.paths.read(Trust::strict(self.strict), empty)?;
+        let paths = match (self.selection, request) {
+            (Some(file), _) => Some(Select::from_file(file)),
+            (None, request) => request.map(|r| select(r, self.quiet)),
+        };
         let dump_dir = self.dump_dir.unwrap_or_else(|| out.join("dump"));
         Ok(Options {
             copies: strategy.copies(self.copies.unwrap_or(strategy.usual_copies)),

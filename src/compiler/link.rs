@@ -168,6 +168,12 @@ fn trace_objects(compiler: &Compiler, words: &[Word], work: &Path) -> Result<Vec
     Ok(trace::parse(&told).0)
 }
 
+/// Whether an option of `p3-rewrite` selects paths, which a program of a build need not have.
+pub(super) fn selects_paths(flag: &str) -> bool {
+    let name = flag.split('=').next();
+    ["--paths", "--patch"].iter().any(|o| name == Some(o))
+}
+
 /// What tells a file from a later one of its name.
 #[derive(PartialEq, Eq)]
 struct Identity(u64, u64, i64, i64);
@@ -340,6 +346,9 @@ impl Link<'_> {
             .args(["-k", &self.settings.copies.to_string()])
             .arg("--accept-unrelated-profile")
             .args(&self.settings.flags);
+        if self.settings.flags.iter().any(|f| selects_paths(f)) {
+            rewrite.arg("--of-a-build");
+        }
         let run = rewrite.stdin(Stdio::null()).output();
         let run =
             run.map_err(|e| Error::Usage(format!("p3-rewrite: {e}; install it beside p3-cc")))?;

@@ -6,7 +6,7 @@
 
 use super::arguments::{CommandLine, Word};
 use super::interrupt::{Scratch, is_ending};
-use super::link::succeeded;
+use super::link::{selects_paths, succeeded};
 use super::modules::{self, Found, Module};
 use super::trace::Linked;
 use super::{Compiler, Language, Settings, not_loaded, our_program};
@@ -318,13 +318,17 @@ fn analyse(
     write_whole(manifest, &bytes)
 }
 
-/// The options of the build's rewriting, with a scheme that counts paths in one copy: no copy of a baseline runs.
+/// The options of the build's rewriting, with a scheme that counts paths in one copy: no copy of a baseline runs. Nothing of it ran,
+/// selected or not.
 fn baseline_flags(flags: &[String]) -> Vec<String> {
     let mut all = Vec::new();
     let mut rest = flags.iter();
     while let Some(flag) = rest.next() {
-        if flag == "--scheme" {
-            rest.next();
+        if flag == "--scheme" || selects_paths(flag) {
+            // Its value, unless that is in the same word.
+            if !flag.contains('=') {
+                rest.next();
+            }
         } else {
             all.push(flag.clone());
         }

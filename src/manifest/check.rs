@@ -111,6 +111,10 @@ impl Manifest {
         };
         ensure(f.known.is_sorted_by(|a, b| a < b), "known path")?;
         ensure(
+            f.at_least.is_sorted_by(|a, b| a < b),
+            "path counted in part",
+        )?;
+        ensure(
             match &f.share {
                 ShareEntry::Nothing => skipped || !self.paths.is_empty(),
                 ShareEntry::Whole(c) => !skipped && copy(c),

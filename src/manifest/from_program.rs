@@ -148,6 +148,7 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
         wide: paths.is_some_and(|p| p.wide),
         counted: paths.and_then(|p| counted(&p.counted)),
         known: parts.asked.map_or(Vec::new(), |a| known(&a.selections[id])),
+        at_least: Vec::new(),
         share: match &parts.assignment.shares[id.index()] {
             Share::Nothing => ShareEntry::Nothing,
             Share::Whole(c) => ShareEntry::Whole(*c),

@@ -9,6 +9,7 @@ mod from_program;
 mod schema;
 
 pub use from_program::Parts;
+pub(crate) use schema::encode_set;
 pub use schema::{ChoiceEntry, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status};
 
 use crate::error::{Error, Result};

@@ -222,6 +222,10 @@ pub struct FunctionEntry {
     /// some of them all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<PathId>,
+    /// In a profile that was joined from several: the ids of paths that ran and that not every one of these counted, ascending. They
+    /// ran at least as often as counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_least: Vec<PathId>,
     /// Who profiles it.
     pub share: ShareEntry,
 }
@@ -435,7 +439,7 @@ impl fmt::Display for Status {
     }
 }
 
-pub(super) fn encode_set(set: &IdSet<EdgeId>) -> String {
+pub(crate) fn encode_set(set: &IdSet<EdgeId>) -> String {
     let mut bytes = vec![0u8; set.capacity().div_ceil(8)];
     for i in set.iter().map(EdgeId::index) {
         bytes[i / 8] |= 1 << (i % 8);

@@ -67,7 +67,7 @@ impl Filter {
         let known = elsewhere(&|name| matches(re, name));
         Err(Unmatched {
             problem: format!("{option} '{pattern}' matches no function"),
-            remedy: known.unwrap_or_else(|| hint(&nearest(re.as_str(), symbols))),
+            remedy: known.unwrap_or_else(|| hint(&nearest_names(re.as_str(), symbols))),
         })
     }
 }
@@ -91,7 +91,7 @@ fn bad_regex(option: &str, text: &str, error: &regex::Error) -> Error {
 }
 
 /// The readable names most similar to a pattern, the most similar first.
-fn nearest(pattern: &str, symbols: &[&str]) -> Vec<String> {
+pub fn nearest_names(pattern: &str, symbols: &[&str]) -> Vec<String> {
     let word = |c: &char| c.is_alphanumeric() || "_:~ <>,&".contains(*c);
     let wanted: String = pattern.chars().filter(word).collect();
     let wanted = wanted.to_lowercase();

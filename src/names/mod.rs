@@ -7,7 +7,7 @@ mod brief;
 mod filter;
 
 pub use brief::{Briefs, brief, is_closure};
-pub use filter::{Filter, Unmatched};
+pub use filter::{Filter, Unmatched, nearest_names};
 
 use std::borrow::Cow;
 use std::fmt;

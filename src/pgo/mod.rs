@@ -92,6 +92,7 @@ impl Loaded {
 /// # Errors
 /// Files that cannot be read or written, modules that have a profile already, a profile of other modules.
 pub fn annotate(inputs: &[PathBuf], profile: &Profile, out: &Path, force: bool) -> Result<Done> {
+    profile.all_are_counted()?;
     let single = matches!(inputs, [one] if !one.is_dir());
     let at = Destination::new(out, content(kind_of(out)), force);
     if single {
@@ -181,6 +182,7 @@ fn heat(counts: &BodyCounts, thresholds: &Thresholds) -> Heat {
 /// # Errors
 /// As [`annotate`].
 pub fn proftext(inputs: &[PathBuf], profile: &Profile) -> Result<(String, Done)> {
+    profile.all_are_counted()?;
     let loaded = Loaded::load(inputs, profile, Path::new(""))?;
     let (records, others): (Vec<_>, Vec<_>) = loaded
         .records()

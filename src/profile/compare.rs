@@ -7,10 +7,12 @@
 
 use super::Profile;
 use super::flow::flow;
+use super::known::KnownPaths;
 use super::left::Executed;
 use super::measurement::Measurement;
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
+use crate::table::number_of;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What names a function in both profiles: module, name, ordinal in the module.
@@ -67,7 +69,13 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Findi
         (Measurement::Paths(_), Measurement::Paths(_)) if old.status != new.status => {
             differs(format!("{name}: {:?} against {:?}", old.status, new.status))
         }
-        (Measurement::Paths(x), Measurement::Paths(y)) => compare_paths(name, &x[f], &y[g]),
+        (Measurement::Paths(x), Measurement::Paths(y)) => {
+            let known = KnownPaths::new(a, f).and_then(|k| Ok([k, KnownPaths::new(b, g)?]));
+            match known {
+                Ok(known) => compare_paths(name, &x[f], &y[g], &known),
+                Err(e) => differs(e.to_string()),
+            }
+        }
         // Edges, on one side at least.
         (
             Measurement::Paths(_)
@@ -79,7 +87,13 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Findi
     }
 }
 
-fn compare_paths(name: &str, a: &[(PathId, u64)], b: &[(PathId, u64)]) -> Vec<Finding> {
+/// Only what both counted can differ.
+fn compare_paths(
+    name: &str,
+    a: &[(PathId, u64)],
+    b: &[(PathId, u64)],
+    known: &[KnownPaths; 2],
+) -> Vec<Finding> {
     let left: BTreeMap<PathId, u64> = a.iter().copied().collect();
     let right: BTreeMap<PathId, u64> = b.iter().copied().collect();
     let ids: BTreeSet<PathId> = left.keys().chain(right.keys()).copied().collect();
@@ -87,9 +101,21 @@ fn compare_paths(name: &str, a: &[(PathId, u64)], b: &[(PathId, u64)]) -> Vec<Fi
     let both = ids
         .into_iter()
         .map(|id| (id, count(&left, id), count(&right, id)));
-    both.filter(|(_, n, m)| n != m)
-        .map(|(id, n, m)| Finding::Differs(format!("{name}, path {id}: {n} against {m}")))
-        .collect()
+    let (mut findings, mut unselected) = (Vec::new(), 0u64);
+    for (id, n, m) in both.filter(|(_, n, m)| n != m) {
+        if known.iter().all(|k| k.contains(id)) {
+            let line = format!("{name}, path {id}: {n} against {m}");
+            findings.push(Finding::Differs(line));
+        } else {
+            unselected += 1;
+        }
+    }
+    if unselected > 0 {
+        let paths = number_of(unselected, "path");
+        let line = format!("{name}: {paths} not selected in one of them");
+        findings.push(Finding::Explained(line));
+    }
+    findings
 }
 
 /// Entries and edges, where one of the profiles counts edges.

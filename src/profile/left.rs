@@ -19,6 +19,7 @@ use super::verify::checkable;
 use super::{Profile, Structure};
 use crate::dag::Dag;
 use crate::index::{BlockId, EdgeId, FuncId, IdSet, TiVec, VertexId};
+use crate::selection::CountedPaths;
 
 #[cfg(test)]
 mod tests;
@@ -104,6 +105,8 @@ pub struct Executed {
     pub left: u64,
     /// Whether `setjmp` may have returned again, so that paths say nothing certain of edges.
     pub again: bool,
+    /// Whether some of its paths are not selected, so that they may have run besides.
+    pub is_partial: bool,
     /// By edge of the DAG.
     edges: TiVec<EdgeId, Range>,
     /// By block.
@@ -115,6 +118,9 @@ impl Executed {
     /// or were killed, these stand as they are, and the verdict says so. O(V + E) for each of at most `EACH` starts.
     pub fn new(profile: &Profile, f: FuncId, structure: &Structure, flow: &Flow) -> Executed {
         let mut executed = Executed::exact(flow);
+        if executed.admit_unselected(profile, f, structure) {
+            return executed;
+        }
         let again = structure.cfg.blocks.iter().any(|b| b.returns_twice);
         match &flow.evidence {
             _ if !checkable(profile, f) => executed.left = 0,
@@ -128,11 +134,51 @@ impl Executed {
         executed
     }
 
+    /// Where not all paths are counted, what other paths may take ran at least as often as counted. How many activations were left is
+    /// not known then. Whether that is so.
+    fn admit_unselected(&mut self, profile: &Profile, f: FuncId, structure: &Structure) -> bool {
+        if !profile.is_selective() {
+            return false;
+        }
+        // A share that does not fit, of which nothing is counted, was refused when the profile was read.
+        let counted = profile.counted_paths(f, structure);
+        let counted = counted.unwrap_or(CountedPaths::Nothing);
+        if counted.are_all() && profile.entry(f).at_least.is_empty() {
+            return false;
+        }
+        (self.left, self.is_partial) = (0, true);
+        let (dag, certain) = (
+            &structure.paths.dag,
+            counted.certain_edges(&structure.paths),
+        );
+        let at_least = |range: &mut Range| range.most = u64::MAX;
+        dag.edge_ids()
+            .filter(|e| !certain.contains(*e))
+            .for_each(|e| at_least(&mut self.edges[e]));
+        for v in dag.order() {
+            if let Some(b) = dag.block(v)
+                && !dag.ins(v).iter().all(|e| certain.contains(*e))
+            {
+                at_least(&mut self.blocks[b]);
+            }
+        }
+        for id in &profile.entry(f).at_least {
+            for e in structure.paths.decode(*id).unwrap_or_default() {
+                at_least(&mut self.edges[e]);
+                if let Some(b) = dag.block(dag.edge(e).dst) {
+                    at_least(&mut self.blocks[b]);
+                }
+            }
+        }
+        true
+    }
+
     /// The counts as they stand.
     fn exact(flow: &Flow) -> Executed {
         Executed {
             left: flow.entry.saturating_sub(flow.exits),
             again: false,
+            is_partial: false,
             edges: flow.dag.iter().map(|&n| Range::exact(n)).collect(),
             blocks: flow.blocks.iter().map(|&n| Range::exact(n)).collect(),
         }

@@ -42,7 +42,7 @@ fn in_folder(folder: &Path) -> Result<PathBuf> {
     if folder.join(MANIFEST).is_file() {
         return Err(not_there_yet(folder, folder));
     }
-    let mut found = below(folder, |p| p.extension().is_some_and(|e| e == "p3prof"));
+    let mut found = profiles_below(folder);
     match found.len() {
         0 => Err(none_below(folder)),
         1 => Ok(found.swap_remove(0)),
@@ -65,6 +65,11 @@ fn none_below(folder: &Path) -> Error {
     }
     let problem = "no merged profile in it: its programs have not run under p3-rewrite suite";
     Error::profile(folder, problem, suite(folder))
+}
+
+/// The merged profiles below a folder, in the order of their names.
+pub fn profiles_below(folder: &Path) -> Vec<PathBuf> {
+    below(folder, |p| p.extension().is_some_and(|e| e == "p3prof"))
 }
 
 /// The files below a folder that are wanted, in order.

@@ -10,7 +10,7 @@ use crate::paths::{all_paths, function_inputs};
 use crate::strategy::Scheme;
 
 /// A function with this control flow that anyone may call.
-pub(super) fn body(cfg: Cfg) -> FunctionBody {
+pub(crate) fn body(cfg: Cfg) -> FunctionBody {
     FunctionBody {
         name: String::new(),
         linkage: Linkage::External,
@@ -23,7 +23,7 @@ pub(super) fn body(cfg: Cfg) -> FunctionBody {
 }
 
 /// A program of one module with these functions, called `f0`, `f1` and so on, each called once and a unit of its own.
-pub(super) fn program(bodies: impl IntoIterator<Item = FunctionBody>) -> Program {
+pub(crate) fn program(bodies: impl IntoIterator<Item = FunctionBody>) -> Program {
     let named = bodies
         .into_iter()
         .enumerate()
@@ -64,7 +64,7 @@ pub(crate) fn counts(counts: &[(u64, u64)]) -> Vec<(PathId, u64)> {
 }
 
 /// The counts of a profile of paths.
-pub(super) fn path_counts(profile: &mut Profile) -> &mut ExactCounts<PathId> {
+pub(crate) fn path_counts(profile: &mut Profile) -> &mut ExactCounts<PathId> {
     match &mut profile.measured {
         Measurement::Paths(counts) => counts,
         Measurement::Edges(_) | Measurement::Sampled(_) | Measurement::Bursts(_) => {
@@ -74,7 +74,7 @@ pub(super) fn path_counts(profile: &mut Profile) -> &mut ExactCounts<PathId> {
 }
 
 /// A profile of `program`, without counts, of one run of every copy.
-pub(super) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile {
+pub(crate) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile {
     let functions = function_inputs(program);
     let mut paths = all_paths(&functions);
     scheme.strategy().prepare(&functions, &mut paths);

@@ -16,6 +16,7 @@ pub mod file;
 pub mod flow;
 pub mod hits;
 pub mod html;
+mod known;
 pub mod left;
 pub mod lines;
 pub mod locate;
@@ -39,7 +40,7 @@ pub(crate) mod tests;
 #[cfg(test)]
 mod deep;
 #[cfg(test)]
-mod made;
+pub(crate) mod made;
 
 use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, IdSet, PathId, TiVec};
@@ -159,6 +160,29 @@ impl Profile {
     /// Whether only some paths were asked for, so that some may not be counted.
     pub fn is_selective(&self) -> bool {
         !self.manifest.paths.is_empty()
+    }
+
+    /// Whether a path that ran was not counted by every run that was joined, so that it ran at least as often as counted.
+    pub fn runs_at_least(&self, f: FuncId, id: PathId) -> bool {
+        self.entry(f).at_least.binary_search(&id).is_ok()
+    }
+
+    /// How many paths of function `f` are counted, where not all functions have all of theirs counted. Linear.
+    pub fn number_of_counted(&self, f: FuncId) -> Option<u64> {
+        if !self.is_selective() || self.entry(f).status.is_skipped() {
+            return None;
+        }
+        let structure = self.structure(f).ok()?;
+        let counted = self.counted_paths(f, &structure).ok()?;
+        Some(counted.number(&structure.paths))
+    }
+
+    /// What was selected, in a line, where that is not all paths.
+    pub fn said_selection(&self) -> Option<String> {
+        let specs = self.manifest.paths.join(", ");
+        self.is_selective().then(|| {
+            format!("only selected paths are counted ({specs}); whether others ran is not known")
+        })
     }
 
     /// For what takes the counts of all paths.

@@ -3,6 +3,8 @@
 //! Two functions are one if they have the same name and the same blocks, edges and cut edges, and, where only their modules see
 //! them, are of the same module: then their path ids mean the same paths. All else stays apart. What results is a profile of one copy.
 
+mod evidence;
+
 use super::Profile;
 use super::flow::flow;
 use super::measurement::Measurement;
@@ -14,6 +16,7 @@ use crate::load::positions::Inlined;
 use crate::manifest::{FunctionEntry, Manifest, ModuleEntry, ShareEntry};
 use crate::names::printable;
 use crate::strategy::Scheme;
+use evidence::{Evidence, Partial};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -54,6 +57,7 @@ struct Sum {
     entries: bool,
     programs: usize,
     skipped: bool,
+    evidence: Evidence,
 }
 
 /// Joins profiles of paths, in their order. O(size of the profiles, and of the paths of functions that may be left early).
@@ -100,6 +104,7 @@ pub fn union_with_baseline(profiles: &[Profile], baseline: &[Profile]) -> Result
     for profile in baseline {
         joined.add_unless(profile, Joined::find_present)?;
     }
+    joined.settle_evidence()?;
     let shared = joined.functions.iter().filter(|s| s.programs > 1).count();
     let skipped = |(entry, sum): &(&FunctionEntry, &Sum)| sum.skipped && !entry.status.is_skipped();
     let all = joined.manifest.functions.iter().zip(&joined.functions);
@@ -200,7 +205,11 @@ impl Joined {
         present: impl Fn(&Joined, &FunctionEntry) -> Option<FuncId>,
     ) -> Result<TiVec<FuncId, FuncId>> {
         profile.paths()?;
-        profile.all_are_counted()?;
+        for spec in &profile.manifest.paths {
+            if !self.manifest.paths.contains(spec) {
+                self.manifest.paths.push(spec.clone());
+            }
+        }
         let files = self.add_files(&profile.manifest);
         let inlined = self.add_inlined(&profile.manifest, &files);
         let outside = self.add_outside(&profile.manifest);
@@ -413,7 +422,13 @@ impl Joined {
             None if counts.is_empty() => 0,
             None => flow(profile, f, &profile.structure(f)?)?.entry,
         };
+        let partial = if profile.is_selective() && !entry.status.is_skipped() {
+            Partial::of(profile, f)?
+        } else {
+            None
+        };
         let sum = &mut self.functions[now];
+        sum.evidence.add(partial);
         sum.programs += 1;
         sum.entries |= profile.entries[f].is_some();
         sum.skipped |= entry.status.is_skipped();
@@ -425,6 +440,26 @@ impl Joined {
         for (id, n) in counts {
             let count = sum.counts.entry(*id).or_default();
             *count = count.checked_add(*n).ok_or_else(overflow)?;
+        }
+        Ok(())
+    }
+}
+
+impl Joined {
+    /// Decides what is known of the paths that not every program counted.
+    fn settle_evidence(&mut self) -> Result<()> {
+        let mut is_partial = false;
+        for (entry, sum) in self.manifest.functions.iter_mut().zip(&self.functions) {
+            let settled = sum.evidence.settle(entry, &sum.counts);
+            is_partial |= settled.map_err(|problem| {
+                Error::Usage(format!(
+                    "{}: {problem}; merge the raw profiles again",
+                    entry.name
+                ))
+            })?;
+        }
+        if !is_partial {
+            self.manifest.paths.clear();
         }
         Ok(())
     }
@@ -455,6 +490,8 @@ fn whole(entry: FunctionEntry) -> FunctionEntry {
         counted: None,
         apart: Vec::new(),
         wide: false,
+        known: Vec::new(),
+        at_least: Vec::new(),
         ..entry
     }
 }

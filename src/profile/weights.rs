@@ -39,7 +39,12 @@ pub fn apply<'a>(
             continue;
         };
         found = true;
-        if profile.entry(old).cuts == paths.cuts {
+        // Counts of some paths only say nothing of where control went otherwise.
+        let is_counted = !profile.is_selective()
+            || profile
+                .counted_paths(old, &profile.structure(old)?)?
+                .are_all();
+        if is_counted && profile.entry(old).cuts == paths.cuts {
             let measured = match &profile.measured {
                 Measurement::Edges(_) => {
                     let structure = profile.structure(old)?;

@@ -101,6 +101,31 @@ impl CountedPaths {
     }
 }
 
+impl CountedPaths {
+    /// The edges of the function's DAG of which every path is counted: how often these ran is known, also where that is never.
+    /// O(V + E).
+    pub fn certain_edges(&self, paths: &FunctionPaths) -> IdSet<EdgeId> {
+        let dag: &Dag = &paths.dag;
+        let mut certain = IdSet::full(dag.edges().len());
+        match self {
+            CountedPaths::All => {}
+            CountedPaths::Nothing => certain = dag.edge_set(),
+            CountedPaths::Inside(set) => {
+                let mut outside = certain.clone();
+                outside.difference_with(set);
+                certain.difference_with(&edges_through(dag, &outside));
+            }
+            CountedPaths::Outside(outside) => {
+                let inside = useful_edges(outside.iterations.dag(paths), &outside.set);
+                for e in inside.iter() {
+                    certain.remove(outside.iterations.origin(e));
+                }
+            }
+        }
+        certain
+    }
+}
+
 impl Outside {
     fn is_known(&self, edges: &[EdgeId]) -> bool {
         let local = self.iterations.path(edges);
@@ -116,5 +141,43 @@ impl Outside {
         let mut own = paths.dag.edge_set();
         own.extend(local.iter().map(|e| self.iterations.origin(e)));
         own
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::CopyId;
+    use crate::numbering::enumerate;
+    use crate::random_cfg::any_cfg;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// An edge is certain if every path over it is counted, whether these are inside a set of edges or outside of one.
+        #[test]
+        fn certain_edges_are_those_all_of_whose_paths_are_counted(
+            graph in any_cfg(9),
+            chosen in proptest::collection::vec(any::<bool>(), 11),
+            is_inside in any::<bool>(),
+        ) {
+            let paths = FunctionPaths::new(&graph);
+            let all = enumerate(&paths.dag);
+            prop_assume!(all.len() < 500);
+            let iterations = Iterations::new(&graph, &paths);
+            let edges = if is_inside { &paths.dag } else { iterations.dag(&paths) };
+            let mut set = edges.edge_set();
+            set.extend(edges.edge_ids().filter(|e| chosen[e.index() % 11]));
+            let share = if is_inside {
+                Share::Inside(vec![(CopyId(0), set)])
+            } else {
+                Share::Outside(CopyId(0), set)
+            };
+            let counted = CountedPaths::new(&graph, &paths, &share);
+            let certain = counted.certain_edges(&paths);
+            for e in paths.dag.edge_ids() {
+                let mut over = all.iter().filter(|path| path.contains(&e));
+                prop_assert_eq!(certain.contains(e), over.all(|path| counted.contain(path)));
+            }
+        }
     }
 }

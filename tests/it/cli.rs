@@ -60,8 +60,8 @@ fn help() {
         pages += &transcript(Command::new(REWRITE).args([command, "--help"]), dir.path());
     }
     for command in [
-        "merge", "union", "show", "compare", "verify", "accuracy", "coverage", "diff", "export",
-        "hits", "simulate",
+        "merge", "union", "show", "compare", "verify", "accuracy", "coverage", "paths", "diff",
+        "export", "hits", "simulate",
     ] {
         pages += &format!("--- {command}\n");
         pages += &transcript(Command::new(PROF).args([command, "--help"]), dir.path());

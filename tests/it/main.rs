@@ -44,6 +44,7 @@ mod fuzz;
 mod loaders;
 #[cfg(target_arch = "x86_64")]
 mod loops;
+mod paths;
 mod peers;
 mod types;
 

@@ -1,5 +1,7 @@
 //! `p3-prof coverage`.
 
+mod new;
+
 use super::several::{self, Several};
 use super::{MarkerArgs, Outcome, SourceArgs};
 use crate::error::{Error, Result};
@@ -97,6 +99,17 @@ pub(super) struct CoverageArgs {
     /// Only paths through lines that this unified diff adds or changes (-: standard input), as git diff prints it
     #[arg(long, value_name = "FILE")]
     patch: Option<PathBuf>,
+    /// Show what ran for the first time: paths that none of these merged profiles (or of those in these folders) has; without a name,
+    /// paths that are new to those that `--paths new:` named when the program was built
+    #[arg(long, value_name = "EARLIER,…", num_args = 0..=1, require_equals = true, value_delimiter = ',',
+          conflicts_with_all = ["patch", "nearest", "sort", "fail_under", "diff", "measure"])]
+    new: Option<Vec<PathBuf>>,
+    /// With --new: exit with status 1 if a path ran for the first time
+    #[arg(long, requires = "new")]
+    fail_on_new: bool,
+    /// With --new: exit with status 1 if no path ran for the first time
+    #[arg(long, requires = "new", conflicts_with = "fail_on_new")]
+    require_new: bool,
     /// Exit with status 1 if less than this share of the measure ran
     #[arg(long, value_name = "PERCENT")]
     fail_under: Option<f64>,
@@ -114,7 +127,11 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         let message = format!("--fail-under {least}: give a share from 0 to 100");
         return Err(Error::Usage(message));
     }
-    let Several { mut profile, notes } = several::read(&args.profiles, trust)?;
+    let Several {
+        mut profile,
+        notes,
+        parts,
+    } = several::read(&args.profiles, trust)?;
     args.sources.rename(&mut profile);
     let sources = args.sources.marked(&profile, &args.markers);
     let mut scope = Scope {
@@ -130,12 +147,24 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         outcome.warnings.extend(notes);
         return Ok(outcome);
     }
+    if let Some(earlier) = &args.new {
+        let mut outcome = new::run(
+            args, earlier, &profile, &parts, &scope, &sources, trust, layout,
+        )?;
+        outcome.warnings.extend(notes);
+        return Ok(outcome);
+    }
     if let Some(base) = &args.diff {
         return against(args, &profile, &trust.read(base)?, &scope, &sources, layout);
     }
     if let Some(patch) = &args.patch {
         let parsed = Patch::parse(&content(patch)?, patch)?;
-        scope.touched = Some(Touched::find(&parsed, patch, &profile, &sources)?);
+        scope.touched = Some(Touched::find(
+            &parsed,
+            patch,
+            &profile.manifest.files,
+            &sources,
+        )?);
     }
     let text = args.format == CoverageFormat::Text;
     let explains =

@@ -93,7 +93,9 @@ pub(super) fn run(args: &ExportArgs, trust: Trust) -> Result<Outcome> {
     let Writer::Profile(write) = args.format.writer else {
         return proftext(args, trust);
     };
-    let Several { mut profile, notes } = if args.is_of_several() {
+    let Several {
+        mut profile, notes, ..
+    } = if args.is_of_several() {
         several::read(std::slice::from_ref(&args.file), trust)?
     } else {
         Several::of_one(trust.read(&args.file)?)

@@ -41,6 +41,9 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let baseline = args.baseline.as_deref();
     let baseline = baseline.map(|file| trust.read(file)).transpose()?;
+    for profile in [Some(&profile), baseline.as_ref()].into_iter().flatten() {
+        profile.all_are_counted()?;
+    }
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let at = Destination::new(&args.output, html::CONTENT, args.force.force);
     if args.single {

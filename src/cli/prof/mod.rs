@@ -7,6 +7,7 @@ mod export;
 mod html;
 mod merge;
 mod outcome;
+mod paths;
 mod samples;
 mod several;
 mod top;
@@ -71,6 +72,8 @@ enum Command {
     Accuracy(AccuracyArgs),
     /// Show how many of the paths that control flow allows ran, and the nearest that did not
     Coverage(coverage::CoverageArgs),
+    /// List the paths that a selection comes to (p3-rewrite --paths), without rewriting
+    Paths(paths::PathsArgs),
     /// Show which paths appeared, vanished or changed their share: exit 1 if any did
     Diff(DiffArgs),
     /// Write the profile in the format of another tool
@@ -335,6 +338,7 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Verify(args) => verify::run(args, trust),
         Command::Accuracy(args) => run_accuracy(args, trust, layout),
         Command::Coverage(args) => coverage::run(args, trust, layout),
+        Command::Paths(args) => paths::run(args, trust, layout),
         Command::Diff(args) => run_diff(args, trust, layout),
         Command::Export(args) => export::run(args, trust),
         Command::Browse(args) => browse::run(args, trust),
@@ -463,6 +467,7 @@ fn run_accuracy(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<Out
     if let Some(exact) = &args.against {
         return bursts::accuracy(args, &profile, &trust.read(exact)?);
     }
+    profile.all_are_counted()?;
     let top = (args.format == Format::Text).then_some(args.top);
     let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
     let (rows, sum) = accuracy::accuracy(profile.paths()?, &selection)?;

@@ -28,10 +28,13 @@ impl Outcome {
         self
     }
 
-    /// Adds the verdict on each profile that is not ok.
+    /// Adds the verdict on each profile that is not ok, and which profiles count some paths only.
     pub(super) fn say(&mut self, profiles: &[&Profile]) {
-        let said = |p: &&Profile| Some(format!("{}: {}", p.path.display(), p.said()?));
-        self.warnings.extend(profiles.iter().filter_map(said));
+        for profile in profiles {
+            let of = |line: String| format!("{}: {line}", profile.path.display());
+            self.warnings.extend(profile.said().map(of));
+            self.warnings.extend(profile.said_selection().map(of));
+        }
     }
 
     /// Adds which source files have changed.

@@ -19,6 +19,8 @@ pub(super) struct Several {
     pub profile: Profile,
     /// One line for each program that never ran.
     pub notes: Vec<String>,
+    /// The profiles by themselves, where there are several that ran.
+    pub parts: Vec<Profile>,
 }
 
 impl Several {
@@ -27,6 +29,7 @@ impl Several {
         Several {
             profile,
             notes: Vec::new(),
+            parts: Vec::new(),
         }
     }
 }
@@ -77,14 +80,20 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
             profiles.push(never_ran);
         }
     }
-    let profile = if profiles.len() == 1 && baseline.is_empty() {
-        profiles.remove(0)
-    } else {
-        let mut joined = union_with_baseline(&profiles, &baseline)?.profile;
-        joined.path.clone_from(&files[0]);
-        joined
-    };
-    Ok(Several { profile, notes })
+    if profiles.len() == 1 && baseline.is_empty() {
+        let profile = profiles.remove(0);
+        return Ok(Several {
+            notes,
+            ..Several::of_one(profile)
+        });
+    }
+    let mut profile = union_with_baseline(&profiles, &baseline)?.profile;
+    profile.path.clone_from(&files[0]);
+    Ok(Several {
+        profile,
+        notes,
+        parts: profiles,
+    })
 }
 
 /// The profile of a program's folder without one.

@@ -2,7 +2,7 @@
 
 use super::by_file::{in_all, shares};
 use super::headline::headline;
-use super::render::{explained, left_out, of_patch};
+use super::render::{explained, left_out, of_patch, of_selection};
 use super::{Coverage, FunctionCoverage, Uncovered, file};
 use crate::index::FuncId;
 use crate::names::printable;
@@ -114,6 +114,9 @@ pub fn markdown(coverage: &Coverage) -> String {
     );
     if coverage.excluded > 0 {
         let _ = write!(out, "\n{}", left_out(coverage.excluded));
+    }
+    if !coverage.selection.is_empty() {
+        let _ = write!(out, "\n{}", of_selection(coverage).replace('\n', "  \n"));
     }
     if let Some(patch) = &coverage.patch {
         let _ = write!(out, "\n{}", of_patch(patch).replace('\n', "  \n"));

@@ -5,6 +5,8 @@
 mod annotate;
 mod by_file;
 mod ci;
+mod counted;
+pub mod fresh;
 mod headline;
 mod nearest;
 mod pairs;
@@ -30,8 +32,9 @@ use super::{Profile, Ran, Structure, flow};
 use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId, IdSet, PathId};
-use crate::manifest::Status;
+use crate::manifest::{ShareEntry, Status};
 use crate::paths::FunctionPaths;
+use counted::Counted;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
@@ -125,6 +128,10 @@ pub struct Coverage<'a> {
     pub excluded: u128,
     /// How many of the functions that the selection admits are out of scope.
     pub out_of_scope: usize,
+    /// How many of these functions have no selected path: nothing is known of them.
+    pub unselected: usize,
+    /// What was asked for, where that is not all paths.
+    pub selection: &'a [String],
     /// What is known of a patch, if coverage is that of its lines.
     pub patch: Option<PatchLines>,
 }
@@ -161,6 +168,12 @@ pub fn coverage<'a>(
     let mut wanted = selected.clone();
     wanted.retain(|f| scope.admits(profile, *f));
     let out_of_scope = selected.len() - wanted.len();
+    let in_scope = wanted.len();
+    if profile.is_selective() {
+        let is_selected = |f: &FuncId| profile.entry(*f).share != ShareEntry::Nothing;
+        wanted.retain(|f| is_selected(f) || profile.entry(*f).status.is_skipped());
+    }
+    let unselected = in_scope - wanted.len();
     let touched = scope.touched.as_ref();
     // Code of a file in scope may stand in functions of other files, where it was inlined.
     let counted = touched.map_or(selected, |_| wanted.clone());
@@ -200,6 +213,8 @@ pub fn coverage<'a>(
         lines,
         excluded,
         out_of_scope,
+        unselected,
+        selection: &profile.manifest.paths,
         patch,
     })
 }
@@ -220,13 +235,13 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     if entry.status.is_skipped() {
         let paths = FunctionPaths::new(&entry.cfg());
         let through = Through::new(&paths.dag, blocks.as_ref(), &excluded);
-        let lines = touched.map_or(Lines::default(), |t| lines(&profile, f, t, |_| false));
+        let lines = touched.map_or(Lines::default(), |t| lines(&profile, f, t, |_| Some(false)));
         return Ok(FunctionCoverage {
             f,
             paths: through.paths(&[]),
-            pairs: pairs::pairs(&paths.dag, &[], &through),
+            pairs: pairs::pairs(&paths.dag, &[], &through, None),
             near: Paths::default(),
-            excluded: left_out(&paths.dag, blocks.as_ref(), &through),
+            excluded: left_out(&paths.dag, blocks.as_ref(), &excluded),
             contradictory: 0,
             ran: false,
             lines,
@@ -236,69 +251,78 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     let structure = profile.structure(f)?;
     let executed = profile.ran(f, &structure)?;
     let dag = &structure.paths.dag;
-    let through = Through::new(dag, blocks.as_ref(), &excluded);
-    let all = blocks.is_none() && excluded.iter().next().is_none();
+    let counted = Counted::new(profile, f, &structure)?;
+    let through = Through::inside(dag, blocks.as_ref(), &excluded, counted.inside());
+    let is_everything = blocks.is_none() && excluded.iter().next().is_none() && counted.are_all();
     let contradictions = Contradictions::new(entry);
+    let is_counted = |id| counted.contain(&structure.paths, id);
+    let is_possible = |id| is_counted(id) && contradictions.allow(&structure.paths, id);
     let uncovered = match nearest {
         0 => Vec::new(),
         n => {
-            let through = (!all).then_some(&through);
-            let found = not_run(&structure.paths, &executed, through, &contradictions);
+            let mut found = match is_everything {
+                true => nearest::nearest(&structure.paths, &executed, usize::MAX),
+                false => {
+                    let most = usize::MAX;
+                    nearest::through(&structure.paths, &executed, &through, is_counted, most)
+                }
+            };
+            found.retain(|path| is_possible(path.id));
             uncovered(profile, f, &structure, found.into_iter().take(n))?
         }
     };
     let lines = touched.map_or(Lines::default(), |t| {
         let counts = flow::add_up(dag, &executed);
         let ins = |v| dag.ins(v).iter();
-        lines(&profile, f, t, |b| {
-            let vertex = dag.vertex(b);
-            vertex.is_some_and(|v| ins(v).any(|e| counts[*e] > 0))
+        lines(&profile, f, t, |b| match dag.vertex(b) {
+            None => Some(false),
+            Some(v) if ins(v).any(|e| counts[*e] > 0) => Some(true),
+            Some(v) => ins(v).all(|e| counted.is_certain(*e)).then_some(false),
         })
     });
-    let mut paths = through.paths(&executed);
+    let mut paths = counted.without_unselected(through.paths(&executed), &executed, &through);
     let ids: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
     let contradictory = contradictions.count(&structure.paths, |id| {
         let edges = structure.paths.decode(id);
-        !ids.contains(&id) && edges.is_some_and(|edges| through.admits(&edges))
+        !ids.contains(&id) && is_counted(id) && edges.is_some_and(|edges| through.admits(&edges))
     });
     paths.feasible -= u128::from(contradictory);
+    let next = near_paths(&structure.paths, &executed, &through, is_possible);
     Ok(FunctionCoverage {
         f,
         contradictory,
         paths,
-        pairs: pairs::pairs(dag, &executed, &through),
-        near: near_paths(&structure.paths, &executed, &through, &contradictions),
-        excluded: left_out(dag, blocks.as_ref(), &through),
+        pairs: pairs::pairs(dag, &executed, &through, counted.certain()),
+        near: Paths {
+            executed: paths.executed,
+            feasible: paths.executed + next,
+        },
+        excluded: left_out(dag, blocks.as_ref(), &excluded),
         ran: paths.executed > 0,
         lines,
         uncovered,
     })
 }
 
-/// The paths that ran, and those that are one decision away from one of them too, as far as they are looked for.
+/// How many paths of those that `is_possible` admits are one decision away from one that ran, as far as they are looked for.
 fn near_paths(
     paths: &FunctionPaths,
     executed: &[Ran],
     through: &Through,
-    contradictions: &Contradictions,
-) -> Paths {
-    let ran = through.paths(executed).executed;
-    let next = if ran == 0 {
-        0
-    } else {
-        let found = nearest::admitted(paths, executed, through).into_iter();
-        found.filter(|f| contradictions.allow(paths, f.id)).count() as u128
-    };
-    Paths {
-        executed: ran,
-        feasible: ran + next,
+    is_possible: impl Fn(PathId) -> bool,
+) -> u128 {
+    if through.paths(executed).executed == 0 {
+        return 0;
     }
+    let mut found = nearest::admitted(paths, executed, through);
+    found.retain(|f| is_possible(f.id));
+    found.len() as u128
 }
 
-/// How many paths are left out.
-fn left_out(dag: &Dag, blocks: Option<&IdSet<BlockId>>, through: &Through) -> u128 {
+/// How many paths markers leave out.
+fn left_out(dag: &Dag, blocks: Option<&IdSet<BlockId>>, excluded: &IdSet<BlockId>) -> u128 {
     let all = Through::new(dag, blocks, &IdSet::with_capacity(0));
-    all.number() - through.number()
+    all.number() - Through::new(dag, blocks, excluded).number()
 }
 
 impl FunctionCoverage {
@@ -308,12 +332,19 @@ impl FunctionCoverage {
     }
 }
 
-/// The touched lines with code in function `f`, and whether a block with code of each `ran`.
-fn lines(profile: &Profile, f: FuncId, touched: &Touched, ran: impl Fn(BlockId) -> bool) -> Lines {
+/// The touched lines with code in function `f`, and whether a block with code of each `ran`, as far as that is known.
+fn lines(
+    profile: &Profile,
+    f: FuncId,
+    touched: &Touched,
+    ran: impl Fn(BlockId) -> Option<bool>,
+) -> Lines {
     let mut lines = Lines::new();
     for b in (0..profile.entry(f).succs.len()).map(BlockId::new) {
-        for line in touched.lines_of(profile, f, b) {
-            *lines.entry(line).or_default() |= ran(b);
+        if let Some(ran) = ran(b) {
+            for line in touched.lines_of(profile, f, b) {
+                *lines.entry(line).or_default() |= ran;
+            }
         }
     }
     lines
@@ -332,21 +363,6 @@ fn patch_lines(touched: &Touched, rows: &[FunctionCoverage]) -> PatchLines {
         elsewhere: touched.elsewhere.clone(),
         removals: touched.removals,
     }
-}
-
-/// Paths that did not run, and could as far as is known, the nearest first.
-fn not_run(
-    paths: &FunctionPaths,
-    executed: &[Ran],
-    through: Option<&Through>,
-    contradictions: &Contradictions,
-) -> Vec<nearest::NotRun> {
-    let mut found = match through {
-        None => nearest::nearest(paths, executed, usize::MAX),
-        Some(through) => nearest::through(paths, executed, through, usize::MAX),
-    };
-    found.retain(|f| contradictions.allow(paths, f.id));
-    found
 }
 
 fn uncovered(

@@ -63,20 +63,22 @@ pub(super) fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> V
     found
 }
 
-/// The same of the paths that are `through` some blocks; if none of them is one decision away from an executed path, any that did not run.
+/// The same of the counted paths that are `through` some blocks; if none of them is one decision away from an executed path, any that did not run.
 pub(super) fn through(
     paths: &FunctionPaths,
     executed: &[Ran],
     through: &Through,
+    is_counted: impl Fn(PathId) -> bool,
     most: usize,
 ) -> Vec<NotRun> {
     let mut found = admitted(paths, executed, through);
+    found.retain(|f| is_counted(f.id));
     if found.is_empty() {
         let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
         let known: HashSet<EdgeId> = executed.iter().flat_map(|e| e.edges.clone()).collect();
         let all = (0..).map_while(|n| through.nth(n));
         let mut all = all.map(|edges| (paths.id(&edges), edges));
-        let first = all.find(|(id, _)| !ran.contains(id));
+        let first = all.find(|(id, _)| !ran.contains(id) && is_counted(*id));
         found.extend(first.map(|(id, edges)| NotRun {
             id,
             near: None,

@@ -7,22 +7,51 @@
 use super::Paths;
 use super::through::Through;
 use crate::dag::Dag;
-use crate::index::EdgeId;
+use crate::index::{EdgeId, IdSet};
 use crate::profile::Ran;
 use std::collections::HashSet;
 
-/// The pairs of edges that ran on `executed` paths, and those that are in `dag`, of those that `through` admits.
+/// The pairs of edges that ran on `executed` paths, and those that are in `dag`, of those that `through` admits. Where not
+/// all paths are counted, `certain` are the edges of which all are.
 /// O(total path length + V + E).
-pub(super) fn pairs(dag: &Dag, executed: &[Ran], through: &Through) -> Paths {
+pub(super) fn pairs(
+    dag: &Dag,
+    executed: &[Ran],
+    through: &Through,
+    certain: Option<&IdSet<EdgeId>>,
+) -> Paths {
     let ran: HashSet<(EdgeId, EdgeId)> = executed
         .iter()
         .flat_map(|path| path.edges.windows(2).map(|pair| (pair[0], pair[1])))
         .filter(|(into, out)| through.admits_pair(dag.edge(*into), dag.edge(*out)))
         .collect();
+    let feasible = match certain {
+        None => all(dag, through),
+        Some(certain) => known(dag, through, certain, &ran),
+    };
     Paths {
         executed: ran.len() as u128,
-        feasible: all(dag, through),
+        feasible,
     }
+}
+
+/// The pairs that ran, and those of which all paths are counted, since all that take one of the two edges are.
+fn known(
+    dag: &Dag,
+    through: &Through,
+    certain: &IdSet<EdgeId>,
+    ran: &HashSet<(EdgeId, EdgeId)>,
+) -> u128 {
+    let mut number = 0;
+    for into in dag.edge_ids() {
+        let edge = dag.edge(into);
+        for out in dag.outs(edge.dst) {
+            let is_known = certain.contains(into) || certain.contains(out);
+            let counts = is_known && through.admits_pair(edge, dag.edge(out));
+            number += u128::from(counts || ran.contains(&(into, out)));
+        }
+    }
+    number
 }
 
 /// At each vertex every way in with every way out.
@@ -39,7 +68,6 @@ fn all(dag: &Dag, through: &Through) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::IdSet;
     use crate::numbering::enumerate;
     use crate::paths::FunctionPaths;
     use crate::random_cfg::any_cfg;
@@ -57,9 +85,9 @@ mod tests {
                 .map(|edges| Ran { id: paths.id(edges), count: 1, edges: edges.clone() })
                 .collect();
             let everything = Through::new(&paths.dag, None, &IdSet::with_capacity(0));
-            let every = pairs(&paths.dag, &ran, &everything);
+            let every = pairs(&paths.dag, &ran, &everything, None);
             prop_assert_eq!(every.executed, every.feasible);
-            let one = pairs(&paths.dag, &ran[..1], &everything);
+            let one = pairs(&paths.dag, &ran[..1], &everything, None);
             prop_assert_eq!(one.executed, ran[0].edges.len() as u128 - 1);
         }
     }

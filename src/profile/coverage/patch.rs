@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::index::{BlockId, FuncId, IdSet};
+use crate::ir::Loc;
 use crate::profile::Profile;
 use crate::source::Sources;
 use crate::source::patch::{Patch, PatchedFile};
@@ -20,19 +21,24 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// Finds the files of `patch`, which was read from `path`, among those of `profile`: a name of the patch is the end of the name that
+    /// Finds the files of `patch`, which was read from `path`, among the `compiled` ones: a name of the patch is the end of the name that
     /// a file was compiled by; of several the one in the outermost folder. Where the text of a file is known, it must be what the
     /// patch makes it. O(files of both).
     ///
     /// # Errors
     /// The program was compiled from other lines than the patch makes.
-    pub fn find(patch: &Patch, path: &Path, profile: &Profile, sources: &Sources) -> Result<Self> {
+    pub fn find(
+        patch: &Patch,
+        path: &Path,
+        compiled: &[String],
+        sources: &Sources,
+    ) -> Result<Self> {
         let mut touched = Touched {
             removals: patch.removals,
             ..Touched::default()
         };
         for file in &patch.files {
-            let found = candidates(file, &profile.manifest.files);
+            let found = candidates(file, compiled);
             let mut other = None;
             let fitting = found
                 .into_iter()
@@ -47,7 +53,7 @@ impl Touched {
             match (&fitting[..], other) {
                 ([], None) => touched.elsewhere.push(file.names[0].clone()),
                 ([], Some((f, line))) => {
-                    let name = &profile.manifest.files[f as usize];
+                    let name = &compiled[f as usize];
                     let problem =
                         format!("it does not make line {line} of {name} what was compiled");
                     let remedy = "profile the program that the patch makes, or take the patch against that one";
@@ -66,9 +72,15 @@ impl Touched {
 
     /// The lines of a block that are touched, each with its file.
     pub(super) fn lines_of(&self, profile: &Profile, f: FuncId, b: BlockId) -> Vec<(u32, u32)> {
-        let locs = profile.entry(f).spans(b).map(|s| (s.loc.file, s.loc.line));
-        locs.filter(|(file, line)| self.lines.get(file).is_some_and(|l| l.contains(line)))
-            .collect()
+        let locs = profile.entry(f).spans(b).map(|s| s.loc);
+        let touched = locs.filter(|loc| self.contains(*loc));
+        touched.map(|loc| (loc.file, loc.line)).collect()
+    }
+
+    /// Whether a line is touched.
+    pub fn contains(&self, loc: Loc) -> bool {
+        let lines = self.lines.get(&loc.file);
+        lines.is_some_and(|lines| lines.contains(&loc.line))
     }
 
     /// The blocks of function `f` with code of touched lines. O(positions).

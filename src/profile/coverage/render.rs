@@ -13,7 +13,7 @@ use crate::profile::report::text::short;
 use crate::profile::report::words::{Said, Words};
 use crate::profile::report::{Line, Step};
 use crate::source::Sources;
-use crate::table::{self, Align, Columns, Layout, exactly, grouped, wrapped};
+use crate::table::{self, Align, Columns, Layout, exactly, grouped, number_of, wrapped};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::fmt::Write;
@@ -108,6 +108,9 @@ fn notes(coverage: &Coverage) -> String {
     if coverage.excluded > 0 {
         out += &left_out(coverage.excluded);
     }
+    if !coverage.selection.is_empty() {
+        out += &of_selection(coverage);
+    }
     if let Some(patch) = &coverage.patch {
         out += &of_patch(patch);
     } else if coverage.out_of_scope > 0 {
@@ -120,6 +123,22 @@ fn notes(coverage: &Coverage) -> String {
     for &f in &coverage.incomplete {
         let (name, status) = (coverage.profile.name(f), coverage.profile.entry(f).status);
         let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
+    }
+    out
+}
+
+/// That all numbers are of selected paths, and how many functions have none.
+pub(super) fn of_selection(coverage: &Coverage) -> String {
+    let specs = printable(&coverage.selection.join(", ")).into_owned();
+    let mut out = format!("of selected paths ({specs}); whether others ran is not known\n");
+    if coverage.unselected > 0 {
+        let functions = number_of(coverage.unselected as u64, "function");
+        let verb = if coverage.unselected == 1 {
+            "has"
+        } else {
+            "have"
+        };
+        let _ = writeln!(out, "{functions} {verb} no selected path");
     }
     out
 }
@@ -179,9 +198,16 @@ fn next_to(steps: &Steps, near: &Near, line: &Line) -> String {
         n => format!("{} times", exactly(n)),
     };
     let ran = format!("nearest: #{} ran {times}", near.id);
-    let Some(last) = near.common.checked_sub(1) else {
+    if near.common == 0 {
         return format!("{ran} and starts elsewhere");
-    };
+    }
+    place_beside(steps, near, line, &ran)
+}
+
+/// `said` of a path, and what went another way where `line` parts from it, behind its start.
+pub(super) fn place_beside(steps: &Steps, near: &Near, line: &Line, said: &str) -> String {
+    let ran = said;
+    let last = near.common - 1;
     let block = line.path.blocks[last];
     let other = near
         .parts
@@ -229,6 +255,12 @@ struct Json<'a> {
     /// Paths that markers leave out.
     #[serde(skip_serializing_if = "Option::is_none")]
     excluded: Option<String>,
+    /// What was asked for, where that is not all paths: all numbers are of selected paths.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    selection: &'a [String],
+    /// Functions without a selected path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unselected: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<&'a PatchLines>,
 }
@@ -353,6 +385,8 @@ pub fn json(coverage: &Coverage, sources: &Sources) -> String {
         total: numbers(&coverage.total, &coverage.total_pairs),
         headline: coverage.patch.is_none().then(|| Headline::of(coverage)),
         excluded: (coverage.excluded > 0).then(|| coverage.excluded.to_string()),
+        selection: coverage.selection,
+        unselected: (!coverage.selection.is_empty()).then_some(coverage.unselected),
         patch: coverage.patch.as_ref(),
     };
     serde_json::to_string(&json).expect("a report serialises") + "\n"

@@ -12,6 +12,8 @@ pub(super) struct Through<'a> {
     around: TiVec<VertexId, bool>,
     /// By vertex: the paths from it to EXIT that lead around those, and those of them through one of the vertices, itself included.
     ways: TiVec<VertexId, (u128, u128)>,
+    /// Only paths whose edges are all among these, if not all are counted.
+    inside: Option<IdSet<EdgeId>>,
 }
 
 impl<'a> Through<'a> {
@@ -21,6 +23,16 @@ impl<'a> Through<'a> {
         blocks: Option<&IdSet<BlockId>>,
         excluded: &IdSet<BlockId>,
     ) -> Through<'a> {
+        Through::inside(dag, blocks, excluded, None)
+    }
+
+    /// Those of them whose edges are all `inside` a set. O(V + E).
+    pub(super) fn inside(
+        dag: &'a Dag,
+        blocks: Option<&IdSet<BlockId>>,
+        excluded: &IdSet<BlockId>,
+        inside: Option<IdSet<EdgeId>>,
+    ) -> Through<'a> {
         let among = |v, blocks: &IdSet<BlockId>| dag.block(v).is_some_and(|b| blocks.contains(b));
         let touches = |v| blocks.is_none_or(|blocks| among(v, blocks));
         let touched: TiVec<VertexId, bool> = dag.order().map(touches).collect();
@@ -29,10 +41,14 @@ impl<'a> Through<'a> {
         ways[dag.exit()] = (1, u128::from(touched[dag.exit()]));
         let open = |v: &VertexId| *v != dag.exit() && !around[*v];
         for v in dag.order().rev().filter(open) {
-            let sum = dag.outs(v).fold((0u128, 0u128), |sum, e| {
-                let more = ways[dag.edge(e).dst];
-                (sum.0 + more.0, sum.1 + more.1)
-            });
+            let is_inside = |e: &EdgeId| inside.as_ref().is_none_or(|set| set.contains(*e));
+            let sum = dag
+                .outs(v)
+                .filter(is_inside)
+                .fold((0u128, 0u128), |sum, e| {
+                    let more = ways[dag.edge(e).dst];
+                    (sum.0 + more.0, sum.1 + more.1)
+                });
             ways[v] = (sum.0, if touched[v] { sum.0 } else { sum.1 });
         }
         Through {
@@ -40,7 +56,13 @@ impl<'a> Through<'a> {
             touched,
             around,
             ways,
+            inside,
         }
+    }
+
+    /// Whether it takes part in paths that are counted.
+    fn is_inside(&self, e: EdgeId) -> bool {
+        self.inside.as_ref().is_none_or(|set| set.contains(e))
     }
 
     /// Their number.
@@ -52,7 +74,8 @@ impl<'a> Through<'a> {
     pub(super) fn admits(&self, edges: &[EdgeId]) -> bool {
         let mut vertices = edges.iter().map(|e| self.dag.edge(*e).dst);
         let around = vertices.clone().any(|v| self.around[v]);
-        !around && vertices.any(|v| self.touched[v])
+        let is_inside = edges.iter().all(|e| self.is_inside(*e));
+        is_inside && !around && vertices.any(|v| self.touched[v])
     }
 
     /// Whether a pair of edges is of interest: they meet at one of the vertices, and lead around the others.
@@ -87,7 +110,7 @@ impl<'a> Through<'a> {
         let (mut at, mut been, mut edges) = (self.dag.entry(), false, Vec::new());
         while at != self.dag.exit() {
             been |= self.touched[at];
-            let mut outs = self.dag.outs(at);
+            let mut outs = self.dag.outs(at).filter(|e| self.is_inside(*e));
             let next = outs.find(|e| {
                 let (all, through) = self.ways[self.dag.edge(*e).dst];
                 let here = if been { all } else { through };

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::index::{FuncId, PathId};
 use crate::profile::Profile;
 use crate::profile::diff::matched;
+use crate::profile::known::KnownPaths as Known;
 use crate::profile::measurement::PathProfile;
 use crate::profile::report::{Line, Selection, lines};
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub struct Versus<'a> {
     pub lost: Vec<Line>,
     /// How many ran in both.
     pub both: usize,
+    /// How many ran in one and were not counted in the other, so that it is not known whether they ran there.
+    pub unselected: usize,
     /// Functions of both with other control flow now.
     pub changed: Vec<String>,
     /// Functions that are profiled only now.
@@ -51,15 +54,28 @@ pub fn versus<'a>(
     };
     let matched = matched(&then, &wanted(&then), &now, &wanted(&now));
     let (mut gained, mut lost, mut both) = (Vec::new(), Vec::new(), 0);
+    let mut unselected = 0;
     for (f, g) in matched.pairs {
+        // Whether a path ran that was not counted is not known.
+        let is_known = [
+            Known::new(then.profile(), f)?,
+            Known::new(now.profile(), g)?,
+        ];
         let mut before: BTreeMap<PathId, u64> = then.counts(f).iter().copied().collect();
         for &(id, n) in now.counts(g) {
             match before.remove(&id) {
                 Some(_) => both += 1,
-                None => gained.push((g, id, n)),
+                None if is_known[0].contains(id) => gained.push((g, id, n)),
+                None => unselected += 1,
             }
         }
-        lost.extend(before.into_iter().map(|(id, n)| (g, id, n)));
+        for (id, n) in before {
+            if is_known[1].contains(id) {
+                lost.push((g, id, n));
+            } else {
+                unselected += 1;
+            }
+        }
     }
     for paths in [&mut gained, &mut lost] {
         paths.sort_by_key(|&(f, id, n)| (std::cmp::Reverse(n), f, id));
@@ -69,6 +85,7 @@ pub fn versus<'a>(
         gained: lines(&now, &gained)?,
         lost: lines(&now, &lost)?,
         both,
+        unselected,
         changed: names(&now, matched.changed),
         only_now: names(&now, matched.only_after),
         only_then: names(&then, matched.only_before),

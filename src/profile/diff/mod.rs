@@ -10,6 +10,7 @@ mod tests;
 pub use render::{csv, json, text};
 
 use super::Profile;
+use super::known::KnownPaths;
 use super::matching::{Index, Known, Match};
 use super::measurement::PathProfile;
 use super::report::{Line, Selection, lines};
@@ -57,6 +58,8 @@ pub struct Diff<'a> {
     pub changed: Vec<Change>,
     /// How many paths of both did not.
     pub steady: usize,
+    /// How many ran in one and were not counted in the other, so that it is not known whether they ran there.
+    pub unselected: usize,
     /// Functions whose paths cannot be compared: of other control flow.
     pub incomparable: Vec<String>,
     /// Functions that only the earlier one profiled.
@@ -92,6 +95,7 @@ pub fn diff<'a>(
         vanished: Vec::new(),
         changed: Vec::new(),
         steady: 0,
+        unselected: 0,
         incomparable: Vec::new(),
         only_before: Vec::new(),
         only_after: Vec::new(),
@@ -102,10 +106,15 @@ pub fn diff<'a>(
     diff.incomparable = names(&after, &matched.changed);
     diff.only_before = names(&before, &matched.only_before);
     diff.only_after = names(&after, &matched.only_after);
-    let totals = [total(before), total(after)];
+    let totals = totals([before, after], &matched.pairs)?;
     let (mut gone, mut here) = (Vec::new(), Vec::new());
     for pair in matched.pairs {
+        let counted = counted([before, after], pair)?;
         for found in paths([before, after], pair, totals) {
+            if !counted.iter().all(|c| c.contains(found.id)) {
+                diff.unselected += 1;
+                continue;
+            }
             match (found.before, found.after) {
                 (Some(was), Some(is)) if steady(was, is, least) => diff.steady += 1,
                 (_, Some(_)) => here.push(found),
@@ -188,9 +197,33 @@ impl Diff<'_> {
     }
 }
 
-fn total(profile: PathProfile) -> f64 {
-    let counts = profile.all().map(|(_, n)| u128::from(n));
-    counts.sum::<u128>().max(1) as f64
+/// The paths of a function that either profile counted.
+fn counted(profiles: [PathProfile; 2], pair: (FuncId, FuncId)) -> Result<[KnownPaths; 2]> {
+    let [before, after] = profiles;
+    Ok([
+        KnownPaths::new(&before, pair.0)?,
+        KnownPaths::new(&after, pair.1)?,
+    ])
+}
+
+/// What shares are of: all executed paths; where a profile counts some paths only, those that both counted, as far as they match.
+fn totals(profiles: [PathProfile; 2], pairs: &[(FuncId, FuncId)]) -> Result<[f64; 2]> {
+    let mut sums = [0u128; 2];
+    if profiles.iter().all(|p| !p.is_selective()) {
+        for (sum, profile) in sums.iter_mut().zip(profiles) {
+            *sum = profile.all().map(|(_, n)| u128::from(n)).sum();
+        }
+    } else {
+        for &pair in pairs {
+            let counted = counted(profiles, pair)?;
+            for ((sum, profile), f) in sums.iter_mut().zip(profiles).zip([pair.0, pair.1]) {
+                let both = |id: &PathId| counted.iter().all(|c| c.contains(*id));
+                let shared = profile.counts(f).iter().filter(|(id, _)| both(id));
+                *sum += shared.map(|(_, n)| u128::from(*n)).sum::<u128>();
+            }
+        }
+    }
+    Ok(sums.map(|sum| sum.max(1) as f64))
 }
 
 /// The functions of two profiles, of one build or two.

@@ -63,6 +63,10 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
             let _ = writeln!(out, "  … and {} more", names.len() - top);
         }
     }
+    if diff.unselected > 0 {
+        let paths = number_of(diff.unselected as u64, "path");
+        let _ = writeln!(out, "{paths} not selected in one of them, not compared");
+    }
     let steady = number_of(diff.steady as u64, "path");
     let _ = writeln!(out, "{steady} steady");
     out
@@ -90,6 +94,9 @@ struct Json<'a> {
     vanished: Vec<JsonPath<'a>>,
     changed: Vec<JsonPath<'a>>,
     steady: usize,
+    /// Paths that were not selected in one of the two: present where a profile counts some paths only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unselected: Option<usize>,
     incomparable: &'a [String],
     only_before: &'a [String],
     only_after: &'a [String],
@@ -114,6 +121,8 @@ pub fn json(diff: &Diff) -> String {
         vanished: paths(diff.before, &diff.vanished),
         changed: paths(diff.after, &diff.changed),
         steady: diff.steady,
+        unselected: (diff.before.is_selective() || diff.after.is_selective())
+            .then_some(diff.unselected),
         incomparable: &diff.incomparable,
         only_before: &diff.only_before,
         only_after: &diff.only_after,

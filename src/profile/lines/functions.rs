@@ -47,7 +47,9 @@ pub(super) fn add<'a>(
 ) {
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
     let mut homes: HashMap<&str, BTreeSet<&str>> = HashMap::new();
-    for f in functions {
+    // Whether functions without a count were entered on paths that are not selected is not known.
+    let is_known = |f: &&CountedFunction| f.flow.entry > 0 || !f.executed.is_partial;
+    for f in functions.iter().filter(is_known) {
         let begins = f.entry.begins();
         let Some(begins) = begins.filter(|l| markers.shows(l.file, l.line)) else {
             continue;
@@ -65,6 +67,9 @@ pub(super) fn add<'a>(
     }
     for f in functions {
         for (call, code) in inlined_code(profile, f, markers) {
+            if f.executed.is_partial && code.entered() == 0 {
+                continue;
+            }
             let symbol = &profile.manifest.inlined[call as usize].function;
             let home = homes.get(symbol.as_str());
             let file = match (code.own, home.map(|h| (h, h.len()))) {

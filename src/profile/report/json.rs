@@ -50,6 +50,9 @@ struct Totals<'a> {
     /// How many functions there are, and in how many of them something ran.
     functions: usize,
     executed_functions: usize,
+    /// What was selected, where that is not all paths: whether others ran is not known.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    selection: &'a [String],
     #[serde(flatten)]
     about: About<'a>,
 }
@@ -83,6 +86,9 @@ struct Function<'a> {
     /// Its name as the source has it.
     readable: String,
     status: String,
+    /// Where some paths only are selected: how many of it are counted; of all others it is not known whether they ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counted_paths: Option<String>,
     /// Where it begins: number of the file, and line.
     #[serde(skip_serializing_if = "Option::is_none")]
     begins: Option<(u32, u32)>,
@@ -115,6 +121,9 @@ struct Path {
     /// Ids exceed what JSON numbers hold exactly in many readers.
     id: String,
     count: u64,
+    /// Whether some joined run did not count it, so that it ran at least so often.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    at_least: bool,
     blocks: Vec<BlockId>,
     starts: &'static str,
     ends: &'static str,
@@ -150,6 +159,7 @@ pub fn render(report: &Report) -> String {
         distinct: profile.measured.distinct(f),
         branchless: branchless(profile, f),
         status: profile.entry(f).status.to_string(),
+        counted_paths: profile.number_of_counted(f).map(|n| n.to_string()),
         cfg: profile.entry(f).cfg_hash(),
         left: left.get(&f).copied().unwrap_or(0),
         samples: report.time.as_ref().map(|t| t.of(f).samples),
@@ -205,6 +215,7 @@ fn program<'a>(report: &Report<'a>) -> Totals<'a> {
         instructions: report.total_instructions,
         functions: report.profile.manifest.functions.len(),
         executed_functions: report.by_function.len(),
+        selection: &report.profile.manifest.paths,
         about: about(report.profile),
     }
 }
@@ -241,6 +252,7 @@ fn path(report: &Report, line: &Line) -> Path {
     Path {
         id: line.id.to_string(),
         count: line.count,
+        at_least: report.profile.runs_at_least(line.func, line.id),
         blocks: line.path.blocks.clone(),
         starts: match line.path.start {
             PathStart::Entry => "entry",

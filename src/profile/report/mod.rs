@@ -208,25 +208,16 @@ impl<'a> Report<'a> {
             .iter()
             .zip(calls)
             .filter_map(|(f, calls)| Some((*f, calls?)));
-        let mut hottest = hottest(paths, &functions);
-        let distinct = hottest.len();
-        let top = selection.top.unwrap_or(usize::MAX);
-        let lines = match selection.order {
-            Order::Count => {
-                hottest.truncate(top);
-                lines(profile, &hottest)?
-            }
+        let mut hottest = match selection.order {
+            Order::Count => hottest(paths, &functions),
             Order::Instructions => {
-                let work = work(profile, &hottest)?;
-                let mut order: Vec<usize> = (0..hottest.len()).collect();
-                order.sort_by_key(|&i| (std::cmp::Reverse(work[i]), i));
-                order.truncate(top);
-                lines(
-                    profile,
-                    &order.iter().map(|&i| hottest[i]).collect::<Vec<_>>(),
-                )?
+                let ranked = rank_by_instructions(paths, &functions)?;
+                ranked.into_iter().map(|(path, _)| path).collect()
             }
         };
+        let distinct = hottest.len();
+        hottest.truncate(selection.top.unwrap_or(usize::MAX));
+        let lines = lines(profile, &hottest)?;
         Ok(Report {
             lines,
             left: left(profile, &functions)?,
@@ -294,6 +285,25 @@ fn hottest(paths: PathProfile, functions: &[FuncId]) -> Vec<(FuncId, PathId, u64
     let mut hottest: Vec<_> = functions.iter().flat_map(of).collect();
     hottest.sort_by_key(|&(f, id, n)| (std::cmp::Reverse(n), f, id));
     hottest
+}
+
+/// A path of a function and its count.
+pub(crate) type CountedPath = (FuncId, PathId, u64);
+
+/// The paths of `functions` and the instructions executed on each, most first; of equal ones those that ran more often, then in order.
+/// O(total path length).
+///
+/// # Errors
+/// A damaged profile.
+pub(crate) fn rank_by_instructions(
+    paths: PathProfile,
+    functions: &[FuncId],
+) -> Result<Vec<(CountedPath, u128)>> {
+    let hottest = hottest(paths, functions);
+    let work = work(&paths, &hottest)?;
+    let mut ranked: Vec<_> = hottest.into_iter().zip(work).collect();
+    ranked.sort_by_key(|&(_, work)| std::cmp::Reverse(work));
+    Ok(ranked)
 }
 
 /// The functions with activations that were left before their end, and how many.

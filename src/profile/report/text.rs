@@ -85,9 +85,16 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
     let counts = report.lines.iter().map(count).max().unwrap_or(0);
     let length = |l: &Line| display_width(&grouped(l.instructions));
     let lengths = report.lines.iter().map(length).max().unwrap_or(0);
+    let runs_at_least = |l: &Line| report.profile.runs_at_least(l.func, l.id);
+    let is_any_least = report.lines.iter().any(runs_at_least);
     let numbers = |i: usize, line: &Line, time: &str| {
+        let least = match (is_any_least, runs_at_least(line)) {
+            (false, _) => "",
+            (true, false) => "  ",
+            (true, true) => "≥ ",
+        };
         format!(
-            "{:>2} {:>7}{time}  {:>counts$} ×  {:>lengths$} instrs  ",
+            "{:>2} {:>7}{time}  {least}{:>counts$} ×  {:>lengths$} instrs  ",
             i + 1,
             percent(report.instruction_share(line)),
             grouped(line.count),
@@ -274,7 +281,9 @@ fn summary(report: &Report, layout: Layout) -> String {
         1 => "1 copy".to_string(),
         n => format!("{n} copies"),
     };
-    let status = if cut + skipped == 0 {
+    let status = if profile.is_selective() {
+        String::new()
+    } else if cut + skipped == 0 {
         ", all exact".to_string()
     } else {
         let some = [(exact, "exact"), (cut, "cut"), (skipped, "skipped")].into_iter();
@@ -302,6 +311,11 @@ fn summary(report: &Report, layout: Layout) -> String {
     warnings.extend(left(report));
     warnings.extend(branchless(report));
     warnings.extend(without_lines(report));
+    warnings.extend(
+        profile
+            .said_selection()
+            .map(|said| printable(&said).into_owned()),
+    );
     warnings.extend(profile.said().map(|said| printable(&said).into_owned()));
     for warning in warnings {
         for line in wrapped(&warning, layout.width, 0).lines() {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::index::{CopyId, FuncId, ModuleId, ti_vec};
 use crate::ir::{Body, Cfg, Loc, SkipReason};
-use crate::manifest::Status;
+use crate::manifest::{Status, encode_set};
 use crate::profile::made;
 use crate::random_cfg::cfg;
 
@@ -258,4 +258,46 @@ fn baseline_leaves_out_functions_that_programs_have() {
     // A folder may hold nothing else.
     let alone = union_with_baseline(&[], &[source(2)]).unwrap();
     assert_eq!(counted(&alone).len(), 3);
+}
+
+/// A path that one program counted and another did not ran at least so often; what both counted is exact.
+#[test]
+fn path_that_not_every_program_counted_ran_at_least_as_often() {
+    let f = FuncId(0);
+    let whole = program(1, &[("f", DIAMOND, &[(0, 5)])]);
+    let mut some = program(2, &[("f", DIAMOND, &[(1, 3)])]);
+    let structure = some.structure(f).unwrap();
+    let mut set = structure.paths.dag.edge_set();
+    set.extend(structure.paths.decode(PathId(1)).unwrap());
+    some.manifest.functions[f].share = ShareEntry::Split(vec![(CopyId(0), encode_set(&set))]);
+    some.manifest.paths = vec!["ids=f#1".into()];
+    let both = joined(&[whole.clone(), some]);
+    assert_eq!(counted(&both), [("f", vec![(0, 5), (1, 3)])]);
+    assert!(both.profile.runs_at_least(f, PathId(0)));
+    assert!(!both.profile.runs_at_least(f, PathId(1)));
+    assert_eq!(both.profile.manifest.paths, ["ids=f#1"]);
+    let paths = both.profile.counted_paths(f, &structure).unwrap();
+    assert!(paths.contain_id(&structure.paths, PathId(1)));
+    assert!(!paths.contain_id(&structure.paths, PathId(0)));
+}
+
+/// A residual run counts nothing of a function whose paths have all been seen; beside the run that has seen them, all is known.
+#[test]
+fn residual_run_beside_the_earlier_one_leaves_nothing_unknown() {
+    let f = FuncId(0);
+    let whole = program(1, &[("f", DIAMOND, &[(0, 5), (1, 2)])]);
+    let mut residual = program(2, &[("f", DIAMOND, &[])]);
+    residual.manifest.functions[f].share = ShareEntry::Nothing;
+    residual.manifest.functions[f].known = vec![PathId(0), PathId(1)];
+    residual.manifest.paths = vec!["new:p".into()];
+    let both = joined(&[whole, residual.clone()]);
+    let structure = both.profile.structure(f).unwrap();
+    let paths = both.profile.counted_paths(f, &structure).unwrap();
+    assert!(paths.are_all());
+    assert!(both.profile.runs_at_least(f, PathId(0)));
+    // Beside a run that has not seen one of them, nothing is claimed.
+    let other = program(3, &[("f", DIAMOND, &[(0, 5)])]);
+    let both = joined(&[other, residual]);
+    let paths = both.profile.counted_paths(f, &structure).unwrap();
+    assert!(paths.are_none());
 }

@@ -49,6 +49,10 @@ pub fn text(versus: &Versus, sources: &Sources, top: usize, layout: Layout) -> S
             );
         }
     };
+    if versus.unselected > 0 {
+        let paths = number_of(versus.unselected as u64, "path");
+        let _ = writeln!(out, "{paths} ran in one and not selected in the other");
+    }
     for (what, lines) in versus.alone() {
         let _ = writeln!(
             out,
@@ -104,6 +108,13 @@ pub fn github(versus: &Versus, sources: &Sources) -> String {
 pub fn markdown(versus: &Versus) -> String {
     let mut out = String::from("| paths | |\n|---|---:|\n");
     let _ = writeln!(out, "| ran in both | {} |", exactly(versus.both as u64));
+    if versus.unselected > 0 {
+        let paths = exactly(versus.unselected as u64);
+        let _ = writeln!(
+            out,
+            "| ran in one and not selected in the other | {paths} |"
+        );
+    }
     for (what, lines) in versus.alone() {
         let _ = writeln!(out, "| {what} | {} |", exactly(lines.len() as u64));
     }
@@ -127,6 +138,8 @@ struct Json<'a> {
     gained: Vec<JsonPath<'a>>,
     lost: Vec<JsonPath<'a>>,
     both: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unselected: Option<usize>,
     changed: &'a [String],
     only_now: &'a [String],
     only_then: &'a [String],
@@ -151,6 +164,7 @@ pub fn json(versus: &Versus, sources: &Sources) -> String {
         gained: versus.gained.iter().map(path).collect(),
         lost: versus.lost.iter().map(path).collect(),
         both: versus.both,
+        unselected: (versus.unselected > 0).then_some(versus.unselected),
         changed: &versus.changed,
         only_now: &versus.only_now,
         only_then: &versus.only_then,

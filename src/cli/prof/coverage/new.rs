@@ -1,0 +1,116 @@
+//! `p3-prof coverage --new`.
+
+use super::{CoverageArgs, CoverageFormat, Outcome, SHOWN};
+use crate::error::{Error, Result};
+use crate::index::{FuncId, PathId, TiVec};
+use crate::profile::Profile;
+use crate::profile::coverage::Scope;
+use crate::profile::coverage::fresh::{self, Fresh, NewPath};
+use crate::profile::matching::{Index, Known, Match};
+use crate::profile::report::Selection;
+use crate::profile::verdict::Trust;
+use crate::request::{Earlier, Seen, Spec, Target};
+use crate::source::Sources;
+use crate::table::{Layout, number_of};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The known paths of each function, and a line where some cannot be compared.
+type KnownAndNotes = (TiVec<FuncId, BTreeMap<PathId, u64>>, Vec<String>);
+
+/// Shows what ran for the first time in `profile`, the union of `parts` where there are several.
+#[expect(clippy::too_many_arguments, reason = "what coverage has read already")]
+pub(super) fn run(
+    args: &CoverageArgs,
+    earlier: &[PathBuf],
+    profile: &Profile,
+    parts: &[Profile],
+    scope: &Scope,
+    sources: &Sources,
+    trust: Trust,
+    layout: Layout,
+) -> Result<Outcome> {
+    let (known, notes) = if earlier.is_empty() {
+        (known_by_selection(profile)?, Vec::new())
+    } else {
+        known_by_profiles(profile, earlier, trust)?
+    };
+    let selection = Selection::new(args.function.as_ref(), None, &[profile])?;
+    let found = fresh::find_new(profile.paths()?, &known, &selection, scope)?;
+    let programs = |new: &NewPath| reached_by(profile, parts, new);
+    let mut outcome = Outcome::print(match args.format {
+        CoverageFormat::Text => {
+            fresh::text(&found, sources, args.top.unwrap_or(SHOWN), layout, programs)
+        }
+        CoverageFormat::Json => fresh::json(&found, sources, programs),
+        CoverageFormat::Csv => fresh::csv(&found),
+        CoverageFormat::Github => fresh::github(&found, sources),
+        CoverageFormat::Markdown => fresh::markdown(&found),
+    });
+    judge(args, &found, &mut outcome);
+    outcome.warnings.extend(notes);
+    Ok(outcome.about(&[profile]).told_by(sources))
+}
+
+/// What the selection of the build left out as known.
+fn known_by_selection(profile: &Profile) -> Result<TiVec<FuncId, BTreeMap<PathId, u64>>> {
+    let mut specs = profile.manifest.paths.iter();
+    if !specs.any(|s| s.starts_with("new:")) {
+        let problem = "the program was not built with --paths new:…, so nothing says what is known";
+        let remedy = "name earlier profiles by --new=PROFILE";
+        return Err(Error::profile(&profile.path, problem, remedy));
+    }
+    let known = |f| profile.entry(f).known.iter().map(|id| (*id, 0)).collect();
+    Ok(profile.functions().map(known).collect())
+}
+
+fn known_by_profiles(
+    profile: &Profile,
+    earlier: &[PathBuf],
+    trust: Trust,
+) -> Result<KnownAndNotes> {
+    let spec = [Spec::New(earlier.to_vec())];
+    let read = Earlier::read(&spec, trust)?;
+    let target = Target::of_profile(profile)?;
+    let seen = Seen::new(&target, read.all())?;
+    let mut notes = Vec::new();
+    if !seen.changed.is_empty() {
+        let functions = number_of(seen.changed.len() as u64, "function");
+        notes.push(format!("{functions} changed; all their paths count as new"));
+    }
+    Ok((seen.known, notes))
+}
+
+/// The profiles that have a new path, where there are several.
+fn reached_by(profile: &Profile, parts: &[Profile], new: &NewPath) -> Vec<String> {
+    let f = new.path.func;
+    let cfg = profile.entry(f).cfg();
+    let has_it = |part: &&Profile| {
+        let known = Known::of(&profile.manifest, f, &cfg);
+        let Match::Same(own) = Index::new(part).find(&known) else {
+            return false;
+        };
+        let is_it = |(id, _): &(PathId, u64)| *id == new.path.id;
+        part.entry(own).cuts == profile.entry(f).cuts
+            && part.paths().is_ok_and(|p| p.counts(own).iter().any(is_it))
+    };
+    let named = parts.iter().filter(has_it);
+    named.map(|p| p.path.display().to_string()).collect()
+}
+
+/// Whether new paths are what was hoped for.
+fn judge(args: &CoverageArgs, found: &Fresh, outcome: &mut Outcome) {
+    let number = found.paths.len() as u64;
+    if args.fail_on_new && number > 0 {
+        outcome.found = true;
+        let paths = number_of(number, "path");
+        outcome
+            .warnings
+            .push(format!("{paths} ran for the first time (--fail-on-new)"));
+    }
+    if args.require_new && number == 0 {
+        outcome.found = true;
+        let line = "no path ran for the first time (--require-new)";
+        outcome.warnings.push(line.into());
+    }
+}

@@ -1,0 +1,55 @@
+//! `p3-prof paths`: what a selection is, without rewriting anything.
+
+use super::several::{self, Several};
+use super::{Format, Outcome, SourceArgs};
+use crate::error::Result;
+use crate::profile::verdict::Trust;
+use crate::request::{self, Empty, Request, Target};
+use crate::table::Layout;
+use clap::Args;
+use std::path::PathBuf;
+
+/// How many paths of each function a text shows.
+const SHOWN: usize = 5;
+
+#[derive(Debug, Args)]
+pub(super) struct PathsArgs {
+    /// What to select, as p3-rewrite --paths has it; patch=DIFF is --patch
+    #[arg(value_name = "SPEC")]
+    spec: String,
+    /// Merged profiles, and folders of programs, which need not have run: whose paths these are
+    #[arg(required = true, value_name = "PROFILE|FOLDER")]
+    profiles: Vec<PathBuf>,
+    /// More to select (may be repeated)
+    #[arg(long, value_name = "SPEC")]
+    paths: Vec<String>,
+    /// Show at most this many paths of each function [default: 5 as text, otherwise 1000]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    #[command(flatten)]
+    sources: SourceArgs,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+pub(super) fn run(args: &PathsArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
+    let specs = std::iter::once(&args.spec).chain(&args.paths).cloned();
+    let asked = Request::read(&Vec::from_iter(specs), None, trust, Empty::Refused)?;
+    let asked = asked.expect("clap requires a specification");
+    let Several { profile, notes, .. } = several::read(&args.profiles, trust)?;
+    let sources = args.sources.of(&profile);
+    let target = Target::of_profile(&profile)?;
+    let (asked, lines) = asked.resolve(&target, &sources)?;
+    let is_text = args.format == Format::Text;
+    let top = args.top.unwrap_or(if is_text { SHOWN } else { 1000 });
+    let listed = request::list(profile.paths()?, &target, &asked, top)?;
+    let mut outcome = Outcome::print(match args.format {
+        Format::Text => request::text(&listed, &sources, layout),
+        Format::Json => request::json(&listed),
+        Format::Csv => request::csv(&listed),
+    });
+    outcome.warnings.extend(lines);
+    outcome.warnings.extend(notes);
+    Ok(outcome.about(&[&profile]).told_by(&sources))
+}

@@ -1,0 +1,61 @@
+//! `--paths` and `--patch`: the options by which commands ask for some paths only.
+
+use crate::error::Result;
+use crate::profile::verdict::Trust;
+use crate::request::{Empty, PATCH, Request, Spec};
+use std::path::PathBuf;
+
+/// Which paths to count.
+#[derive(Debug, clap::Args)]
+pub(super) struct SelectionArgs {
+    /// Count only these paths (may be repeated; the union holds): through=FILE:LINE[-LINE], through=FUNCTION,
+    /// top=N:PROFILE, share=90%:PROFILE, cold:PROFILE, new:PROFILE[,PROFILE…] or ids=FUNCTION#ID,…; patch=DIFF is
+    /// --patch [default: all]
+    #[arg(long, value_name = "SPEC")]
+    paths: Vec<String>,
+
+    /// Count only paths through lines that this unified diff adds or changes, as git diff prints it
+    #[arg(long, value_name = "DIFF")]
+    patch: Option<PathBuf>,
+}
+
+impl SelectionArgs {
+    /// What is asked for, if not all paths are.
+    ///
+    /// # Errors
+    /// See [`Request::read`].
+    pub(super) fn read(&self, trust: Trust, empty: Empty) -> Result<Option<Request>> {
+        Request::read(&self.paths, self.patch.as_deref(), trust, empty)
+    }
+
+    /// Whether some paths only are asked for.
+    pub(super) fn is_given(&self) -> bool {
+        !self.paths.is_empty() || self.patch.is_some()
+    }
+
+    /// The same as options of `p3-rewrite` in any folder. They are read once, so that what is wrong is reported
+    /// before anything runs.
+    ///
+    /// # Errors
+    /// As for [`SelectionArgs::read`].
+    pub(super) fn flags(&self) -> Result<Vec<String>> {
+        self.read(Trust::default(), Empty::Allowed)?;
+        let mut flags = Vec::new();
+        let mut patches = Vec::from_iter(&self.patch);
+        let diffs: Vec<PathBuf> = self
+            .paths
+            .iter()
+            .filter_map(|text| text.strip_prefix(PATCH).map(PathBuf::from))
+            .collect();
+        patches.extend(&diffs);
+        for text in self.paths.iter().filter(|text| !text.starts_with(PATCH)) {
+            let spec = Spec::parse(text)?.with_absolute_names();
+            flags.extend(["--paths".to_string(), spec.to_string()]);
+        }
+        for patch in patches {
+            let patch = std::path::absolute(patch).unwrap_or_else(|_| patch.clone());
+            flags.extend(["--paths".to_string(), format!("{PATCH}{}", patch.display())]);
+        }
+        Ok(flags)
+    }
+}

@@ -1,0 +1,88 @@
+//! The paths of a function that a profile counted: what coverage is of. Of others nothing is known, so they are
+//! neither covered nor uncovered.
+
+use super::Paths;
+use super::through::Through;
+use crate::error::Result;
+use crate::index::{EdgeId, FuncId, IdSet, PathId};
+use crate::paths::FunctionPaths;
+use crate::profile::measurement::PathProfile;
+use crate::profile::{Ran, Structure};
+use crate::selection::CountedPaths;
+use std::collections::HashSet;
+
+/// What was counted of a function.
+pub(super) struct Counted {
+    paths: CountedPaths,
+    /// The paths of earlier profiles that were not counted, with their edges: all that were not, where the counted
+    /// set is what lies outside of known paths.
+    unselected: Vec<(PathId, Vec<EdgeId>)>,
+    certain: Option<IdSet<EdgeId>>,
+}
+
+impl Counted {
+    /// O(V + E), and the length of known paths.
+    pub(super) fn new(profile: PathProfile, f: FuncId, structure: &Structure) -> Result<Counted> {
+        let paths = profile.counted_paths(f, structure)?;
+        let mut unselected = Vec::new();
+        if let CountedPaths::Outside(_) = paths {
+            for id in &profile.entry(f).known {
+                let edges = profile.decode(f, structure, *id)?;
+                if !paths.contain(&edges) {
+                    unselected.push((*id, edges));
+                }
+            }
+        }
+        let certain = (!paths.are_all()).then(|| paths.certain_edges(&structure.paths));
+        Ok(Counted {
+            paths,
+            unselected,
+            certain,
+        })
+    }
+
+    /// Whether all paths are counted.
+    pub(super) fn are_all(&self) -> bool {
+        self.paths.are_all()
+    }
+
+    /// The edges that all counted paths stay inside, if that is what says which are counted.
+    pub(super) fn inside(&self) -> Option<IdSet<EdgeId>> {
+        match &self.paths {
+            CountedPaths::Inside(set) => Some(set.clone()),
+            _ => None,
+        }
+    }
+
+    /// Where not all paths are counted: the edges of which all are.
+    pub(super) fn certain(&self) -> Option<&IdSet<EdgeId>> {
+        self.certain.as_ref()
+    }
+
+    /// Whether every path over an edge is counted.
+    pub(super) fn is_certain(&self, e: EdgeId) -> bool {
+        self.certain.as_ref().is_none_or(|set| set.contains(e))
+    }
+
+    /// Whether a path is counted.
+    pub(super) fn contain(&self, paths: &FunctionPaths, id: PathId) -> bool {
+        self.paths.are_all() || self.paths.contain_id(paths, id)
+    }
+
+    /// `numbers` of paths without those that were not counted and are not known to have run.
+    pub(super) fn without_unselected(
+        &self,
+        numbers: Paths,
+        executed: &[Ran],
+        through: &Through,
+    ) -> Paths {
+        let ran: HashSet<PathId> = executed.iter().map(|r| r.id).collect();
+        let is_left_out =
+            |(id, edges): &&(PathId, Vec<EdgeId>)| !ran.contains(id) && through.admits(edges);
+        let left_out = self.unselected.iter().filter(is_left_out).count() as u128;
+        Paths {
+            feasible: numbers.feasible - left_out,
+            ..numbers
+        }
+    }
+}

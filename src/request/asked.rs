@@ -1,0 +1,120 @@
+//! A request as it was typed, read in full before any program is: the specifications, their profiles, the diff.
+
+use super::places::add_patch;
+use super::resolve::{Resolved, add_spec};
+use super::{Earlier, Spec, Target};
+use crate::error::{Error, Result};
+use crate::profile::coverage::Touched;
+use crate::profile::verdict::Trust;
+use crate::selection::Asked;
+use crate::source::Sources;
+use crate::source::patch::Patch;
+use std::path::{Path, PathBuf};
+
+/// What to do where a program has nothing of what is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Empty {
+    /// An error.
+    #[default]
+    Refused,
+    /// Nothing: it is one of several programs of a build.
+    Allowed,
+}
+
+/// Which paths are asked for.
+#[derive(Default)]
+pub struct Request {
+    specs: Vec<Spec>,
+    earlier: Earlier,
+    /// Diffs, and where they were read from.
+    patches: Vec<(PathBuf, Patch)>,
+    empty: Empty,
+}
+
+/// What a diff is called among specifications.
+pub(crate) const PATCH: &str = "patch=";
+
+impl Request {
+    /// Reads what `--paths` (several) and `--patch` name; `None` where neither is given.
+    ///
+    /// # Errors
+    /// Bad grammar, profiles or a diff that cannot be read.
+    pub fn read(
+        specs: &[String],
+        patch: Option<&Path>,
+        trust: Trust,
+        empty: Empty,
+    ) -> Result<Option<Request>> {
+        if specs.is_empty() && patch.is_none() {
+            return Ok(None);
+        }
+        let (diffs, specs): (Vec<&String>, Vec<&String>) =
+            specs.iter().partition(|text| text.starts_with(PATCH));
+        let specs: Vec<Spec> = specs
+            .into_iter()
+            .map(|text| Spec::parse(text))
+            .collect::<Result<_>>()?;
+        let read = |path: &Path| {
+            let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+            Ok::<_, Error>((path.to_path_buf(), Patch::parse(&bytes, path)?))
+        };
+        let diffs = diffs
+            .into_iter()
+            .map(|text| Path::new(&text[PATCH.len()..]));
+        Ok(Some(Request {
+            earlier: Earlier::read(&specs, trust)?,
+            patches: diffs.chain(patch).map(read).collect::<Result<_>>()?,
+            specs,
+            empty,
+        }))
+    }
+
+    /// The selection of `target`, whose files are those of `sources`, and lines for the user.
+    ///
+    /// # Errors
+    /// What the program does not have; nothing is selected. (A diff alone may select nothing, which is a line.)
+    pub fn resolve(&self, target: &Target, sources: &Sources) -> Result<(Asked, Vec<String>)> {
+        let mut resolved = Resolved::nothing(target.functions.len());
+        for spec in &self.specs {
+            match add_spec(&mut resolved, spec, target, &self.earlier) {
+                Err(e) if self.empty == Empty::Allowed => resolved.empty.push(e.to_string()),
+                other => other?,
+            }
+        }
+        for (path, patch) in &self.patches {
+            let touched = Touched::find(patch, path, &target.files, sources)?;
+            let name = path.display().to_string();
+            add_patch(&mut resolved, target, &name, &touched);
+        }
+        let mut lines = resolved.notes.clone();
+        if resolved.is_empty(target) {
+            let why = resolved.empty.join("; ");
+            // Nothing is wrong with a change of comments.
+            let is_allowed = self.specs.is_empty() || self.empty == Empty::Allowed;
+            if !is_allowed {
+                let remedy = "p3-prof paths shows what a selection is";
+                return Err(Error::Usage(format!(
+                    "no path is selected: {why}; {remedy}"
+                )));
+            }
+            lines.push(format!(
+                "no path is selected, and nothing is instrumented: {why}"
+            ));
+        }
+        let asked = Asked {
+            specs: self.texts(),
+            selections: resolved.selections,
+        };
+        Ok((asked, lines))
+    }
+
+    /// What was asked for, as it was typed.
+    fn texts(&self) -> Vec<String> {
+        let specs = self.specs.iter().map(Spec::to_string);
+        let patch = self
+            .patches
+            .iter()
+            .map(|(path, _)| format!("{PATCH}{}", path.display()));
+        specs.chain(patch).collect()
+    }
+}

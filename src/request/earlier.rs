@@ -1,0 +1,69 @@
+//! The merged profiles that specifications name: a file, the profile of an output folder, or every profile in a folder.
+
+use super::Spec;
+use crate::error::{Error, Result};
+use crate::profile::Profile;
+use crate::profile::locate::{MERGED, profiles_below};
+use crate::profile::verdict::Trust;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Profiles, by the name that was given for them.
+#[derive(Default)]
+pub struct Earlier {
+    by_name: BTreeMap<PathBuf, Vec<Profile>>,
+}
+
+impl Earlier {
+    /// Reads what `specs` name, each once.
+    ///
+    /// # Errors
+    /// A file that is no merged profile, a folder without one, a verdict that `trust` does not accept.
+    pub fn read(specs: &[Spec], trust: Trust) -> Result<Earlier> {
+        let mut earlier = Earlier::default();
+        for spec in specs {
+            // What grows from nothing begins as nothing: all paths are new to an empty folder.
+            let may_be_none = matches!(spec, Spec::New(_));
+            for name in spec.profiles() {
+                let profiles = read_all(name, trust)?;
+                if profiles.is_empty() && !may_be_none {
+                    let problem = "there is no merged profile in this folder";
+                    let remedy = "name a file that p3-prof merge wrote, or a folder with some";
+                    return Err(Error::profile(name, problem, remedy));
+                }
+                earlier.by_name.insert(name.clone(), profiles);
+            }
+        }
+        Ok(earlier)
+    }
+
+    /// These profiles under one name, for whoever has read them.
+    #[must_use]
+    pub fn with(mut self, name: &Path, profiles: Vec<Profile>) -> Earlier {
+        self.by_name.insert(name.to_path_buf(), profiles);
+        self
+    }
+
+    /// The profiles that were read for a name.
+    pub(super) fn of(&self, name: &Path) -> &[Profile] {
+        self.by_name.get(name).map_or(&[], |p| p)
+    }
+
+    /// All of them, by name.
+    pub fn all(&self) -> impl Iterator<Item = &Profile> {
+        self.by_name.values().flatten()
+    }
+}
+
+/// The profiles that a name stands for, in the order of their names.
+fn read_all(name: &Path, trust: Trust) -> Result<Vec<Profile>> {
+    // A program's own folder has one; it says what to run first if it has none.
+    let is_program = name.join("manifest.json").is_file() || name.join(MERGED).is_file();
+    if !name.is_dir() || is_program {
+        return Ok(vec![trust.read(name)?]);
+    }
+    profiles_below(name)
+        .iter()
+        .map(|file| trust.read(file))
+        .collect()
+}

@@ -1,0 +1,32 @@
+//! What `--paths` and `--patch` ask for: parsed, and resolved against the functions of a program or of a profile.
+//!
+//! ```text
+//! spec      the grammar
+//! target    the functions of a program, from a rewriting or from a profile
+//! resolve   specifications → a selection of each function
+//! places    … by lines, functions, diffs
+//! ranking   … by the instructions that paths executed
+//! earlier   the profiles that specifications name
+//! asked     all that a command line asks for, read
+//! list      the selected paths, for p3-prof paths
+//! ```
+
+mod asked;
+mod earlier;
+mod list;
+mod places;
+mod ranking;
+mod resolve;
+mod spec;
+mod target;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use asked::PATCH;
+pub use asked::{Empty, Request};
+pub use earlier::Earlier;
+pub use list::{Listed, csv, json, list, text};
+pub use places::add_patch;
+pub use resolve::{Resolved, Seen, resolve};
+pub use spec::Spec;
+pub use target::{Function, Target};

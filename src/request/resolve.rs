@@ -1,0 +1,374 @@
+//! Specifications against a program: which paths of which function they ask for. Pure: neither LLVM nor files.
+
+use super::spec::Spec;
+use super::target::{Function, Target, is_name_of};
+use super::{Earlier, places, ranking};
+use crate::dag::edges_through;
+use crate::error::{Error, Result};
+use crate::index::{FuncId, IdSet, PathId, TiVec, ti_vec};
+use crate::names::nearest_names;
+use crate::names::{printable, shown};
+use crate::profile::Profile;
+use crate::profile::matching::{Index, Match};
+use crate::selection::{KnownPath, Selection, Selections};
+use crate::table::number_of;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// What was asked for of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// By function; nothing where one is skipped.
+    pub selections: Selections,
+    /// What the user should know, a line each: functions that changed since a profile, files of a diff that are
+    /// elsewhere.
+    pub notes: Vec<String>,
+    /// Why a specification selects nothing, a line each.
+    pub empty: Vec<String>,
+}
+
+impl Resolved {
+    /// A selection of nothing, of so many functions.
+    pub fn nothing(functions: usize) -> Resolved {
+        Resolved {
+            selections: ti_vec![Selection::Nothing; functions],
+            notes: Vec::new(),
+            empty: Vec::new(),
+        }
+    }
+
+    /// How many paths of each function are selected. O(V + E).
+    pub fn numbers(&self, target: &Target) -> TiVec<FuncId, u64> {
+        let number = |(selection, f): (&Selection, &Function)| {
+            let paths = f.paths.as_deref();
+            paths.map_or(0, |paths| selection.number(paths))
+        };
+        self.selections
+            .iter()
+            .zip(&target.functions)
+            .map(number)
+            .collect()
+    }
+
+    /// Whether no function has a selected path.
+    pub fn is_empty(&self, target: &Target) -> bool {
+        self.numbers(target).iter().all(|n| *n == 0)
+    }
+
+    /// Selects more of a function that is not skipped.
+    pub(super) fn add(&mut self, target: &Target, f: FuncId, more: Selection) {
+        let Some(paths) = target.functions[f].paths.as_deref() else {
+            return;
+        };
+        let before = std::mem::replace(&mut self.selections[f], Selection::Nothing);
+        self.selections[f] = before.union(more, paths);
+    }
+}
+
+/// The union of what `specs` ask for. Linear in the program, the executed paths of the profiles, and the length of
+/// listed paths.
+///
+/// # Errors
+/// Lines without code, functions and path ids that the program does not have, profiles that do not count paths.
+pub fn resolve(specs: &[Spec], target: &Target, earlier: &Earlier) -> Result<Resolved> {
+    let mut resolved = Resolved::nothing(target.functions.len());
+    for spec in specs {
+        add_spec(&mut resolved, spec, target, earlier)?;
+    }
+    Ok(resolved)
+}
+
+/// Adds what one of them asks for.
+pub(super) fn add_spec(
+    resolved: &mut Resolved,
+    spec: &Spec,
+    target: &Target,
+    earlier: &Earlier,
+) -> Result<()> {
+    match spec {
+        Spec::Lines { file, first, last } => {
+            places::add_lines(resolved, target, spec, file, *first..=*last)
+        }
+        Spec::Function(name) => places::add_function(resolved, target, spec, name),
+        Spec::Top { number, profile } => {
+            let most = ranking::Most::Paths(*number);
+            add_hottest(resolved, target, spec, earlier.of(profile), most)
+        }
+        Spec::Share { percent, profile } => {
+            let most = ranking::Most::Share(*percent / 100.0);
+            add_hottest(resolved, target, spec, earlier.of(profile), most)
+        }
+        Spec::Cold(profile) => add_cold(resolved, target, spec, earlier.of(profile)),
+        Spec::New(profiles) => {
+            let all = profiles.iter().flat_map(|p| earlier.of(p));
+            add_new(resolved, target, spec, &Vec::from_iter(all))
+        }
+        Spec::Ids(ids) => add_ids(resolved, target, spec, ids),
+    }
+}
+
+/// Where each function of `target` is in `profile`.
+pub(super) fn matches(target: &Target, profile: &Profile) -> TiVec<FuncId, Match> {
+    let index = Index::new(profile);
+    let find = |f: &Function| {
+        let Some(paths) = f.paths.as_deref() else {
+            return Match::Unknown;
+        };
+        match index.find(&f.known()) {
+            // Ids mean the same paths only under the same cuts.
+            Match::Same(old) if profile.entry(old).cuts != paths.cuts => Match::Changed,
+            found => found,
+        }
+    };
+    target.functions.iter().map(find).collect()
+}
+
+/// The hottest paths of profiles. Those of functions that changed cannot be selected, which is reported.
+fn add_hottest(
+    resolved: &mut Resolved,
+    target: &Target,
+    spec: &Spec,
+    profiles: &[Profile],
+    most: ranking::Most,
+) -> Result<()> {
+    for profile in profiles {
+        let mut here: HashMap<FuncId, FuncId> = HashMap::new();
+        for (f, found) in matches(target, profile).iter_enumerated() {
+            if let Match::Same(old) = found {
+                here.entry(*old).or_insert(f);
+            }
+        }
+        let hottest = ranking::hottest(profile.paths()?, most)?;
+        if hottest.is_empty() {
+            let path = printable(&profile.path.display().to_string()).into_owned();
+            resolved
+                .empty
+                .push(format!("{spec}: no path ran in {path}"));
+        }
+        let mut gone = BTreeSet::new();
+        for (old, ids) in hottest {
+            match here.get(&old) {
+                Some(f) => resolved.add(target, *f, Selection::Paths(ids.into_iter().collect())),
+                None => {
+                    gone.insert(profile.name(old));
+                }
+            }
+        }
+        if !gone.is_empty() {
+            resolved.notes.push(format!(
+                "{spec}: {} changed or gone since; their hottest paths are not selected: {}",
+                are("function", gone.len()),
+                named(&gone)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Paths through an edge that never ran. In functions that changed, all.
+fn add_cold(
+    resolved: &mut Resolved,
+    target: &Target,
+    spec: &Spec,
+    profiles: &[Profile],
+) -> Result<()> {
+    let seen = Seen::new(target, profiles)?;
+    let mut is_any = false;
+    for (f, function) in target.functions.iter_enumerated() {
+        let Some(paths) = function.paths.as_deref() else {
+            continue;
+        };
+        let mut cold = IdSet::full(paths.dag.edges().len());
+        for edges in seen.known[f].keys().filter_map(|id| paths.decode(*id)) {
+            edges.into_iter().for_each(|e| cold.remove(e));
+        }
+        if !cold.is_empty() {
+            is_any = true;
+            let edges = edges_through(&paths.dag, &cold);
+            resolved.add(target, f, Selection::Edges(edges));
+        }
+    }
+    if !is_any {
+        resolved.empty.push(format!("{spec}: every edge ran"));
+    }
+    seen.report(resolved, spec, "all their paths count as cold");
+    Ok(())
+}
+
+/// Paths that none of the profiles has seen. In functions that changed, all.
+fn add_new(
+    resolved: &mut Resolved,
+    target: &Target,
+    spec: &Spec,
+    profiles: &[&Profile],
+) -> Result<()> {
+    let seen = Seen::new(target, profiles.iter().copied())?;
+    let mut is_any = false;
+    for (f, known) in seen.known.iter_enumerated() {
+        let Some(paths) = target.functions[f].paths.as_deref() else {
+            continue;
+        };
+        is_any |= (known.len() as u64) < paths.numbering.total();
+        let known: Vec<KnownPath> = known.iter().map(|(id, n)| KnownPath(*id, *n)).collect();
+        let selection = if known.is_empty() {
+            Selection::All
+        } else {
+            Selection::Known(known)
+        };
+        resolved.add(target, f, selection);
+    }
+    if !is_any {
+        let all = format!("{spec}: every path that control flow allows has run");
+        resolved.empty.push(all);
+    }
+    if profiles.is_empty() {
+        resolved.notes.push(format!(
+            "{spec}: no profile is there yet; all paths count as new"
+        ));
+    } else {
+        seen.report(resolved, spec, "all their paths count as new");
+    }
+    Ok(())
+}
+
+/// The paths that profiles have seen.
+pub struct Seen {
+    /// By function: how often they ran, in all profiles together.
+    pub known: TiVec<FuncId, BTreeMap<PathId, u64>>,
+    /// Functions that some profile has with other control flow, and none with the same.
+    pub changed: BTreeSet<String>,
+    /// Whether a profile knows a function as it is.
+    pub any: bool,
+}
+
+impl Seen {
+    /// O(functions + executed paths).
+    ///
+    /// # Errors
+    /// A profile that does not count paths.
+    pub fn new<'p>(
+        target: &Target,
+        profiles: impl IntoIterator<Item = &'p Profile>,
+    ) -> Result<Seen> {
+        let mut known = ti_vec![BTreeMap::<PathId, u64>::new(); target.functions.len()];
+        let mut found = ti_vec![Match::Unknown; target.functions.len()];
+        for profile in profiles {
+            let counted = profile.paths()?;
+            for (f, now) in matches(target, profile).into_iter_enumerated() {
+                match now {
+                    Match::Same(old) => {
+                        for (id, n) in counted.counts(old) {
+                            let sum = known[f].entry(*id).or_default();
+                            *sum = sum.saturating_add(*n);
+                        }
+                        found[f] = now;
+                    }
+                    Match::Changed if found[f] == Match::Unknown => found[f] = now,
+                    Match::Changed | Match::Unknown => {}
+                }
+            }
+        }
+        let of = |f: FuncId| shown(target.functions[f].name);
+        let is_changed = |(_, m): &(FuncId, &Match)| **m == Match::Changed;
+        let changed = found.iter_enumerated().filter(is_changed);
+        Ok(Seen {
+            changed: changed.map(|(f, _)| of(f)).collect(),
+            any: found.iter().any(|m| matches!(m, Match::Same(_))),
+            known,
+        })
+    }
+
+    /// Reports functions that are not what the profiles know.
+    fn report(&self, resolved: &mut Resolved, spec: &Spec, consequence: &str) {
+        if !self.changed.is_empty() {
+            resolved.notes.push(format!(
+                "{spec}: {} changed; {consequence}: {}",
+                are("function", self.changed.len()),
+                named(&self.changed)
+            ));
+        }
+        if !self.any {
+            resolved.notes.push(format!(
+                "{spec}: the profile has none of the program's functions as they are now; {consequence}"
+            ));
+        }
+    }
+}
+
+/// Listed paths.
+fn add_ids(
+    resolved: &mut Resolved,
+    target: &Target,
+    spec: &Spec,
+    ids: &[(String, PathId)],
+) -> Result<()> {
+    for (name, id) in ids {
+        let named = |f: &(FuncId, &Function)| f.1.is_called(name);
+        let mut largest = None;
+        let mut is_found = false;
+        for (f, function) in target.functions.iter_enumerated().filter(named) {
+            let Some(paths) = function.paths.as_deref() else {
+                continue;
+            };
+            let total = paths.numbering.total();
+            largest = largest.max(Some(total - 1));
+            if id.0 < total {
+                resolved.add(target, f, Selection::Paths(vec![*id]));
+                is_found = true;
+            }
+        }
+        match largest {
+            _ if is_found => {}
+            Some(largest) => {
+                let problem = format!("{name} has no path #{id}; its last is #{largest}");
+                return Err(refusal(spec, &problem));
+            }
+            None => return Err(refusal(spec, &no_function(target, name))),
+        }
+    }
+    Ok(())
+}
+
+/// Why no function of this name can be selected, and what to do.
+pub(super) fn no_function(target: &Target, name: &str) -> String {
+    let mut functions = target.functions.iter();
+    let skipped = functions.find_map(|f| f.skip.filter(|_| f.is_called(name)));
+    let name = printable(name);
+    if let Some(reason) = skipped {
+        return format!("{name} is skipped: {reason}; no path of it can be selected");
+    }
+    let inlined = target.inlined.iter();
+    if inlined
+        .clone()
+        .any(|call| is_name_of(&name, &call.function))
+    {
+        return format!("{name} was inlined everywhere; -fno-inline keeps it, or give its lines");
+    }
+    let symbols: Vec<&str> = target.functions.iter().map(|f| f.name).collect();
+    let nearest = nearest_names(&name, &symbols);
+    if nearest.is_empty() {
+        return format!("the program has no function {name}; p3-prof show lists functions");
+    }
+    format!(
+        "the program has no function {name}; nearest: {}",
+        nearest.join(", ")
+    )
+}
+
+/// The error for a specification that cannot be met.
+pub(super) fn refusal(spec: &Spec, problem: &str) -> Error {
+    Error::Usage(format!("--paths {spec}: {problem}"))
+}
+
+/// `3 functions`.
+fn are(what: &str, n: usize) -> String {
+    number_of(n as u64, what)
+}
+
+/// At most so many functions are named.
+const NAMED: usize = 3;
+
+fn named(functions: &BTreeSet<String>) -> String {
+    let first: Vec<&str> = functions.iter().take(NAMED).map(String::as_str).collect();
+    let more = if functions.len() > NAMED { ", …" } else { "" };
+    first.join(", ") + more
+}

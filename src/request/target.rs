@@ -1,0 +1,178 @@
+//! What a selection is resolved against: the functions of a program, as a rewriting or a profile knows them.
+
+use crate::dag::Dag;
+use crate::error::Result;
+use crate::index::{BlockId, FuncId, IdSet, TiVec};
+use crate::ir::{Cfg, Linkage, Loc, Program, SkipReason, Span};
+use crate::load::positions::Inlined;
+use crate::manifest::Status;
+use crate::names::readable;
+use crate::paths::FunctionPaths;
+use crate::profile::Profile;
+use crate::profile::matching::Known;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// The functions of a program.
+pub struct Target<'a> {
+    /// Source files, by the numbers in positions.
+    pub files: Vec<String>,
+    /// Inlined calls, by the numbers in positions.
+    pub inlined: &'a [Inlined],
+    /// All functions, those that are skipped too.
+    pub functions: TiVec<FuncId, Function<'a>>,
+}
+
+/// A function of a [`Target`].
+pub struct Function<'a> {
+    /// The module of its first body.
+    pub module: &'a str,
+    /// Its symbol.
+    pub name: &'a str,
+    /// Whether only its module sees it.
+    pub is_local: bool,
+    /// Its control flow, with the positions of its blocks.
+    pub cfg: Cow<'a, Cfg>,
+    /// Its paths; `None` where it is skipped.
+    pub paths: Option<Cow<'a, FunctionPaths>>,
+    /// Why it is skipped, if so.
+    pub skip: Option<SkipReason>,
+}
+
+impl<'a> Target<'a> {
+    /// The functions of a program that is being rewritten; `paths` are those of its functions.
+    pub fn of_program(program: &'a Program, paths: &'a [Option<FunctionPaths>]) -> Target<'a> {
+        let function = |(f, paths): (_, &'a Option<FunctionPaths>)| {
+            let f: &crate::ir::ProgFunction = f;
+            let body = program.body_at(f);
+            Function {
+                module: &program.modules[f.bodies[0].module].name,
+                name: &body.name,
+                is_local: body.linkage == Linkage::Local,
+                cfg: Cow::Borrowed(&body.cfg),
+                paths: paths.as_ref().map(Cow::Borrowed),
+                skip: body.skip,
+            }
+        };
+        Target {
+            files: program.files.iter().map(|f| f.name.clone()).collect(),
+            inlined: &program.inlined,
+            functions: program.functions.iter().zip(paths).map(function).collect(),
+        }
+    }
+
+    /// The functions that a profile is of. Linear.
+    ///
+    /// # Errors
+    /// A damaged profile.
+    pub fn of_profile(profile: &'a Profile) -> Result<Target<'a>> {
+        let function = |f: FuncId| {
+            let entry = profile.entry(f);
+            let skip = match entry.status {
+                Status::Skipped(reason) => Some(reason),
+                Status::Exact | Status::Cut => None,
+            };
+            let paths = match skip {
+                Some(_) => None,
+                None => Some(Cow::Owned(profile.structure(f)?.paths)),
+            };
+            Ok(Function {
+                module: profile.module(f),
+                name: &entry.name,
+                is_local: entry.linkage == Linkage::Local,
+                cfg: Cow::Owned(entry.cfg()),
+                paths,
+                skip,
+            })
+        };
+        Ok(Target {
+            files: profile.manifest.files.clone(),
+            inlined: &profile.manifest.inlined,
+            functions: profile.functions().map(function).collect::<Result<_>>()?,
+        })
+    }
+
+    /// The numbers of the files that `name` may mean: a file of exactly that name, or else all whose names end with
+    /// it below a folder. A file has several numbers if modules disagree about its hash.
+    pub fn find_files(&self, name: &str) -> BTreeSet<u32> {
+        let numbered = || (0u32..).zip(&self.files);
+        let exact: BTreeSet<u32> = numbered()
+            .filter(|(_, f)| f.as_str() == name)
+            .map(|(i, _)| i)
+            .collect();
+        if !exact.is_empty() {
+            return exact;
+        }
+        let ends = |f: &str| {
+            f.strip_suffix(name)
+                .is_some_and(|folder| folder.ends_with('/'))
+        };
+        numbered()
+            .filter(|(_, f)| ends(f))
+            .map(|(i, _)| i)
+            .collect()
+    }
+
+    /// Whether any position is known.
+    pub fn has_lines(&self) -> bool {
+        self.functions.iter().any(|f| f.spans().next().is_some())
+    }
+
+    /// The inlined calls whose code is that of a function `is_meant` says, or was inlined into that.
+    pub fn inlined_from(&self, is_meant: impl Fn(&str) -> bool) -> IdSet<usize> {
+        let mut calls = IdSet::with_capacity(self.inlined.len());
+        for (i, call) in self.inlined.iter().enumerate() {
+            // An outer call comes before those in it.
+            let is_within = call.within.is_some_and(|w| calls.contains(w as usize));
+            if is_within || is_meant(&call.function) {
+                calls.insert(i);
+            }
+        }
+        calls
+    }
+}
+
+impl Function<'_> {
+    /// What profiles find it by.
+    pub fn known(&self) -> Known<'_> {
+        Known {
+            module: self.module,
+            name: self.name,
+            local: self.is_local,
+            cfg: &self.cfg,
+        }
+    }
+
+    /// Its blocks that can be reached, with their positions. Nothing where it is skipped.
+    pub fn reachable_blocks(&self) -> impl Iterator<Item = (BlockId, &[Span])> {
+        let dag: Option<&Dag> = self.paths.as_deref().map(|p| &p.dag);
+        let blocks = dag
+            .into_iter()
+            .flat_map(|d| d.order().filter_map(|v| d.block(v)));
+        blocks.map(|b| (b, &self.cfg.block(b).lines[..]))
+    }
+
+    /// All its positions, whether they can be reached or not.
+    pub fn spans(&self) -> impl Iterator<Item = &Span> {
+        self.cfg.blocks.iter().flat_map(|b| &b.lines)
+    }
+
+    /// The lines that its code is of.
+    pub fn locs(&self) -> impl Iterator<Item = Loc> {
+        self.spans().map(|s| s.loc)
+    }
+
+    /// Whether a user calls it so: by its symbol, its readable name, or that without parameters.
+    pub fn is_called(&self, name: &str) -> bool {
+        is_name_of(name, self.name)
+    }
+}
+
+/// Whether a user calls the function `symbol` so.
+pub(super) fn is_name_of(name: &str, symbol: &str) -> bool {
+    if symbol == name {
+        return true;
+    }
+    let readable = readable(symbol);
+    readable == name || readable.split('(').next() == Some(name)
+}

@@ -1,0 +1,327 @@
+//! `--paths` from end to end: what is selected is counted, what is not is called so, and a run against earlier ones
+//! finds exactly what these had not seen.
+
+use crate::build::{command, rewrite, stderr};
+use crate::support::{PROF, REWRITE, execute, link, module, profile};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SOURCE: &str = "int classify(int n) {
+    int r = 0;
+    if (n > 10)
+        r += 1;
+    if (n % 2)
+        r += 2;
+    return r;
+}
+int parity(int n) {
+    if (n & 1)
+        return 1;
+    return 0;
+}
+int main(void) { return classify(NUMBER) + parity(NUMBER) < 0; }
+";
+
+/// The profile of a program that classifies a number, compiled as `src/a.c`, with the selected paths.
+fn build(dir: &Path, name: &str, number: u32, options: &[&str]) -> PathBuf {
+    let dir = dir.join(name);
+    let number = format!("-DNUMBER={number}");
+    std::fs::create_dir_all(dir.join("src")).unwrap();
+    let modules = [module("src/a.c", SOURCE, &["-O0", "-g", &number], &dir)];
+    let exe = dir.join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &dir.join("once"));
+    let options = [&["--scheme", "sbl"], options].concat();
+    profile(&modules, &options, 1, &[], &expected, &dir.join("out"))
+}
+
+/// Status and everything that a command of p3-prof prints.
+fn prof(words: &[&str], files: &[&Path]) -> (Option<i32>, String) {
+    let output = Command::new(PROF).args(words).args(files).output().unwrap();
+    let all = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(all).unwrap())
+}
+
+/// What a command of p3-prof prints as JSON.
+fn json(words: &[&str], files: &[&Path]) -> Value {
+    let words = [words, &["--format", "json"]].concat();
+    let output = Command::new(PROF)
+        .args(&words)
+        .args(files)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{words:?}: {e}: {said}"))
+}
+
+/// Function, id and count of what ran.
+fn ran(file: &Path) -> BTreeSet<(String, String, u64)> {
+    let shown = json(&["show"], &[file]);
+    let functions = shown["functions"].as_array().unwrap();
+    let of = |f: &Value| {
+        let name = f["name"].as_str().unwrap().to_string();
+        let paths = f["paths"].as_array().unwrap().clone();
+        paths.into_iter().map(move |p| {
+            let id = p["id"].as_str().unwrap().to_string();
+            (name.clone(), id, p["count"].as_u64().unwrap())
+        })
+    };
+    functions.iter().flat_map(of).collect()
+}
+
+/// Function and id of what `coverage --new` lists.
+fn new_paths(words: &[&str], file: &Path) -> BTreeSet<(String, String)> {
+    let found = json(&[&["coverage"], words].concat(), &[file]);
+    let paths = found["new"].as_array().unwrap();
+    let text = |p: &Value, key: &str| p[key].as_str().unwrap().to_string();
+    paths
+        .iter()
+        .map(|p| (text(p, "name"), text(p, "id")))
+        .collect()
+}
+
+fn without_counts(paths: &BTreeSet<(String, String, u64)>) -> BTreeSet<(String, String)> {
+    paths
+        .iter()
+        .map(|(f, id, _)| (f.clone(), id.clone()))
+        .collect()
+}
+
+#[test]
+fn residual_run_finds_exactly_what_earlier_runs_had_not_seen() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    // 12 is even and above 10; 13 is odd: other paths through both functions, the same through main.
+    let (first, whole) = (build(dir, "first", 12, &[]), build(dir, "whole", 13, &[]));
+    let (before, now) = (without_counts(&ran(&first)), without_counts(&ran(&whole)));
+    let expected: BTreeSet<_> = now.difference(&before).cloned().collect();
+    assert_eq!(expected.len(), 2);
+
+    let runs = dir.join("runs");
+    std::fs::create_dir(&runs).unwrap();
+    std::fs::copy(&first, runs.join("1.p3prof")).unwrap();
+    let spec = format!("new:{}", runs.display());
+    let residual = build(dir, "residual", 13, &["--paths", &spec]);
+    assert_eq!(new_paths(&["--new"], &residual), expected);
+    let earlier = format!("--new={}", runs.display());
+    assert_eq!(new_paths(&[&earlier], &residual), expected);
+    assert_eq!(new_paths(&[&earlier], &whole), expected);
+    let (status, said) = prof(&["coverage", "--new", "--fail-on-new"], &[&residual]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(
+        said.contains("2 new paths, ") && said.contains("nearest known: #"),
+        "{said}"
+    );
+    assert!(
+        said.contains("2 paths ran for the first time (--fail-on-new)"),
+        "{said}"
+    );
+
+    // The union knows both runs, and of what the second did not count that it ran at least as often as in the first.
+    let union = dir.join("union.p3prof");
+    let files: [&Path; 2] = [&first, &residual];
+    let (status, said) = prof(&["union", "-o", union.to_str().unwrap()], &files);
+    assert_eq!(status, Some(0), "{said}");
+    let all: BTreeSet<_> = before.union(&now).cloned().collect();
+    assert_eq!(without_counts(&ran(&union)), all);
+
+    // A third run that has nothing new, against the folder that has grown.
+    std::fs::copy(&residual, runs.join("2.p3prof")).unwrap();
+    let again = build(dir, "again", 13, &["--paths", &spec]);
+    assert_eq!(new_paths(&["--new"], &again), BTreeSet::new());
+    assert_eq!(
+        prof(&["coverage", "--new", "--fail-on-new"], &[&again]).0,
+        Some(0)
+    );
+    let (status, said) = prof(&["coverage", "--new", "--require-new"], &[&again]);
+    assert_eq!(status, Some(1));
+    assert!(
+        said.contains("no path ran for the first time (--require-new)"),
+        "{said}"
+    );
+    let (status, said) = prof(&["coverage", "--new"], &[&whole]);
+    assert_eq!(status, Some(2));
+    assert!(
+        said.contains("name earlier profiles by --new=PROFILE"),
+        "{said}"
+    );
+}
+
+#[test]
+fn unselected_paths_are_never_called_unexecuted() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let whole = build(dir, "whole", 13, &[]);
+    // Line 6 runs for odd numbers; its block lies on half of the paths of classify.
+    let some = build(dir, "some", 13, &["--paths", "through=a.c:6"]);
+    let of_classify = |p: &&(String, String, u64)| p.0 == "classify";
+    let selected: BTreeSet<_> = ran(&whole).iter().filter(of_classify).cloned().collect();
+    assert_eq!(ran(&some), selected);
+
+    let shown = json(&["show"], &[&some]);
+    assert_eq!(
+        shown["program"]["selection"],
+        serde_json::json!(["through=a.c:6"])
+    );
+    let functions = shown["functions"].as_array().unwrap();
+    let counted = |name: &str| {
+        let f = functions.iter().find(|f| f["name"] == name).unwrap();
+        f["counted_paths"].as_str().unwrap().to_string()
+    };
+    assert_eq!(
+        [counted("classify"), counted("parity"), counted("main")],
+        ["2", "0", "0"]
+    );
+
+    let covered = json(&["coverage"], &[&some]);
+    assert_eq!(covered["unselected"], 2);
+    let functions = covered["functions"].as_array().unwrap();
+    assert_eq!(functions.len(), 1);
+    assert_eq!(
+        (&functions[0]["executed"], &functions[0]["feasible"]),
+        (&1.into(), &"2".into())
+    );
+    // Lines that paths beside the selected ones may have run are neither covered nor uncovered: these are 3, 4 and 7
+    // of classify.
+    let lcov = prof(&["export", "--format", "lcov"], &[&some]).1;
+    assert!(
+        lcov.contains("DA:6,1\n") && !lcov.contains(",0\n"),
+        "{lcov}"
+    );
+
+    let (status, said) = prof(&["compare"], &[&whole, &some]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(
+        said.contains("parity: 1 path not selected in one of them"),
+        "{said}"
+    );
+    let differing = json(&["diff"], &[&whole, &some]);
+    assert_eq!(differing["vanished"], serde_json::json!([]));
+    assert_eq!(differing["unselected"], 2);
+    for words in [&["simulate"][..], &["accuracy"], &["html", "-o", "page"]] {
+        let (status, said) = prof(words, &[&some]);
+        assert_eq!(status, Some(2), "{said}");
+        assert!(
+            said.contains("it counts only some paths (through=a.c:6)"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn selections_are_listed_and_what_is_not_there_is_refused() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let whole = build(dir, "whole", 13, &[]);
+    let listed = json(&["paths", "through=a.c:6"], &[&whole]);
+    assert_eq!(listed["paths"], "2");
+    let states: BTreeSet<&str> = listed["functions"][0]["paths"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| p["state"].as_str().unwrap())
+        .collect();
+    assert_eq!(states, ["did-not-run", "ran"].into());
+    let new = format!("new:{}", whole.display());
+    let listed = json(&["paths", &new], &[&whole]);
+    assert_eq!(listed["paths"], "4", "three of classify, one of parity");
+    let (status, text) = prof(&["paths", "ids=parity#0,parity#1"], &[&whole]);
+    assert_eq!(status, Some(0));
+    assert!(
+        text.starts_with("2 paths selected, in 1 function\n"),
+        "{text}"
+    );
+
+    for (spec, said) in [
+        (
+            "through=a.c:2000",
+            "this line has no code; nearest lines with code: 14 (main)",
+        ),
+        (
+            "through=clasify",
+            "the program has no function clasify; nearest: classify",
+        ),
+        ("ids=parity#7", "parity has no path #7; its last is #1"),
+        ("hot", "this is no selection; give through=FILE:LINE"),
+    ] {
+        let (status, text) = prof(&["paths", spec], &[&whole]);
+        assert_eq!(status, Some(2));
+        assert!(text.contains(&format!("--paths {spec}: {said}")), "{text}");
+    }
+}
+
+/// Only the program that a diff touches is instrumented; its profile joins a folder that the next build compares with.
+#[test]
+fn build_instruments_what_a_diff_touches_and_keeps_profiles() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let touched =
+        "int main(int n, char **v) {\n    if (n > 1)\n        return 0;\n    return v == 0;\n}\n";
+    std::fs::write(dir.join("a.c"), touched).unwrap();
+    std::fs::write(dir.join("b.c"), "int main(void) { return 0; }\n").unwrap();
+    let makefile = "all: a b\n%: %.c\n\t$(CC) -O0 -g -o $@ $<\ncheck: all\n\t./a && ./b\n";
+    std::fs::write(dir.join("Makefile"), makefile).unwrap();
+    let patch = "--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,4 @@\n int main(int n, char **v) {\n     if (n > 1)\n         return 0;\n+    return v == 0;\n";
+    std::fs::write(dir.join("p.diff"), patch).unwrap();
+    let build = [
+        "build", "-k", "1", "-o", "p3", "--patch", "p.diff", "--", "make", "-s",
+    ];
+    let said = stderr(&rewrite(dir, &build));
+    assert!(
+        said.contains("paths are selected in 1 of 2 programs"),
+        "{said}"
+    );
+    let suite = [
+        "suite", "-o", "p3", "--keep", "runs", "--", "make", "-s", "check",
+    ];
+    let said = stderr(&rewrite(dir, &suite));
+    assert!(said.contains("1 of 2 programs did not run"), "{said}");
+    let kept = dir.join("runs/a/0001.p3prof");
+    let covered = json(
+        &["coverage", "--patch", dir.join("p.diff").to_str().unwrap()],
+        &[&kept],
+    );
+    let main = &covered["functions"][0];
+    assert_eq!(
+        (&main["executed"], &main["feasible"]),
+        (&1.into(), &"1".into())
+    );
+
+    // Of all paths the kept run knows one.
+    let new = format!("new:{}", dir.join("runs").display());
+    std::fs::remove_file(dir.join("a")).unwrap();
+    rewrite(
+        dir,
+        &[
+            "build", "-k", "1", "-o", "p3", "--paths", &new, "--", "make", "-s",
+        ],
+    );
+    let next = dir.join("p3/a.p3/manifest.json");
+    let manifest = crate::support::json(&next);
+    assert_eq!(
+        manifest["functions"][0]["known"].as_array().unwrap().len(),
+        1
+    );
+    let nothing = [
+        "build",
+        "-k",
+        "1",
+        "-o",
+        "p3",
+        "--paths",
+        "new:nowhere",
+        "--",
+        "make",
+        "-s",
+    ];
+    let output = command(REWRITE, dir).args(nothing).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("nowhere: cannot read"),
+        "{}",
+        stderr(&output)
+    );
+}
