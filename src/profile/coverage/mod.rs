@@ -28,7 +28,7 @@ pub use scope::{Scope, Sort};
 use super::contradiction::Contradictions;
 use super::measurement::PathProfile;
 use super::report::{Decision, Line, Selection, line};
-use super::{Profile, Ran, Structure, flow};
+use super::{Profile, Structure, flow};
 use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{BlockId, FuncId, IdSet, PathId};
@@ -257,18 +257,21 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     let contradictions = Contradictions::new(entry);
     let is_counted = |id| counted.contain(&structure.paths, id);
     let is_possible = |id| is_counted(id) && contradictions.allow(&structure.paths, id);
+    // Looking at each edge of each is dear, and nothing is left out where all paths are asked for.
+    let mut near = match is_everything {
+        true => nearest::nearest(&structure.paths, &executed, usize::MAX),
+        false => nearest::admitted(&structure.paths, &executed, &through),
+    };
+    near.retain(|path| is_possible(path.id));
+    let next = near.len() as u128;
     let uncovered = match nearest {
         0 => Vec::new(),
         n => {
-            let mut found = match is_everything {
-                true => nearest::nearest(&structure.paths, &executed, usize::MAX),
-                false => {
-                    let most = usize::MAX;
-                    nearest::through(&structure.paths, &executed, &through, is_counted, most)
-                }
-            };
-            found.retain(|path| is_possible(path.id));
-            uncovered(profile, f, &structure, found.into_iter().take(n))?
+            if near.is_empty() && !is_everything {
+                let any = nearest::first_not_run(&structure.paths, &executed, &through, is_counted);
+                near.extend(any.filter(|path| is_possible(path.id)));
+            }
+            uncovered(profile, f, &structure, near.into_iter().take(n))?
         }
     };
     let lines = touched.map_or(Lines::default(), |t| {
@@ -287,7 +290,8 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
         !ids.contains(&id) && is_counted(id) && edges.is_some_and(|edges| through.admits(&edges))
     });
     paths.feasible -= u128::from(contradictory);
-    let next = near_paths(&structure.paths, &executed, &through, is_possible);
+    // Where nothing ran, nothing is one decision away.
+    let next = if paths.executed == 0 { 0 } else { next };
     Ok(FunctionCoverage {
         f,
         contradictory,
@@ -302,21 +306,6 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
         lines,
         uncovered,
     })
-}
-
-/// How many paths of those that `is_possible` admits are one decision away from one that ran, as far as they are looked for.
-fn near_paths(
-    paths: &FunctionPaths,
-    executed: &[Ran],
-    through: &Through,
-    is_possible: impl Fn(PathId) -> bool,
-) -> u128 {
-    if through.paths(executed).executed == 0 {
-        return 0;
-    }
-    let mut found = nearest::admitted(paths, executed, through);
-    found.retain(|f| is_possible(f.id));
-    found.len() as u128
 }
 
 /// How many paths markers leave out.

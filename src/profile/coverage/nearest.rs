@@ -63,30 +63,23 @@ pub(super) fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> V
     found
 }
 
-/// The same of the counted paths that are `through` some blocks; if none of them is one decision away from an executed path, any that did not run.
-pub(super) fn through(
+/// Any counted path that is `through` some blocks and did not run: for where none is one decision away from an executed path.
+pub(super) fn first_not_run(
     paths: &FunctionPaths,
     executed: &[Ran],
     through: &Through,
     is_counted: impl Fn(PathId) -> bool,
-    most: usize,
-) -> Vec<NotRun> {
-    let mut found = admitted(paths, executed, through);
-    found.retain(|f| is_counted(f.id));
-    if found.is_empty() {
-        let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
-        let known: HashSet<EdgeId> = executed.iter().flat_map(|e| e.edges.clone()).collect();
-        let all = (0..).map_while(|n| through.nth(n));
-        let mut all = all.map(|edges| (paths.id(&edges), edges));
-        let first = all.find(|(id, _)| !ran.contains(id) && is_counted(*id));
-        found.extend(first.map(|(id, edges)| NotRun {
-            id,
-            near: None,
-            new_edges: edges.iter().filter(|e| !known.contains(e)).count() as u32,
-        }));
-    }
-    found.truncate(most);
-    found
+) -> Option<NotRun> {
+    let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
+    let known: HashSet<EdgeId> = executed.iter().flat_map(|e| e.edges.clone()).collect();
+    let all = (0..).map_while(|n| through.nth(n));
+    let mut all = all.map(|edges| (paths.id(&edges), edges));
+    let (id, edges) = all.find(|(id, _)| !ran.contains(id) && is_counted(*id))?;
+    Some(NotRun {
+        id,
+        near: None,
+        new_edges: edges.iter().filter(|e| !known.contains(e)).count() as u32,
+    })
 }
 
 /// All that are found near executed paths and are `through` some blocks.
