@@ -269,7 +269,7 @@ impl Link<'_> {
             .map(|m| by_name[m.name.as_str()])
             .collect();
         let copies: Vec<u32> = if self.settings.only {
-            vec![self.settings.copy % manifest.copies]
+            Vec::from_iter((self.settings.copy < manifest.copies).then_some(self.settings.copy))
         } else {
             (0..manifest.copies).collect()
         };

@@ -116,12 +116,17 @@ impl Record {
     }
 
     /// Puts a copy in the place of `program`, with the time and the permissions of what was there: no build system sees a
-    /// difference. A program with fewer copies takes its turns.
+    /// difference. A program with fewer copies is native in the rounds
+    /// that it has none for: no run counts twice.
     ///
     /// # Errors
     /// The program, or the copy, is not there.
     pub fn place(&self, program: &Path, copy: u32) -> Result<()> {
-        let from = self.copy(copy % self.copies.max(1));
+        let from = if copy < self.copies {
+            self.copy(copy)
+        } else {
+            self.folder.join("bin/native")
+        };
         if !from.is_file() {
             let problem = "this copy was not built";
             return Err(Error::load(from, problem, "build it without --only"));

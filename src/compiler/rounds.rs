@@ -18,9 +18,7 @@ use std::collections::BTreeMap;
 /// A manifest cannot be read.
 pub(super) fn find_odd_rounds(programs: &[Record], order: &[u32]) -> Result<BTreeMap<u32, String>> {
     let mut odd = BTreeMap::new();
-    let most = programs.iter().map(|p| p.copies).max().unwrap_or(0);
-    // A copy of a program with fewer copies took part in several rounds, and its counts cannot be told apart.
-    for program in programs.iter().filter(|p| p.copies == most) {
+    for program in programs {
         let path = program.folder.join("manifest.json");
         let mut starts = count_starts(&path, &program.raw())?;
         if starts.is_empty() {

@@ -196,3 +196,18 @@ fn suite_that_reads_random_numbers_ends_ok() {
     let said = suite(dir, &["--no-repeat"], script);
     assert!(!said.contains(&ok), "{said:#?}");
 }
+
+/// A program with fewer copies than another one is native in the rounds that it has no copy for.
+#[test]
+fn programs_with_fewer_copies_count_each_run_once() {
+    let dir = folder(&[("prog.c", PROGRAM)]);
+    for (copies, name) in [("1", "one"), ("2", "two")] {
+        let compile = format!("$CC -O1 prog.c -o {name}");
+        let build = ["build", "-k", copies, "-o", "p3", "--", "sh", "-c"];
+        rewrite(dir.path(), &[&build[..], &[compile.as_str()]].concat());
+    }
+    let said = suite(dir.path(), &[], "./one; ./two; ./two");
+    let runs = said.iter().filter_map(|l| l.strip_prefix("p3:   runs "));
+    let runs: Vec<&str> = runs.map(str::trim).collect();
+    assert_eq!(runs, ["1 of each copy", "2 of each copy"], "{said:#?}");
+}
