@@ -94,6 +94,7 @@ programs! {
     cleanups
     computed_goto
     conditions
+    contradictions
     coroutines
     demo
     ends_by_abort

@@ -1,6 +1,6 @@
 //! What goes wrong around shadows is no matter to the program: it does what it does without them.
 
-use super::{Program, behaviour, files, processes};
+use super::{Program, are_gone, behaviour, files, processes};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -44,7 +44,7 @@ fn shadows_are_killed() {
     assert_eq!(behaviour(&output), behaviour(&native));
     assert_eq!(files(&folder), files(&expected));
     assert!(killed > 0);
-    assert!(processes(&program.shadowed).is_empty());
+    assert!(are_gone(&program.shadowed));
     // What they left half-written is no part of the profile.
     program.shown("killed");
 }
@@ -192,7 +192,7 @@ fn group_without_memory() {
     let limited = program.script("limited.sh", &script);
     let (_, output) = program.run(&limited, "limited", &["60"], "load=4,burst=20M,cost=100%");
     assert_eq!(behaviour(&output), behaviour(&native));
-    assert!(processes(&program.shadowed).is_empty());
+    assert!(are_gone(&program.shadowed));
     let shown = program.shown("limited");
     let number = |name: &str| shown[name].as_u64().unwrap();
     assert!(number("short_of_memory") > 0, "{shown}");
@@ -234,6 +234,6 @@ fn no_time() {
     let knobs = "load=8,burst=100M,limit=1ms,cost=100%";
     let (_, output) = program.run(&program.shadowed, "short", &arguments, knobs);
     assert_eq!(behaviour(&output), behaviour(&native));
-    assert!(processes(&program.shadowed).is_empty());
+    assert!(are_gone(&program.shadowed));
     program.shown("short");
 }

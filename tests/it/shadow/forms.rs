@@ -1,7 +1,7 @@
 //! Places in native code survive every linker and form of program: a loop that no function is called in is counted, and a
 //! function by its entry.
 
-use super::{compile_with, files, processes};
+use super::{are_gone, compile_with, files};
 use crate::support::{
     PROF, copy_modules, llvm, module, parsed, project, rewrite, run, runtime_files,
 };
@@ -56,7 +56,7 @@ fn counted(front: &[&str], flags: &[&str], library: bool) {
         assert_eq!(String::from_utf8_lossy(&found.stderr), "");
         assert_eq!(found.stdout, expected.stdout);
         assert_eq!(found.status, expected.status);
-        assert!(processes(&shadowed).is_empty());
+        assert!(are_gone(&shadowed));
         assert_eq!(files(&raw).len(), 1);
         functions = functions_of(&out, &raw);
         if ["alone", "step"]
