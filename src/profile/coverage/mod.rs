@@ -258,9 +258,10 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     let is_counted = |id| counted.contain(&structure.paths, id);
     let is_possible = |id| is_counted(id) && contradictions.allow(&structure.paths, id);
     // Looking at each edge of each is dear, and nothing is left out where all paths are asked for.
-    let mut near = match is_everything {
-        true => nearest::nearest(&structure.paths, &executed, usize::MAX),
-        false => nearest::admitted(&structure.paths, &executed, &through),
+    let mut near = if is_everything {
+        nearest::nearest(&structure.paths, &executed, usize::MAX)
+    } else {
+        nearest::admitted(&structure.paths, &executed, &through)
     };
     near.retain(|path| is_possible(path.id));
     let next = near.len() as u128;
