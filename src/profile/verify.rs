@@ -43,6 +43,8 @@ pub struct Findings {
     /// Functions that could not be, since several copies profile them that are missing, were killed or did not
     /// run equally often.
     pub unchecked: usize,
+    /// Functions that could not be, since their selected paths alone are counted, or none.
+    pub in_part: usize,
     /// Whether calls could be compared with entries for all of them.
     pub calls_compared: bool,
     /// How far apart they are where that says little.
@@ -102,17 +104,19 @@ pub fn verify(profile: &Profile) -> Result<Findings> {
     let functions = functions.into_par_iter().map(|f| {
         let checkable = !profile.entry(f).status.is_skipped() && checkable(profile, f);
         match checkable.then(|| check(profile, f)).transpose()? {
-            Some(c) if profile.counted_paths(f, &c.structure)?.are_all() => Ok(Some(c)),
-            _ => Ok(None),
+            Some(c) if profile.counted_paths(f, &c.structure)?.are_all() => Ok((Some(c), false)),
+            other => Ok((None, other.is_some())),
         }
     });
-    let functions: Vec<Option<Checked>> = functions.collect::<Result<_>>()?;
+    let functions: Vec<(Option<Checked>, bool)> = functions.collect::<Result<_>>()?;
+    let (functions, in_part): (Vec<Option<Checked>>, Vec<bool>) = functions.into_iter().unzip();
     let mut findings = Findings {
         calls_compared: profile.comparable(&[]),
         ..Findings::default()
     };
-    for (f, checked) in profile.functions().zip(&functions) {
+    for ((f, checked), in_part) in profile.functions().zip(&functions).zip(in_part) {
         match checked {
+            None if in_part => findings.in_part += 1,
             Some(c) => {
                 findings.functions += 1;
                 findings.calls_compared &= !c.processes.in_flight();

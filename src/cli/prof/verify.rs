@@ -107,6 +107,10 @@ fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {
         let why = "several copies profile each, and some are missing, cut short or ran more often";
         let _ = writeln!(text, "{n} not checked: {why}");
     }
+    if findings.in_part > 0 {
+        let n = functions(findings.in_part);
+        let _ = writeln!(text, "{n} not checked: not all of their paths are counted");
+    }
     if !findings.calls_compared {
         let why = "not all copies ran from beginning to end, equally often";
         let _ = writeln!(text, "calls not compared with entries everywhere: {why}");
