@@ -37,7 +37,7 @@ impl Paths {
 pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
     use Align::{Left, Right};
     if coverage.rows.is_empty() {
-        return notes(coverage);
+        return notes(coverage, layout);
     }
     let by_file = match coverage.patch {
         None => {
@@ -78,7 +78,7 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
             }
         }
     }
-    by_file + "\n" + &table.render(layout) + &notes(coverage)
+    by_file + "\n" + &table.render(layout) + &notes(coverage, layout)
 }
 
 /// How many paths cannot run, if some cannot.
@@ -95,7 +95,7 @@ fn contradictory(row: &FunctionCoverage) -> Option<String> {
 }
 
 /// What the table does not show, and of which functions it does not know all.
-fn notes(coverage: &Coverage) -> String {
+fn notes(coverage: &Coverage, layout: Layout) -> String {
     let mut out = String::new();
     if coverage.rows.len() < coverage.functions {
         let more = exactly((coverage.functions - coverage.rows.len()) as u64);
@@ -114,12 +114,21 @@ fn notes(coverage: &Coverage) -> String {
     if let Some(patch) = &coverage.patch {
         out += &of_patch(patch);
     } else if coverage.out_of_scope > 0 {
-        let n = exactly(coverage.out_of_scope as u64);
+        let n = number_of(coverage.out_of_scope as u64, "function");
+        let verb = if coverage.out_of_scope == 1 {
+            "is"
+        } else {
+            "are"
+        };
         let _ = writeln!(
             out,
-            "{n} functions of other files are left out (--all takes those of the system)"
+            "{n} of other files {verb} left out (--all takes those of the system)"
         );
     }
+    let mut out: String = out
+        .lines()
+        .map(|line| wrapped(line, layout.width, 0) + "\n")
+        .collect();
     for &f in &coverage.incomplete {
         let (name, status) = (coverage.profile.name(f), coverage.profile.entry(f).status);
         let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
