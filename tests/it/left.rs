@@ -143,3 +143,27 @@ fn cut_and_skipped() {
     let (_, shown) = prof(&json, &[&profile]);
     assert!(shown.contains(r#""cuts":[{"block":"#), "{shown}");
 }
+
+/// What ran before `setjmp` may be counted twice, so numbers of calls are said to be no more than that; entries are known.
+#[test]
+fn calls_of_functions_that_return_twice() {
+    let source = "#include <setjmp.h>
+        static jmp_buf again;
+        __attribute__((noinline)) int work(int n) {
+            if (setjmp(again)) return 1;
+            if (n > 0) longjmp(again, 1);
+            return 0;
+        }
+        int main(int n, char **v) { return work(n) != 1; }";
+    let dir = crate::support::folder();
+    let modules = [crate::support::module("a.c", source, FLAGS, dir.path())];
+    let exe = dir.path().join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &dir.path().join("once"));
+    let out = dir.path().join("out");
+    let profile = crate::support::profile(&modules, &[], 1, &[], &expected, &out);
+    let (_, shown) = prof(&["show", "--by", "function"], &[&profile]);
+    let row = shown.lines().find(|l| l.contains("  work  ")).unwrap();
+    assert_eq!(row.split_whitespace().nth(1), Some("1"), "{shown}");
+    assert!(shown.contains("about 3 calls left for code"), "{shown}");
+}

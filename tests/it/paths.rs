@@ -150,6 +150,32 @@ fn residual_run_finds_exactly_what_earlier_runs_had_not_seen() {
     );
 }
 
+/// Calls and entries of what is counted in part are bounds, and `verify` does not blame copies.
+#[test]
+fn numbers_of_selections_are_bounds() {
+    let dir = crate::support::folder();
+    let selected = build(dir.path(), "selected", 12, &["--paths", "ids=classify#0"]);
+    let (_, shown) = prof(&["show", "--by", "function"], &[&selected]);
+    assert!(!shown.contains("main"), "{shown}");
+    let (status, said) = prof(&["verify"], &[&selected]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(
+        said.contains("3 functions not checked: not all of their paths are counted"),
+        "{said}"
+    );
+    // 12 is above 10 and even.
+    let through = build(dir.path(), "through", 12, &["--paths", "through=a.c:4"]);
+    let (_, shown) = prof(&["show", "--by", "function"], &[&through]);
+    assert!(
+        shown.contains("     ≥1      1         4  classify"),
+        "{shown}"
+    );
+    let (_, covered) = prof(&["coverage", "--width", "60"], &[&through]);
+    let report = covered.lines().filter(|l| !l.starts_with("warning: "));
+    let widest = report.map(|l| l.chars().count()).max();
+    assert!(widest <= Some(60), "{covered}");
+}
+
 #[test]
 fn unselected_paths_are_never_called_unexecuted() {
     let dir = crate::support::folder();

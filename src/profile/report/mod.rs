@@ -327,8 +327,12 @@ pub struct Totals {
     pub paths: u128,
     /// Instructions, as far as paths were completed.
     pub instructions: u128,
-    /// How often it was entered.
+    /// How often it was entered; at least, where `is_partial`.
     pub calls: u64,
+    /// Whether some of its paths are not selected, and may have run besides.
+    pub is_partial: bool,
+    /// Whether `setjmp` may have returned again, so that what ran before it may be counted twice.
+    pub again: bool,
     /// Different paths.
     pub distinct: usize,
     /// The paths that control flow allows, without those that are known to contradict themselves.
@@ -344,10 +348,13 @@ fn totals(profile: PathProfile, f: FuncId) -> Result<(Totals, Option<outside::Ca
     let ran: HashSet<PathId> = counts.iter().map(|(id, _)| *id).collect();
     let contradictions = Contradictions::new(profile.entry(f));
     let contradictory = contradictions.count(&structure.paths, |id| !ran.contains(&id));
+    let executed = Executed::new(&profile, f, &structure, &flow);
     let totals = Totals {
         paths: counts.iter().map(|&(_, n)| u128::from(n)).sum(),
         instructions: instructions.sum(),
-        calls: flow.blocks[BlockId(0)],
+        calls: flow.entry,
+        is_partial: executed.is_partial,
+        again: executed.again,
         distinct: counts.len(),
         possible: structure.paths.numbering.total() - contradictory,
     };

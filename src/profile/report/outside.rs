@@ -69,11 +69,21 @@ impl Calls {
 /// is known of them.
 pub(super) fn sentence(report: &Report, steps: &Steps) -> Option<String> {
     let mut all = Calls::default();
+    let (mut is_partial, mut again) = (false, false);
     for f in &report.functions {
         if let Some(calls) = report.calls.get(f) {
             all.add(calls);
+            let totals = report.by_function.get(f);
+            let totals = totals.filter(|_| !calls.by_symbol.is_empty());
+            is_partial |= totals.is_some_and(|t| t.is_partial);
+            again |= totals.is_some_and(|t| t.again);
         }
     }
+    let bound = match (again, is_partial) {
+        (true, _) => "about ",
+        (false, true) => "at least ",
+        (false, false) => "",
+    };
     let manifest = &report.profile.manifest;
     // Several programs in one profile: what is outside of one may be a function of another.
     let profiled = manifest.functions.iter().filter(|f| !f.status.is_skipped());
@@ -102,6 +112,6 @@ pub(super) fn sentence(report: &Report, steps: &Steps) -> Option<String> {
     let s = if total == 1 { "" } else { "s" };
     let total = exactly(total);
     Some(format!(
-        "{total} call{s} left for code that was not profiled: {named}{more}{pointers}"
+        "{bound}{total} call{s} left for code that was not profiled: {named}{more}{pointers}"
     ))
 }

@@ -215,9 +215,10 @@ fn functions(report: &Report, steps: &Steps, top: usize, layout: Layout) -> Stri
 /// What a row of the table has of function `f`: its share of instructions, calls, paths, possible paths.
 pub(super) fn figures(report: &Report, f: FuncId) -> [String; 4] {
     let totals = report.by_function.get(&f).copied().unwrap_or_default();
+    let at_least = if totals.is_partial { "≥" } else { "" };
     [
         percent(totals.instructions as f64 / report.total_instructions.max(1) as f64),
-        grouped(totals.calls),
+        format!("{at_least}{}", grouped(totals.calls)),
         grouped(totals.distinct as u64),
         grouped(totals.possible),
     ]
@@ -272,8 +273,14 @@ fn summary(report: &Report, layout: Layout) -> String {
     let functions = report.functions.iter();
     let ran = functions.filter(|f| profile.measured.distinct(**f) > 0);
     let (paths, _) = report.selected();
+    let is_least = |f: &FuncId| !profile.entry(*f).at_least.is_empty();
+    let bound = if report.functions.iter().any(is_least) {
+        "at least "
+    } else {
+        ""
+    };
     let first = format!(
-        "{} paths executed, {} distinct",
+        "{bound}{} paths executed, {} distinct",
         exactly(paths),
         exactly(report.distinct as u64),
     );
@@ -368,7 +375,7 @@ fn branchless(report: &Report) -> Option<String> {
     };
     (n > 0).then(|| {
         format!(
-            "{} without a branch, so in no path (select, or joined conditions; fewer at -O1, none at -O0): {}{more}",
+            "{} without a branch, so in no path (select, or joined conditions; fewer at -O1, few at -O0): {}{more}",
             if n == 1 { "1 condition".into() } else { format!("{n} conditions") },
             places.join(", ")
         )
