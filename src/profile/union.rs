@@ -4,6 +4,9 @@
 //! them, are of the same module: then their path ids mean the same paths. All else stays apart. What results is a profile of one copy.
 
 mod evidence;
+mod news;
+
+pub use news::is_residual;
 
 use super::Profile;
 use super::flow::flow;
@@ -17,6 +20,7 @@ use crate::manifest::{FunctionEntry, Manifest, ModuleEntry, ShareEntry};
 use crate::names::printable;
 use crate::strategy::Scheme;
 use evidence::{Evidence, Partial};
+use news::News;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -58,6 +62,7 @@ struct Sum {
     programs: usize,
     skipped: bool,
     evidence: Evidence,
+    news: News,
 }
 
 /// Joins profiles of paths, in their order. O(size of the profiles, and of the paths of functions that may be left early).
@@ -429,6 +434,9 @@ impl Joined {
         };
         let sum = &mut self.functions[now];
         sum.evidence.add(partial);
+        if is_residual(&profile.manifest) {
+            sum.news.add(&entry.known, counts);
+        }
         sum.programs += 1;
         sum.entries |= profile.entries[f].is_some();
         sum.skipped |= entry.status.is_skipped();
@@ -440,26 +448,6 @@ impl Joined {
         for (id, n) in counts {
             let count = sum.counts.entry(*id).or_default();
             *count = count.checked_add(*n).ok_or_else(overflow)?;
-        }
-        Ok(())
-    }
-}
-
-impl Joined {
-    /// Decides what is known of the paths that not every program counted.
-    fn settle_evidence(&mut self) -> Result<()> {
-        let mut is_partial = false;
-        for (entry, sum) in self.manifest.functions.iter_mut().zip(&self.functions) {
-            let settled = sum.evidence.settle(entry, &sum.counts);
-            is_partial |= settled.map_err(|problem| {
-                Error::Usage(format!(
-                    "{}: {problem}; merge the raw profiles again",
-                    entry.name
-                ))
-            })?;
-        }
-        if !is_partial {
-            self.manifest.paths.clear();
         }
         Ok(())
     }

@@ -54,6 +54,10 @@ impl Request {
             .into_iter()
             .map(|text| Spec::parse(text))
             .collect::<Result<_>>()?;
+        if let Some(text) = diffs.iter().find(|text| text.len() == PATCH.len()) {
+            let message = format!("--paths {text}: nothing is named; give patch=DIFF");
+            return Err(Error::Usage(message));
+        }
         let read = |path: &Path| {
             let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
             Ok::<_, Error>((path.to_path_buf(), Patch::parse(&bytes, path)?))
@@ -77,7 +81,8 @@ impl Request {
         let mut resolved = Resolved::nothing(target.functions.len());
         for spec in &self.specs {
             match add_spec(&mut resolved, spec, target, &self.earlier) {
-                Err(e) if self.empty == Empty::Allowed => resolved.empty.push(e.to_string()),
+                // Another program may have what is named; a profile that cannot be used is of no use to any.
+                Err(Error::Usage(why)) if self.empty == Empty::Allowed => resolved.empty.push(why),
                 other => other?,
             }
         }
@@ -86,19 +91,19 @@ impl Request {
             let name = path.display().to_string();
             add_patch(&mut resolved, target, &name, &touched);
         }
-        let mut lines = resolved.notes.clone();
+        let mut lines = std::mem::take(&mut resolved.notes);
         if resolved.is_empty(target) {
-            let why = resolved.empty.join("; ");
             // Nothing is wrong with a change of comments.
             let is_allowed = self.specs.is_empty() || self.empty == Empty::Allowed;
             if !is_allowed {
-                let remedy = "p3-prof paths shows what a selection is";
-                return Err(Error::Usage(format!(
-                    "no path is selected: {why}; {remedy}"
-                )));
+                return Err(no_path(&resolved.empty, &lines));
+            }
+            if resolved.empty.is_empty() {
+                std::mem::swap(&mut resolved.empty, &mut lines);
             }
             lines.push(format!(
-                "no path is selected, and nothing is instrumented: {why}"
+                "no path is selected, and nothing is instrumented: {}",
+                resolved.empty.join("; ")
             ));
         }
         let asked = Asked {
@@ -117,4 +122,16 @@ impl Request {
             .map(|(path, _)| format!("{PATCH}{}", path.display()));
         specs.chain(patch).collect()
     }
+}
+
+/// The error where a program has nothing of what is asked for: what is `empty`, and `notes`, which tell of functions
+/// that changed.
+fn no_path(empty: &[String], notes: &[String]) -> Error {
+    let remedy = if empty.is_empty() {
+        "name a profile of this program as it is now"
+    } else {
+        "select something else"
+    };
+    let why: Vec<&str> = empty.iter().chain(notes).map(String::as_str).collect();
+    Error::Usage(format!("no path is selected: {}; {remedy}", why.join("; ")))
 }

@@ -153,8 +153,20 @@ pub(super) fn add_function(
     if is_found {
         Ok(())
     } else {
-        Err(refusal(spec, &no_function(target, name)))
+        let problem = no_lines(target, name).unwrap_or_else(|| no_function(target, name));
+        Err(refusal(spec, &problem))
     }
+}
+
+/// What to do where a source file is named, without lines or with something else behind the colon.
+fn no_lines(target: &Target, name: &str) -> Option<String> {
+    let files = [Some(name), name.rsplit_once(':').map(|(file, _)| file)];
+    let mut files = files.into_iter().flatten();
+    let file = files.find(|file| !target.find_files(file).is_empty())?;
+    let file = printable(file);
+    Some(format!(
+        "{file} is a source file, and no lines of it are named; give {file}:LINE or {file}:FIRST-LAST"
+    ))
 }
 
 /// `--patch DIFF`: paths through the lines that it adds or changes. A diff that touches no code is no error: there

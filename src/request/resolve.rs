@@ -10,6 +10,7 @@ use crate::names::nearest_names;
 use crate::names::{printable, shown};
 use crate::profile::Profile;
 use crate::profile::matching::{Index, Match};
+use crate::profile::union::is_residual;
 use crate::selection::{KnownPath, Selection, Selections};
 use crate::table::number_of;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -130,6 +131,7 @@ fn add_hottest(
     profiles: &[Profile],
     most: ranking::Most,
 ) -> Result<()> {
+    note_selective(resolved, spec, profiles)?;
     for profile in profiles {
         let mut here: HashMap<FuncId, FuncId> = HashMap::new();
         for (f, found) in matches(target, profile).iter_enumerated() {
@@ -164,6 +166,37 @@ fn add_hottest(
     Ok(())
 }
 
+/// Reports that profiles have no counts of paths that may be hotter than those they have.
+fn note_selective(resolved: &mut Resolved, spec: &Spec, profiles: &[Profile]) -> Result<()> {
+    let mut number = 0;
+    for profile in profiles {
+        number += usize::from(counts_some_only(profile)?);
+    }
+    let what = match profiles {
+        _ if number == 0 => return Ok(()),
+        [_] => "the profile holds".to_string(),
+        _ => format!("{number} of {} profiles hold", profiles.len()),
+    };
+    let note = format!("{spec}: {what} selected paths only; others may be hotter");
+    resolved.notes.push(note);
+    Ok(())
+}
+
+/// Whether some path of a profile's functions was not counted. Linear where paths were selected.
+fn counts_some_only(profile: &Profile) -> Result<bool> {
+    if !profile.is_selective() {
+        return Ok(false);
+    }
+    let profiled = |f: &FuncId| !profile.entry(*f).status.is_skipped();
+    for f in profile.functions().filter(profiled) {
+        let structure = profile.structure(f)?;
+        if !profile.counted_paths(f, &structure)?.are_all() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Paths through an edge that never ran. In functions that changed, all.
 fn add_cold(
     resolved: &mut Resolved,
@@ -172,6 +205,9 @@ fn add_cold(
     profiles: &[Profile],
 ) -> Result<()> {
     let seen = Seen::new(target, profiles)?;
+    for profile in profiles {
+        seen.require_all_of(profile, target)?;
+    }
     let mut is_any = false;
     for (f, function) in target.functions.iter_enumerated() {
         let Some(paths) = function.paths.as_deref() else {
@@ -275,6 +311,44 @@ impl Seen {
             any: found.iter().any(|m| matches!(m, Match::Same(_))),
             known,
         })
+    }
+
+    /// Refuses a profile that did not count a path which none has seen: whether that ran is not known.
+    fn require_all_of(&self, profile: &Profile, target: &Target) -> Result<()> {
+        if !profile.is_selective() {
+            return Ok(());
+        }
+        let mut partly = BTreeSet::new();
+        for (f, found) in matches(target, profile).iter_enumerated() {
+            let Match::Same(old) = *found else { continue };
+            if profile.entry(old).status.is_skipped() {
+                continue;
+            }
+            let structure = profile.structure(old)?;
+            let counted = profile.counted_paths(old, &structure)?;
+            let paths = &structure.paths;
+            let uncounted = paths.numbering.total() - counted.number(paths);
+            // A residual run leaves out what was known, and is complete beside the runs that it was known by.
+            let is_uncounted = |id: &&PathId| !counted.contain_id(paths, **id);
+            let seen = self.known[f].keys().filter(is_uncounted).count();
+            if (seen as u64) < uncounted {
+                partly.insert(shown(target.functions[f].name));
+            }
+        }
+        if partly.is_empty() {
+            return Ok(());
+        }
+        let problem = format!(
+            "it counts only some paths ({}), so what is cold in {} is not known",
+            profile.manifest.paths.join(", "),
+            named(&partly)
+        );
+        let remedy = if is_residual(&profile.manifest) {
+            "name a profile of all paths, or its union with the runs before it (p3-prof union)"
+        } else {
+            "name a profile of all paths"
+        };
+        Err(Error::profile(&profile.path, problem, remedy))
     }
 
     /// Reports functions that are not what the profiles know.

@@ -16,6 +16,7 @@ use super::*;
 use crate::index::{FuncId, PathId};
 use crate::ir::{Cfg, FunctionBody, Linkage, Loc, Program, SkipReason, Span};
 use crate::load::positions::{Inlined, SourceFile};
+use crate::manifest::ShareEntry;
 use crate::paths::{FunctionPaths, all_paths, function_inputs};
 use crate::profile::{Profile, made};
 use crate::random_cfg::cfg;
@@ -233,6 +234,14 @@ fn what_the_program_does_not_have_is_refused_with_the_nearest() {
             "through=everywhere",
             "everywhere was inlined everywhere; -fno-inline keeps it, or give its lines",
         ),
+        (
+            "through=parse.c",
+            "parse.c is a source file, and no lines of it are named; give parse.c:LINE or parse.c:FIRST-LAST",
+        ),
+        (
+            "through=parse.c:abc",
+            "parse.c is a source file, and no lines of it are named; give parse.c:LINE or parse.c:FIRST-LAST",
+        ),
         ("ids=f0#3,f0#4", "f0 has no path #4; its last is #3"),
         (
             "ids=f2#0",
@@ -362,6 +371,57 @@ fn cold_paths_take_an_edge_that_never_ran() {
         )
         .unwrap();
     assert_eq!(resolved.empty, ["cold:p: every edge ran"]);
+}
+
+/// Makes a profile count no path of `f1`.
+fn count_f0_only(profile: &mut Profile, spec: &str) {
+    profile.manifest.paths = vec![spec.into()];
+    profile.manifest.functions[FuncId(1)].share = ShareEntry::Nothing;
+}
+
+#[test]
+fn cold_paths_are_not_sought_where_paths_were_not_counted() {
+    let case = Case::new(program());
+    let everything = [(0, 1), (1, 1), (2, 1), (3, 1)];
+    let mut selective = case.profile([&[(0, 9)], &[]]);
+    count_f0_only(&mut selective, "through=f0");
+    let error = case.resolve(&["cold:p"], &earlier(selective)).unwrap_err();
+    assert_eq!(error.status(), 2);
+    assert_eq!(
+        error.to_string(),
+        "m: it counts only some paths (through=f0), so what is cold in f1 is not known; name a profile of all paths"
+    );
+    // What was not counted has been seen by the run before it: all is known.
+    let whole = case.profile([&[(0, 9)], &everything]);
+    let mut residual = case.profile([&[(1, 1)], &[]]);
+    count_f0_only(&mut residual, "new:p");
+    let both = Earlier::default().with(Path::new("p"), vec![whole, residual]);
+    let selected = case.selected(&["cold:p"], &both);
+    assert_eq!(
+        selected,
+        case.selected(
+            &["cold:p"],
+            &earlier(case.profile([&[(0, 9), (1, 1)], &everything]))
+        )
+    );
+    assert!(!selected[0].is_empty() && selected[1].is_empty());
+    // A selection of all paths leaves nothing out.
+    let mut all = case.profile([&[(0, 9)], &everything]);
+    all.manifest.paths = vec!["new:empty".into()];
+    assert!(case.resolve(&["cold:p"], &earlier(all)).is_ok());
+}
+
+#[test]
+fn hottest_of_selected_paths_are_called_so() {
+    let case = Case::new(program());
+    let mut profile = case.profile([&[(0, 10), (1, 40)], &[]]);
+    count_f0_only(&mut profile, "through=f0");
+    for spec in ["top=1:p", "share=70%:p"] {
+        let resolved = case.resolve(&[spec], &earlier(profile.clone())).unwrap();
+        assert_eq!(case.ids(&resolved), [vec![1], vec![], vec![]]);
+        let said = "the profile holds selected paths only; others may be hotter";
+        assert_eq!(resolved.notes, [format!("{spec}: {said}")]);
+    }
 }
 
 #[test]

@@ -271,12 +271,107 @@ fn selections_are_listed_and_what_is_not_there_is_refused() {
             "the program has no function clasify; nearest: classify",
         ),
         ("ids=parity#7", "parity has no path #7; its last is #1"),
+        ("patch=", "nothing is named; give patch=DIFF"),
+        (
+            "through=a.c:",
+            "a.c is a source file, and no lines of it are named; give a.c:LINE or a.c:FIRST-LAST",
+        ),
         ("hot", "this is no selection; give through=FILE:LINE"),
     ] {
         let (status, text) = prof(&["paths", spec], &[&whole]);
         assert_eq!(status, Some(2));
         assert!(text.contains(&format!("--paths {spec}: {said}")), "{text}");
     }
+}
+
+#[test]
+fn hottest_paths_of_another_program_are_refused_with_the_reason() {
+    let dir = crate::support::folder();
+    let whole = build(dir.path(), "whole", 13, &[]);
+    let other = dir.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let modules = [module(
+        "b.c",
+        "int main(int n) {\n    if (n > 7)\n        return 1;\n    return 0;\n}\n",
+        &["-O0"],
+        &other,
+    )];
+    let exe = other.join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &other.join("once"));
+    let other = profile(
+        &modules,
+        &["--scheme", "sbl"],
+        1,
+        &[],
+        &expected,
+        &other.join("out"),
+    );
+    for form in ["top=3", "share=90%"] {
+        let spec = format!("{form}:{}", other.display());
+        let (status, said) = prof(&["paths", &spec], &[&whole]);
+        assert_eq!(status, Some(2), "{said}");
+        let reason = "1 function changed or gone since; their hottest paths are not selected: main";
+        let remedy = "name a profile of this program as it is now";
+        let expected = format!("no path is selected: {spec}: {reason}; {remedy}\n");
+        assert!(said.ends_with(&expected), "{said}");
+    }
+}
+
+/// Two programs against an empty folder: all their paths are counted, and all are new.
+#[test]
+fn new_paths_of_several_programs_are_those_that_their_builds_did_not_know() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    std::fs::create_dir(dir.join("runs")).unwrap();
+    let source =
+        "int main(int c, char **v) {\n    if (c > 1)\n        c = 1;\n    return c - 1;\n}\n";
+    for name in ["a.c", "b.c"] {
+        std::fs::write(dir.join(name), source).unwrap();
+    }
+    let makefile = "all: a b\n%: %.c\n\t$(CC) -O0 -g -o $@ $<\n";
+    std::fs::write(dir.join("Makefile"), makefile).unwrap();
+    let folder = dir.join("p3");
+    // The mains have the same control flow, so they are one function.
+    build_and_run(dir, "p3", &["--paths", "new:runs"], "./a; ./b");
+    assert_eq!(new_paths(&["--new"], &folder).len(), 1);
+    build_and_run(dir, "p3", &["--paths", "new:runs"], "./a x; ./b");
+    assert_eq!(new_paths(&["--new"], &folder).len(), 1);
+    // Both runs of one program: what the first found is known only to the second.
+    let files = ["runs/a/0001.p3prof", "runs/a/0002.p3prof"].map(|name| dir.join(name));
+    let files: [&Path; 2] = [&files[0], &files[1]];
+    let (status, said) = prof(&["coverage", "--new"], &files);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("2 new paths, "), "{said}");
+    assert!(said.contains("reached by "), "{said}");
+    let (status, said) = prof(&["--width", "40", "coverage", "--new"], &files);
+    assert_eq!(status, Some(0), "{said}");
+    let of_report = said.lines().filter(|l| !l.contains(".p3prof"));
+    for line in of_report {
+        assert!(line.chars().count() <= 40, "{said}");
+    }
+    // One that was built otherwise does not say what is known.
+    build_and_run(dir, "all", &[], "./a; ./b");
+    let (status, said) = prof(&["coverage", "--new"], &[&folder, &dir.join("all")]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(
+        said.contains("all/a.p3/") && said.contains("name earlier profiles by --new=PROFILE"),
+        "{said}"
+    );
+}
+
+/// Builds the programs of a folder with these options and runs them; their profiles are kept where they have some.
+fn build_and_run(dir: &Path, out: &str, paths: &[&str], script: &str) {
+    let start = ["build", "-k", "1", "-o", out];
+    let build = [&start, paths, &["--", "make", "-s", "-B"]].concat();
+    rewrite(dir, &build);
+    let keep: &[&str] = if paths.is_empty() {
+        &[]
+    } else {
+        &["--keep", "runs"]
+    };
+    let suite = [&["suite", "-o", out], keep, &["--", "sh", "-c", script]].concat();
+    rewrite(dir, &suite);
 }
 
 /// Only the program that a diff touches is instrumented; its profile joins a folder that the next build compares with.

@@ -6,7 +6,8 @@
 //! union stores the set of these paths, or a smaller one where edges cannot describe it, so that nothing unknown is
 //! called unexecuted.
 
-use crate::error::Result;
+use super::Joined;
+use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, IdSet, PathId};
 use crate::manifest::{FunctionEntry, ShareEntry, encode_set};
 use crate::profile::{Profile, Structure};
@@ -117,6 +118,27 @@ impl Evidence {
             entry.share = ShareEntry::Nothing;
         }
         Ok(!entry.at_least.is_empty() || !open.is_empty())
+    }
+}
+
+impl Joined {
+    /// Decides what is known of the paths that not every program counted.
+    pub(super) fn settle_evidence(&mut self) -> Result<()> {
+        let mut is_partial = false;
+        for (entry, sum) in self.manifest.functions.iter_mut().zip(&self.functions) {
+            let settled = sum.evidence.settle(entry, &sum.counts);
+            is_partial |= settled.map_err(|problem| {
+                Error::Usage(format!(
+                    "{}: {problem}; merge the raw profiles again",
+                    entry.name
+                ))
+            })?;
+            entry.known = sum.news.known();
+        }
+        if !is_partial {
+            self.manifest.paths.clear();
+        }
+        Ok(())
     }
 }
 

@@ -301,3 +301,27 @@ fn residual_run_beside_the_earlier_one_leaves_nothing_unknown() {
     let paths = both.profile.counted_paths(f, &structure).unwrap();
     assert!(paths.are_none());
 }
+
+/// What is new to one of two residual runs stays so in their union, although the second knew it, and although the
+/// union is of all paths.
+#[test]
+fn union_of_residual_runs_knows_what_was_known_before_the_first() {
+    let f = FuncId(0);
+    let residual = |name, known: &[u64], counts: &[(u64, u64)]| {
+        let mut p = program(name, &[("f", DIAMOND, counts)]);
+        p.manifest.paths = vec!["new:runs".into()];
+        p.manifest.functions[f].known = known.iter().map(|id| PathId(*id)).collect();
+        p
+    };
+    let first = residual(1, &[], &[(0, 5)]);
+    let second = residual(2, &[0], &[(0, 2)]);
+    let known = |profiles: &[Profile]| joined(profiles).profile.entry(f).known.clone();
+    assert_eq!(known(&[first.clone(), second.clone()]), []);
+    let third = residual(3, &[0], &[(0, 2), (1, 1)]);
+    assert_eq!(known(&[second, third]), [PathId(0)]);
+    // Runs of all paths do not say what was known.
+    let whole = program(4, &[("f", DIAMOND, &[(1, 5)])]);
+    let both = joined(&[first, whole]);
+    assert_eq!(both.profile.entry(f).known, []);
+    assert!(!both.profile.is_selective());
+}

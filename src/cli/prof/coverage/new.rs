@@ -8,6 +8,7 @@ use crate::profile::coverage::Scope;
 use crate::profile::coverage::fresh::{self, Fresh, NewPath};
 use crate::profile::matching::{Index, Known, Match};
 use crate::profile::report::Selection;
+use crate::profile::union::is_residual;
 use crate::profile::verdict::Trust;
 use crate::request::{Earlier, Seen, Spec, Target};
 use crate::source::Sources;
@@ -31,7 +32,7 @@ pub(super) fn run(
     layout: Layout,
 ) -> Result<Outcome> {
     let (known, notes) = if earlier.is_empty() {
-        (known_by_selection(profile)?, Vec::new())
+        (known_by_selection(profile, parts)?, Vec::new())
     } else {
         known_by_profiles(profile, earlier, trust)?
     };
@@ -52,13 +53,26 @@ pub(super) fn run(
     Ok(outcome.about(&[profile]).told_by(sources))
 }
 
-/// What the selection of the build left out as known.
-fn known_by_selection(profile: &Profile) -> Result<TiVec<FuncId, BTreeMap<PathId, u64>>> {
-    let mut specs = profile.manifest.paths.iter();
-    if !specs.any(|s| s.starts_with("new:")) {
+/// What the selections of the builds left out as known. A union of programs may be one of all paths, so its parts say
+/// whether they were built so; those that never ran have nothing that could be new.
+fn known_by_selection(
+    profile: &Profile,
+    parts: &[Profile],
+) -> Result<TiVec<FuncId, BTreeMap<PathId, u64>>> {
+    let mut silent = None;
+    let mut is_any = false;
+    for part in parts.iter().chain(parts.is_empty().then_some(profile)) {
+        let counted = part.paths()?;
+        if is_residual(&part.manifest) {
+            is_any = true;
+        } else if part.functions().any(|f| !counted.counts(f).is_empty()) {
+            silent = silent.or(Some(part));
+        }
+    }
+    if let Some(part) = silent.or((!is_any).then_some(profile)) {
         let problem = "the program was not built with --paths new:…, so nothing says what is known";
         let remedy = "name earlier profiles by --new=PROFILE";
-        return Err(Error::profile(&profile.path, problem, remedy));
+        return Err(Error::profile(&part.path, problem, remedy));
     }
     let known = |f| profile.entry(f).known.iter().map(|id| (*id, 0)).collect();
     Ok(profile.functions().map(known).collect())

@@ -10,7 +10,7 @@ use crate::profile::report::steps::Steps;
 use crate::profile::report::text::{headline, short};
 use crate::profile::report::words::{Said, Words};
 use crate::source::Sources;
-use crate::table::{self, Layout, exactly, number_of};
+use crate::table::{self, Layout, exactly, number_of, wrapped};
 use anstyle::Style;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -57,7 +57,8 @@ pub fn text(
     programs: impl Fn(&NewPath) -> Vec<String>,
 ) -> String {
     let steps = Steps::new(fresh.profile, sources, layout.full);
-    let mut out = format!("{BOLD}{}{BOLD:#}\n", summary(fresh));
+    let summary = wrapped(&summary(fresh), layout.width, 0);
+    let mut out = format!("{BOLD}{summary}{BOLD:#}\n");
     for new in fresh.paths.iter().take(top) {
         out += &described(fresh, &steps, new, layout, &programs(new));
     }
@@ -82,11 +83,12 @@ fn described(
     for step in steps.lines(line, layout, 4) {
         out += &(step + "\n");
     }
-    for said in details(fresh, steps, new) {
-        let _ = writeln!(out, "    {said}");
-    }
+    let mut said = details(fresh, steps, new);
     if !programs.is_empty() {
-        let _ = writeln!(out, "    reached by {}", printable(&programs.join(", ")));
+        said.push(format!("reached by {}", printable(&programs.join(", "))));
+    }
+    for said in said {
+        out += &(wrapped(&said, layout.width, 4) + "\n");
     }
     out
 }
