@@ -119,6 +119,9 @@ pub(super) struct CoverageArgs {
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
     format: CoverageFormat,
+    /// Show every step of a path, and names in full
+    #[arg(long)]
+    full: bool,
 }
 
 /// Shows what ran of what control flow allows, or what ran of it now and then.
@@ -127,6 +130,10 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         let message = format!("--fail-under {least}: give a share from 0 to 100");
         return Err(Error::Usage(message));
     }
+    let layout = Layout {
+        full: args.full,
+        ..layout
+    };
     let Several {
         mut profile,
         notes,
