@@ -45,7 +45,7 @@
 //! Where a copy owns ranges of paths, its DAG holds no foreign ones. They go on outside, where there must be no code but that
 //! of the next path's start, and no path is counted above the vertex where it may still leave the DAG.
 //!
-//! Where a copy counts the paths inside or outside a set of edges, the paths of its DAG are those, one to one ([`sides`]). A part that
+//! Where a copy counts the paths inside or outside a set of edges, the paths of its DAG are those, one to one (`sides`). A part that
 //! counts all paths inside a set by labels is proved by 1 and 2 above.
 //!
 //! O(V + E), once more what numbering costs.

@@ -15,7 +15,7 @@ pub enum CountedPaths {
     All,
     /// Those whose edges are all in this set of the function's DAG.
     Inside(IdSet<EdgeId>),
-    /// All but those whose edges are all in the set of [`Outside`].
+    /// All but those whose edges are all in the set of `Outside`.
     Outside(Box<Outside>),
 }
 
