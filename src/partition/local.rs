@@ -2,7 +2,6 @@
 
 use super::iterations::longest_prefix;
 use super::selected::Selected;
-use super::sides::Sides;
 use super::{Part, Ranges};
 use crate::dag::Dag;
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId};
@@ -46,7 +45,14 @@ impl Local {
                 let window = window(ranges);
                 Some(Self::selected(selected, paths.array_slots(), window))
             }
-            Part::Side(side) => Some(Self::sided(Sides::new(cfg, paths, side), paths)),
+            Part::Side(side) => {
+                let selected = Selected::of_side(cfg, paths, side);
+                Some(Self::selected(
+                    selected,
+                    paths.array_slots(),
+                    MAX_ARRAY_SLOTS,
+                ))
+            }
             Part::All | Part::Edges(_) if paths.apart.is_empty() => None,
             Part::All => Self::apart(cfg, paths, None),
             Part::Edges(set) => Self::apart(cfg, paths, Some(set)),
@@ -75,20 +81,6 @@ impl Local {
             numbering,
             foreign_ends: Vec::new(),
         })
-    }
-
-    fn sided(sides: Sides, paths: &FunctionPaths) -> Local {
-        let Sides { dag, regions, .. } = sides;
-        let numbering = all(&dag, &regions, paths.array_slots(), MAX_ARRAY_SLOTS);
-        Local {
-            numbering: numbering.expect("no more paths than the function has"),
-            versions: sides.versions,
-            dag,
-            origins: sides.origins,
-            interesting: None,
-            open: sides.open,
-            foreign_ends: sides.foreign_ends,
-        }
     }
 
     fn selected(selected: Selected, slots: u64, window: u64) -> Local {

@@ -38,7 +38,7 @@ struct Selection<'a> {
     apart: Option<Apart<'a>>,
 }
 
-/// The versions in one copy.
+/// The versions in one copy that counts some paths: those of its ranges, or those on its side of a set of edges.
 pub(super) struct Selected {
     /// All versions.
     pub versions: Versions,
@@ -46,9 +46,9 @@ pub(super) struct Selected {
     pub dag: Dag,
     /// By edge of `dag`: the edge of the function's DAG.
     pub origins: TiVec<EdgeId, EdgeId>,
-    /// The vertices of `dag` from which an edge leads on in a foreign version.
+    /// The vertices of `dag` from which an edge leads to where nothing is counted.
     pub open: IdSet<VertexId>,
-    /// The edges that end foreign paths, and where the next one begins.
+    /// The edges that end paths which are not counted, and where the next one begins.
     pub foreign_ends: Vec<(CfgEdge, BlockId)>,
     /// By vertex of `dag`: see [`crate::numbering::dense`].
     pub regions: TiVec<VertexId, Option<VertexId>>,

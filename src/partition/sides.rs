@@ -12,9 +12,10 @@
 //! that leaves the set must have told its prefix.
 
 use super::iterations::Iterations;
+use super::selected::Selected;
 use super::selected::{Region, regions};
 use crate::dag::{Dag, Edge, EdgeKind, useful_edges};
-use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiVec, VertexId};
+use crate::index::{CfgEdge, EdgeId, IdSet};
 use crate::ir::Cfg;
 use crate::paths::FunctionPaths;
 use crate::versions::apart::Apart;
@@ -44,25 +45,9 @@ struct Automaton<'a> {
     side: Side<'a>,
 }
 
-/// The versions in one copy, as [`super::selected::Selected`] has them.
-pub(super) struct Sides {
-    /// All versions.
-    pub versions: Versions,
-    /// The DAG of the counted paths.
-    pub dag: Dag,
-    /// By edge of `dag`: the edge of the function's DAG.
-    pub origins: TiVec<EdgeId, EdgeId>,
-    /// The vertices of `dag` from which an edge leads to where nothing is counted.
-    pub open: IdSet<VertexId>,
-    /// The edges that end paths which are not counted, and where the next one begins.
-    pub foreign_ends: Vec<(CfgEdge, BlockId)>,
-    /// By vertex of `dag`: the first in the same iterations, see [`crate::numbering::dense`].
-    pub regions: TiVec<VertexId, Option<VertexId>>,
-}
-
-impl Sides {
+impl Selected {
     /// The versions of the function with control flow `cfg` in a copy that counts on `side`. O(V + E) of the result · out-degree.
-    pub(super) fn new(cfg: &Cfg, paths: &FunctionPaths, side: Side) -> Sides {
+    pub(super) fn of_side(cfg: &Cfg, paths: &FunctionPaths, side: Side) -> Selected {
         let automaton = Automaton {
             paths,
             iterations: Iterations::new(cfg, paths),
@@ -98,7 +83,7 @@ impl Sides {
                 foreign_ends.push((c, all.back_target(e)));
             }
         }
-        Sides {
+        Selected {
             origins: ids.iter().map(|e| own_edges[*e]).collect(),
             regions: regions(&dag, |v| {
                 let state = states[dag.block(v)?]?;
