@@ -13,7 +13,7 @@ pub use list::is_inside;
 use crate::error::{Error, Result};
 use crate::load::LLVM;
 use crate::manifest::Manifest;
-use crate::strategy::Scheme;
+use crate::strategy::{Method, Scheme};
 use list::List;
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
@@ -427,9 +427,10 @@ fn without_path(e: std::io::Error) -> std::io::Error {
 
 /// The runtime's sources without their ending, as they are linked into a program.
 pub(crate) fn runtime_objects(scheme: Scheme) -> impl Iterator<Item = &'static str> {
+    let is_shadow = scheme.strategy().method == Method::Shadow;
     let linked = RUNTIME.iter().filter(move |(name, _)| {
         let of_shadows = SHADOW_ONLY.iter().any(|begin| name.starts_with(begin));
-        !name.contains('/') && (scheme.is_shadow() || !of_shadows)
+        !name.contains('/') && (is_shadow || !of_shadows)
     });
     linked.filter_map(|(name, _)| name.strip_suffix(".c"))
 }

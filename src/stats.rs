@@ -41,7 +41,9 @@ pub fn table(
         ];
         table.row(cells(about, plans.iter().map(|p| probes(p, id))));
     }
-    let load = assignment.load.iter().map(|&l| exactly(l));
+    // A copy that traces has no plan.
+    let load = assignment.load.iter().take(plans.len());
+    let load = load.map(|&l| exactly(l));
     table.row(cells(["load", "", "", "", ""], load));
     let probes = plans.iter().map(|p| exactly(total_probes(p) as u64));
     table.row(cells(["probes", "", "", "", ""], probes));

@@ -35,6 +35,19 @@ impl Measure {
     }
 }
 
+/// What a copy does to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// It counts where control flow is, with the increments of a plan.
+    Count,
+    /// It runs as it is; forked shadows of it count in bursts.
+    Shadow,
+    /// It calls a sampler for every block.
+    Sample,
+    /// It logs every executed block. Tests count paths in that log by brute force.
+    Trace,
+}
+
 /// Which blocks exist several times ([`crate::versions`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionsOf {
@@ -51,6 +64,12 @@ pub enum VersionsOf {
 pub struct Strategy {
     /// What is counted.
     pub measure: Measure,
+    /// How.
+    pub method: Method,
+    /// Whether copies may own ranges of paths, in versions of their own.
+    pub makes_ranges: bool,
+    /// Whether it is for tests only, and help does not list it.
+    pub is_hidden: bool,
     /// So many copies, where no number is asked for.
     pub usual_copies: u32,
     /// More copies than this are of no use.
@@ -147,7 +166,7 @@ schemes! {
     P3Weighted "p3-weighted" Strategy { distribute: evenly, cost: Costs::hits, ..PATHS }
 
     /// With --profile or --train any sets of paths: those of other copies run free, hot ones cost one increment, code grows by up to half; else whole functions, divided further with every doubling of copies
-    P3Hot "p3-hot" Strategy { distribute: hot::ranges, cost: Costs::hits, ..PATHS }
+    P3Hot "p3-hot" Strategy { distribute: hot::ranges, cost: Costs::hits, makes_ranges: true, ..PATHS }
 
     /// Parallel Ball–Larus: whole functions are spread over the copies
     Pbl "pbl" PATHS
@@ -156,46 +175,38 @@ schemes! {
     Sbl "sbl" Strategy { most_copies: 1, ..PATHS }
 
     /// Forked shadows of the program count bursts, as sbl does; the program itself runs at full speed. Shares of paths are estimates
-    Shadow "shadow" Strategy { measure: Measure::Bursts, most_copies: 1, ..PATHS }
+    Shadow "shadow" Strategy { measure: Measure::Bursts, method: Method::Shadow, most_copies: 1, ..PATHS }
 
     /// Edge profiling with the fewest counters (Knuth & Stevenson), whole functions spread over the copies
     Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
 
     /// Estimates of how often subpaths of chosen lengths ran, across loops and calls, from a sample; live, in bounded memory
-    Subpath "subpath" Strategy { measure: Measure::Subpaths, usual_copies: 1, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
+    Subpath "subpath" Strategy { measure: Measure::Subpaths, method: Method::Sample, usual_copies: 1, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
 
     /// As sbl, with two versions of every block: how blocks are copied, tested by itself
-    VersionsTest "versions-test" Strategy { most_copies: 1, versions: VersionsOf::Everything, ..PATHS }
+    VersionsTest "versions-test" Strategy { most_copies: 1, versions: VersionsOf::Everything, is_hidden: true, ..PATHS }
 
     /// As p3-hot, with functions split whether that pays or not: what splitting makes, tested by itself
-    RangesTest "ranges-test" Strategy { distribute: hot::ranges_everywhere, cost: Costs::hits, ..PATHS }
+    RangesTest "ranges-test" Strategy { distribute: hot::ranges_everywhere, cost: Costs::hits, makes_ranges: true, is_hidden: true, ..PATHS }
+
+    /// One copy that logs every executed block: the oracle of tests
+    Trace "trace" Strategy { method: Method::Trace, most_copies: 1, is_hidden: true, ..PATHS }
 }
 
 impl Scheme {
-    /// Whether people are not told of it.
-    pub fn is_for_tests(self) -> bool {
-        matches!(self, Scheme::VersionsTest | Scheme::RangesTest)
-    }
-
     /// Whether it can count some paths only ([`crate::selection`]).
     pub fn takes_selections(self) -> bool {
-        self.strategy().measure == Measure::Paths && !self.is_for_tests()
-    }
-
-    /// Whether functions stay as they are, and others beside them count in forked shadows.
-    pub fn is_shadow(self) -> bool {
-        self == Scheme::Shadow
-    }
-
-    /// Whether copies may own ranges of paths, in versions of their own.
-    pub fn makes_ranges(self) -> bool {
-        matches!(self, Scheme::P3Hot | Scheme::RangesTest)
+        let strategy = self.strategy();
+        strategy.measure == Measure::Paths && !strategy.is_hidden
     }
 }
 
 /// What most have in common.
 const PATHS: Strategy = Strategy {
     measure: Measure::Paths,
+    method: Method::Count,
+    makes_ranges: false,
+    is_hidden: false,
     usual_copies: 4,
     most_copies: u32::MAX,
     distribute: whole,

@@ -73,7 +73,7 @@ impl CopiesArgs {
         let profile = profile.map(|p| p.to_string_lossy().into_owned());
         let selection = self.selection.flags()?;
         if !selection.is_empty() && !self.scheme.takes_selections() {
-            return Err(cannot_select(self.scheme.name()));
+            return Err(cannot_select(self.scheme));
         }
         let options = [
             ("--profile", profile.into_iter().collect()),
@@ -90,7 +90,7 @@ impl CopiesArgs {
 }
 
 /// The error for a selection of paths where none are counted.
-pub(super) fn cannot_select(scheme: &str) -> Error {
+pub(super) fn cannot_select(scheme: Scheme) -> Error {
     let schemes = Scheme::ALL.iter().filter(|s| s.takes_selections());
     let names: Vec<&str> = schemes.map(|s| s.name()).collect();
     let names = names.join(", ");

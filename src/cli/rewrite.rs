@@ -20,7 +20,6 @@ use crate::request::{Empty, Request, Target};
 use crate::rewrite::{Options, Select, Setting, Training, WeightsFrom};
 use crate::source::{Search, Sources};
 use crate::strategy::Scheme;
-use clap::builder::PossibleValue;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -66,7 +65,7 @@ pub struct Args {
 
     /// How the work is spread over the copies (sbl always makes one copy)
     #[arg(long, value_name = "NAME", value_enum, default_value = "p3-hot")]
-    scheme: SchemeArg,
+    scheme: Scheme,
 
     /// What to write for each copy
     #[arg(
@@ -293,15 +292,6 @@ pub struct ProftextArgs {
     pub quiet: bool,
 }
 
-/// The values of `--scheme`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SchemeArg {
-    /// A scheme.
-    Of(Scheme),
-    /// One copy that reports every executed block to a tracer: the test oracle.
-    Trace,
-}
-
 /// The values of `--emit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ModuleFormat {
@@ -328,23 +318,6 @@ fn weights_from(
     training.or(profile).unwrap_or(WeightsFrom::Estimates)
 }
 
-impl ValueEnum for SchemeArg {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<Vec<SchemeArg>> = LazyLock::new(|| {
-            let named = Scheme::ALL.iter().map(|&scheme| SchemeArg::Of(scheme));
-            named.chain([SchemeArg::Trace]).collect()
-        });
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            SchemeArg::Of(scheme) => scheme.to_possible_value(),
-            SchemeArg::Trace => Some(PossibleValue::new("trace").hide(true)),
-        }
-    }
-}
-
 /// Resolves a request against the program that is rewritten, and prints what the user should know of it.
 fn select(request: Request, quiet: bool) -> Select {
     Select::new(move |program, paths| {
@@ -366,18 +339,13 @@ impl Args {
     /// # Errors
     /// Filters that are no regular expressions.
     pub fn resolve(self) -> Result<Options> {
-        let (scheme, trace) = match self.scheme {
-            SchemeArg::Of(scheme) => (scheme, false),
-            SchemeArg::Trace => (Scheme::Sbl, true),
-        };
         let out = self.out.expect("clap requires it");
         check_folder_name(&out)?;
+        let scheme = self.scheme;
         let strategy = scheme.strategy();
         let is_selective = self.selection.is_some() || self.paths.is_given();
-        let takes_selections = scheme.takes_selections() && !trace;
-        if is_selective && !takes_selections {
-            let name = if trace { "trace" } else { scheme.name() };
-            return Err(cannot_select(name));
+        if is_selective && !scheme.takes_selections() {
+            return Err(cannot_select(scheme));
         }
         let empty = if self.of_a_build {
             Empty::Allowed
@@ -394,7 +362,6 @@ impl Args {
             copies: strategy.copies(self.copies.unwrap_or(strategy.usual_copies)),
             sampling: self.sampling.resolve(scheme)?,
             scheme,
-            trace,
             bitcode: self.emit.contains(&ModuleFormat::Bc),
             text: self.emit.contains(&ModuleFormat::Ll),
             paths,

@@ -34,7 +34,7 @@ impl ValueEnum for Scheme {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let value = PossibleValue::new(self.name()).help(self.about());
-        Some(value.hide(self.is_for_tests()))
+        Some(value.hide(self.strategy().is_hidden))
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) struct Data<'ctx> {
 impl<'ctx> Data<'ctx> {
     /// Declares counters and tables for all plans of the job.
     pub(super) fn declare(context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) -> Self {
-        let layout = Layout::new(job.plans.iter().map(|(_, p)| *p), job.count_hits);
+        let layout = Layout::new(job.work.plans().iter().map(|(_, p)| *p), job.count_hits);
         let mut data = Data {
             counters: None,
             tables: None,
@@ -92,7 +92,7 @@ impl<'ctx> Data<'ctx> {
         module: &Module<'ctx>,
         job: &ModuleJob,
     ) -> Option<(GlobalValue<'ctx>, StructType<'ctx>)> {
-        let plans = job.plans.iter().zip(&self.storage);
+        let plans = job.work.plans().iter().zip(&self.storage);
         let tables = plans
             .filter_map(|((_, plan), storage)| Some(self.table(context, plan, storage.table?)));
         let tables: Vec<_> = tables.collect();
@@ -243,7 +243,7 @@ impl<'ctx> Data<'ctx> {
         module: &Module<'ctx>,
         job: &ModuleJob,
     ) -> Option<GlobalValue<'ctx>> {
-        let settings = &job.sampled.as_ref()?.settings;
+        let settings = job.work.sampling()?;
         let sampling = &settings.sampling;
         let lengths = sampling.lengths.iter().map(|l| u64::from(l.blocks));
         let lengths = padded(self.i64, lengths);
@@ -283,7 +283,7 @@ impl<'ctx> Data<'ctx> {
         entries: &[Entry<'ctx>],
     ) {
         let block = self.describe_block(context, module, job);
-        let by = if job.shadow {
+        let by = if job.work.is_shadow() {
             &abi::REGISTER_SHADOW
         } else {
             &abi::REGISTER
@@ -315,7 +315,7 @@ impl<'ctx> Data<'ctx> {
 
     fn records(&self, job: &ModuleJob) -> Vec<Record> {
         let mut records = Vec::new();
-        for (i, (_, plan)) in job.plans.iter().enumerate() {
+        for (i, (_, plan)) in job.work.plans().iter().enumerate() {
             let Storage { array, table } = self.storage[i];
             let kinds = [
                 array.map(|first| (abi::ARRAY, plan.table.slots(), first)),
@@ -346,7 +346,7 @@ impl<'ctx> Data<'ctx> {
         let byte = |&b: &u8| i8.const_int(u64::from(b), false);
         let program: Vec<IntValue> = job.program.iter().map(byte).collect();
         let tables = self.storage.iter().filter_map(|s| s.table).count();
-        let shadow = if job.shadow { abi::SHADOW } else { 0 };
+        let shadow = if job.work.is_shadow() { abi::SHADOW } else { 0 };
         let flags = shadow | if self.atomic { abi::ATOMIC } else { 0 };
         let values = [
             ("abi", self.word(abi::VERSION)),

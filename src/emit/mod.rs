@@ -121,8 +121,8 @@ pub struct ModuleJob<'a> {
     pub module: &'a ir::Module,
     /// Its number in the program.
     pub id: ModuleId,
-    /// The plans of functions with a body in this module, with the body's ordinal, ascending.
-    pub plans: Vec<(u32, &'a FunctionPlan)>,
+    /// What becomes of the functions with a body in this module.
+    pub work: Work<'a>,
     /// The copy.
     pub copy: CopyId,
     /// The number of copies.
@@ -137,12 +137,6 @@ pub struct ModuleJob<'a> {
     pub count_hits: bool,
     /// The functions whose attributes may have become false.
     pub affected: &'a Affected,
-    /// Instead of `plans`: report executed blocks of these bodies to a tracer.
-    pub trace: Option<Vec<(u32, FuncId)>>,
-    /// Instead of `plans`: sample subpaths.
-    pub sampled: Option<Sampled<'a>>,
-    /// Leave functions as they are, with counting ones beside them: shadow profiling.
-    pub shadow: bool,
     /// Leave modules without code of ours as they are, byte for byte.
     pub selective: bool,
     /// Write bitcode.
@@ -151,12 +145,48 @@ pub struct ModuleJob<'a> {
     pub text: bool,
 }
 
-/// How subpaths are sampled in one module.
-pub struct Sampled<'a> {
-    /// The plans of functions with a body in the module, with the body's ordinal, ascending.
-    pub plans: Vec<(u32, &'a SubpathPlan)>,
-    /// How.
-    pub settings: Settings,
+/// What one copy does in the functions of one module. Each is listed by the ordinal of its body in
+/// the module, ascending.
+pub enum Work<'a> {
+    /// Each counts as its plan says.
+    Count(Vec<(u32, &'a FunctionPlan)>),
+    /// Each stays as it is, beside one that counts as the plan says.
+    Shadow(Vec<(u32, &'a FunctionPlan)>),
+    /// Each calls the sampler of subpaths.
+    Sample(Vec<(u32, &'a SubpathPlan)>, &'a Settings),
+    /// Each reports executed blocks to a tracer.
+    Trace(Vec<(u32, FuncId)>),
+}
+
+impl Work<'_> {
+    /// The plans by which paths or edges are counted.
+    fn plans(&self) -> &[(u32, &FunctionPlan)] {
+        match self {
+            Work::Count(plans) | Work::Shadow(plans) => plans,
+            Work::Sample(..) | Work::Trace(_) => &[],
+        }
+    }
+
+    /// How subpaths are sampled, if they are.
+    fn sampling(&self) -> Option<&Settings> {
+        match self {
+            Work::Sample(_, settings) => Some(settings),
+            Work::Count(_) | Work::Shadow(_) | Work::Trace(_) => None,
+        }
+    }
+
+    fn is_shadow(&self) -> bool {
+        matches!(self, Work::Shadow(_))
+    }
+
+    /// Whether no function of the module is profiled.
+    fn is_empty(&self) -> bool {
+        match self {
+            Work::Count(plans) | Work::Shadow(plans) => plans.is_empty(),
+            Work::Sample(plans, _) => plans.is_empty(),
+            Work::Trace(bodies) => bodies.is_empty(),
+        }
+    }
 }
 
 /// A rewritten module, in files that are in memory and have no name.
@@ -230,15 +260,18 @@ fn edit<'s>(parsed: &Parsed, source: &Source<'s>, job: &ModuleJob) -> Result<Opt
     let functions = join(&module, job);
     // By the names that the functions have in the input.
     let corrected = attributes::correct(&module, job.id, job.affected);
-    let is_ours = job.trace.is_some() || job.sampled.is_some() || !job.plans.is_empty();
-    if job.selective && !corrected && !is_ours && source.kind == Kind::Bitcode {
+    let is_unchanged = job.work.is_empty() && !corrected;
+    if job.selective && is_unchanged && source.kind == Kind::Bitcode {
         return Ok(Some(source.bytes));
     }
-    match (&job.trace, &job.sampled) {
-        (Some(bodies), _) => trace_bodies(context, &module, &functions, job, bodies),
-        (None, Some(sampled)) => sample(context, &module, &functions, job, &sampled.plans),
-        (None, None) if job.plans.is_empty() => {}
-        (None, None) => count(context, &module, &functions, job),
+    if !job.work.is_empty() {
+        make_way(&module);
+        match &job.work {
+            Work::Count(plans) => count(context, &module, &functions, job, plans),
+            Work::Shadow(plans) => add_shadows(context, &module, &functions, job, plans),
+            Work::Sample(plans, _) => sample(context, &module, &functions, job, plans),
+            Work::Trace(bodies) => trace_bodies(context, &module, &functions, job, bodies),
+        }
     }
     verify(&module, source)?;
     Ok(None)
@@ -259,7 +292,6 @@ fn trace_bodies<'ctx>(
     job: &ModuleJob,
     bodies: &[(u32, FuncId)],
 ) {
-    make_way(module);
     for &(ordinal, func) in bodies {
         let body = &job.module.bodies[ordinal as usize];
         trace::instrument(context, module, functions[ordinal as usize], body, func);
@@ -273,10 +305,6 @@ fn sample<'ctx>(
     job: &ModuleJob,
     plans: &[(u32, &SubpathPlan)],
 ) {
-    if plans.is_empty() {
-        return;
-    }
-    make_way(module);
     let data = data::Data::declare(context, module, job);
     let target = sys::target_of(module);
     for &(ordinal, plan) in plans {
@@ -292,23 +320,30 @@ fn count<'ctx>(
     module: &Module<'ctx>,
     functions: &[FunctionValue<'ctx>],
     job: &ModuleJob,
+    plans: &[(u32, &FunctionPlan)],
 ) {
-    make_way(module);
     let data = data::Data::declare(context, module, job);
-    let plans = || {
-        job.plans.iter().enumerate().map(|(i, &(ordinal, plan))| {
-            let body = &job.module.bodies[ordinal as usize];
-            (functions[ordinal as usize], body, plan, i)
-        })
-    };
+    for (i, &(ordinal, plan)) in plans.iter().enumerate() {
+        let body = &job.module.bodies[ordinal as usize];
+        let function = functions[ordinal as usize];
+        function::instrument(context, module, function, body, plan, &data, i);
+    }
+    data.register(context, module, job, &[]);
+}
+
+fn add_shadows<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    functions: &[FunctionValue<'ctx>],
+    job: &ModuleJob,
+    plans: &[(u32, &FunctionPlan)],
+) {
+    let data = data::Data::declare(context, module, job);
     let mut entries = Vec::new();
-    if !job.shadow {
-        for (function, body, plan, i) in plans() {
-            function::instrument(context, module, function, body, plan, &data, i);
-        }
-    } else if let Some(mut shadows) = shadow::Shadows::new(context, module, &data) {
-        for (function, body, plan, i) in plans() {
-            shadows.add(function, body, plan, i);
+    if let Some(mut shadows) = shadow::Shadows::new(context, module, &data) {
+        for (i, &(ordinal, plan)) in plans.iter().enumerate() {
+            let body = &job.module.bodies[ordinal as usize];
+            shadows.add(functions[ordinal as usize], body, plan, i);
         }
         entries = shadows.finish();
     }

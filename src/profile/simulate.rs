@@ -56,7 +56,7 @@ pub fn simulate(
     schemes: &[Scheme],
     copies: &[u32],
 ) -> Result<Vec<SchemeHits>> {
-    if schemes.iter().any(|s| s.makes_ranges()) {
+    if schemes.iter().any(|s| s.strategy().makes_ranges) {
         profile.paths()?; // what each version of a block would have run takes paths
     }
     profile.all_are_counted()?;

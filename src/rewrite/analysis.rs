@@ -20,6 +20,7 @@ use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
 use crate::selection::{self, Asked};
+use crate::strategy::Method;
 use crate::versions::has_no_copy;
 
 /// At most this many of the functions that one was inlined into are named.
@@ -56,13 +57,13 @@ impl Analysis {
             exclude: options.exclude.clone(),
         };
         let mut program = emit::load(inputs, &chosen)?;
-        if options.scheme.is_shadow() {
+        if options.scheme.strategy().method == Method::Shadow {
             skip(&mut program, SkipReason::Single, |cfg| {
                 cfg.blocks.iter().any(has_no_copy)
             });
         }
         check_filters(options, inputs, &program)?;
-        if options.sampling.is_some() && !options.trace {
+        if options.sampling.is_some() {
             skip(&mut program, SkipReason::Versions, |cfg| {
                 !can_be_sampled(cfg, &Order::new(cfg))
             });

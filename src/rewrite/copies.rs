@@ -3,14 +3,14 @@
 use super::Options;
 use super::analysis::Analysis;
 use crate::dump::View;
-use crate::emit::{self, Affected, Child, ModuleJob, Parsed, Rewritten, Sampled, Source};
+use crate::emit::{self, Affected, Child, ModuleJob, Parsed, Rewritten, Source, Work};
 use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId};
 use crate::load::Input;
 use crate::output::{Folder, module_name};
 use crate::plan::CopyPlan;
 use crate::plan::subpaths::{Settings, SubpathPlan};
-use crate::strategy::VersionsOf;
+use crate::strategy::{Method, VersionsOf};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -33,10 +33,17 @@ pub(super) struct Copies<'a> {
 
 /// What one copy inserts and which attributes that affects.
 struct Insertion {
-    plan: CopyPlan,
-    /// Where subpaths are sampled: how, by ascending function.
-    sampled: Option<Vec<SubpathPlan>>,
+    copy: CopyId,
+    work: CopyWork,
     affected: Affected,
+}
+
+/// What one copy does ([`Method`]) in the functions of all modules, which ascend.
+enum CopyWork {
+    Count(CopyPlan),
+    Shadow(CopyPlan),
+    Sample(Vec<SubpathPlan>, Settings),
+    Trace,
 }
 
 /// A copy, and the child that makes it, if it could be begun.
@@ -101,7 +108,7 @@ impl<'a> Copies<'a> {
             };
             return super::threads(self.options)?.install(by_threads);
         }
-        let source = |i: &Insertion| Source::new(&self.inputs[0], i.plan.copy);
+        let source = |i: &Insertion| Source::new(&self.inputs[0], i.copy);
         let (last, others) = insertions.split_last().expect("a copy at least");
         let parsed = match parsed {
             Some(parsed) => parsed,
@@ -122,14 +129,14 @@ impl<'a> Copies<'a> {
         let rewritten = emit::rewrite_parsed(&parsed, &source(last), &self.job(0, last))?;
         // To take it apart takes a quarter of the time that it took to read it, and the process is about to end.
         std::mem::forget(parsed);
-        self.store(last.plan.copy, 0, &rewritten)?;
+        self.store(last.copy, 0, &rewritten)?;
         begun.into_iter().try_for_each(|b| self.finish(b))
     }
 
     /// Takes a copy from the child that made it. Where there is none, or it failed, this process makes it: if that fails too, it can say why.
     fn finish(&self, (insertion, child): Begun) -> Result<()> {
         match child.and_then(Child::wait) {
-            Some(rewritten) => self.store(insertion.plan.copy, 0, &rewritten),
+            Some(rewritten) => self.store(insertion.copy, 0, &rewritten),
             None => self.write_module(0, insertion),
         }
     }
@@ -141,30 +148,32 @@ impl<'a> Copies<'a> {
     }
 
     fn insertion(&self, copy: CopyId) -> Insertion {
-        match &self.options.sampling {
-            Some(settings) if !self.options.trace => self.sampling(copy, settings),
-            _ => self.counting(copy),
-        }
-    }
-
-    fn sampling(&self, copy: CopyId, settings: &Settings) -> Insertion {
-        let plans = self.analysis.sampled(settings);
-        let functions: Vec<FuncId> = plans.iter().map(|p| p.func).collect();
+        let work = match self.options.scheme.strategy().method {
+            Method::Count => CopyWork::Count(self.plan(copy)),
+            Method::Shadow => CopyWork::Shadow(self.plan(copy)),
+            Method::Sample => {
+                let settings = self.options.sampling.clone();
+                let settings = settings.expect("a scheme that samples has settings");
+                CopyWork::Sample(self.analysis.sampled(&settings), settings)
+            }
+            Method::Trace => CopyWork::Trace,
+        };
+        let changed: Vec<FuncId> = match &work {
+            CopyWork::Count(plan) | CopyWork::Shadow(plan) => {
+                plan.functions.iter().map(|f| f.func).collect()
+            }
+            CopyWork::Sample(plans, _) => plans.iter().map(|p| p.func).collect(),
+            CopyWork::Trace => self.analysis.profiled().collect(),
+        };
         Insertion {
-            plan: CopyPlan {
-                copy,
-                functions: Vec::new(),
-            },
-            sampled: Some(plans),
-            affected: self.affected(functions),
+            copy,
+            work,
+            affected: Affected::new(&self.analysis.program, &self.analysis.callers, changed),
         }
     }
 
-    fn affected(&self, functions: Vec<FuncId>) -> Affected {
-        Affected::new(&self.analysis.program, &self.analysis.callers, functions)
-    }
-
-    fn counting(&self, copy: CopyId) -> Insertion {
+    /// The plan of a copy that counts, proved where `--check` asks for it.
+    fn plan(&self, copy: CopyId) -> CopyPlan {
         let plan = self.analysis.plan(copy);
         if self.options.check {
             self.analysis.prove(&plan);
@@ -177,20 +186,11 @@ impl<'a> Copies<'a> {
             let mut kept = self.kept.lock().expect("nothing panics while it is held");
             kept.insert(copy, plan.clone());
         }
-        let counting: Vec<FuncId> = if self.options.trace {
-            self.analysis.profiled().collect()
-        } else {
-            plan.functions.iter().map(|f| f.func).collect()
-        };
-        Insertion {
-            plan,
-            sampled: None,
-            affected: self.affected(counting),
-        }
+        plan
     }
 
     fn write_module(&self, m: usize, insertion: &Insertion) -> Result<()> {
-        let copy = insertion.plan.copy;
+        let copy = insertion.copy;
         let source = Source::new(&self.inputs[m], copy);
         let rewritten = emit::rewrite(&source, self.options.names(), &self.job(m, insertion))?;
         self.store(copy, m, &rewritten)
@@ -199,47 +199,33 @@ impl<'a> Copies<'a> {
     fn job<'i>(&'i self, m: usize, insertion: &'i Insertion) -> ModuleJob<'i> {
         let id = ModuleId::new(m);
         let bodies = &self.analysis.bodies[id];
-        let plan = &insertion.plan;
-        let planned = |&(ordinal, func): &(u32, FuncId)| {
-            let i = plan.functions.binary_search_by_key(&func, |f| f.func);
-            Some((ordinal, &plan.functions[i.ok()?]))
+        let planned = |plan: &'i CopyPlan| by_body(bodies, &plan.functions, |f| f.func);
+        let work = match &insertion.work {
+            CopyWork::Count(plan) => Work::Count(planned(plan)),
+            CopyWork::Shadow(plan) => Work::Shadow(planned(plan)),
+            CopyWork::Sample(plans, settings) => {
+                Work::Sample(by_body(bodies, plans, |p| p.func), settings)
+            }
+            CopyWork::Trace => {
+                let profiled = |b: &&(u32, FuncId)| self.analysis.paths[b.1].is_some();
+                Work::Trace(bodies.iter().filter(profiled).copied().collect())
+            }
         };
-        let profiled = |b: &&(u32, FuncId)| self.analysis.paths[b.1].is_some();
         ModuleJob {
             module: &self.analysis.program.modules[id],
             id,
-            plans: bodies.iter().filter_map(planned).collect(),
-            copy: plan.copy,
+            work,
+            copy: insertion.copy,
             copies: self.options.copies,
             program: self.analysis.manifest.program_bytes(),
             counters: self.options.counters,
             update: self.options.update,
             count_hits: self.options.count_hits,
             affected: &insertion.affected,
-            trace: self
-                .options
-                .trace
-                .then(|| bodies.iter().filter(profiled).copied().collect()),
-            sampled: self.sampled(id, insertion),
-            shadow: self.options.scheme.is_shadow(),
             selective: self.options.paths.is_some(),
             bitcode: self.options.bitcode,
             text: self.options.text,
         }
-    }
-
-    /// What is sampled of a module, if subpaths are.
-    fn sampled<'i>(&'i self, module: ModuleId, insertion: &'i Insertion) -> Option<Sampled<'i>> {
-        let plans = insertion.sampled.as_ref()?;
-        let planned = |&(ordinal, func): &(u32, FuncId)| {
-            let i = plans.binary_search_by_key(&func, |p| p.func);
-            Some((ordinal, &plans[i.ok()?]))
-        };
-        let bodies = self.analysis.bodies[module].iter();
-        Some(Sampled {
-            plans: bodies.filter_map(planned).collect(),
-            settings: self.options.sampling.clone()?,
-        })
     }
 
     fn store(&self, copy: CopyId, m: usize, rewritten: &Rewritten) -> Result<()> {
@@ -253,4 +239,17 @@ impl<'a> Copies<'a> {
         self.bar.inc(1);
         Ok(())
     }
+}
+
+/// The plans of the `bodies` of a module, by ordinal; `plans` ascend by function.
+fn by_body<'p, P>(
+    bodies: &[(u32, FuncId)],
+    plans: &'p [P],
+    function: impl Fn(&P) -> FuncId,
+) -> Vec<(u32, &'p P)> {
+    let planned = |&(ordinal, func): &(u32, FuncId)| {
+        let i = plans.binary_search_by_key(&func, &function);
+        Some((ordinal, &plans[i.ok()?]))
+    };
+    bodies.iter().filter_map(planned).collect()
 }

@@ -187,7 +187,7 @@ fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summa
         ..
     } = analysis;
     let select = |name: &str| options.selects(name);
-    let table = || match options.sampling.as_ref().filter(|_| !options.trace) {
+    let table = || match &options.sampling {
         Some(settings) => {
             stats::sampled_table(program, manifest, &analysis.sampled(settings), select)
         }

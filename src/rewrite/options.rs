@@ -7,7 +7,7 @@ use crate::load::Optimize;
 use crate::names::Filter;
 use crate::plan::subpaths::Settings;
 use crate::profile::verdict::Trust;
-use crate::strategy::Scheme;
+use crate::strategy::{Method, Scheme};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -70,10 +70,8 @@ pub struct Options {
     pub copies: u32,
     /// The output folder.
     pub out: PathBuf,
-    /// The scheme; the tracing build uses sbl's.
+    /// The scheme.
     pub scheme: Scheme,
-    /// Make the tracing build instead of profiling copies.
-    pub trace: bool,
     /// Write bitcode.
     pub bitcode: bool,
     /// Write text.
@@ -94,7 +92,7 @@ pub struct Options {
     pub counters: Counters,
     /// Whether counts are exact under threads.
     pub update: Update,
-    /// How subpaths are sampled, where the scheme does that.
+    /// How subpaths are sampled: there if and only if the scheme's method is [`Method::Sample`].
     pub sampling: Option<Settings>,
     /// Count executed probes.
     pub count_hits: bool,
@@ -120,11 +118,12 @@ impl Options {
         let Options {
             counters,
             update,
-            trace,
             count_hits,
             sampling,
+            scheme,
             ..
         } = self;
+        let trace = scheme.strategy().method == Method::Trace;
         let sampling = sampling.as_ref().map(|s| format!(" {s:?}"));
         let sampling = sampling.unwrap_or_default();
         format!("{counters:?} {update:?} trace={trace} hits={count_hits}{sampling}")

@@ -95,7 +95,6 @@ fn edges(options: &Options, folder: &Path) -> Options {
         copies: 1,
         out: folder.to_path_buf(),
         scheme: Scheme::Edge,
-        trace: false,
         bitcode: true,
         text: false,
         weights: WeightsFrom::Estimates,

@@ -40,8 +40,7 @@ fn files(
     plans: &[CopyPlan],
     view: View,
 ) -> Vec<(String, String)> {
-    let sampling = options.sampling.as_ref().filter(|_| !options.trace);
-    if let (View::Plan, Some(settings)) = (view, sampling) {
+    if let (View::Plan, Some(settings)) = (view, &options.sampling) {
         let text = sampled(options, analysis, settings);
         let copies = (0..options.copies)
             .map(|c| (format!("copy-{c}.plan.txt"), format!("copy {c}\n{text}")));

@@ -164,7 +164,7 @@ fn inside(scheme: Scheme, f: &FunctionInput, paths: &FunctionPaths, set: IdSet<E
         in_versions + IN_VERSIONS * flow(paths) < by_labels
     };
     let versions = match scheme {
-        Scheme::P3Hot | Scheme::RangesTest => may_have_versions,
+        _ if scheme.strategy().makes_ranges => may_have_versions,
         Scheme::Sbl => may_have_versions && versions_pay(),
         _ => false,
     };

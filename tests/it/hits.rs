@@ -81,7 +81,7 @@ fn check(name: &str, flags: &[&str]) {
         (Scheme::RangesTest, 1, &[]),
         (Scheme::RangesTest, 3, &["--counters", "call"]),
     ];
-    let runs = schemes(2).filter(|(scheme, _)| !scheme.is_for_tests());
+    let runs = schemes(2).filter(|(scheme, _)| !scheme.strategy().is_hidden);
     let runs = runs.map(|(scheme, k)| (scheme, k, &[][..]));
     for (i, (scheme, k, more)) in runs.chain(more).enumerate() {
         let out = dir.join(i.to_string());

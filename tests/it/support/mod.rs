@@ -13,7 +13,7 @@ use clap::Parser;
 pub(crate) use codegen::accepted_text;
 use p3_rewrite::cli::rewrite::Args;
 use p3_rewrite::compiler::Language;
-use p3_rewrite::strategy::Scheme;
+use p3_rewrite::strategy::{Method, Scheme};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -29,7 +29,10 @@ pub(crate) const PROF: &str = env!("CARGO_BIN_EXE_p3-prof");
 /// The schemes whose profiles hold counts, and no estimates.
 pub(crate) fn exact_schemes() -> impl Iterator<Item = &'static Scheme> {
     let all = Scheme::ALL.iter();
-    all.filter(|s| s.strategy().measure.is_exact())
+    all.filter(|s| {
+        let strategy = s.strategy();
+        strategy.measure.is_exact() && strategy.method != Method::Trace
+    })
 }
 
 /// Every scheme of the table whose profiles are exact, with `copies` copies or as many as are of use to it.
