@@ -204,7 +204,7 @@ fn read(file: &Path) -> Result<Raw> {
         let opened = File::open(file).map_err(|e| Error::read(file, e))?;
         match raw::read(&opened) {
             Ok(raw) => return Ok(raw),
-            Err(problem) if attempt == ATTEMPTS || problem.starts_with("not a raw profile") => {
+            Err(problem) if attempt == ATTEMPTS || problem.is_of_another_kind() => {
                 let remedy = "name a *.p3raw file, a running program or an output folder";
                 return Err(Error::profile(file, problem, remedy));
             }

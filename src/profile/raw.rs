@@ -19,6 +19,7 @@ pub mod absent;
 mod aside;
 mod bursts;
 mod counts;
+mod problem;
 pub(super) mod sample;
 mod source;
 mod started;
@@ -29,6 +30,8 @@ mod version;
 pub use crate::runtime::format::{BLOCK_MAGIC, CHUNK_MAGIC, MAGIC, VERSION};
 use aside::Aside;
 pub use bursts::{Burst, Shadows};
+pub use problem::Problem;
+use problem::damaged;
 use source::Source;
 pub use started::Started;
 pub(super) use started::hash;
@@ -112,22 +115,22 @@ pub struct RawFunction {
     pub hits: Option<u64>,
 }
 
-/// Reads a raw profile, which a process may still be writing to; the error is what is wrong with it.
-pub fn read(file: &File) -> Result<Raw, String> {
+/// Reads a raw profile, which a process may still be writing to.
+pub fn read(file: &File) -> Result<Raw, Problem> {
     parse_source(file)
 }
 
-/// Parses a raw profile that is in memory; the error is what is wrong with it.
-pub fn parse(bytes: &[u8]) -> Result<Raw, String> {
+/// Parses a raw profile that is in memory.
+pub fn parse(bytes: &[u8]) -> Result<Raw, Problem> {
     parse_source(&bytes)
 }
 
-fn parse_source(source: &dyn Source) -> Result<Raw, String> {
+fn parse_source(source: &dyn Source) -> Result<Raw, Problem> {
     let mut magic = [0; 8];
     let read = source.read_at(&mut magic, 0);
     read.map_err(|e| match e.kind() {
-        io::ErrorKind::UnexpectedEof => "not a raw profile: too short".into(),
-        _ => format!("cannot be read: {e}"),
+        io::ErrorKind::UnexpectedEof => Problem::TooShort,
+        _ => e.into(),
     })?;
     // The last byte is the version: a file of another one is still recognised.
     let is_magic = |word: u64| word >> 8 == MAGIC >> 8;
@@ -137,13 +140,13 @@ fn parse_source(source: &dyn Source) -> Result<Raw, String> {
         } else if is_magic(u64::from_be_bytes(magic)) {
             Reader::<BE>::new(source)?.parse()?
         } else {
-            return Err("not a raw profile".into());
+            return Err(Problem::NotRaw);
         };
         if let Some(raw) = parsed {
             return Ok(raw);
         }
     }
-    Err("its counts are set aside again and again while it is read; try again".into())
+    Err(Problem::SetAside)
 }
 
 /// Reads at offsets below `length`, most often the next.
@@ -161,17 +164,17 @@ struct Reader<'a, O> {
 }
 
 impl<'a, O: ByteOrder> Reader<'a, O> {
-    fn new(source: &'a dyn Source) -> Result<Self, String> {
+    fn new(source: &'a dyn Source) -> Result<Self, Problem> {
         let mut header = vec![0; HEADER_SIZE];
         let read = source.read_at(&mut header, 0);
-        read.map_err(|_| "not a raw profile: too short")?;
+        read.map_err(|_| Problem::TooShort)?;
         version::complete::<O>(&mut header);
         // After the header: a file that grows is never shorter than the header said.
         let length = source.length();
         Ok(Reader {
             source,
             header,
-            length: length.map_err(|e| format!("cannot be read: {e}"))?,
+            length: length?,
             window: Vec::new(),
             start: 0,
             aside: HashMap::new(),
@@ -180,21 +183,20 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     }
 
     /// What it holds; `None`: its counts were set aside meanwhile.
-    fn parse(mut self) -> Result<Option<Raw>, String> {
+    fn parse(mut self) -> Result<Option<Raw>, Problem> {
         let header = Header::<O>::read_from_bytes(&self.header).expect("of its size");
         let version = header.version.get();
-        let header_size = version::header_size(version)
-            .ok_or_else(|| format!("raw format version {version} (this build: {VERSION})"))?;
+        let header_size = version::header_size(version).ok_or(Problem::Version(version))?;
         let text = self.text(&header, header_size)?;
         let should = header.file_size.get();
         if self.length < should {
             let length = self.length;
-            return Err(format!("damaged: {length} bytes long instead of {should}"));
+            return Err(Problem::Cut { length, should });
         }
         let mut raw = process(&header, &text)?;
         let page = header.page.get();
         if !page.is_power_of_two() || !(4096..=1 << 30).contains(&page) {
-            return Err("damaged: page size".into());
+            return Err(damaged("page size"));
         }
         let first = ((header_size + text.len()) as u64).next_multiple_of(page);
         let epoch = header.epoch.get();
@@ -209,22 +211,22 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     }
 
     /// How often counts were set aside until now.
-    fn epoch(&self) -> Result<u32, String> {
+    fn epoch(&self) -> Result<u32, Problem> {
         let mut bytes = [0; 4];
         let at = std::mem::offset_of!(Header<O>, epoch) as u64;
         let read = self.source.read_at(&mut bytes, at);
-        read.map_err(|e| format!("cannot be read: {e}"))?;
+        read?;
         Ok(U32::<O>::from_bytes(bytes).get())
     }
 
     /// `n` bytes at `at`.
-    fn bytes(&mut self, at: u64, n: usize) -> Result<&[u8], String> {
+    fn bytes(&mut self, at: u64, n: usize) -> Result<&[u8], Problem> {
         if !self.has(at, n as u64) {
             self.fill(at)?;
         }
         let from = (at - self.start) as usize;
         let bytes = self.window.get(from..from + n);
-        bytes.ok_or("damaged: it ends too early".into())
+        bytes.ok_or_else(|| damaged("it ends too early"))
     }
 
     /// What is at `at`, and the checksum of a part of it.
@@ -232,7 +234,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         &mut self,
         at: u64,
         part: Range<usize>,
-    ) -> Result<(T, Crc), String> {
+    ) -> Result<(T, Crc), Problem> {
         let bytes = self.bytes(at, size_of::<T>())?;
         let mut crc = Crc::new();
         crc.update(&bytes[part]);
@@ -244,29 +246,29 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         at >= self.start && at + n <= self.start + self.window.len() as u64
     }
 
-    fn fill(&mut self, at: u64) -> Result<(), String> {
+    fn fill(&mut self, at: u64) -> Result<(), Problem> {
         self.start = at;
         self.window
             .resize(self.length.saturating_sub(at).min(WINDOW) as usize, 0);
         let read = self.source.read_at(&mut self.window, at);
         read.map_err(|e| match e.kind() {
-            io::ErrorKind::UnexpectedEof => "it became shorter while it was read".into(),
-            _ => format!("cannot be read: {e}"),
+            io::ErrorKind::UnexpectedEof => Problem::Shrank,
+            _ => e.into(),
         })
     }
 
-    fn word(&mut self, at: u64) -> Result<u64, String> {
+    fn word(&mut self, at: u64) -> Result<u64, Problem> {
         let word = U64::<O>::read_from_bytes(self.bytes(at, 8)?);
         Ok(word.expect("8 bytes").get())
     }
 
     /// The first of `at`, `at + step`, … below `end` where 8 bytes are not zero, and these. Everything in a file
     /// becomes valid by such a word, written last.
-    fn find(&mut self, mut at: u64, end: u64, step: u64) -> Result<Option<(u64, u64)>, String> {
+    fn find(&mut self, mut at: u64, end: u64, step: u64) -> Result<Option<(u64, u64)>, Problem> {
         while end.checked_sub(at).is_some_and(|left| left >= 8) {
             if !self.has(at, 8) {
                 let data = self.source.data_from(at);
-                let Some(data) = data.map_err(|e| format!("cannot be read: {e}"))? else {
+                let Some(data) = data? else {
                     return Ok(None);
                 };
                 at += data.saturating_sub(at) / step * step;
@@ -284,26 +286,26 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     }
 
     /// The strings behind the header, once its checksum is right.
-    fn text(&mut self, header: &Header<O>, header_size: usize) -> Result<Vec<u8>, String> {
-        let wrong = "damaged: the header's checksum is wrong";
+    fn text(&mut self, header: &Header<O>, header_size: usize) -> Result<Vec<u8>, Problem> {
+        let wrong = || damaged("the header's checksum is wrong");
         let size = u64::from(header.text_size.get());
         if header.header_size.get() as usize != header_size || size > self.length.min(MOST_TEXT) {
-            return Err(wrong.into());
+            return Err(wrong());
         }
         let mut text = vec![0; size as usize];
         self.source
             .read_at(&mut text, header_size as u64)
-            .map_err(|_| wrong)?;
+            .map_err(|_| wrong())?;
         let mut crc = Crc::new();
         crc.update(&self.header[format::HEADER_CHECKED]);
         crc.update(&text);
         let right = crc.finalize() == header.header_crc.get();
-        right.then_some(text).ok_or_else(|| wrong.into())
+        right.then_some(text).ok_or_else(wrong)
     }
 
     /// Walks the blocks from `at` on. Pages that were reserved and never became a block begin
     /// with zeros.
-    fn blocks(&mut self, mut at: u64, page: u64, raw: &mut Raw) -> Result<(), String> {
+    fn blocks(&mut self, mut at: u64, page: u64, raw: &mut Raw) -> Result<(), Problem> {
         while let Some((found, block, mut crc)) = self.next_block(at, page)? {
             let end = found + block.size.get();
             let kind = block.kind.get();
@@ -315,10 +317,10 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
                 | format::BURST
                 | format::SHADOWS
                 | format::PAST => Vec::new(),
-                _ => return Err(format!("damaged: block of kind {kind}")),
+                _ => return Err(damaged(format!("block of kind {kind}"))),
             };
             if crc.finalize() != block.crc.get() {
-                return Err("damaged: the checksum of a block is wrong".into());
+                return Err(damaged("the checksum of a block is wrong"));
             }
             let inside = found + BLOCK_SIZE as u64;
             match kind {
@@ -339,20 +341,20 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     }
 
     /// The first block from `at` on: where it is, its header, and the checksum of that.
-    fn next_block(&mut self, at: u64, page: u64) -> Result<Option<(u64, Block<O>, Crc)>, String> {
+    fn next_block(&mut self, at: u64, page: u64) -> Result<Option<(u64, Block<O>, Crc)>, Problem> {
         let Some((found, magic)) = self.find(at, self.length, page)? else {
             return Ok(None);
         };
         if magic != BLOCK_MAGIC || self.length - found < BLOCK_SIZE as u64 {
-            return Err(format!("damaged: no block at {found}"));
+            return Err(damaged(format!("no block at {found}")));
         }
         let (block, crc) = self.checked::<Block<O>>(found, format::BLOCK_CHECKED)?;
         let size = block.size.get();
         let fits = found.checked_add(size).is_some_and(|e| e <= self.length);
         if !fits || size < BLOCK_SIZE as u64 || !size.is_multiple_of(page) {
-            return Err(format!(
-                "damaged: the block at {found} is longer than the file"
-            ));
+            return Err(damaged(format!(
+                "the block at {found} is longer than the file"
+            )));
         }
         Ok(Some((found, block, crc)))
     }
@@ -364,7 +366,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         at: u64,
         end: u64,
         crc: &mut Crc,
-    ) -> Result<Vec<Function<O>>, String> {
+    ) -> Result<Vec<Function<O>>, Problem> {
         let space = end - at;
         let (n, counters) = (block.n_functions.get(), block.counters_offset.get());
         let table = n.checked_mul(FUNCTION_SIZE as u64);
@@ -373,7 +375,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
         let data = data.and_then(|n| n.checked_add(counters));
         let fits = table.is_some_and(|t| t <= counters && t <= space) && n <= MOST_FUNCTIONS;
         if !fits || data.is_none_or(|d| d > space) {
-            return Err("damaged: a module's counts lie outside its block".into());
+            return Err(damaged("a module's counts lie outside its block"));
         }
         let first = at + BLOCK_SIZE as u64;
         let mut records = Vec::new();
@@ -387,10 +389,10 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
 }
 
 /// What the header and the strings behind it say, without counts.
-fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String> {
+fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, Problem> {
     // Arguments, folder, host, and nothing behind the last zero.
     let mut strings = started::strings(text, u64::from(header.arguments.get()) + 2)
-        .ok_or("damaged: the arguments of the process")?;
+        .ok_or_else(|| damaged("the arguments of the process"))?;
     let (host, folder) = (strings.pop(), strings.pop());
     let flags = header.flags.get();
     let (mut runs, mut children) = (header.runs.get(), header.children.get());
@@ -399,7 +401,7 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String>
         .checked_add(children)
         .is_some_and(|n| n > 0 && ended <= n)
     {
-        return Err("damaged: the number of processes".into());
+        return Err(damaged("the number of processes"));
     }
     let (mut unique, epoch) = (header.unique, header.epoch.get());
     if epoch > 0 {
@@ -444,7 +446,7 @@ fn process<O: ByteOrder>(header: &Header<O>, text: &[u8]) -> Result<Raw, String>
     })
 }
 
-fn add(counts: &mut BTreeMap<u64, u64>, id: u64, count: u64) -> Result<(), String> {
+fn add(counts: &mut BTreeMap<u64, u64>, id: u64, count: u64) -> Result<(), Problem> {
     if count != 0 {
         let slot = counts.entry(id).or_default();
         *slot = sum(*slot, count)?;
@@ -452,7 +454,6 @@ fn add(counts: &mut BTreeMap<u64, u64>, id: u64, count: u64) -> Result<(), Strin
     Ok(())
 }
 
-fn sum(a: u64, b: u64) -> Result<u64, String> {
-    a.checked_add(b)
-        .ok_or_else(|| "damaged: a count overflows".into())
+fn sum(a: u64, b: u64) -> Result<u64, Problem> {
+    a.checked_add(b).ok_or_else(|| damaged("a count overflows"))
 }

@@ -155,7 +155,8 @@ fn holes_are_skipped() {
     seal(&mut bytes);
     let file = tempfile::tempfile().unwrap();
     file.write_all_at(&bytes, 0).unwrap();
-    assert!(raw::read(&file).unwrap_err().contains("bytes long instead"));
+    let error = raw::read(&file).unwrap_err();
+    assert!(matches!(error, raw::Problem::Cut { .. }), "{error}");
     file.set_len(HUGE).unwrap();
     assert_eq!(raw::read(&file).unwrap(), good);
     let slot = [key(8), 3].map(u64::to_le_bytes).concat();
@@ -173,7 +174,7 @@ fn overlapping_counts_are_refused() {
     assert_eq!(bytes[first], 3);
     bytes[first] = 2;
     seal(&mut bytes);
-    let error = raw::parse(&bytes).unwrap_err();
+    let error = raw::parse(&bytes).unwrap_err().to_string();
     assert!(error.contains("of function 0 overlap"), "{error}");
 }
 

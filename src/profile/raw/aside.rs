@@ -1,8 +1,8 @@
 //! Counts that were set aside (`runtime-c/p3_past.c`): what counters held when the present epoch began. What they hold above that is
 //! what the file counts.
 
-use super::Reader;
 use super::source::Source;
+use super::{Problem, Reader, damaged};
 use crate::runtime::format;
 use zerocopy::byteorder::ByteOrder;
 
@@ -22,7 +22,7 @@ pub(super) struct Aside<'a, O> {
 
 impl<'a, O: ByteOrder> Reader<'a, O> {
     /// Finds the areas in force in this epoch, in the blocks from `at` on.
-    pub(super) fn find_aside(&mut self, mut at: u64, page: u64, epoch: u32) -> Result<(), String> {
+    pub(super) fn find_aside(&mut self, mut at: u64, page: u64, epoch: u32) -> Result<(), Problem> {
         while let Some((found, block, crc)) = self.next_block(at, page)? {
             at = found + block.size.get();
             if block.kind.get() != format::PAST {
@@ -34,10 +34,10 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
             let inside = end.is_some_and(|e| e <= block.size.get());
             let kind = u32::try_from(block.n_functions.get());
             let (Some(size), Ok(kind), true) = (size, kind, inside) else {
-                return Err(format!("damaged: the block at {found}"));
+                return Err(damaged(format!("the block at {found}")));
             };
             if crc.finalize() != block.crc.get() {
-                return Err("damaged: the checksum of a block is wrong".into());
+                return Err(damaged("the checksum of a block is wrong"));
             }
             let start = found + first + u64::from(epoch & 1) * size;
             let area = Area { start, size };
@@ -73,7 +73,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
 
 impl<O: ByteOrder> Aside<'_, O> {
     /// What a counter at `at` counted since, that holds `count` now.
-    pub(super) fn rest(&mut self, at: u64, count: u64) -> Result<u64, String> {
+    pub(super) fn rest(&mut self, at: u64, count: u64) -> Result<u64, Problem> {
         let Some((area, reader)) = &mut self.then else {
             return Ok(count);
         };

@@ -1,6 +1,6 @@
 //! What shadows counted in bursts.
 
-use super::{Crc, Reader};
+use super::{Crc, Problem, Reader, damaged};
 use crate::index::FuncId;
 use crate::runtime::format::{self, Burst as Record, BurstCall, BurstPath, Shadows as Numbers};
 use std::mem::{offset_of, size_of};
@@ -68,8 +68,8 @@ pub(super) fn read<O: ByteOrder>(
     reader: &mut Reader<O>,
     at: u64,
     end: u64,
-) -> Result<Burst, String> {
-    let damaged = || format!("damaged: the burst at {at}");
+) -> Result<Burst, Problem> {
+    let wrong = || damaged(format!("the burst at {at}"));
     let head = reader.bytes(at, SIZE)?.to_vec();
     let record = Record::<O>::read_from_bytes(&head).expect("of its size");
     let (paths, calls) = (record.n_paths.get(), u64::from(record.n_calls.get()));
@@ -77,7 +77,7 @@ pub(super) fn read<O: ByteOrder>(
         .checked_mul(PATH as u64)
         .and_then(|n| n.checked_add(SIZE as u64 + calls * CALL as u64))
         .filter(|n| *n <= end - at)
-        .ok_or_else(damaged)?;
+        .ok_or_else(wrong)?;
     let mut crc = Crc::new();
     crc.update(&head[offset_of!(Record<LE>, why)..]);
     let mut burst = Burst {
@@ -113,13 +113,13 @@ pub(super) fn read<O: ByteOrder>(
         && burst.paths.iter().all(|p| p.2 > 0);
     let whole = size + super::BLOCK_SIZE as u64 == record.size.get();
     if !known || !whole || crc.finalize() != record.crc.get() {
-        return Err(damaged());
+        return Err(wrong());
     }
     Ok(burst)
 }
 
 /// Reads the numbers at `at`, which may still change.
-pub(super) fn numbers<O: ByteOrder>(reader: &mut Reader<O>, at: u64) -> Result<Shadows, String> {
+pub(super) fn numbers<O: ByteOrder>(reader: &mut Reader<O>, at: u64) -> Result<Shadows, Problem> {
     let bytes = reader.bytes(at, size_of::<Numbers<O>>())?;
     let numbers = Numbers::<O>::read_from_bytes(bytes).expect("of its size");
     Ok(Shadows {

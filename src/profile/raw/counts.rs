@@ -1,6 +1,6 @@
 //! Counters of modules, and hash tables in arenas.
 
-use super::{Aside, CHUNK_MAGIC, Raw, RawFunction, Reader, add, sum};
+use super::{Aside, CHUNK_MAGIC, Problem, Raw, RawFunction, Reader, add, damaged, sum};
 use crate::index::FuncId;
 use crate::plan::keys::Keys;
 use crate::runtime::abi;
@@ -16,7 +16,7 @@ impl<O: ByteOrder> Reader<'_, O> {
         records: &[Function<O>],
         at: u64,
         raw: &mut Raw,
-    ) -> Result<(), String> {
+    ) -> Result<(), Problem> {
         let counters = at + block.counters_offset.get();
         let mut aside = self.aside(format::MODULE, block.module.get(), counters);
         // In order and disjoint: no counter is read twice.
@@ -32,7 +32,7 @@ impl<O: ByteOrder> Reader<'_, O> {
             let inside = last.is_some_and(|l| l <= block.n_counters.get());
             if kind > abi::HITS || first < free || !inside {
                 let problem = "overlap, or lie outside its block";
-                return Err(format!("damaged: the counts of function {func} {problem}"));
+                return Err(damaged(format!("the counts of function {func} {problem}")));
             }
             self.function(record, counters, &mut aside, function)?;
             free = first + record.size.get();
@@ -46,7 +46,7 @@ impl<O: ByteOrder> Reader<'_, O> {
         counters: u64,
         aside: &mut Aside<O>,
         to: &mut RawFunction,
-    ) -> Result<(), String> {
+    ) -> Result<(), Problem> {
         let first = counters + record.first.get() * 8;
         let (mut at, end) = (first, first + record.size.get() * 8);
         match record.kind.get() {
@@ -73,27 +73,27 @@ impl<O: ByteOrder> Reader<'_, O> {
         end: u64,
         mut aside: Aside<O>,
         raw: &mut Raw,
-    ) -> Result<(), String> {
+    ) -> Result<(), Problem> {
         const UNIT: u64 = format::CHUNK_ALIGN as u64;
         while let Some((found, magic)) = self.find(at, end, UNIT)? {
             if magic != CHUNK_MAGIC || end - found < size_of::<Chunk<O>>() as u64 {
-                return Err(format!("damaged: no table at {found}"));
+                return Err(damaged(format!("no table at {found}")));
             }
             let (chunk, crc) = self.checked::<Chunk<O>>(found, format::CHUNK_CHECKED)?;
             if crc.finalize() != chunk.crc.get() {
-                return Err(format!(
-                    "damaged: the checksum of the table at {found} is wrong"
-                ));
+                return Err(damaged(format!(
+                    "the checksum of the table at {found} is wrong"
+                )));
             }
             let func = FuncId(chunk.func.get());
             let first = found + size_of::<Chunk<O>>() as u64;
             let size = chunk.slots.get().checked_mul(size_of::<Slot<O>>() as u64);
             let Some(size) = size.filter(|&s| s <= end - first) else {
-                return Err(format!("damaged: the table at {found} is too long"));
+                return Err(damaged(format!("the table at {found} is too long")));
             };
             let counts = &mut raw.functions.entry(func).or_default().counts;
             self.slots(first, first + size, &mut aside, counts, chunk.size.get())
-                .map_err(|p| format!("{p} in function {func}"))?;
+                .map_err(|problem| in_function(problem, func))?;
             at = (first + size).next_multiple_of(UNIT);
         }
         Ok(())
@@ -107,12 +107,12 @@ impl<O: ByteOrder> Reader<'_, O> {
         aside: &mut Aside<O>,
         counts: &mut BTreeMap<u64, u64>,
         ids: u64,
-    ) -> Result<(), String> {
+    ) -> Result<(), Problem> {
         const SIZE: u64 = size_of::<Slot<LE>>() as u64;
         let keys = Keys::of(ids);
         while let Some((found, key)) = self.find(at, end, SIZE)? {
             let id = keys.id(key).filter(|&id| id < ids);
-            let id = id.ok_or_else(|| format!("damaged: no id has the key {key}"))?;
+            let id = id.ok_or_else(|| damaged(format!("no id has the key {key}")))?;
             // A key without count: the process ended between the two.
             let slot = Slot::<O>::read_from_bytes(self.bytes(found, SIZE as usize)?);
             let count = slot.expect("of its size").count.get();
@@ -120,5 +120,12 @@ impl<O: ByteOrder> Reader<'_, O> {
             at = found + SIZE;
         }
         Ok(())
+    }
+}
+
+fn in_function(problem: Problem, func: FuncId) -> Problem {
+    match problem {
+        Problem::Damaged(what) => damaged(format!("{what} in function {func}")),
+        other => other,
     }
 }

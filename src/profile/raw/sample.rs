@@ -1,6 +1,6 @@
 //! The block that holds sampled subpaths (`docs/RAW_FORMAT.md`).
 
-use super::{Raw, Reader};
+use super::{Problem, Raw, Reader, damaged};
 use crate::profile::subpaths::{HotList, Length, Points, Sampling, Subpath, Subpaths};
 use crate::runtime::abi::{COUNTING, WITHIN};
 use crate::runtime::format::{self, Entry, Sample};
@@ -19,7 +19,7 @@ pub(super) fn read<O: ByteOrder>(
     inside: u64,
     end: u64,
     raw: &mut Raw,
-) -> Result<(), String> {
+) -> Result<(), Problem> {
     for _ in 0..ATTEMPTS {
         let before = header(reader, inside, end)?;
         let sampling = sampling(&before)?;
@@ -29,11 +29,11 @@ pub(super) fn read<O: ByteOrder>(
         let first = at + u64::from(format::SAMPLE_AREAS) + area.saturating_mul(active as u64);
         let fits = used <= area && first.checked_add(area).is_some_and(|e| e <= end);
         if !fits || doublings > MOST_DOUBLINGS {
-            return Err("damaged: the sample lies outside its block".into());
+            return Err(damaged("the sample lies outside its block"));
         }
         let mut bytes = vec![0; used as usize];
         let read = reader.source.read_at(&mut bytes, first);
-        read.map_err(|e| format!("cannot be read: {e}"))?;
+        read?;
         if header(reader, inside, end)?.state.get() == state {
             raw.sample = Some(Subpaths {
                 points: entries::<O>(&bytes, &sampling, doublings as u32)?,
@@ -46,26 +46,26 @@ pub(super) fn read<O: ByteOrder>(
             return Ok(());
         }
     }
-    Err("its sample changes while it is read; try again".into())
+    Err(Problem::SampleChanges)
 }
 
 /// As it is now.
-fn header<O: ByteOrder>(reader: &Reader<O>, at: u64, end: u64) -> Result<Sample<O>, String> {
+fn header<O: ByteOrder>(reader: &Reader<O>, at: u64, end: u64) -> Result<Sample<O>, Problem> {
     let mut bytes = vec![0; size_of::<Sample<O>>()];
     if end - at < bytes.len() as u64 {
-        return Err("damaged: the sample lies outside its block".into());
+        return Err(damaged("the sample lies outside its block"));
     }
     let read = reader.source.read_at(&mut bytes, at);
-    read.map_err(|e| format!("cannot be read: {e}"))?;
+    read?;
     let header = Sample::<O>::read_from_bytes(&bytes).expect("of its size");
     let crc = crc32fast::hash(&bytes[format::SAMPLE_CHECKED]);
     let right = crc == header.crc.get();
     right
         .then_some(header)
-        .ok_or_else(|| "damaged: the checksum of the sample is wrong".into())
+        .ok_or_else(|| damaged("the checksum of the sample is wrong"))
 }
 
-fn sampling<O: ByteOrder>(header: &Sample<O>) -> Result<Sampling, String> {
+fn sampling<O: ByteOrder>(header: &Sample<O>) -> Result<Sampling, Problem> {
     let lengths = header.lengths.iter().zip(&header.chances);
     let length =
         |(blocks, chance): (&zerocopy::byteorder::U64<O>, &zerocopy::byteorder::U64<O>)| {
@@ -77,7 +77,9 @@ fn sampling<O: ByteOrder>(header: &Sample<O>) -> Result<Sampling, String> {
     let lengths = lengths.take(header.n_lengths.get() as usize).map(length);
     let sampling = Sampling {
         period: header.period.get(),
-        lengths: lengths.collect::<Option<_>>().ok_or("damaged: lengths")?,
+        lengths: lengths
+            .collect::<Option<_>>()
+            .ok_or_else(|| damaged("lengths"))?,
         within_functions: header.flags.get() & WITHIN != 0,
         list: if header.flags.get() & COUNTING == 0 {
             HotList::Concise
@@ -88,17 +90,17 @@ fn sampling<O: ByteOrder>(header: &Sample<O>) -> Result<Sampling, String> {
     let sound = sampling.is_sound() && header.flags.get() & !(WITHIN | COUNTING) == 0;
     sound
         .then_some(sampling)
-        .ok_or_else(|| "damaged: how it was sampled".into())
+        .ok_or_else(|| damaged("how it was sampled"))
 }
 
 fn entries<O: ByteOrder>(
     mut bytes: &[u8],
     sampling: &Sampling,
     doublings: u32,
-) -> Result<std::collections::BTreeMap<Subpath, Points>, String> {
+) -> Result<std::collections::BTreeMap<Subpath, Points>, Problem> {
     let mut points = std::collections::BTreeMap::new();
     while !bytes.is_empty() {
-        let (entry, size) = entry::<O>(bytes).ok_or("damaged: an entry of the sample")?;
+        let (entry, size) = entry::<O>(bytes).ok_or_else(|| damaged("an entry of the sample"))?;
         let (length, text) = (
             (entry.1 >> 16) as usize,
             &bytes[8..8 + (entry.1 & 0xffff) as usize],
@@ -106,11 +108,12 @@ fn entries<O: ByteOrder>(
         let length = sampling
             .lengths
             .get(length)
-            .ok_or("damaged: an entry of the sample")?;
-        let subpath = decode(text, length.blocks).ok_or("damaged: a subpath of the sample")?;
+            .ok_or_else(|| damaged("an entry of the sample"))?;
+        let subpath =
+            decode(text, length.blocks).ok_or_else(|| damaged("a subpath of the sample"))?;
         let counted = Points::listed(sampling.list, u64::from(entry.0), doublings);
         if points.insert(subpath, counted).is_some() {
-            return Err("damaged: a subpath is there twice".into());
+            return Err(damaged("a subpath is there twice"));
         }
         bytes = &bytes[size..];
     }

@@ -1,6 +1,6 @@
 //! How the processes were started that counted in a file.
 
-use super::{Raw, Reader};
+use super::{Problem, Raw, Reader, damaged};
 use crate::runtime::format::{self, Started as Record};
 use zerocopy::FromBytes;
 use zerocopy::byteorder::{ByteOrder, LE};
@@ -38,14 +38,14 @@ pub(super) fn read<O: ByteOrder>(
     mut at: u64,
     end: u64,
     raw: &mut Raw,
-) -> Result<(), String> {
+) -> Result<(), Problem> {
     while end - at >= SIZE as u64 {
         let bytes = reader.bytes(at, SIZE)?;
         let record = Record::<O>::read_from_bytes(bytes).expect("of its size");
         if record.key.get() == 0 {
             return Ok(());
         }
-        let wrong = || format!("damaged: the record of processes at {at}");
+        let wrong = || damaged(format!("the record of processes at {at}"));
         let size = u64::from(record.text_size.get());
         if size > u64::from(format::STARTED_TEXT_MAX).min(end - at - SIZE as u64) {
             return Err(wrong());

@@ -99,8 +99,9 @@ fn files_that_shrink() {
     let mut file = Watched::new(raw_profile(&[1], &[(1, 1)]));
     file.length += 1;
     let error = parse_source(&file).unwrap_err();
-    assert_eq!(error, "it became shorter while it was read");
-    assert_eq!(parse(b"p3").unwrap_err(), "not a raw profile: too short");
+    assert!(matches!(error, Problem::Shrank), "{error}");
+    let error = parse(b"p3").unwrap_err();
+    assert!(matches!(error, Problem::TooShort), "{error}");
 }
 
 /// A file of a runtime that did not count children without a file.
@@ -114,11 +115,11 @@ fn a_file_of_the_version_before_is_read() {
     put(&mut older, 12, &192u32.to_le_bytes());
     put(&mut older, 192, &strings);
     check(&mut older, 0..HEADER_CRC_AT, 192..192 + text, HEADER_CRC_AT);
-    assert_eq!(parse(&older), parse(&good));
-    assert_eq!(parse(&older).map(|raw| raw.absent), Ok(0));
+    assert_eq!(parse(&older).unwrap(), parse(&good).unwrap());
+    assert_eq!(parse(&older).unwrap().absent, 0);
     put(&mut older, 8, &(OLDEST - 1).to_le_bytes());
     let error = parse(&older).unwrap_err();
-    assert_eq!(error, "raw format version 7 (this build: 9)");
+    assert_eq!(error.to_string(), "raw format version 7 (this build: 9)");
 }
 
 /// Damage whose checksums are right.
@@ -137,12 +138,14 @@ fn what_is_refused() {
         let mut bytes = raw_profile(&[1, 2], &[(3, 4)]);
         put(&mut bytes, at, &value.to_le_bytes()[..size]);
         seal(&mut bytes);
-        let error = parse(&bytes).unwrap_err();
+        let error = parse(&bytes).unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");
     }
     let ids = 1 << 40;
     assert!(parse(&raw_profile(&[], &[(ids, 1)])).is_ok());
-    let error = parse(&raw_profile(&[], &[(ids + 1, 1)])).unwrap_err();
+    let error = parse(&raw_profile(&[], &[(ids + 1, 1)]))
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("no id has the key"), "{error}");
 }
 

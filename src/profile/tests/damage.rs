@@ -173,9 +173,9 @@ fn byte_orders_are_told_apart() {
     let good = raw_profile(&[1, 0, 3], &[(4, 5), (6, 7)]);
     let other = of_another_byte_order(good.clone());
     assert_ne!(good, other);
-    assert_eq!(raw::parse(&other), raw::parse(&good));
+    assert_eq!(raw::parse(&other).unwrap(), raw::parse(&good).unwrap());
     let error = raw::parse(&[0; 200]).unwrap_err();
-    assert_eq!(error, "not a raw profile");
+    assert!(matches!(error, raw::Problem::NotRaw), "{error}");
 }
 
 /// Each flag says one thing: counts that are in memory alone are as good as lost, and that a program resets its own is no matter.
