@@ -68,7 +68,7 @@ demo: build
 	clang-19 -O1 -g -fno-inline -emit-llvm -c testdata/programs/demo.c -o $(OUT)/demo.bc
 	target/release/p3-rewrite $(OUT)/demo.bc -k 4 -o $(OUT)/out
 	$(MAKE) -s -C $(OUT)/out run ARGS=100000 P3_PROF=$(CURDIR)/target/release/p3-prof
-	$(MAKE) -s -C $(OUT)/out report TOP=5 P3_PROF=$(CURDIR)/target/release/p3-prof
+	$(MAKE) -s -C $(OUT)/out report TOP=2 P3_PROF=$(CURDIR)/target/release/p3-prof
 
 # Most of what tests compile is the C runtime, the same each time: ccache, under the names by which clang is called.
 test: setup-tests

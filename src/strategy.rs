@@ -159,28 +159,28 @@ macro_rules! schemes {
 }
 
 schemes! {
-    /// Partitioned path profiling: profitable functions are split by PSPP
+    /// The P3 paper's: splits functions where its rules say so; to compare with the paper
     P3 "p3" Strategy { distribute: split_where_called_once, ..PATHS }
 
-    /// The same with expected hits as costs, and functions split where that evens the load; best with --profile
+    /// Like p3, but balances expected executions; to compare with, by --profile
     P3Weighted "p3-weighted" Strategy { distribute: evenly, cost: Costs::hits, ..PATHS }
 
-    /// With --profile or --train any sets of paths: those of other copies run free, hot ones cost one increment, code grows by up to half; else whole functions, divided further with every doubling of copies
+    /// The default: usually the fastest, above all with --profile or --train
     P3Hot "p3-hot" Strategy { distribute: hot::ranges, cost: Costs::hits, makes_ranges: true, ..PATHS }
 
-    /// Parallel Ball–Larus: whole functions are spread over the copies
+    /// Gives whole functions to copies (parallel Ball–Larus); to compare with
     Pbl "pbl" PATHS
 
-    /// Sequential Ball–Larus: one copy profiles everything
+    /// One copy counts everything (Ball–Larus); when copies cannot run alike
     Sbl "sbl" Strategy { most_copies: 1, ..PATHS }
 
-    /// Forked shadows of the program count bursts, as sbl does; the program itself runs at full speed. Shares of paths are estimates
+    /// Estimates, from forked shadows, while the program runs at full speed; for servers
     Shadow "shadow" Strategy { measure: Measure::Bursts, method: Method::Shadow, most_copies: 1, ..PATHS }
 
-    /// Edge profiling with the fewest counters (Knuth & Stevenson), whole functions spread over the copies
+    /// Counts edges with the fewest counters; when blocks and edges are enough
     Edge "edge" Strategy { measure: Measure::Edges, versions: VersionsOf::Nothing, ..PATHS }
 
-    /// Estimates of how often subpaths of chosen lengths ran, across loops and calls, from a sample; live, in bounded memory
+    /// Estimates, from a sample, of sequences across loops and calls; in bounded memory
     Subpath "subpath" Strategy { measure: Measure::Subpaths, method: Method::Sample, usual_copies: 1, distribute: to_the_first, versions: VersionsOf::Nothing, ..PATHS }
 
     /// As sbl, with two versions of every block: how blocks are copied, tested by itself

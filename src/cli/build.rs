@@ -22,28 +22,32 @@ use std::process::ExitCode;
 /// How programs are put into copies.
 #[derive(Debug, clap::Args)]
 pub struct CopiesArgs {
-    /// Number of copies, 1 to 1024 [default: 4, of subpath 1]
+    /// Number of copies, up to 1024 [default: 4; 1 for sbl, shadow, subpath]
     #[arg(short = 'k', long, value_name = "K",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     copies: Option<u32>,
 
-    /// How the work is spread over the copies
+    /// What is counted, and by which copy: p3-rewrite --help lists the schemes
     #[arg(long, value_name = "NAME", value_enum, default_value = "p3-hot")]
     scheme: Scheme,
 
-    /// `atomic` stays exact with threads
+    /// How counters are updated: atomic is exact with threads [default: single]
     #[arg(long, value_name = "HOW", value_parser = ["single", "atomic"])]
     pub(super) update: Option<String>,
 
-    /// An earlier merged profile, or an output folder with one: weights of the programs whose functions it knows
+    /// Use this earlier profile to place counters in programs whose functions it knows
     #[arg(long, value_name = "FILE|OUTDIR")]
     profile: Option<PathBuf>,
 
-    /// Instrument only functions whose symbol or readable name matches (may be repeated)
+    /// Count only in functions whose name matches (may be repeated)
+    ///
+    /// By symbol or readable name.
     #[arg(long, value_name = "RE")]
     include: Vec<String>,
 
-    /// Do not instrument functions whose symbol or readable name matches (may be repeated)
+    /// Do not count in functions whose name matches (may be repeated)
+    ///
+    /// By symbol or readable name.
     #[arg(long, value_name = "RE")]
     exclude: Vec<String>,
 
@@ -105,19 +109,19 @@ pub struct BuildArgs {
     #[command(flatten)]
     copies: CopiesArgs,
 
-    /// Compile and link this copy alone, and put it in the programs' places: a machine for each copy
+    /// Build only this copy: for a machine per copy (docs/CI.md)
     #[arg(long, value_name = "COPY")]
     only: Option<u32>,
 
-    /// Where the copies go, each program's in a folder of its own [default: beside the programs, as PROGRAM.p3]
+    /// Where to write the copies: a folder for each program [default: PROGRAM.p3 beside the program]
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Print nothing of our own
+    /// Print only what the command prints
     #[arg(short, long)]
     quiet: bool,
 
-    /// What builds the programs, after --
+    /// The command that builds the programs, after --
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -125,36 +129,37 @@ pub struct BuildArgs {
 /// The arguments of `suite`.
 #[derive(Debug, clap::Args)]
 pub struct SuiteArgs {
-    /// Where the programs' folders are: what `build -o` named, or the folder of the build
+    /// Where to look for the programs: the folder of `build -o`, or of the build
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: Vec<PathBuf>,
 
-    /// Run so many rounds at once, each in a working folder of its own: what they write there is gone afterwards
+    /// Run N rounds at once, each in an overlay of the working folder that is deleted afterwards
     #[arg(short, long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: u32,
 
-    /// Fail where processes cannot have the same ids in every round, which takes a namespace [default: without, where it is refused]
+    /// Stop if the kernel refuses the namespace that gives all rounds the same process ids [default: go
+    /// on without]
     #[arg(long)]
     same_pids: bool,
 
-    /// Leave processes the ids that the system gives them: no namespace for processes
+    /// Do not make process ids the same in all rounds
     #[arg(long, conflicts_with = "same_pids")]
     no_same_pids: bool,
 
-    /// Clocks that advance by calls, and the same random numbers, for programs that read them: in all that the command runs
+    /// Make clocks and random numbers the same in all rounds, for everything that the command runs
     #[arg(long)]
     fixed_time: bool,
 
-    /// Run each round once, also where rounds ran other processes than the rest and would be repeated
+    /// Do not repeat rounds that ran other processes than the rest
     #[arg(long)]
     no_repeat: bool,
 
-    /// Add the merged profile of each program to this folder, as PROGRAM/NNNN.p3prof: what --paths new:DIR compares with
+    /// Also store each program's profile as DIR/PROGRAM/NNNN.p3prof, for --paths new:DIR
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 
-    /// What runs the programs, after --; once for every copy
+    /// The command that runs the programs, after --; it runs once for every copy
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -162,11 +167,11 @@ pub struct SuiteArgs {
 /// The arguments of `use`.
 #[derive(Debug, clap::Args)]
 pub struct UseArgs {
-    /// The copy that every program is to be
+    /// Number of the copy, from 0
     #[arg(value_name = "COPY")]
     copy: u32,
 
-    /// Where the programs' folders are: what `build -o` named, or the folder of the build
+    /// Where to look for the programs: the folder of `build -o`, or of the build
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: Vec<PathBuf>,
 }

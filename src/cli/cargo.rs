@@ -3,6 +3,7 @@
 use super::build::{
     CopiesArgs, code, described, ended, report_failures, report_progress, say, shown,
 };
+use super::help::HelpArgs;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use crate::compiler::suite::{Build, SamePids, Suite, Variables};
 use crate::compiler::{our_program, rust};
@@ -15,15 +16,18 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// The arguments of `cargo p3`.
 #[derive(Debug, clap::Parser)]
-#[command(name = "cargo", bin_name = "cargo")]
+#[command(name = "cargo", bin_name = "cargo", disable_help_flag = true)]
 pub struct CargoArgs {
     #[command(subcommand)]
     command: Ours,
+
+    #[command(flatten)]
+    help: HelpArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Ours {
-    /// Exact path profiles of a crate's programs and tests: builds copies, runs the command once for each, merges
+    /// Builds a crate in copies, runs cargo's command once for each copy, and merges the profiles
     #[command(version)]
     P3(P3Args),
 }
@@ -33,27 +37,27 @@ struct P3Args {
     #[command(flatten)]
     copies: CopiesArgs,
 
-    /// Where the copies go [default: p3/copies in cargo's target folder]
+    /// Where to write the copies [default: p3/copies in cargo's target folder]
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Fail where processes cannot have the same ids in every round, which takes a namespace
+    /// Stop if the kernel refuses the namespace that gives all rounds the same process ids
     #[arg(long)]
     same_pids: bool,
 
-    /// Leave processes the ids that the system gives them: no namespace for processes
+    /// Do not make process ids the same in all rounds
     #[arg(long, conflicts_with = "same_pids")]
     no_same_pids: bool,
 
-    /// Clocks that advance by calls, and the same random numbers, for programs that read them
+    /// Make clocks and random numbers the same in all rounds
     #[arg(long)]
     fixed_time: bool,
 
-    /// The command of cargo
+    /// The command of cargo to run
     #[arg(value_enum)]
     verb: Verb,
 
-    /// Its arguments, as cargo takes them
+    /// Arguments for cargo
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,

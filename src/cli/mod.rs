@@ -3,6 +3,7 @@
 pub mod build;
 pub mod cargo;
 pub mod doctor;
+pub mod help;
 pub mod interrupt;
 pub mod manual;
 pub mod prof;

@@ -6,6 +6,7 @@ mod values;
 use sampling::SamplingArgs;
 
 use super::build::{BuildArgs, IntegrateArgs, SuiteArgs, UseArgs, cannot_select};
+use super::help::HelpArgs;
 use super::manual::ManualArgs;
 use super::selection::SelectionArgs;
 use super::{Color, ForceArgs};
@@ -27,49 +28,61 @@ use std::time::Duration;
 
 /// Rewrites LLVM IR into K copies that together take an exact path profile.
 ///
-/// Every copy runs on the same input and profiles its share of the paths; `make -C DIR run`
-/// links, runs and merges, `make -C DIR report` shows the hottest paths.
+/// All copies run on the same input, and each counts its share of the paths. `make -C DIR run
+/// ARGS='…'` links the copies, runs them and merges what they counted; `p3-prof show DIR` prints the
+/// hottest paths.
 #[derive(Debug, Parser)]
 #[command(
     name = "p3-rewrite",
     version = version(),
     max_term_width = 100,
+    disable_help_flag = true,
+    after_help = schemes(),
+    after_long_help = NEXT,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true
 )]
 pub struct Args {
-    /// What to do instead of rewriting
+    /// A command, in place of rewriting modules
     #[command(subcommand)]
     pub command: Option<Command>,
 
-    /// `.ll`, `.bc`, `.mlir` or any file that holds bitcode by content (objects, archives of them), or a folder
+    /// Modules (.bc, .ll, .mlir), objects or archives that hold bitcode, or folders of these
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Lower `.mlir` by mlir-opt first: passes as in its --pass-pipeline
-    #[arg(long, value_name = "PASSES")]
+    /// Run these passes of mlir-opt on `.mlir` inputs first (its --pass-pipeline)
+    #[arg(long, value_name = "PASSES", hide_short_help = true)]
     mlir_pipeline: Option<String>,
 
-    /// Optimise inputs before they are rewritten, native too, by LLVM's pipeline of this level
-    #[arg(long, value_name = "LEVEL", value_enum, default_value = "auto")]
+    /// Optimise inputs by LLVM's pipeline of this level before they are rewritten; also the
+    /// native program
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        value_enum,
+        default_value = "auto",
+        hide_short_help = true
+    )]
     optimize: Optimize,
 
-    /// Number of copies, 1 to 1024 [default: 4, of subpath 1]
+    /// Number of copies, up to 1024 [default: 4; 1 for sbl, shadow, subpath]
     #[arg(short = 'k', long, value_name = "K",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     copies: Option<u32>,
 
-    /// Output folder, made if missing
+    /// Output folder; it is created if it does not exist
     #[arg(short, long, required = true, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// How the work is spread over the copies (sbl always makes one copy)
+    /// What is counted, and by which copy
     #[arg(long, value_name = "NAME", value_enum, default_value = "p3-hot")]
     scheme: Scheme,
 
     /// What to write for each copy
     #[arg(
         long,
+        hide_short_help = true,
         value_name = "FORMATS",
         value_enum,
         value_delimiter = ',',
@@ -77,7 +90,7 @@ pub struct Args {
     )]
     emit: Vec<ModuleFormat>,
 
-    /// An earlier merged profile of this program, or an output folder with one: weights for placement and partition
+    /// Use this earlier profile of the program to place counters
     #[arg(long, value_name = "FILE|OUTDIR", group = "weights")]
     profile: Option<PathBuf>,
 
@@ -85,8 +98,7 @@ pub struct Args {
     #[arg(long, hide = true)]
     accept_unrelated_profile: bool,
 
-    /// Take weights from a run with these arguments, before anything is written: one copy that counts
-    /// edges is linked and run as `make run` would
+    /// Use a run with these arguments to place counters; it comes first
     #[arg(
         long,
         value_name = "ARGS",
@@ -95,17 +107,17 @@ pub struct Args {
     )]
     train: Option<String>,
 
-    /// End that run after this long, as 500ms or 2s [default: when the program ends]
-    #[arg(long, value_name = "TIME", requires = "train", value_parser = values::duration)]
+    /// End the run of --train after this time (500ms, 2s) [default: when the program ends]
+    #[arg(long, hide_short_help = true, value_name = "TIME", requires = "train", value_parser = values::duration)]
     train_for: Option<Duration>,
 
-    /// A setting of `make run` for that run: STDIN, FILES, LDLIBS, … (may be repeated) [default: the
-    /// environment's]
-    #[arg(long, value_name = "NAME=VALUE", requires = "train", value_parser = values::setting)]
+    /// A setting of `make run` for the run of --train: STDIN, FILES, LDLIBS, … (may be repeated)
+    /// [default: the environment's]
+    #[arg(long, hide_short_help = true, value_name = "NAME=VALUE", requires = "train", value_parser = values::setting)]
     train_with: Vec<Setting>,
 
-    /// Refuse a profile, or a training run, whose verdict is not ok (exit status 1)
-    #[arg(long, requires = "weights")]
+    /// Stop with exit status 1 if the verdict of the profile or of the run of --train is not ok
+    #[arg(long, requires = "weights", hide_short_help = true)]
     strict: bool,
 
     #[command(flatten)]
@@ -119,51 +131,57 @@ pub struct Args {
     #[arg(long, value_name = "FILE", hide = true, conflicts_with_all = ["paths", "patch"])]
     selection: Option<PathBuf>,
 
-    /// Instrument only functions whose symbol or readable name matches (may be repeated)
+    /// Count only in functions whose name matches (may be repeated)
+    ///
+    /// By symbol or readable name.
     #[arg(long, value_name = "RE")]
     include: Vec<String>,
 
-    /// Do not instrument functions whose symbol or readable name matches (may be repeated)
+    /// Do not count in functions whose name matches (may be repeated)
+    ///
+    /// By symbol or readable name.
     #[arg(long, value_name = "RE")]
     exclude: Vec<String>,
 
     /// Where counters are incremented: in the code, or by calls into the runtime
-    #[arg(long, value_enum, default_value = "auto")]
+    #[arg(long, value_enum, default_value = "auto", hide_short_help = true)]
     counters: Counters,
 
-    /// How counters are updated: `atomic` stays exact with threads, as clang's
-    /// -fprofile-update
+    /// How counters are updated: atomic is exact with threads
     #[arg(long, value_enum, default_value = "single")]
     update: Update,
 
-    /// Count executed probes as well, for p3-prof hits
-    #[arg(long)]
+    /// Also count the executed probes, for p3-prof hits
+    #[arg(long, hide_short_help = true)]
     count_hits: bool,
 
     /// Prove independently that the inserted code counts every path once, under its id
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     check: bool,
 
-    #[command(flatten)]
-    sampling: SamplingArgs,
-
-    /// Write views of the analyses
-    #[arg(long, value_name = "VIEWS", value_enum, value_delimiter = ',')]
+    /// Write what the analyses found, as graphs and text
+    #[arg(
+        long,
+        value_name = "VIEWS",
+        value_enum,
+        value_delimiter = ',',
+        hide_short_help = true
+    )]
     dump: Vec<View>,
 
     /// Folder for --dump [default: DIR/dump]
-    #[arg(long, value_name = "DIR", requires = "dump")]
+    #[arg(long, value_name = "DIR", requires = "dump", hide_short_help = true)]
     dump_dir: Option<PathBuf>,
 
-    /// Only functions whose symbol or readable name matches, for --dump and --stats
-    #[arg(long, value_name = "RE")]
+    /// Limit --dump and --stats to functions whose symbol or readable name matches
+    #[arg(long, value_name = "RE", hide_short_help = true)]
     function: Option<String>,
 
     /// Print a table of paths, probes, expected load and status by function and copy
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     stats: bool,
 
-    /// Threads and processes at once [default: all cores]
+    /// Number of threads and processes that run at once [default: all cores]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
 
@@ -172,12 +190,39 @@ pub struct Args {
     quiet: bool,
 
     /// Print how long each phase takes
-    #[arg(short, long)]
+    #[arg(short, long, hide_short_help = true)]
     verbose: bool,
 
     /// When to colour messages
-    #[arg(long, value_enum, default_value = "auto")]
+    #[arg(long, value_enum, default_value = "auto", hide_short_help = true)]
     pub color: Color,
+
+    #[command(flatten)]
+    help: HelpArgs,
+
+    // The last, since its heading would be that of all options below it.
+    #[command(flatten)]
+    sampling: SamplingArgs,
+}
+
+/// What `--help` ends with.
+const NEXT: &str = "Pages: docs/INDEX.md. Settings of `make run`: make -C DIR help.";
+
+/// The schemes in the order in which they are worth a thought, each in one line.
+fn schemes() -> String {
+    let order = [
+        Scheme::P3Hot,
+        Scheme::Sbl,
+        Scheme::Edge,
+        Scheme::Shadow,
+        Scheme::Subpath,
+        Scheme::P3,
+        Scheme::P3Weighted,
+        Scheme::Pbl,
+    ];
+    let line = |s: &Scheme| format!("  {:11}  {}\n", s.name(), s.about());
+    let lines: String = order.iter().map(line).collect();
+    format!("Schemes:\n{lines}\n{NEXT} All options: --help-all.")
 }
 
 /// This version, and LLVM's.
@@ -202,31 +247,38 @@ pub fn meant(word: &str) -> Option<String> {
 /// Builds and test suites, and profiles for compilers.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write the counts of a profile into modules, for LLVM to optimise by
+    /// Build a project in copies: run its build command with our compilers
     ///
-    /// Branch weights, entry counts and a profile summary, as clang -fprofile-use finds them; then
-    /// clang -O2 OUT.
-    Annotate(AnnotateArgs),
-    /// Write a profile as the text that llvm-profdata merge takes
-    ///
-    /// For clang -fprofile-use on the sources of a module that was taken where LLVM would have
-    /// instrumented it.
-    Proftext(ProftextArgs),
-    /// Build programs in copies: run a build's command with p3-cc and p3-cxx as its compilers
-    ///
-    /// For `./configure` as well as for `make`. A program that was linked so is copy 0; the others are beside it.
-    /// (A folder of modules that has this name is ./build.)
+    /// The command is `make`, or `sh -c './configure && make'`, or what else builds the project; its
+    /// compilers are p3-cc and p3-cxx. Each program that it links is copy 0, and the other copies are
+    /// in the program's folder. (For a folder of modules that is called build, type ./build.)
     Build(BuildArgs),
-    /// Run a command, such as make check, once for every copy of what was built; merge what each program counted
+    /// Run a project's tests once for every copy, and merge the profiles
+    ///
+    /// The command is `make check`, for example. Programs that were built by p3-rewrite build are
+    /// profiled; each gets a merged profile of its own.
     Suite(SuiteArgs),
-    /// Put a copy in the place of every program that was built
-    Use(UseArgs),
-    /// Write files by which build systems find p3-cc: a toolchain file and find_package(P3) for CMake, a native file for Meson,
-    /// p3.pc for pkg-config
-    Integrate(IntegrateArgs),
-    /// Look for all that is called: compilers, make, kernel features; say what to do where something is missing (exit status 1)
+    /// Check for compilers, make and kernel features; print what to install
+    ///
+    /// The exit status is 1 if something is missing.
     Doctor,
-    /// Write man pages and completions of shells for all our programs into a share folder
+    /// Put copy N in the place of every program that was built
+    Use(UseArgs),
+    /// Write files for CMake, Meson and pkg-config, so that they find p3-cc
+    ///
+    /// A toolchain file and find_package(P3) for CMake, a native file for Meson, p3.pc for pkg-config.
+    Integrate(IntegrateArgs),
+    /// Write the counts of a profile into modules, for clang -O2
+    ///
+    /// Branch weights, entry counts and a profile summary, as clang -fprofile-use writes them. Then
+    /// compile the result: clang -O2 OUT.
+    Annotate(AnnotateArgs),
+    /// Write a profile as the text that llvm-profdata merge reads
+    ///
+    /// For clang -fprofile-use on the sources, if the module was taken where LLVM would have
+    /// instrumented it (docs/EXPORT.md).
+    Proftext(ProftextArgs),
+    /// Write man pages and completions of shells into a share folder
     Manual(ManualArgs),
 }
 
@@ -273,7 +325,7 @@ pub struct ProftextArgs {
     #[arg(long)]
     pub strict: bool,
 
-    /// Where to write it (-: standard output) [default: standard output]
+    /// The file to write (-: standard output) [default: standard output]
     #[arg(
         short,
         long,

@@ -8,13 +8,15 @@ use std::path::PathBuf;
 /// Which paths to count.
 #[derive(Debug, clap::Args)]
 pub(super) struct SelectionArgs {
-    /// Count only these paths (may be repeated; the union holds): through=FILE:LINE[-LINE], through=FUNCTION,
-    /// top=N:PROFILE, share=90%:PROFILE, cold:PROFILE, new:PROFILE[,PROFILE…] or ids=FUNCTION#ID,…; patch=DIFF is
-    /// --patch [default: all]
+    /// Count only these paths: through=FILE:LINE, top=N:PROFILE, …
+    ///
+    /// through=FILE:LINE[-LINE], through=FUNCTION, top=N:PROFILE, share=90%:PROFILE, cold:PROFILE,
+    /// new:PROFILE[,PROFILE…], ids=FUNCTION#ID,… or patch=DIFF. May be repeated:
+    /// the union is counted (docs/SELECTED.md).
     #[arg(long, value_name = "SPEC")]
     paths: Vec<String>,
 
-    /// Count only paths through lines that this unified diff adds or changes, as git diff prints it
+    /// Count only paths through lines that this diff adds or changes
     #[arg(long, value_name = "DIFF")]
     patch: Option<PathBuf>,
 }

@@ -1,4 +1,8 @@
-//! The commands of the pages that one follows, run in order, each with the lines that the page shows under it; and the book's list of pages.
+//! The commands of README and of the pages that one follows, run in order, each with the lines that
+//! the page shows under it; the book's list of pages, and links between pages.
+
+mod links;
+mod readme;
 
 use crate::support::{PROF, project};
 use std::path::Path;
@@ -22,6 +26,21 @@ fn commands(page: &str) -> Vec<(String, Vec<String>)> {
     commands
 }
 
+/// Variables of whoever runs the tests that would change what commands do.
+const ENVIRONMENT: [&str; 8] = [
+    "MAKEFLAGS",
+    "MAKELEVEL",
+    "MFLAGS",
+    "P3_COPIES",
+    "P3_COPY",
+    "P3_FLAGS",
+    "P3_OUT",
+    "P3_PROFILE_FILE",
+];
+
+/// The variable that names the folder of other programs of ours to run: those built for LLVM 22.
+const PROGRAMS: &str = "P3_TEST_PROGRAMS";
+
 /// What a page runs in a folder of its own, and ends with it.
 struct Folder(tempfile::TempDir);
 
@@ -33,15 +52,33 @@ impl Folder {
     }
 
     fn shell(&self, command: &str) -> Command {
-        let beside = Path::new(PROF).parent().unwrap();
+        let beside = Path::new(PROF).parent().unwrap().to_path_buf();
+        let beside = std::env::var_os(PROGRAMS).map_or(beside, Into::into);
         let path = format!("{}:{}", beside.display(), std::env::var("PATH").unwrap());
         let mut shell = Command::new("sh");
         shell.args(["-c", command]).current_dir(self.0.path());
-        for name in ["MAKEFLAGS", "MAKELEVEL", "MFLAGS", "P3_PROFILE_FILE"] {
+        for name in ENVIRONMENT {
             shell.env_remove(name);
         }
         shell.env("PATH", path);
         shell
+    }
+
+    /// Runs a command that has to succeed, and looks for lines in what it prints, which it returns.
+    #[track_caller]
+    fn run(&self, command: &str, shown: &[String]) -> String {
+        let mut shell = self.shell(&format!("exec 2>&1; {command}"));
+        let output = shell.output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{command}: {printed}");
+        let mut lines = printed.lines();
+        for line in shown {
+            assert!(
+                lines.any(|l| l == line),
+                "{command}: {line:?} is not in\n{printed}"
+            );
+        }
+        printed
     }
 }
 
@@ -55,24 +92,12 @@ impl Drop for Folder {
 
 /// Runs what stands in a page behind `$`, and looks for the lines under it.
 fn follow(page: &str) {
-    let dir = Folder::new();
     let page = std::fs::read_to_string(project("docs").join(page)).unwrap();
     let commands = commands(&page);
     assert!(commands.len() > 5);
+    let dir = Folder::new();
     for (command, shown) in commands {
-        let output = dir
-            .shell(&format!("exec 2>&1; {command}"))
-            .output()
-            .unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success(), "{command}: {said}");
-        let mut lines = said.lines();
-        for line in shown {
-            assert!(
-                lines.any(|l| l == line),
-                "{command}: {line:?} is not in\n{said}"
-            );
-        }
+        dir.run(&command, &shown);
     }
 }
 

@@ -50,23 +50,40 @@ fn one_line_error(text: &str) {
 #[test]
 fn help() {
     let dir = crate::support::folder();
-    let mut pages = transcript(Command::new(REWRITE).arg("--help"), dir.path());
-    pages += &transcript(Command::new(PROF).arg("--help"), dir.path());
-    pages += "--- cargo p3\n";
     let cargo = env!("CARGO_BIN_EXE_cargo-p3");
-    pages += &transcript(Command::new(cargo).args(["p3", "--help"]), dir.path());
-    for command in ["annotate", "proftext", "build", "suite", "use", "integrate"] {
+    let mut pages = String::new();
+    for program in [REWRITE, PROF] {
+        pages += &transcript(Command::new(program).arg("--help"), dir.path());
+    }
+    pages += "--- cargo p3\n";
+    pages += &transcript(Command::new(cargo).args(["p3", "--help-all"]), dir.path());
+    for command in ["build", "suite", "use", "integrate", "annotate", "proftext"] {
         pages += &format!("--- p3-rewrite {command}\n");
-        pages += &transcript(Command::new(REWRITE).args([command, "--help"]), dir.path());
+        let mut help = Command::new(REWRITE);
+        pages += &transcript(help.args([command, "--help-all"]), dir.path());
     }
     for command in [
-        "merge", "union", "show", "compare", "verify", "accuracy", "coverage", "paths", "diff",
-        "export", "hits", "simulate",
+        "show", "coverage", "html", "browse", "top", "diff", "verify", "merge", "export", "union",
+        "paths", "compare", "simulate", "accuracy", "hits",
     ] {
-        pages += &format!("--- {command}\n");
-        pages += &transcript(Command::new(PROF).args([command, "--help"]), dir.path());
+        pages += &format!("--- p3-prof {command}\n");
+        let mut help = Command::new(PROF);
+        pages += &transcript(help.args([command, "--help-all"]), dir.path());
     }
+    pages += "--- p3-rewrite --help-all\n";
+    pages += &transcript(Command::new(REWRITE).arg("--help-all"), dir.path());
     snapshot("help", &pages);
+}
+
+/// What people see first fits a screen: 50 lines of 100 columns.
+#[test]
+fn help_fits_one_screen() {
+    for program in [REWRITE, PROF] {
+        let text = run(Command::new(program).arg("--help")).stdout;
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.lines().count() <= 50, "{text}");
+        assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
+    }
 }
 
 /// Bitcode of the demo program.
@@ -1093,8 +1110,7 @@ fn manual() {
         let mut expected = vec!["p3-prof.1".to_string()];
         let help = run(Command::new(PROF).arg("--help")).stdout;
         let help = String::from_utf8(help).unwrap();
-        let commands = help.split("Commands:\n").nth(1).unwrap();
-        let commands = commands.split("\n\n").next().unwrap().lines();
+        let commands = help.split("\nOptions:\n").next().unwrap().lines();
         let words = commands.filter_map(|l| l.strip_prefix("  ")?.split_once(' '));
         let words = words
             .map(|(word, _)| word)

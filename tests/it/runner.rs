@@ -731,7 +731,8 @@ fn the_demo_is_what_the_readme_shows() {
     rewrite(&modules, &["-k", "4"], &dir.path().join("out"));
     let (ok, text) = make(dir.path(), &["run", "ARGS=100000", "-j2"]);
     assert!(ok, "{text}");
-    let (ok, report) = make(dir.path(), &["report", "TOP=5"]);
+    assert!(makefile.contains("report TOP=2"));
+    let (ok, report) = make(dir.path(), &["report", "TOP=2"]);
     assert!(ok, "{report}");
     let readme = std::fs::read_to_string(project("README.md")).unwrap();
     assert!(

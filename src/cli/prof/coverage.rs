@@ -52,18 +52,17 @@ enum Measured {
 
 #[derive(Debug, Args)]
 pub(super) struct CoverageArgs {
-    /// Merged profiles, and folders of programs: several are joined as by union, and programs that never ran are uncovered
+    /// Merged profiles, or folders of programs; they are added up, and programs that never ran are
+    /// uncovered
     #[arg(required = true, value_name = "PROFILE")]
     profiles: Vec<PathBuf>,
-    /// Show at most this many functions, those with most paths that did not run [default: 20 as text,
-    /// otherwise all]
+    /// Print at most this many functions [default: 20 as text, otherwise all]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
     /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
-    /// Explain at most this many uncovered paths of each function [default: 3 with --function,
-    /// otherwise none]
+    /// Explain at most this many uncovered paths of each function [default: 3 with --function, else 0]
     #[arg(long, value_name = "N")]
     nearest: Option<usize>,
     #[command(flatten)]
@@ -73,13 +72,13 @@ pub(super) struct CoverageArgs {
     /// Only functions that begin in files whose name matches
     #[arg(long, value_name = "RE")]
     file: Option<Regex>,
-    /// Not functions that begin in files whose name matches
+    /// Leave out functions that begin in files whose name matches
     #[arg(long, value_name = "RE")]
     exclude: Option<Regex>,
-    /// Functions of headers of the system and of toolchains, too
+    /// Include functions in headers of the system and of toolchains
     #[arg(long)]
     all: bool,
-    /// Print the sources with the executions of each line, and the outcomes of conditions that never came up
+    /// Print the sources with counts, and the outcomes of conditions that never came up
     #[arg(
         long,
         value_enum,
@@ -90,17 +89,19 @@ pub(super) struct CoverageArgs {
         conflicts_with_all = ["patch", "diff", "nearest", "fail_under", "measure", "top", "format"]
     )]
     annotate: Option<Annotate>,
-    /// What comes first
+    /// The order of functions and files
     #[arg(long, value_enum, default_value = "missing")]
     sort: Sort,
-    /// Show which paths ran now and not in this earlier merged profile, and the reverse; of a rebuilt program, too
+    /// Print which paths ran now and not in this earlier profile, and the reverse
     #[arg(long, value_name = "BASE", conflicts_with_all = ["patch", "nearest", "sort", "fail_under"])]
     diff: Option<PathBuf>,
     /// Only paths through lines that this unified diff adds or changes (-: standard input), as git diff prints it
     #[arg(long, value_name = "FILE")]
     patch: Option<PathBuf>,
-    /// Show what ran for the first time: paths that none of these merged profiles (or of those in these folders) has; without a name,
-    /// paths that are new to those that `--paths new:` named when the program was built
+    /// Print paths that none of these earlier profiles (or folders of profiles) has
+    ///
+    /// Without a value: paths that are in none of the profiles that `--paths new:` named when the
+    /// program was built.
     #[arg(long, value_name = "EARLIER,…", num_args = 0..=1, require_equals = true, value_delimiter = ',',
           conflicts_with_all = ["patch", "nearest", "sort", "fail_under", "diff", "measure"])]
     new: Option<Vec<PathBuf>>,
@@ -113,13 +114,13 @@ pub(super) struct CoverageArgs {
     /// Exit with status 1 if less than this share of the measure ran
     #[arg(long, value_name = "PERCENT")]
     fail_under: Option<f64>,
-    /// What --fail-under is about [default: paths]; without --fail-under, text is this number alone
+    /// The measure of --fail-under [default: paths]; without --fail-under, print this number alone
     #[arg(long, value_enum)]
     measure: Option<Measured>,
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
     format: CoverageFormat,
-    /// Show every step of a path, and names in full
+    /// Print every step of a path, and names in full
     #[arg(long)]
     full: bool,
 }

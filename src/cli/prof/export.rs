@@ -16,13 +16,13 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
-    /// A merged profile, or an output folder with one; for lcov and cobertura also a folder of programs, as for coverage
+    /// A merged profile, or an output folder with one; for lcov and cobertura also a folder of programs
     #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
-    /// What to write
+    /// The format
     #[arg(long, value_parser = exporter())]
     format: &'static Exporter,
-    /// Where to write it (-: standard output) [default: standard output]
+    /// The file to write (-: standard output) [default: standard output]
     #[arg(
         short,
         long,
@@ -36,10 +36,10 @@ pub(super) struct ExportArgs {
     /// Only functions whose symbol or readable name matches
     #[arg(long, value_name = "RE")]
     function: Option<Regex>,
-    /// What a path weighs, for folded [default: paths]
+    /// The weight of a path in folded [default: paths]
     #[arg(long, value_enum)]
     weigh: Option<Weigh>,
-    /// Headers of the system and of toolchains, too, in lcov and cobertura
+    /// Include headers of the system and of toolchains, in lcov and cobertura
     #[arg(long)]
     all: bool,
     #[command(flatten)]

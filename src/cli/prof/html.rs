@@ -24,7 +24,7 @@ pub(super) struct HtmlArgs {
     /// Write one file that holds everything
     #[arg(long)]
     single: bool,
-    /// Show how often paths ran in this merged profile, too
+    /// Also show the shares of this earlier merged profile
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Only functions whose symbol or readable name matches

@@ -14,11 +14,13 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(super) struct MergeArgs {
-    /// The manifest.json of the copies, or a folder that is searched for manifests of many programs; may be repeated
+    /// The manifest.json of the copies, or a folder to search for manifests; may be repeated
     #[arg(short, long, value_name = "FILE", required = true, num_args = 1)]
     manifest: Vec<PathBuf>,
-    /// The merged profile to write (-: standard output); of several programs the folder, to which NAME.p3prof is written for each that
-    /// ran, NAME being the folder of its manifest
+    /// The merged profile to write (-: standard output); for several programs, the folder to write them
+    /// to
+    ///
+    /// Each program that ran is written to NAME.p3prof, where NAME is the folder of its manifest.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -26,7 +28,7 @@ pub(super) struct MergeArgs {
     /// What to do about unusable files and missing copies
     #[arg(long, value_enum, default_value = "any")]
     failure_mode: FailureMode,
-    /// Raw profiles, or folders that are searched for *.p3raw, of any of these programs
+    /// Raw profiles of these programs, or folders to search for *.p3raw
     #[arg(required = true, value_name = "RAW")]
     files: Vec<PathBuf>,
 }

@@ -17,6 +17,7 @@ mod verify;
 pub use outcome::Outcome;
 
 use super::Color;
+use super::help::{Group, HelpArgs, LAST, grouped_template};
 use super::manual::{ManualArgs, write_one};
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
@@ -38,59 +39,96 @@ use std::path::PathBuf;
 ///
 /// Exit status: 0 fine, 1 a difference or violation was found, 2 the command could not do its work.
 #[derive(Debug, Parser)]
-#[command(name = "p3-prof", version, max_term_width = 100)]
+#[command(
+    name = "p3-prof",
+    version,
+    max_term_width = 100,
+    disable_help_flag = true,
+    help_template = template()
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
 
     /// When to colour output
-    #[arg(long, value_enum, default_value = "auto", global = true)]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "auto",
+        global = true, display_order = LAST,
+        hide_short_help = true
+    )]
     pub color: Color,
 
-    /// How many columns text may take [default: those of the terminal; elsewhere 100, and names in full]
-    #[arg(long, value_name = "N", global = true, value_parser = width())]
+    /// Width of text in columns [default: that of the terminal; 100 if there is none]
+    #[arg(long, value_name = "N", global = true, display_order = LAST, value_parser = width())]
     width: Option<usize>,
 
-    /// Refuse profiles that are incomplete or whose counts contradict each other (exit status 1)
-    #[arg(long, global = true)]
+    /// Stop with exit status 1 if a profile's verdict is not ok
+    #[arg(long, global = true, display_order = LAST)]
     strict: bool,
+
+    #[command(flatten)]
+    help: HelpArgs,
+}
+
+/// The commands, by who needs them.
+pub(super) const GROUPS: &[Group] = &[
+    (
+        "Everyday commands",
+        &[
+            "show", "coverage", "html", "browse", "top", "diff", "verify", "merge",
+        ],
+    ),
+    (
+        "Other tools and other builds",
+        &["export", "union", "paths"],
+    ),
+    ("For research", &["compare", "simulate", "accuracy", "hits"]),
+    ("About this installation", &["doctor", "manual", "help"]),
+];
+
+/// The help, with the commands in their groups.
+fn template() -> String {
+    let commands = Command::augment_subcommands(clap::Command::new("p3-prof"));
+    grouped_template(&commands, GROUPS)
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Merge raw profiles of all copies, and of many runs, into one profile of each program
+    /// Merge raw profiles of all copies and runs into one profile
     Merge(merge::MergeArgs),
-    /// Join profiles of programs that share functions: by name and control flow, counts are added
+    /// Add up profiles of programs that share functions
     Union(union::UnionArgs),
-    /// Show the hottest paths, or edge counts
+    /// Print the hottest functions and paths, or edge counts
     Show(ShowArgs),
-    /// Compare two profiles: exit 0 when both hold the same counts, 1 with the first differences
+    /// Compare the counts of two profiles; exit status 1 if they differ
     Compare(CompareArgs),
-    /// Check flow conservation within and between functions
+    /// Check that the counts fit together; name causes and remedies
     Verify(verify::VerifyArgs),
-    /// Show how much of the paths their edge counts alone would have revealed
+    /// Print how well edge counts alone would predict the paths
     Accuracy(AccuracyArgs),
-    /// Show how many of the paths that control flow allows ran, and the nearest that did not
+    /// Print which lines, branches and paths ran, and what is missing
     Coverage(coverage::CoverageArgs),
-    /// List the paths that a selection comes to (p3-rewrite --paths), without rewriting
+    /// List the paths that p3-rewrite --paths SPEC selects
     Paths(paths::PathsArgs),
-    /// Show which paths appeared, vanished or changed their share: exit 1 if any did
+    /// Print paths that are new, gone or changed their share
     Diff(DiffArgs),
-    /// Write the profile in the format of another tool
+    /// Write the profile in the format of another tool (lcov, pprof, …)
     Export(export::ExportArgs),
-    /// Browse functions, their paths (or sampled subpaths), and sources with one lit, on a screen
+    /// Browse functions, paths and sources on the terminal
     Browse(browse::BrowseArgs),
-    /// Show what runs most in a program, while it runs
+    /// Watch the hottest paths of a program while it runs
     Top(top::TopArgs),
-    /// Write a page: sources with heat, every path lit in its source and its control flow, flame graph, coverage
+    /// Write a web page: paths in their sources, flame graph, coverage
     Html(html::HtmlArgs),
-    /// Show the probes that each copy of a --count-hits build executed
+    /// Print the probes that each copy of a --count-hits build executed
     Hits(HitsArgs),
-    /// Compute the hits that each scheme would have cost, without running anything
+    /// Compute what each scheme would have cost, without running anything
     Simulate(SimulateArgs),
-    /// Look for all that is called, as p3-rewrite doctor, also where LLVM's library is missing (exit status 1)
+    /// Check for compilers, make, LLVM's library; print what to install
     Doctor,
-    /// Write man pages and completions of shells for p3-prof into a share folder
+    /// Write man pages and completions of shells for p3-prof
     Manual(ManualArgs),
 }
 
@@ -107,10 +145,10 @@ enum Format {
 /// Where the sources are that conditions are quoted from.
 #[derive(Debug, Args)]
 struct SourceArgs {
-    /// A folder with the source files, under the ends of the names that they were compiled by; may be repeated
+    /// Look for source files in this folder; may be repeated
     #[arg(long, value_name = "DIR")]
     source_dir: Vec<PathBuf>,
-    /// Sources compiled as A… are at B…: look for them there, and name them so in exports and coverage; may be repeated
+    /// Replace the beginning A of source names by B, also in exports and coverage; may be repeated
     #[arg(long, value_name = "A=B", value_parser = renaming)]
     path_map: Vec<(String, String)>,
 }
@@ -145,8 +183,9 @@ impl SourceArgs {
 /// Which lines coverage leaves out.
 #[derive(Debug, Args)]
 struct MarkerArgs {
-    /// Leave out lines with this word in a comment, as with LCOV_EXCL_LINE: WORDNEXTLINE the next, WORDBEGIN … WORDEND all between; may
-    /// be repeated
+    /// Leave out lines with this word in a comment, like LCOV_EXCL_LINE; may be repeated
+    ///
+    /// WORDNEXTLINE leaves out the next line, WORDBEGIN … WORDEND all lines from one to the other.
     #[arg(long, value_name = "WORD", value_parser = marker)]
     exclude_marker: Vec<String>,
 }
@@ -198,7 +237,7 @@ struct ShowArgs {
     /// What to list as text [default: functions, then paths]
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["edges", "longest", "bursts"])]
     by: Option<ByArg>,
-    /// Show every step of a path, and names in full
+    /// Print every step of a path, and names in full
     #[arg(long)]
     full: bool,
     #[command(flatten)]
@@ -206,16 +245,17 @@ struct ShowArgs {
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Show edge, block and call counts derived from the paths
+    /// Print edge, block and call counts derived from the paths
     #[arg(long, conflicts_with = "top")]
     edges: bool,
-    /// Show time beside instructions: what perf script printed, a perf.data or a CPU profile of pprof; - for standard input
+    /// Print time beside instructions, from a perf.data, the output of perf script or a CPU profile of
+    /// pprof; - for standard input
     #[arg(long, value_name = "SAMPLES", conflicts_with_all = ["edges", "longest", "bursts"])]
     perf: Option<PathBuf>,
-    /// Of sampled subpaths: join those that overlap into longer ones
+    /// Join sampled subpaths that overlap into longer ones
     #[arg(long, conflicts_with = "edges")]
     longest: bool,
-    /// Show why the bursts of shadows ended, and which system calls they met
+    /// Print why the bursts of shadows ended, and which system calls they met
     #[arg(long, conflicts_with_all = ["top", "edges"])]
     bursts: bool,
 }
@@ -224,7 +264,7 @@ struct ShowArgs {
 struct CompareArgs {
     /// A merged profile
     a: PathBuf,
-    /// Another
+    /// The other merged profile
     b: PathBuf,
     /// How many differences to print
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -235,7 +275,7 @@ struct CompareArgs {
 struct AccuracyArgs {
     /// A merged profile of paths
     file: PathBuf,
-    /// The exact profile of the same run: how much of it the estimates of FILE, of bursts, tell
+    /// Print how near the estimates of FILE (--scheme shadow) are to this exact profile of the same run
     #[arg(long, value_name = "EXACT", conflicts_with_all = ["top", "function"])]
     against: Option<PathBuf>,
     /// Show at most this many functions, those with most executed paths
@@ -253,7 +293,7 @@ struct AccuracyArgs {
 struct DiffArgs {
     /// The earlier merged profile
     a: PathBuf,
-    /// The later one
+    /// The later merged profile
     b: PathBuf,
     /// Ignore changes of a path's share below this many percent of all paths
     #[arg(long, value_name = "PERCENT", default_value_t = 0.1)]
@@ -292,14 +332,14 @@ struct SimulateArgs {
     /// A merged profile, or an output folder with one
     #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
-    /// Weights from an earlier merged profile, as p3-rewrite --profile [default: static weights]
+    /// Use weights of this earlier profile, like p3-rewrite --profile [default: static weights]
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// Numbers of copies
+    /// Numbers of copies to compute
     #[arg(short = 'k', long, value_name = "K,…", value_delimiter = ',', default_value = "2,4,8",
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     copies: Vec<u32>,
-    /// Schemes
+    /// Schemes to compute
     #[arg(
         long,
         value_name = "NAME,…",

@@ -14,13 +14,13 @@ const SHOWN: usize = 5;
 
 #[derive(Debug, Args)]
 pub(super) struct PathsArgs {
-    /// What to select, as p3-rewrite --paths has it; patch=DIFF is --patch
+    /// The selection, like that of p3-rewrite --paths; patch=DIFF is --patch
     #[arg(value_name = "SPEC")]
     spec: String,
-    /// Merged profiles, and folders of programs, which need not have run: whose paths these are
+    /// Merged profiles, or folders of programs, which need not have run
     #[arg(required = true, value_name = "PROFILE|FOLDER")]
     profiles: Vec<PathBuf>,
-    /// More to select (may be repeated)
+    /// Another selection (may be repeated); the union is listed
     #[arg(long, value_name = "SPEC")]
     paths: Vec<String>,
     /// Show at most this many paths of each function [default: 5 as text, otherwise 1000]

@@ -25,20 +25,20 @@ const EVERY: f64 = 1.0;
 
 #[derive(Debug, Args)]
 pub(super) struct TopArgs {
-    /// A raw profile, the id of a running process, or an output folder; of several all counts are added up
+    /// A raw profile, the id of a running process, or an output folder; counts of several are added up
     #[arg(required = true, value_name = "FILE|PID|OUTDIR")]
     targets: Vec<PathBuf>,
-    /// The manifest.json of the program, or a folder that is searched for it [default: that in a folder above the profile or the
-    /// program]
+    /// The manifest.json of the program, or a folder to search for it [default: in a folder above the
+    /// profile or the program]
     #[arg(short, long, value_name = "FILE", num_args = 1)]
     manifest: Vec<PathBuf>,
-    /// Print once, instead of on a screen; rates are there if --interval is
+    /// Print once and exit; with --interval, with rates
     #[arg(long)]
     once: bool,
-    /// How often to look, in seconds [default: 1]
+    /// Seconds between two readings [default: 1]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     interval: Option<f64>,
-    /// With --once: how many rows to print
+    /// Number of rows to print with --once
     #[arg(long, value_name = "N", default_value_t = 20, requires = "once")]
     top: usize,
 }

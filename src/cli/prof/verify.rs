@@ -36,8 +36,7 @@ pub(super) struct VerifyArgs {
     /// A merged profile, or an output folder with one
     #[arg(value_name = "FILE|OUTDIR")]
     file: PathBuf,
-    /// The raw profiles that it was merged from, or folders with them: names the runs of which copies differ, by their
-    /// arguments
+    /// Also compare each run by itself, from these raw profiles or folders of them
     #[arg(long, value_name = "RAW", num_args = 1..)]
     runs: Vec<PathBuf>,
 }

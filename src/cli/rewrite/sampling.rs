@@ -21,34 +21,39 @@ const LARGEST_PERIOD: u64 = 1 << 30;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sampling of subpaths (--scheme subpath)")]
 pub(super) struct SamplingArgs {
-    /// Executed blocks from the beginning of one sample to the next, on average; grows when memory is full [default:
-    /// 20000]
-    #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u64).range(2..=LARGEST_PERIOD))]
+    /// Mean number of executed blocks from one sample to the next; it grows when memory is full
+    /// [default: 20000]
+    #[arg(long, hide_short_help = true, value_name = "BLOCKS", value_parser = clap::value_parser!(u64).range(2..=LARGEST_PERIOD))]
     period: Option<u64>,
 
     /// Lengths of subpaths in blocks, ascending [default: 2,4,8,…,256]
-    #[arg(long, value_name = "N,…", value_delimiter = ',',
+    #[arg(long, hide_short_help = true, value_name = "N,…", value_delimiter = ',',
           value_parser = clap::value_parser!(u32).range(1..=i64::from(LONGEST)))]
     lengths: Vec<u32>,
 
     /// How much rarer long subpaths are sampled: with a chance in proportion to 1/length^BIAS [default: 1]
-    #[arg(long, value_name = "BIAS", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "BIAS",
+        allow_negative_numbers = true
+    )]
     bias: Option<f64>,
 
-    /// Take the blocks of each activation by itself, and not those of a thread through calls and returns
-    #[arg(long, value_enum, value_name = "WHAT")]
+    /// Keep each subpath within one activation of a function [default: across calls and returns]
+    #[arg(long, hide_short_help = true, value_enum, value_name = "WHAT")]
     within: Option<Within>,
 
-    /// Bytes for the list of hot subpaths, 1024 at least [default: 65536]
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1024..=1 << 30))]
+    /// Size of the list of hot subpaths in bytes, at least 1024 [default: 65536]
+    #[arg(long, hide_short_help = true, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1024..=1 << 30))]
     memory: Option<u64>,
 
-    /// What becomes of samples when memory is full
-    #[arg(long, value_enum, value_name = "KIND")]
+    /// What happens to samples when memory is full
+    #[arg(long, hide_short_help = true, value_enum, value_name = "KIND")]
     hot_list: Option<KindOfList>,
 
-    /// Sample the same in every run, by this seed and the copy's number [default: another one in each run]
-    #[arg(long, value_name = "N")]
+    /// Use this seed, so that every run samples the same blocks [default: a new seed for each run]
+    #[arg(long, hide_short_help = true, value_name = "N")]
     seed: Option<u64>,
 }
 
