@@ -3,6 +3,7 @@
 
 mod links;
 mod readme;
+mod tour;
 
 use crate::support::{PROF, project};
 use std::path::Path;
