@@ -64,3 +64,5 @@ done
 paste "$OUT/crate-p3/profiles" "$OUT/crate-sbl/profiles" | while read -r one other; do
     "$PROF" compare "$OUT/crate-p3/$one" "$OUT/crate-sbl/$other"
 done
+# README's Rust box, by these programs.
+P3_TEST_PROGRAMS=$OUT/build/debug "${CARGO:-cargo}" test --locked --test it -- book::readme::rust_box --ignored

@@ -105,7 +105,8 @@ fn pages(command: Command, files: &mut Files) {
     while let Some(command) = left.pop() {
         let below = command.get_subcommands();
         left.extend(below.filter(|c| !c.is_hide_set()).cloned());
-        let page = Man::new(command);
+        // A page leaves out the texts of what `--help` leaves out.
+        let page = Man::new(command.mut_args(|a| a.hide_short_help(false)));
         let mut text = Vec::new();
         page.render(&mut text).expect("memory takes everything");
         files.push(file(MAN, &page.get_filename(), &as_text(text)));

@@ -74,7 +74,9 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
         link_with_trace(compiler, &given.words)?
     };
     let output = line.output().unwrap_or("a.out".into());
-    if status != 0 || output.starts_with("/dev/") {
+    // A device, as /dev/null, is no program. (Below /dev there are files as well: /dev/shm.)
+    let is_device = std::fs::metadata(&output).is_ok_and(|m| !m.is_file());
+    if status != 0 || is_device {
         return Ok(status);
     }
     let program = std::fs::canonicalize(&output).map_err(|e| Error::read(&output, e))?;

@@ -3,6 +3,7 @@
 
 mod links;
 mod readme;
+mod tour;
 
 use crate::support::{PROF, project};
 use std::path::Path;
@@ -123,18 +124,26 @@ fn threads() {
     follow("THREADS.md");
 }
 
-/// Every page of `docs/` is in the book, and every page of the book is there.
+/// The pages that a page of `docs/` links to.
+fn linked(page: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(project("docs").join(page)).unwrap();
+    let links = text.split("](").skip(1).filter_map(|l| l.split(')').next());
+    let pages = links.filter(|l| l.ends_with(".md") && !l.contains('/'));
+    let mut pages: Vec<String> = pages.map(ToString::to_string).collect();
+    pages.sort_unstable();
+    pages
+}
+
+/// Every page of `docs/` is in the book and in its contents, once, and every page of these is there.
 #[test]
 fn summary() {
-    let summary = std::fs::read_to_string(project("docs/SUMMARY.md")).unwrap();
-    let links = summary.split("](").skip(1);
-    let mut listed: Vec<&str> = links.filter_map(|l| l.split(')').next()).collect();
-    listed.sort_unstable();
     let pages = project("docs").read_dir().unwrap();
     let names = pages.map(|e| e.unwrap().file_name().into_string().unwrap());
     let mut pages: Vec<String> = names
         .filter(|n| n.ends_with(".md") && n != "SUMMARY.md")
         .collect();
     pages.sort_unstable();
-    assert_eq!(listed, pages);
+    assert_eq!(linked("SUMMARY.md"), pages);
+    pages.retain(|p| p != "INDEX.md");
+    assert_eq!(linked("INDEX.md"), pages);
 }

@@ -475,6 +475,16 @@ fn questions_to_the_compiler_get_its_answers() {
     );
 }
 
+/// `/dev/shm` is where `folder` is, if it has room: a program there is a program, and no device.
+#[test]
+fn program_below_dev_has_copies() {
+    let dir = folder(&[("main.c", "int main() { return 0; }")]);
+    let dir = dir.path();
+    let program = dir.join("prog");
+    run(command(CC, dir).args(["main.c", "-o"]).arg(&program));
+    assert!(dir.join("prog.p3/manifest.json").exists());
+}
+
 #[test]
 fn a_suite_without_programs_says_what_to_do() {
     let dir = crate::support::folder();

@@ -1119,6 +1119,12 @@ fn manual() {
         for page in expected {
             assert!(names.contains(&page), "{page}: {names:?}");
         }
+        // Of options that `--help` leaves out as well.
+        let own = Path::new(program).file_name().unwrap().to_str().unwrap();
+        let own = folder.join(format!("man/man1/{own}.1"));
+        let options = std::fs::read_to_string(own).unwrap();
+        let colour = options.split("\\-color\\fR \\fI").nth(1).unwrap();
+        assert!(colour.contains("When to colour"), "{options}");
         for page in pages {
             let text = std::fs::read_to_string(&page).unwrap();
             let mark = ".\\\" Written by p3-rewrite: manual\n";
