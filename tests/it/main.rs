@@ -32,6 +32,7 @@ mod viewers;
 
 /// What the profiles say, against independent oracles.
 mod edge;
+mod evidence;
 mod hits;
 mod left;
 mod oracle_pgo;
