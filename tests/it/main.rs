@@ -38,6 +38,7 @@ mod left;
 mod oracle_pgo;
 mod oracle_trace;
 mod selected;
+mod selected_builds;
 
 /// Modules read and written: snapshots, both loaders, other people's modules, random ones.
 mod emit;
