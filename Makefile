@@ -14,7 +14,7 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels bench fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers screens clean
+.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels residual bench fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers screens clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -30,6 +30,7 @@ help:
 	@echo 'make programs BENCH=folder   profile programs given as prog/NAME/{prog.bc,link.sh,run-train.sh}'
 	@echo 'make projects   real projects, built by p3-rewrite build and tested by p3-rewrite suite (minutes each; ONLY="gzip lua")'
 	@echo 'make shadows    programs with effects under many shadows, 20 rounds each; 1,000 shadows for each treated system call (an hour; ONLY="sqlite redis")'
+	@echo 'make residual   ten runs of five programs, each against those before it (--paths new:), beside runs that count all paths'
 	@echo 'make kernels    what shadows cost and find in small programs of the usual kinds, one run of ten seconds of each (RUNS=5; ONLY="queens events")'
 	@echo 'make cross    the runtime with gcc 12, clang 14 and 19, x86-64 and aarch64'
 	@echo 'make llvm22   built with LLVM 22, tried on modules of clang 22 and of rustc (needs clang-22, llvm-22-dev)'
@@ -123,6 +124,10 @@ shadows: build
 # Fifteen small programs, against exact profiles, on a machine that nobody else uses
 kernels: build
 	sh tools/kernels.sh $(ONLY)
+
+# Ten runs of five programs, each against those before it (--paths new:), beside runs that count all paths
+residual: build
+	sh tools/residual.sh $(ONLY)
 
 SECONDS ?= 600
 fuzz: setup

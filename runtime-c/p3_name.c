@@ -21,6 +21,7 @@ static int pooled;
 static uint64_t reserve_wanted, seed_wanted;
 static int seeded;
 static char on_signal[16], signal_name[16];
+static char test[100];
 /* The root folder as it was at the start: a way out of chroot(). */
 static struct {
     int fd;
@@ -32,6 +33,27 @@ static struct {
 static void keep(char out[16], const char *text) {
     if (text != NULL && p3_append(out, 16, 0, text) == SIZE_MAX)
         p3_append(out, 16, 0, "?");
+}
+
+/* What P3_TEST says, as a part of a file's name: anything but letters, digits and "._-" as "%2f"; "~" stands for the rest of what is too long. */
+static void keep_test(const char *text) {
+    size_t at = 0;
+    for (; text != NULL && *text != 0; text++) {
+        unsigned char c = (unsigned char)*text;
+        int letter = (c | 32) >= 'a' && (c | 32) <= 'z', digit = c >= '0' && c <= '9';
+        if (at + sizeof "%2f~" > sizeof test) {
+            p3_append(test, sizeof test, at, "~");
+            return;
+        }
+        char one[2] = {(char)c, 0};
+        if (letter || digit || c == '.' || c == '_' || c == '-') {
+            at = p3_append(test, sizeof test, at, one);
+        } else {
+            at = p3_append(test, sizeof test, at, "%");
+            at = p3_append_number(test, sizeof test, at, c >> 4, 16);
+            at = p3_append_number(test, sizeof test, at, c & 15, 16);
+        }
+    }
 }
 
 /* A program with more rights than its caller writes where it would without us. */
@@ -84,6 +106,7 @@ void p3_name_start(void) {
         memset(pattern, '/', sizeof pattern - 1);
     pooled = has_pool_field(pattern);
     reserve_wanted = reserve == NULL ? 0 : (strtoull(reserve, NULL, 10) & 0xfffff) << 20;
+    keep_test(environment("P3_TEST"));
     keep(signal_name, wish);
     keep(on_signal, way);
     seeded = seed != NULL && *seed != 0;
@@ -132,6 +155,8 @@ struct p3_place p3_place(const char *path) {
 
 /* As in manifest.json. */
 static size_t append_program(char *out, size_t size, size_t at, const struct p3_module *module) {
+    if (*test != 0) /* a test has files of its own */
+        at = p3_append(out, size, p3_append(out, size, p3_append(out, size, at, "@"), test), "@");
     for (size_t i = 0; i < sizeof module->program; i++) {
         at = p3_append_number(out, size, at, module->program[i] >> 4, 16);
         at = p3_append_number(out, size, at, module->program[i] & 15, 16);

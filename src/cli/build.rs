@@ -3,7 +3,7 @@
 mod keep;
 
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
-use super::selection::SelectionArgs;
+use super::selection::{SelectionArgs, find_outdated};
 use super::{ForceArgs, one_line, warn};
 use crate::compiler::integrate::integrate;
 use crate::compiler::record::{Failure, Record};
@@ -215,6 +215,7 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
     if is_selective && !args.quiet {
         report_selection(&built.programs);
     }
+    report_outdated(&find_outdated(&built.earlier, &build.flags));
     if !args.quiet {
         for program in &built.programs {
             say(&described(program));
@@ -253,6 +254,20 @@ pub(super) fn report_selection(programs: &[Record]) {
             number_of(all as u64, "program")
         )),
     }
+}
+
+/// Warns of programs that the build found up to date, and that count other paths than it asks for.
+fn report_outdated(programs: &[&Record]) {
+    let [first, more @ ..] = programs else { return };
+    let and = match more.len() {
+        0 => String::new(),
+        n => format!(" and {}", number_of(n as u64, "more program")),
+    };
+    warn(&format!(
+        "{}{and}: not linked again, and count the paths of an earlier --paths or --patch, or those that were new then; remove \
+         and build again",
+        shown(&first.program)
+    ));
 }
 
 /// Tells of sources that no link took.

@@ -1,10 +1,13 @@
 //! Arguments of `cargo p3`: cargo's own commands, on copies.
 
 use super::build::{
-    CopiesArgs, code, described, ended, report_failures, report_progress, say, shown,
+    CopiesArgs, code, described, ended, report_failures, report_progress, report_selection, say,
+    shown,
 };
 use super::help::HelpArgs;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
+use super::selection::find_outdated;
+use crate::compiler::record;
 use crate::compiler::suite::{Build, SamePids, Suite, Variables};
 use crate::compiler::{our_program, rust};
 use crate::error::{Error, Result};
@@ -99,12 +102,17 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         flags: args.copies.flags()?,
         environment: environment.clone(),
     };
+    let is_selective = build.flags.iter().any(|flag| flag == "--paths");
+    remove_outdated(&out, &build.flags)?;
     let command = cargo(args.verb, &args.arguments, &rustc.host, Step::Build);
     watch(OnSignal::PutInOrder);
     let built_programs = build.run(&command);
     end_if_interrupted();
     let built = built_programs?;
     let (status, programs) = (built.status, &built.programs);
+    if is_selective && !programs.is_empty() {
+        report_selection(programs);
+    }
     if status != 0 || args.verb == Verb::Build {
         programs.iter().for_each(|p| say(&described(p)));
         report_failures(&built.failures);
@@ -127,6 +135,23 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
         shown(&out)
     ));
     Ok(code(status))
+}
+
+/// Removes programs that count other paths than are asked for: cargo does not know of our options, and links what is missing.
+fn remove_outdated(out: &Path, flags: &[String]) -> Result<()> {
+    if !out.is_dir() {
+        return Ok(());
+    }
+    let programs = record::find(&[out.to_path_buf()])?;
+    for outdated in find_outdated(&programs, flags) {
+        match std::fs::remove_file(&outdated.program) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::write(&outdated.program, e));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Puts the `--` back that clap takes for its own where it comes first: `cargo p3 run -- ARGS`.

@@ -1,9 +1,13 @@
 //! `--paths` and `--patch`: the options by which commands ask for some paths only.
 
+use crate::compiler::record::Record;
 use crate::error::Result;
+use crate::manifest::Manifest;
+use crate::profile::locate::profiles_below;
 use crate::profile::verdict::Trust;
 use crate::request::{Empty, PATCH, Request, Spec};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Which paths to count.
 #[derive(Debug, clap::Args)]
@@ -60,4 +64,41 @@ impl SelectionArgs {
         }
         Ok(flags)
     }
+}
+
+/// Those of `programs`, of earlier builds, that were linked to count other paths than these options of `p3-rewrite` ask for: by other
+/// specifications, or before a profile or diff that these name was written.
+pub(super) fn find_outdated<'a>(programs: &'a [Record], flags: &[String]) -> Vec<&'a Record> {
+    let pairs = flags.iter().zip(flags.iter().skip(1));
+    let asked = pairs.filter(|(name, _)| *name == "--paths");
+    let asked: Vec<&String> = asked.map(|(_, spec)| spec).collect();
+    let newest = asked.iter().flat_map(|spec| files_of(spec));
+    let newest = newest.filter_map(|file| written_at(&file)).max();
+    let is_outdated = |program: &&Record| {
+        let file = program.folder.join("manifest.json");
+        let Ok(manifest) = Manifest::read(&file) else {
+            return false;
+        };
+        let is_before = || newest.is_some_and(|newest| written_at(&file) < Some(newest));
+        !manifest.paths.iter().eq(asked.iter().copied()) || is_before()
+    };
+    programs.iter().filter(is_outdated).collect()
+}
+
+/// The files that a specification names.
+fn files_of(spec: &str) -> Vec<PathBuf> {
+    if let Some(diff) = spec.strip_prefix(PATCH) {
+        return vec![diff.into()];
+    }
+    let spec = Spec::parse(spec);
+    let named = spec.iter().flat_map(Spec::profiles);
+    let files = named.flat_map(|name| match name.is_dir() {
+        true => profiles_below(name),
+        false => vec![name.clone()],
+    });
+    files.collect()
+}
+
+fn written_at(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file).and_then(|m| m.modified()).ok()
 }

@@ -51,7 +51,8 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inlined: Vec<Inlined>,
     /// The paths that were asked for, as on the command line; empty where all were. Of paths that no copy counts nothing is
-    /// known.
+    /// known. In a union, what any of its programs was asked for; `other runs` says that not all were built against earlier
+    /// profiles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// The symbols of functions that are called and that no input module defines, each once. Absent where the tool that wrote the

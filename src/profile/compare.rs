@@ -8,7 +8,7 @@
 use super::Profile;
 use super::flow::flow;
 use super::known::KnownPaths;
-use super::left::Executed;
+use super::left::{Executed, Range};
 use super::measurement::Measurement;
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
@@ -87,12 +87,12 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Findi
     }
 }
 
-/// Only what both counted can differ.
+/// Only what both counted can differ, or what one counted and the other saw less of than it knows of.
 fn compare_paths(
     name: &str,
     a: &[(PathId, u64)],
     b: &[(PathId, u64)],
-    known: &[KnownPaths; 2],
+    known: &[KnownPaths<'_>; 2],
 ) -> Vec<Finding> {
     let left: BTreeMap<PathId, u64> = a.iter().copied().collect();
     let right: BTreeMap<PathId, u64> = b.iter().copied().collect();
@@ -101,14 +101,24 @@ fn compare_paths(
     let both = ids
         .into_iter()
         .map(|id| (id, count(&left, id), count(&right, id)));
-    let (mut findings, mut unselected) = (Vec::new(), 0u64);
+    let (mut findings, mut unselected, mut within) = (Vec::new(), 0u64, 0u64);
     for (id, n, m) in both.filter(|(_, n, m)| n != m) {
-        if known.iter().all(|k| k.contains(id)) {
+        let ranges = [known[0].range(id, n), known[1].range(id, m)];
+        let is_silent = |r: &Range| r.may_have_run();
+        if !ranges[0].meets(ranges[1]) {
+            let [n, m] = ranges.map(said);
             let line = format!("{name}, path {id}: {n} against {m}");
             findings.push(Finding::Differs(line));
-        } else {
+        } else if ranges.iter().any(is_silent) {
             unselected += 1;
+        } else {
+            within += 1;
         }
+    }
+    if within > 0 {
+        let paths = number_of(within, "path");
+        let line = format!("{name}: {paths} differ within bounds: not every run counted them");
+        findings.push(Finding::Explained(line));
     }
     if unselected > 0 {
         let paths = number_of(unselected, "path");
@@ -116,6 +126,12 @@ fn compare_paths(
         findings.push(Finding::Explained(line));
     }
     findings
+}
+
+/// `7`, or `≥ 7`.
+fn said(range: Range) -> String {
+    let bound = if range.is_exact() { "" } else { "≥ " };
+    format!("{bound}{}", range.count)
 }
 
 /// Entries and edges, where one of the profiles counts edges.
@@ -130,12 +146,17 @@ fn compare_edges(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Result<Vec<F
     let (left, right) = (a.structure(f)?, b.structure(g)?);
     let (old, new) = (flow(a, f, &left)?, flow(b, g, &right)?);
     let mut findings = Vec::new();
-    if old.entry != new.entry {
-        let (n, m) = (old.entry, new.entry);
+    let (flow_of_old, flow_of_new) = (old, new);
+    let old = Executed::new(a, f, &left, &flow_of_old);
+    let new = Executed::new(b, g, &right, &flow_of_new);
+    let entered = [
+        old.entered(&left, &flow_of_old),
+        new.entered(&right, &flow_of_new),
+    ];
+    if !entered[0].meets(entered[1]) {
+        let [n, m] = entered.map(said);
         findings.extend(differs(format!("{name}, entries: {n} against {m}")));
     }
-    let old = Executed::new(a, f, &left, &old);
-    let new = Executed::new(b, g, &right, &new);
     let mut within = 0;
     for ((x, n), (_, m)) in old.edges(&left).iter().zip(new.edges(&right)) {
         if !n.meets(m) {
@@ -158,6 +179,9 @@ fn why(a: &Executed, b: &Executed) -> String {
     if a.again || b.again {
         return "setjmp may return to it again, and paths then hold twice what ran before it"
             .into();
+    }
+    if a.is_partial || b.is_partial {
+        return "not all of its paths are counted".into();
     }
     let left = a.left.max(b.left);
     format!("it was left before its end {left} times, and where is not counted")

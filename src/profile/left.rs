@@ -49,6 +49,15 @@ impl Range {
         }
     }
 
+    /// A count that other executions may add to.
+    pub fn at_least(count: u64) -> Range {
+        Range {
+            count,
+            least: count,
+            most: u64::MAX,
+        }
+    }
+
     fn within(count: u64, off: u64) -> Range {
         Range {
             count,
@@ -181,6 +190,16 @@ impl Executed {
             is_partial: false,
             edges: flow.dag.iter().map(|&n| Range::exact(n)).collect(),
             blocks: flow.blocks.iter().map(|&n| Range::exact(n)).collect(),
+        }
+    }
+
+    /// How often the function of this structure was entered.
+    pub fn entered(&self, structure: &Structure, flow: &Flow) -> Range {
+        let enter = self.edges[structure.paths.dag.enter()];
+        if self.is_partial && !enter.is_exact() {
+            Range::at_least(flow.entry)
+        } else {
+            Range::exact(flow.entry)
         }
     }
 

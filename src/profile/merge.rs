@@ -2,6 +2,7 @@
 
 mod arguments;
 pub(in crate::profile) mod gather;
+pub mod origins;
 mod programs;
 pub mod runs;
 pub mod snapshot;

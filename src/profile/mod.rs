@@ -16,7 +16,7 @@ pub mod file;
 pub mod flow;
 pub mod hits;
 pub mod html;
-mod known;
+pub mod known;
 pub mod left;
 pub mod lines;
 pub mod locate;
@@ -50,6 +50,7 @@ use crate::names::shown;
 use crate::paths::FunctionPaths;
 use crate::selection::CountedPaths;
 use crate::source::{Search, Sources};
+use crate::table::{exactly, number_of};
 use measurement::Measurement;
 use std::path::PathBuf;
 use verdict::{Processes, Verdict};
@@ -177,11 +178,45 @@ impl Profile {
         Some(counted.number(&structure.paths))
     }
 
-    /// What was selected, in a line, where that is not all paths.
+    /// How many are not. Linear.
+    fn number_of_uncounted(&self, f: FuncId) -> Option<u64> {
+        let counted = self.number_of_counted(f)?;
+        Some(self.structure(f).ok()?.paths.numbering.total() - counted)
+    }
+
+    /// What was selected, in a line, where some paths may have run oftener than was counted.
     pub fn said_selection(&self) -> Option<String> {
+        if !self.is_partial() {
+            return None;
+        }
         let specs = self.manifest.paths.join(", ");
-        self.is_selective().then(|| {
-            format!("only selected paths are counted ({specs}); whether others ran is not known")
+        let uncounted = self.functions().filter_map(|f| self.number_of_uncounted(f));
+        let uncounted: u128 = uncounted.map(u128::from).sum();
+        let is_bound = |f: FuncId| !self.entry(f).at_least.is_empty();
+        if self.functions().any(is_bound) {
+            let others = match uncounted {
+                0 => "",
+                _ => ", and of paths that are not selected nothing is known",
+            };
+            return Some(format!(
+                "not every run counted all paths ({specs}): some counts are least numbers{others}"
+            ));
+        }
+        let is_residual = self.manifest.paths.iter().all(|s| s.starts_with("new:"));
+        let again = self.all_known_again().filter(|_| is_residual);
+        Some(match again {
+            Some(again) if u128::from(again.not_selected) == uncounted => format!(
+                "{} known ({specs}): {} ran again, {} did not run, and whether the {} that {} not \
+                 selected ran is not known",
+                number_of(again.all(), "path"),
+                exactly(again.ran),
+                exactly(again.did_not_run),
+                exactly(again.not_selected),
+                if again.not_selected == 1 { "is" } else { "are" },
+            ),
+            _ => format!(
+                "only selected paths are counted ({specs}); whether others ran is not known"
+            ),
         })
     }
 
@@ -190,7 +225,7 @@ impl Profile {
     /// # Errors
     /// A profile of some paths only.
     pub fn all_are_counted(&self) -> Result<()> {
-        if !self.is_selective() {
+        if !self.is_partial() {
             return Ok(());
         }
         let problem = format!(

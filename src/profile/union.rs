@@ -50,6 +50,8 @@ struct Joined {
     /// Functions by name and where they begin, file and line: what a baseline leaves out.
     by_position: HashMap<Position, FuncId>,
     functions: TiVec<FuncId, Sum>,
+    /// Whether every program that ran says which paths were known (`new:`).
+    is_residual: bool,
 }
 
 /// What was counted in a function.
@@ -192,6 +194,7 @@ impl Joined {
             },
             files: HashMap::new(),
             modules: HashMap::new(),
+            is_residual: true,
             by_key: HashMap::new(),
             by_position: HashMap::new(),
             functions: TiVec::new(),
@@ -436,6 +439,8 @@ impl Joined {
         sum.evidence.add(partial);
         if is_residual(&profile.manifest) {
             sum.news.add(&entry.known, counts);
+        } else if !counts.is_empty() {
+            self.is_residual = false;
         }
         sum.programs += 1;
         sum.entries |= profile.entries[f].is_some();

@@ -25,6 +25,18 @@ impl Earlier {
             // What grows from nothing begins as nothing: all paths are new to an empty folder.
             let may_be_none = matches!(spec, Spec::New(_));
             for name in spec.profiles() {
+                if may_be_none && is_missing_folder(name) {
+                    earlier.by_name.insert(name.clone(), Vec::new());
+                    continue;
+                }
+                if may_be_none && !name.exists() {
+                    let remedy = "check its name; a folder that is still to be made ends with /";
+                    return Err(Error::profile(
+                        name,
+                        "there is no such file or folder",
+                        remedy,
+                    ));
+                }
                 let profiles = read_all(name, trust)?;
                 if profiles.is_empty() && !may_be_none {
                     let problem = "there is no merged profile in this folder";
@@ -53,6 +65,11 @@ impl Earlier {
     pub fn all(&self) -> impl Iterator<Item = &Profile> {
         self.by_name.values().flatten()
     }
+}
+
+/// Whether a name is that of a folder, as its last slash says, which nobody has made yet.
+fn is_missing_folder(name: &Path) -> bool {
+    name.as_os_str().as_encoded_bytes().ends_with(b"/") && !name.exists()
 }
 
 /// The profiles that a name stands for, in the order of their names.

@@ -114,6 +114,13 @@ fn outside() {
     follow("LIBYAML.md");
 }
 
+/// Ten runs of a program of libyaml's, each against those before it.
+#[test]
+#[ignore = "make test-tutorial"]
+fn outside_run_by_run() {
+    follow("NEWPATHS.md");
+}
+
 #[test]
 fn servers() {
     follow("SERVERS.md");

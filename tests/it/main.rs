@@ -32,11 +32,15 @@ mod viewers;
 
 /// What the profiles say, against independent oracles.
 mod edge;
+mod evidence;
 mod hits;
 mod left;
 mod oracle_pgo;
 mod oracle_trace;
+mod residual;
 mod selected;
+mod selected_builds;
+mod selected_ends;
 
 /// Modules read and written: snapshots, both loaders, other people's modules, random ones.
 mod emit;

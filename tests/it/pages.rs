@@ -413,6 +413,61 @@ fn shares_of_baselines_are_normalised() {
     }
 }
 
+/// The page of a run that counted the paths through one line: what it does not know is no zero.
+#[test]
+#[ignore = "make test-viewers"]
+fn unselected_code_is_called_so() {
+    let source = "int odd(int n) {
+    if (n % 2)
+        return 1;
+    return 0;
+}
+int large(int n) {
+    if (n > 10)
+        return 1;
+    return 0;
+}
+int main(void) { return odd(7) - large(11); }
+";
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let modules = [module("a.c", source, &["-O0", "-g"], dir)];
+    let exe = dir.join("native");
+    link(&modules, &[], &[], &exe);
+    let expected = execute(&exe, &dir.join("once"));
+    let options = ["--scheme", "sbl", "--paths", "through=a.c:3"];
+    let profile = merged(&modules, &options, 1, &[], &expected, &dir.join("out"));
+    let script = r"
+        const at = async (hash, of) => { history.replaceState(null, '', hash); p3.route(); await new Promise(r => setTimeout(r, 50)); return of(); };
+        const text = () => document.getElementById('main').textContent;
+        const rows = () => [...document.querySelectorAll(`.list[aria-label='Functions'] .row`)].map(r => r.textContent);
+        const counts = () => [...document.querySelectorAll('.row[data-line]')].map(r => [r.dataset.line, r.children[1].textContent]);
+        const picture = () => [...document.querySelectorAll('g.b')].map(g => [g.getAttribute('class'), g.textContent]);
+        const n = p3.data.functions.findIndex(f => f.name === 'odd');
+        const m = p3.data.functions.findIndex(f => f.name === 'large');
+        return { overview: await at('#overview', text), rows: await at('#functions', rows), counts: await at(`#f=${n}`, counts), picture: picture(),
+                 large: await at(`#f=${m}`, text), coverage: await at('#coverage', text) };";
+    let seen = in_browser(&page(&profile, &[]), script, dir);
+    let text = |v: &Value| v.as_str().unwrap().to_string();
+    assert!(text(&seen["overview"]).contains("only selected paths are counted (through=a.c:3)"));
+    let rows: Vec<String> = seen["rows"].as_array().unwrap().iter().map(text).collect();
+    for name in ["large", "main"] {
+        let row = rows.iter().find(|r| r.contains(name)).unwrap();
+        assert!(row.contains("not selected"), "{rows:?}");
+    }
+    let counts = seen["counts"].as_array().unwrap().iter();
+    let of_line = |line: &str| {
+        let row = counts.clone().find(|c| c[0] == line).unwrap();
+        text(&row[1])
+    };
+    assert_eq!([of_line("3"), of_line("4"), of_line("7")], ["1", "?", "?"]);
+    let blocks = seen["picture"].as_array().unwrap().iter();
+    let unknown = blocks.filter(|b| text(&b[0]).contains("unknown"));
+    assert!(unknown.clone().count() > 0 && unknown.clone().all(|b| text(&b[1]).contains('?')));
+    assert!(text(&seen["large"]).contains("whether any ran is not known"));
+    assert!(text(&seen["coverage"]).contains("not selected"));
+}
+
 /// axe-core, which knows the rules of accessibility.
 #[test]
 #[ignore = "make test-viewers"]

@@ -19,7 +19,10 @@ const SCHEMES: [(&str, u32); 5] = [
 ];
 
 /// A selection for each function of a whole profile, by what its paths and counts are.
-fn selection(whole: &Profile, of: impl Fn(usize, &[(PathId, u64)], usize) -> Value) -> Value {
+pub(crate) fn selection(
+    whole: &Profile,
+    of: impl Fn(usize, &[(PathId, u64)], usize) -> Value,
+) -> Value {
     let mut functions = Map::new();
     let counts = whole.paths().unwrap();
     for (i, f) in whole.functions().enumerate() {
@@ -35,13 +38,16 @@ fn selection(whole: &Profile, of: impl Fn(usize, &[(PathId, u64)], usize) -> Val
     Value::Object(functions)
 }
 
-fn some_of(counts: &[(PathId, u64)], wanted: impl Fn(usize) -> bool) -> Vec<(PathId, u64)> {
+pub(crate) fn some_of(
+    counts: &[(PathId, u64)],
+    wanted: impl Fn(usize) -> bool,
+) -> Vec<(PathId, u64)> {
     let some = counts.iter().enumerate().filter(|(i, _)| wanted(*i));
     some.map(|(_, c)| *c).collect()
 }
 
 /// Compares what was counted with a whole profile, and with what was asked for; how many functions count some paths.
-fn compare(whole: &Profile, selective: &Profile, asked: &Value) -> usize {
+pub(crate) fn compare(whole: &Profile, selective: &Profile, asked: &Value) -> usize {
     let mut some = 0;
     for f in whole.functions() {
         let entry = selective.entry(f);

@@ -41,8 +41,14 @@ pub(super) fn run(args: &HtmlArgs, trust: Trust) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
     let baseline = args.baseline.as_deref();
     let baseline = baseline.map(|file| trust.read(file)).transpose()?;
-    for profile in [Some(&profile), baseline.as_ref()].into_iter().flatten() {
-        profile.all_are_counted()?;
+    // Shares of other sets of paths cannot be compared.
+    if let Some(base) = &baseline
+        && let Some(some) = [&profile, base].into_iter().find(|p| p.is_partial())
+    {
+        let specs = some.manifest.paths.join(", ");
+        let problem = format!("it counts only some paths ({specs}), so shares cannot be compared");
+        let remedy = "leave out --baseline; p3-prof diff compares the paths that both counted";
+        return Err(Error::profile(&some.path, problem, remedy));
     }
     let selection = Selection::new(args.function.as_ref(), None, &[&profile])?;
     let at = Destination::new(&args.output, html::CONTENT, args.force.force);

@@ -28,6 +28,13 @@ impl Outcome {
         self
     }
 
+    /// The same for what is about new paths alone: which known ones are not selected is of no interest there.
+    pub(super) fn about_new_paths_of(mut self, profile: &Profile) -> Outcome {
+        let of = |line: String| format!("{}: {line}", profile.path.display());
+        self.warnings.extend(profile.said().map(of));
+        self
+    }
+
     /// Adds the verdict on each profile that is not ok, and which profiles count some paths only.
     pub(super) fn say(&mut self, profiles: &[&Profile]) {
         for profile in profiles {

@@ -3,6 +3,7 @@
 
 use super::Paths;
 use super::through::Through;
+use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{EdgeId, FuncId, IdSet, PathId};
 use crate::paths::FunctionPaths;
@@ -47,8 +48,9 @@ impl Counted {
     }
 
     /// The edges that all counted paths stay inside, if that is what says which are counted.
-    pub(super) fn inside(&self) -> Option<IdSet<EdgeId>> {
+    pub(super) fn inside(&self, dag: &Dag) -> Option<IdSet<EdgeId>> {
         match &self.paths {
+            CountedPaths::Nothing => Some(dag.edge_set()),
             CountedPaths::Inside(set) => Some(set.clone()),
             _ => None,
         }

@@ -168,12 +168,13 @@ pub fn coverage<'a>(
     let mut wanted = selected.clone();
     wanted.retain(|f| scope.admits(profile, *f));
     let out_of_scope = selected.len() - wanted.len();
-    let in_scope = wanted.len();
+    let mut unselected = 0;
     if profile.is_selective() {
         let is_selected = |f: &FuncId| profile.entry(*f).share != ShareEntry::Nothing;
-        wanted.retain(|f| is_selected(f) || profile.entry(*f).status.is_skipped());
+        let is_kept = |f: &FuncId| is_selected(f) || profile.entry(*f).status.is_skipped();
+        unselected = wanted.iter().filter(|f| !is_kept(f)).count();
+        wanted.retain(|f| is_kept(f) || scope.keeps_left_out);
     }
-    let unselected = in_scope - wanted.len();
     let touched = scope.touched.as_ref();
     // Code of a file in scope may stand in functions of other files, where it was inlined.
     let counted = touched.map_or(selected, |_| wanted.clone());
@@ -252,7 +253,7 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     let executed = profile.ran(f, &structure)?;
     let dag = &structure.paths.dag;
     let counted = Counted::new(profile, f, &structure)?;
-    let through = Through::inside(dag, blocks.as_ref(), &excluded, counted.inside());
+    let through = Through::inside(dag, blocks.as_ref(), &excluded, counted.inside(dag));
     let is_everything = blocks.is_none() && excluded.iter().next().is_none() && counted.are_all();
     let contradictions = Contradictions::new(entry);
     let is_counted = |id| counted.contain(&structure.paths, id);

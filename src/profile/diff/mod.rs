@@ -60,6 +60,8 @@ pub struct Diff<'a> {
     pub steady: usize,
     /// How many ran in one and were not counted in the other, so that it is not known whether they ran there.
     pub unselected: usize,
+    /// How many ran in both, oftener perhaps than a profile has counted, so that their shares cannot be compared.
+    pub bounded: usize,
     /// Functions whose paths cannot be compared: of other control flow.
     pub incomparable: Vec<String>,
     /// Functions that only the earlier one profiled.
@@ -96,6 +98,7 @@ pub fn diff<'a>(
         changed: Vec::new(),
         steady: 0,
         unselected: 0,
+        bounded: 0,
         incomparable: Vec::new(),
         only_before: Vec::new(),
         only_after: Vec::new(),
@@ -111,8 +114,14 @@ pub fn diff<'a>(
     for pair in matched.pairs {
         let counted = counted([before, after], pair)?;
         for found in paths([before, after], pair, totals) {
-            if !counted.iter().all(|c| c.contains(found.id)) {
+            let sides = [found.before, found.after].map(|f| f.map_or(0, |f| f.count));
+            let ranges = [0, 1].map(|side: usize| counted[side].range(found.id, sides[side]));
+            if ranges.iter().any(|r| r.may_have_run()) {
                 diff.unselected += 1;
+                continue;
+            }
+            if ranges.iter().any(|r| !r.is_exact()) && sides.iter().all(|n| *n > 0) {
+                diff.bounded += 1;
                 continue;
             }
             match (found.before, found.after) {
@@ -198,11 +207,14 @@ impl Diff<'_> {
 }
 
 /// The paths of a function that either profile counted.
-fn counted(profiles: [PathProfile; 2], pair: (FuncId, FuncId)) -> Result<[KnownPaths; 2]> {
+fn counted<'a>(
+    profiles: [PathProfile<'a>; 2],
+    pair: (FuncId, FuncId),
+) -> Result<[KnownPaths<'a>; 2]> {
     let [before, after] = profiles;
     Ok([
-        KnownPaths::new(&before, pair.0)?,
-        KnownPaths::new(&after, pair.1)?,
+        KnownPaths::new(before.profile(), pair.0)?,
+        KnownPaths::new(after.profile(), pair.1)?,
     ])
 }
 

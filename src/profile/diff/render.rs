@@ -67,6 +67,13 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
         let paths = number_of(diff.unselected as u64, "path");
         let _ = writeln!(out, "{paths} not selected in one of them, not compared");
     }
+    if diff.bounded > 0 {
+        let paths = number_of(diff.bounded as u64, "path");
+        let _ = writeln!(
+            out,
+            "{paths} with a least count in one of them, not compared"
+        );
+    }
     let steady = number_of(diff.steady as u64, "path");
     let _ = writeln!(out, "{steady} steady");
     out
@@ -97,6 +104,9 @@ struct Json<'a> {
     /// Paths that were not selected in one of the two: present where a profile counts some paths only.
     #[serde(skip_serializing_if = "Option::is_none")]
     unselected: Option<usize>,
+    /// Paths that ran in both, of which one has a least count: likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bounded: Option<usize>,
     incomparable: &'a [String],
     only_before: &'a [String],
     only_after: &'a [String],
@@ -123,6 +133,7 @@ pub fn json(diff: &Diff) -> String {
         steady: diff.steady,
         unselected: (diff.before.is_selective() || diff.after.is_selective())
             .then_some(diff.unselected),
+        bounded: (diff.before.is_selective() || diff.after.is_selective()).then_some(diff.bounded),
         incomparable: &diff.incomparable,
         only_before: &diff.only_before,
         only_after: &diff.only_after,

@@ -2,7 +2,8 @@
 //!
 //! Own costs are exact. What a call costs including all that it calls is not known to a path profile: as gprof
 //! does, the cost of a function is shared out to its callers by how often they called it, and a group of
-//! functions that call each other is one. Calls through pointers have no callers to show.
+//! functions that call each other is one. Calls through pointers have no callers to show. Where some paths are not selected, how
+//! often a function was called is not known: costs of lines are least numbers then, and there are no calls.
 
 use super::{Asked, Counts, Export};
 use crate::error::Result;
@@ -42,7 +43,10 @@ fn render(profile: &Profile, functions: &[CountedFunction]) -> String {
         .enumerate()
         .map(|(i, f)| (f.f, i))
         .collect();
-    let costs: Vec<Costs> = functions.iter().map(|f| costs(f, &numbers)).collect();
+    let mut costs: Vec<Costs> = functions.iter().map(|f| costs(f, &numbers)).collect();
+    if functions.iter().any(|f| f.executed.is_partial) {
+        costs.iter_mut().for_each(|c| c.calls.clear());
+    }
     let each = cost_of_a_call(functions, &costs);
     let total: u128 = costs.iter().flat_map(|c| c.own.values()).sum();
     let mut out = format!(

@@ -4,11 +4,11 @@ use super::{Asked, Counts, Export};
 use crate::dag::{EdgeKind, PathEnd};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge, TiVec};
-use crate::ir::Cfg;
 use crate::names::{dot_escaped, shown};
 use crate::profile::Profile;
 use crate::profile::counted::CountedFunction;
 use crate::profile::flow::EdgeCount;
+use crate::profile::left::Range;
 use crate::profile::measurement::Measurement;
 use crate::profile::report::text::short;
 use crate::table::grouped;
@@ -87,8 +87,8 @@ fn graph(profile: &Profile, f: &CountedFunction, hottest: &Hottest) -> String {
         node(profile, f, b, hottest.blocks.contains(&b))
     };
     let edge = |_: &Graph<BlockId, usize>, e: EdgeReference<usize>| {
-        let e = &f.edges[*e.weight()].0;
-        edge(cfg, e, hottest.edges.contains(&e.edge))
+        let (e, range) = &f.edges[*e.weight()];
+        edge(f, e, *range, hottest.edges.contains(&e.edge))
     };
     let without = [
         Config::GraphContentOnly,
@@ -97,33 +97,52 @@ fn graph(profile: &Profile, f: &CountedFunction, hottest: &Hottest) -> String {
     ];
     let body = Dot::with_attr_getters(&graph, &without, &edge, &node);
     let name = dot_escaped(&shown(&f.entry.name));
-    let entered = grouped(f.flow.entry);
+    let entered = match f.executed.entered(&f.structure, &f.flow) {
+        exact if exact.is_exact() => grouped(exact.count),
+        range => format!("≥ {}", grouped(range.least)),
+    };
     format!("digraph \"{name}\" {{\n    label=\"{name}: entered {entered}\"\n{body}}}\n")
 }
 
 /// What did not run.
 const COLD: &str = " style=dashed color=gray fontcolor=gray";
+/// What unselected paths alone may have run.
+const UNKNOWN: &str = " style=dotted color=gray fontcolor=gray";
+
+/// A count; where some paths of the function are not selected, the least number, or that nothing is known.
+fn said(f: &CountedFunction, range: Range) -> String {
+    match (f.executed.is_partial && !range.is_exact(), range.count) {
+        (false, n) => grouped(n),
+        (true, 0) => "not selected".to_string(),
+        (true, n) => format!("≥ {}", grouped(n)),
+    }
+}
+
+fn style(f: &CountedFunction, range: Range) -> &'static str {
+    match range.count {
+        0 if f.executed.is_partial && !range.is_exact() => UNKNOWN,
+        0 => COLD,
+        _ => "",
+    }
+}
 
 /// The attributes of a block.
 fn node(profile: &Profile, f: &CountedFunction, b: BlockId, hot: bool) -> String {
-    let count = f.executed.blocks[b].count;
-    let style = match count {
-        _ if hot => " penwidth=3",
-        0 => COLD,
-        _ => "",
-    };
-    let (lines, count) = (lines(profile, f, b), grouped(count));
+    let range = f.executed.blocks[b];
+    let style = if hot { " penwidth=3" } else { style(f, range) };
+    let (lines, count) = (lines(profile, f, b), said(f, range));
     format!("shape=box label=\"b{b}{lines}\\n{count}\"{style}")
 }
 
 /// The attributes of an edge.
-fn edge(cfg: &Cfg, e: &EdgeCount, hot: bool) -> String {
-    let name = cfg.block(e.edge.block).terminator.edge_name(e.edge.succ);
-    let label = format!("{name} {}", grouped(e.count));
-    let style = match e.count {
-        _ if hot => " penwidth=4 color=red",
-        0 => COLD,
-        _ => "",
+fn edge(f: &CountedFunction, e: &EdgeCount, range: Range, hot: bool) -> String {
+    let block = f.structure.cfg.block(e.edge.block);
+    let name = block.terminator.edge_name(e.edge.succ);
+    let label = format!("{name} {}", said(f, range));
+    let style = if hot {
+        " penwidth=4 color=red"
+    } else {
+        style(f, range)
     };
     format!("label=\"{}\"{style}", dot_escaped(label.trim()))
 }

@@ -9,7 +9,7 @@ use crate::index::{BlockId, FuncId, PathId};
 use crate::names::readable;
 use crate::profile::coverage::{Coverage, FunctionCoverage, Paths, SourceSums};
 use crate::profile::flow::flow;
-use crate::profile::left::Executed;
+use crate::profile::left::{Executed, Range};
 use crate::profile::matching::{Index, Known, Match};
 use crate::profile::measurement::PathProfile;
 use crate::profile::report::json::{About, about};
@@ -31,6 +31,9 @@ pub(super) struct Data<'a> {
     files: Vec<FileData>,
     functions: Vec<FunctionData>,
     baseline: Option<BaselineData>,
+    /// Which paths alone were counted, where that is not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selection: Option<String>,
     /// Files that have changed since they were compiled.
     changed: Vec<String>,
 }
@@ -65,6 +68,12 @@ struct FunctionData {
     /// Whether it is code of the system or of a toolchain, which reports of coverage leave out.
     system: bool,
     entered: u64,
+    /// Whether it may have been entered oftener, since not all of its paths are selected.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    open: bool,
+    /// Whether none is, so that nothing is known of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unselected: bool,
     left: u64,
     /// Paths and pairs of edges: those that control flow allows, and of the pairs those that ran. They may exceed what
     /// numbers of JavaScript hold.
@@ -105,6 +114,9 @@ enum Before {
 struct BlockData {
     /// Executions.
     count: u64,
+    /// Whether there may have been more, on paths that are not selected.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    open: bool,
     /// Instructions.
     size: u32,
     /// The middle of it in the picture.
@@ -130,6 +142,9 @@ struct EdgeData {
     to: BlockId,
     /// Executions.
     count: u64,
+    /// Whether there may have been more, on paths that are not selected.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    open: bool,
     /// `true`, `false`, `case X`, or where control goes; empty where nothing is decided.
     #[serde(skip_serializing_if = "String::is_empty")]
     outcome: String,
@@ -169,6 +184,7 @@ impl<'a> Data<'a> {
             files: maker.files.data(&used, sources, &coverage.lines),
             functions,
             baseline: maker.baseline.take().map(|b| b.data()),
+            selection: profile.said_selection(),
             changed: sources.changed(),
         })
     }
@@ -238,6 +254,8 @@ impl Maker<'_> {
             begins: begins.map(|l| self.files.place(l)),
             system: is_of_the_system(&self.steps.home_file(f)),
             entered: 0,
+            open: false,
+            unselected: false,
             left: 0,
             feasible: row.paths.feasible.to_string(),
             pairs: row.pairs.feasible.to_string(),
@@ -259,6 +277,9 @@ impl Maker<'_> {
         let flow = flow(profile, f, &structure)?;
         let executed = Executed::new(profile, f, &structure, &flow);
         (data.entered, data.left) = (flow.entry, executed.left);
+        data.open = !executed.entered(&structure, &flow).is_exact();
+        let has_none = || profile.counted_paths(f, &structure).map(|c| c.are_none());
+        data.unselected = profile.is_selective() && self.paths.counts(f).is_empty() && has_none()?;
         data.blocks = self.blocks(f, &structure, &executed);
         let (before, earlier) = self.before(f, &structure)?;
         data.before = before;
@@ -287,6 +308,8 @@ impl Maker<'_> {
         let path = |&(id, n): &(PathId, u64)| {
             let line = line(self.paths.profile(), structure, (f, id, n))?;
             let mut data = teller.path(&line);
+            data.open = self.paths.runs_at_least(f, id);
+            data.known = self.paths.is_known(f, id);
             data.before = earlier.as_ref().map(|earlier| {
                 let count = earlier.counts.get(&id).copied().unwrap_or(0);
                 let size = |b: &BlockId| u64::from(earlier.structure.cfg.block(*b).instructions);
@@ -330,10 +353,11 @@ impl Maker<'_> {
 
     fn blocks(&self, f: FuncId, structure: &Structure, executed: &Executed) -> Vec<BlockData> {
         let picture = picture(&structure.cfg);
-        let mut counts: HashMap<(BlockId, u32), u64> = HashMap::new();
+        let mut counts: HashMap<(BlockId, u32), Range> = HashMap::new();
         for (e, range) in executed.edges(structure) {
-            counts.insert((e.edge.block, e.edge.succ), range.count);
+            counts.insert((e.edge.block, e.edge.succ), range);
         }
+        let is_open = |range: Range| executed.is_partial && !range.is_exact();
         let own = self.steps.home_file(f);
         let block = |b: BlockId| {
             let block = structure.cfg.block(b);
@@ -356,9 +380,11 @@ impl Maker<'_> {
                     let step = self.steps.step(&said, &own);
                     (asks, outcome) = (step.text, step.outcome);
                 }
+                let range = counts.get(&(b, succ)).copied().unwrap_or_default();
                 EdgeData {
                     to,
-                    count: counts.get(&(b, succ)).copied().unwrap_or(0),
+                    count: range.count,
+                    open: is_open(range),
                     outcome,
                     bends: picture.bends[b][succ as usize].clone(),
                 }
@@ -366,6 +392,7 @@ impl Maker<'_> {
             let edges = ways.collect();
             BlockData {
                 count: executed.blocks[b].count,
+                open: is_open(executed.blocks[b]),
                 size: block.instructions,
                 at: picture.blocks[b],
                 spans: spans.collect(),

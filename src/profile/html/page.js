@@ -42,7 +42,8 @@
     for (const b of f.blocks) {
       for (const s of b.spans) {
         heat[s.file] += b.count * b.size / b.spans.length;
-        const at = lines[s.file].get(s.line) || { by: new Map() };
+        const at = lines[s.file].get(s.line) || { by: new Map(), open: false };
+        at.open ||= Boolean(b.open);
         at.by.set(i, Math.max(at.by.get(i) || 0, b.count));
         lines[s.file].set(s.line, at);
       }
@@ -80,7 +81,7 @@
       const heated = at && at.n ? `background:rgba(var(--hot),${(.45 * Math.log1p(at.n) / most).toFixed(3)})` : null;
       const outside = own && (n < own[0] || n > own[1]) && !lit.has(n);
       return el("div", { class: "row" + (lit.has(n) ? " lit" : "") + (outside ? " outside" : "") + (n === options.at ? " at" : ""), "data-line": n, onclick: () => { if (options.click && at) options.click(n, at); } },
-        cell(n, null, "n ln"), el("span", { class: "n ct", style: heated, title: excluded.has(n) ? "A marker leaves this line out of coverage" : null }, at ? (at.n ? num(at.n) : excluded.has(n) ? "excluded" : "–") : ""),
+        cell(n, null, "n ln"), el("span", { class: "n ct", style: heated, title: excluded.has(n) ? "A marker leaves this line out of coverage" : at && at.open ? "Paths that are not selected may have run it, too" : null }, at ? (at.n || at.open && !excluded.has(n) ? at.n ? least(at.n, at.open) : "?" : excluded.has(n) ? "excluded" : "–") : ""),
         el("span", { class: "mg" }, (said.get(n) || []).map(([o, k]) => el("b", { class: "o " + kind(o), title: o }, o + (k > 1 ? "×" + k : "")))), el("span", { class: "tx" }, t));
     };
     const printed = own ? [(index.get(own[0]) ?? 0) - 2, (index.get(own[1]) ?? rows.length - 1) + 2] : undefined;
@@ -95,7 +96,7 @@
   const started = D.runs.reduce((a, b) => a + b, 0), processes = `${num(started)} process${started === 1 ? "" : "es"}`;
   const fact = (n, what) => el("div", {}, el("b", {}, n), el("span", {}, what));
   const warnings = () => {
-    const a = D.about, said = [...a.incomplete, ...a.unlike, ...a.violations.map(v => `${v.name}: ${v.what}`), ...D.changed];
+    const a = D.about, said = [...D.selection ? [D.selection] : [], ...a.incomplete, ...a.unlike, ...a.violations.map(v => `${v.name}: ${v.what}`), ...D.changed];
     return said.length ? [el("h2", {}, "Warnings"), el("ul", { class: "warn" }, said.map(s => el("li", {}, s)))] : [];
   };
   const view = {};
@@ -115,15 +116,15 @@
     k => {
       const f = F[order[k]], i = order[k];
       return el("div", { class: "row", onclick: () => go(`f=${i}`) }, cell(pct(share(f.instructions)), "4.5rem"), ...(B ? [cell(beforeCell(f), "5.5rem"), cell(change(changeOf(f)), "4rem")] : []),
-        el("span", { class: "hide" }, bar(share(f.instructions))), cell(num(f.entered), "7rem", "n hide"), cell(num(f.ran), "5rem", "n hide"),
-        el("a", { class: "g", href: `#f=${i}`, title: f.full }, f.name, el("span", { class: "dim" }, "  " + where(f) + (f.status === "exact" ? "" : " · " + f.status))));
+        el("span", { class: "hide" }, bar(share(f.instructions))), cell(f.open && !f.entered ? "?" : least(f.entered, f.open), "7rem", "n hide"), cell(f.unselected ? "?" : num(f.ran), "5rem", "n hide"),
+        el("a", { class: "g", href: `#f=${i}`, title: f.full }, f.name, el("span", { class: "dim" }, "  " + where(f) + (f.unselected ? " · " + UNSELECTED : "") + (f.status === "exact" ? "" : " · " + f.status))));
     }, { style: `max-height:${height}`, label: "Functions", open: k => go(`f=${order[k]}`) });
   const pathRows = (rows, height) => list(
     heads(cell("share", "4.5rem"), ...(B ? [cell("before", "4.5rem"), cell("change", "4rem")] : []), cell("", "6rem", "bar none hide"), cell("count", "7rem", "n hide"), cell("path", null, "g")), rows.length, 24,
     k => {
       const [i, j] = rows[k], f = F[i], p = f.paths[j], two = lastTwo(f, p);
       return el("div", { class: "row", onclick: () => go(`f=${i}&p=${j}`) }, cell(pct(share(p.work)), "4.5rem"), ...(B ? [cell(p.before ? pct(shareBefore(p.before.instructions)) : "", "4.5rem"), cell(change(changeOfPath(p)), "4rem")] : []),
-        el("span", { class: "hide" }, bar(share(p.work))), cell(num(p.count), "7rem", "n hide"),
+        el("span", { class: "hide" }, bar(share(p.work))), cell(least(p.count, p.open), "7rem", "n hide"),
         el("a", { class: "g", href: `#f=${i}&p=${j}` }, f.name, p.start ? el("span", { class: "dim" }, " · " + p.start) : null), el("span", { class: "g two" }, two.map(short)));
     }, { style: `height:${height}`, label: "Hottest paths", open: k => go(`f=${rows[k][0]}&p=${rows[k][1]}`) });
   const hotPaths = remembering(shows => {
@@ -145,7 +146,7 @@
   const overview = () => {
     const ran = F.filter(f => f.count > 0), c = covered(system), rows = hotPaths(system);
     return [
-      el("div", { class: "facts" }, fact(num(allInstructions), "instructions executed"), fact(num(allPaths), "paths executed"), fact(num(distinct), "different paths"), fact(`${num(ran.length)} of ${num(F.length)}`, "functions ran"),
+      el("div", { class: "facts" }, fact(num(allInstructions), "instructions executed"), fact(num(allPaths), "paths executed"), fact(num(distinct), "different paths"), fact(`${num(ran.length)} of ${num(F.length)}`, "functions ran" + (F.some(f => f.unselected) ? `; ${num(F.filter(f => f.unselected).length)} ${UNSELECTED}` : "")),
         fact(part(c.lines), "of lines ran"), fact(part(c.branches), "of branches ran"),
         ...(B ? [fact(B.file.split("/").slice(-2).join("/"), `is the baseline: ${num(B.paths)} paths executed`)] : [])),
       ...warnings(),
@@ -168,7 +169,7 @@
       heads(cell("share", "4.5rem"), cell("", "6rem", "bar none"), cell("lines ran", "5rem", "n hide"), cell("of", "4rem", "n hide"), cell("file", null, "g")), rows.length, 24,
       k => {
         const i = rows[k], ran = [...lines[i].values()].filter(a => a.n).length;
-        return el("div", { class: "row", onclick: () => go(`file=${i}`) }, cell(pct(share(heat[i])), "4.5rem"), bar(heat[i] / (heat[rows[0]] || 1)), cell(num(ran), "5rem", "n hide"), cell(num(lines[i].size), "4rem", "n hide"),
+        return el("div", { class: "row", onclick: () => go(`file=${i}`) }, cell(pct(share(heat[i])), "4.5rem"), bar(heat[i] / (heat[rows[0]] || 1)), cell(num(ran), "5rem", "n hide"), cell(num([...lines[i].values()].filter(a => a.n || !a.open).length), "4rem", "n hide"),
           el("a", { class: "g", href: `#file=${i}`, title: D.files[i].name }, D.files[i].name + (D.files[i].text === null ? " (no text)" : "")));
       }, { style: "height:calc(100vh - 9rem)", label: "Files", open: k => go(`file=${rows[k]}`) }))];
   };
@@ -190,7 +191,7 @@
       shownAs(list(heads(cell("", "6rem", "bar none hide"), cell("lines", "6.5rem"), cell("branches", "6.5rem"), cell("pairs", "7rem", "n hide"), cell("paths", "9rem", "n hide"), cell("function", null, "g")), order.length, 24,
         k => {
           const f = F[order[k]];
-          return el("div", { class: "row", onclick: () => go(`f=${order[k]}` + (f.uncovered.length ? "&u=0" : "")) }, el("span", { class: "hide ran" }, bar(f.lines[1] ? f.lines[0] / f.lines[1] : 0)), ratio(...f.lines, "6.5rem"), ratio(...f.branches, "6.5rem"), ratio(f.ran_pairs, f.pairs, "7rem", "n hide"), ratio(f.covered, f.feasible, "9rem", "n hide"),
+          return el("div", { class: "row", onclick: () => go(`f=${order[k]}` + (f.uncovered.length ? "&u=0" : "")) }, el("span", { class: "hide ran" }, bar(f.lines[1] ? f.lines[0] / f.lines[1] : 0)), ratio(...f.lines, "6.5rem"), ratio(...f.branches, "6.5rem"), ratio(f.ran_pairs, f.pairs, "7rem", "n hide"), f.unselected ? cell(UNSELECTED, "9rem", "n hide") : ratio(f.covered, f.feasible, "9rem", "n hide"),
             el("a", { class: "g", href: `#f=${order[k]}` + (f.uncovered.length ? "&u=0" : ""), title: f.full }, f.name, el("span", { class: "dim" }, "  " + where(f))));
         }, { style: "height:max(12rem,38vh)", label: "Coverage", open: k => go(`f=${order[k]}`) })),
       el("h2", {}, "Paths that did not run, those nearest to paths that ran first"),
@@ -292,12 +293,12 @@
   const pathEntry = (f, e, parting, room) => {
     const p = e.p, s = share(p.work), two = lastTwo(f, p);
     const head = e.kind === "u" ? [el("b", { class: "warn" }, "never ran"), el("span", { class: "dim" }, e.u.new_edges ? `${e.u.new_edges} new edge${e.u.new_edges === 1 ? "" : "s"}` : "each step ran")]
-      : B ? [el("b", {}, `${p.before ? pct(shareBefore(p.before.instructions)) + " → " : ""}${pct(s)}`), el("span", { class: "ch" }, change(changeOfPath(p))), el("span", { class: "ct" }, num(p.count) + " ×")]
-        : [el("b", { class: "sh" }, pct(s)), bar(s / (f.instructions / (allInstructions || 1) || 1)), el("span", { class: "ct" }, num(p.count) + " ×")];
+      : B ? [el("b", {}, `${p.before ? pct(shareBefore(p.before.instructions)) + " → " : ""}${pct(s)}`), el("span", { class: "ch" }, change(changeOfPath(p))), el("span", { class: "ct" }, least(p.count, p.open) + " ×")]
+        : [el("b", { class: "sh" }, pct(s)), bar(s / (f.instructions / (allInstructions || 1) || 1)), el("span", { class: "ct" }, (p.known ? "known · " : "") + least(p.count, p.open) + " ×")];
     return [el("div", { class: "top" }, head), parting ? el("div", { class: "dec" }, short(parting.row), parting.skips ? " ⋯" : null) : null, two.length + (parting ? 1 : 0) < room ? el("div", { class: "dec dim" }, p.start ? "from the " + p.start : "from the beginning") : null, ...two.map(r => el("div", { class: "dec" }, short(r)))];
   };
-  const instead = u => {
-    if (!u.near) return "No path of this function ran.";
+  const instead = (f, u) => {
+    if (!u.near) return f.open ? "No selected path of this function ran." : "No path of this function ran.";
     const { id, count, instead } = u.near;
     return `Nearest: #${id} ran ${count === 1 ? "once" : num(count) + " times"}` + (instead ? `, with ${instead}` : ", and starts elsewhere") + (u.new_edges ? "" : "; each step ran on some path");
   };
@@ -329,14 +330,15 @@
     return [f.begins.line, own.reduce((a, b) => Math.max(a, b), f.begins.line)];
   };
   const facts = f => `${pct(share(f.instructions))} of instructions` + (same(f) ? ` (${pct(shareBefore(same(f).instructions))} before)` : B ? ` (baseline: ${f.before === "changed" ? "other code" : "no such function"})` : "")
-    + ` · ${num(f.entered)} call${f.entered === 1 ? "" : "s"} · ${num(f.ran)} of ${num(f.feasible)} paths ran, ${num(f.count)} times`
+    + (f.unselected ? " · " + UNSELECTED : f.open && !f.entered ? "" : ` · ${least(f.entered, f.open)} call${f.entered === 1 && !f.open ? "" : "s"}`)
+    + (f.unselected ? "" : ` · ${num(f.ran)} of ${num(f.feasible)} ${D.selection ? "counted paths" : "paths"} ran, ${num(f.count)} times`)
     + (f.left ? ` · left before its end ${f.left === 1 ? "once" : num(f.left) + " times"}` : "") + (f.status === "exact" ? "" : f.status === "cut" ? " · cut: too many paths, which are counted in pieces" : ` · ${f.status}`)
     + (f.branchless.length ? ` · ${f.branchless.length} line${f.branchless.length === 1 ? "" : "s"} with conditions without a branch (${f.branchless.slice(0, 6).join(", ")})` : "");
   const functionView = (i, kindAt, j) => {
     const f = F[i];
     if (!f) return [el("p", {}, "No such function")];
     const entries = entriesOf(f), head = el("div", { class: "headline" }, el("h2", { title: f.full }, f.name, el("span", { class: "dim" }, "  " + where(f))), el("p", { class: "dim" }, facts(f)));
-    if (!entries.length) return [head, el("p", {}, f.status === "exact" ? "No path ran." : f.status)];
+    if (!entries.length) return [head, el("p", {}, f.unselected ? "No path of it is selected: whether any ran is not known." : f.status !== "exact" ? f.status : f.open ? "No selected path ran." : "No path ran.")];
     let at = j === null ? 0 : Math.max(0, entries.findIndex(e => e.kind === kindAt && e.k === j)), file = null, code = null, step = -1, pic = null;
     const own = ownLines(f), state = {};
     const left = el("section", { class: "paths" }), middle = el("section", { class: "source" }), right = el("section", { class: "flow" });
@@ -388,7 +390,7 @@
     };
     const draw = () => {
       const e = entries[at], p = e.p;
-      steps.replaceChildren(...stepItems(f, p, openStep), ...(e.kind === "u" ? [el("li", { class: "fold warn" }, instead(e.u))] : []));
+      steps.replaceChildren(...stepItems(f, p, openStep), ...(e.kind === "u" ? [el("li", { class: "fold warn" }, instead(f, e.u))] : []));
       const first = [...linesOf(f, p).keys()][0];
       put(file !== null && (file === (f.begins || {}).file || linesOf(f, p).has(file)) ? file : f.begins ? f.begins.file : first);
       if (!state.zoomed) state.moved = false;

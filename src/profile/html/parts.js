@@ -20,6 +20,9 @@ const num = n => {
   const value = Number(n);
   return value >= 1e12 ? value.toExponential(1).replace("+", "") : grouped.format(value);
 };
+// Where unselected paths may have run besides (`open`), a count is the least; of nothing nothing is known.
+const UNSELECTED = "not selected";
+const least = (n, open) => !open ? num(n) : n ? "≥ " + num(n) : UNSELECTED;
 // A share with one digit; what is not nothing does not look like it.
 const pct = x => x > 0 && x < 0.0005 ? "<0.1 %" : (x * 100).toFixed(1) + " %";
 // A change between two shares, in percentage points.

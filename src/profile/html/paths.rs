@@ -16,6 +16,12 @@ pub(super) struct PathData {
     id: String,
     /// Executions.
     count: u64,
+    /// Whether not every run counted it, so that there may have been more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) open: bool,
+    /// Whether an earlier run has seen it, in a run against earlier ones.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) known: bool,
     /// Instructions of its blocks.
     size: u64,
     /// Where it begins, if that is not the function's entry: `loop at demo.c:61`.
@@ -139,6 +145,8 @@ impl<'a> Teller<'a> {
         PathData {
             id: line.id.to_string(),
             count: line.count,
+            open: false,
+            known: false,
             size: line.instructions,
             start,
             end: self.steps.end(line),

@@ -14,14 +14,14 @@ const linesOfBlocks = (f, blocks) => {
 const node = (f, blocks, at, lit, most) => {
   const last = f.blocks[blocks[blocks.length - 1]], count = f.blocks[blocks[0]].count;
   const size = blocks.reduce((n, b) => n + f.blocks[b].size, 0), { width: W, height: H } = NODE;
-  const number = num(count) + " ×", lines = linesOfBlocks(f, blocks), words = size === 1 ? "1 instr" : `${size} instrs`;
-  return svg("g", { class: "b" + (lit ? " lit" : "") + (count ? "" : " never"), "data-blocks": blocks.join(" "), transform: `translate(${at[0] - W / 2} ${at[1] - H / 2})` },
+  const { open } = f.blocks[blocks[0]], number = open && !count ? "?" : least(count, open) + " ×", lines = linesOfBlocks(f, blocks), words = size === 1 ? "1 instr" : `${size} instrs`;
+  return svg("g", { class: "b" + (lit ? " lit" : "") + (count ? "" : open ? " unknown" : " never"), "data-blocks": blocks.join(" "), transform: `translate(${at[0] - W / 2} ${at[1] - H / 2})` },
     svg("rect", { width: W, height: H, rx: 6 }),
     svg("rect", { width: W, height: H, rx: 6, style: `fill:rgb(var(--hot));fill-opacity:${lit ? 0 : (.35 * count / most).toFixed(3)};stroke:none` }),
     svg("text", { x: 8, y: 18, class: "strong" }, cut(lines, Math.max(3, FITS - number.length - 1))),
     svg("text", { x: W - 8, y: 18, "text-anchor": "end" }, number),
     svg("text", { x: 8, y: 36, class: last.asks ? "" : "faint" }, cut(last.asks || (last.edges.length ? words : words + ", end"), FITS)),
-    svg("title", {}, `b${blocks.join(" b")}${last.asks ? ": " + last.asks : ""}`));
+    svg("title", {}, `b${blocks.join(" b")}${last.asks ? ": " + last.asks : ""}${open ? "; paths that are not selected may have run it, too" : ""}`));
 };
 const edge = (d, on, width, title) => svg("path", { class: "e" + (on ? " lit" : ""), d, "marker-end": on ? "url(#arrow-lit)" : "url(#arrow)", "stroke-width": on ? 3 : width }, svg("title", {}, title));
 const label = (x, y, text, on, anchor = "middle") => svg("text", { class: `w ${kind(text)}${on ? " lit" : ""}`, x, y, "text-anchor": anchor }, cut(text, 16));
@@ -47,7 +47,7 @@ const whole = (f, p) => {
         const side = Math.max(x, to[0]) + NODE.width / 2 + 24 + Math.min(60, (y - to[1]) / 8);
         d = `M${from} C${side} ${y + H},${side} ${to[1] - H},${to[0]} ${to[1] - H / 2}`;
       } else d = curve([from, ...(e.bends || []), [to[0], to[1] - H / 2]]);
-      (on ? above : below).push(edge(d, on, 1 + 1.5 * e.count / most, `b${i} → b${e.to} ${e.outcome || ""}: ${num(e.count)}`));
+      (on ? above : below).push(edge(d, on, 1 + 1.5 * e.count / most, `b${i} → b${e.to} ${e.outcome || ""}: ${least(e.count, e.open)}`));
       if (e.outcome && e.outcome !== "returns" && !e.outcome.startsWith("→") && (n <= 2 || on)) labels.push(label(from[0], from[1] + 15, e.outcome, on));
     });
   });
@@ -61,7 +61,7 @@ const alone = (f, p) => {
   const runs = [], parts = [], most = Math.max(1, ...p.blocks.map(b => f.blocks[b].count)), step = 96, H = NODE.height, W = NODE.width;
   p.blocks.forEach((b, i) => {
     const before = p.blocks[i - 1];
-    const calm = i && f.blocks[before].edges.every((e, s) => s === p.succs[i - 1] ? !e.outcome || e.outcome === "returns" : !e.count && f.blocks[before].edges[p.succs[i - 1]].outcome === "returns");
+    const calm = i && f.blocks[before].edges.every((e, s) => s === p.succs[i - 1] ? !e.outcome || e.outcome === "returns" : !e.count && !e.open && f.blocks[before].edges[p.succs[i - 1]].outcome === "returns");
     if (calm && f.blocks[before].count === f.blocks[b].count) runs[runs.length - 1].blocks.push(b);
     else runs.push({ blocks: [b] });
     Object.assign(runs[runs.length - 1], { last: b, succ: p.succs[i] });
@@ -70,7 +70,7 @@ const alone = (f, p) => {
     const y = k * step, block = f.blocks[run.last], taken = block.edges[run.succ];
     const others = block.edges.filter((_, s) => s !== run.succ);
     if (k + 1 < runs.length) {
-      parts.push(edge(`M0 ${y + H / 2}L0 ${y + step - H / 2}`, true, 3, `${taken ? num(taken.count) : ""}`));
+      parts.push(edge(`M0 ${y + H / 2}L0 ${y + step - H / 2}`, true, 3, `${taken ? least(taken.count, taken.open) : ""}`));
       if (taken && taken.outcome && !taken.outcome.startsWith("→")) parts.push(label(-8, y + H / 2 + 21, taken.outcome, true, "end"));
     } else if (p.back !== undefined) {
       const top = runs.findIndex(r => r.blocks.includes(p.back));
@@ -80,7 +80,7 @@ const alone = (f, p) => {
     others.slice(0, 3).forEach((e, n) => {
       const ty = y + H / 2 + 6 + n * 16, where = linesOfBlocks(f, [e.to]);
       if (!n) parts.push(edge(`M${W / 2} ${y} C${W / 2 + 24} ${y},${W / 2 + 10} ${ty - 4},${W / 2 + 24} ${ty - 4}`, false, 1, "folded"));
-      const text = n === 2 && others.length > 3 ? `⋯ ${others.length - 2} more ways` : `${e.outcome && !e.outcome.startsWith("→") ? e.outcome + " " : ""}→ ${where.replace("⤷ ", "")} · ${e.count ? num(e.count) + " ×" : "never"}`;
+      const text = n === 2 && others.length > 3 ? `⋯ ${others.length - 2} more ways` : `${e.outcome && !e.outcome.startsWith("→") ? e.outcome + " " : ""}→ ${where.replace("⤷ ", "")} · ${e.count ? least(e.count, e.open) + " ×" : e.open ? UNSELECTED : "never"}`;
       parts.push(svg("text", { class: "w side", x: W / 2 + 30, y: ty, "data-block": e.to }, text, svg("title", {}, "Show the whole function")));
     });
     parts.push(node(f, run.blocks, [0, y], true, most));

@@ -1,6 +1,9 @@
 //! What is sent to the page.
 
 use super::*;
+use crate::index::{CopyId, FuncId};
+use crate::manifest::{ShareEntry, encode_set};
+use crate::profile::made;
 use crate::profile::report::steps::{Row, Steps};
 use crate::profile::report::{Report, Selection};
 use crate::profile::tests::views;
@@ -122,4 +125,54 @@ fn title_is_the_name_of_the_program() {
     }
     profile.path = "out/nightly.p3prof".into();
     assert_eq!(program(&profile), "nightly");
+}
+
+/// Of a function without a selected path, and of blocks that unselected paths alone may have run, nothing is claimed.
+#[test]
+fn unselected_code_is_marked_and_never_said_not_to_have_run() {
+    let mut profile = views::profile();
+    profile.manifest.paths = vec!["ids=main#0".into()];
+    let all: Vec<FuncId> = profile.functions().collect();
+    let of_paths = |f: &FuncId| !profile.entry(*f).status.is_skipped();
+    let main = all.iter().find(|f| profile.entry(**f).name == "main");
+    let (main, profiled): (FuncId, Vec<FuncId>) = (
+        *main.unwrap(),
+        all.iter().filter(|f| of_paths(f)).copied().collect(),
+    );
+    let structure = profile.structure(main).unwrap();
+    let first = profile.paths().unwrap().counts(main)[0];
+    let mut set = structure.paths.dag.edge_set();
+    set.extend(structure.paths.decode(first.0).unwrap());
+    for f in &profiled {
+        profile.manifest.functions[*f].share = ShareEntry::Nothing;
+        made::path_counts(&mut profile)[*f] = Vec::new();
+        profile.entries[*f] = None;
+    }
+    let copies = vec![(CopyId(0), encode_set(&set))];
+    profile.manifest.functions[main].share = ShareEntry::Split(copies);
+    made::path_counts(&mut profile)[main] = vec![first];
+
+    let sources = Sources::none();
+    let all = Selection::default();
+    let page = Page::new(profile.paths().unwrap(), &all, &sources, None).unwrap();
+    let data = data(&page);
+    assert!(data["selection"].as_str().unwrap().contains("ids=main#0"));
+    let functions = data["functions"].as_array().unwrap();
+    assert_eq!(functions.len(), profile.manifest.functions.len());
+    let is_unselected = |f: &&Value| f["unselected"] == true;
+    assert_eq!(
+        functions.iter().filter(is_unselected).count(),
+        profiled.len() - 1
+    );
+    for f in functions.iter().filter(is_unselected) {
+        assert_eq!(f["feasible"], "0");
+        let blocks = f["blocks"].as_array().unwrap();
+        assert!(blocks.iter().all(|b| b["open"] == true), "{f}");
+        assert!(f["uncovered"].as_array().unwrap().is_empty());
+    }
+    let main = functions.iter().find(|f| f["symbol"] == "main").unwrap();
+    let blocks = main["blocks"].as_array().unwrap();
+    let silent = blocks.iter().filter(|b| b["count"] == 0);
+    assert!(silent.clone().count() > 0);
+    assert!(silent.clone().all(|b| b["open"] == true), "{main}");
 }

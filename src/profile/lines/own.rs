@@ -67,8 +67,9 @@ fn add_first_lines(
         };
         let lines = &mut found.entry(f.f).or_default().lines;
         let first = lines.entry(begins.line).or_default();
-        if first.count < f.flow.entry || first.may_have_run() {
-            *first = Range::exact(f.flow.entry);
+        let entered = f.executed.entered(&f.structure, &f.flow);
+        if first.count < entered.count || first.may_have_run() || entered.may_have_run() {
+            *first = entered;
         }
     }
 }

@@ -27,6 +27,9 @@ pub fn render(report: &Report) -> String {
     if report.time.is_some() {
         heading.push("expected_time_share");
     }
+    if report.profile.is_selective() {
+        heading.extend(["state", "known"]);
+    }
     let steps = Steps::new(report.profile, &report.sources, true);
     let records = report.lines.iter().map(|l| record(report, &steps, l));
     table::csv(&heading, records)
@@ -61,5 +64,12 @@ fn record(report: &Report, steps: &Steps, line: &Line) -> Vec<String> {
         lines(&profile.manifest.files, &line.locs),
         in_a_line(&steps.decision_rows(line.func, &report.words().of(line))),
     ];
-    record.into_iter().chain(time).collect()
+    let mut record: Vec<String> = record.into_iter().chain(time).collect();
+    if profile.is_selective() {
+        let is_least = profile.runs_at_least(line.func, line.id);
+        let state = if is_least { "ran-at-least" } else { "ran" };
+        let known = profile.is_known(line.func, line.id);
+        record.extend([state.to_string(), known.to_string()]);
+    }
+    record
 }

@@ -38,6 +38,8 @@ pub struct FunctionEdges {
     #[serde(skip_serializing_if = "is_zero")]
     pub uncertain: u64,
     #[serde(skip)]
+    entered: Range,
+    #[serde(skip)]
     ranges: TiVec<BlockId, Range>,
     #[serde(skip)]
     names: Vec<String>,
@@ -102,6 +104,7 @@ fn function(profile: &Profile, f: FuncId) -> Result<FunctionEdges> {
         names: edges.iter().map(|(e, _)| name(&structure, e)).collect(),
         edges: edges.iter().map(|(e, range)| edge(e, *range)).collect(),
         blocks: executed.blocks.iter().map(|r| r.count).collect(),
+        entered: executed.entered(&structure, &flow),
         ranges: executed.blocks,
     })
 }
@@ -192,7 +195,7 @@ fn between(range: Range) -> String {
 pub fn text(functions: &[FunctionEdges]) -> String {
     let mut out = String::new();
     for f in functions.iter().filter(|f| f.blocks.iter().any(|&n| n > 0)) {
-        let _ = write!(out, "{}: entered {}", shown(&f.name), grouped(f.entry));
+        let _ = write!(out, "{}: entered {}", shown(&f.name), between(f.entered));
         if f.left > 0 {
             let _ = write!(out, ", left before its end: {}", grouped(f.left));
         }

@@ -6,6 +6,7 @@ use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::names::readable;
 use crate::profile::Profile;
+use crate::profile::known::KnownAgain;
 use crate::profile::samples::time::Time;
 use crate::profile::verdict::Violation;
 use crate::strategy::Scheme;
@@ -89,6 +90,9 @@ struct Function<'a> {
     /// Where some paths only are selected: how many of it are counted; of all others it is not known whether they ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     counted_paths: Option<String>,
+    /// In a run against earlier ones: what became of the paths that these have seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known_paths: Option<KnownAgain>,
     /// Where it begins: number of the file, and line.
     #[serde(skip_serializing_if = "Option::is_none")]
     begins: Option<(u32, u32)>,
@@ -124,6 +128,9 @@ struct Path {
     /// Whether some joined run did not count it, so that it ran at least so often.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     at_least: bool,
+    /// Whether an earlier run has seen it, in a run against earlier ones.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    known: bool,
     blocks: Vec<BlockId>,
     starts: &'static str,
     ends: &'static str,
@@ -160,6 +167,7 @@ pub fn render(report: &Report) -> String {
         branchless: branchless(profile, f),
         status: profile.entry(f).status.to_string(),
         counted_paths: profile.number_of_counted(f).map(|n| n.to_string()),
+        known_paths: profile.known_again(f),
         cfg: profile.entry(f).cfg_hash(),
         left: left.get(&f).copied().unwrap_or(0),
         samples: report.time.as_ref().map(|t| t.of(f).samples),
@@ -253,6 +261,7 @@ fn path(report: &Report, line: &Line) -> Path {
         id: line.id.to_string(),
         count: line.count,
         at_least: report.profile.runs_at_least(line.func, line.id),
+        known: report.profile.is_known(line.func, line.id),
         blocks: line.path.blocks.clone(),
         starts: match line.path.start {
             PathStart::Entry => "entry",

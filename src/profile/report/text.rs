@@ -128,7 +128,10 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
 /// Numbers, the function's name, where the path begins, and its id at the right margin. Where that is too much for a line, the
 /// function stands on one of its own below.
 pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> String {
-    let (name, id) = (steps.name(line.func), format!("#{}", line.id));
+    let profile = steps.words().profile();
+    let is_known = profile.is_known(line.func, line.id);
+    let known = if is_known { "known " } else { "" };
+    let (name, id) = (steps.name(line.func), format!("{known}#{}", line.id));
     let starts = [steps.start(line), steps.start_in_short(line)];
     let width = |start: &str, name: usize| name + display_width(start) + display_width(&id) + 1;
     let least = display_width(&name).min(NARROWEST_NAME);
@@ -288,7 +291,7 @@ fn summary(report: &Report, layout: Layout) -> String {
         1 => "1 copy".to_string(),
         n => format!("{n} copies"),
     };
-    let status = if profile.is_selective() {
+    let status = if profile.is_partial() {
         String::new()
     } else if cut + skipped == 0 {
         ", all exact".to_string()

@@ -7,6 +7,7 @@
 //! called unexecuted.
 
 use super::Joined;
+use super::news::OTHER_RUNS;
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, IdSet, PathId};
 use crate::manifest::{FunctionEntry, ShareEntry, encode_set};
@@ -133,10 +134,17 @@ impl Joined {
                     entry.name
                 ))
             })?;
-            entry.known = sum.news.known();
+            if self.is_residual {
+                entry.known = sum.news.known();
+            }
         }
+        let specs = &mut self.manifest.paths;
         if !is_partial {
-            self.manifest.paths.clear();
+            // Only what was known is still of interest.
+            specs.retain(|spec| self.is_residual && spec.starts_with("new:"));
+        } else if !self.is_residual && specs.iter().any(|spec| spec.starts_with("new:")) {
+            specs.retain(|spec| spec != OTHER_RUNS);
+            specs.push(OTHER_RUNS.to_string());
         }
         Ok(())
     }

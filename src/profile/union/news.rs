@@ -4,9 +4,13 @@ use crate::index::PathId;
 use crate::manifest::Manifest;
 use std::collections::BTreeSet;
 
-/// Whether a program was built against earlier profiles, so that it says which paths were known.
+/// What a union of residual runs and of others has been built by, besides.
+pub(super) const OTHER_RUNS: &str = "other runs";
+
+/// Whether a program was built against earlier profiles, so that it says which paths were known; or a union is of such programs alone.
 pub fn is_residual(manifest: &Manifest) -> bool {
-    manifest.paths.iter().any(|spec| spec.starts_with("new:"))
+    let mut specs = manifest.paths.iter();
+    specs.any(|spec| spec.starts_with("new:")) && !manifest.paths.iter().any(|s| s == OTHER_RUNS)
 }
 
 /// What such programs know of a function.

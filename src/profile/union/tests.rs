@@ -318,7 +318,10 @@ fn union_of_residual_runs_knows_what_was_known_before_the_first() {
     let known = |profiles: &[Profile]| joined(profiles).profile.entry(f).known.clone();
     assert_eq!(known(&[first.clone(), second.clone()]), []);
     let third = residual(3, &[0], &[(0, 2), (1, 1)]);
-    assert_eq!(known(&[second, third]), [PathId(0)]);
+    assert_eq!(known(&[second.clone(), third]), [PathId(0)]);
+    // All paths are counted, and a stored union still says that its runs were against others.
+    let both = joined(&[first.clone(), second]);
+    assert!(!both.profile.is_partial() && is_residual(&both.profile.manifest));
     // Runs of all paths do not say what was known.
     let whole = program(4, &[("f", DIAMOND, &[(1, 5)])]);
     let both = joined(&[first, whole]);

@@ -5,8 +5,9 @@ use crate::error::{Error, Result};
 use crate::index::{FuncId, PathId, TiVec};
 use crate::profile::Profile;
 use crate::profile::coverage::Scope;
-use crate::profile::coverage::fresh::{self, Fresh, NewPath};
+use crate::profile::coverage::fresh::{self, Fresh};
 use crate::profile::matching::{Index, Known, Match};
+use crate::profile::merge::origins::find_origins;
 use crate::profile::report::Selection;
 use crate::profile::union::is_residual;
 use crate::profile::verdict::Trust;
@@ -37,20 +38,18 @@ pub(super) fn run(
         known_by_profiles(profile, earlier, trust)?
     };
     let selection = Selection::new(args.function.as_ref(), None, &[profile])?;
-    let found = fresh::find_new(profile.paths()?, &known, &selection, scope)?;
-    let programs = |new: &NewPath| reached_by(profile, parts, new);
+    let mut found = fresh::find_new(profile.paths()?, &known, &selection, scope)?;
+    find_who_reached(&mut found, profile, parts)?;
     let mut outcome = Outcome::print(match args.format {
-        CoverageFormat::Text => {
-            fresh::text(&found, sources, args.top.unwrap_or(SHOWN), layout, programs)
-        }
-        CoverageFormat::Json => fresh::json(&found, sources, programs),
+        CoverageFormat::Text => fresh::text(&found, sources, args.top.unwrap_or(SHOWN), layout),
+        CoverageFormat::Json => fresh::json(&found, sources),
         CoverageFormat::Csv => fresh::csv(&found),
         CoverageFormat::Github => fresh::github(&found, sources),
         CoverageFormat::Markdown => fresh::markdown(&found),
     });
     judge(args, &found, &mut outcome);
     outcome.warnings.extend(notes);
-    Ok(outcome.about(&[profile]).told_by(sources))
+    Ok(outcome.about_new_paths_of(profile).told_by(sources))
 }
 
 /// What the selections of the builds left out as known. A union of programs may be one of all paths, so its parts say
@@ -95,21 +94,51 @@ fn known_by_profiles(
     Ok((seen.known, notes))
 }
 
-/// The profiles that have a new path, where there are several.
-fn reached_by(profile: &Profile, parts: &[Profile], new: &NewPath) -> Vec<String> {
-    let f = new.path.func;
-    let cfg = profile.entry(f).cfg();
-    let has_it = |part: &&Profile| {
-        let known = Known::of(&profile.manifest, f, &cfg);
-        let Match::Same(own) = Index::new(part).find(&known) else {
-            return false;
-        };
-        let is_it = |(id, _): &(PathId, u64)| *id == new.path.id;
-        part.entry(own).cuts == profile.entry(f).cuts
-            && part.paths().is_ok_and(|p| p.counts(own).iter().any(is_it))
+/// Finds out what took the new paths: which of `parts`, where there are several, and which runs of these, where their raw profiles
+/// are beside the merged one.
+fn find_who_reached(found: &mut Fresh, profile: &Profile, parts: &[Profile]) -> Result<()> {
+    let several = parts.len() > 1;
+    for part in parts.iter().chain(parts.is_empty().then_some(profile)) {
+        let index = Index::new(part);
+        let counts = part.paths()?;
+        let mut own = Vec::new();
+        for (i, new) in found.paths.iter().enumerate() {
+            let (f, id) = (new.path.func, new.path.id);
+            let cfg = profile.entry(f).cfg();
+            let Match::Same(here) = index.find(&Known::of(&profile.manifest, f, &cfg)) else {
+                continue;
+            };
+            let has_run = counts.counts(here).iter().any(|c| c.0 == id);
+            if has_run && part.entry(here).cuts == profile.entry(f).cuts {
+                own.push((i, (here, id)));
+            }
+        }
+        let wanted = own.iter().map(|o| o.1).collect();
+        let origins = find_origins(part, &raw_files_of(part), &wanted)?;
+        for (i, path) in own {
+            let by = &mut found.paths[i].reached_by;
+            let name = several.then(|| part.path.display().to_string());
+            by.programs.extend(name);
+            by.runs
+                .extend(origins.get(&path).into_iter().flatten().cloned());
+        }
+    }
+    for new in &mut found.paths {
+        new.reached_by.runs.sort();
+        new.reached_by.runs.dedup();
+    }
+    Ok(())
+}
+
+/// Where the raw profiles of a program's folder are: those of a suite, or of `make run`.
+fn raw_files_of(profile: &Profile) -> Vec<PathBuf> {
+    let folder = match profile.path.parent() {
+        _ if profile.path.is_dir() => profile.path.as_path(),
+        Some(folder) => folder,
+        None => return Vec::new(),
     };
-    let named = parts.iter().filter(has_it);
-    named.map(|p| p.path.display().to_string()).collect()
+    let folders = ["raw", "run"].map(|name| folder.join(name));
+    folders.into_iter().filter(|f| f.is_dir()).collect()
 }
 
 /// Whether new paths are what was hoped for.

@@ -12,6 +12,7 @@ use super::{Near, Scope, near};
 use crate::error::Result;
 use crate::index::{BlockId, EdgeId, FuncId, PathId, TiSlice};
 use crate::profile::measurement::PathProfile;
+use crate::profile::merge::origins::Origin;
 use crate::profile::report::{Line, Selection, line};
 use crate::profile::{Profile, Structure};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -32,6 +33,17 @@ pub struct NewPath {
     pub pairs: usize,
     /// The lines that are on it and on no known path of the program, each with its file.
     pub lines: BTreeSet<SourceLine>,
+    /// What took it; nothing until somebody finds out.
+    pub reached_by: ReachedBy,
+}
+
+/// What took a new path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReachedBy {
+    /// The profiles that have it, where there are several.
+    pub programs: Vec<String>,
+    /// The runs that took it, by test and arguments, as far as raw profiles tell.
+    pub runs: Vec<Origin>,
 }
 
 /// What a run reached first.
@@ -133,6 +145,7 @@ impl Fresh<'_> {
                 near,
                 pairs: own.len(),
                 lines,
+                reached_by: ReachedBy::default(),
             });
             new_pairs.extend(own);
         }

@@ -1,11 +1,12 @@
 //! What a run reached first, as text, JSON, CSV, annotations and a summary.
 
-use super::{Fresh, NewPath, SourceLine};
+use super::{Fresh, NewPath, ReachedBy, SourceLine};
 use crate::index::BlockId;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
 use crate::profile::coverage::ci;
 use crate::profile::coverage::render::place_beside;
+use crate::profile::merge::origins::Origin;
 use crate::profile::report::steps::Steps;
 use crate::profile::report::text::{headline, short};
 use crate::profile::report::words::{Said, Words};
@@ -48,19 +49,16 @@ fn named(profile: &Profile, lines: &BTreeSet<SourceLine>) -> String {
     files.collect::<Vec<_>>().join("; ")
 }
 
-/// For people; at most `top` paths, each with the programs that reached it, where there are several.
-pub fn text(
-    fresh: &Fresh,
-    sources: &Sources,
-    top: usize,
-    layout: Layout,
-    programs: impl Fn(&NewPath) -> Vec<String>,
-) -> String {
+/// For people; at most `top` paths, each with what took it.
+pub fn text(fresh: &Fresh, sources: &Sources, top: usize, layout: Layout) -> String {
     let steps = Steps::new(fresh.profile, sources, layout.full);
     let summary = wrapped(&summary(fresh), layout.width, 0);
     let mut out = format!("{BOLD}{summary}{BOLD:#}\n");
+    if let Some(by) = in_common(fresh) {
+        out += &(wrapped(&format!("all reached by {by}"), layout.width, 0) + "\n");
+    }
     for new in fresh.paths.iter().take(top) {
-        out += &described(fresh, &steps, new, layout, &programs(new));
+        out += &described(fresh, &steps, new, layout);
     }
     if fresh.paths.len() > top {
         let more = exactly((fresh.paths.len() - top) as u64);
@@ -70,24 +68,14 @@ pub fn text(
 }
 
 /// A path, its steps, and what is new on it.
-fn described(
-    fresh: &Fresh,
-    steps: &Steps,
-    new: &NewPath,
-    layout: Layout,
-    programs: &[String],
-) -> String {
+fn described(fresh: &Fresh, steps: &Steps, new: &NewPath, layout: Layout) -> String {
     let line = &new.path;
     let numbers = format!("  {} ×  ", exactly(line.count));
     let mut out = headline(&numbers, steps, line, layout);
     for step in steps.lines(line, layout, 4) {
         out += &(step + "\n");
     }
-    let mut said = details(fresh, steps, new);
-    if !programs.is_empty() {
-        said.push(format!("reached by {}", printable(&programs.join(", "))));
-    }
-    for said in said {
+    for said in details(fresh, steps, new) {
         out += &(wrapped(&said, layout.width, 4) + "\n");
     }
     out
@@ -116,7 +104,61 @@ fn details(fresh: &Fresh, steps: &Steps, new: &NewPath) -> Vec<String> {
     if !news.is_empty() {
         said.push(format!("also new: {}", news.join("; ")));
     }
+    let by = reached_by(&new.reached_by);
+    if !by.is_empty() && in_common(fresh).is_none() {
+        said.push(format!("reached by {by}"));
+    }
     said
+}
+
+/// What took all of several new paths: of that each path by itself says nothing.
+fn in_common(fresh: &Fresh) -> Option<String> {
+    let [first, more @ ..] = &fresh.paths[..] else {
+        return None;
+    };
+    let is_common = |new: &NewPath| new.reached_by == first.reached_by;
+    let by = reached_by(&first.reached_by);
+    (!more.is_empty() && !by.is_empty() && more.iter().all(is_common)).then_some(by)
+}
+
+/// So many runs are named.
+const NAMED: usize = 3;
+
+/// `a.p3prof, b.p3prof; test parse_1 (-v in.txt), …`; empty where nothing is known.
+fn reached_by(by: &ReachedBy) -> String {
+    let mut runs: Vec<String> = by.runs.iter().take(NAMED).map(run).collect();
+    if by.runs.len() > NAMED {
+        let more = exactly((by.runs.len() - NAMED) as u64);
+        runs.push(format!("{more} more"));
+    }
+    let both = [by.programs.join(", "), runs.join("; ")];
+    let both = both.iter().filter(|s| !s.is_empty());
+    let text = both.cloned().collect::<Vec<_>>().join("; ");
+    printable(&text).into_owned()
+}
+
+/// `test parse_1 (-v in.txt)`, or `run with -v in.txt`.
+fn run(origin: &Origin) -> String {
+    let arguments = match &origin.arguments[..] {
+        [] => None,
+        [only] if only.is_empty() => Some("without arguments".to_string()),
+        [only] => Some(format!("with {only}")),
+        all => {
+            let word = |a: &'_ String| match a.is_empty() {
+                true => "no arguments".to_string(),
+                false => a.clone(),
+            };
+            let mut first: Vec<String> = all.iter().take(NAMED).map(word).collect();
+            first.extend((all.len() > NAMED).then(|| "…".to_string()));
+            Some(format!("with one of: {}", first.join(" | ")))
+        }
+    };
+    match (&origin.test, arguments) {
+        (Some(test), Some(arguments)) => format!("test {test} ({arguments})"),
+        (Some(test), None) => format!("test {test}"),
+        (None, Some(arguments)) => format!("a run {arguments}"),
+        (None, None) => "a run of unknown arguments".to_string(),
+    }
 }
 
 /// Annotations as GitHub takes them: one for each new path, at the beginning of its function.
@@ -148,12 +190,15 @@ pub fn markdown(fresh: &Fresh) -> String {
     if fresh.paths.is_empty() {
         return out;
     }
-    out += "\n| function | path | ran | new pairs | new lines |\n|---|---:|---:|---:|---|\n";
+    out += "\n| function | path | ran | new pairs | new lines | reached by |\n";
+    out += "|---|---:|---:|---:|---|---|\n";
     for new in &fresh.paths {
         let name = fresh.profile.name(new.path.func).replace('|', "\\|");
         let lines = named(fresh.profile, &new.lines).replace('|', "\\|");
         let (id, ran) = (new.path.id, exactly(new.path.count));
-        let _ = writeln!(out, "| {name} | #{id} | {ran} | {} | {lines} |", new.pairs);
+        let by = reached_by(&new.reached_by).replace('|', "\\|");
+        let pairs = new.pairs;
+        let _ = writeln!(out, "| {name} | #{id} | {ran} | {pairs} | {lines} | {by} |");
     }
     out
 }
@@ -181,8 +226,11 @@ struct JsonPath<'a> {
     new_pairs: usize,
     new_lines: Vec<(&'a str, u32)>,
     /// The profiles that have it, where several are given.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    programs: Vec<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    programs: &'a [String],
+    /// The runs that took it, by test and arguments, where raw profiles tell.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    runs: &'a [Origin],
 }
 
 #[derive(Serialize)]
@@ -192,16 +240,9 @@ struct JsonNear {
 }
 
 /// For other programs.
-pub fn json(
-    fresh: &Fresh,
-    sources: &Sources,
-    programs: impl Fn(&NewPath) -> Vec<String>,
-) -> String {
+pub fn json(fresh: &Fresh, sources: &Sources) -> String {
     let words = Words::new(fresh.profile, sources);
-    let new = fresh
-        .paths
-        .iter()
-        .map(|new| json_path(words, new, programs(new)));
+    let new = fresh.paths.iter().map(|new| json_path(words, new));
     let json = Json {
         new: new.collect(),
         again: fresh.again,
@@ -219,7 +260,7 @@ fn lines<'a>(
     lines.map(|(f, line)| (file(*f), *line)).collect()
 }
 
-fn json_path<'a>(words: Words<'a>, new: &'a NewPath, programs: Vec<String>) -> JsonPath<'a> {
+fn json_path<'a>(words: Words<'a>, new: &'a NewPath) -> JsonPath<'a> {
     let (profile, line) = (words.profile(), &new.path);
     let name = &profile.entry(line.func).name;
     JsonPath {
@@ -236,7 +277,8 @@ fn json_path<'a>(words: Words<'a>, new: &'a NewPath, programs: Vec<String>) -> J
         }),
         new_pairs: new.pairs,
         new_lines: lines(profile, new.lines.iter()),
-        programs,
+        programs: &new.reached_by.programs,
+        runs: &new.reached_by.runs,
     }
 }
 
