@@ -212,6 +212,12 @@ impl Value {
         }
     }
 
+    /// Whether it is a number: neither an expression nor a vector.
+    pub(super) fn is_constant_int(self) -> bool {
+        // SAFETY: the value is live.
+        unsafe { !LLVMIsAConstantInt(self.0).is_null() }
+    }
+
     /// The instructions that use it, as often as they do.
     pub(super) fn users(self) -> Vec<Inst> {
         let mut users = Vec::new();
@@ -330,6 +336,52 @@ impl Inst {
             LLVMInsertIntoBuilder(builder.as_mut_ptr(), copy);
             LLVMInstructionSetDebugLoc(copy, location);
             Inst(copy)
+        }
+    }
+
+    /// Makes a sum one that wraps around.
+    pub(super) fn let_wrap(self) {
+        // SAFETY: the instruction is live; others than sums and the like are not asked.
+        unsafe {
+            assert_eq!(LLVMGetInstructionOpcode(self.0), LLVMOpcode::LLVMAdd);
+            LLVMSetNSW(self.0, 0);
+            LLVMSetNUW(self.0, 0);
+        }
+    }
+
+    /// Makes an address one that may be outside of what it is computed from.
+    pub(super) fn let_leave_bounds(self) {
+        // SAFETY: the instruction is live, and computes an address.
+        unsafe {
+            assert_eq!(
+                LLVMGetInstructionOpcode(self.0),
+                LLVMOpcode::LLVMGetElementPtr
+            );
+            LLVMSetIsInBounds(self.0, 0);
+        }
+    }
+
+    /// By how many bytes an address differs if operand `i`, an index, is one more. `None`: a field's number, or of unknown size.
+    pub(super) fn stride(self, i: usize, target: &TargetData) -> Option<u64> {
+        // SAFETY: the instruction is live and computes an address: its indices go into arrays, vectors, and by constants into structs.
+        unsafe {
+            assert_eq!(
+                LLVMGetInstructionOpcode(self.0),
+                LLVMOpcode::LLVMGetElementPtr
+            );
+            let mut ty = LLVMGetGEPSourceElementType(self.0);
+            for n in 2..=i {
+                ty = match LLVMGetTypeKind(ty) {
+                    LLVMTypeKind::LLVMArrayTypeKind => LLVMGetElementType(ty),
+                    LLVMTypeKind::LLVMStructTypeKind if n < i => {
+                        let field = LLVMConstIntGetZExtValue(LLVMGetOperand(self.0, n as u32));
+                        LLVMStructGetTypeAtIndex(ty, field as u32)
+                    }
+                    _ => return None,
+                };
+            }
+            let sized = LLVMTypeIsSized(ty) != 0 && has_fixed_size(ty);
+            sized.then(|| LLVMABISizeOfType(target.as_mut_ptr(), ty))
         }
     }
 

@@ -3,6 +3,7 @@
 //! Nothing here loads LLVM or a bitcode file: manifest and raw profiles are enough.
 
 pub mod accuracy;
+pub mod cause;
 pub mod combine;
 pub mod compare;
 pub mod contradiction;

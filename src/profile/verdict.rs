@@ -207,7 +207,11 @@ impl Verdict {
     /// Everything that was found in `profile`, one after the other: `violation` or `incomplete`, and what is wrong.
     pub fn findings(&self, profile: &Profile) -> Vec<(&'static str, String)> {
         let counts = self.violations.iter();
-        let counts = counts.map(|v| format!("{}: {}", profile.name(v.function), v.what));
+        let counts = counts.map(|v| {
+            let share = profile.share_of_flow(std::slice::from_ref(v));
+            let share = share.map_or(String::new(), |s| format!(" ({s})"));
+            format!("{}: {}{share}", profile.name(v.function), v.what)
+        });
         let violations = counts.chain(self.unlike.iter().cloned());
         let violations = violations.map(|line| ("violation", line));
         let gaps = self.gaps.iter().chain(&self.interrupted).cloned();

@@ -27,6 +27,7 @@ use crate::error::Result;
 use crate::index::{FuncId, TiVec, ti_vec};
 use crate::ir::Linkage;
 use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the checks found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct Findings {
     pub unchecked: usize,
     /// Functions that could not be, since their selected paths alone are counted, or none.
     pub in_part: usize,
+    /// Those of which counts of several copies were compared and agree, in whatever others contradict each other.
+    pub agreeing: usize,
     /// Whether calls could be compared with entries for all of them.
     pub calls_compared: bool,
     /// How far apart they are where that says little.
@@ -127,6 +130,7 @@ pub fn verify(profile: &Profile) -> Result<Findings> {
     }
     if profile.comparable(&[]) {
         between(profile, &functions, &mut findings);
+        findings.agreeing = agreeing(profile, &functions, &findings.violations);
         findings.apart = apart(profile, &functions);
     }
     Ok(findings)
@@ -226,6 +230,45 @@ fn between(profile: &Profile, functions: &[Option<Checked>], findings: &mut Find
             findings.add(f, off, what);
         }
     }
+}
+
+/// The functions whose counts several copies agree on: one that several copies profile, or whose calls one copy counted and whose entries another one. Where
+/// such numbers differ, nobody knows which are wrong, so all functions that they are of are left out, and `violations` with them.
+fn agreeing(profile: &Profile, functions: &[Option<Checked>], violations: &[Violation]) -> usize {
+    let stored = &profile.verdict.violations;
+    let wrong: BTreeSet<FuncId> = violations
+        .iter()
+        .chain(stored)
+        .map(|v| v.function)
+        .collect();
+    let copies = |f: FuncId| profile.entry(f).share.copies();
+    let through = |c: &Checked| !c.processes.in_flight();
+    let known = called(profile, functions, through);
+    let known: BTreeMap<FuncId, Calls> = known.map(|(f, _, calls)| (f, calls)).collect();
+    let mut agree: BTreeSet<FuncId> = profile
+        .functions()
+        .zip(functions)
+        .filter(|(f, c)| c.is_some() && copies(*f).len() > 1)
+        .map(|(f, _)| f)
+        .collect();
+    let mut doubtful = wrong.clone();
+    for (caller, entry) in profile.functions().zip(&profile.manifest.functions) {
+        for callee in entry
+            .calls
+            .iter()
+            .flat_map(|(_, callees)| callees)
+            .map(|(f, _)| *f)
+        {
+            if wrong.contains(&callee) {
+                doubtful.insert(caller);
+            }
+            let exact = known.get(&callee).is_some_and(|calls| calls.possible == 0);
+            if exact && copies(caller) != copies(callee) {
+                agree.extend([caller, callee]);
+            }
+        }
+    }
+    agree.difference(&doubtful).count()
 }
 
 /// Between functions of all processes, those too that began or ended in the middle. Nothing where one copy counted

@@ -200,6 +200,32 @@ fn copies_that_did_not_run_alike() {
     }
 }
 
+/// Which functions differ, in how much of what ran, by what; and that others do not.
+#[test]
+fn contradictions_are_told_by_function_and_cause() {
+    let copies = Copies::new(&["--scheme", "pbl"], 2);
+    for copy in 0..2 {
+        copies.run(copy, &[], "clock");
+    }
+    let (_, verdict, said) = copies.verdict(&["clock"]);
+    assert_eq!(verdict, "violations", "{said}");
+    let begins = |start: &str, end: &str| {
+        let mut lines = said.lines();
+        lines.any(|l| l.starts_with(start) && l.ends_with(end))
+    };
+    assert!(begins("violation: ", " of paths)"), "{said}");
+    assert!(
+        begins("", " may differ by time (clock_gettime in main)"),
+        "{said}"
+    );
+    // `stop` is never called, `main` called once: what they do says nothing of the rest.
+    assert!(
+        begins("ok: ", " which several copies counted, and agree on"),
+        "{said}"
+    );
+    assert!(!said.contains("ok: 6 of 6"), "{said}");
+}
+
 /// Where counts do not tell, arguments do.
 #[test]
 fn other_arguments() {

@@ -4,6 +4,7 @@ use super::Outcome;
 use crate::error::Result;
 use crate::names::printable;
 use crate::profile::Profile;
+use crate::profile::cause::Causes;
 use crate::profile::merge::runs::{Runs, runs};
 use crate::profile::verdict::{Trust, Verdict, functions};
 use crate::profile::verify::{Findings, verify};
@@ -48,7 +49,7 @@ pub(super) fn run(args: &VerifyArgs, trust: Trust) -> Result<Outcome> {
     let mut verdict = profile.verdict.clone();
     verdict.add_violations(findings.violations.clone());
     let mut found = verdict.found() || trust == Trust::Sound && !verdict.is_ok();
-    let mut text = text(&profile, &findings, &verdict);
+    let mut text = text(&profile, &findings, &verdict)?;
     if !args.runs.is_empty() {
         let runs = runs(&profile, &args.runs)?;
         found |= !runs.differing.is_empty();
@@ -83,7 +84,7 @@ fn by_run(runs: &Runs) -> String {
     text
 }
 
-fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {
+fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> Result<String> {
     let mut text = String::new();
     for (f, n) in &findings.abandoned {
         let name = profile.name(*f);
@@ -114,6 +115,10 @@ fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {
         let why = "not all copies ran from beginning to end, equally often";
         let _ = writeln!(text, "calls not compared with entries everywhere: {why}");
     }
+    let several = !profile.has_one_counter();
+    if several && !verdict.violations.is_empty() {
+        text += &by_function(profile, findings, verdict)?;
+    }
     let violations = verdict.violations.len() + verdict.unlike.len();
     let checked = number_of(findings.functions as u64, "function");
     let found = number_of(violations as u64, "violation");
@@ -126,7 +131,39 @@ fn text(profile: &Profile, findings: &Findings, verdict: &Verdict) -> String {
     if !verdict.violations.is_empty() {
         text += &remedy(profile, verdict);
     }
-    text
+    Ok(text)
+}
+
+/// What the functions that are off by most call that may differ between runs, and how many functions nothing is wrong with.
+fn by_function(profile: &Profile, findings: &Findings, verdict: &Verdict) -> Result<String> {
+    let mut text = String::new();
+    let causes = Causes::of(profile)?;
+    for v in verdict.violations.iter().take(NAMED) {
+        let name = profile.name(v.function);
+        let calls: Vec<String> = causes
+            .next_to(v.function)
+            .into_iter()
+            .map(|cause| {
+                let by = profile.name(cause.caller);
+                format!("{} ({} in {by})", cause.asked, cause.symbol)
+            })
+            .collect();
+        let line = if calls.is_empty() {
+            format!(
+                "{name} may differ by what no call tells: its input, addresses, memory that nobody wrote to"
+            )
+        } else {
+            format!("{name} may differ by {}", calls.join(", "))
+        };
+        let _ = writeln!(text, "{}", printable(&line));
+    }
+    let all = number_of(findings.functions as u64, "function");
+    let agreeing = findings.agreeing;
+    let _ = writeln!(
+        text,
+        "ok: {agreeing} of {all}, which several copies counted, and agree on"
+    );
+    Ok(text)
 }
 
 /// How to do without the functions that differ, or without several copies.

@@ -31,6 +31,18 @@ pub(in crate::emit) enum How {
     Computed,
     /// The same, wherever it is used.
     Folded,
+    /// `of` is handed over, which is this value and the constant `by`.
+    SumLess { of: Inst, by: Value },
+}
+
+/// Which values need not be handed over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::emit) enum Saving {
+    /// Those that are computed from others.
+    Computed,
+    /// Those that others are computed from by adding constants, as well. Whoever asks for this takes the flags of the sums away
+    /// ([`How::SumLess`]): a sum that overflowed would be nothing that an operand can be computed from.
+    Operands,
 }
 
 /// The values that are needed at the start of any of the `headers`, each behind those that it is computed from; `None` when
@@ -41,6 +53,7 @@ pub(in crate::emit) fn values_at(
     order: &Order,
     headers: &[BlockId],
     target: &TargetData,
+    saving: Saving,
 ) -> Option<Vec<Live>> {
     let blocks = sys::blocks(function);
     let search = Search {
@@ -63,11 +76,15 @@ pub(in crate::emit) fn values_at(
         let home = definition.by.map(|(b, _)| b);
         definition.at = search.at(definition.value, home);
     }
-    compute_some(&mut all);
+    match saving {
+        Saving::Computed => compute_some(&mut all),
+        Saving::Operands => compute_from_sums(&mut all),
+    }
     let mut live = Vec::new();
     for of in all.into_iter().filter(|of| of.at.contains(&true)) {
         let size = of.value.size(target)?;
         let how = match of.by {
+            _ if let Some(how) = of.sum => how,
             Some((_, inst)) if of.computed && is_folded(inst) => How::Folded,
             _ if of.computed => How::Computed,
             _ => How::Handed(size),
@@ -83,12 +100,17 @@ pub(in crate::emit) fn values_at(
 }
 
 /// What defines a value, and where that is needed.
+#[derive(Clone)]
 struct Definition {
     value: Value,
     /// The block and the instruction; `None`: a parameter, or a place.
     by: Option<(BlockId, Inst)>,
     at: Vec<bool>,
     computed: bool,
+    /// The sum that it is computed from.
+    sum: Option<How>,
+    /// Whether its operand is computed from it.
+    is_sum: bool,
 }
 
 impl Definition {
@@ -98,6 +120,8 @@ impl Definition {
             by,
             at: Vec::new(),
             computed: false,
+            sum: None,
+            is_sum: false,
         }
     }
 }
@@ -111,7 +135,7 @@ fn compute_some(all: &mut [Definition]) {
     let number: HashMap<Value, usize> = (0..).zip(&*all).map(|(n, of)| (of.value, n)).collect();
     for n in (0..all.len()).rev() {
         let Some((_, inst)) = all[n].by else { continue };
-        if !all[n].at.contains(&true) || !is_plain(inst) {
+        if !all[n].at.contains(&true) || !is_plain(inst) || all[n].sum.is_some() || all[n].is_sum {
             continue;
         }
         let operands = inst.operands().into_iter();
@@ -132,6 +156,77 @@ fn compute_some(all: &mut [Definition]) {
             }
         }
     }
+}
+
+/// [`compute_some`], where some operands are computed from the sums that they are part of, if others are computed from them in turn. A function of `row` and
+/// `n` may need no more than `row + 1` and `n` in its loop, where `n + row` is the start of a variable: that is `(row + 1) - 1 + n`, and handing
+/// it over would keep it in a register. A value is nowhere live behind which it is computed so, and what it was is known there for the reason
+/// that holds for operands.
+fn compute_from_sums(all: &mut Vec<Definition>) {
+    let mut sums = sums(all);
+    // A second round only for what the first one asks for at more headers than the sum is known at, or not at all.
+    for _ in 0..2 {
+        let mut trial = all.clone();
+        for &(operand, sum, by) in &sums {
+            let (_, of) = all[sum].by.expect("a sum is an instruction");
+            trial[operand].at = all[sum].at.clone();
+            trial[operand].sum = Some(How::SumLess { of, by });
+            trial[sum].is_sum = true;
+        }
+        compute_some(&mut trial);
+        let is_used = |value: Value| {
+            let mut computed = trial.iter().filter(|d| d.computed && d.at.contains(&true));
+            computed.any(|d| d.by.is_some_and(|(_, i)| i.operands().contains(&value)))
+        };
+        let kept: Vec<_> = sums
+            .iter()
+            .copied()
+            .filter(|&(operand, sum, _)| trial[operand].at == all[sum].at)
+            .filter(|&(operand, ..)| is_used(trial[operand].value))
+            .collect();
+        if kept.len() == sums.len() {
+            *all = trial;
+            return;
+        }
+        sums = kept;
+    }
+    compute_some(all);
+}
+
+/// Values that are nowhere live, each with a sum of it and a constant that is, as numbers of definitions, and that constant. No variable's next value is
+/// such a sum: what its flags promise is what optimisers know of the variable.
+fn sums(all: &[Definition]) -> Vec<(usize, usize, Value)> {
+    let number: HashMap<Value, usize> = (0..).zip(all).map(|(n, of)| (of.value, n)).collect();
+    let mut found: HashMap<usize, (usize, Value)> = HashMap::new();
+    for (n, of) in all.iter().enumerate() {
+        let Some((_, inst)) = of.by else { continue };
+        if !of.at.contains(&true) || inst.users().iter().any(|u| u.is_phi()) {
+            continue;
+        }
+        let Some((operand, by)) = sum_with_constant(inst) else {
+            continue;
+        };
+        let Some(&operand) = number.get(&operand) else {
+            continue;
+        };
+        if !all[operand].at.contains(&true) {
+            found.entry(operand).or_insert((n, by));
+        }
+    }
+    let mut found: Vec<_> = found.into_iter().map(|(o, (n, by))| (o, n, by)).collect();
+    found.sort_by_key(|(operand, ..)| *operand);
+    found
+}
+
+/// The value and the constant that an instruction adds.
+pub(super) fn sum_with_constant(i: Inst) -> Option<(Value, Value)> {
+    if i.opcode() != LLVMOpcode::LLVMAdd {
+        return None;
+    }
+    let operands = i.operands();
+    let (value, by) = (operands[0], operands[1]);
+    // Of vectors, inkwell names no constant of one type.
+    (!value.is_constant() && by.is_constant_int()).then_some((value, by))
 }
 
 /// Whether it has no effect, whatever its operands are, and is the same again.

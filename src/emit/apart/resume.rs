@@ -7,7 +7,7 @@
 
 use super::copy::{Copied, beside, copy_one};
 use super::jumps;
-use super::live::{How, Live, values_at};
+use super::live::{How, Live, Saving, values_at};
 use super::shift::Shifts;
 use crate::dag::Order;
 use crate::emit::values::{self, Inst, Value, phis};
@@ -88,16 +88,17 @@ impl Handed {
         cfg: &Cfg,
         order: &Order,
         headers: Vec<BlockId>,
+        saving: Saving,
     ) -> Option<Self> {
         if !may_move(function, cfg) || !has_places(function, &headers) {
             return None;
         }
-        let live = values_at(function, cfg, order, &headers, target)?;
+        let live = values_at(function, cfg, order, &headers, target, saving)?;
         let blocks = sys::blocks(function);
         let mut room = Room(0);
         let at = |l: &Live| match l.how {
             How::Handed(size) => Some(room.take(size)),
-            How::Computed | How::Folded => None,
+            How::Computed | How::Folded | How::SumLess { .. } => None,
         };
         let live_at = live.iter().map(at).collect();
         let mut by_header: HashMap<BlockId, Vec<u64>> = HashMap::new();
@@ -120,6 +121,15 @@ impl Handed {
             shifts: Shifts::default(),
             size: room.0,
         })
+    }
+
+    /// Makes sums that their operands are computed from such that this is always right.
+    pub(in crate::emit) fn let_sums_wrap(&self) {
+        for live in &self.live {
+            if let How::SumLess { of, .. } = live.how {
+                of.let_wrap();
+            }
+        }
     }
 
     /// What is live at header number `n`, its φs apart, and where each value is handed over.
@@ -351,10 +361,16 @@ fn take_over(from: &From, handed: &Handed) -> HashMap<Value, Kept> {
     let slots: Vec<Option<Value>> = handed.live.iter().map(slot).collect();
     let mut known: HashMap<Value, Value> = HashMap::new();
     let mut kept = HashMap::new();
-    for ((l, &at), slot) in handed.live.iter().zip(&handed.live_at).zip(slots) {
-        let value = match at {
-            Some(at) => from.read(l.value, at),
-            None => compute(builder, l.value, &known),
+    for (l, at) in handed.live.iter().zip(&handed.live_at) {
+        if let Some(at) = at {
+            known.insert(l.value, from.read(l.value, *at));
+        }
+    }
+    for (l, slot) in handed.live.iter().zip(slots) {
+        let value = match l.how {
+            How::Handed(_) => known[&l.value],
+            How::Computed | How::Folded => compute(builder, l.value, &known),
+            How::SumLess { of, by } => less(builder, known[&of.value()], by),
         };
         if let Some(slot) = slot {
             values::store(builder, value, slot);
@@ -363,6 +379,12 @@ fn take_over(from: &From, handed: &Handed) -> HashMap<Value, Kept> {
         kept.insert(l.value, Kept { home: l.home, slot });
     }
     kept
+}
+
+/// What `sum` is without the constant that was added.
+fn less(builder: &Builder, sum: Value, by: Value) -> Value {
+    let (sum, by) = (sum.basic().into_int_value(), by.basic().into_int_value());
+    Value::of(&builder.build_int_sub(sum, by, "").expect("positioned"))
 }
 
 /// Computes `value` again where the builder stands.

@@ -1,6 +1,7 @@
 //! A function that samples for another one, which leaves for it, and goes on where nothing is sampled any more.
 
 use crate::emit::apart::copy::stays_apart;
+use crate::emit::apart::live::Saving;
 use crate::emit::apart::resume::{
     self, Buffer, Handed, Tail, call_of, place_in, return_call, return_value, returning_as,
 };
@@ -166,7 +167,14 @@ impl<'ctx> Away<'ctx> {
             flow,
         } = *from;
         let places = apart.places.iter().map(|p| p.block).collect();
-        let handed = Handed::new(target, function, &flow.cfg, &flow.order, places)?;
+        let handed = Handed::new(
+            target,
+            function,
+            &flow.cfg,
+            &flow.order,
+            places,
+            Saving::Computed,
+        )?;
         let name = format!("__p3_sampling.{own}");
         let of = resume::make(context, module, function, &name, &handed, Buffer::Told);
         returns_anything(of);

@@ -426,3 +426,29 @@ fn copies_that_did_not_run_through_are_excused() {
         (vec![], Apart::default())
     );
 }
+
+/// A caller and its callee in different copies agree where calls are entries; where they are not, nobody knows which is wrong. Functions that nothing was
+/// compared with are not said to agree.
+#[test]
+fn functions_that_copies_agree_on_are_counted() {
+    let functions = [
+        function(0, BLOCK).calls(0, 1).calls(0, 2),
+        local(1, BLOCK),
+        local(2, BLOCK),
+        function(3, BLOCK),
+    ];
+    let agreeing = |entered: u64, copies: [u32; 4]| {
+        let mut p = profile_under(Scheme::Pbl, 2, &functions);
+        for (f, copy) in p.manifest.functions.iter_mut().zip(copies) {
+            f.share = ShareEntry::Whole(CopyId(copy));
+        }
+        for (f, n) in [(0, 5), (1, 5), (2, entered), (3, 9)] {
+            count(&mut p, f, PathStart::Entry, &[0], None, n);
+        }
+        verify(&p).unwrap().agreeing
+    };
+    assert_eq!(agreeing(5, [0, 1, 1, 0]), 3);
+    assert_eq!(agreeing(5, [0, 1, 0, 1]), 2);
+    assert_eq!(agreeing(4, [0, 1, 1, 0]), 1);
+    assert_eq!(agreeing(5, [0, 0, 0, 0]), 0);
+}
