@@ -82,6 +82,9 @@ pub struct BlockPositions {
     pub instructions: Vec<u32>,
     /// What is chosen at its end, if there is a choice.
     pub choice: Option<Choice>,
+    /// Where the source begins the loop that the block goes back in: a number among [`Positions::places`]. The compiler keeps
+    /// it for the block that ends an iteration (`!llvm.loop`).
+    pub loop_start: Option<u32>,
 }
 
 /// What a terminator chooses by.

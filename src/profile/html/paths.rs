@@ -131,10 +131,7 @@ impl<'a> Teller<'a> {
         };
         let start = match line.path.start {
             PathStart::Entry => String::new(),
-            PathStart::Loop => {
-                let place = self.steps.place_of(line.func, line.path.blocks[0]);
-                format!("loop at {place}")
-            }
+            PathStart::Loop => self.steps.loop_at(line.func, line.path.blocks[0]),
         };
         PathData {
             id: line.id.to_string(),

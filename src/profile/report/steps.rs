@@ -10,7 +10,7 @@ mod places;
 
 use super::Line;
 use super::text::short;
-use super::words::{Said, Words};
+use super::words::{Apart, Said, Words};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::FuncId;
 use crate::ir::Terminator;
@@ -19,6 +19,8 @@ use crate::names::{Briefs, brief, printable, shown};
 use crate::profile::Profile;
 use crate::source::{Sources, is_of_the_system};
 use crate::table::{Layout, cut, display_width, in_columns};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 /// A path has at most this many rows, unless everything is asked for.
 const MAX_ROWS: usize = 6;
@@ -34,6 +36,8 @@ pub struct Steps<'a> {
     words: Words<'a>,
     briefs: Briefs,
     full: bool,
+    /// The names of the loops of functions that were asked for.
+    loops: Mutex<HashMap<FuncId, Arc<places::LoopNames>>>,
 }
 
 /// A row below a path's headline.
@@ -91,6 +95,7 @@ impl<'a> Steps<'a> {
             words: Words::new(profile, sources),
             briefs: Briefs::new(own.chain(inlined)),
             full,
+            loops: Mutex::new(HashMap::new()),
         }
     }
 
@@ -144,7 +149,8 @@ impl<'a> Steps<'a> {
         let own = self.home_file(f);
         let in_library = is_of_the_system(&own);
         let mut rows: Vec<Row> = Vec::new();
-        for s in said.iter().filter(|s| is_told(s)) {
+        let tells = |s: &&Said| is_told(s) || self.full && s.implied;
+        for s in said.iter().filter(tells) {
             // A function of a library has its own decisions, and those of what it calls are of no more interest than elsewhere.
             let is_own = in_library && s.within.is_none();
             let folds = !self.full && !is_own;
@@ -187,6 +193,10 @@ impl<'a> Steps<'a> {
     /// One decision in a sentence: `n < max false at 69`, or `69 n < max → 70`.
     pub fn phrase(&self, f: FuncId, s: &Said) -> String {
         let step = self.step(s, &self.home_file(f));
+        // Paths do not show calls that return as they should.
+        if s.way.as_deref() == Some("returns") {
+            return format!("no exception from the call at {}", step.place);
+        }
         let asked = [step.text.as_str(), step.outcome.as_str()];
         let asked: Vec<&str> = asked.into_iter().filter(|t| !t.is_empty()).collect();
         if step.outcome.starts_with('→') {
@@ -202,13 +212,34 @@ impl<'a> Steps<'a> {
             let call = &self.words.profile().manifest.inlined[n as usize];
             self.name_of(&call.function)
         });
-        let certain = s.outcome != "unknown";
         let text = s.condition.as_deref().unwrap_or_default();
-        let place = match (s.line, s.file.as_deref()) {
+        let mut place = match (s.line, s.file.as_deref()) {
             (Some(line), Some(file)) if file != own => format!("{}:{line}", short(file)),
             (Some(line), _) => line.to_string(),
             (None, _) => format!("b{}", s.block),
         };
+        let mut outcome = if s.outcome != "unknown" && !s.implied {
+            printable(&s.outcome).into_owned()
+        } else {
+            goes(s, own)
+        };
+        match &s.apart {
+            Some(Apart::OfColumn(column)) => place += &format!(":{column}"),
+            Some(Apart::Value(mark) | Apart::Block(mark)) => outcome += &format!(" ({mark})"),
+            // It is part of where the way goes.
+            Some(Apart::ToColumn(_)) | None => {}
+        }
+        if s.implied {
+            return Step {
+                place,
+                line: s.file.clone().zip(s.line),
+                within,
+                text: String::new(),
+                outcome,
+                note: "decided before".into(),
+                times: 1,
+            };
+        }
         Step {
             place,
             line: s.file.clone().zip(s.line),
@@ -218,11 +249,7 @@ impl<'a> Steps<'a> {
             } else {
                 printable(text).into_owned()
             },
-            outcome: if certain {
-                printable(&s.outcome).into_owned()
-            } else {
-                goes(s, own)
-            },
+            outcome,
             note: if s.leaves { "leaves the loop" } else { "" }.into(),
             times: 1,
         }
@@ -449,9 +476,14 @@ fn over(file: Option<&str>, text: &str) -> String {
 
 /// Where control goes: `→ 62`.
 fn goes(s: &Said, own: &str) -> String {
+    let column = match s.apart {
+        Some(Apart::ToColumn(column)) => format!(":{column}"),
+        _ => String::new(),
+    };
     let to = match &s.to_seen {
         None => format!("b{}", s.to),
-        Some((file, line, _)) if file != own => format!("{}:{line}", short(file)),
+        Some((file, line, _)) if file != own => format!("{}:{line}{column}", short(file)),
+        Some((_, line, _)) if !column.is_empty() => format!("{line}{column}"),
         Some((_, line, column)) if Some(*line) == s.line && !s.back && *column > 0 => {
             format!("{line}:{column}")
         }
