@@ -192,6 +192,9 @@ pub struct Test {
     /// Where the left operand is computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<[u32; 2]>,
+    /// Whether the left operand is read from memory there. `while (*s)` compares with 0 at the place of `while`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loads: bool,
     /// Where the right operand is computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub right: Option<[u32; 2]>,

@@ -162,10 +162,15 @@ fn never<'a>(
         }
     }
     let mut never = Never::new();
-    for ((name, line, _, text), ways) in conditions {
+    for ((name, line, column, text), ways) in conditions {
         // Nearly every call of C++ may throw.
         let missing = ways.missing(|outcome| wanted == Annotate::All || outcome != "throws");
         if !missing.is_empty() {
+            // Calls have no words, and several of a line may throw.
+            let text = match column {
+                Some(column) if text.is_empty() => format!("the call at column {column}"),
+                _ => text,
+            };
             let words = if text.is_empty() { "" } else { ": " };
             let said = format!("never {}{words}{text}", missing.join(", "));
             let file = never.entry(name).or_default();

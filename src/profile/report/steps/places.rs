@@ -20,6 +20,8 @@ pub(super) struct LoopName {
     within: Option<u32>,
     /// File and line, and what tells it from other loops there.
     place: String,
+    /// Number of the file, and line.
+    loc: Option<Loc>,
 }
 
 /// The loops of a function by their headers.
@@ -60,7 +62,7 @@ impl Steps<'_> {
 
     /// A loop by its header: `loop at demo.c:61`.
     pub fn loop_at(&self, f: FuncId, header: BlockId) -> String {
-        let LoopName { within, place } = self.loop_name(f, header);
+        let LoopName { within, place, .. } = self.loop_name(f, header);
         match within {
             Some(n) => {
                 let call = &self.words.profile().manifest.inlined[n as usize];
@@ -88,7 +90,13 @@ impl Steps<'_> {
         name.unwrap_or_else(|| LoopName {
             within: None,
             place: format!("b{header}"),
+            loc: None,
         })
+    }
+
+    /// Where a loop begins in the source: number of the file, and line.
+    pub fn loop_loc(&self, f: FuncId, header: BlockId) -> Option<Loc> {
+        self.loop_name(f, header).loc
     }
 
     /// The names of a function's loops, and of other blocks at which paths begin. Where the source says that the loop begins is
@@ -120,23 +128,27 @@ impl Steps<'_> {
                 Some(seen) => found.push((header, seen)),
                 None => {
                     let place = format!("b{header}");
-                    names.insert(
-                        header,
-                        LoopName {
-                            within: None,
-                            place,
-                        },
-                    );
+                    let name = LoopName {
+                        within: None,
+                        place,
+                        loc: None,
+                    };
+                    names.insert(header, name);
                 }
             }
         }
-        let marked = self.tell_apart(&found);
-        let within = found.iter().map(|(header, seen)| (*header, seen.within));
-        names.extend(
-            within
-                .zip(marked)
-                .map(|((header, within), place)| (header, LoopName { within, place })),
-        );
+        for ((header, seen), place) in found.iter().zip(self.tell_apart(&found)) {
+            let loc = Loc {
+                file: seen.file,
+                line: seen.line,
+            };
+            let name = LoopName {
+                within: seen.within,
+                place,
+                loc: Some(loc),
+            };
+            names.insert(*header, name);
+        }
         names
     }
 

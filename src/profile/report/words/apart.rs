@@ -54,12 +54,15 @@ impl Words<'_> {
                 let target = self.target(entry, said.block, succs[succ]);
                 let alike = succs.iter().enumerate().filter(|(i, _)| *i != succ);
                 let alike: Vec<Target> = alike
-                    .map(|(_, to)| self.target(entry, said.block, *to))
-                    .filter(|other| match (&target, other) {
+                    .map(|(_, to)| (*to, self.target(entry, said.block, *to)))
+                    .filter(|(to, other)| match (&target, other) {
                         (Some(a), Some(b)) => (&a.0, a.1) == (&b.0, b.1),
+                        // Without debug information blocks are shown by their numbers.
+                        _ if entry.lines.is_empty() => *to == succs[succ],
                         // What is shown of a way to blocks without a line depends on what follows there.
                         _ => true,
                     })
+                    .map(|(_, other)| other)
                     .collect();
                 if alike.is_empty() {
                     return None;
