@@ -147,7 +147,10 @@ fn paths_of_a_function_never_read_alike() {
                 );
             }
             let uncovered = prof(&[&uncovered[..], options].concat(), profile);
-            assert_distinct(&what, blocks_of_coverage(&uncovered));
+            // Of three or more paths alike but for what is left out, two may have one mark.
+            let mut blocks = blocks_of_coverage(&uncovered);
+            blocks.retain(|block| options[0] == "--full" || !block.contains("⋯ with "));
+            assert_distinct(&what, blocks);
         }
     });
 }
