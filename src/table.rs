@@ -1,6 +1,6 @@
 //! Tables: in columns for people, as CSV for other programs; and numbers as both are to have them.
 
-use crate::names::{fitted, printable};
+use crate::names::{fitted_among, printable};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use std::borrow::Cow;
@@ -176,6 +176,12 @@ impl Columns {
         let mut lines = table.lines();
         let mut next = || lines.next().unwrap_or_default();
         let mut out = String::new();
+        let names = || {
+            self.rows.iter().filter_map(|row| match row {
+                Row::Named(_, name, _) => Some(name.as_str()),
+                _ => None,
+            })
+        };
         for row in &self.rows {
             let (style, line) = match row {
                 Row::Cells(style, cells) => {
@@ -188,7 +194,8 @@ impl Columns {
                         (name.clone(), rest.whole().to_string())
                     } else {
                         let room = layout.width.saturating_sub(display_width(&front) + GAP);
-                        named_within(name, &rest.fitted(display_width(name), room), room)
+                        let rest = rest.fitted(display_width(name), room);
+                        named_within(name, names(), &rest, room)
                     };
                     let name = format!("{NAME}{name}{NAME:#}{rest}");
                     (Style::new(), joined(front, &name))
@@ -208,10 +215,15 @@ impl Columns {
 }
 
 /// A name and what follows it in `room` columns; of both, what follows keeps its end, and the name so much that it can be told.
-fn named_within(name: &str, rest: &str, room: usize) -> (String, String) {
+fn named_within<'a>(
+    name: &str,
+    others: impl Iterator<Item = &'a str>,
+    rest: &str,
+    room: usize,
+) -> (String, String) {
     let least = display_width(name).min(NARROWEST);
     let rest = cut(rest, room.saturating_sub(least).max(GAP + 1));
-    let name = fitted(name, room.saturating_sub(display_width(&rest)));
+    let name = fitted_among(name, others, room.saturating_sub(display_width(&rest)));
     (name, rest)
 }
 

@@ -199,6 +199,7 @@ fn comparison<'m>(plain: Plain<'m>, place: &mut impl FnMut(Value<'m>) -> Option<
         at: seen.map(|s| s.at),
         inlined: seen.is_some_and(|s| s.inlined),
         left: operand_place(left, place),
+        loads: is(through_conversions(left), LLVMLoad),
         right: operand_place(right, place),
         constant: right.is_constant().then(|| constant(right)),
         callee: callee(left),

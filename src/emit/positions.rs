@@ -82,6 +82,8 @@ impl<'m> Finder<'m, '_> {
             last = Some(i);
         }
         positions.choice = last.and_then(choice);
+        let start = last.and_then(|end| end.loop_start(self.module));
+        positions.loop_start = start.and_then(|l| self.place(l).checked_sub(1));
         if let (Some(choice), Some(end)) = (&mut positions.choice, last) {
             choice.test = self.test(end, blocks).filter(|_| choice.catches.is_none());
         }

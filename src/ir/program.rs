@@ -1,7 +1,7 @@
 //! The program: all input modules together, and which bodies are one function.
 
 use super::{Cfg, Loc, Site, SkipReason};
-use crate::index::{FuncId, ModuleId, TiVec};
+use crate::index::{BlockId, FuncId, ModuleId, TiVec};
 use crate::load::Level;
 use crate::load::positions::{Inlined, SourceFile};
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,9 @@ pub struct FunctionBody {
     pub address_taken: bool,
     /// Where it chooses without a branch (`select`, conditions joined by `and` and `or`): each place once, ascending.
     pub branchless: Vec<Site>,
+    /// The blocks that go back to the header of a loop, ascending, and where the source begins that loop, as far as the compiler
+    /// says so.
+    pub loops: Vec<(BlockId, Site)>,
 }
 
 /// Linkage classes that the analyses distinguish.

@@ -82,6 +82,9 @@ pub struct BlockPositions {
     pub instructions: Vec<u32>,
     /// What is chosen at its end, if there is a choice.
     pub choice: Option<Choice>,
+    /// Where the source begins the loop that the block goes back in: a number among [`Positions::places`]. The compiler keeps
+    /// it for the block that ends an iteration (`!llvm.loop`).
+    pub loop_start: Option<u32>,
 }
 
 /// What a terminator chooses by.
@@ -189,6 +192,9 @@ pub struct Test {
     /// Where the left operand is computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<[u32; 2]>,
+    /// Whether the left operand is read from memory there. `while (*s)` compares with 0 at the place of `while`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loads: bool,
     /// Where the right operand is computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub right: Option<[u32; 2]>,

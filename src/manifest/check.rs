@@ -82,12 +82,16 @@ impl Manifest {
         ensure(f.lines.iter().all(|l| l.len() % SPAN == 0), "lines")?;
         let spans = f.lines.iter().flat_map(|l| l.chunks_exact(SPAN));
         let choices = f.choices.iter().filter_map(|c| c.site.as_ref());
-        let sites = choices.chain(&f.branchless).map(|s| &s[..]);
+        let loops = f.loops.iter().map(|(_, site)| site);
+        let sites = choices.chain(&f.branchless).chain(loops);
+        let sites = sites.map(|s| &s[..]);
         let mut places = spans.chain(sites);
         let file = |i: u32| (i as usize) < self.files.len();
         ensure(f.loc.iter().all(|l| file(l.file)), "file")?;
         let known = |s: &[u32]| file(s[0]) && s[3] as usize <= self.inlined.len();
         ensure(places.all(known), "position")?;
+        ensure(f.loops.iter().all(|(b, _)| inside(b)), "loop")?;
+        ensure(f.loops.is_sorted_by(|a, b| a.0 < b.0), "loop")?;
         let choices = || f.choices.iter().map(|c| c.block);
         ensure(choices().all(|b| inside(&b)), "choice")?;
         ensure(choices().is_sorted_by(|a, b| a < b), "choice")?;

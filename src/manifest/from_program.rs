@@ -141,6 +141,7 @@ fn entry(parts: &Parts, id: FuncId, symbols: &mut Symbols) -> FunctionEntry {
         lines: lines(blocks),
         choices: choices(&body.cfg),
         branchless: body.branchless.iter().copied().map(numbers).collect(),
+        loops: body.loops.iter().map(|&(b, s)| (b, numbers(s))).collect(),
         calls: calls(&body.cfg),
         outside: symbols.outside(&body.cfg),
         cuts: paths.map_or(Vec::new(), |p| p.cuts.clone()),

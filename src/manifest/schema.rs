@@ -199,6 +199,10 @@ pub struct FunctionEntry {
     /// discriminator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub branchless: Vec<[u32; 5]>,
+    /// The blocks that go back to the header of a loop, ascending, and where the source begins that loop, as far as the compiler
+    /// says so: file, line, column, inlined call plus 1 and discriminator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<(BlockId, [u32; 5])>,
     /// The blocks with calls of functions of the program: whom they call, in order, and where in the
     /// block's `lines` (0 without).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -288,6 +292,12 @@ impl FunctionEntry {
         self.branchless.iter().map(site)
     }
 
+    /// Where the source begins the loop in which block `b` goes back to the header.
+    pub fn loop_start(&self, b: BlockId) -> Option<Site> {
+        let found = self.loops.binary_search_by_key(&b, |l| l.0).ok()?;
+        Some(site(&self.loops[found].1))
+    }
+
     /// Its control flow, as far as the manifest keeps it: calls of functions outside the program
     /// and through pointers are not listed.
     pub fn cfg(&self) -> Cfg {
@@ -349,7 +359,9 @@ impl FunctionEntry {
     pub fn map_positions(&mut self, to: &[u32], inlined: u32) {
         let spans = self.lines.iter_mut().flat_map(|l| l.chunks_exact_mut(SPAN));
         let choices = self.choices.iter_mut().filter_map(|c| c.site.as_mut());
-        let sites = choices.chain(&mut self.branchless).map(|s| &mut s[..]);
+        let loops = self.loops.iter_mut().map(|(_, site)| site);
+        let sites = choices.chain(&mut self.branchless).chain(loops);
+        let sites = sites.map(|s| &mut s[..]);
         for place in spans.chain(sites) {
             place[0] = to[place[0] as usize];
             place[3] += if place[3] > 0 { inlined } else { 0 };

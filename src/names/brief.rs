@@ -308,6 +308,29 @@ impl Briefs {
     }
 }
 
+/// What tells symbols apart that have one readable name: which constructor or destructor it is (`[D0]` deletes, too), or else
+/// their number. Nothing if there is one symbol.
+pub fn variants(symbols: &[&str]) -> Vec<String> {
+    if symbols.len() < 2 {
+        return vec![String::new(); symbols.len()];
+    }
+    let kind = |symbol: &&str| {
+        let bytes = symbol.as_bytes();
+        let is_kind = |w: &[u8]| b"CD".contains(&w[0]) && w[1].is_ascii_digit() && w[2] == b'E';
+        let at = bytes.windows(3).rposition(is_kind)?;
+        Some(symbol[at..at + 2].to_string())
+    };
+    let kinds: Vec<Option<String>> = symbols.iter().map(kind).collect();
+    let numbered = |(n, kind): (usize, &Option<String>)| {
+        let is_own = kinds.iter().filter(|k| *k == kind).count() == 1;
+        match kind {
+            Some(kind) if is_own => format!(" [{kind}]"),
+            _ => format!(" [{}]", n + 1),
+        }
+    };
+    kinds.iter().enumerate().map(numbered).collect()
+}
+
 /// `{lambda:12}` for `{lambda#1}` and `{closure:12}` for `{closure#0}`, if its line is known.
 fn with_line(name: String, line: Option<u32>) -> String {
     let Some(line) = line.filter(|_| is_unnamed(&name)) else {

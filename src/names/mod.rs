@@ -6,7 +6,7 @@
 mod brief;
 mod filter;
 
-pub use brief::{Briefs, brief, is_closure};
+pub use brief::{Briefs, brief, is_closure, variants};
 pub use filter::{Filter, Unmatched, nearest_names};
 
 use std::borrow::Cow;
@@ -121,6 +121,44 @@ pub fn fitted(name: &str, width: usize) -> String {
     let front: String = name.chars().take(first).collect();
     let back: String = name.chars().skip(length - last).collect();
     format!("{front}…{back}")
+}
+
+/// The same for a name among others that are shown beside it: where one of these would read alike, the name shows what tells it from
+/// them instead. O(others, and length of those alike).
+pub fn fitted_among<'a>(name: &str, others: impl Iterator<Item = &'a str>, width: usize) -> String {
+    let fit = fitted(name, width);
+    if fit == name {
+        return fit;
+    }
+    // What is cut keeps its front.
+    let begins = |other: &str| other.chars().take(3).eq(name.chars().take(3));
+    let alike = others.filter(|o| *o != name && begins(o));
+    let mut alike: Vec<&str> = alike.filter(|o| fitted(o, width) == fit).collect();
+    if alike.is_empty() {
+        return fit;
+    }
+    alike.sort_unstable();
+    alike.dedup();
+    let letters: Vec<char> = name.chars().collect();
+    let common = |other: &&str| {
+        let both = letters.iter().zip(other.chars());
+        both.take_while(|(a, b)| **a == *b).count()
+    };
+    // The end of what the name shares with any of them.
+    let parts = alike.iter().map(common).max().unwrap_or(0);
+    let told = letters
+        .len()
+        .saturating_sub(parts)
+        .min(width.saturating_sub(2) / 2)
+        .max(1);
+    let tail: String = letters.iter().skip(parts).take(told).collect();
+    let ends = parts + told >= letters.len();
+    let front = width
+        .saturating_sub(told + if ends { 1 } else { 2 })
+        .min(parts);
+    let head: String = letters.iter().take(front).collect();
+    let gap = if front < parts { "…" } else { "" };
+    format!("{head}{gap}{tail}{}", if ends { "" } else { "…" })
 }
 
 /// The longest text between outermost brackets that is longer than what replaces it.
@@ -277,6 +315,30 @@ mod tests {
         }
         assert_eq!(fitted("operator<<(abc&, abcd)", 16), "operator<<(…)");
         assert_eq!(fitted("", 3), "");
+    }
+
+    /// Instances of a template that fit alike show what tells them apart.
+    #[test]
+    fn names_of_different_functions_are_cut_apart() {
+        let names = [
+            "sum<int, 4>",
+            "sum<double, 3>",
+            "sum<int, 5>",
+            "other<int, 4>",
+        ];
+        for width in 7..16 {
+            let shown = names.map(|name| fitted_among(name, names.into_iter(), width));
+            let different: std::collections::BTreeSet<&String> = shown.iter().collect();
+            assert_eq!(different.len(), names.len(), "{shown:?}");
+            assert!(
+                shown.iter().all(|s| s.chars().count() <= width),
+                "{width}: {shown:?}"
+            );
+        }
+        assert_eq!(
+            fitted_among("sum<int, 4>", names.into_iter().skip(3), 7),
+            "sum<…>"
+        );
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(crate) fn body(cfg: Cfg) -> FunctionBody {
         skip: None,
         address_taken: false,
         branchless: Vec::new(),
+        loops: Vec::new(),
     }
 }
 

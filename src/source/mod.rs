@@ -226,6 +226,15 @@ impl Sources {
         branches
     }
 
+    /// Where a file of the program is that has changed since it was compiled, if no other place has it as it was.
+    pub fn changed_file(&self, file: u32) -> Option<&Path> {
+        let file = self.files.get(file as usize)?;
+        match file.found.get_or_init(|| self.find(file)) {
+            Found::Changed(path) => Some(path),
+            _ => None,
+        }
+    }
+
     /// One line for each file that was looked for and has changed since it was compiled.
     pub fn changed(&self) -> Vec<String> {
         let changed = self.files.iter().filter_map(|f| match f.found.get()? {
@@ -402,8 +411,12 @@ impl Text {
         }
         let above = self.line(at.saturating_sub(1)).unwrap_or_default().trim();
         let shared = above.starts_with("case ") && above.ends_with(':');
-        let (label, behind) = text.strip_prefix("case ")?.split_once(':')?;
-        let plain = !behind.starts_with(':') && !behind.contains("case ") && !shared;
+        let text = text.strip_prefix("case ")?;
+        // `case Tok::num:` of C++ has colons that end no label.
+        let colons = text.match_indices(':').map(|(i, _)| i);
+        let ends = |i: &usize| !text[i + 1..].starts_with(':') && !text[..*i].ends_with(':');
+        let (label, behind) = text.split_at(colons.into_iter().find(ends)?);
+        let plain = !behind.contains("case ") && !shared;
         (plain && !label.contains('\'')).then(|| label.trim().to_string())
     }
 }
@@ -472,6 +485,10 @@ mod tests {
         assert_eq!(text.case(2).as_deref(), Some("RED"));
         assert_eq!(text.case(5).as_deref(), Some("GREEN"));
         assert_eq!(text.case(8), None);
+        let scoped = Text::new("case Tok::num: f();\ncase A: B::g();\ncase C: case D: h();".into());
+        assert_eq!(scoped.case(1).as_deref(), Some("Tok::num"));
+        assert_eq!(scoped.case(2).as_deref(), Some("A"));
+        assert_eq!(scoped.case(3), None);
         assert_eq!(text.condition(1, 1).unwrap().text, "x");
         assert_eq!(text.condition(1, 0), None);
         assert_eq!(text.condition(1, 99), None);

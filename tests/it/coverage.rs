@@ -144,7 +144,7 @@ fn of_a_patch() {
     assert_eq!(status, Some(0), "{said}");
     assert!(
         said.contains("      6  n % 2   true ")
-            && said.contains("–  0.00%      0   2  classify (none of them ran)\n"),
+            && said.contains("–  0.00%      0   2  classify  a.c (none of them ran)\n"),
         "{said}"
     );
     // Nothing is touched; another program was compiled; that is no patch.
@@ -553,4 +553,80 @@ fn files_are_named_from_the_repository() {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(expected), "{text}");
     }
+}
+
+/// Eight decisions in turn, of which a patch changes the one in the middle; it is only ever true.
+const DECISIONS: &str = "int f(int a, int b, int c) {
+    int r = 0;
+    if (a) r++;
+    if (b) r += 2;
+    if (a + b) r += 4;
+    if (c > 3) r += 8;
+    if (b + c) r += 16;
+    if (a - c) r += 32;
+    if (a * c) r += 64;
+    if (b * c) r += 128;
+    return r;
+}
+int main(void) {
+    int sum = 0;
+    for (int i = 0; i < 4; i++) sum += f(i & 1, i >> 1, NUMBER);
+    return sum < 0;
+}
+";
+
+const CHANGED_DECISION: &str = "--- a/src/a.c
++++ b/src/a.c
+@@ -5,3 +5,3 @@
+     if (a + b) r += 4;
+-    if (c > 2) r += 8;
++    if (c > 3) r += 8;
+     if (b + c) r += 16;
+";
+
+/// The first path has the outcome of the patch's condition that never came up, and shows it; lines and branches are those of
+/// the patch in every format.
+#[test]
+fn patch_lists_outcome_that_never_came_up_first() {
+    let dir = crate::support::folder();
+    let patch = dir.path().join("p.diff");
+    std::fs::write(&patch, CHANGED_DECISION).unwrap();
+    let file = build(dir.path(), "decisions", DECISIONS, 7);
+    let by = ["--patch", patch.to_str().unwrap()];
+    let found = json(&file, &by);
+    let first = &found["functions"][0]["uncovered"][0];
+    let decisions = first["decisions"].as_array().unwrap();
+    let decision = decisions
+        .iter()
+        .find(|d| d["condition"] == "c > 3")
+        .unwrap();
+    assert_eq!(decision["outcome"], "false", "{first}");
+    assert_eq!(found["headline"]["branches"], serde_json::json!([1, 2]));
+    assert_eq!(found["headline"]["lines"], serde_json::json!([1, 1]));
+    assert_eq!(found["files"][0]["branches"], serde_json::json!([1, 2]));
+    let (_, text) = coverage(&file, &by, None);
+    let path = text.split(" not covered").nth(1).unwrap();
+    let shown = path.lines().find(|line| line.contains("c > 3")).unwrap();
+    assert!(shown.trim_end().ends_with("false"), "{text}");
+    assert!(text.contains("100.00%    50.00%"), "{text}");
+    let (_, markdown) = coverage(&file, &[&by[..], &["--format", "markdown"]].concat(), None);
+    assert!(markdown.contains("| 100.00% | 50.00% |"), "{markdown}");
+    let judged = [&by[..], &["--measure", "branches", "--fail-under", "60"]].concat();
+    let (status, said) = coverage(&file, &judged, None);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("50.00% of branches ran"), "{said}");
+}
+
+/// Lines of a diff cannot be found in a program that was compiled from other sources.
+#[test]
+fn patch_of_source_that_changed_since_is_refused() {
+    let dir = crate::support::folder();
+    let patch = dir.path().join("p.diff");
+    std::fs::write(&patch, CHANGED_DECISION).unwrap();
+    let file = build(dir.path(), "stale", &DECISIONS.replace("c > 3", "c > 2"), 7);
+    std::fs::write(dir.path().join("stale/src/a.c"), DECISIONS).unwrap();
+    let (status, said) = coverage(&file, &["--patch", patch.to_str().unwrap()], None);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("has changed since it was compiled"), "{said}");
+    assert!(said.contains("build and run the program again"), "{said}");
 }

@@ -13,6 +13,7 @@ mod compilers;
 mod conditions;
 mod contradictions;
 mod coverage;
+mod distinct;
 mod export;
 mod inputs;
 mod launch;

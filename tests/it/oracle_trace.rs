@@ -116,10 +116,13 @@ programs! {
     outcomes
     pure
     recursion
+    scan
+    shapes
     short_loops
     switches
     tails
     vectors
     vfork
     warm
+    words
 }

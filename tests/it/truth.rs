@@ -109,6 +109,9 @@ fn outcomes_of_conditions_equal_counts_of_source_coverage() {
         "demo",
         "iterations",
         "recursion",
+        "words",
+        "scan",
+        "shapes",
     ] {
         let source = sources(name).remove(0);
         let content = read(&source);

@@ -16,6 +16,9 @@ use std::borrow::Cow;
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
+/// The kind of metadata that says what is known of a loop.
+const LOOP: &str = "llvm.loop";
+
 /// Anything that LLVM calls a value, of a module that lives for `'m` and does not change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Value<'m>(LLVMValueRef, PhantomData<&'m ()>);
@@ -275,6 +278,31 @@ impl<'m> Value<'m> {
         };
         // SAFETY: as above.
         (0..count).map(move |i| unsafe { Block(LLVMGetSuccessor(self.0, i), PhantomData) })
+    }
+
+    /// The first location in the `!llvm.loop` node of a terminator: where the source begins the loop.
+    pub(crate) fn loop_start(self, module: &'m Module) -> Option<Node<'m>> {
+        self.assert_instruction();
+        // SAFETY: it is an instruction of the module, whose context is live. LLVM writes as many operands as it says that the
+        // node has; an operand is null, a constant, or metadata as a value, of which only nodes are looked at.
+        let operands = unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let kind = LLVMGetMDKindIDInContext(context, LOOP.as_ptr().cast(), LOOP.len() as u32);
+            let node = LLVMGetMetadata(self.0, kind);
+            if node.is_null() {
+                return None;
+            }
+            let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
+            LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
+            operands.retain(|o| !o.is_null() && !LLVMIsAMDNode(*o).is_null());
+            operands
+        };
+        // SAFETY: what is left is nodes as values, which live as long as the context.
+        let nodes = operands
+            .into_iter()
+            .map(|o| unsafe { LLVMValueAsMetadata(o) });
+        let mut nodes = nodes.filter_map(Node::some);
+        nodes.find(|n| matches!(n.kind(), LLVMMetadataKind::LLVMDILocationMetadataKind))
     }
 
     /// What debug information says of a function definition.

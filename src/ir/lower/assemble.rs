@@ -100,7 +100,8 @@ fn renumber(bodies: &mut [FunctionBody], files: u32, inlined: u32) {
         }
         let choices = body.cfg.blocks.iter_mut().flat_map(|b| &mut b.choice);
         let decided = choices.filter_map(|c| c.site.as_mut());
-        for site in decided.chain(&mut body.branchless) {
+        let loops = body.loops.iter_mut().map(|(_, site)| site);
+        for site in decided.chain(&mut body.branchless).chain(loops) {
             site.loc.file += files;
             site.inlined = site.inlined.map(|n| n + inlined);
         }

@@ -4,6 +4,7 @@ use super::super::{
     Block, Call, Callee, Cfg, Decided, FunctionBody, Loc, Site, SkipReason, Span, Terminator,
 };
 use super::view::{BlockView, CallView, CalleeView, FunctionView, InstructionView};
+use crate::index::BlockId;
 use crate::load::positions::{BlockPositions, BodyPositions, Place};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -74,6 +75,7 @@ pub(super) fn lower(
         skip: skip(function.skip, &cfg),
         address_taken: false,
         branchless: branchless(places, &positions.branchless),
+        loops: loops(places, &positions.blocks),
         cfg,
     }
 }
@@ -169,6 +171,15 @@ impl Lowering<'_> {
         let returns = call.returns || self.returning.contains(&name);
         note(Callee::External(name.into_owned()), returns, block)
     }
+}
+
+/// The blocks that go back in loops, and where these begin.
+fn loops(places: &[Place], blocks: &[BlockPositions]) -> Vec<(BlockId, Site)> {
+    let starts = blocks.iter().enumerate();
+    let starts = starts.filter_map(|(b, of)| Some((b, of.loop_start?)));
+    starts
+        .map(|(b, place)| (BlockId::new(b), site(&places[place as usize])))
+        .collect()
 }
 
 /// Places by their numbers, each once, ascending.

@@ -12,6 +12,7 @@ use crate::profile::flow::EdgeCount;
 use crate::profile::left::Range;
 use crate::profile::lines::{SourceFile, by_line};
 use crate::profile::report::steps::Steps;
+use crate::profile::report::words::{Apart, Said};
 use crate::profile::report::{Decision, Selection, To};
 use crate::source::{Sources, Text};
 use crate::table::{Layout, display_width, grouped, wrapped};
@@ -100,7 +101,7 @@ fn never<'a>(
     wanted: Annotate,
 ) -> Never<'a> {
     let steps = Steps::new(profile, sources, false);
-    let mut ways: BTreeMap<Condition, BTreeMap<(u32, String), u64>> = BTreeMap::new();
+    let mut conditions: BTreeMap<Condition, Ways> = BTreeMap::new();
     for f in counted {
         let own = steps.home_file(f.f);
         let by_block = f
@@ -119,6 +120,7 @@ fn never<'a>(
             if hidden || !scope.admits_file(name) || f.executed.blocks[block].count == 0 {
                 continue;
             }
+            let mut of_copy: BTreeMap<Condition, Vec<Way>> = BTreeMap::new();
             for (e, _) in edges {
                 let decision = Decision {
                     before: None,
@@ -136,22 +138,39 @@ fn never<'a>(
                 let step = steps.step(&said, &own);
                 let line = said.line.unwrap_or(loc.line);
                 let condition = (name, line, said.column, step.text);
-                let outcome = ways.entry(condition).or_default();
-                let key = (e.edge.succ, step.outcome);
-                let sum = outcome.entry(key).or_default();
-                *sum = sum.saturating_add(e.count);
+                let is_marked = matches!(said.apart, Some(Apart::Block(_)));
+                of_copy.entry(condition).or_default().push(Way {
+                    outcome: if is_marked {
+                        steps
+                            .step(
+                                &Said {
+                                    apart: None,
+                                    ..said
+                                },
+                                &own,
+                            )
+                            .outcome
+                    } else {
+                        step.outcome
+                    },
+                    count: e.count,
+                });
+            }
+            for (condition, ways) in of_copy {
+                conditions.entry(condition).or_default().add_copy(ways);
             }
         }
     }
     let mut never = Never::new();
-    for ((name, line, _, text), outcomes) in ways {
-        let missing = outcomes.iter().filter(|(_, n)| **n == 0);
-        let mut missing: Vec<&str> = missing.map(|((_, o), _)| o.as_str()).collect();
+    for ((name, line, column, text), ways) in conditions {
         // Nearly every call of C++ may throw.
-        if wanted == Annotate::Missing {
-            missing.retain(|outcome| *outcome != "throws");
-        }
+        let missing = ways.missing(|outcome| wanted == Annotate::All || outcome != "throws");
         if !missing.is_empty() {
+            // Calls have no words, and several of a line may throw.
+            let text = match column {
+                Some(column) if text.is_empty() => format!("the call at column {column}"),
+                _ => text,
+            };
             let words = if text.is_empty() { "" } else { ": " };
             let said = format!("never {}{words}{text}", missing.join(", "));
             let file = never.entry(name).or_default();
@@ -159,6 +178,73 @@ fn never<'a>(
         }
     }
     never
+}
+
+/// A way out of one copy of a condition.
+struct Way {
+    /// In words, which others out of the same copy may share.
+    outcome: String,
+    /// How often it was taken.
+    count: u64,
+}
+
+/// What became of the copies of a condition that were reached.
+#[derive(Default)]
+struct Ways {
+    copies: usize,
+    /// By outcome.
+    outcomes: BTreeMap<String, Outcome>,
+}
+
+/// What became of an outcome.
+#[derive(Default)]
+struct Outcome {
+    /// How many copies have it.
+    copies: usize,
+    /// How often it came up: of each of the ways that have its words.
+    counts: Vec<u64>,
+}
+
+impl Ways {
+    fn add_copy(&mut self, ways: Vec<Way>) {
+        self.copies += 1;
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for way in &ways {
+            let outcome = self.outcomes.entry(way.outcome.clone()).or_default();
+            let n = seen.entry(&way.outcome).or_default();
+            if *n == 0 {
+                outcome.copies += 1;
+            }
+            if outcome.counts.len() == *n {
+                outcome.counts.push(0);
+            }
+            outcome.counts[*n] = outcome.counts[*n].saturating_add(way.count);
+            *n += 1;
+        }
+    }
+
+    /// The outcomes that never came up, in words. An optimiser may leave one copy of a condition with other outcomes than another
+    /// copy has, or with outcomes that nobody can call true or false: what one copy lacks may have come up there unseen, so that
+    /// no more than the copies that have it is said.
+    fn missing(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let wanted = self.outcomes.iter().filter(|(o, _)| is_wanted(o));
+        let missing = wanted.filter_map(|(words, outcome)| {
+            let ways = outcome.counts.len();
+            let never = outcome.counts.iter().filter(|n| **n == 0).count();
+            let said = match never {
+                0 => return None,
+                n if n == ways => words.clone(),
+                n => format!("{n} of {ways} ways {words}"),
+            };
+            let some = outcome.copies < self.copies;
+            Some(if some {
+                format!("{said} in {} of {} copies", outcome.copies, self.copies)
+            } else {
+                said
+            })
+        });
+        missing.collect()
+    }
 }
 
 /// One file.
@@ -264,7 +350,31 @@ fn cut_end(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::cut_end;
+    use super::{Way, Ways, cut_end};
+
+    /// Two ways to one line are not one, and a copy without an outcome does not say that it never came up.
+    #[test]
+    fn outcome_of_some_ways_or_copies_is_not_never() {
+        let way = |outcome: &str, count| Way {
+            outcome: outcome.into(),
+            count,
+        };
+        let missing = |copies: Vec<Vec<Way>>| {
+            let mut ways = Ways::default();
+            copies.into_iter().for_each(|copy| ways.add_copy(copy));
+            ways.missing(|_| true).join(", ")
+        };
+        let two_ways = || vec![way("→ 23", 0), way("→ 23", 7)];
+        assert_eq!(missing(vec![two_ways()]), "1 of 2 ways → 23");
+        let other = vec![way("→ 23", 1), way("→ 23", 0)];
+        assert_eq!(missing(vec![two_ways(), other]), "");
+        assert_eq!(missing(vec![vec![way("→ 23", 0), way("→ 23", 0)]]), "→ 23");
+        let known = || vec![way("false", 4), way("true", 0)];
+        assert_eq!(missing(vec![known(), known()]), "true");
+        let unknown = vec![way("→ 23", 1), way("→ 25", 2)];
+        assert_eq!(missing(vec![known(), unknown]), "true in 1 of 2 copies");
+        assert_eq!(missing(vec![known(), vec![way("true", 1)]]), "");
+    }
 
     #[test]
     fn lines_lose_their_ends() {

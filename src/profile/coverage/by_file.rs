@@ -38,7 +38,6 @@ pub(super) fn by_file(coverage: &Coverage, layout: Layout) -> String {
     let mut lineless = Lineless::default();
     for (file, (paths, pairs)) in &coverage.files {
         let own = coverage.lines.files.get(file);
-        let own = own.filter(|_| coverage.patch.is_none());
         if is_known && !coverage.profile.manifest.files.contains(file) {
             lineless.add(paths, pairs);
             continue;
@@ -63,9 +62,6 @@ pub(super) fn by_file(coverage: &Coverage, layout: Layout) -> String {
 
 /// The shares of everything in scope.
 pub(super) fn in_all(coverage: &Coverage) -> [String; 5] {
-    if coverage.patch.is_some() {
-        return shares(None, &coverage.total, &coverage.total_pairs);
-    }
     let sums = SourceSums {
         lines: coverage.lines.lines(),
         branches: coverage.lines.branches(),

@@ -26,13 +26,10 @@ fn annotation(steps: &Steps, row: &FunctionCoverage, uncovered: &Uncovered) -> S
     let words = steps.words();
     let profile = words.profile();
     let said = words.of(&uncovered.path);
-    let common = uncovered.near.as_ref().map_or(0, |near| near.common);
-    let block = common.checked_sub(1).map(|i| uncovered.path.path.blocks[i]);
-    let parts = said
-        .iter()
-        .find(|s| Some(s.block) == block)
-        .or(said.first());
-    let text = explained(steps, uncovered, Layout::default()).join("\n");
+    let parts = said.iter().find(|s| Some(s.block) == uncovered.shown);
+    let parts = parts.or(said.first());
+    let rows = steps.rows_with(&uncovered.path, uncovered.shown);
+    let text = explained(steps, uncovered, &rows, Layout::default()).join("\n");
     let title = format!("{}: a path that did not run", steps.name(row.f));
     warning(
         profile,

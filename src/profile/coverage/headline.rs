@@ -45,13 +45,24 @@ impl LineSums {
         let counted: Vec<_> = counted.into_iter().filter(wanted).collect();
         let files = by_line(profile, &counted, &scope.markers).into_iter();
         let files = files.filter(|(name, _)| scope.admits_file(name));
-        let by_function = by_function(profile, &counted, &scope.markers);
+        let files = files.map(|(name, mut file)| {
+            if let Some(touched) = &scope.touched {
+                file.keep(&touched.lines_of_file(profile, name));
+            }
+            (name, file)
+        });
+        let by_function = by_function(profile, &counted, &scope.markers).into_iter();
+        let by_function = by_function.map(|(f, mut own)| {
+            if let Some(touched) = &scope.touched {
+                own.keep(&touched.lines_of_file(profile, &super::file(profile, f)));
+            }
+            (f, own)
+        });
         Ok(LineSums {
             files: files
                 .map(|(name, file)| (name.to_string(), SourceSums::of(&file)))
                 .collect(),
             functions: by_function
-                .into_iter()
                 .map(|(f, own)| (f, SourceSums::of(&own)))
                 .collect(),
         })

@@ -9,6 +9,7 @@ mod counted;
 pub mod fresh;
 mod headline;
 mod nearest;
+mod never;
 mod pairs;
 mod patch;
 mod render;
@@ -31,7 +32,7 @@ use super::report::{Decision, Line, Selection, line};
 use super::{Profile, Structure, flow};
 use crate::dag::Dag;
 use crate::error::Result;
-use crate::index::{BlockId, FuncId, IdSet, PathId};
+use crate::index::{BlockId, EdgeId, FuncId, IdSet, PathId};
 use crate::manifest::{ShareEntry, Status};
 use crate::paths::FunctionPaths;
 use counted::Counted;
@@ -65,6 +66,9 @@ pub struct Uncovered {
     pub near: Option<Near>,
     /// How many of its edges never ran: 0 where only the combination is new.
     pub new_edges: u32,
+    /// The block whose decision would have to go another way than it did: of a patch one on its lines, or else the last
+    /// that the path next to it has.
+    pub shown: Option<BlockId>,
 }
 
 /// An executed path next to one that did not run.
@@ -266,6 +270,17 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     };
     near.retain(|path| is_possible(path.id));
     let next = near.len() as u128;
+    let never_taken =
+        |touched: &Touched| never::never_taken(dag, &executed, |b| touched.decides(entry, b));
+    if let Some(touched) = touched.filter(|_| nearest > 0) {
+        let search = never::Search {
+            paths: &structure.paths,
+            executed: &executed,
+            excluded: &excluded,
+            inside: counted.inside(),
+        };
+        near = search.put_first(&never_taken(touched), near, is_possible);
+    }
     let uncovered = match nearest {
         0 => Vec::new(),
         n => {
@@ -273,7 +288,8 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
                 let any = nearest::first_not_run(&structure.paths, &executed, &through, is_counted);
                 near.extend(any.filter(|path| is_possible(path.id)));
             }
-            uncovered(profile, f, &structure, near.into_iter().take(n))?
+            let never = touched.map_or(Vec::new(), never_taken);
+            uncovered(profile, f, &structure, &never, near.into_iter().take(n))?
         }
     };
     let lines = touched.map_or(Lines::default(), |t| {
@@ -360,11 +376,20 @@ fn uncovered(
     profile: PathProfile,
     f: FuncId,
     structure: &Structure,
+    never_taken: &[EdgeId],
     found: impl Iterator<Item = nearest::NotRun>,
 ) -> Result<Vec<Uncovered>> {
+    let dag = &structure.paths.dag;
     let described = found.map(|found| {
+        let path = line(&profile, structure, (f, found.id, 0))?;
+        let edges = profile.decode(f, structure, found.id)?;
+        let never = edges.iter().find(|e| never_taken.contains(e));
+        let parts = found.near.and_then(|n| n.common.checked_sub(1));
         Ok(Uncovered {
-            path: line(&profile, structure, (f, found.id, 0))?,
+            shown: never
+                .and_then(|e| dag.block(dag.edge(*e).src))
+                .or(parts.map(|i| path.path.blocks[i])),
+            path,
             near: found
                 .near
                 .map(|n| near(profile, f, structure, n))

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::index::{BlockId, FuncId, IdSet};
 use crate::ir::Loc;
+use crate::manifest::FunctionEntry;
 use crate::profile::Profile;
 use crate::source::Sources;
 use crate::source::patch::{Patch, PatchedFile};
@@ -39,6 +40,23 @@ impl Touched {
         };
         for file in &patch.files {
             let found = candidates(file, compiled);
+            // What the diff makes is there, but something else was profiled: which line is which is not known.
+            let changed = || {
+                found
+                    .iter()
+                    .find_map(|f| Some((*f, sources.changed_file(*f)?)))
+            };
+            let is_there = found.iter().any(|f| sources.text(*f).is_some());
+            if let Some((f, changed)) = changed().filter(|_| !is_there && !file.added.is_empty()) {
+                let name = &compiled[f as usize];
+                let here = changed.display().to_string();
+                let what = if here == *name { "it" } else { name };
+                let problem = format!(
+                    "{here} has changed since {what} was compiled, so the lines of the diff cannot be matched"
+                );
+                let remedy = "build and run the program again, or name a folder with the sources as they were by --source-dir";
+                return Err(Error::profile(path, problem, remedy));
+            }
             let mut other = None;
             let fitting = found
                 .into_iter()
@@ -68,6 +86,21 @@ impl Touched {
             }
         }
         Ok(touched)
+    }
+
+    /// Whether block `b` of a function ends with a decision that the source has on a touched line.
+    pub(super) fn decides(&self, entry: &FunctionEntry, b: BlockId) -> bool {
+        let site = entry.choice(b).and_then(|choice| choice.site);
+        let last = || entry.spans(b).next_back().map(|span| span.loc);
+        let loc = site.map(|site| site.loc).or_else(last);
+        entry.succs[b].len() > 1 && loc.is_some_and(|loc| self.contains(loc))
+    }
+
+    /// The lines of a file that are touched, by its name.
+    pub(super) fn lines_of_file(&self, profile: &Profile, name: &str) -> BTreeSet<u32> {
+        let files = self.lines.iter();
+        let files = files.filter(|(f, _)| profile.manifest.files[**f as usize] == name);
+        files.flat_map(|(_, lines)| lines).copied().collect()
     }
 
     /// The lines of a block that are touched, each with its file.

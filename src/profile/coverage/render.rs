@@ -8,7 +8,7 @@ use crate::index::BlockId;
 use crate::ir::Loc;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
-use crate::profile::report::steps::Steps;
+use crate::profile::report::steps::{Row, Steps, text as text_of_rows};
 use crate::profile::report::text::short;
 use crate::profile::report::words::{Said, Words};
 use crate::profile::report::{Line, Step};
@@ -61,8 +61,6 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         };
         let name = steps.name(row.f);
         let own = coverage.lines.functions.get(&row.f);
-        // Paths through the lines of a patch are no measure of whole functions.
-        let own = own.filter(|_| coverage.patch.is_none());
         let missing = own.filter(|_| row.ran).map(SourceSums::missing_text);
         let home = own.map(|_| format!("  {}", short(&file(coverage.profile, row.f))));
         let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
@@ -70,8 +68,10 @@ pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
         if let Some(text) = contradictory(row) {
             table.note(0, Style::new(), wrapped(&text, layout.width, INDENT));
         }
-        for uncovered in &row.uncovered {
-            for line in explained(&steps, uncovered, inner) {
+        let shown = row.uncovered.iter().map(|u| (&u.path, u.shown));
+        let rows = steps.rows_of_each(shown);
+        for (uncovered, rows) in row.uncovered.iter().zip(&rows) {
+            for line in explained(&steps, uncovered, rows, inner) {
                 let text = line.trim_start();
                 let indent = INDENT + line.len() - text.len();
                 table.note(0, Style::new(), wrapped(text, layout.width, indent));
@@ -186,10 +186,15 @@ pub(super) fn of_patch(patch: &PatchLines) -> String {
 }
 
 /// Which path did not run, in steps; and which executed one is next to it, and where they part.
-pub(super) fn explained(steps: &Steps, uncovered: &Uncovered, layout: Layout) -> Vec<String> {
+pub(super) fn explained(
+    steps: &Steps,
+    uncovered: &Uncovered,
+    rows: &[Row],
+    layout: Layout,
+) -> Vec<String> {
     let line = &uncovered.path;
     let mut told = vec![format!("#{} not covered{}", line.id, steps.start(line))];
-    told.extend(steps.lines(line, layout, 2));
+    told.extend(text_of_rows(rows, layout, 2));
     if let Some(near) = &uncovered.near {
         let each = match uncovered.new_edges {
             0 => "; each step ran on some path",
@@ -259,8 +264,7 @@ struct Json<'a> {
     files: Vec<JsonFile<'a>>,
     total: Numbers,
     /// Lines, branches, and paths at most one decision away from one that ran: those that ran, and all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    headline: Option<Headline>,
+    headline: Headline,
     /// Paths that markers leave out.
     #[serde(skip_serializing_if = "Option::is_none")]
     excluded: Option<String>,
@@ -392,7 +396,7 @@ pub fn json(coverage: &Coverage, sources: &Sources) -> String {
         functions: coverage.rows.iter().map(function).collect(),
         files: files.collect(),
         total: numbers(&coverage.total, &coverage.total_pairs),
-        headline: coverage.patch.is_none().then(|| Headline::of(coverage)),
+        headline: Headline::of(coverage),
         excluded: (coverage.excluded > 0).then(|| coverage.excluded.to_string()),
         selection: coverage.selection,
         unselected: (!coverage.selection.is_empty()).then_some(coverage.unselected),

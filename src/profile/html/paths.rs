@@ -137,10 +137,7 @@ impl<'a> Teller<'a> {
         };
         let start = match line.path.start {
             PathStart::Entry => String::new(),
-            PathStart::Loop => {
-                let place = self.steps.place_of(line.func, line.path.blocks[0]);
-                format!("loop at {place}")
-            }
+            PathStart::Loop => self.steps.loop_at(line.func, line.path.blocks[0]),
         };
         PathData {
             id: line.id.to_string(),
@@ -201,7 +198,7 @@ impl<'a> Teller<'a> {
                 names: fold.names,
                 note: fold.note,
             },
-            Row::More(_) => unreachable!("no row was left out"),
+            Row::More(_) | Row::Differs(_) => unreachable!("no row was left out"),
         });
         self.numbers.insert(row, number);
         number

@@ -51,7 +51,7 @@ fn rows_of_paths_are_those_of_reports() {
                     assert_eq!(sent["note"].as_str().unwrap_or(""), step.note);
                 }
                 Row::Library(fold) => assert_eq!(sent["library"], fold.steps),
-                Row::More(_) => unreachable!(),
+                Row::More(_) | Row::Differs(_) => unreachable!(),
             }
         }
     }

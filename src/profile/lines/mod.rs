@@ -16,7 +16,7 @@ use super::counted::CountedFunction;
 use super::left::Range;
 use crate::ir::Span;
 use crate::source::markers::Markers;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use consistent::lambda_name;
 pub use functions::FunctionLines;
@@ -33,6 +33,12 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    /// Leaves what is on `lines` alone.
+    pub fn keep(&mut self, lines: &BTreeSet<u32>) {
+        self.lines.retain(|line, _| lines.contains(line));
+        self.branches.retain(|line, _| lines.contains(line));
+    }
+
     /// The lines of which it is known whether they ran, and how often they did.
     pub fn lines(&self) -> impl Iterator<Item = (u32, u64)> + Clone + '_ {
         let known = self.lines.iter().filter(|(_, r)| !r.may_have_run());

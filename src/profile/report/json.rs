@@ -1,5 +1,7 @@
 //! `show --format json`: a contract with other programs.
 
+use super::loops::LoopRow;
+use super::steps::Steps;
 use super::words::Said;
 use super::{Line, Report};
 use crate::dag::{PathEnd, PathStart};
@@ -12,6 +14,7 @@ use crate::profile::verdict::Violation;
 use crate::strategy::Scheme;
 use serde::Serialize;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 #[derive(Serialize)]
 struct Shown<'a> {
@@ -19,11 +22,47 @@ struct Shown<'a> {
     /// Source files that `lines` refer to.
     files: &'a [String],
     functions: Vec<Function<'a>>,
+    /// With --by loop: those that went round, those with most instructions first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    loops: Vec<Loop<'a>>,
     /// With --perf: what was sampled, and code that is not in the profile, by image.
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<Timed<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outside: Option<Vec<Outside<'a>>>,
+}
+
+/// What ran of a loop.
+#[derive(Serialize)]
+struct Loop<'a> {
+    module: &'a str,
+    /// The symbol of its function.
+    function: &'a str,
+    /// Its name, which no other loop of the function has.
+    name: String,
+    /// The block that its back edges lead to.
+    header: BlockId,
+    /// Where the source begins it: number of the file, and line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    begins: Option<(u32, u32)>,
+    iterations: u64,
+    /// How often it was entered from outside.
+    entries: u64,
+    /// Instructions of all iterations but the first of each entry, and their share of all executed instructions of the program.
+    instructions: u128,
+    instruction_share: f64,
+    /// How many different paths begin at its header.
+    paths: usize,
+    /// Entries with one iteration, two, and more: the least and the most that agree with the counts of all paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trips: Option<TripBounds>,
+}
+
+#[derive(Serialize)]
+struct TripBounds {
+    once: [u64; 2],
+    twice: [u64; 2],
+    more: [u64; 2],
 }
 
 /// The samples of a profiler.
@@ -183,10 +222,40 @@ pub fn render(report: &Report) -> String {
         program,
         files,
         functions,
+        loops: loops(report),
         time: report.time.as_ref().map(timed),
         outside: report.time.as_ref().map(outside),
     };
     serde_json::to_string(&shown).expect("a report serialises") + "\n"
+}
+
+fn loops<'a>(report: &Report<'a>) -> Vec<Loop<'a>> {
+    let profile = report.profile;
+    let steps = Steps::new(profile, &report.sources, true);
+    let row = |row: &LoopRow| {
+        let both = |range: &RangeInclusive<u64>| [*range.start(), *range.end()];
+        let share = row.instructions as f64 / report.total_instructions.max(1) as f64;
+        Loop {
+            module: profile.module(row.func),
+            function: &profile.entry(row.func).name,
+            name: steps.loop_at(row.func, row.header),
+            header: row.header,
+            begins: steps
+                .loop_loc(row.func, row.header)
+                .map(|l| (l.file, l.line)),
+            iterations: row.iterations,
+            entries: row.entries,
+            instructions: row.instructions,
+            instruction_share: rounded(share),
+            paths: row.paths,
+            trips: row.trips.as_ref().map(|trips| TripBounds {
+                once: both(&trips.once),
+                twice: both(&trips.twice),
+                more: both(&trips.more),
+            }),
+        }
+    };
+    report.loops.iter().map(row).collect()
 }
 
 fn timed(time: &Time) -> Timed<'_> {

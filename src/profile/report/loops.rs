@@ -9,10 +9,14 @@ use crate::index::{BlockId, FuncId, TiVec};
 use crate::profile::Structure;
 use crate::profile::measurement::PathProfile;
 use crate::table::{Align, Columns, Layout, exactly, grouped, percent};
+use anstyle::Style;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+
+/// In a narrow table, a longer place is on a line of its own.
+const WIDEST_PLACE: usize = 16;
 
 /// What ran of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,12 +202,18 @@ pub(super) fn text(report: &Report, steps: &Steps, top: usize, layout: Layout) -
             format!("{:.1}", row.iterations as f64 / row.entries.max(1) as f64),
             exactly(row.paths as u64),
         ];
-        let place = if layout.width < WIDE {
-            format!("  {}", steps.place_of(row.func, row.header))
-        } else {
-            format!(" · {}", steps.loop_at(row.func, row.header))
+        let place = steps.place_of(row.func, row.header);
+        // What is cut out of a place tells loops apart.
+        let below = layout.width < WIDE && place.len() > WIDEST_PLACE;
+        let beside = match layout.width {
+            _ if below => String::new(),
+            0..WIDE => format!("  {place}"),
+            _ => format!(" · {}", steps.loop_at(row.func, row.header)),
         };
-        table.named(cells[..kept].to_vec(), steps.name(row.func), place);
+        table.named(cells[..kept].to_vec(), steps.name(row.func), beside);
+        if below {
+            table.note(1, Style::new(), format!("loop at {place}"));
+        }
         if let Some(trips) = trips(row) {
             table.note(1, DIM, trips);
         }

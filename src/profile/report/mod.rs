@@ -171,6 +171,8 @@ pub struct Report<'a> {
     pub profile: &'a Profile,
     /// The functions that were selected, in the manifest's order.
     pub functions: Vec<FuncId>,
+    /// Whether these functions were asked for, be they all.
+    pub are_asked_for: bool,
     /// The paths that were selected, hottest first.
     pub lines: Vec<Line>,
     /// How many paths of the selected functions ran.
@@ -228,6 +230,7 @@ impl<'a> Report<'a> {
             time: None,
             profile,
             functions,
+            are_asked_for: selection.function.is_some(),
             distinct,
             total_distinct: paths.all().count(),
             total_paths: totals.iter().map(|t| t.paths).sum(),

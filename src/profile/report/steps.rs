@@ -6,34 +6,44 @@
 //!    61  j >= gap                           true   ↺ next iteration
 //! ```
 
+mod apart;
+mod layout;
 mod places;
+#[cfg(test)]
+mod tests;
+
+pub use layout::{in_a_line, text};
 
 use super::Line;
 use super::text::short;
-use super::words::{Said, Words};
+use super::words::{Apart, Said, Words};
 use crate::dag::{PathEnd, PathStart};
-use crate::index::FuncId;
+use crate::index::{BlockId, FuncId};
 use crate::ir::Terminator;
 use crate::load::positions::Inlined;
-use crate::names::{Briefs, brief, printable, shown};
+use crate::names::{Briefs, brief, printable, shown, variants};
 use crate::profile::Profile;
 use crate::source::{Sources, is_of_the_system};
-use crate::table::{Layout, cut, display_width, in_columns};
+use crate::table::Layout;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A path has at most this many rows, unless everything is asked for.
 const MAX_ROWS: usize = 6;
 /// Of a path with more rows, so many of the first ones are shown.
 const FIRST_ROWS: usize = 2;
-/// The columns that a place takes at most.
-const WIDEST_PLACE: usize = 22;
-/// The columns that an outcome takes at most.
-const WIDEST_OUTCOME: usize = 24;
 
 /// Tells paths of a profile in steps.
 pub struct Steps<'a> {
     words: Words<'a>,
     briefs: Briefs,
     full: bool,
+    /// What tells functions apart whose names are alike, by symbol.
+    alike: HashMap<String, String>,
+    /// The names of all functions, if they were asked for.
+    names: OnceLock<Vec<String>>,
+    /// The names of the loops of functions that were asked for.
+    loops: Mutex<HashMap<FuncId, Arc<places::LoopNames>>>,
 }
 
 /// A row below a path's headline.
@@ -45,6 +55,8 @@ pub enum Row {
     Library(Fold),
     /// Rows that are left out.
     More(usize),
+    /// Of what is left out, the first decision that tells the path from another one with the same rows.
+    Differs(String),
 }
 
 /// Decisions of a library, which are folded into one row.
@@ -87,11 +99,16 @@ impl<'a> Steps<'a> {
         let inlined = manifest.inlined.iter();
         let inlined =
             inlined.map(|c| (c.function.as_str(), lines.get(c.function.as_str()).copied()));
-        Steps {
+        let mut steps = Steps {
             words: Words::new(profile, sources),
             briefs: Briefs::new(own.chain(inlined)),
             full,
-        }
+            alike: HashMap::new(),
+            names: OnceLock::new(),
+            loops: Mutex::new(HashMap::new()),
+        };
+        steps.alike = steps.mark_alike();
+        steps
     }
 
     /// The words of its decisions.
@@ -104,36 +121,98 @@ impl<'a> Steps<'a> {
         self.name_of(&self.words.profile().entry(f).name)
     }
 
+    /// The names of all functions of the profile. O(functions) once.
+    pub(super) fn function_names(&self) -> &[String] {
+        let names = || {
+            self.words
+                .profile()
+                .functions()
+                .map(|f| self.name(f))
+                .collect()
+        };
+        self.names.get_or_init(names)
+    }
+
     /// The name of a symbol.
     pub(super) fn name_of(&self, symbol: &str) -> String {
-        if self.full {
+        let name = if self.full {
             shown(symbol)
         } else {
             self.briefs.name(symbol)
+        };
+        match self.alike.get(symbol) {
+            Some(mark) => name + mark,
+            None => name,
         }
+    }
+
+    /// What tells functions apart whose names are alike, such as two destructors of a class, by symbol. O(functions).
+    fn mark_alike(&self) -> HashMap<String, String> {
+        let mut symbols: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        for f in &self.words.profile().manifest.functions {
+            let name = self.name_of(&f.name);
+            symbols.entry(name).or_default().insert(&f.name);
+        }
+        let mut marks = HashMap::new();
+        for symbols in symbols.into_values().filter(|s| s.len() > 1) {
+            let symbols: Vec<&str> = symbols.into_iter().collect();
+            let named = symbols.iter().map(|s| s.to_string());
+            marks.extend(named.zip(variants(&symbols)));
+        }
+        marks
     }
 
     /// The rows below a path's headline: its decisions, or, where nothing is decided, the lines that it runs through.
     pub fn rows(&self, line: &Line) -> Vec<Row> {
-        let rows = self.all_rows(line, &self.words.of(line));
+        self.rows_with(line, None)
+    }
+
+    /// The same; the decision at the end of block `shown` is among them, however many they are.
+    pub fn rows_with(&self, line: &Line, shown: Option<BlockId>) -> Vec<Row> {
+        let said = self.words.of(line);
+        let rows = self.all_rows(line, &said);
         if self.full || rows.len() <= MAX_ROWS {
             return rows;
         }
+        let decision = said.iter().position(|s| Some(s.block) == shown);
+        let up_to = decision.map(|i| self.decision_rows(line.func, &said[..=i]).len());
+        let kept = up_to.and_then(|n| n.checked_sub(1));
         let last = MAX_ROWS - FIRST_ROWS - 1;
-        let mut some = rows[..FIRST_ROWS].to_vec();
-        some.push(Row::More(rows.len() - FIRST_ROWS - last));
+        let kept = kept.filter(|k| (FIRST_ROWS..rows.len() - last).contains(k));
+        let (first, last) = match kept {
+            None => (FIRST_ROWS, last),
+            // Another row says how many are left out on its other side.
+            Some(_) => (FIRST_ROWS - 1, last - 1),
+        };
+        let mut some = rows[..first].to_vec();
+        let mut at = first;
+        for next in kept.into_iter().chain([rows.len() - last]) {
+            match next - at {
+                0 => {}
+                1 => some.push(rows[at].clone()),
+                left_out => some.push(Row::More(left_out)),
+            }
+            if Some(next) == kept {
+                some.push(rows[next].clone());
+                at = next + 1;
+            }
+        }
         some.extend_from_slice(&rows[rows.len() - last..]);
         some
     }
 
     /// The rows below a path's headline, however many they are; `said` are the path's decisions in words.
     pub fn all_rows(&self, line: &Line, said: &[Said]) -> Vec<Row> {
-        let mut rows = self.decision_rows(line.func, said);
+        self.ended(line, self.decision_rows(line.func, said))
+    }
+
+    /// Rows of decisions, and how the path ends.
+    fn ended(&self, line: &Line, mut rows: Vec<Row>) -> Vec<Row> {
         let end = self.end(line);
         match rows.last_mut() {
             Some(Row::Step(step)) => step.note = joined(&step.note, &end),
             Some(Row::Library(fold)) => fold.note = end,
-            Some(Row::More(_)) => {}
+            Some(Row::More(_) | Row::Differs(_)) => {}
             None => rows.extend(self.straight(line, &end)),
         }
         rows
@@ -141,13 +220,19 @@ impl<'a> Steps<'a> {
 
     /// The rows of decisions in turn.
     pub fn decision_rows(&self, f: FuncId, said: &[Said]) -> Vec<Row> {
+        self.told_rows(f, said, self.full)
+    }
+
+    /// The same; `full` shows every decision of which both ways can be taken in the control flow.
+    fn told_rows(&self, f: FuncId, said: &[Said], full: bool) -> Vec<Row> {
         let own = self.home_file(f);
         let in_library = is_of_the_system(&own);
         let mut rows: Vec<Row> = Vec::new();
-        for s in said.iter().filter(|s| is_told(s)) {
+        let tells = |s: &&Said| is_told(s) || full && s.implied;
+        for s in said.iter().filter(tells) {
             // A function of a library has its own decisions, and those of what it calls are of no more interest than elsewhere.
             let is_own = in_library && s.within.is_none();
-            let folds = !self.full && !is_own;
+            let folds = !full && !is_own;
             if folds && s.file.as_deref().is_some_and(is_of_the_system) {
                 let library = self.library(s);
                 match rows.last_mut() {
@@ -162,10 +247,7 @@ impl<'a> Steps<'a> {
             }
             let step = self.step(s, &own);
             // Rust asks at the end of a scope whether something is to be dropped.
-            if !self.full
-                && step.text.chars().all(|c| "})];, ".contains(c))
-                && !step.text.is_empty()
-            {
+            if !full && step.text.chars().all(|c| "})];, ".contains(c)) && !step.text.is_empty() {
                 continue;
             }
             match rows.last_mut() {
@@ -187,6 +269,10 @@ impl<'a> Steps<'a> {
     /// One decision in a sentence: `n < max false at 69`, or `69 n < max → 70`.
     pub fn phrase(&self, f: FuncId, s: &Said) -> String {
         let step = self.step(s, &self.home_file(f));
+        // Paths do not show calls that return as they should.
+        if s.way.as_deref() == Some("returns") {
+            return format!("no exception from the call at {}", step.place);
+        }
         let asked = [step.text.as_str(), step.outcome.as_str()];
         let asked: Vec<&str> = asked.into_iter().filter(|t| !t.is_empty()).collect();
         if step.outcome.starts_with('→') {
@@ -202,13 +288,40 @@ impl<'a> Steps<'a> {
             let call = &self.words.profile().manifest.inlined[n as usize];
             self.name_of(&call.function)
         });
-        let certain = s.outcome != "unknown";
-        let text = s.condition.as_deref().unwrap_or_default();
-        let place = match (s.line, s.file.as_deref()) {
+        let lineless = format!("code without a line (b{})", s.block);
+        let is_lineless = s.line.is_none() && !own.is_empty();
+        let text = s.condition.as_deref();
+        let text = text.unwrap_or(if is_lineless { &lineless } else { "" });
+        let mut place = match (s.line, s.file.as_deref()) {
             (Some(line), Some(file)) if file != own => format!("{}:{line}", short(file)),
             (Some(line), _) => line.to_string(),
+            // What compilers make has no line, where other code of the function has one.
+            (None, _) if !own.is_empty() => "–".into(),
             (None, _) => format!("b{}", s.block),
         };
+        let mut outcome = if s.outcome != "unknown" && !s.implied {
+            printable(&s.outcome).into_owned()
+        } else {
+            goes(s, own)
+        };
+        match &s.apart {
+            Some(Apart::OfColumn(column)) => place += &format!(":{column}"),
+            Some(Apart::Block(mark)) if outcome.strip_prefix("→ ") == Some(mark) => {}
+            Some(Apart::Value(mark) | Apart::Block(mark)) => outcome += &format!(" ({mark})"),
+            // It is part of where the way goes.
+            Some(Apart::ToColumn(_)) | None => {}
+        }
+        if s.implied {
+            return Step {
+                place,
+                line: s.file.clone().zip(s.line),
+                within,
+                text: String::new(),
+                outcome,
+                note: "decided before".into(),
+                times: 1,
+            };
+        }
         Step {
             place,
             line: s.file.clone().zip(s.line),
@@ -218,11 +331,7 @@ impl<'a> Steps<'a> {
             } else {
                 printable(text).into_owned()
             },
-            outcome: if certain {
-                printable(&s.outcome).into_owned()
-            } else {
-                goes(s, own)
-            },
+            outcome,
             note: if s.leaves { "leaves the loop" } else { "" }.into(),
             times: 1,
         }
@@ -294,118 +403,6 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Rows as text, indented by so many columns; none is wider than the layout.
-pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
-    let steps = || rows.iter().filter_map(|row| row.step());
-    let widest = |of: fn(&Step) -> String, most: usize| {
-        let widths = steps().map(|s| display_width(&of(s)));
-        widths.max().unwrap_or(0).min(most)
-    };
-    let place = widest(|s| s.place.clone(), WIDEST_PLACE);
-    let outcome = widest(|s| s.outcome.clone(), WIDEST_OUTCOME);
-    let note = widest(|s| s.note.clone(), usize::MAX);
-    let room = layout.width.saturating_sub(indent + place + 2);
-    let behind = [outcome, note].into_iter().filter(|w| *w > 0);
-    let room = room.saturating_sub(behind.map(|w| w + 2).sum()).max(12);
-    let mut within: Option<&String> = None;
-    let mut texts = Vec::new();
-    for row in rows {
-        texts.push(match row {
-            Row::Step(step) => {
-                let name = step
-                    .within
-                    .as_ref()
-                    .filter(|_| step.within.as_ref() != within);
-                within = step.within.as_ref();
-                step.asked(name)
-            }
-            Row::Library(..) | Row::More(_) => String::new(),
-        });
-    }
-    let text = texts
-        .iter()
-        .map(|t| display_width(t))
-        .max()
-        .unwrap_or(0)
-        .min(room);
-    let line = |(row, asked): (&Row, &String)| match row {
-        Row::Step(step) => {
-            let cells = [
-                cut(&step.place, place),
-                cut(asked, text),
-                cut(&step.outcome, outcome),
-                step.note.clone(),
-            ];
-            in_columns(&cells, [place, text, outcome, note], layout.width, indent)
-        }
-        Row::Library(fold) => fold.line(indent + place + 2, layout.width),
-        Row::More(_) => {
-            let folded = format!("{}{}", " ".repeat(indent + place + 2), row.folded());
-            cut(&folded, layout.width)
-        }
-    };
-    rows.iter().zip(&texts).map(line).collect()
-}
-
-impl Fold {
-    fn add(&mut self, name: &str) {
-        self.steps += 1;
-        if !self.names.split(", ").any(|known| known == name) {
-            self.names = format!("{}, {name}", self.names);
-        }
-    }
-
-    fn line(&self, indent: usize, width: usize) -> String {
-        let s = if self.steps == 1 { "" } else { "s" };
-        let behind = if self.note.is_empty() {
-            String::new()
-        } else {
-            format!("  {}", self.note)
-        };
-        let room = width.saturating_sub(indent + display_width(&behind));
-        let folded = cut(&format!("⋯ {} step{s} in {}", self.steps, self.names), room);
-        cut(&format!("{}{folded}{behind}", " ".repeat(indent)), width)
-    }
-}
-
-impl Row {
-    fn step(&self) -> Option<&Step> {
-        match self {
-            Row::Step(step) => Some(step),
-            _ => None,
-        }
-    }
-
-    /// What stands for decisions that are not told one by one.
-    fn folded(&self) -> String {
-        match self {
-            Row::Step(_) => String::new(),
-            Row::Library(fold) => fold.line(0, usize::MAX),
-            Row::More(n) => format!("⋯ {n} more (--full)"),
-        }
-    }
-}
-
-/// Rows in one line: `61 j >= gap true · 58 i < n false, leaves the loop`.
-pub fn in_a_line(rows: &[Row]) -> String {
-    let mut within: Option<&String> = None;
-    let mut parts = Vec::new();
-    for row in rows {
-        parts.push(match row {
-            Row::Step(step) => {
-                let name = step.within.as_ref().filter(|name| within != Some(*name));
-                within = step.within.as_ref();
-                let cells = [&step.place, &step.asked(name), &step.outcome];
-                let cells = cells.into_iter().filter(|cell| !cell.is_empty());
-                let told = cells.map(String::as_str).collect::<Vec<_>>().join(" ");
-                joined(&told, &step.note)
-            }
-            Row::Library(..) | Row::More(_) => row.folded(),
-        });
-    }
-    parts.join(" · ")
-}
-
 impl Step {
     /// Whether the same is asked at the same place with the same outcome.
     fn is_like(&self, other: &Step) -> bool {
@@ -449,9 +446,14 @@ fn over(file: Option<&str>, text: &str) -> String {
 
 /// Where control goes: `→ 62`.
 fn goes(s: &Said, own: &str) -> String {
+    let column = match s.apart {
+        Some(Apart::ToColumn(column)) => format!(":{column}"),
+        _ => String::new(),
+    };
     let to = match &s.to_seen {
         None => format!("b{}", s.to),
-        Some((file, line, _)) if file != own => format!("{}:{line}", short(file)),
+        Some((file, line, _)) if file != own => format!("{}:{line}{column}", short(file)),
+        Some((_, line, _)) if !column.is_empty() => format!("{line}{column}"),
         Some((_, line, column)) if Some(*line) == s.line && !s.back && *column > 0 => {
             format!("{line}:{column}")
         }

@@ -2,14 +2,13 @@
 
 use super::loops;
 use super::outside;
-use super::steps::Steps;
+use super::steps::{self, Steps};
 use super::time;
 use super::{Line, Report};
 use crate::index::{CfgEdge, FuncId};
 use crate::ir::Loc;
 use crate::manifest::Status;
-use crate::names::fitted;
-use crate::names::printable;
+use crate::names::{fitted_among, printable};
 use crate::profile::Profile;
 use crate::table::{
     Align, Columns, Layout, cut, display_width, exactly, grouped, percent, wrapped,
@@ -106,6 +105,7 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
         time::least(&numbers(i, line, &times[i]), steps, line) <= layout.width
     };
     let times_fit = report.lines.iter().enumerate().all(fits);
+    let rows = steps.rows_of_each(report.lines.iter().map(|line| (line, None)));
     for (i, line) in report.lines.iter().enumerate() {
         let time = if times_fit { &times[i] } else { "" };
         out += &headline(&numbers(i, line, time), steps, line, layout);
@@ -113,7 +113,7 @@ fn paths(report: &Report, steps: &Steps, layout: Layout) -> String {
             let share = times[i].trim().trim_end_matches(" of time");
             let _ = writeln!(out, "{:INDENT$}{share} of time", "");
         }
-        for step in steps.lines(line, layout, INDENT) {
+        for step in steps::text(&rows[i], layout, INDENT) {
             let _ = writeln!(out, "{DIM}{step}{DIM:#}");
         }
     }
@@ -145,26 +145,34 @@ pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> St
         all.next().map(|(_, start)| start)
     };
     if layout.full {
-        return in_a_row(numbers, &name, &starts[0], &id, layout);
+        return in_a_row(numbers, &name, steps, &starts[0], &id, layout);
     }
     if let Some(start) = fitting(room) {
-        return in_a_row(numbers, &name, start, &id, layout);
+        return in_a_row(numbers, &name, steps, start, &id, layout);
     }
     let numbers = cut(numbers.trim_end(), layout.width);
     let room = layout.width.saturating_sub(INDENT);
     let shortest = cut(&starts[1], room.saturating_sub(width("", least)));
     let start = fitting(room).unwrap_or(&shortest);
-    let below = in_a_row(&" ".repeat(INDENT), &name, start, &id, layout);
+    let below = in_a_row(&" ".repeat(INDENT), &name, steps, start, &id, layout);
     format!("{numbers}\n{below}")
 }
 
-fn in_a_row(numbers: &str, name: &str, start: &str, id: &str, layout: Layout) -> String {
+fn in_a_row(
+    numbers: &str,
+    name: &str,
+    steps: &Steps,
+    start: &str,
+    id: &str,
+    layout: Layout,
+) -> String {
     let taken: usize = [numbers, start, id].into_iter().map(display_width).sum();
     let room = layout.width.saturating_sub(taken + 1);
     let name = if layout.full {
         name.to_string()
     } else {
-        fitted(name, room)
+        let others = steps.function_names();
+        fitted_among(name, others.iter().map(String::as_str), room)
     };
     let gap = " ".repeat(room.saturating_sub(display_width(&name)) + 1);
     format!("{numbers}{NAME}{name}{NAME:#}{start}{gap}{DIM}{id}{DIM:#}\n")
@@ -360,7 +368,7 @@ fn without_lines(report: &Report) -> Option<String> {
 
 /// Of a few functions that are asked for: which conditions have no branch, so that no path tells their outcome.
 fn branchless(report: &Report) -> Option<String> {
-    if report.functions.len() == report.profile.manifest.functions.len() {
+    if !report.are_asked_for {
         return None;
     }
     let sites = |f: &FuncId| report.profile.entry(*f).branchless_sites().map(|s| s.loc);

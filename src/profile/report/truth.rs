@@ -166,17 +166,30 @@ fn is_of_condition(test: &Test, condition: &Condition, text: &Text) -> bool {
         // What it joins was compared with the text.
         (Asks::Joined, _) => true,
         _ if !test.known.is_empty() => true,
-        (_, Some(at)) => inside(at),
+        (_, Some(at)) => inside(at) || tests_loaded_value(test, condition, text),
         // A parameter, for example.
         (Asks::Value, None) => true,
         _ => false,
     }
 }
 
+/// Whether a test is whether the value of a condition is 0, which is read from memory within its text. What an optimiser adds
+/// tests values that it computes.
+fn tests_loaded_value(test: &Test, condition: &Condition, text: &Text) -> bool {
+    let is_zero =
+        matches!(test.asks, Asks::Equal | Asks::Unequal) && test.constant.as_deref() == Some("0");
+    let read = test
+        .left
+        .filter(|_| test.loads && is_zero && condition.is_value);
+    let read = read.and_then(|[line, column]| text.offset(line, column));
+    read.is_some_and(|offset| condition.bytes.contains(&offset))
+}
+
 /// What the predicate says, if it is at the condition.
 fn judge_by_comparison(test: &Test, condition: &Condition, text: &Text) -> Option<bool> {
     let [line, column] = test.at.filter(|_| !test.inlined)?;
-    if !condition.bytes.contains(&text.offset(line, column)?) {
+    let inside = condition.bytes.contains(&text.offset(line, column)?);
+    if !inside && !tests_loaded_value(test, condition, text) {
         return None;
     }
     let holds = match &condition.comparison {

@@ -1,5 +1,9 @@
 //! Decisions in the source's words: what is asked where, and where control goes.
 
+mod apart;
+
+pub use apart::Apart;
+
 use super::truth::{asks_on, judge};
 use super::{Decision, Line, To};
 use crate::index::{BlockId, FuncId};
@@ -75,6 +79,9 @@ pub struct Said {
     /// Where it goes for who reads the project's own code: of library code that was inlined, the call. File, line, column.
     #[serde(skip)]
     pub to_seen: Option<(String, u32, u32)>,
+    /// What tells the way from others out of the block that have the same words.
+    #[serde(skip)]
+    pub apart: Option<Apart>,
 }
 
 fn is_zero(n: &u32) -> bool {
@@ -121,7 +128,8 @@ impl<'a> Words<'a> {
         };
         let there = entry.spans(to).next();
         let name = |loc: Loc| self.profile.manifest.files[loc.file as usize].clone();
-        Said {
+        let arms = asked.arms;
+        let mut said = Said {
             block: d.block,
             succ: d.succ,
             file: site.map(|s| name(s.loc)),
@@ -133,8 +141,8 @@ impl<'a> Words<'a> {
             is_switch: asked.is_switch,
             inlined: site.map_or(Vec::new(), |s| self.inlined(s.inlined)),
             outcome: match (asked.outcome, &way) {
-                (None, _) if asked.arm.is_some() => {
-                    format!("case {}", asked.arm.unwrap_or_default())
+                (None, _) if let Some(Some(arm)) = arms.get(d.succ as usize) => {
+                    format!("case {arm}")
                 }
                 (Some(outcome), _) => outcome.to_string(),
                 (None, Some(way)) if way == "unwinds" => "throws".into(),
@@ -154,7 +162,10 @@ impl<'a> Words<'a> {
             to_line: there.map(|s| s.loc.line),
             to_column: there.map(|s| s.column).filter(|&c| c > 0),
             to_seen: there.map(|s| self.seen_outside_libraries(s)),
-        }
+            apart: None,
+        };
+        said.apart = self.apart(entry, &said, decided.as_ref(), &arms);
+        said
     }
 
     /// File, line and column of code; of library code that was inlined into other code, those of the call.
@@ -223,7 +234,7 @@ impl<'a> Words<'a> {
         Asked {
             at: Some(text.position(condition.bytes.start)),
             condition: Some(condition.text.clone()),
-            arm: judged.arms.get(d.succ as usize).cloned().flatten(),
+            arms: judged.arms.clone(),
             is_switch: condition.is_switch,
             leaves: condition.continues.is_some()
                 && outcome.is_some()
@@ -266,13 +277,23 @@ impl<'a> Words<'a> {
     /// The label of the case that an edge of a `switch` leads to, if it alone leads there. Code that was inlined there is where its
     /// call is.
     fn label(self, entry: &FunctionEntry, d: &Decision) -> Option<String> {
-        let succs = &entry.succs[d.block];
-        let target = succs[d.succ as usize];
+        let decided = entry.choice(d.block).and_then(|c| c.site);
+        self.label_of(entry, d.block, d.succ, decided)
+    }
+
+    fn label_of(
+        self,
+        entry: &FunctionEntry,
+        block: BlockId,
+        succ: u32,
+        decided: Option<Site>,
+    ) -> Option<String> {
+        let succs = &entry.succs[block];
+        let target = succs[succ as usize];
         if succs.iter().filter(|s| **s == target).count() > 1 {
             return None;
         }
         let there = entry.spans(target).next()?;
-        let decided = entry.choice(d.block).and_then(|c| c.site);
         let within = decided.map_or(there.inlined, |site| site.inlined);
         let (mut loc, mut inlined) = (there.loc, there.inlined);
         while inlined != within {
@@ -289,6 +310,22 @@ impl<'a> Words<'a> {
     }
 }
 
+/// Whether another way of a `switch` has the label of this one's case.
+fn shares_label(
+    words: Words,
+    entry: &FunctionEntry,
+    said: &Said,
+    decided: Option<&Decided>,
+) -> bool {
+    let site = decided.and_then(|d| d.site);
+    let label = |succ| words.label_of(entry, said.block, succ, site);
+    let Some(own) = label(said.succ).filter(|_| said.succ > 0) else {
+        return false;
+    };
+    let others = (1..entry.succs[said.block].len() as u32).filter(|s| *s != said.succ);
+    others.filter_map(label).any(|other| other == own)
+}
+
 /// What a decision asks.
 #[derive(Default)]
 struct Asked {
@@ -300,8 +337,8 @@ struct Asked {
     leaves: bool,
     /// Whether a `switch` is over them.
     is_switch: bool,
-    /// Of a `match`: the pattern that matched, as far as that is certain.
-    arm: Option<String>,
+    /// Of a `match`: by successor the pattern that matched, as far as that is certain.
+    arms: Vec<Option<String>>,
     /// Whether they are true on the way taken, as far as that is certain.
     outcome: Option<bool>,
 }

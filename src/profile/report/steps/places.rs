@@ -3,13 +3,41 @@
 use super::super::Line;
 use super::super::text::short;
 use super::Steps;
-use crate::dag::PathStart;
+use crate::dag::{Order, PathStart};
 use crate::index::{BlockId, FuncId};
+use crate::ir::{Loc, Site};
 use crate::load::positions::Inlined;
 use crate::manifest::Manifest;
 use crate::names::is_closure;
 use crate::source::is_of_the_system;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// What a loop is called, which no other loop of its function is.
+#[derive(Clone)]
+pub(super) struct LoopName {
+    /// The call that brought it there, if it was inlined: an index into [`Manifest::inlined`].
+    within: Option<u32>,
+    /// File and line, and what tells it from other loops there.
+    place: String,
+    /// Number of the file, and line.
+    loc: Option<Loc>,
+}
+
+/// The loops of a function by their headers.
+pub(super) type LoopNames = HashMap<BlockId, LoopName>;
+
+/// Calls around a loop are compared so many levels deep.
+const DEEPEST: usize = 8;
+
+/// Where code is for who reads the project's own code.
+struct Seen {
+    file: u32,
+    line: u32,
+    column: u32,
+    /// The inlined call that it is in, unless it is the function's own.
+    within: Option<u32>,
+}
 
 impl Steps<'_> {
     /// Where a path begins, if that is not the function's entry: ` · loop at demo.c:61`, ` · loop in sort at demo.c:61` if `sort`
@@ -34,42 +62,213 @@ impl Steps<'_> {
 
     /// A loop by its header: `loop at demo.c:61`.
     pub fn loop_at(&self, f: FuncId, header: BlockId) -> String {
-        let (within, place) = self.seen(f, header);
+        let LoopName { within, place, .. } = self.loop_name(f, header);
         match within {
-            Some(call) => format!("loop in {} at {place}", self.name_of(&call.function)),
+            Some(n) => {
+                let call = &self.words.profile().manifest.inlined[n as usize];
+                format!("loop in {} at {place}", self.name_of(&call.function))
+            }
             None => format!("loop at {place}"),
         }
     }
 
-    /// File and line of a block; its number without debug information.
-    pub fn place_of(&self, f: FuncId, block: BlockId) -> String {
-        self.seen(f, block).1
+    /// File and line of a loop by its header, and what tells it from the other loops of its function: `demo.c:61`,
+    /// `demo.c:61 (2 of 3)`. Without debug information it is the header's number.
+    pub fn place_of(&self, f: FuncId, header: BlockId) -> String {
+        self.loop_name(f, header).place
     }
 
-    /// The inlined function that a block is in, unless it is the block's own, and file and line there. Of library code that was
-    /// inlined it is the function that calls the library.
-    fn seen(&self, f: FuncId, block: BlockId) -> (Option<&Inlined>, String) {
+    fn loop_name(&self, f: FuncId, header: BlockId) -> LoopName {
+        let known = || self.loops.lock().unwrap_or_else(|e| e.into_inner());
+        let names = known().get(&f).cloned();
+        let names = names.unwrap_or_else(|| {
+            let names = Arc::new(self.name_loops(f));
+            known().insert(f, names.clone());
+            names
+        });
+        let name = names.get(&header).cloned();
+        name.unwrap_or_else(|| LoopName {
+            within: None,
+            place: format!("b{header}"),
+            loc: None,
+        })
+    }
+
+    /// Where a loop begins in the source: number of the file, and line.
+    pub fn loop_loc(&self, f: FuncId, header: BlockId) -> Option<Loc> {
+        self.loop_name(f, header).loc
+    }
+
+    /// The names of a function's loops, and of other blocks at which paths begin. Where the source says that the loop begins is
+    /// the first choice: an optimiser rotates loops, so that their headers have code of any line of the body. O(code).
+    fn name_loops(&self, f: FuncId) -> LoopNames {
+        let entry = self.words.profile().entry(f);
+        let cfg = entry.cfg();
+        let mut headers: BTreeMap<BlockId, Vec<Option<Site>>> = BTreeMap::new();
+        for (edge, header) in Order::new(&cfg).back_edges(&cfg) {
+            let starts = headers.entry(header).or_default();
+            starts.push(entry.loop_start(edge.block));
+        }
+        for cut in &entry.cuts {
+            let to = entry.succs[cut.block][cut.succ as usize];
+            headers.entry(to).or_default();
+        }
+        let mut names = LoopNames::new();
+        let mut found: Vec<(BlockId, Seen)> = Vec::new();
+        for (header, starts) in headers {
+            let mut known: Vec<Site> = starts.into_iter().flatten().collect();
+            known.sort();
+            known.dedup();
+            // Two loops may have one header, and then it is called after its code.
+            let seen = match known[..] {
+                [start] => Some(self.seen(start.loc, start.column, start.inlined)),
+                _ => self.seen_block(f, header),
+            };
+            match seen {
+                Some(seen) => found.push((header, seen)),
+                None => {
+                    let place = format!("b{header}");
+                    let name = LoopName {
+                        within: None,
+                        place,
+                        loc: None,
+                    };
+                    names.insert(header, name);
+                }
+            }
+        }
+        for ((header, seen), place) in found.iter().zip(self.tell_apart(&found)) {
+            let loc = Loc {
+                file: seen.file,
+                line: seen.line,
+            };
+            let name = LoopName {
+                within: seen.within,
+                place,
+                loc: Some(loc),
+            };
+            names.insert(*header, name);
+        }
+        names
+    }
+
+    /// File and line of each loop; where several have the same: with what differs, the column, the lines that they were inlined
+    /// at, or else their number among those that nothing tells apart.
+    fn tell_apart(&self, found: &[(BlockId, Seen)]) -> Vec<String> {
         let manifest = &self.words.profile().manifest;
+        let place = |seen: &Seen| {
+            let file = short(&manifest.files[seen.file as usize]);
+            format!("{file}:{}", seen.line)
+        };
+        let mut places: Vec<String> = found.iter().map(|(_, seen)| place(seen)).collect();
+        let mut groups: BTreeMap<&String, Vec<usize>> = BTreeMap::new();
+        for (i, place) in places.iter().enumerate() {
+            groups.entry(place).or_default().push(i);
+        }
+        let groups: Vec<Vec<usize>> = groups.into_values().filter(|g| g.len() > 1).collect();
+        let called = |seen: &Seen, level: usize| {
+            let calls =
+                std::iter::successors(seen.within, |&n| manifest.inlined[n as usize].within);
+            let mut lines = calls.map(|n| manifest.inlined[n as usize].line);
+            lines.nth(level).unwrap_or(0)
+        };
+        for group in groups {
+            let mut marks: HashMap<usize, Vec<String>> = HashMap::new();
+            let columns = split(
+                vec![group],
+                |i| found[i].1.column,
+                |i, column| {
+                    places[i] += &format!(":{column}");
+                },
+            );
+            let mut parts = columns;
+            for level in 0..DEEPEST {
+                parts = split(
+                    parts,
+                    |i| called(&found[i].1, level),
+                    |i, line| {
+                        let mark = format!("called at {line}");
+                        marks.entry(i).or_default().push(mark);
+                    },
+                );
+            }
+            for part in parts.iter().filter(|p| p.len() > 1) {
+                for (n, i) in part.iter().enumerate() {
+                    let mark = format!("{} of {}", n + 1, part.len());
+                    marks.entry(*i).or_default().push(mark);
+                }
+            }
+            for (i, marks) in marks {
+                places[i] += &format!(" ({})", marks.join(", "));
+            }
+        }
+        places
+    }
+
+    /// Where a block is; `None` without debug information.
+    fn seen_block(&self, f: FuncId, block: BlockId) -> Option<Seen> {
         let entry = self.words.profile().entry(f);
         let first = entry.spans(block).next();
-        let Some(span) = entry.spans(block).find(|s| s.loc.line > 0).or(first) else {
-            return (None, format!("b{block}"));
-        };
-        let calls = std::iter::successors(span.inlined, |&n| manifest.inlined[n as usize].within);
-        let calls: Vec<&Inlined> = calls.map(|n| &manifest.inlined[n as usize]).collect();
+        let span = entry.spans(block).find(|s| s.loc.line > 0).or(first)?;
+        Some(self.seen(span.loc, span.column, span.inlined))
+    }
+
+    /// Where code is: of library code that was inlined it is where the library is called.
+    fn seen(&self, loc: Loc, column: u32, inlined: Option<u32>) -> Seen {
+        let manifest = &self.words.profile().manifest;
+        let calls = std::iter::successors(inlined, |&n| manifest.inlined[n as usize].within);
+        let calls: Vec<u32> = calls.collect();
         let name = |file: u32| manifest.files[file as usize].as_str();
         // From the inside out: a place, and the call that brought the code there.
-        let own = (span.loc.file, span.loc.line, calls.first().copied());
-        let callers = calls.iter().enumerate();
-        let callers = callers.map(|(i, c)| (c.file, c.line, calls.get(i + 1).copied()));
-        let sites: Vec<_> = std::iter::once(own).chain(callers).collect();
+        let own = Seen {
+            file: loc.file,
+            line: loc.line,
+            column,
+            within: calls.first().copied(),
+        };
+        let callers = calls.iter().enumerate().map(|(i, &n)| {
+            let call = &manifest.inlined[n as usize];
+            Seen {
+                file: call.file,
+                line: call.line,
+                column: call.column,
+                within: calls.get(i + 1).copied(),
+            }
+        });
+        let mut sites: Vec<Seen> = std::iter::once(own).chain(callers).collect();
         // A call without a line of its own is where its callee's code is.
-        let known = || sites.iter().filter(|(_, line, _)| *line > 0);
-        let outside = known().find(|(file, ..)| !is_of_the_system(name(*file)));
-        let &(file, line, within) = outside.or(known().next_back()).unwrap_or(&sites[0]);
-        let within = within.filter(|_| outside.is_some());
-        (within, format!("{}:{line}", short(name(file))))
+        let is_outside = |s: &Seen| s.line > 0 && !is_of_the_system(name(s.file));
+        let outside = sites.iter().position(is_outside);
+        let known = outside.or_else(|| sites.iter().rposition(|s| s.line > 0));
+        let mut seen = sites.swap_remove(known.unwrap_or(0));
+        seen.within = seen.within.filter(|_| outside.is_some());
+        seen
     }
+}
+
+/// Divides groups by what `of` says of their members, which are each told what it is; groups of which it says the same of
+/// all stay as they are.
+fn split(
+    groups: Vec<Vec<usize>>,
+    of: impl Fn(usize) -> u32,
+    mut mark: impl FnMut(usize, u32),
+) -> Vec<Vec<usize>> {
+    let mut parts = Vec::new();
+    for group in groups {
+        let mut by: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for i in group {
+            by.entry(of(i)).or_default().push(i);
+        }
+        if by.len() > 1 {
+            for (value, part) in &by {
+                part.iter()
+                    .filter(|_| *value > 0)
+                    .for_each(|i| mark(*i, *value));
+            }
+        }
+        parts.extend(by.into_values());
+    }
+    parts
 }
 
 /// The first line with code of each closure that was inlined. O(code).

@@ -1,0 +1,155 @@
+//! Rows as text.
+
+use super::{Fold, Row, Step, joined};
+use crate::table::{Layout, cut, display_width, in_columns, wrapped};
+
+/// The columns that a place takes at most.
+const WIDEST_PLACE: usize = 22;
+/// The columns that an outcome takes at most.
+const WIDEST_OUTCOME: usize = 24;
+/// What is asked is not made narrower.
+const NARROWEST_TEXT: usize = 12;
+
+/// Rows as text, indented by so many columns; none is wider than the layout.
+pub fn text(rows: &[Row], layout: Layout, indent: usize) -> Vec<String> {
+    let steps = || rows.iter().filter_map(|row| row.step());
+    let widest = |of: fn(&Step) -> String, most: usize| {
+        let widths = steps().map(|s| display_width(&of(s)));
+        widths.max().unwrap_or(0).min(most)
+    };
+    let place = widest(|s| s.place.clone(), WIDEST_PLACE);
+    let outcome = widest(|s| s.outcome.clone(), WIDEST_OUTCOME);
+    let room = layout.width.saturating_sub(indent + place + 2);
+    let note = widest(|s| s.note.clone(), usize::MAX);
+    // What follows is not cut: where there is no room beside what is asked, it is on a line of its own.
+    let beside = if outcome > 0 { outcome + 2 } else { 0 };
+    let below = note > 0 && NARROWEST_TEXT + beside + note + 2 > room;
+    let note = if below { 0 } else { note };
+    let behind = [outcome, note].into_iter().filter(|w| *w > 0);
+    let room = room
+        .saturating_sub(behind.map(|w| w + 2).sum())
+        .max(NARROWEST_TEXT);
+    let mut within: Option<&String> = None;
+    let mut texts = Vec::new();
+    for row in rows {
+        texts.push(match row {
+            Row::Step(step) => {
+                let name = step
+                    .within
+                    .as_ref()
+                    .filter(|_| step.within.as_ref() != within);
+                within = step.within.as_ref();
+                step.asked(name)
+            }
+            Row::Library(..) | Row::More(_) | Row::Differs(_) => String::new(),
+        });
+    }
+    let text = texts
+        .iter()
+        .map(|t| display_width(t))
+        .max()
+        .unwrap_or(0)
+        .min(room);
+    let behind = |note: &str| {
+        let line = format!("{}{note}", " ".repeat(indent + place + 2));
+        cut(&line, layout.width)
+    };
+    let line = |(row, asked): (&Row, &String)| match row {
+        Row::Step(step) => {
+            let cells = [
+                cut(&step.place, place),
+                cut(asked, text),
+                cut(&step.outcome, outcome),
+                step.note.clone(),
+            ];
+            let line = in_columns(&cells, [place, text, outcome, note], layout.width, indent);
+            match &step.note {
+                note if below && !note.is_empty() => vec![line, behind(note)],
+                _ => vec![line],
+            }
+        }
+        Row::Library(fold) => {
+            let indent = indent + place + 2;
+            let needed = indent + NARROWEST_TEXT + 2 + display_width(&fold.note);
+            if fold.note.is_empty() || needed <= layout.width {
+                vec![fold.line(indent, layout.width)]
+            } else {
+                let without = Fold {
+                    note: String::new(),
+                    ..fold.clone()
+                };
+                vec![without.line(indent, layout.width), behind(&fold.note)]
+            }
+        }
+        // Its end may be what differs.
+        Row::Differs(_) => {
+            let told = wrapped(&row.folded(), layout.width, indent + place + 2);
+            told.lines().map(|line| cut(line, layout.width)).collect()
+        }
+        Row::More(_) => {
+            let folded = format!("{}{}", " ".repeat(indent + place + 2), row.folded());
+            vec![cut(&folded, layout.width)]
+        }
+    };
+    rows.iter().zip(&texts).flat_map(line).collect()
+}
+
+impl Fold {
+    pub(super) fn add(&mut self, name: &str) {
+        self.steps += 1;
+        if !self.names.split(", ").any(|known| known == name) {
+            self.names = format!("{}, {name}", self.names);
+        }
+    }
+
+    fn line(&self, indent: usize, width: usize) -> String {
+        let s = if self.steps == 1 { "" } else { "s" };
+        let behind = if self.note.is_empty() {
+            String::new()
+        } else {
+            format!("  {}", self.note)
+        };
+        let room = width.saturating_sub(indent + display_width(&behind));
+        let folded = cut(&format!("⋯ {} step{s} in {}", self.steps, self.names), room);
+        cut(&format!("{}{folded}{behind}", " ".repeat(indent)), width)
+    }
+}
+
+impl Row {
+    fn step(&self) -> Option<&Step> {
+        match self {
+            Row::Step(step) => Some(step),
+            _ => None,
+        }
+    }
+
+    /// What stands for decisions that are not told one by one.
+    fn folded(&self) -> String {
+        match self {
+            Row::Step(_) => String::new(),
+            Row::Library(fold) => fold.line(0, usize::MAX),
+            Row::More(n) => format!("⋯ {n} more (--full)"),
+            Row::Differs(told) => format!("⋯ with {told}"),
+        }
+    }
+}
+
+/// Rows in one line: `61 j >= gap true · 58 i < n false, leaves the loop`.
+pub fn in_a_line(rows: &[Row]) -> String {
+    let mut within: Option<&String> = None;
+    let mut parts = Vec::new();
+    for row in rows {
+        parts.push(match row {
+            Row::Step(step) => {
+                let name = step.within.as_ref().filter(|name| within != Some(*name));
+                within = step.within.as_ref();
+                let cells = [&step.place, &step.asked(name), &step.outcome];
+                let cells = cells.into_iter().filter(|cell| !cell.is_empty());
+                let told = cells.map(String::as_str).collect::<Vec<_>>().join(" ");
+                joined(&told, &step.note)
+            }
+            Row::Library(..) | Row::More(_) | Row::Differs(_) => row.folded(),
+        });
+    }
+    parts.join(" · ")
+}
