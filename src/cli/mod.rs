@@ -3,10 +3,11 @@
 pub mod build;
 pub mod cargo;
 pub mod doctor;
+#[cfg(feature = "llvm")]
+pub mod engine;
 pub mod interrupt;
 pub mod manual;
 pub mod prof;
-#[cfg(feature = "llvm")]
 pub mod rewrite;
 mod screen;
 mod selection;

@@ -10,20 +10,21 @@ use super::manual::ManualArgs;
 use super::selection::SelectionArgs;
 use super::{Color, ForceArgs};
 use crate::dump::View;
-use crate::emit::{Counters, Update};
+use crate::engine::{self, Request as EngineRequest};
 use crate::error::Result;
 use crate::load::Optimize;
 use crate::names::Filter;
+use crate::options::{Options, Select, Setting, Training, WeightsFrom};
 use crate::output::check_folder_name;
+use crate::plan::{Counters, Update};
 use crate::profile::verdict::Trust;
 use crate::request::{Empty, Request, Target};
-use crate::rewrite::{Options, Select, Setting, Training, WeightsFrom};
 use crate::source::{Search, Sources};
 use crate::strategy::Scheme;
 use clap::builder::PossibleValue;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
 /// Rewrites LLVM IR into K copies that together take an exact path profile.
@@ -54,6 +55,10 @@ pub struct Args {
     /// Optimise inputs before they are rewritten, native too, by LLVM's pipeline of this level
     #[arg(long, value_name = "LEVEL", value_enum, default_value = "auto")]
     optimize: Optimize,
+
+    /// The engine to use, by the major version of its LLVM [default: P3_LLVM, else the lowest that reads the inputs]
+    #[arg(long, value_name = "VERSION")]
+    llvm: Option<u32>,
 
     /// Number of copies, 1 to 1024 [default: 4, of subpath 1]
     #[arg(short = 'k', long, value_name = "K",
@@ -181,13 +186,26 @@ pub struct Args {
     pub color: Color,
 }
 
-/// This version, and LLVM's.
+static VERSION: OnceLock<String> = OnceLock::new();
+
+/// This version; that of an engine's LLVM, or which engines are here.
 fn version() -> &'static str {
-    static VERSION: LazyLock<String> = LazyLock::new(|| {
-        let llvm = crate::emit::llvm_version();
-        format!("{} (LLVM {llvm})", env!("CARGO_PKG_VERSION"))
-    });
-    &VERSION
+    VERSION.get_or_init(|| {
+        let engines = engine::installed();
+        let versions: Vec<String> = engines.iter().map(|e| e.llvm.to_string()).collect();
+        let engines = match &versions[..] {
+            [] => "no engine".to_string(),
+            _ => format!("engines for LLVM {}", versions.join(", ")),
+        };
+        format!("{} ({engines})", env!("CARGO_PKG_VERSION"))
+    })
+}
+
+/// Has `--version` print that of LLVM: an engine has one. Before arguments are parsed.
+#[cfg(feature = "llvm")]
+pub(super) fn print_llvm_version(llvm: &str) {
+    let version = format!("{} (LLVM {llvm})", env!("CARGO_PKG_VERSION"));
+    VERSION.set(version).expect("nothing was parsed before");
 }
 
 /// The command that the first word was meant for, where it names no file and is much like one.
@@ -254,6 +272,10 @@ pub struct AnnotateArgs {
     #[command(flatten)]
     pub force: ForceArgs,
 
+    /// The engine to use, by the major version of its LLVM [default: P3_LLVM, else the lowest that reads the inputs]
+    #[arg(long, value_name = "VERSION")]
+    pub llvm: Option<u32>,
+
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
@@ -288,9 +310,35 @@ pub struct ProftextArgs {
     #[command(flatten)]
     pub force: ForceArgs,
 
+    /// The engine to use, by the major version of its LLVM [default: P3_LLVM, else the lowest that reads the inputs]
+    #[arg(long, value_name = "VERSION")]
+    pub llvm: Option<u32>,
+
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl AnnotateArgs {
+    /// What an engine is chosen by.
+    pub fn engine(&self) -> EngineRequest<'_> {
+        EngineRequest {
+            inputs: &self.inputs,
+            out: None,
+            llvm: self.llvm,
+        }
+    }
+}
+
+impl ProftextArgs {
+    /// What an engine is chosen by.
+    pub fn engine(&self) -> EngineRequest<'_> {
+        EngineRequest {
+            inputs: &self.inputs,
+            out: None,
+            llvm: self.llvm,
+        }
+    }
 }
 
 /// The values of `--scheme`.
@@ -361,6 +409,15 @@ fn select(request: Request, quiet: bool) -> Select {
 }
 
 impl Args {
+    /// What an engine is chosen by.
+    pub fn engine(&self) -> EngineRequest<'_> {
+        EngineRequest {
+            inputs: &self.inputs,
+            out: self.out.as_deref(),
+            llvm: self.llvm,
+        }
+    }
+
     /// What they ask for. Checks what clap cannot.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ mod compilers;
 mod conditions;
 mod contradictions;
 mod coverage;
+mod engines;
 mod export;
 mod inputs;
 mod launch;
@@ -41,10 +42,12 @@ mod selected;
 /// Modules read and written: snapshots, both loaders, other people's modules, random ones.
 mod emit;
 mod fuzz;
+#[cfg(feature = "llvm-ir")]
 mod loaders;
 #[cfg(target_arch = "x86_64")]
 mod loops;
 mod paths;
+#[cfg(feature = "llvm-ir")]
 mod peers;
 mod types;
 
