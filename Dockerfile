@@ -5,11 +5,13 @@
 FROM rust:1-bookworm AS build
 WORKDIR /p3
 COPY . .
-RUN make deb
+# Versions of LLVM, as --build-arg LLVM='19 22': one engine for each; those that are in the image if not given.
+ARG LLVM
+RUN make deb ${LLVM:+LLVM="$LLVM"}
 
 FROM debian:bookworm-slim
-COPY --from=build /p3/target/debian/p3-rewrite.deb /tmp/
+COPY --from=build /p3/target/debian/p3-rewrite*.deb /tmp/
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends /tmp/p3-rewrite.deb g++ libc6-dev \
-    && rm -rf /var/lib/apt/lists/* /tmp/p3-rewrite.deb
+    && apt-get install -y --no-install-recommends /tmp/p3-rewrite*.deb g++ libc6-dev \
+    && rm -rf /var/lib/apt/lists/* /tmp/p3-rewrite*.deb
 CMD ["p3-rewrite", "doctor"]

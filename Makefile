@@ -2,19 +2,23 @@
 
 CARGO ?= cargo
 OUT ?= target/demo
-APT = clang-19 llvm-19 llvm-19-dev libpolly-19-dev lld-19 libclang-rt-19-dev zlib1g-dev libzstd-dev g++ make util-linux
-TOOLS = clang-19 opt-19 llvm-profdata-19 ld.lld-19 g++ setarch
+# The versions of LLVM for which engines are built: those that are here, at least one. LLVM='19 22' installs what is missing.
+LLVM = $(shell sh tools/llvm.sh found)
+# The one that tests and tools are run with
+MAIN := $(shell sh tools/llvm.sh main)
+APT = $(shell sh tools/llvm.sh packages $(MAIN)) zlib1g-dev libzstd-dev g++ make util-linux
+TOOLS = $(shell sh tools/llvm.sh tools $(MAIN)) g++ setarch
 # What opens exported profiles
 VIEWERS = genhtml dot callgrind_annotate go npm chromium
 # Build systems that projects come with
-BUILDERS = cmake meson ninja pkg-config mlir-opt-19
-BUILDERS_APT = cmake meson ninja-build pkgconf mlir-19-tools
+BUILDERS = cmake meson ninja pkg-config mlir-opt-$(MAIN)
+BUILDERS_APT = cmake meson ninja-build pkgconf mlir-$(MAIN)-tools
 # What runs copies elsewhere
 LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sbin/slurmd /usr/sbin/munged ip mpicc mpirun
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels residual bench fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers screens clean
+.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers setup-engines build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels residual bench fuzz peers cross engines test-engines book man deb test-deb test-docker coverage-peers screens clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -33,7 +37,8 @@ help:
 	@echo 'make residual   ten runs of five programs, each against those before it (--paths new:), beside runs that count all paths'
 	@echo 'make kernels    what shadows cost and find in small programs of the usual kinds, one run of ten seconds of each (RUNS=5; ONLY="queens events")'
 	@echo 'make cross    the runtime with gcc 12, clang 14 and 19, x86-64 and aarch64'
-	@echo 'make llvm22   built with LLVM 22, tried on modules of clang 22 and of rustc (needs clang-22, llvm-22-dev)'
+	@echo "make build LLVM='19 22'   release builds with an engine for each of these versions, installing what is missing (as it is: for those that are here)"
+	@echo 'make engines  an engine for each LLVM that is here, in target/debug/engines, for tests; make test-engines tries them (a quarter of an hour)'
 	@echo 'make book     docs/ as a book in target/book (mdBook, by cargo where it is missing), after a test of the commands in it'
 	@echo 'make man      man pages and completions in target/share (p3-rewrite manual)'
 	@echo 'make deb      a Debian package in target/debian (cargo-deb, by cargo where it is missing); make test-deb tries it in a clean Debian 12 (as root)'
@@ -60,13 +65,28 @@ setup-all:
 setup-launchers:
 	@sh tools/setup.sh "$(TOOLS) $(LAUNCHERS)" "$(APT) $(LAUNCHERS_APT)"
 
-build: setup
-	$(CARGO) build --release --locked
+setup-engines:
+	@LLVM="$(LLVM)" sh tools/setup.sh "$(shell sh tools/llvm.sh tools $(LLVM)) g++ setarch" "$(shell sh tools/llvm.sh packages $(LLVM)) zlib1g-dev libzstd-dev g++ make util-linux"
+
+# All programs with the first version's engine; that of each other one.
+build: setup-engines
+	$(CARGO) build --release --locked --no-default-features --features llvm$(firstword $(LLVM)) --bins
+	LLVM="$(wordlist 2,99,$(LLVM))"; [ -z "$$LLVM" ] || LLVM="$$LLVM" sh tools/engines.sh build target/release --release
+
+# Engines of other versions than the one that tests are compiled with, where `cargo test` does not find them by itself.
+engines: setup
+	LLVM="$(filter-out $(MAIN),$(LLVM))"; [ -z "$$LLVM" ] || LLVM="$$LLVM" sh tools/engines.sh build target/debug/engines
+
+# Modules of every clang and rustc that is here through the engines; and groups of tests by each version other than the main one, as a whole.
+test-engines: engines
+	$(CARGO) build --locked --bins
+	LLVM="$(LLVM)" sh tools/engines.sh try target/debug/engines
+	for v in $(filter-out $(MAIN),$(LLVM)); do P3_LLVM=$$v $(CARGO) test --locked --no-default-features --features llvm$$v --test it -- oracle_trace:: hits:: left:: oracle_pgo:: edge:: fuzz:: emit::annotat && rm -f target/debug/p3-rewrite-$$v || exit 1; done
 
 # With debug information, so that the report names source lines.
 demo: build
 	@mkdir -p $(OUT)
-	clang-19 -O1 -g -fno-inline -emit-llvm -c testdata/programs/demo.c -o $(OUT)/demo.bc
+	clang-$(firstword $(LLVM)) -O1 -g -fno-inline -emit-llvm -c testdata/programs/demo.c -o $(OUT)/demo.bc
 	target/release/p3-rewrite $(OUT)/demo.bc -k 4 -o $(OUT)/out
 	$(MAKE) -s -C $(OUT)/out run ARGS=100000 P3_PROF=$(CURDIR)/target/release/p3-prof
 	$(MAKE) -s -C $(OUT)/out report TOP=2 P3_PROF=$(CURDIR)/target/release/p3-prof
@@ -74,7 +94,7 @@ demo: build
 # Most of what tests compile is the C runtime, the same each time: ccache, under the names by which clang is called.
 test: setup-tests
 	@mkdir -p target/ccache/bin
-	@for name in clang-19 clang++-19; do ln -sf "$$(command -v ccache)" target/ccache/bin/$$name; done
+	@for name in clang-$(MAIN) clang++-$(MAIN); do ln -sf "$$(command -v ccache)" target/ccache/bin/$$name; done
 	CCACHE_DIR="$(CURDIR)/target/ccache" PATH="$(CURDIR)/target/ccache/bin:$$PATH" $(CARGO) test --locked
 
 # Exported profiles, opened by the tools that they are for: a browser is among them.
@@ -153,13 +173,13 @@ book:
 man: build
 	target/release/p3-rewrite manual -o target/share --force
 
-deb: setup
-	sh tools/deb.sh build
+deb: setup-engines
+	LLVM="$(LLVM)" sh tools/deb.sh build
 
 # Installed where nothing else is: by mmdebstrap, in namespaces.
 test-deb: deb
 	@sh tools/setup.sh "$(TOOLS) mmdebstrap" "$(APT) mmdebstrap"
-	sh tools/deb.sh try
+	LLVM="$(LLVM)" sh tools/deb.sh try
 
 # The image of the Dockerfile, by buildah in a chroot, without a registry of images.
 test-docker:
@@ -171,10 +191,6 @@ coverage-peers: build
 
 clean:
 	$(CARGO) clean
-
-# Built and tried with LLVM 22: clang's modules, and rustc's.
-llvm22:
-	sh tools/llvm22.sh
 
 # The runtime with other compilers and for aarch64, under qemu-user.
 cross: setup

@@ -38,6 +38,16 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
+    /// The input is LLVM IR, and this engine's LLVM cannot read it: a newer one may.
+    #[error("{path}: {problem}; {remedy}", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What LLVM said.
+        problem: String,
+        /// What to do.
+        remedy: String,
+    },
     /// A module could not be rewritten.
     #[error("{module}: copy {copy}: {problem}; {remedy}")]
     Emit {
@@ -113,6 +123,19 @@ impl Error {
         remedy: impl Into<String>,
     ) -> Self {
         Error::Profile {
+            path: path.into(),
+            problem: problem.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// An input that this LLVM cannot read.
+    pub fn unreadable(
+        path: impl Into<PathBuf>,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Error::Unreadable {
             path: path.into(),
             problem: problem.into(),
             remedy: remedy.into(),

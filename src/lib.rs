@@ -5,10 +5,12 @@
 //! ```text
 //! error     what a user can cause, and what to do about it
 //! index     typed indices
+//! llvm      versions of LLVM: which have engines, what their tools and packages are called
 //! runtime   what rewritten modules, the C runtime and raw profiles share
 //! names     symbols and file names as people and formats take them
 //! table     columns for people, CSV for programs
 //! load      files, folders, magic numbers -> bytes, kind, content hash
+//! engine    programs for each LLVM, and which of them reads the inputs
 //! ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
 //! dag       Ball–Larus DAG of each function: back edges, cuts, reduced graph
 //! numbering Ball–Larus and PSPP labels, dense ids, decoding
@@ -32,6 +34,7 @@
 //! live      what programs count while they run: found, read again and again, the hottest first
 //! dump      views of every stage for people
 //! pgo       profiles for LLVM: annotated modules, proftext
+//! options   what a rewriting is asked to do
 //! rewrite   all of p3-rewrite: inputs -> output folder
 //! compiler  compilers in place of yours: objects with bitcode, links in copies, suites
 //! cli       command lines and help of both programs
@@ -40,11 +43,6 @@
 //! A module imports only from those above it, which a test holds (`src/modules.rs`). `docs/ARCHITECTURE.md` is the
 //! map.
 
-#[cfg(all(feature = "llvm19", feature = "llvm22"))]
-compile_error!(
-    "one LLVM can be linked: build with --no-default-features --features llvm22 (or with llvm19 alone)"
-);
-
 pub mod cli;
 pub mod compiler;
 pub mod dag;
@@ -52,15 +50,18 @@ pub mod dump;
 pub mod edges;
 #[cfg(feature = "llvm")]
 pub mod emit;
+pub mod engine;
 pub mod error;
 pub mod hot;
 pub mod index;
 pub mod ir;
 pub mod live;
+pub mod llvm;
 pub mod load;
 pub mod manifest;
 pub mod names;
 pub mod numbering;
+pub mod options;
 pub mod output;
 pub mod partition;
 pub mod paths;
@@ -91,5 +92,6 @@ mod papers;
 mod random_cfg;
 
 pub use error::{Error, Result};
+pub use options::{Options, Select, Setting, Training, WeightsFrom};
 #[cfg(feature = "llvm")]
-pub use rewrite::{Options, Select, Setting, Summary, Training, WeightsFrom, rewrite};
+pub use rewrite::{Summary, rewrite};

@@ -4,6 +4,7 @@ pub mod container;
 mod mlir;
 mod optimize;
 pub mod positions;
+pub mod writer;
 
 use crate::error::{Error, Result};
 pub use optimize::{Level, Optimize};
@@ -13,9 +14,6 @@ use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
-
-/// The version of LLVM that reads and writes modules in this build.
-pub const LLVM: u32 = if cfg!(feature = "llvm22") { 22 } else { 19 };
 
 /// What an input holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ pub use destination::{Content, Destination, Mark, check_folder_name, write_files
 pub use list::is_inside;
 
 use crate::error::{Error, Result};
-use crate::load::LLVM;
+use crate::llvm::LINKED;
 use crate::manifest::Manifest;
 use crate::strategy::{Method, Scheme};
 use list::List;
@@ -445,7 +445,7 @@ fn runner(manifest: &Manifest, linking: &Linking) -> String {
     format!(
         "# Written by p3-rewrite; `make help` lists the targets.\n\
          P3_COPIES := {}\nP3_MODULES := {}\nP3_INPUTS := {}\nP3_RUNTIME := {}\nP3_CXX := {}\n\
-         P3_LLVM := {LLVM}\nP3_ALIGN ?= {}\n\n{RUNNER}",
+         P3_LLVM := {LINKED}\nP3_ALIGN ?= {}\n\n{RUNNER}",
         copies.join(" "),
         linking.modules.join(" "),
         linking.inputs.join(" "),

@@ -2,6 +2,7 @@
 # merged, verified and compared. Writes corpus/RESULTS.md: time and memory of each step.
 set -eu
 cd "$(dirname "$0")/.."
+LLVM=$(sh tools/llvm.sh main)
 ROOT=$PWD
 BIN=$ROOT/target/release
 OUT=$ROOT/corpus
@@ -34,7 +35,7 @@ compile() {
     shift 2
     for f; do
         name=$(echo "${f#./}" | tr / _)
-        clang-19 -O2 -g -w $flags -emit-llvm -c "$f" -o "$OUT/$p/bc/${name%.*}.bc"
+        clang-$LLVM -O2 -g -w $flags -emit-llvm -c "$f" -o "$OUT/$p/bc/${name%.*}.bc"
     done
 }
 

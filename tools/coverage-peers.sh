@@ -3,6 +3,7 @@
 # pairs) tell it, and what each takes: the tables of docs/PEERS.md. As root: gcc 15 is from Debian unstable, in a folder of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+LLVM=$(sh tools/llvm.sh main)
 ROOT=$PWD
 OUT=$ROOT/target/coverage-peers
 GCC_AT=${GCC_AT:-$OUT/unstable}
@@ -30,7 +31,7 @@ unpacked() {
     mkdir -p "$OUT/$1"
     tar -xf "$(ls "$OUT/src/$1"_*.orig.tar.?z | head -n 1)" -C "$OUT/$1" --strip-components 1
     case $1 in
-    gzip) (cd "$OUT/$1" && ./configure -q CC=clang-19 && make -s -C lib && make -s version.c version.h) ;;
+    gzip) (cd "$OUT/$1" && ./configure -q CC=clang-$LLVM && make -s -C lib && make -s version.c version.h) ;;
     sqlite3) (cd "$OUT/$1" && ./configure -q && make -s sqlite3.c shell.c) ;;
     esac >/dev/null 2>&1
     case $1 in bzip2 | gzip) (cd "$OUT/$1" && for _ in $(seq 20); do cat ./*.c; done >input) ;; esac
@@ -65,13 +66,13 @@ try() {
     case $sources in *.cpp) cc=++ ours=p3-cxx gcc=g++-15 ;; esac
     # shellcheck disable=SC2086
     {
-        "clang${cc}-19" -O0 -g -w $flags $sources -o native $libs
+        "clang${cc}-$LLVM" -O0 -g -w $flags $sources -o native $libs
         native=$(timed runs ./native)
 
-        made=$(timed "clang${cc}-19" -O0 -g -w -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc $flags $sources -o llvm $libs)
+        made=$(timed "clang${cc}-$LLVM" -O0 -g -w -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc $flags $sources -o llvm $libs)
         ran=$(LLVM_PROFILE_FILE=llvm-%p.profraw timed runs ./llvm)
-        llvm-profdata-19 merge llvm-*.profraw -o llvm.profdata
-        llvm-cov-19 export -summary-only -instr-profile llvm.profdata ./llvm >llvm.json 2>>log
+        llvm-profdata-$LLVM merge llvm-*.profraw -o llvm.profdata
+        llvm-cov-$LLVM export -summary-only -instr-profile llvm.profdata ./llvm >llvm.json 2>>log
         whole=$(sed 's/.*"totals"://' llvm.json)
         part() { echo "$whole" | sed "s/.*\"$1\":{\"count\":\([0-9]*\),\"covered\":\([0-9]*\).*/\2 of \1/"; }
         echo "$name: llvm-cov: branches $(part branches), MC/DC $(part mcdc); compiled $made s, $(code llvm), ran $ran s (native $native s, $(code native))"

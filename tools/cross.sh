@@ -2,6 +2,7 @@
 # its driver, and a rewritten program, on aarch64 under qemu-user.
 set -eu
 cd "$(dirname "$0")/.."
+LLVM=$(sh tools/llvm.sh main)
 OUT=$PWD/target/cross
 rm -rf "$OUT" && mkdir -p "$OUT"
 sudo=
@@ -15,7 +16,7 @@ need qemu-aarch64 qemu-user
 
 WARN="-std=c11 -O2 -Wall -Wextra -Wpedantic -Werror"
 ARM="--target=aarch64-linux-gnu -isystem /usr/aarch64-linux-gnu/include"
-for compiler in gcc-12 clang-14 clang-19 aarch64-linux-gnu-gcc-12 "clang-14 $ARM" "clang-19 $ARM"; do
+for compiler in gcc-12 clang-14 clang-$LLVM aarch64-linux-gnu-gcc-12 "clang-14 $ARM" "clang-$LLVM $ARM"; do
     for file in runtime-c/*.c; do
         $compiler $WARN -c "$file" -o "$OUT/x.o"
     done
@@ -37,10 +38,10 @@ BIN=$PWD/target/release
 for target in x86_64-linux-gnu aarch64-linux-gnu; do
     include=
     [ $target = x86_64-linux-gnu ] || include="-isystem /usr/aarch64-linux-gnu/include"
-    clang-19 --target=$target $include -O1 -fno-inline -emit-llvm -c testdata/programs/loops.c -o "$OUT/loops.bc"
+    clang-$LLVM --target=$target $include -O1 -fno-inline -emit-llvm -c testdata/programs/loops.c -o "$OUT/loops.bc"
     "$BIN/p3-rewrite" -q "$OUT/loops.bc" -k 3 -o "$OUT/$target"
     for k in 0 1 2; do
-        clang-19 --target=$target -O2 -c -x ir "$OUT/$target/copy-$k/m0.bc" -o "$OUT/x.o"
+        clang-$LLVM --target=$target -O2 -c -x ir "$OUT/$target/copy-$k/m0.bc" -o "$OUT/x.o"
         if [ $target = x86_64-linux-gnu ]; then
             gcc-12 "$OUT/x.o" runtime-c/*.c -o "$OUT/x" && run=
         else

@@ -3,7 +3,9 @@
 set -eux
 cd /tmp
 apt-get update -q
-apt-get install -q -y --no-install-recommends ./p3-rewrite.deb
+# shellcheck disable=SC2086
+set -- $LLVM
+apt-get install -q -y --no-install-recommends ./p3-rewrite.deb $(for v; do echo "./p3-rewrite-llvm$v.deb"; done)
 p3-rewrite --version
 p3-rewrite doctor
 for page in p3-rewrite p3-rewrite-build p3-prof p3-prof-coverage p3-cc p3-cxx p3-c++ cargo-p3; do
@@ -14,8 +16,16 @@ test -e /usr/share/bash-completion/completions/p3-prof
 test -e /usr/share/zsh/vendor-completions/_p3-prof
 test -e /usr/share/fish/vendor_completions.d/p3-prof.fish
 
-# A module
-clang-19 -O1 -g -fno-inline -emit-llvm -c demo.c -o demo.bc
+# A module of each version
+for v; do
+    rm -rf out
+    "clang-$v" -O1 -g -fno-inline -emit-llvm -c demo.c -o demo.bc
+    p3-rewrite demo.bc -k 2 -o out
+    make -s -C out run ARGS=1000
+    p3-prof verify --strict out/profile.p3prof
+done
+rm -rf out
+"clang-$1" -O1 -g -fno-inline -emit-llvm -c demo.c -o demo.bc
 p3-rewrite demo.bc -k 2 -o out
 make -s -C out run ARGS=1000
 p3-prof verify --strict out/profile.p3prof
@@ -43,7 +53,7 @@ p3-prof verify --strict built/asks.p3/profile.p3prof
 # Files of build systems, where these look for them
 test "$(pkg-config --modversion p3)" = "$(p3-rewrite --version | sed -n '1s/^p3-rewrite \([^ ]*\).*/\1/p')"
 # shellcheck disable=SC2046
-clang-19 $(pkg-config --cflags p3) -fsyntax-only -x c++ asks.cpp
+"clang-$1" $(pkg-config --cflags p3) -fsyntax-only -x c++ asks.cpp
 mkdir -p project
 cat >project/CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.16)
@@ -61,6 +71,7 @@ cmake --build b --target profile
 p3-prof verify --strict b/asks.p3/profile.p3prof
 test -e /usr/share/meson/native/p3-meson.ini
 
-apt-get remove -q -y p3-rewrite
+apt-get remove -q -y p3-rewrite $(for v; do echo "p3-rewrite-llvm$v"; done)
+test ! -e /usr/libexec/p3-rewrite
 test ! -e /usr/bin/p3-rewrite
 test ! -e /usr/bin/p3-c++

@@ -3,6 +3,7 @@
 # Debian's packages and of this machine's Rust, under the same names. As root; images stay in target/docker, or DOCKER_AT.
 set -eu
 cd "$(dirname "$0")/.."
+LLVM=$(sh tools/llvm.sh main)
 AT=${DOCKER_AT:-$PWD/target/docker}
 mkdir -p "$AT"
 work=$(mktemp -d)
@@ -41,7 +42,7 @@ container=$(b from --pull-never localhost/p3)
 cp testdata/programs/demo.c "$work/"
 in_image() { b run --isolation chroot -v "$work:/src" --workingdir /src "$container" -- "$@"; }
 in_image p3-rewrite doctor
-in_image clang-19 -O1 -g -fno-inline -emit-llvm -c demo.c -o demo.bc
+in_image clang-$LLVM -O1 -g -fno-inline -emit-llvm -c demo.c -o demo.bc
 in_image p3-rewrite demo.bc -k 4 -o out/
 in_image make -s -C out run ARGS=1000
 in_image p3-prof show out/profile.p3prof --top 1

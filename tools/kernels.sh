@@ -3,6 +3,7 @@
 # "build count exact run" is to be done.
 set -eu
 cd "$(dirname "$0")/.."
+LLVM=$(sh tools/llvm.sh main)
 ROOT=$PWD
 OUT=$ROOT/projects/kernels
 BIN=${BIN:-$ROOT/target/release}
@@ -39,7 +40,7 @@ updates() { [ "$scheme:$name" != sbl:threads ] || echo '--update atomic'; }
 # build NAME: native, with shadows, and exact, each in a folder of its own.
 build() {
     source=$(ls "$ROOT/testdata/kernels/$1".c*)
-    case $source in *.cpp) cc=clang++-19 ;; *) cc=clang-19 ;; esac
+    case $source in *.cpp) cc=clang++-$LLVM ;; *) cc=clang-$LLVM ;; esac
     mkdir -p "$at"
     $cc -O2 -emit-llvm -c "$source" -o "$at/prog.bc"
     $cc -O2 -pthread "$at/prog.bc" -o "$at/native"
@@ -47,7 +48,7 @@ build() {
         rm -rf "$at/$scheme"
         p3-rewrite -q --scheme $scheme $(updates) "$at/prog.bc" -o "$at/$scheme"
         mkdir "$at/$scheme/o"
-        (cd "$at/$scheme/o" && clang-19 -O2 -c "$at/$scheme"/runtime/*.c)
+        (cd "$at/$scheme/o" && clang-$LLVM -O2 -c "$at/$scheme"/runtime/*.c)
         $cc -O2 -pthread "$at/$scheme/copy-0/m0.bc" "$at/$scheme"/o/*.o -o "$at/$scheme/program"
     done
 }

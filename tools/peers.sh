@@ -4,8 +4,9 @@
 # time. Sources and what was found stay in peers/.
 set -eu
 cd "$(dirname "$0")/.."
+LLVM=$(sh tools/llvm.sh main)
 OUT=$PWD/peers
-PACKAGE=llvm-toolchain-19
+PACKAGE=llvm-toolchain-$LLVM
 mkdir -p "$OUT"
 
 sudo=

@@ -3,6 +3,7 @@
 # profiles are equal and that they verify. Prints a table of functions by status and of the runs.
 set -eu
 cd "$(dirname "$0")/.."
+LLVM=$(sh tools/llvm.sh main)
 BIN=$PWD/target/release
 FOLDER=$(readlink -f "$1")
 OUT=$PWD/bench-out/programs
@@ -10,7 +11,7 @@ mkdir -p "$OUT"
 RUNTIME=
 for file in runtime-c/*.c; do
     object=$OUT/$(basename "${file%.c}").o
-    clang-19 -std=c11 -O2 -fPIC -c "$file" -o "$object"
+    clang-$LLVM -std=c11 -O2 -fPIC -c "$file" -o "$object"
     RUNTIME="$RUNTIME $object"
 done
 

@@ -3,6 +3,7 @@
 # builds stay in projects/; a line for each project and figures of its programs go to projects/NAME/found.
 set -eu
 cd "$(dirname "$0")/.."
+LLVM=$(sh tools/llvm.sh main)
 ROOT=$PWD
 OUT=$ROOT/projects
 BIN=${BIN:-$ROOT/target/release}
@@ -55,7 +56,7 @@ try() {
     (cd "$ROOT" && sh tools/fetch.sh "$package" "$OUT/src")
     at=$OUT/$1
     unpacked "$1"
-    b0=$(CC=clang-19 CXX=clang++-19 timed "$at/native.log" sh -c "$build")
+    b0=$(CC=clang-$LLVM CXX=clang++-$LLVM timed "$at/native.log" sh -c "$build")
     c0=$(timed "$at/native-check.log" sh -c "$check")
     times="native: build $b0 s, check $c0 s"
     for scheme in p3 sbl; do

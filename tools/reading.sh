@@ -1,10 +1,11 @@
 #!/bin/sh
 # Makes the profiles in testdata/reading again, of which tests/it/reading.rs prints texts: of a program in C, C++ and Rust. They are
 # kept, so that the texts can be tested without a rustc whose LLVM is 22, and with any C++ library.
-# P3_BIN: the folder of p3-rewrite and p3-prof built with LLVM 19; P3_BIN22: of these and cargo-p3 built with LLVM 22.
+# BIN: the folder of our programs, with an engine that reads what rustc writes.
 set -eu
 cd "$(dirname "$0")/.."
-: "${P3_BIN:=$PWD/target/debug}" "${P3_BIN22:=$PWD/target/llvm22/build/debug}"
+: "${BIN:=$PWD/target/release}"
+LLVM=$(sh tools/llvm.sh main)
 ROOT=$PWD KEEP=$PWD/testdata/reading WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 
@@ -12,12 +13,12 @@ trap 'rm -rf "$WORK"' EXIT
 one() {
     # Headers of another machine are not those of this one: none are found.
     "$2" -O2 -g -fdebug-compilation-dir=. -fdebug-prefix-map=/usr/=/elsewhere/usr/ -emit-llvm -c "$4" -o "$WORK/$1.bc"
-    "$P3_BIN/p3-rewrite" -q "$WORK/$1.bc" -k 2 -o "$WORK/$1"
-    make -s -C "$WORK/$1" run LDLIBS="$3" P3_PROF="$P3_BIN/p3-prof" >/dev/null
+    "$BIN/p3-rewrite" -q "$WORK/$1.bc" -k 2 -o "$WORK/$1"
+    make -s -C "$WORK/$1" run LDLIBS="$3" P3_PROF="$BIN/p3-prof" >/dev/null
     cp "$WORK/$1/profile.p3prof" "$KEEP/$1.p3prof"
 }
-one demo clang-19 '' testdata/programs/demo.c
-one variants clang++-19 -lstdc++ testdata/reading/variants.cpp
+one demo "clang-$LLVM" '' testdata/programs/demo.c
+one variants "clang++-$LLVM" -lstdc++ testdata/reading/variants.cpp
 
 mkdir "$WORK/crate"
 cat >"$WORK/crate/Cargo.toml" <<END
@@ -33,5 +34,5 @@ opt-level = 2
 debug = 1
 END
 cd "$WORK/crate"
-PATH=$P3_BIN22:$PATH RUSTFLAGS="--remap-path-prefix=$ROOT/= --remap-path-prefix=$WORK=crate" cargo p3 -k 2 run --release >/dev/null
+PATH=$BIN:$PATH RUSTFLAGS="--remap-path-prefix=$ROOT/= --remap-path-prefix=$WORK=crate" cargo p3 -k 2 run --release >/dev/null
 find target/p3/copies -name profile.p3prof -exec cp {} "$KEEP/orders.p3prof" \;

@@ -3,11 +3,12 @@
 # is made here by the programs in BIN. 128 colours are enough for them.
 set -eu
 cd "$(dirname "$0")/.."
+LLVM=$(sh tools/llvm.sh main)
 bin=$(cd "$1" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT
 
-clang-19 -O1 -g -fno-inline -emit-llvm -c testdata/programs/demo.c -o "$work/demo.bc"
+clang-$LLVM -O1 -g -fno-inline -emit-llvm -c testdata/programs/demo.c -o "$work/demo.bc"
 "$bin/p3-rewrite" -q "$work/demo.bc" -k 2 -o "$work/out"
 make -s -C "$work/out" run ARGS=20000 P3_PROF="$bin/p3-prof" >/dev/null
 "$bin/p3-prof" html "$work/out/profile.p3prof" -o "$work/page" >/dev/null

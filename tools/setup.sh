@@ -1,20 +1,23 @@
-# setup.sh TOOLS PACKAGES: installs the packages when a tool or LLVM's headers are missing.
+# setup.sh TOOLS PACKAGES: installs the packages when a tool, or headers of the versions in LLVM, are missing.
 set -eu
+cd "$(dirname "$0")/.."
 
 missing=
 for tool in $1; do
     command -v "$tool" >/dev/null || missing="$missing $tool"
 done
-prefix=${LLVM_SYS_191_PREFIX:-/usr/lib/llvm-19}
-[ -x "$prefix/bin/llvm-config" ] && [ -d "$prefix/include/llvm-c" ] || missing="$missing llvm-19-dev"
-[ -e "$prefix/lib/libPolly.a" ] || missing="$missing libpolly-19-dev"
-ls "$prefix"/lib/clang/19/lib/*/libclang_rt.profile* >/dev/null 2>&1 || missing="$missing libclang-rt-19-dev"
+# Of the version that tests take, if no others are named.
+LLVM=${LLVM:-$(sh tools/llvm.sh main)}
+# shellcheck disable=SC2086
+for package in $(sh tools/llvm.sh missing $LLVM); do
+    missing="$missing $package"
+done
 [ -z "$missing" ] && exit 0
 
 echo "setup: missing:$missing"
 if ! command -v apt-get >/dev/null; then
-    echo "setup: this is no Debian system; install LLVM 19 with its C headers, Polly, clang and lld" >&2
-    echo "setup: by other means, and set LLVM_SYS_191_PREFIX to where it is" >&2
+    echo "setup: this is no Debian system; install LLVM $LLVM with its C headers, Polly, clang and lld" >&2
+    echo "setup: by other means, and name its folder by the variable that src/llvm.rs has for it" >&2
     exit 1
 fi
 if [ "$(id -u)" = 0 ]; then

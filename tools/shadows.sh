@@ -2,6 +2,7 @@
 # and files must be equal, and no shadow may be left. Sources and builds stay in projects/shadows/. LOAD and BURST: as in P3_SHADOW.
 set -eu
 cd "$(dirname "$0")/.."
+LLVM=$(sh tools/llvm.sh main)
 ROOT=$PWD
 OUT=$ROOT/projects/shadows
 BIN=${BIN:-$ROOT/target/release}
@@ -100,7 +101,7 @@ built() {
     [ ! -e "$at/built" ] || return 0
     rm -rf "$at"
     unpacked "$1" "$at/native"
-    (cd "$at/native" && CC=clang-19 && export CC && eval "$build") >"$at/native.log" 2>&1 || { echo "$at/native.log: failed" >&2; return 1; }
+    (cd "$at/native" && CC=clang-$LLVM && export CC && eval "$build") >"$at/native.log" 2>&1 || { echo "$at/native.log: failed" >&2; return 1; }
     unpacked "$1" "$at/tree"
     (cd "$at/tree" && p3-rewrite build --scheme shadow -o "$at/p3" -- sh -c "$build") >"$at/build.log" 2>&1 || { echo "$at/build.log: failed" >&2; return 1; }
     : >"$at/built"

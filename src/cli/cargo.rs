@@ -8,12 +8,13 @@ use super::help::HelpArgs;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
 use super::selection::find_outdated;
 use crate::compiler::record;
+use crate::compiler::rust::{Rustc, output};
 use crate::compiler::suite::{Build, SamePids, Suite, Variables};
 use crate::compiler::{our_program, rust};
+use crate::engine;
 use crate::error::{Error, Result};
-use crate::load::LLVM;
 use clap::ValueEnum;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -80,19 +81,27 @@ enum Verb {
     Test,
     /// Run the benchmarks
     Bench,
+    /// Run the tests by cargo-nextest (nextest run)
+    Nextest,
 }
 
 /// Builds a crate in copies and runs cargo's command once for each; its exit status.
 ///
 /// # Errors
-/// rustc's LLVM is newer than ours; cargo cannot be run, or finds no crate; a profile cannot be written.
+/// rustc's LLVM is newer than every engine; cargo cannot be run, or finds no crate; a profile cannot be written.
 pub fn run(args: CargoArgs) -> Result<ExitCode> {
     let Ours::P3(mut args) = args.command;
     restore_separator(&mut args.arguments, &std::env::args().collect::<Vec<_>>());
-    let rustc = Rustc::ask()?;
+    let rustc = Rustc::ask(Stdio::inherit())?;
+    check_engine(&rustc)?;
     let folder = target_folder(&args.arguments)?.join("p3");
     let out = args.out.clone().unwrap_or(folder.join("copies"));
-    let environment = environment(&rustc, &folder)?;
+    if args.verb == Verb::Nextest && args.arguments.first().is_none_or(|a| a != "run") {
+        let message = "cargo p3 nextest: of its commands, run is the one that copies run under";
+        return Err(Error::Usage(message.into()));
+    }
+    let target = target(&args.arguments, &rustc)?;
+    let environment = environment(&target, &folder)?;
     // Rust's programs have threads, and its tests run in some.
     args.copies.update.get_or_insert("atomic".into());
     let build = Build {
@@ -104,7 +113,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     };
     let is_selective = build.flags.iter().any(|flag| flag == "--paths");
     remove_outdated(&out, &build.flags)?;
-    let command = cargo(args.verb, &args.arguments, &rustc.host, Step::Build);
+    let command = cargo(args.verb, &args.arguments, &target, Step::Build);
     watch(OnSignal::PutInOrder);
     let built_programs = build.run(&command);
     end_if_interrupted();
@@ -120,7 +129,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     }
     let suite = Suite {
         folders: vec![out.clone()],
-        command: cargo(args.verb, &args.arguments, &rustc.host, Step::Run),
+        command: cargo(args.verb, &args.arguments, &target, Step::Run),
         same_pids: SamePids::of_options(args.same_pids, args.no_same_pids),
         fixed_time: args.fixed_time,
         jobs: 1,
@@ -162,33 +171,21 @@ fn restore_separator(arguments: &mut Vec<String>, given: &[String]) {
     }
 }
 
-/// What is known of the compiler.
-struct Rustc {
-    host: String,
-}
-
-impl Rustc {
-    /// Asks rustc for its target and its LLVM.
-    fn ask() -> Result<Rustc> {
-        let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
-        let said = output(Command::new(&rustc).arg("-vV"), &rustc)?;
-        let field = |name: &str| {
-            let line = said.lines().find_map(|l| l.strip_prefix(name));
-            line.map(|l| l.trim().to_string())
-        };
-        let llvm = field("LLVM version:").unwrap_or_default();
-        let major: Option<u32> = llvm.split('.').next().and_then(|m| m.parse().ok());
-        match (field("host:"), major) {
-            (Some(host), Some(major)) if major <= LLVM => Ok(Rustc { host }),
-            (Some(_), Some(major)) => Err(Error::Usage(format!(
-                "rustc has LLVM {major}, and this p3-rewrite reads no later than {LLVM}'s modules; install it with \
-                 --no-default-features --features llvm{major}, or choose an older toolchain"
-            ))),
-            _ => Err(Error::Usage(
-                "rustc -vV names no host or no LLVM; choose another toolchain".into(),
-            )),
-        }
+/// Holds that an engine reads what rustc writes.
+fn check_engine(rustc: &Rustc) -> Result<()> {
+    let engines = engine::installed();
+    if engines.iter().any(|e| e.llvm >= rustc.llvm) {
+        return Ok(());
     }
+    let there: Vec<String> = engines.iter().map(|e| e.llvm.to_string()).collect();
+    let there = match &there[..] {
+        [] => "no engine is installed".to_string(),
+        _ => format!("engines here are for LLVM {}", there.join(", ")),
+    };
+    let (llvm, remedy) = (rustc.llvm, engine::remedy_for_writer(rustc.llvm));
+    Err(Error::Usage(format!(
+        "rustc has LLVM {llvm}, and {there}; {remedy}"
+    )))
 }
 
 /// cargo's target folder.
@@ -205,7 +202,7 @@ fn target_folder(arguments: &[String]) -> Result<PathBuf> {
             metadata.arg(word);
         }
     }
-    let said = output(&mut metadata, &cargo)?;
+    let said = output(metadata.stderr(Stdio::inherit()), &cargo)?;
     let json: serde_json::Value = serde_json::from_str(&said).unwrap_or_default();
     match json["target_directory"].as_str() {
         Some(folder) => Ok(folder.into()),
@@ -215,34 +212,66 @@ fn target_folder(arguments: &[String]) -> Result<PathBuf> {
     }
 }
 
-/// The standard output of a tool, whose errors are passed on.
-fn output(command: &mut Command, name: &OsStr) -> Result<String> {
-    let name = Path::new(name).display();
-    let run = command.stderr(Stdio::inherit()).output();
-    let run = run.map_err(|e| Error::Usage(format!("{name}: {e}; install Rust's toolchain")))?;
-    if run.status.success() {
-        Ok(String::from_utf8_lossy(&run.stdout).into_owned())
-    } else {
-        Err(Error::Usage(format!("{name} failed ({})", run.status)))
-    }
-}
-
 /// The cargo that called us.
 fn program() -> OsString {
     std::env::var_os("CARGO").unwrap_or("cargo".into())
 }
 
+/// The target that is built for: the one that the arguments, the environment or cargo's configuration name, else the machine's.
+fn target(arguments: &[String], rustc: &Rustc) -> Result<String> {
+    let mut words = arguments.iter().take_while(|a| *a != "--");
+    while let Some(word) = words.next() {
+        let value = match word.strip_prefix("--target=") {
+            None if word == "--target" => words.next().cloned(),
+            value => value.map(str::to_string),
+        };
+        if let Some(target) = value {
+            return Ok(target);
+        }
+    }
+    match configured("build.target") {
+        Some(serde_json::Value::String(target)) => Ok(target),
+        Some(serde_json::Value::Array(targets)) => match &targets[..] {
+            [serde_json::Value::String(target)] => Ok(target.clone()),
+            _ => Err(Error::Usage(
+                "cargo's configuration names several targets; name one by --target".into(),
+            )),
+        },
+        _ => Ok(rustc.host.clone()),
+    }
+}
+
+/// A value of cargo's configuration, from its files and the environment.
+fn configured(key: &str) -> Option<serde_json::Value> {
+    // The command is not stable, and asked for nevertheless: nobody else knows how the files are joined.
+    let mut asked = Command::new(program());
+    asked.args([
+        "-Zunstable-options",
+        "config",
+        "get",
+        "--format",
+        "json-value",
+    ]);
+    asked
+        .arg(key)
+        .env("RUSTC_BOOTSTRAP", "1")
+        .stdin(Stdio::null());
+    let run = asked.output().ok().filter(|run| run.status.success())?;
+    serde_json::from_slice(&run.stdout).ok()
+}
+
 /// What makes cargo, and all that it runs, leave bitcode and link by `p3-cc`.
-fn environment(rustc: &Rustc, folder: &Path) -> Result<Variables> {
+fn environment(target: &str, folder: &Path) -> Result<Variables> {
     let us = std::env::current_exe().map_err(|e| Error::read("/proc/self/exe", e))?;
-    let linker = our_program("p3-cc")?;
-    let name = rustc.host.to_uppercase().replace('-', "_");
-    let other = std::env::var_os("RUSTC_WRAPPER").unwrap_or_default();
+    // The wrapper of rustc names it.
+    our_program("p3-cc")?;
+    let wrapper = || Some(configured("build.rustc-wrapper")?.as_str()?.into());
+    let other = std::env::var_os("RUSTC_WRAPPER").or_else(wrapper);
+    let other = other.unwrap_or_default();
     let mut environment: Variables = vec![
-        (rust::TARGET.into(), (&rustc.host).into()),
+        (rust::TARGET.into(), target.into()),
         (rust::WRAPPER.into(), other),
         ("RUSTC_WRAPPER".into(), us.into()),
-        (format!("CARGO_TARGET_{name}_LINKER"), linker.into()),
         ("CARGO_TARGET_DIR".into(), folder.into()),
         // Programs have the same places below the folder of copies as here.
         ("P3_ROOT".into(), folder.into()),
@@ -261,11 +290,13 @@ enum Step {
     Run,
 }
 
-/// The command line of a step. A target is named, or what runs while building would be compiled as the program is.
-fn cargo(verb: Verb, arguments: &[String], host: &str, step: Step) -> Vec<String> {
+/// The command line of a step. A target is named always, or what runs while building would be compiled as the program is.
+fn cargo(verb: Verb, arguments: &[String], target: &str, step: Step) -> Vec<String> {
     let end = arguments.iter().position(|a| a == "--");
     let (ours, programs) = arguments.split_at(end.unwrap_or(arguments.len()));
     let (verb, more) = match (verb, step) {
+        (Verb::Nextest, Step::Build) => ("nextest", Some("--no-run")),
+        (Verb::Nextest, Step::Run) => ("nextest", None),
         (Verb::Build, _) | (Verb::Run, Step::Build) => ("build", None),
         (Verb::Run, Step::Run) => ("run", None),
         (Verb::Test, Step::Build) => ("test", Some("--no-run")),
@@ -275,14 +306,20 @@ fn cargo(verb: Verb, arguments: &[String], host: &str, step: Step) -> Vec<String
     };
     let program = program().to_string_lossy().into_owned();
     let mut words = vec![program, verb.into()];
+    let mut ours = ours.iter().cloned();
+    if verb == "nextest" {
+        // Its own command comes before options.
+        words.extend(ours.next());
+    }
+    let ours: Vec<String> = ours.collect();
     words.extend(more.map(String::from));
     if !ours
         .iter()
         .any(|a| a == "--target" || a.starts_with("--target="))
     {
-        words.extend(["--target".into(), host.into()]);
+        words.extend(["--target".into(), target.into()]);
     }
-    words.extend(ours.iter().cloned());
+    words.extend(ours);
     if step == Step::Run {
         words.extend(programs.iter().cloned());
     }

@@ -1,13 +1,13 @@
-//! `doctor`, of `p3-rewrite`, and of `p3-prof` for where that does not start.
+//! `doctor`, of `p3-rewrite` and of `p3-prof`.
 
-use crate::compiler::doctor::{Check, State, checks};
+use crate::compiler::doctor::{State, checks};
 use crate::names::printable;
 use crate::table::{Align, Columns};
 use anstyle::AnsiColor;
 
 /// Says of everything that may be called whether it is there; whether something is missing without which nothing works.
-pub fn report(llvm: Check) -> (String, bool) {
-    let checks = checks(llvm);
+pub fn report() -> (String, bool) {
+    let checks = checks();
     let mut table = Columns::new([Align::Left, Align::Left, Align::Left]);
     for check in &checks {
         let state = match check.state {
@@ -38,25 +38,9 @@ pub fn report(llvm: Check) -> (String, bool) {
 ///
 /// # Errors
 /// Standard output cannot be written.
-#[cfg(feature = "llvm")]
 pub fn run() -> crate::error::Result<std::process::ExitCode> {
-    let version = crate::emit::llvm_version();
-    let llvm = crate::compiler::doctor::linked(&version, library().as_deref());
-    let (text, missing) = report(llvm);
+    let (text, missing) = report();
     super::print(anstream::stdout(), text.as_bytes())
         .map_err(|e| crate::error::Error::write("standard output", e))?;
     Ok(u8::from(missing).into())
-}
-
-/// The file of the LLVM that this process has mapped; there is none where LLVM is part of the program.
-#[cfg(feature = "llvm")]
-fn library() -> Option<std::path::PathBuf> {
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let files = maps.lines().filter_map(|l| l.find('/').map(|at| &l[at..]));
-    let mut llvm = files.filter(|f| {
-        f.rsplit('/')
-            .next()
-            .is_some_and(|n| n.starts_with("libLLVM"))
-    });
-    llvm.next().map(std::path::PathBuf::from)
 }

@@ -33,7 +33,6 @@ const MAN: &str = "man/man1";
 const MADE_BY: &str = "Written by p3-rewrite: manual";
 
 /// Pages of programs that have no options of their own, as they are.
-#[cfg(feature = "llvm")]
 const PAGES: [(&str, &str); 3] = [
     ("p3-cc.1", include_str!("../../share/man/p3-cc.1")),
     ("p3-cxx.1", ".so man1/p3-cc.1\n"),
@@ -47,7 +46,6 @@ type Files = Vec<(String, Vec<u8>, Mark)>;
 ///
 /// # Errors
 /// Files that cannot be written, or would replace others.
-#[cfg(feature = "llvm")]
 pub fn write_all(args: &ManualArgs) -> Result<String> {
     use clap::CommandFactory;
     let mut files = of_program(&super::rewrite::Args::command());

@@ -3,11 +3,12 @@
 pub mod build;
 pub mod cargo;
 pub mod doctor;
+#[cfg(feature = "llvm")]
+pub mod engine;
 pub mod help;
 pub mod interrupt;
 pub mod manual;
 pub mod prof;
-#[cfg(feature = "llvm")]
 pub mod rewrite;
 mod screen;
 mod selection;

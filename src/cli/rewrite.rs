@@ -11,19 +11,20 @@ use super::manual::ManualArgs;
 use super::selection::SelectionArgs;
 use super::{Color, ForceArgs};
 use crate::dump::View;
-use crate::emit::{Counters, Update};
+use crate::engine::{self, Request as EngineRequest};
 use crate::error::Result;
 use crate::load::Optimize;
 use crate::names::Filter;
+use crate::options::{Options, Select, Setting, Training, WeightsFrom};
 use crate::output::check_folder_name;
+use crate::plan::{Counters, Update};
 use crate::profile::verdict::Trust;
 use crate::request::{Empty, Request, Target};
-use crate::rewrite::{Options, Select, Setting, Training, WeightsFrom};
 use crate::source::{Search, Sources};
 use crate::strategy::Scheme;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Rewrites LLVM IR into K copies that together take an exact path profile.
@@ -65,6 +66,11 @@ pub struct Args {
         hide_short_help = true
     )]
     optimize: Optimize,
+
+    /// The engine to use, by the major version of its LLVM [default: P3_LLVM, else the lowest
+    /// that reads the inputs]
+    #[arg(long, value_name = "VERSION", hide_short_help = true)]
+    llvm: Option<u32>,
 
     /// Number of copies, up to 1024 [default: 4; 1 for sbl, shadow, subpath]
     #[arg(short = 'k', long, value_name = "K",
@@ -225,13 +231,26 @@ fn schemes() -> String {
     format!("Schemes:\n{lines}\n{NEXT} All options: --help-all.")
 }
 
-/// This version, and LLVM's.
+static VERSION: OnceLock<String> = OnceLock::new();
+
+/// This version; that of an engine's LLVM, or which engines are here.
 fn version() -> &'static str {
-    static VERSION: LazyLock<String> = LazyLock::new(|| {
-        let llvm = crate::emit::llvm_version();
-        format!("{} (LLVM {llvm})", env!("CARGO_PKG_VERSION"))
-    });
-    &VERSION
+    VERSION.get_or_init(|| {
+        let engines = engine::installed();
+        let versions: Vec<String> = engines.iter().map(|e| e.llvm.to_string()).collect();
+        let engines = match &versions[..] {
+            [] => "no engine".to_string(),
+            _ => format!("engines for LLVM {}", versions.join(", ")),
+        };
+        format!("{} ({engines})", env!("CARGO_PKG_VERSION"))
+    })
+}
+
+/// Has `--version` print that of LLVM: an engine has one. Before arguments are parsed.
+#[cfg(feature = "llvm")]
+pub(super) fn print_llvm_version(llvm: &str) {
+    let version = format!("{} (LLVM {llvm})", env!("CARGO_PKG_VERSION"));
+    VERSION.set(version).expect("nothing was parsed before");
 }
 
 /// The command that the first word was meant for, where it names no file and is much like one.
@@ -305,6 +324,10 @@ pub struct AnnotateArgs {
     #[command(flatten)]
     pub force: ForceArgs,
 
+    /// The engine to use, by the major version of its LLVM [default: P3_LLVM, else the lowest that reads the inputs]
+    #[arg(long, value_name = "VERSION")]
+    pub llvm: Option<u32>,
+
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
@@ -339,9 +362,35 @@ pub struct ProftextArgs {
     #[command(flatten)]
     pub force: ForceArgs,
 
+    /// The engine to use, by the major version of its LLVM [default: P3_LLVM, else the lowest that reads the inputs]
+    #[arg(long, value_name = "VERSION")]
+    pub llvm: Option<u32>,
+
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl AnnotateArgs {
+    /// What an engine is chosen by.
+    pub fn engine(&self) -> EngineRequest<'_> {
+        EngineRequest {
+            inputs: &self.inputs,
+            out: None,
+            llvm: self.llvm,
+        }
+    }
+}
+
+impl ProftextArgs {
+    /// What an engine is chosen by.
+    pub fn engine(&self) -> EngineRequest<'_> {
+        EngineRequest {
+            inputs: &self.inputs,
+            out: None,
+            llvm: self.llvm,
+        }
+    }
 }
 
 /// The values of `--emit`.
@@ -386,6 +435,15 @@ fn select(request: Request, quiet: bool) -> Select {
 }
 
 impl Args {
+    /// What an engine is chosen by.
+    pub fn engine(&self) -> EngineRequest<'_> {
+        EngineRequest {
+            inputs: &self.inputs,
+            out: self.out.as_deref(),
+            llvm: self.llvm,
+        }
+    }
+
     /// What they ask for. Checks what clap cannot.
     ///
     /// # Errors

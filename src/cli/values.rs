@@ -24,7 +24,6 @@ macro_rules! values {
     };
 }
 
-#[cfg(feature = "llvm")]
 pub(super) use values;
 
 impl ValueEnum for Scheme {

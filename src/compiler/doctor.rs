@@ -1,6 +1,8 @@
 //! What this machine has of what p3-rewrite, its runner and its compilers call, and what to do where something is missing.
 
-use super::{Compiler, Language, in_path, our_program};
+use super::{Compiler, Language, in_path, major, our_program};
+use crate::engine::{self, Engine, Request};
+use crate::llvm::{self, VERSIONS};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -26,68 +28,48 @@ pub struct Check {
     pub told: String,
 }
 
-/// A program that some features call: its names, what it is for, and the package of Debian's that it is in.
+/// A program that some features call: its name, what it is for, and the package of Debian's that it is in.
 struct Tool {
     what: &'static str,
-    names: &'static [&'static str],
+    name: &'static str,
     needed: bool,
     is_for: &'static str,
     package: &'static str,
 }
 
-const TOOLS: [Tool; 8] = [
-    tool(
-        "make",
-        &["make"],
-        true,
-        "the output folder's runner",
-        "make",
-    ),
+const TOOLS: [Tool; 6] = [
+    tool("make", "make", true, "the output folder's runner", "make"),
     tool(
         "flock",
-        &["flock"],
+        "flock",
         true,
         "runs that wait for each other",
         "util-linux",
     ),
     tool(
-        "lld",
-        &["ld.lld-19", "ld.lld-22", "ld.lld"],
-        false,
-        "projects that link by -fuse-ld=lld",
-        "lld-19",
-    ),
-    tool(
-        "mlir-opt",
-        &["mlir-opt-19", "mlir-opt-22", "mlir-opt"],
-        false,
-        "inputs in MLIR",
-        "mlir-19-tools",
-    ),
-    tool(
         "parallel",
-        &["parallel"],
+        "parallel",
         false,
         "make run LAUNCH=parallel",
         "parallel",
     ),
     tool(
         "ssh",
-        &["ssh"],
+        "ssh",
         false,
         "copies on other hosts",
         "openssh-client",
     ),
     tool(
         "rsync",
-        &["rsync"],
+        "rsync",
         false,
         "hosts that share no folder",
         "rsync",
     ),
     tool(
         "sbatch",
-        &["sbatch"],
+        "sbatch",
         false,
         "make run LAUNCH=slurm",
         "slurm-client",
@@ -96,14 +78,14 @@ const TOOLS: [Tool; 8] = [
 
 const fn tool(
     what: &'static str,
-    names: &'static [&'static str],
+    name: &'static str,
     needed: bool,
     is_for: &'static str,
     package: &'static str,
 ) -> Tool {
     Tool {
         what,
-        names,
+        name,
         needed,
         is_for,
         package,
@@ -130,45 +112,104 @@ int main(void) {
 }
 "#;
 
-/// The LLVM that this program is linked with, its version and its file.
-pub fn linked(version: &str, file: Option<&Path>) -> Check {
-    ok("LLVM", &named(version, file))
-}
-
-/// The LLVM that `p3-rewrite` is linked with, for programs that are not.
-pub fn asked() -> Check {
-    let Some(program) = found("p3-rewrite") else {
-        let told = "p3-rewrite is not here: install it beside p3-prof";
-        return check("LLVM", State::Missing, told);
-    };
-    let run = Command::new(&program).arg("--version").output();
-    let told = run.map_err(|e| e.to_string()).and_then(|run| {
-        let said = String::from_utf8_lossy(&run.stdout).into_owned();
-        let version = said
-            .split_once("(LLVM ")
-            .and_then(|(_, v)| v.split_once(')'));
-        let version = version.map(|(v, _)| format!("{v}, {}", program.display()));
-        let why = || super::not_loaded(&run).unwrap_or("p3-rewrite cannot run".into());
-        version.ok_or_else(why)
-    });
-    match told {
-        Ok(told) => ok("LLVM", &told),
-        Err(why) => check("LLVM", State::Missing, &why),
-    }
-}
-
-/// Looks for everything else; `llvm` comes first.
-pub fn checks(llvm: Check) -> Vec<Check> {
-    let mut checks = vec![llvm];
+/// Looks for everything.
+pub fn checks() -> Vec<Check> {
+    let engines = engine::installed();
+    let mut checks = engine_checks(&engines);
     let clang = Compiler::find(Language::C);
-    checks.push(compiler("clang", &clang));
-    checks.push(compiler("clang++", &Compiler::find(Language::Cxx)));
-    checks.extend(["p3-prof", "p3-cc", "p3-cxx"].map(ours));
+    checks.push(compiler("clang", &clang, &engines));
+    checks.push(compiler(
+        "clang++",
+        &Compiler::find(Language::Cxx),
+        &engines,
+    ));
+    checks.extend(clang.iter().flat_map(|c| other_clangs(c, &engines)));
+    checks.extend(rustc(&engines));
+    checks.extend(["p3-rewrite", "p3-prof", "p3-cc", "p3-cxx"].map(ours));
     checks.extend(clang.iter().flat_map(probed));
     checks.push(setarch());
     checks.push(namespaces());
+    let llvm = engines.last().map_or(VERSIONS[0].major, |e| e.llvm);
+    checks.push(llvm_tool(
+        "lld",
+        "ld.lld",
+        "projects that link by -fuse-ld=lld",
+        &llvm::tool("lld", llvm),
+    ));
+    checks.push(llvm_tool(
+        "mlir-opt",
+        "mlir-opt",
+        "inputs in MLIR",
+        &llvm::mlir_package(llvm),
+    ));
     checks.extend(TOOLS.iter().map(Tool::check));
     checks
+}
+
+/// The engines that are installed, and whether they start: LLVM's library may be missing.
+fn engine_checks(engines: &[Engine]) -> Vec<Check> {
+    if engines.is_empty() {
+        let told = engine::choose(engines, &Request::default());
+        let told = told.map_or_else(|e| e.to_string(), |_| String::new());
+        return vec![check("LLVM", State::Missing, &told)];
+    }
+    let one = |engine: &Engine| match version_of(engine) {
+        Ok(version) => ok("LLVM", &named(&version, Some(&engine.path))),
+        Err(why) => check("LLVM", State::Missing, &why),
+    };
+    engines.iter().map(one).collect()
+}
+
+/// The exact version of an engine's LLVM, or why it does not start.
+fn version_of(engine: &Engine) -> Result<String, String> {
+    let run = Command::new(&engine.path).arg("--version").output();
+    let run = run.map_err(|e| format!("{}: {e}", engine.path.display()))?;
+    let said = String::from_utf8_lossy(&run.stdout).into_owned();
+    let version = said
+        .split_once("(LLVM ")
+        .and_then(|(_, v)| v.split_once(')'));
+    let why = || super::not_loaded(&run).unwrap_or("the engine cannot run".into());
+    version.map(|(v, _)| v.to_string()).ok_or_else(why)
+}
+
+/// Other versions of clang in `PATH`, and which engine reads what they write.
+fn other_clangs(chosen: &Compiler, engines: &[Engine]) -> Vec<Check> {
+    let named = llvm::clangs().filter_map(|v| Some((v, in_path(&llvm::tool("clang", v))?)));
+    let others = named.filter(|(_, path)| *path != chosen.path);
+    let one = |(version, path): (u32, PathBuf)| {
+        let fitting = engines.iter().find(|e| e.llvm >= version);
+        let told = match fitting {
+            Some(engine) => format!("{}, for the engine of LLVM {}", path.display(), engine.llvm),
+            None => format!("{}, newer than every engine here", path.display()),
+        };
+        let state = if fitting.is_some() {
+            State::Ok
+        } else {
+            State::Without
+        };
+        check("clang too", state, &told)
+    };
+    others.map(one).collect()
+}
+
+/// rustc, where there is one: which engine reads what it writes.
+fn rustc(engines: &[Engine]) -> Option<Check> {
+    let rustc = super::rust::Rustc::ask(Stdio::null()).ok()?;
+    let told = format!("LLVM {}", rustc.llvm);
+    Some(match engines.iter().find(|e| e.llvm >= rustc.llvm) {
+        Some(engine) => ok(
+            "rustc",
+            &format!("{told}, for the engine of LLVM {}", engine.llvm),
+        ),
+        None => {
+            let remedy = engine::remedy_for_writer(rustc.llvm);
+            check(
+                "rustc",
+                State::Without,
+                &format!("{told}, newer than every engine here: {remedy}"),
+            )
+        }
+    })
 }
 
 fn ok(what: &'static str, told: &str) -> Check {
@@ -188,33 +229,30 @@ fn named(version: &str, file: Option<&Path>) -> String {
     version.to_string() + &file.unwrap_or_default()
 }
 
-/// A compiler, whose bitcode our LLVM must be able to read.
-fn compiler(what: &'static str, found: &crate::error::Result<Compiler>) -> Check {
+/// A compiler, whose bitcode an engine must be able to read.
+fn compiler(
+    what: &'static str,
+    found: &crate::error::Result<Compiler>,
+    engines: &[Engine],
+) -> Check {
+    let newest = engines.last().map_or(VERSIONS[0].major, |e| e.llvm);
+    let clang = llvm::tool("clang", newest);
     let compiler = match found {
         Ok(compiler) => compiler,
         Err(e) => {
             return check(
                 what,
                 State::Missing,
-                &format!("{e} (apt-get install clang-{})", crate::load::LLVM),
+                &format!("{e} (apt-get install {clang})"),
             );
         }
     };
-    let version = compiler.command().arg("-dumpversion").output();
-    let version = version.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string());
-    let version = version.unwrap_or_default();
-    let major = version
-        .split('.')
-        .next()
-        .and_then(|n| n.parse::<u32>().ok());
+    let version = compiler.version().unwrap_or_default();
     let told = named(&version, Some(&compiler.path));
-    match major {
-        Some(major) if major <= crate::load::LLVM => ok(what, &told),
+    match major(&version) {
+        Some(major) if major <= newest => ok(what, &told),
         Some(_) => {
-            let remedy = format!(
-                "its bitcode is newer than our LLVM {0}: install clang-{0}",
-                crate::load::LLVM
-            );
+            let remedy = format!("its bitcode is newer than every engine here: install {clang}");
             check(what, State::Missing, &format!("{told}: {remedy}"))
         }
         None => check(
@@ -222,6 +260,19 @@ fn compiler(what: &'static str, found: &crate::error::Result<Compiler>) -> Check
             State::Missing,
             &format!("{told}: it does not say its version; name a clang by P3_CC and P3_CXX"),
         ),
+    }
+}
+
+/// One of LLVM's tools, by the name of any version.
+fn llvm_tool(what: &'static str, name: &str, is_for: &str, package: &str) -> Check {
+    let names = llvm::clangs().map(|v| llvm::tool(name, v));
+    let mut names = names.chain([name.to_string()]);
+    match names.find_map(|n| in_path(&n)) {
+        Some(file) => ok(what, &file.display().to_string()),
+        None => {
+            let told = format!("for {is_for}: apt-get install {package}");
+            check(what, State::Without, &told)
+        }
     }
 }
 
@@ -326,8 +377,7 @@ fn namespaces() -> Check {
 
 impl Tool {
     fn check(&self) -> Check {
-        let found = self.names.iter().find_map(|n| in_path(n));
-        match (found, self.needed) {
+        match (in_path(self.name), self.needed) {
             (Some(file), _) => ok(self.what, &file.display().to_string()),
             (None, needed) => {
                 let state = if needed {

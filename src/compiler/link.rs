@@ -1,15 +1,14 @@
 //! A link: the program as the compiler makes it, its copies, and one of them in its place.
 
 use super::arguments::{CommandLine, Word};
+use super::clang::{Compiler, Compilers};
 use super::compile::{self, StandardInput};
 use super::interrupt::Scratch;
 use super::modules::{self, Found, Module};
 use super::record::{Failure, Record};
 use super::runtime::{Runtime, Target};
 use super::trace::{self, Linked};
-use super::{
-    Compiler, Given, LINES_ADDED, Settings, first_error, not_loaded, our_program, unlinked,
-};
+use super::{Given, LINES_ADDED, Settings, first_error, not_loaded, our_program, unlinked};
 use crate::error::{Error, Result};
 use crate::load::container::Member;
 use crate::manifest::Manifest;
@@ -375,17 +374,13 @@ impl Link<'_> {
             .iter()
             .flat_map(|c| (0..modules.len()).map(move |m| (*c, m)));
         let all: Vec<(u32, usize)> = all.collect();
+        let compilers = Compilers::new(self.compiler);
         all.par_iter().try_for_each(|(copy, m)| {
             let bitcode = self
                 .folder
                 .join(format!("copy-{copy}"))
                 .join(output::module_name(*m, "bc"));
-            modules::generate(
-                modules[*m],
-                self.compiler,
-                &bitcode,
-                &self.object(*copy, *m),
-            )
+            modules::generate(modules[*m], &compilers, &bitcode, &self.object(*copy, *m))
         })
     }
 

@@ -6,6 +6,7 @@
 //! linked by the same command, its objects in the places of the others. What is put in the program's place is one of the copies.
 //!
 //! ```text
+//! clang       the compilers that do the work: which of those that are here
 //! arguments   a compiler's command line: what it is asked for, which words are files
 //! linker      what of it is for the linker
 //! compile     objects with the bitcode that they were made of
@@ -26,6 +27,7 @@
 
 mod apart;
 mod arguments;
+mod clang;
 mod compile;
 pub mod doctor;
 pub mod integrate;
@@ -42,12 +44,14 @@ mod trace;
 pub mod unlinked;
 
 use crate::error::{Error, Result};
+use crate::llvm;
 use arguments::{CommandLine, Task, Word};
+use clang::Compiler;
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output};
+use std::process::{ExitStatus, Output};
 
 /// Which compiler stands in the place of yours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,74 +175,6 @@ impl Settings {
     }
 }
 
-/// The compiler that does the work.
-#[derive(Clone, Debug)]
-struct Compiler {
-    path: PathBuf,
-}
-
-impl Compiler {
-    /// `P3_CC` or `P3_CXX`; else the clang of the LLVM that rewrites; else `clang`.
-    fn find(language: Language) -> Result<Compiler> {
-        let (variable, name) = match language {
-            Language::C => ("P3_CC", "clang"),
-            Language::Cxx => ("P3_CXX", "clang++"),
-        };
-        if let Some(path) = std::env::var_os(variable).filter(|v| !v.is_empty()) {
-            return Ok(Compiler::new(path.into()));
-        }
-        let names = [format!("{name}-{}", crate::load::LLVM), name.to_string()];
-        match names.iter().find_map(|n| in_path(n)) {
-            Some(path) => Ok(Compiler::new(path)),
-            None => Err(Error::Usage(format!(
-                "no {} in PATH; install it, or name one by {variable}",
-                names[0]
-            ))),
-        }
-    }
-
-    /// A name alone is looked for in `PATH`; what is a path has to be found from other folders, too.
-    fn new(path: PathBuf) -> Compiler {
-        let is_name = path.components().count() == 1;
-        match std::path::absolute(&path) {
-            Ok(absolute) if !is_name => Compiler { path: absolute },
-            _ => Compiler { path },
-        }
-    }
-
-    /// Its `PATH` is without the folders of `p3-rewrite build`: what stands before a compiler under its name, as ccache does,
-    /// looks for the next of that name, and would find us.
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.path);
-        let name = self.path.file_name().unwrap_or_default();
-        if let Some(path) = std::env::var_os("PATH") {
-            let others = std::env::split_paths(&path).filter(|dir| !is_ours(&dir.join(name)));
-            command.env(
-                "PATH",
-                std::env::join_paths(others).expect("they were joined"),
-            );
-        }
-        command
-    }
-
-    /// The exit status of a run: a compiler that was killed has the shell's.
-    fn ran(&self, status: std::io::Result<ExitStatus>) -> Result<u8> {
-        let status = status.map_err(|e| self.failed(&e))?;
-        Ok(u8::try_from(exit_code(status)).unwrap_or(1))
-    }
-
-    /// Becomes the compiler. Returns only on failure.
-    fn become_it(&self, arguments: &[String]) -> Error {
-        let e = self.command().args(arguments).exec();
-        self.failed(&e)
-    }
-
-    fn failed(&self, e: &std::io::Error) -> Error {
-        let path = self.path.display();
-        Error::Usage(format!("{path}: {e}; name a clang by P3_CC and P3_CXX"))
-    }
-}
-
 /// An exit status as the shell has it: that of what was killed is 128 and the signal.
 fn exit_code(status: ExitStatus) -> i32 {
     let killed = || 128 + status.signal().unwrap_or(0);
@@ -264,10 +200,22 @@ pub(crate) fn not_loaded(run: &Output) -> Option<String> {
         .iter()
         .find_map(|l| Some(said.lines().next()?.split_once(l)?.1));
     let why = why.filter(|_| run.status.code() == Some(127))?;
+    let library = why.split_once("libLLVM").map_or("", |(_, version)| version);
+    let package = match major(library.trim_start_matches(|c: char| !c.is_ascii_digit())) {
+        Some(major) => format!(
+            "LLVM {major}'s library (apt-get install {})",
+            llvm::library_package(major)
+        ),
+        None => "that library".into(),
+    };
     Some(format!(
-        "p3-rewrite cannot start: {why}; install LLVM {0}'s library (apt-get install libllvm{0}), or name its folder by LD_LIBRARY_PATH",
-        crate::load::LLVM
+        "p3-rewrite cannot start: {why}; install {package}, or name its folder by LD_LIBRARY_PATH"
     ))
+}
+
+/// The number before the first point of a version.
+fn major(version: &str) -> Option<u32> {
+    version.split('.').next()?.parse().ok()
 }
 
 /// A program in `PATH` that is not one of ours by another name, as the folders of `p3-rewrite build` hold.

@@ -4,10 +4,12 @@
 //! again, to what the object's code was made of, and make code of what was rewritten: without passes, so that a copy is the program
 //! and its probes, and nothing is optimised that was not before.
 
+use super::clang::{Compiler, Compilers};
 use super::trace::Linked;
-use super::{Compiler, Word, first_error, linker, rust};
+use super::{Word, first_error, linker, rust};
 use crate::error::{Error, Result};
 use crate::load::container::{self, Embedded, Without};
+use crate::load::writer::{Writer, writer};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -24,6 +26,21 @@ pub(super) struct Module {
     pub(super) name: String,
     /// Bitcode and options.
     pub(super) embedded: Embedded,
+}
+
+impl Module {
+    /// The version of LLVM that wrote its bitcode, if that says so.
+    fn writer(&self) -> Option<u32> {
+        version_of(&self.embedded.bitcode)
+    }
+}
+
+/// The version of LLVM that wrote bitcode, if that says so.
+fn version_of(bitcode: &[u8]) -> Option<u32> {
+    match writer(bitcode) {
+        Some(Writer::Llvm(version)) => Some(version),
+        _ => None,
+    }
 }
 
 /// What was linked, told apart.
@@ -289,7 +306,9 @@ pub(super) fn optimise(
     folder: &Path,
     scratch: &Path,
 ) -> Result<()> {
+    let compilers = Compilers::new(compiler);
     let one = |(i, module): (usize, &Module)| {
+        let compiler = compilers.choose(module.writer(), None)?;
         let bitcode = scratch.join(format!("embedded-{i}.bc"));
         let inside = |c: Component| matches!(c, Component::Normal(_));
         assert!(
@@ -304,23 +323,25 @@ pub(super) fn optimise(
             .map_err(|e| Error::write(&bitcode, e))?;
         let mut flags = code_flags(&module.embedded.flags);
         flags.push("-emit-llvm-bc".into());
-        cc1(compiler, &flags, &bitcode, &optimised, &module.name)
+        cc1(&compiler, &flags, &bitcode, &optimised, &module.name)
     };
     modules.par_iter().enumerate().try_for_each(one)
 }
 
-/// Makes an object of a rewritten module.
+/// Makes an object of a rewritten module; the engine that wrote it may be newer than the module's compiler.
 pub(super) fn generate(
     module: &Module,
-    compiler: &Compiler,
+    compilers: &Compilers,
     bitcode: &Path,
     object: &Path,
 ) -> Result<()> {
+    let rewritten = version_of(&beginning(&bitcode.to_string_lossy())?);
+    let compiler = compilers.choose(module.writer(), rewritten)?;
     let mut flags = code_flags(&module.embedded.flags);
     flags.extend(["-emit-obj", "-disable-llvm-passes"].map(String::from));
     // Counts at the ends of loops are no reason for a jump there, as in the runner's makefile.
     flags.extend(["-mllvm", "-force-precise-rotation-cost"].map(String::from));
-    cc1(compiler, &flags, bitcode, object, &module.name)
+    cc1(&compiler, &flags, bitcode, object, &module.name)
 }
 
 fn cc1(
@@ -330,25 +351,41 @@ fn cc1(
     output: &Path,
     name: &str,
 ) -> Result<()> {
-    let mut clang = compiler.command();
-    clang
-        .args(flags)
-        .args(["-w", "-x", "ir"])
-        .arg(input)
-        .arg("-o")
-        .arg(output);
-    let run = clang
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| compiler.failed(&e))?;
-    if run.status.success() {
-        return Ok(());
+    let mut flags = flags.to_vec();
+    loop {
+        let mut clang = compiler.command();
+        clang.args(&flags).args(["-w", "-x", "ir"]);
+        clang.arg(input).arg("-o").arg(output);
+        let run = clang.stdin(Stdio::null()).output();
+        let run = run.map_err(|e| compiler.failed(&e))?;
+        if run.status.success() {
+            return Ok(());
+        }
+        // Options of another version's driver.
+        let known = without_unknown(&flags, &String::from_utf8_lossy(&run.stderr));
+        if known.len() == flags.len() {
+            let said = first_error(&run).unwrap_or("clang failed".into());
+            return Err(Error::Usage(format!(
+                "{name}: {said}; compile it by {}, or with P3_OFF=1",
+                compiler.path.display()
+            )));
+        }
+        flags = known;
     }
-    let said = first_error(&run).unwrap_or("clang failed".into());
-    Err(Error::Usage(format!(
-        "{name}: {said}; compile it by {}, or with P3_OFF=1",
-        compiler.path.display()
-    )))
+}
+
+/// Options without those that a compiler said it does not know.
+fn without_unknown(flags: &[String], said: &str) -> Vec<String> {
+    let unknown = |line: &str| {
+        let (_, name) = line.split_once("unknown argument")?;
+        Some(name.split('\'').nth(1)?.to_string())
+    };
+    let unknown: Vec<String> = said.lines().filter_map(unknown).collect();
+    flags
+        .iter()
+        .filter(|f| !unknown.contains(f))
+        .cloned()
+        .collect()
 }
 
 /// The options of a compilation that say what code is made and how: not those that name other files to read or write.

@@ -5,17 +5,70 @@
 //! `CRATE-HASH.MODULE-cgu.0.rcgu.o`, optimised, wherever that object is: by itself, for a link, or in `libCRATE-HASH.rlib`.
 //! rustc calls `p3-cc` as its linker, which finds the bitcode by these names.
 
+use super::clang::is_clang;
 use super::trace::Linked;
+use super::{major, our_program};
+use crate::error::{Error, Result};
 use crate::load::container::Embedded;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The variable that says for which target Rust is compiled.
 pub const TARGET: &str = "P3_RUST";
 /// The variable with the wrapper of rustc that stood where ours does.
 pub const WRAPPER: &str = "P3_RUSTC_WRAPPER";
+
+/// What is known of the compiler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rustc {
+    /// The target of the machine.
+    pub host: String,
+    /// The major version of its LLVM.
+    pub llvm: u32,
+}
+
+impl Rustc {
+    /// Asks rustc for its target and its LLVM; `errors` is where its own messages go.
+    ///
+    /// # Errors
+    /// There is no rustc, or it does not say.
+    pub fn ask(errors: Stdio) -> Result<Rustc> {
+        let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
+        let said = output(Command::new(&rustc).arg("-vV").stderr(errors), &rustc)?;
+        let field = |name: &str| {
+            let line = said.lines().find_map(|l| l.strip_prefix(name));
+            line.map(|l| l.trim().to_string())
+        };
+        let llvm = field("LLVM version:").and_then(|v| major(&v));
+        match (field("host:"), llvm) {
+            (Some(host), Some(llvm)) => Ok(Rustc { host, llvm }),
+            _ => Err(Error::Usage(
+                "rustc -vV names no host or no LLVM; choose another toolchain".into(),
+            )),
+        }
+    }
+}
+
+/// The standard output of a tool of Rust's.
+///
+/// # Errors
+/// It cannot be run, or fails.
+pub fn output(command: &mut Command, name: &OsStr) -> Result<String> {
+    let name = Path::new(name).display();
+    let run = command.stdout(Stdio::piped()).spawn();
+    let run = run.and_then(std::process::Child::wait_with_output);
+    let run = run.map_err(|e| Error::Usage(format!("{name}: {e}; install Rust's toolchain")))?;
+    if run.status.success() {
+        Ok(String::from_utf8_lossy(&run.stdout).into_owned())
+    } else {
+        Err(Error::Usage(format!("{name} failed ({})", run.status)))
+    }
+}
+
+/// The program of ours that links.
+const LINKER: &str = "p3-cc";
 
 /// What rustc calls the one object of a crate that was compiled as one unit. Its allocator's object is named otherwise.
 const OBJECT: &str = "-cgu.0.rcgu.o";
@@ -87,10 +140,41 @@ pub fn become_rustc(arguments: &[OsString]) -> std::io::Error {
     if other.is_some() {
         command.arg(rustc);
     }
-    command.args(with_bitcode(arguments)).exec()
+    let arguments = with_bitcode(arguments);
+    if let Some(linker) = linker_to_follow(&arguments) {
+        command.env("P3_CC", linker);
+    }
+    command.args(arguments).exec()
 }
 
-/// rustc's arguments, and those by which it leaves bitcode with lines in it; as they are where nothing is made for the target.
+/// The clang that cargo's configuration or the user's flags name as linker, which `p3-cc` then takes the place of; `None` where the
+/// environment names one, or it is no clang.
+fn linker_to_follow(arguments: &[OsString]) -> Option<OsString> {
+    if std::env::var_os("P3_CC").is_some_and(|c| !c.is_empty()) {
+        return None;
+    }
+    let named = options(arguments).into_iter().rev();
+    let mut named = named.filter_map(|o| o.strip_prefix("linker=").map(str::to_string));
+    // The last is ours, where it is asked for.
+    let linker = named.find(|l| Path::new(l).file_name() != Some(OsStr::new(LINKER)))?;
+    is_clang(Path::new(&linker)).then(|| linker.into())
+}
+
+/// The values of `-C`, as they are given in one word or two.
+fn options(arguments: &[OsString]) -> Vec<String> {
+    let mut options = Vec::new();
+    let mut words = arguments.iter().map(|a| a.to_string_lossy());
+    while let Some(word) = words.next() {
+        match word.strip_prefix("-C") {
+            Some("") => options.extend(words.next().map(|w| w.into_owned())),
+            Some(value) => options.push(value.to_string()),
+            None => {}
+        }
+    }
+    options
+}
+
+/// rustc's arguments, and those by which it leaves bitcode with lines in it and links by `p3-cc`; as they are where nothing is made for the target.
 fn with_bitcode(arguments: &[OsString]) -> Vec<OsString> {
     let mut arguments = arguments.to_vec();
     let text: Vec<String> = arguments
@@ -106,6 +190,10 @@ fn with_bitcode(arguments: &[OsString]) -> Vec<OsString> {
         return arguments;
     }
     arguments.extend(["--emit=llvm-bc", "-Ccodegen-units=1"].map(OsString::from));
+    // Behind the linker of cargo's configuration and that of the user's flags.
+    if let Ok(linker) = our_program(LINKER) {
+        arguments.push([OsStr::new("-Clinker="), linker.as_os_str()].join(OsStr::new("")));
+    }
     if !text
         .iter()
         .any(|a| a.trim_start_matches("-C").starts_with("debuginfo="))
@@ -141,16 +229,38 @@ mod tests {
     }
 
     #[test]
+    fn clang_that_is_named_as_linker_is_followed() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let followed = |line: &str| linker_to_follow(&words(line));
+        for (line, expected) in [
+            ("a.rs -C linker=clang-22", Some("clang-22")),
+            (
+                "a.rs -C linker=gcc -Clinker=/opt/bin/clang",
+                Some("/opt/bin/clang"),
+            ),
+            (
+                "a.rs -Clinker=clang-19 -Clinker=/usr/bin/p3-cc",
+                Some("clang-19"),
+            ),
+            ("a.rs -C linker=clang -C linker=gcc", None),
+            ("a.rs -C opt-level=3", None),
+        ] {
+            assert_eq!(followed(line), expected.map(OsString::from), "{line}");
+        }
+    }
+
+    #[test]
     fn only_what_is_made_for_the_target_leaves_bitcode() {
         let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
         let asked = |line: &str| {
             let before = words(line);
             let after = with_bitcode(&before);
             assert_eq!(after[..before.len()], before);
-            after[before.len()..]
-                .join(std::ffi::OsStr::new(" "))
-                .into_string()
-                .unwrap()
+            let added = after[before.len()..].iter();
+            let added = added.map(|a| a.to_str().unwrap());
+            // Programs of ours are not beside this one.
+            let added = added.filter(|a| !a.starts_with("-Clinker="));
+            added.collect::<Vec<_>>().join(" ")
         };
         let crate_ =
             "--crate-name a a.rs --emit=dep-info,metadata,link --target x86_64-unknown-linux-gnu";

@@ -5,7 +5,8 @@ use super::optimize::{is_for_lto, optimize};
 use super::{Names, Parsed, hidden, positions, session, sys};
 use crate::error::{Error, Result};
 use crate::ir::lower::unreadable;
-use crate::load::{Input, Kind, LLVM, Level, Optimize};
+use crate::llvm::LINKED as LLVM;
+use crate::load::{Input, Kind, Level, Optimize};
 use inkwell::module::Module;
 use rayon::prelude::*;
 

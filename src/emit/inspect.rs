@@ -1,6 +1,6 @@
 //! Which loader reads a module: llvm-ir, supplemented by LLVM, or LLVM alone where llvm-ir cannot.
 
-#[cfg(feature = "llvm19")]
+#[cfg(feature = "llvm-ir")]
 use super::by_llvm_ir;
 use super::{read, session};
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub(super) const ATTRIBUTES: [(&str, SkipReason); 4] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loader {
     /// llvm-ir, and [`Loader::Llvm`] for a module that it cannot represent.
-    #[cfg(feature = "llvm19")]
+    #[cfg(feature = "llvm-ir")]
     LlvmIr,
     /// LLVM, through inkwell.
     Llvm,
@@ -34,9 +34,9 @@ pub enum Loader {
 /// # Errors
 /// Input that LLVM cannot read, and symbols that two modules define.
 pub fn load(inputs: &[Input], options: &LoadOptions) -> Result<Program> {
-    #[cfg(feature = "llvm19")]
+    #[cfg(feature = "llvm-ir")]
     let loader = Loader::LlvmIr;
-    #[cfg(not(feature = "llvm19"))]
+    #[cfg(not(feature = "llvm-ir"))]
     let loader = Loader::Llvm;
     load_by(loader, inputs, options)
 }
@@ -48,7 +48,7 @@ pub fn load(inputs: &[Input], options: &LoadOptions) -> Result<Program> {
 pub fn load_by(loader: Loader, inputs: &[Input], options: &LoadOptions) -> Result<Program> {
     let lowered = inputs.par_iter().map(|input| {
         let mut lowered = match loader {
-            #[cfg(feature = "llvm19")]
+            #[cfg(feature = "llvm-ir")]
             Loader::LlvmIr => match by_llvm_ir::lowered(input, options)? {
                 Some(lowered) => Ok(lowered),
                 None => by_llvm(input, options),

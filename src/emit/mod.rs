@@ -9,7 +9,7 @@ pub mod annotate;
 mod apart;
 mod attributes;
 mod block;
-#[cfg(feature = "llvm19")]
+#[cfg(feature = "llvm-ir")]
 mod by_llvm_ir;
 mod children;
 mod comparisons;
@@ -37,9 +37,10 @@ mod trace;
 mod values;
 mod versions;
 
+pub use crate::plan::{Counters, Names, Update};
 pub use admit::{Admitted, admit};
 pub use attributes::{Affected, Callers};
-#[cfg(feature = "llvm19")]
+#[cfg(feature = "llvm-ir")]
 pub use by_llvm_ir::llvm_ir_suffices;
 pub use children::{Child, can_begin};
 pub use inspect::{Loader, load, load_by};
@@ -66,41 +67,12 @@ pub fn llvm_version() -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// How counts are incremented.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counters {
-    /// In the code, but for ids that a hash table has not cached
-    Auto,
-    /// The same
-    Inline,
-    /// Everything by a call
-    Call,
-}
-
-/// Whether counts stay exact when several threads count at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Update {
-    /// Plain loads and stores: exact in one thread
-    Single,
-    /// Atomic increments: exact in any number
-    Atomic,
-}
-
 /// What is parsed, for one copy.
 pub struct Source<'a> {
     bytes: &'a [u8],
     name: &'a str,
     kind: Kind,
     copy: CopyId,
-}
-
-/// What becomes of the names of values within functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Names {
-    /// They are there for who reads the text.
-    Kept,
-    /// Nothing reads them; but LLVM reads no text without them.
-    Dropped,
 }
 
 impl<'a> Source<'a> {

@@ -1,7 +1,7 @@
 //! MLIR in the LLVM dialect, or what a pipeline of `mlir-opt` lowers to it, translated by the tools of the same LLVM.
 
-use super::LLVM;
 use crate::error::{Error, Result};
+use crate::llvm::{self, LINKED};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
@@ -47,10 +47,7 @@ pub(super) fn translate(path: &Path, pipeline: Option<&str>) -> Result<Vec<u8>> 
 }
 
 fn tool(path: &Path, name: &str, options: &[&OsStr], input: &[u8]) -> Result<Vec<u8>> {
-    let names = [
-        format!("{name}-{LLVM}"),
-        format!("/usr/lib/llvm-{LLVM}/bin/{name}"),
-    ];
+    let names = [llvm::tool(name, LINKED), llvm::tool_in_prefix(name, LINKED)];
     let started = names.iter().find_map(|name| {
         let mut tool = Command::new(name);
         tool.args(options).stdin(Stdio::piped());
@@ -62,7 +59,8 @@ fn tool(path: &Path, name: &str, options: &[&OsStr], input: &[u8]) -> Result<Vec
     let Some(child) = started else {
         let problem = format!("MLIR, and there is no {}", names[0]);
         let remedy = format!(
-            "install Debian's mlir-{LLVM}-tools, or translate it by mlir-translate --mlir-to-llvmir"
+            "install Debian's {}, or translate it by mlir-translate --mlir-to-llvmir",
+            llvm::mlir_package(LINKED)
         );
         return Err(Error::load(path, problem, remedy));
     };

@@ -15,6 +15,7 @@ use std::sync::Arc;
 pub mod build;
 pub mod check;
 pub mod double;
+mod how;
 #[cfg(test)]
 pub(crate) mod interp;
 pub mod keys;
@@ -23,6 +24,8 @@ pub mod register;
 pub mod resume;
 pub mod subpaths;
 pub mod text;
+
+pub use how::{Counters, Names, Update};
 
 /// Everything one copy inserts.
 #[derive(Clone, Debug, PartialEq, Eq)]

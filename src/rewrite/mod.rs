@@ -2,18 +2,14 @@
 
 mod analysis;
 mod copies;
-mod options;
-mod select;
 mod train;
 mod views;
-
-pub use options::{Options, Setting, Training, WeightsFrom};
-pub use select::Select;
 
 use crate::emit::{self, Admitted, Parsed};
 use crate::error::{Error, Result};
 use crate::load::{Input, find_inputs};
 use crate::manifest::{Manifest, Status};
+use crate::options::{Options, WeightsFrom};
 use crate::output::{Folder, Linking, WEIGHTS, module_name};
 use crate::partition::{Assignment, Share};
 use crate::profile::Profile;

@@ -4,11 +4,12 @@
 //! that output folders get, so what works for `make run` works here. Counters are the profile's file, so a run that is ended from outside
 //! has counted what it did.
 
-use super::{Clock, Measured, Options, Training, WeightsFrom, write_folder};
+use super::{Clock, Measured, write_folder};
 use crate::emit::Counters;
 use crate::error::{Error, Result};
 use crate::load::{Input, Optimize};
 use crate::names::printable;
+use crate::options::{Options, Training, WeightsFrom};
 use crate::output::WEIGHTS;
 use crate::profile::Profile;
 use crate::profile::merge::{FailureMode, merge};

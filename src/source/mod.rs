@@ -24,14 +24,18 @@ use tokens::Token;
 /// A source file that is larger is not read.
 const LARGEST: u64 = 32 << 20;
 
-/// Folders of sources that belong to a system or a toolchain, and not to a project.
-const SYSTEM: [&str; 6] = [
+/// Folders of sources that belong to a system, a toolchain or a registry of crates, and not to a project.
+const SYSTEM: [&str; 8] = [
     "/usr/include/",
     "/usr/lib/",
     "/usr/local/include/",
     "/rustc/",
     "/rustlib/",
-    "/.cargo/registry/",
+    // Debian's.
+    "/usr/src/rustc-",
+    // Below CARGO_HOME, whatever that is.
+    "/registry/src/",
+    "/git/checkouts/",
 ];
 
 /// Whether a source file is one of the system or of a toolchain.

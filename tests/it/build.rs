@@ -1,6 +1,7 @@
 //! Compilers in place of yours: builds, suites, and what lands where.
 
-use crate::support::{PROF, REWRITE, json, llvm, modules, project, run};
+use crate::support::{PROF, REWRITE, clang, json, llvm, modules, project, run};
+use p3_rewrite::llvm::{LINKED, engine_name};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -369,8 +370,8 @@ fn compilers_behind_others_of_their_name() {
         echo >> \"$0.log\"
         [ $(wc -l < \"$0.log\") -lt 99 ] || exit 9
         for p in $(type -ap \"${0##*/}\"); do [ \"$p\" = \"$0\" ] || exec \"$p\" \"$@\"; done\n";
-    std::fs::write(before.join("clang-19"), script).unwrap();
-    run(command("chmod", dir).args(["+x", "before/clang-19"]));
+    std::fs::write(before.join(clang()), script).unwrap();
+    run(command("chmod", dir).args(["+x".into(), format!("before/{}", clang())]));
     let path = format!("{}:/usr/bin:/bin", before.display());
     let build = [
         "build", "-o", "out", "--", "cc", "-O1", "main.c", "-o", "prog",
@@ -497,7 +498,7 @@ fn a_suite_without_programs_says_what_to_do() {
     assert_eq!(stderr(&output), expected);
 }
 
-/// What works is shown by `make llvm22`.
+/// What works is shown by `make test-rust`.
 #[test]
 fn a_rustc_of_a_newer_llvm_is_told() {
     let dir = folder(&[(
@@ -515,7 +516,7 @@ fn a_rustc_of_a_newer_llvm_is_told() {
     assert_eq!(run.status.code(), Some(2));
     let said = stderr(&run);
     assert!(
-        said.starts_with("error: rustc has LLVM 99, ") && said.contains("--features llvm99"),
+        said.starts_with("error: rustc has LLVM 99, and engines here are for LLVM "),
         "{said}"
     );
     assert_eq!(said.lines().count(), 1);
@@ -708,7 +709,8 @@ fn without_llvms_library() {
     run(command("make", dir)
         .args(["-s", "-C", "p3/a.out.p3", "run"])
         .env("P3_PROF", PROF));
-    let needed = run(command("ldd", dir).arg(REWRITE));
+    let engine = Path::new(REWRITE).with_file_name(engine_name(LINKED));
+    let needed = run(command("ldd", dir).arg(engine));
     let needed = String::from_utf8(needed.stdout).unwrap();
     let library = needed.split_whitespace().find(|w| w.starts_with("libLLVM"));
     // In LLVM's static builds there is none to miss.

@@ -1,7 +1,7 @@
 //! p3-cc against clang, over many command lines: exit status, messages, files, and the program that was linked.
 
 use crate::build::{CC, command, folder, stderr};
-use crate::support::{PROF, REWRITE, project, run};
+use crate::support::{PROF, REWRITE, clang, llvm, project, run};
 use rayon::prelude::*;
 use regex::Regex;
 use rustix::process::{Pid, Signal, kill_process};
@@ -119,7 +119,7 @@ fn temporary(text: &str) -> String {
 fn difference(root: &Path, i: usize, line: &str) -> Option<String> {
     // The same folder for both: names of folders are in debug information.
     let dir = root.join(format!("line-{i}"));
-    let expected = run_line(Path::new("clang-19"), &dir, line);
+    let expected = run_line(Path::new(&clang()), &dir, line);
     let kept = root.join(format!("clang-{i}"));
     std::fs::rename(&dir, &kept).unwrap();
     let found = run_line(Path::new(CC), &dir, line);
@@ -189,7 +189,7 @@ fn copies_have_lines_where_the_program_has_none() {
             ["a.o", "b.o"]
         };
         let link = |output| [&words[..], &["-o", output]].concat();
-        for (compiler, output) in [("clang-19", "clang"), (CC, "p")] {
+        for (compiler, output) in [(clang().as_str(), "clang"), (CC, "p")] {
             if !objects.is_empty() {
                 cc(compiler, objects);
             }
@@ -277,7 +277,7 @@ fn build_says_what_happened() {
     let expected = "error: nothing was built, and no program has copies; clean what is up to date first (make clean)\n";
     assert_eq!(said, expected);
 
-    let (status, said) = build(dir, "p3", "/usr/bin/clang-19 -c a.c");
+    let (status, said) = build(dir, "p3", &format!("{} -c a.c", llvm("clang").display()));
     assert_eq!(status, Some(2));
     assert!(
         said.starts_with("error: a.o: made by another compiler than p3-cc and p3-cxx; "),

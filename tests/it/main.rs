@@ -14,6 +14,7 @@ mod conditions;
 mod contradictions;
 mod coverage;
 mod distinct;
+mod engines;
 mod export;
 mod inputs;
 mod launch;
@@ -46,10 +47,12 @@ mod selected_ends;
 /// Modules read and written: snapshots, both loaders, other people's modules, random ones.
 mod emit;
 mod fuzz;
+#[cfg(feature = "llvm-ir")]
 mod loaders;
 #[cfg(target_arch = "x86_64")]
 mod loops;
 mod paths;
+#[cfg(feature = "llvm-ir")]
 mod peers;
 mod types;
 

@@ -1,7 +1,7 @@
 //! The verdict on a merged profile: what `merge` finds, what it stores, and that every reader says so.
 
 use crate::support::{
-    PROF, REWRITE, copy_modules, link, llvm, parsed, rewrite, run, runtime, schemes,
+    PROF, REWRITE, clang, copy_modules, link, llvm, parsed, rewrite, run, runtime, schemes,
 };
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -500,7 +500,7 @@ fn readers_repeat_the_verdict() {
 fn the_runner_fails_visibly() {
     let copies = Copies::new(&["--scheme", "p3"], 3);
     let prof = format!("P3_PROF={PROF}");
-    let make = ["-s", "-C", "out", &prof, "CC=clang-19"];
+    let make = ["-s", "-C", "out", &prof, &format!("CC={}", clang())];
     let run = |arguments: &[&str]| copies.tool("make", &[&make, arguments].concat());
     let (status, said) = run(&["run"]);
     assert_eq!(status, Some(2), "{said}");

@@ -387,7 +387,7 @@ pub fn run(cli: &Cli) -> Result<Outcome> {
         Command::Hits(args) => run_hits(args),
         Command::Simulate(args) => run_simulate(args, trust),
         Command::Doctor => {
-            let (text, found) = super::doctor::report(crate::compiler::doctor::asked());
+            let (text, found) = super::doctor::report();
             Ok(Outcome {
                 text,
                 found,

@@ -2,9 +2,9 @@
 
 use crate::cli::values::values;
 use crate::dump::View;
-use crate::emit::{Counters, Update};
 use crate::load::{Level, Optimize};
-use crate::rewrite::Setting;
+use crate::options::Setting;
+use crate::plan::{Counters, Update};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use std::time::Duration;

@@ -3,8 +3,9 @@
 use super::{Variables, started, status};
 use crate::compiler::record::{self, Failure, Record};
 use crate::compiler::unlinked::{self, Unlinked};
-use crate::compiler::{CALLS, LINES_ADDED, Language, our_program};
+use crate::compiler::{CALLS, LINES_ADDED, Language, in_path, our_program};
 use crate::error::{Error, Result};
+use crate::llvm;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
@@ -29,18 +30,28 @@ pub struct Build {
     pub environment: Variables,
 }
 
-/// Names by which build systems call compilers.
-const NAMES: [(&str, Language); 9] = [
-    ("cc", Language::C),
-    ("gcc", Language::C),
-    ("clang", Language::C),
-    ("clang-19", Language::C),
-    ("c99", Language::C),
-    ("c++", Language::Cxx),
-    ("g++", Language::Cxx),
-    ("clang++", Language::Cxx),
-    ("clang++-19", Language::Cxx),
-];
+/// Names by which build systems call compilers: the usual ones; and those with a version or a target, if such a compiler is here.
+fn names() -> Vec<(String, Language)> {
+    let usual = [
+        ("cc", Language::C),
+        ("gcc", Language::C),
+        ("clang", Language::C),
+        ("c99", Language::C),
+        ("c++", Language::Cxx),
+        ("g++", Language::Cxx),
+        ("clang++", Language::Cxx),
+    ];
+    let target = |name: &str| format!("{}-linux-gnu-{name}", std::env::consts::ARCH);
+    let of_target = usual.map(|(name, language)| (target(name), language));
+    let clang = |v| {
+        let names = [("clang", Language::C), ("clang++", Language::Cxx)];
+        names.map(|(name, language)| (llvm::tool(name, v), language))
+    };
+    let rare = of_target.into_iter().chain(llvm::clangs().flat_map(clang));
+    let there = rare.filter(|(name, _)| in_path(name).is_some());
+    let usual = usual.map(|(name, language)| (name.to_string(), language));
+    usual.into_iter().chain(there).collect()
+}
 
 impl Build {
     /// The options of `p3-rewrite`, those of the environment behind ours.
@@ -151,7 +162,7 @@ fn find_new_binary(began: SystemTime) -> Option<PathBuf> {
 /// `CC`, `CXX` and a `PATH` in which usual names of compilers are ours; `tools` is where these are, for as long as it is.
 pub(super) fn environment(tools: &TempDir) -> Result<Vec<(&'static str, OsString)>> {
     let (cc, cxx) = (our_program("p3-cc")?, our_program("p3-cxx")?);
-    for (name, language) in NAMES {
+    for (name, language) in names() {
         let link = tools.path().join(name);
         let compiler = match language {
             Language::C => &cc,
@@ -164,7 +175,14 @@ pub(super) fn environment(tools: &TempDir) -> Result<Vec<(&'static str, OsString
     let path = std::env::join_paths(path);
     let path =
         path.map_err(|e| Error::Usage(format!("{}: {e}; set TMPDIR", tools.path().display())))?;
-    Ok(vec![("CC", cc.into()), ("CXX", cxx.into()), ("PATH", path)])
+    let mut all = vec![("CC", cc.into()), ("CXX", cxx.into()), ("PATH", path)];
+    // What these name is ours from here on: ours are to call what they named.
+    all.extend(
+        Language::both()
+            .into_iter()
+            .filter_map(Language::named_clang),
+    );
+    Ok(all)
 }
 
 fn quoted(words: &[String]) -> Result<String> {

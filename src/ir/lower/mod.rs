@@ -5,11 +5,11 @@
 
 mod assemble;
 mod body;
-#[cfg(feature = "llvm19")]
+#[cfg(feature = "llvm-ir")]
 mod from_llvm_ir;
-#[cfg(feature = "llvm19")]
+#[cfg(feature = "llvm-ir")]
 mod operands;
-#[cfg(feature = "llvm19")]
+#[cfg(feature = "llvm-ir")]
 mod parse;
 mod unreadable;
 pub mod view;
@@ -26,7 +26,7 @@ use std::collections::{BTreeSet, HashMap};
 use view::ModuleView;
 
 pub use assemble::program as assemble;
-#[cfg(feature = "llvm19")]
+#[cfg(feature = "llvm-ir")]
 pub use from_llvm_ir::by_llvm_ir;
 pub use unreadable::unreadable;
 

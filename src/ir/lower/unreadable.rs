@@ -1,9 +1,10 @@
 //! LLVM's errors become ours.
 
 use crate::error::Error;
-use crate::load::{Input, LLVM};
+use crate::llvm::LINKED as LLVM;
+use crate::load::Input;
 
-/// The error for an input that LLVM cannot read: what it said, in one line.
+/// The error for an input that LLVM cannot read ([`Error::Unreadable`]): what it said, in one line.
 pub fn unreadable(input: &Input, message: &str) -> Error {
     let message = message.trim_start_matches("Failed to parse IR: ");
     let text = message.lines().next().unwrap_or_default();
@@ -11,12 +12,12 @@ pub fn unreadable(input: &Input, message: &str) -> Error {
     let text = text.strip_prefix(&format!("{path}:")).unwrap_or(text);
     let newer = producer(text).filter(|p| major(p).is_some_and(|v| v > LLVM));
     match newer {
-        Some(p) => Error::load(
+        Some(p) => Error::unreadable(
             &input.path,
             format!("bitcode of {p}, newer than LLVM {LLVM}"),
             format!("compile it with clang {LLVM} or older"),
         ),
-        None => Error::load(
+        None => Error::unreadable(
             &input.path,
             format!("LLVM {LLVM} cannot read it: {}", text.trim()),
             format!("compile it again with clang {LLVM} or older (-emit-llvm)"),

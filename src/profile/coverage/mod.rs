@@ -277,7 +277,7 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
             paths: &structure.paths,
             executed: &executed,
             excluded: &excluded,
-            inside: counted.inside(),
+            inside: counted.inside(dag),
         };
         near = search.put_first(&never_taken(touched), near, is_possible);
     }

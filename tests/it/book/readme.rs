@@ -82,9 +82,9 @@ fn patch_box_shows_path_that_no_test_ran() {
     );
 }
 
-/// By programs that were built for rustc's LLVM: `P3_TEST_PROGRAMS` is their folder.
+/// By programs with an engine for rustc's LLVM: `P3_TEST_PROGRAMS` is their folder.
 #[test]
-#[ignore = "make llvm22"]
+#[ignore = "make test-engines"]
 fn rust_box_shows_coverage_of_tests() {
     let printed = follow("Rust", "");
     assert!(printed.contains("lib.rs"), "{printed}");
@@ -136,7 +136,7 @@ fn readme_is_short() {
     assert_eq!(boxes.len(), 4);
     for (place, commands) in boxes {
         assert!(commands.len() <= MOST_COMMANDS, "{commands:?}");
-        let runs = place == "by make llvm22" || project(&place["in ".len()..]).is_dir();
+        let runs = place == "by make test-engines" || project(&place["in ".len()..]).is_dir();
         assert!(runs, "{place}");
     }
 }

@@ -13,6 +13,7 @@ use clap::Parser;
 pub(crate) use codegen::accepted_text;
 use p3_rewrite::cli::rewrite::Args;
 use p3_rewrite::compiler::Language;
+use p3_rewrite::llvm::{self, LINKED, VERSIONS};
 use p3_rewrite::strategy::{Method, Scheme};
 use rayon::prelude::*;
 use serde_json::Value;
@@ -46,10 +47,19 @@ pub(crate) fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// A tool of LLVM 19.
+/// A tool of the LLVM that these tests are compiled with.
 pub(crate) fn llvm(tool: &str) -> PathBuf {
-    let prefix = std::env::var("LLVM_SYS_191_PREFIX").unwrap_or("/usr/lib/llvm-19".into());
-    Path::new(&prefix).join("bin").join(tool)
+    let mut versions = VERSIONS.into_iter();
+    let version = versions.find(|v| v.major == LINKED).expect("it has a row");
+    match std::env::var(version.prefix) {
+        Ok(prefix) => Path::new(&prefix).join("bin").join(tool),
+        Err(_) => llvm::tool_in_prefix(tool, LINKED).into(),
+    }
+}
+
+/// The clang of that LLVM, by its name in `PATH`.
+pub(crate) fn clang() -> String {
+    llvm::tool("clang", LINKED)
 }
 
 /// Where a program of the path is: each start of one by its name tries all folders before it.

@@ -34,7 +34,7 @@ impl Select {
     }
 
     /// What is asked for of `program`.
-    pub(super) fn resolve(
+    pub(crate) fn resolve(
         &self,
         program: &Program,
         paths: &TiSlice<FuncId, Option<FunctionPaths>>,

@@ -1,15 +1,18 @@
 //! What a rewriting is asked to do.
 
-use super::Select;
+mod select;
+
 use crate::dump::View;
-use crate::emit::{Counters, Names, Update};
 use crate::load::Optimize;
 use crate::names::Filter;
 use crate::plan::subpaths::Settings;
+use crate::plan::{Counters, Names, Update};
 use crate::profile::verdict::Trust;
 use crate::strategy::{Method, Scheme};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+pub use select::Select;
 
 /// Where weights come from.
 #[derive(Clone, Debug)]

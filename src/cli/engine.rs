@@ -1,0 +1,93 @@
+//! What an engine does: it reads and writes modules, as `p3-rewrite` was asked to.
+
+use super::rewrite::{AnnotateArgs, Args, Command, ProftextArgs, print_llvm_version};
+use super::{fail, one_line, parse, say_error};
+use crate::error::Error;
+use crate::options::Options;
+use crate::output::Destination;
+use crate::pgo::{self, Done};
+use crate::profile::verdict::Trust;
+use anyhow::Result;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The whole of an engine, with the arguments of `p3-rewrite`. Where LLVM cannot read an input, this process may become a newer
+/// engine instead of returning.
+pub fn main() -> ExitCode {
+    print_llvm_version(&crate::emit::llvm_version());
+    let mut args: Args = match parse() {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    let result = match args.command.take() {
+        None => rewrite(args),
+        Some(Command::Annotate(args)) => annotate(&args),
+        Some(Command::Proftext(args)) => proftext(&args),
+        Some(_) => {
+            say_error("an engine reads and writes modules; p3-rewrite has the other commands");
+            return ExitCode::from(2);
+        }
+    };
+    let Err(e) = result else {
+        return ExitCode::SUCCESS;
+    };
+    if matches!(e.downcast_ref(), Some(Error::Unreadable { .. })) {
+        crate::engine::try_next();
+    }
+    fail(&e)
+}
+
+fn rewrite(args: Args) -> Result<()> {
+    args.color.apply();
+    let options: Options = args.resolve()?;
+    let summary = crate::rewrite::rewrite(&options)?;
+    if let Some(table) = &summary.stats {
+        anstream::print!("{table}");
+    }
+    if options.verbosity >= 0 {
+        warn(&summary.warnings);
+        anstream::eprintln!("{}", one_line(&summary.line(&options)));
+    }
+    Ok(())
+}
+
+fn annotate(args: &AnnotateArgs) -> Result<()> {
+    let profile = Trust::strict(args.strict).read(&args.profile)?;
+    let done = pgo::annotate(&args.inputs, &profile, &args.out, args.force.force)?;
+    let (out, all) = (args.out.display(), done.functions);
+    say(
+        &done,
+        args.quiet,
+        &format!("{out}: {} of {all} functions annotated", done.annotated),
+    );
+    Ok(())
+}
+
+fn proftext(args: &ProftextArgs) -> Result<()> {
+    let profile = Trust::strict(args.strict).read(&args.profile)?;
+    let at = Destination::new(&args.out, pgo::PROFTEXT, args.force.force);
+    let inputs = args.inputs.iter().map(PathBuf::as_path);
+    at.check(inputs.chain([profile.path.as_path()]))?;
+    let (text, done) = pgo::proftext(&args.inputs, &profile)?;
+    at.write(text.as_bytes())?;
+    let next = format!("{}: next: llvm-profdata merge", args.out.display());
+    let line = if at.is_stdout() { "" } else { next.as_str() };
+    say(&done, args.quiet, line);
+    Ok(())
+}
+
+/// Warnings, and what was done, on standard error.
+fn say(done: &Done, quiet: bool, line: &str) {
+    if !quiet {
+        warn(&done.warnings);
+        if !line.is_empty() {
+            anstream::eprintln!("{}", one_line(line));
+        }
+    }
+}
+
+fn warn(warnings: &[String]) {
+    for warning in warnings {
+        super::warn(warning);
+    }
+}
