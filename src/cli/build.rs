@@ -3,14 +3,15 @@
 mod keep;
 
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
-use super::selection::{SelectionArgs, find_outdated};
+use super::selection::{
+    SelectionArgs, find_outdated, refuse_unknown, report_outdated, report_selection,
+};
 use super::{ForceArgs, one_line, warn};
 use crate::compiler::integrate::integrate;
 use crate::compiler::record::{Failure, Record};
 use crate::compiler::suite::{self, Build, Built, Gathered, Progress, SamePids, Suite};
 use crate::compiler::unlinked::Unlinked;
 use crate::error::{Error, Result};
-use crate::manifest::{Manifest, ShareEntry};
 use crate::names::printable;
 use crate::profile::merge::summary;
 use crate::strategy::Scheme;
@@ -212,6 +213,9 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
     end_if_interrupted();
     let built = built?;
     report_failures(&built.failures);
+    if is_selective && built.status == 0 {
+        refuse_unknown(&built.programs)?;
+    }
     if is_selective && !args.quiet {
         report_selection(&built.programs);
     }
@@ -236,38 +240,6 @@ pub fn build(args: BuildArgs) -> Result<ExitCode> {
         }
     }
     finish(&built)
-}
-
-/// Prints in how many of the programs paths are selected.
-pub(super) fn report_selection(programs: &[Record]) {
-    let selects = |p: &&Record| {
-        let manifest = Manifest::read(&p.folder.join("manifest.json"));
-        manifest.is_ok_and(|m| m.functions.iter().any(|f| f.share != ShareEntry::Nothing))
-    };
-    match (programs.iter().filter(selects).count(), programs.len()) {
-        (_, 0) => {}
-        (0, _) => warn(
-            "no path is selected in any program, and nothing is instrumented; p3-prof paths SPEC FOLDER says why",
-        ),
-        (n, all) => say(&format!(
-            "paths are selected in {n} of {}",
-            number_of(all as u64, "program")
-        )),
-    }
-}
-
-/// Warns of programs that the build found up to date, and that count other paths than it asks for.
-fn report_outdated(programs: &[&Record]) {
-    let [first, more @ ..] = programs else { return };
-    let and = match more.len() {
-        0 => String::new(),
-        n => format!(" and {}", number_of(n as u64, "more program")),
-    };
-    warn(&format!(
-        "{}{and}: not linked again, and count the paths of an earlier --paths or --patch, or those that were new then; remove \
-         and build again",
-        shown(&first.program)
-    ));
 }
 
 /// Tells of sources that no link took.

@@ -1,12 +1,11 @@
 //! Arguments of `cargo p3`: cargo's own commands, on copies.
 
 use super::build::{
-    CopiesArgs, code, described, ended, report_failures, report_progress, report_selection, say,
-    shown,
+    CopiesArgs, code, described, ended, report_failures, report_progress, say, shown,
 };
 use super::help::HelpArgs;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
-use super::selection::find_outdated;
+use super::selection::{find_outdated, refuse_unknown, report_selection};
 use crate::compiler::record;
 use crate::compiler::rust::{Rustc, output};
 use crate::compiler::suite::{Build, SamePids, Suite, Variables};
@@ -119,7 +118,8 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     end_if_interrupted();
     let built = built_programs?;
     let (status, programs) = (built.status, &built.programs);
-    if is_selective && !programs.is_empty() {
+    if is_selective && status == 0 {
+        refuse_unknown(programs)?;
         report_selection(programs);
     }
     if status != 0 || args.verb == Verb::Build {

@@ -1,11 +1,14 @@
 //! `--paths` and `--patch`: the options by which commands ask for some paths only.
 
+use super::build::{say, shown};
+use super::warn;
 use crate::compiler::record::Record;
-use crate::error::Result;
-use crate::manifest::Manifest;
+use crate::error::{Error, Result};
+use crate::manifest::{Manifest, ShareEntry};
 use crate::profile::locate::profiles_below;
 use crate::profile::verdict::Trust;
-use crate::request::{Empty, PATCH, Request, Spec};
+use crate::request::{Empty, NOTHING, PATCH, Request, Spec};
+use crate::table::number_of;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -85,6 +88,28 @@ pub(super) fn find_outdated<'a>(programs: &'a [Record], flags: &[String]) -> Vec
     programs.iter().filter(is_outdated).collect()
 }
 
+/// Refuses lines, functions and ids that none of the programs of a build has. (What one of several has is enough, and that all paths
+/// are known or that a diff touches no code is no error.)
+///
+/// # Errors
+/// The reason of one of the programs, one that names the nearest if there is such.
+pub(super) fn refuse_unknown(programs: &[Record]) -> Result<()> {
+    let reason = |program: &Record| {
+        let mut warnings = program.warnings.iter();
+        let reason = warnings.find_map(|w| w.strip_prefix(NOTHING));
+        reason
+            .filter(|r| r.starts_with("--paths "))
+            .map(String::from)
+    };
+    let reasons: Option<Vec<String>> = programs.iter().map(reason).collect();
+    let reasons = reasons.unwrap_or_default();
+    let nearest = reasons.iter().find(|r| r.contains("nearest"));
+    match nearest.or(reasons.first()) {
+        Some(reason) => Err(Error::Usage(reason.clone())),
+        None => Ok(()),
+    }
+}
+
 /// The files that a specification names.
 fn files_of(spec: &str) -> Vec<PathBuf> {
     if let Some(diff) = spec.strip_prefix(PATCH) {
@@ -92,13 +117,48 @@ fn files_of(spec: &str) -> Vec<PathBuf> {
     }
     let spec = Spec::parse(spec);
     let named = spec.iter().flat_map(Spec::profiles);
-    let files = named.flat_map(|name| match name.is_dir() {
-        true => profiles_below(name),
-        false => vec![name.clone()],
+    let files = named.flat_map(|name| {
+        if name.is_dir() {
+            profiles_below(name)
+        } else {
+            vec![name.clone()]
+        }
     });
     files.collect()
 }
 
 fn written_at(file: &Path) -> Option<SystemTime> {
     std::fs::metadata(file).and_then(|m| m.modified()).ok()
+}
+
+/// Prints in how many of the programs paths are selected.
+pub(super) fn report_selection(programs: &[Record]) {
+    let selects = |p: &&Record| {
+        let manifest = Manifest::read(&p.folder.join("manifest.json"));
+        manifest.is_ok_and(|m| m.functions.iter().any(|f| f.share != ShareEntry::Nothing))
+    };
+    match (programs.iter().filter(selects).count(), programs.len()) {
+        (_, 0) => {}
+        (0, _) => warn(
+            "no path is selected in any program, and nothing is instrumented; p3-prof paths SPEC FOLDER says why",
+        ),
+        (n, all) => say(&format!(
+            "paths are selected in {n} of {}",
+            number_of(all as u64, "program")
+        )),
+    }
+}
+
+/// Warns of programs that the build found up to date, and that count other paths than it asks for.
+pub(super) fn report_outdated(programs: &[&Record]) {
+    let [first, more @ ..] = programs else { return };
+    let and = match more.len() {
+        0 => String::new(),
+        n => format!(" and {}", number_of(n as u64, "more program")),
+    };
+    warn(&format!(
+        "{}{and}: not linked again, and count the paths of an earlier --paths or --patch, or those that were new then; remove \
+         and build again",
+        shown(&first.program)
+    ));
 }

@@ -17,6 +17,7 @@ use super::{Compiler, Language, exit_code};
 use crate::error::{Error, Result};
 use crate::output::{Destination, FIXED_TIME};
 use crate::profile::file;
+use crate::profile::locate::MERGED;
 use crate::profile::merge::{FailureMode, Merged, merge};
 use build::environment;
 use rayon::prelude::*;
@@ -435,14 +436,15 @@ fn status(run: &mut Command, command: &[String]) -> Result<i32> {
     Ok(exit_code(status))
 }
 
-/// Removes what earlier runs counted.
+/// Removes what earlier runs counted, and what was merged of it: a program that does not run in this suite has no profile.
 fn clear(program: &Record) -> Result<()> {
-    let raw = program.raw();
-    let removed = match std::fs::remove_dir_all(&raw) {
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
-        other => other,
+    let gone = |removed: std::io::Result<()>, path: &Path| match removed {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::write(path, e)),
+        _ => Ok(()),
     };
-    removed.map_err(|e| Error::write(raw, e))?;
+    let (raw, merged) = (program.raw(), program.folder.join(MERGED));
+    gone(std::fs::remove_dir_all(&raw), &raw)?;
+    gone(std::fs::remove_file(&merged), &merged)?;
     program.make_raw_folder()
 }
 
@@ -476,7 +478,7 @@ fn gather(program: &Record) -> Result<Option<Merged>> {
         &[raw],
         FailureMode::All,
     )?;
-    let profile = program.folder.join("profile.p3prof");
+    let profile = program.folder.join(MERGED);
     let at = Destination::new(&profile, file::CONTENT, false);
     at.write(&merged.profile.to_bytes())?;
     Ok(Some(merged))

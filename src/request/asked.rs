@@ -31,6 +31,9 @@ pub struct Request {
     empty: Empty,
 }
 
+/// What a line begins with where nothing of a program is selected; the reasons follow.
+pub(crate) const NOTHING: &str = "no path is selected, and nothing is instrumented: ";
+
 /// What a diff is called among specifications.
 pub(crate) const PATCH: &str = "patch=";
 
@@ -101,10 +104,7 @@ impl Request {
             if resolved.empty.is_empty() {
                 std::mem::swap(&mut resolved.empty, &mut lines);
             }
-            lines.push(format!(
-                "no path is selected, and nothing is instrumented: {}",
-                resolved.empty.join("; ")
-            ));
+            lines.push(format!("{NOTHING}{}", resolved.empty.join("; ")));
         }
         let asked = Asked {
             specs: self.texts(),

@@ -22,8 +22,8 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use asked::PATCH;
 pub use asked::{Empty, Request};
+pub(crate) use asked::{NOTHING, PATCH};
 pub use earlier::Earlier;
 pub use list::{Listed, csv, json, list, text};
 pub use places::add_patch;

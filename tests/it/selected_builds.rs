@@ -1,9 +1,9 @@
 //! Selections by our compilers: what a diff does not touch is compiled as ever, and programs that a build finds up to date do not
 //! pass for programs that count what is asked for now.
 
-use crate::build::{folder, rewrite, stderr};
+use crate::build::{command, folder, rewrite, stderr};
 use crate::paths::prof;
-use crate::support::{llvm, run};
+use crate::support::{REWRITE, llvm, run};
 use std::path::Path;
 use std::process::Command;
 
@@ -103,6 +103,55 @@ fn programs_of_another_selection_are_named() {
         "{said}"
     );
     assert!(!build(&new).contains(warning));
+}
+
+/// A build of which no program has what is named ends with status 2; one of several is enough.
+#[test]
+fn builds_without_what_is_named_are_refused_with_the_nearest() {
+    let makefile = "all: one two\none: a.c b.c\n\t$(CC) -O1 -g -o $@ a.c b.c\n\
+                    two: c.c\n\t$(CC) -O1 -g -o $@ c.c\n";
+    let dir = folder(&[
+        ("a.c", TOUCHED),
+        ("b.c", UNTOUCHED),
+        (
+            "c.c",
+            "int main(int n, char **v) { return n > 1 ? 0 : v == 0; }\n",
+        ),
+        ("Makefile", makefile),
+    ]);
+    let dir = dir.path();
+    let build = |spec: &str| {
+        let words = ["build", "-k", "1", "-o", "p3", "--paths", spec, "--"];
+        let mut build = command(REWRITE, dir);
+        let output = build
+            .args(words)
+            .args(["make", "-s", "-B"])
+            .output()
+            .unwrap();
+        (output.status.code(), stderr(&output))
+    };
+    let (status, said) = build("through=halper");
+    assert_eq!(status, Some(2), "{said}");
+    let refused =
+        "error: --paths through=halper: the program has no function halper; nearest: helper";
+    assert_eq!(said.lines().last(), Some(refused), "{said}");
+    let (status, said) = build("through=helper");
+    assert_eq!(status, Some(0), "{said}");
+    assert!(
+        said.contains("paths are selected in 1 of 2 programs"),
+        "{said}"
+    );
+
+    // What a suite does not run has no profile of an earlier one.
+    let suite = |script: &str| {
+        rewrite(dir, &["suite", "-o", "p3", "--", "sh", "-c", script]);
+        let has_profile = |name: &str| dir.join(format!("p3/{name}.p3/profile.p3prof")).exists();
+        ["one", "two"].map(has_profile)
+    };
+    let (status, said) = build("new:runs/");
+    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(suite("./one x; ./two"), [true, true]);
+    assert_eq!(suite("./two"), [false, true]);
 }
 
 /// Whatever is wrong is refused with status 2 and one line, before anything is written.

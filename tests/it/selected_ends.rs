@@ -254,9 +254,10 @@ fn no_count_of_selected_paths_is_lost_when_the_process_is_killed() {
                 for id in structure.paths.ids() {
                     let key = (name.clone(), id);
                     let of = |counts: &BTreeMap<_, u64>| counts.get(&key).copied().unwrap_or(0);
-                    let expected = match counted.contain_id(&structure.paths, id) {
-                        true => of(&least)..=of(&most),
-                        false => 0..=0,
+                    let expected = if counted.contain_id(&structure.paths, id) {
+                        of(&least)..=of(&most)
+                    } else {
+                        0..=0
                     };
                     let n = of(&found);
                     assert!(expected.contains(&n), "{name} #{id}: {n}, not {expected:?}");

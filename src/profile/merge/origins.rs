@@ -38,6 +38,9 @@ pub fn find_origins(
     files: &[PathBuf],
     wanted: &BTreeSet<(FuncId, PathId)>,
 ) -> Result<Origins> {
+    if wanted.is_empty() {
+        return Ok(Origins::new());
+    }
     let functions: BTreeSet<FuncId> = wanted.iter().map(|(f, _)| *f).collect();
     let mut shares = BTreeMap::new();
     for f in functions {
@@ -86,13 +89,13 @@ fn arguments_of(raw: &Raw, examples: &mut BTreeMap<Vec<Vec<u8>>, String>) -> Vec
     let mut all: Vec<String> = Vec::new();
     for started in &raw.started {
         let arguments = started.arguments[1..].to_vec();
-        let example =
-            examples
-                .entry(comparable(&arguments))
-                .or_insert_with(|| match arguments.is_empty() {
-                    true => String::new(),
-                    false => shell_words(&arguments),
-                });
+        let example = examples.entry(comparable(&arguments)).or_insert_with(|| {
+            if arguments.is_empty() {
+                String::new()
+            } else {
+                shell_words(&arguments)
+            }
+        });
         if !all.contains(example) {
             all.push(example.clone());
         }

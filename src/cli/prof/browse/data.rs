@@ -109,6 +109,8 @@ pub(super) struct Tour<'a> {
     /// Of the program.
     total: u128,
     total_weight: u128,
+    /// What the title adds where not all paths are counted.
+    selected: &'static str,
 }
 
 impl<'a> Tour<'a> {
@@ -128,6 +130,11 @@ impl<'a> Tour<'a> {
             steps,
             total: functions.iter().map(|f| f.count).sum(),
             total_weight: functions.iter().map(|f| f.weight).sum(),
+            selected: if profile.is_partial() {
+                "; not all paths are counted"
+            } else {
+                ""
+            },
             evidence,
             functions,
             sources,
@@ -189,7 +196,8 @@ impl<'a> Tour<'a> {
         let total = exactly(self.total);
         match &self.evidence {
             Evidence::Paths(_) => {
-                format!("{of}{all} functions ran, {total} paths, {distinct} distinct")
+                let selected = self.selected;
+                format!("{of}{all} functions ran, {total} paths, {distinct} distinct{selected}")
             }
             Evidence::Bursts(bursts, _) => format!(
                 "{of}{all} functions ran in {} bursts, {total} paths, {distinct} distinct; shares are estimates",

@@ -175,9 +175,11 @@ impl Items for Paths<'_> {
     fn row(&mut self, i: usize) -> Result<Cells> {
         let (f, bursts, total) = (self.f, self.bursts, self.total);
         let difference = self.difference(i)?;
+        let is_least = self.profile.runs_at_least(f, self.ids[i].0);
+        let least = if is_least { "≥ " } else { "" };
         let line = self.line(i)?;
         let executed = u128::from(line.count) * u128::from(line.instructions);
-        let mut numbers = vec![grouped(line.count)];
+        let mut numbers = vec![format!("{least}{}", grouped(line.count))];
         match bursts {
             None => numbers.push(share(executed, total)),
             Some(bursts) => {
@@ -194,8 +196,10 @@ impl Items for Paths<'_> {
         self.line(i)?;
         let line = &self.lines[&self.ids[i].0];
         let (name, start) = (self.steps.name(self.f), self.steps.start(line));
+        let is_known = self.profile.is_known(self.f, line.id);
+        let known = if is_known { "known " } else { "" };
         Ok(format!(
-            "{name} #{}{start} {}",
+            "{name} {known}#{}{start} {}",
             line.id,
             self.steps.end(line)
         ))

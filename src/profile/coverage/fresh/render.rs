@@ -144,9 +144,12 @@ fn run(origin: &Origin) -> String {
         [only] if only.is_empty() => Some("without arguments".to_string()),
         [only] => Some(format!("with {only}")),
         all => {
-            let word = |a: &'_ String| match a.is_empty() {
-                true => "no arguments".to_string(),
-                false => a.clone(),
+            let word = |a: &String| {
+                if a.is_empty() {
+                    "no arguments".to_string()
+                } else {
+                    a.clone()
+                }
             };
             let mut first: Vec<String> = all.iter().take(NAMED).map(word).collect();
             first.extend((all.len() > NAMED).then(|| "…".to_string()));
