@@ -34,7 +34,10 @@ impl Select {
     }
 
     /// What is asked for of `program`.
-    pub(crate) fn resolve(
+    ///
+    /// # Errors
+    /// Those of the user: see [`Select::new`].
+    pub fn resolve(
         &self,
         program: &Program,
         paths: &TiSlice<FuncId, Option<FunctionPaths>>,
