@@ -323,6 +323,27 @@ fn loops_in_versions_have_induction_variables() {
     }
 }
 
+/// A loop with versions that lead back to its header stays one loop for LLVM. Its loop simplification would make nested loops of
+/// one that has several back edges, and each would compute the variables of the other anew.
+#[test]
+fn optimisers_make_no_nested_loops_of_versions() {
+    let dir = crate::support::folder();
+    let out = dir.path().join("out");
+    let input = dir.path().join("queens.bc");
+    let source = project("testdata/kernels/queens.c");
+    run(Command::new(llvm("clang"))
+        .args(["-O2", "-emit-llvm", "-c", "-o"])
+        .args([&input, &source]));
+    let options = ["--scheme", "ranges-test", "-k", "1", "--emit", "ll"];
+    rewrite(&[input], &options, &out);
+    let mut opt = Command::new(llvm("opt"));
+    opt.args(["-passes=default<O2>,loop-simplify,print<loops>"]);
+    let output = opt.arg("-disable-output").arg(only_module(&out, 0));
+    let text = String::from_utf8(output.output().unwrap().stderr).unwrap();
+    assert!(text.contains("Loop at depth 1"), "{text}");
+    assert!(!text.contains("Loop at depth 2"), "{text}");
+}
+
 /// Loops that hold what no copy may be made of stay as they are.
 #[test]
 fn what_must_stay_single() {
