@@ -28,7 +28,7 @@ pub use find::find_partition;
 pub use iterations::Iterations;
 pub use local::Local;
 pub use owners::Owners;
-pub use ranges::{Held, Ranges};
+pub use ranges::{Held, NOBODY, Ranges};
 pub use share::{Assignment, Part, Share, Task};
 pub use sides::Side;
 pub use units::{Distribute, Units, halves, split_where_called_once, to_the_first, whole};

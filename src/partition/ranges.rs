@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Ranges {
-    /// The first canonical id of each range and the copy of its paths, ascending. The first id is 0; neighbours have
-    /// different copies.
+    /// The first canonical id of each range and the copy of its paths, ascending; 4294967295 where no copy counts them. The
+    /// first id is 0; neighbours have different copies.
     pub owners: Vec<(PathId, CopyId)>,
     /// The paths that have versions of their blocks to themselves, so that their ids are constants; ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -23,6 +23,9 @@ pub struct Ranges {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warm: Vec<EdgeId>,
 }
+
+/// In the place of a copy in [`Ranges::owners`]: no copy counts these paths. Earlier profiles know them.
+pub const NOBODY: CopyId = CopyId(u32::MAX);
 
 /// How much of a range of ids is a copy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +69,11 @@ impl Ranges {
         let same = |pair: &[(PathId, CopyId)]| pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1;
         self.owners.first().is_some_and(|&(id, _)| id == PathId(0))
             && self.owners.windows(2).all(same)
-            && self.owners.iter().all(|(_, c)| c.0 < copies)
+            && self
+                .owners
+                .iter()
+                .all(|(_, c)| c.0 < copies || *c == NOBODY)
+            && self.owners.iter().any(|(_, c)| *c != NOBODY)
             && self.hot.windows(2).all(|pair| pair[0] < pair[1])
             && self.warm.windows(2).all(|pair| pair[0] < pair[1])
     }
@@ -78,14 +85,60 @@ impl Ranges {
         first.max(hot).unwrap_or_default()
     }
 
-    /// The copy that profiles path `id`. O(log n).
+    /// Those of one copy that counts all paths but these, which ascend. O(n).
+    pub fn without(known: &[PathId], total: u64, copy: CopyId) -> Ranges {
+        let mut owners: Vec<(PathId, CopyId)> = Vec::new();
+        let mut next = PathId(0);
+        for &id in known {
+            if next < id {
+                owners.push((next, copy));
+            }
+            if next < id || owners.is_empty() {
+                owners.push((id, NOBODY));
+            }
+            next = id.plus(1);
+        }
+        if next.0 < total {
+            owners.push((next, copy));
+        }
+        Ranges {
+            owners,
+            hot: Vec::new(),
+            warm: Vec::new(),
+        }
+    }
+
+    /// The same with all that is counted on `copy`. O(n).
+    pub fn on_one_copy(&self, copy: CopyId) -> Ranges {
+        let mut joined = self.clone();
+        let owned = joined.owners.iter_mut().filter(|(_, c)| *c != NOBODY);
+        owned.for_each(|(_, c)| *c = copy);
+        joined.owners.dedup_by_key(|(_, c)| *c);
+        joined
+    }
+
+    /// Whether some copy counts every path.
+    pub fn count_all(&self) -> bool {
+        self.owners.iter().all(|(_, copy)| *copy != NOBODY)
+    }
+
+    /// How many of `total` paths are `copy`'s. O(n).
+    pub fn number(&self, copy: CopyId, total: u64) -> u64 {
+        let ends = self.owners.iter().skip(1).map(|(first, _)| first.0);
+        let ranges = self.owners.iter().zip(ends.chain([total]));
+        let own = ranges.filter(|((_, owner), _)| *owner == copy);
+        own.map(|((first, _), end)| end - first.0).sum()
+    }
+
+    /// The copy that profiles path `id`, or [`NOBODY`]. O(log n).
     pub fn owner(&self, id: PathId) -> CopyId {
         self.owners[self.range_of(id)].1
     }
 
     /// The copies that profile some path, ascending.
     pub fn copies(&self) -> Vec<CopyId> {
-        let mut copies: Vec<CopyId> = self.owners.iter().map(|&(_, c)| c).collect();
+        let owners = self.owners.iter().map(|&(_, c)| c);
+        let mut copies: Vec<CopyId> = owners.filter(|c| *c != NOBODY).collect();
         copies.sort_unstable();
         copies.dedup();
         copies

@@ -85,7 +85,8 @@ impl Share {
     pub fn counts_all(&self, dag: &Dag) -> bool {
         match self {
             Share::Nothing | Share::Outside(..) => false,
-            Share::Whole(_) | Share::Ranges(_) => true,
+            Share::Whole(_) => true,
+            Share::Ranges(ranges) => ranges.count_all(),
             Share::Split(sets) | Share::Inside(sets) => {
                 let mut all = dag.edge_set();
                 sets.iter().for_each(|(_, set)| all.union_with(set));

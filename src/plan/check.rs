@@ -126,8 +126,12 @@ pub fn function(cfg: &Cfg, paths: &FunctionPaths, part: Part, plan: &FunctionPla
     if let Some(versions) = ground.versions {
         versions_of(cfg, versions)?;
     }
-    if let (Part::Side(side), Ids::Local(local)) = (part, &ids) {
-        sides::selection(cfg, paths, local, side)?;
+    match (part, &ids) {
+        (Part::Side(side), Ids::Local(local)) => sides::selection(cfg, paths, local, side)?,
+        (Part::Ranges(ranges, copy), Ids::Local(local)) => {
+            sides::ranges(paths, local, ranges, copy)?;
+        }
+        _ => {}
     }
     Proof::new(&ground, &ids, plan).run()
 }

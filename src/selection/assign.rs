@@ -5,19 +5,21 @@
 //! | nothing | the function gets no code |
 //! | all | as without a selection |
 //! | edges, paths | the paths inside the edges, by the labels of PSPP (Algorithm 1 of the P3 paper) or in versions of the function in which all other paths run no statement |
-//! | all but known ones | the paths that leave a known sub-DAG ([`super::known`]), in such versions |
+//! | all but known ones | the paths that leave a known sub-DAG ([`super::known`]), or whose ids are in ranges ([`super::ranges`]), in such versions |
 //!
 //! `p3` and its relatives keep to PSPP, `p3-hot` to versions where blocks may be copied, and `sbl` takes what is expected to cost
 //! less. Tasks go to copies by what they cost, longest first; a function whose selected paths cost more than an even share, or that
 //! the scheme splits anyway, is divided as Algorithm 2 divides the DAG of its selected paths.
 
 use super::known::known_edges;
+use super::ranges::ranges_without_known;
 use super::{KnownPath, Selection};
 use crate::dag::reduced::Reduced;
 use crate::index::{CopyId, EdgeId, FuncId, IdSet, TiSlice, TiVec};
 use crate::numbering::ball_larus;
 use crate::partition::{
-    Assignment, Costs, Distribution, Iterations, Part, Share, Side, distribute, find_partition,
+    Assignment, Costs, Distribution, Iterations, Part, Ranges, Share, Side, distribute,
+    find_partition,
 };
 use crate::paths::{FunctionInput, FunctionPaths};
 use crate::plan::build::{function_code, ids};
@@ -49,6 +51,8 @@ enum How {
     Inside(IdSet<EdgeId>),
     /// By versions, and they are those that leave a set.
     Outside(IdSet<EdgeId>),
+    /// By versions, and they are those that copy 0 has in these ranges.
+    Ranges(Ranges),
 }
 
 /// Something that one copy will count.
@@ -200,20 +204,25 @@ fn without_known(f: &FunctionInput, paths: &mut FunctionPaths, known: &[KnownPat
         if set.is_full() {
             return None; // every path is known
         }
-        if set.is_empty() {
-            continue;
-        }
-        let side = Part::Side(Side::Outside(&set));
-        let cost = function_code(f.cfg, &candidate, side).cost();
-        if cost < best.0 {
-            best = (cost, Some((candidate.apart, set)));
+        let outside = (!set.is_empty()).then_some(How::Outside(set));
+        let ranges = ranges_without_known(f.cfg, &candidate, known, CopyId(0));
+        let in_versions = IN_VERSIONS * flow(&candidate);
+        let ways = [
+            outside.map(|how| (how, 0.0)),
+            ranges.map(|ranges| (How::Ranges(ranges), in_versions)),
+        ];
+        for (how, besides) in ways.into_iter().flatten() {
+            let cost = function_code(f.cfg, &candidate, how.part()).cost() + besides;
+            if cost < best.0 {
+                best = (cost, Some((candidate.apart.clone(), how)));
+            }
         }
     }
-    let Some((apart, set)) = best.1 else {
+    let Some((apart, how)) = best.1 else {
         return Some(How::Whole);
     };
     paths.apart = apart;
-    Some(How::Outside(set))
+    Some(how)
 }
 
 impl How {
@@ -223,6 +232,7 @@ impl How {
             How::Labels(set) => Part::inside(set),
             How::Inside(set) => Part::Side(Side::Inside(set)),
             How::Outside(set) => Part::Side(Side::Outside(set)),
+            How::Ranges(ranges) => Part::Ranges(ranges, CopyId(0)),
         }
     }
 
@@ -336,6 +346,7 @@ fn share(tasks: Vec<(CopyId, How)>) -> Share {
         let set = match how {
             How::Whole => return Share::Whole(copy),
             How::Outside(set) => return Share::Outside(copy, set),
+            How::Ranges(ranges) => return Share::Ranges(ranges.on_one_copy(copy)),
             How::Inside(set) => {
                 versions = true;
                 set

@@ -1,9 +1,10 @@
 //! The paths of a function that the copies count.
 
+use super::outside::Outside;
 use crate::dag::{Dag, edges_through, paths_inside, useful_edges};
 use crate::index::{EdgeId, IdSet, PathId};
 use crate::ir::Cfg;
-use crate::partition::{Iterations, Share};
+use crate::partition::Share;
 use crate::paths::FunctionPaths;
 
 /// The paths of a function that some copy counts: of all others nothing is known.
@@ -15,20 +16,8 @@ pub enum CountedPaths {
     All,
     /// Those whose edges are all in this set of the function's DAG.
     Inside(IdSet<EdgeId>),
-    /// All but those whose edges are all in the set of `Outside`.
+    /// All but those that earlier profiles know.
     Outside(Box<Outside>),
-}
-
-/// A known sub-DAG. Its edges are those of the function with iterations of loops apart, so that what is known of
-/// iterations does not mix with what is known of the paths that enter the loop.
-#[derive(Clone, Debug)]
-pub struct Outside {
-    /// The control flow that the set is about.
-    iterations: Iterations,
-    /// The edges of known paths.
-    set: IdSet<EdgeId>,
-    /// The number of paths of the function.
-    total: u64,
 }
 
 impl CountedPaths {
@@ -36,7 +25,11 @@ impl CountedPaths {
     pub fn new(cfg: &Cfg, paths: &FunctionPaths, share: &Share) -> CountedPaths {
         match share {
             Share::Nothing => CountedPaths::Nothing,
-            Share::Whole(_) | Share::Ranges(_) => CountedPaths::All,
+            Share::Whole(_) => CountedPaths::All,
+            Share::Ranges(ranges) if ranges.count_all() => CountedPaths::All,
+            Share::Ranges(ranges) => {
+                CountedPaths::Outside(Box::new(Outside::of_ranges(paths, ranges)))
+            }
             Share::Split(sets) | Share::Inside(sets) => {
                 let mut all = paths.dag.edge_set();
                 sets.iter().for_each(|(_, set)| all.union_with(set));
@@ -46,11 +39,9 @@ impl CountedPaths {
                     CountedPaths::Inside(all)
                 }
             }
-            Share::Outside(_, set) => CountedPaths::Outside(Box::new(Outside {
-                iterations: Iterations::new(cfg, paths),
-                set: set.clone(),
-                total: paths.numbering.total(),
-            })),
+            Share::Outside(_, set) => {
+                CountedPaths::Outside(Box::new(Outside::of_set(cfg, paths, set)))
+            }
         }
     }
 
@@ -85,7 +76,7 @@ impl CountedPaths {
             CountedPaths::Nothing => 0,
             CountedPaths::All => paths.numbering.total(),
             CountedPaths::Inside(set) => paths_inside(&paths.dag, set),
-            CountedPaths::Outside(o) => o.total - paths_inside(o.iterations.dag(paths), &o.set),
+            CountedPaths::Outside(outside) => outside.number(paths),
         }
     }
 
@@ -116,31 +107,10 @@ impl CountedPaths {
                 certain.difference_with(&edges_through(dag, &outside));
             }
             CountedPaths::Outside(outside) => {
-                let inside = useful_edges(outside.iterations.dag(paths), &outside.set);
-                for e in inside.iter() {
-                    certain.remove(outside.iterations.origin(e));
-                }
+                certain.difference_with(&outside.known_edges(paths));
             }
         }
         certain
-    }
-}
-
-impl Outside {
-    fn is_known(&self, edges: &[EdgeId]) -> bool {
-        let local = self.iterations.path(edges);
-        local.is_some_and(|local| local.iter().all(|e| self.set.contains(*e)))
-    }
-
-    /// An edge lies on a counted path if it is outside the set, or if a path through it takes such an edge before or behind it.
-    fn counted_edges(&self, paths: &FunctionPaths) -> IdSet<EdgeId> {
-        let dag = self.iterations.dag(paths);
-        let mut unknown = dag.edge_set();
-        unknown.extend(dag.edge_ids().filter(|e| !self.set.contains(*e)));
-        let local = edges_through(dag, &unknown);
-        let mut own = paths.dag.edge_set();
-        own.extend(local.iter().map(|e| self.iterations.origin(e)));
-        own
     }
 }
 
@@ -149,28 +119,33 @@ mod tests {
     use super::*;
     use crate::index::CopyId;
     use crate::numbering::enumerate;
+    use crate::partition::{Iterations, Ranges};
     use crate::random_cfg::any_cfg;
     use proptest::prelude::*;
 
     proptest! {
-        /// An edge is certain if every path over it is counted, whether these are inside a set of edges or outside of one.
+        /// An edge is certain if every path over it is counted, whether these are inside a set of edges, outside of one, or in ranges.
+    /// Counted edges have all counted paths, and of ranges no others.
         #[test]
         fn certain_edges_are_those_all_of_whose_paths_are_counted(
             graph in any_cfg(9),
             chosen in proptest::collection::vec(any::<bool>(), 11),
-            is_inside in any::<bool>(),
+            kind in 0..3u8,
         ) {
             let paths = FunctionPaths::new(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() < 500);
             let iterations = Iterations::new(&graph, &paths);
-            let edges = if is_inside { &paths.dag } else { iterations.dag(&paths) };
+            let edges = if kind == 0 { &paths.dag } else { iterations.dag(&paths) };
             let mut set = edges.edge_set();
             set.extend(edges.edge_ids().filter(|e| chosen[e.index() % 11]));
-            let share = if is_inside {
-                Share::Inside(vec![(CopyId(0), set)])
-            } else {
-                Share::Outside(CopyId(0), set)
+            let known: Vec<PathId> = paths.ids().filter(|id| chosen[id.0 as usize % 11]).collect();
+            let total = paths.numbering.total();
+            prop_assume!(known.len() < total as usize);
+            let share = match kind {
+                0 => Share::Inside(vec![(CopyId(0), set)]),
+                1 => Share::Outside(CopyId(0), set),
+                _ => Share::Ranges(Ranges::without(&known, total, CopyId(0))),
             };
             let counted = CountedPaths::new(&graph, &paths, &share);
             let certain = counted.certain_edges(&paths);
@@ -178,6 +153,14 @@ mod tests {
                 let mut over = all.iter().filter(|path| path.contains(&e));
                 prop_assert_eq!(certain.contains(e), over.all(|path| counted.contain(path)));
             }
+            let on_them = all.iter().filter(|path| counted.contain(path));
+            let number = on_them.clone().count() as u64;
+            prop_assert_eq!(counted.number(&paths), number);
+            let mut of_them = paths.dag.edge_set();
+            of_them.extend(on_them.flatten().copied());
+            let edges = counted.edges(&paths);
+            prop_assert!(of_them.iter().all(|e| edges.contains(e)));
+            prop_assert!(kind == 1 || edges == of_them);
         }
     }
 }

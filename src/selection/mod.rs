@@ -12,6 +12,8 @@
 mod assign;
 mod counted;
 mod known;
+mod outside;
+mod ranges;
 
 #[cfg(test)]
 mod tests;

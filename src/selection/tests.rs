@@ -297,3 +297,31 @@ fn known_iterations_run_no_statement() {
         assert_eq!(code.placement.hits(&prefix), 0, "path {id}");
     }
 }
+
+/// Known paths that no set of edges holds without an unknown one run no statement, since each prefix that they share with it has
+/// blocks of its own: 0 → {1, 2} → 3 → {4, 5}, where 2 → 3 → 5 is new.
+#[test]
+fn known_paths_that_close_over_a_new_one_run_no_statement() {
+    let graph = crate::random_cfg::cfg(&[&[1, 2], &[3], &[3], &[4, 5], &[], &[]]);
+    let paths = paths_with_cuts(&graph, 10);
+    let new = PathId(3);
+    let known: Vec<PathId> = paths.ids().filter(|id| *id != new).collect();
+    assert_eq!(known.len(), 3);
+    let with_counts: Vec<KnownPath> = known.iter().map(|id| KnownPath(*id, 1)).collect();
+    let set = known::known_edges(&Iterations::new(&graph, &paths), &paths, &with_counts);
+    let is_inside = |id: &&PathId| paths.decode(**id).unwrap().iter().all(|e| set.contains(*e));
+    assert_eq!(known.iter().filter(is_inside).count(), 2);
+    let ranges = ranges::ranges_without_known(&graph, &paths, &with_counts, CopyId(0)).unwrap();
+    let share = Share::Ranges(ranges);
+    assert!(!share.counts_all(&paths.dag));
+    let part = share.part(CopyId(0)).unwrap();
+    let hits = |id: &PathId| {
+        let edges = paths.decode(*id).unwrap();
+        function_code(&graph, &paths, part).hits(&edges)
+    };
+    assert!(known.iter().all(|id| hits(id) == 0));
+    assert_eq!(hits(&new), 1);
+    let counted = CountedPaths::new(&graph, &paths, &share);
+    assert_eq!(counted.number(&paths), 1);
+    assert!(counted.contain_id(&paths, new));
+}

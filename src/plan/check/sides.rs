@@ -5,30 +5,15 @@
 
 use super::{Proved, mistake};
 use crate::dag::{paths_inside, useful_edges};
-use crate::index::{EdgeId, IdSet};
+use crate::index::{CopyId, EdgeId, IdSet, PathId};
 use crate::ir::Cfg;
-use crate::partition::{Iterations, Local, Side};
+use crate::partition::{Held, Iterations, Local, Ranges, Side};
 use crate::paths::FunctionPaths;
 use std::collections::HashSet;
 
 /// Proves that `local` has the paths on `side`. O(V + E) of the versions · out-degree.
 pub(super) fn selection(cfg: &Cfg, paths: &FunctionPaths, local: &Local, side: Side) -> Proved<()> {
-    for v in local.dag.order() {
-        let mut origins: Vec<EdgeId> = local.dag.outs(v).map(|e| local.origins[e]).collect();
-        origins.sort_unstable();
-        if origins.windows(2).any(|pair| pair[0] == pair[1]) {
-            return mistake(None, "two versions of a path are counted apart");
-        }
-    }
-    for e in local.dag.edge_ids() {
-        let (edge, own) = (local.dag.edge(e), paths.dag.edge(local.origins[e]));
-        let follows = |f: &EdgeId| paths.dag.edge(local.origins[*f]).src == own.dst;
-        let starts = edge.src != local.dag.entry() || own.src == paths.dag.entry();
-        let ends = (edge.dst == local.dag.exit()) == (own.dst == paths.dag.exit());
-        if !starts || !ends || !local.dag.outs(edge.dst).all(|f| follows(&f)) {
-            return mistake(None, "a version of a path is not that path");
-        }
-    }
+    versions_of_paths(paths, local)?;
     let counted = paths_inside(&local.dag, &IdSet::full(local.dag.edges().len()));
     let (only_selected, selected) = match side {
         Side::Inside(set) => (
@@ -50,6 +35,64 @@ pub(super) fn selection(cfg: &Cfg, paths: &FunctionPaths, local: &Local, side: S
         (_, false) => mistake(None, "a selected path is not counted"),
         _ => Ok(()),
     }
+}
+
+/// Proves that `local` has the paths that `ranges` give `copy`. Prefixes are walked as far as some of their continuations are
+/// the copy's and some are not: behind them, its number of paths says whether it has all. O(ranges · length · out-degree).
+pub(super) fn ranges(
+    paths: &FunctionPaths,
+    local: &Local,
+    ranges: &Ranges,
+    copy: CopyId,
+) -> Proved<()> {
+    versions_of_paths(paths, local)?;
+    let (numbers, labels) = (&paths.numbering.paths, &paths.numbering.labels);
+    let mut below = local.dag.by_vertex(0u64);
+    below[local.dag.exit()] = 1;
+    for v in local.dag.order().rev().skip(1) {
+        let of_edges = local.dag.outs(v).map(|e| below[local.dag.edge(e).dst]);
+        below[v] = of_edges.sum();
+    }
+    let mut next = vec![(local.dag.entry(), PathId(0))];
+    while let Some((here, id)) = next.pop() {
+        for e in local.dag.outs(here) {
+            let own = local.origins[e];
+            let (from, to) = (id.plus(labels[own]), local.dag.edge(e).dst);
+            let paths_behind = numbers[paths.dag.edge(own).dst];
+            match ranges.held(copy, from, from.plus(paths_behind)) {
+                Held::Nothing => return mistake(None, "a path is counted that is not selected"),
+                Held::All if below[to] == paths_behind => {}
+                Held::All => return mistake(None, "a selected path is not counted"),
+                Held::Some => next.push((to, from)),
+            }
+        }
+    }
+    if below[local.dag.entry()] == ranges.number(copy, paths.numbering.total()) {
+        Ok(())
+    } else {
+        mistake(None, "a selected path is not counted")
+    }
+}
+
+/// Proves that paths of `local` are versions of paths, none of the same. O(V + E).
+fn versions_of_paths(paths: &FunctionPaths, local: &Local) -> Proved<()> {
+    for v in local.dag.order() {
+        let mut origins: Vec<EdgeId> = local.dag.outs(v).map(|e| local.origins[e]).collect();
+        origins.sort_unstable();
+        if origins.windows(2).any(|pair| pair[0] == pair[1]) {
+            return mistake(None, "two versions of a path are counted apart");
+        }
+    }
+    for e in local.dag.edge_ids() {
+        let (edge, own) = (local.dag.edge(e), paths.dag.edge(local.origins[e]));
+        let follows = |f: &EdgeId| paths.dag.edge(local.origins[*f]).src == own.dst;
+        let starts = edge.src != local.dag.entry() || own.src == paths.dag.entry();
+        let ends = (edge.dst == local.dag.exit()) == (own.dst == paths.dag.exit());
+        if !starts || !ends || !local.dag.outs(edge.dst).all(|f| follows(&f)) {
+            return mistake(None, "a version of a path is not that path");
+        }
+    }
+    Ok(())
 }
 
 /// Whether a path of `local` stays inside `set`, edges of `iterations`. Both walk the function's paths, so pairs of their vertices say where:

@@ -146,6 +146,7 @@ impl Joined {
 fn on_copy_0(share: &ShareEntry) -> ShareEntry {
     match share {
         ShareEntry::Outside(_, set) => ShareEntry::Outside(CopyId(0), set.clone()),
+        ShareEntry::Ranges(ranges) => ShareEntry::Ranges(ranges.on_one_copy(CopyId(0))),
         other => other.clone(),
     }
 }
