@@ -14,7 +14,7 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels bench fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers screens clean
+.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels bench cost fuzz peers cross llvm22 book man deb test-deb test-docker coverage-peers screens clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -38,6 +38,7 @@ help:
 	@echo 'make deb      a Debian package in target/debian (cargo-deb, by cargo where it is missing); make test-deb tries it in a clean Debian 12 (as root)'
 	@echo 'make test-docker  the image of the Dockerfile, built by buildah and used (as root; a quarter of an hour)'
 	@echo 'make coverage-peers  branches, MC/DC, prime paths, pairs and paths of the same runs, by clang, gcc 15 and p3-prof (as root; minutes)'
+	@echo 'make cost     executed instructions of small programs beside LLVM edge counters alone, in two halves (COST=folder, ONLY=names)'
 	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 ONLY=bzip2 is short)'
 
 setup:
@@ -139,6 +140,13 @@ peers: setup
 BENCH ?= bench-out/recipes
 bench: build
 	sh tools/bench.sh $(BENCH)
+
+# Small inputs: half of the programs are for choosing rules, half for reporting (bench/src/cost.rs)
+COST ?= bench-out/cost
+cost: build
+	@sh tools/setup.sh 'valgrind' 'valgrind'
+	[ -d $(COST)/prog ] || bash bench/recipes/cost.sh $(COST)
+	$(CARGO) run -q --release --locked -p p3-bench -- --out $(COST) cost $(COST) $(if $(ONLY),--only $(ONLY))
 
 book:
 	$(CARGO) test --locked --test it book::
