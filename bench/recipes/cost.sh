@@ -120,7 +120,7 @@ cat programs/*.c >"$P/lz4/small"
 echo '"$exe" -q -4 <$D/small >z; "$exe" -q -1 <$D/small | md5sum; "$exe" -q -d <z | md5sum' | workload lz4 run-train.sh
 echo '"$exe" -q -6 <$D/text >z; "$exe" -q -2 <$D/text | md5sum; "$exe" -q -d <z | md5sum' | workload lz4 run.sh
 
-for n in bzip2 gzip zopfli mawk; do
+for n in bzip2 gzip zopfli; do
     shorter $n && head -c 200000 "$P/lz4/small" >"$P/$n/small" && head -c 400000 "$P/lz4/text" >"$P/$n/text"
 done
 if shorter bzip2; then
