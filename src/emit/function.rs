@@ -1,9 +1,9 @@
 //! One function: its path register as SSA values, and its counts.
 //!
-//! Where all counts go to an array, the register holds the address of a counter: `r = c` loads an address instead of a
-//! number, `r += c` adds bytes, and a count is one instruction, which position-independent code could not address by
-//! an array and an index. Where all counts go to a hash table, the register holds their keys ([`hashed`]). Elsewhere
-//! it holds ids.
+//! Where all counts go to an array, the register holds the address of a counter, unless LLVM would add jumps for
+//! that ([`sets_before_branches`]): `r = c` loads an address instead of a number, `r += c` adds bytes, and a count is
+//! one instruction, where position-independent code needs two for an array and an index. Where all counts go to a
+//! hash table, the register holds their keys ([`hashed`]). Elsewhere it holds ids.
 
 mod hashed;
 
@@ -53,6 +53,7 @@ pub(super) fn instrument<'ctx>(
     let places = split(context, &blocks, cfg, plan, branches);
     let registers = Registers::new(cfg, plan.order(), plan);
     let keys = Keys::of(plan.table.ids());
+    let holds_address = !sets_before_branches(cfg, plan, &places);
     let builder = context.create_builder();
     let mut emitter = Emitter {
         context,
@@ -74,7 +75,9 @@ pub(super) fn instrument<'ctx>(
         keys,
         i64: context.i64_type(),
         register: match plan.table {
-            Table::Array { .. } => context.ptr_type(AddressSpace::default()).into(),
+            Table::Array { .. } if holds_address => {
+                context.ptr_type(AddressSpace::default()).into()
+            }
             Table::Hash { .. } if keys.bits == 32 => context.i32_type().into(),
             _ => context.i64_type().into(),
         },
@@ -83,6 +86,17 @@ pub(super) fn instrument<'ctx>(
     if plan.versions.is_some() {
         steps::join(context, cfg, &emitter.blocks, &emitter.places);
     }
+}
+
+/// Whether a constant is loaded on one of several ways out of a block, without a block of its own. LLVM loads a number
+/// before such a branch, for all ways out, but an address behind a jump on its own way.
+fn sets_before_branches(cfg: &Cfg, plan: &FunctionPlan, places: &Places) -> bool {
+    places.of.iter().any(|(edge, place)| {
+        let sets = |op: &Op| matches!(op, Op::Set(_));
+        *place == Place::Source
+            && cfg.block(edge.block).succs.len() > 1
+            && plan.ops(Site::Edge(*edge)).iter().any(sets)
+    })
 }
 
 /// The view and the function must have the same shape.
