@@ -18,7 +18,7 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers setup-engines build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels residual bench bench-selected fuzz peers cross engines test-engines book man deb test-deb test-docker coverage-peers screens clean
+.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers setup-engines build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels residual bench cost bench-selected fuzz peers cross engines test-engines book man deb test-deb test-docker coverage-peers screens clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -45,6 +45,7 @@ help:
 	@echo 'make test-docker  the image of the Dockerfile, built by buildah and used (as root; a quarter of an hour)'
 	@echo 'make coverage-peers  branches, MC/DC, prime paths, pairs and paths of the same runs, by clang, gcc 15 and p3-prof (as root; minutes)'
 	@echo 'make bench-selected  what counting only some paths costs, with callgrind: tables, and the plot of docs/RESULTS.md (an hour; PARTS="kernels functions inputs", ONLY="queens life")'
+	@echo 'make cost     executed instructions of small programs beside LLVM edge counters alone, in two halves (COST=folder, ONLY=names)'
 	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 ONLY=bzip2 is short)'
 
 setup:
@@ -170,6 +171,13 @@ peers: setup
 BENCH ?= bench-out/recipes
 bench: build
 	sh tools/bench.sh $(BENCH)
+
+# Small inputs: half of the programs are for choosing rules, half for reporting (bench/src/cost.rs)
+COST ?= bench-out/cost
+cost: build
+	@sh tools/setup.sh 'valgrind' 'valgrind'
+	[ -d $(COST)/prog ] || bash bench/recipes/cost.sh $(COST)
+	$(CARGO) run -q --release --locked -p p3-bench -- --out $(COST) cost $(COST) $(if $(ONLY),--only $(ONLY))
 
 book:
 	$(CARGO) test --locked --test it book::

@@ -6,6 +6,7 @@
 //! itself. `report` turns the JSON into `docs/RESULTS.md` and its plots.
 
 mod build;
+mod cost;
 mod counted;
 mod edges;
 mod hits;
@@ -51,6 +52,8 @@ enum Command {
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
     },
+    /// Count instructions beside LLVM's edge counters alone, on small inputs
+    Cost(cost::CostArgs),
     /// Time the rewriting of programs and of synthetic modules
     Rewriting {
         /// The folder of programs
@@ -81,6 +84,7 @@ fn main() -> Result<()> {
             rounds,
             only,
         } => edges::all(&folder, &out, rounds, &only),
+        Command::Cost(args) => cost::all(&args, &out),
         Command::Rewriting {
             folder,
             rounds,

@@ -28,9 +28,9 @@ pub(crate) struct MeasureArgs {
 }
 
 /// What is measured.
-const INPUT: &str = "run-train.sh";
+pub(crate) const INPUT: &str = "run-train.sh";
 /// What weights come from.
-const OTHER: &str = "run.sh";
+pub(crate) const OTHER: &str = "run.sh";
 
 /// Scheme, number of copies, whether weights come from the other input: those whose instructions are counted.
 const COUNTED: [(&str, u32, bool); 6] = [

@@ -1,7 +1,9 @@
 //! One function: its path register as SSA values, and its counts.
 //!
-//! The register holds ids. Where all counts go to a hash table it holds their keys, and with them all constants
-//! that it is made of ([`hashed`]).
+//! Where all counts go to an array, the register holds the address of a counter, unless LLVM would add jumps for
+//! that ([`sets_before_branches`]): `r = c` loads an address instead of a number, `r += c` adds bytes, and a count is
+//! one instruction, where position-independent code needs two for an array and an index. Where all counts go to a
+//! hash table, the register holds their keys ([`hashed`]). Elsewhere it holds ids.
 
 mod hashed;
 
@@ -17,14 +19,17 @@ use crate::ir::{Cfg, FunctionBody};
 use crate::plan::keys::Keys;
 use crate::plan::register::{Registers, Value};
 use crate::plan::{FunctionPlan, Op, Site, Table};
+use inkwell::AddressSpace;
 use inkwell::AtomicOrdering;
 use inkwell::AtomicRMWBinOp;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::module::Module;
-use inkwell::types::IntType;
-use inkwell::values::{BasicValue, FunctionValue, IntValue, PhiValue, PointerValue};
+use inkwell::types::{BasicTypeEnum, IntType};
+use inkwell::values::{
+    BasicValue, BasicValueEnum, FunctionValue, IntValue, PhiValue, PointerValue,
+};
 use std::collections::{BTreeSet, HashMap};
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
@@ -48,6 +53,7 @@ pub(super) fn instrument<'ctx>(
     let places = split(context, &blocks, cfg, plan, branches);
     let registers = Registers::new(cfg, plan.order(), plan);
     let keys = Keys::of(plan.table.ids());
+    let holds_address = !sets_before_branches(cfg, plan, &places);
     let builder = context.create_builder();
     let mut emitter = Emitter {
         context,
@@ -69,14 +75,28 @@ pub(super) fn instrument<'ctx>(
         keys,
         i64: context.i64_type(),
         register: match plan.table {
-            Table::Hash { .. } if keys.bits == 32 => context.i32_type(),
-            _ => context.i64_type(),
+            Table::Array { .. } if holds_address => {
+                context.ptr_type(AddressSpace::default()).into()
+            }
+            Table::Hash { .. } if keys.bits == 32 => context.i32_type().into(),
+            _ => context.i64_type().into(),
         },
     };
     emitter.run();
     if plan.versions.is_some() {
         steps::join(context, cfg, &emitter.blocks, &emitter.places);
     }
+}
+
+/// Whether a constant is loaded on one of several ways out of a block, without a block of its own. LLVM loads a number
+/// before such a branch, for all ways out, but an address behind a jump on its own way.
+fn sets_before_branches(cfg: &Cfg, plan: &FunctionPlan, places: &Places) -> bool {
+    places.of.iter().any(|(edge, place)| {
+        let sets = |op: &Op| matches!(op, Op::Set(_));
+        *place == Place::Source
+            && cfg.block(edge.block).succs.len() > 1
+            && plan.ops(Site::Edge(*edge)).iter().any(sets)
+    })
 }
 
 /// The view and the function must have the same shape.
@@ -115,16 +135,16 @@ struct Emitter<'a, 'ctx> {
     registers: Registers,
     phis: HashMap<BlockId, PhiValue<'ctx>>,
     /// The register's value behind edges with code.
-    after: HashMap<CfgEdge, IntValue<'ctx>>,
-    /// The ids that edges which cannot be split bring to be counted in their target, in the array …
-    flagged: HashMap<CfgEdge, IntValue<'ctx>>,
+    after: HashMap<CfgEdge, BasicValueEnum<'ctx>>,
+    /// The counters that edges which cannot be split bring to be increased in their target …
+    flagged: HashMap<CfgEdge, PointerValue<'ctx>>,
     /// … and the keys for the hash table.
     hashed: HashMap<CfgEdge, IntValue<'ctx>>,
     /// What the hash table knows ids by.
     keys: Keys,
     i64: IntType<'ctx>,
     /// The type of the path register.
-    register: IntType<'ctx>,
+    register: BasicTypeEnum<'ctx>,
 }
 
 impl<'ctx> Emitter<'_, 'ctx> {
@@ -148,7 +168,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn make_phis(&mut self) {
         for b in self.cfg.ids() {
             if self.registers.at[b] == Some(Value::Phi(b)) {
-                let phi = sys::phi_at_start(&self.builder, self.blocks[b], self.register, "p3.r");
+                let phi = {
+                    let block = self.blocks[b];
+                    sys::phi_at_start(&self.builder, block, self.register, "p3.r")
+                };
                 self.phis.insert(b, phi);
             }
         }
@@ -222,10 +245,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// The register at the start of block `b`, where it is read.
-    fn at(&self, b: BlockId) -> Option<IntValue<'ctx>> {
+    fn at(&self, b: BlockId) -> Option<BasicValueEnum<'ctx>> {
         self.registers.at[b].map(|value| match value {
             Value::Const(c) => self.value(c),
-            Value::Phi(p) => self.phis[&p].as_basic_value().into_int_value(),
+            Value::Phi(p) => self.phis[&p].as_basic_value(),
             Value::Sum(e) => self.after[&e],
         })
     }
@@ -238,9 +261,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn code(
         &mut self,
         ops: &[Op],
-        before: Option<IntValue<'ctx>>,
+        before: Option<BasicValueEnum<'ctx>>,
         how: How<'ctx>,
-    ) -> Option<IntValue<'ctx>> {
+    ) -> Option<BasicValueEnum<'ctx>> {
         let mut register = before;
         let table = self.plan.table;
         let last = ops.iter().rposition(|&op| table.hashes_op(op));
@@ -254,18 +277,21 @@ impl<'ctx> Emitter<'_, 'ctx> {
                     let is_last = Some(i) == last;
                     self.count_key(key, how, is_last);
                 }
-                Op::Count(c) | Op::CountInWindow(c) => self.count_id(self.sum(read(), c), how),
-                Op::CountConst(id) => self.count_id(self.constant(id as i64), how),
+                Op::Count(c) | Op::CountInWindow(c) => {
+                    let slot = self.slot(self.sum(read(), c));
+                    self.count_at(slot, how);
+                }
+                Op::CountConst(id) => self.count_at(self.counter(id), how),
             }
         }
         register
     }
 
-    /// Counts an id of the array.
-    fn count_id(&mut self, id: IntValue<'ctx>, how: How<'ctx>) {
+    /// Counts in the array.
+    fn count_at(&mut self, slot: PointerValue<'ctx>, how: How<'ctx>) {
         match how {
-            How::Flag(edge) => drop(self.flagged.insert(edge, id)),
-            _ => self.increment(self.slot(id), self.constant(1)),
+            How::Flag(edge) => drop(self.flagged.insert(edge, slot)),
+            _ => self.increment(slot, self.constant(1)),
         }
     }
 
@@ -275,20 +301,31 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// The register when the sum of labels is `c`.
-    fn value(&self, c: i64) -> IntValue<'ctx> {
-        match self.plan.table {
-            Table::Hash { .. } => self.register.const_int(self.keys.key(c as u64), false),
-            _ => self.constant(c),
+    fn value(&self, c: i64) -> BasicValueEnum<'ctx> {
+        match self.register {
+            BasicTypeEnum::IntType(ty) if matches!(self.plan.table, Table::Hash { .. }) => {
+                ty.const_int(self.keys.key(c as u64), false).into()
+            }
+            BasicTypeEnum::IntType(_) => self.constant(c).into(),
+            // Before a path's last increment it may be no address of a counter.
+            _ => sys::const_moved(self.counter(0), self.constant(c.wrapping_mul(8))).into(),
         }
     }
 
     /// The register when `c` is added to a sum of labels.
-    fn sum(&self, register: IntValue<'ctx>, c: i64) -> IntValue<'ctx> {
-        let by = match self.plan.table {
-            Table::Hash { .. } => self.register.const_int(self.keys.step(c), false),
-            _ => self.constant(c),
-        };
-        self.plus(register, by)
+    fn sum(&self, register: BasicValueEnum<'ctx>, c: i64) -> BasicValueEnum<'ctx> {
+        match register {
+            BasicValueEnum::IntValue(r) if matches!(self.plan.table, Table::Hash { .. }) => {
+                let by = r.get_type().const_int(self.keys.step(c), false);
+                self.plus(r, by).into()
+            }
+            BasicValueEnum::IntValue(r) => self.plus(r, self.constant(c)).into(),
+            _ if c == 0 => register,
+            _ => {
+                let by = self.constant(c.wrapping_mul(8));
+                sys::moved(&self.builder, register.into_pointer_value(), by).into()
+            }
+        }
     }
 
     fn plus(&self, value: IntValue<'ctx>, by: IntValue<'ctx>) -> IntValue<'ctx> {
@@ -299,11 +336,17 @@ impl<'ctx> Emitter<'_, 'ctx> {
         sum.expect("positioned")
     }
 
-    fn slot(&self, id: IntValue<'ctx>) -> PointerValue<'ctx> {
+    /// The address of the counter of `id`, an id of the array.
+    fn counter(&self, id: u64) -> PointerValue<'ctx> {
         let first = self.storage.array.expect("an id of an array");
-        match id.get_zero_extended_constant() {
-            Some(id) => self.data.counter(first + id),
-            None => sys::slot(&self.builder, self.data.counter(first), id),
+        self.data.counter(first + id)
+    }
+
+    /// The counter that the register stands for.
+    fn slot(&self, register: BasicValueEnum<'ctx>) -> PointerValue<'ctx> {
+        match register {
+            BasicValueEnum::IntValue(id) => sys::slot(&self.builder, self.counter(0), id),
+            _ => register.into_pointer_value(),
         }
     }
 
@@ -336,7 +379,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     fn fill_phis(&self) {
-        let poison = self.register.get_poison();
+        let poison = match self.register {
+            BasicTypeEnum::IntType(ty) => ty.get_poison().as_basic_value_enum(),
+            other => other.into_pointer_type().get_poison().into(),
+        };
         for (&b, phi) in &self.phis {
             for &e in &self.places.ins[b] {
                 // Edges from unreachable blocks, and repeats of an indirectbr target that are
@@ -348,7 +394,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    fn value_behind(&self, e: CfgEdge) -> Option<IntValue<'ctx>> {
+    fn value_behind(&self, e: CfgEdge) -> Option<BasicValueEnum<'ctx>> {
         self.after.get(&e).copied().or_else(|| self.at(e.block))
     }
 
@@ -417,21 +463,19 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// Where the edges lead, ascending.
-    fn targets(&self, edges: &HashMap<CfgEdge, IntValue<'ctx>>) -> BTreeSet<BlockId> {
+    fn targets<T>(&self, edges: &HashMap<CfgEdge, T>) -> BTreeSet<BlockId> {
         let target = |e: &CfgEdge| self.cfg.behind(*e);
         edges.keys().map(target).collect()
     }
 
     fn count_flagged_array(&self, to: BlockId) {
-        let ty = self.context.ptr_type(inkwell::AddressSpace::default());
+        let ty = self.context.ptr_type(AddressSpace::default());
         let phi = sys::phi_at_start(&self.builder, self.blocks[to], ty, "p3.slot");
         // φ entries of one block must be one value: repeats of an edge share what the first computed.
-        let mut slots: HashMap<CfgEdge, PointerValue<'ctx>> = HashMap::new();
         for &e in &self.places.ins[to] {
             let (from, first) = (self.arrival(e), self.first_of(e));
-            sys::position_before(&self.builder, sys::terminator(from));
             let slot = match self.flagged.get(&first) {
-                Some(&id) => *slots.entry(first).or_insert_with(|| self.slot(id)),
+                Some(&slot) => slot,
                 None => self.data.trash(),
             };
             phi.add_incoming(&[(&slot as &dyn BasicValue, from)]);

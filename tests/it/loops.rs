@@ -39,6 +39,11 @@ unsigned total(const unsigned *x, const unsigned *end, const unsigned *restrict 
   } while (++x != end);
   return sum;
 }
+void f(void), g(void), h(void), i(void);
+void pick(int a, int b) {
+  if (a > 0) f(); else g();
+  if (b > 0) h(); else i();
+}
 ";
 
 /// Optimised before it is rewritten; loops stay loops of one iteration.
@@ -90,6 +95,11 @@ fn iterations(object: &Path) -> BTreeMap<String, Vec<usize>> {
 
 /// The iterations of the only copy, compiled by the runner's makefile.
 fn of_copy(options: &[&str], flags: &[&str]) -> BTreeMap<String, Vec<usize>> {
+    in_copy(options, flags, iterations)
+}
+
+/// What `look` finds in the object of the only copy, compiled by the runner's makefile.
+fn in_copy<T>(options: &[&str], flags: &[&str], look: impl Fn(&Path) -> T) -> T {
     let dir = crate::support::folder();
     let source = dir.path().join("loops.c");
     std::fs::write(&source, SOURCE).unwrap();
@@ -102,7 +112,31 @@ fn of_copy(options: &[&str], flags: &[&str]) -> BTreeMap<String, Vec<usize>> {
     let object = "obj/copy-0/m0.bc.o";
     let mut make = Command::new("make");
     run(make.arg("-s").arg("-C").arg(&out).arg(object));
-    iterations(&out.join(object))
+    look(&out.join(object))
+}
+
+/// The increments of memory in `function`.
+fn increments(object: &Path, function: &str) -> Vec<String> {
+    let mut objdump = Command::new(llvm("llvm-objdump"));
+    objdump.args(["-d", "--no-show-raw-insn"]);
+    objdump.arg(format!("--disassemble-symbols={function}"));
+    let printed = run(objdump.arg(object));
+    let text = String::from_utf8(printed.stdout).unwrap();
+    let code = text.lines().filter_map(|l| l.split_once("incq"));
+    code.map(|(_, operand)| operand.trim().to_string())
+        .collect()
+}
+
+/// The path register is the address of a counter: a number would need the array's address beside it.
+#[test]
+fn count_by_register_needs_no_address_of_array() {
+    for options in [&["--scheme", "sbl"][..], &["--scheme", "p3-weighted"]] {
+        let counts = in_copy(options, OPTIMISED, |object| increments(object, "pick"));
+        assert!(!counts.is_empty(), "{options:?}");
+        for operand in counts {
+            assert!(!operand.contains(','), "{options:?}: {operand}");
+        }
+    }
 }
 
 #[test]
@@ -147,7 +181,9 @@ fn count_in_loop_that_compiler_links_takes_two_instructions_at_most() {
         let dir = crate::support::folder();
         let dir = dir.path();
         std::fs::write(dir.join("loops.c"), SOURCE).unwrap();
-        std::fs::write(dir.join("main.c"), "int main(void) { return 0; }\n").unwrap();
+        let main = "void f(void) {}\nvoid g(void) {}\nvoid h(void) {}\nvoid i(void) {}\n\
+                    int main(void) { return 0; }\n";
+        std::fs::write(dir.join("main.c"), main).unwrap();
         let mut link = Command::new(crate::build::CC);
         link.current_dir(dir)
             .env("P3_COPIES", "1")

@@ -9,7 +9,7 @@ use inkwell::AtomicOrdering;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::IntType;
-use inkwell::values::{BasicValue, FunctionValue, IntValue, PointerValue};
+use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use std::mem::offset_of;
 use zerocopy::LE;
 
@@ -25,7 +25,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// The key of the id that `op` counts.
-    pub(super) fn key(&self, op: Op, register: Option<IntValue<'ctx>>) -> IntValue<'ctx> {
+    pub(super) fn key(&self, op: Op, register: Option<BasicValueEnum<'ctx>>) -> IntValue<'ctx> {
         let ty = self.key_type();
         let c = match op {
             Op::CountConst(id) => return ty.const_int(self.keys.key(id), false),
@@ -34,10 +34,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
         };
         let register = register.expect("the plan sets the register before it reads it");
         if matches!(self.plan.table, Table::Hash { .. }) {
-            return self.sum(register, c);
+            return self.sum(register, c).into_int_value();
         }
         let b = &self.builder;
-        let id = b.build_int_truncate_or_bit_cast(register, ty, "p3.r");
+        let id = b.build_int_truncate_or_bit_cast(register.into_int_value(), ty, "p3.r");
         let next = self.plus(
             id.expect(POSITIONED),
             ty.const_int(c.wrapping_add(1) as u64, true),

@@ -200,6 +200,17 @@ pub(super) fn slot<'ctx>(
     unsafe { builder.build_in_bounds_gep(i64_type, base, &[index], "") }.expect("positioned")
 }
 
+/// The address `offset` bytes behind `base`, which may lie outside what `base` points to.
+pub(super) fn moved<'ctx>(
+    builder: &Builder<'ctx>,
+    base: PointerValue<'ctx>,
+    offset: IntValue<'ctx>,
+) -> PointerValue<'ctx> {
+    let byte = offset.get_type().get_context().i8_type();
+    // SAFETY: an address that is not said to be in bounds may be any.
+    unsafe { builder.build_gep(byte, base, &[offset], "p3.r") }.expect("positioned")
+}
+
 /// The address `offset` bytes behind `base`, inside what `base` points to.
 pub(super) fn field<'ctx>(
     builder: &Builder<'ctx>,
@@ -242,6 +253,16 @@ pub(super) fn const_address<'ctx>(
     let byte = offset.get_type().get_context().i8_type();
     // SAFETY: the caller's offsets are inside the global that `base` is.
     unsafe { base.const_in_bounds_gep(byte, &[offset]) }
+}
+
+/// The constant address `offset` bytes behind `base`, which may lie outside what `base` points to.
+pub(super) fn const_moved<'ctx>(
+    base: PointerValue<'ctx>,
+    offset: IntValue<'ctx>,
+) -> PointerValue<'ctx> {
+    let byte = offset.get_type().get_context().i8_type();
+    // SAFETY: an address that is not said to be in bounds may be any.
+    unsafe { base.const_gep(byte, &[offset]) }
 }
 
 /// The constant address of element `index` of the array that begins at `base`.
