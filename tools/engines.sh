@@ -96,6 +96,7 @@ for scheme in p3 sbl; do
     cp -r testdata/rust/project "$OUT/crate-$scheme"
     (
         cd "$OUT/crate-$scheme"
+        unset CARGO_TARGET_DIR
         # Debug information names where the crate is: copies of one scheme are compared with those of the other.
         export RUSTFLAGS="--remap-path-prefix=$PWD=crate"
         cargo p3 --scheme "$scheme" run -q -- 'one three' 'four  five' four >run.out
