@@ -6,6 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 ROOT=$PWD
+LLVM=$(sh tools/llvm.sh main)
 OUT=$ROOT/projects/selected
 BIN=${BIN:-$ROOT/target/release}
 PATH=$BIN:$PATH
@@ -72,8 +73,8 @@ selected() {
 
 # compiled_kernel NAME
 compiled_kernel() {
-    source=$(ls testdata/kernels/"$1".c*) compiler=clang-19 LIBRARIES='-lm -pthread -ldl'
-    case $source in *.cpp) compiler=clang++-19 LIBRARIES="$LIBRARIES -lstdc++" ;; esac
+    source=$(ls testdata/kernels/"$1".c*) compiler=clang-$LLVM LIBRARIES='-lm -pthread -ldl'
+    case $source in *.cpp) compiler=clang++-$LLVM LIBRARIES="$LIBRARIES -lstdc++" ;; esac
     mkdir -p "$at"
     $compiler -O2 -g -emit-llvm -c "$source" -o "$at/prog.bc"
 }
@@ -88,9 +89,9 @@ compiled_lua() {
     sed -i 's/^#define point2uint(p).*/#define point2uint(p) ((void)(p), 0u)/' "$at/tree/src/llimits.h"
     for source in "$at"/tree/src/*.c; do
         [ "${source##*/}" != luac.c ] || continue
-        clang-19 -O2 -g -w -std=gnu99 -DLUA_COMPAT_5_3 -DLUA_USE_POSIX '-Dluai_makeseed(L)=42' -emit-llvm -c "$source" -o "${source%.c}.bc"
+        "clang-$LLVM" -O2 -g -w -std=gnu99 -DLUA_COMPAT_5_3 -DLUA_USE_POSIX '-Dluai_makeseed(L)=42' -emit-llvm -c "$source" -o "${source%.c}.bc"
     done
-    llvm-link-19 "$at"/tree/src/*.bc -o "$at/prog.bc"
+    "llvm-link-$LLVM" "$at"/tree/src/*.bc -o "$at/prog.bc"
 }
 
 kernels() {

@@ -28,6 +28,9 @@ use crate::table::Layout;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 
+/// The place of code that compilers make, which has no line.
+const NO_LINE: &str = "–";
+
 /// A path has at most this many rows, unless everything is asked for.
 const MAX_ROWS: usize = 6;
 /// Of a path with more rows, so many of the first ones are shown.
@@ -275,7 +278,15 @@ impl<'a> Steps<'a> {
         }
         let asked = [step.text.as_str(), step.outcome.as_str()];
         let asked: Vec<&str> = asked.into_iter().filter(|t| !t.is_empty()).collect();
-        if step.outcome.starts_with('→') {
+        if step.place == NO_LINE {
+            let goes = step.outcome.starts_with('→');
+            format!(
+                "{}{} {}",
+                step.text,
+                if goes { "" } else { ":" },
+                step.outcome
+            )
+        } else if step.outcome.starts_with('→') {
             format!("{} {}", step.place, asked.join(" "))
         } else {
             format!("{} at {}", asked.join(" "), step.place)
@@ -296,7 +307,7 @@ impl<'a> Steps<'a> {
             (Some(line), Some(file)) if file != own => format!("{}:{line}", short(file)),
             (Some(line), _) => line.to_string(),
             // What compilers make has no line, where other code of the function has one.
-            (None, _) if !own.is_empty() => "–".into(),
+            (None, _) if !own.is_empty() => NO_LINE.into(),
             (None, _) => format!("b{}", s.block),
         };
         let mut outcome = if s.outcome != "unknown" && !s.implied {
