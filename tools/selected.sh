@@ -118,10 +118,16 @@ functions() {
     for name in ${ONLY:-queens parser compress lua}; do
         at=$OUT/$name
         case $name in
-        lua) compiled_lua arguments=$ROOT/tools/corpus/lua/05-patterns.lua every=8 ;;
-        *) compiled_kernel "$name" arguments=$(kernel_arguments "$name") every=1 ;;
+        lua)
+            compiled_lua
+            arguments=$ROOT/tools/corpus/lua/05-patterns.lua every=8
+            ;;
+        *)
+            compiled_kernel "$name"
+            arguments=$(kernel_arguments "$name") every=1
+            arguments=${arguments#*,}
+            ;;
         esac
-        [ "$name" = lua ] || arguments=${arguments#*,}
         whole $arguments
         p3-prof show "$at/whole.p3prof" --format json |
             jq -r '.functions[] | select(.executed > 0) | .name' | sort | awk -v every=$every 'NR % every == 1 % every' |
