@@ -55,7 +55,7 @@ pub(super) fn find<'m>(
     let mut open = Vec::new();
     for (value, block) in plain.value.incoming() {
         match value.number() {
-            Some(number) => known.push((blocks.number(block), number != "0")),
+            Some(number) => known.push((blocks.number(block), (number != "0") != plain.negated)),
             None => open.push(value),
         }
     }
@@ -64,6 +64,7 @@ pub(super) fn find<'m>(
     let [value] = open[..] else {
         return Test {
             asks: Asks::Joined,
+            known,
             ..Test::default()
         };
     };

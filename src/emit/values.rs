@@ -357,7 +357,20 @@ impl Inst {
                 LLVMGetInstructionOpcode(self.0),
                 LLVMOpcode::LLVMGetElementPtr
             );
-            LLVMSetIsInBounds(self.0, 0);
+            // All of them: `inbounds`, `nusw` and `nuw`.
+            LLVMGEPSetNoWrapFlags(self.0, 0);
+        }
+    }
+
+    /// Whether an address is undefined if it is outside of what it is computed from, or if its index times the stride overflows.
+    pub(super) fn is_in_bounds(self) -> bool {
+        // SAFETY: the instruction is live, and computes an address.
+        unsafe {
+            assert_eq!(
+                LLVMGetInstructionOpcode(self.0),
+                LLVMOpcode::LLVMGetElementPtr
+            );
+            LLVMIsInBounds(self.0) != 0
         }
     }
 

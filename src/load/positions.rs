@@ -207,8 +207,8 @@ pub struct Test {
     /// Of several conditions at once: how many.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub parts: u32,
-    /// If the condition is a φ: the predecessors from which its value is a constant, which decides the branch. The rest of the
-    /// test is of the only value that is no constant.
+    /// If the condition is a φ: the predecessors from which its value is a constant, and whether that leads to the first
+    /// successor. The rest of the test is of the only value that is no constant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<(u32, bool)>,
 }

@@ -287,6 +287,15 @@ impl FunctionEntry {
         })
     }
 
+    /// The successor of block `b` that follows from where control came from: the condition of the branch is a φ, and from block
+    /// `before` its value is a constant. Nothing is asked there.
+    pub fn implied(&self, b: BlockId, before: BlockId) -> Option<u32> {
+        let found = self.choices.binary_search_by_key(&b, |c| c.block).ok()?;
+        let known = &self.choices[found].by.test.as_ref()?.known;
+        let (_, is_first) = known.iter().find(|(from, _)| *from == before.0)?;
+        Some(u32::from(!is_first))
+    }
+
     /// The places of conditions that have no branch.
     pub fn branchless_sites(&self) -> impl Iterator<Item = Site> + '_ {
         self.branchless.iter().map(site)

@@ -18,7 +18,10 @@ const WIDEST: u32 = 64;
 
 /// What the branches of one function compare.
 pub struct Contradictions<'a> {
+    entry: &'a FunctionEntry,
     choices: HashMap<BlockId, &'a Choice>,
+    /// Whether outcomes follow from where control came from ([`FunctionEntry::implied`]).
+    implies: bool,
 }
 
 impl<'a> Contradictions<'a> {
@@ -28,15 +31,20 @@ impl<'a> Contradictions<'a> {
             .choices
             .iter()
             .filter(|_| entry.returns_twice.is_empty());
+        let implies = choices
+            .clone()
+            .any(|c| c.by.test.as_ref().is_some_and(|t| !t.known.is_empty()));
         let choices = choices.filter(|c| c.by.compared.is_some());
         Contradictions {
+            entry,
+            implies,
             choices: choices.map(|c| (c.block, &c.by)).collect(),
         }
     }
 
     /// Whether no path of the function can be found out.
     pub fn is_empty(&self) -> bool {
-        self.choices.len() < 2
+        self.choices.len() < 2 && !self.implies
     }
 
     /// Whether the conditions of a path contradict each other: the block whose outcome contradicts earlier ones. O(length ·
@@ -52,9 +60,16 @@ impl<'a> Contradictions<'a> {
         let succs = path.succs.iter().copied().chain(last);
         let mut known = Known::default();
         let mut succs = succs.map(Some).chain(std::iter::repeat(None));
+        let mut before = None;
         for &block in &path.blocks {
             known.forget(block);
             let succ = succs.next().flatten();
+            if self.implies
+                && let Some((before, succ)) = before.replace(block).zip(succ)
+                && self.entry.implied(block, before).is_some_and(|s| s != succ)
+            {
+                return Some(block);
+            }
             let choice = self.choices.get(&block);
             if let Some((choice, succ)) = choice.copied().zip(succ)
                 && !known.learn(choice, succ)

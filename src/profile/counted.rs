@@ -5,9 +5,10 @@ use super::left::{Executed, Range};
 use super::report::Selection;
 use super::{Profile, Structure};
 use crate::error::Result;
-use crate::index::FuncId;
+use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::manifest::FunctionEntry;
 use rayon::prelude::*;
+use std::collections::HashMap;
 
 /// A function and the executions of everything in it.
 pub struct CountedFunction<'a> {
@@ -26,6 +27,30 @@ pub struct CountedFunction<'a> {
 }
 
 impl<'a> CountedFunction<'a> {
+    /// [`CountedFunction::edges`] by block with several, each with the executions in which the block asked something: without
+    /// those whose way followed from where control came from ([`FunctionEntry::implied`]). O(edges).
+    pub fn decisions(&self) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
+        let mut implied: HashMap<CfgEdge, u64> = HashMap::new();
+        for (e, _) in &self.edges {
+            if let Some(succ) = self.entry.implied(e.dst, e.edge.block) {
+                let block = e.dst;
+                let sum = implied.entry(CfgEdge { block, succ }).or_default();
+                *sum = sum.saturating_add(e.count);
+            }
+        }
+        let ways = self
+            .edges
+            .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
+        ways.filter(|ways| ways.len() > 1).map(move |ways| {
+            let asked = ways.iter().map(|&(e, range)| {
+                let less = implied.get(&e.edge).copied().unwrap_or(0);
+                let count = e.count.saturating_sub(less);
+                (EdgeCount { count, ..e }, range)
+            });
+            (ways[0].0.edge.block, asked.collect())
+        })
+    }
+
     fn new(profile: &'a Profile, f: FuncId) -> Result<Self> {
         let structure = profile.structure(f)?;
         let flow = flow(profile, f, &structure)?;

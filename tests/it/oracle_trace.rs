@@ -107,6 +107,7 @@ programs! {
     exits
     irreducible
     iterations
+    joined_loops
     lambdas
     longjmp
     loops

@@ -112,6 +112,7 @@ fn outcomes_of_conditions_equal_counts_of_source_coverage() {
         "words",
         "scan",
         "shapes",
+        "joined_loops",
     ] {
         let source = sources(name).remove(0);
         let content = read(&source);
@@ -182,4 +183,36 @@ fn paths_through_the_same_lines_are_told_apart_by_outcomes() {
     distinct.dedup();
     assert!(told.len() == 6 && distinct.len() == 6, "{shown}");
     assert!(shown.contains("!(a == b)"), "{shown}");
+}
+
+/// At -O0 the branch of a loop over joined conditions tests a φ. What an earlier condition decides is no outcome of the last one,
+/// and a path on which the φ has another value than where it came from says cannot run.
+#[test]
+fn outcomes_that_a_joined_condition_never_had_are_missing() {
+    let dir = folder();
+    let profile = profiled("joined_loops", &["-O0", "-g"], dir.path());
+    let coverage = |options: &[&str]| {
+        let mut command = Command::new(PROF);
+        command.arg("coverage").arg(&profile).args(options);
+        text(run(&mut command))
+    };
+    let annotated = coverage(&["--annotate=missing"]);
+    let missing: Vec<&str> = annotated
+        .lines()
+        .filter_map(|l| l.trim().strip_prefix("↳ "))
+        .collect();
+    let expected = [
+        "never false: s[i] == ' '",
+        "never true: b > 3",
+        "never false: b < 9",
+        "never false: found < 100",
+    ];
+    assert_eq!(missing, expected, "{annotated}");
+    // None of the paths that are shown as missing has two outcomes that exclude each other.
+    let shown = coverage(&["--function", "^skip$", "--nearest", "9"]);
+    let ends = shown.split("not covered").skip(1);
+    for path in ends {
+        let leaves = path.contains("i < n") && path.contains("false  leaves");
+        assert!(!(leaves && path.contains("next iteration")), "{shown}");
+    }
 }

@@ -131,6 +131,7 @@ fn element(phi: Inst, target: &TargetData) -> Option<Form> {
         let is_here = address.opcode() == LLVMOpcode::LLVMGetElementPtr
             && address.block() == phi.block()
             && index > 0
+            && address.is_in_bounds()
             && operands.iter().enumerate().all(is_constant)
             && is_accessed(address);
         let stride = is_here.then(|| address.stride(index, target))??;

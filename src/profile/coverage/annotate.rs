@@ -8,8 +8,6 @@ use crate::index::FuncId;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::counted::CountedFunction;
-use crate::profile::flow::EdgeCount;
-use crate::profile::left::Range;
 use crate::profile::lines::{SourceFile, by_line};
 use crate::profile::report::steps::Steps;
 use crate::profile::report::words::{Apart, Said};
@@ -104,24 +102,22 @@ fn never<'a>(
     let mut conditions: BTreeMap<Condition, Ways> = BTreeMap::new();
     for f in counted {
         let own = steps.home_file(f.f);
-        let by_block = f
-            .edges
-            .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
-        let known =
-            |w: &&[(EdgeCount, Range)]| w.len() > 1 && !w.iter().any(|(_, r)| r.may_have_run());
-        for edges in by_block.filter(known) {
-            let block = edges[0].0.edge.block;
+        for (block, edges) in f.decisions() {
+            if edges.iter().any(|(_, r)| r.may_have_run()) {
+                continue;
+            }
             let span = f.structure.cfg.block(block).lines.last();
             let Some(loc) = span.map(|s| s.loc) else {
                 continue;
             };
             let name = profile.manifest.files[loc.file as usize].as_str();
             let hidden = scope.markers.branches(loc.file, loc.line);
-            if hidden || !scope.admits_file(name) || f.executed.blocks[block].count == 0 {
+            let asked = edges.iter().any(|(e, _)| e.count > 0);
+            if hidden || !scope.admits_file(name) || !asked {
                 continue;
             }
             let mut of_copy: BTreeMap<Condition, Vec<Way>> = BTreeMap::new();
-            for (e, _) in edges {
+            for (e, _) in &edges {
                 let decision = Decision {
                     before: None,
                     block,

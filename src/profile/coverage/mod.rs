@@ -32,7 +32,7 @@ use super::report::{Decision, Line, Selection, line};
 use super::{Profile, Structure, flow};
 use crate::dag::Dag;
 use crate::error::Result;
-use crate::index::{BlockId, EdgeId, FuncId, IdSet, PathId};
+use crate::index::{BlockId, EdgeId, FuncId, IdSet, PathId, TiSlice};
 use crate::manifest::{ShareEntry, Status};
 use crate::paths::FunctionPaths;
 use counted::Counted;
@@ -270,10 +270,12 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     };
     near.retain(|path| is_possible(path.id));
     let next = near.len() as u128;
+    let decisions = never::decisions(dag, entry, &executed);
     let never_taken =
-        |touched: &Touched| never::never_taken(dag, &executed, |b| touched.decides(entry, b));
+        |touched: &Touched| never::never_taken(dag, &decisions, |b| touched.decides(entry, b));
     if let Some(touched) = touched.filter(|_| nearest > 0) {
         let search = never::Search {
+            entry,
             paths: &structure.paths,
             executed: &executed,
             excluded: &excluded,
@@ -289,7 +291,14 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
                 near.extend(any.filter(|path| is_possible(path.id)));
             }
             let never = touched.map_or(Vec::new(), never_taken);
-            uncovered(profile, f, &structure, &never, near.into_iter().take(n))?
+            uncovered(
+                profile,
+                f,
+                &structure,
+                &never,
+                &decisions,
+                near.into_iter().take(n),
+            )?
         }
     };
     let lines = touched.map_or(Lines::default(), |t| {
@@ -377,6 +386,7 @@ fn uncovered(
     f: FuncId,
     structure: &Structure,
     never_taken: &[EdgeId],
+    decisions: &TiSlice<EdgeId, u64>,
     found: impl Iterator<Item = nearest::NotRun>,
 ) -> Result<Vec<Uncovered>> {
     let dag = &structure.paths.dag;
@@ -384,6 +394,8 @@ fn uncovered(
         let path = line(&profile, structure, (f, found.id, 0))?;
         let edges = profile.decode(f, structure, found.id)?;
         let never = edges.iter().find(|e| never_taken.contains(e));
+        let new = never::asked(dag, profile.entry(f), &edges).filter(|e| decisions[*e] == 0);
+        let new_edges = found.new_edges.max(new.count() as u32);
         let parts = found.near.and_then(|n| n.common.checked_sub(1));
         Ok(Uncovered {
             shown: never
@@ -394,7 +406,7 @@ fn uncovered(
                 .near
                 .map(|n| near(profile, f, structure, n))
                 .transpose()?,
-            new_edges: found.new_edges,
+            new_edges,
         })
     });
     described.collect()

@@ -3,24 +3,51 @@
 use super::nearest::NotRun;
 use super::through::Through;
 use crate::dag::Dag;
-use crate::index::{BlockId, EdgeId, IdSet, PathId};
+use crate::index::{BlockId, EdgeId, IdSet, PathId, TiSlice, TiVec};
+use crate::manifest::FunctionEntry;
 use crate::paths::FunctionPaths;
 use crate::profile::Ran;
-use crate::profile::flow::add_up;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
 /// So many paths with one outcome are looked at, until one is possible.
 const MOST: u128 = 4096;
 
+/// The executions of each edge in which its source asked something: without those that followed from where control came from
+/// ([`FunctionEntry::implied`]). O(edges + executed paths' length).
+pub(super) fn decisions(dag: &Dag, entry: &FunctionEntry, executed: &[Ran]) -> TiVec<EdgeId, u64> {
+    let mut counts = dag.by_edge(0u64);
+    for path in executed {
+        for e in asked(dag, entry, &path.edges) {
+            counts[e] = counts[e].saturating_add(path.count);
+        }
+    }
+    counts
+}
+
+/// The edges of a path whose source asks something there.
+pub(super) fn asked<'a>(
+    dag: &'a Dag,
+    entry: &'a FunctionEntry,
+    edges: &'a [EdgeId],
+) -> impl Iterator<Item = EdgeId> + 'a {
+    let mut before = None;
+    let asks = move |e: &EdgeId| {
+        let block = dag.block(dag.edge(*e).src);
+        let came = std::mem::replace(&mut before, block);
+        let implied = block.zip(came).and_then(|(b, came)| entry.implied(b, came));
+        implied.is_none()
+    };
+    edges.iter().copied().filter(asks)
+}
+
 /// The ways that were never taken out of blocks with several that `is_chosen` admits, those out of the blocks that ran most
-/// often first. O(edges + executed paths' length).
+/// often first. `counts` are [`decisions`]. O(edges).
 pub(super) fn never_taken(
     dag: &Dag,
-    executed: &[Ran],
+    counts: &TiSlice<EdgeId, u64>,
     is_chosen: impl Fn(BlockId) -> bool,
 ) -> Vec<EdgeId> {
-    let counts = add_up(dag, executed);
     let mut found: Vec<(u64, EdgeId)> = Vec::new();
     for v in dag.order() {
         let chosen = dag.block(v).is_some_and(&is_chosen);
@@ -37,6 +64,7 @@ pub(super) fn never_taken(
 
 /// The paths among which some are looked for.
 pub(super) struct Search<'a> {
+    pub entry: &'a FunctionEntry,
     pub paths: &'a FunctionPaths,
     pub executed: &'a [Ran],
     /// Not through these.
@@ -54,10 +82,11 @@ impl Search<'_> {
         near: Vec<NotRun>,
         is_possible: impl Fn(PathId) -> bool,
     ) -> Vec<NotRun> {
-        let decoded: Vec<Vec<EdgeId>> = near
-            .iter()
-            .map(|n| self.paths.decode(n.id).unwrap_or_default())
-            .collect();
+        let asked_on = |id: PathId| {
+            let edges = self.paths.decode(id).unwrap_or_default();
+            asked(&self.paths.dag, self.entry, &edges).collect::<Vec<EdgeId>>()
+        };
+        let decoded: Vec<Vec<EdgeId>> = near.iter().map(|n| asked_on(n.id)).collect();
         let mut first: Vec<NotRun> = Vec::new();
         let mut told: HashSet<EdgeId> = HashSet::new();
         for &edge in edges {
@@ -69,8 +98,7 @@ impl Search<'_> {
                 .map(|i| near[i])
                 .or_else(|| self.any(edge, &is_possible));
             if let Some(found) = found {
-                let edges = self.paths.decode(found.id).unwrap_or_default();
-                told.extend(edges);
+                told.extend(asked_on(found.id));
                 first.push(found);
             }
         }
@@ -79,7 +107,7 @@ impl Search<'_> {
         first
     }
 
-    /// A possible path with an edge that never ran.
+    /// A possible path on which a decision takes an edge that none took.
     fn any(&self, edge: EdgeId, is_possible: impl Fn(PathId) -> bool) -> Option<NotRun> {
         let dag = &self.paths.dag;
         let source = dag.edge(edge).src;
@@ -94,7 +122,8 @@ impl Search<'_> {
         let through = Through::inside(dag, Some(&through), self.excluded, Some(inside));
         let all = (0..through.number().min(MOST)).map_while(|n| through.nth(n));
         let mut all = all.map(|edges| (self.paths.id(&edges), edges));
-        let (id, edges) = all.find(|(id, _)| is_possible(*id))?;
+        let asks = |edges: &[EdgeId]| asked(dag, self.entry, edges).any(|e| e == edge);
+        let (id, edges) = all.find(|(id, edges)| is_possible(*id) && asks(edges))?;
         let known: HashSet<EdgeId> = self.executed.iter().flat_map(|p| p.edges.clone()).collect();
         Some(NotRun {
             id,

@@ -100,7 +100,15 @@ fn tested(test: Option<&Test>, site: Site, text: &Text) -> Option<(Arc<Condition
         let parts = test.map_or(0, |t| t.parts);
         return Some((condition, operands as u32 == parts));
     }
-    Some((text.condition(site.loc.line, site.column)?, true))
+    let condition = text.condition(site.loc.line, site.column)?;
+    // The branch behind `do … while (a && b)` has the place of the body's last statement; what it tests has its own.
+    let phi = test.filter(|t| !t.inlined && !t.known.is_empty());
+    if let Some([line, column]) = phi.and_then(|t| t.left.or(t.at))
+        && !condition.bytes.contains(&text.offset(line, column)?)
+    {
+        return Some((text.condition(line, column)?, true));
+    }
+    Some((condition, true))
 }
 
 /// What a `switch` is over: of one that LLVM made from comparisons, all of these.
