@@ -49,6 +49,7 @@
 #define P3_END_MEMORY 8u /* There was no memory. */
 #define P3_END_TEXT 9u /* The code cannot be written. */
 #define P3_END_FILTER 10u /* System calls cannot be filtered. */
+#define P3_END_JUMP 11u /* It jumped to an address that several blocks have. */
 #define P3_CALL_ALLOWED 0u /* What was done about a system call: it was made. */
 #define P3_CALL_ASSUMED 1u /* It was not made, and the program was told that it succeeded. */
 #define P3_CALL_HANDLED 2u /* It was imitated. */

@@ -79,6 +79,8 @@ constants! {
     END_TEXT "P3_END_TEXT": u32 = 9;
     /// System calls cannot be filtered.
     END_FILTER "P3_END_FILTER": u32 = 10;
+    /// It jumped to an address that several blocks have.
+    END_JUMP "P3_END_JUMP": u32 = 11;
     /// What was done about a system call: it was made.
     CALL_ALLOWED "P3_CALL_ALLOWED": u32 = 0;
     /// It was not made, and the program was told that it succeeded.

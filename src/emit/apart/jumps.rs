@@ -11,6 +11,7 @@ use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, PointerValue};
+use std::collections::HashSet;
 
 /// Makes each `indirectbr` of the copy of `of` a lookup and a `switch` with the same successors in the same order: the first is the default,
 /// and the others have their numbers. Of repeats of one target only the first is ever taken. O(targets).
@@ -56,8 +57,16 @@ fn table<'ctx>(
     let name = |what| format!("__p3_{what}.{number}.{}", of.get_name().to_string_lossy());
     let made = module.get_global(&name("jumps"));
     let table = made.unwrap_or_else(|| {
-        let addresses: Vec<PointerValue> =
-            targets.iter().map(|b| sys::block_address(of, *b)).collect();
+        let mut seen = HashSet::new();
+        let address = |b: &BasicBlock<'ctx>| {
+            // What an address finds is a block, so that no two may have one.
+            if seen.insert(*b) {
+                sys::block_address(of, *b)
+            } else {
+                shared::pointer(context).const_null()
+            }
+        };
+        let addresses: Vec<PointerValue> = targets.iter().map(address).collect();
         let addresses = shared::pointer(context).const_array(&addresses);
         let addresses = data::description(module, addresses.into(), &name("targets"));
         let bits = (2 * targets.len()).next_power_of_two().ilog2().max(1);

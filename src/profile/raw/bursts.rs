@@ -105,7 +105,7 @@ pub(super) fn read<O: ByteOrder>(
         let call = (call.number.get(), call.treatment.get(), call.count.get());
         burst.calls.push(call);
     }
-    let known = burst.why <= format::END_FILTER
+    let known = burst.why <= format::END_JUMP
         && burst.native > 0
         && burst.period > 0
         && record.timed.get() <= 1

@@ -34,7 +34,8 @@ pub fn reason(why: u32, detail: u32) -> String {
         format::END_SHARED => "shared memory that cannot be copied".into(),
         format::END_MEMORY => "no memory".into(),
         format::END_TEXT => "the code cannot be written".into(),
-        _ => "system calls cannot be filtered".into(),
+        format::END_FILTER => "system calls cannot be filtered".into(),
+        _ => "it jumped to an address that several blocks have".into(),
     }
 }
 
