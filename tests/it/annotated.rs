@@ -1,0 +1,80 @@
+//! `p3-prof coverage --annotate`: inlined calls, exceptions, and sources that are gone.
+
+use crate::coverage::{coverage, json};
+use crate::support::{execute, folder, link, module, profile};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Lines 14, 17 and 19 have no code but that of `bits`, once it is inlined.
+const INLINED: &str = "volatile int sink;
+static inline int bits(unsigned n) {
+    int found = 0;
+    while (n) {
+        sink = n;
+        n &= n - 1;
+        found++;
+    }
+    return found;
+}
+__attribute__((noinline)) int twice(unsigned n) {
+    if (n > 3)
+        sink =
+            bits(n);
+    if (n > 100)
+        sink =
+            bits(n + 2);
+    return
+        bits(n + 1);
+}
+int main(void) {
+    for (unsigned i = 0; i < 8; i++)
+        sink = twice(i);
+    return 0;
+}
+";
+
+/// The profile of one source, compiled with debug information.
+fn profiled(name: &str, source: &str, level: &str, dir: &Path) -> PathBuf {
+    let dir = dir.join(level);
+    let modules = [module(name, source, &[level, "-g"], &dir)];
+    let exe = dir.join("native");
+    link(&modules, &[], &["-O1"], &exe);
+    let expected = execute(&exe, &dir.join("once"));
+    profile(&modules, &[], 1, &["-O1"], &expected, &dir.join("out"))
+}
+
+/// What stands before the number of each line that has something there.
+fn counts(annotated: &str) -> BTreeMap<u32, String> {
+    let line = |text: &str| {
+        let mut words = text.split_whitespace();
+        let (count, number) = (words.next()?, words.next()?);
+        // A line without count begins with its number, further right.
+        let is_counted = !text.starts_with("            ");
+        is_counted.then_some((number.parse().ok()?, count.to_string()))
+    };
+    annotated.lines().filter_map(line).collect()
+}
+
+/// A line ran as often as calls on it whose code is all inlined, however often that code goes round its loop. The
+/// oracle is `-O0`, where each of these lines has its own call.
+#[test]
+fn line_of_inlined_call_ran_as_often_as_the_call() {
+    let dir = folder();
+    let of = |level| {
+        let profile = profiled("a.c", INLINED, level, dir.path());
+        let (_, said) = coverage(&profile, &["--annotate"], None);
+        let all = json(&profile, &["--function", "^twice$"]);
+        let missing = all["functions"][0]["missing_lines"].to_string();
+        let counts = counts(&said);
+        let of_calls = [14, 17, 19].map(|n| counts.get(&n).cloned().unwrap_or_default());
+        (of_calls, missing, said)
+    };
+    let (calls, _, said) = of("-O0");
+    assert_eq!(calls, ["4", "never", "8"], "{said}");
+    let (inlined, missing, said) = of("-O2");
+    assert_eq!(inlined, calls, "{said}");
+    assert!(
+        missing.contains("17") && !missing.contains("14"),
+        "{missing}"
+    );
+}
