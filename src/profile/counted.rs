@@ -6,6 +6,7 @@ use super::report::Selection;
 use super::{Profile, Structure};
 use crate::error::Result;
 use crate::index::FuncId;
+use crate::ir::Terminator;
 use crate::manifest::FunctionEntry;
 use rayon::prelude::*;
 
@@ -38,6 +39,20 @@ impl<'a> CountedFunction<'a> {
             flow,
             executed,
         })
+    }
+
+    /// The ways out of each block that has several, in the order of blocks. What cannot be taken is no way: an edge to a block that
+    /// is nothing but `unreachable`, like the one on which a `throw` would return.
+    pub fn branches(&self) -> impl Iterator<Item = Vec<&(EdgeCount, Range)>> {
+        let is_possible = |(e, _): &&(EdgeCount, Range)| {
+            let to = self.structure.cfg.block(e.dst);
+            e.count > 0 || to.terminator != Terminator::Unreachable || to.instructions > 1
+        };
+        let blocks = self
+            .edges
+            .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
+        let ways = blocks.map(move |edges| edges.iter().filter(is_possible).collect::<Vec<_>>());
+        ways.filter(|ways| ways.len() > 1)
     }
 
     /// The selected functions that are profiled, those that never ran too. Near-linear in the total length of the paths.

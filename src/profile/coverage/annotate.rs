@@ -8,8 +8,6 @@ use crate::index::FuncId;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::counted::CountedFunction;
-use crate::profile::flow::EdgeCount;
-use crate::profile::left::Range;
 use crate::profile::lines::{SourceFile, by_line};
 use crate::profile::report::steps::Steps;
 use crate::profile::report::words::{Apart, Said};
@@ -104,12 +102,10 @@ fn never<'a>(
     let mut conditions: BTreeMap<Condition, Ways> = BTreeMap::new();
     for f in counted {
         let own = steps.home_file(f.f);
-        let by_block = f
-            .edges
-            .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
-        let known =
-            |w: &&[(EdgeCount, Range)]| w.len() > 1 && !w.iter().any(|(_, r)| r.may_have_run());
-        for edges in by_block.filter(known) {
+        for edges in f.branches() {
+            if edges.iter().any(|(_, r)| r.may_have_run()) {
+                continue;
+            }
             let block = edges[0].0.edge.block;
             let span = f.structure.cfg.block(block).lines.last();
             let Some(loc) = span.map(|s| s.loc) else {

@@ -102,12 +102,10 @@ pub fn by_line<'a>(
 
 /// Gives `found` each branch of which it is known what became of it: its position, and the executions of its ways.
 fn branches(f: &CountedFunction, found: &mut impl FnMut(&Span, Vec<Option<u64>>)) {
-    let ways = f
-        .edges
-        .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
-    let known =
-        |ways: &&[(super::flow::EdgeCount, Range)]| !ways.iter().any(|(_, r)| r.may_have_run());
-    for ways in ways.filter(|w| w.len() > 1).filter(known) {
+    for ways in f.branches() {
+        if ways.iter().any(|(_, r)| r.may_have_run()) {
+            continue;
+        }
         let block = ways[0].0.edge.block;
         let Some(span) = f.structure.cfg.block(block).lines.last() else {
             continue;
