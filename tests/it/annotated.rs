@@ -1,6 +1,6 @@
 //! `p3-prof coverage --annotate`: inlined calls, exceptions, and sources that are gone.
 
-use crate::coverage::{coverage, json};
+use crate::coverage::{BEFORE, build, coverage, json};
 use crate::support::{execute, folder, link, module, profile};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,29 @@ int main(void) {
     for (unsigned i = 0; i < 8; i++)
         sink = twice(i);
     return 0;
+}
+";
+
+const EXCEPTIONS: &str = "#include <stdexcept>
+static int check(int n) {
+    if (n > 5)
+        throw std::runtime_error(\"big\");
+    return n;
+}
+static int tried(int n) {
+    try {
+        return check(n);
+    } catch (const std::invalid_argument &) {
+        return -1;
+    } catch (const std::runtime_error &) {
+        return -2;
+    }
+}
+int main() {
+    int sum = 0;
+    for (int i = 0; i < 10; i++)
+        sum += tried(i);
+    return sum == 0;
 }
 ";
 
@@ -77,4 +100,42 @@ fn line_of_inlined_call_ran_as_often_as_the_call() {
         missing.contains("17") && !missing.contains("14"),
         "{missing}"
     );
+}
+
+/// The clauses of a `try` are at one position, and are neither copies of one condition nor calls; `throw` never returns.
+#[test]
+fn exceptions_are_named_by_type_and_throw_does_not_return() {
+    let dir = folder();
+    for level in ["-O0", "-O2"] {
+        let profile = profiled("a.cpp", EXCEPTIONS, level, dir.path());
+        let (_, all) = coverage(&profile, &["--annotate"], None);
+        let (_, missing) = coverage(&profile, &["--annotate=missing"], None);
+        for said in [&all, &missing] {
+            let line = |text: &str| said.lines().any(|l| l.trim() == text);
+            assert!(
+                line("↳ never catch std::invalid_argument"),
+                "{level} {said}"
+            );
+            assert!(!said.contains("copies"), "{level} {said}");
+            assert!(!said.contains("never returns"), "{level} {said}");
+        }
+        let other = "↳ never an exception other than std::runtime_error";
+        assert!(
+            all.contains(other) && !missing.contains(other),
+            "{level} {all}"
+        );
+    }
+}
+
+#[test]
+fn condition_without_source_is_no_call() {
+    let dir = folder();
+    let profile = build(dir.path(), "gone", BEFORE, 4);
+    std::fs::remove_file(dir.path().join("gone/src/a.c")).unwrap();
+    let (_, said) = coverage(&profile, &["--annotate=missing"], None);
+    assert!(
+        said.contains("↳ never → 4: the condition at column 9"),
+        "{said}"
+    );
+    assert!(!said.contains("the call at"), "{said}");
 }
