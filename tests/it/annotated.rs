@@ -1,9 +1,10 @@
 //! `p3-prof coverage --annotate`: inlined calls, exceptions, and sources that are gone.
 
-use crate::coverage::{BEFORE, build, coverage, json};
-use crate::support::{execute, folder, link, module, profile};
+use crate::coverage::{BEFORE, after, build, coverage, json};
+use crate::support::{PROF, execute, folder, link, module, profile};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Lines 14, 17 and 19 have no code but that of `bits`, once it is inlined.
 const INLINED: &str = "volatile int sink;
@@ -138,4 +139,25 @@ fn condition_without_source_is_no_call() {
         "{said}"
     );
     assert!(!said.contains("the call at"), "{said}");
+}
+
+#[test]
+fn names_of_changed_functions_keep_to_the_width() {
+    let dir = folder();
+    let long = |source: &str| source.replace("parity", &"parity_".repeat(20));
+    let before = build(dir.path(), "before", &long(BEFORE), 5);
+    let now = build(dir.path(), "now", &long(&after()), 44);
+    let base = before.to_str().unwrap();
+    let (_, covered) = coverage(&now, &["--diff", base, "--width", "60"], None);
+    let mut diff = Command::new(PROF);
+    diff.arg("diff")
+        .args([&before, &now])
+        .args(["--width", "60"]);
+    let compared = String::from_utf8(diff.output().unwrap().stdout).unwrap();
+    for said in [covered, compared] {
+        assert!(said.contains("  parity_parity_"), "{said}");
+        for line in said.lines() {
+            assert!(line.chars().count() <= 60, "{line}");
+        }
+    }
 }
