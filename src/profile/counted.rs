@@ -6,6 +6,7 @@ use super::report::Selection;
 use super::{Profile, Structure};
 use crate::error::Result;
 use crate::index::{BlockId, CfgEdge, FuncId};
+use crate::ir::Terminator;
 use crate::manifest::FunctionEntry;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -27,30 +28,6 @@ pub struct CountedFunction<'a> {
 }
 
 impl<'a> CountedFunction<'a> {
-    /// [`CountedFunction::edges`] by block with several, each with the executions in which the block asked something: without
-    /// those whose way followed from where control came from ([`FunctionEntry::implied`]). O(edges).
-    pub fn decisions(&self) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
-        let mut implied: HashMap<CfgEdge, u64> = HashMap::new();
-        for (e, _) in &self.edges {
-            if let Some(succ) = self.entry.implied(e.dst, e.edge.block) {
-                let block = e.dst;
-                let sum = implied.entry(CfgEdge { block, succ }).or_default();
-                *sum = sum.saturating_add(e.count);
-            }
-        }
-        let ways = self
-            .edges
-            .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
-        ways.filter(|ways| ways.len() > 1).map(move |ways| {
-            let asked = ways.iter().map(|&(e, range)| {
-                let less = implied.get(&e.edge).copied().unwrap_or(0);
-                let count = e.count.saturating_sub(less);
-                (EdgeCount { count, ..e }, range)
-            });
-            (ways[0].0.edge.block, asked.collect())
-        })
-    }
-
     fn new(profile: &'a Profile, f: FuncId) -> Result<Self> {
         let structure = profile.structure(f)?;
         let flow = flow(profile, f, &structure)?;
@@ -63,6 +40,37 @@ impl<'a> CountedFunction<'a> {
             flow,
             executed,
         })
+    }
+
+    /// The ways out of each block that has several, in the order of blocks, each with the executions in which the block asked
+    /// something: without those whose way followed from where control came from ([`FunctionEntry::implied`]). An edge to a
+    /// block that is nothing but `unreachable`, like the one on which a `throw` would return, is no way. O(edges).
+    pub fn decisions(&self) -> impl Iterator<Item = (BlockId, Vec<(EdgeCount, Range)>)> + '_ {
+        let mut implied: HashMap<CfgEdge, u64> = HashMap::new();
+        for (e, _) in &self.edges {
+            if let Some(succ) = self.entry.implied(e.dst, e.edge.block) {
+                let block = e.dst;
+                let sum = implied.entry(CfgEdge { block, succ }).or_default();
+                *sum = sum.saturating_add(e.count);
+            }
+        }
+        let is_possible = |(e, _): &&(EdgeCount, Range)| {
+            let to = self.structure.cfg.block(e.dst);
+            e.count > 0 || to.terminator != Terminator::Unreachable || to.instructions > 1
+        };
+        let blocks = self
+            .edges
+            .chunk_by(|(a, _), (b, _)| a.edge.block == b.edge.block);
+        let asked = move |&(e, range): &(EdgeCount, Range)| {
+            let less = implied.get(&e.edge).copied().unwrap_or(0);
+            let count = e.count.saturating_sub(less);
+            (EdgeCount { count, ..e }, range)
+        };
+        let ways = blocks.map(move |ways| {
+            let possible = ways.iter().filter(is_possible).map(&asked);
+            (ways[0].0.edge.block, possible.collect::<Vec<_>>())
+        });
+        ways.filter(|(_, ways)| ways.len() > 1)
     }
 
     /// The selected functions that are profiled, those that never ran too. Near-linear in the total length of the paths.

@@ -101,6 +101,15 @@ impl Range {
         }
     }
 
+    /// Without executions that are known.
+    pub fn minus(self, known: u64) -> Range {
+        Range {
+            count: self.count.saturating_sub(known),
+            least: self.least.saturating_sub(known),
+            most: self.most.saturating_sub(known),
+        }
+    }
+
     /// Whether both allow a number.
     pub fn meets(self, other: Range) -> bool {
         self.least <= other.most && other.least <= self.most

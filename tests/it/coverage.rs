@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const BEFORE: &str = "int classify(int n) {
+pub(crate) const BEFORE: &str = "int classify(int n) {
     int r = 0;
     if (n > 10)
         r += 1;
@@ -18,7 +18,7 @@ int main(void) { return classify(NUMBER) + parity(NUMBER) < 0; }
 ";
 
 /// The same program with a line more, another sum, and another control flow in `parity`.
-fn after() -> String {
+pub(crate) fn after() -> String {
     BEFORE
         .replace("    if (n % 2)\n", "    // odd\n    if (n % 2)\n")
         .replace("r += 2", "r += 3")
@@ -53,7 +53,7 @@ index 1..2 100644
 ";
 
 /// The profile of a program that classifies a number, compiled as `src/a.c`.
-fn build(dir: &Path, name: &str, source: &str, number: u32) -> PathBuf {
+pub(crate) fn build(dir: &Path, name: &str, source: &str, number: u32) -> PathBuf {
     let dir = dir.join(name);
     let number = format!("-DNUMBER={number}");
     std::fs::create_dir_all(dir.join("src")).unwrap();
@@ -66,7 +66,11 @@ fn build(dir: &Path, name: &str, source: &str, number: u32) -> PathBuf {
 }
 
 /// Status and everything that is printed.
-fn coverage(file: &Path, options: &[&str], input: Option<&Path>) -> (Option<i32>, String) {
+pub(crate) fn coverage(
+    file: &Path,
+    options: &[&str],
+    input: Option<&Path>,
+) -> (Option<i32>, String) {
     let mut command = Command::new(PROF);
     command.args(["coverage"]).arg(file).args(options);
     command.stdin(input.map_or(Stdio::null(), |f| std::fs::File::open(f).unwrap().into()));
@@ -75,7 +79,7 @@ fn coverage(file: &Path, options: &[&str], input: Option<&Path>) -> (Option<i32>
     (output.status.code(), String::from_utf8(all).unwrap())
 }
 
-fn json(file: &Path, options: &[&str]) -> Value {
+pub(crate) fn json(file: &Path, options: &[&str]) -> Value {
     let (_, text) = coverage(file, &[options, &["--format", "json"]].concat(), None);
     serde_json::from_str(&text).unwrap()
 }

@@ -6,6 +6,7 @@ mod subpath;
 mod support;
 
 /// What users type, read and get wrong.
+mod annotated;
 mod book;
 mod build;
 mod cli;

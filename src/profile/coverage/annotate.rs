@@ -4,7 +4,9 @@
 use super::headline::{SourceSums, share_text};
 use super::{Scope, file};
 use crate::error::Result;
-use crate::index::FuncId;
+use crate::index::{BlockId, FuncId};
+use crate::ir::Terminator;
+use crate::manifest::FunctionEntry;
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::counted::CountedFunction;
@@ -25,6 +27,8 @@ const FAINT: Style = Style::new().dimmed();
 /// What stands for the count of a line that did not run, and of one that markers leave out.
 const NEVER: &str = "never";
 const EXCLUDED: &str = "excluded";
+/// The outcome that a clause does not catch an exception, before the type that it catches.
+const OTHER: &str = "an exception other than ";
 /// Lines that are shown around what is missing.
 const AROUND: u32 = 2;
 
@@ -86,8 +90,46 @@ pub fn annotated(
 
 /// By file and line: what never came up there, in words.
 type Never<'a> = BTreeMap<&'a str, BTreeMap<u32, Vec<String>>>;
-/// A condition: its file, line and column, and its words.
-type Condition<'a> = (&'a str, u32, Option<u32>, String);
+/// A condition: its file, line and column, its words, and what it is.
+type Condition<'a> = (&'a str, u32, Option<u32>, String, Kind);
+
+/// What has several outcomes.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Condition,
+    Call,
+    /// Whether an exception is of the type with this symbol. All clauses of a `try` are at one position.
+    Catch(String),
+}
+
+impl Kind {
+    fn new(entry: &FunctionEntry, block: BlockId) -> Kind {
+        let choice = entry.choice(block);
+        match choice.and_then(|c| c.by.catches) {
+            Some((symbol, _)) => Kind::Catch(symbol),
+            None if entry.terminators[block] == Terminator::Invoke => Kind::Call,
+            None => Kind::Condition,
+        }
+    }
+
+    /// An outcome in the words that follow `never`.
+    fn outcome(&self, said: String) -> String {
+        match said.strip_prefix("no ") {
+            Some(ty) if matches!(self, Kind::Catch(_)) => format!("{OTHER}{ty}"),
+            _ => said,
+        }
+    }
+
+    /// What stands for it where the source has no words.
+    fn name(&self, column: u32) -> String {
+        match self {
+            Kind::Condition => format!("the condition at column {column}"),
+            Kind::Call => format!("the call at column {column}"),
+            // The outcome names the type.
+            Kind::Catch(_) => String::new(),
+        }
+    }
+}
 
 /// The outcomes that never came up of conditions that were reached. Copies of a condition, by inlining or templates, are
 /// one.
@@ -133,24 +175,24 @@ fn never<'a>(
                 let said = steps.words().said(f.f, &decision);
                 let step = steps.step(&said, &own);
                 let line = said.line.unwrap_or(loc.line);
-                let condition = (name, line, said.column, step.text);
+                let kind = Kind::new(f.entry, block);
                 let is_marked = matches!(said.apart, Some(Apart::Block(_)));
-                of_copy.entry(condition).or_default().push(Way {
-                    outcome: if is_marked {
-                        steps
-                            .step(
-                                &Said {
-                                    apart: None,
-                                    ..said
-                                },
-                                &own,
-                            )
-                            .outcome
-                    } else {
-                        step.outcome
-                    },
+                let column = said.column;
+                let outcome = if is_marked {
+                    let plain = Said {
+                        apart: None,
+                        ..said
+                    };
+                    steps.step(&plain, &own).outcome
+                } else {
+                    step.outcome
+                };
+                let way = Way {
+                    outcome: kind.outcome(outcome),
                     count: e.count,
-                });
+                };
+                let condition = (name, line, column, step.text, kind);
+                of_copy.entry(condition).or_default().push(way);
             }
             for (condition, ways) in of_copy {
                 conditions.entry(condition).or_default().add_copy(ways);
@@ -158,13 +200,14 @@ fn never<'a>(
         }
     }
     let mut never = Never::new();
-    for ((name, line, column, text), ways) in conditions {
-        // Nearly every call of C++ may throw.
-        let missing = ways.missing(|outcome| wanted == Annotate::All || outcome != "throws");
+    for ((name, line, column, text, kind), ways) in conditions {
+        // Nearly every call of C++ may throw, and nearly every `try` lets some exceptions through.
+        let is_usual = |outcome: &str| outcome == "throws" || outcome.starts_with(OTHER);
+        let missing = ways.missing(|outcome| wanted == Annotate::All || !is_usual(outcome));
         if !missing.is_empty() {
-            // Calls have no words, and several of a line may throw.
+            // Calls have no words, and several of a line may throw; nothing has where the source is not there.
             let text = match column {
-                Some(column) if text.is_empty() => format!("the call at column {column}"),
+                Some(column) if text.is_empty() => kind.name(column),
                 _ => text,
             };
             let words = if text.is_empty() { "" } else { ": " };

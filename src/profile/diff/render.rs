@@ -5,7 +5,7 @@ use crate::index::BlockId;
 use crate::names::readable;
 use crate::profile::Profile;
 use crate::profile::report::steps::Steps;
-use crate::profile::report::text::headline;
+use crate::profile::report::text::{headline, name_lines};
 use crate::source::Sources;
 use crate::table::{self, Layout, exactly, grouped, number_of};
 use anstyle::Style;
@@ -56,9 +56,7 @@ pub fn text(diff: &Diff, top: usize, sources: [&Sources; 2], layout: Layout) -> 
     for (what, names) in functions.iter().filter(|(_, n)| !n.is_empty()) {
         let functions = number_of(names.len() as u64, "function");
         let _ = writeln!(out, "{BOLD}{functions} {what}{BOLD:#}");
-        for name in names.iter().take(top) {
-            let _ = writeln!(out, "  {name}");
-        }
+        out += &name_lines(names, top, layout);
         if names.len() > top {
             let _ = writeln!(out, "  … and {} more", names.len() - top);
         }

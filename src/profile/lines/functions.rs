@@ -13,6 +13,7 @@ use crate::index::BlockId;
 use crate::ir::{Loc, Span};
 use crate::profile::Profile;
 use crate::profile::counted::CountedFunction;
+use crate::profile::left::Range;
 use crate::source::markers::Markers;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -54,11 +55,12 @@ pub(super) fn add<'a>(
         let Some(begins) = begins.filter(|l| markers.shows(l.file, l.line)) else {
             continue;
         };
-        let own = f.structure.cfg.blocks.iter().flat_map(|b| &b.lines);
-        let own = own.filter(|s| s.inlined.is_none() && s.loc.file == begins.file);
+        let spans = f.structure.cfg.blocks.iter().flat_map(|b| &b.lines);
+        let own = spans.map(|s| outermost(profile, s));
+        let own = own.filter(|l| l.file == begins.file);
         let lines = FunctionLines {
             line: begins.line,
-            end: own.map(|s| s.loc.line).max().unwrap_or(0).max(begins.line),
+            end: own.map(|l| l.line).max().unwrap_or(0).max(begins.line),
             entered: f.flow.entry,
         };
         let file = name(begins.file);
@@ -119,6 +121,8 @@ struct InlinedCode {
     first: Vec<BlockId>,
     /// How often control came there from outside.
     entered: u64,
+    /// The same of that first block alone where it came most often.
+    most: Range,
     /// Whether any of its blocks ran.
     ran: bool,
 }
@@ -129,12 +133,56 @@ impl InlinedCode {
         self.entered.max(u64::from(self.ran))
     }
 
+    /// How often the line of the call ran: as often as its most entered copy, and once at least, if any of it ran.
+    fn executions(&self) -> Range {
+        if self.ran && self.most.count == 0 {
+            Range::at_least(1)
+        } else {
+            self.most
+        }
+    }
+
     fn add_own(&mut self, loc: Loc) {
         let (file, first, last) = self.own.unwrap_or((loc.file, loc.line, loc.line));
         if file == loc.file {
             self.own = Some((file, first.min(loc.line), last.max(loc.line)));
         }
     }
+}
+
+/// The calls of `f` whose callee's code stands in place of them: where each is, and how often its line ran. A loop that was
+/// inlined counts once each time that control comes to it.
+pub(super) fn call_sites(
+    profile: &Profile,
+    f: &CountedFunction,
+    markers: &Markers,
+) -> Vec<(Span, Range)> {
+    let code = inlined_code(profile, f, markers).into_iter();
+    let sites = code.map(|(number, code)| {
+        let call = &profile.manifest.inlined[number as usize];
+        let site = Span {
+            loc: Loc {
+                file: call.file,
+                line: call.line,
+            },
+            column: call.column,
+            inlined: call.within,
+            instructions: 0,
+        };
+        (site, code.executions())
+    });
+    let is_shown = |s: &Loc| s.line > 0 && markers.shows(s.file, s.line);
+    sites.filter(|(site, _)| is_shown(&site.loc)).collect()
+}
+
+/// Where code of a function is in the function itself: of inlined code, the outermost call.
+fn outermost(profile: &Profile, span: &Span) -> Loc {
+    let calls = &profile.manifest.inlined;
+    let chain = std::iter::successors(span.inlined, |&n| calls[n as usize].within);
+    chain.last().map_or(span.loc, |n| Loc {
+        file: calls[n as usize].file,
+        line: calls[n as usize].line,
+    })
 }
 
 /// The code of every inlined call in `f`. O(positions × depth of inlining + E).
@@ -157,7 +205,8 @@ fn inlined_code(
     let back = back_edges(f, order);
     // In reverse postorder a dominator comes before what it dominates.
     for &b in &order.rpo {
-        let count = f.executed.blocks[b].count;
+        let range = f.executed.blocks[b];
+        let count = range.count;
         for call in calls_on(profile, &blocks[b].lines) {
             let code = found.entry(call).or_default();
             code.ran |= count > 0;
@@ -172,6 +221,7 @@ fn inlined_code(
             let again = again.filter(|(from, _)| inside(from)).map(|(_, n)| n);
             let again = again.fold(0u64, |sum, n| sum.saturating_add(*n));
             code.entered = code.entered.saturating_add(count.saturating_sub(again));
+            code.most = code.most.larger(range.minus(again));
         }
         let left = |s: &&Span| markers.shows(s.loc.file, s.loc.line);
         for span in blocks[b].lines.iter().filter(left) {

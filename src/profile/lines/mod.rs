@@ -1,6 +1,7 @@
 //! Executions of functions, lines and branches by source file: what tools that show coverage by lines read.
 //!
-//! A line ran as often as the block on it that ran most, in every function that has code on it added up. Of a
+//! A line ran as often as the block on it that ran most, in every function that has code on it added up. The line of a
+//! call that was inlined ran as often as control came to the callee's code, which may be all that is left of it. Of a
 //! branch all ways out of its block are listed. Functions without debug information are not in it.
 //!
 //! A line ran at least as often as it says: what activations ran before they were left by `exit`, `longjmp` or an
@@ -73,6 +74,10 @@ pub fn by_line<'a>(
                 let most = lines.entry((span.loc.file, span.loc.line)).or_default();
                 *most = most.larger(range);
             }
+        }
+        for (site, range) in functions::call_sites(profile, f, markers) {
+            let most = lines.entry((site.loc.file, site.loc.line)).or_default();
+            *most = most.larger(range);
         }
         for ((file, line), range) in lines {
             let lines = &mut sources.entry(name(file)).or_default().lines;

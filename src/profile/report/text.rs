@@ -158,6 +158,20 @@ pub fn headline(numbers: &str, steps: &Steps, line: &Line, layout: Layout) -> St
     format!("{numbers}\n{below}")
 }
 
+/// Names of functions, one a line, of which the first `top` are shown; none is wider than the layout.
+pub fn name_lines(names: &[String], top: usize, layout: Layout) -> String {
+    let room = layout.width.saturating_sub(2);
+    let line = |name: &String| {
+        let fit = if layout.full {
+            name.clone()
+        } else {
+            fitted_among(name, names.iter().map(String::as_str), room)
+        };
+        format!("  {fit}\n")
+    };
+    names.iter().take(top).map(line).collect()
+}
+
 fn in_a_row(
     numbers: &str,
     name: &str,

@@ -7,7 +7,7 @@ use crate::profile::Profile;
 use crate::profile::coverage::ci;
 use crate::profile::report::Line;
 use crate::profile::report::steps::Steps;
-use crate::profile::report::text::headline;
+use crate::profile::report::text::{headline, name_lines};
 use crate::profile::report::words::{Said, Words};
 use crate::source::Sources;
 use crate::table::{self, Layout, exactly, number_of};
@@ -73,9 +73,7 @@ pub fn text(versus: &Versus, sources: &Sources, top: usize, layout: Layout) -> S
             "{BOLD}{} {what}{BOLD:#}",
             number_of(names.len() as u64, "function")
         );
-        for name in names.iter().take(top) {
-            let _ = writeln!(out, "  {name}");
-        }
+        out += &name_lines(names, top, layout);
         more(&mut out, names.len());
     }
     out
