@@ -117,8 +117,6 @@ P3_HIDDEN void p3_shadow_copies_find(struct p3_shadow_copies *copies);
 /* In its twin: copies them as well, as far as they were there before; 0 when there are more, or the system has no call for that. */
 P3_HIDDEN int p3_shadow_copies_make(const struct p3_shadow_copies *copies);
 
-/* p3_shadow_jumps.c: jumps to addresses of blocks, for rewritten modules. */
-
 /* p3_shadow_patch.c: from native functions to those that count. */
 /* A place in native code, behind the header of a loop, where an activation can go on in a function that counts. */
 struct p3_shadow_site {
@@ -216,6 +214,8 @@ P3_HIDDEN void p3_shadow_end(uint32_t why, uint32_t detail) __attribute__((noret
 P3_HIDDEN void p3_shadow_record_start(const struct p3_shadow_task *task);
 /* All is ready: what is timed from here on is the burst's. */
 P3_HIDDEN void p3_shadow_clock_start(void);
+
+/* p3_shadow_jumps.c: jumps to addresses of blocks, for rewritten modules. */
 
 /* p3_shadow_memory.c: what of its memory a shadow shares, and what it has to itself. */
 /* Counters of its own, from zero; mappings that are shared become private. 0, or P3_END_… */

@@ -1,6 +1,6 @@
 /* Jumps to addresses of blocks: which block of a native function a counting one goes on in.
  *
- * Calls: p3_shadow_end, where several blocks have one address.
+ * Calls: p3_shadow_record.c.
  * In signal handlers: nothing is called. */
 #include "p3_shadow.h"
 
