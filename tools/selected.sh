@@ -130,7 +130,7 @@ functions() {
         esac
         whole $arguments
         p3-prof show "$at/whole.p3prof" --format json |
-            jq -r '.functions[] | select(.executed > 0) | .name' | sort | awk -v every=$every 'NR % every == 1 % every' |
+            jq -r '.functions[] | select(.executed_paths > 0) | .name' | sort | awk -v every=$every 'NR % every == 1 % every' |
             while read -r function; do
                 n=$(selected 1 "through=$function" $arguments </dev/null)
                 echo "| $name | \`$function\` | $(over "$n") |"
