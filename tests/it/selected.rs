@@ -1,7 +1,7 @@
 //! Selections of paths of real programs against their whole profiles, which `oracle_trace` holds against brute force: every path that
 //! is counted has its count, no other path has any, and whatever was asked for is counted.
 
-use crate::support::{compile, folder, original, profile, rewrite_here};
+use crate::support::{compile, folder, original, profile, rewrite_here, whole_profile};
 use p3_rewrite::index::PathId;
 use p3_rewrite::profile::Profile;
 use serde_json::{Map, Value, json};
@@ -86,15 +86,7 @@ fn check(name: &str, flags: &[&str]) {
     let dir = folder();
     let dir = dir.path();
     let (modules, expected) = original(name, flags, &["-O1"], dir);
-    let whole = profile(
-        &modules,
-        &["--scheme", "sbl"],
-        1,
-        &["-O1"],
-        &expected,
-        &dir.join("whole"),
-    );
-    let whole = Profile::read(&whole).unwrap();
+    let whole = whole_profile(&modules, &expected, &dir.join("whole"));
     let pairs = |counts: Vec<(PathId, u64)>, times: u64| {
         let pairs = counts.iter().map(|(id, n)| json!([id.0, n * times]));
         pairs.collect::<Vec<Value>>()

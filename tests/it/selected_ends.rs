@@ -2,7 +2,9 @@
 //! scheme that counts paths, with one to four copies, what is counted is what a whole profile has.
 
 use crate::selected::{compare, selection, some_of};
-use crate::support::{PROF, copy_modules, link, merge, module, profile, rewrite, run, runtime};
+use crate::support::{
+    PROF, copy_modules, link, merge, module, profile, rewrite, run, runtime, whole_profile,
+};
 use p3_rewrite::index::PathId;
 use p3_rewrite::profile::Profile;
 use serde_json::{Value, json};
@@ -109,15 +111,7 @@ fn children_exceptions_and_jumps_are_counted_as_in_whole_profiles_under_every_sc
     let exe = dir.join("native.exe");
     link(&modules, &[], &["-O1"], &exe);
     let expected = crate::support::execute(&exe, &dir.join("native"));
-    let whole = profile(
-        &modules,
-        &["--scheme", "sbl"],
-        1,
-        &["-O1"],
-        &expected,
-        &dir.join("whole"),
-    );
-    let whole = Profile::read(&whole).unwrap();
+    let whole = whole_profile(&modules, &expected, &dir.join("whole"));
     let mut some = [0; 3];
     for (i, (scheme, copies)) in all_schemes().into_iter().enumerate() {
         let asked = asked(&whole, i);

@@ -14,6 +14,7 @@ pub(crate) use codegen::accepted_text;
 use p3_rewrite::cli::rewrite::Args;
 use p3_rewrite::compiler::Language;
 use p3_rewrite::llvm::{self, LINKED, VERSIONS};
+use p3_rewrite::profile::Profile;
 use p3_rewrite::strategy::{Method, Scheme};
 use rayon::prelude::*;
 use serde_json::Value;
@@ -369,6 +370,13 @@ pub(crate) fn copy_modules(modules: &[PathBuf], out: &Path, copy: u32) -> Vec<Pa
         out.join(format!("copy-{copy}/m{at}.bc"))
     };
     modules.iter().map(file).collect()
+}
+
+/// What one copy counts that counts all paths.
+#[track_caller]
+pub(crate) fn whole_profile(modules: &[PathBuf], expected: &Behaviour, dir: &Path) -> Profile {
+    let whole = profile(modules, &["--scheme", "sbl"], 1, &["-O1"], expected, dir);
+    Profile::read(&whole).unwrap()
 }
 
 /// Rewrites into `copies`, links and runs each, checks that all behave as `expected`, merges
