@@ -108,21 +108,15 @@ pub fn choose(engines: &[Engine], request: &Request) -> Result<Choice> {
     let Some(lowest) = able.next() else {
         return Err(too_new(&path, needed, engines));
     };
-    Ok(match (found.is_unknown, found.is_unknown_once) {
+    let (engine, later) = if found.is_unknown_once {
         // It cannot be tried twice.
-        (_, true) => Choice {
-            engine: newest.clone(),
-            later: Vec::new(),
-        },
-        (true, false) => Choice {
-            engine: lowest,
-            later: able.collect(),
-        },
-        (false, false) => Choice {
-            engine: lowest,
-            later: Vec::new(),
-        },
-    })
+        (newest.clone(), Vec::new())
+    } else if found.is_unknown {
+        (lowest, able.collect())
+    } else {
+        (lowest, Vec::new())
+    };
+    Ok(Choice { engine, later })
 }
 
 /// The version that the environment names.
@@ -181,12 +175,17 @@ fn none_installed() -> Error {
     ))
 }
 
+/// The versions of engines, for people: `19, 22`.
+pub fn list_versions(engines: &[Engine]) -> String {
+    let versions: Vec<String> = engines.iter().map(|e| e.llvm.to_string()).collect();
+    versions.join(", ")
+}
+
 /// Versions and folder, for people.
 fn listed(engines: &[Engine]) -> String {
-    let versions: Vec<String> = engines.iter().map(|e| e.llvm.to_string()).collect();
     let folder = engines.first().and_then(|e| e.path.parent());
     let folder = folder.unwrap_or(Path::new("")).display();
-    format!("LLVM {} in {folder}", versions.join(", "))
+    format!("LLVM {} in {folder}", list_versions(engines))
 }
 
 /// What installs the engine of a version that has one.

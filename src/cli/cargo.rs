@@ -177,10 +177,12 @@ fn check_engine(rustc: &Rustc) -> Result<()> {
     if engines.iter().any(|e| e.llvm >= rustc.llvm) {
         return Ok(());
     }
-    let there: Vec<String> = engines.iter().map(|e| e.llvm.to_string()).collect();
-    let there = match &there[..] {
+    let there = match &engines[..] {
         [] => "no engine is installed".to_string(),
-        _ => format!("engines here are for LLVM {}", there.join(", ")),
+        _ => format!(
+            "engines here are for LLVM {}",
+            engine::list_versions(&engines)
+        ),
     };
     let (llvm, remedy) = (rustc.llvm, engine::remedy_for_writer(rustc.llvm));
     Err(Error::Usage(format!(

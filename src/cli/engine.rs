@@ -42,7 +42,7 @@ fn rewrite(args: Args) -> Result<()> {
     let options: Options = args.resolve()?;
     let summary = crate::rewrite::rewrite(&options)?;
     if let Some(table) = &summary.stats {
-        anstream::print!("{table}");
+        super::print(anstream::stdout(), table.as_bytes())?;
     }
     if options.verbosity >= 0 {
         warn(&summary.warnings);

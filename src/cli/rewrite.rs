@@ -236,11 +236,9 @@ static VERSION: OnceLock<String> = OnceLock::new();
 /// This version; that of an engine's LLVM, or which engines are here.
 fn version() -> &'static str {
     VERSION.get_or_init(|| {
-        let engines = engine::installed();
-        let versions: Vec<String> = engines.iter().map(|e| e.llvm.to_string()).collect();
-        let engines = match &versions[..] {
+        let engines = match &engine::installed()[..] {
             [] => "no engine".to_string(),
-            _ => format!("engines for LLVM {}", versions.join(", ")),
+            engines => format!("engines for LLVM {}", engine::list_versions(engines)),
         };
         format!("{} ({engines})", env!("CARGO_PKG_VERSION"))
     })
