@@ -117,6 +117,11 @@ pub enum ShareEntry {
 }
 
 impl Manifest {
+    /// The inlined calls around code, the innermost first: indices into [`Manifest::inlined`].
+    pub fn calls_around(&self, innermost: Option<u32>) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(innermost, |&n| self.inlined[n as usize].within)
+    }
+
     /// The number of each function's first block among the blocks of all functions, by which samples name them.
     pub fn first_blocks(&self) -> impl Iterator<Item = u32> + '_ {
         let sizes = self.functions.iter().map(|f| f.succs.len() as u32);
@@ -279,19 +284,22 @@ fn site(&[file, line, column, inlined, discriminator]: &[u32; 5]) -> Site {
 impl FunctionEntry {
     /// What is chosen at the end of block `b`, as far as it is known.
     pub fn choice(&self, b: BlockId) -> Option<Decided> {
-        let found = self.choices.binary_search_by_key(&b, |c| c.block).ok()?;
-        let entry = &self.choices[found];
+        let entry = self.find_choice(b)?;
         Some(Decided {
             site: entry.site.as_ref().map(site),
             by: entry.by.clone(),
         })
     }
 
+    fn find_choice(&self, b: BlockId) -> Option<&ChoiceEntry> {
+        let found = self.choices.binary_search_by_key(&b, |c| c.block).ok()?;
+        Some(&self.choices[found])
+    }
+
     /// The successor of block `b` that follows from where control came from: the condition of the branch is a φ, and from block
     /// `before` its value is a constant. Nothing is asked there.
     pub fn implied(&self, b: BlockId, before: BlockId) -> Option<u32> {
-        let found = self.choices.binary_search_by_key(&b, |c| c.block).ok()?;
-        let known = &self.choices[found].by.test.as_ref()?.known;
+        let known = &self.find_choice(b)?.by.test.as_ref()?.known;
         let (_, is_first) = known.iter().find(|(from, _)| *from == before.0)?;
         Some(u32::from(!is_first))
     }

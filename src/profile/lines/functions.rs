@@ -43,6 +43,7 @@ impl FunctionLines {
 pub(super) fn add<'a>(
     profile: &'a Profile,
     functions: &[CountedFunction],
+    inlined: &[InlinedCalls],
     markers: &Markers,
     sources: &mut BTreeMap<&'a str, SourceFile>,
 ) {
@@ -67,8 +68,8 @@ pub(super) fn add<'a>(
         insert(sources, file, &f.entry.name, lines);
         homes.entry(&f.entry.name).or_default().insert(file);
     }
-    for f in functions {
-        for (call, code) in inlined_code(profile, f, markers) {
+    for (f, calls) in functions.iter().zip(inlined) {
+        for (&call, code) in calls {
             if f.executed.is_partial && code.entered() == 0 {
                 continue;
             }
@@ -112,9 +113,12 @@ fn insert<'a>(
     }
 }
 
+/// The code of every inlined call in a function, by the call.
+pub(super) type InlinedCalls = BTreeMap<u32, InlinedCode>;
+
 /// The code of one inlined call in a function.
 #[derive(Default)]
-struct InlinedCode {
+pub(super) struct InlinedCode {
     /// The file, the first and the last line of what is not inlined into it in turn.
     own: Option<(u32, u32, u32)>,
     /// Where control first comes to it.
@@ -150,16 +154,15 @@ impl InlinedCode {
     }
 }
 
-/// The calls of `f` whose callee's code stands in place of them: where each is, and how often its line ran. A loop that was
+/// The calls of a function whose callee's code stands in place of them: where each is, and how often its line ran. A loop that was
 /// inlined counts once each time that control comes to it.
 pub(super) fn call_sites(
     profile: &Profile,
-    f: &CountedFunction,
+    calls: &InlinedCalls,
     markers: &Markers,
 ) -> Vec<(Span, Range)> {
-    let code = inlined_code(profile, f, markers).into_iter();
-    let sites = code.map(|(number, code)| {
-        let call = &profile.manifest.inlined[number as usize];
+    let sites = calls.iter().map(|(number, code)| {
+        let call = &profile.manifest.inlined[*number as usize];
         let site = Span {
             loc: Loc {
                 file: call.file,
@@ -178,7 +181,7 @@ pub(super) fn call_sites(
 /// Where code of a function is in the function itself: of inlined code, the outermost call.
 fn outermost(profile: &Profile, span: &Span) -> Loc {
     let calls = &profile.manifest.inlined;
-    let chain = std::iter::successors(span.inlined, |&n| calls[n as usize].within);
+    let chain = profile.manifest.calls_around(span.inlined);
     chain.last().map_or(span.loc, |n| Loc {
         file: calls[n as usize].file,
         line: calls[n as usize].line,
@@ -186,12 +189,12 @@ fn outermost(profile: &Profile, span: &Span) -> Loc {
 }
 
 /// The code of every inlined call in `f`. O(positions × depth of inlining + E).
-fn inlined_code(
+pub(super) fn inlined_code(
     profile: &Profile,
     f: &CountedFunction,
     markers: &Markers,
-) -> BTreeMap<u32, InlinedCode> {
-    let mut found: BTreeMap<u32, InlinedCode> = BTreeMap::new();
+) -> InlinedCalls {
+    let mut found = InlinedCalls::new();
     let blocks = &f.structure.cfg.blocks;
     if blocks
         .iter()
@@ -258,7 +261,7 @@ fn calls_on(profile: &Profile, spans: &[Span]) -> BTreeSet<u32> {
 
 /// Whether all positions of a block are in an inlined call.
 fn is_inside(profile: &Profile, spans: &[Span], call: u32) -> bool {
-    let within = |n: &u32| profile.manifest.inlined[*n as usize].within;
-    let inside = |s: &Span| std::iter::successors(s.inlined, within).any(|c| c == call);
+    let around = |s: &Span| profile.manifest.calls_around(s.inlined);
+    let inside = |s: &Span| around(s).any(|c| c == call);
     !spans.is_empty() && spans.iter().all(inside)
 }

@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use consistent::lambda_name;
 pub use functions::FunctionLines;
+use functions::InlinedCalls;
 pub use own::by_function;
 
 /// What is known of one source file.
@@ -66,7 +67,9 @@ pub fn by_line<'a>(
 ) -> BTreeMap<&'a str, SourceFile> {
     let mut sources: BTreeMap<&str, SourceFile> = BTreeMap::new();
     let name = |file: u32| profile.manifest.files[file as usize].as_str();
-    for f in functions {
+    let code = |f| functions::inlined_code(profile, f, markers);
+    let inlined: Vec<InlinedCalls> = functions.iter().map(code).collect();
+    for (f, calls) in functions.iter().zip(&inlined) {
         let mut lines: BTreeMap<(u32, u32), Range> = BTreeMap::new();
         for (block, &range) in f.structure.cfg.blocks.iter().zip(&f.executed.blocks) {
             let left = |s: &&Span| markers.shows(s.loc.file, s.loc.line);
@@ -75,7 +78,7 @@ pub fn by_line<'a>(
                 *most = most.larger(range);
             }
         }
-        for (site, range) in functions::call_sites(profile, f, markers) {
+        for (site, range) in functions::call_sites(profile, calls, markers) {
             let most = lines.entry((site.loc.file, site.loc.line)).or_default();
             *most = most.larger(range);
         }
@@ -93,7 +96,7 @@ pub fn by_line<'a>(
             branches.entry(line).or_default().push(ways);
         });
     }
-    functions::add(profile, functions, markers, &mut sources);
+    functions::add(profile, functions, &inlined, markers, &mut sources);
     for (name, source) in &mut sources {
         source.make_consistent(name);
     }

@@ -3,7 +3,7 @@
 //! Code that was inlined into a function belongs to the function that it was written in. So a line of a function counts as
 //! executed if any copy of the line ran, and the lines of all functions of a file are lines of the file.
 
-use super::functions::call_sites;
+use super::functions::{call_sites, inlined_code};
 use super::{SourceFile, branches};
 use crate::index::FuncId;
 use crate::ir::Span;
@@ -33,7 +33,8 @@ pub fn by_function(
                 }
             }
         }
-        for (site, range) in call_sites(profile, f, markers) {
+        let calls = inlined_code(profile, f, markers);
+        for (site, range) in call_sites(profile, &calls, markers) {
             for owner in owners.find(f, &site) {
                 let most = lines.entry((owner, site.loc.line)).or_default();
                 *most = most.larger(range);

@@ -351,7 +351,7 @@ impl<'a> Steps<'a> {
     /// The outermost function of a library that a decision is in.
     fn library(&self, s: &Said) -> String {
         let manifest = &self.words.profile().manifest;
-        let calls = std::iter::successors(s.within, |&n| manifest.inlined[n as usize].within);
+        let calls = manifest.calls_around(s.within);
         let mut calls: Vec<_> = calls.map(|n| &manifest.inlined[n as usize]).collect();
         calls.reverse();
         let outside = |c: &&&Inlined| !is_of_the_system(&manifest.files[c.file as usize]);

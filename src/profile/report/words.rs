@@ -8,7 +8,6 @@ use super::truth::{asks_on, judge};
 use super::{Decision, Line, To};
 use crate::index::{BlockId, FuncId};
 use crate::ir::{Decided, Loc, Site, Span, Terminator};
-use crate::load::positions::Test;
 use crate::manifest::FunctionEntry;
 use crate::names::{printable, readable};
 use crate::profile::Profile;
@@ -117,8 +116,8 @@ impl<'a> Words<'a> {
         let entry = self.profile.entry(f);
         let decided = entry.choice(d.block);
         let site = site(entry, d.block, decided.as_ref());
-        let test = decided.as_ref().and_then(|d| d.by.test.as_ref());
-        let implied = test.is_some_and(|t| is_known(t, d.before));
+        let implied = d.before.and_then(|before| entry.implied(d.block, before));
+        let implied = implied.is_some();
         let asked = self.asked(f, d, decided.as_ref(), site);
         let way = self.way(entry, d, decided.as_ref());
         let is_made = entry.terminators[d.block] == Terminator::Switch && asked.condition.is_some();
@@ -172,7 +171,7 @@ impl<'a> Words<'a> {
     fn seen_outside_libraries(self, span: Span) -> (String, u32, u32) {
         let manifest = &self.profile.manifest;
         let name = |file: u32| manifest.files[file as usize].as_str();
-        let calls = std::iter::successors(span.inlined, |&n| manifest.inlined[n as usize].within);
+        let calls = manifest.calls_around(span.inlined);
         let calls = calls.map(|n| &manifest.inlined[n as usize]);
         let calls = calls.map(|c| (c.file, c.line, c.column));
         let own = (span.loc.file, span.loc.line, span.column);
@@ -185,7 +184,7 @@ impl<'a> Words<'a> {
     /// The functions of a chain of inlined calls, by their readable names, the innermost first.
     pub fn inlined(self, from: Option<u32>) -> Vec<String> {
         let calls = &self.profile.manifest.inlined;
-        let chain = std::iter::successors(from, |&n| calls[n as usize].within);
+        let chain = self.profile.manifest.calls_around(from);
         let names = chain.map(|n| readable(&calls[n as usize].function).into_owned());
         names.collect()
     }
@@ -350,11 +349,6 @@ impl Asked {
             ..Asked::default()
         }
     }
-}
-
-/// Whether the outcome of a test is a constant for who comes from block `before`.
-fn is_known(test: &Test, before: Option<BlockId>) -> bool {
-    before.is_some_and(|before| test.known.iter().any(|(b, _)| BlockId(*b) == before))
 }
 
 /// Where a decision is: as its terminator says, or else the block's last line.

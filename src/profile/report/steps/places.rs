@@ -167,8 +167,7 @@ impl Steps<'_> {
         }
         let groups: Vec<Vec<usize>> = groups.into_values().filter(|g| g.len() > 1).collect();
         let called = |seen: &Seen, level: usize| {
-            let calls =
-                std::iter::successors(seen.within, |&n| manifest.inlined[n as usize].within);
+            let calls = manifest.calls_around(seen.within);
             let mut lines = calls.map(|n| manifest.inlined[n as usize].line);
             lines.nth(level).unwrap_or(0)
         };
@@ -216,8 +215,7 @@ impl Steps<'_> {
     /// Where code is: of library code that was inlined it is where the library is called.
     fn seen(&self, loc: Loc, column: u32, inlined: Option<u32>) -> Seen {
         let manifest = &self.words.profile().manifest;
-        let calls = std::iter::successors(inlined, |&n| manifest.inlined[n as usize].within);
-        let calls: Vec<u32> = calls.collect();
+        let calls: Vec<u32> = manifest.calls_around(inlined).collect();
         let name = |file: u32| manifest.files[file as usize].as_str();
         // From the inside out: a place, and the call that brought the code there.
         let own = Seen {
