@@ -19,7 +19,7 @@ mod tests;
 pub use cuts::{MAX_PATHS, choose_cuts};
 pub use dominators::Dominators;
 pub use order::{LoopForest, Order, Shape, is_taken};
-pub use subsets::{edges_through, paths_inside, useful_edges};
+pub use subsets::{edges_through, paths_inside, rests_inside, useful_edges};
 
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId, ti_vec};
 

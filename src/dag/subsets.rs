@@ -1,17 +1,22 @@
 //! Sets of edges as sets of paths: a path is inside a set when all its edges are.
 
 use super::Dag;
-use crate::index::{EdgeId, IdSet};
+use crate::index::{EdgeId, IdSet, TiVec, VertexId};
 
 /// The number of paths whose edges are all in `set`. O(V + E).
 pub fn paths_inside(dag: &Dag, set: &IdSet<EdgeId>) -> u64 {
+    rests_inside(dag, set)[dag.entry()]
+}
+
+/// By vertex: the number of ways from it to the exit whose edges are all in `set`. O(V + E).
+pub fn rests_inside(dag: &Dag, set: &IdSet<EdgeId>) -> TiVec<VertexId, u64> {
     let mut paths = dag.by_vertex(0u64);
     paths[dag.exit()] = 1;
     for e in dag.edge_ids().rev().filter(|e| set.contains(*e)) {
         let edge = dag.edge(e);
         paths[edge.src] += paths[edge.dst];
     }
-    paths[dag.entry()]
+    paths
 }
 
 /// The edges of `set` that lie on a path inside it. O(V + E).

@@ -168,10 +168,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn make_phis(&mut self) {
         for b in self.cfg.ids() {
             if self.registers.at[b] == Some(Value::Phi(b)) {
-                let phi = {
-                    let block = self.blocks[b];
-                    sys::phi_at_start(&self.builder, block, self.register, "p3.r")
-                };
+                let block = self.blocks[b];
+                let phi = sys::phi_at_start(&self.builder, block, self.register, "p3.r");
                 self.phis.insert(b, phi);
             }
         }

@@ -199,12 +199,12 @@ impl<'a> Copies<'a> {
     fn job<'i>(&'i self, m: usize, insertion: &'i Insertion) -> ModuleJob<'i> {
         let id = ModuleId::new(m);
         let bodies = &self.analysis.bodies[id];
-        let planned = |plan: &'i CopyPlan| by_body(bodies, &plan.functions, |f| f.func);
+        let planned = |plan: &'i CopyPlan| plans_of_bodies(bodies, &plan.functions, |f| f.func);
         let work = match &insertion.work {
             CopyWork::Count(plan) => Work::Count(planned(plan)),
             CopyWork::Shadow(plan) => Work::Shadow(planned(plan)),
             CopyWork::Sample(plans, settings) => {
-                Work::Sample(by_body(bodies, plans, |p| p.func), settings)
+                Work::Sample(plans_of_bodies(bodies, plans, |p| p.func), settings)
             }
             CopyWork::Trace => {
                 let profiled = |b: &&(u32, FuncId)| self.analysis.paths[b.1].is_some();
@@ -242,7 +242,7 @@ impl<'a> Copies<'a> {
 }
 
 /// The plans of the `bodies` of a module, by ordinal; `plans` ascend by function.
-fn by_body<'p, P>(
+fn plans_of_bodies<'p, P>(
     bodies: &[(u32, FuncId)],
     plans: &'p [P],
     function: impl Fn(&P) -> FuncId,

@@ -4,7 +4,7 @@
 //! them is a selected path, and there are as many: so they are the selected paths.
 
 use super::{Proved, mistake};
-use crate::dag::{paths_inside, useful_edges};
+use crate::dag::{paths_inside, rests_inside, useful_edges};
 use crate::index::{CopyId, EdgeId, IdSet, PathId};
 use crate::ir::Cfg;
 use crate::partition::{Held, Iterations, Local, Ranges, Side};
@@ -47,12 +47,7 @@ pub(super) fn ranges(
 ) -> Proved<()> {
     versions_of_paths(paths, local)?;
     let (numbers, labels) = (&paths.numbering.paths, &paths.numbering.labels);
-    let mut below = local.dag.by_vertex(0u64);
-    below[local.dag.exit()] = 1;
-    for v in local.dag.order().rev().skip(1) {
-        let of_edges = local.dag.outs(v).map(|e| below[local.dag.edge(e).dst]);
-        below[v] = of_edges.sum();
-    }
+    let below = rests_inside(&local.dag, &IdSet::full(local.dag.edges().len()));
     let mut next = vec![(local.dag.entry(), PathId(0))];
     while let Some((here, id)) = next.pop() {
         for e in local.dag.outs(here) {

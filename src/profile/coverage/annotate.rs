@@ -94,7 +94,7 @@ type Never<'a> = BTreeMap<&'a str, BTreeMap<u32, Vec<String>>>;
 type Condition<'a> = (&'a str, u32, Option<u32>, String, Kind);
 
 /// What has several outcomes.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Condition,
     Call,
@@ -158,6 +158,7 @@ fn never<'a>(
             if hidden || !scope.admits_file(name) || !asked {
                 continue;
             }
+            let kind = Kind::new(f.entry, block);
             let mut of_copy: BTreeMap<Condition, Vec<Way>> = BTreeMap::new();
             for (e, _) in &edges {
                 let decision = Decision {
@@ -175,7 +176,6 @@ fn never<'a>(
                 let said = steps.words().said(f.f, &decision);
                 let step = steps.step(&said, &own);
                 let line = said.line.unwrap_or(loc.line);
-                let kind = Kind::new(f.entry, block);
                 let is_marked = matches!(said.apart, Some(Apart::Block(_)));
                 let column = said.column;
                 let outcome = if is_marked {
@@ -191,7 +191,7 @@ fn never<'a>(
                     outcome: kind.outcome(outcome),
                     count: e.count,
                 };
-                let condition = (name, line, column, step.text, kind);
+                let condition = (name, line, column, step.text, kind.clone());
                 of_copy.entry(condition).or_default().push(way);
             }
             for (condition, ways) in of_copy {

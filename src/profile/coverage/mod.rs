@@ -38,6 +38,7 @@ use crate::paths::FunctionPaths;
 use counted::Counted;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashSet};
 use through::Through;
 
@@ -270,7 +271,7 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     };
     near.retain(|path| is_possible(path.id));
     let next = near.len() as u128;
-    let decisions = never::decisions(dag, entry, &executed);
+    let decisions = LazyCell::new(|| never::decisions(dag, entry, &executed));
     let never_taken =
         |touched: &Touched| never::never_taken(dag, &decisions, |b| touched.decides(entry, b));
     if let Some(touched) = touched.filter(|_| nearest > 0) {

@@ -93,7 +93,7 @@ impl<O: ByteOrder> Reader<'_, O> {
             };
             let counts = &mut raw.functions.entry(func).or_default().counts;
             self.slots(first, first + size, &mut aside, counts, chunk.size.get())
-                .map_err(|problem| in_function(problem, func))?;
+                .map_err(|problem| locate_in_function(problem, func))?;
             at = (first + size).next_multiple_of(UNIT);
         }
         Ok(())
@@ -123,7 +123,7 @@ impl<O: ByteOrder> Reader<'_, O> {
     }
 }
 
-fn in_function(problem: Problem, func: FuncId) -> Problem {
+fn locate_in_function(problem: Problem, func: FuncId) -> Problem {
     match problem {
         Problem::Damaged(what) => damaged(format!("{what} in function {func}")),
         other => other,
