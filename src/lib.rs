@@ -29,7 +29,9 @@
 //! manifest  what decode, merge, verify and simulate need
 //! output    the folder that people run: copies, runtime, Makefile, manifest
 //! stats     the table of --stats
-//! profile   raw files -> merged profile -> reports
+//! profile   raw files -> merged profile
+//! analysis  what is computed of merged profiles
+//! report    what people and programs read: paths, coverage, exports, the page
 //! request   what --paths asks for: parsed, and resolved against a program or a profile
 //! live      what programs count while they run: found, read again and again, the hottest first
 //! dump      views of every stage for people
@@ -43,6 +45,7 @@
 //! A module imports only from those above it, which a test holds (`src/modules.rs`). `docs/ARCHITECTURE.md` is the
 //! map.
 
+pub mod analysis;
 pub mod cli;
 pub mod compiler;
 pub mod dag;
@@ -69,6 +72,7 @@ pub mod paths;
 pub mod pgo;
 pub mod plan;
 pub mod profile;
+pub mod report;
 pub mod request;
 #[cfg(feature = "llvm")]
 mod rewrite;

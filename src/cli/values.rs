@@ -1,8 +1,8 @@
 //! What options take that the core knows: the names that people type, and help.
 
-use crate::profile::coverage::{Annotate, Sort};
-use crate::profile::export::{EXPORTERS, Exporter, Weigh};
 use crate::profile::merge::FailureMode;
+use crate::report::coverage::{Annotate, Sort};
+use crate::report::export::{EXPORTERS, Exporter, Weigh};
 use crate::strategy::Scheme;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

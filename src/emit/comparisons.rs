@@ -1,5 +1,5 @@
 //! What branches compare exactly: which value with which other, or with which constant. By this, paths are found whose conditions
-//! contradict each other (`profile::contradiction`).
+//! contradict each other (`analysis::contradiction`).
 //!
 //! A value has one number wherever it is the same on an acyclic path. That holds of what LLVM computes once (SSA), and of a local
 //! variable in memory between stores, if its address is used by loads and stores alone.

@@ -1,7 +1,7 @@
 //! What conditional branches test: the predicate, its operands, and where in the source they are computed.
 //!
 //! An optimiser keeps the position of a comparison and of what it compares, but inverts comparisons, swaps operands and
-//! successors, and joins conditions. Nothing is concluded here; `profile::report::truth` holds this evidence against the text.
+//! successors, and joins conditions. Nothing is concluded here; `report::truth` holds this evidence against the text.
 
 use super::read::sys::{Block, Value};
 use crate::load::positions::{Asks, Place, Test};

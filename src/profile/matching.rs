@@ -1,10 +1,10 @@
 //! Matches functions of a program, possibly of another build, with those of a profile.
 
-use super::Profile;
-use super::report::Selection;
 use crate::index::FuncId;
 use crate::ir::{Cfg, FunctionBody, Linkage, Module};
 use crate::manifest::{FunctionEntry, Manifest};
+use crate::profile::Profile;
+use crate::profile::filter::Selection;
 use std::collections::HashMap;
 
 /// What is known of a function that is looked for.

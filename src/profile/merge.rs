@@ -1,7 +1,7 @@
 //! Raw profiles of all copies, and merged ones → one profile, with the verdict on it.
 
 mod arguments;
-pub(in crate::profile) mod gather;
+pub(crate) mod gather;
 pub mod origins;
 mod programs;
 pub mod runs;

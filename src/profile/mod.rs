@@ -1,34 +1,22 @@
-//! Profiles: what the copies wrote → one merged profile → what people and programs read.
+//! Profiles: what the copies wrote → one merged profile. What is computed of it is in [`crate::analysis`], what
+//! people and programs read in [`crate::report`].
 //!
 //! Nothing here loads LLVM or a bitcode file: manifest and raw profiles are enough.
 
-pub mod accuracy;
-pub mod cause;
 pub mod combine;
-pub mod compare;
-pub mod contradiction;
-pub mod counted;
-pub mod coverage;
 pub mod decode;
-pub mod diff;
 pub mod estimate;
-pub mod export;
 pub mod file;
+pub mod filter;
 pub mod flow;
-pub mod hits;
-pub mod html;
 pub mod known;
 pub mod left;
-pub mod lines;
 pub mod locate;
 pub mod matching;
 pub mod measurement;
 pub mod merge;
 pub mod raw;
-pub mod report;
-pub mod samples;
 pub mod shadow;
-pub mod simulate;
 pub mod subpaths;
 pub mod union;
 pub mod verdict;

@@ -1,8 +1,6 @@
 //! Readers against hostile bytes, and simulation against interpreted plans.
 
-use super::measurement::Measurement;
-use super::report::Selection;
-use super::{Profile, coverage, diff, export, made, raw};
+use crate::analysis::simulate::simulate;
 use crate::index::{FuncId, ti_vec};
 use crate::ir::lower::LoadOptions;
 use crate::manifest::Manifest;
@@ -10,8 +8,11 @@ use crate::paths::all_paths;
 use crate::plan::build::copy_plan;
 use crate::plan::interp::{self, Outcome};
 use crate::plan::keys::Keys;
-use crate::profile::simulate::simulate;
+use crate::profile::filter::Selection;
+use crate::profile::measurement::Measurement;
+use crate::profile::{Profile, made, raw};
 use crate::random_cfg::{Walk, input};
+use crate::report::{coverage, diff, export};
 use crate::strategy::Scheme;
 use crate::{index::*, load::find_inputs};
 use proptest::prelude::*;
@@ -383,7 +384,7 @@ fn mutate(value: &mut serde_json::Value, choices: &mut dyn Iterator<Item = u32>)
 
 /// Everything that commands do with a profile.
 pub(crate) fn use_profile(p: &Profile) {
-    use crate::profile::report::{Report, csv, edges, json, text};
+    use crate::report::{Report, csv, edges, json, text};
     let paths = p.paths().ok();
     if let Some(Ok(report)) = paths.map(|p| Report::new(p, &Selection::default())) {
         let _ = (
@@ -414,8 +415,8 @@ pub(crate) fn use_profile(p: &Profile) {
         coverage::coverage(
             p,
             &all,
-            &crate::profile::coverage::Scope::default(),
-            crate::profile::coverage::Sort::Missing,
+            &crate::report::coverage::Scope::default(),
+            crate::report::coverage::Sort::Missing,
             2,
         )
     }) {
@@ -443,7 +444,7 @@ pub(crate) fn use_profile(p: &Profile) {
     }
     let _ = super::verify::verify(p);
     let _ = simulate(&p.manifest, p, None, &[Scheme::Sbl, Scheme::P3], &[2, 5]);
-    let _ = super::compare::compare(p, p).map(Iterator::count);
+    let _ = crate::analysis::compare::compare(p, p).map(Iterator::count);
 }
 
 proptest! {

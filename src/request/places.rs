@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::index::FuncId;
 use crate::ir::{Loc, Span};
 use crate::names::{printable, shown};
-use crate::profile::coverage::Touched;
+use crate::report::coverage::Touched;
 use crate::selection::Selection;
 use crate::table::number_of;
 use std::collections::{BTreeMap, BTreeSet};

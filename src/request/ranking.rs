@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::index::{FuncId, PathId};
 use crate::profile::measurement::PathProfile;
-use crate::profile::report::rank_by_instructions;
+use crate::report::rank_by_instructions;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many paths are hot.

@@ -439,7 +439,7 @@ fn functions_local_to_another_module_do_not_match() {
 
 #[test]
 fn patch_that_touches_no_code_is_reported() {
-    use crate::profile::coverage::Touched;
+    use crate::report::coverage::Touched;
     use crate::source::Sources;
     use crate::source::patch::Patch;
     let case = Case::new(program());

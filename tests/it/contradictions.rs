@@ -2,8 +2,8 @@
 
 use crate::export::profiled;
 use crate::support::folder;
+use p3_rewrite::analysis::contradiction::Contradictions;
 use p3_rewrite::profile::Profile;
-use p3_rewrite::profile::contradiction::Contradictions;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 

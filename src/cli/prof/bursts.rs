@@ -1,10 +1,11 @@
 //! What `p3-prof` says of bursts.
 
 use super::{AccuracyArgs, Format, Outcome, ShowArgs};
+use crate::analysis::against;
 use crate::error::Result;
 use crate::profile::Profile;
-use crate::profile::report::Selection;
-use crate::profile::shadow::{against, render};
+use crate::profile::filter::Selection;
+use crate::report::shadow;
 use crate::table::Layout;
 
 pub(super) fn show(
@@ -21,14 +22,14 @@ pub(super) fn show(
         selection.top = selection.top.or(Some(20));
     }
     Ok(match args.format {
-        Format::Text if args.bursts => Outcome::print(render::bursts_text(bursts)),
+        Format::Text if args.bursts => Outcome::print(shadow::bursts_text(bursts)),
         // Its summary says the verdict.
         Format::Text => {
             let sources = args.sources.of(profile);
-            Outcome::print(render::text(bursts, &selection, sources, layout)?)
+            Outcome::print(shadow::text(bursts, &selection, sources, layout)?)
         }
-        Format::Json => Outcome::print(render::json(bursts, &selection)?).about(&[profile]),
-        Format::Csv => Outcome::print(render::csv(bursts, &selection)?).about(&[profile]),
+        Format::Json => Outcome::print(shadow::json(bursts, &selection)?).about(&[profile]),
+        Format::Csv => Outcome::print(shadow::csv(bursts, &selection)?).about(&[profile]),
     })
 }
 

@@ -19,15 +19,18 @@ pub use outcome::Outcome;
 use super::Color;
 use super::help::{Group, HelpArgs, LAST, grouped_template};
 use super::manual::{ManualArgs, write_one};
+use crate::analysis::compare::Finding;
+use crate::analysis::{accuracy, compare, hits, simulate};
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::names::printable;
-use crate::profile::compare::Finding;
+use crate::profile::Profile;
+use crate::profile::filter::{Order, Selection};
 use crate::profile::measurement::Measurement;
-use crate::profile::report::{Order, Report, Selection, csv, edges, json, text};
-use crate::profile::subpaths::{self, SampledProfile};
+use crate::profile::subpaths::SampledProfile;
 use crate::profile::verdict::Trust;
-use crate::profile::{Profile, accuracy, compare, diff, hits, simulate};
+use crate::report::diff;
+use crate::report::{Report, csv, edges, json, text};
 use crate::source::{Search, Sources};
 use crate::strategy::Scheme;
 use crate::table::Layout;
@@ -453,7 +456,7 @@ fn show_sampled(
     profile: SampledProfile,
     selection: &Selection,
 ) -> Result<Outcome> {
-    use subpaths::report::{Report, csv, json, text};
+    use crate::report::subpaths::{Report, csv, json, text};
     let report = if args.longest {
         Report::longest(profile, selection)
     } else {

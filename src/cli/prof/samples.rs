@@ -1,10 +1,10 @@
 //! Samples that `--perf` names.
 
+use crate::analysis::samples::Samples;
+use crate::analysis::samples::time::Time;
 use crate::error::{Error, Result};
 use crate::names::printable;
 use crate::profile::Profile;
-use crate::profile::samples::Samples;
-use crate::profile::samples::time::Time;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! `p3-prof verify`: the stored verdict, the checks once more, and what to do about what they found.
 
 use super::Outcome;
+use crate::analysis::cause::Causes;
 use crate::error::Result;
 use crate::names::printable;
 use crate::profile::Profile;
-use crate::profile::cause::Causes;
 use crate::profile::merge::runs::{Runs, runs};
 use crate::profile::verdict::{Trust, Verdict, functions};
 use crate::profile::verify::{Findings, verify};

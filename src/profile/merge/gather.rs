@@ -190,12 +190,12 @@ impl Gathered {
 
 /// What is unique to each of the raw profiles that were read.
 #[derive(Default)]
-pub(in crate::profile) struct Seen(pub(super) HashSet<[u8; 16]>);
+pub(crate) struct Seen(pub(super) HashSet<[u8; 16]>);
 
 impl Seen {
     /// Refuses raw profiles that were read before: under another name, from a copy, or in a merged profile. `files`
     /// are all that are read, in order: which was the first is found out when it is asked for.
-    pub(in crate::profile) fn once(
+    pub(crate) fn once(
         &mut self,
         sources: &[[u8; 16]],
         file: &Path,
@@ -245,7 +245,7 @@ fn can_be_added(part: &Profile, file: &Path) -> Result<()> {
 }
 
 /// Every file, and every `*.p3raw` file in the folders, that `arguments` name.
-pub(in crate::profile) fn each_file(
+pub(crate) fn each_file(
     arguments: &[PathBuf],
     mut each: impl FnMut(&Path) -> Result<()>,
 ) -> Result<()> {
@@ -279,13 +279,13 @@ fn each_ending(
     Ok(())
 }
 
-pub(in crate::profile) fn read(file: &Path) -> Result<Raw> {
+pub(crate) fn read(file: &Path) -> Result<Raw> {
     let opened = std::fs::File::open(file).map_err(|e| Error::read(file, e))?;
     raw::read(&opened).map_err(|problem| Error::profile(file, problem, raw::remedy(&opened)))
 }
 
 /// Whether `raw` can be of this program, and is whole.
-pub(in crate::profile) fn check(raw: &Raw, program: &Program, file: &Path) -> Result<()> {
+pub(crate) fn check(raw: &Raw, program: &Program, file: &Path) -> Result<()> {
     if raw.copies != program.copies || raw.copy.0 >= raw.copies {
         let problem = format!("it is of copy {} of {}", raw.copy, raw.copies);
         return Err(foreign(file, problem));

@@ -66,7 +66,7 @@ impl Programs {
     }
 
     /// The same, as the program itself.
-    pub(in crate::profile) fn only(&self, id: [u8; 16], file: &Path) -> Result<&Program> {
+    pub(crate) fn only(&self, id: [u8; 16], file: &Path) -> Result<&Program> {
         Ok(&self.0[self.of(id, file)?])
     }
 

@@ -12,9 +12,7 @@
 //! Paths inside a burst are not independent of each other: bursts are clusters, and a path's share is a ratio of two sums over them (Cochran,
 //! *Sampling Techniques*, 1977, §6.3, §9A.1), of such estimates here.
 
-pub mod against;
 pub mod merge;
-pub mod render;
 
 use super::Profile;
 use super::estimate::{Estimate, Z95};

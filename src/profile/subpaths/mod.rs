@@ -5,7 +5,6 @@
 
 pub mod join;
 pub mod merge;
-pub mod report;
 
 pub use crate::plan::subpaths::{HotList, Length, Sampling};
 
@@ -230,7 +229,7 @@ impl SampledProfile<'_> {
     }
 
     /// Samples that were begun, had all been drawn with the present period.
-    fn begun(self) -> f64 {
+    pub(crate) fn begun(self) -> f64 {
         self.sample.blocks as f64 / (self.sample.period() as f64).max(1.0)
     }
 }

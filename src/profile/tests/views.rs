@@ -1,14 +1,17 @@
 //! Every view of one profile that has what reports tell apart.
 
+use crate::analysis::accuracy;
+use crate::analysis::hits::{self, Hits};
 use crate::index::{BlockId, CfgEdge, FuncId, PathId, ti_vec};
 use crate::ir::{Call, Callee, Cfg, FunctionBody, Loc, SkipReason, Span};
 use crate::load::positions::SourceFile;
 use crate::manifest::Status;
-use crate::profile::export::{Asked, EXPORTERS, Weigh, Writer};
-use crate::profile::hits::{self, Hits};
-use crate::profile::report::{Report, Selection, csv, edges, json, text};
-use crate::profile::{Profile, accuracy, coverage, diff, made};
+use crate::profile::filter::Selection;
+use crate::profile::{Profile, made};
 use crate::random_cfg::cfg;
+use crate::report::export::{Asked, EXPORTERS, Weigh, Writer};
+use crate::report::{Report, csv, edges, json, text};
+use crate::report::{coverage, diff};
 use crate::source::{Search, Sources};
 use crate::strategy::Scheme;
 use crate::table::Layout;
@@ -218,8 +221,8 @@ fn analyses() {
         coverage::coverage(
             paths,
             selection,
-            &crate::profile::coverage::Scope::default(),
-            crate::profile::coverage::Sort::Missing,
+            &crate::report::coverage::Scope::default(),
+            crate::report::coverage::Sort::Missing,
             2,
         )
         .unwrap()

@@ -3,9 +3,9 @@
 use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::Profile;
-use crate::profile::report::steps::Row;
-use crate::profile::report::text::short;
-use crate::profile::report::words::Said;
+use crate::report::steps::Row;
+use crate::report::text::short;
+use crate::report::words::Said;
 use crate::source::Sources;
 use std::collections::BTreeSet;
 

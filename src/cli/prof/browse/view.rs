@@ -4,7 +4,7 @@ use super::data::{Items, Tour};
 use super::lit::{Lit, LitFile};
 use crate::cli::screen::{Flow, List, Table, clip, moved};
 use crate::error::Result;
-use crate::profile::report::steps;
+use crate::report::steps;
 use crate::table::{Layout, wrapped};
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};

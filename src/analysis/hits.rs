@@ -1,0 +1,78 @@
+//! `p3-prof hits`: the probes that copies made with `--count-hits` executed (`docs/ALGORITHMS.md` §3). What
+//! [`super::simulate`] computes without running them.
+
+use crate::error::{Error, Result};
+use crate::index::{CopyId, TiVec, ti_vec};
+use crate::manifest::Manifest;
+use crate::profile::merge::Programs;
+use crate::profile::merge::gather::{Seen, check, each_file, read};
+use crate::strategy::Scheme;
+use crate::table::{self, Align, Columns, exactly};
+use anstyle::Style;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The executed probes of one rewriting, over all runs given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hits {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The number of copies.
+    pub k: u32,
+    /// By copy.
+    pub probe_hits: TiVec<CopyId, u64>,
+}
+
+/// Adds up what the raw files named by `files` (folders are searched for `*.p3raw`) hold.
+///
+/// # Errors
+/// Files that are foreign, damaged, named twice or without hits.
+pub fn hits(manifest_path: &Path, files: &[PathBuf]) -> Result<Hits> {
+    let manifest = Manifest::read(manifest_path)?;
+    let mut probe_hits = ti_vec![0u64; manifest.copies as usize];
+    let mut seen = Seen::default();
+    let programs = Programs::find(&[manifest_path.to_path_buf()])?;
+    each_file(files, |file| {
+        let raw = read(file)?;
+        check(&raw, programs.only(raw.program, file)?, file)?;
+        seen.once(&[raw.unique], file, files)?;
+        let sum = &mut probe_hits[raw.copy];
+        for f in raw.functions.values() {
+            let remedy = "rewrite with --count-hits, and run that";
+            let n = f
+                .hits
+                .ok_or_else(|| Error::profile(file, "its copy did not count hits", remedy))?;
+            *sum = sum.saturating_add(n);
+        }
+        Ok(())
+    })?;
+    Ok(Hits {
+        scheme: manifest.scheme,
+        k: manifest.copies,
+        probe_hits,
+    })
+}
+
+/// For programs: as the rows of [`super::simulate::json`].
+pub fn json(hits: &Hits) -> String {
+    serde_json::json!({ "rows": [hits] }).to_string() + "\n"
+}
+
+/// One record for each copy.
+pub fn csv(hits: &Hits) -> String {
+    let (scheme, k) = (hits.scheme.to_string(), hits.k.to_string());
+    let copies = hits.probe_hits.iter().enumerate();
+    let record =
+        |(copy, n): (usize, &u64)| [scheme.clone(), k.clone(), copy.to_string(), n.to_string()];
+    table::csv(&["scheme", "k", "copy", "probe_hits"], copies.map(record))
+}
+
+/// For people.
+pub fn text(hits: &Hits) -> String {
+    let mut table = Columns::new([Align::Right; 2]);
+    table.heading(Style::new(), &["copy", "probe hits"]);
+    for (copy, n) in hits.probe_hits.iter().enumerate() {
+        table.row([copy.to_string(), exactly(*n)]);
+    }
+    table.to_string()
+}

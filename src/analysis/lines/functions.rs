@@ -1,0 +1,267 @@
+//! Functions by source file: where each begins and ends, and how often it was entered, code that was inlined included.
+//!
+//! Debug information says where a function begins, and not where it ends: its last line here is the last one with code of its own. Of
+//! a function that has no body of its own any more, the first such line stands for the one that it begins at.
+//!
+//! An inlined call is entered where control first comes to its code: at the blocks with code of it that no other such block
+//! dominates. If one of these is the header of a loop that was inlined with it, then what comes back from inside does not count; the
+//! code is known by its positions, so that what the optimiser moved out of it, or gave no position, is not seen.
+
+use super::SourceFile;
+use crate::analysis::counted::CountedFunction;
+use crate::dag::{Dominators, Order};
+use crate::index::BlockId;
+use crate::ir::{Loc, Span};
+use crate::profile::Profile;
+use crate::profile::left::Range;
+use crate::source::markers::Markers;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Of one inlined call, at most this many first blocks are looked at: one, but for code that the optimiser has duplicated.
+const FIRST_BLOCKS: usize = 16;
+
+/// A function in a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionLines {
+    /// The line it begins at.
+    pub line: u32,
+    /// The last line with code of its own.
+    pub end: u32,
+    /// How often it was entered, inlined or not.
+    pub entered: u64,
+}
+
+impl FunctionLines {
+    fn join(&mut self, other: FunctionLines) {
+        self.line = self.line.min(other.line);
+        self.end = self.end.max(other.end);
+        self.entered = self.entered.saturating_add(other.entered);
+    }
+}
+
+/// Adds the functions to their files.
+pub(super) fn add<'a>(
+    profile: &'a Profile,
+    functions: &[CountedFunction],
+    inlined: &[InlinedCalls],
+    markers: &Markers,
+    sources: &mut BTreeMap<&'a str, SourceFile>,
+) {
+    let name = |file: u32| profile.manifest.files[file as usize].as_str();
+    let mut homes: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    // Whether functions without a count were entered on paths that are not selected is not known.
+    let is_known = |f: &&CountedFunction| f.flow.entry > 0 || !f.executed.is_partial;
+    for f in functions.iter().filter(is_known) {
+        let begins = f.entry.begins();
+        let Some(begins) = begins.filter(|l| markers.shows(l.file, l.line)) else {
+            continue;
+        };
+        let spans = f.structure.cfg.blocks.iter().flat_map(|b| &b.lines);
+        let own = spans.map(|s| outermost(profile, s));
+        let own = own.filter(|l| l.file == begins.file);
+        let lines = FunctionLines {
+            line: begins.line,
+            end: own.map(|l| l.line).max().unwrap_or(0).max(begins.line),
+            entered: f.flow.entry,
+        };
+        let file = name(begins.file);
+        insert(sources, file, &f.entry.name, lines);
+        homes.entry(&f.entry.name).or_default().insert(file);
+    }
+    for (f, calls) in functions.iter().zip(inlined) {
+        for (&call, code) in calls {
+            if f.executed.is_partial && code.entered() == 0 {
+                continue;
+            }
+            let symbol = &profile.manifest.inlined[call as usize].function;
+            let home = homes.get(symbol.as_str());
+            let file = match (code.own, home.map(|h| (h, h.len()))) {
+                (Some((file, ..)), None) => name(file),
+                (Some((file, ..)), Some((home, _))) if home.contains(name(file)) => name(file),
+                // All of its own code is gone, or is that of an included file.
+                (_, Some((home, 1))) => home.first().expect("one"),
+                _ => continue,
+            };
+            let known = sources.get(file).and_then(|s| s.functions.get(symbol));
+            let has_body = home.is_some_and(|h| h.contains(file));
+            let (first, last) = code
+                .own
+                .map_or((u32::MAX, 0), |(_, first, last)| (first, last));
+            let line = known.filter(|_| has_body).map_or(first, |k| k.line);
+            let lines = FunctionLines {
+                line,
+                end: last.max(line),
+                entered: code.entered(),
+            };
+            insert(sources, file, symbol, lines);
+        }
+    }
+}
+
+fn insert<'a>(
+    sources: &mut BTreeMap<&'a str, SourceFile>,
+    file: &'a str,
+    symbol: &str,
+    lines: FunctionLines,
+) {
+    let functions = &mut sources.entry(file).or_default().functions;
+    match functions.get_mut(symbol) {
+        Some(known) => known.join(lines),
+        None => {
+            functions.insert(symbol.to_string(), lines);
+        }
+    }
+}
+
+/// The code of every inlined call in a function, by the call.
+pub(super) type InlinedCalls = BTreeMap<u32, InlinedCode>;
+
+/// The code of one inlined call in a function.
+#[derive(Default)]
+pub(super) struct InlinedCode {
+    /// The file, the first and the last line of what is not inlined into it in turn.
+    own: Option<(u32, u32, u32)>,
+    /// Where control first comes to it.
+    first: Vec<BlockId>,
+    /// How often control came there from outside.
+    entered: u64,
+    /// The same of that first block alone where it came most often.
+    most: Range,
+    /// Whether any of its blocks ran.
+    ran: bool,
+}
+
+impl InlinedCode {
+    /// How often it was entered: once at least, if any of it ran.
+    fn entered(&self) -> u64 {
+        self.entered.max(u64::from(self.ran))
+    }
+
+    /// How often the line of the call ran: as often as its most entered copy, and once at least, if any of it ran.
+    fn executions(&self) -> Range {
+        if self.ran && self.most.count == 0 {
+            Range::at_least(1)
+        } else {
+            self.most
+        }
+    }
+
+    fn add_own(&mut self, loc: Loc) {
+        let (file, first, last) = self.own.unwrap_or((loc.file, loc.line, loc.line));
+        if file == loc.file {
+            self.own = Some((file, first.min(loc.line), last.max(loc.line)));
+        }
+    }
+}
+
+/// The calls of a function whose callee's code stands in place of them: where each is, and how often its line ran. A loop that was
+/// inlined counts once each time that control comes to it.
+pub(super) fn call_sites(
+    profile: &Profile,
+    calls: &InlinedCalls,
+    markers: &Markers,
+) -> Vec<(Span, Range)> {
+    let sites = calls.iter().map(|(number, code)| {
+        let call = &profile.manifest.inlined[*number as usize];
+        let site = Span {
+            loc: Loc {
+                file: call.file,
+                line: call.line,
+            },
+            column: call.column,
+            inlined: call.within,
+            instructions: 0,
+        };
+        (site, code.executions())
+    });
+    let is_shown = |s: &Loc| s.line > 0 && markers.shows(s.file, s.line);
+    sites.filter(|(site, _)| is_shown(&site.loc)).collect()
+}
+
+/// Where code of a function is in the function itself: of inlined code, the outermost call.
+fn outermost(profile: &Profile, span: &Span) -> Loc {
+    let calls = &profile.manifest.inlined;
+    let chain = profile.manifest.calls_around(span.inlined);
+    chain.last().map_or(span.loc, |n| Loc {
+        file: calls[n as usize].file,
+        line: calls[n as usize].line,
+    })
+}
+
+/// The code of every inlined call in `f`. O(positions × depth of inlining + E).
+pub(super) fn inlined_code(
+    profile: &Profile,
+    f: &CountedFunction,
+    markers: &Markers,
+) -> InlinedCalls {
+    let mut found = InlinedCalls::new();
+    let blocks = &f.structure.cfg.blocks;
+    if blocks
+        .iter()
+        .flat_map(|b| &b.lines)
+        .all(|s| s.inlined.is_none())
+    {
+        return found;
+    }
+    let order = &f.structure.paths.shape.order;
+    let dominators = Dominators::new(&f.structure.cfg);
+    let back = back_edges(f, order);
+    // In reverse postorder a dominator comes before what it dominates.
+    for &b in &order.rpo {
+        let range = f.executed.blocks[b];
+        let count = range.count;
+        for call in calls_on(profile, &blocks[b].lines) {
+            let code = found.entry(call).or_default();
+            code.ran |= count > 0;
+            if code.first.len() >= FIRST_BLOCKS
+                || code.first.iter().any(|a| dominators.dominates(*a, b))
+            {
+                continue;
+            }
+            code.first.push(b);
+            let inside = |from: &BlockId| is_inside(profile, &blocks[*from].lines, call);
+            let again = back.get(&b).into_iter().flatten();
+            let again = again.filter(|(from, _)| inside(from)).map(|(_, n)| n);
+            let again = again.fold(0u64, |sum, n| sum.saturating_add(*n));
+            code.entered = code.entered.saturating_add(count.saturating_sub(again));
+            code.most = code.most.larger(range.minus(again));
+        }
+        let left = |s: &&Span| markers.shows(s.loc.file, s.loc.line);
+        for span in blocks[b].lines.iter().filter(left) {
+            if let Some(call) = span.inlined {
+                found.entry(call).or_default().add_own(span.loc);
+            }
+        }
+    }
+    found
+}
+
+/// By header: the blocks that edges lead back to it from, each with how often they did.
+fn back_edges(f: &CountedFunction, order: &Order) -> HashMap<BlockId, Vec<(BlockId, u64)>> {
+    let mut back: HashMap<BlockId, Vec<(BlockId, u64)>> = HashMap::new();
+    for (e, _) in &f.edges {
+        if e.count > 0 && order.position[e.edge.block] >= order.position[e.dst] {
+            back.entry(e.dst).or_default().push((e.edge.block, e.count));
+        }
+    }
+    back
+}
+
+/// The inlined calls that a block has code of, those around them too.
+fn calls_on(profile: &Profile, spans: &[Span]) -> BTreeSet<u32> {
+    let mut calls = BTreeSet::new();
+    for span in spans {
+        let mut at = span.inlined;
+        while let Some(call) = at.filter(|c| calls.insert(*c)) {
+            at = profile.manifest.inlined[call as usize].within;
+        }
+    }
+    calls
+}
+
+/// Whether all positions of a block are in an inlined call.
+fn is_inside(profile: &Profile, spans: &[Span], call: u32) -> bool {
+    let around = |s: &Span| profile.manifest.calls_around(s.inlined);
+    let inside = |s: &Span| around(s).any(|c| c == call);
+    !spans.is_empty() && spans.iter().all(inside)
+}

@@ -1,0 +1,377 @@
+//! `p3-prof simulate`: the hits that each scheme would have cost, from one profile (`docs/ALGORITHMS.md` §3).
+
+use crate::error::{Error, Result};
+use crate::index::{CopyId, EdgeId, FuncId, TiSlice, TiVec, ti_vec};
+use crate::ir::Cfg;
+use crate::manifest::{FunctionEntry, Manifest};
+use crate::numbering::pspp;
+use crate::partition::{Local, Part};
+use crate::paths::{Counted, FunctionInput, FunctionPaths};
+use crate::plan::Op;
+use crate::plan::build::{FunctionCode, Ids, function_code};
+use crate::profile::flow::flow;
+use crate::profile::matching::Known;
+use crate::profile::measurement::Measurement;
+use crate::profile::{Profile, Ran, Structure};
+use crate::strategy::Scheme;
+use crate::table::{self, Align, Columns, exactly};
+use anstyle::Style;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// The hits of one scheme and number of copies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SchemeHits {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The number of copies.
+    pub k: u32,
+    /// By copy: executed probes.
+    pub probe_hits: TiVec<CopyId, u64>,
+    /// By copy: executed edges with a non-zero label, the P3 paper's measure.
+    pub label_hits: TiVec<CopyId, u64>,
+    /// By copy: instructions of the executed probes, about: a count in a hash table takes 14, others one.
+    pub instructions: TiVec<CopyId, u64>,
+}
+
+/// The counts of a profile on the structure of a manifest.
+struct Ground {
+    cfgs: Vec<Cfg>,
+    paths: Vec<Option<FunctionPaths>>,
+    /// Executions of each DAG edge; empty where nothing ran.
+    flows: Vec<TiVec<EdgeId, u64>>,
+    /// The paths that ran, where versions may need them.
+    ran: Vec<Vec<Ran>>,
+    /// Executions of each edge of [`Local::dag`] where iterations are apart and something ran.
+    local_flows: Vec<TiVec<EdgeId, u64>>,
+}
+
+/// Simulates every scheme at every number of copies, with static weights or with those of an earlier
+/// profile. Near-linear for each.
+pub fn simulate(
+    manifest: &Manifest,
+    profile: &Profile,
+    weights: Option<&Profile>,
+    schemes: &[Scheme],
+    copies: &[u32],
+) -> Result<Vec<SchemeHits>> {
+    if schemes.iter().any(|s| s.strategy().makes_ranges) {
+        profile.paths()?; // what each version of a block would have run takes paths
+    }
+    profile.all_are_counted()?;
+    let mut ground = ground(manifest, profile)?;
+    if let Some(weights) = weights {
+        let cfgs = ground.cfgs.iter().enumerate();
+        let functions = cfgs.map(|(i, cfg)| Known::of(manifest, FuncId::new(i), cfg));
+        crate::profile::weights::apply_known(weights, functions, &mut ground.paths)?;
+    }
+    let inputs: Vec<FunctionInput> = manifest
+        .functions
+        .iter()
+        .zip(&ground.cfgs)
+        .map(|(f, cfg)| f.input(cfg))
+        .collect();
+    let mut rows = Vec::new();
+    for &scheme in schemes {
+        let strategy = scheme.strategy();
+        let mut paths = ground.paths.clone();
+        strategy.prepare(&inputs, &mut paths);
+        let mut copies: Vec<u32> = copies.iter().map(|&k| strategy.copies(k)).collect();
+        copies.dedup();
+        rows.extend(
+            copies
+                .iter()
+                .map(|&k| row(&ground, &paths, &inputs, scheme, k)),
+        );
+    }
+    Ok(rows)
+}
+
+fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
+    let same = |(a, b): (&FunctionEntry, &FunctionEntry)| {
+        a.name == b.name && a.succs == b.succs && a.cuts == b.cuts
+    };
+    let (a, b) = (&manifest.functions, &profile.manifest.functions);
+    if a.len() != b.len() || !a.iter().zip(b).all(same) {
+        let problem = "it is of another program than the manifest";
+        return Err(Error::profile(
+            &profile.path,
+            problem,
+            "name a manifest of the same input",
+        ));
+    }
+    let functions: Vec<FuncId> = profile.functions().collect();
+    let ran = functions.into_par_iter().map(|f| ran(profile, f));
+    let mut ground = Ground {
+        cfgs: Vec::new(),
+        paths: Vec::new(),
+        flows: Vec::new(),
+        ran: Vec::new(),
+        local_flows: Vec::new(),
+    };
+    for f in ran.collect::<Result<Vec<_>>>()? {
+        ground.cfgs.push(f.cfg);
+        ground.paths.push(f.paths);
+        ground.flows.push(f.flow);
+        ground.local_flows.push(f.local_flow);
+        ground.ran.push(f.ran);
+    }
+    Ok(ground)
+}
+
+/// What [`Ground`] has of one function.
+struct OneFunction {
+    cfg: Cfg,
+    paths: Option<FunctionPaths>,
+    flow: TiVec<EdgeId, u64>,
+    ran: Vec<Ran>,
+    local_flow: TiVec<EdgeId, u64>,
+}
+
+fn ran(profile: &Profile, f: FuncId) -> Result<OneFunction> {
+    let entry = profile.entry(f);
+    if entry.status.is_skipped() {
+        return Ok(OneFunction {
+            cfg: entry.cfg(),
+            paths: None,
+            flow: TiVec::new(),
+            ran: Vec::new(),
+            local_flow: TiVec::new(),
+        });
+    }
+    let mut structure = profile.structure(f)?;
+    let ran = match profile.measured {
+        Measurement::Paths(_) => profile.paths()?.ran(f, &structure)?,
+        Measurement::Edges(_) => {
+            // What each version of a block would have run does not follow from counts of edges.
+            structure.paths.apart.clear();
+            Vec::new()
+        }
+        Measurement::Sampled(_) | Measurement::Bursts(_) => return Err(profile.only_estimates()),
+    };
+    let executed = profile.measured.distinct(f) > 0;
+    let flow = executed.then(|| flow(profile, f, &structure));
+    Ok(OneFunction {
+        flow: flow.transpose()?.map_or(TiVec::new(), |flow| flow.dag),
+        local_flow: local_flow(&structure, &ran),
+        cfg: structure.cfg,
+        paths: Some(structure.paths),
+        ran,
+    })
+}
+
+fn local_flow(structure: &Structure, ran: &[Ran]) -> TiVec<EdgeId, u64> {
+    let local = Local::new(&structure.cfg, &structure.paths, Part::All);
+    local.map_or(TiVec::new(), |l| versions_flow(&l, ran))
+}
+
+fn versions_flow(local: &Local, ran: &[Ran]) -> TiVec<EdgeId, u64> {
+    local.flow(ran.iter().map(|p| (&p.edges[..], p.count)))
+}
+
+fn row(
+    ground: &Ground,
+    paths: &[Option<FunctionPaths>],
+    inputs: &[FunctionInput],
+    scheme: Scheme,
+    k: u32,
+) -> SchemeHits {
+    let assignment = scheme.strategy().assign(inputs, paths, k);
+    let hits = assignment
+        .shares
+        .par_iter()
+        .enumerate()
+        .flat_map_iter(|(i, share)| {
+            let mut parts = share.parts();
+            parts.retain(|_| !ground.flows[i].is_empty());
+            let paths = paths[i].as_ref();
+            parts.into_iter().map(move |(copy, part)| {
+                let paths = paths.expect("what ran is not skipped");
+                if let Counted::Edges(counted) = &paths.counted {
+                    let hits: u64 = counted.iter().map(|e| ground.flows[i][e]).sum();
+                    return (copy, [hits; 3]);
+                }
+                let code = function_code(inputs[i].cfg, paths, part);
+                (copy, hits(&code, paths, part, ground, i))
+            })
+        });
+    let hits: Vec<(CopyId, [u64; 3])> = hits.collect();
+    let mut row = SchemeHits {
+        scheme,
+        k,
+        probe_hits: ti_vec![0; k as usize],
+        label_hits: ti_vec![0; k as usize],
+        instructions: ti_vec![0; k as usize],
+    };
+    for (copy, [probes, labels, instructions]) in hits {
+        row.probe_hits[copy] += probes;
+        row.label_hits[copy] += labels;
+        row.instructions[copy] += instructions;
+    }
+    row
+}
+
+/// Probe hits, label hits and instructions of function `i`. Labels are the paper's, whatever the ids; ranges have their own.
+fn hits(
+    code: &FunctionCode,
+    paths: &FunctionPaths,
+    part: Part,
+    ground: &Ground,
+    i: usize,
+) -> [u64; 3] {
+    let local = match (&code.ids, part) {
+        (Ids::Local(local), Part::Ranges(..)) => Cow::Owned(versions_flow(local, &ground.ran[i])),
+        (Ids::Local(_), _) => Cow::Borrowed(&ground.local_flows[i]),
+        _ => Cow::Borrowed(&ground.flows[i]),
+    };
+    let ran = |takes: &dyn Fn(Op) -> u64| {
+        let placed = code.placement.code.iter().zip(local.iter());
+        let ran = placed.filter_map(|(op, n)| Some(n * takes((*op)?)));
+        ran.sum()
+    };
+    let labelled = |labels: &TiSlice<EdgeId, u64>, flow: &TiSlice<EdgeId, u64>| {
+        let ran = labels.iter().zip(flow).filter(|(l, _)| **l != 0);
+        ran.map(|(_, n)| n).sum()
+    };
+    let labels = match part {
+        Part::All => labelled(&paths.numbering.labels, &ground.flows[i]),
+        Part::Edges(set) => labelled(&pspp(&paths.dag, set).labels, &ground.flows[i]),
+        Part::Ranges(..) | Part::Side(_) => labelled(&code.ids.numbering().labels, &local),
+    };
+    [ran(&|_| 1), labels, ran(&|op| code.takes(op))]
+}
+
+impl SchemeHits {
+    fn slowest(&self) -> (u64, u64) {
+        let max = |hits: &TiSlice<CopyId, u64>| hits.iter().copied().max().unwrap_or(0);
+        (max(&self.probe_hits), max(&self.label_hits))
+    }
+}
+
+/// For programs.
+pub fn json(rows: &[SchemeHits]) -> String {
+    serde_json::json!({ "rows": rows }).to_string() + "\n"
+}
+
+/// One record for each scheme, number of copies and copy.
+pub fn csv(rows: &[SchemeHits]) -> String {
+    let mut records = Vec::new();
+    for r in rows {
+        for copy in r.probe_hits.keys() {
+            let (k, number) = (u64::from(r.k), copy.0.into());
+            let (probes, labels) = (r.probe_hits[copy], r.label_hits[copy]);
+            let numbers = [k, number, probes, labels, r.instructions[copy]];
+            let numbers = numbers.map(|n| n.to_string());
+            records.push([vec![r.scheme.to_string()], numbers.into()].concat());
+        }
+    }
+    table::csv(
+        &[
+            "scheme",
+            "k",
+            "copy",
+            "probe_hits",
+            "label_hits",
+            "instructions",
+        ],
+        records,
+    )
+}
+
+/// For people: the slowest copy of each, and what it saves over the first sequential row.
+pub fn text(rows: &[SchemeHits]) -> String {
+    use Align::{Left, Right};
+    let mut table = Columns::new([Left, Right, Right, Right, Right, Right]);
+    let (probes, labels) = ("probe hits, slowest", "label hits, slowest");
+    let heading = ["scheme", "k", probes, "to sbl", labels, "to sbl"];
+    table.heading(Style::new(), &heading);
+    let base = rows.iter().find(|r| r.scheme == Scheme::Sbl);
+    let (base_probes, base_labels) = base.map_or((0, 0), SchemeHits::slowest);
+    for r in rows {
+        let (probes, labels) = r.slowest();
+        table.row([
+            r.scheme.to_string(),
+            r.k.to_string(),
+            exactly(probes),
+            change(base_probes, probes),
+            exactly(labels),
+            change(base_labels, labels),
+        ]);
+    }
+    table.to_string()
+}
+
+/// By how much `hits` are more than `base`, if that is known.
+fn change(base: u64, hits: u64) -> String {
+    if base == 0 {
+        return String::new();
+    }
+    format!("{:+.1}%", (hits as f64 / base as f64 - 1.0) * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::BlockId;
+    use crate::manifest::FunctionEntry;
+    use crate::profile::tests::profile;
+
+    /// Label hits are those of the paths' edges that are not labelled 0.
+    #[test]
+    fn labels_are_hit_by_paths() {
+        let p = profile(vec![(0, 3), (7, 5), (19, 2)]);
+        let rows = simulate(&p.manifest, &p, None, &[Scheme::Sbl], &[1]).unwrap();
+        let structure = p.structure(FuncId(0)).unwrap();
+        let labels = &structure.paths.numbering.labels;
+        let ran = p.paths().unwrap().ran(FuncId(0), &structure).unwrap();
+        let labelled = |r: &Ran| r.edges.iter().filter(|e| labels[**e] != 0).count() as u64;
+        let hits: u64 = ran.iter().map(|r| r.count * labelled(r)).sum();
+        assert_eq!(rows[0].label_hits.raw, [hits]);
+        // All is counted in an array.
+        assert_eq!(rows[0].instructions, rows[0].probe_hits);
+    }
+
+    #[test]
+    fn manifests_of_other_programs() {
+        let p = profile(vec![(0, 3)]);
+        let fits = |change: fn(&mut TiVec<FuncId, FunctionEntry>)| {
+            let mut manifest = p.manifest.clone();
+            change(&mut manifest.functions);
+            simulate(&manifest, &p, None, &[Scheme::Sbl], &[1]).is_ok()
+        };
+        assert!(fits(|_| {}));
+        assert!(!fits(|f| f[FuncId(0)].name = "other".into()));
+        assert!(!fits(|f| f[FuncId(0)].succs[BlockId(3)] = vec![BlockId(5)]));
+        assert!(!fits(|f| f[FuncId(0)].cuts = vec![crate::index::CfgEdge {
+            block: BlockId(2),
+            succ: 1,
+        }]));
+        assert!(!fits(|functions| functions.clear()));
+        assert!(!fits(|f| f.push(f[FuncId(0)].clone())));
+    }
+
+    #[test]
+    fn rows_for_people_and_programs() {
+        let row = |scheme, probes: &[u64], labels: &[u64], instructions: &[u64]| SchemeHits {
+            scheme,
+            k: probes.len() as u32,
+            probe_hits: probes.to_vec().into(),
+            label_hits: labels.to_vec().into(),
+            instructions: instructions.to_vec().into(),
+        };
+        let rows = [
+            row(Scheme::Sbl, &[40], &[0], &[53]),
+            row(Scheme::P3, &[10, 30], &[5, 2], &[23, 30]),
+        ];
+        let lines: Vec<String> = text(&rows).lines().skip(1).map(str::to_string).collect();
+        let words = |l: &String| l.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+        assert_eq!(words(&lines[0]), ["sbl", "1", "40", "+0.0%", "0"]);
+        assert_eq!(words(&lines[1]), ["p3", "2", "30", "-25.0%", "5"]);
+        let expected = "scheme,k,copy,probe_hits,label_hits,instructions\n\
+                        sbl,1,0,40,0,53\np3,2,0,10,5,23\np3,2,1,30,2,30\n";
+        assert_eq!(csv(&rows), expected);
+        let json: serde_json::Value = serde_json::from_str(&json(&rows)).unwrap();
+        assert_eq!(json["rows"][1]["probe_hits"], serde_json::json!([10, 30]));
+    }
+}

@@ -1,0 +1,425 @@
+//! `p3-prof coverage --annotate`: sources with the executions of each line, and below lines the outcomes of conditions that
+//! never came up.
+
+use super::headline::{SourceSums, share_text};
+use super::{Scope, file};
+use crate::analysis::counted::CountedFunction;
+use crate::analysis::lines::{SourceFile, by_line};
+use crate::error::Result;
+use crate::index::{BlockId, FuncId};
+use crate::ir::Terminator;
+use crate::manifest::FunctionEntry;
+use crate::names::printable;
+use crate::profile::Profile;
+use crate::profile::filter::Selection;
+use crate::report::steps::Steps;
+use crate::report::words::{Apart, Said};
+use crate::report::{Decision, To};
+use crate::source::{Sources, Text};
+use crate::table::{Layout, display_width, grouped, wrapped};
+use anstyle::{AnsiColor, Style};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::ops::RangeInclusive;
+
+const BOLD: Style = Style::new().bold();
+const MISSING: Style = AnsiColor::Red.on_default();
+const FAINT: Style = Style::new().dimmed();
+/// What stands for the count of a line that did not run, and of one that markers leave out.
+const NEVER: &str = "never";
+const EXCLUDED: &str = "excluded";
+/// The outcome that a clause does not catch an exception, before the type that it catches.
+const OTHER: &str = "an exception other than ";
+/// Lines that are shown around what is missing.
+const AROUND: u32 = 2;
+
+/// Which lines are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Annotate {
+    /// All lines of a file
+    All,
+    /// Lines that did not run, outcomes that never came up but for exceptions of calls, and two lines around each
+    Missing,
+}
+
+/// The sources in scope, each with its lines; with a selection of functions, the lines of these. Near-linear in blocks and
+/// text.
+///
+/// # Errors
+/// A damaged profile.
+pub fn annotated(
+    profile: &Profile,
+    sources: &Sources,
+    selection: &Selection,
+    scope: &Scope,
+    wanted: Annotate,
+    layout: Layout,
+) -> Result<String> {
+    let counted = CountedFunction::of(profile, &Selection::default())?;
+    let selected: BTreeSet<FuncId> = selection.functions(profile).into_iter().collect();
+    let of_selected: Vec<&CountedFunction> =
+        counted.iter().filter(|f| selected.contains(&f.f)).collect();
+    let partial = of_selected.len() < counted.len();
+    let mut never = never(profile, sources, scope, &counted, wanted);
+    let mut out = String::new();
+    for (name, lines) in by_line(profile, &counted, &scope.markers) {
+        if !scope.admits_file(name) {
+            continue;
+        }
+        let ranges = of_selected.iter().filter(|f| file(profile, f.f) == name);
+        let ranges: Vec<_> = ranges
+            .filter_map(|f| lines.functions.get(&f.entry.name))
+            .map(|f| f.line..=f.end)
+            .collect();
+        if partial && ranges.is_empty() {
+            continue;
+        }
+        let number = profile.manifest.files.iter().position(|f| f == name);
+        let number = number.expect("a file of the manifest") as u32;
+        let page = Page {
+            name,
+            text: sources.text(number),
+            lines,
+            never: never.remove(name).unwrap_or_default(),
+            excluded: scope.markers.lines(number),
+            ranges: partial.then_some(ranges),
+        };
+        out += &page.render(wanted, layout);
+    }
+    Ok(out)
+}
+
+/// By file and line: what never came up there, in words.
+type Never<'a> = BTreeMap<&'a str, BTreeMap<u32, Vec<String>>>;
+/// A condition: its file, line and column, its words, and what it is.
+type Condition<'a> = (&'a str, u32, Option<u32>, String, Kind);
+
+/// What has several outcomes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Condition,
+    Call,
+    /// Whether an exception is of the type with this symbol. All clauses of a `try` are at one position.
+    Catch(String),
+}
+
+impl Kind {
+    fn new(entry: &FunctionEntry, block: BlockId) -> Kind {
+        let choice = entry.choice(block);
+        match choice.and_then(|c| c.by.catches) {
+            Some((symbol, _)) => Kind::Catch(symbol),
+            None if entry.terminators[block] == Terminator::Invoke => Kind::Call,
+            None => Kind::Condition,
+        }
+    }
+
+    /// An outcome in the words that follow `never`.
+    fn outcome(&self, said: String) -> String {
+        match said.strip_prefix("no ") {
+            Some(ty) if matches!(self, Kind::Catch(_)) => format!("{OTHER}{ty}"),
+            _ => said,
+        }
+    }
+
+    /// What stands for it where the source has no words.
+    fn name(&self, column: u32) -> String {
+        match self {
+            Kind::Condition => format!("the condition at column {column}"),
+            Kind::Call => format!("the call at column {column}"),
+            // The outcome names the type.
+            Kind::Catch(_) => String::new(),
+        }
+    }
+}
+
+/// The outcomes that never came up of conditions that were reached. Copies of a condition, by inlining or templates, are
+/// one.
+fn never<'a>(
+    profile: &'a Profile,
+    sources: &Sources,
+    scope: &Scope,
+    counted: &[CountedFunction],
+    wanted: Annotate,
+) -> Never<'a> {
+    let steps = Steps::new(profile, sources, false);
+    let mut conditions: BTreeMap<Condition, Ways> = BTreeMap::new();
+    for f in counted {
+        let own = steps.home_file(f.f);
+        for (block, edges) in f.decisions() {
+            if edges.iter().any(|(_, r)| r.may_have_run()) {
+                continue;
+            }
+            let span = f.structure.cfg.block(block).lines.last();
+            let Some(loc) = span.map(|s| s.loc) else {
+                continue;
+            };
+            let name = profile.manifest.files[loc.file as usize].as_str();
+            let hidden = scope.markers.branches(loc.file, loc.line);
+            let asked = edges.iter().any(|(e, _)| e.count > 0);
+            if hidden || !scope.admits_file(name) || !asked {
+                continue;
+            }
+            let kind = Kind::new(f.entry, block);
+            let mut of_copy: BTreeMap<Condition, Vec<Way>> = BTreeMap::new();
+            for (e, _) in &edges {
+                let decision = Decision {
+                    before: None,
+                    block,
+                    succ: e.edge.succ,
+                    to: To::Block(e.dst),
+                    taken: f
+                        .structure
+                        .cfg
+                        .block(block)
+                        .terminator
+                        .edge_name(e.edge.succ),
+                };
+                let said = steps.words().said(f.f, &decision);
+                let step = steps.step(&said, &own);
+                let line = said.line.unwrap_or(loc.line);
+                let is_marked = matches!(said.apart, Some(Apart::Block(_)));
+                let column = said.column;
+                let outcome = if is_marked {
+                    let plain = Said {
+                        apart: None,
+                        ..said
+                    };
+                    steps.step(&plain, &own).outcome
+                } else {
+                    step.outcome
+                };
+                let way = Way {
+                    outcome: kind.outcome(outcome),
+                    count: e.count,
+                };
+                let condition = (name, line, column, step.text, kind.clone());
+                of_copy.entry(condition).or_default().push(way);
+            }
+            for (condition, ways) in of_copy {
+                conditions.entry(condition).or_default().add_copy(ways);
+            }
+        }
+    }
+    let mut never = Never::new();
+    for ((name, line, column, text, kind), ways) in conditions {
+        // Nearly every call of C++ may throw, and nearly every `try` lets some exceptions through.
+        let is_usual = |outcome: &str| outcome == "throws" || outcome.starts_with(OTHER);
+        let missing = ways.missing(|outcome| wanted == Annotate::All || !is_usual(outcome));
+        if !missing.is_empty() {
+            // Calls have no words, and several of a line may throw; nothing has where the source is not there.
+            let text = match column {
+                Some(column) if text.is_empty() => kind.name(column),
+                _ => text,
+            };
+            let words = if text.is_empty() { "" } else { ": " };
+            let said = format!("never {}{words}{text}", missing.join(", "));
+            let file = never.entry(name).or_default();
+            file.entry(line).or_default().push(said);
+        }
+    }
+    never
+}
+
+/// A way out of one copy of a condition.
+struct Way {
+    /// In words, which others out of the same copy may share.
+    outcome: String,
+    /// How often it was taken.
+    count: u64,
+}
+
+/// What became of the copies of a condition that were reached.
+#[derive(Default)]
+struct Ways {
+    copies: usize,
+    /// By outcome.
+    outcomes: BTreeMap<String, Outcome>,
+}
+
+/// What became of an outcome.
+#[derive(Default)]
+struct Outcome {
+    /// How many copies have it.
+    copies: usize,
+    /// How often it came up: of each of the ways that have its words.
+    counts: Vec<u64>,
+}
+
+impl Ways {
+    fn add_copy(&mut self, ways: Vec<Way>) {
+        self.copies += 1;
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for way in &ways {
+            let outcome = self.outcomes.entry(way.outcome.clone()).or_default();
+            let n = seen.entry(&way.outcome).or_default();
+            if *n == 0 {
+                outcome.copies += 1;
+            }
+            if outcome.counts.len() == *n {
+                outcome.counts.push(0);
+            }
+            outcome.counts[*n] = outcome.counts[*n].saturating_add(way.count);
+            *n += 1;
+        }
+    }
+
+    /// The outcomes that never came up, in words. An optimiser may leave one copy of a condition with other outcomes than another
+    /// copy has, or with outcomes that nobody can call true or false: what one copy lacks may have come up there unseen, so that
+    /// no more than the copies that have it is said.
+    fn missing(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let wanted = self.outcomes.iter().filter(|(o, _)| is_wanted(o));
+        let missing = wanted.filter_map(|(words, outcome)| {
+            let ways = outcome.counts.len();
+            let never = outcome.counts.iter().filter(|n| **n == 0).count();
+            let said = match never {
+                0 => return None,
+                n if n == ways => words.clone(),
+                n => format!("{n} of {ways} ways {words}"),
+            };
+            let some = outcome.copies < self.copies;
+            Some(if some {
+                format!("{said} in {} of {} copies", outcome.copies, self.copies)
+            } else {
+                said
+            })
+        });
+        missing.collect()
+    }
+}
+
+/// One file.
+struct Page<'a> {
+    name: &'a str,
+    text: Option<&'a Text>,
+    lines: SourceFile,
+    never: BTreeMap<u32, Vec<String>>,
+    excluded: BTreeSet<u32>,
+    /// The lines that are asked for, if not all are.
+    ranges: Option<Vec<RangeInclusive<u32>>>,
+}
+
+impl Page<'_> {
+    fn render(&self, wanted: Annotate, layout: Layout) -> String {
+        let sums = SourceSums::of(&self.lines);
+        let mut out = format!(
+            "{BOLD}{}{BOLD:#}: lines {}, branches {}\n",
+            printable(self.name),
+            share_text(&sums.lines),
+            share_text(&sums.branches)
+        );
+        if self.text.is_none() {
+            out += "  the text is not there as it was compiled (--source-dir, --path-map)\n";
+        }
+        let counts: BTreeMap<u32, u64> = self.lines.lines().collect();
+        let last = counts.keys().next_back().copied().unwrap_or(0);
+        let length = self.text.map_or(last, |t| t.whole().lines().count() as u32);
+        let asked: Vec<u32> = (1..=length)
+            .filter(|n| self.is_asked_for(*n, &counts, wanted))
+            .collect();
+        let widest = counts.values().map(|n| grouped(*n).len()).max();
+        let columns = [
+            widest.unwrap_or(0).max(EXCLUDED.len()),
+            length.to_string().len(),
+        ];
+        for (i, &line) in asked.iter().enumerate() {
+            let before = i.checked_sub(1).map_or(0, |i| asked[i]);
+            if line > before + 1 {
+                let _ = writeln!(out, "{FAINT}{:>1$}{FAINT:#}", "⋯", columns[0]);
+            }
+            out += &self.line(line, counts.get(&line).copied(), columns, layout);
+        }
+        if asked.last().is_some_and(|last| *last < length) {
+            let _ = writeln!(out, "{FAINT}{:>1$}{FAINT:#}", "⋯", columns[0]);
+        }
+        out + "\n"
+    }
+
+    fn is_asked_for(&self, line: u32, counts: &BTreeMap<u32, u64>, wanted: Annotate) -> bool {
+        let inside = |ranges: &Vec<RangeInclusive<u32>>| ranges.iter().any(|r| r.contains(&line));
+        if !self.ranges.as_ref().is_none_or(inside) {
+            return false;
+        }
+        let near = line.saturating_sub(AROUND)..=line.saturating_add(AROUND);
+        wanted == Annotate::All
+            || counts.range(near.clone()).any(|(_, n)| *n == 0)
+            || self.never.range(near).next().is_some()
+    }
+
+    /// A line of the source, and below it what never came up there.
+    fn line(&self, number: u32, count: Option<u64>, columns: [usize; 2], layout: Layout) -> String {
+        let (count, style) = match count {
+            Some(0) => (NEVER.into(), MISSING),
+            Some(n) => (grouped(n), Style::new()),
+            None if self.excluded.contains(&number) => (EXCLUDED.into(), FAINT),
+            None => (String::new(), Style::new()),
+        };
+        let [wide, digits] = columns;
+        let indent = wide + digits + 4;
+        let text = self.text.and_then(|t| t.line(number)).unwrap_or("");
+        let text = printable(&text.replace('\t', "    ")).into_owned();
+        let text = if layout.full {
+            text
+        } else {
+            cut_end(&text, layout.width.saturating_sub(indent))
+        };
+        let line = format!("{count:>wide$}  {number:>digits$}  {text}");
+        let mut out = format!("{style}{}{style:#}\n", line.trim_end());
+        for never in self.never.get(&number).into_iter().flatten() {
+            let text = wrapped(&format!("↳ {never}"), layout.width, indent);
+            let _ = writeln!(out, "{MISSING}{text}{MISSING:#}");
+        }
+        out
+    }
+}
+
+/// As much of the beginning of `text` as fits.
+fn cut_end(text: &str, width: usize) -> String {
+    if display_width(text) <= width {
+        return text.into();
+    }
+    let mut kept = String::new();
+    for c in text.chars() {
+        kept.push(c);
+        if display_width(&kept) >= width {
+            kept.pop();
+            break;
+        }
+    }
+    kept + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Way, Ways, cut_end};
+
+    /// Two ways to one line are not one, and a copy without an outcome does not say that it never came up.
+    #[test]
+    fn outcome_of_some_ways_or_copies_is_not_never() {
+        let way = |outcome: &str, count| Way {
+            outcome: outcome.into(),
+            count,
+        };
+        let missing = |copies: Vec<Vec<Way>>| {
+            let mut ways = Ways::default();
+            copies.into_iter().for_each(|copy| ways.add_copy(copy));
+            ways.missing(|_| true).join(", ")
+        };
+        let two_ways = || vec![way("→ 23", 0), way("→ 23", 7)];
+        assert_eq!(missing(vec![two_ways()]), "1 of 2 ways → 23");
+        let other = vec![way("→ 23", 1), way("→ 23", 0)];
+        assert_eq!(missing(vec![two_ways(), other]), "");
+        assert_eq!(missing(vec![vec![way("→ 23", 0), way("→ 23", 0)]]), "→ 23");
+        let known = || vec![way("false", 4), way("true", 0)];
+        assert_eq!(missing(vec![known(), known()]), "true");
+        let unknown = vec![way("→ 23", 1), way("→ 25", 2)];
+        assert_eq!(missing(vec![known(), unknown]), "true in 1 of 2 copies");
+        assert_eq!(missing(vec![known(), vec![way("true", 1)]]), "");
+    }
+
+    #[test]
+    fn lines_lose_their_ends() {
+        assert_eq!(cut_end("abcdef", 6), "abcdef");
+        assert_eq!(cut_end("abcdefg", 6), "abcde…");
+        assert_eq!(cut_end("äöü漢字x", 6), "äöü漢…");
+    }
+}

@@ -1,0 +1,187 @@
+//! Lines and branches by source file, and the headline of a report: lines, branches, pairs of edges, and paths near those that ran.
+//!
+//! The share of all paths that control flow allows is no headline: where decisions are many, it is 0.00 % whatever tests do.
+
+use super::{Coverage, Paths, Scope};
+use crate::analysis::counted::CountedFunction;
+use crate::analysis::lines::{SourceFile, by_function, by_line};
+use crate::error::Result;
+use crate::index::FuncId;
+use crate::profile::Profile;
+use crate::profile::filter::Selection;
+use crate::table::{grouped, percent};
+use std::collections::BTreeMap;
+
+/// Lines and branches by source file, and by function.
+#[derive(Default)]
+pub struct LineSums {
+    /// By file.
+    pub files: BTreeMap<String, SourceSums>,
+    /// By function: those of its own code, inlined or not.
+    pub functions: BTreeMap<FuncId, SourceSums>,
+}
+
+/// Lines and branches of one file or function.
+#[derive(Default)]
+pub struct SourceSums {
+    /// Lines with code, and those of them that ran.
+    pub lines: Paths,
+    /// Ways out of branches, and those of them that were taken.
+    pub branches: Paths,
+    /// The lines that did not run, ascending.
+    pub missing: Vec<u32>,
+    /// The lines with a branch not all ways of which were taken, ascending.
+    pub missing_branches: Vec<u32>,
+}
+
+impl LineSums {
+    /// Of these functions, in the files that `scope` admits.
+    ///
+    /// # Errors
+    /// A damaged profile.
+    pub(super) fn new(profile: &Profile, functions: &[FuncId], scope: &Scope) -> Result<LineSums> {
+        let counted = CountedFunction::of(profile, &Selection::default())?;
+        let wanted = |f: &CountedFunction| functions.binary_search(&f.f).is_ok();
+        let counted: Vec<_> = counted.into_iter().filter(wanted).collect();
+        let files = by_line(profile, &counted, &scope.markers).into_iter();
+        let files = files.filter(|(name, _)| scope.admits_file(name));
+        let files = files.map(|(name, mut file)| {
+            if let Some(touched) = &scope.touched {
+                file.keep(&touched.lines_of_file(profile, name));
+            }
+            (name, file)
+        });
+        let by_function = by_function(profile, &counted, &scope.markers).into_iter();
+        let by_function = by_function.map(|(f, mut own)| {
+            if let Some(touched) = &scope.touched {
+                own.keep(&touched.lines_of_file(profile, &super::file(profile, f)));
+            }
+            (f, own)
+        });
+        Ok(LineSums {
+            files: files
+                .map(|(name, file)| (name.to_string(), SourceSums::of(&file)))
+                .collect(),
+            functions: by_function
+                .map(|(f, own)| (f, SourceSums::of(&own)))
+                .collect(),
+        })
+    }
+
+    /// The lines of all files.
+    pub fn lines(&self) -> Paths {
+        sum(self.files.values().map(|f| &f.lines))
+    }
+
+    /// The ways out of branches of all files.
+    pub fn branches(&self) -> Paths {
+        sum(self.files.values().map(|f| &f.branches))
+    }
+}
+
+impl SourceSums {
+    pub(super) fn of(file: &SourceFile) -> SourceSums {
+        let ways = file.branches.values().flatten().flatten();
+        let taken = |n: &Option<u64>| n.is_some_and(|n| n > 0);
+        let missed = |ways: &Vec<Vec<Option<u64>>>| !ways.iter().flatten().all(taken);
+        let branches = file.branches.iter();
+        SourceSums {
+            lines: share(file.lines().map(|(_, n)| n > 0)),
+            branches: share(ways.map(taken)),
+            missing: file
+                .lines()
+                .filter(|(_, n)| *n == 0)
+                .map(|(line, _)| line)
+                .collect(),
+            missing_branches: branches
+                .filter(|(_, w)| missed(w))
+                .map(|(line, _)| *line)
+                .collect(),
+        }
+    }
+
+    /// The lines that did not run, and then the other lines with branches that were not taken all ways:
+    /// `: 12-14,20; branches 31`.
+    /// Empty if nothing is missing.
+    pub fn missing_text(&self) -> String {
+        let ran = |line: &&u32| self.missing.binary_search(line).is_err();
+        let branches: Vec<u32> = self.missing_branches.iter().filter(ran).copied().collect();
+        match (&self.missing[..], &branches[..]) {
+            ([], []) => String::new(),
+            (lines, []) => format!(": {}", ranges(lines)),
+            ([], branches) => format!(": branches {}", ranges(branches)),
+            (lines, branches) => format!(": {}; branches {}", ranges(lines), ranges(branches)),
+        }
+    }
+}
+
+/// Ascending lines as ranges: `12-14,20`.
+fn ranges(lines: &[u32]) -> String {
+    let ranges = lines.chunk_by(|a, b| *b == a + 1);
+    let range = |r: &[u32]| match r {
+        [only] => only.to_string(),
+        _ => format!("{}-{}", r[0], r[r.len() - 1]),
+    };
+    ranges.map(range).collect::<Vec<_>>().join(",")
+}
+
+fn sum<'a>(all: impl Iterator<Item = &'a Paths>) -> Paths {
+    all.fold(Paths::default(), |mut sum, more| {
+        sum.add(more);
+        sum
+    })
+}
+
+fn share(ran: impl Iterator<Item = bool>) -> Paths {
+    ran.fold(Paths::default(), |sum, ran| Paths {
+        executed: sum.executed + u128::from(ran),
+        feasible: sum.feasible + 1,
+    })
+}
+
+/// What share ran: `–` of nothing. What ran in part is neither `0.00%` nor `100.00%`.
+pub(super) fn share_text(numbers: &Paths) -> String {
+    let (ran, all) = (numbers.executed, numbers.feasible);
+    match percent(numbers.share()) {
+        _ if all == 0 => "–".into(),
+        text if ran > 0 && text == "0.00%" => "<0.01%".into(),
+        text if ran < all && text == "100.00%" => "99.99%".into(),
+        text => text,
+    }
+}
+
+/// One measure: `lines 12 of 16 (75.00%)`.
+pub fn headline_of(what: &str, numbers: &Paths) -> String {
+    let (ran, all) = (grouped(numbers.executed), grouped(numbers.feasible));
+    let share = match numbers.executed {
+        0 if numbers.feasible > 0 => "nothing ran".into(),
+        _ => share_text(numbers),
+    };
+    format!("{what} {ran} of {all} ({share})")
+}
+
+/// All of them, those that there are any of.
+pub(super) fn headline(coverage: &Coverage) -> String {
+    let measures = [
+        ("lines", coverage.lines.lines()),
+        ("branches", coverage.lines.branches()),
+        ("pairs of edges", coverage.total_pairs),
+        ("paths near those that ran", coverage.near),
+    ];
+    let known = measures.iter().filter(|(_, numbers)| numbers.feasible > 0);
+    let nothing = coverage.near.executed == 0 && known.clone().all(|(_, n)| n.executed == 0);
+    let shown: Vec<String> = known
+        .map(|(what, numbers)| {
+            if nothing {
+                format!("0 of {} {what}", grouped(numbers.feasible))
+            } else {
+                headline_of(what, numbers)
+            }
+        })
+        .collect();
+    match (&shown[..], nothing) {
+        ([], _) => String::new(),
+        (all, true) => format!("nothing ran: {}\n", all.join(", ")),
+        (all, false) => all.join(", ") + "\n",
+    }
+}

@@ -1,0 +1,428 @@
+//! `p3-prof coverage`: of the paths that control flow allows, how many ran; and the nearest that did not.
+//!
+//! Functions of every status are in the denominator. Those that were skipped ran no path that is known.
+
+mod annotate;
+mod by_file;
+mod ci;
+mod counted;
+pub mod fresh;
+mod headline;
+mod nearest;
+mod never;
+mod pairs;
+mod patch;
+mod render;
+mod scope;
+#[cfg(test)]
+mod tests;
+mod through;
+pub mod versus;
+
+pub use annotate::{Annotate, annotated};
+pub use ci::{github, markdown};
+pub use headline::{LineSums, SourceSums, headline_of};
+pub use patch::Touched;
+pub use render::{csv, json, text};
+pub use scope::{Scope, Sort};
+
+use crate::analysis::contradiction::Contradictions;
+use crate::dag::Dag;
+use crate::error::Result;
+use crate::index::{BlockId, EdgeId, FuncId, IdSet, PathId, TiSlice};
+use crate::manifest::{ShareEntry, Status};
+use crate::paths::FunctionPaths;
+use crate::profile::filter::Selection;
+use crate::profile::measurement::PathProfile;
+use crate::profile::{Profile, Structure, flow};
+use crate::report::{Decision, Line, line};
+use counted::Counted;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, HashSet};
+use through::Through;
+
+/// Numbers of paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Paths {
+    /// Different paths that ran.
+    pub executed: u128,
+    /// Paths that the control flow allows.
+    pub feasible: u128,
+}
+
+impl Paths {
+    fn add(&mut self, more: &Paths) {
+        self.executed += more.executed;
+        self.feasible += more.feasible;
+    }
+}
+
+/// A path that did not run, next to one that did.
+pub struct Uncovered {
+    /// The path.
+    pub path: Line,
+    /// The executed path that it shares most with, how often that ran, and where they part: the number of blocks
+    /// that they have in common from their start; 0 where they start at different places.
+    pub near: Option<Near>,
+    /// How many of its edges never ran: 0 where only the combination is new.
+    pub new_edges: u32,
+    /// The block whose decision would have to go another way than it did: of a patch one on its lines, or else the last
+    /// that the path next to it has.
+    pub shown: Option<BlockId>,
+}
+
+/// An executed path next to one that did not run.
+pub struct Near {
+    /// Its id.
+    pub id: PathId,
+    /// How often it ran.
+    pub count: u64,
+    /// Their common blocks from the start.
+    pub common: usize,
+    /// The way that it takes where they part.
+    pub parts: Option<Decision>,
+}
+
+/// Lines, each with its file, and whether it ran.
+type Lines = BTreeMap<(u32, u32), bool>;
+
+/// The coverage of one function.
+pub struct FunctionCoverage {
+    /// The function.
+    pub f: FuncId,
+    /// The numbers.
+    pub paths: Paths,
+    /// Pairs of edges in turn: those that ran, and all.
+    pub pairs: Paths,
+    /// Those that ran, and all that are at most one decision away from one of them.
+    pub near: Paths,
+    /// How many paths are left out, since markers in the source say so.
+    pub excluded: u128,
+    /// How many paths cannot run, since their conditions contradict each other, as far as that is known. They are no part of `paths`.
+    pub contradictory: u64,
+    /// Whether one of these paths ran.
+    pub ran: bool,
+    /// The touched lines with code in it, and whether each ran.
+    lines: Lines,
+    /// The nearest paths that did not run.
+    pub uncovered: Vec<Uncovered>,
+}
+
+/// The coverage of a program.
+pub struct Coverage<'a> {
+    profile: &'a Profile,
+    /// The selected functions, the worst first: those with most paths that did not run.
+    pub rows: Vec<FunctionCoverage>,
+    /// How many functions were selected.
+    pub functions: usize,
+    /// Those whose paths are not all told: cut or skipped.
+    pub incomplete: Vec<FuncId>,
+    /// By source file (by module, without debug information): paths and pairs.
+    pub files: BTreeMap<String, (Paths, Paths)>,
+    /// All of them.
+    pub total: Paths,
+    /// Their pairs of edges.
+    pub total_pairs: Paths,
+    /// Of the functions in which something ran: the paths that ran, and all that are at most one decision away from one of them. What
+    /// tests can reach next, where all paths are beyond any test.
+    pub near: Paths,
+    /// By source file: lines and branches. Without debug information there are none.
+    pub lines: LineSums,
+    /// How many paths are left out, since markers in the sources say so.
+    pub excluded: u128,
+    /// How many of the functions that the selection admits are out of scope.
+    pub out_of_scope: usize,
+    /// How many of these functions have no selected path: nothing is known of them.
+    pub unselected: usize,
+    /// What was asked for, where that is not all paths.
+    pub selection: &'a [String],
+    /// What is known of a patch, if coverage is that of its lines.
+    pub patch: Option<PatchLines>,
+}
+
+/// The lines that a patch touched.
+#[derive(Serialize)]
+pub struct PatchLines {
+    /// Those in files of the program.
+    pub lines: usize,
+    /// Those of them with code, in scope.
+    pub code: usize,
+    /// Those of them that ran, on a path that was completed.
+    pub ran: usize,
+    /// Files of the patch that are none of the program's.
+    pub elsewhere: Vec<String>,
+    /// Hunks that only remove lines.
+    pub removals: usize,
+}
+
+/// The coverage of the selected functions, with at most `nearest` uncovered paths for each. Near-linear in the
+/// executed paths' length; the search for uncovered ones is bounded.
+///
+/// # Errors
+/// A damaged profile.
+pub fn coverage<'a>(
+    paths: PathProfile<'a>,
+    selection: &Selection,
+    scope: &Scope,
+    sort: Sort,
+    nearest: usize,
+) -> Result<Coverage<'a>> {
+    let profile = paths.profile();
+    let selected = selection.functions(profile);
+    let mut wanted = selected.clone();
+    wanted.retain(|f| scope.admits(profile, *f));
+    let out_of_scope = selected.len() - wanted.len();
+    let mut unselected = 0;
+    if profile.is_selective() {
+        let is_selected = |f: &FuncId| profile.entry(*f).share != ShareEntry::Nothing;
+        let is_kept = |f: &FuncId| is_selected(f) || profile.entry(*f).status.is_skipped();
+        unselected = wanted.iter().filter(|f| !is_kept(f)).count();
+        wanted.retain(|f| is_kept(f) || scope.keeps_left_out);
+    }
+    let touched = scope.touched.as_ref();
+    // Code of a file in scope may stand in functions of other files, where it was inlined.
+    let counted = touched.map_or(selected, |_| wanted.clone());
+    let rows = wanted
+        .into_par_iter()
+        .map(|f| row(paths, f, scope, nearest));
+    let mut rows: Vec<FunctionCoverage> = rows.collect::<Result<_>>()?;
+    let patch = touched.map(|t| patch_lines(t, &rows));
+    let lines = LineSums::new(profile, &counted, scope)?;
+    let mut near = Paths::default();
+    rows.iter().for_each(|r| near.add(&r.near));
+    let mut files: BTreeMap<String, (Paths, Paths)> = BTreeMap::new();
+    let (mut total, mut total_pairs) = (Paths::default(), Paths::default());
+    let excluded = rows.iter().map(|r| r.excluded).sum();
+    rows.retain(|r| scope.keeps_left_out || !r.is_left_out());
+    for row in &rows {
+        let of_file = files.entry(file(profile, row.f)).or_default();
+        of_file.0.add(&row.paths);
+        of_file.1.add(&row.pairs);
+        total.add(&row.paths);
+        total_pairs.add(&row.pairs);
+    }
+    let exact = |f: &FuncId| profile.entry(*f).status == Status::Exact;
+    let incomplete = rows.iter().map(|r| r.f).filter(|f| !exact(f)).collect();
+    sort.sort(profile, &mut rows);
+    let functions = rows.len();
+    rows.truncate(selection.top.unwrap_or(usize::MAX));
+    Ok(Coverage {
+        profile,
+        functions,
+        incomplete,
+        rows,
+        files,
+        total,
+        total_pairs,
+        near,
+        lines,
+        excluded,
+        out_of_scope,
+        unselected,
+        selection: &profile.manifest.paths,
+        patch,
+    })
+}
+
+/// The file that a function begins in, or its module.
+fn file(profile: &Profile, f: FuncId) -> String {
+    match profile.entry(f).begins() {
+        Some(loc) => profile.manifest.files[loc.file as usize].clone(),
+        None => profile.module(f).to_string(),
+    }
+}
+
+fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result<FunctionCoverage> {
+    let touched = scope.touched.as_ref();
+    let blocks = touched.map(|t| t.blocks(&profile, f));
+    let excluded = scope.excluded(&profile, f);
+    let entry = profile.entry(f);
+    if entry.status.is_skipped() {
+        let paths = FunctionPaths::new(&entry.cfg());
+        let through = Through::new(&paths.dag, blocks.as_ref(), &excluded);
+        let lines = touched.map_or(Lines::default(), |t| lines(&profile, f, t, |_| Some(false)));
+        return Ok(FunctionCoverage {
+            f,
+            paths: through.paths(&[]),
+            pairs: pairs::pairs(&paths.dag, &[], &through, None),
+            near: Paths::default(),
+            excluded: left_out(&paths.dag, blocks.as_ref(), &excluded),
+            contradictory: 0,
+            ran: false,
+            lines,
+            uncovered: Vec::new(),
+        });
+    }
+    let structure = profile.structure(f)?;
+    let executed = profile.ran(f, &structure)?;
+    let dag = &structure.paths.dag;
+    let counted = Counted::new(profile, f, &structure)?;
+    let through = Through::inside(dag, blocks.as_ref(), &excluded, counted.inside(dag));
+    let is_everything = blocks.is_none() && excluded.iter().next().is_none() && counted.are_all();
+    let contradictions = Contradictions::new(entry);
+    let is_counted = |id| counted.contain(&structure.paths, id);
+    let is_possible = |id| is_counted(id) && contradictions.allow(&structure.paths, id);
+    // Looking at each edge of each is dear, and nothing is left out where all paths are asked for.
+    let mut near = if is_everything {
+        nearest::nearest(&structure.paths, &executed, usize::MAX)
+    } else {
+        nearest::admitted(&structure.paths, &executed, &through)
+    };
+    near.retain(|path| is_possible(path.id));
+    let next = near.len() as u128;
+    let decisions = LazyCell::new(|| never::decisions(dag, entry, &executed));
+    let never_taken =
+        |touched: &Touched| never::never_taken(dag, &decisions, |b| touched.decides(entry, b));
+    if let Some(touched) = touched.filter(|_| nearest > 0) {
+        let search = never::Search {
+            entry,
+            paths: &structure.paths,
+            executed: &executed,
+            excluded: &excluded,
+            inside: counted.inside(dag),
+        };
+        near = search.put_first(&never_taken(touched), near, is_possible);
+    }
+    let uncovered = match nearest {
+        0 => Vec::new(),
+        n => {
+            if near.is_empty() && !is_everything {
+                let any = nearest::first_not_run(&structure.paths, &executed, &through, is_counted);
+                near.extend(any.filter(|path| is_possible(path.id)));
+            }
+            let never = touched.map_or(Vec::new(), never_taken);
+            uncovered(
+                profile,
+                f,
+                &structure,
+                &never,
+                &decisions,
+                near.into_iter().take(n),
+            )?
+        }
+    };
+    let lines = touched.map_or(Lines::default(), |t| {
+        let counts = flow::add_up(dag, &executed);
+        let ins = |v| dag.ins(v).iter();
+        lines(&profile, f, t, |b| match dag.vertex(b) {
+            None => Some(false),
+            Some(v) if ins(v).any(|e| counts[*e] > 0) => Some(true),
+            Some(v) => ins(v).all(|e| counted.is_certain(*e)).then_some(false),
+        })
+    });
+    let mut paths = counted.without_unselected(through.paths(&executed), &executed, &through);
+    let ids: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
+    let contradictory = contradictions.count(&structure.paths, |id| {
+        let edges = structure.paths.decode(id);
+        !ids.contains(&id) && is_counted(id) && edges.is_some_and(|edges| through.admits(&edges))
+    });
+    paths.feasible -= u128::from(contradictory);
+    // Where nothing ran, nothing is one decision away.
+    let next = if paths.executed == 0 { 0 } else { next };
+    Ok(FunctionCoverage {
+        f,
+        contradictory,
+        paths,
+        pairs: pairs::pairs(dag, &executed, &through, counted.certain()),
+        near: Paths {
+            executed: paths.executed,
+            feasible: paths.executed + next,
+        },
+        excluded: left_out(dag, blocks.as_ref(), &excluded),
+        ran: paths.executed > 0,
+        lines,
+        uncovered,
+    })
+}
+
+/// How many paths markers leave out.
+fn left_out(dag: &Dag, blocks: Option<&IdSet<BlockId>>, excluded: &IdSet<BlockId>) -> u128 {
+    let all = Through::new(dag, blocks, &IdSet::with_capacity(0));
+    all.number() - Through::new(dag, blocks, excluded).number()
+}
+
+impl FunctionCoverage {
+    /// Whether markers leave out all of it.
+    pub fn is_left_out(&self) -> bool {
+        self.paths.feasible == 0 && self.excluded > 0
+    }
+}
+
+/// The touched lines with code in function `f`, and whether a block with code of each `ran`, as far as that is known.
+fn lines(
+    profile: &Profile,
+    f: FuncId,
+    touched: &Touched,
+    ran: impl Fn(BlockId) -> Option<bool>,
+) -> Lines {
+    let mut lines = Lines::new();
+    for b in (0..profile.entry(f).succs.len()).map(BlockId::new) {
+        if let Some(ran) = ran(b) {
+            for line in touched.lines_of(profile, f, b) {
+                *lines.entry(line).or_default() |= ran;
+            }
+        }
+    }
+    lines
+}
+
+/// What became of the lines of a patch in all functions.
+fn patch_lines(touched: &Touched, rows: &[FunctionCoverage]) -> PatchLines {
+    let mut all = Lines::new();
+    for (line, ran) in rows.iter().flat_map(|r| &r.lines) {
+        *all.entry(*line).or_default() |= ran;
+    }
+    PatchLines {
+        lines: touched.number(),
+        code: all.len(),
+        ran: all.values().filter(|ran| **ran).count(),
+        elsewhere: touched.elsewhere.clone(),
+        removals: touched.removals,
+    }
+}
+
+fn uncovered(
+    profile: PathProfile,
+    f: FuncId,
+    structure: &Structure,
+    never_taken: &[EdgeId],
+    decisions: &TiSlice<EdgeId, u64>,
+    found: impl Iterator<Item = nearest::NotRun>,
+) -> Result<Vec<Uncovered>> {
+    let dag = &structure.paths.dag;
+    let described = found.map(|found| {
+        let path = line(&profile, structure, (f, found.id, 0))?;
+        let edges = profile.decode(f, structure, found.id)?;
+        let never = edges.iter().find(|e| never_taken.contains(e));
+        let new = never::asked(dag, profile.entry(f), &edges).filter(|e| decisions[*e] == 0);
+        let new_edges = found.new_edges.max(new.count() as u32);
+        let parts = found.near.and_then(|n| n.common.checked_sub(1));
+        Ok(Uncovered {
+            shown: never
+                .and_then(|e| dag.block(dag.edge(*e).src))
+                .or(parts.map(|i| path.path.blocks[i])),
+            path,
+            near: found
+                .near
+                .map(|n| near(profile, f, structure, n))
+                .transpose()?,
+            new_edges,
+        })
+    });
+    described.collect()
+}
+
+/// An executed path that was found, described.
+fn near(profile: PathProfile, f: FuncId, structure: &Structure, n: nearest::Near) -> Result<Near> {
+    let path = line(&profile, structure, (f, n.id, n.count))?;
+    let last = n.common.checked_sub(1).map(|i| path.path.blocks[i]);
+    let parts = path.decisions.into_iter().find(|d| Some(d.block) == last);
+    Ok(Near {
+        id: n.id,
+        count: n.count,
+        common: n.common,
+        parts,
+    })
+}

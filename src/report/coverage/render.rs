@@ -1,0 +1,489 @@
+//! The coverage report as text, JSON and CSV.
+
+use super::by_file::{by_file, heads, shares};
+use super::headline::{SourceSums, headline};
+use super::{Coverage, FunctionCoverage, Near, PatchLines, Paths, Uncovered, file};
+use crate::dag::PathStart;
+use crate::index::BlockId;
+use crate::ir::Loc;
+use crate::names::{printable, readable};
+use crate::profile::Profile;
+use crate::report::steps::{Row, Steps, text as text_of_rows};
+use crate::report::text::short;
+use crate::report::words::{Said, Words};
+use crate::report::{Line, Step};
+use crate::source::Sources;
+use crate::table::{self, Align, Columns, Layout, exactly, grouped, number_of, wrapped};
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+/// Where paths stand below their function.
+const INDENT: usize = 4;
+const WARN: Style = AnsiColor::Yellow.on_default();
+
+impl Paths {
+    /// The executed share; all of nothing.
+    pub fn share(&self) -> f64 {
+        if self.feasible == 0 {
+            return 1.0;
+        }
+        self.executed as f64 / self.feasible as f64
+    }
+}
+
+/// For people, with decisions told by `sources`.
+pub fn text(coverage: &Coverage, sources: &Sources, layout: Layout) -> String {
+    use Align::{Left, Right};
+    if coverage.rows.is_empty() {
+        return notes(coverage, layout);
+    }
+    let by_file = match coverage.patch {
+        None => {
+            let headline = wrapped(headline(coverage).trim_end(), layout.width, 0);
+            headline + "\n\n" + &by_file(coverage, layout)
+        }
+        Some(_) => by_file(coverage, layout),
+    };
+    let mut table = Columns::new([Right, Right, Right, Right, Right, Left]);
+    table.heading(BOLD, &heads("function: missing"));
+    let steps = Steps::new(coverage.profile, sources, layout.full);
+    let inner = Layout {
+        width: layout.width.saturating_sub(INDENT),
+        ..layout
+    };
+    for row in &coverage.rows {
+        let note = match (row.ran, &coverage.patch) {
+            (true, _) => "",
+            (false, None) => " (no path ran)",
+            (false, Some(_)) => " (none of them ran)",
+        };
+        let name = steps.name(row.f);
+        let own = coverage.lines.functions.get(&row.f);
+        let missing = own.filter(|_| row.ran).map(SourceSums::missing_text);
+        let home = own.map(|_| format!("  {}", short(&file(coverage.profile, row.f))));
+        let note = home.unwrap_or_default() + note + &missing.unwrap_or_default();
+        table.named_list(shares(own, &row.paths, &row.pairs), name, note);
+        if let Some(text) = contradictory(row) {
+            table.note(0, Style::new(), wrapped(&text, layout.width, INDENT));
+        }
+        let shown = row.uncovered.iter().map(|u| (&u.path, u.shown));
+        let rows = steps.rows_of_each(shown);
+        for (uncovered, rows) in row.uncovered.iter().zip(&rows) {
+            for line in explained(&steps, uncovered, rows, inner) {
+                let text = line.trim_start();
+                let indent = INDENT + line.len() - text.len();
+                table.note(0, Style::new(), wrapped(text, layout.width, indent));
+            }
+        }
+    }
+    by_file + "\n" + &table.render(layout) + &notes(coverage, layout)
+}
+
+/// How many paths cannot run, if some cannot.
+fn contradictory(row: &FunctionCoverage) -> Option<String> {
+    let n = row.contradictory;
+    let paths = if n == 1 { "path" } else { "paths" };
+    let why = "cannot run: the outcomes on it contradict each other";
+    let why = if n == 1 {
+        why.into()
+    } else {
+        why.replace("on it", "on each")
+    };
+    (n > 0).then(|| format!("{} more {paths} {why}", exactly(n)))
+}
+
+/// What the table does not show, and of which functions it does not know all.
+fn notes(coverage: &Coverage, layout: Layout) -> String {
+    let mut out = String::new();
+    if coverage.rows.len() < coverage.functions {
+        let more = exactly((coverage.functions - coverage.rows.len()) as u64);
+        let _ = writeln!(
+            out,
+            "… and {more} more functions (--top {})",
+            coverage.functions
+        );
+    }
+    if coverage.excluded > 0 {
+        out += &left_out(coverage.excluded);
+    }
+    if !coverage.selection.is_empty() {
+        out += &of_selection(coverage);
+    }
+    if let Some(patch) = &coverage.patch {
+        out += &of_patch(patch);
+    } else if coverage.out_of_scope > 0 {
+        let n = number_of(coverage.out_of_scope as u64, "function");
+        let verb = if coverage.out_of_scope == 1 {
+            "is"
+        } else {
+            "are"
+        };
+        let _ = writeln!(
+            out,
+            "{n} of other files {verb} left out (--all takes those of the system)"
+        );
+    }
+    let mut out: String = out
+        .lines()
+        .map(|line| wrapped(line, layout.width, 0) + "\n")
+        .collect();
+    for &f in &coverage.incomplete {
+        let (name, status) = (coverage.profile.name(f), coverage.profile.entry(f).status);
+        let _ = writeln!(out, "{WARN}{name}: {status}{WARN:#}");
+    }
+    out
+}
+
+/// That all numbers are of selected paths, and how many functions have none.
+pub(super) fn of_selection(coverage: &Coverage) -> String {
+    let specs = printable(&coverage.selection.join(", ")).into_owned();
+    let mut out = format!("of selected paths ({specs}); whether others ran is not known\n");
+    if coverage.unselected > 0 {
+        let functions = number_of(coverage.unselected as u64, "function");
+        let verb = if coverage.unselected == 1 {
+            "has"
+        } else {
+            "have"
+        };
+        let _ = writeln!(out, "{functions} {verb} no selected path");
+    }
+    out
+}
+
+/// How many paths markers leave out.
+pub(super) fn left_out(paths: u128) -> String {
+    let s = if paths == 1 { "" } else { "s" };
+    format!("{} path{s} excluded by markers\n", grouped(paths))
+}
+
+/// Which lines these paths run through.
+pub(super) fn of_patch(patch: &PatchLines) -> String {
+    let n = |n: usize| exactly(n as u64);
+    let mut out = format!(
+        "paths through {} of the {} lines that the patch adds or changes, those with code; {} of them ran\n",
+        n(patch.code),
+        n(patch.lines),
+        n(patch.ran)
+    );
+    if patch.removals > 0 {
+        let removals = n(patch.removals);
+        let _ = writeln!(
+            out,
+            "hunks that only remove lines, and touch none: {removals}"
+        );
+    }
+    if !patch.elsewhere.is_empty() {
+        let names: Vec<_> = patch.elsewhere.iter().map(|f| printable(f)).collect();
+        let _ = writeln!(
+            out,
+            "files that the program has no code of: {}",
+            names.join(", ")
+        );
+    }
+    out
+}
+
+/// Which path did not run, in steps; and which executed one is next to it, and where they part.
+pub(super) fn explained(
+    steps: &Steps,
+    uncovered: &Uncovered,
+    rows: &[Row],
+    layout: Layout,
+) -> Vec<String> {
+    let line = &uncovered.path;
+    let mut told = vec![format!("#{} not covered{}", line.id, steps.start(line))];
+    told.extend(text_of_rows(rows, layout, 2));
+    if let Some(near) = &uncovered.near {
+        let each = match uncovered.new_edges {
+            0 => "; each step ran on some path",
+            _ => "",
+        };
+        told.push(format!("  {}{each}", next_to(steps, near, line)));
+    }
+    told
+}
+
+/// The executed path next to one that did not run, and what went another way there.
+fn next_to(steps: &Steps, near: &Near, line: &Line) -> String {
+    let times = match near.count {
+        1 => "once".to_string(),
+        n => format!("{} times", exactly(n)),
+    };
+    let ran = format!("nearest: #{} ran {times}", near.id);
+    if near.common == 0 {
+        return format!("{ran} and starts elsewhere");
+    }
+    place_beside(steps, near, line, &ran)
+}
+
+/// `said` of a path, and what went another way where `line` parts from it, behind its start.
+pub(super) fn place_beside(steps: &Steps, near: &Near, line: &Line, said: &str) -> String {
+    let ran = said;
+    let last = near.common - 1;
+    let block = line.path.blocks[last];
+    let other = near
+        .parts
+        .as_ref()
+        .map(|d| steps.words().said(line.func, d));
+    match other {
+        Some(other) => format!("{ran}, with {}", steps.phrase(line.func, &other)),
+        None => format!("{ran} and parts from it at b{block}"),
+    }
+}
+
+/// By block: its last line (or the block), and the way taken where there is a choice.
+fn places(profile: &Profile, uncovered: &Uncovered) -> Vec<String> {
+    let line = &uncovered.path;
+    let entry = profile.entry(line.func);
+    let home = entry.begins();
+    let place = |step: Step| place(profile, home, &step);
+    line.steps(profile).map(place).collect()
+}
+
+/// Where a step is, and the way taken; the file is named where it is not that of `home`.
+fn place(profile: &Profile, home: Option<Loc>, step: &Step) -> String {
+    let place = match step.loc {
+        None => format!("b{}", step.block),
+        Some(loc) if home.is_none_or(|h| h.file == loc.file) => loc.line.to_string(),
+        Some(loc) => {
+            let file = short(&profile.manifest.files[loc.file as usize]);
+            format!("{file}:{}", loc.line)
+        }
+    };
+    match &step.taken {
+        Some(taken) => format!("{place} ({taken})"),
+        None => place,
+    }
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    functions: Vec<JsonFunction<'a>>,
+    files: Vec<JsonFile<'a>>,
+    total: Numbers,
+    /// Lines, branches, and paths at most one decision away from one that ran: those that ran, and all.
+    headline: Headline,
+    /// Paths that markers leave out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excluded: Option<String>,
+    /// What was asked for, where that is not all paths: all numbers are of selected paths.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    selection: &'a [String],
+    /// Functions without a selected path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unselected: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<&'a PatchLines>,
+}
+
+#[derive(Serialize)]
+struct Headline {
+    lines: [u64; 2],
+    branches: [u64; 2],
+    near: [u64; 2],
+}
+
+impl Headline {
+    fn of(coverage: &Coverage) -> Headline {
+        let both = |n: Paths| [n.executed as u64, n.feasible as u64];
+        Headline {
+            lines: both(coverage.lines.lines()),
+            branches: both(coverage.lines.branches()),
+            near: both(coverage.near),
+        }
+    }
+}
+
+/// Numbers of feasible paths exceed what JSON numbers hold exactly in many readers.
+#[derive(Serialize)]
+struct Numbers {
+    executed: u64,
+    feasible: String,
+    /// Pairs of edges in turn.
+    executed_pairs: u64,
+    pairs: String,
+}
+
+#[derive(Serialize)]
+struct JsonFile<'a> {
+    file: &'a str,
+    #[serde(flatten)]
+    paths: Numbers,
+    #[serde(flatten)]
+    own: Option<JsonLines<'a>>,
+}
+
+/// Lines and branches: those that ran, and all; and the lines that are missing of each.
+#[derive(Serialize)]
+struct JsonLines<'a> {
+    lines: [u64; 2],
+    branches: [u64; 2],
+    missing_lines: &'a [u32],
+    missing_branches: &'a [u32],
+}
+
+impl JsonLines<'_> {
+    fn of(sums: &SourceSums) -> JsonLines<'_> {
+        let both = |n: Paths| [n.executed as u64, n.feasible as u64];
+        JsonLines {
+            lines: both(sums.lines),
+            branches: both(sums.branches),
+            missing_lines: &sums.missing,
+            missing_branches: &sums.missing_branches,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonFunction<'a> {
+    module: &'a str,
+    name: &'a str,
+    readable: String,
+    file: String,
+    status: String,
+    #[serde(flatten)]
+    paths: Numbers,
+    #[serde(flatten)]
+    own: Option<JsonLines<'a>>,
+    #[serde(skip_serializing_if = "is_zero")]
+    contradictory: u64,
+    uncovered: Vec<JsonPath<'a>>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+#[derive(Serialize)]
+struct JsonPath<'a> {
+    id: String,
+    blocks: &'a [BlockId],
+    starts: &'static str,
+    not_covered: Vec<String>,
+    decisions: Vec<Said>,
+    near: Option<JsonNear>,
+    new_edges: u32,
+}
+
+#[derive(Serialize)]
+struct JsonNear {
+    id: String,
+    count: u64,
+    common_blocks: usize,
+}
+
+fn numbers(paths: &Paths, pairs: &Paths) -> Numbers {
+    Numbers {
+        executed: paths.executed as u64,
+        feasible: paths.feasible.to_string(),
+        executed_pairs: pairs.executed as u64,
+        pairs: pairs.feasible.to_string(),
+    }
+}
+
+/// For other programs.
+pub fn json(coverage: &Coverage, sources: &Sources) -> String {
+    let words = Words::new(coverage.profile, sources);
+    let function = |row| json_function(words, row, coverage);
+    let files = coverage.files.iter().map(|(file, paths)| JsonFile {
+        file,
+        paths: numbers(&paths.0, &paths.1),
+        own: coverage.lines.files.get(file).map(JsonLines::of),
+    });
+    let json = Json {
+        functions: coverage.rows.iter().map(function).collect(),
+        files: files.collect(),
+        total: numbers(&coverage.total, &coverage.total_pairs),
+        headline: Headline::of(coverage),
+        excluded: (coverage.excluded > 0).then(|| coverage.excluded.to_string()),
+        selection: coverage.selection,
+        unselected: (!coverage.selection.is_empty()).then_some(coverage.unselected),
+        patch: coverage.patch.as_ref(),
+    };
+    serde_json::to_string(&json).expect("a report serialises") + "\n"
+}
+
+fn json_function<'a>(
+    words: Words<'a>,
+    row: &'a FunctionCoverage,
+    coverage: &'a Coverage,
+) -> JsonFunction<'a> {
+    let profile = words.profile();
+    let path = |uncovered| json_path(words, uncovered);
+    JsonFunction {
+        module: profile.module(row.f),
+        name: &profile.entry(row.f).name,
+        readable: readable(&profile.entry(row.f).name).into_owned(),
+        file: file(profile, row.f),
+        status: profile.entry(row.f).status.to_string(),
+        paths: numbers(&row.paths, &row.pairs),
+        own: coverage.lines.functions.get(&row.f).map(JsonLines::of),
+        contradictory: row.contradictory,
+        uncovered: row.uncovered.iter().map(path).collect(),
+    }
+}
+
+fn json_path<'a>(words: Words, uncovered: &'a Uncovered) -> JsonPath<'a> {
+    let path = &uncovered.path.path;
+    JsonPath {
+        id: uncovered.path.id.to_string(),
+        blocks: &path.blocks,
+        starts: match path.start {
+            PathStart::Entry => "entry",
+            PathStart::Loop => "loop",
+        },
+        not_covered: places(words.profile(), uncovered),
+        decisions: words.of(&uncovered.path),
+        near: uncovered.near.as_ref().map(|near| JsonNear {
+            id: near.id.to_string(),
+            count: near.count,
+            common_blocks: near.common,
+        }),
+        new_edges: uncovered.new_edges,
+    }
+}
+
+/// One record for each function, after a heading.
+pub fn csv(coverage: &Coverage) -> String {
+    let profile = coverage.profile;
+    let heading = [
+        "module",
+        "function",
+        "file",
+        "status",
+        "executed",
+        "feasible",
+        "executed_pairs",
+        "pairs",
+        "executed_lines",
+        "lines",
+        "taken_branches",
+        "branches",
+    ];
+    let records = coverage.rows.iter().map(|row| {
+        let own = coverage.lines.functions.get(&row.f);
+        record(profile, row, own)
+    });
+    table::csv(&heading, records)
+}
+
+fn record(profile: &Profile, row: &FunctionCoverage, own: Option<&SourceSums>) -> [String; 12] {
+    let none = Paths::default();
+    let (lines, branches) = own.map_or((none, none), |s| (s.lines, s.branches));
+    [
+        profile.module(row.f).to_string(),
+        profile.entry(row.f).name.clone(),
+        file(profile, row.f),
+        profile.entry(row.f).status.to_string(),
+        row.paths.executed.to_string(),
+        row.paths.feasible.to_string(),
+        row.pairs.executed.to_string(),
+        row.pairs.feasible.to_string(),
+        lines.executed.to_string(),
+        lines.feasible.to_string(),
+        branches.executed.to_string(),
+        branches.feasible.to_string(),
+    ]
+}

@@ -1,0 +1,280 @@
+//! Profiles for other people's tools: one type in one file for each format, and one table of them.
+
+mod callgrind;
+mod cobertura;
+mod dot;
+mod folded;
+mod lcov;
+pub(crate) mod pprof;
+mod proftext;
+mod speedscope;
+mod stacks;
+mod tables;
+
+use crate::analysis::counted::CountedFunction;
+use crate::analysis::lines::{SourceFile, by_line};
+use crate::error::{Error, Result};
+use crate::profile::Profile;
+use crate::profile::filter::Selection;
+use crate::profile::measurement::Measurement;
+use crate::report::Report;
+use crate::report::subpaths::Report as SampledReport;
+use crate::source::is_of_the_system;
+use crate::source::{Search, Sources};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The formats, in the order of the help text.
+pub static EXPORTERS: [Exporter; 11] = [
+    proftext::EXPORTER,
+    exporter::<lcov::Lcov>(),
+    exporter::<lcov::Lcov1>(),
+    exporter::<cobertura::Cobertura>(),
+    exporter::<callgrind::Callgrind>(),
+    exporter::<folded::Folded>(),
+    exporter::<pprof::Pprof>(),
+    exporter::<speedscope::Speedscope>(),
+    exporter::<dot::Graphviz>(),
+    exporter::<tables::Csv>(),
+    exporter::<tables::Json>(),
+];
+
+/// A format of [`EXPORTERS`].
+#[derive(Debug)]
+pub struct Exporter {
+    /// What people type.
+    pub name: &'static str,
+    /// What reads it, and what that shows.
+    pub about: &'static str,
+    /// Whether one may choose what a path weighs.
+    pub weighed: bool,
+    /// Whether it leaves out sources of the system unless these are asked for.
+    pub own: bool,
+    /// Whether decisions in it are told by the texts of sources.
+    pub told: bool,
+    /// Whether it is about lines, some of which markers in the sources leave out.
+    pub by_line: bool,
+    /// Why it takes no sampled subpaths, where it does not: for people, in one clause.
+    pub unfit: Option<&'static str>,
+    /// Who writes it.
+    pub writer: Writer,
+}
+
+/// Who writes a format.
+#[derive(Debug)]
+pub enum Writer {
+    /// This function, given what to select, what was asked for and where sources are. Its errors are profiles that lack what the format is about, as one of edges
+    /// lacks paths.
+    Profile(fn(&Profile, &Selection, Asked, &Search) -> Result<Written>),
+    /// `p3-rewrite`, from the modules that were profiled: it takes LLVM (`crate::pgo`).
+    Rewriter,
+}
+
+/// A profile in a format.
+#[derive(Debug)]
+pub struct Written {
+    /// The file.
+    pub data: Vec<u8>,
+    /// What is to be told of it, in a line each.
+    pub notes: Vec<String>,
+}
+
+impl From<Vec<u8>> for Written {
+    fn from(data: Vec<u8>) -> Written {
+        Written {
+            data,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// A format that is made from a profile alone: a type in a file of its own.
+trait Export {
+    /// See [`Exporter::name`].
+    const NAME: &'static str;
+    /// See [`Exporter::about`].
+    const ABOUT: &'static str;
+    /// See [`Exporter::weighed`].
+    const WEIGHED: bool = false;
+    /// See [`Exporter::own`].
+    const OWN: bool = false;
+    /// See [`Exporter::by_line`].
+    const BY_LINE: bool = false;
+    /// What it is made from: the paths that ran ([`Report`]), or the counts of edges and blocks ([`Counts`]).
+    type View<'a>: View<'a>;
+
+    /// Why a profile of sampled subpaths cannot be written so; `None`: it is, with the errors of its estimates.
+    const UNFIT: Option<&'static str> = Some(EXACT);
+
+    /// The same of sampled subpaths, if nothing speaks against that.
+    fn of_sample(_: &SampledReport) -> Vec<u8> {
+        unreachable!("formats that take samples write them")
+    }
+
+    /// The file. Only formats that say so ([`Export::WEIGHED`], [`Export::OWN`]) are asked otherwise than by default.
+    ///
+    /// # Errors
+    /// A profile that lacks what the format is about.
+    fn write(source: &Self::View<'_>, asked: Asked) -> Result<Vec<u8>>;
+}
+
+/// What speaks against most formats: counts of lines and edges do not follow from subpaths that overlap.
+const EXACT: &str =
+    "it tells exact counts of lines, edges or instructions, and these are estimates of subpaths";
+
+/// What formats are made from: one view of one profile.
+trait View<'a>: Sized {
+    /// See [`Exporter::told`].
+    const TOLD: bool;
+
+    /// The view of the selected functions, with sources where `search` finds them. Near-linear in the total length of the paths.
+    ///
+    /// # Errors
+    /// A profile that cannot be viewed so, as one of edges by its paths.
+    fn of(profile: &'a Profile, selection: &Selection, search: &Search) -> Result<Self>;
+
+    /// What is to be told where lines are shown.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl<'a> View<'a> for Report<'a> {
+    const TOLD: bool = true;
+
+    fn of(profile: &'a Profile, selection: &Selection, search: &Search) -> Result<Self> {
+        let report = Report::new(profile.paths()?, selection)?;
+        Ok(report.told_by(profile.sources(search.clone())))
+    }
+}
+
+const fn exporter<F: Export>() -> Exporter {
+    Exporter {
+        name: F::NAME,
+        about: F::ABOUT,
+        weighed: F::WEIGHED,
+        own: F::OWN,
+        told: <F::View<'static> as View>::TOLD,
+        by_line: F::BY_LINE,
+        unfit: F::UNFIT,
+        writer: Writer::Profile(write::<F>),
+    }
+}
+
+fn write<F: Export>(
+    profile: &Profile,
+    selection: &Selection,
+    asked: Asked,
+    search: &Search,
+) -> Result<Written> {
+    let Measurement::Sampled(_) = profile.measured else {
+        let view: F::View<'_> = View::of(profile, selection, search)?;
+        return Ok(Written {
+            data: F::write(&view, asked)?,
+            notes: if F::BY_LINE { view.notes() } else { Vec::new() },
+        });
+    };
+    if let Some(reason) = F::UNFIT {
+        let problem = format!("no {} of sampled subpaths: {reason}", F::NAME);
+        let remedy = format!("export it as {}, or profile by another scheme", samples());
+        return Err(Error::profile(&profile.path, problem, remedy));
+    }
+    let report = SampledReport::new(profile.sampled()?, selection);
+    let report = report.told_by(profile.sources(search.clone()));
+    Ok(F::of_sample(&report).into())
+}
+
+/// The formats that take samples.
+fn samples() -> String {
+    let fit = EXPORTERS.iter().filter(|e| e.unfit.is_none());
+    fit.map(|e| e.name).collect::<Vec<_>>().join(", ")
+}
+
+/// What only some formats know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// See [`Exporter::weighed`].
+    pub weigh: Weigh,
+    /// Whether sources of the system and of toolchains are in it, too ([`Exporter::own`]).
+    pub all: bool,
+}
+
+/// What a path weighs in a format that knows one number for each stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weigh {
+    /// How often it ran
+    Paths,
+    /// The LLVM instructions that were executed on it
+    Instructions,
+}
+
+/// The selected functions that are not profiled and so not in what is exported, each with the reason.
+pub fn left_out<'a>(
+    profile: &'a Profile,
+    selection: &Selection,
+) -> impl Iterator<Item = String> + use<'a> {
+    let functions = selection.functions(profile).into_iter();
+    let skipped = functions.filter(|f| profile.entry(*f).status.is_skipped());
+    skipped.map(|f| format!("{}: {}", profile.name(f), profile.entry(f).status))
+}
+
+/// The counts of the selected functions that are profiled, those that never ran too.
+struct Counts<'a> {
+    profile: &'a Profile,
+    functions: Vec<CountedFunction<'a>>,
+    sources: Sources,
+}
+
+impl<'a> Counts<'a> {
+    /// By source file.
+    ///
+    /// # Errors
+    /// A profile without debug information: there are no lines to tell of.
+    fn by_line(&self) -> Result<BTreeMap<&'a str, SourceFile>> {
+        let sources = by_line(self.profile, &self.functions, &self.sources.markers());
+        if sources.is_empty() {
+            let problem = "it knows no source lines";
+            let remedy = "profile a program that was compiled with -g";
+            return Err(Error::profile(&self.profile.path, problem, remedy));
+        }
+        Ok(sources)
+    }
+
+    /// The same without sources of the system and of toolchains, unless these are asked for.
+    fn own_by_line(&self, asked: Asked) -> Result<BTreeMap<&'a str, SourceFile>> {
+        let mut sources = self.by_line()?;
+        sources.retain(|file, _| asked.all || !is_of_the_system(file));
+        if sources.is_empty() {
+            let problem = "all sources with code in it are headers of the system";
+            return Err(Error::profile(&self.profile.path, problem, "give --all"));
+        }
+        Ok(sources)
+    }
+}
+
+impl<'a> View<'a> for Counts<'a> {
+    const TOLD: bool = false;
+
+    fn of(profile: &'a Profile, selection: &Selection, search: &Search) -> Result<Self> {
+        Ok(Counts {
+            profile,
+            functions: CountedFunction::of(profile, selection)?,
+            sources: profile.sources(search.clone()),
+        })
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let markers = self.sources.markers();
+        let mut notes = self.sources.changed();
+        let spans = self.functions.iter();
+        let spans = spans.flat_map(|f| f.structure.cfg.blocks.iter().flat_map(|b| &b.lines));
+        let marked = spans.filter(|s| markers.line(s.loc.file, s.loc.line));
+        let lines: BTreeSet<_> = marked.map(|s| (s.loc.file, s.loc.line)).collect();
+        if !lines.is_empty() {
+            notes.push(format!(
+                "lines with code that markers exclude: {}",
+                lines.len()
+            ));
+        }
+        notes
+    }
+}

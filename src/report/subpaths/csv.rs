@@ -1,0 +1,50 @@
+//! `show --format csv`: a table of subpaths.
+
+use super::{Report, Row, decisions, locs, phrased};
+use crate::report::steps::Steps;
+use crate::report::text::lines;
+use crate::table;
+
+/// One record for each selected subpath, hottest first, after a heading.
+pub fn render(report: &Report) -> String {
+    let heading = [
+        "count",
+        "half_width",
+        "share",
+        "share_half_width",
+        "points",
+        "missed",
+        "length",
+        "joined",
+        "block_list",
+        "lines",
+        "decisions",
+    ];
+    let steps = Steps::new(report.profile.profile, &report.sources, true);
+    let records = report.rows.iter().map(|r| record(report, &steps, r));
+    table::csv(&heading, records)
+}
+
+fn record(report: &Report, steps: &Steps, row: &Row) -> Vec<String> {
+    let profile = report.profile.profile;
+    let block = |p: &super::Place| format!("{}:{}", profile.entry(p.func).name, p.block);
+    let blocks: Vec<String> = row.places.iter().map(block).collect();
+    let taken = phrased(
+        steps,
+        &row.places,
+        &decisions(profile, &report.sources, &row.places),
+    );
+    vec![
+        format!("{:.1}", row.estimate.count),
+        format!("{:.1}", row.estimate.half_width),
+        format!("{:.6}", row.share),
+        format!("{:.6}", row.share_half_width),
+        row.points.counted.to_string(),
+        row.points.missed.to_string(),
+        row.places.len().to_string(),
+        row.joined.to_string(),
+        blocks.join(" "),
+        lines(&profile.manifest.files, &locs(profile, &row.places)),
+        taken.join(" · "),
+    ]
+}
