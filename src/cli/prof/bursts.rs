@@ -1,6 +1,9 @@
 //! What `p3-prof` says of bursts.
 
-use super::{AccuracyArgs, Format, Outcome, ShowArgs};
+use super::Outcome;
+use super::accuracy::AccuracyArgs;
+use super::format::{Format, Render};
+use super::show::ShowArgs;
 use crate::error::Result;
 use crate::profile::Profile;
 use crate::profile::report::Selection;
@@ -20,24 +23,27 @@ pub(super) fn show(
     if args.format == Format::Text {
         selection.top = selection.top.or(Some(20));
     }
-    Ok(match args.format {
-        Format::Text if args.bursts => Outcome::print(render::bursts_text(bursts)),
-        // Its summary says the verdict.
-        Format::Text => {
+    let render = Render {
+        text: || {
+            if args.bursts {
+                return Ok(render::bursts_text(bursts));
+            }
             let sources = args.sources.of(profile);
-            Outcome::print(render::text(bursts, &selection, sources, layout)?)
-        }
-        Format::Json => Outcome::print(render::json(bursts, &selection)?).about(&[profile]),
-        Format::Csv => Outcome::print(render::csv(bursts, &selection)?).about(&[profile]),
-    })
+            render::text(bursts, &selection, sources, layout)
+        },
+        json: || render::json(bursts, &selection),
+        csv: || render::csv(bursts, &selection),
+    };
+    let printed = Outcome::print(render.render(args.format)?);
+    Ok(printed.about_unless_summarised(args.format, profile))
 }
 
 pub(super) fn accuracy(args: &AccuracyArgs, profile: &Profile, exact: &Profile) -> Result<Outcome> {
     let figures = against::against(profile.bursts()?, exact.paths()?)?;
-    Ok(Outcome::print(match args.format {
-        Format::Text => against::text(&figures),
-        Format::Json => against::json(&figures),
-        Format::Csv => against::csv(&figures),
-    })
-    .about(&[profile, exact]))
+    let render = Render {
+        text: || against::text(&figures),
+        json: || against::json(&figures),
+        csv: || against::csv(&figures),
+    };
+    Ok(Outcome::print(render.render(args.format)).about(&[profile, exact]))
 }
