@@ -1,6 +1,10 @@
 //! The merged profile's file (`docs/PROFILE_FORMAT.md`): a short header with lengths and checksum,
 //! then compressed JSON of manifest and counts.
 
+mod problem;
+
+pub use problem::ProfileProblem;
+
 use super::Profile;
 use super::locate::locate;
 use super::measurement::{ExactCounts, Measurement};
@@ -17,6 +21,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use problem::ProfileProblem::Contradiction;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -103,20 +108,20 @@ impl Profile {
     }
 
     /// Parses and checks a file's bytes; `path` is for messages.
-    pub fn parse(bytes: &[u8], path: &Path) -> Result<Profile, String> {
-        let payload: Payload =
-            serde_json::from_slice(&unpack(bytes)?).map_err(|e| format!("damaged: {e}"))?;
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<Profile, ProfileProblem> {
+        let payload: Result<Payload, _> = serde_json::from_slice(&unpack(bytes)?);
+        let payload = payload.map_err(ProfileProblem::NotOfSchema)?;
         let mut manifest = payload.manifest;
-        manifest.check().map_err(|e| format!("damaged: {e}"))?;
+        manifest.check()?;
         manifest.normalise_files();
         let known = |f: FuncId| f.index() < manifest.functions.len();
         let mut violations = payload.verdict.violations.iter();
         if payload.processes.len() != manifest.copies as usize
             || !violations.all(|v| known(v.function))
         {
-            return Err("damaged: copy or function out of range".into());
+            return Err(Contradiction("copy or function out of range"));
         }
-        let sources = sources(&payload.sources).ok_or("damaged: sources")?;
+        let sources = sources(&payload.sources).ok_or(Contradiction("sources"))?;
         let functions = manifest.functions.len();
         let measured = match manifest.scheme.strategy().measure {
             Measure::Paths => {
@@ -124,13 +129,13 @@ impl Profile {
             }
             Measure::Edges => Measurement::Edges(counts(&payload.counts, functions, edge)?),
             Measure::Subpaths => {
-                let sample = payload.sample.ok_or("damaged: no sample")?;
+                let sample = payload.sample.ok_or(Contradiction("no sample"))?;
                 Measurement::Sampled(sample.checked(&manifest)?)
             }
             Measure::Bursts => {
-                let bursts = payload.bursts.ok_or("damaged: no bursts")?;
+                let bursts = payload.bursts.ok_or(Contradiction("no bursts"))?;
                 if !bursts.is_sound(functions) {
-                    return Err("damaged: the bursts".into());
+                    return Err(Contradiction("the bursts"));
                 }
                 Measurement::Bursts(bursts)
             }
@@ -138,7 +143,7 @@ impl Profile {
         let mut entries = ti_vec![None; manifest.functions.len()];
         for (f, n) in payload.entries {
             let slot = entries.get_mut(f);
-            *slot.ok_or("damaged: function out of range")? = Some(n);
+            *slot.ok_or(Contradiction("function out of range"))? = Some(n);
         }
         Ok(Profile {
             path: path.to_path_buf(),
@@ -186,7 +191,7 @@ impl Sample {
     }
 
     /// What it says, once nothing in it is out of range.
-    fn checked(self, manifest: &Manifest) -> Result<Subpaths, String> {
+    fn checked(self, manifest: &Manifest) -> Result<Subpaths, ProfileProblem> {
         let all = manifest.blocks();
         let known = |s: &Subpath| s.iter().all(|&b| (b as usize) < all);
         let sampled = |s: &Subpath| {
@@ -199,7 +204,7 @@ impl Sample {
             && [0, self.points.len()].contains(&self.missed.len());
         let mut points = self.points.iter();
         if !sound || !points.all(|(s, n)| known(s) && sampled(s) && *n > 0) {
-            return Err("damaged: the sample".into());
+            return Err(Contradiction("the sample"));
         }
         Ok(Subpaths {
             sampling: self.sampling,
@@ -317,16 +322,16 @@ fn counts<Id: Clone>(
     ran: &[(FuncId, Vec<u64>)],
     functions: usize,
     id: impl Fn(u64) -> Option<Id>,
-) -> Result<ExactCounts<Id>, String> {
+) -> Result<ExactCounts<Id>, ProfileProblem> {
     let mut counts = ti_vec![Vec::new(); functions];
     for (f, flat) in ran {
         let slot = counts.get_mut(*f);
-        let slot = slot.ok_or("damaged: function out of range")?;
-        let pairs = pairs(flat).ok_or("damaged: counts out of order")?;
+        let slot = slot.ok_or(Contradiction("function out of range"))?;
+        let pairs = pairs(flat).ok_or(Contradiction("counts out of order"))?;
         let typed = pairs.into_iter().map(|(number, n)| Some((id(number)?, n)));
         *slot = typed
             .collect::<Option<_>>()
-            .ok_or("damaged: edge out of range")?;
+            .ok_or(Contradiction("edge out of range"))?;
     }
     Ok(counts)
 }
@@ -352,15 +357,14 @@ struct Header {
 }
 
 impl Header {
-    fn parse(bytes: &[u8]) -> Result<Header, String> {
+    fn parse(bytes: &[u8]) -> Result<Header, ProfileProblem> {
         if bytes.len() < MAGIC.len() || bytes[..7] != MAGIC[..7] {
-            return Err("not a merged profile".into());
+            return Err(ProfileProblem::NotMerged);
         }
         if !(OLDEST..=MAGIC[7]).contains(&bytes[7]) {
-            let (is, should) = (bytes[7], MAGIC[7]);
-            return Err(format!("profile version {is} (this build: {should})"));
+            return Err(ProfileProblem::OtherVersion(bytes[7]));
         }
-        let header = bytes.get(..HEADER).ok_or("damaged: cut short")?;
+        let header = bytes.get(..HEADER).ok_or(ProfileProblem::CutHeader)?;
         let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("8 bytes"));
         Ok(Header {
             length: word(8),
@@ -370,34 +374,35 @@ impl Header {
     }
 }
 
-fn unpack(bytes: &[u8]) -> Result<Vec<u8>, String> {
+fn unpack(bytes: &[u8]) -> Result<Vec<u8>, ProfileProblem> {
     let header = Header::parse(bytes)?;
     let (length, unpacked) = (header.length, header.unpacked);
     let payload = &bytes[HEADER..];
-    let is = payload.len();
-    if length < is as u64 {
-        return Err(format!("damaged: more than {length} bytes of payload"));
+    if length < payload.len() as u64 {
+        return Err(ProfileProblem::Longer(length));
     }
-    if length > is as u64 {
-        return Err(format!(
-            "damaged: {is} bytes of payload instead of {length}"
-        ));
+    if length > payload.len() as u64 {
+        return Err(ProfileProblem::Shorter {
+            length: payload.len(),
+            expected: length,
+        });
     }
     if header.crc != crc32fast::hash(payload) {
-        return Err("damaged: the checksum is wrong".into());
+        return Err(ProfileProblem::Checksum);
     }
     if !unpacks_to(length, unpacked) {
-        return Err(format!(
-            "damaged: {length} bytes cannot be a profile of {unpacked}"
-        ));
+        return Err(ProfileProblem::TooDense {
+            packed: length,
+            unpacked,
+        });
     }
     let mut json = Vec::new();
     let read = ZlibDecoder::new(payload)
         .take(unpacked.saturating_add(1))
         .read_to_end(&mut json);
-    read.map_err(|e| format!("damaged: {e}"))?;
+    read.map_err(ProfileProblem::NotCompressed)?;
     if json.len() as u64 != unpacked {
-        return Err(format!("damaged: it does not unpack to {unpacked} bytes"));
+        return Err(ProfileProblem::OtherSize(unpacked));
     }
     Ok(json)
 }
@@ -422,7 +427,8 @@ mod tests {
     }
 
     fn refused(bytes: &[u8]) -> String {
-        Profile::parse(bytes, Path::new("x")).unwrap_err()
+        let problem = Profile::parse(bytes, Path::new("x")).unwrap_err();
+        problem.to_string()
     }
 
     #[test]
@@ -478,7 +484,8 @@ mod tests {
     fn changed(p: &Profile, change: impl FnOnce(&mut Value)) -> Result<Profile, String> {
         let mut payload = payload(p);
         change(&mut payload);
-        Profile::parse(&pack(payload.to_string().as_bytes()), &p.path)
+        let parsed = Profile::parse(&pack(payload.to_string().as_bytes()), &p.path);
+        parsed.map_err(|problem| problem.to_string())
     }
 
     #[test]
