@@ -16,7 +16,7 @@
 //! in the table, as before.
 
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, EdgeId, IdSet, TiVec, VertexId};
+use crate::index::{BlockId, EdgeId, IdSet, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::MAX_ARRAY_SLOTS;
 use crate::paths::FunctionPaths;
@@ -97,12 +97,10 @@ impl Inside {
 
     /// The number of its paths; saturates.
     fn paths(&self, dag: &Dag) -> u64 {
-        let mut paths: TiVec<VertexId, u64> = dag.by_vertex(0);
-        paths[dag.exit()] = 1;
-        for v in dag.order().rev().skip(1) {
+        let paths = dag.fold_from_exit(1, |v, paths| {
             let inside = dag.outs(v).filter(|e| self.edges.contains(*e));
-            paths[v] = inside.fold(0, |n, e| n.saturating_add(paths[dag.edge(e).dst]));
-        }
+            inside.fold(0u64, |n, e| n.saturating_add(paths[dag.edge(e).dst]))
+        });
         paths[dag.entry()]
     }
 

@@ -1,3 +1,4 @@
+use super::modes::RESUMED;
 use super::*;
 use crate::dag::{Dominators, EdgeKind};
 use crate::index::BlockId;
