@@ -1,6 +1,7 @@
 //! Functions that are sampled ([`crate::plan::subpaths`]): boundaries, versions, what they tell the runtime.
 
-mod away;
+mod outlined;
+mod trampoline;
 
 use super::apart::live::is_place;
 use super::data::Data;
@@ -12,7 +13,6 @@ use crate::index::{BlockId, TiSlice, TiVec};
 use crate::ir::FunctionBody;
 use crate::plan::subpaths::{End, Made, Mode, SubpathPlan};
 use crate::runtime::abi;
-use away::{Away, Leaving};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -21,6 +21,7 @@ use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use inkwell::values::{BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue};
 use inkwell::{InlineAsmDialect, IntPredicate};
+use outlined::{Leaving, Outlined};
 use std::collections::HashMap;
 
 /// LLVM's number of `memory(argmem: readwrite)`.
@@ -47,13 +48,13 @@ pub(super) fn instrument<'ctx>(
         name: &body.name,
         flow,
     };
-    let away = |apart| Away::new(context, module, &from, apart, target);
-    let two = two.and_then(|apart| Some((apart, away(apart)?)));
+    let outlined = |apart| Outlined::new(context, module, &from, apart, target);
+    let two = two.and_then(|apart| Some((apart, outlined(apart)?)));
     match two {
-        Some((apart, away)) => {
-            let sampling = (&apart.sampling, Part::Sampling(&away));
-            carry_out(context, module, away.function, sampling, data);
-            let skipping = (&apart.skipping, Part::Skipping(&away));
+        Some((apart, outlined)) => {
+            let sampling = (&apart.sampling, Part::Sampling(&outlined));
+            carry_out(context, module, outlined.function, sampling, data);
+            let skipping = (&apart.skipping, Part::Skipping(&outlined));
             carry_out(context, module, function, skipping, data);
         }
         None => carry_out(context, module, function, (plan, Part::Whole), data),
@@ -66,9 +67,9 @@ enum Part<'a, 'ctx> {
     /// All of it.
     Whole,
     /// What is not sampled: the rest is left for the other function.
-    Skipping(&'a Away<'ctx>),
+    Skipping(&'a Outlined<'ctx>),
     /// What is left for this one, which is that other function.
-    Sampling(&'a Away<'ctx>),
+    Sampling(&'a Outlined<'ctx>),
 }
 
 /// Carries one plan out in one function.
@@ -303,25 +304,25 @@ impl<'ctx> Emitter<'_, 'ctx> {
             (End::Leaves(place), _) => {
                 let from = self.came_from(block);
                 let place = place as usize;
-                self.away()
+                self.outlined()
                     .leave(&self.builder, place, block, from, &self.renewed);
                 terminator.erase_from_basic_block();
             }
-            (End::Enters(number), _) => self.away().enters(&self.builder, number),
+            (End::Enters(number), _) => self.outlined().enters(&self.builder, number),
             (End::Stays(number), _) => {
-                set_condition(terminator, self.away().stays(&self.builder, number));
+                set_condition(terminator, self.outlined().stays(&self.builder, number));
             }
             (End::Back(number), _) => {
                 let from = self.came_from(block);
-                self.away().go_back(&self.builder, number, from);
+                self.outlined().go_back(&self.builder, number, from);
                 terminator.erase_from_basic_block();
             }
         }
     }
 
-    fn away(&self) -> &Away<'ctx> {
+    fn outlined(&self) -> &Outlined<'ctx> {
         match self.part {
-            Part::Skipping(away) | Part::Sampling(away) => away,
+            Part::Skipping(outlined) | Part::Sampling(outlined) => outlined,
             Part::Whole => unreachable!("the plan is of one function"),
         }
     }
