@@ -4,6 +4,7 @@
 use super::trampoline::{Argument, Header, NONE, Trampoline, TrampolineParts, Words, pack};
 use crate::emit::apart::live::Saving;
 use crate::emit::apart::resume::{self, Buffer, Handed, Tail, place_in, return_call, return_value};
+use crate::emit::edit::Edit;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::plan::subpaths::{Apart, Loop};
@@ -13,7 +14,6 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue, StructValue};
@@ -42,12 +42,12 @@ pub(super) struct Leaving<'a, 'ctx> {
 impl<'ctx> Outlined<'ctx> {
     /// Makes it for `from`. `None` where an activation cannot go on in another function.
     pub(super) fn new(
-        context: &'ctx Context,
-        module: &Module<'ctx>,
+        edit: Edit<'_, 'ctx>,
         from: &Leaving<'_, 'ctx>,
         apart: &Apart,
         target: &TargetData,
     ) -> Option<Self> {
+        let Edit { context, module } = edit;
         let Leaving {
             function,
             name: own,
@@ -90,8 +90,7 @@ impl<'ctx> Outlined<'ctx> {
             let name = format!("__p3_door.{own}");
             let block = handed.headers[place];
             let parts = TrampolineParts {
-                context,
-                module,
+                edit,
                 handed: &handed,
                 to: of,
                 from: function,

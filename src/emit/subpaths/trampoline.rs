@@ -4,12 +4,12 @@ use crate::emit::apart::copy::stays_apart;
 use crate::emit::apart::resume::{
     Handed, Tail, call_of, place_in, return_call, return_value, returning_as,
 };
+use crate::emit::edit::Edit;
 use crate::emit::values::{self, Value, phis};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
-use inkwell::context::Context;
-use inkwell::module::{Linkage, Module};
+use inkwell::module::Linkage;
 use inkwell::types::{BasicTypeEnum, StructType};
 use inkwell::values::{
     AggregateValue, BasicMetadataValueEnum, BasicValue, FunctionValue, IntValue, PointerValue,
@@ -138,8 +138,7 @@ const OF_THE_PROCESSOR: [&str; 5] = [
 
 /// What a trampoline is made of.
 pub(super) struct TrampolineParts<'a, 'ctx> {
-    pub context: &'ctx Context,
-    pub module: &'a Module<'ctx>,
+    pub edit: Edit<'a, 'ctx>,
     pub handed: &'a Handed,
     pub to: FunctionValue<'ctx>,
     pub from: FunctionValue<'ctx>,
@@ -161,25 +160,28 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
         let arguments = arguments(&types);
         let parameter = |a: &Argument| match *a {
             Argument::One(n) => types[n].into(),
-            Argument::Two(..) => self.context.i64_type().into(),
+            Argument::Two(..) => self.edit.context.i64_type().into(),
         };
         let parameters: Vec<_> = arguments.iter().map(parameter).collect();
         let told = self.told();
         let ty = match told {
             Some(told) => told.fn_type(&parameters, false),
-            None => returning_as(self.context, self.from, &parameters),
+            None => returning_as(self.edit.context, self.from, &parameters),
         };
-        let function = self.module.add_function(name, ty, Some(Linkage::Internal));
+        let function = self
+            .edit
+            .module
+            .add_function(name, ty, Some(Linkage::Internal));
         self.attribute(function);
-        let builder = self.context.create_builder();
-        builder.position_at_end(self.context.append_basic_block(function, ""));
+        let builder = self.edit.context.create_builder();
+        builder.position_at_end(self.edit.context.append_basic_block(function, ""));
         let bytes = u32::try_from(self.words.size).expect("values of one function");
-        let memory = self.context.i8_type().array_type(bytes);
+        let memory = self.edit.context.i8_type().array_type(bytes);
         let buffer = builder.build_alloca(memory, "").expect("positioned");
         let aligned = buffer.as_instruction_value().expect("it is one");
         aligned.set_alignment(64).expect("a power of two");
         let store = |n: usize, value: Value| {
-            let place = place_in(self.context, &builder, buffer, taken[n].1);
+            let place = place_in(self.edit.context, &builder, buffer, taken[n].1);
             values::store(&builder, value, place);
         };
         for (parameter, argument) in function.get_param_iter().zip(&arguments) {
@@ -193,10 +195,10 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
                 }
             }
         }
-        let word = |n: u64| self.context.i32_type().const_int(n, false);
+        let word = |n: u64| self.edit.context.i32_type().const_int(n, false);
         let inside = self.around.first().copied().unwrap_or(NONE);
         for (offset, value) in [(self.words.inside, u64::from(inside)), (self.words.back, 0)] {
-            let place = place_in(self.context, &builder, buffer, offset);
+            let place = place_in(self.edit.context, &builder, buffer, offset);
             values::store(&builder, Value::of(&word(value)), place);
         }
         let arguments_of_it = [word(self.place as u64).into(), buffer.into()];
@@ -220,9 +222,11 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
         }
         let result = self.from.get_type().get_return_type();
         let phis = self.phis_around().map(|(_, ty)| ty);
-        let first = [self.context.i32_type().into()].into_iter().chain(result);
+        let first = [self.edit.context.i32_type().into()]
+            .into_iter()
+            .chain(result);
         let fields: Vec<BasicTypeEnum> = first.chain(phis).collect();
-        Some(self.context.struct_type(&fields, false))
+        Some(self.edit.context.struct_type(&fields, false))
     }
 
     /// The φs of all headers to which control may come back.
@@ -242,11 +246,11 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
     ) {
         let call = call_of(builder, self.to, arguments);
         let read = |(offset, ty): (u64, BasicTypeEnum<'ctx>)| {
-            let place = place_in(self.context, builder, buffer, offset);
+            let place = place_in(self.edit.context, builder, buffer, offset);
             let like = Value::of(&ty.const_zero());
             values::load(builder, like, place).basic::<'ctx>()
         };
-        let back = read((self.words.back, self.context.i32_type().into()));
+        let back = read((self.words.back, self.edit.context.i32_type().into()));
         let result = call.try_as_basic_value().basic();
         let fields = [back]
             .into_iter()
@@ -264,7 +268,7 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
     /// by which parameters of vectors go.
     fn attribute(&self, function: FunctionValue<'ctx>) {
         let kind = Attribute::get_named_enum_kind_id;
-        let cold = self.context.create_enum_attribute(kind("cold"), 0);
+        let cold = self.edit.context.create_enum_attribute(kind("cold"), 0);
         let of = |name| {
             let kind = kind(name);
             self.from.get_enum_attribute(AttributeLoc::Function, kind)
@@ -280,6 +284,6 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
                 function.add_attribute(AttributeLoc::Return, attribute);
             }
         }
-        stays_apart(self.context, function);
+        stays_apart(self.edit.context, function);
     }
 }
