@@ -6,7 +6,7 @@ use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
 use crate::profile::report::steps::Steps;
 use crate::profile::report::{Selection, lines};
-use crate::profile::subpaths::report::{self, Place, Report};
+use crate::profile::subpaths::report::{self, ProgramBlock, Report};
 use crate::source::{Search, Sources};
 use crate::table::Layout;
 use crate::table::{exactly, grouped};
@@ -103,7 +103,7 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Key {
     Path(FuncId, PathId),
-    Subpath(Vec<Place>),
+    Subpath(Vec<ProgramBlock>),
 }
 
 #[derive(Clone, Debug)]

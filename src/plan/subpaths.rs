@@ -59,14 +59,14 @@ pub struct Apart {
     /// follow in their order.
     pub sampling: SubpathPlan,
     /// These places.
-    pub places: Vec<Place>,
+    pub places: Vec<Continuation>,
     /// The loops at whose headers the function goes on with what left it inside them.
     pub nest: Nest,
 }
 
 /// Where one function goes on with what another one began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Continuation {
     /// At this block, before anything was added: the entry, or where an edge leads.
     pub block: BlockId,
     /// The slots of the segment that begins there; `None` in the middle of one, of which nothing is
@@ -226,18 +226,19 @@ impl Apart {
             Sequence::Thread => edges_behind_calls(own, segments)?,
             Sequence::Activation => Vec::new(),
         };
-        let begun = |block| Place {
+        let begun = |block| Continuation {
             block,
             slots: Some(segments.longest[block]),
         };
-        let entered = |block| Place { block, slots: None };
+        let entered = |block| Continuation { block, slots: None };
         let begun_at = segments.boundaries.iter().map(|(_, to)| begun(*to));
         let entered_at = calls.iter().map(|e| entered(own.cfg.behind(*e)));
         let mut places = vec![begun(BlockId(0))];
         places.extend(begun_at.chain(entered_at));
         places.sort();
         places.dedup();
-        let leaves = |p: Place| End::Leaves(places.binary_search(&p).expect("a place") as u32);
+        let leaves =
+            |p: Continuation| End::Leaves(places.binary_search(&p).expect("a place") as u32);
         let mut builder = Builder::new(&own.cfg);
         builder.entry(segments.longest[BlockId(0)], leaves(begun(BlockId(0))));
         for &edge in &calls {

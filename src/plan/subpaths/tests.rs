@@ -219,7 +219,7 @@ struct Gone {
 }
 
 impl Gone {
-    fn at(nest: &Nest, place: Place) -> Gone {
+    fn at(nest: &Nest, place: Continuation) -> Gone {
         Gone {
             inside: nest.around(place.block),
             run: BTreeSet::new(),

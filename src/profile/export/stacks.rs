@@ -5,7 +5,7 @@ use crate::ir::Loc;
 use crate::names::shown;
 use crate::profile::report::text::short;
 use crate::profile::report::{Line, Report};
-use crate::profile::subpaths::report::{Piece, Place, Report as SampledReport, Row, fold};
+use crate::profile::subpaths::report::{Piece, ProgramBlock, Report as SampledReport, Row, fold};
 
 /// One frame of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -76,7 +76,7 @@ pub(super) fn sampled_frames(report: &SampledReport, row: &Row) -> Vec<Frame> {
 }
 
 /// The function, the block and its first line.
-fn sampled_frame(report: &SampledReport, place: &Place) -> Frame {
+fn sampled_frame(report: &SampledReport, place: &ProgramBlock) -> Frame {
     let profile = report.profile.profile;
     let loc = profile
         .entry(place.func)
