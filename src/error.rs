@@ -1,6 +1,7 @@
 //! What can go wrong for a user's reason. What only this project could cause is an assertion.
 
 use std::cmp::Ordering;
+use std::fmt::Display;
 use std::path::PathBuf;
 
 /// The result of everything that can fail.
@@ -119,12 +120,12 @@ impl Error {
     /// A profile file that cannot be used.
     pub fn profile(
         path: impl Into<PathBuf>,
-        problem: impl Into<String>,
+        problem: impl Display,
         remedy: impl Into<String>,
     ) -> Self {
         Error::Profile {
             path: path.into(),
-            problem: problem.into(),
+            problem: problem.to_string(),
             remedy: remedy.into(),
         }
     }

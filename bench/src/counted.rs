@@ -2,14 +2,28 @@
 
 use crate::markdown::Table;
 use crate::plot::{Series, bars};
-use crate::report::{average, means, native_of, with_average};
 use crate::results::{Program, Results};
+use crate::section::Section;
+use crate::statistics::{average, means, native_of, with_average};
 use anyhow::Result;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// The section of executed instructions.
+pub(crate) struct Counted;
+
+impl Section for Counted {
+    fn text(&self, results: &Results) -> String {
+        section(results)
+    }
+
+    fn draw_plots(&self, results: &Results, docs: &Path) -> Result<()> {
+        plot(results, docs)
+    }
+}
+
 /// Executed instructions over native, in millions and percent.
-pub(crate) fn section(results: &Results) -> String {
+fn section(results: &Results) -> String {
     let variants = columns(results);
     if variants.is_empty() {
         return String::new();
@@ -69,7 +83,7 @@ fn goals(results: &Results) -> String {
 }
 
 /// Draws some of the columns.
-pub(crate) fn plot(results: &Results, docs: &Path) -> Result<()> {
+fn plot(results: &Results, docs: &Path) -> Result<()> {
     if columns(results).is_empty() {
         return Ok(());
     }
@@ -92,7 +106,7 @@ pub(crate) fn plot(results: &Results, docs: &Path) -> Result<()> {
                 .collect(),
         ),
     });
-    let names = crate::report::names(results.programs.of.keys());
+    let names = crate::statistics::names(results.programs.of.keys());
     let title = "Instructions over native, slowest copy";
     bars(&docs.join("plots/instructions.svg"), title, &names, &series)
 }

@@ -1,6 +1,10 @@
 //! Edge profiling beside path profiling and LLVM's; how much of the paths edges tell; and programs rebuilt with
 //! what was measured, beside LLVM's own profile-guided optimisation.
 
+mod section;
+
+pub(crate) use section::EdgeProfiles;
+
 use crate::build::{PROF, REWRITE, Variant, output, run, runtime, single, variant};
 use crate::measure::{programs, run_all};
 use crate::results::{Edges, Results, Run};

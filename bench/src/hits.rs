@@ -3,16 +3,30 @@
 use crate::build::{SHARING, variant_name};
 use crate::markdown::Table;
 use crate::plot::{Series, bars};
-use crate::report::{means, names, percent, with_average};
 use crate::results::{Hits, Program, Results};
+use crate::section::Section;
+use crate::statistics::{means, names, percent, with_average};
 use anyhow::Result;
 use std::fmt::Write;
 use std::path::Path;
 
 const KS: [u32; 3] = [2, 4, 8];
 
+/// The sections of executed labels and probes.
+pub(crate) struct LabelAndProbeHits;
+
+impl Section for LabelAndProbeHits {
+    fn text(&self, results: &Results) -> String {
+        section(results)
+    }
+
+    fn draw_plots(&self, results: &Results, docs: &Path) -> Result<()> {
+        plots(results, docs)
+    }
+}
+
 /// Label hits, probe hits, and what they do not say by themselves.
-pub(crate) fn section(results: &Results) -> String {
+fn section(results: &Results) -> String {
     if columns(results).is_empty() {
         return String::new();
     }
@@ -44,7 +58,7 @@ fn table(results: &Results, of: fn(&Hits) -> &Vec<u64>) -> String {
 }
 
 /// Draws label hits by number of copies.
-pub(crate) fn plots(results: &Results, docs: &Path) -> Result<()> {
+fn plots(results: &Results, docs: &Path) -> Result<()> {
     let columns = columns(results);
     for k in KS {
         let of_k = columns

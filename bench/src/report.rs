@@ -1,13 +1,29 @@
 //! `docs/RESULTS.md` and its plots, from the JSON.
 
 use crate::build::project;
-use crate::markdown::Table;
-use crate::plot::{Series, bars};
-use crate::results::{Edges, Program, Results};
-use crate::{counted, hits, times};
+use crate::counted::Counted;
+use crate::edges::EdgeProfiles;
+use crate::hits::LabelAndProbeHits;
+use crate::results::Results;
+use crate::rewriting::RewritingTimes;
+use crate::section::Section;
+use crate::shadows::ShadowProfiles;
+use crate::subpaths::SampledSubpaths;
+use crate::times::{RunTimes, Sizes};
 use anyhow::{Result, ensure};
-use std::fmt::{Display, Write};
 use std::path::Path;
+
+/// The sections, in the order of the page.
+const SECTIONS: [&dyn Section; 8] = [
+    &Counted,
+    &RunTimes,
+    &LabelAndProbeHits,
+    &EdgeProfiles,
+    &Sizes,
+    &RewritingTimes,
+    &ShadowProfiles,
+    &SampledSubpaths,
+];
 
 /// Writes the report of the results in `out`, and puts the JSON beside it.
 pub(crate) fn write(out: &Path) -> Result<()> {
@@ -22,182 +38,14 @@ pub(crate) fn write(out: &Path) -> Result<()> {
         docs.join("results.json"),
         serde_json::to_string(&results)? + "\n",
     )?;
-    let text = HEAD.to_string()
-        + &counted::section(&results)
-        + &times::section(&results)
-        + &hits::section(&results)
-        + &edges(&results)
-        + &times::sizes(&results)
-        + &crate::rewriting::section(&results)
-        + &crate::shadows::section(&results)
-        + &crate::subpaths::section(&results);
+    let sections = SECTIONS.iter().map(|section| section.text(&results));
+    let text = HEAD.to_string() + &sections.collect::<String>();
     std::fs::write(docs.join("RESULTS.md"), text)?;
-    counted::plot(&results, &docs)?;
-    hits::plots(&results, &docs)?;
-    crate::shadows::plots(&results, &docs)?;
-    crate::subpaths::plots(&results, &docs)?;
-    edge_plot(&results, &docs)
+    SECTIONS
+        .iter()
+        .try_for_each(|section| section.draw_plots(&results, &docs))
 }
 
 /// What stands before all.
 const HEAD: &str = "# Results\n\nMade by `make bench`; each section says when and where, and all figures are in [`results.json`](results.json). \
      What is instrumented is a whole-program module after `clang -O2 -g`.\n\n";
-
-fn edge_plot(results: &Results, docs: &Path) -> Result<()> {
-    let names = results.edges.of.keys().cloned();
-    let names: Vec<String> = names.chain(["average".to_string()]).collect();
-    let columns = [
-        ("llvm", "LLVM edge counts"),
-        ("edge", "edge"),
-        ("sbl", "paths, sbl"),
-    ];
-    let series = columns.map(|(variant, name)| {
-        let values = results.edges.of.values();
-        let values = values.map(|e| over(e, variant, "native") * 100.0);
-        Series {
-            name: name.into(),
-            values: with_average(values.collect()),
-        }
-    });
-    let title = "Run time over native: edges and paths";
-    bars(&docs.join("plots/edges.svg"), title, &names, &series)
-}
-
-/// The run time of one variant over that of another; 0.1 is 10 %.
-fn over(edges: &Edges, variant: &str, base: &str) -> f64 {
-    let wall = |name: &str| edges.runs.get(name).map_or(f64::NAN, |r| r.wall);
-    wall(variant) / wall(base) - 1.0
-}
-
-/// Names, and the average behind them.
-pub(crate) fn names<'a>(of: impl Iterator<Item = &'a String>) -> Vec<String> {
-    of.cloned().chain(["average".to_string()]).collect()
-}
-
-/// What a variant is compared with: LLVM's edge counts went through no pass, and ours through those of the makefile.
-pub(crate) fn native_of(variant: &str) -> &'static str {
-    match variant {
-        "edge" | "edge alone" => "native translated",
-        _ => "native",
-    }
-}
-
-/// The mean of each column over the programs that have a value in it.
-pub(crate) fn means<V: AsRef<str>>(
-    results: &Results,
-    columns: &[V],
-    of: impl Fn(&Program, &str) -> f64,
-) -> impl Iterator<Item = f64> {
-    columns.iter().map(move |column| {
-        let known = results.programs.of.values().map(|p| of(p, column.as_ref()));
-        average(&known.filter(|v| !v.is_nan()).collect::<Vec<_>>())
-    })
-}
-
-pub(crate) fn with_average(mut values: Vec<f64>) -> Vec<f64> {
-    values.push(average(&values));
-    values
-}
-
-pub(crate) fn average(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-/// Of an even number the mean of the two in the middle.
-pub(crate) fn median(mut of: Vec<f64>) -> f64 {
-    of.sort_by(f64::total_cmp);
-    (of[(of.len() - 1) / 2] + of[of.len() / 2]) / 2.0
-}
-
-pub(crate) fn percent(value: f64) -> String {
-    if value.is_nan() {
-        return String::new();
-    }
-    format!("{:+.0} %", value * 100.0).replace("-0 %", "+0 %")
-}
-
-/// What stands before, and a cell for each of these.
-fn named<T: Display>(first: &[&str], cells: impl IntoIterator<Item = T>) -> Vec<String> {
-    let first = first.iter().map(|c| c.to_string());
-    let cells = cells.into_iter().map(|c| c.to_string());
-    first.chain(cells).collect()
-}
-
-/// Edge profiling, what it tells of paths, and what programs gain from profiles.
-fn edges(results: &Results) -> String {
-    if results.edges.of.is_empty() {
-        return String::new();
-    }
-    let mut text = format!(
-        "## Edges\n\nMade by {}. Wall time over native of one copy, in one series of runs: LLVM's edge counts, ours (`--scheme edge`: the fewest counters, Knuth & Stevenson) and paths \
-         (`sbl`; Ball & Larus 1996 had +16 % for edges and +31 % for paths); and how much of the paths edge counts tell (`p3-prof accuracy`): the share of flow for which the likeliest path is right (Ball & Larus 1996 found 37.9 % on SPEC95), \
-         which greedily chosen paths get right, and which is definite (Ball, Mataga & Sagiv 1998).\n\n![Edges and paths](plots/edges.svg)\n\n",
-        results.edges.made_by("edges")
-    );
-    let mut table = Table::new([
-        "program",
-        "native s",
-        "LLVM edges",
-        "edge",
-        "sbl",
-        "right",
-        "overlap",
-        "definite",
-    ]);
-    let cells = |values: [f64; 6]| {
-        let exactly = |v: f64| format!("{:.1} %", v * 100.0);
-        let [llvm, edge, sbl, right, overlap, definite] = values;
-        let overheads = [llvm, edge, sbl].map(percent).into_iter();
-        overheads.chain([right, overlap, definite].map(exactly))
-    };
-    let mut all = Vec::new();
-    for (name, e) in &results.edges.of {
-        let mut values = [f64::NAN; 6];
-        for (to, variant) in values.iter_mut().zip(["llvm", "edge", "sbl"]) {
-            *to = over(e, variant, "native");
-        }
-        for (to, share) in values[3..].iter_mut().zip(&e.accuracy) {
-            *to = *share;
-        }
-        all.push(values);
-        let native = format!("{:.2}", e.runs["native"].wall);
-        table.row([name.clone(), native].into_iter().chain(cells(values)));
-    }
-    let means = std::array::from_fn(|i| average(&all.iter().map(|v| v[i]).collect::<Vec<_>>()));
-    table.row(named(&["average", ""], cells(means)));
-    text += &table.to_string();
-    text += "\n### Programs rebuilt with their profiles\n\nRun time against the same program optimised without one (`opt -passes='default<O2>'` of the front end's output): less is faster. \
-             All profiles are of the training input, the runs of the other one. `annotated`: `p3-rewrite annotate` of the front end's output; `proftext`: exported for the module as LLVM \
-             would have instrumented it; `LLVM`: its own instrumentation, values included.\n\n";
-    let mut table = Table::new(["program", "plain s", "annotated", "proftext", "LLVM"]);
-    let rebuilt = results.edges.of.iter();
-    let rebuilt: Vec<_> = rebuilt
-        .filter(|(_, e)| e.runs.contains_key("plain"))
-        .collect();
-    const WITH: [&str; 3] = ["annotated", "proftext", "pgo"];
-    for (name, e) in &rebuilt {
-        let plain = format!("{:.2}", e.runs["plain"].wall);
-        let with = WITH.map(|v| format!("{:+.1} %", over(e, v, "plain") * 100.0));
-        table.row([name.to_string(), plain].into_iter().chain(with));
-    }
-    let mean = |v| {
-        let all = rebuilt.iter().map(|(_, e)| over(e, v, "plain"));
-        format!("{:+.1} %", average(&all.collect::<Vec<_>>()) * 100.0)
-    };
-    table.row(named(&["average", ""], WITH.map(mean)));
-    writeln!(text, "{table}").expect("a string");
-    for (name, e) in results
-        .edges
-        .of
-        .iter()
-        .filter(|(_, e)| !e.differing.is_empty())
-    {
-        writeln!(
-            text,
-            "{name}: its output differs in {}.\n",
-            e.differing.join(", ")
-        )
-        .expect("a string");
-    }
-    text
-}

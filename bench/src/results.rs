@@ -1,7 +1,7 @@
 //! The figures, as they are kept in `results.json`.
 
-use crate::shadows::Shadows;
-use crate::subpaths::Subpaths;
+use crate::shadows::data::Shadows;
+use crate::subpaths::data::Subpaths;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,24 +13,24 @@ use wait4::Wait4;
 /// Everything that was measured.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Results {
-    pub programs: Section<Program>,
-    pub rewriting: Section<Rewriting>,
-    pub edges: Section<Edges>,
+    pub programs: Measurements<Program>,
+    pub rewriting: Measurements<Rewriting>,
+    pub edges: Measurements<Edges>,
     pub shadows: Option<Shadows>,
     pub subpaths: Option<Subpaths>,
 }
 
 /// What was measured of several things, at one time.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Section<T> {
+pub(crate) struct Measurements<T> {
     pub machine: String,
     pub date: String,
     pub of: BTreeMap<String, T>,
 }
 
-impl<T> Default for Section<T> {
+impl<T> Default for Measurements<T> {
     fn default() -> Self {
-        Section {
+        Measurements {
             machine: String::new(),
             date: String::new(),
             of: BTreeMap::new(),
@@ -38,7 +38,7 @@ impl<T> Default for Section<T> {
     }
 }
 
-impl<T> Section<T> {
+impl<T> Measurements<T> {
     /// Keeps it, with the machine and the day.
     pub(crate) fn keep(&mut self, name: String, measured: T) -> Result<()> {
         self.machine = this_machine();
@@ -49,7 +49,7 @@ impl<T> Section<T> {
 
     /// The line that says where and when, of what `p3-bench` command.
     pub(crate) fn made_by(&self, command: &str) -> String {
-        let Section { machine, date, .. } = self;
+        let Measurements { machine, date, .. } = self;
         format!("`p3-bench {command}` on {date}: {machine}")
     }
 }

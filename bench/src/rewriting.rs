@@ -4,6 +4,7 @@ use crate::build::{REWRITE, output};
 use crate::markdown::Table;
 use crate::measure::programs;
 use crate::results::{Cost, Results, Rewriting};
+use crate::section::Section;
 use crate::synthetic;
 use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
@@ -158,8 +159,17 @@ fn timed(command: &mut Command) -> Result<Cost> {
     Ok(cost)
 }
 
+/// The section of what rewriting costs.
+pub(crate) struct RewritingTimes;
+
+impl Section for RewritingTimes {
+    fn text(&self, results: &Results) -> String {
+        section(results)
+    }
+}
+
 /// The table.
-pub(crate) fn section(results: &Results) -> String {
+fn section(results: &Results) -> String {
     if results.rewriting.of.is_empty() {
         return String::new();
     }

@@ -1,15 +1,17 @@
-//! Shadow profiling: what it costs the program, how much of the exact profile it finds by load and burst, and how long a fork
-//! takes.
+//! Shadow profiling: what it costs the program, how much of the exact profile it finds by load and
+//! burst, and how long a fork takes.
+
+pub(crate) mod data;
+mod section;
+
+pub(crate) use section::ShadowProfiles;
 
 use crate::build::{PROF, REWRITE, Variant, output, project, run, runtime, single, variant};
 use crate::instructions;
-use crate::markdown::Table;
 use crate::measure::{in_turn, programs};
-use crate::plot::{Series, bars};
-use crate::report::{median, with_average};
 use crate::results::{Results, this_day, this_machine};
 use anyhow::{Context, Result, ensure};
-use serde::{Deserialize, Serialize};
+use data::{Found, Knobs, RUNS, Shadowed, THEIRS, USUAL, at_any_cost, knobs};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -22,10 +24,12 @@ use std::time::Instant;
 pub(crate) struct ShadowArgs {
     /// The folder of programs
     folder: PathBuf,
-    /// Time so many rounds of runs as well, of the untouched program, and without and with shadows: on a machine that nobody else uses
+    /// Time so many rounds of runs as well, of the untouched program, and without and with shadows:
+    /// on a machine that nobody else uses
     #[arg(long, default_value_t = 0)]
     rounds: usize,
-    /// Run each long input with shadows, as by default, for so many seconds in all, for what that finds
+    /// Run each long input with shadows, as by default, for so many seconds in all, for what that
+    /// finds
     #[arg(long, default_value_t = 0.0)]
     seconds: f64,
     /// Count the instructions again of programs that were measured before
@@ -36,126 +40,8 @@ pub(crate) struct ShadowArgs {
     only: Vec<String>,
 }
 
-/// All figures of shadows.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Shadows {
-    pub machine: String,
-    pub date: String,
-    pub programs: BTreeMap<String, Shadowed>,
-    /// Microseconds that a fork takes the parent, the least of many, by resident megabytes.
-    pub forks: BTreeMap<u64, f64>,
-}
-
-/// One program, on its training input.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Shadowed {
-    /// Instructions of `main` and all that it calls: of the untouched program, and with shadows that are never forked.
-    pub instructions: [u64; 2],
-    /// Page faults of the process: of the untouched program, and with shadows at any cost (`load=0.5,burst=10M,cost=100%`).
-    pub faults: [u64; 2],
-    pub found: Vec<Found>,
-    /// Seconds of runs of the long input, one after the other: of the untouched program, the same beside a process that is busy in memory,
-    /// without shadows (`off`), and with them, as by default.
-    #[serde(default)]
-    pub wall: Vec<[f64; 4]>,
-    /// What the last of these found together, or longer ones.
-    #[serde(default)]
-    pub long: Option<Found>,
-    /// How long those were, in seconds.
-    #[serde(default)]
-    pub lasted: f64,
-}
-
-/// What is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Knobs {
-    pub load: f64,
-    /// In millions of instructions; 0: not asked for, so 10 or more.
-    pub burst: u64,
-    /// In percent of the program's time.
-    #[serde(default = "any")]
-    pub cost: f64,
-}
-
-fn any() -> f64 {
-    ANY
-}
-
-impl Knobs {
-    /// As in `P3_SHADOW`.
-    fn text(self) -> String {
-        let burst = match self.burst {
-            0 => String::new(),
-            millions => format!(",burst={millions}M"),
-        };
-        format!("load={}{burst},cost={}%", self.load, self.cost)
-    }
-
-    fn cells(self) -> [String; 3] {
-        let cost = match self.cost {
-            ANY => "any".to_string(),
-            percent => format!("{percent} %"),
-        };
-        let burst = match self.burst {
-            0 => "10 M or more".to_string(),
-            millions => format!("{millions} M"),
-        };
-        [cost, self.load.to_string(), burst]
-    }
-}
-
-/// What was found with some knobs.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Found {
-    #[serde(flatten)]
-    pub knobs: Knobs,
-    pub bursts: u64,
-    /// Of 1.
-    pub overlap: f64,
-    /// Above 2, 1 and 0.5 %: paths, those that some burst saw, those whose estimate is as high, and those whose interval holds the truth.
-    pub hot: [[u64; 4]; 3],
-}
-
-/// Loads at a burst of 10 M, and bursts at a load of 0.5, whatever that costs: the paper's, and between.
-const LOADS: [f64; 5] = [0.125, 0.25, 0.5, 1.0, 2.0];
-const BURSTS: [u64; 3] = [1, 10, 100];
-/// The paper's.
-const THEIRS: (f64, u64) = (0.5, 10);
-/// As much as it costs.
-const ANY: f64 = 100.0;
-/// The defaults.
-const USUAL: Knobs = Knobs {
-    load: 0.5,
-    burst: 0,
-    cost: 0.5,
-};
-/// Runs of the program for each, so that even those of a second have bursts.
-const RUNS: usize = 10;
-
-fn at_any_cost((load, burst): (f64, u64)) -> Knobs {
-    Knobs {
-        load,
-        burst,
-        cost: ANY,
-    }
-}
-
-fn knobs() -> Vec<Knobs> {
-    let bursts = BURSTS.iter().filter(|b| **b != THEIRS.1);
-    let bursts = bursts.map(|&b| at_any_cost((THEIRS.0, b)));
-    let loads = LOADS.iter().map(|&l| at_any_cost((l, THEIRS.1)));
-    let cheap = Knobs {
-        cost: USUAL.cost,
-        ..at_any_cost(THEIRS)
-    };
-    [USUAL, cheap]
-        .into_iter()
-        .chain(loads)
-        .chain(bursts)
-        .collect()
-}
-
-/// Measures what is not in the results yet of all programs in `folder/prog`, and forks; and times rounds of runs of those that have no times yet.
+/// Measures what is not in the results yet of all programs in `folder/prog`, and forks; and times
+/// rounds of runs of those that have no times yet.
 pub(crate) fn all(args: &ShadowArgs, out: &Path) -> Result<()> {
     let runtime = runtime(out)?;
     let helpers = Helpers::new(out)?;
@@ -490,261 +376,5 @@ impl Bench<'_> {
         let sum = text.lines().flat_map(str::parse::<u64>).sum();
         ensure!(sum > 0, "{}: no page faults", variant.name);
         Ok(sum)
-    }
-}
-
-/// The section of the report.
-pub(crate) fn section(results: &Results) -> String {
-    let Some(shadows) = &results.shadows else {
-        return String::new();
-    };
-    let mut text = format!(
-        "\n## Shadows\n\nMade by `p3-bench shadows` on {}: {}, which others used as well. The training inputs; \
-         `--scheme shadow` without shadows, or with them ([`SHADOWS.md`](SHADOWS.md)), and code generation alone.\n\n\
-         Instructions of the program over the untouched one while no shadow is forked, and its page faults (`load=0.5,burst=10M,cost=100%`):\n\n",
-        shadows.date, shadows.machine
-    );
-    let mut table = Table::new([
-        "program",
-        "instructions",
-        "page faults native",
-        "with shadows",
-    ]);
-    let mut over = Vec::new();
-    for (name, p) in &shadows.programs {
-        let more = p.instructions[1] as f64 / p.instructions[0] as f64 * 100.0 - 100.0;
-        over.push(more);
-        let faults = p.faults.map(|n| n.to_string());
-        table.row(
-            [name.clone(), format!("{more:+.2} %")]
-                .into_iter()
-                .chain(faults),
-        );
-    }
-    if !over.is_empty() {
-        table.row(["median", &format!("{:+.2} %", median(over)), "", ""]);
-    }
-    text += &table.to_string();
-    text += "\nMoseley et al.: less than 1 % on SPEC2000int, with Pin.\n\n";
-    text += &times(shadows);
-    text += &accuracy(shadows);
-    text += "Time that a fork takes the program, the least of 50, by what it has in memory:\n\n";
-    let mut table = Table::new(["resident MB", "µs"]);
-    for (megabytes, time) in &shadows.forks {
-        table.row([megabytes.to_string(), format!("{time:.0}")]);
-    }
-    text + &table.to_string()
-}
-
-/// Draws what shadows find by load and by burst.
-pub(crate) fn plots(results: &Results, docs: &Path) -> Result<()> {
-    let Some(shadows) = &results.shadows else {
-        return Ok(());
-    };
-    let names = shadows.programs.keys().cloned();
-    let names: Vec<String> = names.chain(["average".to_string()]).collect();
-    let by_load = LOADS.map(|load| (format!("load {load}"), (load, THEIRS.1)));
-    let by_burst = BURSTS.map(|burst| (format!("{burst} M instructions"), (THEIRS.0, burst)));
-    for (file, title, columns) in [
-        (
-            "shadows-load",
-            "Overlap with the exact profile by load, bursts of 10 M",
-            &by_load[..],
-        ),
-        (
-            "shadows-burst",
-            "Overlap with the exact profile by burst, load 0.5",
-            &by_burst[..],
-        ),
-    ] {
-        let series: Vec<Series> = columns
-            .iter()
-            .map(|(name, knobs)| Series {
-                name: name.clone(),
-                values: with_average(
-                    shadows
-                        .programs
-                        .values()
-                        .map(|p| p.overlap(at_any_cost(*knobs)))
-                        .collect(),
-                ),
-            })
-            .collect();
-        bars(
-            &docs.join(format!("plots/{file}.svg")),
-            title,
-            &names,
-            &series,
-        )?;
-    }
-    Ok(())
-}
-
-impl Shadowed {
-    /// With which knobs nothing was measured.
-    fn missing(&self) -> Vec<Knobs> {
-        let known = |k: &Knobs| self.found.iter().any(|f| f.knobs == *k);
-        knobs().into_iter().filter(|k| !known(k)).collect()
-    }
-
-    /// How long what found [`Shadowed::long`] was.
-    fn seconds(&self) -> f64 {
-        let timed = self.wall.iter().map(|w| w[3]).sum();
-        self.lasted.max(timed)
-    }
-
-    /// In percent; 0 where that was not measured.
-    fn overlap(&self, knobs: Knobs) -> f64 {
-        self.found
-            .iter()
-            .find(|f| f.knobs == knobs)
-            .map_or(0.0, |f| f.overlap * 100.0)
-    }
-}
-
-fn accuracy(shadows: &Shadows) -> String {
-    let usual = USUAL.text();
-    let mut text = format!(
-        "Hot paths found by default (`{usual}`, bursts of 10 M instructions or more), and by load and burst at whatever cost, in {RUNS} runs of less than a second together: the estimate is above the threshold, too (in brackets: some burst saw it, and the interval of 95 % holds its share), of all above it in the exact profile; \
-         and the overlap of the two profiles.\n\n\
-         ![Overlap by load](plots/shadows-load.svg)\n\n![Overlap by burst](plots/shadows-burst.svg)\n\n"
-    );
-    let about = ["program", "cost", "load", "burst"];
-    let mut table = Table::new(about.into_iter().chain(FOUND));
-    for (name, p) in &shadows.programs {
-        for f in &p.found {
-            let about = [name.clone()].into_iter().chain(f.knobs.cells());
-            table.row(about.chain(f.cells()));
-        }
-    }
-    for knobs in knobs() {
-        let all = shadows.programs.values();
-        let found = all.flat_map(|p| p.found.iter().filter(|f| f.knobs == knobs));
-        let about = ["all".to_string()].into_iter().chain(knobs.cells());
-        table.row(about.chain(cells_of_all(found)));
-    }
-    text += &table.to_string();
-    text + "\nMoseley et al.: over 90 % of the paths above 2 % with most settings.\n\n"
-}
-
-/// What [`Found::cells`] and [`cells_of_all`] are.
-const FOUND: [&str; 5] = ["bursts", "overlap", "above 2 %", "above 1 %", "above 0.5 %"];
-
-impl Found {
-    fn cells(&self) -> [String; 5] {
-        let of = |[all, seen, found, held]: [u64; 4]| format!("{found} ({seen}, {held}) of {all}");
-        let [two, one, half] = self.hot.map(of);
-        let overlap = format!("{:.1} %", self.overlap * 100.0);
-        [self.bursts.to_string(), overlap, two, one, half]
-    }
-}
-
-/// Times with shadows over those without, and what they found, if that was measured.
-fn times(shadows: &Shadows) -> String {
-    let mut table = Table::new([
-        "program",
-        "rounds",
-        "s",
-        "beside another",
-        "without shadows",
-        "with shadows",
-        "these over those",
-    ]);
-    let timed = shadows.programs.iter().filter(|(_, p)| !p.wall.is_empty());
-    let mut middles = [vec![], vec![], vec![], vec![]];
-    for (name, p) in timed {
-        let ratio = |over: fn(&[f64; 4]) -> f64| middle(p.wall.iter().map(over).collect());
-        let seconds = median(p.wall.iter().map(|w| w[0]).collect());
-        let ratios = [
-            ratio(|w| w[1] / w[0]),
-            ratio(|w| w[2] / w[0]),
-            ratio(|w| w[3] / w[0]),
-            ratio(|w| w[3] / w[2]),
-        ];
-        for (middles, ratio) in middles.iter_mut().zip(ratios) {
-            middles.push(ratio[0]);
-        }
-        let begin = [
-            name.clone(),
-            p.wall.len().to_string(),
-            format!("{seconds:.1}"),
-        ];
-        table.row(begin.into_iter().chain(ratios.map(interval)));
-    }
-    if middles[0].is_empty() {
-        return String::new();
-    }
-    let begin = ["median", "", ""].map(str::to_string).into_iter();
-    let medians = middles.map(|m| format!("{:+.2} %", median(m) * 100.0 - 100.0));
-    table.row(begin.chain(medians));
-    let usual = USUAL.text();
-    format!(
-        "Wall time of the long input over that of the untouched program: of itself beside a process that keeps the other core and its memory busy all the time, \
-         without shadows (`P3_SHADOW=off`), and with them, as by default (`{usual}`): \
-         the median over rounds of runs in turn, and the interval that the sign test leaves for it, of 95 % (of five rounds: 94):\n\n{table}\n{}",
-        found_in_long_runs(shadows)
-    )
-}
-
-fn found_in_long_runs(shadows: &Shadows) -> String {
-    let mut table = Table::new(["program", "s in all"].into_iter().chain(FOUND));
-    let long = || {
-        let programs = shadows.programs.iter();
-        programs.filter_map(|(name, p)| Some((name, p, p.long.as_ref()?)))
-    };
-    for (name, p, found) in long() {
-        let about = [name.clone(), format!("{:.0}", p.seconds())];
-        table.row(about.into_iter().chain(found.cells()));
-    }
-    let about = ["all", ""].map(str::to_string).into_iter();
-    table.row(about.chain(cells_of_all(long().map(|(_, _, found)| found))));
-    format!(
-        "What runs of so many seconds found together, as by default, of the paths above a threshold in the exact profile of the long input: the estimate is above it, too (in brackets: some burst saw it, \
-         and the interval of 95 % holds its share):\n\n{table}\n"
-    )
-}
-
-/// Paths found, and in brackets seen and with intervals that hold, of those above each threshold.
-fn cells_of_all<'a>(all: impl Iterator<Item = &'a Found>) -> [String; 5] {
-    let mut sum = [[0; 4]; 3];
-    for found in all {
-        for (sum, of) in sum.iter_mut().flatten().zip(found.hot.iter().flatten()) {
-            *sum += of;
-        }
-    }
-    let [two, one, half] = sum.map(|[all, seen, found, held]| {
-        let of = |n: u64| n as f64 / all as f64 * 100.0;
-        format!("{:.1} % ({:.1} %, {:.1} %)", of(found), of(seen), of(held))
-    });
-    [String::new(), String::new(), two, one, half]
-}
-
-/// A ratio's median and interval, in percent over one.
-fn interval(of: [f64; 3]) -> String {
-    let [middle, from, to] = of.map(|ratio| format!("{:+.1}", ratio * 100.0 - 100.0));
-    format!("{middle} % ({from} … {to})")
-}
-
-/// The median, and the interval of 95 % that the sign test leaves for it.
-fn middle(mut of: Vec<f64>) -> [f64; 3] {
-    of.sort_by(f64::total_cmp);
-    let n = of.len();
-    let below = ((n as f64 - 1.96 * (n as f64).sqrt()) / 2.0)
-        .floor()
-        .max(0.0);
-    let first = (below as usize).min((n - 1) / 2);
-    let [from, to] = [of[first], of[n - 1 - first]];
-    [median(of), from, to]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::middle;
-
-    #[test]
-    fn medians_and_their_intervals() {
-        let of = (1..=100).rev().map(f64::from).collect();
-        assert_eq!(middle(of), [50.5, 41.0, 60.0]);
-        assert_eq!(middle(vec![3.0]), [3.0; 3]);
     }
 }

@@ -1,11 +1,13 @@
-//! Sampled subpaths: how far counts and ranks are off, also while a program runs, and what skipping and sampling cost.
+//! Sampled subpaths: how far counts and ranks are off, also while a program runs, and what skipping
+//! and sampling cost.
 
+pub(crate) mod data;
 mod exact;
 mod log;
 mod record;
 mod section;
 
-pub(crate) use section::{plots, section};
+pub(crate) use section::SampledSubpaths;
 
 use crate::build::{PROF, REWRITE, merge, output, project, run};
 use crate::instructions;
@@ -13,11 +15,11 @@ use crate::measure::{in_turn, programs};
 use crate::results::{Results, this_day, this_machine};
 use crate::rewritten::make;
 use anyhow::{Context, Result, ensure};
+use data::{ACROSS, Accuracy, Look, SEEDS, Sampled, VARIANTS, WATCHED, WITHIN};
 use exact::Truth;
 use log::{Logged, first_blocks};
 use rayon::prelude::*;
 use record::{Knobs, List};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -30,7 +32,8 @@ use std::time::Duration;
 pub(crate) struct SubpathArgs {
     /// The folder of programs
     folder: PathBuf,
-    /// Time so many rounds of runs as well, of the untouched program and with each variant: on a machine that nobody else uses
+    /// Time so many rounds of runs as well, of the untouched program and with each variant: on a
+    /// machine that nobody else uses
     #[arg(long, default_value_t = 0)]
     rounds: usize,
     /// Blocks from one sample to the next, on average, where it is not as by default
@@ -44,56 +47,6 @@ pub(crate) struct SubpathArgs {
     only: Vec<String>,
 }
 
-/// All figures of sampled subpaths.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Subpaths {
-    pub machine: String,
-    pub date: String,
-    pub programs: BTreeMap<String, Sampled>,
-    /// The true ranks of the first five, while [`WATCHED`] runs.
-    pub incremental: Vec<Look>,
-}
-
-/// One program.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Sampled {
-    /// Of `main` and all that it calls: `native`, and by [`VARIANTS`].
-    pub instructions: BTreeMap<String, u64>,
-    /// Blocks that are executed, in millions.
-    pub executed: f64,
-    /// What the default options sample of it, by [`SEEDS`].
-    pub samples: Vec<Accuracy>,
-    /// The same with a period of 100 and an eighth of the memory, as a concise and a counting sample.
-    pub full: [Accuracy; 2],
-    /// Processor time of runs of seconds, in rounds of all in turn, in seconds: untouched, and by [`VARIANTS`].
-    pub times: Vec<[f64; 1 + VARIANTS.len()]>,
-}
-
-/// How far a sample is off.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Accuracy {
-    pub points: u64,
-    pub doublings: u64,
-    /// Of the ten subpaths that ran most often for certain: their true ranks.
-    pub ranks: Vec<u64>,
-    /// By how much of the true count their counts are off.
-    pub errors: Vec<f64>,
-    /// How many of them have the true rank, or an interval that holds the count of the one that has it.
-    pub tied: usize,
-    /// Of the subpaths with five points or more: how many intervals hold the true count, and how many there are.
-    pub held: [usize; 2],
-}
-
-/// A look at a program that runs.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Look {
-    /// Executed blocks so far, in millions.
-    pub blocks: f64,
-    pub ranks: Vec<u64>,
-}
-
 /// A subpath of a sample.
 pub(crate) struct Row {
     pub blocks: Vec<u32>,
@@ -102,25 +55,17 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// How often it ran at least, as far as is known. A long subpath with one point may be anything.
+    /// How often it ran at least, as far as is known. A long subpath with one point may be
+    /// anything.
     fn certain(&self) -> f64 {
         self.count - self.half_width
     }
 }
 
-/// Variants that are counted and timed: name, options, and the period, if it is not that of the default: so large that nothing is sampled.
-const VARIANTS: [(&str, &[&str], Option<u64>); 4] = [
-    ("within functions, skipping", &WITHIN, NEVER),
-    ("within functions", &WITHIN, None),
-    ("across calls, skipping", &ACROSS, NEVER),
-    ("across calls", &ACROSS, None),
-];
-const WITHIN: [&str; 2] = ["--within", "functions"];
-const ACROSS: [&str; 0] = [];
-const NEVER: Option<u64> = Some(1 << 30);
 /// What is compared with them.
 const NATIVE: &str = "native";
-/// Programs of ours, with arguments: for 10^8 blocks and more, and for seconds. They stand for the talk's six.
+/// Programs of ours, with arguments: for 10^8 blocks and more, and for seconds. They stand for the
+/// talk's six.
 const OWN: [(&str, &str, &str); 6] = [
     ("compile", "8000", "64000"),
     ("fft", "30", "300"),
@@ -129,13 +74,10 @@ const OWN: [(&str, &str, &str); 6] = [
     ("moldyn", "600", "12000"),
     ("raytrace", "900", "3600"),
 ];
-/// The program that is looked at while it runs, and how often.
-const WATCHED: &str = "fft";
+/// How often the watched program is looked at.
 const LOOKS: usize = 24;
 /// Lengths of the default options.
 const LENGTHS: [usize; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
-/// Samples of the long workload.
-const SEEDS: [&str; 5] = ["2", "3", "4", "5", "6"];
 /// A list that is full soon.
 const FULL: Knobs = Knobs {
     period: Some(100),
@@ -144,9 +86,11 @@ const FULL: Knobs = Knobs {
     list: List::Concise,
 };
 
-/// Measures our programs and all in `folder/prog` that are not in the results yet, and times those that have no times yet.
+/// Measures our programs and all in `folder/prog` that are not in the results yet, and times those
+/// that have no times yet.
 ///
-/// Of a program in a folder, `run-train.sh` is what is sampled and of which instructions are counted; times are those of `run.sh`.
+/// Of a program in a folder, `run-train.sh` is what is sampled and of which instructions are
+/// counted; times are those of `run.sh`.
 pub(crate) fn all(args: &SubpathArgs, out: &Path) -> Result<()> {
     let here = out.join("subpaths");
     std::fs::create_dir_all(&here)?;

@@ -1,15 +1,34 @@
 //! The tables of run times, memory and code.
 
 use crate::markdown::Table;
-use crate::report::{means, native_of, percent};
 use crate::results::{Program, Results, Run};
+use crate::section::Section;
+use crate::statistics::{means, native_of, percent};
 use std::fmt::Write;
 
 /// Shown beside native.
 const SHOWN: [&str; 4] = ["edge", "sbl", "p3-hot 4", "p3-hot 4 trained"];
 
+/// The section of run times.
+pub(crate) struct RunTimes;
+
+impl Section for RunTimes {
+    fn text(&self, results: &Results) -> String {
+        section(results)
+    }
+}
+
+/// The section of what is executed and how large it is.
+pub(crate) struct Sizes;
+
+impl Section for Sizes {
+    fn text(&self, results: &Results) -> String {
+        sizes(results)
+    }
+}
+
 /// Run times over native, each program with its code at several positions.
-pub(crate) fn section(results: &Results) -> String {
+fn section(results: &Results) -> String {
     let timed = || {
         let programs = results.programs.of.iter();
         programs.filter(|(_, p)| p.times.runs.contains_key("native"))
@@ -88,7 +107,7 @@ fn spread(values: &[f64]) -> String {
 }
 
 /// Memory and code of what was timed.
-pub(crate) fn sizes(results: &Results) -> String {
+fn sizes(results: &Results) -> String {
     let mut programs = results.programs.of.values();
     if programs.all(|p| p.times.runs.is_empty()) {
         return String::new();

@@ -8,6 +8,8 @@ pub(crate) mod messages;
 mod pprof;
 pub mod time;
 
+pub use pprof::PprofProblem;
+
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 
@@ -98,7 +100,7 @@ impl Samples {
     ///
     /// # Errors
     /// What is no such profile.
-    pub fn from_pprof(bytes: &[u8]) -> Result<Samples, String> {
+    pub fn from_pprof(bytes: &[u8]) -> Result<Samples, PprofProblem> {
         pprof::samples(bytes)
     }
 }

@@ -234,6 +234,25 @@ impl Dag {
         self.block_of.keys()
     }
 
+    /// All vertices but EXIT, each behind those that its edges lead to.
+    pub fn order_from_exit(&self) -> impl Iterator<Item = VertexId> + use<> {
+        self.order().rev().skip(1)
+    }
+
+    /// A value for each vertex: `at_exit` for EXIT, for others what `value` makes of those that
+    /// their edges lead to, which are known then. O(V), and what `value` takes.
+    pub fn fold_from_exit<T: Clone>(
+        &self,
+        at_exit: T,
+        mut value: impl FnMut(VertexId, &TiSlice<VertexId, T>) -> T,
+    ) -> TiVec<VertexId, T> {
+        let mut values = self.by_vertex(at_exit);
+        for v in self.order_from_exit() {
+            values[v] = value(v, &values);
+        }
+        values
+    }
+
     /// The out-edges of `v`, in order.
     pub fn outs(&self, v: VertexId) -> impl DoubleEndedIterator<Item = EdgeId> + use<> {
         (self.out_first[v.index()]..self.out_first[v.index() + 1]).map(EdgeId)

@@ -4,7 +4,7 @@
 //! successors, and joins conditions. Nothing is concluded here; `report::truth` holds this evidence against the text.
 
 use super::read::sys::{Block, Value};
-use crate::load::positions::{Asks, Place, Test};
+use crate::load::positions::{Asks, SourcePosition, Test};
 use inkwell::llvm_sys::LLVMOpcode;
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -85,7 +85,11 @@ pub(super) struct Seen {
 
 /// The position of `at`, which `branch` sees: that of the call through which it was inlined into the branch's function.
 /// `None` if the two have no function in common, or not the same file.
-pub(super) fn see(mut at: Place, branch: Place, call: impl Fn(u32) -> Place) -> Option<Seen> {
+pub(super) fn see(
+    mut at: SourcePosition,
+    branch: SourcePosition,
+    call: impl Fn(u32) -> SourcePosition,
+) -> Option<Seen> {
     let mut inlined = false;
     while at.inlined != branch.inlined {
         at = call(at.inlined?);

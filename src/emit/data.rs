@@ -2,6 +2,7 @@
 //! constructor that registers them ([`crate::runtime::abi`]).
 
 use super::block::{Described, Record};
+use super::edit::Edit;
 use super::layout::{Layout, Storage, is_linux, page_size};
 use super::shadow::Entry;
 use super::shared::{append_ctor, aside, constructor, record, runtime_function, runtime_global};
@@ -11,7 +12,6 @@ use crate::plan::FunctionPlan;
 use crate::plan::keys::Keys;
 use crate::plan::subpaths::HotList;
 use crate::runtime::abi;
-use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{ArrayType, IntType, StructType};
 use inkwell::values::{
@@ -23,7 +23,8 @@ use inkwell::{AddressSpace, ThreadLocalMode};
 const CACHE_WORDS: u32 = 1 + abi::CACHED;
 
 /// The globals of a rewritten module.
-pub(super) struct Data<'ctx> {
+pub(super) struct Data<'a, 'ctx> {
+    pub edit: Edit<'a, 'ctx>,
     counters: Option<GlobalValue<'ctx>>,
     /// The hash tables, and what one is. How large that is depends on the target's pointers.
     tables: Option<(GlobalValue<'ctx>, StructType<'ctx>)>,
@@ -45,11 +46,12 @@ pub(super) struct Data<'ctx> {
     i64: IntType<'ctx>,
 }
 
-impl<'ctx> Data<'ctx> {
+impl<'a, 'ctx> Data<'a, 'ctx> {
     /// Declares counters and tables for all plans of the job.
-    pub(super) fn declare(context: &'ctx Context, module: &Module<'ctx>, job: &ModuleJob) -> Self {
+    pub(super) fn declare(edit: Edit<'a, 'ctx>, job: &ModuleJob) -> Self {
         let layout = Layout::new(job.work.plans().iter().map(|(_, p)| *p), job.count_hits);
         let mut data = Data {
+            edit,
             counters: None,
             tables: None,
             caches: None,
@@ -57,60 +59,63 @@ impl<'ctx> Data<'ctx> {
             storage: layout.storage,
             entries: layout.entries,
             hits: layout.hits,
-            page: page_size(module),
+            page: page_size(edit.module),
             calls: job.counters == Counters::Call,
             atomic: job.update == Update::Atomic,
-            i64: context.i64_type(),
+            i64: edit.context.i64_type(),
         };
         if data.slots > 0 {
             let words = u32::try_from(data.counters_size() / 8).expect("counters fit");
             let ty = data.i64.array_type(words);
-            let global = zeros(module, ty, "__p3_counters");
+            let global = zeros(edit.module, ty, "__p3_counters");
             global.set_alignment(data.page as u32);
             data.counters = Some(global);
         }
-        data.caches = data.declare_caches(module);
-        data.tables = data.declare_tables(context, module, job);
+        data.caches = data.declare_caches();
+        data.tables = data.declare_tables(job);
         data
     }
 
     /// One cache for each hash table, when counting in tables is inlined.
-    fn declare_caches(&self, module: &Module<'ctx>) -> Option<GlobalValue<'ctx>> {
+    fn declare_caches(&self) -> Option<GlobalValue<'ctx>> {
         let tables = self.storage.iter().filter_map(|s| s.table).count() as u32;
         if tables == 0 || self.calls {
             return None;
         }
         let ty = self.i64.array_type(tables * CACHE_WORDS);
-        let global = zeros(module, ty, "__p3_caches");
+        let global = zeros(self.edit.module, ty, "__p3_caches");
         global.set_alignment(64);
         Some(global)
     }
 
-    fn declare_tables(
-        &self,
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-        job: &ModuleJob,
-    ) -> Option<(GlobalValue<'ctx>, StructType<'ctx>)> {
+    fn declare_tables(&self, job: &ModuleJob) -> Option<(GlobalValue<'ctx>, StructType<'ctx>)> {
         let plans = job.work.plans().iter().zip(&self.storage);
-        let tables = plans
-            .filter_map(|((_, plan), storage)| Some(self.table(context, plan, storage.table?)));
+        let tables =
+            plans.filter_map(|((_, plan), storage)| Some(self.table(plan, storage.table?)));
         let tables: Vec<_> = tables.collect();
         let ty = tables.first()?.get_type();
-        let global = description(module, ty.const_array(&tables).into(), "__p3_tables");
+        let global = description(
+            self.edit.module,
+            ty.const_array(&tables).into(),
+            "__p3_tables",
+        );
         global.set_alignment(64);
         Some((global, ty))
     }
 
     /// What hash table `index`, that of `plan`, begins as.
-    fn table(&self, context: &'ctx Context, plan: &FunctionPlan, index: u64) -> StructValue<'ctx> {
+    fn table(&self, plan: &FunctionPlan, index: u64) -> StructValue<'ctx> {
         let values = [
             ("func", self.word(plan.func.0)),
             ("bits", self.word(Keys::of(plan.table.ids()).bits)),
             ("size", self.size(plan.table.ids())),
         ];
         let cache = self.caches.map(|_| ("cache", self.cache(index).into()));
-        record(context, &abi::TABLE, values.into_iter().chain(cache))
+        record(
+            self.edit.context,
+            &abi::TABLE,
+            values.into_iter().chain(cache),
+        )
     }
 
     fn word(&self, n: u32) -> BasicValueEnum<'ctx> {
@@ -183,66 +188,36 @@ impl<'ctx> Data<'ctx> {
 
     /// A function of the module around [`Data::count_function`] for keys that are not cached. Hot code that may call it does
     /// not have to keep its values in registers that survive calls.
-    pub(super) fn missed_function(
-        &self,
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-    ) -> FunctionValue<'ctx> {
-        aside(
-            context,
-            module,
-            "__p3_missed",
-            self.count_function(context, module),
-        )
+    pub(super) fn missed_function(&self) -> FunctionValue<'ctx> {
+        aside(self.edit, "__p3_missed", self.count_function())
     }
 
     /// The runtime's function that counts an id in a hash table by its key.
-    pub(super) fn count_function(
-        &self,
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-    ) -> FunctionValue<'ctx> {
+    pub(super) fn count_function(&self) -> FunctionValue<'ctx> {
         let count = [abi::COUNT, abi::COUNT_ATOMIC];
-        runtime_function(context, module, &count[usize::from(self.atomic)])
+        runtime_function(self.edit, &count[usize::from(self.atomic)])
     }
 
     /// What is left of the budget of the thread, in block executions ([`abi::BUDGET`]).
-    pub(super) fn budget(
-        &self,
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-    ) -> PointerValue<'ctx> {
-        let budget = runtime_global(module, abi::BUDGET, context.i64_type().into());
+    pub(super) fn budget(&self) -> PointerValue<'ctx> {
+        let budget = runtime_global(self.edit.module, abi::BUDGET, self.i64.into());
         budget.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
         budget.as_pointer_value()
     }
 
     /// The runtime's function that decides at boundaries. (One that keeps its callers' registers, as [`Data::missed_function`],
     /// makes the skipping version slower: fewer values leave registers where it is called, and more everywhere else.)
-    pub(super) fn subpath_boundary(
-        &self,
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-    ) -> FunctionValue<'ctx> {
-        runtime_function(context, module, &abi::SUBPATH_BOUNDARY)
+    pub(super) fn subpath_boundary(&self) -> FunctionValue<'ctx> {
+        runtime_function(self.edit, &abi::SUBPATH_BOUNDARY)
     }
 
     /// The runtime's function that is told of blocks.
-    pub(super) fn subpath_block(
-        &self,
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-    ) -> FunctionValue<'ctx> {
-        runtime_function(context, module, &abi::SUBPATH_BLOCK)
+    pub(super) fn subpath_block(&self) -> FunctionValue<'ctx> {
+        runtime_function(self.edit, &abi::SUBPATH_BLOCK)
     }
 
     /// How subpaths are sampled, for the runtime.
-    fn describe_sampling(
-        &self,
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-        job: &ModuleJob,
-    ) -> Option<GlobalValue<'ctx>> {
+    fn describe_sampling(&self, job: &ModuleJob) -> Option<GlobalValue<'ctx>> {
         let settings = job.work.sampling()?;
         let sampling = &settings.sampling;
         let lengths = sampling.lengths.iter().map(|l| u64::from(l.blocks));
@@ -260,53 +235,39 @@ impl<'ctx> Data<'ctx> {
             ("lengths", lengths),
             ("chances", chances),
         ];
-        let value = record(context, &abi::SAMPLING, values);
-        Some(description(module, value.into(), "__p3_sampling"))
+        let value = record(self.edit.context, &abi::SAMPLING, values);
+        Some(description(self.edit.module, value.into(), "__p3_sampling"))
     }
 
     /// The runtime's function that increments a counter.
-    pub(super) fn add_function(
-        &self,
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-    ) -> FunctionValue<'ctx> {
+    pub(super) fn add_function(&self) -> FunctionValue<'ctx> {
         let add = [abi::ADD, abi::ADD_ATOMIC];
-        runtime_function(context, module, &add[usize::from(self.atomic)])
+        runtime_function(self.edit, &add[usize::from(self.atomic)])
     }
 
     /// Describes everything to the runtime, and registers it in a constructor.
-    pub(super) fn register(
-        &self,
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-        job: &ModuleJob,
-        entries: &[Entry<'ctx>],
-    ) {
-        let block = self.describe_block(context, module, job);
+    pub(super) fn register(&self, job: &ModuleJob, entries: &[Entry<'ctx>]) {
+        let block = self.describe_block(job);
         let by = if job.work.is_shadow() {
             &abi::REGISTER_SHADOW
         } else {
             &abi::REGISTER
         };
-        let entries = describe_entries(context, module, entries);
-        let description = self.describe_module(context, module, job, block, entries);
-        let ctor = constructor(context, module, description, by);
-        append_ctor(context, module, ctor);
+        let entries = describe_entries(self.edit, entries);
+        let description = self.describe_module(job, block, entries);
+        let ctor = constructor(self.edit, description, by);
+        append_ctor(self.edit, ctor);
     }
 
     /// What the profile says of the module.
-    fn describe_block(
-        &self,
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-        job: &ModuleJob,
-    ) -> GlobalValue<'ctx> {
+    fn describe_block(&self, job: &ModuleJob) -> GlobalValue<'ctx> {
         let described = Described {
             module: job.id.0,
             counters: self.counters_size(),
             page: self.page,
             records: self.records(job),
         };
+        let Edit { context, module } = self.edit;
         let bytes = context.const_string(&described.bytes(module), false);
         let global = description(module, bytes.into(), "__p3_block");
         global.set_alignment(8);
@@ -336,13 +297,11 @@ impl<'ctx> Data<'ctx> {
 
     fn describe_module(
         &self,
-        context: &'ctx Context,
-        module: &Module<'ctx>,
         job: &ModuleJob,
         block: GlobalValue<'ctx>,
         (n_entries, entries): (u32, Option<GlobalValue<'ctx>>),
     ) -> GlobalValue<'ctx> {
-        let i8 = context.i8_type();
+        let i8 = self.edit.context.i8_type();
         let byte = |&b: &u8| i8.const_int(u64::from(b), false);
         let program: Vec<IntValue> = job.program.iter().map(byte).collect();
         let tables = self.storage.iter().filter_map(|s| s.table).count();
@@ -361,15 +320,15 @@ impl<'ctx> Data<'ctx> {
             ("page", self.size(self.page)),
         ];
         let globals = [
-            ("sampling", self.describe_sampling(context, module, job)),
+            ("sampling", self.describe_sampling(job)),
             ("counters", self.counters),
             ("tables", self.tables.map(|(tables, _)| tables)),
             ("entries", entries),
         ];
         let globals = globals.map(|(name, g)| Some((name, g?.as_pointer_value().into())));
         let values = values.into_iter().chain(globals.into_iter().flatten());
-        let value = record(context, &abi::MODULE, values);
-        description(module, value.into(), "__p3_module")
+        let value = record(self.edit.context, &abi::MODULE, values);
+        description(self.edit.module, value.into(), "__p3_module")
     }
 }
 
@@ -383,8 +342,7 @@ fn padded<'ctx>(i64: IntType<'ctx>, numbers: impl Iterator<Item = u64>) -> Basic
 
 /// The table of functions and those that are jumped to from there, and its length.
 fn describe_entries<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     entries: &[Entry<'ctx>],
 ) -> (u32, Option<GlobalValue<'ctx>>) {
     let value = |e: &Entry<'ctx>| {
@@ -394,12 +352,12 @@ fn describe_entries<'ctx>(
             ("passed", e.passed),
         ];
         let values = values.map(|(name, at)| (name, at.into()));
-        record(context, &abi::ENTRY, values)
+        record(edit.context, &abi::ENTRY, values)
     };
     let all: Vec<_> = entries.iter().map(value).collect();
     let global = all.first().map(|first| {
         let array = first.get_type().const_array(&all);
-        description(module, array.into(), "__p3_entries")
+        description(edit.module, array.into(), "__p3_entries")
     });
     (all.len() as u32, global)
 }

@@ -25,7 +25,6 @@ use inkwell::AtomicRMWBinOp;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use inkwell::module::Module;
 use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{
     BasicValue, BasicValueEnum, FunctionValue, IntValue, PhiValue, PointerValue,
@@ -34,14 +33,13 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
 pub(super) fn instrument<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    data: &Data<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     body: &FunctionBody,
     plan: &FunctionPlan,
-    data: &Data<'ctx>,
     index: usize,
 ) {
+    let context = data.edit.context;
     let mut blocks = sys::blocks(function);
     check(&blocks, body);
     let mut cfg = &body.cfg;
@@ -57,7 +55,6 @@ pub(super) fn instrument<'ctx>(
     let builder = context.create_builder();
     let mut emitter = Emitter {
         context,
-        module,
         builder,
         cfg,
         plan,
@@ -122,11 +119,10 @@ enum How<'ctx> {
 
 struct Emitter<'a, 'ctx> {
     context: &'ctx Context,
-    module: &'a Module<'ctx>,
     builder: Builder<'ctx>,
     cfg: &'a Cfg,
     plan: &'a FunctionPlan,
-    data: &'a Data<'ctx>,
+    data: &'a Data<'a, 'ctx>,
     storage: Storage,
     entries: Option<PointerValue<'ctx>>,
     hits: Option<PointerValue<'ctx>>,
@@ -351,7 +347,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn increment(&self, slot: PointerValue<'ctx>, by: IntValue<'ctx>) {
         let b = &self.builder;
         if self.data.calls && by == self.constant(1) {
-            let add = self.data.add_function(self.context, self.module);
+            let add = self.data.add_function();
             b.build_call(add, &[slot.into()], "").expect("positioned");
         } else if self.data.atomic {
             let (add, order) = (AtomicRMWBinOp::Add, AtomicOrdering::Monotonic);

@@ -15,6 +15,7 @@ mod children;
 mod comparisons;
 mod conditions;
 mod data;
+mod edit;
 mod function;
 mod hidden;
 mod inspect;
@@ -54,7 +55,7 @@ use crate::ir;
 use crate::load::{Input, Kind};
 use crate::plan::FunctionPlan;
 use crate::plan::subpaths::{Settings, SubpathPlan};
-use inkwell::context::Context;
+use edit::Edit;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -238,11 +239,15 @@ fn edit<'s>(parsed: &Parsed, source: &Source<'s>, job: &ModuleJob) -> Result<Opt
     }
     if !job.work.is_empty() {
         make_way(&module);
+        let edit = Edit {
+            context,
+            module: &module,
+        };
         match &job.work {
-            Work::Count(plans) => count(context, &module, &functions, job, plans),
-            Work::Shadow(plans) => add_shadows(context, &module, &functions, job, plans),
-            Work::Sample(plans, _) => sample(context, &module, &functions, job, plans),
-            Work::Trace(bodies) => trace_bodies(context, &module, &functions, job, bodies),
+            Work::Count(plans) => count(edit, &functions, job, plans),
+            Work::Shadow(plans) => add_shadows(edit, &functions, job, plans),
+            Work::Sample(plans, _) => sample(edit, &functions, job, plans),
+            Work::Trace(bodies) => trace_bodies(edit, &functions, job, bodies),
         }
     }
     verify(&module, source)?;
@@ -258,68 +263,64 @@ pub fn parse(source: &Source, names: Names) -> Result<Parsed> {
 }
 
 fn trace_bodies<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     functions: &[FunctionValue<'ctx>],
     job: &ModuleJob,
     bodies: &[(u32, FuncId)],
 ) {
     for &(ordinal, func) in bodies {
         let body = &job.module.bodies[ordinal as usize];
-        trace::instrument(context, module, functions[ordinal as usize], body, func);
+        trace::instrument(edit, functions[ordinal as usize], body, func);
     }
 }
 
 fn sample<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     functions: &[FunctionValue<'ctx>],
     job: &ModuleJob,
     plans: &[(u32, &SubpathPlan)],
 ) {
-    let data = data::Data::declare(context, module, job);
-    let target = sys::target_of(module);
+    let data = data::Data::declare(edit, job);
+    let target = sys::target_of(edit.module);
     for &(ordinal, plan) in plans {
         let body = &job.module.bodies[ordinal as usize];
         let function = functions[ordinal as usize];
-        subpaths::instrument(context, module, function, body, plan, &data, &target);
+        subpaths::instrument(&data, function, body, plan, &target);
     }
-    data.register(context, module, job, &[]);
+    data.register(job, &[]);
 }
 
 fn count<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     functions: &[FunctionValue<'ctx>],
     job: &ModuleJob,
     plans: &[(u32, &FunctionPlan)],
 ) {
-    let data = data::Data::declare(context, module, job);
+    let data = data::Data::declare(edit, job);
     for (i, &(ordinal, plan)) in plans.iter().enumerate() {
         let body = &job.module.bodies[ordinal as usize];
         let function = functions[ordinal as usize];
-        function::instrument(context, module, function, body, plan, &data, i);
+        function::instrument(&data, function, body, plan, i);
     }
-    data.register(context, module, job, &[]);
+    data.register(job, &[]);
 }
 
 fn add_shadows<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     functions: &[FunctionValue<'ctx>],
     job: &ModuleJob,
     plans: &[(u32, &FunctionPlan)],
 ) {
-    let data = data::Data::declare(context, module, job);
+    let data = data::Data::declare(edit, job);
     let mut entries = Vec::new();
-    if let Some(mut shadows) = shadow::Shadows::new(context, module, &data) {
+    if let Some(mut shadows) = shadow::Shadows::new(&data) {
         for (i, &(ordinal, plan)) in plans.iter().enumerate() {
             let body = &job.module.bodies[ordinal as usize];
             shadows.add(functions[ordinal as usize], body, plan, i);
         }
         entries = shadows.finish();
     }
-    data.register(context, module, job, &entries);
+    data.register(job, &entries);
 }
 
 /// Runs LLVM's verifier on all of the module: what was added concerns more than the functions that count.

@@ -5,7 +5,7 @@ use super::comparisons;
 use super::conditions::{self, Blocks};
 use super::read::sys::{self, Block, Node, Value};
 use crate::load::positions::{
-    BlockPositions, BodyPositions, Choice, Inlined, Place, Positions, SourceFile, Test,
+    BlockPositions, BodyPositions, Choice, Inlined, Positions, SourceFile, SourcePosition, Test,
 };
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
@@ -40,7 +40,7 @@ struct Finder<'m, 'c> {
     inlined: HashMap<Node<'m>, Option<u32>>,
     /// By scope: its file and discriminator.
     scopes: HashMap<Node<'m>, Option<(u32, u32)>>,
-    places: HashMap<Place, u32>,
+    places: HashMap<SourcePosition, u32>,
     /// By location: its number among the places plus 1, or 0.
     known: HashMap<Node<'m>, u32>,
 }
@@ -119,7 +119,7 @@ impl<'m> Finder<'m, '_> {
     fn new_place(&mut self, location: Node<'m>) -> Option<u32> {
         let (line, column) = location.line_and_column();
         let (file, discriminator) = self.scope(location.scope()).filter(|_| line > 0)?;
-        let place = Place {
+        let place = SourcePosition {
             file,
             line,
             column,
@@ -192,8 +192,8 @@ impl<'m> Finder<'m, '_> {
 }
 
 /// Where an inlined call is.
-fn call_place(call: &Inlined) -> Place {
-    Place {
+fn call_place(call: &Inlined) -> SourcePosition {
+    SourcePosition {
         file: call.file,
         line: call.line,
         column: call.column,

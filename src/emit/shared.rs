@@ -1,6 +1,7 @@
 //! The parts of the runtime's interface ([`crate::runtime::abi`]) that a module mentions: types, functions, the
 //! constructor.
 
+use super::edit::Edit;
 use super::sys;
 use crate::runtime::{Field, Struct, Type, abi};
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -56,24 +57,24 @@ pub(super) fn record<'ctx>(
 
 /// Declares a function of the runtime, which never unwinds.
 pub(super) fn runtime_function<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     of: &abi::Function,
 ) -> FunctionValue<'ctx> {
+    let Edit { context, .. } = edit;
     let ty = |(ty, _): &(Type, &str)| shared_type(context, *ty).into();
     let parameters: Vec<_> = of.parameters.iter().map(ty).collect();
     let result = of.result.map(|ty| shared_type(context, ty));
-    declare(context, module, of.name, &parameters, result)
+    declare(edit, of.name, &parameters, result)
 }
 
 /// Declares a function that never unwinds, unless the module has it.
 pub(super) fn declare<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     name: &str,
     parameters: &[BasicMetadataTypeEnum<'ctx>],
     result: Option<BasicTypeEnum<'ctx>>,
 ) -> FunctionValue<'ctx> {
+    let Edit { context, module } = edit;
     module.get_function(name).unwrap_or_else(|| {
         let ty = match result {
             Some(ty) => ty.fn_type(parameters, false),
@@ -104,12 +105,12 @@ fn nounwind(context: &Context) -> Attribute {
 
 /// The constructor that registers what `description` says.
 pub(super) fn constructor<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     description: GlobalValue<'ctx>,
     by: &abi::Function,
 ) -> FunctionValue<'ctx> {
-    let register = runtime_function(context, module, by);
+    let Edit { context, module } = edit;
+    let register = runtime_function(edit, by);
     let ty = context.void_type().fn_type(&[], false);
     let ctor = module.add_function("__p3_ctor", ty, Some(Linkage::Internal));
     ctor.add_attribute(AttributeLoc::Function, nounwind(context));
@@ -125,11 +126,8 @@ pub(super) fn constructor<'ctx>(
 
 /// Puts `ctor` first in llvm.global_ctors, at the highest priority. Its entries keep the type that they have:
 /// functions may be in an address space of their own, and what the third field points to in yet another.
-pub(super) fn append_ctor<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    ctor: FunctionValue<'ctx>,
-) {
+pub(super) fn append_ctor<'ctx>(edit: Edit<'_, 'ctx>, ctor: FunctionValue<'ctx>) {
+    let Edit { context, module } = edit;
     let old = module.get_global("llvm.global_ctors");
     let ctor = ctor.as_global_value().as_pointer_value();
     let listed = old.map(|g| g.get_value_type());
@@ -159,11 +157,11 @@ const PRESERVE_MOST: u32 = 14;
 /// A function `name` of the module that calls `function` and keeps the registers of its callers, where LLVM 19 can do
 /// that on the module's target; else `function` itself.
 pub(super) fn aside<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     name: &str,
     function: FunctionValue<'ctx>,
 ) -> FunctionValue<'ctx> {
+    let Edit { context, module } = edit;
     let triple = module.get_triple();
     let triple = triple.as_str().to_string_lossy();
     let targets = ["x86_64", "aarch64", "arm64"];

@@ -1,6 +1,7 @@
 //! Functions that are sampled ([`crate::plan::subpaths`]): boundaries, versions, what they tell the runtime.
 
-mod away;
+mod outlined;
+mod trampoline;
 
 use super::apart::live::is_place;
 use super::data::Data;
@@ -12,15 +13,14 @@ use crate::index::{BlockId, TiSlice, TiVec};
 use crate::ir::FunctionBody;
 use crate::plan::subpaths::{End, Made, Mode, SubpathPlan};
 use crate::runtime::abi;
-use away::{Away, Leaving};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
-use inkwell::module::Module;
 use inkwell::targets::TargetData;
 use inkwell::values::{BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue};
 use inkwell::{InlineAsmDialect, IntPredicate};
+use outlined::{Leaving, Outlined};
 use std::collections::HashMap;
 
 /// LLVM's number of `memory(argmem: readwrite)`.
@@ -29,14 +29,13 @@ const ARGUMENTS: u64 = 3;
 /// Carries `plan` out in `function`, which is `body`: in two functions where it can be, or else in one.
 /// O(blocks + uses of values · blocks) at worst.
 pub(super) fn instrument<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    data: &Data<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     body: &FunctionBody,
     plan: &SubpathPlan,
-    data: &Data<'ctx>,
     target: &TargetData,
 ) {
+    let context = data.edit.context;
     let own = sys::blocks(function);
     assert_eq!(own.len(), body.cfg.len(), "{}: blocks", body.name);
     let flow = &plan.flow.versions;
@@ -47,16 +46,16 @@ pub(super) fn instrument<'ctx>(
         name: &body.name,
         flow,
     };
-    let away = |apart| Away::new(context, module, &from, apart, target);
-    let two = two.and_then(|apart| Some((apart, away(apart)?)));
+    let outlined = |apart| Outlined::new(data.edit, &from, apart, target);
+    let two = two.and_then(|apart| Some((apart, outlined(apart)?)));
     match two {
-        Some((apart, away)) => {
-            let sampling = (&apart.sampling, Part::Sampling(&away));
-            carry_out(context, module, away.function, sampling, data);
-            let skipping = (&apart.skipping, Part::Skipping(&away));
-            carry_out(context, module, function, skipping, data);
+        Some((apart, outlined)) => {
+            let sampling = (&apart.sampling, Part::Sampling(&outlined));
+            carry_out(data, outlined.function, sampling);
+            let skipping = (&apart.skipping, Part::Skipping(&outlined));
+            carry_out(data, function, skipping);
         }
-        None => carry_out(context, module, function, (plan, Part::Whole), data),
+        None => carry_out(data, function, (plan, Part::Whole)),
     }
 }
 
@@ -66,19 +65,18 @@ enum Part<'a, 'ctx> {
     /// All of it.
     Whole,
     /// What is not sampled: the rest is left for the other function.
-    Skipping(&'a Away<'ctx>),
+    Skipping(&'a Outlined<'ctx>),
     /// What is left for this one, which is that other function.
-    Sampling(&'a Away<'ctx>),
+    Sampling(&'a Outlined<'ctx>),
 }
 
 /// Carries one plan out in one function.
 fn carry_out<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    data: &Data<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     (plan, part): (&SubpathPlan, Part<'_, 'ctx>),
-    data: &Data<'ctx>,
 ) {
+    let context = data.edit.context;
     let own = sys::blocks(function);
     let mut shape = Shape {
         context,
@@ -99,7 +97,6 @@ fn carry_out<'ctx>(
     };
     let emitter = Emitter {
         context,
-        module,
         builder,
         plan,
         data,
@@ -230,10 +227,9 @@ fn frame<'ctx>(
 
 struct Emitter<'a, 'ctx> {
     context: &'ctx Context,
-    module: &'a Module<'ctx>,
     builder: Builder<'ctx>,
     plan: &'a SubpathPlan,
-    data: &'a Data<'ctx>,
+    data: &'a Data<'a, 'ctx>,
     /// Those of the versions.
     blocks: Blocks<'ctx>,
     frame: Option<PointerValue<'ctx>>,
@@ -273,7 +269,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn tell(&self, block: BasicBlock<'ctx>, number: u32) {
         sys::position_before(&self.builder, place::start(block));
         let number = self.context.i32_type().const_int(u64::from(number), false);
-        let callee = self.data.subpath_block(self.context, self.module);
+        let callee = self.data.subpath_block();
         let arguments = [self.frame().into(), number.into()];
         let call = self.builder.build_call(callee, &arguments, "");
         call.expect("positioned");
@@ -303,25 +299,25 @@ impl<'ctx> Emitter<'_, 'ctx> {
             (End::Leaves(place), _) => {
                 let from = self.came_from(block);
                 let place = place as usize;
-                self.away()
+                self.outlined()
                     .leave(&self.builder, place, block, from, &self.renewed);
                 terminator.erase_from_basic_block();
             }
-            (End::Enters(number), _) => self.away().enters(&self.builder, number),
+            (End::Enters(number), _) => self.outlined().enters(&self.builder, number),
             (End::Stays(number), _) => {
-                set_condition(terminator, self.away().stays(&self.builder, number));
+                set_condition(terminator, self.outlined().stays(&self.builder, number));
             }
             (End::Back(number), _) => {
                 let from = self.came_from(block);
-                self.away().go_back(&self.builder, number, from);
+                self.outlined().go_back(&self.builder, number, from);
                 terminator.erase_from_basic_block();
             }
         }
     }
 
-    fn away(&self) -> &Away<'ctx> {
+    fn outlined(&self) -> &Outlined<'ctx> {
         match self.part {
-            Part::Skipping(away) | Part::Sampling(away) => away,
+            Part::Skipping(outlined) | Part::Sampling(outlined) => outlined,
             Part::Whole => unreachable!("the plan is of one function"),
         }
     }
@@ -332,7 +328,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     fn budget(&self) -> IntValue<'ctx> {
-        let address = self.data.budget(self.context, self.module);
+        let address = self.data.budget();
         let value = self
             .builder
             .build_load(self.context.i64_type(), address, "");
@@ -353,7 +349,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// instructions, where one subtracts from memory. No two are alike: what both ways of a branch begin with would be done before it.
     fn changes(&self, at: BlockId) {
         let (context, word) = (self.context, self.context.i64_type());
-        let address = self.data.budget(context, self.module);
+        let address = self.data.budget();
         let ty = context
             .void_type()
             .fn_type(&[address.get_type().into(), word.into()], false);
@@ -380,7 +376,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let slots = self.context.i64_type().const_int(u64::from(slots), false);
         let left = self.builder.build_int_sub(self.budget(), slots, "");
         let left = left.expect("positioned");
-        let address = self.data.budget(self.context, self.module);
+        let address = self.data.budget();
         self.builder.build_store(address, left).expect("positioned");
         self.is_negative(left)
     }
@@ -389,7 +385,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let slots = self.context.i64_type().const_int(u64::from(slots), false);
         let fresh = u64::from(mode != Mode::Sampling);
         let fresh = self.context.i32_type().const_int(fresh, false);
-        let callee = self.data.subpath_boundary(self.context, self.module);
+        let callee = self.data.subpath_boundary();
         let arguments = [self.frame().into(), slots.into(), fresh.into()];
         let call = self
             .builder

@@ -1,6 +1,7 @@
 //! The tracing build: reports activations and executed blocks to a tracer. It shares no code with plans, so tests can
 //! use it as their oracle.
 
+use super::edit::Edit;
 use super::shared::declare;
 use super::{place, sys};
 use crate::dag::Order;
@@ -8,8 +9,6 @@ use crate::index::{BlockId, FuncId};
 use crate::ir::{FunctionBody, Terminator};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
-use inkwell::context::Context;
-use inkwell::module::Module;
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionValue};
 
 /// Inserts the calls: `frame = __p3_trace_enter(function)` at the entry,
@@ -17,17 +16,15 @@ use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionValu
 /// behind every call that may return twice, and `__p3_trace_exit(frame)` where a path that ends
 /// there is complete.
 pub(super) fn instrument<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
+    edit: Edit<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     body: &FunctionBody,
     func: FuncId,
 ) {
     let blocks = sys::blocks(function);
     let tracer = Tracer {
-        context,
-        module,
-        builder: context.create_builder(),
+        edit,
+        builder: edit.context.create_builder(),
     };
     let frame = tracer.enter(blocks[BlockId(0)], func);
     // Not that of the analysis, which the trace is there to test.
@@ -42,18 +39,17 @@ pub(super) fn instrument<'ctx>(
 }
 
 struct Tracer<'a, 'ctx> {
-    context: &'ctx Context,
-    module: &'a Module<'ctx>,
+    edit: Edit<'a, 'ctx>,
     builder: Builder<'ctx>,
 }
 
 impl<'ctx> Tracer<'_, 'ctx> {
     fn enter(&self, entry: BasicBlock<'ctx>, func: FuncId) -> BasicValueEnum<'ctx> {
-        let (i32, i64) = (self.context.i32_type(), self.context.i64_type());
+        let (i32, i64) = (self.edit.context.i32_type(), self.edit.context.i64_type());
         let name = "__p3_trace_enter";
-        let callee = self.module.get_function(name).unwrap_or_else(|| {
+        let callee = self.edit.module.get_function(name).unwrap_or_else(|| {
             let ty = i64.fn_type(&[i32.into()], false);
-            self.module.add_function(name, ty, None)
+            self.edit.module.add_function(name, ty, None)
         });
         sys::position_before(&self.builder, place::entry(entry));
         let func = i32.const_int(u64::from(func.0), false).into();
@@ -90,17 +86,17 @@ impl<'ctx> Tracer<'_, 'ctx> {
     }
 
     fn report(&self, name: &str, b: BlockId, frame: BasicValueEnum<'ctx>) {
-        let (i32, i64) = (self.context.i32_type(), self.context.i64_type());
+        let (i32, i64) = (self.edit.context.i32_type(), self.edit.context.i64_type());
         let parameters = [i64.into(), i32.into()];
-        let callee = declare(self.context, self.module, name, &parameters, None);
+        let callee = declare(self.edit, name, &parameters, None);
         let number = i32.const_int(u64::from(b.0), false).into();
         let call = self.builder.build_call(callee, &[frame.into(), number], "");
         call.expect("positioned");
     }
 
     fn exit(&self, block: BasicBlock<'ctx>, frame: BasicValueEnum<'ctx>) {
-        let i64 = self.context.i64_type().into();
-        let callee = declare(self.context, self.module, "__p3_trace_exit", &[i64], None);
+        let i64 = self.edit.context.i64_type().into();
+        let callee = declare(self.edit, "__p3_trace_exit", &[i64], None);
         sys::position_before(&self.builder, place::exit(block));
         self.builder
             .build_call(callee, &[frame.into()], "")

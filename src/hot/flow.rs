@@ -5,6 +5,7 @@ use crate::index::{EdgeId, PathId, VertexId};
 use crate::paths::FunctionPaths;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::AddAssign;
 
 /// A search for the hottest paths by weights of edges looks at this many prefixes.
 const MAX_PREFIXES: usize = 4096;
@@ -57,8 +58,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The vertices from that of `prefix` on to where its paths part, and how they go on there; `None` when it is one
-    /// path. O(out-degrees).
+    /// The vertices from that of `prefix` on to where its paths part, and how they go on there;
+    /// `None` when it is one path. O(out-degrees).
     pub(super) fn parts(&self, prefix: &Prefix) -> Option<(Vec<VertexId>, Vec<Prefix>)> {
         let mut at = *prefix;
         let mut passed = Vec::new();
@@ -164,7 +165,7 @@ impl<'a> Flow<'a> {
 }
 
 /// A number that is not NaN.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(super) struct Ordered(pub f64);
 
 impl Eq for Ordered {}
@@ -178,5 +179,11 @@ impl PartialOrd for Ordered {
 impl Ord for Ordered {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.total_cmp(&other.0)
+    }
+}
+
+impl AddAssign for Ordered {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
     }
 }

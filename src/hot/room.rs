@@ -1,9 +1,9 @@
 //! How much code versions may take.
 //!
-//! Bounds hold before anything is made: a copy's version of a function holds at most its own blocks, those of the
-//! foreign version, and the blocks of prefixes.
+//! Bounds hold before anything is made: a copy's version of a function holds at most its own
+//! blocks, those of the foreign version, and the blocks of prefixes.
 
-use super::Facts;
+use super::costs::Facts;
 use crate::index::{CopyId, PathId, VertexId};
 use crate::ir::Cfg;
 use crate::versions::weight;
@@ -12,15 +12,17 @@ use std::collections::{HashMap, HashSet};
 /// A copy may hold this many instructions more for each of the program's.
 const GROWTH: f64 = 0.5;
 
-/// A program that is smaller is taken to be this large: its code fits an instruction cache in any case.
+/// A program that is smaller is taken to be this large: its code fits an instruction cache in any
+/// case.
 const SMALL_PROGRAM: u64 = 4096;
 
-/// Prefixes of a function may take as much code as it has, or this: what is small and hot may have more versions.
+/// Prefixes of a function may take as much code as it has, or this: what is small and hot may have
+/// more versions.
 const SMALL_FUNCTION: u64 = 256;
 
-/// A function with more instructions gets no versions for prefixes: where versions join, every live value takes a phi, so
-/// what they take grows with its square (sqlite's interpreter, of 12,000 instructions, would get 73,000 phis, and clang
-/// would take minutes).
+/// A function with more instructions gets no versions for prefixes: where versions join, every live
+/// value takes a phi, so what they take grows with its square (sqlite's interpreter, of 12,000
+/// instructions, would get 73,000 phis, and clang would take minutes).
 pub(super) const LARGE_FUNCTION: u64 = 1 << 12;
 
 /// The room that is left.

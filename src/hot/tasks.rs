@@ -1,13 +1,14 @@
 //! Tasks: functions, and prefixes of the paths of those that are too heavy.
 
+use super::costs::{Facts, Program};
 use super::flow::{Ordered, Prefix};
 use super::room::Room;
-use super::{Facts, Program};
 use crate::index::{CopyId, PathId};
-use crate::partition::{WHOLE, worth_of_a_label};
+use crate::partition::{WHOLE, distribute, worth_of_a_label};
 use std::collections::BinaryHeap;
 
-/// A task that costs more than this part of an even load is split: longest first is then off by no more.
+/// A task that costs more than this part of an even load is split: longest first is then off by no
+/// more.
 const GRAIN: f64 = 1.0 / 16.0;
 
 /// Paths that one copy will profile.
@@ -137,21 +138,7 @@ impl Tasks {
 
     /// The copy of each task, longest first.
     pub(super) fn distribute(&self, copies: u32) -> Vec<CopyId> {
-        let mut order: Vec<usize> = (0..self.all.len()).collect();
-        order.sort_by(|&a, &b| {
-            let expected = |t: usize| self.all[t].expected();
-            expected(b).total_cmp(&expected(a)).then(a.cmp(&b))
-        });
-        let mut load = vec![0.0; copies as usize];
-        let mut copy = vec![CopyId(0); self.all.len()];
-        for t in order {
-            let least = |a: &usize, b: &usize| f64::total_cmp(&load[*a], &load[*b]);
-            let c = (0..copies as usize)
-                .min_by(least)
-                .expect("at least one copy");
-            load[c] += self.all[t].expected();
-            copy[t] = CopyId::new(c);
-        }
-        copy
+        let expected = self.all.iter().map(|task| Ordered(task.expected()));
+        distribute(&Vec::from_iter(expected), copies).copy
     }
 }

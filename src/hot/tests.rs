@@ -1,20 +1,23 @@
-//! p3-hot: every path counted once, costs that are what runs, bounds on code, and nothing worse than pbl or than
-//! fewer copies.
+//! p3-hot: every path counted once, costs that are what runs, bounds on code, and nothing worse
+//! than pbl or than fewer copies.
 
+use super::costs::Splitting;
 use super::flow::Flow;
-use super::*;
+use super::ranges;
 use crate::dag::Path;
-use crate::index::{CfgEdge, LocalId};
+use crate::index::{CfgEdge, CopyId, LocalId, PathId};
 use crate::ir::Cfg;
 use crate::numbering::enumerate;
-use crate::partition::Local;
-use crate::paths::all_paths;
-use crate::plan::build::copy_plan;
+use crate::partition::{Assignment, Costs, Local, Part, Share, Units, WHOLE};
+use crate::paths::{FunctionInput, FunctionPaths, all_paths};
+use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
 use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
 use crate::strategy::Scheme;
+use crate::versions::size;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 fn inputs(graphs: &[Cfg]) -> Vec<FunctionInput<'_>> {
     let unit = |(i, g)| FunctionInput {
@@ -91,12 +94,13 @@ fn counted(
     (counts, cost)
 }
 
-/// p3-hot, or its like that splits whatever can be, and what a path takes in a function that is split there.
+/// p3-hot, or its like that splits whatever can be, and what a path takes in a function that is
+/// split there.
 fn scheme(everywhere: bool) -> (Scheme, f64) {
     if everywhere {
-        (Scheme::RangesTest, 0.0)
+        (Scheme::RangesTest, Splitting::Everywhere.path_cost())
     } else {
-        (Scheme::P3Hot, IN_VERSIONS)
+        (Scheme::P3Hot, Splitting::WhereItPays.path_cost())
     }
 }
 
@@ -104,8 +108,8 @@ fn slowest(assignment: &Assignment) -> u64 {
     assignment.load.iter().copied().max().unwrap()
 }
 
-/// What the measured run never entered is spread over the copies that have less to do, and not given to the one that has least: another
-/// input may run nothing else.
+/// What the measured run never entered is spread over the copies that have less to do, and not
+/// given to the one that has least: another input may run nothing else.
 #[test]
 fn functions_that_never_ran() {
     let ran = [1_000_000, 1002, 1001, 1000];
@@ -137,8 +141,9 @@ fn choices() -> impl Strategy<Value = Vec<Vec<u8>>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 100 } else { 1000 }))]
 
-    /// With weights of the same run: every path has one copy that counts it, and what a copy is said to cost is
-    /// what the interpreter runs of it. With any number of copies and more, no worse than pbl.
+    /// With weights of the same run: every path has one copy that counts it, and what a copy is
+    /// said to cost is what the interpreter runs of it. With any number of copies and more, no
+    /// worse than pbl.
     #[test]
     fn costs_are_what_runs(
         graphs in vec(any_cfg(14), 1..4),

@@ -1,19 +1,22 @@
-//! Which edges are warm: those that nearly all executions take, as long as the paths that take no others fit an array.
+//! Which edges are warm: those that nearly all executions take, as long as the paths that take no
+//! others fit an array.
 //!
-//! A function with more paths than an array has room for counts them in a hash table, at a dozen instructions each. Most
-//! of its executions keep to a small part of its edges. The paths inside that part are few; with blocks of their own, which they leave by
-//! the first edge that is not warm, their ids are dense ([`crate::numbering::dense`]), whatever else there is:
+//! A function with more paths than an array has room for counts them in a hash table, at a dozen
+//! instructions each. Most of its executions keep to a small part of its edges. The paths inside
+//! that part are few; with blocks of their own, which they leave by the first edge that is not
+//! warm, their ids are dense ([`crate::numbering::dense`]), whatever else there is:
 //!
 //! ```text
 //! warm ──warm edge──▶ warm        rest ──any edge──▶ rest        at a path's end, both go to the next start's warm version
 //! warm ──any other──▶ rest
 //! ```
 //!
-//! Bond & McKinley (*Practical Path Profiling for Dynamic Optimizers*, CGO 2005) leave cold edges out so that hot paths fit an
-//! array, and count no path by a cold one; here such paths are counted in the table, as before.
+//! Bond & McKinley (*Practical Path Profiling for Dynamic Optimizers*, CGO 2005) leave cold edges
+//! out so that hot paths fit an array, and count no path by a cold one; here such paths are counted
+//! in the table, as before.
 
 use crate::dag::{Dag, EdgeKind};
-use crate::index::{BlockId, EdgeId, IdSet, TiVec, VertexId};
+use crate::index::{BlockId, EdgeId, IdSet, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::MAX_ARRAY_SLOTS;
 use crate::paths::FunctionPaths;
@@ -22,8 +25,9 @@ use crate::versions::{apart::Apart, weight};
 /// An edge that is taken less often than once in `2^RARELY` paths is not warm.
 const RARELY: u32 = 16;
 
-/// The warm edges by expected executions: as many as give at most [`MAX_ARRAY_SLOTS`] paths and lead to blocks of at most `room`
-/// instructions, which are counted too. `None` where even the hottest are too many. O(V + E).
+/// The warm edges by expected executions: as many as give at most [`MAX_ARRAY_SLOTS`] paths and
+/// lead to blocks of at most `room` instructions, which are counted too. `None` where even the
+/// hottest are too many. O(V + E).
 pub(super) fn warm_edges(
     cfg: &Cfg,
     paths: &FunctionPaths,
@@ -45,7 +49,8 @@ pub(super) fn warm_edges(
     Some((edges, size))
 }
 
-/// How many paths are expected to run that begin in iterations that are apart: they have dense ids as they are.
+/// How many paths are expected to run that begin in iterations that are apart: they have dense ids
+/// as they are.
 pub(super) fn apart(cfg: &Cfg, paths: &FunctionPaths) -> f64 {
     let dag = &paths.dag;
     let Some(apart) = Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart) else {
@@ -66,7 +71,8 @@ struct Inside {
 }
 
 impl Inside {
-    /// What edges of at least this weight reach from ENTRY, and beyond that the heaviest edge out of each vertex: paths inside end.
+    /// What edges of at least this weight reach from ENTRY, and beyond that the heaviest edge out
+    /// of each vertex: paths inside end.
     fn new(dag: &Dag, paths: &FunctionPaths, least: f64) -> Inside {
         let weights = &paths.weights;
         let mut edges = dag.edge_set();
@@ -91,12 +97,10 @@ impl Inside {
 
     /// The number of its paths; saturates.
     fn paths(&self, dag: &Dag) -> u64 {
-        let mut paths: TiVec<VertexId, u64> = dag.by_vertex(0);
-        paths[dag.exit()] = 1;
-        for v in dag.order().rev().skip(1) {
+        let paths = dag.fold_from_exit(1, |v, paths| {
             let inside = dag.outs(v).filter(|e| self.edges.contains(*e));
-            paths[v] = inside.fold(0, |n, e| n.saturating_add(paths[dag.edge(e).dst]));
-        }
+            inside.fold(0u64, |n, e| n.saturating_add(paths[dag.edge(e).dst]))
+        });
         paths[dag.entry()]
     }
 

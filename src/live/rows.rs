@@ -7,7 +7,7 @@ use crate::profile::filter::Selection;
 use crate::profile::measurement::Measurement;
 use crate::report::lines;
 use crate::report::steps::Steps;
-use crate::report::subpaths::{self, Place, Report};
+use crate::report::subpaths::{self, ProgramBlock, Report};
 use crate::source::{Search, Sources};
 use crate::table::Layout;
 use crate::table::{exactly, grouped};
@@ -104,7 +104,7 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Key {
     Path(FuncId, PathId),
-    Subpath(Vec<Place>),
+    Subpath(Vec<ProgramBlock>),
 }
 
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ pub struct Positions {
     /// Calls that were inlined.
     pub inlined: Vec<Inlined>,
     /// Each position once.
-    pub places: Vec<Place>,
+    pub places: Vec<SourcePosition>,
     /// The definitions in module order.
     pub bodies: Vec<BodyPositions>,
 }
@@ -51,7 +51,7 @@ fn is_zero(n: &u32) -> bool {
 
 /// A position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct SourcePosition {
     /// Number of the file.
     pub file: u32,
     /// The line, counted from 1.

@@ -1,7 +1,7 @@
 //! What a manifest that was read has to satisfy, so that nothing that uses it can panic.
 
 use super::schema::SPAN;
-use super::{FunctionEntry, Manifest, ShareEntry, Status};
+use super::{FunctionEntry, Manifest, OutOfRange, ShareEntry, Status};
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId};
 use crate::load::positions::Inlined;
@@ -9,7 +9,18 @@ use crate::strategy::Measure;
 use crate::versions::can_be_copied;
 
 impl Manifest {
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), OutOfRange> {
+        self.check_program().map_err(OutOfRange::Program)?;
+        self.functions.iter().try_for_each(|f| {
+            let checked = self.check_function(f);
+            checked.map_err(|what| OutOfRange::Function {
+                function: f.name.clone(),
+                what,
+            })
+        })
+    }
+
+    fn check_program(&self) -> Result<(), &'static str> {
         let hex = self.program.len() == 32 && self.program.bytes().all(|b| b.is_ascii_hexdigit());
         ensure(hex, "program id")?;
         ensure((1..=1024).contains(&self.copies), "number of copies")?;
@@ -20,14 +31,10 @@ impl Manifest {
         let sound = |(i, call): (usize, &Inlined)| {
             (call.file as usize) < self.files.len() && call.within.is_none_or(|n| (n as usize) < i)
         };
-        ensure(self.inlined.iter().enumerate().all(sound), "inlined call")?;
-        self.functions.iter().try_for_each(|f| {
-            self.check_function(f)
-                .map_err(|e| format!("{}: {e}", f.name))
-        })
+        ensure(self.inlined.iter().enumerate().all(sound), "inlined call")
     }
 
-    fn check_function(&self, f: &FunctionEntry) -> Result<(), String> {
+    fn check_function(&self, f: &FunctionEntry) -> Result<(), &'static str> {
         let blocks = f.succs.len();
         ensure(blocks > 0 && !f.bodies.is_empty(), "no body")?;
         ensure(
@@ -98,7 +105,7 @@ impl Manifest {
         self.check_share(f)
     }
 
-    fn check_share(&self, f: &FunctionEntry) -> Result<(), String> {
+    fn check_share(&self, f: &FunctionEntry) -> Result<(), &'static str> {
         let skipped = matches!(f.status, Status::Skipped(_));
         let counts_edges = self.scheme.strategy().measure == Measure::Edges;
         ensure(
@@ -134,10 +141,6 @@ impl Manifest {
     }
 }
 
-fn ensure(ok: bool, what: &str) -> Result<(), String> {
-    if ok {
-        Ok(())
-    } else {
-        Err(format!("{what} out of range"))
-    }
+fn ensure(ok: bool, what: &'static str) -> Result<(), &'static str> {
+    if ok { Ok(()) } else { Err(what) }
 }

@@ -6,9 +6,11 @@
 
 mod check;
 mod from_program;
+mod problem;
 mod schema;
 
 pub use from_program::Parts;
+pub use problem::{ManifestProblem, OutOfRange, ShareProblem};
 pub(crate) use schema::encode_set;
 pub use schema::{ChoiceEntry, FunctionEntry, Manifest, ModuleEntry, ShareEntry, Status};
 
@@ -81,23 +83,17 @@ impl Manifest {
 
     /// Parses and checks: afterwards every index is in range and every function has an entry
     /// block, so that nothing that uses a manifest can panic on it.
-    pub fn parse(bytes: &[u8]) -> Result<Manifest, String> {
-        let header: Header =
-            serde_json::from_slice(bytes).map_err(|e| format!("not a manifest: {e}"))?;
+    pub fn parse(bytes: &[u8]) -> Result<Manifest, ManifestProblem> {
+        let header: Header = serde_json::from_slice(bytes).map_err(ManifestProblem::NoHeader)?;
         if header.format != FORMAT {
-            return Err(format!("not a manifest: format is {:?}", header.format));
+            return Err(ManifestProblem::OtherFormat(header.format));
         }
         if header.version != VERSION {
-            return Err(format!(
-                "manifest version {} (this build: {VERSION})",
-                header.version
-            ));
+            return Err(ManifestProblem::OtherVersion(header.version));
         }
-        let mut manifest: Manifest =
-            serde_json::from_slice(bytes).map_err(|e| format!("damaged manifest: {e}"))?;
-        manifest
-            .check()
-            .map_err(|e| format!("damaged manifest: {e}"))?;
+        let manifest: Result<Manifest, _> = serde_json::from_slice(bytes);
+        let mut manifest = manifest.map_err(ManifestProblem::NotOfSchema)?;
+        manifest.check()?;
         manifest.normalise_files();
         Ok(manifest)
     }

@@ -1,5 +1,6 @@
 //! The types of a manifest, and what they mean.
 
+use super::ShareProblem;
 #[cfg(test)]
 use super::{FORMAT, VERSION};
 use crate::index::{
@@ -411,23 +412,29 @@ impl FunctionEntry {
     }
 
     /// The paths that copies count, given its control flow and its paths; an error when its share does not fit them.
-    pub fn counted_paths(&self, cfg: &Cfg, paths: &FunctionPaths) -> Result<CountedPaths, String> {
+    pub fn counted_paths(
+        &self,
+        cfg: &Cfg,
+        paths: &FunctionPaths,
+    ) -> Result<CountedPaths, ShareProblem> {
         Ok(CountedPaths::new(cfg, paths, &self.share(cfg, paths)?))
     }
 
     /// The counted edges, over a DAG of `edges` edges, where edges are counted and it is profiled; an error elsewhere.
-    pub fn counted(&self, edges: usize) -> Result<IdSet<EdgeId>, String> {
-        let counted = self.counted.as_deref();
-        let counted = counted.ok_or_else(|| format!("{} has no counted edges", self.name))?;
+    pub fn counted(&self, edges: usize) -> Result<IdSet<EdgeId>, ShareProblem> {
+        let nothing = || ShareProblem::NoCountedEdges(self.name.clone());
+        let counted = self.counted.as_deref().ok_or_else(nothing)?;
         decode_set(counted, edges)
     }
 
     /// Its share, with sets of edges and ids of `paths`; an error when they do not fit.
-    pub fn share(&self, cfg: &Cfg, paths: &FunctionPaths) -> Result<Share, String> {
+    pub fn share(&self, cfg: &Cfg, paths: &FunctionPaths) -> Result<Share, ShareProblem> {
         let edges = paths.dag.edges().len();
         let decoded = |sets: &[(CopyId, String)]| {
             let set = |(c, s): &(CopyId, String)| Ok((*c, decode_set(s, edges)?));
-            sets.iter().map(set).collect::<Result<Vec<_>, String>>()
+            sets.iter()
+                .map(set)
+                .collect::<Result<Vec<_>, ShareProblem>>()
         };
         Ok(match &self.share {
             ShareEntry::Nothing => Share::Nothing,
@@ -441,10 +448,10 @@ impl FunctionEntry {
             }
             ShareEntry::Ranges(ranges) => {
                 if ranges.largest().0 >= paths.numbering.total() {
-                    return Err("path id out of range".into());
+                    return Err(ShareProblem::NoSuchPath);
                 }
                 if ranges.warm.last().is_some_and(|e| e.index() >= edges) {
-                    return Err("edge out of range".into());
+                    return Err(ShareProblem::NoSuchWarmEdge);
                 }
                 Share::Ranges(ranges.clone())
             }
@@ -477,15 +484,13 @@ pub(crate) fn encode_set(set: &IdSet<EdgeId>) -> String {
     BASE64.encode(bytes)
 }
 
-fn decode_set(text: &str, edges: usize) -> Result<IdSet<EdgeId>, String> {
-    let bytes = BASE64
-        .decode(text)
-        .map_err(|e| format!("edge set is not base64: {e}"))?;
+fn decode_set(text: &str, edges: usize) -> Result<IdSet<EdgeId>, ShareProblem> {
+    let bytes = BASE64.decode(text).map_err(ShareProblem::NotBase64)?;
     let mut set = IdSet::with_capacity(edges);
     let ones = (0..bytes.len() * 8).filter(|i| bytes[i / 8] >> (i % 8) & 1 == 1);
     for i in ones {
         if i >= edges {
-            return Err(format!("edge set names edge {i} of {edges}"));
+            return Err(ShareProblem::NoSuchEdge { edge: i, edges });
         }
         set.insert(EdgeId::new(i));
     }

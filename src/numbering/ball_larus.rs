@@ -14,7 +14,7 @@ pub fn ball_larus(dag: &Dag) -> Option<Numbering> {
     let mut paths = dag.by_vertex(0u64);
     let mut labels = dag.by_edge(0u64);
     paths[dag.exit()] = 1; // a leaf of the paper's DAG
-    for v in dag.order().rev().skip(1) {
+    for v in dag.order_from_exit() {
         // Fig. 5: Val(e) = NumPaths(v); NumPaths(v) += NumPaths(w)
         let mut n = 0u64;
         for e in dag.outs(v) {

@@ -72,17 +72,15 @@ pub fn dense(
 
 /// By vertex of a region: its ways to EXIT that stay inside. Saturates.
 fn inner_paths(dag: &Dag, region: &TiSlice<VertexId, Option<VertexId>>) -> TiVec<VertexId, u64> {
-    let mut paths = dag.by_vertex(0u64);
-    paths[dag.exit()] = 1;
-    for v in dag.order().rev().skip(1) {
+    dag.fold_from_exit(1, |v, paths| {
         let home = region[v];
-        if home.is_some() {
-            let stays = |d: &VertexId| *d == dag.exit() || region[*d] == home;
-            let ways = dag.outs(v).map(|e| dag.edge(e).dst).filter(stays);
-            paths[v] = ways.fold(0u64, |n, d| n.saturating_add(paths[d]));
+        if home.is_none() {
+            return 0;
         }
-    }
-    paths
+        let stays = |d: &VertexId| *d == dag.exit() || region[*d] == home;
+        let ways = dag.outs(v).map(|e| dag.edge(e).dst).filter(stays);
+        ways.fold(0u64, |n, d| n.saturating_add(paths[d]))
+    })
 }
 
 /// The starts of the regions that fit, with their first ids.
@@ -144,7 +142,7 @@ impl Builder<'_> {
     fn number(&mut self) -> Option<()> {
         let dag = self.dag;
         self.paths[dag.exit()] = 1;
-        for v in dag.order().rev().skip(1).filter(|&v| v != dag.entry()) {
+        for v in dag.order_from_exit().filter(|&v| v != dag.entry()) {
             if self.dense.inside.contains(v) {
                 self.number_inside(v);
             } else {

@@ -39,7 +39,7 @@ fn initial(dag: &Dag, interesting: &IdSet<EdgeId>) -> (TiVec<EdgeId, u64>, TiVec
     min[dag.exit()] = 0;
     let target = |e: EdgeId| dag.edge(e).dst;
     let mut order: Vec<EdgeId> = Vec::new();
-    for v in dag.order().rev().skip(1) {
+    for v in dag.order_from_exit() {
         let mut n = 0u64;
         let (yes, no) = split(dag, v, interesting);
         for e in no {

@@ -130,7 +130,7 @@ fn first_step(
     let (mut labels, mut n) = (dag.by_edge(0u64), dag.by_vertex(0u64));
     let mut min = dag.by_vertex(u64::MAX);
     (n[dag.exit()], min[dag.exit()]) = (1, 0);
-    for v in dag.order().rev().skip(1) {
+    for v in dag.order_from_exit() {
         let mut outs: Vec<EdgeId> = dag.outs(v).collect();
         if ordered {
             outs.sort_by_key(|&e| Reverse(min[dag.edge(e).dst]));

@@ -1,45 +1,52 @@
-//! Longest processing time first (Graham 1969): a 4/3-approximation of the even load. And a distribution whose copies are parts of those
-//! of one over half as many, for costs that cannot be relied on.
+//! Longest processing time first (Graham 1969): a 4/3-approximation of the even load. And a
+//! distribution whose copies are parts of those of one over half as many, for costs that cannot be
+//! relied on.
 
 use crate::index::{CopyId, TiVec, ti_vec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::AddAssign;
 
 /// Spreads tasks of these costs over so many copies.
 pub type Spread = fn(&[u64], u32) -> Distribution;
 
 /// Which copy gets each task, and what every copy then has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Distribution {
+pub struct Distribution<C = u64> {
     /// The copy of each task, in the order of the costs given.
     pub copy: Vec<CopyId>,
     /// The sum of its tasks' costs, by copy.
-    pub load: TiVec<CopyId, u64>,
+    pub load: TiVec<CopyId, C>,
 }
 
 /// Gives each task, by decreasing cost (ties in the order given), to the copy with the least
 /// load (ties to the lowest copy). O(n log n + n log k).
-pub fn distribute(costs: &[u64], copies: u32) -> Distribution {
+pub fn distribute<C>(costs: &[C], copies: u32) -> Distribution<C>
+where
+    C: Copy + Default + Ord + AddAssign,
+{
     let mut order: Vec<usize> = (0..costs.len()).collect();
     order.sort_by_key(|&t| Reverse(costs[t]));
-    let mut heap: BinaryHeap<Reverse<(u64, CopyId)>> =
-        (0..copies).map(|c| Reverse((0, CopyId(c)))).collect();
+    let empty = (0..copies).map(|c| Reverse((C::default(), CopyId(c))));
+    let mut heap: BinaryHeap<Reverse<(C, CopyId)>> = empty.collect();
     let mut copy = vec![CopyId(0); costs.len()];
     for t in order {
         let mut least = heap.peek_mut().expect("at least one copy");
         copy[t] = least.0.1;
         least.0.0 += costs[t];
     }
-    let mut load = ti_vec![0; copies as usize];
+    let mut load = ti_vec![C::default(); copies as usize];
     for (t, c) in copy.iter().enumerate() {
         load[*c] += costs[t];
     }
     Distribution { copy, load }
 }
 
-/// The same for an odd number of copies. For an even number, the tasks of each of half as many copies are spread over one or
-/// more of these, longest first, so that the slowest copy has the least to do. Twice as many copies then never make the slowest one slower, whatever
-/// tasks really cost: each does part of what one of them did. O(copies · (n log n)) at worst, O(n log n log k) where loads are even.
+/// The same for an odd number of copies. For an even number, the tasks of each of half as many
+/// copies are spread over one or more of these, longest first, so that the slowest copy has the
+/// least to do. Twice as many copies then never make the slowest one slower, whatever tasks really
+/// cost: each does part of what one of them did. O(copies · (n log n)) at worst, O(n log n log k)
+/// where loads are even.
 pub fn refined(costs: &[u64], copies: u32) -> Distribution {
     if !copies.is_multiple_of(2) {
         return distribute(costs, copies);
@@ -102,8 +109,8 @@ impl Group {
         self.parts = distribute(&self.costs, self.parts.load.len() as u32 + 1);
     }
 
-    /// Of two groups, the larger key needs another copy more: one whose slowest copy has several tasks, then what that has to do.
-    /// `None` where another one would have nothing to do.
+    /// Of two groups, the larger key needs another copy more: one whose slowest copy has several
+    /// tasks, then what that has to do. `None` where another one would have nothing to do.
     fn key((number, group): (usize, &Group)) -> Option<(bool, u64, Reverse<usize>)> {
         if group.parts.load.len() >= group.tasks.len() {
             return None;

@@ -244,11 +244,10 @@ fn instructions(table: Table, op: Op) -> u64 {
 /// The largest sum of labels along any path: others than those of interest are counted too, under ids
 /// that PSPP lets them share. O(E).
 fn largest_id(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> u64 {
-    let mut largest = dag.by_vertex(0u64);
-    for v in dag.order().rev().skip(1) {
+    let largest = dag.fold_from_exit(0u64, |v, largest| {
         let through = |e: EdgeId| labels[e] + largest[dag.edge(e).dst];
-        largest[v] = dag.outs(v).map(through).max().unwrap_or(0);
-    }
+        dag.outs(v).map(through).max().unwrap_or(0)
+    });
     largest[dag.entry()]
 }
 

@@ -444,14 +444,12 @@ fn closed(dag: &Dag, wanted: &IdSet<EdgeId>) -> IdSet<VertexId> {
 
 /// By vertex: the sum of the labels from there to EXIT, where it is the same on all ways. O(V + E).
 fn rest(dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<VertexId, Option<u64>> {
-    let mut rest = dag.by_vertex(Some(0));
-    for v in dag.order().rev().skip(1) {
+    dag.fold_from_exit(Some(0), |v, rest| {
         let through = |e: EdgeId| Some(labels[e] + rest[dag.edge(e).dst]?);
         let mut ways = dag.outs(v).map(through);
         let first = ways.next().expect("only EXIT has no way on");
-        rest[v] = first.filter(|_| ways.all(|way| way == first));
-    }
-    rest
+        first.filter(|_| ways.all(|way| way == first))
+    })
 }
 
 /// The edges that end paths of `dag`, and where the next one begins.

@@ -5,8 +5,6 @@
 pub enum Counters {
     /// In the code, but for ids that a hash table has not cached
     Auto,
-    /// The same
-    Inline,
     /// Everything by a call
     Call,
 }

@@ -24,12 +24,12 @@ pub struct Resume {
     /// Its plan, which counts under the function's ids.
     pub plan: FunctionPlan,
     /// Where block 0 leads: its successors, in order.
-    pub places: Vec<Place>,
+    pub places: Vec<ResumePoint>,
 }
 
 /// A place where activations go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ResumePoint {
     /// The block of the function itself.
     pub block: BlockId,
     /// The header of the loop, where paths begin that are counted from here on.
@@ -81,7 +81,7 @@ pub fn resumed(cfg: &Cfg, plan: &FunctionPlan) -> Option<Resume> {
 const TABLE: usize = 4;
 
 /// By header, ascending.
-fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<Place> {
+fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<ResumePoint> {
     let mut edges: BTreeMap<BlockId, Vec<CfgEdge>> = BTreeMap::new();
     for (edge, header) in plan.own_order.back_edges(cfg) {
         edges.entry(header).or_default().push(edge);
@@ -97,7 +97,7 @@ fn places(cfg: &Cfg, plan: &FunctionPlan) -> Vec<Place> {
             Some((h, behind)) if *h == header => behind.clone(),
             _ => vec![None],
         };
-        vias.into_iter().map(move |via| Place {
+        vias.into_iter().map(move |via| ResumePoint {
             block: via.map_or(header, |e| cfg.behind(e)),
             header,
             via,
@@ -155,7 +155,7 @@ fn only_before(cfg: &Cfg) -> TiVec<BlockId, Before> {
 }
 
 /// Behind any version of any of the loop's edges: a path ends there, so where the next begins is all that is known.
-fn start(cfg: &Cfg, plan: &FunctionPlan, of: &Place) -> Start {
+fn start(cfg: &Cfg, plan: &FunctionPlan, of: &ResumePoint) -> Start {
     let edge = of.edges[0];
     let counting = plan.versions.as_ref().map_or(cfg, |v| &v.cfg);
     let is_version = |b: &&BlockId| match &plan.versions {
@@ -354,7 +354,7 @@ mod tests {
             let walk = walk(&graph, &choices).expect("it returns");
             for (i, e) in walk.edges.iter().enumerate() {
                 let next = walk.edges.get(i + 1);
-                let place = |p: &Place| p.edges.contains(e) && p.via.as_ref() == next;
+                let place = |p: &ResumePoint| p.edges.contains(e) && p.via.as_ref() == next;
                 let Some(n) = resume.places.iter().position(place) else { continue };
                 let rest = resumed_from(&resume, n, &walk, i + 2);
                 prop_assert_eq!(rest.counts, counted_from(&plan, &walk, i + 1).counts);

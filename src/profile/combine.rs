@@ -1,7 +1,7 @@
 //! What the copies counted, each under its own ids → counts of canonical paths, and where copies contradict
 //! each other.
 
-use super::decode::{decode_edges, decode_paths};
+use super::decode::{CountProblem, decode_edges, decode_paths};
 use super::measurement::Measurement;
 use super::verdict::Violation;
 use super::{Profile, Structure};
@@ -46,7 +46,7 @@ type ByCopy<'a> = [(CopyId, &'a BTreeMap<u64, u64>)];
 fn each<T: Default + Send>(
     profile: &Profile,
     by_copy: &BTreeMap<CopyId, LocalCounts>,
-    combine: impl Fn(&Profile, FuncId, &ByCopy) -> Result<T, String> + Sync,
+    combine: impl Fn(&Profile, FuncId, &ByCopy) -> Result<T, CountProblem> + Sync,
 ) -> Result<Vec<T>> {
     let functions: Vec<FuncId> = profile.functions().collect();
     let combined = functions.into_par_iter().map(|f| {
@@ -69,7 +69,7 @@ fn combine_edges(
     profile: &Profile,
     f: FuncId,
     counts: &ByCopy,
-) -> Result<Vec<(EdgeId, u64)>, String> {
+) -> Result<Vec<(EdgeId, u64)>, CountProblem> {
     let entry = profile.entry(f);
     let Structure { cfg, paths } = Structure::new(entry)?;
     let counted = entry.counted(paths.dag.edges().len())?;
@@ -84,7 +84,7 @@ fn combine_edges(
 /// What is known of a function's paths, and where copies contradict each other.
 type Combined = (Vec<(PathId, u64)>, Option<Violation>);
 
-fn combine_paths(profile: &Profile, f: FuncId, counts: &ByCopy) -> Result<Combined, String> {
+fn combine_paths(profile: &Profile, f: FuncId, counts: &ByCopy) -> Result<Combined, CountProblem> {
     let entry = profile.entry(f);
     let structure = Structure::new(entry)?;
     let share = entry.share(&structure.cfg, &structure.paths)?;
@@ -150,16 +150,16 @@ fn agree(
     structure: &Structure,
     share: &Share,
     said: &BTreeMap<CopyId, BTreeMap<PathId, u64>>,
-) -> Result<(BTreeMap<PathId, u64>, Differences), String> {
+) -> Result<(BTreeMap<PathId, u64>, Differences), CountProblem> {
     let (mut merged, mut differences) = (BTreeMap::new(), Differences::default());
     let owners = Owners(share);
     let ids: BTreeSet<PathId> = said.values().flat_map(|ids| ids.keys().copied()).collect();
     for id in ids {
-        let edges = structure.paths.decode(id).ok_or("an id that no path has")?;
+        let edges = structure.paths.decode(id).ok_or(CountProblem::NoSuchPath)?;
         let copies = owners.of(id, &edges);
         let counts = copies.filter_map(|c| Some((c, said.get(&c)?.get(&id).copied().unwrap_or(0))));
         let mut counts: Vec<(CopyId, u64)> = counts.collect();
-        let (_, count) = *counts.first().ok_or("a path that no copy owns")?;
+        let (_, count) = *counts.first().ok_or(CountProblem::NoOwner)?;
         if count != 0 {
             merged.insert(id, count);
         }

@@ -1,11 +1,40 @@
 //! A copy's counts → counts of canonical paths, or of edges.
 
-use super::Structure;
+use super::{Structure, TooManyPaths};
 use crate::edges::by_counter;
 use crate::index::{CopyId, CounterId, EdgeId, IdSet, LocalId, PathId};
+use crate::manifest::ShareProblem;
 use crate::partition::{Part, Share};
 use crate::plan::build::ids;
 use std::collections::BTreeMap;
+
+/// Why counts do not fit the function that they are of.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CountProblem {
+    /// The manifest's entry is damaged.
+    #[error(transparent)]
+    Structure(#[from] TooManyPaths),
+    /// The manifest's share is damaged.
+    #[error(transparent)]
+    Share(#[from] ShareProblem),
+    /// A copy counted a function that others profile.
+    #[error("copy {0} counted it, but has no part in it")]
+    NoPart(CopyId),
+    /// A copy counted under an id that no path or edge has there.
+    #[error("copy {copy} counted id {id}, which nothing has")]
+    UnknownId {
+        /// The copy.
+        copy: CopyId,
+        /// The id.
+        id: u64,
+    },
+    /// A canonical id that the function does not have.
+    #[error("an id that no path has")]
+    NoSuchPath,
+    /// A path that is in no copy's share.
+    #[error("a path that no copy owns")]
+    NoOwner,
+}
 
 /// Translates the ids that `copy` counted, which has a part in `share`, to canonical ones. Ids of
 /// paths outside the copy's share are dropped: PSPP lets them collide; ranges count no others. O(total path length).
@@ -17,8 +46,8 @@ pub fn decode_paths(
     share: &Share,
     copy: CopyId,
     counts: &BTreeMap<u64, u64>,
-) -> Result<BTreeMap<PathId, u64>, String> {
-    let part = share.part(copy).ok_or_else(|| foreign(copy))?;
+) -> Result<BTreeMap<PathId, u64>, CountProblem> {
+    let part = share.part(copy).ok_or(CountProblem::NoPart(copy))?;
     let paths = &structure.paths;
     let code = ids(&structure.cfg, paths, part);
     let mut canonical = BTreeMap::new();
@@ -26,7 +55,7 @@ pub fn decode_paths(
         match code.canonical(paths, LocalId(id)) {
             Some(path) => drop(canonical.insert(path, count)),
             None if matches!(part, Part::Edges(_)) && id < code.numbering().total() => {}
-            None => return Err(unknown(copy, id)),
+            None => return Err(CountProblem::UnknownId { copy, id }),
         }
     }
     Ok(canonical)
@@ -42,25 +71,17 @@ pub fn decode_edges(
     share: &Share,
     copy: CopyId,
     counts: &BTreeMap<u64, u64>,
-) -> Result<BTreeMap<EdgeId, u64>, String> {
+) -> Result<BTreeMap<EdgeId, u64>, CountProblem> {
     if *share != Share::Whole(copy) {
-        return Err(foreign(copy));
+        return Err(CountProblem::NoPart(copy));
     }
     let edges = by_counter(counted);
     let edge = |(&id, &n): (&u64, &u64)| {
         let counter = u32::try_from(id).ok().map(CounterId);
         let edge = counter.and_then(|c| edges.get(c));
-        Ok((*edge.ok_or_else(|| unknown(copy, id))?, n))
+        Ok((*edge.ok_or(CountProblem::UnknownId { copy, id })?, n))
     };
     counts.iter().map(edge).collect()
-}
-
-fn foreign(copy: CopyId) -> String {
-    format!("copy {copy} counted it, but has no part in it")
-}
-
-fn unknown(copy: CopyId, id: u64) -> String {
-    format!("copy {copy} counted id {id}, which nothing has")
 }
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
 //! The merged profile's file (`docs/PROFILE_FORMAT.md`): a short header with lengths and checksum,
 //! then compressed JSON of manifest and counts.
 
+mod problem;
+
+pub use problem::ProfileProblem;
+
 use super::Profile;
 use super::locate::locate;
 use super::measurement::{ExactCounts, Measurement};
@@ -17,6 +21,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use problem::ProfileProblem::Contradiction;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -103,20 +108,20 @@ impl Profile {
     }
 
     /// Parses and checks a file's bytes; `path` is for messages.
-    pub fn parse(bytes: &[u8], path: &Path) -> Result<Profile, String> {
-        let payload: Payload =
-            serde_json::from_slice(&unpack(bytes)?).map_err(|e| format!("damaged: {e}"))?;
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<Profile, ProfileProblem> {
+        let payload: Result<Payload, _> = serde_json::from_slice(&unpack(bytes)?);
+        let payload = payload.map_err(ProfileProblem::NotOfSchema)?;
         let mut manifest = payload.manifest;
-        manifest.check().map_err(|e| format!("damaged: {e}"))?;
+        manifest.check()?;
         manifest.normalise_files();
         let known = |f: FuncId| f.index() < manifest.functions.len();
         let mut violations = payload.verdict.violations.iter();
         if payload.processes.len() != manifest.copies as usize
             || !violations.all(|v| known(v.function))
         {
-            return Err("damaged: copy or function out of range".into());
+            return Err(Contradiction("copy or function out of range"));
         }
-        let sources = sources(&payload.sources).ok_or("damaged: sources")?;
+        let sources = sources(&payload.sources).ok_or(Contradiction("sources"))?;
         let functions = manifest.functions.len();
         let measured = match manifest.scheme.strategy().measure {
             Measure::Paths => {
@@ -124,13 +129,13 @@ impl Profile {
             }
             Measure::Edges => Measurement::Edges(counts(&payload.counts, functions, edge)?),
             Measure::Subpaths => {
-                let sample = payload.sample.ok_or("damaged: no sample")?;
+                let sample = payload.sample.ok_or(Contradiction("no sample"))?;
                 Measurement::Sampled(sample.checked(&manifest)?)
             }
             Measure::Bursts => {
-                let bursts = payload.bursts.ok_or("damaged: no bursts")?;
+                let bursts = payload.bursts.ok_or(Contradiction("no bursts"))?;
                 if !bursts.is_sound(functions) {
-                    return Err("damaged: the bursts".into());
+                    return Err(Contradiction("the bursts"));
                 }
                 Measurement::Bursts(bursts)
             }
@@ -138,7 +143,7 @@ impl Profile {
         let mut entries = ti_vec![None; manifest.functions.len()];
         for (f, n) in payload.entries {
             let slot = entries.get_mut(f);
-            *slot.ok_or("damaged: function out of range")? = Some(n);
+            *slot.ok_or(Contradiction("function out of range"))? = Some(n);
         }
         Ok(Profile {
             path: path.to_path_buf(),
@@ -186,7 +191,7 @@ impl Sample {
     }
 
     /// What it says, once nothing in it is out of range.
-    fn checked(self, manifest: &Manifest) -> Result<Subpaths, String> {
+    fn checked(self, manifest: &Manifest) -> Result<Subpaths, ProfileProblem> {
         let all = manifest.blocks();
         let known = |s: &Subpath| s.iter().all(|&b| (b as usize) < all);
         let sampled = |s: &Subpath| {
@@ -199,7 +204,7 @@ impl Sample {
             && [0, self.points.len()].contains(&self.missed.len());
         let mut points = self.points.iter();
         if !sound || !points.all(|(s, n)| known(s) && sampled(s) && *n > 0) {
-            return Err("damaged: the sample".into());
+            return Err(Contradiction("the sample"));
         }
         Ok(Subpaths {
             sampling: self.sampling,
@@ -317,16 +322,16 @@ fn counts<Id: Clone>(
     ran: &[(FuncId, Vec<u64>)],
     functions: usize,
     id: impl Fn(u64) -> Option<Id>,
-) -> Result<ExactCounts<Id>, String> {
+) -> Result<ExactCounts<Id>, ProfileProblem> {
     let mut counts = ti_vec![Vec::new(); functions];
     for (f, flat) in ran {
         let slot = counts.get_mut(*f);
-        let slot = slot.ok_or("damaged: function out of range")?;
-        let pairs = pairs(flat).ok_or("damaged: counts out of order")?;
+        let slot = slot.ok_or(Contradiction("function out of range"))?;
+        let pairs = pairs(flat).ok_or(Contradiction("counts out of order"))?;
         let typed = pairs.into_iter().map(|(number, n)| Some((id(number)?, n)));
         *slot = typed
             .collect::<Option<_>>()
-            .ok_or("damaged: edge out of range")?;
+            .ok_or(Contradiction("edge out of range"))?;
     }
     Ok(counts)
 }
@@ -352,15 +357,14 @@ struct Header {
 }
 
 impl Header {
-    fn parse(bytes: &[u8]) -> Result<Header, String> {
+    fn parse(bytes: &[u8]) -> Result<Header, ProfileProblem> {
         if bytes.len() < MAGIC.len() || bytes[..7] != MAGIC[..7] {
-            return Err("not a merged profile".into());
+            return Err(ProfileProblem::NotMerged);
         }
         if !(OLDEST..=MAGIC[7]).contains(&bytes[7]) {
-            let (is, should) = (bytes[7], MAGIC[7]);
-            return Err(format!("profile version {is} (this build: {should})"));
+            return Err(ProfileProblem::OtherVersion(bytes[7]));
         }
-        let header = bytes.get(..HEADER).ok_or("damaged: cut short")?;
+        let header = bytes.get(..HEADER).ok_or(ProfileProblem::CutHeader)?;
         let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("8 bytes"));
         Ok(Header {
             length: word(8),
@@ -370,181 +374,38 @@ impl Header {
     }
 }
 
-fn unpack(bytes: &[u8]) -> Result<Vec<u8>, String> {
+fn unpack(bytes: &[u8]) -> Result<Vec<u8>, ProfileProblem> {
     let header = Header::parse(bytes)?;
     let (length, unpacked) = (header.length, header.unpacked);
     let payload = &bytes[HEADER..];
-    let is = payload.len();
-    if length < is as u64 {
-        return Err(format!("damaged: more than {length} bytes of payload"));
+    if length < payload.len() as u64 {
+        return Err(ProfileProblem::Longer(length));
     }
-    if length > is as u64 {
-        return Err(format!(
-            "damaged: {is} bytes of payload instead of {length}"
-        ));
+    if length > payload.len() as u64 {
+        return Err(ProfileProblem::Shorter {
+            length: payload.len(),
+            expected: length,
+        });
     }
     if header.crc != crc32fast::hash(payload) {
-        return Err("damaged: the checksum is wrong".into());
+        return Err(ProfileProblem::Checksum);
     }
     if !unpacks_to(length, unpacked) {
-        return Err(format!(
-            "damaged: {length} bytes cannot be a profile of {unpacked}"
-        ));
+        return Err(ProfileProblem::TooDense {
+            packed: length,
+            unpacked,
+        });
     }
     let mut json = Vec::new();
     let read = ZlibDecoder::new(payload)
         .take(unpacked.saturating_add(1))
         .read_to_end(&mut json);
-    read.map_err(|e| format!("damaged: {e}"))?;
+    read.map_err(ProfileProblem::NotCompressed)?;
     if json.len() as u64 != unpacked {
-        return Err(format!("damaged: it does not unpack to {unpacked} bytes"));
+        return Err(ProfileProblem::OtherSize(unpacked));
     }
     Ok(json)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::profile::made;
-    use crate::profile::tests::profile;
-    use crate::random_cfg::cfg;
-    use crate::strategy::Scheme;
-    use serde_json::{Value, json};
-
-    /// A file with this payload, which is said to unpack to so many bytes.
-    fn file(payload: &[u8], unpacked: u64) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend((payload.len() as u64).to_le_bytes());
-        bytes.extend(unpacked.to_le_bytes());
-        bytes.extend(crc32fast::hash(payload).to_le_bytes());
-        bytes.extend(payload);
-        bytes
-    }
-
-    fn refused(bytes: &[u8]) -> String {
-        Profile::parse(bytes, Path::new("x")).unwrap_err()
-    }
-
-    #[test]
-    fn small_files_do_not_fill_the_memory() {
-        let bomb = vec![b' '; 40 << 20];
-        let mut packer = ZlibEncoder::new(Vec::new(), Compression::fast());
-        packer.write_all(&bomb).unwrap();
-        let packed = packer.finish().unwrap();
-        assert!(packed.len() < bomb.len() / 100);
-        let honest = refused(&file(&packed, bomb.len() as u64));
-        assert!(
-            honest.contains("cannot be a profile of 41943040"),
-            "{honest}"
-        );
-        assert!(refused(&file(&packed, u64::MAX)).contains("cannot be a profile"));
-        // What a header understates is not unpacked further.
-        let lie = refused(&file(&packed, 1 << 20));
-        assert!(lie.contains("does not unpack to 1048576 bytes"), "{lie}");
-    }
-
-    /// Whatever is written can be read.
-    #[test]
-    fn what_compresses_too_well_is_not_compressed() {
-        let mut p = profile(vec![(0, 1)]);
-        p.verdict.unlike = vec!["x".repeat(20 << 20)];
-        let bytes = p.to_bytes();
-        assert!(bytes.len() > 20 << 20);
-        assert!(Profile::parse(&bytes, &p.path).unwrap() == p);
-    }
-
-    /// No profile is compressed further than readers take, to the byte.
-    #[test]
-    fn the_ratio_that_readers_take() {
-        let hash = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i.wrapping_mul(i) >> 3;
-        let mut json: Vec<u8> = (0..350_000).map(|i| (hash(hash(i)) >> 32) as u8).collect();
-        json.resize(MAX_UNPACKED as usize + 1, b' ');
-        let packed = |json: &[u8]| pack_at(json, Compression::default()).len() - HEADER;
-        // Blanks take next to nothing: this ends where the file is as large as allowed.
-        while json.len() < packed(&json) * MAX_RATIO as usize {
-            let most = packed(&json) * MAX_RATIO as usize;
-            json.resize(most, b' ');
-        }
-        let small = pack(&json);
-        assert!(small.len() < json.len() / 40);
-        assert!(unpack(&small).unwrap() == json);
-        json.resize(json.len() + 500, b' ');
-        let large = pack(&json);
-        assert!(large.len() > json.len());
-        assert!(unpack(&large).unwrap() == json);
-    }
-
-    /// The file of `p` with a change of its payload.
-    fn changed(p: &Profile, change: impl FnOnce(&mut Value)) -> Result<Profile, String> {
-        let mut payload = payload(p);
-        change(&mut payload);
-        Profile::parse(&pack(payload.to_string().as_bytes()), &p.path)
-    }
-
-    #[test]
-    fn what_no_merge_writes_is_refused() {
-        let good = profile(vec![(0, 1)]);
-        let refused = |change: fn(&mut Value)| changed(&good, change).unwrap_err();
-        assert_eq!(changed(&good, |_| {}).unwrap(), good);
-        let range = "damaged: copy or function out of range";
-        let violation = |f: u32| json!([{"function": f, "off": 1, "what": "x"}]);
-        assert!(changed(&good, |p| p["verdict"]["violations"] = violation(0)).is_ok());
-        let beyond = changed(&good, |p| p["verdict"]["violations"] = violation(1));
-        assert_eq!(beyond.unwrap_err(), range);
-        let fewer = |p: &mut Value| drop(p["processes"].as_array_mut().unwrap().pop());
-        assert_eq!(refused(fewer), range);
-        for ids in [[[9; 16], [3; 16]].concat(), vec![0; 17]] {
-            let sources = changed(&good, |p| p["sources"] = BASE64.encode(ids).into());
-            assert_eq!(sources.unwrap_err(), "damaged: sources");
-        }
-        let order = "damaged: counts out of order";
-        for pairs in [&[0, 1, 3][..], &[3, 1, 3, 1], &[4, 1, 3, 1], &[3, 0]] {
-            let pairs = changed(&good, |p| p["counts"] = json!([[0, pairs]]));
-            assert_eq!(pairs.unwrap_err(), order);
-        }
-        let function = "damaged: function out of range";
-        assert_eq!(refused(|p| p["counts"] = json!([[1, [0, 1]]])), function);
-        assert_eq!(refused(|p| p["entries"] = json!([[1, 5]])), function);
-    }
-
-    #[test]
-    fn counts_of_edges_survive() {
-        let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
-        let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Edge, 1);
-        p.measured = Measurement::Edges(ti_vec![vec![(EdgeId(1), 4), (EdgeId(3), 7)]]);
-        assert_eq!(Profile::parse(&p.to_bytes(), &p.path).unwrap(), p);
-        let beyond = changed(&p, |p| p["counts"] = json!([[0, [1u64 << 32, 7]]]));
-        assert_eq!(beyond.unwrap_err(), "damaged: edge out of range");
-    }
-
-    #[test]
-    fn other_versions_are_named() {
-        let mut bytes = profile(vec![(0, 1)]).to_bytes();
-        bytes[7] = 1;
-        assert_eq!(refused(&bytes), "profile version 1 (this build: 7)");
-        assert_eq!(refused(&bytes[..8]), "profile version 1 (this build: 7)");
-    }
-
-    /// A profile of the version before has no processes without counts; nothing else is different.
-    #[test]
-    fn a_profile_of_the_version_before_is_read() {
-        let good = profile(vec![(0, 1)]);
-        let mut bytes = good.to_bytes();
-        bytes[7] = OLDEST;
-        assert_eq!(Profile::parse(&bytes, &good.path).unwrap(), good);
-        let mut lost = good.clone();
-        lost.processes[CopyId(0)].absent = 2;
-        let read = Profile::parse(&lost.to_bytes(), &lost.path).unwrap();
-        assert_eq!(read.processes[CopyId(0)].absent, 2);
-    }
-
-    /// Only what the header announces is read, however much there is.
-    #[test]
-    fn endless_files() {
-        let error = Profile::read(Path::new("/dev/zero")).unwrap_err();
-        assert!(
-            error.to_string().contains("not a merged profile"),
-            "{error}"
-        );
-    }
-}
+mod tests;

@@ -161,11 +161,16 @@ fn put_together(path: &Path, manifest: Manifest, mut gathered: Gathered) -> Resu
     Ok(profile)
 }
 
+/// A sampled block that the program does not have.
+#[derive(Debug, thiserror::Error)]
+#[error("the manifest has no block {0}")]
+struct NoSuchBlock(u32);
+
 /// Every block of the sample is one of the program.
-fn check_blocks(sample: &Subpaths, manifest: &Manifest) -> Result<(), String> {
+fn check_blocks(sample: &Subpaths, manifest: &Manifest) -> Result<(), NoSuchBlock> {
     let largest = sample.points.keys().flatten().max();
     match largest.filter(|&&b| b as usize >= manifest.blocks()) {
-        Some(b) => Err(format!("the manifest has no block {b}")),
+        Some(&b) => Err(NoSuchBlock(b)),
         None => Ok(()),
     }
 }

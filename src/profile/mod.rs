@@ -41,6 +41,7 @@ use crate::selection::CountedPaths;
 use crate::source::{Search, Sources};
 use crate::table::{exactly, number_of};
 use measurement::Measurement;
+use std::fmt::Display;
 use std::path::PathBuf;
 use verdict::{Processes, Verdict};
 
@@ -83,12 +84,17 @@ pub struct Ran {
     pub edges: Vec<EdgeId>,
 }
 
+/// The cut edges of a manifest's function leave it more paths than ids.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("damaged manifest: {0} has too many paths")]
+pub struct TooManyPaths(String);
+
 impl Structure {
     /// Rebuilds what the manifest's `entry` describes; an error when it cannot be. Linear.
-    pub fn new(entry: &FunctionEntry) -> Result<Structure, String> {
+    pub fn new(entry: &FunctionEntry) -> Result<Structure, TooManyPaths> {
         let cfg = entry.cfg();
         let mut paths = FunctionPaths::with_cuts(&cfg, entry.cuts.clone())
-            .ok_or_else(|| format!("damaged manifest: {} has too many paths", entry.name))?;
+            .ok_or_else(|| TooManyPaths(entry.name.clone()))?;
         paths.apart = entry.apart.clone();
         paths.wide = entry.wide;
         Ok(Structure { cfg, paths })
@@ -241,7 +247,7 @@ impl Profile {
     }
 
     /// The error for a profile that cannot be what a merge wrote.
-    pub fn damaged(&self, problem: impl Into<String>) -> Error {
+    pub fn damaged(&self, problem: impl Display) -> Error {
         Error::profile(&self.path, problem, "merge the raw profiles again")
     }
 }

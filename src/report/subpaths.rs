@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 
 /// A block of a subpath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct ProgramBlock {
     /// The function.
     pub func: FuncId,
     /// The block.
@@ -36,7 +36,7 @@ pub struct Place {
 /// A subpath, ready to be shown.
 pub struct Row {
     /// Its blocks.
-    pub places: Vec<Place>,
+    pub places: Vec<ProgramBlock>,
     /// How many points of the sample are of it; of a joined one the fewest of its parts.
     pub points: Points,
     /// How often it ran.
@@ -103,7 +103,7 @@ impl<'a> Report<'a> {
     }
 
     fn of(profile: SampledProfile<'a>, selection: &Selection, mut rows: Vec<Row>) -> Report<'a> {
-        let admitted = |p: &Place| selection.admits(profile.profile, p.func);
+        let admitted = |p: &ProgramBlock| selection.admits(profile.profile, p.func);
         rows.retain(|r| r.places.iter().any(admitted));
         rows.sort_by(|a, b| {
             let by_share = b.sure().total_cmp(&a.sure());
@@ -193,9 +193,9 @@ impl Numbers {
     }
 
     /// Where a block is that some function has. O(log functions).
-    pub fn place(&self, number: u32) -> Place {
+    pub fn place(&self, number: u32) -> ProgramBlock {
         let i = self.first.partition_point(|&first| first <= number) - 1;
-        Place {
+        ProgramBlock {
             func: FuncId::new(i),
             block: BlockId(number - self.first[i]),
         }
@@ -203,7 +203,7 @@ impl Numbers {
 }
 
 /// The source positions along a subpath, each once for as long as control stays there.
-pub fn locs(profile: &Profile, places: &[Place]) -> Vec<Loc> {
+pub fn locs(profile: &Profile, places: &[ProgramBlock]) -> Vec<Loc> {
     let spans = places
         .iter()
         .flat_map(|p| profile.entry(p.func).spans(p.block));
@@ -214,7 +214,7 @@ pub fn locs(profile: &Profile, places: &[Place]) -> Vec<Loc> {
 
 /// The ways taken between blocks that follow each other in one function, where there are several and these tell: the function, and
 /// what is decided.
-fn decisions(profile: &Profile, sources: &Sources, places: &[Place]) -> Vec<(FuncId, Said)> {
+fn decisions(profile: &Profile, sources: &Sources, places: &[ProgramBlock]) -> Vec<(FuncId, Said)> {
     let words = Words::new(profile, sources);
     let mut known: BTreeMap<FuncId, Option<Structure>> = BTreeMap::new();
     let mut decisions = Vec::new();
@@ -247,7 +247,7 @@ fn decisions(profile: &Profile, sources: &Sources, places: &[Place]) -> Vec<(Fun
 }
 
 /// Where control goes from the first of `places` on: to the next one of its function with a source position, or back to a loop's header.
-fn aim(structure: &Structure, places: &[Place], succ: u32) -> To {
+fn aim(structure: &Structure, places: &[ProgramBlock], succ: u32) -> To {
     let (from, next) = (places[0], places[1]);
     let edge = structure.paths.dag.edge_of(CfgEdge {
         block: from.block,
@@ -263,7 +263,7 @@ fn aim(structure: &Structure, places: &[Place], succ: u32) -> To {
 }
 
 /// Decisions as steps in a line, each by itself, so that repetitions are equal; with the function where there are several.
-fn phrased(steps: &Steps, places: &[Place], decisions: &[(FuncId, Said)]) -> Vec<String> {
+fn phrased(steps: &Steps, places: &[ProgramBlock], decisions: &[(FuncId, Said)]) -> Vec<String> {
     let several = places.iter().any(|p| p.func != places[0].func);
     let phrases = decisions.iter().map(|(f, said)| {
         let mut rows = steps.decision_rows(*f, std::slice::from_ref(said));

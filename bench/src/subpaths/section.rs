@@ -1,10 +1,11 @@
 //! The section of the report, and its plots.
 
-use super::{Accuracy, SEEDS, Sampled, Subpaths, VARIANTS, WATCHED};
+use super::data::{Accuracy, SEEDS, Sampled, Subpaths, VARIANTS, WATCHED};
 use crate::markdown::Table;
 use crate::plot::{Series, bars, lines};
-use crate::report::{average, median, with_average};
 use crate::results::Results;
+use crate::section::Section;
+use crate::statistics::{average, median, with_average};
 use anyhow::Result;
 use std::path::Path;
 
@@ -18,8 +19,21 @@ const TALK: [(&str, u32, u32, u32); 6] = [
     ("javac", 79, 7, 0),
 ];
 
+/// The section of sampled subpaths.
+pub(crate) struct SampledSubpaths;
+
+impl Section for SampledSubpaths {
+    fn text(&self, results: &Results) -> String {
+        section(results)
+    }
+
+    fn draw_plots(&self, results: &Results, docs: &Path) -> Result<()> {
+        plots(results, docs)
+    }
+}
+
 /// The section of the report.
-pub(crate) fn section(results: &Results) -> String {
+fn section(results: &Results) -> String {
     let Some(subpaths) = &results.subpaths else {
         return String::new();
     };
@@ -165,7 +179,7 @@ fn lists(subpaths: &Subpaths) -> String {
 }
 
 /// Draws overheads, and true ranks while a program runs.
-pub(crate) fn plots(results: &Results, docs: &Path) -> Result<()> {
+fn plots(results: &Results, docs: &Path) -> Result<()> {
     let Some(subpaths) = &results.subpaths else {
         return Ok(());
     };

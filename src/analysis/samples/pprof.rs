@@ -5,12 +5,26 @@ use super::{Amount, Sampled, Samples, Tally};
 use flate2::read::GzDecoder;
 use prost::Message;
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{self, Read};
 
 /// No profile is longer, unpacked: what is would be no profile, or not fit into memory in pieces.
 const LONGEST: u64 = 64 << 20;
 
-pub(super) fn samples(bytes: &[u8]) -> Result<Samples, String> {
+/// Why a file cannot be read as a profile of pprof.
+#[derive(Debug, thiserror::Error)]
+pub enum PprofProblem {
+    /// It cannot be unpacked.
+    #[error("damaged gzip data ({0})")]
+    NotGzip(io::Error),
+    /// It unpacks to more than is read.
+    #[error("more than 64 MiB unpacked")]
+    TooLong,
+    /// What was unpacked does not follow pprof's schema.
+    #[error("no profile of pprof")]
+    NotPprof(#[source] prost::DecodeError),
+}
+
+pub(super) fn samples(bytes: &[u8]) -> Result<Samples, PprofProblem> {
     let file = decode(bytes)?;
     let value = value(&file);
     let locations: HashMap<u64, &Location> = file.location.iter().map(|l| (l.id, l)).collect();
@@ -58,16 +72,16 @@ pub(super) fn samples(bytes: &[u8]) -> Result<Samples, String> {
     })
 }
 
-fn decode(bytes: &[u8]) -> Result<File, String> {
+fn decode(bytes: &[u8]) -> Result<File, PprofProblem> {
     let mut plain = Vec::new();
     let read = GzDecoder::new(bytes)
         .take(LONGEST + 1)
         .read_to_end(&mut plain);
-    read.map_err(|e| format!("damaged gzip data ({e})"))?;
+    read.map_err(PprofProblem::NotGzip)?;
     if plain.len() as u64 > LONGEST {
-        return Err("more than 64 MiB unpacked".into());
+        return Err(PprofProblem::TooLong);
     }
-    File::decode(&plain[..]).map_err(|_| "no profile of pprof".into())
+    File::decode(&plain[..]).map_err(PprofProblem::NotPprof)
 }
 
 fn text(file: &File, id: i64) -> &str {

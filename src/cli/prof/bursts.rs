@@ -1,6 +1,9 @@
 //! What `p3-prof` says of bursts.
 
-use super::{AccuracyArgs, Format, Outcome, ShowArgs};
+use super::Outcome;
+use super::accuracy::AccuracyArgs;
+use super::format::{Format, Render};
+use super::show::ShowArgs;
 use crate::analysis::against;
 use crate::error::Result;
 use crate::profile::Profile;
@@ -21,24 +24,27 @@ pub(super) fn show(
     if args.format == Format::Text {
         selection.top = selection.top.or(Some(20));
     }
-    Ok(match args.format {
-        Format::Text if args.bursts => Outcome::print(shadow::bursts_text(bursts)),
-        // Its summary says the verdict.
-        Format::Text => {
+    let render = Render {
+        text: || {
+            if args.bursts {
+                return Ok(shadow::bursts_text(bursts));
+            }
             let sources = args.sources.of(profile);
-            Outcome::print(shadow::text(bursts, &selection, sources, layout)?)
-        }
-        Format::Json => Outcome::print(shadow::json(bursts, &selection)?).about(&[profile]),
-        Format::Csv => Outcome::print(shadow::csv(bursts, &selection)?).about(&[profile]),
-    })
+            shadow::text(bursts, &selection, sources, layout)
+        },
+        json: || shadow::json(bursts, &selection),
+        csv: || shadow::csv(bursts, &selection),
+    };
+    let printed = Outcome::print(render.render(args.format)?);
+    Ok(printed.about_unless_summarised(args.format, profile))
 }
 
 pub(super) fn accuracy(args: &AccuracyArgs, profile: &Profile, exact: &Profile) -> Result<Outcome> {
     let figures = against::against(profile.bursts()?, exact.paths()?)?;
-    Ok(Outcome::print(match args.format {
-        Format::Text => against::text(&figures),
-        Format::Json => against::json(&figures),
-        Format::Csv => against::csv(&figures),
-    })
-    .about(&[profile, exact]))
+    let render = Render {
+        text: || against::text(&figures),
+        json: || against::json(&figures),
+        csv: || against::csv(&figures),
+    };
+    Ok(Outcome::print(render.render(args.format)).about(&[profile, exact]))
 }

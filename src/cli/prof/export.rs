@@ -1,7 +1,8 @@
 //! `p3-prof export`.
 
+use super::Outcome;
 use super::several::{self, Several};
-use super::{MarkerArgs, Outcome, SourceArgs};
+use super::sources::{MarkerArgs, SourceArgs};
 use crate::cli::ForceArgs;
 use crate::cli::values::exporter;
 use crate::error::{Error, Result};

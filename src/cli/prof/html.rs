@@ -1,6 +1,7 @@
 //! `p3-prof html`.
 
-use super::{MarkerArgs, Outcome, SourceArgs};
+use super::Outcome;
+use super::sources::{MarkerArgs, SourceArgs};
 use crate::cli::ForceArgs;
 use crate::error::{Error, Result};
 use crate::output::{Destination, check_folder_name, write_files};

@@ -56,18 +56,18 @@ fn into_file(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Outc
 }
 
 /// A place for a profile, which is none of what the merge reads.
-fn destination(path: &Path, args: &MergeArgs, programs: &Programs) -> Result<Place> {
+fn destination(path: &Path, args: &MergeArgs, programs: &Programs) -> Result<ProfileDestination> {
     let at = Destination::new(path, file::CONTENT, args.force.force);
     let manifests = programs.iter().map(|p| p.manifest.as_path());
     at.check(manifests.chain(args.files.iter().map(PathBuf::as_path)))?;
-    Ok(Place {
+    Ok(ProfileDestination {
         path: path.to_path_buf(),
         at,
     })
 }
 
 /// Where a profile goes, and what it is called.
-struct Place {
+struct ProfileDestination {
     path: PathBuf,
     at: Destination,
 }
@@ -104,7 +104,7 @@ fn into_folder(args: &MergeArgs, programs: &Programs, trust: Trust) -> Result<Ou
 
 fn write(
     mut profile: Profile,
-    to: &Place,
+    to: &ProfileDestination,
     args: &MergeArgs,
     trust: Trust,
     outcome: &mut Outcome,

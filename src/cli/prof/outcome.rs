@@ -1,5 +1,6 @@
 //! What commands print.
 
+use super::format::Format;
 use crate::output::Destination;
 use crate::profile::Profile;
 use crate::source::Sources;
@@ -17,7 +18,8 @@ pub struct Outcome {
     pub warnings: Vec<String>,
     /// A difference or violation was found.
     pub found: bool,
-    /// What could not be done, when the rest was: one line each on standard error, and exit status 2.
+    /// What could not be done, when the rest was: one line each on standard error, and exit status
+    /// 2.
     pub failures: Vec<String>,
 }
 
@@ -28,7 +30,16 @@ impl Outcome {
         self
     }
 
-    /// The same for what is about new paths alone: which known ones are not selected is of no interest there.
+    /// The same for a report whose text has the verdict in its summary.
+    pub(super) fn about_unless_summarised(self, format: Format, profile: &Profile) -> Outcome {
+        match format {
+            Format::Text => self,
+            Format::Json | Format::Csv => self.about(&[profile]),
+        }
+    }
+
+    /// The same for what is about new paths alone: which known ones are not selected is of no
+    /// interest there.
     pub(super) fn about_new_paths_of(mut self, profile: &Profile) -> Outcome {
         let of = |line: String| format!("{}: {line}", profile.path.display());
         self.warnings.extend(profile.said().map(of));

@@ -34,7 +34,8 @@ impl Several {
     }
 }
 
-/// Reads `files`: merged profiles, and folders with programs in them, of which those that never ran count as what did not run.
+/// Reads `files`: merged profiles, and folders with programs in them, of which those that never ran
+/// count as what did not run.
 ///
 /// # Errors
 /// What cannot be read, a folder without programs, profiles that cannot be joined.
@@ -42,7 +43,8 @@ pub(super) fn read(files: &[PathBuf], trust: Trust) -> Result<Several> {
     let (mut profiles, mut notes) = (Vec::new(), Vec::new());
     let mut baseline = Vec::new();
     for file in files {
-        // A single program is asked for because it ran: without a profile the reader says what to run first.
+        // A single program is asked for because it ran: without a profile the reader says what to
+        // run first.
         let is_program = Manifest::is_one(&file.join("manifest.json"));
         if !file.is_dir() || is_program {
             profiles.push(trust.read(file)?);

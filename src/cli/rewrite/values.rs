@@ -11,7 +11,6 @@ use std::time::Duration;
 
 values! { Counters:
     Auto "auto" "In the code, but for ids that a hash table has not cached"
-    Inline "inline" "The same"
     Call "call" "Everything by a call"
 }
 

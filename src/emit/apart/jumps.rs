@@ -4,6 +4,7 @@
 //! on in its own block of the same origin.
 
 use super::copy::Copied;
+use crate::emit::edit::Edit;
 use crate::emit::{data, shared, sys};
 use crate::runtime::abi;
 use inkwell::basic_block::BasicBlock;
@@ -29,7 +30,7 @@ pub(in crate::emit) fn translate<'ctx>(
         let natives = (0..sys::successor_count(end)).map(|i| sys::successor(end, i));
         let natives: Vec<BasicBlock> = natives.collect();
         let table = table(context, module, of, number, &natives);
-        let lookup = shared::runtime_function(context, module, &abi::JUMP);
+        let lookup = shared::runtime_function(Edit { context, module }, &abi::JUMP);
         let address: BasicValueEnum = new.operands()[0].basic();
         sys::position_before(&builder, sys::terminator(new.block()));
         let call = builder.build_call(lookup, &[table.into(), address.into()], "");

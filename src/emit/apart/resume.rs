@@ -294,7 +294,7 @@ pub(in crate::emit) fn make<'ctx>(
     let entry = context.append_basic_block(function, "");
     let builder = context.create_builder();
     builder.position_at_end(entry);
-    let from = From {
+    let from = LiveInReader {
         context,
         builder: &builder,
         buffer,
@@ -326,13 +326,13 @@ pub(in crate::emit) fn returning_as<'ctx>(
 }
 
 /// Where values are read: what the builder makes reads them from the buffer.
-struct From<'a, 'ctx> {
+struct LiveInReader<'a, 'ctx> {
     context: &'ctx Context,
     builder: &'a Builder<'ctx>,
     buffer: PointerValue<'ctx>,
 }
 
-impl From<'_, '_> {
+impl LiveInReader<'_, '_> {
     fn read(&self, like: Value, offset: u64) -> Value {
         let place = place_in(self.context, self.builder, self.buffer, offset);
         values::load(self.builder, like, place)
@@ -355,7 +355,7 @@ struct Kept {
 }
 
 /// Reads or computes live values, and gives them their places. At a header where one is not live, what it is does not matter.
-fn take_over(from: &From, handed: &Handed) -> HashMap<Value, Kept> {
+fn take_over(from: &LiveInReader, handed: &Handed) -> HashMap<Value, Kept> {
     let builder = from.builder;
     let slot = |l: &Live| (l.how != How::Folded).then(|| values::room_for(builder, l.value));
     let slots: Vec<Option<Value>> = handed.live.iter().map(slot).collect();
@@ -399,7 +399,7 @@ fn compute(builder: &Builder, value: Value, known: &HashMap<Value, Value>) -> Va
 }
 
 /// By header: what its φs begin with, the same whichever way leads there.
-fn read_phis(from: &From, of: FunctionValue, handed: &Handed) -> Vec<Vec<Value>> {
+fn read_phis(from: &LiveInReader, of: FunctionValue, handed: &Handed) -> Vec<Vec<Value>> {
     let blocks = sys::blocks(of);
     let mut by_header: HashMap<BlockId, Vec<Value>> = HashMap::new();
     for (header, at) in handed.headers.iter().zip(&handed.phis_at) {

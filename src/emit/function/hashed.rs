@@ -121,13 +121,13 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     fn count_by_call(&self, key: IntValue<'ctx>) {
-        let count = self.data.count_function(self.context, self.module);
+        let count = self.data.count_function();
         self.call(count, key);
     }
 
     /// The same out of the way of the code around it, which keeps its registers.
     fn count_missed(&self, key: IntValue<'ctx>) {
-        let count = self.data.missed_function(self.context, self.module);
+        let count = self.data.missed_function();
         self.call(count, key);
     }
 

@@ -15,6 +15,7 @@ mod budget;
 mod native;
 
 use super::data::Data;
+use super::edit::Edit;
 use super::layout::is_x86_64_linux;
 use super::{function, sys};
 use crate::emit::apart::copy;
@@ -43,7 +44,7 @@ pub(super) struct Entry<'ctx> {
 pub(super) struct Shadows<'a, 'ctx> {
     context: &'ctx Context,
     module: &'a Module<'ctx>,
-    data: &'a Data<'ctx>,
+    data: &'a Data<'a, 'ctx>,
     target: TargetData,
     /// The section of zeros in which values are handed over.
     buffer: Option<GlobalValue<'ctx>>,
@@ -54,11 +55,8 @@ pub(super) struct Shadows<'a, 'ctx> {
 
 impl<'a, 'ctx> Shadows<'a, 'ctx> {
     /// `None` where no code can be patched: the functions stay as they are.
-    pub(super) fn new(
-        context: &'ctx Context,
-        module: &'a Module<'ctx>,
-        data: &'a Data<'ctx>,
-    ) -> Option<Self> {
+    pub(super) fn new(data: &'a Data<'a, 'ctx>) -> Option<Self> {
+        let Edit { context, module } = data.edit;
         is_x86_64_linux(module).then(|| Shadows {
             context,
             module,
@@ -90,7 +88,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
         self.add_loops(function, body, plan, index, &mut passes);
         let flow = (&body.cfg, &*plan.own_order);
         budget::spend(context, module, counting, flow, &passes);
-        function::instrument(context, module, counting, body, plan, self.data, index);
+        function::instrument(self.data, counting, body, plan, index);
         native::mark_entry(context, function, &body.cfg, &plan.own_order);
         self.entries.push(Entry {
             from: self.address(function, body),
@@ -142,7 +140,7 @@ impl<'a, 'ctx> Shadows<'a, 'ctx> {
             ..body.clone()
         };
         let plan = &resumed.plan;
-        function::instrument(context, module, resuming, &body, plan, self.data, index);
+        function::instrument(self.data, resuming, &body, plan, index);
         let places = native::Places {
             func: plan.func,
             all: &resumed.places,

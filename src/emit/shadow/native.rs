@@ -8,7 +8,7 @@ use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
 use crate::index::{BlockId, CfgEdge, FuncId};
 use crate::ir::{Cfg, Terminator};
-use crate::plan::resume::Place;
+use crate::plan::resume::ResumePoint;
 use inkwell::attributes::AttributeLoc;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -99,7 +99,7 @@ fn is_known_late(end: InstructionValue) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a, 'ctx> {
     pub func: FuncId,
-    pub all: &'a [Place],
+    pub all: &'a [ResumePoint],
     /// What each is noted in.
     pub passed: &'a [PointerValue<'ctx>],
 }

@@ -5,7 +5,7 @@ use super::super::{
 };
 use super::view::{BlockView, CallView, CalleeView, FunctionView, InstructionView};
 use crate::index::BlockId;
-use crate::load::positions::{BlockPositions, BodyPositions, Place};
+use crate::load::positions::{BlockPositions, BodyPositions, SourcePosition};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -57,7 +57,7 @@ pub(super) fn is_cxx(declared: &[Cow<str>]) -> bool {
 pub(super) fn lower(
     function: FunctionView,
     returning: &HashSet<Cow<str>>,
-    places: &[Place],
+    places: &[SourcePosition],
     positions: &BodyPositions,
 ) -> FunctionBody {
     let lowering = Lowering { returning, places };
@@ -110,7 +110,7 @@ fn starts_coroutine(call: &Call) -> bool {
 
 struct Lowering<'a> {
     returning: &'a HashSet<Cow<'a, str>>,
-    places: &'a [Place],
+    places: &'a [SourcePosition],
 }
 
 impl Lowering<'_> {
@@ -174,7 +174,7 @@ impl Lowering<'_> {
 }
 
 /// The blocks that go back in loops, and where these begin.
-fn loops(places: &[Place], blocks: &[BlockPositions]) -> Vec<(BlockId, Site)> {
+fn loops(places: &[SourcePosition], blocks: &[BlockPositions]) -> Vec<(BlockId, Site)> {
     let starts = blocks.iter().enumerate();
     let starts = starts.filter_map(|(b, of)| Some((b, of.loop_start?)));
     starts
@@ -183,14 +183,14 @@ fn loops(places: &[Place], blocks: &[BlockPositions]) -> Vec<(BlockId, Site)> {
 }
 
 /// Places by their numbers, each once, ascending.
-fn branchless(places: &[Place], numbers: &[u32]) -> Vec<Site> {
+fn branchless(places: &[SourcePosition], numbers: &[u32]) -> Vec<Site> {
     let mut sites: Vec<Site> = numbers.iter().map(|&p| site(&places[p as usize])).collect();
     sites.sort();
     sites.dedup();
     sites
 }
 
-fn site(place: &Place) -> Site {
+fn site(place: &SourcePosition) -> Site {
     Site {
         loc: Loc {
             file: place.file,

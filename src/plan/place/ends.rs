@@ -52,7 +52,7 @@ impl Ends {
         let mut lifted = self.clone();
         let mut free = dag.edge_set();
         free.extend(dag.ins(dag.exit()).iter().copied());
-        for v in dag.order().rev().skip(1) {
+        for v in dag.order_from_exit() {
             if let Some(only) = lifted.liftable(dag, v) {
                 lifted.lift(dag, v, only);
             }

@@ -61,7 +61,7 @@ impl Increments<'_> {
     }
 
     fn lift_counts(&mut self, known: &TiSlice<VertexId, Known>) {
-        for v in self.dag.order().rev().skip(1) {
+        for v in self.dag.order_from_exit() {
             let Some(only) = self.ends.liftable(self.dag, v) else {
                 continue;
             };
@@ -87,7 +87,7 @@ impl Increments<'_> {
     /// The vertices from which a count that is still to come can be reached.
     fn needed(&self) -> IdSet<VertexId> {
         let mut needed = self.dag.vertex_set();
-        for v in self.dag.order().rev().skip(1) {
+        for v in self.dag.order_from_exit() {
             let mut outs = self.dag.outs(v);
             let dst = |e: EdgeId| self.dag.edge(e).dst;
             if outs.any(|e| self.ends.counted.contains(e) || needed.contains(dst(e))) {

@@ -1,3 +1,4 @@
+use super::modes::RESUMED;
 use super::*;
 use crate::dag::{Dominators, EdgeKind};
 use crate::index::BlockId;
@@ -218,7 +219,7 @@ struct Gone {
 }
 
 impl Gone {
-    fn at(nest: &Nest, place: Place) -> Gone {
+    fn at(nest: &Nest, place: Continuation) -> Gone {
         Gone {
             inside: nest.around(place.block),
             run: BTreeSet::new(),
@@ -477,38 +478,4 @@ fn calls_are_looked_behind() {
     invokes.blocks[BlockId(1)].succs = [0, 2].map(BlockId).into();
     assert!(!looks(&invokes, Sequence::Thread).1);
     assert!(looks(&invokes, Sequence::Activation).1);
-}
-
-#[test]
-fn soundness() {
-    let with = |blocks, chance| Sampling {
-        period: 10,
-        lengths: vec![Length { blocks, chance }],
-        within_functions: false,
-        list: HotList::Concise,
-    };
-    let good = with(2, 1 << 32);
-    assert!(good.is_sound());
-    assert!(!with(2, 1 << 31).is_sound() && !with(0, 1 << 32).is_sound());
-    assert!(!Sampling { period: 0, ..good }.is_sound());
-}
-
-/// P(2^n) in proportion to 2^-n is the slides' choice.
-#[test]
-fn chances() {
-    let chances = |lengths: &[u32], bias| {
-        let lengths = Sampling::biased(lengths, bias)?;
-        Some(lengths.iter().map(|l| l.probability()).collect::<Vec<_>>())
-    };
-    let third = 1.0 / 3.0;
-    let close = |a: Vec<f64>, b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
-    assert!(close(chances(&[2, 4], 1.0).unwrap(), &[2.0 * third, third]));
-    assert!(close(chances(&[3, 5, 9], 0.0).unwrap(), &[third; 3]));
-    assert!(close(
-        chances(&[2, 4], -1.0).unwrap(),
-        &[third, 2.0 * third]
-    ));
-    assert_eq!(chances(&[2, 65536], 3.0), None);
-    let lengths = Sampling::biased(&[2, 4, 8, 16, 32, 64, 128], 0.7).unwrap();
-    assert_eq!(lengths.iter().map(|l| l.chance).sum::<u64>(), 1 << 32);
 }

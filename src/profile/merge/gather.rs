@@ -14,6 +14,7 @@ use crate::profile::subpaths::merge::Part;
 use crate::profile::verdict::{Processes, copies_named};
 use crate::profile::{Profile, file};
 use std::collections::{BTreeMap, HashSet};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// What one copy counted, over all its processes.
@@ -303,7 +304,7 @@ pub(crate) fn check(raw: &Raw, program: &Program, file: &Path) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn foreign(file: &Path, problem: impl Into<String>) -> Error {
+pub(super) fn foreign(file: &Path, problem: impl Display) -> Error {
     let remedy = "name the manifest.json of the copies that ran";
     Error::profile(file, problem, remedy)
 }

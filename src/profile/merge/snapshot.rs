@@ -13,6 +13,7 @@ use crate::profile::raw::Raw;
 use crate::profile::subpaths::merge::{Part, union};
 use crate::profile::verdict::{Processes, Verdict};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// A program of which raw profiles are read again and again.
@@ -84,10 +85,12 @@ impl Snapshot {
             counts.insert(copy, of_copy.counts);
         }
         profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
-        let wrong = |problem| Error::profile(&self.program.manifest, problem, "look again");
         if let Measurement::Sampled(sample) = &mut profile.measured {
-            *sample = union(samples).map_err(wrong)?;
-            return check_blocks(sample, &profile.manifest).map_err(wrong);
+            let path = &self.program.manifest;
+            let wrong = |problem: &dyn Display| Error::profile(path, problem, "look again");
+            *sample = union(samples).map_err(|problem| wrong(&problem))?;
+            let checked = check_blocks(sample, &profile.manifest);
+            return checked.map_err(|problem| wrong(&problem));
         }
         // Copies that are not equally far contradict each other; that is none of a snapshot's business.
         combine(profile, &counts).map(drop)

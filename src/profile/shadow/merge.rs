@@ -3,10 +3,11 @@
 use super::{Bursts, InBursts, tally};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, PathId, ti_vec};
-use crate::profile::decode::decode_paths;
+use crate::profile::decode::{CountProblem, decode_paths};
 use crate::profile::raw::{Burst, Raw};
 use crate::profile::{Profile, Structure};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 /// What was read so far of one copy's bursts, by the ids that the copy counts under.
 #[derive(Default)]
@@ -76,7 +77,7 @@ impl Paces {
 
 impl Gathered {
     /// Adds what one raw profile holds; an error when counts overflow. O(paths).
-    pub fn add(&mut self, raw: &Raw) -> Result<(), String> {
+    pub fn add(&mut self, raw: &Raw) -> Result<(), Overflow> {
         let sum = &mut self.sum;
         for shadows in &raw.shadows {
             if std::mem::replace(&mut self.any, true) {
@@ -115,10 +116,10 @@ impl Gathered {
     }
 
     /// Adds a burst with `n` executed paths that takes the program so many nanoseconds.
-    fn count(&mut self, burst: &Burst, n: u64, native: u64) -> Result<(), String> {
+    fn count(&mut self, burst: &Burst, n: u64, native: u64) -> Result<(), Overflow> {
         let sum = &mut self.sum;
         sum.counting += u64::from(n > 0);
-        sum.paths = sum.paths.checked_add(n).ok_or_else(overflow)?;
+        sum.paths = sum.paths.checked_add(n).ok_or(Overflow)?;
         let times = burst.period as f64 / native as f64;
         let all = n as f64 * times;
         sum.executions += all;
@@ -130,12 +131,12 @@ impl Gathered {
         for &(func, id, count) in &burst.paths {
             let path = self.counts.entry(func).or_default().entry(id).or_default();
             let one = InBursts::one(count, n, times);
-            *path = path.plus(one).ok_or_else(overflow)?;
+            *path = path.plus(one).ok_or(Overflow)?;
         }
         Ok(())
     }
 
-    fn count_untimed(&mut self) -> Result<(), String> {
+    fn count_untimed(&mut self) -> Result<(), Overflow> {
         for (burst, n) in std::mem::take(&mut self.untimed) {
             let native = self.paces.native(&burst, n);
             self.count(&burst, n, native)?;
@@ -148,26 +149,28 @@ impl Gathered {
     /// # Errors
     /// Ids that no path has, or counts that overflow.
     pub fn finish(mut self, profile: &Profile, copy: CopyId) -> Result<Bursts> {
-        let damaged = |problem| Error::profile(&profile.path, problem, "run the program again");
-        self.count_untimed().map_err(damaged)?;
+        let damaged =
+            |problem: &dyn Display| Error::profile(&profile.path, problem, "run the program again");
+        self.count_untimed().map_err(|problem| damaged(&problem))?;
         let mut bursts = std::mem::take(&mut self.sum);
         bursts.counts = ti_vec![Vec::new(); profile.manifest.functions.len()];
         for (f, counts) in self.counts {
             bursts.counts[f] = canonical(profile, f, copy, &counts)
-                .map_err(|problem| damaged(format!("{}: {problem}", profile.name(f))))?;
+                .map_err(|problem| damaged(&format_args!("{}: {problem}", profile.name(f))))?;
         }
         Ok(bursts)
     }
 }
 
-fn overflow() -> String {
-    "damaged: a count overflows".into()
-}
+/// A sum of counts that is larger than any process can have counted.
+#[derive(Debug, thiserror::Error)]
+#[error("damaged: a count overflows")]
+pub struct Overflow;
 
 /// Executed paths.
-fn executed(burst: &Burst) -> Result<u64, String> {
+fn executed(burst: &Burst) -> Result<u64, Overflow> {
     let mut counts = burst.paths.iter().map(|p| p.2);
-    counts.try_fold(0u64, u64::checked_add).ok_or_else(overflow)
+    counts.try_fold(0u64, u64::checked_add).ok_or(Overflow)
 }
 
 /// Ids are translated one to one, so each is given its place in `counts` for a count.
@@ -176,7 +179,7 @@ fn canonical(
     f: FuncId,
     copy: CopyId,
     counts: &BTreeMap<u64, InBursts>,
-) -> Result<Vec<(PathId, InBursts)>, String> {
+) -> Result<Vec<(PathId, InBursts)>, CountProblem> {
     let entry = profile.entry(f);
     let structure = Structure::new(entry)?;
     let share = entry.share(&structure.cfg, &structure.paths)?;

@@ -13,11 +13,16 @@ pub struct Part {
     pub sample: Subpaths,
 }
 
+/// Samples that were taken in different ways say nothing together.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it was sampled with another period, other lengths or another kind of list")]
+pub struct SampledOtherwise;
+
 /// The union of `parts`, which must have been taken in one way. O(points).
 ///
 /// # Errors
 /// Samples that were taken in different ways.
-pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, String> {
+pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, SampledOtherwise> {
     parts.retain(|p| p.sample.sampling.is_some());
     parts.sort_by_key(|p| p.unique);
     let mut all = Subpaths {
@@ -28,9 +33,7 @@ pub fn union(mut parts: Vec<Part>) -> Result<Subpaths, String> {
         let sampling = all.sampling.take().or_else(|| part.sample.sampling.clone());
         all.sampling = sampling.filter(|s| part.sample.sampling.as_ref() == Some(s));
         if all.sampling.is_none() {
-            return Err(
-                "it was sampled with another period, other lengths or another kind of list".into(),
-            );
+            return Err(SampledOtherwise);
         }
         let raised = raised(part, all.doublings);
         all.blocks = all.blocks.saturating_add(raised.blocks);

@@ -11,7 +11,7 @@ use super::news::OTHER_RUNS;
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, IdSet, PathId};
 use crate::manifest::{FunctionEntry, ShareEntry, encode_set};
-use crate::profile::{Profile, Structure};
+use crate::profile::{Profile, Structure, TooManyPaths};
 use crate::selection::CountedPaths;
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ impl Evidence {
         &self,
         entry: &mut FunctionEntry,
         seen: &BTreeMap<PathId, u64>,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, TooManyPaths> {
         if self.partial.is_empty() || entry.status.is_skipped() {
             return Ok(false);
         }

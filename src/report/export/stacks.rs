@@ -3,7 +3,7 @@
 use crate::dag::PathStart;
 use crate::ir::Loc;
 use crate::names::shown;
-use crate::report::subpaths::{Piece, Place, Report as SampledReport, Row, fold};
+use crate::report::subpaths::{Piece, ProgramBlock, Report as SampledReport, Row, fold};
 use crate::report::text::short;
 use crate::report::{Line, Report};
 
@@ -76,7 +76,7 @@ pub(super) fn sampled_frames(report: &SampledReport, row: &Row) -> Vec<Frame> {
 }
 
 /// The function, the block and its first line.
-fn sampled_frame(report: &SampledReport, place: &Place) -> Frame {
+fn sampled_frame(report: &SampledReport, place: &ProgramBlock) -> Frame {
     let profile = report.profile.profile;
     let loc = profile
         .entry(place.func)

@@ -27,7 +27,7 @@ pub fn render(report: &Report) -> String {
 
 fn record(report: &Report, steps: &Steps, row: &Row) -> Vec<String> {
     let profile = report.profile.profile;
-    let block = |p: &super::Place| format!("{}:{}", profile.entry(p.func).name, p.block);
+    let block = |p: &super::ProgramBlock| format!("{}:{}", profile.entry(p.func).name, p.block);
     let blocks: Vec<String> = row.places.iter().map(block).collect();
     let taken = phrased(
         steps,

@@ -3,7 +3,7 @@
 //! A loop of n blocks that is run again and again is sampled at each of its blocks: n subpaths of one length that are rotations of each other
 //! tell the same. A long subpath has few points, and covers much of a run by each; so long ones have an order of their own.
 
-use super::{Place, Row};
+use super::{ProgramBlock, Row};
 use crate::profile::subpaths::Sampling;
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Folded<'a> {
 
 /// Rows in their order, each without the rotations of one before it. Joined ones stay. O(total length).
 pub(super) fn fold_rotations<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Folded<'a>> {
-    let mut known: HashMap<Vec<Place>, usize> = HashMap::new();
+    let mut known: HashMap<Vec<ProgramBlock>, usize> = HashMap::new();
     let mut folded: Vec<Folded> = Vec::new();
     for row in rows {
         if row.joined == 1 {

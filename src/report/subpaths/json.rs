@@ -1,6 +1,6 @@
 //! `show --format json`: a contract with other programs.
 
-use super::{Place, Report, Row, decisions, locs};
+use super::{ProgramBlock, Report, Row, decisions, locs};
 use crate::index::BlockId;
 use crate::profile::subpaths::Sampling;
 use crate::report::json::{About, about};
@@ -90,7 +90,7 @@ pub fn render(report: &Report) -> String {
 
 fn subpath<'a>(report: &'a Report, row: &Row) -> Subpath<'a> {
     let profile = report.profile.profile;
-    let block = |p: &Place| Block {
+    let block = |p: &ProgramBlock| Block {
         module: profile.module(p.func),
         name: &profile.entry(p.func).name,
         block: p.block,

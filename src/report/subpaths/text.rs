@@ -2,7 +2,7 @@
 
 use super::folded::{Piece, fold};
 use super::groups::{Folded, fold_rotations, longest_short};
-use super::{Place, Report, Row, decisions, locs, phrased};
+use super::{ProgramBlock, Report, Row, decisions, locs, phrased};
 use crate::ir::Loc;
 use crate::names::printable;
 use crate::profile::Profile;
@@ -168,7 +168,7 @@ fn joined(row: &Row) -> String {
 }
 
 /// The blocks by function: `main b1 (b2 b3)×4, f b0`.
-fn blocks(profile: &Profile, places: &[Place]) -> String {
+fn blocks(profile: &Profile, places: &[ProgramBlock]) -> String {
     let (mut out, mut last) = (String::new(), None);
     for (shown, piece) in fold(places).into_iter().enumerate() {
         if shown == MAX_ITEMS {
@@ -190,7 +190,7 @@ fn blocks(profile: &Profile, places: &[Place]) -> String {
 
 fn list(
     profile: &Profile,
-    items: &[Place],
+    items: &[ProgramBlock],
     last: &mut Option<crate::index::FuncId>,
     out: &mut String,
 ) {
@@ -222,7 +222,7 @@ pub struct Texts {
 
 impl Texts {
     /// Those of a subpath, with conditions quoted from `sources`.
-    pub fn new(steps: &Steps, sources: &Sources, places: &[Place]) -> Texts {
+    pub fn new(steps: &Steps, sources: &Sources, places: &[ProgramBlock]) -> Texts {
         let profile = steps.words().profile();
         let files = &profile.manifest.files;
         let locs = locs(profile, places);
@@ -244,7 +244,11 @@ impl Texts {
 
 /// What a subpath decides, and a row for each decision; of rows that repeat, the last one says how often. Where there are
 /// several functions, each row names its own.
-pub fn decided(steps: &Steps, sources: &Sources, places: &[Place]) -> (Vec<Said>, Vec<steps::Row>) {
+pub fn decided(
+    steps: &Steps,
+    sources: &Sources,
+    places: &[ProgramBlock],
+) -> (Vec<Said>, Vec<steps::Row>) {
     let taken = decisions(steps.words().profile(), sources, places);
     let several = places.iter().any(|p| p.func != places[0].func);
     let mut rows = Vec::new();

@@ -6,7 +6,8 @@ mod paths;
 mod subpaths;
 mod view;
 
-use super::{Outcome, SourceArgs};
+use super::Outcome;
+use super::sources::SourceArgs;
 use crate::cli::screen::{Flow, Input, Screen};
 use crate::error::Result;
 use crate::profile::verdict::Trust;

@@ -1,0 +1,48 @@
+//! `p3-prof accuracy`.
+
+use super::format::{Format, Render};
+use super::{Outcome, bursts};
+use crate::analysis::accuracy;
+use crate::error::Result;
+use crate::profile::filter::Selection;
+use crate::profile::verdict::Trust;
+use crate::table::Layout;
+use clap::Args;
+use regex::Regex;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct AccuracyArgs {
+    /// A merged profile of paths
+    file: PathBuf,
+    /// Print how near the estimates of FILE (--scheme shadow) are to this exact profile of the same
+    /// run
+    #[arg(long, value_name = "EXACT", conflicts_with_all = ["top", "function"])]
+    against: Option<PathBuf>,
+    /// Show at most this many functions, those with most executed paths
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    /// Only functions whose symbol or readable name matches
+    #[arg(long, value_name = "RE")]
+    function: Option<Regex>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+pub(super) fn run(args: &AccuracyArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
+    let profile = trust.read(&args.file)?;
+    if let Some(exact) = &args.against {
+        return bursts::accuracy(args, &profile, &trust.read(exact)?);
+    }
+    profile.all_are_counted()?;
+    let top = (args.format == Format::Text).then_some(args.top);
+    let selection = Selection::new(args.function.as_ref(), top, &[&profile])?;
+    let (rows, sum) = accuracy::accuracy(profile.paths()?, &selection)?;
+    let render = Render {
+        text: || accuracy::text(&rows, &sum, layout),
+        json: || accuracy::json(&rows, &sum),
+        csv: || accuracy::csv(&rows),
+    };
+    Ok(Outcome::print(render.render(args.format)).about(&[&profile]))
+}

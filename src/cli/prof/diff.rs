@@ -1,0 +1,58 @@
+//! `p3-prof diff`.
+
+use super::Outcome;
+use super::format::{Format, Render};
+use super::sources::SourceArgs;
+use crate::error::{Error, Result};
+use crate::profile::filter::Selection;
+use crate::profile::verdict::Trust;
+use crate::report::diff;
+use crate::table::Layout;
+use clap::Args;
+use regex::Regex;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct DiffArgs {
+    /// The earlier merged profile
+    a: PathBuf,
+    /// The later merged profile
+    b: PathBuf,
+    /// Ignore changes of a path's share below this many percent of all paths
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.1)]
+    least: f64,
+    /// Show at most this many paths and functions of each kind, as text
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Only functions whose symbol or readable name matches
+    #[arg(long, value_name = "RE")]
+    function: Option<Regex>,
+    #[command(flatten)]
+    sources: SourceArgs,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+pub(super) fn run(args: &DiffArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
+    if !(0.0..=100.0).contains(&args.least) {
+        let message = format!("--least {}: give a share from 0 to 100", args.least);
+        return Err(Error::Usage(message));
+    }
+    let (a, b) = (trust.read(&args.a)?, trust.read(&args.b)?);
+    let selection = Selection::new(args.function.as_ref(), None, &[&a, &b])?;
+    let diff = diff::diff(a.paths()?, b.paths()?, &selection, args.least / 100.0)?;
+    let (of_a, of_b) = (args.sources.of(&a), args.sources.of(&b));
+    let render = Render {
+        text: || diff::text(&diff, args.top, [&of_b, &of_a], layout),
+        json: || diff::json(&diff),
+        csv: || diff::csv(&diff),
+    };
+    Ok(Outcome {
+        text: render.render(args.format),
+        found: diff.found(),
+        ..Outcome::default()
+    }
+    .about(&[&a, &b])
+    .told_by(&of_b))
+}

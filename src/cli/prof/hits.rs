@@ -1,0 +1,31 @@
+//! `p3-prof hits`.
+
+use super::Outcome;
+use super::format::{Format, Render};
+use crate::analysis::hits;
+use crate::error::Result;
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct HitsArgs {
+    /// The manifest.json of the copies
+    #[arg(short, long, value_name = "FILE")]
+    manifest: PathBuf,
+    /// Raw profiles, or folders that are searched for *.p3raw
+    #[arg(required = true, value_name = "RAW")]
+    files: Vec<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+pub(super) fn run(args: &HitsArgs) -> Result<Outcome> {
+    let row = hits::hits(&args.manifest, &args.files)?;
+    let render = Render {
+        text: || hits::text(&row),
+        json: || hits::json(&row),
+        csv: || hits::csv(&row),
+    };
+    Ok(Outcome::print(render.render(args.format)))
+}

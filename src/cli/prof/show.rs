@@ -1,0 +1,146 @@
+//! `p3-prof show`.
+
+use super::format::{Format, Render};
+use super::sources::SourceArgs;
+use super::{Outcome, bursts, samples};
+use crate::error::{Error, Result};
+use crate::profile::filter::{Order, Selection};
+use crate::profile::measurement::Measurement;
+use crate::profile::subpaths::SampledProfile;
+use crate::profile::verdict::Trust;
+use crate::report::{Report, csv, edges, json, text};
+use crate::table::Layout;
+use clap::{Args, ValueEnum};
+use regex::Regex;
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ByArg {
+    /// Functions by the instructions executed in them
+    Function,
+    /// Source files by the instructions of their functions
+    File,
+    /// Loops by the instructions of their iterations
+    Loop,
+    /// Paths alone
+    Path,
+}
+
+impl From<Option<ByArg>> for text::By {
+    fn from(by: Option<ByArg>) -> text::By {
+        match by {
+            None => text::By::Both,
+            Some(ByArg::Function) => text::By::Function,
+            Some(ByArg::File) => text::By::File,
+            Some(ByArg::Loop) => text::By::Loop,
+            Some(ByArg::Path) => text::By::Path,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// A merged profile, or an output folder with one
+    #[arg(value_name = "FILE|OUTDIR")]
+    file: PathBuf,
+    /// How many paths to show [default: 20 as text, otherwise all]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Only functions whose symbol or readable name matches
+    #[arg(long, value_name = "RE")]
+    function: Option<Regex>,
+    /// What to list as text [default: functions, then paths]
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["edges", "longest", "bursts"])]
+    by: Option<ByArg>,
+    /// Print every step of a path, and names in full
+    #[arg(long)]
+    full: bool,
+    #[command(flatten)]
+    pub sources: SourceArgs,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+    /// Print edge, block and call counts derived from the paths
+    #[arg(long, conflicts_with = "top")]
+    pub edges: bool,
+    /// Print time beside instructions, from a perf.data, the output of perf script or a CPU profile
+    /// of pprof; - for standard input
+    #[arg(long, value_name = "SAMPLES", conflicts_with_all = ["edges", "longest", "bursts"])]
+    perf: Option<PathBuf>,
+    /// Join sampled subpaths that overlap into longer ones
+    #[arg(long, conflicts_with = "edges")]
+    longest: bool,
+    /// Print why the bursts of shadows ended, and which system calls they met
+    #[arg(long, conflicts_with_all = ["top", "edges"])]
+    pub bursts: bool,
+}
+
+pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
+    let profile = trust.read(&args.file)?;
+    let mut selection = Selection::new(args.function.as_ref(), args.top, &[&profile])?;
+    if args.perf.is_some() && profile.paths().is_err() {
+        let remedy = "leave --perf out, or profile with a scheme that counts paths";
+        let problem = "it has no counts of paths for --perf to show time beside";
+        return Err(Error::profile(&args.file, problem, remedy));
+    }
+    let layout = Layout {
+        full: args.full,
+        ..layout
+    };
+    if args.bursts || matches!(profile.measured, Measurement::Bursts(_)) {
+        return bursts::show(args, &profile, selection, layout);
+    }
+    if args.edges {
+        let counts = edges::collect(&profile, &selection)?;
+        let render = Render {
+            text: || edges::text(&counts),
+            json: || edges::json(&profile, &counts),
+            csv: || edges::csv(&counts),
+        };
+        return Ok(Outcome::print(render.render(args.format)).about(&[&profile]));
+    }
+    if args.format == Format::Text {
+        selection.top = selection.top.or(Some(20));
+        selection.order = Order::Instructions;
+    }
+    if args.longest || matches!(profile.measured, Measurement::Sampled(_)) {
+        return show_sampled(args, profile.sampled()?, &selection);
+    }
+    let report = Report::new(profile.paths()?, &selection)?;
+    let (time, warnings) = samples::time(args.perf.as_deref(), &profile)?;
+    let mut report = report.told_by(args.sources.of(&profile)).timed_by(time);
+    if args.by == Some(ByArg::Loop) {
+        report = report.with_loops(profile.paths()?)?;
+    }
+    let render = Render {
+        text: || text::render(&report, args.by.into(), layout),
+        json: || json::render(&report),
+        csv: || csv::render(&report),
+    };
+    let printed = Outcome::print(render.render(args.format));
+    let mut outcome = printed.about_unless_summarised(args.format, &profile);
+    outcome.warnings.extend(warnings);
+    Ok(outcome.told_by(&report.sources))
+}
+
+fn show_sampled(
+    args: &ShowArgs,
+    profile: SampledProfile,
+    selection: &Selection,
+) -> Result<Outcome> {
+    use crate::report::subpaths::{Report, csv, json, text};
+    let report = if args.longest {
+        Report::longest(profile, selection)
+    } else {
+        Report::new(profile, selection)
+    };
+    let report = report.told_by(args.sources.of(profile.profile));
+    let render = Render {
+        text: || text(&report),
+        json: || json(&report),
+        csv: || csv(&report),
+    };
+    let printed = Outcome::print(render.render(args.format));
+    let outcome = printed.about_unless_summarised(args.format, profile.profile);
+    Ok(outcome.told_by(&report.sources))
+}

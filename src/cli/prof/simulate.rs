@@ -1,0 +1,65 @@
+//! `p3-prof simulate`.
+
+use super::Outcome;
+use super::format::{Format, Render};
+use crate::analysis::simulate;
+use crate::error::{Error, Result};
+use crate::manifest::Manifest;
+use crate::profile::verdict::Trust;
+use crate::strategy::Scheme;
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct SimulateArgs {
+    /// The manifest of the same input [default: the profile's own]
+    #[arg(short, long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// A merged profile, or an output folder with one
+    #[arg(value_name = "FILE|OUTDIR")]
+    file: PathBuf,
+    /// Use weights of this earlier profile, like p3-rewrite --profile [default: static weights]
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    /// Numbers of copies to compute
+    #[arg(short = 'k', long, value_name = "K,…", value_delimiter = ',', default_value = "2,4,8",
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    copies: Vec<u32>,
+    /// Schemes to compute
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "sbl,pbl,p3,p3-hot"
+    )]
+    scheme: Vec<Scheme>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+pub(super) fn run(args: &SimulateArgs, trust: Trust) -> Result<Outcome> {
+    if let Some(s) = args
+        .scheme
+        .iter()
+        .find(|s| !s.strategy().measure.is_exact())
+    {
+        let message = format!("--scheme {s}: what it costs does not follow from paths; measure it");
+        return Err(Error::Usage(message));
+    }
+    let profile = trust.read(&args.file)?;
+    let own = || Ok::<_, Error>(profile.manifest.clone());
+    let manifest = args.manifest.as_deref().map_or_else(own, Manifest::read)?;
+    let weights = args.profile.as_deref();
+    let weights = weights.map(|file| trust.read(file)).transpose()?;
+    let (schemes, copies) = (&args.scheme, &args.copies);
+    let rows = simulate::simulate(&manifest, &profile, weights.as_ref(), schemes, copies)?;
+    let render = Render {
+        text: || simulate::text(&rows),
+        json: || simulate::json(&rows),
+        csv: || simulate::csv(&rows),
+    };
+    let profiles = Vec::from_iter([&profile].into_iter().chain(&weights));
+    Ok(Outcome::print(render.render(args.format)).about(&profiles))
+}

@@ -1,0 +1,107 @@
+//! In which version control is: an automaton over the edges of the new control flow.
+
+use super::{End, Mode, Node};
+use crate::dag::{LoopForest, Order};
+use crate::index::{BlockId, CfgEdge, TiSlice};
+use crate::ir::Cfg;
+
+/// How many loops around each other are copied to be resumed: all blocks are in two versions more
+/// than that at most.
+pub(super) const RESUMED: usize = 8;
+
+/// The loops of the new control flow.
+struct Loops<'a> {
+    order: &'a Order,
+    forest: LoopForest,
+}
+
+impl<'a> Loops<'a> {
+    fn new(cfg: &Cfg, order: &'a Order) -> Loops<'a> {
+        let forest = LoopForest::new(cfg, order);
+        Loops { order, forest }
+    }
+
+    fn position(&self, b: BlockId) -> u32 {
+        self.order.position[b].expect("reachable")
+    }
+
+    /// Whether `b` is in the loop of `header`. O(depth).
+    fn hold(&self, header: BlockId, b: BlockId) -> bool {
+        let (header, b) = (self.position(header), self.position(b));
+        self.forest.holds(header, b)
+    }
+
+    /// The version in which `header`, or what is no header, is entered with nothing to record.
+    /// O([`RESUMED`]).
+    fn resumed(&self, header: BlockId) -> Mode {
+        let at = self.position(header);
+        if self.forest.is_header[at as usize] && self.forest.around(at).nth(RESUMED).is_none() {
+            Mode::Resumed(header)
+        } else {
+            Mode::Sampling
+        }
+    }
+}
+
+/// What decides, at each edge, in which version control goes on.
+pub(super) struct Automaton<'a> {
+    cfg: &'a Cfg,
+    nodes: &'a TiSlice<BlockId, Node>,
+    loops: Loops<'a>,
+}
+
+impl<'a> Automaton<'a> {
+    /// O(V + E).
+    pub(super) fn new(cfg: &'a Cfg, order: &'a Order, nodes: &'a TiSlice<BlockId, Node>) -> Self {
+        Automaton {
+            cfg,
+            nodes,
+            loops: Loops::new(cfg, order),
+        }
+    }
+
+    /// The mode behind `edge`, taken in `mode`. O(depth of loops).
+    pub(super) fn step(&self, mode: Mode, edge: CfgEdge) -> Mode {
+        let to = self.cfg.behind(edge);
+        match self.nodes[edge.block].end {
+            End::Joins => Mode::Sampling,
+            End::Decides(_) => self.decide(mode, edge.succ, to),
+            // The function that control came from goes on: this one is left.
+            End::Stays(_) if edge.succ == 0 => mode,
+            End::Stays(_) => self.resume(mode, to),
+            End::Own
+            | End::Pays(_)
+            | End::Looks
+            | End::Leaves(_)
+            | End::Enters(_)
+            | End::Back(_) => self.go_on(mode, to),
+        }
+    }
+
+    /// Behind a block that asks whether the segment that begins is to be sampled.
+    fn decide(&self, mode: Mode, succ: u32, to: BlockId) -> Mode {
+        match succ {
+            0 => Mode::Sampling,
+            // The next block decides whether the other function goes on.
+            _ if matches!(self.nodes[to].end, End::Stays(_)) => mode,
+            _ => self.resume(mode, to),
+        }
+    }
+
+    /// With nothing to be sampled.
+    fn resume(&self, mode: Mode, to: BlockId) -> Mode {
+        match mode {
+            Mode::Sampling | Mode::Over => self.loops.resumed(to),
+            // Seldom, and a loop that is entered again from outside has one back edge less.
+            Mode::Skipping | Mode::Resumed(_) => Mode::Sampling,
+        }
+    }
+
+    /// Where nothing is decided.
+    fn go_on(&self, mode: Mode, to: BlockId) -> Mode {
+        match mode {
+            Mode::Resumed(header) if !self.loops.hold(header, to) => Mode::Sampling,
+            _ => mode,
+        }
+    }
+}

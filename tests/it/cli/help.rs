@@ -1,0 +1,138 @@
+//! What arguments say of themselves: help, man pages, near misses; `doctor`.
+
+use super::{snapshot, transcript, tree};
+use crate::support::{PROF, REWRITE, run};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn help() {
+    let dir = crate::support::folder();
+    let cargo = env!("CARGO_BIN_EXE_cargo-p3");
+    let mut pages = String::new();
+    for program in [REWRITE, PROF] {
+        pages += &transcript(Command::new(program).arg("--help"), dir.path());
+    }
+    pages += "--- cargo p3\n";
+    pages += &transcript(Command::new(cargo).args(["p3", "--help-all"]), dir.path());
+    for command in ["build", "suite", "use", "integrate", "annotate", "proftext"] {
+        pages += &format!("--- p3-rewrite {command}\n");
+        let mut help = Command::new(REWRITE);
+        pages += &transcript(help.args([command, "--help-all"]), dir.path());
+    }
+    for command in [
+        "show", "coverage", "html", "browse", "top", "diff", "verify", "merge", "export", "union",
+        "paths", "compare", "simulate", "accuracy", "hits",
+    ] {
+        pages += &format!("--- p3-prof {command}\n");
+        let mut help = Command::new(PROF);
+        pages += &transcript(help.args([command, "--help-all"]), dir.path());
+    }
+    pages += "--- p3-rewrite --help-all\n";
+    pages += &transcript(Command::new(REWRITE).arg("--help-all"), dir.path());
+    snapshot("help", &pages);
+}
+
+/// What people see first fits a screen: 50 lines of 100 columns.
+#[test]
+fn help_fits_one_screen() {
+    for program in [REWRITE, PROF] {
+        let text = run(Command::new(program).arg("--help")).stdout;
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.lines().count() <= 50, "{text}");
+        assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
+    }
+}
+
+/// What was nearly typed is told, in the one line of the error.
+#[test]
+fn nearly_typed() {
+    let said = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(
+        said(PROF, &["shwo", "x"]),
+        "error: unrecognized subcommand 'shwo'; tip: a similar subcommand exists: 'show'; see --help\n"
+    );
+    assert_eq!(
+        said(REWRITE, &["x.bc", "-o", "y", "--sheme", "p3"]),
+        "error: unexpected argument '--sheme' found; tip: a similar argument exists: '--scheme'; see --help\n"
+    );
+    assert_eq!(
+        said(REWRITE, &["suit", "--", "make", "check"]),
+        "error: suit: no such file or command; a similar command exists: suite\n"
+    );
+}
+
+/// A page for every program and command, that refer to nothing else, and completions that shells can read.
+#[test]
+fn manual() {
+    let dir = crate::support::folder();
+    for program in [REWRITE, PROF] {
+        let folder = dir.path().join(Path::new(program).file_name().unwrap());
+        run(Command::new(program).args(["manual", "-o"]).arg(&folder));
+        let pages = tree(&folder.join("man/man1"));
+        let name = |p: &PathBuf| p.file_name().unwrap().to_str().unwrap().to_string();
+        let names: Vec<String> = pages.iter().map(name).collect();
+        let mut expected = vec!["p3-prof.1".to_string()];
+        let help = run(Command::new(PROF).arg("--help")).stdout;
+        let help = String::from_utf8(help).unwrap();
+        let commands = help.split("\nOptions:\n").next().unwrap().lines();
+        let words = commands.filter_map(|l| l.strip_prefix("  ")?.split_once(' '));
+        let words = words
+            .map(|(word, _)| word)
+            .filter(|w| !w.is_empty() && *w != "help");
+        expected.extend(words.map(|w| format!("p3-prof-{w}.1")));
+        for page in expected {
+            assert!(names.contains(&page), "{page}: {names:?}");
+        }
+        // Of options that `--help` leaves out as well.
+        let own = Path::new(program).file_name().unwrap().to_str().unwrap();
+        let own = folder.join(format!("man/man1/{own}.1"));
+        let options = std::fs::read_to_string(own).unwrap();
+        let colour = options.split("\\-color\\fR \\fI").nth(1).unwrap();
+        assert!(colour.contains("When to colour"), "{options}");
+        for page in pages {
+            let text = std::fs::read_to_string(&page).unwrap();
+            let mark = ".\\\" Written by p3-rewrite: manual\n";
+            assert!(text.contains(mark), "{}", page.display());
+            let text = text.strip_prefix(mark).unwrap_or(&text);
+            let sound = text.starts_with(".ie ")
+                || text.starts_with(".TH ")
+                || text.starts_with(".so man1/p3-cc.1");
+            assert!(sound, "{}", page.display());
+        }
+        let bash = folder.join("bash-completion/completions/p3-prof");
+        run(Command::new("bash").arg("-n").arg(bash));
+    }
+}
+
+/// What is there is told with its place; without anything in `PATH` it is said what is missing.
+#[test]
+fn doctor() {
+    let output = Command::new(REWRITE).arg("doctor").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    for what in [
+        "LLVM",
+        "clang++",
+        "p3-prof",
+        "CPU timer",
+        "seccomp",
+        "setarch -R",
+        "make",
+    ] {
+        assert!(said.contains(&format!("  {what}  ")), "{what}: {said}");
+    }
+    let nothing = Command::new(REWRITE)
+        .arg("doctor")
+        .env("PATH", "")
+        .output()
+        .unwrap();
+    assert_eq!(nothing.status.code(), Some(1));
+    let said = String::from_utf8(nothing.stdout).unwrap();
+    let missing: Vec<&str> = said.lines().filter(|l| l.starts_with("MISSING")).collect();
+    assert_eq!(missing.len(), 4, "{said}");
+    assert!(said.ends_with("4 missing, of what is needed\n"), "{said}");
+}

@@ -1,0 +1,350 @@
+//! Inputs of `p3-rewrite`: what it refuses, and what it reads nevertheless.
+
+use super::{bitcode, one_line_error, snapshot, transcript};
+use crate::support::{REWRITE, compile, llvm, rewrite, run};
+use p3_rewrite::llvm::LINKED;
+use std::process::Command;
+
+#[test]
+fn bad_inputs() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let bitcode = bitcode(&dir.join("input"));
+    let file = |name: &str, bytes: &[u8]| std::fs::write(dir.join(name), bytes).unwrap();
+    file("text.txt", b"hello\n");
+    file("empty.bc", b"");
+    file("elf.o", b"\x7fELF\x02\x01\x01");
+    file("archive.a", b"!<arch>\n");
+    file("half.bc", &bitcode[..bitcode.len() / 2]);
+    file("start.bc", &bitcode[..40]);
+    file("syntax.ll", b"define i32 @f() {\n  ret i33 0\n}\n");
+    file("twice.ll", b"define void @main() {\n  ret void\n}\n");
+    file("again.ll", b"define void @main() {\n  ret void\n}\n");
+    file("line\nbreak.ll", b"define void @main() {\n  ret void\n}\n");
+    file("a file", b"");
+    std::fs::create_dir(dir.join("folder")).unwrap();
+    std::fs::write(dir.join("folder/Makefile"), "mine").unwrap();
+    std::fs::write(dir.join("folder/readme"), "no IR").unwrap();
+    let cases: &[&[&str]] = &[
+        &["missing.bc"],
+        &["text.txt"],
+        &["empty.bc"],
+        &["elf.o"],
+        &["archive.a"],
+        &["half.bc"],
+        &["start.bc"],
+        &["syntax.ll"],
+        &["twice.ll", "again.ll"],
+        &["twice.ll", "twice.ll"],
+        &["line\nbreak.ll"],
+        &["folder"],
+        &["twice.ll", "--include", "("],
+        &["twice.ll", "--profile", "text.txt"],
+        &["twice.ll", "--out", "a file"],
+        &["twice.ll", "--out", "a file/below"],
+        &["twice.ll", "--out", "folder"],
+    ];
+    let mut all = String::new();
+    for case in cases {
+        let mut command = Command::new(REWRITE);
+        command.args(*case);
+        if !case.contains(&"--out") {
+            command.args(["-o", "out"]);
+        }
+        let text = transcript(&mut command, dir);
+        one_line_error(&text);
+        all += &format!("$ p3-rewrite {}\n{text}", case.join(" ").escape_debug());
+        assert!(!dir.join("out/manifest.json").exists() && !dir.join("out/copy-0").exists());
+    }
+    for copies in ["0", "1025", "-3", "many"] {
+        let mut command = Command::new(REWRITE);
+        let text = transcript(command.args(["twice.ll", "-o", "out", "-k", copies]), dir);
+        one_line_error(&text);
+        all += &format!("$ p3-rewrite twice.ll -k {copies}\n{text}");
+    }
+    for arguments in [
+        &[][..],
+        &["twice.ll"],
+        &["twice.ll", "-o", "out", "--scheme", "best"],
+    ] {
+        let text = transcript(Command::new(REWRITE).args(arguments), dir);
+        one_line_error(&text);
+        all += &format!("$ p3-rewrite {}\n{text}", arguments.join(" "));
+    }
+    snapshot("bad_inputs", &all);
+}
+
+/// Inputs that can be read once only, and names that are no text: what is made is the same.
+#[test]
+fn pipes_and_names() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let bytes = bitcode(&dir.join("input"));
+    let text = run(Command::new(llvm("llvm-dis"))
+        .args(["-o", "-"])
+        .arg(dir.join("input/demo.bc")));
+    std::fs::write(dir.join("demo.bc"), &bytes).unwrap();
+    std::fs::write(dir.join("demo.ll"), &text.stdout).unwrap();
+    let name = |extension: &[u8]| dir.join(std::ffi::OsStr::from_bytes(extension));
+    std::fs::write(name(b"caf\xe9.bc"), &bytes).unwrap();
+    std::fs::create_dir(name(b"d\xe9")).unwrap();
+    std::fs::write(name(b"d\xe9/\xff.ll"), &text.stdout).unwrap();
+    let hash = |file: &str| blake3::hash(&std::fs::read(dir.join(file)).unwrap()).to_hex();
+    for (arguments, of) in [
+        ("demo.bc", "demo.bc"),
+        ("<(/bin/cat demo.bc)", "demo.bc"),
+        ("<(/bin/cat demo.ll)", "demo.ll"),
+        ("/dev/stdin < <(/bin/cat demo.bc)", "demo.bc"),
+        ("/dev/stdin < demo.bc", "demo.bc"),
+        ("$'caf\\xe9.bc'", "demo.bc"),
+        ("$'d\\xe9'", "demo.ll"),
+    ] {
+        let script = format!("{REWRITE} -o out -k 2 {arguments}");
+        let text = transcript(Command::new("/bin/bash").args(["-c", &script]), dir);
+        let made = "out: 2 copies (p3-hot); functions: 1 exact, 0 cut, 0 skipped";
+        assert!(
+            text.starts_with(made) && text.ends_with("\nexit 0\n"),
+            "{arguments}: {text}"
+        );
+        let manifest = std::fs::read_to_string(dir.join("out/manifest.json")).unwrap();
+        assert!(manifest.contains(hash(of).as_str()), "{arguments}");
+        std::fs::remove_dir_all(dir.join("out")).unwrap();
+    }
+    let mut all = String::new();
+    run(Command::new("mkfifo").arg(dir.join("fifo")));
+    for arguments in [
+        "fifo fifo",
+        "/dev/stdin < /dev/null",
+        "<(:)",
+        "<(echo no IR)",
+    ] {
+        let script = format!("{REWRITE} -o out {arguments}");
+        let text = transcript(Command::new("/bin/bash").args(["-c", &script]), dir);
+        one_line_error(&text);
+        assert!(!dir.join("out").exists());
+        all += &format!("$ p3-rewrite {arguments}\n{text}");
+    }
+    snapshot("pipes", &all);
+}
+
+/// Modules that LLVM reads and that still cannot be rewritten: one line each, nothing of LLVM's own, and
+/// nothing is made.
+#[test]
+fn rejected_modules() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let debug = "!llvm.dbg.cu = !{!0}\n!llvm.module.flags = !{!2}\n\
+                 !0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, emissionKind: FullDebug)\n\
+                 !1 = !DIFile(filename: \"a.c\", directory: \"/\")\n\
+                 !2 = !{i32 2, !\"Debug Info Version\", i32 3}\n";
+    let invalid = "define i32 @f(i1 %c) {\nentry:\n  br i1 %c, label %a, label %b\na:\n  br label %b\nb:\n  \
+                   %v = phi i32 [ 0, %entry ]\n  ret i32 %v\n}\n";
+    let cases = [
+        ("phi.ll", invalid.to_string()),
+        ("phi_debug.ll", format!("{invalid}{debug}")),
+        ("declares.ll", "declare void @__p3_register(i32)\n".into()),
+        (
+            "defines.ll",
+            "define void @__p3_count_atomic() {\n  ret void\n}\n".into(),
+        ),
+        ("variable.ll", "@__p3_count = global i32 0\n".into()),
+        (
+            "alias.ll",
+            "@v = global i32 0\n@__p3_add = weak alias i32, ptr @v\n".into(),
+        ),
+        (
+            "ctors.ll",
+            "@llvm.global_ctors = external global i32\n".into(),
+        ),
+        (
+            "fields.ll",
+            "@llvm.global_ctors = appending global [1 x { i32, i32 }] zeroinitializer\n".into(),
+        ),
+    ];
+    let mut all = String::new();
+    for (name, text) in &cases {
+        let main = "define i32 @main() {\n  ret i32 0\n}\n";
+        std::fs::write(dir.join(name), format!("{main}{text}")).unwrap();
+        let text = transcript(Command::new(REWRITE).args([name, "-o", "out"]), dir);
+        one_line_error(&text);
+        all += &format!("$ p3-rewrite {name}\n{text}");
+        assert!(!dir.join("out").exists(), "{name}");
+    }
+    snapshot("rejected_modules", &all);
+}
+
+/// A module with debug information of no compile unit that only a record or the metadata of a loop refers to.
+fn debug_in(record: &str, metadata: &str) -> String {
+    let flags = if record.is_empty() {
+        "!llvm.module.flags = !{!0}\n"
+    } else {
+        ""
+    };
+    format!(
+        "define i32 @main() {{\n  {record}\n  ret i32 0{metadata}\n}}\n{flags}\
+         !0 = !{{i32 2, !\"Debug Info Version\", i32 3}}\n\
+         !1 = !DIFile(filename: \"a.c\", directory: \"/\")\n\
+         !2 = !DILocation(line: 2, scope: !3)\n\
+         !3 = distinct !DISubprogram(name: \"f\", scope: !1, file: !1, unit: !8, spFlags: DISPFlagDefinition)\n\
+         !4 = !DILocalVariable(name: \"x\", scope: !3)\n\
+         !5 = distinct !{{!5, !6}}\n!6 = !{{!\"followup\", !7}}\n!7 = distinct !{{!7, !2}}\n\
+         !8 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1)\n"
+    )
+}
+
+/// Debug information that LLVM rejects, or of a version that it does not read, is left out of the copies with
+/// one line that says so.
+#[test]
+fn bad_debug_information() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let module = |version: u32, line: &str| {
+        format!(
+            "define i32 @main() !dbg !3 {{\n  ret i32 0, !dbg !5\n}}\n\
+             !llvm.dbg.cu = !{{!0}}\n!llvm.module.flags = !{{!2}}\n\
+             !0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, emissionKind: FullDebug)\n\
+             !1 = !DIFile(filename: \"a.c\", directory: \"/\")\n\
+             !2 = !{{i32 2, !\"Debug Info Version\", i32 {version}}}\n\
+             !3 = distinct !DISubprogram(name: \"main\", file: !1, line: 1, type: !4, unit: !0, \
+             spFlags: DISPFlagDefinition)\n!4 = !DISubroutineType(types: !{{}})\n{line}\n"
+        )
+    };
+    let good = "!5 = !DILocation(line: 2, scope: !3)";
+    let elsewhere = "!5 = !DILocation(line: 2, scope: !6)\n\
+                     !6 = distinct !DISubprogram(name: \"g\", file: !1, line: 1, type: !4, unit: !0, \
+                     spFlags: DISPFlagDefinition)";
+    let cases = [
+        ("good.ll", module(3, good), true),
+        ("version.ll", module(2, good), false),
+        ("invalid.ll", module(3, elsewhere), false),
+        (
+            "record.ll",
+            debug_in("#dbg_value(i32 0, !4, !DIExpression(), !2)", ""),
+            false,
+        ),
+        ("loop.ll", debug_in("", ", !llvm.loop !5"), false),
+    ];
+    let mut all = String::new();
+    for (name, text, kept) in &cases {
+        std::fs::write(dir.join(name), text).unwrap();
+        let options = ["-k", "1", "--emit", "ll", "-o", "out"];
+        let text = transcript(Command::new(REWRITE).arg(name).args(options), dir);
+        all += &format!("$ p3-rewrite {name}\n{text}");
+        let mut copies = dir.join("out/copy-0").read_dir().unwrap();
+        let copy = copies.next().unwrap().unwrap().path();
+        let copy = std::fs::read_to_string(copy).unwrap();
+        assert_eq!(copy.contains("!DILocation"), *kept, "{name}");
+        let manifest = std::fs::read_to_string(dir.join("out/manifest.json")).unwrap();
+        assert_eq!(manifest.contains("a.c"), *kept, "{name}: lines");
+        std::fs::remove_dir_all(dir.join("out")).unwrap();
+    }
+    snapshot("bad_debug_information", &all);
+}
+
+/// An already instrumented module is refused; so is a damaged one, wherever the damage is.
+#[test]
+fn damaged_bitcode_never_crashes() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let good = bitcode(&dir.join("input"));
+    let mut outcomes = [0; 3];
+    for i in 0..60usize {
+        let mut bytes = good.clone();
+        if i % 3 == 0 {
+            bytes.truncate(good.len() * i / 60);
+        } else {
+            bytes[(i * 7919) % good.len()] ^= 1 << (i % 8);
+        }
+        std::fs::write(dir.join("x.bc"), bytes).unwrap();
+        // Of one of them LLVM's reader takes as much memory as there is.
+        let mut command = Command::new("prlimit");
+        let output = command
+            .args(["--as=4000000000", REWRITE])
+            .args(["-q", "x.bc", "-k", "2", "-o", "out"])
+            .current_dir(dir)
+            .output();
+        let output = output.unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => outcomes[0] += 1,
+            Some(2) => {
+                assert_eq!(stderr.lines().count(), 1, "{stderr}");
+                outcomes[1] += 1;
+            }
+            // LLVM's reader itself dies of some inputs; nothing that looks finished may be left.
+            _ => {
+                assert!(!dir.join("out/manifest.json").exists());
+                outcomes[2] += 1;
+            }
+        }
+        let _ = std::fs::remove_dir_all(dir.join("out"));
+    }
+    assert!(outcomes[1] > 30, "{outcomes:?}");
+    assert!(outcomes[2] < 3, "{outcomes:?}");
+}
+
+/// Bitcode whose producer is newer than every engine is said to be that; an engine that is named tries to read it.
+#[test]
+fn newer_bitcode() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let newer = with_producer(&bitcode(&dir.join("input")));
+    std::fs::write(dir.join("newer.bc"), &newer).unwrap();
+    let rewrite = |options: &[&str]| {
+        let mut command = Command::new(REWRITE);
+        command.args(["newer.bc", "-o", "out"]).args(options);
+        transcript(&mut command, dir)
+    };
+    let text = rewrite(&[]);
+    one_line_error(&text);
+    assert!(
+        text.contains("newer.bc: written by LLVM 29, which no engine"),
+        "{text}"
+    );
+    let engine = LINKED.to_string();
+    for i in 0..2000 {
+        let mut bytes = newer.clone();
+        bytes[300 + i * 3] ^= 0x55;
+        std::fs::write(dir.join("newer.bc"), bytes).unwrap();
+        let text = rewrite(&["--llvm", &engine]);
+        if text.contains(&format!("newer than LLVM {LINKED}")) {
+            one_line_error(&text);
+            return;
+        }
+    }
+    panic!("no damage made LLVM name the producer");
+}
+
+/// Changes the producer to one of LLVM 29: 6-bit characters at any bit offset.
+fn with_producer(bytes: &[u8]) -> Vec<u8> {
+    let bit = |bytes: &[u8], i: usize| bytes[i / 8] >> (i % 8) & 1;
+    let char6 = |c: u8| match c {
+        b'a'..=b'z' => c - b'a',
+        b'A'..=b'Z' => c - b'A' + 26,
+        _ => c - b'0' + 52,
+    };
+    let pattern: Vec<u8> = format!("LLVM{LINKED}").bytes().map(char6).collect();
+    let pattern = |i: usize| pattern[i / 6] >> (i % 6) & 1;
+    let at = (0..4000).find(|at| (0..36).all(|i| bit(bytes, at + i) == pattern(i)));
+    let digit = at.expect("the producer is in the identification block") + 24;
+    let mut bytes = bytes.to_vec();
+    for i in 0..6 {
+        let wanted = char6(b'2') >> i & 1;
+        let (byte, shift) = ((digit + i) / 8, (digit + i) % 8);
+        bytes[byte] = bytes[byte] & !(1 << shift) | wanted << shift;
+    }
+    bytes
+}
+
+#[test]
+fn instrumented_input_is_refused() {
+    let dir = crate::support::folder();
+    let dir = dir.path();
+    let modules = compile("demo", &["-O1"], &dir.join("input"));
+    rewrite(&modules, &["-k", "1"], &dir.join("out"));
+    let again = dir.join("out/copy-0/m0.bc");
+    let text = transcript(Command::new(REWRITE).arg(again).args(["-o", "twice"]), dir);
+    one_line_error(&text);
+    assert!(text.contains("instrumented already"), "{text}");
+}
