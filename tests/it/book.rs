@@ -2,6 +2,7 @@
 //! the page shows under it; the book's list of pages, and links between pages.
 
 mod links;
+mod names;
 mod readme;
 mod tour;
 
