@@ -1,4 +1,4 @@
-//! Who profiles what (P3 paper, Algorithm 2; spec §5): tasks → copies → shares, and owners of paths.
+//! Who profiles what (P3 paper, Algorithm 2): tasks → copies → shares, and owners of paths.
 //!
 //! A function's paths are one task, or several where that is profitable; tasks go to copies longest first. What a
 //! copy profiles of a function is its *share*. How tasks are made and given out ([`Distribute`]) and what they are

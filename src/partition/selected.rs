@@ -1,5 +1,5 @@
 //! The versions of a function in a copy that profiles ranges of its paths: what is known of the path that control is
-//! on (spec §9).
+//! on.
 //!
 //! ```text
 //!   Foreign   the path is another copy's: nothing is counted until the next one begins

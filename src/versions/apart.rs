@@ -1,4 +1,4 @@
-//! Iterations apart: loops in versions, one for each place inside where paths begin (spec §9).
+//! Iterations apart: loops in versions, one for each place inside where paths begin.
 //!
 //! At a loop's header the path register is a φ of two things: the id so far of the path that entered the loop, and
 //! the constant with which paths begin that the back edge starts. So nothing is known of it in the body, although

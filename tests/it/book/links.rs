@@ -24,12 +24,16 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn pages() -> Vec<PathBuf> {
-    let docs = project("docs").read_dir().unwrap();
-    let docs = docs.map(|e| e.unwrap().path());
-    let mut pages: Vec<PathBuf> = docs
-        .filter(|p| p.extension().is_some_and(|e| e == "md"))
-        .collect();
+/// The pages in a folder and below it.
+pub(super) fn pages_below(folder: &Path) -> Vec<PathBuf> {
+    let files = walkdir::WalkDir::new(folder).into_iter();
+    let files = files.map(|e| e.unwrap().into_path());
+    let is_page = |p: &PathBuf| p.extension().is_some_and(|e| e == "md");
+    files.filter(is_page).collect()
+}
+
+pub(super) fn pages() -> Vec<PathBuf> {
+    let mut pages = pages_below(&project("docs"));
     pages.extend(["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(project));
     pages.sort();
     pages
