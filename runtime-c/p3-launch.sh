@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 # LAUNCH=parallel, slurm: copies that run elsewhere. Read by p3-run.sh, on the host of `make run` and on those that it uses.
 #
 # $P3_RAW is the folder of the run, and only that of the newest run is there: what an older one has left in a queue finds no

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
 # Builds, runs and merges for the Makefile: sh p3-run.sh COMMAND, in the output folder.
 #
 # Whoever writes here holds .p3-lock: exclusively, but single copies and builds share it and hold a lock of their

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* What rewritten modules and the runtime share in memory. Written by src/runtime/generate.rs. */
 #ifndef P3_ABI_H
 #define P3_ABI_H

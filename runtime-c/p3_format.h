@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The raw profile (docs/RAW_FORMAT.md). All numbers are in the byte order of the machine that wrote them.
  * The file is valid at any moment: counters and hash tables are mapped, the process may be killed. Written
  * by src/runtime/generate.rs. */

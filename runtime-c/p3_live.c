@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The profile that holds every count from the moment in which it is counted, and its name.
  *
  * Calls: p3_absent.c, p3_file.c, p3_name.c, p3_owner.c, p3_pool.c, p3_quiet.c, p3_started.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Registration of modules, and the life of the profile: it is created when the first module
  * registers, and holds every count from then on.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The forker: a timer on the processor time of the process, whose signal forks shadows.
  *
  * Calls: p3_chance.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_ask.c, p3_shadow_child.c, p3_shadow_cost.c, p3_shadow_files.c, p3_shadow_knobs.c, p3_shadow_patch.c, p3_shadow_spare.c, p3_shadow_system.c, p3_shadow_twin.c, p3_shadow_watch.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* A signal that makes a program dump, reset or rotate its profile, without code of its own: P3_SIGNAL, P3_ON_SIGNAL.
  *
  * Calls: p3_name.c, p3_quiet.c.
