@@ -1,15 +1,15 @@
-//! `docs/RESULTS.md` and its plots, from the JSON.
+//! The sections of `docs/RESULTS.md` that come from the JSON, and its plots.
 
 use crate::build::project;
 use crate::markdown::Table;
 use crate::plot::{Series, bars};
 use crate::results::{Edges, Program, Results};
 use crate::{counted, hits, times};
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use std::fmt::{Display, Write};
 use std::path::Path;
 
-/// Writes the report of the results in `out`, and puts the JSON beside it.
+/// Writes the sections of the results in `out` into the page, and the JSON beside it.
 pub(crate) fn write(out: &Path) -> Result<()> {
     let results = Results::load(out)?;
     ensure!(
@@ -22,16 +22,9 @@ pub(crate) fn write(out: &Path) -> Result<()> {
         docs.join("results.json"),
         serde_json::to_string(&results)? + "\n",
     )?;
-    let text = HEAD.to_string()
-        + &counted::section(&results)
-        + &times::section(&results)
-        + &hits::section(&results)
-        + &edges(&results)
-        + &times::sizes(&results)
-        + &crate::rewriting::section(&results)
-        + &crate::shadows::section(&results)
-        + &crate::subpaths::section(&results);
-    std::fs::write(docs.join("RESULTS.md"), text)?;
+    let path = docs.join("RESULTS.md");
+    let page = std::fs::read_to_string(&path)?;
+    std::fs::write(&path, place_sections(&page, &results)?)?;
     counted::plot(&results, &docs)?;
     hits::plots(&results, &docs)?;
     crate::shadows::plots(&results, &docs)?;
@@ -39,9 +32,60 @@ pub(crate) fn write(out: &Path) -> Result<()> {
     edge_plot(&results, &docs)
 }
 
-/// What stands before all.
-const HEAD: &str = "# Results\n\nMade by `make bench`; each section says when and where, and all figures are in [`results.json`](results.json). \
-     What is instrumented is a whole-program module after `clang -O2 -g`.\n\n";
+/// A section of the page, from what was measured; empty if nothing was.
+type Section = fn(&Results) -> String;
+
+/// The sections that are written from the JSON, by the name of their marker.
+const SECTIONS: [(&str, Section); 8] = [
+    ("measure: instructions", counted::section),
+    ("measure: times", times::section),
+    ("measure: hits", hits::section),
+    ("edges", edges),
+    ("measure: sizes", times::sizes),
+    ("rewriting", crate::rewriting::section),
+    ("shadows", crate::shadows::section),
+    ("subpaths", crate::subpaths::section),
+];
+
+/// The page with each section between `<!-- p3-bench NAME -->` and the next `<!-- end -->`. Text outside of
+/// markers is written by hand and stays.
+fn place_sections(page: &str, results: &Results) -> Result<String> {
+    let mut page = page.to_string();
+    for (name, section) in SECTIONS {
+        let begin = format!("<!-- p3-bench {name} -->\n");
+        let text = section(results);
+        let placed = page.split_once(&begin).and_then(|(before, rest)| {
+            let (_, after) = rest.split_once("<!-- end -->\n")?;
+            let text = wrap(text.trim());
+            Some(format!("{before}{begin}\n{text}\n\n<!-- end -->\n{after}"))
+        });
+        page = placed.with_context(|| format!("docs/RESULTS.md has no {begin}"))?;
+    }
+    Ok(page)
+}
+
+/// Wraps prose; lines of tables and pictures stay whole.
+fn wrap(text: &str) -> String {
+    const COLUMNS: usize = 100;
+    let mut wrapped = String::new();
+    for line in text.lines() {
+        let mut column = 0;
+        for word in line.split(' ') {
+            let length = word.chars().count();
+            if column > 0 && !line.starts_with(['|', '!', '#']) && column + 1 + length > COLUMNS {
+                wrapped.push('\n');
+                column = 0;
+            } else if column > 0 {
+                wrapped.push(' ');
+            }
+            wrapped += word;
+            column += length + 1;
+        }
+        wrapped.push('\n');
+    }
+    wrapped.truncate(wrapped.trim_end().len());
+    wrapped
+}
 
 fn edge_plot(results: &Results, docs: &Path) -> Result<()> {
     let names = results.edges.of.keys().cloned();
@@ -129,9 +173,10 @@ fn edges(results: &Results) -> String {
         return String::new();
     }
     let mut text = format!(
-        "## Edges\n\nMade by {}. Wall time over native of one copy, in one series of runs: LLVM's edge counts, ours (`--scheme edge`: the fewest counters, Knuth & Stevenson) and paths \
-         (`sbl`; Ball & Larus 1996 had +16 % for edges and +31 % for paths); and how much of the paths edge counts tell (`p3-prof accuracy`): the share of flow for which the likeliest path is right (Ball & Larus 1996 found 37.9 % on SPEC95), \
-         which greedily chosen paths get right, and which is definite (Ball, Mataga & Sagiv 1998).\n\n![Edges and paths](plots/edges.svg)\n\n",
+        "### Edges\n\n{}. Wall time of one copy over native: LLVM's edge counts, `--scheme edge` and paths (`sbl`). \
+         The last three columns say how accurately the edge counts alone predict the paths \
+         (`p3-prof accuracy`): the share of flow for which the likeliest path is right, the overlap with \
+         greedily chosen paths, and the definite flow.\n\n![Edges and paths](plots/edges.svg)\n\n",
         results.edges.made_by("edges")
     );
     let mut table = Table::new([
@@ -166,9 +211,10 @@ fn edges(results: &Results) -> String {
     let means = std::array::from_fn(|i| average(&all.iter().map(|v| v[i]).collect::<Vec<_>>()));
     table.row(named(&["average", ""], cells(means)));
     text += &table.to_string();
-    text += "\n### Programs rebuilt with their profiles\n\nRun time against the same program optimised without one (`opt -passes='default<O2>'` of the front end's output): less is faster. \
-             All profiles are of the training input, the runs of the other one. `annotated`: `p3-rewrite annotate` of the front end's output; `proftext`: exported for the module as LLVM \
-             would have instrumented it; `LLVM`: its own instrumentation, values included.\n\n";
+    text += "\n#### Programs rebuilt with their profiles\n\nRun time over the same program optimised without a profile \
+             (`opt -passes='default<O2>'` of the front end's output); less is faster. Profiles are of the training \
+             input. `annotated`: by `p3-rewrite annotate`; `proftext`: exported; `LLVM`: by LLVM's own \
+             instrumentation, values included.\n\n";
     let mut table = Table::new(["program", "plain s", "annotated", "proftext", "LLVM"]);
     let rebuilt = results.edges.of.iter();
     let rebuilt: Vec<_> = rebuilt
@@ -200,4 +246,20 @@ fn edges(results: &Results) -> String {
         .expect("a string");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_agrees_with_stored_results() {
+        let docs = project().join("docs");
+        let page = std::fs::read_to_string(docs.join("RESULTS.md")).unwrap();
+        let placed = place_sections(&page, &Results::load(&docs).unwrap()).unwrap();
+        assert!(
+            placed == page,
+            "docs/RESULTS.md: `p3-bench report` writes it again"
+        );
+    }
 }

@@ -50,7 +50,7 @@ impl<T> Section<T> {
     /// The line that says where and when, of what `p3-bench` command.
     pub(crate) fn made_by(&self, command: &str) -> String {
         let Section { machine, date, .. } = self;
-        format!("`p3-bench {command}` on {date}: {machine}")
+        format!("`p3-bench {command}`, {date}, {machine}")
     }
 }
 
