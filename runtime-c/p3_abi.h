@@ -42,7 +42,7 @@
 
 /* A slot of a hash table. */
 struct p3_slot {
-    uint64_t key; /* of a path id, see P3_HASH_FACTOR; 0: empty */
+    uint64_t key; /* key of a path id, see P3_HASH_FACTOR; 0: empty */
     uint64_t count; /* how often that path ran */
 };
 
