@@ -227,7 +227,7 @@ int p3_live_reset(void) {
     if (!live.shared)
         __atomic_fetch_or(&live.header->flags, P3_RAW_APART, __ATOMIC_RELAXED);
     else
-        p3_complain(path, "what other processes counted is not to be reset or rotated: name files by %p", 0);
+        p3_complain(path, "counts of other processes cannot be reset or rotated: use %p in P3_PROFILE_FILE", 0);
     return !live.shared;
 }
 
