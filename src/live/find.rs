@@ -285,7 +285,7 @@ mod tests {
         assert!(Target::parse(Path::new("nothing/there")).is_err());
         let none = Target::parse(Path::new("4000000000")).unwrap_err();
         assert!(
-            none.to_string().contains("neither such a process"),
+            none.to_string().contains("no process and no file"),
             "{none}"
         );
     }
