@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 # LAUNCH=parallel, slurm: copies that run elsewhere. Read by p3-run.sh, on the host of `make run` and on those that it uses.
 #
 # $P3_RAW is the folder of the run, and only that of the newest run is there: what an older one has left in a queue finds no
@@ -97,10 +98,10 @@ launch_parallel() {
         # shellcheck disable=SC2086 # words
         (set -f && printf '%s\n' $HOSTS >"$P3_RAW/hosts")
     else
-        fail "LAUNCH=parallel: say where: HOSTS='node1 node2', or HOSTFILE=file with a host a line"
+        fail "LAUNCH=parallel: name the hosts: HOSTS='node1 node2', or HOSTFILE=file with a host a line"
     fi || fail "cannot write to $OUT/$P3_RAW"
     write_start
-    eval "set -- ${PARALLEL_FLAGS:-}" || fail "PARALLEL_FLAGS=$PARALLEL_FLAGS: the shell does not read that"
+    eval "set -- ${PARALLEL_FLAGS:-}" || fail "PARALLEL_FLAGS=$PARALLEL_FLAGS: the shell cannot parse this"
     # Without what the user has set for parallel in general.
     set -- --plain --jobs 1 --sshloginfile "$P3_RAW/hosts" --joblog "$P3_RAW/jobs" "$@"
     case ${SHARED:-} in
@@ -163,7 +164,7 @@ and_more() {
 launch_slurm() {
     command -v sbatch >/dev/null || fail "LAUNCH=slurm: sbatch not found: run make where jobs are submitted"
     write_start
-    eval "set -- ${SBATCH_FLAGS:-}" || fail "SBATCH_FLAGS=$SBATCH_FLAGS: the shell does not read that"
+    eval "set -- ${SBATCH_FLAGS:-}" || fail "SBATCH_FLAGS=$SBATCH_FLAGS: the shell cannot parse this"
     refused="sbatch refuses the job: see above; options for this cluster go to SBATCH_FLAGS"
     array=$(sbatch "$@" --parsable --job-name=p3-copies --chdir="$OUT" --array="0-${P3_COPIES##* }" \
         --output="$P3_RAW/copy-%a.out" --wrap "$START task \"\$SLURM_ARRAY_TASK_ID\" \"\${SLURMD_NODENAME-}\"") ||

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
 # Builds, runs and merges for the Makefile: sh p3-run.sh COMMAND, in the output folder.
 #
 # Whoever writes here holds .p3-lock: exclusively, but single copies and builds share it and hold a lock of their
@@ -128,11 +129,11 @@ fix_addresses() {
 check_options() {
     case ${COMPARE:-} in
     "" | stdout | status | none) ;;
-    *) fail "COMPARE=$COMPARE: say stdout (and status), status, or none" ;;
+    *) fail "COMPARE=$COMPARE: choose stdout (with status), status or none" ;;
     esac
     case ${LAUNCH:-} in
     "" | local | parallel | slurm) ;;
-    *) fail "LAUNCH=$LAUNCH: say local, parallel (hosts by ssh), or slurm" ;;
+    *) fail "LAUNCH=$LAUNCH: choose local, parallel (hosts by ssh) or slurm" ;;
     esac
 }
 
@@ -310,7 +311,7 @@ explain() {
     elif [ "$code" -gt 128 ]; then
         say "$who ended with status $code$(signal "$code"); its stderr ends:"
         tail -n 10 "$stderr" >&2
-        say "does the untouched program do so, too (make native, then bin/native)? Then ALLOW_STATUS=$code accepts it"
+        say "if the untouched program ends like this as well (make native, then bin/native), ALLOW_STATUS=$code accepts it"
     elif [ -s "$stderr" ]; then
         say "$who ended with status $code; its stderr ends:"
         tail -n 10 "$stderr" >&2
@@ -375,7 +376,7 @@ stale() {
     for k in $P3_COPIES; do
         ended=$(find "$(folder "$k")/status" -newer "$P3_PROFILE" 2>/dev/null)
         [ -n "$ended" ] || continue
-        say "$P3_PROFILE is of an earlier run: what ran since is not merged"
+        say "$P3_PROFILE is of an earlier run; later runs are not merged"
         return 0
     done
 }

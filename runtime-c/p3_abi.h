@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* What rewritten modules and the runtime share in memory. Written by src/runtime/generate.rs. */
 #ifndef P3_ABI_H
 #define P3_ABI_H
@@ -41,7 +42,7 @@
 
 /* A slot of a hash table. */
 struct p3_slot {
-    uint64_t key; /* of a path id, see P3_HASH_FACTOR; 0: empty */
+    uint64_t key; /* key of a path id, see P3_HASH_FACTOR; 0: empty */
     uint64_t count; /* how often that path ran */
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Processes whose counts are in no file: a forked child that cannot make one, or any process that cannot. Nobody else would know of
  * them, since the line on stderr is read by nobody where tests run.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Memory of hash tables: regions of the profile's file, mapped, from which levels are cut; without
  * a file, or without space, plain memory that is written at exit. Lock-free.
  *

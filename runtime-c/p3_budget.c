@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The instructions that a burst has left.
  *
  * Calls: nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Chance: random numbers, and what is drawn with them. Integers alone: the program's floating-point state is its own.
  *
  * Calls: nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Checksums: CRC-32 as in IEEE 802.3.
  *
  * Calls: nothing.

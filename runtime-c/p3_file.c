@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The raw profile as a file: header, blocks, room.
  *
  * Calls: p3_crc.c, p3_layout.c, p3_name.c, p3_owner.c, p3_process.c, p3_quiet.c, p3_touched.c.

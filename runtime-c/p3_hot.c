@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The hot list: a concise sample of subpaths, or a counting one (Gibbons & Matias, SIGMOD 1998), in the profile while there is one.
  *
  * Entries are appended, and their counts only grow, so that a reader at any moment sees a list that was; where there is no

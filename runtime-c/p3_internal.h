@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Between the runtime's own files, which are in layers: each calls only those above it in this header, and p3_table.c,
  * p3_subpath.c and p3_register.c, which rewritten modules call, are called by none.
  *

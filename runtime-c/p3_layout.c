@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Addresses that copies have in common, for programs whose path depends on them: copies differ in the size
  * of code and counters, behind which the heap begins, and in what their tables map.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The profile that holds every count from the moment in which it is counted, and its name.
  *
  * Calls: p3_absent.c, p3_file.c, p3_name.c, p3_owner.c, p3_pool.c, p3_quiet.c, p3_started.c.
@@ -226,7 +227,7 @@ int p3_live_reset(void) {
     if (!live.shared)
         __atomic_fetch_or(&live.header->flags, P3_RAW_APART, __ATOMIC_RELAXED);
     else
-        p3_complain(path, "what other processes counted is not to be reset or rotated: name files by %p", 0);
+        p3_complain(path, "counts of other processes cannot be reset or rotated: use %p in P3_PROFILE_FILE", 0);
     return !live.shared;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Where the raw profile goes. Everything that the program may change is read once, at the start.
  *
  * Calls: p3_process.c, p3_quiet.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Whose a file of a pool is: the process that counts in it, as long as it can.
  *
  * Calls: p3_process.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Counts that were set aside, by p3_profile_reset or for another file: what each counter held then is noted, and readers subtract it.
  *
  * No counter is ever written: threads and interrupted code that are in the middle of an increment lose nothing and bring nothing back, and what

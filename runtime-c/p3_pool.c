@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Files that a process takes over from those before it: it goes on counting where they stopped.
  *
  * Calls: p3_crc.c, p3_file.c, p3_name.c, p3_owner.c.

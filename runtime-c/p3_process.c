@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Who counts: the process's arguments, folder and host, and an id that no other profile has.
  *
  * Calls: p3_quiet.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The runtime's interface for programs. The functions are weak, so a program that also links
  * without the runtime asks first:  if (p3_profile_dump) p3_profile_dump(); */
 #ifndef P3_PROFILE_H

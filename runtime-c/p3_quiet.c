@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* What the program must not notice: errno, cancellation, and messages that are async-signal-safe.
  *
  * Calls: nothing.

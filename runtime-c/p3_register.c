@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Registration of modules, and the life of the profile: it is created when the first module
  * registers, and holds every count from then on.
  *
@@ -200,7 +201,7 @@ static int reset(void) {
         return 1;
     int failed = p3_live_file() != NULL ? p3_past_note(modules) : 0;
     if (failed) {
-        p3_complain("profile", "no room to set counts aside: they stay", failed);
+        p3_complain("profile", "no space for a baseline: counts stay as they are", failed);
         return 1;
     }
     if (p3_hot_empty(NULL, -1) != 0)
@@ -227,7 +228,7 @@ static int rotate(void) {
         return 1;
     int failed = p3_past_note(modules);
     if (failed)
-        p3_complain("profile", "no room to set counts aside: they stay", failed);
+        p3_complain("profile", "no space for a baseline: counts stay as they are", failed);
     else
         failed = p3_live_beside(modules, p3_past_epoch(), keep);
     if (!failed)
@@ -249,7 +250,7 @@ static int hold(void) {
     for (int i = 0; i < 1000000; i++)
         if (p3_signal_hold())
             return 1;
-    p3_complain("profile", "somebody is at it already: nothing was done", 0);
+    p3_complain("profile", "another request is being served: nothing was done", 0);
     return 0;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The forker: a timer on the processor time of the process, whose signal forks shadows.
  *
  * Calls: p3_chance.c, p3_file.c, p3_layout.c, p3_live.c, p3_name.c, p3_quiet.c, p3_register.c, p3_shadow_ask.c, p3_shadow_child.c, p3_shadow_cost.c, p3_shadow_files.c, p3_shadow_knobs.c, p3_shadow_patch.c, p3_shadow_spare.c, p3_shadow_system.c, p3_shadow_twin.c, p3_shadow_watch.c.
@@ -11,7 +12,7 @@ void __p3_register_shadow(struct p3_module *module) {
     static int said;
     __p3_register(module);
     if (!said)
-        p3_complain("shadows", "there are none but for Linux on x86-64: the program runs without", 0);
+        p3_complain("shadows", "they need Linux on x86-64: the program runs without shadows", 0);
     said = 1;
 }
 
@@ -83,7 +84,7 @@ static void set_timer(double nanoseconds) {
     static int said;
     if (timer_settime(timer, 0, &at, NULL) != 0 && !stopped && !said) {
         said = 1;
-        p3_complain("shadows", "their timer cannot be set: there are none from here on", errno);
+        p3_complain("shadows", "their timer cannot be set: there are no more shadows", errno);
     }
 }
 
@@ -202,8 +203,8 @@ static int are_impossible(void) {
     if (why == 0)
         return 0;
     stopped = 1;
-    p3_complain("shadows", why == P3_END_TEXT ? "code cannot be made writable here: the program runs without"
-                                              : "system calls cannot be filtered here (seccomp): the program runs without", 0);
+    p3_complain("shadows", why == P3_END_TEXT ? "code cannot be made writable here: the program runs without shadows"
+                                              : "system calls cannot be filtered here (seccomp): the program runs without shadows", 0);
     return 1;
 }
 
@@ -328,7 +329,7 @@ static const char *start_timer(void) {
     action.sa_sigaction = on_timer;
     sigemptyset(&action.sa_mask);
     if (sigaction(knobs.signal, NULL, &old) != 0 || old.sa_handler != SIG_DFL)
-        return "the signal is taken: name another one, as in P3_SHADOW=signal=40";
+        return "the signal is taken: choose another signal, like P3_SHADOW=signal=40";
     if (sigaction(knobs.signal, &action, NULL) != 0)
         return "the signal cannot be handled";
     timed = timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0;
@@ -341,7 +342,7 @@ static const char *start_timer(void) {
 static const char *start(void) {
     cpu_set_t cores;
     if (!p3_shadow_read_knobs(&knobs, getenv("P3_SHADOW")))
-        return "P3_SHADOW is not understood; as in load=0.5,burst=10M,cost=0.5%,limit=2s,signal=40, or off";
+        return "P3_SHADOW is not understood; write, for example, load=0.5,burst=10M,cost=0.5%,limit=2s,signal=40, or off";
     if (knobs.off)
         return NULL;
     if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) < 2)
@@ -456,7 +457,7 @@ static void at_exit(void) {
     int stopped_before = stopped;
     end_timer();
     if (!stopped_before && !are_impossible() && never_forked())
-        p3_complain("shadows", "no process could be forked for one: the program ran without", fork_error);
+        p3_complain("shadows", "no fork succeeded: the program ran without shadows", fork_error);
     p3_leave(before);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Shadow profiling, between its own files. They are in a program of that scheme alone, on top of the rest of the runtime, and
  * in layers as well: each calls only those above it in this header, and p3_shadow.c, which rewritten modules call, is called by none.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* What is asked of the system: clocks, page faults, small files.
  *
  * Calls: p3_shadow_system.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* System calls of a shadow: allowed, imitated, or the end of its burst.
  *
  * The filter lets those pass that are made in p3_shadow_call; all others trap, so that every one is counted. That is a filter of a

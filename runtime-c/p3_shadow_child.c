@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* A shadow's life, from the fork to the end of its burst.
  *
  * Calls: p3_budget.c, p3_shadow_calls.c, p3_shadow_files.c, p3_shadow_memory.c, p3_shadow_patch.c, p3_shadow_record.c, p3_shadow_system.c, p3_shadow_twin.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Pages that a shadow has copied by writing to them. Its twin writes to the same: it copies them before its clock starts.
  *
  * Calls: p3_shadow_maps.c, p3_shadow_system.c.

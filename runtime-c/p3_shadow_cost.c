@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* What shadows cost the program: the forker keeps that to a share of its processor time.
  *
  * A shadow costs the timer's signal with the fork, and a fault for each page that the program writes to for the first time after it. Faults are most

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Files as a shadow sees them. An open file is its parent's too, and others notice when it stays open: whoever waits for the end of a pipe, for a lock,
  * or to run a program that was written. So a shadow lets go of all that is open, and keeps references (O_PATH) that nobody notices.
  * A regular file is opened again when it is read. Offsets are kept here, and what is written goes nowhere. What the shadow opens itself is read as it is; what it makes is in memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Jumps to addresses of blocks: which block of a native function a counting one goes on in.
  *
  * Calls: p3_shadow_record.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* What memory a process has, as the system tells it.
  *
  * Calls: p3_shadow_ask.c, p3_shadow_system.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* A shadow's memory: what it shares with anyone becomes its own.
  *
  * Calls: p3_register.c, p3_shadow_maps.c, p3_shadow_system.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Counts passes by a place in native code without a breakpoint: a jump there leads to a few instructions that count, then run what the jump is
  * written over, and go back. A pass takes two nanoseconds, where one by a breakpoint takes fifteen microseconds. Only a twin runs such code.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Patches: jumps at the entries of native functions, breakpoints at their loops.
  *
  * Calls: p3_shadow_system.c.

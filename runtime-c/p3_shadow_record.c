@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* What a burst has counted, and how it becomes a record of the profile: whole, or not at all.
  *
  * Calls: p3_budget.c, p3_crc.c, p3_file.c, p3_shadow_ask.c, p3_shadow_patch.c, p3_shadow_system.c, p3_shadow_twin.c.

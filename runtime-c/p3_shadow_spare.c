@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Whether there is memory for a shadow: it copies what either of them writes, and its twin does so once more.
  *
  * Calls: p3_shadow_ask.c.

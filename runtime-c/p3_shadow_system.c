@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* System calls past libc.
  *
  * Calls: nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* A twin of a shadow: how long a burst takes the program itself. It runs what the program does, from the same state, to a place that came by in the burst
  * so and so many times.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Calls of the program by which it would feel shadows, or end them: filters of system calls, and masks of signals.
  *
  * A filter may kill the process for a call that the timer's handler makes. So before the program installs one, shadows end for good.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* A signal that makes a program dump, reset or rotate its profile, without code of its own: P3_SIGNAL, P3_ON_SIGNAL.
  *
  * Calls: p3_name.c, p3_quiet.c.
@@ -121,7 +122,7 @@ static int find_wish(void) {
             wish = (enum p3_wish)i;
             return 1;
         }
-    p3_complain("P3_ON_SIGNAL", "it is neither dump nor reset nor rotate, so the signal does nothing of these", 0);
+    p3_complain("P3_ON_SIGNAL", "neither dump, reset nor rotate: the signal does nothing", 0);
     return 0;
 }
 
@@ -132,15 +133,15 @@ void p3_signal_start(int (*act)(enum p3_wish wish)) {
         return;
     int n = number_of(name);
     if (n == 0) {
-        p3_complain("P3_SIGNAL", "there is no such signal: give its name, as USR1, or its number", 0);
+        p3_complain("P3_SIGNAL", "no signal has this name: give a name like USR1, or a number", 0);
         return;
     }
     doer = act;
     action.sa_handler = on_signal;
     sigfillset(&action.sa_mask);
     if (is_fault(n) || sigaction(n, &action, &before) != 0) {
-        p3_complain("P3_SIGNAL", is_fault(n) ? "it is the signal of a fault, after which nothing can go on: choose another one, as USR1"
-                                             : "this signal cannot be caught: choose another one, as USR1", 0);
+        p3_complain("P3_SIGNAL", is_fault(n) ? "it is the signal of a fault, after which nothing can go on: choose another signal, like USR1"
+                                             : "this signal cannot be caught: choose another signal, like USR1", 0);
         return;
     }
     number = n;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* The slots of hash tables: where keys are.
  *
  * Calls: p3_arena.c, p3_live.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* How the processes of a pool's file were started, and how many of each kind: copies that ran otherwise are found by it.
  *
  * Calls: p3_file.c, p3_layout.c, p3_pool.c, p3_process.c.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Sampling subpaths: what rewritten modules call where a sample begins, and for each block while one is recorded.
  *
  * An activation's first word holds how many of its blocks are skipped before a sample begins; above, the doublings of the period at

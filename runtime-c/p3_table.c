@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Counting: hash tables of path ids, known by their keys, and single counters.
  *
  * Calls: p3_live.c, p3_slot.c.

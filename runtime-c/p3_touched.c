@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Which pages of memory hold anything, where most were never touched: to read those would bring in each of them.
  *
  * Calls: nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* What each thread samples with.
  *
  * Calls: p3_chance.c, p3_hot.c, p3_layout.c, p3_live.c, p3_quiet.c.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 # The runner's rules. Variables above: P3_COPIES, P3_MODULES (rewritten), P3_INPUTS (untouched), P3_RUNTIME,
 # P3_CXX (1: link with the C++ compiler), P3_LLVM (its version), P3_ALIGN (what addresses of data are aligned to; 0: as
 # the linker does). All names are p3-rewrite's own; what comes from outside goes to

@@ -124,7 +124,7 @@ fn stat(arguments: &[PathBuf]) -> Result<Vec<Metadata>> {
     for argument in arguments {
         let meta = std::fs::metadata(argument).map_err(|e| Error::read(argument, e))?;
         if meta.file_type().is_fifo() && !pipes.insert((meta.dev(), meta.ino())) {
-            let problem = "a pipe that is named twice, and can be read once";
+            let problem = "a pipe that is named twice, but can only be read once";
             return Err(Error::load(argument, problem, "name it once"));
         }
         found.push(meta);
@@ -164,7 +164,7 @@ fn archive(path: &Path, name: &str, bytes: &[u8], position: usize) -> Result<Vec
     let mut inputs = Vec::new();
     let mut times: HashMap<String, usize> = HashMap::new();
     let mut why = (
-        "an archive, and none of its members holds bitcode".to_string(),
+        "an archive without members that contain bitcode".to_string(),
         REMEDY,
     );
     for member in members {
@@ -221,7 +221,7 @@ fn modules_in(bytes: &[u8]) -> Result<Vec<Vec<u8>>, (String, &'static str)> {
     match found {
         Ok(embedded) if !embedded.flags.is_empty() => Err((
             "an object of p3-cc".into(),
-            "link it by p3-cc, which makes the copies then",
+            "link it with p3-cc instead: the link makes the copies",
         )),
         Ok(embedded) => Ok(container::modules(&embedded.bitcode)),
         Err(_) => {

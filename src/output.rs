@@ -190,7 +190,7 @@ impl Folder {
     pub fn check(path: &Path) -> Result<()> {
         if let Some(file) = file_on_the_way(path) {
             let (path, file) = (path.display(), file.display());
-            let message = format!("{path}: {file} is not a folder; name another one with -o");
+            let message = format!("{path}: {file} is not a folder; name another folder with -o");
             return Err(Error::Usage(message));
         }
         if list::read(path).is_some() || Manifest::is_one(&path.join("manifest.json")) {
@@ -336,7 +336,7 @@ fn lock(folder: &Path) -> Result<File> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let folder = folder.display();
-            let problem = "another p3-rewrite or make is at work in it";
+            let problem = "another p3-rewrite or make is running in this folder";
             let remedy = "wait for it, or name another folder with -o";
             Err(Error::Usage(format!("{folder}: {problem}; {remedy}")))
         }

@@ -159,7 +159,7 @@ macro_rules! schemes {
 }
 
 schemes! {
-    /// The P3 paper's: splits functions where its rules say so; to compare with the paper
+    /// Splits functions by the rules of the P3 paper; to compare with the paper
     P3 "p3" Strategy { distribute: split_where_called_once, ..PATHS }
 
     /// Like p3, but balances expected executions; to compare with, by --profile

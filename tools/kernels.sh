@@ -61,7 +61,7 @@ run() {
         p3-prof show --format json "$at/run-$n.p3prof" >"$at/run-$n.json"
         p3-prof accuracy "$at/run-$n.p3prof" --against "$at/exact.p3prof" --format json >"$at/against-$n.json"
         jq -rs \
-            '[.[0].processor_time / 1e6, .[0].counting, .[0].untimed] + ([.[1].hot[0,2] | .paths, .found, .held]) | @tsv' \
+            '[.[0].processor_time / 1e6, .[0].counting, .[0].untimed] + ([.[1].hot[0,2] | .paths, .found, .in_interval]) | @tsv' \
             "$at/run-$n.json" "$at/against-$n.json" >>"$at/rows"
     done
 }

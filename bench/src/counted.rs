@@ -13,6 +13,10 @@ use std::path::Path;
 pub(crate) struct Counted;
 
 impl Section for Counted {
+    fn marker(&self) -> &'static str {
+        "measure: instructions"
+    }
+
     fn text(&self, results: &Results) -> String {
         section(results)
     }
@@ -29,11 +33,8 @@ fn section(results: &Results) -> String {
         return String::new();
     }
     let text = format!(
-        "## Instructions\n\nMade by {}. Executed by `main` and all that it calls over native, on the smaller input, by the slowest of all copies (callgrind; start-up and what is \
-         written at the end are left out, LLVM's too). They do not vary from run to run, and the alignment of code does not move them. `trained`: weights by the profile of \
-         the other, larger input (`--profile`). Copies are linked by `make` in the output folder, which optimises what it links, and native went through the same passes, but for the options that keep counts short \
-         (`P3_PASSES`; with them native takes as many instructions); with LLVM's edge counts \
-         (`edge`: `opt -passes=pgo-instr-gen,instrprof`, as `-fprofile-generate` does, which counts values as well: targets of calls, sizes of copies; `edge alone`: with `-disable-vp`, edges only) both sides are translated to machine code alone, since its counters keep no optimiser from anything; by those of these options that concern code generation edges alone would take about a point less (gzip +17.0 → +15.8 %).\n\n\
+        "### Instructions\n\n{}. Slowest copy over native, smaller input. `edge`: LLVM's edges and values; \
+         `edge alone`: LLVM's edges; `trained`: with `--profile` of the larger input.\n\n\
          ![Instructions over native](plots/instructions.svg)\n\n",
         results.programs.made_by("measure")
     );
@@ -50,11 +51,11 @@ fn section(results: &Results) -> String {
     }
     let mean = means(results, &variants, over).map(precise);
     table.row(["average".into(), String::new()].into_iter().chain(mean));
-    text + &format!("{table}\n{}", goals(results))
+    text + &format!("{table}\n{}", beside_llvm(results))
 }
 
-/// What is told of the averages: over the programs in which the variant was counted.
-fn goals(results: &Results) -> String {
+/// Averages over those of LLVM's counts, of the programs in which the variant was counted.
+fn beside_llvm(results: &Results) -> String {
     let counted = |variant: &str| -> Vec<&Program> {
         let programs = results.programs.of.values();
         programs.filter(|p| !over(p, variant).is_nan()).collect()
@@ -62,24 +63,28 @@ fn goals(results: &Results) -> String {
     let times = |variant: &str| {
         let programs = counted(variant);
         let of = |v: &str| average(&programs.iter().map(|p| over(p, v)).collect::<Vec<_>>());
-        let [with, alone] = ["edge", "edge alone"].map(|edges| of(variant) / of(edges));
-        format!("{with:.2} × ({alone:.2} ×)")
+        ["edge", "edge alone"].map(|edges| of(variant) / of(edges))
     };
-    let mut text = format!(
-        "On average one copy that counts all paths (`sbl`) costs {} what LLVM's instrumentation costs (what its edges alone cost), trained (`p3-hot 1 trained`) {}; the slowest of two copies {}, of four {}, trained {}",
-        times("sbl"),
-        times("p3-hot 1 trained"),
-        times("p3-hot 2"),
-        times("p3-hot 4"),
-        times("p3-hot 4 trained"),
-    );
-    let eight = counted("p3-hot 8 trained").len();
-    if eight > 0 {
-        let times = times("p3-hot 8 trained");
-        text +=
-            &format!(", of eight, trained, {times} in the {eight} programs where it was counted");
+    let rows = [
+        ("one copy, `sbl`", "sbl"),
+        ("one copy, `p3-hot`, trained", "p3-hot 1 trained"),
+        ("slowest of two copies, `p3-hot`", "p3-hot 2"),
+        ("slowest of four", "p3-hot 4"),
+        ("slowest of four, trained", "p3-hot 4 trained"),
+        ("slowest of eight, trained", "p3-hot 8 trained"),
+    ];
+    let mut table = Table::new([
+        "mean, as a multiple of LLVM's",
+        "edges and values",
+        "edges alone",
+    ]);
+    for (name, variant) in rows {
+        if !counted(variant).is_empty() {
+            let [with, alone] = times(variant).map(|times| format!("{times:.2} ×"));
+            table.row([name.to_string(), with, alone]);
+        }
     }
-    text + ".\n\n"
+    format!("{table}\n")
 }
 
 /// Draws some of the columns.

@@ -16,6 +16,10 @@ const KS: [u32; 3] = [2, 4, 8];
 pub(crate) struct LabelAndProbeHits;
 
 impl Section for LabelAndProbeHits {
+    fn marker(&self) -> &'static str {
+        "measure: hits"
+    }
+
     fn text(&self, results: &Results) -> String {
         section(results)
     }
@@ -25,23 +29,23 @@ impl Section for LabelAndProbeHits {
     }
 }
 
-/// Label hits, probe hits, and what they do not say by themselves.
+/// Label hits and probe hits.
 fn section(results: &Results) -> String {
     if columns(results).is_empty() {
         return String::new();
     }
     let mut text = String::from(
-        "## Label hits\n\nExecuted edges with a non-zero label, the P3 paper's measure, of the slowest copy relative to sbl, on the smaller input (`p3-prof simulate`). The paper has for p3 -23 %, -43 %, -56 % at k = 2, 4, 8 on 13 \
-                 programs of SPEC CPU2006.\n\n",
+        "### Label hits\n\nExecuted edges with a non-zero label (the P3 paper's measure), slowest copy over sbl, smaller \
+         input (`p3-prof simulate`). The paper has for p3 -23 %, -43 % and -56 % at k = 2, 4, 8 on 13 programs of \
+         SPEC CPU2006.\n\n",
     );
     for k in KS {
         writeln!(text, "![k = {k}](plots/hits-{k}.svg)").expect("a string");
     }
     text.push('\n');
     text += &table(results, |h| &h.labels);
-    text += "## Probe hits\n\nExecuted statements that were inserted (`r = c`, `r += c`, `count[r + c]++`), of the slowest copy relative to sbl.\n\n";
-    text += &table(results, |h| &h.probes);
-    text + REASONS
+    text += "### Probe hits\n\nExecuted inserted statements (`r = c`, `r += c`, `count[r + c]++`), slowest copy over sbl.\n\n";
+    text + &table(results, |h| &h.probes)
 }
 
 fn table(results: &Results, of: fn(&Hits) -> &Vec<u64>) -> String {
@@ -110,13 +114,3 @@ fn relative(program: &Program, name: &str, of: fn(&Hits) -> &Vec<u64>) -> f64 {
         _ => f64::NAN,
     }
 }
-
-/// What the figures do not say by themselves.
-const REASONS: &str = "### Why p3 gains less here than in the paper\n\n\
-- Its rules split only functions with one call site, and all paths that begin at one loop header are one task: where one loop nest does the work (hmmer, libquantum, \
-specrand), no number of copies helps. Even perfect knowledge of hits would leave whole functions at -34 %, -41 %, -42 % of label hits (training inputs, \
-longest first over `simulate --scheme pbl -k 1024`).\n\
-- These programs are optimised first, and inlining makes few and large functions of many. On the front end's output (SROA, early CSE and CFG clean-up only, \
-training inputs) the same rules give -23 %, -34 %, -42 %, and pbl -24 %, -38 %, -44 %.\n\
-- A label hit is not a count: every copy of a split function still counts at the ends of paths, those that are not its own too, so probe hits and run time fall less \
-than label hits. `p3-weighted` splits only where that pays, and needs a profile to know where.\n\n";

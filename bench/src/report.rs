@@ -1,4 +1,4 @@
-//! `docs/RESULTS.md` and its plots, from the JSON.
+//! The sections of `docs/RESULTS.md` that come from the JSON, and its plots.
 
 use crate::build::project;
 use crate::counted::Counted;
@@ -10,10 +10,10 @@ use crate::section::Section;
 use crate::shadows::ShadowProfiles;
 use crate::subpaths::SampledSubpaths;
 use crate::times::{RunTimes, Sizes};
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use std::path::Path;
 
-/// The sections, in the order of the page.
+/// The sections that are written from the JSON.
 const SECTIONS: [&dyn Section; 8] = [
     &Counted,
     &RunTimes,
@@ -25,7 +25,7 @@ const SECTIONS: [&dyn Section; 8] = [
     &SampledSubpaths,
 ];
 
-/// Writes the report of the results in `out`, and puts the JSON beside it.
+/// Writes the sections of the results in `out` into the page, and the JSON beside it.
 pub(crate) fn write(out: &Path) -> Result<()> {
     let results = Results::load(out)?;
     ensure!(
@@ -38,14 +38,65 @@ pub(crate) fn write(out: &Path) -> Result<()> {
         docs.join("results.json"),
         serde_json::to_string(&results)? + "\n",
     )?;
-    let sections = SECTIONS.iter().map(|section| section.text(&results));
-    let text = HEAD.to_string() + &sections.collect::<String>();
-    std::fs::write(docs.join("RESULTS.md"), text)?;
+    let path = docs.join("RESULTS.md");
+    let page = std::fs::read_to_string(&path)?;
+    std::fs::write(&path, place_sections(&page, &results)?)?;
     SECTIONS
         .iter()
         .try_for_each(|section| section.draw_plots(&results, &docs))
 }
 
-/// What stands before all.
-const HEAD: &str = "# Results\n\nMade by `make bench`; each section says when and where, and all figures are in [`results.json`](results.json). \
-     What is instrumented is a whole-program module after `clang -O2 -g`.\n\n";
+/// The page with each section between `<!-- p3-bench NAME -->` and the next `<!-- end -->`. Text
+/// outside of markers is written by hand and stays.
+fn place_sections(page: &str, results: &Results) -> Result<String> {
+    let mut page = page.to_string();
+    for section in SECTIONS {
+        let begin = format!("<!-- p3-bench {} -->\n", section.marker());
+        let placed = page.split_once(&begin).and_then(|(before, rest)| {
+            let (_, after) = rest.split_once("<!-- end -->\n")?;
+            let text = wrap(section.text(results).trim());
+            Some(format!("{before}{begin}\n{text}\n\n<!-- end -->\n{after}"))
+        });
+        page = placed.with_context(|| format!("docs/RESULTS.md has no {begin}"))?;
+    }
+    Ok(page)
+}
+
+/// Wraps prose; lines of tables and pictures stay whole.
+fn wrap(text: &str) -> String {
+    const COLUMNS: usize = 100;
+    let mut wrapped = String::new();
+    for line in text.lines() {
+        let mut column = 0;
+        for word in line.split(' ') {
+            let length = word.chars().count();
+            if column > 0 && !line.starts_with(['|', '!', '#']) && column + 1 + length > COLUMNS {
+                wrapped.push('\n');
+                column = 0;
+            } else if column > 0 {
+                wrapped.push(' ');
+            }
+            wrapped += word;
+            column += length + 1;
+        }
+        wrapped.push('\n');
+    }
+    wrapped.truncate(wrapped.trim_end().len());
+    wrapped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_agrees_with_stored_results() {
+        let docs = project().join("docs");
+        let page = std::fs::read_to_string(docs.join("RESULTS.md")).unwrap();
+        let placed = place_sections(&page, &Results::load(&docs).unwrap()).unwrap();
+        assert!(
+            placed == page,
+            "docs/RESULTS.md: `p3-bench report` writes it again"
+        );
+    }
+}

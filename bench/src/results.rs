@@ -50,7 +50,7 @@ impl<T> Measurements<T> {
     /// The line that says where and when, of what `p3-bench` command.
     pub(crate) fn made_by(&self, command: &str) -> String {
         let Measurements { machine, date, .. } = self;
-        format!("`p3-bench {command}` on {date}: {machine}")
+        format!("`p3-bench {command}`, {date}, {machine}")
     }
 }
 

@@ -163,6 +163,10 @@ fn timed(command: &mut Command) -> Result<Cost> {
 pub(crate) struct RewritingTimes;
 
 impl Section for RewritingTimes {
+    fn marker(&self) -> &'static str {
+        "rewriting"
+    }
+
     fn text(&self, results: &Results) -> String {
         section(results)
     }
@@ -174,7 +178,9 @@ fn section(results: &Results) -> String {
         return String::new();
     }
     let text = format!(
-        "## Rewriting\n\nMade by {}. Seconds of `p3-rewrite` by number of copies, beside one `opt -passes=pgo-instr-gen,instrprof` on the same module; memory is the peak of all processes together, what they share counted once.\n\n",
+        "### Rewriting\n\n{}. Seconds of `p3-rewrite` by number of copies, beside one \
+         `opt -passes=pgo-instr-gen,instrprof` on the same module. Memory is the peak of all processes together; \
+         shared memory counts once.\n\n",
         results.rewriting.made_by("rewriting")
     );
     let mut table = Table::new([

@@ -6,6 +6,9 @@ use std::path::Path;
 
 /// A section of `docs/RESULTS.md`.
 pub(crate) trait Section {
+    /// What marks its place on the page.
+    fn marker(&self) -> &'static str;
+
     /// Its text; empty where nothing of it was measured.
     fn text(&self, results: &Results) -> String;
 

@@ -351,7 +351,8 @@ impl Bench<'_> {
             .iter_mut()
             .zip(json["hot"].as_array().context("hot paths")?)
         {
-            *row = ["paths", "seen", "found", "held"].map(|name| of[name].as_u64().unwrap_or(0));
+            *row = ["paths", "seen", "found", "in_interval"]
+                .map(|name| of[name].as_u64().unwrap_or(0));
         }
         Ok(Found {
             knobs,

@@ -13,6 +13,10 @@ const SHOWN: [&str; 4] = ["edge", "sbl", "p3-hot 4", "p3-hot 4 trained"];
 pub(crate) struct RunTimes;
 
 impl Section for RunTimes {
+    fn marker(&self) -> &'static str {
+        "measure: times"
+    }
+
     fn text(&self, results: &Results) -> String {
         section(results)
     }
@@ -22,6 +26,10 @@ impl Section for RunTimes {
 pub(crate) struct Sizes;
 
 impl Section for Sizes {
+    fn marker(&self) -> &'static str {
+        "measure: sizes"
+    }
+
     fn text(&self, results: &Results) -> String {
         sizes(results)
     }
@@ -37,8 +45,9 @@ fn section(results: &Results) -> String {
         return String::new();
     };
     let mut text = format!(
-        "## Run time\n\nWall time of the same processes over native, medians of {rounds} rounds of all variants in turn, one process at a time. Every program is linked with its code at three positions, \
-         {POSITIONS}, since a native program's time moves by that alone (`native moves`): the middle one of the three overheads, and in brackets all of them.\n\n"
+        "### Run time\n\nWall time over native, medians of {rounds} rounds of all variants in turn: the middle \
+         overhead of three positions of the code, {POSITIONS}, and in brackets all three. `native moves`: by how \
+         much the position alone changes native.\n\n"
     );
     let head = ["program", "native s", "native moves"].into_iter();
     let mut table = Table::new(head.chain(SHOWN));
@@ -113,7 +122,7 @@ fn sizes(results: &Results) -> String {
         return String::new();
     }
     let text = String::from(
-        "## Memory and code\n\nPeak resident memory and code (text, constants included) of what was timed, and the profiled functions and paths.\n\n",
+        "### Memory and code\n\nPeak resident memory, and code with constants, of the programs that were timed.\n\n",
     );
     let mut table = Table::new([
         "program",

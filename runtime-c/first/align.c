@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Where copies begin to have the same addresses, after what differs between them in size: constants, constants with
  * addresses, and zeros begin at multiples of P3_ALIGN, and what lies between is the same in each.
  *

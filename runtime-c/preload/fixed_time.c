@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 /* Clocks and random numbers for copies that must run alike, to be preloaded: what the program learns of time depends
  * on nothing but how often it has asked, and how long it has slept; what it gets of the kernel's random numbers, on
  * how many it has had. A single-threaded program that runs the same way is told the same; threads share one clock

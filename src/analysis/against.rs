@@ -35,6 +35,7 @@ pub struct Hot {
     /// How many of them bursts give at least that share: what the paper counts.
     pub found: usize,
     /// For how many the interval holds the true share.
+    #[serde(rename = "in_interval")]
     pub held: usize,
 }
 
@@ -134,6 +135,13 @@ pub fn csv(of: &Against) -> String {
             of.overlap.to_string(),
         ]
     });
-    let heads = ["threshold", "paths", "seen", "found", "held", "overlap"];
+    let heads = [
+        "threshold",
+        "paths",
+        "seen",
+        "found",
+        "in_interval",
+        "overlap",
+    ];
     table::csv(&heads, rows)
 }

@@ -100,7 +100,7 @@ pub(super) fn cannot_select(scheme: Scheme) -> Error {
     let names: Vec<&str> = schemes.map(|s| s.name()).collect();
     let names = names.join(", ");
     Error::Usage(format!(
-        "--scheme {scheme} counts no selected paths; take one of {names}"
+        "--scheme {scheme} cannot count selected paths; choose one of {names}"
     ))
 }
 
@@ -360,7 +360,7 @@ pub fn suite(args: SuiteArgs) -> Result<ExitCode> {
     let suite = Suite {
         folders: args.out,
         command: args.command,
-        same_pids: SamePids::of_options(args.same_pids, args.no_same_pids),
+        same_pids: SamePids::from_options(args.same_pids, args.no_same_pids),
         fixed_time: args.fixed_time,
         jobs: args.jobs,
         no_repeat: args.no_repeat,
@@ -422,7 +422,7 @@ pub(super) fn ended(suite: &Suite, gathered: &Gathered) -> i32 {
             "{n} programs that the command itself linked are not profiled; build them before, or leave -j out"
         ));
     }
-    let untried = suite.untried();
+    let untried = suite.list_untried_options();
     if gathered.rounds_differ() && !untried.is_empty() {
         warn(&format!("rounds differ: {}", untried.join(", ")));
     }
@@ -445,7 +445,7 @@ pub fn use_copy(args: &UseArgs) -> Result<ExitCode> {
         let remedy = "name the folder that p3-rewrite build wrote by -o";
         return Err(Error::load(
             &args.out[0],
-            "no programs in copies below it",
+            "no program below this folder has copies",
             remedy,
         ));
     }

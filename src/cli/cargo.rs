@@ -130,7 +130,7 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     let suite = Suite {
         folders: vec![out.clone()],
         command: cargo(args.verb, &args.arguments, &target, Step::Run),
-        same_pids: SamePids::of_options(args.same_pids, args.no_same_pids),
+        same_pids: SamePids::from_options(args.same_pids, args.no_same_pids),
         fixed_time: args.fixed_time,
         jobs: 1,
         no_repeat: false,

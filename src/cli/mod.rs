@@ -46,7 +46,7 @@ impl Color {
 /// Whether a result may take the place of a file that is no earlier result.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct ForceArgs {
-    /// Replace an existing file even if it is no earlier result of this command
+    /// Replace an existing file even if it is not an earlier result of this command
     #[arg(long)]
     pub force: bool,
 }

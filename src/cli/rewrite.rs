@@ -266,7 +266,7 @@ pub fn meant(word: &str) -> Option<String> {
 pub enum Command {
     /// Build a project in copies: run its build command with our compilers
     ///
-    /// The command is `make`, or `sh -c './configure && make'`, or what else builds the project; its
+    /// The command is `make`, `sh -c './configure && make'` or another one that builds the project; its
     /// compilers are p3-cc and p3-cxx. Each program that it links is copy 0, and the other copies are
     /// in the program's folder. (For a folder of modules that is called build, type ./build.)
     Build(BuildArgs),

@@ -140,7 +140,7 @@ pub(super) fn report_selection(programs: &[Record]) {
     match (programs.iter().filter(selects).count(), programs.len()) {
         (_, 0) => {}
         (0, _) => warn(
-            "no path is selected in any program, and nothing is instrumented; p3-prof paths SPEC FOLDER says why",
+            "no path is selected in any program, so nothing is instrumented; p3-prof paths SPEC FOLDER prints the reason",
         ),
         (n, all) => say(&format!(
             "paths are selected in {n} of {}",

@@ -39,15 +39,14 @@ impl Rounds {
     pub(super) fn new(programs: &[Record]) -> Result<Rounds> {
         let here = std::env::current_dir().map_err(|e| Error::read(".", e))?;
         if let Some(outside) = programs.iter().find(|p| !p.program.starts_with(&here)) {
-            let problem =
-                "-j: this program is not below the working folder, which rounds have to themselves";
+            let problem = "-j: this program is not below the working folder, and each round has its own copy of that folder only";
             return Err(Error::load(
                 &outside.program,
                 problem,
                 "run the suite in a folder above it, or without -j",
             ));
         }
-        let problem = "-j: no namespace of mounts is to be had (unshare --mount fails)";
+        let problem = "-j: mount namespaces are not available (unshare --mount fails)";
         Ok(Rounds {
             unshare: namespace(&["--keep-caps"], &["--mount"], problem)?,
             here,
@@ -130,7 +129,7 @@ impl Apart {
         let failed = std::fs::read_to_string(at.join("failed")).unwrap_or_default();
         if let Some(line) = failed.lines().last() {
             return Err(Error::Usage(format!(
-                "-j: a round has no folder of its own ({}); set TMPDIR to a tmpfs, or leave -j out",
+                "-j: cannot make a folder for a round ({}); set TMPDIR to a tmpfs, or leave -j out",
                 printable(line)
             )));
         }

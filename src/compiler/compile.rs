@@ -95,7 +95,7 @@ pub(super) fn compile_for_copies(
     clang.arg("-c").args(named(source)).arg("-o").arg(object);
     let run = clang.stdin(input.open()?).output();
     let run = run.map_err(|e| compiler.failed(&e))?;
-    super::link::succeeded(&run, "a source cannot be compiled once more")?;
+    super::link::succeeded(&run, "compiling a source a second time failed")?;
     claim(object, None)
 }
 

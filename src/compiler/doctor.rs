@@ -125,8 +125,8 @@ pub fn checks() -> Vec<Check> {
     ));
     checks.extend(clang.iter().flat_map(|c| other_clangs(c, &engines)));
     checks.extend(rustc(&engines));
-    checks.extend(["p3-rewrite", "p3-prof", "p3-cc", "p3-cxx"].map(ours));
-    checks.extend(clang.iter().flat_map(probed));
+    checks.extend(["p3-rewrite", "p3-prof", "p3-cc", "p3-cxx"].map(check_own_program));
+    checks.extend(clang.iter().flat_map(check_by_program));
     checks.push(setarch());
     checks.push(namespaces());
     let llvm = engines.last().map_or(VERSIONS[0].major, |e| e.llvm);
@@ -277,13 +277,13 @@ fn llvm_tool(what: &'static str, name: &str, is_for: &str, package: &str) -> Che
 }
 
 /// One of our programs: beside this one or in `PATH`.
-fn found(program: &str) -> Option<PathBuf> {
+fn find_program(program: &str) -> Option<PathBuf> {
     our_program(program).ok().or_else(|| in_path(program))
 }
 
 /// Whether that is there.
-fn ours(what: &'static str) -> Check {
-    match found(what) {
+fn check_own_program(what: &'static str) -> Check {
+    match find_program(what) {
         Some(file) => ok(what, &file.display().to_string()),
         None => check(
             what,
@@ -294,7 +294,7 @@ fn ours(what: &'static str) -> Check {
 }
 
 /// Compiles, links and runs a program, which tells what the kernel offers.
-fn probed(compiler: &Compiler) -> Vec<Check> {
+fn check_by_program(compiler: &Compiler) -> Vec<Check> {
     let said = match probe(compiler) {
         Ok(said) => said,
         Err(why) => {

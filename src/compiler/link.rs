@@ -85,7 +85,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
     }
     let folder = settings.folder(&program);
     let mut copies = || -> Result<()> {
-        let native = Identity::of(&program)?;
+        let native = Identity::read(&program)?;
         let mut words = line.words.clone();
         let mut names = HashMap::new();
         if has_sources {
@@ -99,7 +99,7 @@ pub(super) fn link(compiler: &Compiler, given: &Given, settings: &Settings) -> R
             return Ok(());
         }
         let _lock = lock(&folder)?;
-        if Identity::of(&program)? != native {
+        if Identity::read(&program)? != native {
             // Another link of the same program came between: it makes the copies.
             return Ok(());
         }
@@ -164,7 +164,7 @@ fn trace_objects(compiler: &Compiler, words: &[Word], work: &Path) -> Result<Vec
     clang.args(modules::replaced(words, &HashMap::new()));
     clang.arg("-o").arg(work.join("traced"));
     let run = clang.output().map_err(|e| compiler.failed(&e))?;
-    succeeded(&run, "the program cannot be linked once more")?;
+    succeeded(&run, "linking the program a second time failed")?;
     let told = String::from_utf8_lossy(&run.stdout);
     Ok(trace::parse(&told).0)
 }
@@ -180,7 +180,7 @@ pub(super) fn selects_paths(flag: &str) -> bool {
 struct Identity(u64, u64, i64, i64);
 
 impl Identity {
-    fn of(program: &Path) -> Result<Identity> {
+    fn read(program: &Path) -> Result<Identity> {
         let m = std::fs::metadata(program).map_err(|e| Error::read(program, e))?;
         Ok(Identity(m.ino(), m.len(), m.mtime(), m.mtime_nsec()))
     }
@@ -241,7 +241,7 @@ fn compile_sources(
                     settings.note(LINES_ADDED);
                 }
                 let object = object.to_string_lossy().into_owned();
-                names.insert(object.clone(), modules::relative(file));
+                names.insert(object.clone(), modules::without_parents(file));
                 words.push(Word::Input(object));
             }
             other if other.writes_beside_link() => {}
@@ -415,7 +415,7 @@ impl Link<'_> {
         }
         let run = clang.arg("-o").arg(&part).arg(trace::OPTION).output();
         let run = run.map_err(|e| self.compiler.failed(&e))?;
-        succeeded(&run, "a copy cannot be linked")?;
+        succeeded(&run, "linking a copy failed")?;
         self.all_there(&String::from_utf8_lossy(&run.stdout), &by, &objects)?;
         std::fs::rename(&part, &out).map_err(|e| Error::write(&out, e))
     }
@@ -477,8 +477,10 @@ impl Link<'_> {
             };
             if !linked.contains(&there) {
                 let (Linked::File(name) | Linked::Member { archive: name, .. }) = from;
-                let problem = "the linker found it otherwise than on its command line, and no copy can take its place";
-                return Err(Error::Usage(format!("{name}: {problem}; name it there")));
+                let problem = "the linker found this file in another way than by its command line, so no copy can replace it";
+                return Err(Error::Usage(format!(
+                    "{name}: {problem}; name the file on the command line"
+                )));
             }
         }
         Ok(())
@@ -501,7 +503,7 @@ fn write_archive(
     path: &Path,
 ) -> Result<()> {
     let mut new = Vec::new();
-    for (from, Member { name, bytes, .. }) in modules::numbered(archive, members) {
+    for (from, Member { name, bytes, .. }) in modules::number_members(archive, members) {
         let bytes = match (objects.get(&from), bytes) {
             (Some(object), _) => std::fs::read(object).map_err(|e| Error::read(object, e))?,
             (None, Ok(bytes)) => bytes.clone(),

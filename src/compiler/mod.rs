@@ -150,7 +150,9 @@ impl Settings {
         let number = |name: &str, default: u32| match text(name) {
             None => Ok(default),
             Some(v) => v.parse().map_err(|_| {
-                Error::Usage(format!("{name}={v}: not a number; unset it, or give one"))
+                Error::Usage(format!(
+                    "{name}={v}: not a number; give a number, or unset {name}"
+                ))
             }),
         };
         let flags = text("P3_FLAGS").unwrap_or_default();

@@ -79,13 +79,13 @@ impl Found {
         let mut found = Found::default();
         let mut taken = HashSet::new();
         let linked = found.with_thin_archives(linked)?;
-        let times = times(&linked);
+        let times = count_members(&linked);
         for from in &linked {
             match found.what(from, &times, rust)? {
                 Is::Module(embedded) => {
                     let name = names.get(&from.to_string()).cloned();
                     let name = name.or_else(|| rust::name(from));
-                    let name = unique(name.unwrap_or_else(|| below(from)), &mut taken);
+                    let name = unique(name.unwrap_or_else(|| relative_name(from)), &mut taken);
                     let from = from.clone();
                     found.modules.push(Module {
                         from,
@@ -117,7 +117,7 @@ impl Found {
             if !container::is_thin(&beginning(archive)?) {
                 continue;
             }
-            for (of, member) in numbered(archive, self.members(archive)) {
+            for (of, member) in number_members(archive, self.members(archive)) {
                 members.extend(member.path.clone().map(|path| (path, of)));
             }
         }
@@ -176,7 +176,7 @@ impl Found {
         Ok(match embedded {
             Err(why) => Is::Left(why),
             Ok(Ok(embedded)) if embedded.flags.is_empty() => {
-                Is::Left("its bitcode was not left by p3-cc")
+                Is::Left("its bitcode was not written by p3-cc")
             }
             Ok(Ok(embedded)) => Is::Module(embedded),
             Ok(Err(Without::Bitcode)) => Is::Left("machine code, not compiled by p3-cc"),
@@ -208,7 +208,7 @@ impl Found {
 /// How many members of an archive that have one name were linked.
 type Times<'a> = HashMap<(&'a str, &'a str), usize>;
 
-fn times(linked: &[Linked]) -> Times<'_> {
+fn count_members(linked: &[Linked]) -> Times<'_> {
     let mut times = Times::new();
     for from in linked {
         if let Linked::Member {
@@ -222,7 +222,7 @@ fn times(linked: &[Linked]) -> Times<'_> {
 }
 
 /// The members of an archive as the linker would name them.
-pub(super) fn numbered<'a>(
+pub(super) fn number_members<'a>(
     archive: &'a str,
     members: &'a [container::Member],
 ) -> impl Iterator<Item = (Linked, &'a container::Member)> {
@@ -259,21 +259,21 @@ fn beginning(path: &str) -> Result<Vec<u8>> {
 }
 
 /// A relative name for what was linked, without `..`: that of the file, from here if it is below.
-fn below(from: &Linked) -> String {
+fn relative_name(from: &Linked) -> String {
     match from {
-        Linked::File(file) => relative(file),
+        Linked::File(file) => without_parents(file),
         Linked::Member {
             archive, member, ..
         } => {
             let member = printable(&member.replace('/', "_"));
-            format!("{}/{member}", relative(archive))
+            format!("{}/{member}", without_parents(archive))
         }
     }
 }
 
 /// A file's name from here if it is below, without `..` and a `/` at its beginning: what is written under that name below a
 /// folder stays there.
-pub(super) fn relative(file: &str) -> String {
+pub(super) fn without_parents(file: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let file = Path::new(file);
     let file = file.strip_prefix(&here).unwrap_or(file);

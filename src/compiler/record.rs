@@ -25,6 +25,7 @@ pub struct Record {
     /// The number of copies.
     pub copies: u32,
     /// Objects in it that are not profiled, and why.
+    #[serde(rename = "not_profiled", alias = "left")]
     pub left: BTreeMap<String, String>,
     /// What the rewriting warned of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -87,7 +88,7 @@ impl Record {
             None => Err(Error::profile(
                 path,
                 "not a record of this version of p3-cc",
-                "build the program anew",
+                "build the program again",
             )),
         }
     }

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_groups_the_one_that_ran_last_is_the_rule() {
+    fn last_of_equal_groups_is_the_rule() {
         assert_eq!(odd(&[346, 345], &[0, 1]), [0]);
         // Copy 0 was repeated and differs still: the other may be the odd one.
         assert_eq!(odd(&[346, 345], &[0, 1, 0]), [1]);

@@ -84,7 +84,7 @@ pub enum SamePids {
 
 impl SamePids {
     /// What `--same-pids` and `--no-same-pids` stand for; clap accepts one of the two.
-    pub fn of_options(required: bool, off: bool) -> SamePids {
+    pub fn from_options(required: bool, off: bool) -> SamePids {
         match (required, off) {
             (true, _) => SamePids::Required,
             (false, true) => SamePids::Off,
@@ -131,7 +131,7 @@ impl Gathered {
 
 impl Suite {
     /// The options that make rounds more alike and were not given, each with what it does.
-    pub fn untried(&self) -> Vec<&'static str> {
+    pub fn list_untried_options(&self) -> Vec<&'static str> {
         let has_same_ids = match self.same_pids {
             SamePids::Required => true,
             SamePids::IfAllowed => find_pid_namespace().is_ok(),
@@ -155,7 +155,7 @@ impl Suite {
         let copies = programs.iter().map(|r| r.copies).max();
         let Some(copies) = copies else {
             let folder = folders.first().map_or(Path::new("."), |f| f);
-            let problem = "no programs in copies below it";
+            let problem = "no program below this folder has copies";
             if let Some((failure, _)) = record::find_failures(folders).into_iter().next() {
                 let problem = format!("{problem}: {}", failure.program.display());
                 return Err(Error::load(folder, problem, failure.reason));
@@ -163,7 +163,7 @@ impl Suite {
             let remedy = "build them by p3-rewrite build -- make, and name that -o";
             return Err(Error::load(folder, problem, remedy));
         };
-        let wrapped = wrapped(&self.command, self.same_pids)?;
+        let wrapped = wrap_command(&self.command, self.same_pids)?;
         let clock = tempfile::tempdir().map_err(|e| Error::write(std::env::temp_dir(), e))?;
         let preload = self
             .fixed_time
@@ -226,9 +226,9 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
     /// A round for each of these copies; and how many programs they linked that are lost.
     fn rounds(&self, copies: &[u32]) -> Result<(Vec<Round>, usize)> {
         if self.suite.jobs > 1 {
-            self.at_once(copies)
+            self.run_at_once(copies)
         } else {
-            Ok((self.in_turn(copies)?, 0))
+            Ok((self.run_in_turn(copies)?, 0))
         }
     }
 
@@ -255,7 +255,7 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
     }
 
     /// Round after round, with each copy in the programs' places in turn.
-    fn in_turn(&self, copies: &[u32]) -> Result<Vec<Round>> {
+    fn run_in_turn(&self, copies: &[u32]) -> Result<Vec<Round>> {
         let folders = &self.suite.folders;
         let round = |copy: &u32| {
             take_turns(folders, *copy)?;
@@ -270,7 +270,7 @@ impl<P: Fn(Progress) + Sync> Runner<'_, P> {
     }
 
     /// Rounds at the same time; and how many programs they linked, which are lost.
-    fn at_once(&self, copies: &[u32]) -> Result<(Vec<Round>, usize)> {
+    fn run_at_once(&self, copies: &[u32]) -> Result<(Vec<Round>, usize)> {
         let folders = &self.suite.folders;
         let rounds = Rounds::new(&record::find(folders)?)?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.suite.jobs as usize);
@@ -355,7 +355,7 @@ fn preload(folder: &Path, what: Fixed) -> Result<PathBuf> {
 }
 
 /// The command as each round runs it.
-fn wrapped(command: &[String], same_pids: SamePids) -> Result<Vec<String>> {
+fn wrap_command(command: &[String], same_pids: SamePids) -> Result<Vec<String>> {
     let mut words = match same_pids {
         SamePids::Required => find_pid_namespace()?,
         SamePids::IfAllowed => find_pid_namespace().unwrap_or_default(),

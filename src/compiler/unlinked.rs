@@ -174,7 +174,7 @@ fn write_note(path: &Path, note: &impl Serialize) {
     if let Err(e) = write_whole(path, &json) {
         let why = e.to_string();
         anstream::eprintln!(
-            "p3-cc: warning: coverage may misjudge what was never linked: {}",
+            "p3-cc: warning: coverage may be wrong about sources that were never linked: {}",
             printable(&why)
         );
     }
@@ -301,7 +301,7 @@ fn analyse(
     }
     let name = source.to_string_lossy().into_owned();
     let module = Module {
-        name: modules::relative(&name),
+        name: modules::without_parents(&name),
         from: Linked::File(name),
         embedded,
     };

@@ -64,7 +64,7 @@ proptest! {
 
     /// What is abandoned shows: entries come out as exits, so those counted exceed them by as many.
     #[test]
-    fn entries_come_out_as_exits(
+    fn entries_equal_exits(
         graph in any_cfg(20),
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 30), 1..20),
     ) {
@@ -106,7 +106,7 @@ fn a_loop() {
 
 /// A diamond whose right arm ran more often than its exit: the left arm would have run less than never.
 #[test]
-fn what_cannot_be_comes_out_negative() {
+fn impossible_counts_are_negative() {
     let dag = Dag::from_cfg(&cfg(&[&[1, 2], &[3], &[3], &[]]), &[]);
     // ENTRY→0, 0→1, 0→2, 2→3, 1→3, 3→EXIT
     let mut counted = IdSet::with_capacity(6);
@@ -128,7 +128,7 @@ fn what_cannot_be_comes_out_negative() {
 
 /// The entries are the sum of the exits, and must fit.
 #[test]
-fn sums_too_large_are_refused() {
+fn sums_that_overflow_are_refused() {
     let dag = Dag::from_cfg(&cfg(&[&[1, 2], &[], &[]]), &[]);
     let mut exits = dag.edge_set();
     exits.extend(dag.ins(dag.exit()).iter().copied());

@@ -43,7 +43,7 @@ impl Target {
                 let known = Path::new("/proc").join(id.to_string()).is_dir();
                 let target = known.then_some(Target::Process(id));
                 target.ok_or_else(|| {
-                    Error::Usage(format!("{id}: there is neither such a process nor such a file; name a running program, a raw profile or an output folder"))
+                    Error::Usage(format!("{id}: no process and no file has this name; name a running program, a raw profile or an output folder"))
                 })
             }
             _ => {
@@ -60,18 +60,18 @@ impl Target {
     pub fn files(&self) -> Result<Vec<PathBuf>> {
         match self {
             Target::File(file) => Ok(vec![file.clone()]),
-            Target::Folder(folder) => Ok(below(folder)),
-            Target::Process(id) => match Maps::of(*id) {
+            Target::Folder(folder) => Ok(find_raw_files(folder)),
+            Target::Process(id) => match Maps::read(*id) {
                 Ok(maps) => Ok(maps.profiles()),
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-                Err(e) => Err(Error::read(maps(*id), e)),
+                Err(e) => Err(Error::read(maps_path(*id), e)),
             },
         }
     }
 }
 
 /// The `*.p3raw` files below a folder, in order. Files may vanish meanwhile.
-fn below(folder: &Path) -> Vec<PathBuf> {
+fn find_raw_files(folder: &Path) -> Vec<PathBuf> {
     let all = walkdir::WalkDir::new(folder)
         .sort_by_file_name()
         .into_iter();
@@ -82,7 +82,7 @@ fn below(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-fn maps(process: u64) -> PathBuf {
+fn maps_path(process: u64) -> PathBuf {
     PathBuf::from(format!("/proc/{process}/maps"))
 }
 
@@ -93,9 +93,9 @@ struct Maps {
 }
 
 impl Maps {
-    fn of(process: u64) -> std::io::Result<Maps> {
-        let text = fs::read(maps(process))?;
-        let files = text.split(|b| *b == b'\n').filter_map(mapped);
+    fn read(process: u64) -> std::io::Result<Maps> {
+        let text = fs::read(maps_path(process))?;
+        let files = text.split(|b| *b == b'\n').filter_map(parse_mapping);
         let files = files.collect();
         Ok(Maps { process, files })
     }
@@ -106,7 +106,7 @@ impl Maps {
             .join(self.process.to_string())
             .join("root");
         let found = self.files.iter().filter_map(|(inode, name)| {
-            let name = Path::new(OsStr::from_bytes(published(name)));
+            let name = Path::new(OsStr::from_bytes(published_name(name)));
             let inside = root.join(name.strip_prefix("/").ok()?);
             let mut places = [name.to_path_buf(), inside].into_iter();
             places.find(|p| self.is_profile(p, *inode))
@@ -135,7 +135,7 @@ impl Maps {
 }
 
 /// The name that a profile got when it was whole: it has another one before, and the kernel keeps that.
-fn published(name: &[u8]) -> &[u8] {
+fn published_name(name: &[u8]) -> &[u8] {
     let mut ends = (0..name.len()).rev();
     let before = ends.find(|i| name[*i..].starts_with(b".new"));
     let digits = |at: usize| name[at + 4..].iter().all(u8::is_ascii_hexdigit);
@@ -145,7 +145,7 @@ fn published(name: &[u8]) -> &[u8] {
 }
 
 /// Number and name of the file in a line of `/proc/PID/maps`: `address perms offset device inode   name`.
-fn mapped(line: &[u8]) -> Option<(u64, Vec<u8>)> {
+fn parse_mapping(line: &[u8]) -> Option<(u64, Vec<u8>)> {
     let mut rest = line;
     let mut inode = 0;
     for field in 0..5 {
@@ -178,7 +178,7 @@ fn unescaped(name: &[u8]) -> Vec<u8> {
 /// Whether a process has this file mapped; `None`: that is not known.
 pub(super) fn has_mapped(process: u64, file: &Path) -> Option<bool> {
     let inode = fs::metadata(file).ok()?.ino();
-    match Maps::of(process) {
+    match Maps::read(process) {
         Ok(maps) => Some(
             maps.files.iter().any(|(i, _)| *i == inode)
                 || maps.profiles().iter().any(|p| p.as_path() == file),
@@ -214,7 +214,7 @@ pub fn programs(
             }
         }
     }
-    let above = places.iter().flat_map(|p| above(p));
+    let above = places.iter().flat_map(|p| manifests_above(p));
     let mut seen = BTreeSet::new();
     for candidate in above.filter(|p| seen.insert(p.clone())) {
         let found = Manifest::read(&candidate);
@@ -230,7 +230,7 @@ pub fn programs(
 }
 
 /// The manifests in the folders above a file, the nearest first.
-fn above(file: &Path) -> Vec<PathBuf> {
+fn manifests_above(file: &Path) -> Vec<PathBuf> {
     let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
     let folders = whole.ancestors().skip(1).map(|f| f.join(MANIFEST));
     folders.filter(|m| m.is_file()).collect()
@@ -241,9 +241,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_maps() {
+    fn lines_of_maps_are_parsed() {
         let line = b"7f00-7f01 rw-s 00001000 fe:01 4711                       /a b/c\\012d.p3raw (deleted)";
-        assert_eq!(mapped(line), Some((4711, b"/a b/c\nd.p3raw".to_vec())));
+        assert_eq!(
+            parse_mapping(line),
+            Some((4711, b"/a b/c\nd.p3raw".to_vec()))
+        );
         for none in [
             &b"7f00-7f01 rw-p 00000000 00:00 0 "[..],
             b"7f00-7f01 rw-p 00000000 00:00 0          [heap]",
@@ -251,14 +254,14 @@ mod tests {
             b"x",
             b"1 2 3 4 5",
         ] {
-            assert_eq!(mapped(none), None);
+            assert_eq!(parse_mapping(none), None);
         }
     }
 
     #[test]
     fn names_of_files_that_were_made() {
         let published =
-            |name: &str| String::from_utf8(published(name.as_bytes()).to_vec()).unwrap();
+            |name: &str| String::from_utf8(published_name(name.as_bytes()).to_vec()).unwrap();
         assert_eq!(published("/a/0-7.p3raw.newe3d684ee"), "/a/0-7.p3raw");
         assert_eq!(published("/a.new/0-7.p3raw"), "/a.new/0-7.p3raw");
         assert_eq!(published("/a/0.newer"), "/a/0.newer");
@@ -282,7 +285,7 @@ mod tests {
         assert!(Target::parse(Path::new("nothing/there")).is_err());
         let none = Target::parse(Path::new("4000000000")).unwrap_err();
         assert!(
-            none.to_string().contains("neither such a process"),
+            none.to_string().contains("no process and no file"),
             "{none}"
         );
     }

@@ -120,7 +120,7 @@ impl Watch {
             b.sources.iter().all(there) && b.counts.are_before(&counts)
         });
         let over = base.as_ref().map(|b| at - b.at);
-        counts.since(base.as_ref().map(|b| &b.counts), over);
+        counts.set_rates(base.as_ref().map(|b| &b.counts), over);
         let rows = self.rows.first(profile, &counts, order, top)?;
         notes.extend(missing(profile));
         let view = View {
@@ -189,7 +189,7 @@ impl Watch {
         if let Some(snapshot) = &self.snapshot {
             let own = snapshot.profile.manifest.program_bytes() == raw.program;
             let problem = "it is of another program, or of another rewriting of it";
-            let other = || Error::profile(file, problem, "look at it by itself");
+            let other = || Error::profile(file, problem, "name this file alone");
             return own.then_some(raw).ok_or_else(other);
         }
         let programs = programs(&self.manifests, &self.targets, raw.program, file)?;
@@ -217,7 +217,7 @@ fn read(file: &Path) -> Result<Raw> {
 fn nothing(targets: &[Target]) -> Error {
     match &targets[0] {
         Target::Process(id) => Error::Usage(format!(
-            "process {id}: it has mapped no raw profile; name a program that p3-rewrite made, and that did not say that it counts in memory"
+            "process {id}: it maps no raw profile; name a program that p3-rewrite made (a program that printed that it counts in memory has none)"
         )),
         Target::Folder(path) | Target::File(path) => Error::profile(
             path,

@@ -37,8 +37,8 @@ impl Kind {
             Measurement::Bursts(_) => Ok(Kind::Bursts),
             Measurement::Edges(_) => Err(Error::profile(
                 &profile.path,
-                "its copies count edges, and what runs most are paths",
-                "p3-prof merge and show --edges tell counts of edges",
+                "its copies count edges, not paths",
+                "use p3-prof merge, then p3-prof show --edges",
             )),
         }
     }
@@ -147,7 +147,7 @@ impl Counts {
     }
 
     /// Fills in rates.
-    pub(super) fn since(&mut self, base: Option<&Counts>, over: Option<Duration>) {
+    pub(super) fn set_rates(&mut self, base: Option<&Counts>, over: Option<Duration>) {
         let (Some(base), Some(over)) = (base, over.filter(|o| !o.is_zero())) else {
             return;
         };
@@ -284,7 +284,7 @@ impl Rows {
             by_value.then_with(|| b.sure.total_cmp(&a.sure))
         });
         all.truncate(top);
-        self.tell(profile, &all)?;
+        self.add_words(profile, &all)?;
         Ok(all.into_iter().map(|c| self.row(c)).collect())
     }
 
@@ -303,7 +303,7 @@ impl Rows {
     }
 
     /// Finds the words for those that have none yet.
-    fn tell(&mut self, profile: &Profile, all: &[&Count]) -> Result<()> {
+    fn add_words(&mut self, profile: &Profile, all: &[&Count]) -> Result<()> {
         let Rows { texts, sources, .. } = self;
         let sources = sources.get_or_insert_with(|| profile.sources(Search::default()));
         let steps = Steps::new(profile, sources, false);

@@ -57,7 +57,7 @@ fn tool(path: &Path, name: &str, options: &[&OsStr], input: &[u8]) -> Result<Vec
             .ok()
     });
     let Some(child) = started else {
-        let problem = format!("MLIR, and there is no {}", names[0]);
+        let problem = format!("MLIR, and {} is not installed", names[0]);
         let remedy = format!(
             "install Debian's {}, or translate it by mlir-translate --mlir-to-llvmir",
             llvm::mlir_package(LINKED)

@@ -22,7 +22,7 @@ fn files_that_are_no_ir_say_what_they_are() {
         said("c.txt", b"text"),
         format!("c.txt: not LLVM IR; {REMEDY}")
     );
-    let without = "an archive, and none of its members holds bitcode";
+    let without = "an archive without members that contain bitcode";
     assert_eq!(
         said("d.a", b"!<arch>\n"),
         format!("d.a: {without}; {REMEDY}")

@@ -121,7 +121,7 @@ impl Destination {
         if self.may_replace(bytes)? {
             write_whole(&self.path, bytes)
         } else {
-            let problem = "exists, and is no earlier result of this command";
+            let problem = "exists, and is not an earlier result of this command";
             Err(self.refused(problem, self.remedy()))
         }
     }
@@ -135,7 +135,7 @@ impl Destination {
         if self.is_stdout() || self.may_replace(bytes)? {
             return Ok(());
         }
-        let problem = "exists, and is no earlier result of this command";
+        let problem = "exists, and is not an earlier result of this command";
         Err(self.refused(problem, self.remedy()))
     }
 

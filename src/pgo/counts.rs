@@ -180,8 +180,8 @@ fn find(profile: &Profile, index: &Index, module: &Module, body: &FunctionBody) 
 impl Joined {
     /// What to tell the user.
     pub(super) fn warnings(&self) -> Vec<String> {
-        let changed = "other control flow than when they were profiled, no counts";
-        let uncertain = "left without an exit, counts of edges may be off: profile paths instead";
+        let changed = "other control flow than when they were profiled, so they get no counts";
+        let uncertain = "control left them without an exit, so counts of edges may be wrong; profile paths instead";
         let lists = [(&self.changed, changed), (&self.uncertain, uncertain)];
         let said = lists.into_iter().filter(|(names, _)| !names.is_empty());
         let said = said.map(|(names, what)| format!("{}: {what}", listed(names)));

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_one_loop() {
+    fn summary_of_one_loop_is_that_of_llvm() {
         let summary = summary([&[100, 1, 34][..]].into_iter());
         let numbers = (
             summary.total,
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing() {
+    fn summary_of_no_counts_has_zeros() {
         let summary = summary([&[0, 0][..], &[]].into_iter());
         assert_eq!(
             (summary.total, summary.counters, summary.functions),

@@ -29,10 +29,10 @@ pub struct FunctionEdges {
     /// Executed calls of functions of the program.
     pub calls: Vec<CallCount>,
     /// Activations that were left before their end.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(rename = "abandoned", skip_serializing_if = "is_zero")]
     pub left: u64,
     /// Whether `setjmp` may have returned again, so that counts of edges do not follow from paths.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(rename = "returns_twice", skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
     /// By how much counts that were derived may be off, if they may.
     #[serde(skip_serializing_if = "is_zero")]

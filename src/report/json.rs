@@ -44,6 +44,7 @@ struct Loop<'a> {
     header: BlockId,
     /// Where the source begins it: number of the file, and line.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "position")]
     begins: Option<(u32, u32)>,
     iterations: u64,
     /// How often it was entered from outside.
@@ -106,6 +107,7 @@ pub struct About<'a> {
     /// Counts that are missing, and processes that began or ended in the middle.
     incomplete: Vec<&'a str>,
     /// Copies that were run otherwise than others.
+    #[serde(rename = "differing_copies")]
     unlike: &'a [String],
     /// Counts that contradict each other, those that are off by most first.
     violations: Vec<Contradiction<'a>>,
@@ -115,7 +117,9 @@ pub struct About<'a> {
 struct Contradiction<'a> {
     module: &'a str,
     name: &'a str,
+    #[serde(rename = "difference")]
     off: u64,
+    #[serde(rename = "problem")]
     what: &'a str,
 }
 
@@ -134,6 +138,7 @@ struct Function<'a> {
     known_paths: Option<KnownAgain>,
     /// Where it begins: number of the file, and line.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "position")]
     begins: Option<(u32, u32)>,
     /// Executed paths and instructions of it, and how many different paths.
     executed_paths: u128,
@@ -145,6 +150,7 @@ struct Function<'a> {
     /// Names the control flow that ids and blocks belong to, in other builds too.
     cfg: String,
     /// Activations that were left before their end: their last paths are not counted.
+    #[serde(rename = "abandoned")]
     left: u64,
     /// With --perf: its samples, their share of all time, and those of its lines: number of the file, line, samples.
     #[serde(skip_serializing_if = "Option::is_none")]

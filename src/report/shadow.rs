@@ -229,7 +229,7 @@ fn unsampled(b: &Bursts) -> Vec<String> {
     }
     if b.signal_taken > 0 {
         all.push(format!(
-            "shadows of {} ended where the program came to use the signal of their timer: name another one, as in P3_SHADOW=signal=40",
+            "shadows of {} ended where the program came to use the signal of their timer: choose another signal, like P3_SHADOW=signal=40",
             processes(b.signal_taken)
         ));
     }
@@ -348,7 +348,7 @@ pub fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
         .collect();
     let ended = b.ended.iter();
     let ended: Vec<_> = ended
-        .map(|&(why, detail, n)| json!({"why": reason(why, detail), "bursts": n}))
+        .map(|&(why, detail, n)| json!({"reason": reason(why, detail), "bursts": n}))
         .collect();
     let calls = b.calls.iter();
     let calls: Vec<_> = calls
@@ -359,7 +359,7 @@ pub fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
         "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "untimed": b.untimed, "not_written": b.not_written,
         "not_forked": b.not_forked, "filtered": b.filtered, "signal_taken": b.signal_taken, "busy": b.busy, "short_of_memory": b.short_of_memory,
         "load": b.load as f64 / 1e3, "cost": b.cost as f64 / 1e6, "spent": b.spent, "processor_time": b.time, "lived": b.lived,
-        "ended": ended, "calls": calls, "paths": paths,
+        "ends": ended, "calls": calls, "paths": paths,
     });
     Ok(format!("{all}\n"))
 }

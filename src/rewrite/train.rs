@@ -121,8 +121,8 @@ fn edges(options: &Options, folder: &Path) -> Options {
 fn warning(profile: &Profile, end: End, weights: &Path) -> Option<String> {
     match end {
         End::Cut => Some(format!(
-            "the training run was cut short: another one counts otherwise, and may give other copies; \
-             --profile {} repeats these",
+            "the training run was ended early, so the next one may give other copies; \
+             --profile {} gives these copies again",
             weights.display()
         )),
         End::Itself => profile.said().map(|v| format!("--train: {v}")),
@@ -167,8 +167,7 @@ impl Run<'_> {
         let said = read(&log);
         let told = said.lines().find(|l| is_complaint(l));
         let told = told.or(said.lines().last()).unwrap_or("make failed");
-        let remedy =
-            "say what make -C DIR needs, as --train-with LDLIBS='-lz' (LDFLAGS, CC, CXX, CFLAGS)";
+        let remedy = "give the settings that make -C DIR needs, like --train-with LDLIBS='-lz' (LDFLAGS, CC, CXX, CFLAGS)";
         Err(failed("the program cannot be linked", told, remedy))
     }
 
@@ -216,7 +215,7 @@ impl Run<'_> {
             // It may be over before the first raw profile is there.
             (Err(_), End::Cut) => {
                 let problem = "nothing was counted in that time";
-                let message = format!("--train-for: {problem}; give the program more");
+                let message = format!("--train-for: {problem}; give the program more time");
                 return Err(Error::Usage(message));
             }
             (Err(e), End::Itself) => return Err(e),

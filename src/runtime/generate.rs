@@ -78,7 +78,7 @@ fn prototype(f: &abi::Function) -> String {
 fn header(guard: &str, about: &str, constants: &[Constant], structs: &[Struct]) -> String {
     let about = format!("{about} Written by src/runtime/generate.rs.");
     let start = format!(
-        "{}#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n",
+        "// SPDX-License-Identifier: MIT OR Apache-2.0\n{}#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n",
         comment("", &about)
     );
     let constants: String = constants.iter().map(constant).collect();

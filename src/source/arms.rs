@@ -6,7 +6,7 @@ impl Scanned<'_> {
     /// The end of a pattern of a `match`, which alternatives or a condition may follow.
     pub(super) fn pattern_end(&self, range: Range) -> usize {
         let end = range.end;
-        let mut outer = self.outer(range);
+        let mut outer = self.tokens_outside_brackets(range);
         outer
             .find(|&i| matches!(self.word(i), "|" | "if"))
             .unwrap_or(end)
@@ -23,7 +23,13 @@ impl Scanned<'_> {
         let mut at = range.end;
         while at < self.tokens.len() {
             match self.word(at) {
-                "=>" => return Some((at, self.outer(range.end..at).all(|i| self.word(i) != "if"))),
+                "=>" => {
+                    return Some((
+                        at,
+                        self.tokens_outside_brackets(range.end..at)
+                            .all(|i| self.word(i) != "if"),
+                    ));
+                }
                 "(" | "[" => at = self.closes(at)?,
                 ")" | "]" | "}" | ";" | "," | "{" => return None,
                 _ => {}
@@ -63,9 +69,13 @@ impl Scanned<'_> {
         let mut arms = Vec::new();
         let mut at = open + 1;
         while at < close {
-            let arrow = self.outer(at..close).find(|&i| self.word(i) == "=>");
+            let arrow = self
+                .tokens_outside_brackets(at..close)
+                .find(|&i| self.word(i) == "=>");
             let Some(arrow) = arrow else { break };
-            let guard = self.outer(at..arrow).find(|&i| self.word(i) == "if");
+            let guard = self
+                .tokens_outside_brackets(at..arrow)
+                .find(|&i| self.word(i) == "if");
             let body = self.arm_body(arrow);
             if body.is_empty() || body.end > close {
                 break;

@@ -58,17 +58,21 @@ impl<'a> Scanned<'a> {
     /// where brackets do not tell.
     pub(super) fn condition(&self, offset: usize) -> Option<Range> {
         let at = self.token(offset)?;
-        let range = self.decided(at)?;
-        (!range.is_empty()).then(|| self.with_negations(range))
+        let range = self.find_decided(at)?;
+        (!range.is_empty()).then(|| self.include_negations(range))
     }
 
     /// All operands that the join at byte `offset` joins, and how many they are; `None` if there is no join.
-    pub(super) fn joined_at(&self, offset: usize) -> Option<(Range, usize)> {
+    pub(super) fn find_joined_at(&self, offset: usize) -> Option<(Range, usize)> {
         let at = self.token(offset).filter(|&at| self.is_join(at))?;
         let words = JOINS.iter().find(|words| words.contains(&self.word(at)))?;
         let whole = super::context::extend(self, &(at..at), words);
         let joins = |i: &usize| words.contains(&self.word(*i));
-        let operands = self.outer(whole.clone()).filter(joins).count() + 1;
+        let operands = self
+            .tokens_outside_brackets(whole.clone())
+            .filter(joins)
+            .count()
+            + 1;
         Some((whole, operands))
     }
 
@@ -85,7 +89,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// Adds the negations in front of a range, and of the brackets around it where there are negations in front of these.
-    fn with_negations(&self, mut range: Range) -> Range {
+    fn include_negations(&self, mut range: Range) -> Range {
         loop {
             let before = range.start.checked_sub(1).map_or("", |i| self.word(i));
             if is_negation(before) {
@@ -102,13 +106,13 @@ impl<'a> Scanned<'a> {
     }
 
     /// What a branch at token `at` is on.
-    fn decided(&self, at: usize) -> Option<Range> {
+    fn find_decided(&self, at: usize) -> Option<Range> {
         match self.word(at) {
             "if" | "while" | "for" | "switch" | "match" | "else" => {
-                let whole = self.controlled(at)?;
+                let whole = self.find_controlled(at)?;
                 Some(self.last_part(whole))
             }
-            "}" if self.word(at + 1) == "while" => self.decided(at + 1),
+            "}" if self.word(at + 1) == "while" => self.find_decided(at + 1),
             "do" => None,
             // A loop over a range has its branch at the colon.
             ":" => {
@@ -116,17 +120,19 @@ impl<'a> Scanned<'a> {
                 let is_loop = open > 0 && self.word(open - 1) == "for";
                 is_loop.then(|| open + 1..self.closes(open).unwrap_or(at))
             }
-            "?" => Some(self.last_part(self.before(at))),
-            word if JOINS.as_flattened().contains(&word) => Some(self.last_part(self.before(at))),
+            "?" => Some(self.last_part(self.operand_before(at))),
+            word if JOINS.as_flattened().contains(&word) => {
+                Some(self.last_part(self.operand_before(at)))
+            }
             "}" | ")" | "]" | ";" | "{" | "" => None,
-            "++" | "--" if self.is_after_operand(at) => self.of_loop_stepping(at),
-            word if word.ends_with('=') && STOPS.contains(&word) => self.of_loop_stepping(at),
-            _ => self.from(at),
+            "++" | "--" if self.is_after_operand(at) => self.find_loop_condition(at),
+            word if word.ends_with('=') && STOPS.contains(&word) => self.find_loop_condition(at),
+            _ => self.condition_from(at),
         }
     }
 
     /// The `for` of a loop over the range that begins at token `at`: `for (a, b) in at`.
-    fn for_before(&self, at: usize) -> Option<usize> {
+    fn find_for_before(&self, at: usize) -> Option<usize> {
         at.checked_sub(1).filter(|&i| self.word(i) == "in")?;
         let is_pattern = |i: &usize| !matches!(self.word(*i), ";" | "{" | "}");
         let mut before = (0..at - 1).rev().take_while(is_pattern);
@@ -142,10 +148,10 @@ impl<'a> Scanned<'a> {
     }
 
     /// The condition of the `for` whose third clause token `at` is in: an optimiser's branch that ends an iteration.
-    fn of_loop_stepping(&self, at: usize) -> Option<Range> {
+    fn find_loop_condition(&self, at: usize) -> Option<Range> {
         let open = self.opens(at)?;
         let keyword = open.checked_sub(1).filter(|&i| self.word(i) == "for")?;
-        let condition = self.controlled(keyword)?;
+        let condition = self.find_controlled(keyword)?;
         (!condition.is_empty() && condition.end < at).then(|| self.last_part(condition))
     }
 
@@ -157,7 +163,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// What a statement's keyword is followed by, in brackets or (Rust, Go, Swift) before its block.
-    fn controlled(&self, keyword: usize) -> Option<Range> {
+    fn find_controlled(&self, keyword: usize) -> Option<Range> {
         let mut at = keyword + 1;
         while matches!(self.word(at), "if" | "constexpr" | "!") {
             at += 1;
@@ -174,7 +180,7 @@ impl<'a> Scanned<'a> {
         }
         let inside = at + 1..self.closes(at)?;
         let semicolons: Vec<usize> = self
-            .outer(inside.clone())
+            .tokens_outside_brackets(inside.clone())
             .filter(|&i| self.word(i) == ";")
             .collect();
         Some(match (self.word(keyword), &semicolons[..]) {
@@ -186,7 +192,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// The operand that ends before the operator `at`.
-    fn before(&self, at: usize) -> Range {
+    fn operand_before(&self, at: usize) -> Range {
         let mut first = at;
         while first > 0 {
             let word = self.word(first - 1);
@@ -210,10 +216,10 @@ impl<'a> Scanned<'a> {
     }
 
     /// The condition that begins at token `at`.
-    fn from(&self, at: usize) -> Option<Range> {
+    fn condition_from(&self, at: usize) -> Option<Range> {
         // `if (int n = f(); n > 0)`: compilers point at the declaration.
         let keyword = at.checked_sub(2).filter(|&i| self.word(i) == "if");
-        let inside = keyword.and_then(|k| self.controlled(k));
+        let inside = keyword.and_then(|k| self.find_controlled(k));
         if let Some(inside) = inside.filter(|range| range.start > at) {
             return Some(self.last_part(inside));
         }
@@ -235,7 +241,7 @@ impl<'a> Scanned<'a> {
         if self.word(end) == "=>" && before != "if" {
             return Some(at..self.pattern_end(at..end));
         }
-        if let Some(keyword) = self.for_before(at) {
+        if let Some(keyword) = self.find_for_before(at) {
             return Some(keyword + 1..end);
         }
         // A statement by itself: a macro, whose branch is somewhere inside.
@@ -262,7 +268,7 @@ impl<'a> Scanned<'a> {
             let inner = self.without_brackets(range.clone());
             let join = JOINS.iter().find_map(|words| {
                 let mut outer = self
-                    .outer(inner.clone())
+                    .tokens_outside_brackets(inner.clone())
                     .filter(|&i| words.contains(&self.word(i)));
                 outer.next_back()
             });
@@ -294,7 +300,7 @@ impl<'a> Scanned<'a> {
     }
 
     /// The tokens of a range that are in no brackets inside it.
-    pub(super) fn outer(&self, range: Range) -> std::vec::IntoIter<usize> {
+    pub(super) fn tokens_outside_brackets(&self, range: Range) -> std::vec::IntoIter<usize> {
         let mut depth = 0usize;
         let mut outer = Vec::new();
         for i in range {
@@ -387,7 +393,7 @@ mod tests {
 
     /// Where clang 19 puts the branch, and what is decided there.
     #[test]
-    fn conditions_of_c() {
+    fn conditions_of_c_are_found() {
         for (marked, condition) in [
             ("if (n > 3 ^&& s[0] != ')' || p->f) r++;", "n > 3"),
             ("if (n > 3 && s[0] != ')' ^|| p->f) r++;", "s[0] != ')'"),
@@ -424,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_of_cpp_and_rust() {
+    fn conditions_of_cpp_and_rust_are_found() {
         for (marked, condition) in [
             ("for (auto &x ^: v) {", "auto &x : v"),
             ("if (^int z = w(4); z != 3) r();", "z != 3"),
@@ -449,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn what_brackets_do_not_tell() {
+    fn text_without_condition_has_none() {
         for marked in [
             "if (^",
             "a^b",

@@ -75,10 +75,12 @@ pub(super) fn describe(scanned: &Scanned, range: Range, macros: &HashSet<String>
     let (inner, negated) = without_negations(scanned, range.clone());
     let comparison = comparison(scanned, inner.clone());
     let words: Vec<&str> = scanned
-        .outer(inner.clone())
+        .tokens_outside_brackets(inner.clone())
         .map(|i| scanned.word(i))
         .collect();
-    let joined = scanned.outer(inner.clone()).any(|i| scanned.is_join(i));
+    let joined = scanned
+        .tokens_outside_brackets(inner.clone())
+        .any(|i| scanned.is_join(i));
     let compares = words.iter().any(|w| COMPARISONS.contains(w));
     let arrow = scanned.arrow(&range);
     let before = range.start.checked_sub(1).map_or("", |i| scanned.word(i));
@@ -123,7 +125,9 @@ fn without_negations(scanned: &Scanned, mut range: Range) -> (Range, bool) {
             // `!a == b` negates `a` alone.
             let rest = range.start + 1..range.end;
             let binary = |i| COMPARISONS.contains(&scanned.word(i)) || scanned.is_join(i);
-            if scanned.outer(rest.clone()).any(binary) && scanned.word(range.start) == "!" {
+            if scanned.tokens_outside_brackets(rest.clone()).any(binary)
+                && scanned.word(range.start) == "!"
+            {
                 return (range, negated);
             }
             negated = !negated;
@@ -142,7 +146,7 @@ fn without_negations(scanned: &Scanned, mut range: Range) -> (Range, bool) {
 
 /// The only comparison of a range, if nothing binds less.
 fn comparison(scanned: &Scanned, range: Range) -> Option<Comparison> {
-    let outer: Vec<usize> = scanned.outer(range.clone()).collect();
+    let outer: Vec<usize> = scanned.tokens_outside_brackets(range.clone()).collect();
     let is_comparison = |i: &&usize| COMPARISONS.contains(&scanned.word(**i));
     let mut found = outer.iter().filter(is_comparison);
     let (&at, more) = (found.next()?, found.next());
@@ -234,7 +238,7 @@ fn call(scanned: &Scanned, range: Range) -> Option<String> {
     }
     let open = scanned.opened(range.end - 1).filter(|&o| o > range.start)?;
     let name = open - 1;
-    let reached = scanned.outer(range.start..name).all(|i| {
+    let reached = scanned.tokens_outside_brackets(range.start..name).all(|i| {
         scanned.tokens[i].kind == Kind::Word
             || matches!(scanned.word(i), "." | "->" | "::" | "*" | "&")
     });
@@ -365,7 +369,7 @@ impl Context {
             at.min(scanned.tokens.len())
         };
         let stop = end(question + 1);
-        let mut outer = scanned.outer(question + 1..stop);
+        let mut outer = scanned.tokens_outside_brackets(question + 1..stop);
         let colon = outer.find(|&i| {
             match scanned.word(i) {
                 "?" => depth += 1,

@@ -88,7 +88,7 @@ const TOOLS: [&str; 6] = [
 
 impl Excluded {
     /// What the markers of `text` leave out, those of `words` too. A range that nothing ends goes on to the end. Linear.
-    pub fn of(text: &str, words: &[String]) -> Excluded {
+    pub fn find(text: &str, words: &[String]) -> Excluded {
         let mut excluded = Excluded::default();
         if !TOOLS.iter().any(|t| text.contains(t)) && !words.iter().any(|w| text.contains(w)) {
             return excluded;
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     fn excluded(text: &str) -> (Vec<u32>, Vec<u32>) {
-        let found = Excluded::of(text, &["NOLINT".into()]);
+        let found = Excluded::find(text, &["NOLINT".into()]);
         let only = found.branches.difference(&found.lines).copied();
         (found.lines.iter().copied().collect(), only.collect())
     }
@@ -275,6 +275,6 @@ mod tests {
 
     #[test]
     fn text_without_markers_excludes_nothing() {
-        assert_eq!(Excluded::of("a\nb\n", &[]), Excluded::default());
+        assert_eq!(Excluded::find("a\nb\n", &[]), Excluded::default());
     }
 }

@@ -213,7 +213,7 @@ impl Sources {
             let text = self.text(i as u32).map(Text::whole);
             Excluded {
                 length: text.map(|t| t.lines().count() as u32),
-                ..Excluded::of(text.unwrap_or_default(), &self.search.markers)
+                ..Excluded::find(text.unwrap_or_default(), &self.search.markers)
             }
         };
         Markers::new((0..self.files.len()).map(excluded).collect())
@@ -315,7 +315,7 @@ impl Text {
 
     /// All that the `&&` or `||` at a line and column joins, and how many operands that has.
     pub fn joined(&self, line: u32, column: u32) -> Option<(Arc<Condition>, usize)> {
-        let (range, operands) = self.scanned().joined_at(self.offset(line, column)?)?;
+        let (range, operands) = self.scanned().find_joined_at(self.offset(line, column)?)?;
         let condition = self.remember((line, column, Extent::Join), || Some(range));
         Some((condition?, operands))
     }

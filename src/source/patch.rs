@@ -43,7 +43,7 @@ impl Patch {
         };
         for file in PatchSet::parse_bytes(bytes, options) {
             let file = file.map_err(|e| {
-                let remedy = "give what git diff or diff -u prints";
+                let remedy = "give the output of git diff or diff -u";
                 Error::profile(path, format!("not a unified diff: {e}"), remedy)
             })?;
             patch.add(&file);
@@ -112,7 +112,7 @@ mod tests {
 
     /// Changed, new, removed, renamed, binary, names in quotes, no end of line: as git writes them.
     #[test]
-    fn what_git_writes() {
+    fn patch_of_git_is_parsed() {
         let text = "diff --git a/src/a.c b/src/a.c
 index 1..2 100644
 --- a/src/a.c
@@ -175,7 +175,7 @@ index 1..2 100644
     }
 
     #[test]
-    fn what_diff_writes() {
+    fn patch_of_diff_is_parsed() {
         let text = "--- old/a.c\t2026-01-01 00:00:00.000000000 +0000
 +++ new/a.c\t2026-01-02 00:00:00.000000000 +0000
 @@ -1 +1,2 @@
@@ -197,7 +197,7 @@ index 1..2 100644
             let said = parse(bad).unwrap_err();
             assert!(said.starts_with("p: not a unified diff: "), "{said}");
             assert!(
-                said.ends_with("; give what git diff or diff -u prints"),
+                said.ends_with("; give the output of git diff or diff -u"),
                 "{said}"
             );
         }

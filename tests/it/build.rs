@@ -110,7 +110,7 @@ fn a_project_of_make_is_profiled_with_its_tests() {
     assert_eq!(modules(&folder("three", "count")), count);
     assert_eq!(modules(&folder("three", "libshape.so")), ["lib/shape.c"]);
     let record = json(&folder("three", "count").join("record.json"));
-    let left = record["left"].as_object().unwrap();
+    let left = record["not_profiled"].as_object().unwrap();
     let left: Vec<_> = left
         .iter()
         .map(|(what, why)| (what.as_str(), why.as_str().unwrap()))
@@ -240,7 +240,7 @@ fn members_of_one_name() {
     .unwrap();
     cc(&["main.c", "lib.a", "-o", "prog"]);
     assert_eq!(modules(&dir.join("prog.p3")), ["main.c"]);
-    let left = &json(&dir.join("prog.p3/record.json"))["left"]["lib.a(f.o)"];
+    let left = &json(&dir.join("prog.p3/record.json"))["not_profiled"]["lib.a(f.o)"];
     assert_eq!(
         left,
         "its archive has several members of this name, and not all of them were linked"
@@ -392,7 +392,7 @@ fn folders_of_any_name() {
 }
 
 #[test]
-fn what_goes_wrong_is_the_compilers_to_say() {
+fn errors_of_the_compiler_are_its_own() {
     let dir = folder(&[("bad.c", "int main() { return x; }"), ("main.c", MAIN)]);
     let dir = dir.path();
     for arguments in [
@@ -494,7 +494,7 @@ fn a_suite_without_programs_says_what_to_do() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let expected = "error: .: no programs in copies below it; build them by p3-rewrite build -- make, and name that -o\n";
+    let expected = "error: .: no program below this folder has copies; build them by p3-rewrite build -- make, and name that -o\n";
     assert_eq!(stderr(&output), expected);
 }
 
@@ -702,7 +702,7 @@ fn files_for_build_systems() {
 
 /// What the loader says of a library that is none, since the one that is here cannot be taken away. `p3-rewrite` itself says what the loader says.
 #[test]
-fn without_llvms_library() {
+fn missing_library_of_llvm_is_reported() {
     let dir = folder(&[("main.c", "int main() { return 0; }\n")]);
     let dir = dir.path();
     rewrite(dir, &["build", "-k", "1", "-o", "p3", "--", "cc", "main.c"]);
@@ -806,7 +806,7 @@ fn sources_by_any_path_are_read_only() {
     );
     let record = json(&here.join("out/prog.p3/record.json"));
     let left = serde_json::json!({"h.s": "machine code, not compiled by p3-cc"});
-    assert_eq!(record["left"], left);
+    assert_eq!(record["not_profiled"], left);
     for (file, text) in &sources {
         assert_eq!(std::fs::read_to_string(file).unwrap(), *text);
     }

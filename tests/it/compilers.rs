@@ -427,7 +427,7 @@ fn reasons_are_printed_by_build_and_suite_where_the_caller_swallowed_them() {
     let script = "$CC -c a.c b.c && ar rc libb.a b.o && echo 'INPUT(libb.a)' >libc2.so && $CC a.o -L. -lc2 -o p 2>/dev/null";
     let (status, said) = build(dir, "p3", script);
     assert_eq!(status, Some(2), "{said}");
-    let reason = "./libb.a: the linker found it otherwise than on its command line, and no copy can take its place; name it there";
+    let reason = "./libb.a: the linker found this file in another way than by its command line, so no copy can replace it; name the file on the command line";
     assert!(
         said.contains(&format!("warning: p: not profiled: {reason}\n")),
         "{said}"

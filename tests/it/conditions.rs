@@ -101,7 +101,7 @@ fn quoted(profile: &Path, source: &Path) -> BTreeSet<(u64, String)> {
 
 /// Every condition that is quoted is one that clang counts, but for those inside macros and the headers of loops over ranges.
 #[test]
-fn what_is_quoted_is_a_condition() {
+fn quoted_text_is_a_condition() {
     let (mut compared, mut wrong) = (0, Vec::new());
     for name in ["conditions", "loops", "switches", "exceptions"] {
         let source = sources(name).remove(0);

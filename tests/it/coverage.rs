@@ -85,7 +85,7 @@ pub(crate) fn json(file: &Path, options: &[&str]) -> Value {
 }
 
 #[test]
-fn of_a_patch() {
+fn coverage_of_patch_lists_its_lines() {
     let dir = crate::support::folder();
     let dir = dir.path();
     let patch = dir.join("p.diff");
@@ -110,7 +110,7 @@ fn of_a_patch() {
     assert_eq!(numbers("main"), None);
     let lines = &found["patch"];
     let expected = serde_json::json!({
-        "lines": 3, "code": 2, "ran": 2, "elsewhere": ["docs/a.md"], "removals": 0
+        "lines": 3, "code": 2, "ran": 2, "other_files": ["docs/a.md"], "removals": 0
     });
     assert_eq!(*lines, expected);
     assert_eq!(found["total"]["executed"], 2);
@@ -195,7 +195,7 @@ fn against_an_earlier_build() {
     assert_eq!(path("gained"), ("classify", ways([3, 4, 6, 8])));
     assert_eq!(path("lost"), ("classify", ways([3, 6, 6, 7])));
     assert_eq!(
-        (&found["both"], &found["changed"]),
+        (&found["in_both"], &found["changed"]),
         (&1.into(), &serde_json::json!(["parity"]))
     );
     let (status, said) = coverage(&even, &["--diff", &base(&odd)], None);
@@ -218,7 +218,7 @@ fn against_an_earlier_build() {
     let found = json(&again, &["--diff", &base(&odd)]);
     let none = serde_json::json!([]);
     assert_eq!(
-        (&found["gained"], &found["lost"], &found["both"]),
+        (&found["gained"], &found["lost"], &found["in_both"]),
         (&none, &none, &2.into())
     );
     let (status, said) = coverage(&again, &["--diff", "x", "--patch", "y"], None);

@@ -51,7 +51,7 @@ fn loop_names_of_a_function_are_different_and_of_lines_with_loops() {
                 names.insert(key.map(String::from)),
                 "{name} {level} {key:?}"
             );
-            let [file, line] = [0, 1].map(|i| found["begins"][i].as_u64().unwrap() as usize);
+            let [file, line] = [0, 1].map(|i| found["position"][i].as_u64().unwrap() as usize);
             if shown["files"][file] == sources(name)[0].to_str().unwrap() {
                 let text = lines[line - 1];
                 let begins = ["for (", "while (", "do {", "goto"]

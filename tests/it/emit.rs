@@ -346,7 +346,7 @@ fn optimisers_make_no_nested_loops_of_versions() {
 
 /// Loops that hold what no copy may be made of stay as they are.
 #[test]
-fn what_must_stay_single() {
+fn calls_that_must_stay_single_are_skipped() {
     let dir = crate::support::folder();
     rewrite(
         &[project("testdata/valid/single.ll")],

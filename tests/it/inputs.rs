@@ -140,7 +140,7 @@ fn objects_of_other_compilers_say_what_to_do() {
         ),
         (
             "ours.o",
-            "an object of p3-cc; link it by p3-cc, which makes the copies then".to_string(),
+            "an object of p3-cc; link it with p3-cc instead: the link makes the copies".to_string(),
         ),
     ] {
         let expected = (Some(2), format!("error: {file}: {problem}\n"));

@@ -193,11 +193,11 @@ fn parallel_by_ssh() {
     // What is wrong, and what is done about it.
     machine.fails(
         "$M run LAUNCH=parallel ARGS=7",
-        &["p3: LAUNCH=parallel: say where: HOSTS='node1 node2', or HOSTFILE="],
+        &["p3: LAUNCH=parallel: name the hosts: HOSTS='node1 node2', or HOSTFILE="],
     );
     machine.fails(
         "$M run LAUNCH=cloud ARGS=7",
-        &["p3: LAUNCH=cloud: say local, parallel (hosts by ssh), or slurm"],
+        &["p3: LAUNCH=cloud: choose local, parallel (hosts by ssh) or slurm"],
     );
     machine.must(&format!("{WAITING_SSH}{WAITING}\n{LOSE_SSH}"));
     machine.must(

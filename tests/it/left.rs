@@ -92,7 +92,7 @@ fn lines_of_functions_that_were_left() {
         &["show", "--format", "json", "--function", "^main$"],
         &[&profile],
     );
-    assert!(shown.contains(r#""left":1"#), "{shown}");
+    assert!(shown.contains(r#""abandoned":1"#), "{shown}");
     let (_, shown) = prof(&["show", "--edges", "--function", "^main$"], &[&profile]);
     assert!(
         shown.contains("main: entered 1, left before its end: 1\n  b0: 1\n"),

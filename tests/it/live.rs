@@ -212,7 +212,7 @@ fn counts_of_a_program_that_runs() {
     assert!(twice.contains(", 0 paths a second, "), "{twice}");
     drop(running);
     assert!(shown(&[text(&raw)]).contains("(sbl, 1 copy, ended)"));
-    assert!(refused(&[&id]).contains("neither such a process"));
+    assert!(refused(&[&id]).contains("no process and no file"));
 }
 
 /// Copies are added up; one alone says that it has its share only.
@@ -275,7 +275,7 @@ fn subpaths_of_a_program_that_runs() {
 
 /// What cannot be shown is said in one line.
 #[test]
-fn what_is_no_profile_of_paths() {
+fn profiles_without_paths_are_refused() {
     let edges = Program::new(&["--scheme", "edge"], 1);
     let running = edges.stopped();
     let raw = edges.raw(0, &running[0]);
@@ -298,7 +298,7 @@ fn what_is_no_profile_of_paths() {
         refused(&[text(&copy), "-m", text(&edges.path().join("manifest.json"))]);
     }
     let nobody = std::process::id().to_string();
-    assert!(refused(&[&nobody]).contains("mapped no raw profile"));
+    assert!(refused(&[&nobody]).contains("maps no raw profile"));
     assert!(refused(&[text(&raw), "--interval", "0"]).contains("give seconds"));
     let no_screen = Command::new(PROF).arg("top").arg(&raw).output().unwrap();
     assert_eq!(no_screen.status.code(), Some(2));

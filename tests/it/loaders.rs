@@ -75,7 +75,7 @@ fn llvm_ir_cannot_represent_these() {
 }
 
 #[test]
-fn what_llvm_ir_cannot_represent_is_rewritten() {
+fn module_that_llvm_ir_cannot_represent_is_rewritten() {
     let folders = ["testdata/loaders", "testdata/cfg", "testdata/valid"];
     for path in folders.map(entries).concat() {
         let dir = crate::support::folder();

@@ -87,7 +87,7 @@ fn fine(output: &Output) {
     assert!(output.status.success(), "{said}");
 }
 
-const FOREIGN: &str = "exists, and is no earlier result of this command";
+const FOREIGN: &str = "exists, and is not an earlier result of this command";
 const INPUT: &str = "is read by this command";
 
 /// Over its own earlier result, one of other functions, an export goes again; over anything else it takes `--force`.

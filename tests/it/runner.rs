@@ -208,7 +208,7 @@ fn profiles_of_earlier_runs_are_said_to_be() {
         "2",
         dir,
     );
-    let old = "p3: profile.p3prof is of an earlier run: what ran since is not merged\n";
+    let old = "p3: profile.p3prof is of an earlier run; later runs are not merged\n";
     let fails = |arguments: &[&str]| {
         let (ok, said) = make(dir, arguments);
         assert!(!ok, "{said}");
@@ -306,7 +306,7 @@ fn two_runs_at_once_do_not_mix() {
     let output = again.current_dir(dir.path()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.starts_with("error: out: another p3-rewrite or make is at work in it; "));
+    assert!(said.starts_with("error: out: another p3-rewrite or make is running in this folder; "));
     assert!(out.join("manifest.json").exists());
 }
 
@@ -503,7 +503,7 @@ fn a_fixed_clock_makes_copies_alike() {
 }
 
 #[test]
-fn what_is_compared() {
+fn output_and_status_of_copies_are_compared() {
     let dir = crate::support::folder();
     let dir = dir.path();
     let source = r#"
@@ -518,7 +518,7 @@ fn what_is_compared() {
     let run = |options: &[&str]| make(dir, &[&["run"], options].concat());
     let (ok, said) = run(&["COMPARE=output"]);
     assert!(
-        !ok && said.contains("COMPARE=output: say stdout (and status), status, or none"),
+        !ok && said.contains("COMPARE=output: choose stdout (with status), status or none"),
         "{said}"
     );
     let (ok, said) = run(&["COMPARE=stdout"]);

@@ -176,7 +176,7 @@ fn other_schemes_are_refused() {
     let file = dir.path().join("selection.json");
     for scheme in ["edge", "subpath", "shadow", "trace"] {
         let expected = format!(
-            "--scheme {scheme} counts no selected paths; take one of p3, p3-weighted, p3-hot, pbl, sbl"
+            "--scheme {scheme} cannot count selected paths; choose one of p3, p3-weighted, p3-hot, pbl, sbl"
         );
         assert_eq!(refused(scheme, &file), expected);
     }

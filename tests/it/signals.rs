@@ -367,20 +367,20 @@ fn the_programs_handler_wins() {
 
 /// What cannot be done is said in one line, and the program runs as it would.
 #[test]
-fn what_is_refused() {
+fn signals_that_cannot_be_used_are_refused() {
     let program = Program::new(&["--scheme", "sbl"], &[]);
     for (signal, way, said) in [
         ("KILL", "dump", "cannot be caught"),
         ("SIGSTOP", "reset", "cannot be caught"),
         ("32", "reset", "cannot be caught"),
         ("SEGV", "rotate", "the signal of a fault"),
-        ("USR3", "dump", "no such signal"),
-        ("0", "dump", "no such signal"),
-        ("-1", "dump", "no such signal"),
-        ("10x", "dump", "no such signal"),
-        ("99999999999999999999", "dump", "no such signal"),
-        ("RTMIN+99", "dump", "no such signal"),
-        ("USR1", "rotates", "neither dump nor reset nor rotate"),
+        ("USR3", "dump", "no signal has this name"),
+        ("0", "dump", "no signal has this name"),
+        ("-1", "dump", "no signal has this name"),
+        ("10x", "dump", "no signal has this name"),
+        ("99999999999999999999", "dump", "no signal has this name"),
+        ("RTMIN+99", "dump", "no signal has this name"),
+        ("USR1", "rotates", "neither dump, reset nor rotate"),
     ] {
         let variables = [("P3_SIGNAL", signal), ("P3_ON_SIGNAL", way)];
         let output = program

@@ -145,8 +145,8 @@ fn a_program_that_its_time_ends() {
         text.contains("train: running it for 1.5s at most\ntrain: ended it after "),
         "{text}"
     );
-    let warning = "warning: the training run was cut short: another one counts otherwise, and may give other copies; \
-                   --profile out/weights.p3prof repeats these";
+    let warning = "warning: the training run was ended early, so the next one may give other copies; \
+                   --profile out/weights.p3prof gives these copies again";
     assert!(text.contains(warning), "{text}");
     let shown = run(Command::new(PROF)
         .args(["show", "--edges", "out/weights.p3prof"])
@@ -159,7 +159,7 @@ fn a_program_that_its_time_ends() {
     assert!(line.starts_with("error: --train: incomplete: "), "{strict}");
     let brief = ["--train", "", "--train-for", "1ms", "-o", "brief"];
     let text = said(&rewrite(&brief, dir), 2);
-    let line = "error: --train-for: nothing was counted in that time; give the program more";
+    let line = "error: --train-for: nothing was counted in that time; give the program more time";
     assert_eq!(text.lines().last(), Some(line));
     assert!(!dir.join("brief").exists());
 }

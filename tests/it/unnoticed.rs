@@ -53,7 +53,7 @@ fn errno_and_cancellation() {
 
 /// Memory that cannot be had costs no room in the file, and is asked for again.
 #[test]
-fn without_memory_for_a_while() {
+fn memory_that_was_refused_is_asked_for_again() {
     let dir = crate::support::folder();
     let exe = driver(dir.path(), &[]);
     let file = dir.path().join("x.p3raw");

@@ -257,7 +257,7 @@ fn the_most_affected_come_first() {
     copies.verdict(&["raw"]);
     let program = json(copies.dir.path(), "x.p3prof");
     let off = program["violations"].as_array().unwrap().iter();
-    let off: Vec<u64> = off.map(|v| v["off"].as_u64().unwrap()).collect();
+    let off: Vec<u64> = off.map(|v| v["difference"].as_u64().unwrap()).collect();
     assert!(off.len() > 1 && off.is_sorted_by(|a, b| a >= b), "{off:?}");
 }
 

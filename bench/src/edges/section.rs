@@ -13,6 +13,10 @@ use std::path::Path;
 pub(crate) struct EdgeProfiles;
 
 impl Section for EdgeProfiles {
+    fn marker(&self) -> &'static str {
+        "edges"
+    }
+
     fn text(&self, results: &Results) -> String {
         section(results)
     }
@@ -61,9 +65,10 @@ fn section(results: &Results) -> String {
         return String::new();
     }
     let mut text = format!(
-        "## Edges\n\nMade by {}. Wall time over native of one copy, in one series of runs: LLVM's edge counts, ours (`--scheme edge`: the fewest counters, Knuth & Stevenson) and paths \
-         (`sbl`; Ball & Larus 1996 had +16 % for edges and +31 % for paths); and how much of the paths edge counts tell (`p3-prof accuracy`): the share of flow for which the likeliest path is right (Ball & Larus 1996 found 37.9 % on SPEC95), \
-         which greedily chosen paths get right, and which is definite (Ball, Mataga & Sagiv 1998).\n\n![Edges and paths](plots/edges.svg)\n\n",
+        "### Edges\n\n{}. Wall time of one copy over native: LLVM's edge counts, `--scheme edge` and paths (`sbl`). \
+         The last three columns say how accurately the edge counts alone predict the paths \
+         (`p3-prof accuracy`): the share of flow for which the likeliest path is right, the overlap with \
+         greedily chosen paths, and the definite flow.\n\n![Edges and paths](plots/edges.svg)\n\n",
         results.edges.made_by("edges")
     );
     let mut table = Table::new([
@@ -98,9 +103,10 @@ fn section(results: &Results) -> String {
     let means = std::array::from_fn(|i| average(&all.iter().map(|v| v[i]).collect::<Vec<_>>()));
     table.row(named(&["average", ""], cells(means)));
     text += &table.to_string();
-    text += "\n### Programs rebuilt with their profiles\n\nRun time against the same program optimised without one (`opt -passes='default<O2>'` of the front end's output): less is faster. \
-             All profiles are of the training input, the runs of the other one. `annotated`: `p3-rewrite annotate` of the front end's output; `proftext`: exported for the module as LLVM \
-             would have instrumented it; `LLVM`: its own instrumentation, values included.\n\n";
+    text += "\n#### Programs rebuilt with their profiles\n\nRun time over the same program optimised without a profile \
+             (`opt -passes='default<O2>'` of the front end's output); less is faster. Profiles are of the training \
+             input. `annotated`: by `p3-rewrite annotate`; `proftext`: exported; `LLVM`: by LLVM's own \
+             instrumentation, values included.\n\n";
     let mut table = Table::new(["program", "plain s", "annotated", "proftext", "LLVM"]);
     let rebuilt = results.edges.of.iter();
     let rebuilt: Vec<_> = rebuilt

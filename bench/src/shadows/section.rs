@@ -13,6 +13,10 @@ use std::path::Path;
 pub(crate) struct ShadowProfiles;
 
 impl Section for ShadowProfiles {
+    fn marker(&self) -> &'static str {
+        "shadows"
+    }
+
     fn text(&self, results: &Results) -> String {
         section(results)
     }
@@ -28,9 +32,8 @@ fn section(results: &Results) -> String {
         return String::new();
     };
     let mut text = format!(
-        "\n## Shadows\n\nMade by `p3-bench shadows` on {}: {}, which others used as well. The training inputs; \
-         `--scheme shadow` without shadows, or with them ([`SHADOWS.md`](SHADOWS.md)), and code generation alone.\n\n\
-         Instructions of the program over the untouched one while no shadow is forked, and its page faults (`load=0.5,burst=10M,cost=100%`):\n\n",
+        "### Shadows\n\n`p3-bench shadows`, {}, {}, shared with other work. Training inputs, code generation alone.\n\n\
+         Instructions over native while no shadow is forked, and page faults (`load=0.5,burst=10M,cost=100%`):\n\n",
         shadows.date, shadows.machine
     );
     let mut table = Table::new([
@@ -54,10 +57,10 @@ fn section(results: &Results) -> String {
         table.row(["median", &format!("{:+.2} %", median(over)), "", ""]);
     }
     text += &table.to_string();
-    text += "\nMoseley et al.: less than 1 % on SPEC2000int, with Pin.\n\n";
+    text += "\n";
     text += &times(shadows);
     text += &accuracy(shadows);
-    text += "Time that a fork takes the program, the least of 50, by what it has in memory:\n\n";
+    text += "Time that a fork takes from the program, the least of 50, by resident memory:\n\n";
     let mut table = Table::new(["resident MB", "µs"]);
     for (megabytes, time) in &shadows.forks {
         table.row([megabytes.to_string(), format!("{time:.0}")]);
@@ -112,8 +115,8 @@ fn plots(results: &Results, docs: &Path) -> Result<()> {
 fn accuracy(shadows: &Shadows) -> String {
     let usual = USUAL.text();
     let mut text = format!(
-        "Hot paths found by default (`{usual}`, bursts of 10 M instructions or more), and by load and burst at whatever cost, in {RUNS} runs of less than a second together: the estimate is above the threshold, too (in brackets: some burst saw it, and the interval of 95 % holds its share), of all above it in the exact profile; \
-         and the overlap of the two profiles.\n\n\
+        "Hot paths found in {RUNS} runs of less than a second together, by default (`{usual}`, bursts of 10 M instructions or more) and by load and burst without a limit of cost. \
+         The cells are as above.\n\n\
          ![Overlap by load](plots/shadows-load.svg)\n\n![Overlap by burst](plots/shadows-burst.svg)\n\n"
     );
     let about = ["program", "cost", "load", "burst"];
@@ -131,7 +134,7 @@ fn accuracy(shadows: &Shadows) -> String {
         table.row(about.chain(cells_of_all(found)));
     }
     text += &table.to_string();
-    text + "\nMoseley et al.: over 90 % of the paths above 2 % with most settings.\n\n"
+    text + "\n"
 }
 
 /// What [`Found::cells`] and [`cells_of_all`] are.
@@ -186,9 +189,9 @@ fn times(shadows: &Shadows) -> String {
     table.row(begin.chain(medians));
     let usual = USUAL.text();
     format!(
-        "Wall time of the long input over that of the untouched program: of itself beside a process that keeps the other core and its memory busy all the time, \
-         without shadows (`P3_SHADOW=off`), and with them, as by default (`{usual}`): \
-         the median over rounds of runs in turn, and the interval that the sign test leaves for it, of 95 % (of five rounds: 94):\n\n{table}\n{}",
+        "Wall time of the long input over native, median of rounds in turn with an interval of 95 % (sign test): native beside a process that \
+         keeps the other core and its memory busy, without shadows (`P3_SHADOW=off`), and with shadows by default \
+         (`{usual}`):\n\n{table}\n{}",
         found_in_long_runs(shadows)
     )
 }
@@ -206,8 +209,9 @@ fn found_in_long_runs(shadows: &Shadows) -> String {
     let about = ["all", ""].map(str::to_string).into_iter();
     table.row(about.chain(cells_of_all(long().map(|(_, _, found)| found))));
     format!(
-        "What runs of so many seconds found together, as by default, of the paths above a threshold in the exact profile of the long input: the estimate is above it, too (in brackets: some burst saw it, \
-         and the interval of 95 % holds its share):\n\n{table}\n"
+        "Hot paths found by default in so many seconds of runs together, of the paths above a threshold in the exact profile. A cell \
+         says for how many the estimate is above the threshold too; in brackets, how many some burst saw, and for how \
+         many the interval of 95 % holds the exact share:\n\n{table}\n"
     )
 }
 

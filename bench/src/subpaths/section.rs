@@ -23,6 +23,10 @@ const TALK: [(&str, u32, u32, u32); 6] = [
 pub(crate) struct SampledSubpaths;
 
 impl Section for SampledSubpaths {
+    fn marker(&self) -> &'static str {
+        "subpaths"
+    }
+
     fn text(&self, results: &Results) -> String {
         section(results)
     }
@@ -38,8 +42,8 @@ fn section(results: &Results) -> String {
         return String::new();
     };
     let mut text = format!(
-        "\n## Subpaths\n\nMade by `p3-bench subpaths` on {}: {}. `--scheme subpath` \
-         ([`SUBPATHS.md`](SUBPATHS.md)) with its default options; our own programs of `testdata/subpaths` stand for the talk's six, the others run `run-train.sh` of their folders.\n\n",
+        "### Subpaths\n\n`p3-bench subpaths`, {}, {}. `--scheme subpath` by default; programs of `testdata/subpaths` in place of the \
+         talk's six, the others with `run-train.sh`.\n\n",
         subpaths.date, subpaths.machine
     );
     text += &overhead(subpaths);
@@ -55,13 +59,14 @@ fn over(p: &Sampled, variant: &str) -> f64 {
 }
 
 fn overhead(subpaths: &Subpaths) -> String {
-    let mut text = "Instructions of the program over the untouched one, linked by the same makefile: of skipping alone (a period of 2^30 blocks), and in all:\n\n\
+    let mut text =
+        "Instructions over native, of skipping alone (a period of 2^30 blocks) and in all:\n\n\
                     ![Instructions over native](plots/subpaths-overhead.svg)\n\n"
-        .to_string();
+            .to_string();
     let percents = |p: &Sampled| VARIANTS.map(|(v, ..)| over(p, v));
     let rows = subpaths.programs.iter().map(|(n, p)| (n, percents(p)));
     text += &format!("{}\n", table_of(rows));
-    text += "The talk's prototype, by run time, and its memory (ours takes the 65,536 bytes that it is given, whatever runs):\n\n";
+    text += "The talk's prototype by run time, and its memory (ours takes the 65,536 bytes that it is given):\n\n";
     let mut table = Table::new(["program", "in all", "of it sampling", "bytes"]);
     for (name, all, sampling, bytes) in TALK {
         let bytes = if bytes == 0 {
@@ -107,8 +112,8 @@ fn times(subpaths: &Subpaths) -> String {
         (name, percents)
     });
     format!(
-        "Processor time (user and system) of runs of seconds (`run.sh`; our own programs with larger arguments) over native, medians of {} rounds of all variants in turn. Samples are rarer \
-         the longer a program runs.\n\n{}\n",
+        "Processor time of runs of seconds (`run.sh`; our own programs with larger arguments) over native, medians of {} \
+         rounds in turn:\n\n{}\n",
         rounds,
         table_of(rows)
     )
@@ -116,9 +121,10 @@ fn times(subpaths: &Subpaths) -> String {
 
 fn accuracy(subpaths: &Subpaths) -> String {
     let mut text = format!(
-        "The ten subpaths that ran most often for certain (count less its error), compared with a log of all blocks: their true ranks among all subpaths of all eight lengths in one sample; and of {} samples, how many have the rank that they \
-         should, or an interval that holds the count of the one that has it; by how much of the true count theirs are off on average, and at most. Last, of all subpaths \
-         with five points or more, those whose 95 % interval holds the true count:\n\n",
+        "The first ten subpaths (by count less its error) against a log of all blocks. `true ranks`: in one sample, among all subpaths of all \
+         eight lengths; `right or tied`: in {} samples, subpaths whose rank is right, or whose interval holds the \
+         count of the right one; errors are relative to the true count; `in the interval`: subpaths of five points or \
+         more whose 95 % interval holds the true count.\n\n",
         SEEDS.len()
     );
     let mut table = Table::new([
@@ -161,8 +167,9 @@ fn accuracy(subpaths: &Subpaths) -> String {
 }
 
 fn lists(subpaths: &Subpaths) -> String {
-    let text = "Concise and counting samples where memory is full (`--period 100 --memory 8192`): mean error of the ten, and how often the threshold doubled. A counting sample draws 200 times as many samples \
-                    as by default for ever, a concise one the fewer the more often it doubled:\n\n"
+    let text = "Concise and counting samples if memory is full (`--period 100 --memory 8192`): mean error of the first ten, and \
+         how often the threshold doubled. A counting sample draws 200 times as many samples as by default for ever; a \
+         concise one draws fewer with each doubling.\n\n"
         .to_string();
     let mut table = Table::new(["program", "concise", "doubled", "counting", "doubled"]);
     for (name, p) in &subpaths.programs {

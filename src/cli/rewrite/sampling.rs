@@ -82,7 +82,7 @@ impl SamplingArgs {
         if scheme != Scheme::Subpath {
             return match self.given() {
                 Some(option) => Err(Error::Usage(format!(
-                    "{option}: only --scheme subpath samples; give it, or leave this out"
+                    "{option}: only --scheme subpath has this option; choose that scheme, or leave {option} out"
                 ))),
                 None => Ok(None),
             };
@@ -96,7 +96,7 @@ impl SamplingArgs {
         let bias = self.bias.unwrap_or(1.0);
         let lengths = Sampling::biased(&lengths, bias).ok_or_else(|| {
             Error::Usage(format!(
-                "--bias {bias}: some length would never be chosen; give one nearer to 0"
+                "--bias {bias}: some length would never be chosen; give a number nearer to 0"
             ))
         })?;
         Ok(Some(Settings {
@@ -141,7 +141,10 @@ fn check(lengths: &[u32]) -> Result<()> {
         ));
     }
     match lengths.windows(2).find(|w| w[0] >= w[1]) {
-        Some(w) => usage(format!("{} before {}; give them ascending", w[0], w[1])),
+        Some(w) => usage(format!(
+            "{} comes before {}; give the lengths in ascending order",
+            w[0], w[1]
+        )),
         None => Ok(()),
     }
 }

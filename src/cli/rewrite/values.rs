@@ -36,7 +36,7 @@ impl ValueEnum for Optimize {
         let (name, help) = match self {
             Optimize::Auto => ("auto", "At level 2, modules that were compiled with -flto"),
             Optimize::Never => ("none", "Leave modules as they are"),
-            Optimize::At(Level::O1) => ("1", "All modules, as clang -O1 does"),
+            Optimize::At(Level::O1) => ("1", "All modules, like clang -O1"),
             Optimize::At(Level::O2) => ("2", "As clang -O2"),
             Optimize::At(Level::O3) => ("3", "As clang -O3"),
             Optimize::At(Level::Os) => ("s", "As clang -Os"),
@@ -61,12 +61,12 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err("say 500ms, 2s, 1m or 1h".into()),
+        _ => return Err("give a time with its unit: 500ms, 2s, 1m or 1h".into()),
     };
     let time = digits.parse().map(|n: f64| n * unit);
     let time = time.ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
     let time = time.filter(|t| !t.is_zero());
-    time.ok_or("say how long, as 500ms, 2s, 1m or 1h".into())
+    time.ok_or("give a time with its unit: 500ms, 2s, 1m or 1h".into())
 }
 
 /// `NAME=VALUE`, a setting of the runner.

@@ -132,5 +132,5 @@ fn is_control(key: KeyEvent, letter: char) -> bool {
 }
 
 fn failed(e: &std::io::Error) -> Error {
-    Error::Usage(format!("the terminal: {e}; try another one"))
+    Error::Usage(format!("the terminal: {e}; try another terminal"))
 }

@@ -13,7 +13,7 @@ fn inputs(line: &CommandLine) -> Vec<&str> {
 }
 
 #[test]
-fn what_is_asked_for() {
+fn tasks_are_recognised() {
     for (text, task) in [
         ("-c a.c", Task::Compile),
         ("-O2 -c a.c b.cpp -o x.o", Task::Compile),

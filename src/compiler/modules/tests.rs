@@ -18,7 +18,7 @@ fn options_that_read_or_write_other_files_go() {
 
 #[test]
 fn names_are_relative_and_unique() {
-    let file = |path: &str| below(&Linked::File(path.into()));
+    let file = |path: &str| relative_name(&Linked::File(path.into()));
     assert_eq!(file("./src/../a.o"), "src/a.o");
     assert_eq!(file("../../lib/b\n.o"), "lib/b_.o");
     let here = std::env::current_dir().unwrap().join("sub/c.o");

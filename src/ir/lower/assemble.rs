@@ -178,8 +178,8 @@ fn equal(a: &FunctionBody, b: &FunctionBody) -> bool {
 fn defined_twice(first: &Input, second: &Input, name: &str) -> Error {
     Error::load(
         &second.path,
-        format!("defines {name}, as {} does", first.path.display()),
-        "give the modules of one program only, or what its linker chooses of them (lld: -Wl,--lto-emit-llvm)",
+        format!("defines {name}, and so does {}", first.path.display()),
+        "give the modules of one program only, or those that its linker chooses (lld: -Wl,--lto-emit-llvm)",
     )
 }
 

@@ -132,7 +132,7 @@ fn two_definitions_of_one_symbol_are_an_error() {
     let one = "define void @f() { ret void }";
     let error = load(&[one, one]).unwrap_err().to_string();
     assert!(
-        error.contains("defines f, as ") && !error.contains('\n'),
+        error.contains("defines f, and so does ") && !error.contains('\n'),
         "{error}"
     );
 }

@@ -71,7 +71,7 @@ fn claim(bytes: &mut [u8]) -> bool {
 }
 
 #[test]
-fn what_clang_embeds_becomes_ours_and_is_found() {
+fn bitcode_that_clang_embeds_is_found() {
     let options = b"-cc1\0-O2\0";
     let mut bytes = elf(&[
         (".text", b"code"),

@@ -152,6 +152,7 @@ pub struct PatchLines {
     /// Those of them that ran, on a path that was completed.
     pub ran: usize,
     /// Files of the patch that are none of the program's.
+    #[serde(rename = "other_files")]
     pub elsewhere: Vec<String>,
     /// Hunks that only remove lines.
     pub removals: usize,

@@ -102,7 +102,7 @@ fn no_more_processes() {
         (&output.stdout, output.status),
         (&native.stdout, native.status)
     );
-    let said = "p3: shadows: no process could be forked for one: the program ran without: Resource temporarily unavailable\n";
+    let said = "p3: shadows: no fork succeeded: the program ran without shadows: Resource temporarily unavailable\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), said);
     assert_eq!(files(&folder), files(&expected));
     let text = program.summary("limited");

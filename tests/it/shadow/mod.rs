@@ -287,7 +287,7 @@ fn the_program_itself_feels_nothing() {
 }
 
 #[test]
-fn what_fewer_programs_do_is_not_felt() {
+fn programs_with_rare_calls_do_not_feel_shadows() {
     let modes = [
         ("terminal", "20000"),
         ("rings", "20000"),
@@ -319,8 +319,8 @@ fn entries_of_one_byte() {
     assert_eq!(behaviour(&output), behaviour(&native));
     let shown = program.shown("entries");
     assert!(shown["bursts"].as_u64().unwrap() > 0, "{shown}");
-    for end in shown["ended"].as_array().unwrap() {
-        let why = end["why"].as_str().unwrap();
+    for end in shown["ends"].as_array().unwrap() {
+        let why = end["reason"].as_str().unwrap();
         assert!(!why.starts_with("signal"), "{shown}");
     }
 }
@@ -546,7 +546,7 @@ fn shadows_die_with_the_program() {
 
 /// Shadows that are killed, and those without room for a record, are no matter to the program.
 #[test]
-fn without_room() {
+fn shadows_without_space_are_not_felt() {
     let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     let arguments = ["threads", "80000"];
@@ -603,14 +603,14 @@ fn knobs_that_are_wrong() {
     {
         let (_, output) = program.run(&program.shadowed, &format!("{i}"), &["asks", "10"], knobs);
         assert_eq!(output.status.code(), Some(3));
-        let said = "p3: shadows: P3_SHADOW is not understood; as in load=0.5,burst=10M,cost=0.5%,limit=2s,signal=40, or off\n";
+        let said = "p3: shadows: P3_SHADOW is not understood; write, for example, load=0.5,burst=10M,cost=0.5%,limit=2s,signal=40, or off\n";
         assert_eq!(String::from_utf8_lossy(&output.stderr), said, "{knobs}");
     }
 }
 
 /// Where there can be no shadows the program runs without, and says so once.
 #[test]
-fn where_there_can_be_none() {
+fn program_without_shadows_runs_and_says_so() {
     let dir = crate::support::folder();
     let program = Program::new("calls.c", &["-O1"], dir.path());
     let launcher = dir.path().join("launcher");
@@ -623,16 +623,16 @@ fn where_there_can_be_none() {
     for (what, said) in [
         (
             "filters",
-            "system calls cannot be filtered here (seccomp): the program runs without",
+            "system calls cannot be filtered here (seccomp): the program runs without shadows",
         ),
         (
             "writable-code",
-            "code cannot be made writable here: the program runs without",
+            "code cannot be made writable here: the program runs without shadows",
         ),
         ("cores", "there is one core, and the program needs it"),
         (
             "signals",
-            "the signal is taken: name another one, as in P3_SHADOW=signal=40",
+            "the signal is taken: choose another signal, like P3_SHADOW=signal=40",
         ),
     ] {
         let arguments = [what, exe, "threads", "8000"];

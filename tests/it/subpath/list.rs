@@ -198,7 +198,7 @@ fn signals() {
 
 /// A list that is being written can be read, and one that will never be finished.
 #[test]
-fn at_any_moment() {
+fn list_is_valid_at_any_moment() {
     read_and_killed("for-ever 100000 4096 2");
     read_and_killed("for-ever 100000 4096 2 counting");
 }

@@ -272,11 +272,11 @@ fn options() {
     for (options, says) in [
         (
             &["--lengths", "8,4"][..],
-            "--lengths: 8 before 4; give them ascending",
+            "--lengths: 8 comes before 4; give the lengths in ascending order",
         ),
         (
             &["--lengths", "4,4"],
-            "--lengths: 4 before 4; give them ascending",
+            "--lengths: 4 comes before 4; give the lengths in ascending order",
         ),
         (
             &["--lengths", &seventeen],
@@ -312,7 +312,7 @@ fn options() {
     }
     let said = refusal(rewritten(&["--scheme", "sbl", "--hot-list", "counting"]));
     assert!(
-        said.contains("--hot-list: only --scheme subpath samples"),
+        said.contains("--hot-list: only --scheme subpath has this option"),
         "{said}"
     );
     let odd = [

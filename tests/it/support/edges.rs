@@ -34,7 +34,7 @@ pub(crate) fn edges(file: &Path) -> BTreeMap<(String, String), Counts> {
             let ends = (number(&e["src"]) as usize, number(&e["dst"]) as usize);
             *taken.entry(ends).or_default() += number(&e["count"]);
             let (least, most): &mut (u64, u64) = bounds.entry(ends).or_default();
-            let unknown = f["again"].as_bool() == Some(true);
+            let unknown = f["returns_twice"].as_bool() == Some(true);
             *least += e["least"].as_u64().unwrap_or(number(&e["count"]));
             let known = e["most"].as_u64().unwrap_or(number(&e["count"]));
             *most = most.saturating_add(if unknown { u64::MAX } else { known });

@@ -210,6 +210,7 @@ pub fn markdown(fresh: &Fresh) -> String {
 struct Json<'a> {
     new: Vec<JsonPath<'a>>,
     /// How many paths ran that are known.
+    #[serde(rename = "known")]
     again: usize,
     new_pairs: usize,
     /// File and line.

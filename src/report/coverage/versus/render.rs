@@ -135,6 +135,7 @@ pub fn markdown(versus: &Versus) -> String {
 struct Json<'a> {
     gained: Vec<JsonPath<'a>>,
     lost: Vec<JsonPath<'a>>,
+    #[serde(rename = "in_both")]
     both: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     unselected: Option<usize>,
