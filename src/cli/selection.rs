@@ -119,7 +119,8 @@ fn files_of(spec: &str) -> Vec<PathBuf> {
     let named = spec.iter().flat_map(Spec::profiles);
     let files = named.flat_map(|name| {
         if name.is_dir() {
-            profiles_below(name)
+            // What is wrong with it has been reported when the profiles were read.
+            profiles_below(name).unwrap_or_default()
         } else {
             vec![name.clone()]
         }
@@ -127,8 +128,11 @@ fn files_of(spec: &str) -> Vec<PathBuf> {
     files.collect()
 }
 
+/// When a file, or the symbolic link to it, was written.
 fn written_at(file: &Path) -> Option<SystemTime> {
-    std::fs::metadata(file).and_then(|m| m.modified()).ok()
+    let times = [std::fs::metadata(file), std::fs::symlink_metadata(file)];
+    let times = times.into_iter().flatten();
+    times.filter_map(|m| m.modified().ok()).max()
 }
 
 /// Prints in how many of the programs paths are selected.

@@ -42,7 +42,7 @@ fn in_folder(folder: &Path) -> Result<PathBuf> {
     if folder.join(MANIFEST).is_file() {
         return Err(not_there_yet(folder, folder));
     }
-    let mut found = profiles_below(folder);
+    let mut found = below(folder, DEPTH, is_profile)?;
     match found.len() {
         0 => Err(none_below(folder)),
         1 => Ok(found.swap_remove(0)),
@@ -57,7 +57,8 @@ fn in_folder(folder: &Path) -> Result<PathBuf> {
 }
 
 fn none_below(folder: &Path) -> Error {
-    let built = below(folder, |p| p.ends_with(RECORD));
+    let is_record = |p: &Path| p.ends_with(RECORD);
+    let built = below(folder, DEPTH, is_record).unwrap_or_default();
     if built.is_empty() {
         let problem = "there is no merged profile in this folder";
         let remedy = "name a file that p3-prof merge wrote, or an output folder of p3-rewrite";
@@ -67,18 +68,50 @@ fn none_below(folder: &Path) -> Error {
     Error::profile(folder, problem, suite(folder))
 }
 
-/// The merged profiles below a folder, in the order of their names.
-pub fn profiles_below(folder: &Path) -> Vec<PathBuf> {
-    below(folder, |p| p.extension().is_some_and(|e| e == "p3prof"))
+/// The merged profiles in a folder and in all folders below it, in the order of their names. Symbolic links are followed.
+///
+/// # Errors
+/// A link by the name of a profile that leads nowhere; a folder that cannot be read.
+pub fn profiles_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    below(folder, usize::MAX, is_profile)
 }
 
-/// The files below a folder that are wanted, in order.
-fn below(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
-    let all = walkdir::WalkDir::new(folder).max_depth(DEPTH);
-    let files = all.sort_by_file_name().into_iter().flatten();
-    let files = files.filter(|e| e.file_type().is_file());
-    let files = files.map(walkdir::DirEntry::into_path);
-    files.filter(|p| wanted(p)).collect()
+fn is_profile(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "p3prof")
+}
+
+/// The files that are wanted, at most `depth` levels below a folder, in order.
+fn below(folder: &Path, depth: usize, wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
+    let all = walkdir::WalkDir::new(folder)
+        .max_depth(depth)
+        .follow_links(true);
+    let mut files = Vec::new();
+    for entry in all.sort_by_file_name() {
+        let problem = match entry {
+            Ok(entry) => {
+                let is_wanted = entry.file_type().is_file() && wanted(entry.path());
+                files.extend(is_wanted.then(|| entry.into_path()));
+                continue;
+            }
+            Err(problem) => problem,
+        };
+        let path = problem.path().unwrap_or(folder).to_path_buf();
+        if path.is_symlink() {
+            // What is behind a link back to a folder on the way is found without it.
+            let leads_nowhere = problem.loop_ancestor().is_none();
+            if leads_nowhere && wanted(&path) {
+                let remedy = "remove it, or let it lead to a profile";
+                return Err(Error::profile(
+                    path,
+                    "the symbolic link leads nowhere",
+                    remedy,
+                ));
+            }
+        } else if let Some(io) = problem.into_io_error() {
+            return Err(Error::read(path, io));
+        }
+    }
+    Ok(files)
 }
 
 /// That the output folder `folder` has no merged profile, and how it gets one.
@@ -87,7 +120,8 @@ fn not_there_yet(path: &Path, folder: &Path) -> Error {
         let problem = "no merged profile yet: the program has not run under p3-rewrite suite";
         return Error::profile(path, problem, suite(folder));
     }
-    let ran = below(folder, |p| p.extension().is_some_and(|e| e == "p3raw"));
+    let is_raw = |p: &Path| p.extension().is_some_and(|e| e == "p3raw");
+    let ran = below(folder, DEPTH, is_raw).unwrap_or_default();
     let make = if folder == Path::new(".") {
         "make".to_string()
     } else {
@@ -170,5 +204,34 @@ mod tests {
             profile(more);
         }
         assert!(said(dir.path()).ends_with(", …"));
+    }
+
+    /// Profiles may be links, in folders that are links and however deep; links back to a folder on the way do no harm.
+    #[test]
+    fn linked_profile_is_found_and_link_to_nothing_is_refused() {
+        let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (dir, elsewhere) = (dir.path(), elsewhere.path());
+        let link = |to: &Path, name: &str| std::os::unix::fs::symlink(to, dir.join(name)).unwrap();
+        write(elsewhere.join("one.p3prof"), "").unwrap();
+        write(elsewhere.join("two"), "").unwrap();
+        let deep = "1/2/3/4/5/6/7/8";
+        create_dir_all(dir.join(deep)).unwrap();
+        write(dir.join(deep).join("deep.p3prof"), "").unwrap();
+        link(&elsewhere.join("two"), "linked.p3prof");
+        link(elsewhere, "folder");
+        link(dir, "folder-itself");
+        link(Path::new("nothing"), "latest");
+        let expected = [
+            format!("{deep}/deep.p3prof"),
+            "folder/one.p3prof".into(),
+            "linked.p3prof".into(),
+        ];
+        let expected = expected.map(|name| dir.join(name));
+        assert_eq!(profiles_below(dir).unwrap(), expected);
+        link(Path::new("nothing"), "lost.p3prof");
+        let said = profiles_below(dir).unwrap_err().to_string();
+        let lost = dir.join("lost.p3prof");
+        let expected = "the symbolic link leads nowhere; remove it, or let it lead to a profile";
+        assert_eq!(said, format!("{}: {expected}", lost.display()));
     }
 }

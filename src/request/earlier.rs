@@ -79,7 +79,7 @@ fn read_all(name: &Path, trust: Trust) -> Result<Vec<Profile>> {
     if !name.is_dir() || is_program {
         return Ok(vec![trust.read(name)?]);
     }
-    profiles_below(name)
+    profiles_below(name)?
         .iter()
         .map(|file| trust.read(file))
         .collect()

@@ -95,7 +95,8 @@ impl Spec {
             };
         }
         if let Some(profiles) = text.strip_prefix("new:") {
-            let named: Option<Vec<PathBuf>> = profiles.split(',').map(named).collect();
+            let names = split_at_commas(profiles);
+            let named: Option<Vec<PathBuf>> = names.iter().map(|n| named(n)).collect();
             return match named {
                 Some(profiles) => Ok(Spec::New(profiles)),
                 None => bad(
@@ -162,7 +163,9 @@ impl fmt::Display for Spec {
             }
             Spec::Cold(profile) => write!(f, "cold:{}", profile.display()),
             Spec::New(profiles) => {
-                let names: Vec<String> = profiles.iter().map(|p| p.display().to_string()).collect();
+                let names = profiles.iter().map(|p| p.display().to_string());
+                let names = names.map(|n| n.replace('\\', "\\\\").replace(',', "\\,"));
+                let names: Vec<String> = names.collect();
                 write!(f, "new:{}", names.join(","))
             }
             Spec::Ids(ids) => {
@@ -178,6 +181,21 @@ impl fmt::Display for Spec {
 
 fn named(profile: &str) -> Option<PathBuf> {
     (!profile.is_empty()).then(|| Path::new(profile).to_path_buf())
+}
+
+/// The parts of a list between commas. A comma of a name is written `\,`, and a backslash before either `\\`.
+fn split_at_commas(list: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut rest = list.chars().peekable();
+    while let Some(c) = rest.next() {
+        let part = parts.last_mut().expect("there is a first part");
+        match c {
+            ',' => parts.push(String::new()),
+            '\\' => part.push(rest.next_if(|c| matches!(c, ',' | '\\')).unwrap_or('\\')),
+            c => part.push(c),
+        }
+    }
+    parts
 }
 
 /// `FILE:LINE[-LINE]`, or a function. A name that ends with a colon and something like numbers is a file's: no
@@ -200,21 +218,26 @@ fn parse_place(place: &str) -> Option<Spec> {
     })
 }
 
-/// `FUNCTION#ID,…`. A readable name may hold commas; what ends a function's name is its id.
+/// `FUNCTION#ID,…`. A readable name may hold commas, and `#` as well (`{closure#0}`); what ends a function's name is the first `#`
+/// with a number behind which the list ends or goes on.
 fn parse_ids(list: &str) -> Option<Vec<(String, PathId)>> {
     let mut ids = Vec::new();
     let mut rest = list;
     while !rest.is_empty() {
-        let (name, after) = rest.split_once('#')?;
-        let (id, after) = after.split_once(',').unwrap_or((after, ""));
-        let is_named = !name.is_empty();
-        ids.push((
-            is_named.then(|| name.to_string())?,
-            PathId(id.parse().ok()?),
-        ));
-        rest = after;
+        let (name, id, after) = rest.match_indices('#').find_map(|(at, _)| {
+            let behind = &rest[at + 1..];
+            let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+            let (id, after) = behind.split_at(digits);
+            let is_id = digits > 0 && (after.is_empty() || after.starts_with(','));
+            is_id.then_some((&rest[..at], id, after))
+        })?;
+        if name.is_empty() || after == "," {
+            return None;
+        }
+        ids.push((name.to_string(), PathId(id.parse().ok()?)));
+        rest = after.strip_prefix(',').unwrap_or(after);
     }
-    (!ids.is_empty() && !list.ends_with(',')).then_some(ids)
+    (!ids.is_empty()).then_some(ids)
 }
 
 #[cfg(test)]
@@ -252,6 +275,17 @@ mod tests {
             ),
             ("cold:p", Spec::Cold("p".into())),
             ("new:p,q", Spec::New(vec!["p".into(), "q".into()])),
+            (
+                "new:p\\,1,q\\\\,\\,",
+                Spec::New(vec!["p,1".into(), "q\\".into(), ",".into()]),
+            ),
+            (
+                "ids=a::{closure#0}#7,b::{closure#12}::{closure#3}#0",
+                Spec::Ids(vec![
+                    ("a::{closure#0}".into(), PathId(7)),
+                    ("b::{closure#12}::{closure#3}".into(), PathId(0)),
+                ]),
+            ),
             (
                 "ids=f#0,g(int, char)#17",
                 Spec::Ids(vec![
@@ -315,6 +349,10 @@ mod tests {
             "ids=#3",
             "ids=f#1,",
             "ids=f#1,g",
+            "ids=f#1,#2",
+            "ids=f#+1",
+            "ids=f#18446744073709551616",
+            "ids=f#18446744073709551616,g#1",
         ] {
             let error = Spec::parse(text).unwrap_err().to_string();
             assert!(
@@ -327,6 +365,13 @@ mod tests {
             error.ends_with(&format!("this is no selection; give {FORMS}")),
             "{error}"
         );
+    }
+
+    #[test]
+    fn backslash_that_escapes_nothing_is_part_of_the_name() {
+        let spec = Spec::parse("new:a\\b").unwrap();
+        assert_eq!(spec, Spec::New(vec!["a\\b".into()]));
+        assert_eq!(Spec::parse(&spec.to_string()).unwrap(), spec);
     }
 
     #[test]

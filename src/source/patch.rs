@@ -1,6 +1,7 @@
 //! What a unified diff touches: the lines that it adds or changes, by file.
 
 use crate::error::{Error, Result};
+use crate::names::printable;
 use diffy::Line;
 use diffy::patch_set::{FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
 use std::collections::BTreeMap;
@@ -41,11 +42,15 @@ impl Patch {
         } else {
             ParseOptions::unidiff()
         };
+        let refused = |why: String| {
+            let remedy = "give the output of git diff or diff -u";
+            Error::profile(path, format!("not a unified diff: {why}"), remedy)
+        };
         for file in PatchSet::parse_bytes(bytes, options) {
-            let file = file.map_err(|e| {
-                let remedy = "give the output of git diff or diff -u";
-                Error::profile(path, format!("not a unified diff: {e}"), remedy)
-            })?;
+            let file = file.map_err(|e| refused(e.to_string()))?;
+            if let Some(name) = name_without_hunks(&file) {
+                return Err(refused(format!("no hunk follows the name of {name}")));
+            }
             patch.add(&file);
         }
         Ok(patch)
@@ -76,6 +81,17 @@ impl Patch {
             self.files.push(PatchedFile { names, added });
         }
     }
+}
+
+/// The name of a file in a diff that is cut off behind `---` and `+++`, or in a context diff, which has such lines as well. What git
+/// says of files whose text stays as it is, such as a new mode, has no such lines.
+fn name_without_hunks(file: &FilePatch<[u8]>) -> Option<String> {
+    let PatchKind::Text(text) = file.patch() else {
+        return None;
+    };
+    let name = text.modified().or(text.original())?;
+    let name = text.hunks().is_empty().then_some(name)?;
+    Some(printable(&String::from_utf8_lossy(name)).into_owned())
 }
 
 /// What the file may be called afterwards, unless it is gone.
@@ -189,10 +205,17 @@ index 1..2 100644
             [file(&["new/a.c", "a.c"], &added)]
         );
         assert_eq!(parse(" \n"), Ok(Patch::default()));
+        let mode = "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n";
+        assert_eq!(parse(mode), Ok(Patch::default()));
         for bad in [
             "x\n",
             "--- a\n+++ b\n@@ -1 +1 @@\n-a\n",
             "diff --git a b\n@@ x",
+            // Cut off, and what diff -c prints.
+            "--- a\n+++ b\n",
+            "--- a\n",
+            "diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n",
+            "*** a\n--- b\n***************\n*** 1 ****\n! x\n--- 1 ----\n! y\n",
         ] {
             let said = parse(bad).unwrap_err();
             assert!(said.starts_with("p: not a unified diff: "), "{said}");

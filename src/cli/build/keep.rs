@@ -35,8 +35,8 @@ fn next_name(folder: &Path) -> PathBuf {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let number = |e: std::fs::DirEntry| {
         let name = e.file_name().into_string().ok()?;
-        name.strip_suffix(".p3prof")?.parse::<u32>().ok()
+        name.strip_suffix(".p3prof")?.parse::<u64>().ok()
     };
     let last = entries.filter_map(number).max().unwrap_or(0);
-    folder.join(format!("{:04}.p3prof", last + 1))
+    folder.join(format!("{:04}.p3prof", last.saturating_add(1)))
 }
