@@ -288,7 +288,8 @@ proptest! {
             found.entry(start).or_default().push(n);
         }
         for (start, mut flows) in wanted {
-            flows.retain(|&n| n > 0.0);
+            // What weights expect beside paths that ran is next to nothing here.
+            flows.retain(|&n| n > if guess { 0.0 } else { 1e-6 });
             flows.sort_by(|a, b| b.total_cmp(a));
             flows.truncate(3);
             let hottest = found.remove(&start).unwrap_or_default();
