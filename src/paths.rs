@@ -105,6 +105,15 @@ impl FunctionPaths {
         self.tree = OnceLock::new();
     }
 
+    /// The part of `weights` that does not come from the paths in [`FunctionPaths::ran`]: all of it where none is known. O(paths
+    /// that ran).
+    pub fn guessed_part(&self) -> f64 {
+        let ran: f64 = self.ran.iter().map(|r| r.count as f64).sum();
+        let starts = self.dag.outs(self.dag.entry());
+        let all: f64 = starts.map(|e| self.weights[e]).sum();
+        (1.0 - ran / all.max(f64::MIN_POSITIVE)).max(0.0)
+    }
+
     /// The maximum spanning tree by the weights, which copies have in common. O(E log E) the first time.
     pub fn tree(&self) -> &SpanningTree {
         let tree = || SpanningTree::maximum(&self.dag, &self.weights);

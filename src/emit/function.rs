@@ -2,10 +2,11 @@
 //!
 //! Where all counts go to an array, the register holds the address of a counter, unless LLVM would add jumps for
 //! that ([`sets_before_branches`]): `r = c` loads an address instead of a number, `r += c` adds bytes, and a count is
-//! one instruction, where position-independent code needs two for an array and an index. Where all counts go to a
-//! hash table, the register holds their keys ([`hashed`]). Elsewhere it holds ids.
+//! one instruction, where position-independent code needs two for an array and an index. Where what follows counts in a
+//! hash table alone, the register holds a key ([`hashed`], [`register`]). Elsewhere it holds an id.
 
 mod hashed;
+mod register;
 
 use super::data::Data;
 use super::layout::Storage;
@@ -14,10 +15,10 @@ use super::split::{Places, split};
 use super::steps;
 use super::sys::{self, Blocks};
 use super::versions;
-use crate::index::{BlockId, CfgEdge, TiSlice};
+use crate::index::{BlockId, CfgEdge, TiSlice, TiVec};
 use crate::ir::{Cfg, FunctionBody};
 use crate::plan::keys::Keys;
-use crate::plan::register::{Registers, Value};
+use crate::plan::register::Registers;
 use crate::plan::{FunctionPlan, Op, Site, Table};
 use inkwell::AddressSpace;
 use inkwell::AtomicOrdering;
@@ -29,6 +30,7 @@ use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{
     BasicValue, BasicValueEnum, FunctionValue, IntValue, PhiValue, PointerValue,
 };
+use register::{Held, find_keys, is_key_before};
 use std::collections::{BTreeSet, HashMap};
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
@@ -70,12 +72,12 @@ pub(super) fn instrument<'ctx>(
         flagged: HashMap::new(),
         hashed: HashMap::new(),
         keys,
+        is_key: find_keys(cfg, plan.order(), plan),
         i64: context.i64_type(),
         register: match plan.table {
             Table::Array { .. } if holds_address => {
                 context.ptr_type(AddressSpace::default()).into()
             }
-            Table::Hash { .. } if keys.bits == 32 => context.i32_type().into(),
             _ => context.i64_type().into(),
         },
     };
@@ -131,15 +133,17 @@ struct Emitter<'a, 'ctx> {
     registers: Registers,
     phis: HashMap<BlockId, PhiValue<'ctx>>,
     /// The register's value behind edges with code.
-    after: HashMap<CfgEdge, BasicValueEnum<'ctx>>,
+    after: HashMap<CfgEdge, Held<'ctx>>,
     /// The counters that edges which cannot be split bring to be increased in their target …
     flagged: HashMap<CfgEdge, PointerValue<'ctx>>,
     /// … and the keys for the hash table.
     hashed: HashMap<CfgEdge, IntValue<'ctx>>,
     /// What the hash table knows ids by.
     keys: Keys,
+    /// By block: whether the path register is a key there.
+    is_key: TiVec<BlockId, bool>,
     i64: IntType<'ctx>,
-    /// The type of the path register.
+    /// The type of the path register where it is an id.
     register: BasicTypeEnum<'ctx>,
 }
 
@@ -161,16 +165,6 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.count_flagged();
     }
 
-    fn make_phis(&mut self) {
-        for b in self.cfg.ids() {
-            if self.registers.at[b] == Some(Value::Phi(b)) {
-                let block = self.blocks[b];
-                let phi = sys::phi_at_start(&self.builder, block, self.register, "p3.r");
-                self.phis.insert(b, phi);
-            }
-        }
-    }
-
     fn entry(&mut self) {
         let ops = self.plan.ops(Site::Entry);
         if ops.is_empty() && self.entries.is_none() {
@@ -180,7 +174,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         if let Some(counter) = self.entries {
             self.increment(counter, self.constant(1));
         }
-        self.code(ops, None, How::Here);
+        self.code(ops, None, How::Here, self.is_key[BlockId(0)]);
     }
 
     fn edge(&mut self, edge: CfgEdge) {
@@ -215,7 +209,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
             }
             _ => How::Here,
         };
-        if let Some(after) = self.code(ops, before, how) {
+        if let Some(after) = self.code(ops, before, how, self.is_key[to]) {
             self.after.insert(edge, after);
         }
     }
@@ -235,37 +229,37 @@ impl<'ctx> Emitter<'_, 'ctx> {
         } else {
             How::Here
         };
-        self.code(ops, self.at(b), how);
-    }
-
-    /// The register at the start of block `b`, where it is read.
-    fn at(&self, b: BlockId) -> Option<BasicValueEnum<'ctx>> {
-        self.registers.at[b].map(|value| match value {
-            Value::Const(c) => self.value(c),
-            Value::Phi(p) => self.phis[&p].as_basic_value(),
-            Value::Sum(e) => self.after[&e],
-        })
+        self.code(ops, self.at(b), how, true);
     }
 
     fn constant(&self, c: i64) -> IntValue<'ctx> {
         self.i64.const_int(c as u64, true)
     }
 
-    /// Emits `ops` where the builder stands; returns the register's value behind them.
+    /// Emits `ops` where the builder stands; returns the register's value behind them, which is a key if `is_key` where
+    /// they set it or add to it.
     fn code(
         &mut self,
         ops: &[Op],
-        before: Option<BasicValueEnum<'ctx>>,
+        before: Option<Held<'ctx>>,
         how: How<'ctx>,
-    ) -> Option<BasicValueEnum<'ctx>> {
+        is_key: bool,
+    ) -> Option<Held<'ctx>> {
         let mut register = before;
         let table = self.plan.table;
         let last = ops.iter().rposition(|&op| table.hashes_op(op));
         for (i, op) in ops.iter().enumerate() {
             let read = || register.expect("the plan sets the register before it reads it");
             match *op {
-                Op::Set(c) => register = Some(self.value(c)),
-                Op::Add(c) => register = Some(self.sum(read(), c)),
+                Op::Set(c) => {
+                    let is_key = is_key_before(&ops[i + 1..], is_key);
+                    register = Some(self.value(c, is_key));
+                }
+                Op::Add(c) => {
+                    let is_key = is_key_before(&ops[i + 1..], is_key);
+                    let before = self.converted(read(), is_key);
+                    register = Some(self.sum(before, c));
+                }
                 _ if table.hashes_op(*op) => {
                     let key = self.key(*op, register);
                     let is_last = Some(i) == last;
@@ -294,34 +288,6 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.data.is_cached() && self.plan.table.hashes_any(ops)
     }
 
-    /// The register when the sum of labels is `c`.
-    fn value(&self, c: i64) -> BasicValueEnum<'ctx> {
-        match self.register {
-            BasicTypeEnum::IntType(ty) if matches!(self.plan.table, Table::Hash { .. }) => {
-                ty.const_int(self.keys.key(c as u64), false).into()
-            }
-            BasicTypeEnum::IntType(_) => self.constant(c).into(),
-            // Before a path's last increment it may be no address of a counter.
-            _ => sys::const_moved(self.counter(0), self.constant(c.wrapping_mul(8))).into(),
-        }
-    }
-
-    /// The register when `c` is added to a sum of labels.
-    fn sum(&self, register: BasicValueEnum<'ctx>, c: i64) -> BasicValueEnum<'ctx> {
-        match register {
-            BasicValueEnum::IntValue(r) if matches!(self.plan.table, Table::Hash { .. }) => {
-                let by = r.get_type().const_int(self.keys.step(c), false);
-                self.plus(r, by).into()
-            }
-            BasicValueEnum::IntValue(r) => self.plus(r, self.constant(c)).into(),
-            _ if c == 0 => register,
-            _ => {
-                let by = self.constant(c.wrapping_mul(8));
-                sys::moved(&self.builder, register.into_pointer_value(), by).into()
-            }
-        }
-    }
-
     fn plus(&self, value: IntValue<'ctx>, by: IntValue<'ctx>) -> IntValue<'ctx> {
         if by == by.get_type().const_zero() {
             return value;
@@ -337,10 +303,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// The counter that the register stands for.
-    fn slot(&self, register: BasicValueEnum<'ctx>) -> PointerValue<'ctx> {
+    fn slot(&self, register: Held<'ctx>) -> PointerValue<'ctx> {
         match register {
-            BasicValueEnum::IntValue(id) => sys::slot(&self.builder, self.counter(0), id),
-            _ => register.into_pointer_value(),
+            Held::Key(_) => unreachable!("a count in the array reads a key"),
+            Held::Id(BasicValueEnum::IntValue(id)) => sys::slot(&self.builder, self.counter(0), id),
+            Held::Id(address) => address.into_pointer_value(),
         }
     }
 
@@ -370,26 +337,6 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// The block from which edge `e` arrives at its target.
     fn arrival(&self, e: CfgEdge) -> BasicBlock<'ctx> {
         self.places.arrival(&self.blocks, e)
-    }
-
-    fn fill_phis(&self) {
-        let poison = match self.register {
-            BasicTypeEnum::IntType(ty) => ty.get_poison().as_basic_value_enum(),
-            other => other.into_pointer_type().get_poison().into(),
-        };
-        for (&b, phi) in &self.phis {
-            for &e in &self.places.ins[b] {
-                // Edges from unreachable blocks, and repeats of an indirectbr target that are
-                // never taken: any value will do, but repeats must agree.
-                let twin = self.first_of(e);
-                let value = self.value_behind(twin).unwrap_or(poison);
-                phi.add_incoming(&[(&value as &dyn BasicValue, self.arrival(e))]);
-            }
-        }
-    }
-
-    fn value_behind(&self, e: CfgEdge) -> Option<BasicValueEnum<'ctx>> {
-        self.after.get(&e).copied().or_else(|| self.at(e.block))
     }
 
     /// The first of several edges from an `indirectbr` to one target: the one that has code.

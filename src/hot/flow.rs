@@ -10,7 +10,8 @@ use std::ops::AddAssign;
 /// A search for the hottest paths by weights of edges looks at this many prefixes.
 const MAX_PREFIXES: usize = 4096;
 
-/// The flow through prefixes of the paths of one function.
+/// The flow through prefixes of the paths of one function: of paths that ran where that is known, and what weights of edges
+/// expect beside them.
 pub(super) struct Flow<'a> {
     paths: &'a FunctionPaths,
     /// Of the paths that ran, before the i-th one by id.
@@ -25,10 +26,12 @@ pub(super) struct Prefix {
     pub id: PathId,
     /// How often they run.
     pub flow: f64,
+    /// The part of `flow` that weights of edges expect, and not counts of paths.
+    guessed: f64,
 }
 
 impl<'a> Flow<'a> {
-    /// From counts of paths where they are known, else from weights of edges.
+    /// From counts of paths as far as they are known, else from weights of edges.
     pub(super) fn new(paths: &'a FunctionPaths) -> Self {
         let counts = paths.ran.iter().scan(0.0, |sum, r| {
             *sum += r.count as f64;
@@ -42,20 +45,20 @@ impl<'a> Flow<'a> {
 
     /// All paths.
     pub(super) fn all(&self) -> Prefix {
+        let all = self.leaving(self.dag().entry());
+        let guessed = all * self.paths.guessed_part();
+        let ran = self.between(PathId(0), PathId(self.paths.numbering.total()));
         Prefix {
             vertex: self.dag().entry(),
             id: PathId(0),
-            flow: self.total(),
+            flow: ran + guessed,
+            guessed,
         }
     }
 
     /// How many paths are executed.
     pub(super) fn total(&self) -> f64 {
-        if self.paths.ran.is_empty() {
-            self.leaving(self.dag().entry())
-        } else {
-            self.between(PathId(0), PathId(self.paths.numbering.total()))
-        }
+        self.all().flow
     }
 
     /// The vertices from that of `prefix` on to where its paths part, and how they go on there;
@@ -80,12 +83,14 @@ impl<'a> Flow<'a> {
         let leaving = self.leaving(prefix.vertex).max(f64::MIN_POSITIVE);
         let behind = |e: EdgeId| {
             let (vertex, id) = (dag.edge(e).dst, prefix.id.plus(labels[e]));
-            let flow = if self.paths.ran.is_empty() {
-                prefix.flow * self.paths.weights[e] / leaving
-            } else {
-                self.between(id, id.plus(self.paths.numbering.paths[vertex]))
-            };
-            Prefix { vertex, id, flow }
+            let guessed = prefix.guessed * self.paths.weights[e] / leaving;
+            let ran = self.between(id, id.plus(self.paths.numbering.paths[vertex]));
+            Prefix {
+                vertex,
+                id,
+                flow: ran + guessed,
+                guessed,
+            }
         };
         dag.outs(prefix.vertex).map(behind).collect()
     }

@@ -112,10 +112,11 @@ impl Tasks {
             if !room.take_prefixes(i, facts, cfg, prefix.id, &passed) {
                 continue;
             }
-            let costs = [self.all[t].cost, self.all[t].elsewhere];
+            let (cost, elsewhere) = (self.all[t].cost, self.all[t].elsewhere);
             let part_costs = |p: &Prefix| {
                 let share = p.flow / prefix.flow.max(f64::MIN_POSITIVE);
-                costs.map(|c| c * share)
+                // By flow, all that never ran would go to one copy.
+                [cost * share, elsewhere / parts.len() as f64]
             };
             let (first, rest) = parts.split_first().expect("paths part");
             self.replace(t, facts, *first, part_costs(first));

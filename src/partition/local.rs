@@ -11,8 +11,8 @@ use crate::paths::FunctionPaths;
 use crate::versions::{Versions, apart::Apart};
 use crate::weights::Weights;
 
-/// The share of estimated weights that stays where paths were counted.
-const GUESSED: f64 = 1e-6;
+/// At least this part of weights is guessed where paths were counted, so that edges which never ran still differ.
+const LEAST_GUESSED: f64 = 1e-6;
 
 /// The versioned control flow of a function with ids of its own, which [`Local::canonical`] translates.
 #[derive(Clone, Debug)]
@@ -102,9 +102,9 @@ impl Local {
         let mut weights = split_weights(&self.dag, &self.origins, paths);
         if !paths.ran.is_empty() {
             let flow = self.flow(paths.ran.iter().map(|r| (&r.edges[..], r.count)));
-            // What never ran still differs.
+            let guessed = paths.guessed_part().max(LEAST_GUESSED);
             for (w, n) in weights.iter_mut().zip(flow) {
-                *w = *w * GUESSED + n as f64;
+                *w = *w * guessed + n as f64;
             }
         }
         weights

@@ -17,7 +17,8 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What a count in a hash table takes, measured: its cache is looked up, its key compared.
+/// What a count in a hash table is taken to cost: eight or nine instructions where the cache names its slot (measured in bzip2), and
+/// some 250 where it does not, which this allows for one count in 45.
 const HASH_INSTRUCTIONS: u64 = 14;
 
 /// How one copy profiles one function.

@@ -4,15 +4,15 @@ use super::Profile;
 use super::flow::flow;
 use super::matching::{Index, Known, Match};
 use super::measurement::Measurement;
+use crate::dag::Dag;
 use crate::error::{Error, Result};
 use crate::index::PathId;
 use crate::paths::FunctionPaths;
 use crate::weights::{Weights, measured_weights};
 use std::cmp::Reverse;
 
-/// The share of the static weights that stays, so that edges which never ran still differ: together
-/// they weigh less than one execution.
-const FLOOR: f64 = 1e-6;
+/// Static weights count for as many paths more than those that ran (`docs/ALGORITHMS.md`, section 7).
+const STATIC_PATHS: f64 = 1.0;
 
 /// The part of a function's executions whose paths, the rarest, nothing is made for.
 const RARE: f64 = 1.0 / 1024.0;
@@ -59,7 +59,7 @@ pub fn apply<'a>(
                     return Err(profile.only_estimates());
                 }
             };
-            paths.weigh(mix(measured, &paths.weights));
+            paths.weigh(shrink(&paths.dag, measured, &paths.weights));
             paths.measured = true;
         }
     }
@@ -100,24 +100,42 @@ fn nearly_all(counts: &[(PathId, u64)]) -> Vec<(PathId, u64)> {
     kept
 }
 
-fn mix(measured: Weights, fixed: &Weights) -> Weights {
-    let largest = fixed.iter().fold(f64::MIN_POSITIVE, |a, &b| a.max(b));
-    let sum = |(m, s): (f64, &f64)| m + s / largest * FLOOR;
+/// What another input is expected to execute: `measured` executions and those of [`STATIC_PATHS`] more by the static weights. Where
+/// control parts, these are pseudo-counts of a Dirichlet distribution around the static probabilities: the fewer executions were seen,
+/// the more the static weights decide. The sum of two flows is a flow.
+fn shrink(dag: &Dag, measured: Weights, fixed: &Weights) -> Weights {
+    let paths = |weights: &Weights| -> f64 { dag.outs(dag.entry()).map(|e| weights[e]).sum() };
+    let part = STATIC_PATHS / paths(fixed).max(f64::MIN_POSITIVE);
+    let sum = |(m, s): (f64, &f64)| m + s * part;
     measured.into_iter().zip(fixed).map(sum).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{FuncId, ti_vec};
+    use crate::index::{BlockId, FuncId, ti_vec};
     use crate::profile::made;
     use crate::random_cfg::cfg;
     use crate::strategy::Scheme;
 
+    /// A diamond whose static weights are halves, of which one side ran: one path more goes half to either side. Flow that arrives
+    /// leaves again.
     #[test]
-    fn what_never_ran_keeps_a_share() {
-        let mixed = mix(ti_vec![0.0, 0.0, 3.0], &ti_vec![4.0, 8.0, 2.0]);
-        assert_eq!(mixed.raw, [0.5 * FLOOR, FLOOR, 3.0 + 0.25 * FLOOR]);
+    fn weights_of_few_executions_stay_near_static_ones() {
+        let paths = FunctionPaths::new(&cfg(&[&[1, 2], &[3], &[3], &[]]));
+        let dag = &paths.dag;
+        let other_side = |n: u64| {
+            let counts = made::counts(&[(0, n)]);
+            let measured = measured_weights(dag, &paths.numbering, &counts);
+            let weights = shrink(dag, measured, &paths.weights);
+            let first = dag.vertex(BlockId(0)).expect("it is the entry");
+            let outs: Vec<f64> = dag.outs(first).map(|e| weights[e]).collect();
+            assert_eq!(outs[0] + outs[1], weights[dag.enter()]);
+            (outs[1], outs[0] + outs[1])
+        };
+        for n in [0, 1, 1000] {
+            assert_eq!(other_side(n), (0.5, n as f64 + 1.0));
+        }
     }
 
     /// What follows when 1,023 of 1,024 executions are told is rare; of equal counts the first are kept.
@@ -155,7 +173,8 @@ mod tests {
             paths[0].take().expect("still there")
         };
         let ran = flow.dag.iter().map(|&n| n as f64).collect();
-        let expected = mix(ran, &structure.paths.weights);
+        let own = &structure.paths;
+        let expected = shrink(&own.dag, ran, &own.weights);
         for p in [&by_paths, &by_edges] {
             let paths = applied(p);
             assert_eq!((paths.weights, paths.measured), (expected.clone(), true));
@@ -164,7 +183,7 @@ mod tests {
         let ran: Vec<(PathId, u64)> = ran.iter().map(|r| (r.id, r.count)).collect();
         assert_eq!(ran, made::counts(&[(0, 5), (1, 2)]));
         by_paths.manifest.functions[FuncId(0)].cuts = vec![crate::index::CfgEdge {
-            block: crate::index::BlockId(0),
+            block: BlockId(0),
             succ: 1,
         }];
         let other = applied(&by_paths);

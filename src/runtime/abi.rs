@@ -39,7 +39,7 @@ constants! {
     /// The number of slots in which a level may have a key.
     WINDOW "P3_WINDOW": u32 = 8;
     /// A key is cached at its upper so many bits. Functions execute some thousand paths each at the most (gnugo: 33,000 in 300 tables), and two of them that share a slot cost a call each time they alternate; what is not used takes no memory.
-    CACHE_BITS "P3_CACHE_BITS": u32 = 12;
+    CACHE_BITS "P3_CACHE_BITS": u32 = 13;
     /// The number of slots that a table's cache holds.
     CACHED "P3_CACHED": u32 = 1 << CACHE_BITS;
     /// The key of an id is the id plus one, times this, modulo 2^64; modulo 2^32, times its upper half, where all ids are below 2^32 - 1. The golden ratio of 2^64: neighbouring ids land far from each other (Fibonacci hashing). It is odd, and so is its upper half: keys lead back to ids, and none is 0.

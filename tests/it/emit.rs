@@ -119,6 +119,41 @@ fn only_profiled_functions_change() {
     assert_eq!(unchanged, 4);
 }
 
+/// The iterations of the loop count in an array, what follows it in a hash table. Ids become keys by a multiplication, which no count
+/// needs here: outside the loop's second version the register holds a key from the beginning.
+#[test]
+fn count_in_hash_table_behind_loop_multiplies_nothing() {
+    const SOURCE: &str = "
+unsigned next(void);
+void step(unsigned);
+unsigned walk(unsigned n) {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < n; i++) {
+    unsigned v = next();
+    if (v & 1) sum += v; else sum ^= i;
+    if (v == n) return sum;
+    if (v < 7) break;
+  }
+#define STEP(bit) if (sum >> (bit) & 1) step(bit);
+#define STEPS(bit) STEP(bit) STEP((bit) + 1) STEP((bit) + 2) STEP((bit) + 3)
+  STEPS(0) STEPS(4) STEPS(8) STEPS(12) STEPS(16)
+  return sum;
+}
+";
+    let dir = crate::support::folder();
+    let [source, module] = ["walk.c", "walk.bc"].map(|name| dir.path().join(name));
+    std::fs::write(&source, SOURCE).unwrap();
+    let mut clang = Command::new(llvm("clang"));
+    clang.args(["-O2", "-emit-llvm", "-c"]).arg(source);
+    run(clang.arg("-o").arg(&module));
+    let out = dir.path().join("out");
+    rewrite(&[module], &["--scheme", "sbl"], &out);
+    let text = printed(&out.join("copy-0/m0.bc"));
+    let text = body(&text, "walk");
+    assert_eq!(text.matches("@__p3_missed(").count(), 6, "{text}");
+    assert!(!text.contains(" mul "), "{text}");
+}
+
 /// A loop is vectorised in the copies that do not profile it as in the original.
 #[test]
 fn hot_loops_keep_their_shape() {

@@ -1,15 +1,16 @@
 //! Counts in hash tables: by keys, in the slot that the table's cache names, or by the runtime.
 
+use super::register::Held;
 use super::{Emitter, How, place, sys};
 use crate::index::BlockId;
-use crate::plan::{Op, Table};
+use crate::plan::Op;
 use crate::runtime::abi;
 use crate::runtime::format::Slot;
 use inkwell::AtomicOrdering;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::IntType;
-use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use inkwell::values::{BasicValue, FunctionValue, IntValue, PointerValue};
 use std::mem::offset_of;
 use zerocopy::LE;
 
@@ -25,25 +26,16 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// The key of the id that `op` counts.
-    pub(super) fn key(&self, op: Op, register: Option<BasicValueEnum<'ctx>>) -> IntValue<'ctx> {
-        let ty = self.key_type();
+    pub(super) fn key(&self, op: Op, register: Option<Held<'ctx>>) -> IntValue<'ctx> {
         let c = match op {
-            Op::CountConst(id) => return ty.const_int(self.keys.key(id), false),
+            Op::CountConst(id) => return self.key_type().const_int(self.keys.key(id), false),
             Op::Count(c) | Op::CountInWindow(c) => c,
             Op::Set(_) | Op::Add(_) => unreachable!("{op} counts nothing"),
         };
-        let register = register.expect("the plan sets the register before it reads it");
-        if matches!(self.plan.table, Table::Hash { .. }) {
-            return self.sum(register, c).into_int_value();
+        match register.expect("the plan sets the register before it reads it") {
+            Held::Id(id) => self.key_of(id, c),
+            key @ Held::Key(_) => self.sum(key, c).value().into_int_value(),
         }
-        let b = &self.builder;
-        let id = b.build_int_truncate_or_bit_cast(register.into_int_value(), ty, "p3.r");
-        let next = self.plus(
-            id.expect(POSITIONED),
-            ty.const_int(c.wrapping_add(1) as u64, true),
-        );
-        let factor = ty.const_int(self.keys.factor(), false);
-        b.build_int_mul(next, factor, "p3.h").expect(POSITIONED)
     }
 
     /// Counts a key; in code with branches others may follow.

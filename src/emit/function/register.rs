@@ -1,0 +1,191 @@
+//! The path register of one function: an id, the address of an id's counter, or the key of an id.
+//!
+//! Where some counts of a function go to an array and others to a hash table ([`Table::Window`]), a block's register is
+//! an id if a count in the array can follow with that value, and else a key: outside second versions of loops the
+//! register becomes a key by one multiplication where such a version is left, instead of one at every count.
+
+use super::{Emitter, sys};
+use crate::dag::Order;
+use crate::index::{BlockId, CfgEdge, TiVec};
+use crate::ir::Cfg;
+use crate::plan::register::Value;
+use crate::plan::{FunctionPlan, Op, Site, Table};
+use inkwell::basic_block::BasicBlock;
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{BasicValue, BasicValueEnum, IntValue};
+use std::collections::HashMap;
+
+/// A value of the path register.
+#[derive(Clone, Copy)]
+pub(super) enum Held<'ctx> {
+    /// An id, or the address of its counter.
+    Id(BasicValueEnum<'ctx>),
+    /// The key of an id.
+    Key(IntValue<'ctx>),
+}
+
+/// By block: whether its register is a key. O(V + E).
+pub(super) fn find_keys(cfg: &Cfg, order: &Order, plan: &FunctionPlan) -> TiVec<BlockId, bool> {
+    let mut is_key = cfg.by_block(plan.table.hashes());
+    if matches!(plan.table, Table::Window { .. }) {
+        for &block in order.rpo.iter().rev() {
+            let edges =
+                (0..cfg.block(block).succs.len() as u32).map(|succ| CfgEdge { block, succ });
+            let is_key_on = |edge| {
+                let to = cfg.behind(edge);
+                // A path ends on a retreating edge: its value goes no further.
+                let behind = order.is_retreating(block, to) || is_key[to];
+                is_key_before(plan.ops(Site::Edge(edge)), behind)
+            };
+            let exits = is_key_before(plan.ops(Site::Exit(block)), true);
+            let all = edges.map(is_key_on).fold(exits, |all, one| all && one);
+            is_key[block] = all;
+        }
+    }
+    is_key
+}
+
+/// Whether a register is a key before `ops` which, if these neither set it nor count in the array, is one behind them
+/// if `behind`.
+pub(super) fn is_key_before(ops: &[Op], behind: bool) -> bool {
+    let decides = |op: &Op| match op {
+        Op::Set(_) => Some(true),
+        Op::CountInWindow(_) => Some(false),
+        Op::Add(_) | Op::Count(_) | Op::CountConst(_) => None,
+    };
+    ops.iter().find_map(decides).unwrap_or(behind)
+}
+
+impl<'ctx> Emitter<'_, 'ctx> {
+    pub(super) fn make_phis(&mut self) {
+        for b in self.cfg.ids() {
+            if self.registers.at[b] == Some(Value::Phi(b)) {
+                let block = self.blocks[b];
+                let ty = self.type_of(self.is_key[b]);
+                let phi = sys::phi_at_start(&self.builder, block, ty, "p3.r");
+                self.phis.insert(b, phi);
+            }
+        }
+    }
+
+    /// The register at the start of block `b`, where it is read.
+    pub(super) fn at(&self, b: BlockId) -> Option<Held<'ctx>> {
+        self.registers.at[b].map(|value| match value {
+            Value::Const(c) => self.value(c, self.is_key[b]),
+            Value::Phi(p) => {
+                let phi = self.phis[&p].as_basic_value();
+                if self.is_key[p] {
+                    Held::Key(phi.into_int_value())
+                } else {
+                    Held::Id(phi)
+                }
+            }
+            Value::Sum(e) => self.after[&e],
+        })
+    }
+
+    /// The register when the sum of labels is `c`.
+    pub(super) fn value(&self, c: i64, is_key: bool) -> Held<'ctx> {
+        if is_key {
+            let key = self.keys.key(c as u64);
+            return Held::Key(self.key_type().const_int(key, false));
+        }
+        Held::Id(match self.register {
+            BasicTypeEnum::IntType(_) => self.constant(c).into(),
+            // Before a path's last increment it may be no address of a counter.
+            _ => sys::const_moved(self.counter(0), self.constant(c.wrapping_mul(8))).into(),
+        })
+    }
+
+    /// The register when `c` is added to a sum of labels.
+    pub(super) fn sum(&self, register: Held<'ctx>, c: i64) -> Held<'ctx> {
+        match register {
+            Held::Key(r) => {
+                let by = r.get_type().const_int(self.keys.step(c), false);
+                Held::Key(self.plus(r, by))
+            }
+            Held::Id(BasicValueEnum::IntValue(r)) => {
+                Held::Id(self.plus(r, self.constant(c)).into())
+            }
+            _ if c == 0 => register,
+            Held::Id(r) => {
+                let by = self.constant(c.wrapping_mul(8));
+                Held::Id(sys::moved(&self.builder, r.into_pointer_value(), by).into())
+            }
+        }
+    }
+
+    /// The type of a register that is a key, or an id.
+    fn type_of(&self, is_key: bool) -> BasicTypeEnum<'ctx> {
+        if is_key {
+            self.key_type().into()
+        } else {
+            self.register
+        }
+    }
+
+    /// Completes what [`Emitter::make_phis`] made.
+    pub(super) fn fill_phis(&self) {
+        for (&b, phi) in &self.phis {
+            let poison = match self.type_of(self.is_key[b]) {
+                BasicTypeEnum::IntType(ty) => ty.get_poison().as_basic_value_enum(),
+                other => other.into_pointer_type().get_poison().into(),
+            };
+            // φ entries of one block must be one value, also where several edges of it lead here.
+            let mut values: HashMap<BasicBlock, BasicValueEnum> = HashMap::new();
+            for &e in &self.places.ins[b] {
+                // Edges from unreachable blocks, and repeats of an indirectbr target that are
+                // never taken: any value will do, but repeats must agree.
+                let (twin, from) = (self.first_of(e), self.arrival(e));
+                let value = *values.entry(from).or_insert_with(|| {
+                    let held = self.value_behind(twin, self.is_key[b]);
+                    held.map_or(poison, Held::value)
+                });
+                phi.add_incoming(&[(&value as &dyn BasicValue, from)]);
+            }
+        }
+    }
+
+    /// The register behind edge `e`, whose target has a φ for it: a key if `is_key`.
+    fn value_behind(&self, e: CfgEdge, is_key: bool) -> Option<Held<'ctx>> {
+        let held = match (self.after.get(&e), self.registers.at[e.block]) {
+            (Some(&after), _) => after,
+            (None, Some(Value::Const(c))) => self.value(c, is_key),
+            (None, _) => self.at(e.block)?,
+        };
+        let end = sys::terminator(self.arrival(e));
+        sys::position_before(&self.builder, end);
+        Some(self.converted(held, is_key))
+    }
+
+    /// `held` as a key where the builder stands, if `is_key`.
+    pub(super) fn converted(&self, held: Held<'ctx>, is_key: bool) -> Held<'ctx> {
+        match held {
+            Held::Id(id) if is_key => Held::Key(self.key_of(id, 0)),
+            Held::Key(_) if !is_key => unreachable!("a count in the array reads a key"),
+            _ => held,
+        }
+    }
+
+    /// The key of the id `c` above one that is not known.
+    pub(super) fn key_of(&self, id: BasicValueEnum<'ctx>, c: i64) -> IntValue<'ctx> {
+        let (b, ty) = (&self.builder, self.key_type());
+        let id = b.build_int_truncate_or_bit_cast(id.into_int_value(), ty, "p3.r");
+        let next = self.plus(
+            id.expect("positioned"),
+            ty.const_int(c.wrapping_add(1) as u64, true),
+        );
+        let factor = ty.const_int(self.keys.factor(), false);
+        b.build_int_mul(next, factor, "p3.h").expect("positioned")
+    }
+}
+
+impl<'ctx> Held<'ctx> {
+    /// What LLVM has for it.
+    pub(super) fn value(self) -> BasicValueEnum<'ctx> {
+        match self {
+            Held::Id(value) => value,
+            Held::Key(key) => key.into(),
+        }
+    }
+}
