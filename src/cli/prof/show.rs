@@ -2,10 +2,12 @@
 
 use super::format::{Format, Render};
 use super::sources::SourceArgs;
-use super::{Outcome, bursts, samples};
+use super::{Outcome, samples};
 use crate::error::{Error, Result};
+use crate::profile::Profile;
 use crate::profile::measurement::Measurement;
 use crate::profile::report::{Order, Report, Selection, csv, edges, json, text};
+use crate::profile::shadow::render;
 use crate::profile::subpaths::{self, SampledProfile};
 use crate::profile::verdict::Trust;
 use crate::table::Layout;
@@ -55,13 +57,13 @@ pub(super) struct ShowArgs {
     #[arg(long)]
     full: bool,
     #[command(flatten)]
-    pub sources: SourceArgs,
+    sources: SourceArgs,
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    format: Format,
     /// Print edge, block and call counts derived from the paths
     #[arg(long, conflicts_with = "top")]
-    pub edges: bool,
+    edges: bool,
     /// Print time beside instructions, from a perf.data, the output of perf script or a CPU profile
     /// of pprof; - for standard input
     #[arg(long, value_name = "SAMPLES", conflicts_with_all = ["edges", "longest", "bursts"])]
@@ -71,7 +73,7 @@ pub(super) struct ShowArgs {
     longest: bool,
     /// Print why the bursts of shadows ended, and which system calls they met
     #[arg(long, conflicts_with_all = ["top", "edges"])]
-    pub bursts: bool,
+    bursts: bool,
 }
 
 pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
@@ -87,7 +89,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         ..layout
     };
     if args.bursts || matches!(profile.measured, Measurement::Bursts(_)) {
-        return bursts::show(args, &profile, selection, layout);
+        return show_bursts(args, &profile, selection, layout);
     }
     if args.edges {
         let counts = edges::collect(&profile, &selection)?;
@@ -142,4 +144,32 @@ fn show_sampled(
     let printed = Outcome::print(render.render(args.format));
     let outcome = printed.about_unless_summarised(args.format, profile.profile);
     Ok(outcome.told_by(&report.sources))
+}
+
+fn show_bursts(
+    args: &ShowArgs,
+    profile: &Profile,
+    mut selection: Selection,
+    layout: Layout,
+) -> Result<Outcome> {
+    let bursts = profile.bursts()?;
+    if args.edges {
+        return Err(profile.only_estimates());
+    }
+    if args.format == Format::Text {
+        selection.top = selection.top.or(Some(20));
+    }
+    let render = Render {
+        text: || {
+            if args.bursts {
+                return Ok(render::bursts_text(bursts));
+            }
+            let sources = args.sources.of(profile);
+            render::text(bursts, &selection, sources, layout)
+        },
+        json: || render::json(bursts, &selection),
+        csv: || render::csv(bursts, &selection),
+    };
+    let printed = Outcome::print(render.render(args.format)?);
+    Ok(printed.about_unless_summarised(args.format, profile))
 }
