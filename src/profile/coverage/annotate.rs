@@ -12,7 +12,7 @@ use crate::profile::Profile;
 use crate::profile::counted::CountedFunction;
 use crate::profile::lines::{SourceFile, by_line};
 use crate::profile::report::steps::Steps;
-use crate::profile::report::words::{Apart, Said};
+use crate::profile::report::words::{Disambiguation, Said};
 use crate::profile::report::{Decision, Selection, To};
 use crate::source::{Sources, Text};
 use crate::table::{Layout, display_width, grouped, wrapped};
@@ -176,7 +176,7 @@ fn never<'a>(
                 let said = steps.words().said(f.f, &decision);
                 let step = steps.step(&said, &own);
                 let line = said.line.unwrap_or(loc.line);
-                let is_marked = matches!(said.apart, Some(Apart::Block(_)));
+                let is_marked = matches!(said.apart, Some(Disambiguation::Block(_)));
                 let column = said.column;
                 let outcome = if is_marked {
                     let plain = Said {
