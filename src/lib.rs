@@ -50,12 +50,12 @@ pub mod cli;
 pub mod compiler;
 pub mod dag;
 pub mod dump;
-pub mod edges;
+mod edges;
 #[cfg(feature = "llvm")]
 pub mod emit;
 pub mod engine;
 pub mod error;
-pub mod hot;
+mod hot;
 pub mod index;
 pub mod ir;
 pub mod live;
@@ -79,12 +79,12 @@ mod rewrite;
 pub mod runtime;
 pub mod selection;
 pub mod source;
-pub mod spantree;
-pub mod stats;
+mod spantree;
+mod stats;
 pub mod strategy;
 pub mod table;
 pub mod versions;
-pub mod weights;
+mod weights;
 
 #[cfg(test)]
 mod modules;

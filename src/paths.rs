@@ -115,7 +115,7 @@ impl FunctionPaths {
     }
 
     /// The maximum spanning tree by the weights, which copies have in common. O(E log E) the first time.
-    pub fn tree(&self) -> &SpanningTree {
+    pub(crate) fn tree(&self) -> &SpanningTree {
         let tree = || SpanningTree::maximum(&self.dag, &self.weights);
         self.tree.get_or_init(tree)
     }

@@ -12,7 +12,7 @@ use crate::table::{Align, Columns, exactly, grouped};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
 /// expected load (the cost of its tasks) and probes.
-pub fn table(
+pub(crate) fn table(
     program: &Program,
     manifest: &Manifest,
     paths: &TiSlice<FuncId, Option<FunctionPaths>>,
@@ -52,7 +52,7 @@ pub fn table(
 
 /// The table of how the functions that `selects` admits are sampled, which is the same in all copies; and of all blocks of the
 /// sampled ones, how many there are in each version.
-pub fn sampled_table(
+pub(crate) fn sampled_table(
     program: &Program,
     manifest: &Manifest,
     plans: &[SubpathPlan],

@@ -7,7 +7,7 @@ use crate::spantree::{heaviest_first, maximum_tree};
 
 /// The edges to count: the complement of a maximum spanning tree under `weights`, ties by edge id.
 /// With `may_be_left` all edges to EXIT are among them. O(E log E).
-pub fn counted_edges(
+pub(crate) fn counted_edges(
     dag: &Dag,
     weights: &TiSlice<EdgeId, f64>,
     may_be_left: bool,
@@ -25,7 +25,7 @@ pub fn counted_edges(
 
 /// All edges but EXIT → entry: where a call may return twice, control comes out of a block more often than
 /// it went in, and no law holds.
-pub fn all_edges(dag: &Dag) -> IdSet<EdgeId> {
+pub(crate) fn all_edges(dag: &Dag) -> IdSet<EdgeId> {
     let mut counted = dag.edge_set();
     let countable = edges(dag).filter(|&e| dag.edge(e).kind != EdgeKind::Enter);
     counted.extend(countable);
@@ -33,6 +33,6 @@ pub fn all_edges(dag: &Dag) -> IdSet<EdgeId> {
 }
 
 /// The edge that each counter counts.
-pub fn by_counter(counted: &IdSet<EdgeId>) -> TiVec<CounterId, EdgeId> {
+pub(crate) fn by_counter(counted: &IdSet<EdgeId>) -> TiVec<CounterId, EdgeId> {
     counted.iter().collect()
 }

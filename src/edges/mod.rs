@@ -18,14 +18,14 @@ mod propagate;
 #[cfg(test)]
 mod tests;
 
-pub use counters::{all_edges, by_counter, counted_edges};
-pub use propagate::{Propagated, propagate};
+pub(crate) use counters::{all_edges, by_counter, counted_edges};
+pub(crate) use propagate::{Propagated, propagate};
 
 use crate::dag::{Dag, EdgeKind};
 use crate::index::EdgeId;
 
 /// The edges of the graph, by ascending id.
-pub fn edges(dag: &Dag) -> impl Iterator<Item = EdgeId> + '_ {
+pub(crate) fn edges(dag: &Dag) -> impl Iterator<Item = EdgeId> + '_ {
     dag.edge_ids()
         .filter(|&e| dag.edge(e).kind != EdgeKind::LoopStart)
 }

@@ -6,7 +6,7 @@ use crate::index::{EdgeId, IdSet, TiSlice, TiVec};
 
 /// What Kirchhoff's law makes of the counted edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Propagated {
+pub(crate) struct Propagated {
     /// That of a phony edge from ENTRY is how often its loop was repeated.
     pub counts: TiVec<EdgeId, u64>,
     /// Whether some count came out below zero and was taken for zero: then the law did not hold.
@@ -17,7 +17,7 @@ pub struct Propagated {
 /// one unknown edge settles it, from the leaves of the tree inwards. O(V + E).
 ///
 /// `None` when a count overflows, or when the edges left out are no spanning tree.
-pub fn propagate(
+pub(crate) fn propagate(
     dag: &Dag,
     counted: &IdSet<EdgeId>,
     counts: &TiSlice<EdgeId, u64>,

@@ -32,7 +32,7 @@ use selection::make_hot;
 /// Ranges of paths over the copies, by measured hits. Where all weights are guesses, whole
 /// functions: splitting at guesses costs more than it evens. Their likeliest paths are hot, the
 /// same ones with any number of copies: a function takes as much in all of them.
-pub fn ranges(units: &Units) -> Assignment {
+pub(crate) fn ranges(units: &Units) -> Assignment {
     let program = Program::new(units, Splitting::WhereItPays);
     if units.costs.are_measured() {
         return program.with_warm_edges_found().assign(units.copies);
@@ -48,7 +48,7 @@ pub fn ranges(units: &Units) -> Assignment {
 
 /// The same as if versions cost nothing: whatever can be split is, for tests of what splitting
 /// makes.
-pub fn ranges_everywhere(units: &Units) -> Assignment {
+pub(crate) fn ranges_everywhere(units: &Units) -> Assignment {
     let program = Program::new(units, Splitting::Everywhere);
     program.with_warm_edges_found().assign(units.copies)
 }

@@ -3,7 +3,7 @@
 
 use super::costs::Splitting;
 use super::flow::Flow;
-use super::ranges;
+use super::{ranges, ranges_everywhere};
 use crate::dag::Path;
 use crate::index::{CfgEdge, CopyId, LocalId, PathId};
 use crate::ir::Cfg;

@@ -14,7 +14,7 @@
 //! any more, which is entered there alone, and leaves it for the sampling version when it leaves
 //! the loop.
 //!
-//! What samples is a function of its own where it can be ([`Apart`]). From that control comes back
+//! What samples is a function of its own where it can be ([`OutlinedPlans`]). From that control comes back
 //! to the one that skips, at headers of loops that it did not leave meanwhile ([`Nest`]).
 //!
 //! Short loops are several times in the control flow of which all this is said ([`Flow`]), so that
@@ -52,7 +52,7 @@ pub use text::Figures;
 /// A plan in which the sampling version is a function of its own, so that the other one has neither
 /// its registers nor its frame.
 #[derive(Clone, Debug)]
-pub struct Apart {
+pub struct OutlinedPlans {
     /// The function: where something is to be sampled it calls the other one.
     pub skipping: SubpathPlan,
     /// The other one, whose block 0 leads to the places where it goes on; the function's blocks
@@ -98,7 +98,7 @@ pub struct SubpathPlan {
     pub modes: TiVec<BlockId, Option<Mode>>,
     /// The same in two functions, if control goes over at the beginning of blocks alone: not behind
     /// landing pads.
-    pub apart: Option<Box<Apart>>,
+    pub apart: Option<Box<OutlinedPlans>>,
 }
 
 /// The versions.
@@ -196,7 +196,7 @@ impl SubpathPlan {
             let slots = segments.longest[to];
             builder.boundary(edge, slots, End::Decides(slots));
         }
-        let apart = Apart::new(&of_plan, &segments, of).map(Box::new);
+        let apart = OutlinedPlans::new(&of_plan, &segments, of).map(Box::new);
         SubpathPlan {
             apart,
             ..builder.finished(of_plan, Mode::Skipping)
@@ -219,8 +219,8 @@ struct Subject {
     offset: u32,
 }
 
-impl Apart {
-    fn new(of: &Subject, segments: &Segments, sequence: Sequence) -> Option<Apart> {
+impl OutlinedPlans {
+    fn new(of: &Subject, segments: &Segments, sequence: Sequence) -> Option<OutlinedPlans> {
         let own = &of.flow.versions;
         let calls = match sequence {
             Sequence::Thread => edges_behind_calls(own, segments)?,
@@ -284,7 +284,7 @@ impl Apart {
             ..of.clone()
         };
         let sampling = builder.finished(of, Mode::Over);
-        Some(Apart {
+        Some(OutlinedPlans {
             skipping,
             sampling,
             places,

@@ -17,7 +17,7 @@
 //! What cannot be checked is no violation. A process that was killed counted some of what it did, and a forked
 //! child ends what it did not begin, so the counts of copies compare only where all processes of all copies ran
 //! from beginning to end, equally often; and a function that several copies profile is checked only where none of
-//! them is missing or was cut short. How far calls and entries are apart there is told all the same ([`Apart`]).
+//! them is missing or was cut short. How far calls and entries are apart there is told all the same ([`UnexplainedEntries`]).
 
 use super::flow::{Flow, flow};
 use super::verdict::{Processes, Violation, functions, needed};
@@ -51,13 +51,13 @@ pub struct Findings {
     /// Whether calls could be compared with entries for all of them.
     pub calls_compared: bool,
     /// How far apart they are where that says little.
-    pub apart: Apart,
+    pub apart: UnexplainedEntries,
 }
 
 /// Entries that calls do not explain in functions of processes that began or ended in the middle: few for each such
 /// process, and as many as one likes where copies ran differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Apart {
+pub struct UnexplainedEntries {
     /// Functions with any.
     pub functions: usize,
     /// The most in one function.
@@ -74,7 +74,7 @@ impl Findings {
     }
 }
 
-impl Apart {
+impl UnexplainedEntries {
     /// In one line, if there are any.
     pub fn said(&self) -> Option<String> {
         let n = functions(self.functions);
@@ -273,15 +273,15 @@ fn agreeing(profile: &Profile, functions: &[Option<Checked>], violations: &[Viol
 
 /// Between functions of all processes, those too that began or ended in the middle. Nothing where one copy counted
 /// everything, or where there is no such process.
-fn apart(profile: &Profile, functions: &[Option<Checked>]) -> Apart {
+fn apart(profile: &Profile, functions: &[Option<Checked>]) -> UnexplainedEntries {
     let in_flight = profile.processes.iter().any(|p| p.in_flight());
     if !in_flight || needed(&profile.manifest).len() < 2 {
-        return Apart::default();
+        return UnexplainedEntries::default();
     }
     let off =
         called(profile, functions, |_| true).map(|(_, entered, calls)| calls.unexplained(entered));
     off.filter(|n| *n > 0)
-        .fold(Apart::default(), |all, n| Apart {
+        .fold(UnexplainedEntries::default(), |all, n| UnexplainedEntries {
             functions: all.functions + 1,
             most: all.most.max(n),
         })

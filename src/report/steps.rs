@@ -16,7 +16,7 @@ pub use layout::{in_a_line, text};
 
 use super::Line;
 use super::text::short;
-use super::words::{Apart, Said, Words};
+use super::words::{Disambiguation, Said, Words};
 use crate::dag::{PathEnd, PathStart};
 use crate::index::{BlockId, FuncId};
 use crate::ir::Terminator;
@@ -316,11 +316,13 @@ impl<'a> Steps<'a> {
             goes(s, own)
         };
         match &s.apart {
-            Some(Apart::OfColumn(column)) => place += &format!(":{column}"),
-            Some(Apart::Block(mark)) if outcome.strip_prefix("→ ") == Some(mark) => {}
-            Some(Apart::Value(mark) | Apart::Block(mark)) => outcome += &format!(" ({mark})"),
+            Some(Disambiguation::OfColumn(column)) => place += &format!(":{column}"),
+            Some(Disambiguation::Block(mark)) if outcome.strip_prefix("→ ") == Some(mark) => {}
+            Some(Disambiguation::Value(mark) | Disambiguation::Block(mark)) => {
+                outcome += &format!(" ({mark})")
+            }
             // It is part of where the way goes.
-            Some(Apart::ToColumn(_)) | None => {}
+            Some(Disambiguation::ToColumn(_)) | None => {}
         }
         if s.implied {
             return Step {
@@ -458,7 +460,7 @@ fn over(file: Option<&str>, text: &str) -> String {
 /// Where control goes: `→ 62`.
 fn goes(s: &Said, own: &str) -> String {
     let column = match s.apart {
-        Some(Apart::ToColumn(column)) => format!(":{column}"),
+        Some(Disambiguation::ToColumn(column)) => format!(":{column}"),
         _ => String::new(),
     };
     let to = match &s.to_seen {

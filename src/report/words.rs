@@ -2,7 +2,7 @@
 
 mod apart;
 
-pub use apart::Apart;
+pub use apart::Disambiguation;
 
 use super::truth::{asks_on, judge};
 use super::{Decision, Line, To};
@@ -80,7 +80,7 @@ pub struct Said {
     pub to_seen: Option<(String, u32, u32)>,
     /// What tells the way from others out of the block that have the same words.
     #[serde(skip)]
-    pub apart: Option<Apart>,
+    pub apart: Option<Disambiguation>,
 }
 
 fn is_zero(n: &u32) -> bool {

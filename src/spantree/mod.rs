@@ -12,7 +12,7 @@ mod tests;
 
 /// The edges of a maximum spanning tree (Kruskal) over the vertices of `dag` and `edges`, heaviest first, whose
 /// two ends `ends` gives. An edge between the two of `root` is in the tree, and not in the result. O(E α(V)).
-pub fn maximum_tree(
+pub(crate) fn maximum_tree(
     dag: &Dag,
     edges: impl IntoIterator<Item = EdgeId>,
     root: (u32, u32),
@@ -31,7 +31,7 @@ pub fn maximum_tree(
 }
 
 /// `edges` by descending weight; ties stay in order.
-pub fn heaviest_first(
+pub(crate) fn heaviest_first(
     edges: impl Iterator<Item = EdgeId>,
     weights: &TiSlice<EdgeId, f64>,
 ) -> Vec<EdgeId> {
@@ -42,20 +42,20 @@ pub fn heaviest_first(
 
 /// A spanning tree of a DAG with the edge EXIT → ENTRY added; that edge is in the tree.
 #[derive(Clone, Debug)]
-pub struct SpanningTree {
+pub(crate) struct SpanningTree {
     /// The DAG edges in the tree; all others are chords.
     pub tree: IdSet<EdgeId>,
 }
 
 impl SpanningTree {
     /// A tree of maximum weight (Kruskal); ties by edge id. O(E log E).
-    pub fn maximum(dag: &Dag, weights: &TiSlice<EdgeId, f64>) -> SpanningTree {
+    pub(crate) fn maximum(dag: &Dag, weights: &TiSlice<EdgeId, f64>) -> SpanningTree {
         Self::of(dag, heaviest_first(dag.edge_ids(), weights))
     }
 
     /// The same, but an edge in `free` weighs less than any other: an increment on it costs nothing, so it may
     /// as well be a chord. O(E log E).
-    pub fn with_free_chords(
+    pub(crate) fn with_free_chords(
         dag: &Dag,
         weights: &TiSlice<EdgeId, f64>,
         free: &IdSet<EdgeId>,
@@ -79,7 +79,11 @@ impl SpanningTree {
     /// With the potential `p(v)` = signed sum of labels on the tree walk from ENTRY to `v`, the
     /// cycle sum of `u → w` is `label + p(u) − p(w)`; EXIT → ENTRY has label 0. Arithmetic wraps:
     /// the sum along a whole path is exact all the same.
-    pub fn increments(&self, dag: &Dag, labels: &TiSlice<EdgeId, u64>) -> TiVec<EdgeId, i64> {
+    pub(crate) fn increments(
+        &self,
+        dag: &Dag,
+        labels: &TiSlice<EdgeId, u64>,
+    ) -> TiVec<EdgeId, i64> {
         let potential = self.potentials(dag, labels);
         let inc = |e: EdgeId| {
             let edge = dag.edge(e);

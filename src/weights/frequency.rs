@@ -15,7 +15,7 @@ const MAX_FREQUENCY: f64 = 1e60;
 
 /// What the frequencies need to know of a function.
 #[derive(Clone, Copy, Debug)]
-pub struct Caller<'a> {
+pub(crate) struct Caller<'a> {
     /// Its control flow, with the calls.
     pub cfg: &'a Cfg,
     /// Its DAG and weights; `None` where it is skipped: its calls count once.
@@ -30,7 +30,7 @@ pub struct Caller<'a> {
 /// often as its call sites are executed, and ten times that if a retreating call leads to it.
 ///
 /// Only ratios mean something. O(V + E) of the call graph and of all control flow.
-pub fn call_frequencies(functions: &[Caller]) -> Vec<f64> {
+pub(crate) fn call_frequencies(functions: &[Caller]) -> Vec<f64> {
     let graph = call_graph(functions);
     let order = reverse_postorder(&graph);
     let mut position = vec![0; functions.len()];

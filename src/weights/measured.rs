@@ -7,7 +7,11 @@ use crate::numbering::Numbering;
 
 /// How often each DAG edge ran, from counts of whole paths by Ball–Larus id, ascending. Ids that `numbering`
 /// does not have (a profile of another build) count nothing. O(total length of the paths), where what paths begin alike with is decoded once.
-pub fn measured_weights(dag: &Dag, numbering: &Numbering, counts: &[(PathId, u64)]) -> Weights {
+pub(crate) fn measured_weights(
+    dag: &Dag,
+    numbering: &Numbering,
+    counts: &[(PathId, u64)],
+) -> Weights {
     let mut weights = dag.by_edge(0f64);
     // The paths with a prefix, which leads to a vertex, have ids next to each other.
     let mut prefixes = vec![(dag.entry(), PathId(0), counts)];

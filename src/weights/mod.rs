@@ -6,9 +6,9 @@ mod frequency;
 mod measured;
 mod static_weights;
 
-pub use frequency::{Caller, call_frequencies};
-pub use measured::measured_weights;
-pub use static_weights::static_weights;
+pub(crate) use frequency::{Caller, call_frequencies};
+pub(crate) use measured::measured_weights;
+pub(crate) use static_weights::static_weights;
 
 /// Expected executions; only their ratios matter.
-pub type Weights = TiVec<EdgeId, f64>;
+pub(crate) type Weights = TiVec<EdgeId, f64>;

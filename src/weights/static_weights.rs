@@ -20,7 +20,7 @@ const MAX_WEIGHT: f64 = 1e30;
 ///
 /// An edge that leaves several loops at once counts as an exit of each of them, and takes the
 /// share of the innermost, whose blocks it balances.
-pub fn static_weights(dag: &Dag, forest: &LoopForest) -> Weights {
+pub(crate) fn static_weights(dag: &Dag, forest: &LoopForest) -> Weights {
     let mut flow = Weigher {
         dag,
         exits: count_exits(dag, forest),

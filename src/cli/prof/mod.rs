@@ -2,7 +2,6 @@
 
 mod accuracy;
 mod browse;
-mod bursts;
 mod compare;
 mod coverage;
 mod diff;

@@ -2,12 +2,14 @@
 
 use super::format::{Format, Render};
 use super::sources::SourceArgs;
-use super::{Outcome, bursts, samples};
+use super::{Outcome, samples};
 use crate::error::{Error, Result};
+use crate::profile::Profile;
 use crate::profile::filter::{Order, Selection};
 use crate::profile::measurement::Measurement;
 use crate::profile::subpaths::SampledProfile;
 use crate::profile::verdict::Trust;
+use crate::report::shadow;
 use crate::report::{Report, csv, edges, json, text};
 use crate::table::Layout;
 use clap::{Args, ValueEnum};
@@ -56,13 +58,13 @@ pub(super) struct ShowArgs {
     #[arg(long)]
     full: bool,
     #[command(flatten)]
-    pub sources: SourceArgs,
+    sources: SourceArgs,
     /// How to print
     #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    format: Format,
     /// Print edge, block and call counts derived from the paths
     #[arg(long, conflicts_with = "top")]
-    pub edges: bool,
+    edges: bool,
     /// Print time beside instructions, from a perf.data, the output of perf script or a CPU profile
     /// of pprof; - for standard input
     #[arg(long, value_name = "SAMPLES", conflicts_with_all = ["edges", "longest", "bursts"])]
@@ -72,7 +74,7 @@ pub(super) struct ShowArgs {
     longest: bool,
     /// Print why the bursts of shadows ended, and which system calls they met
     #[arg(long, conflicts_with_all = ["top", "edges"])]
-    pub bursts: bool,
+    bursts: bool,
 }
 
 pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outcome> {
@@ -88,7 +90,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         ..layout
     };
     if args.bursts || matches!(profile.measured, Measurement::Bursts(_)) {
-        return bursts::show(args, &profile, selection, layout);
+        return show_bursts(args, &profile, selection, layout);
     }
     if args.edges {
         let counts = edges::collect(&profile, &selection)?;
@@ -143,4 +145,32 @@ fn show_sampled(
     let printed = Outcome::print(render.render(args.format));
     let outcome = printed.about_unless_summarised(args.format, profile.profile);
     Ok(outcome.told_by(&report.sources))
+}
+
+fn show_bursts(
+    args: &ShowArgs,
+    profile: &Profile,
+    mut selection: Selection,
+    layout: Layout,
+) -> Result<Outcome> {
+    let bursts = profile.bursts()?;
+    if args.edges {
+        return Err(profile.only_estimates());
+    }
+    if args.format == Format::Text {
+        selection.top = selection.top.or(Some(20));
+    }
+    let render = Render {
+        text: || {
+            if args.bursts {
+                return Ok(shadow::bursts_text(bursts));
+            }
+            let sources = args.sources.of(profile);
+            shadow::text(bursts, &selection, sources, layout)
+        },
+        json: || shadow::json(bursts, &selection),
+        csv: || shadow::csv(bursts, &selection),
+    };
+    let printed = Outcome::print(render.render(args.format)?);
+    Ok(printed.about_unless_summarised(args.format, profile))
 }

@@ -7,7 +7,7 @@ use crate::emit::apart::resume::{self, Buffer, Handed, Tail, place_in, return_ca
 use crate::emit::edit::Edit;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value, phis};
-use crate::plan::subpaths::{Apart, Loop};
+use crate::plan::subpaths::{Loop, OutlinedPlans};
 use crate::versions::Versions;
 use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -44,7 +44,7 @@ impl<'ctx> Outlined<'ctx> {
     pub(super) fn new(
         edit: Edit<'_, 'ctx>,
         from: &Leaving<'_, 'ctx>,
-        apart: &Apart,
+        apart: &OutlinedPlans,
         target: &TargetData,
     ) -> Option<Self> {
         let Edit { context, module } = edit;

@@ -404,7 +404,7 @@ fn copies_that_did_not_run_through_are_excused() {
         // Five calls and three entries, by processes of which one was killed: it is told.
         assert_eq!(
             report.apart,
-            Apart {
+            UnexplainedEntries {
                 functions: 1,
                 most: 2
             }
@@ -415,7 +415,7 @@ fn copies_that_did_not_run_through_are_excused() {
         let report = verify(&missing).unwrap();
         assert_eq!((report.violations, report.calls_compared), (vec![], false));
         assert_eq!((report.functions, report.unchecked), (1, 1));
-        assert_eq!(report.apart, Apart::default());
+        assert_eq!(report.apart, UnexplainedEntries::default());
     }
     let mut one = p();
     one.processes[CopyId(0)].cut_short = 1;
@@ -423,7 +423,7 @@ fn copies_that_did_not_run_through_are_excused() {
     let report = verify(&one).unwrap();
     assert_eq!(
         (report.violations, report.apart),
-        (vec![], Apart::default())
+        (vec![], UnexplainedEntries::default())
     );
 }
 

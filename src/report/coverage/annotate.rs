@@ -13,7 +13,7 @@ use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::report::steps::Steps;
-use crate::report::words::{Apart, Said};
+use crate::report::words::{Disambiguation, Said};
 use crate::report::{Decision, To};
 use crate::source::{Sources, Text};
 use crate::table::{Layout, display_width, grouped, wrapped};
@@ -177,7 +177,7 @@ fn never<'a>(
                 let said = steps.words().said(f.f, &decision);
                 let step = steps.step(&said, &own);
                 let line = said.line.unwrap_or(loc.line);
-                let is_marked = matches!(said.apart, Some(Apart::Block(_)));
+                let is_marked = matches!(said.apart, Some(Disambiguation::Block(_)));
                 let column = said.column;
                 let outcome = if is_marked {
                     let plain = Said {

@@ -7,7 +7,7 @@ use crate::manifest::FunctionEntry;
 
 /// What tells a way out of a block from others out of it with the same words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Apart {
+pub enum Disambiguation {
     /// The column that control goes to.
     ToColumn(u32),
     /// The column of the call that threw: several on the line may.
@@ -33,7 +33,7 @@ impl Words<'_> {
         said: &Said,
         decided: Option<&Decided>,
         arms: &[Option<String>],
-    ) -> Option<Apart> {
+    ) -> Option<Disambiguation> {
         let succs = &entry.succs[said.block];
         let succ = said.succ as usize;
         let is_unknown = said.outcome == "unknown" || said.implied;
@@ -73,11 +73,11 @@ impl Words<'_> {
                 let column = target.map_or(0, |t| t.2);
                 let differs = |t: &Target| t.as_ref().is_some_and(|t| t.2 > 0 && t.2 != column);
                 if column > 0 && alike.iter().all(differs) {
-                    return Some(Apart::ToColumn(column));
+                    return Some(Disambiguation::ToColumn(column));
                 }
                 let to = succs[succ];
                 let parallel = succs.iter().filter(|s| **s == to).count() > 1;
-                Some(Apart::Block(if parallel {
+                Some(Disambiguation::Block(if parallel {
                     format!("b{to}, way {}", succ + 1)
                 } else {
                     format!("b{to}")
@@ -92,7 +92,7 @@ impl Words<'_> {
         entry: &FunctionEntry,
         said: &Said,
         decided: Option<&Decided>,
-    ) -> Option<Apart> {
+    ) -> Option<Disambiguation> {
         let site = decided?.site?;
         let others = entry
             .choices
@@ -106,9 +106,9 @@ impl Words<'_> {
         }
         let is_own = site.column > 0 && !columns.contains(&site.column);
         Some(if is_own {
-            Apart::OfColumn(site.column)
+            Disambiguation::OfColumn(site.column)
         } else {
-            Apart::Block(format!("b{}", said.block))
+            Disambiguation::Block(format!("b{}", said.block))
         })
     }
 
@@ -129,10 +129,10 @@ impl Words<'_> {
 }
 
 /// The value by which a `switch` takes a way.
-fn value(decided: Option<&Decided>, succ: usize) -> Apart {
+fn value(decided: Option<&Decided>, succ: usize) -> Disambiguation {
     let values = decided.map_or(&[][..], |d| &d.by.values);
     let value = succ.checked_sub(1).and_then(|n| values.get(n));
-    Apart::Value(match (succ, value) {
+    Disambiguation::Value(match (succ, value) {
         (0, _) => "default".into(),
         (_, Some(value)) => value.clone(),
         _ => format!("way {}", succ + 1),
