@@ -120,7 +120,27 @@ cat programs/*.c >"$P/lz4/small"
 echo '"$exe" -q -4 <$D/small >z; "$exe" -q -1 <$D/small | md5sum; "$exe" -q -d <z | md5sum' | workload lz4 run-train.sh
 echo '"$exe" -q -6 <$D/text >z; "$exe" -q -2 <$D/text | md5sum; "$exe" -q -d <z | md5sum' | workload lz4 run.sh
 
-for n in bzip2 gzip zopfli; do
+FLAGS=-D_FILE_OFFSET_BITS=64
+if ! shorter bzip2; then
+    unpacked bzip2
+    recipe bzip2 clang-19 ""
+    joined bzip2 blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c
+fi
+FLAGS=
+if ! shorter zopfli; then
+    unpacked zopfli
+    recipe zopfli clang-19 -lm
+    joined zopfli src/zopfli/*.c
+fi
+FLAGS='-DZSTD_DISABLE_ASM -DZSTD_LEGACY_SUPPORT=0 -DZSTD_NOBENCH -DZSTD_NODICT -Ilib -Ilib/common'
+if ! shorter zstd; then
+    unpacked libzstd
+    recipe zstd clang-19 ""
+    joined zstd lib/common/*.c lib/compress/*.c lib/decompress/*.c \
+        programs/{zstdcli,zstdcli_trace,fileio,fileio_asyncio,util,timefn}.c
+fi
+
+for n in bzip2 gzip zopfli zstd; do
     shorter $n && head -c 200000 "$P/lz4/small" >"$P/$n/small" && head -c 400000 "$P/lz4/text" >"$P/$n/text"
 done
 if shorter bzip2; then
@@ -134,6 +154,11 @@ fi
 if shorter zopfli; then
     echo 'head -c 5000 $D/small >t; "$exe" --i2 --zlib -c t | md5sum' | workload zopfli run-train.sh
     echo 'head -c 20000 $D/text >t; "$exe" --i3 -c t | md5sum' | workload zopfli run.sh
+fi
+# Other levels are other functions: what weights come from ran hardly any that is counted.
+if shorter zstd; then
+    echo 'for l in 2 7; do "$exe" -q -$l -c $D/small >z; "$exe" -q -dc z | md5sum; done' | workload zstd run-train.sh
+    echo 'for l in 1 3 12; do "$exe" -q -$l -c $D/text >z; "$exe" -q -dc z | md5sum; done' | workload zstd run.sh
 fi
 if shorter libquantum; then
     echo '"$exe" 15 7' | workload libquantum run-train.sh
