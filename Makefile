@@ -44,7 +44,7 @@ help:
 	@echo 'make deb      a Debian package in target/debian (cargo-deb, by cargo where it is missing); make test-deb tries it in a clean Debian 12 (as root)'
 	@echo 'make test-docker  the image of the Dockerfile, built by buildah and used (as root; a quarter of an hour)'
 	@echo 'make coverage-peers  branches, MC/DC, prime paths, pairs and paths of the same runs, by clang, gcc 15 and p3-prof (as root; minutes)'
-	@echo 'make bench-selected  what counting only some paths costs, with callgrind: tables, and the plot of docs/RESULTS.md (an hour; PARTS="kernels functions inputs", ONLY="queens life")'
+	@echo 'make bench-selected  what counting only some paths costs, with callgrind: tables, and the plot of docs/RESULTS.md (an hour; PARTS="kernels functions inputs", or "programs redis"; ONLY="queens life")'
 	@echo 'make cost     executed instructions of small programs beside LLVM edge counters alone, in two halves (COST=folder, ONLY=names)'
 	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 ONLY=bzip2 is short)'
 
@@ -153,7 +153,7 @@ residual: build
 
 # Executed instructions: other load on the machine does not matter
 bench-selected: build
-	@sh tools/setup.sh "$(TOOLS) valgrind jq" "$(APT) valgrind jq"
+	@sh tools/setup.sh "$(TOOLS) valgrind jq patch" "$(APT) valgrind jq patch"
 	ONLY="$(ONLY)" sh tools/selected.sh $(PARTS)
 
 SECONDS ?= 600

@@ -114,5 +114,5 @@ done
 paste "$OUT/crate-p3/profiles" "$OUT/crate-sbl/profiles" | while read -r one other; do
     "$PROF" compare "$OUT/crate-p3/$one" "$OUT/crate-sbl/$other"
 done
-# README's Rust box, by these programs.
-P3_TEST_PROGRAMS=$TARGET "$CARGO" test --locked --test it -- book::readme::rust_box --ignored
+# README's Rust box, by these programs; selections of paths by cargo p3.
+P3_TEST_PROGRAMS=$TARGET "$CARGO" test --locked --test it -- book::readme::rust_box selected_rust:: --ignored

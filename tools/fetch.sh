@@ -1,7 +1,10 @@
-# fetch.sh PACKAGE FOLDER: the upstream archives of a Debian source package into a folder, unless they are there. Sources come from
-# where packages do; the entry that says so goes again. Debian's changes, which a mirror may lack, are not asked for.
+# fetch.sh PACKAGE FOLDER [debian]: the upstream archives of a Debian source package into a folder, unless they are there. Sources
+# come from where packages do; the entry that says so goes again. Debian's changes, which a mirror may lack, are fetched only if
+# `debian` is given.
 set -eu
-ls "$2/$1"_*.orig.tar.* >/dev/null 2>&1 && exit
+whole=${3-}
+ls "$2/$1"_*.orig.tar.* >/dev/null 2>&1 && { [ -z "$whole" ] || ls "$2/$1"_*.debian.tar.* >/dev/null 2>&1; } && exit
+[ -n "$whole" ] || only=--tar-only
 
 sudo=
 [ "$(id -u)" = 0 ] || sudo=sudo
@@ -13,4 +16,4 @@ if ! grep -qs "^Types:.*deb-src" /etc/apt/sources.list.d/*.sources; then
     $sudo apt-get update -q >/dev/null
 fi
 mkdir -p "$2"
-(cd "$2" && { apt-get source --tar-only --download-only -q "$1" >/dev/null || ls "$1"_*.orig.tar.* >/dev/null; })
+(cd "$2" && { apt-get source ${only-} --download-only -q "$1" >/dev/null || ls "$1"_*.orig.tar.* >/dev/null; })

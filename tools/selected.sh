@@ -1,8 +1,11 @@
-# selected.sh [kernels|functions|inputs]…: what it costs to count only some paths, by executed instructions (callgrind), as tables
-# in Markdown. Builds and profiles stay in projects/selected/. BIN: p3-rewrite and p3-prof. ONLY: some of the programs.
+# selected.sh [kernels|functions|inputs|programs|redis]…: what it costs to count only some paths, by executed instructions
+# (callgrind), as tables in Markdown. Builds and profiles stay in projects/selected/. BIN: p3-rewrite and p3-prof. ONLY: some of
+# the programs.
 #   kernels    testdata/kernels at -O2: residual runs, the hottest paths, everything
 #   functions  Lua and three kernels: the paths of one function at a time, as after a change of that function
 #   inputs     Lua: ten inputs, each a residual run after all before it; writes docs/plots/residual.svg
+#   programs   programs of Debian's sources by which nothing was chosen: residual runs, the hottest paths, one function at a time
+#   redis      redis natively, with everything counted, and with the paths of a patch: builds, sizes, instructions
 set -eu
 cd "$(dirname "$0")/.."
 ROOT=$PWD
@@ -12,6 +15,8 @@ BIN=${BIN:-$ROOT/target/release}
 PATH=$BIN:$PATH
 export PATH LC_ALL=C
 . tools/kernel-arguments.sh
+. tools/selected-programs.sh
+. tools/selected-redis.sh
 LIBRARIES='-lm -pthread -ldl'
 
 # linked FOLDER TARGET: bin/TARGET of an output folder. Valgrind finds no symbols behind the holes of aligned addresses.
@@ -34,7 +39,7 @@ instructions() {
     strip -g -o "$at/count/bare" "$1"
     shift
     P3_PROFILE_FILE=$at/count/raw/%p.p3raw valgrind -q --tool=callgrind --toggle-collect=main --toggle-collect=work \
-        --callgrind-out-file="$at/count/of" "$at/count/bare" "$@" >/dev/null 2>&1 || true
+        --callgrind-out-file="$at/count/of" "$at/count/bare" "$@" <"${stdin:-/dev/null}" >/dev/null 2>&1 || true
     sed -n 's/^totals: //p' "$at/count/of"
 }
 
@@ -43,7 +48,7 @@ profiled() {
     folder=$1 profile=$2
     shift 2
     rm -rf "$at/raw"
-    P3_PROFILE_FILE=$at/raw/%p.p3raw "$@" >/dev/null 2>&1 || true
+    P3_PROFILE_FILE=$at/raw/%p.p3raw "$@" <"${stdin:-/dev/null}" >/dev/null 2>&1 || true
     p3-prof merge -m "$at/$folder/manifest.json" -o "$profile" "$at/raw" --force >/dev/null 2>&1
 }
 
@@ -70,6 +75,14 @@ selected() {
     done
     echo "$slowest"
 }
+
+# The functions that ran, by name.
+ran_functions() {
+    p3-prof show "$at/whole.p3prof" --format json | jq -r '.functions[] | select(.executed_paths > 0) | .name' | sort
+}
+
+# spread N: N of the lines, equally far apart, or all of them
+spread() { awk -v n="$1" '{ line[NR] = $0 } END { if (n > NR) n = NR; for (i = 0; i < n; i++) print line[int((i + 0.5) * NR / n) + 1] }'; }
 
 # compiled_kernel NAME
 compiled_kernel() {
@@ -129,8 +142,7 @@ functions() {
             ;;
         esac
         whole $arguments
-        p3-prof show "$at/whole.p3prof" --format json |
-            jq -r '.functions[] | select(.executed_paths > 0) | .name' | sort | awk -v every=$every 'NR % every == 1 % every' |
+        ran_functions | awk -v every=$every 'NR % every == 1 % every' |
             while read -r function; do
                 n=$(selected 1 "through=$function" $arguments </dev/null)
                 echo "| $name | \`$function\` | $(over "$n") |"

@@ -287,6 +287,10 @@ fn say_what_is_next(built: &Built, out: Option<&Path>, next: Option<String>) {
     say(&format!("next: {}", next.unwrap_or_else(suite)));
 }
 
+/// What is wrong with a build whose programs were all linked without copies.
+pub(super) const NONE_HAS_COPIES: &str =
+    "no program that was linked has copies; the warnings say why";
+
 /// The exit status of a build: the command's; an error where that succeeded, and nothing is in copies.
 fn finish(built: &Built) -> Result<ExitCode> {
     let has_programs = !(built.programs.is_empty() && built.earlier.is_empty());
@@ -298,7 +302,7 @@ fn finish(built: &Built) -> Result<ExitCode> {
             "{}: made by another compiler than p3-cc and p3-cxx; let the build take those that CC and CXX name (make CC=p3-cc CXX=p3-cxx)",
             shown(file)
         ),
-        (None, [_, ..]) => "no program that was linked has copies; the warnings say why".into(),
+        (None, [_, ..]) => NONE_HAS_COPIES.into(),
         (None, []) if built.was_called => return Ok(ExitCode::SUCCESS),
         (None, []) => {
             "nothing was built, and no program has copies; clean what is up to date first (make clean)".into()

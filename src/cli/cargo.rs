@@ -1,7 +1,8 @@
 //! Arguments of `cargo p3`: cargo's own commands, on copies.
 
 use super::build::{
-    CopiesArgs, code, described, ended, report_failures, report_progress, say, shown,
+    CopiesArgs, NONE_HAS_COPIES, code, described, ended, report_failures, report_progress, say,
+    shown,
 };
 use super::help::HelpArgs;
 use super::interrupt::{OnSignal, end_if_interrupted, watch};
@@ -125,6 +126,10 @@ pub fn run(args: CargoArgs) -> Result<ExitCode> {
     if status != 0 || args.verb == Verb::Build {
         programs.iter().for_each(|p| say(&described(p)));
         report_failures(&built.failures);
+        let has_programs = !(programs.is_empty() && built.earlier.is_empty());
+        if status == 0 && !has_programs && !built.failures.is_empty() {
+            return Err(Error::Usage(NONE_HAS_COPIES.into()));
+        }
         return Ok(code(status));
     }
     let suite = Suite {

@@ -3,12 +3,15 @@
 //!
 //! `make fuzz` runs it for P3_FUZZ_SECONDS from a seed of P3_FUZZ_SEED.
 
-use crate::support::generate::{module, program, smaller, support_object};
+use crate::selected::{compare, selection, some_of};
+use crate::support::generate::{Random, module, program, smaller, support_object};
 use crate::support::{
     Behaviour, PathKey, copy_modules, edges, exact_schemes, execute, link, paths, rewrite, runtime,
     trace, tracer,
 };
+use p3_rewrite::profile::Profile;
 use p3_rewrite::strategy::{Measure, Scheme};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,35 +26,68 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+/// Programs in one module, and what they do unless somebody counts.
+struct Batch<'a> {
+    modules: &'a [PathBuf],
+    objects: &'a [PathBuf],
+    flags: &'a [&'a str],
+    round: usize,
+    dir: &'a Path,
+    expected: &'a Behaviour,
+}
+
+impl Batch<'_> {
+    fn profile(&self, options: &[&str], copies: u32, out: &Path) -> Result<PathBuf, String> {
+        crate::support::profile_with(
+            self.modules,
+            self.objects,
+            options,
+            copies,
+            self.flags,
+            self.expected,
+            out,
+        )
+    }
+}
+
 /// Runs the programs in every way that `round` selects; the first thing that is wrong.
 fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
     let modules = [module(seeds, &dir.join("input"))];
-    let object = support_object(dir);
+    let objects = [support_object(dir)];
     // Optimised code generation alone or with all passes.
     let flags = [&["-O0"][..], &["-O2"]][round % 2];
     let exe = dir.join("x.exe");
-    link(&modules, std::slice::from_ref(&object), flags, &exe);
+    link(&modules, &objects, flags, &exe);
     let expected = execute(&exe, &dir.join("native"));
     let traced = dir.join("trace");
     rewrite(&modules, &["--scheme", "trace"], &traced);
-    let objects = [tracer(), std::slice::from_ref(&object)].concat();
-    link(&copy_modules(&modules, &traced, 0), &objects, flags, &exe);
+    let with_tracer = [tracer(), &objects].concat();
+    link(
+        &copy_modules(&modules, &traced, 0),
+        &with_tracer,
+        flags,
+        &exe,
+    );
     if execute(&exe, &traced) != expected {
         return Err("the traced program behaves differently".into());
     }
     let (manifest, log) = (traced.join("manifest.json"), traced.join("trace"));
     let oracle = trace::count(&manifest, &log);
+    let batch = Batch {
+        modules: &modules,
+        objects: &objects,
+        flags,
+        round,
+        dir,
+        expected: &expected,
+    };
     let called: &[&str] = &["--counters", "call", "--update", "atomic"];
     let schemes = exact_schemes().filter(|s| **s != Scheme::VersionsTest);
     let runs = schemes.map(|s| (*s, &[][..])).chain([(Scheme::P3, called)]);
     for (i, (scheme, options)) in runs.enumerate() {
         let copies = scheme.strategy().copies(COPIES[(round + i) % COPIES.len()]);
         let options = &[&["--scheme", scheme.name()], options].concat()[..];
-        let out = dir.join(i.to_string());
-        let objects = [object.clone()];
-        let merged = crate::support::profile_with(
-            &modules, &objects, options, copies, flags, &expected, &out,
-        )?;
+        let merged = batch.profile(options, copies, &dir.join(i.to_string()))?;
         let equal = match scheme.strategy().measure {
             Measure::Edges => {
                 let transitions = trace::transitions(&manifest, &log);
@@ -61,29 +97,80 @@ fn check(seeds: &[u64], round: usize, dir: &Path) -> Result<usize, String> {
             Measure::Paths => compare_paths(&paths(&merged), &oracle),
         };
         equal.map_err(|problem| format!("{options:?} -k {copies}: {problem}"))?;
+        if scheme == Scheme::Sbl {
+            let whole = Profile::read(&merged).map_err(|e| e.to_string())?;
+            let asked = some_paths(&whole, &mut Random::new(seeds[0] + round as u64));
+            selected(&batch, &whole, &asked)?;
+        }
     }
-    sampled(&modules, &object, flags, round, dir, &expected)?;
+    sampled(&batch)?;
     Ok(oracle.len())
 }
 
+/// Paths chosen at random, in each function in another way.
+fn some_paths(whole: &Profile, random: &mut Random) -> Value {
+    let random = std::cell::RefCell::new(random);
+    let below = |n| random.borrow_mut().below(n);
+    selection(whole, |_, counts, edges| {
+        let some = |of: usize| some_of(counts, |_| below(of) == 0);
+        match below(6) {
+            0 => Value::Null,
+            1 => json!("all"),
+            2 => {
+                let dropped = 2 + below(8);
+                let edges = (0..edges).filter(|_| below(dropped) > 0);
+                json!({"edges": edges.collect::<Vec<_>>()})
+            }
+            3 => json!({"paths": some(3).iter().map(|(id, _)| id.0).collect::<Vec<_>>()}),
+            // So often that leaving known paths out is worth its code.
+            way => {
+                let known = if way == 4 { some(2) } else { counts.to_vec() };
+                let known = known.iter().map(|(id, n)| json!([id.0, n * 100_000]));
+                json!({"known": known.collect::<Vec<_>>()})
+            }
+        }
+    })
+}
+
+/// What selective copies count is what the whole profile, which equals brute force, has of these paths.
+fn selected(batch: &Batch, whole: &Profile, asked: &Value) -> Result<(), String> {
+    let Batch { dir, round, .. } = *batch;
+    let file = dir.join("selection.json");
+    std::fs::write(&file, asked.to_string()).map_err(|e| e.to_string())?;
+    let schemes = [Scheme::Sbl, Scheme::P3, Scheme::P3Hot, Scheme::Pbl];
+    for (i, scheme) in [schemes[round % 4], Scheme::P3Hot].into_iter().enumerate() {
+        let copies = scheme.strategy().copies(COPIES[(round + i) % COPIES.len()]);
+        let options = [
+            "--selection",
+            file.to_str().expect("a plain name"),
+            "--scheme",
+        ];
+        let options = [&options[..], &[scheme.name()]].concat();
+        let out = dir.join(format!("selected-{i}"));
+        let merged = batch.profile(&options, copies, &out)?;
+        let selective = Profile::read(&merged).map_err(|e| e.to_string())?;
+        compare(whole, &selective, asked);
+    }
+    Ok(())
+}
+
 /// The same where subpaths are sampled, so often that functions are left and come back to all the time.
-fn sampled(
-    modules: &[PathBuf],
-    object: &Path,
-    flags: &[&str],
-    round: usize,
-    dir: &Path,
-    expected: &Behaviour,
-) -> Result<(), String> {
+fn sampled(batch: &Batch) -> Result<(), String> {
+    let Batch { dir, round, .. } = *batch;
     let period = ["2", "7", "40"][round % 3];
     let kind: &[&str] = [&["--within", "functions"][..], &[]][round / 2 % 2];
     let options = [&["--scheme", "subpath", "--period", period], kind].concat();
     let out = dir.join("subpath");
-    rewrite(modules, &options, &out);
-    let objects = [runtime(), &[object.to_path_buf()]].concat();
+    rewrite(batch.modules, &options, &out);
+    let objects = [runtime(), batch.objects].concat();
     let exe = out.join("x.exe");
-    link(&copy_modules(modules, &out, 0), &objects, flags, &exe);
-    if execute(&exe, &out) != *expected {
+    link(
+        &copy_modules(batch.modules, &out, 0),
+        &objects,
+        batch.flags,
+        &exe,
+    );
+    if execute(&exe, &out) != *batch.expected {
         return Err(format!("{options:?}: the program behaves differently"));
     }
     Ok(())

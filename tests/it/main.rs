@@ -44,6 +44,7 @@ mod residual;
 mod selected;
 mod selected_builds;
 mod selected_ends;
+mod selected_rust;
 
 /// Modules read and written: snapshots, both loaders, other people's modules, random ones.
 mod emit;
