@@ -36,7 +36,7 @@ help:
 	@echo 'make shadows    programs with effects under many shadows, 20 rounds each; 1,000 shadows for each treated system call (an hour; ONLY="sqlite redis")'
 	@echo 'make residual   ten runs of five programs, each against those before it (--paths new:), beside runs that count all paths'
 	@echo 'make kernels    what shadows cost and find in small programs of the usual kinds, one run of ten seconds of each (RUNS=5; ONLY="queens events")'
-	@echo 'make cross    the runtime with gcc 12, clang 14 and 19, x86-64 and aarch64'
+	@echo 'make cross    the runtime with gcc 12, clang 14 and newer, and a program by each engine, for x86-64, aarch64 and RISC-V under qemu'
 	@echo "make build LLVM='19 22'   release builds with an engine for each of these versions, installing what is missing (as it is: for those that are here)"
 	@echo 'make engines  an engine for each LLVM that is here, in target/debug/engines, for tests; make test-engines tries them (a quarter of an hour)'
 	@echo 'make book     docs/ as a book in target/book (mdBook, by cargo where it is missing), after a test of the commands in it'
@@ -206,6 +206,6 @@ coverage-peers: build
 clean:
 	$(CARGO) clean
 
-# The runtime with other compilers and for aarch64, under qemu-user.
+# The runtime with other compilers and for other machines, under qemu-user.
 cross: setup
 	sh tools/cross.sh

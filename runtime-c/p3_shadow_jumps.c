@@ -23,8 +23,10 @@ static uint32_t find(const struct p3_jumps *jumps, const void *address, uint32_t
 }
 
 static uint32_t number_of(uint32_t n) {
+#ifdef P3_SHADOWS /* Where there are none, modules name __p3_jump all the same. */
     if (n & SHARED)
         p3_shadow_end(P3_END_JUMP, 0);
+#endif
     return n == 0 ? 0 : n - 1; /* 0: no address of a block of that jump, so anything may happen */
 }
 

@@ -138,7 +138,10 @@ pub fn wanted() -> Result<Option<u32>> {
 impl Choice {
     /// Becomes the engine, with the arguments of this process. Returns only on failure.
     pub fn start(&self) -> Error {
-        become_engine(&self.engine.path, &self.later)
+        match refuse_non_program(&self.engine) {
+            Ok(()) => become_engine(&self.engine.path, &self.later),
+            Err(e) => e,
+        }
     }
 }
 
@@ -151,6 +154,41 @@ pub fn try_next() {
         // The error that there is says more.
         let _ = become_engine(&next, &rest.collect::<Vec<_>>());
     }
+}
+
+/// Refuses a file that the system cannot execute. `execvp` would have the shell read it as a script: an empty file
+/// would succeed and do nothing.
+fn refuse_non_program(engine: &Engine) -> Result<()> {
+    let read = |path: &Path| header(path).map_err(|e| Error::read(path, e));
+    let theirs = read(&engine.path)?;
+    if theirs.starts_with(b"#!") {
+        return Ok(());
+    }
+    let us = std::env::current_exe().map_err(|e| Error::read("/proc/self/exe", e))?;
+    let ours = read(&us)?;
+    if theirs.len() == HEADER
+        && [0..IDENTITY, MACHINE..HEADER]
+            .into_iter()
+            .all(|at| theirs[at.clone()] == ours[at])
+    {
+        return Ok(());
+    }
+    let problem = "it is no program for this machine";
+    Err(Error::load(&engine.path, problem, remedy(engine.llvm)))
+}
+
+/// What an ELF file begins with: the bytes up to its machine; of these, what identifies the format; and where the
+/// machine is.
+const HEADER: usize = 20;
+const IDENTITY: usize = 6;
+const MACHINE: usize = 18;
+
+fn header(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(HEADER as u64)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn become_engine(path: &Path, later: &[Engine]) -> Error {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # engines.sh build DIR [CARGO OPTIONS]: an engine for each LLVM that is here (or of those in LLVM), put into DIR.
-# engines.sh try DIR: the engines in DIR, with the other programs of target/debug. A C++ program by each clang, a program of clang's
+# engines.sh try DIR: the engines in DIR, with the other programs of target/debug. A C++ program by each clang that is here, a program of clang's
 # and rustc's modules, a Rust program with its standard library, and a crate with its dependencies and tests by cargo p3. Every
 # copy's output equals native, the copies' profile equals that of one sequential copy.
 set -eu
@@ -48,6 +48,17 @@ for v in $LLVM; do
     both "exceptions-$v" "$OUT/exceptions-$v.bc" '' '-lm -pthread -ldl'
     # The engine is that of the module's version.
     grep -q "^P3_LLVM := $v\$" "$OUT/exceptions-$v-p3/Makefile"
+done
+
+# Bitcode of other clangs that are here, typed pointers of 14 and before among it, as far as an engine reads it.
+for v in $LLVM; do newest=$v; done
+for clang in /usr/bin/clang++-[0-9]*; do
+    v=${clang##*-}
+    case " $LLVM " in *" $v "*) continue ;; esac
+    [ -x "$clang" ] && [ "$v" -lt "$newest" ] || continue
+    "$clang" -O2 -g -emit-llvm -c testdata/programs/exceptions.cpp -o "$OUT/exceptions-$v.bc"
+    both "exceptions-$v" "$OUT/exceptions-$v.bc" '' '-lm -pthread -ldl'
+    echo "bitcode of $clang: read"
 done
 
 # Objects that carry bitcode of two versions, in one program.

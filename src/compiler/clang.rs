@@ -174,13 +174,21 @@ impl Compiler {
     /// Its `PATH` is without the folders of `p3-rewrite build`: what stands before a compiler under its name, as ccache does,
     /// looks for the next of that name, and would find us.
     pub(super) fn command(&self) -> Command {
+        let mut command = self.front_end();
+        command.args(&self.first);
+        command
+    }
+
+    /// The compiler without its own arguments: those are for its driver, and `-cc1` has to come first. The options of
+    /// `-cc1` that a module keeps follow from them.
+    pub(super) fn front_end(&self) -> Command {
         let mut words = self
             .launcher
             .iter()
             .map(OsStr::new)
             .chain([self.path.as_os_str()]);
         let mut command = Command::new(words.next().expect("the compiler is the last"));
-        command.args(words).args(&self.first);
+        command.args(words);
         let name = self.path.file_name().unwrap_or_default();
         if let Some(path) = std::env::var_os("PATH") {
             let others = std::env::split_paths(&path).filter(|dir| !is_ours(&dir.join(name)));
@@ -312,6 +320,14 @@ mod tests {
         assert_eq!(ccache.path, Path::new("clang-22"));
         assert_eq!(ccache.launcher, ["ccache"]);
         assert_eq!(ccache.first, ["-m32"]);
+        let words = |command: Command| -> Vec<String> {
+            let all = [command.get_program()]
+                .into_iter()
+                .chain(command.get_args());
+            all.map(|w| w.to_str().unwrap().to_string()).collect()
+        };
+        assert_eq!(words(ccache.command()), ["ccache", "clang-22", "-m32"]);
+        assert_eq!(words(ccache.front_end()), ["ccache", "clang-22"]);
         let plain = of("clang-22");
         assert_eq!((plain.launcher.len(), plain.first.len()), (0, 0));
         assert_eq!(of("/opt/a/clang").path, Path::new("/opt/a/clang"));

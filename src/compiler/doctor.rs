@@ -163,7 +163,10 @@ fn engine_checks(engines: &[Engine]) -> Vec<Check> {
 /// The exact version of an engine's LLVM, or why it does not start.
 fn version_of(engine: &Engine) -> Result<String, String> {
     let run = Command::new(&engine.path).arg("--version").output();
-    let run = run.map_err(|e| format!("{}: {e}", engine.path.display()))?;
+    let run = run.map_err(|e| {
+        let remedy = engine::remedy_for_writer(engine.llvm);
+        format!("{}: {e}; {remedy}", engine.path.display())
+    })?;
     let said = String::from_utf8_lossy(&run.stdout).into_owned();
     let version = said
         .split_once("(LLVM ")
@@ -239,6 +242,8 @@ fn compiler(
     let clang = llvm::tool("clang", newest);
     let compiler = match found {
         Ok(compiler) => compiler,
+        // What is wrong with the variable, no package mends.
+        Err(e) if engine::wanted().is_err() => return check(what, State::Missing, &e.to_string()),
         Err(e) => {
             return check(
                 what,

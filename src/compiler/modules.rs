@@ -353,7 +353,7 @@ fn cc1(
 ) -> Result<()> {
     let mut flags = flags.to_vec();
     loop {
-        let mut clang = compiler.command();
+        let mut clang = compiler.front_end();
         clang.args(&flags).args(["-w", "-x", "ir"]);
         clang.arg(input).arg("-o").arg(output);
         let run = clang.stdin(Stdio::null()).output();

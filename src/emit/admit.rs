@@ -4,7 +4,7 @@ use super::members;
 use super::optimize::{is_for_lto, optimize};
 use super::{Names, Parsed, hidden, positions, session, sys};
 use crate::error::{Error, Result};
-use crate::ir::lower::unreadable;
+use crate::ir::lower::{remedy_for_old_text, unreadable};
 use crate::llvm::LINKED as LLVM;
 use crate::load::{Input, Kind, Level, Optimize};
 use inkwell::module::Module;
@@ -42,6 +42,7 @@ pub fn admit(
 ) -> Result<Admitted> {
     let alone = inputs.len() == 1;
     let admitted = inputs.par_iter_mut().map(|input| {
+        let _reading = session::Reading::begin(&input.path);
         let (parsed, why, for_lto) = accept(input, names, &wanted)?;
         let (_, module) = parsed.get();
         input.hidden = hidden::find(&module);
@@ -125,7 +126,6 @@ fn accept(
 }
 
 fn parse(input: &Input, names: Names) -> Result<Parsed> {
-    session::reading(&input.path);
     let name = input.path.display().to_string();
     Parsed::read(&input.bytes, &name, input.kind, names).map_err(|e| unreadable(input, &e))
 }
@@ -200,7 +200,8 @@ fn verify_code(module: &Module, input: &Input) -> Result<()> {
 
 fn rejected(input: &Input, message: &str) -> Error {
     let problem = format!("LLVM's verifier rejects it: {}", complaint(message));
-    let remedy = "compile it again; opt -passes=verify says everything";
+    let remedy = remedy_for_old_text(input)
+        .unwrap_or("compile it again; opt -passes=verify says everything".into());
     Error::load(&input.path, problem, remedy)
 }
 

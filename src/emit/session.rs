@@ -1,6 +1,8 @@
 //! Keeps LLVM from printing anything itself: its diagnostics become messages of ours.
 #![allow(unsafe_code)]
 
+use crate::llvm::LINKED as LLVM;
+use crate::names::printable;
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::llvm_sys::core::LLVMDisposeMessage;
@@ -9,11 +11,25 @@ use inkwell::llvm_sys::core::{LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverit
 use inkwell::llvm_sys::error_handling::{LLVMInstallFatalErrorHandler, LLVMResetFatalErrorHandler};
 use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
 use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
-use std::cell::RefCell;
-use std::ffi::{CStr, c_char, c_void};
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Once, OnceLock};
+
+/// What ends a process whose LLVM crashes. `SIGTRAP` is what LLVM's own traps raise on aarch64.
+const CRASHES: [c_int; 6] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGFPE,
+    libc::SIGABRT,
+    libc::SIGTRAP,
+];
+
+/// What handled each of [`CRASHES`] before [`set_up`].
+static BEFORE: OnceLock<[libc::sigaction; CRASHES.len()]> = OnceLock::new();
 
 /// [`be_silent`].
 static SILENT: AtomicBool = AtomicBool::new(false);
@@ -21,6 +37,9 @@ static SILENT: AtomicBool = AtomicBool::new(false);
 thread_local! {
     /// The input that this thread reads.
     static READING: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
+    /// What to print if LLVM crashes on this thread: a line of the live [`Reading`]. Without a destructor, so that a
+    /// signal handler can look at it.
+    static CRASH_LINE: Cell<Option<*const str>> = const { Cell::new(None) };
     /// What LLVM warned of on this thread since [`warnings`] was asked.
     static WARNINGS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
@@ -51,9 +70,36 @@ pub(super) fn warnings() -> Vec<String> {
     WARNINGS.take()
 }
 
-/// Says which input this thread is reading: a fatal error that follows names it.
-pub(super) fn reading(path: &Path) {
-    READING.set(Some(path.to_path_buf()));
+/// Lasts as long as this thread reads an input: LLVM's crashes on damaged input are reported as such.
+#[must_use]
+pub(super) struct Reading {
+    line: String,
+    /// The line is this thread's.
+    _not_send: PhantomData<*const ()>,
+}
+
+impl Reading {
+    /// Notes which input this thread reads. A fatal error that follows names it, even after the reading has ended.
+    pub(super) fn begin(path: &Path) -> Reading {
+        READING.set(Some(path.to_path_buf()));
+        let path = printable(&path.to_string_lossy()).into_owned();
+        let reading = Reading {
+            line: format!(
+                "error: {path}: LLVM {LLVM} crashed while it read the file: the file is damaged, or LLVM has a bug; \
+                 compile it again\n"
+            ),
+            _not_send: PhantomData,
+        };
+        CRASH_LINE.set(Some(&raw const *reading.line));
+        reading
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        debug_assert_eq!(CRASH_LINE.get(), Some(&raw const *self.line));
+        CRASH_LINE.set(None);
+    }
 }
 
 extern "C" fn keep(info: LLVMDiagnosticInfoRef, _: *mut c_void) {
@@ -84,7 +130,58 @@ pub fn set_up() {
             LLVMInstallFatalErrorHandler(Some(give_up));
             LLVMParseCommandLineOptions(options.len() as i32, options.as_ptr(), std::ptr::null());
         }
+        report_crashes();
     });
+}
+
+/// Has a crash of LLVM on a thread that reads an input end this process with one line and exit status 2. Nothing has
+/// been written by then. The engine has taken the place of `p3-rewrite`, so no other process could report it; to read
+/// in a child first would take the time of reading twice.
+fn report_crashes() {
+    let before = CRASHES.map(|signal| {
+        // SAFETY: all-zero bytes are a valid action: the default one.
+        let mut before = unsafe { std::mem::zeroed() };
+        // SAFETY: it only asks; the pointer is valid.
+        unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut before) };
+        before
+    });
+    if BEFORE.set(before).is_err() {
+        return;
+    }
+    for signal in CRASHES {
+        // SAFETY: as above; the handler has the signature that SA_SIGINFO asks for, and calls only what handlers may
+        // call. Rust gives its threads the other stack that SA_ONSTACK asks for.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = end_by_crash as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+}
+
+/// Prints the line of the input that this thread reads. If it reads none, the signal has the effect that it had
+/// before.
+extern "C" fn end_by_crash(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+    if let Some(line) = CRASH_LINE.get() {
+        // SAFETY: the line is that of a `Reading` further down on this thread's stack. `_exit` does not return.
+        unsafe {
+            let line = &*line;
+            libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
+            libc::_exit(2)
+        }
+    }
+    let before = BEFORE.get().zip(CRASHES.iter().position(|s| *s == signal));
+    // SAFETY: the action is what the system gave; `info` is valid, as SA_SIGINFO says.
+    unsafe {
+        if let Some((before, at)) = before {
+            libc::sigaction(signal, &raw const before[at], std::ptr::null_mut());
+        }
+        // A faulting instruction is executed again when this returns. What a process sent has to be sent again.
+        if (*info).si_code <= 0 {
+            libc::raise(signal);
+        }
+    }
 }
 
 /// From now on a fatal error of LLVM ends this process without a word, as a child's does: its parent finds out what it was.
@@ -109,4 +206,49 @@ extern "C" fn give_up(reason: *const c_char) {
 
 fn one_line(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Output};
+
+    /// The variable that makes [`crash_ends_a_process_that_reads_with_one_line`] the process that crashes.
+    const ROLE: &str = "P3_TEST_CRASH";
+
+    /// Runs this module's test again, as a process that crashes.
+    fn crash(role: &str) -> Output {
+        let mut again = Command::new(std::env::current_exe().unwrap());
+        again.args(["--exact", "--nocapture"]);
+        again.arg("emit::session::tests::crash_ends_a_process_that_reads_with_one_line");
+        again.env(ROLE, role).output().unwrap()
+    }
+
+    #[test]
+    fn crash_ends_a_process_that_reads_with_one_line() {
+        if let Ok(role) = std::env::var(ROLE) {
+            set_up();
+            let reading = Reading::begin(Path::new("a.bc"));
+            if role == "later" {
+                drop(reading);
+            }
+            let signal = if role == "abort" {
+                libc::SIGABRT
+            } else {
+                libc::SIGSEGV
+            };
+            // SAFETY: it ends this process, which is there for that.
+            unsafe { libc::raise(signal) };
+        }
+        for role in ["reads", "abort"] {
+            let output = crash(role);
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{role}: {text}");
+            let line = format!("error: a.bc: LLVM {LLVM} crashed while it read the file: ");
+            let lines: Vec<&str> = text.lines().filter(|l| l.starts_with("error")).collect();
+            assert!(lines.len() == 1 && lines[0].starts_with(&line), "{text}");
+        }
+        assert_eq!(crash("later").status.signal(), Some(libc::SIGSEGV));
+    }
 }

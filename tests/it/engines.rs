@@ -142,6 +142,66 @@ fn text_is_given_to_the_lowest_engine_that_parses_it() {
     }
 }
 
+/// LLVM upgrades old bitcode, and text as far as its parser knows the old forms: `oracle_trace::typed_pointers`.
+#[test]
+fn old_text_that_is_not_read_is_reported_with_the_way_out() {
+    let dir = crate::support::folder();
+    let parsed = "define i8* @f() {\n  ret i8* select (i1 true, i8* null, i8* null)\n}\n";
+    let verified = "define void @f() {\n  callbr void asm \"\", \"r,i\"(i32 0, i8* blockaddress(@f, %b)) \
+                    to label %a [label %b]\na:\n  ret void\nb:\n  ret void\n}\n";
+    for (text, is_old) in [
+        (parsed, true),
+        (verified, true),
+        ("define ptr @f() {\n  ret i32 0\n}\n; i8* %a\n", false),
+    ] {
+        std::fs::write(dir.path().join("a.ll"), text).unwrap();
+        let mut front = Command::new(REWRITE);
+        front.args(["a.ll", "-o", "out"]).current_dir(dir.path());
+        let (text, status) = said(&mut front);
+        assert_eq!((status, text.lines().count()), (Some(2), 1), "{text}");
+        let way_out = "; LLVM 14 or older wrote it, since its pointers have types: assemble it by the llvm-as of that version";
+        assert_eq!(text.contains(way_out), is_old, "{text}");
+        assert!(text.starts_with("error: a.ll: LLVM"), "{text}");
+    }
+}
+
+/// `execvp` has the shell read what the system cannot execute: an empty engine would succeed and do nothing.
+#[test]
+fn file_that_is_no_program_is_refused_as_engine() {
+    let dir = crate::support::folder();
+    let engine = dir.path().join(engine_name(VERSIONS[0].major));
+    let ours = std::fs::read(REWRITE).unwrap();
+    let mut foreign = ours[..64].to_vec();
+    // The machine that the program is for.
+    foreign[18] ^= 1;
+    for content in [&b""[..], b"echo done\n", &ours[..10], &foreign] {
+        std::fs::write(&engine, content).unwrap();
+        std::fs::set_permissions(&engine, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut front = Command::new(REWRITE);
+        front
+            .arg(module(MODULES[0].0))
+            .args(["-o", "out"])
+            .current_dir(dir.path());
+        front.env("P3_ENGINES", dir.path()).env_remove("P3_LLVM");
+        let (text, status) = said(&mut front);
+        assert_eq!((status, text.lines().count()), (Some(2), 1), "{text}");
+        assert!(
+            text.contains(": it is no program for this machine; install p3-rewrite-llvm"),
+            "{text}"
+        );
+        let (text, _) = said(
+            Command::new(REWRITE)
+                .arg("doctor")
+                .env("P3_ENGINES", dir.path()),
+        );
+        let first = text.lines().next().unwrap();
+        assert!(
+            first.starts_with("MISSING") && first.contains("install p3-rewrite-llvm"),
+            "{text}"
+        );
+    }
+}
+
 #[test]
 fn front_without_engines_helps_and_says_what_to_install() {
     let dir = crate::support::folder();

@@ -122,6 +122,7 @@ programs! {
     short_loops
     switches
     tails
+    typed_pointers
     vectors
     vfork
     warm

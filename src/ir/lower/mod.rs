@@ -28,7 +28,7 @@ use view::ModuleView;
 pub use assemble::program as assemble;
 #[cfg(feature = "llvm-ir")]
 pub use from_llvm_ir::by_llvm_ir;
-pub use unreadable::unreadable;
+pub use unreadable::{remedy_for_old_text, unreadable};
 
 /// Which functions are to be instrumented.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 //! LLVM's errors become ours.
 
 use crate::error::Error;
-use crate::llvm::LINKED as LLVM;
-use crate::load::Input;
+use crate::llvm::{LINKED as LLVM, OLDEST_CLANG};
+use crate::load::{Input, Kind};
 
 /// The error for an input that LLVM cannot read ([`Error::Unreadable`]): what it said, in one line.
 pub fn unreadable(input: &Input, message: &str) -> Error {
@@ -20,9 +20,29 @@ pub fn unreadable(input: &Input, message: &str) -> Error {
         None => Error::unreadable(
             &input.path,
             format!("LLVM {LLVM} cannot read it: {}", text.trim()),
-            format!("compile it again with clang {LLVM} or older (-emit-llvm)"),
+            remedy_for_old_text(input).unwrap_or_else(|| {
+                format!("compile it again with clang {LLVM} or older (-emit-llvm)")
+            }),
         ),
     }
+}
+
+/// What to do about text that was written before pointers lost their types, if the input is such text. LLVM upgrades
+/// all of old bitcode, but not all of old text (callbr, some constant expressions).
+pub fn remedy_for_old_text(input: &Input) -> Option<String> {
+    let text = std::str::from_utf8(&input.bytes).ok()?;
+    let is_typed = |line: &str| {
+        let code = line.split([';', '"']).next().unwrap_or_default();
+        ["* ", "*,", "*)"].iter().any(|end| code.contains(end))
+    };
+    if input.kind != Kind::Text || !text.lines().any(is_typed) {
+        return None;
+    }
+    let newest = OLDEST_CLANG - 1;
+    Some(format!(
+        "LLVM {newest} or older wrote it, since its pointers have types: assemble it by the llvm-as of that version, \
+         whose bitcode is read"
+    ))
 }
 
 /// The producer that LLVM's bitcode errors name: `(Producer: 'LLVM20.1.0' Reader: …)`.
