@@ -89,7 +89,7 @@ impl Strategy {
             let Some(paths) = paths else { continue };
             match self.measure {
                 Measure::Paths | Measure::Subpaths | Measure::Bursts => {
-                    paths.counted = Counted::Paths
+                    paths.counted = Counted::Paths;
                 }
                 Measure::Edges => paths.count_edges(f.cfg),
             }

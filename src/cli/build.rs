@@ -326,7 +326,7 @@ pub(super) fn report_failures(failures: &[Failure]) {
 fn test_command(programs: &[Record]) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let folders = programs.iter().flat_map(|p| p.program.ancestors().skip(1));
-    let below = folders.filter(|f| f.starts_with(&here));
+    let mut below = folders.filter(|f| f.starts_with(&here));
     let commands = [
         ("CMakeCache.txt", "ctest --test-dir"),
         ("meson-info", "meson test -C"),
@@ -343,10 +343,7 @@ fn test_command(programs: &[Record]) -> String {
         };
         Some(format!("{command} {}", quoted(folder)))
     };
-    below
-        .filter_map(of_folder)
-        .next()
-        .unwrap_or("make check".into())
+    below.find_map(of_folder).unwrap_or("make check".into())
 }
 
 /// A path as a shell takes it.

@@ -114,7 +114,7 @@ impl Target<'_> {
             match byte {
                 b'%' => text += "%%",
                 b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                    text.push(*byte as char)
+                    text.push(*byte as char);
                 }
                 other => text += &format!("\\{other:03o}"),
             }

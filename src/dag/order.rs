@@ -132,7 +132,7 @@ impl LoopForest {
                 parent[x as usize] = Some(h);
                 collapsed[x as usize] = h;
                 // Edges into the body from before the header (irreducible entries) stay outside.
-                for &p in preds[x as usize].iter() {
+                for &p in &preds[x as usize] {
                     let p = find(&mut collapsed, p);
                     if p > h {
                         work.push(p);

@@ -170,11 +170,9 @@ fn all(
     match ball_larus(dag) {
         Some(few) if few.total() <= slots => Some(few),
         many => {
-            let windows = std::iter::successors(Some(window), |w| Some(w / 2).filter(|w| *w > 0));
-            windows
-                .filter_map(|w| dense(dag, region, w))
-                .next()
-                .or(many)
+            let mut windows =
+                std::iter::successors(Some(window), |w| Some(w / 2).filter(|w| *w > 0));
+            windows.find_map(|w| dense(dag, region, w)).or(many)
         }
     }
 }

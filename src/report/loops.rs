@@ -101,7 +101,7 @@ fn of_function(paths: PathProfile, f: FuncId) -> Result<Vec<LoopRow>> {
     }
     let structure = profile.structure(f)?;
     let mut decoded: Vec<(Path, u64)> = Vec::new();
-    for &(id, count) in counts.iter() {
+    for &(id, count) in counts {
         let edges = profile.decode(f, &structure, id)?;
         decoded.push((structure.paths.dag.path(&edges), count));
     }

@@ -319,7 +319,7 @@ impl<'a> Steps<'a> {
             Some(Disambiguation::OfColumn(column)) => place += &format!(":{column}"),
             Some(Disambiguation::Block(mark)) if outcome.strip_prefix("→ ") == Some(mark) => {}
             Some(Disambiguation::Value(mark) | Disambiguation::Block(mark)) => {
-                outcome += &format!(" ({mark})")
+                outcome += &format!(" ({mark})");
             }
             // It is part of where the way goes.
             Some(Disambiguation::ToColumn(_)) | None => {}

@@ -478,7 +478,7 @@ fn valid(element: &Element) {
     match inside {
         [] => assert_eq!(names, [""; 0]),
         [many] if many.ends_with('*') => {
-            assert!(names.iter().all(|n| *n == many.trim_end_matches('*')))
+            assert!(names.iter().all(|n| *n == many.trim_end_matches('*')));
         }
         exactly => assert_eq!(names, *exactly),
     }

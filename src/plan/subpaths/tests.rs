@@ -127,7 +127,7 @@ fn a_loop() {
 fn nests() {
     // i → i + 1, and back to i from 2n - i: n loops around each other.
     let n = RESUMED + 2;
-    let succs: Vec<Vec<u32>> = (0..2 * n as u32 + 1)
+    let succs: Vec<Vec<u32>> = (0..=2 * n as u32)
         .map(|i| match i {
             0 => vec![1],
             _ if i <= n as u32 => vec![i + 1],
