@@ -68,7 +68,8 @@ fn none_below(folder: &Path) -> Error {
     Error::profile(folder, problem, suite(folder))
 }
 
-/// The merged profiles in a folder and in all folders below it, in the order of their names. Symbolic links are followed.
+/// The merged profiles in a folder and in all folders below it, in the order of their names.
+/// Symbolic links are followed.
 ///
 /// # Errors
 /// A link by the name of a profile that leads nowhere; a folder that cannot be read.
@@ -206,7 +207,8 @@ mod tests {
         assert!(said(dir.path()).ends_with(", …"));
     }
 
-    /// Profiles may be links, in folders that are links and however deep; links back to a folder on the way do no harm.
+    /// Profiles may be links, in folders that are links and however deep; links back to a folder on
+    /// the way do no harm.
     #[test]
     fn linked_profile_is_found_and_link_to_nothing_is_refused() {
         let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

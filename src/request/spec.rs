@@ -183,7 +183,8 @@ fn named(profile: &str) -> Option<PathBuf> {
     (!profile.is_empty()).then(|| Path::new(profile).to_path_buf())
 }
 
-/// The parts of a list between commas. A comma of a name is written `\,`, and a backslash before either `\\`.
+/// The parts of a list between commas. A comma of a name is written `\,`, and a backslash before
+/// either `\\`.
 fn split_at_commas(list: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut rest = list.chars().peekable();
@@ -218,8 +219,8 @@ fn parse_place(place: &str) -> Option<Spec> {
     })
 }
 
-/// `FUNCTION#ID,…`. A readable name may hold commas, and `#` as well (`{closure#0}`); what ends a function's name is the first `#`
-/// with a number behind which the list ends or goes on.
+/// `FUNCTION#ID,…`. A readable name may hold commas, and `#` as well (`{closure#0}`); what ends a
+/// function's name is the first `#` with a number behind which the list ends or goes on.
 fn parse_ids(list: &str) -> Option<Vec<(String, PathId)>> {
     let mut ids = Vec::new();
     let mut rest = list;

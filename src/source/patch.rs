@@ -83,8 +83,9 @@ impl Patch {
     }
 }
 
-/// The name of a file in a diff that is cut off behind `---` and `+++`, or in a context diff, which has such lines as well. What git
-/// says of files whose text stays as it is, such as a new mode, has no such lines.
+/// The name of a file in a diff that is cut off behind `---` and `+++`, or in a context diff, which
+/// has such lines as well. What git says of files whose text stays as it is, such as a new mode,
+/// has no such lines.
 fn name_without_hunks(file: &FilePatch<[u8]>) -> Option<String> {
     let PatchKind::Text(text) = file.patch() else {
         return None;

@@ -132,7 +132,8 @@ fn some_paths(whole: &Profile, random: &mut Random) -> Value {
     })
 }
 
-/// What selective copies count is what the whole profile, which equals brute force, has of these paths.
+/// What selective copies count is what the whole profile, which equals brute force, has of these
+/// paths.
 fn selected(batch: &Batch, whole: &Profile, asked: &Value) -> Result<(), String> {
     let Batch { dir, round, .. } = *batch;
     let file = dir.join("selection.json");

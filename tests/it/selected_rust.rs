@@ -1,5 +1,6 @@
-//! Selections by `cargo p3`: of the project in `testdata/rust`, which has a library, a program, unit tests and a test that runs the
-//! program. rustc's LLVM needs an engine, so `make test-engines` runs these.
+//! Selections by `cargo p3`: of the project in `testdata/rust`, which has a library, a program,
+//! unit tests and a test that runs the program. rustc's LLVM needs an engine, so `make
+//! test-engines` runs these.
 
 use crate::build::{CARGO_P3, command, stderr};
 use crate::selected::compare;
@@ -87,7 +88,8 @@ fn read(folder: &Path) -> Profile {
     Profile::read(&folder.join("profile.p3prof")).unwrap()
 }
 
-/// Every program of the tests counts the paths through the changed lines as a whole profile does, and no others.
+/// Every program of the tests counts the paths through the changed lines as a whole profile does,
+/// and no others.
 #[test]
 #[ignore = "needs an engine for rustc's LLVM: make test-engines"]
 fn patch_of_a_library_selects_its_paths_in_programs_and_tests() {
@@ -122,8 +124,9 @@ fn patch_of_a_library_selects_its_paths_in_programs_and_tests() {
     assert!(begins_with("count-") && begins_with("words-"), "{some:?}");
 }
 
-/// The code of `words` is what rustc alone makes of it, by the options that BUILD.md names, and its module in a copy is that of the
-/// native program. (Where rustc leaves bitcode it gives names to constants that have none otherwise, so sections differ in names.)
+/// The code of `words` is what rustc alone makes of it, by the options that BUILD.md names, and its
+/// module in a copy is that of the native program. (Where rustc leaves bitcode it gives names to
+/// constants that have none otherwise, so sections differ in names.)
 #[test]
 #[ignore = "needs an engine for rustc's LLVM: make test-engines"]
 fn code_of_an_untouched_crate_is_rustcs() {
@@ -184,7 +187,8 @@ fn code_of_an_untouched_crate_is_rustcs() {
     assert!(bitcode("copy-0") == bitcode("native"), "m{at}.bc");
 }
 
-/// A run after another finds what the other has not seen: the path of an empty word. cargo links the program again by itself.
+/// A run after another finds what the other has not seen: the path of an empty word. cargo links
+/// the program again by itself.
 #[test]
 #[ignore = "needs an engine for rustc's LLVM: make test-engines"]
 fn residual_run_of_a_program_finds_its_new_paths() {
