@@ -364,7 +364,8 @@ impl Link<'_> {
         self.folder.join(format!("obj/copy-{copy}/m{module}.bc.o"))
     }
 
-    /// Code for every module of every copy.
+    /// Objects for every module of every copy. A module that is the native one, since no path of it
+    /// is selected, has the program's own object: to compile it again would give the same code.
     fn generate(&self, modules: &[&Module], copies: &[u32]) -> Result<()> {
         for copy in copies {
             let folder = self.folder.join(format!("obj/copy-{copy}"));
@@ -376,11 +377,15 @@ impl Link<'_> {
         let all: Vec<(u32, usize)> = all.collect();
         let compilers = Compilers::new(self.compiler);
         all.par_iter().try_for_each(|(copy, m)| {
-            let bitcode = self
-                .folder
-                .join(format!("copy-{copy}"))
-                .join(output::module_name(*m, "bc"));
-            modules::generate(modules[*m], &compilers, &bitcode, &self.object(*copy, *m))
+            let name = output::module_name(*m, "bc");
+            let [native, bitcode] = ["native".into(), format!("copy-{copy}")]
+                .map(|folder| self.folder.join(folder).join(&name));
+            let (module, object) = (modules[*m], self.object(*copy, *m));
+            if have_same_bytes(&native, &bitcode)? {
+                let own = self.found.read_object(&module.from)?;
+                return std::fs::write(&object, own).map_err(|e| Error::write(&object, e));
+            }
+            modules::generate(module, &compilers, &bitcode, &object)
         })
     }
 
@@ -520,6 +525,12 @@ fn write_archive(
     let mut file = std::fs::File::create(path).map_err(|e| Error::write(path, e))?;
     write_archive_to_stream(&mut file, &new, ArchiveKind::Gnu, false, None)
         .map_err(|e| Error::write(path, e))
+}
+
+fn have_same_bytes(a: &Path, b: &Path) -> Result<bool> {
+    let length = |path: &Path| std::fs::metadata(path).map(|m| m.len());
+    let read = |path: &Path| std::fs::read(path).map_err(|e| Error::read(path, e));
+    Ok(length(a).ok() == length(b).ok() && read(a)? == read(b)?)
 }
 
 fn copy_file(from: &Path, to: &Path) -> Result<()> {

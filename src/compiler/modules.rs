@@ -107,6 +107,20 @@ impl Found {
         Ok(found)
     }
 
+    /// The object of a module, as the program was linked from it.
+    pub(super) fn read_object(&self, from: &Linked) -> Result<Vec<u8>> {
+        let archive = match from {
+            Linked::File(path) => return std::fs::read(path).map_err(|e| Error::read(path, e)),
+            Linked::Member { archive, .. } => archive,
+        };
+        let mut members = number_members(archive, &self.archives[archive]);
+        let found = members.find_map(|(of, member)| (of == *from).then_some(&member.bytes));
+        Ok(found
+            .cloned()
+            .and_then(Result::ok)
+            .expect("its bitcode was read"))
+    }
+
     /// Members of thin archives are named by linkers as files, after their archives. Files that are members become that.
     fn with_thin_archives(&mut self, linked: &[Linked]) -> Result<Vec<Linked>> {
         let mut members = HashMap::new();
