@@ -153,7 +153,7 @@ residual: build
 
 # Executed instructions: other load on the machine does not matter
 bench-selected: build
-	@sh tools/setup.sh "$(TOOLS) valgrind jq patch" "$(APT) valgrind jq patch"
+	@sh tools/setup.sh "$(TOOLS) valgrind jq patch tclsh" "$(APT) valgrind jq patch tcl"
 	ONLY="$(ONLY)" sh tools/selected.sh $(PARTS)
 
 SECONDS ?= 600
