@@ -54,10 +54,14 @@ index 1..2 100644
 
 /// The profile of a program that classifies a number, compiled as `src/a.c`.
 pub(crate) fn build(dir: &Path, name: &str, source: &str, number: u32) -> PathBuf {
-    let dir = dir.join(name);
     let number = format!("-DNUMBER={number}");
+    build_with(&dir.join(name), source, &["-O0", &number])
+}
+
+fn build_with(dir: &Path, source: &str, flags: &[&str]) -> PathBuf {
     std::fs::create_dir_all(dir.join("src")).unwrap();
-    let modules = [module("src/a.c", source, &["-O0", "-g", &number], &dir)];
+    let flags = [&["-g"], flags].concat();
+    let modules = [module("src/a.c", source, &flags, dir)];
     let exe = dir.join("native");
     link(&modules, &[], &[], &exe);
     let expected = execute(&exe, &dir.join("once"));
@@ -619,6 +623,35 @@ fn patch_lists_outcome_that_never_came_up_first() {
     let (status, said) = coverage(&file, &judged, None);
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("50.00% of branches ran"), "{said}");
+}
+
+/// Joined by the optimiser, a condition is on no path: full coverage of its line says nothing about it.
+#[test]
+fn patch_names_lines_with_conditions_without_a_branch() {
+    let dir = crate::support::folder();
+    let patch = dir.path().join("p.diff");
+    let diff = "--- a/src/a.c\n+++ b/src/a.c\n@@ -1,3 +1,3 @@\n int f(int a, int b) {\n-    return a > 2;\n\
+                +    return a > 2 || b > 7;\n }\n";
+    std::fs::write(&patch, diff).unwrap();
+    let source = "int f(int a, int b) {\n    return a > 2 || b > 7;\n}\n\
+                  int main(int argc, char **argv) { return f(argc, argc) + f(3, 3) > 9; }\n";
+    let said = |level: &str| {
+        let file = build_with(&dir.path().join(level), source, &[level, "-fno-inline"]);
+        let by = ["--patch", patch.to_str().unwrap()];
+        (
+            coverage(&file, &by, None).1,
+            json(&file, &by)["patch"]["branchless"].clone(),
+        )
+    };
+    let (text, places) = said("-O1");
+    assert!(
+        text.contains("conditions without a branch on these lines") && text.contains(": a.c:2"),
+        "{text}"
+    );
+    assert_eq!(places, serde_json::json!(["a.c:2"]));
+    let (text, places) = said("-O0");
+    assert!(!text.contains("without a branch"), "{text}");
+    assert_eq!(places, serde_json::json!([]));
 }
 
 /// Lines of a diff cannot be found in a program that was compiled from other sources.

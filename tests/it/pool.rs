@@ -351,7 +351,9 @@ fn programs_that_reset_do_not_share() {
     let name = format!("raw/1-{PROGRAM}.p3raw");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.starts_with("p3: ") && said.contains(&name) && said.contains("name files by %p"),
+        said.starts_with("p3: ")
+            && said.contains(&name)
+            && said.contains("use %p in P3_PROFILE_FILE"),
         "{said}"
     );
     assert_eq!(said.lines().count(), 1);

@@ -90,7 +90,7 @@ fn programs_of_another_selection_are_named() {
         let words = [&["build", "-k", "1", "-o", "p3"], options].concat();
         stderr(&rewrite(dir, &[&words[..], &["--", "make", "-s"]].concat()))
     };
-    let warning = "prog: not linked again, and count the paths of an earlier --paths or --patch";
+    let warning = "prog: not linked again, so the selection of this build is not in them";
     let new = ["--paths", "new:runs/"];
     assert!(!build(&new).contains(warning));
     assert!(!build(&new).contains(warning), "nothing is known yet");

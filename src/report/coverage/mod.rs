@@ -35,12 +35,13 @@ use crate::paths::FunctionPaths;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Profile, Structure, flow};
+use crate::report::text::short;
 use crate::report::{Decision, Line, line};
 use counted::Counted;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use through::Through;
 
 /// Numbers of paths.
@@ -156,6 +157,8 @@ pub struct PatchLines {
     pub elsewhere: Vec<String>,
     /// Hunks that only remove lines.
     pub removals: usize,
+    /// Where conditions on these lines have no branch, as `file:line`: no path tells their outcome.
+    pub branchless: Vec<String>,
 }
 
 /// The coverage of the selected functions, with at most `nearest` uncovered paths for each. Near-linear in the
@@ -189,7 +192,7 @@ pub fn coverage<'a>(
         .into_par_iter()
         .map(|f| row(paths, f, scope, nearest));
     let mut rows: Vec<FunctionCoverage> = rows.collect::<Result<_>>()?;
-    let patch = touched.map(|t| patch_lines(t, &rows));
+    let patch = touched.map(|t| patch_lines(profile, t, &rows));
     let lines = LineSums::new(profile, &counted, scope)?;
     let mut near = Paths::default();
     rows.iter().for_each(|r| near.add(&r.near));
@@ -370,7 +373,7 @@ fn lines(
 }
 
 /// What became of the lines of a patch in all functions.
-fn patch_lines(touched: &Touched, rows: &[FunctionCoverage]) -> PatchLines {
+fn patch_lines(profile: &Profile, touched: &Touched, rows: &[FunctionCoverage]) -> PatchLines {
     let mut all = Lines::new();
     for (line, ran) in rows.iter().flat_map(|r| &r.lines) {
         *all.entry(*line).or_default() |= ran;
@@ -381,7 +384,23 @@ fn patch_lines(touched: &Touched, rows: &[FunctionCoverage]) -> PatchLines {
         ran: all.values().filter(|ran| **ran).count(),
         elsewhere: touched.elsewhere.clone(),
         removals: touched.removals,
+        branchless: branchless_places(profile, touched, rows),
     }
+}
+
+/// Where functions choose without a branch on touched lines: each line once, ascending.
+fn branchless_places(
+    profile: &Profile,
+    touched: &Touched,
+    rows: &[FunctionCoverage],
+) -> Vec<String> {
+    let sites = |row: &FunctionCoverage| profile.entry(row.f).branchless_sites();
+    let locs = rows.iter().flat_map(sites).map(|site| site.loc);
+    let touched = locs.filter(|loc| touched.contains(*loc));
+    let lines: BTreeSet<(u32, u32)> = touched.map(|loc| (loc.file, loc.line)).collect();
+    let name = |file: u32| short(&profile.manifest.files[file as usize]);
+    let place = |(file, line): (u32, u32)| format!("{}:{line}", name(file));
+    lines.into_iter().map(place).collect()
 }
 
 fn uncovered(

@@ -182,6 +182,13 @@ pub(super) fn of_patch(patch: &PatchLines) -> String {
             names.join(", ")
         );
     }
+    if !patch.branchless.is_empty() {
+        let _ = writeln!(
+            out,
+            "conditions without a branch on these lines, so no number here tells their outcomes (build with -O0): {}",
+            patch.branchless.join(", ")
+        );
+    }
     out
 }
 

@@ -96,7 +96,7 @@
   const started = D.runs.reduce((a, b) => a + b, 0), processes = `${num(started)} process${started === 1 ? "" : "es"}`;
   const fact = (n, what) => el("div", {}, el("b", {}, n), el("span", {}, what));
   const warnings = () => {
-    const a = D.about, said = [...D.selection ? [D.selection] : [], ...a.incomplete, ...a.unlike, ...a.violations.map(v => `${v.name}: ${v.what}`), ...D.changed];
+    const a = D.about, said = [...D.selection ? [D.selection] : [], ...a.incomplete, ...a.differing_copies, ...a.violations.map(v => `${v.name}: ${v.problem}`), ...D.changed];
     return said.length ? [el("h2", {}, "Warnings"), el("ul", { class: "warn" }, said.map(s => el("li", {}, s)))] : [];
   };
   const view = {};
