@@ -315,7 +315,15 @@ fn versions_stand_in_one_table() {
     );
     let names = regex::Regex::new(&names).unwrap();
     let mut found = Vec::new();
-    for below in ["src", "tools", "runtime-c", "Makefile", "Dockerfile", ".ci"] {
+    for below in [
+        "src",
+        "bench/src",
+        "tools",
+        "runtime-c",
+        "Makefile",
+        "Dockerfile",
+        ".ci",
+    ] {
         for file in walkdir::WalkDir::new(project(below)).sort_by_file_name() {
             let file = file.unwrap().into_path();
             let name = file
