@@ -10,6 +10,18 @@ pub(crate) static REWRITE: LazyLock<String> = LazyLock::new(|| beside("p3-rewrit
 /// Its companion.
 pub(crate) static PROF: LazyLock<String> = LazyLock::new(|| beside("p3-prof"));
 
+/// The version of LLVM whose tools are called: the first of the table in `src/llvm.rs`.
+static LLVM: LazyLock<String> = LazyLock::new(|| {
+    let script = project().join("tools/llvm.sh").display().to_string();
+    let main = output("sh", &[&script, "main"]).expect("the script is in the project");
+    String::from_utf8_lossy(&main).trim().to_string()
+});
+
+/// A tool of that version, as Debian names it.
+pub(crate) fn llvm(tool: &str) -> String {
+    format!("{tool}-{}", *LLVM)
+}
+
 /// A program that was built into the folder of this one.
 fn beside(name: &str) -> String {
     let own = std::env::current_exe().expect("Linux knows");
@@ -91,7 +103,7 @@ pub(crate) fn runtime(out: &Path) -> Result<Vec<PathBuf>> {
             let object = out
                 .join(file.file_stem().context("a name")?)
                 .with_extension("o");
-            let mut clang = Command::new("clang-19");
+            let mut clang = Command::new(llvm("clang"));
             run(clang
                 .args(["-std=c11", "-O2", "-fPIC", "-c"])
                 .arg(&file)

@@ -3,7 +3,7 @@
 //!
 //! Programs are of two halves ([`CHOSEN_BY`]). Constants and rules may be chosen by the first; the second is reported only.
 
-use crate::build::{run, variant_name};
+use crate::build::{llvm, run, variant_name};
 use crate::instructions;
 use crate::markdown::Table;
 use crate::measure::{INPUT, OTHER, programs};
@@ -112,7 +112,7 @@ fn count(program: &Path, here: &Path, counted: &mut BTreeMap<String, Vec<u64>>) 
     }
     if !known(LLVM, counted) {
         let (module, object, exe) = (here.join("l.bc"), here.join("l.o"), here.join("llvm"));
-        let mut opt = Command::new("opt-19");
+        let mut opt = Command::new(llvm("opt"));
         opt.args(["-passes=pgo-instr-gen,instrprof", "-disable-vp"]);
         run(opt.arg(&bitcode).arg("-o").arg(&module))?;
         recipe.compile(&module, &object)?;

@@ -5,7 +5,7 @@ mod section;
 
 pub(crate) use section::EdgeProfiles;
 
-use crate::build::{PROF, REWRITE, Variant, output, run, runtime, single, variant};
+use crate::build::{PROF, REWRITE, Variant, llvm, output, run, runtime, single, variant};
 use crate::measure::{programs, run_all};
 use crate::results::{Edges, Results, Run};
 use anyhow::{Context, Result};
@@ -65,7 +65,7 @@ impl Bench<'_> {
 
     fn opt(&self, options: &[&str], input: &Path, name: &str) -> Result<PathBuf> {
         let out = self.file(name);
-        let mut opt = Command::new("opt-19");
+        let mut opt = Command::new(llvm("opt"));
         run(opt.args(options).arg(input).arg("-o").arg(&out))?;
         Ok(out)
     }
@@ -153,7 +153,7 @@ impl Bench<'_> {
 
     /// By a text profile of the module as LLVM would have instrumented it.
     fn proftext(&self, source: &Path) -> Result<PathBuf> {
-        let printed = Command::new("opt-19")
+        let printed = Command::new(llvm("opt"))
             .args(O2)
             .arg("-pgo-kind=pgo-instr-gen-pipeline")
             .args(["-print-before=pgo-instr-gen", "-print-module-scope"])
@@ -182,7 +182,7 @@ impl Bench<'_> {
 
     fn used(&self, source: &Path, profile: &Path, name: &str) -> Result<PathBuf> {
         let data = self.file(&format!("{name}.profdata"));
-        let mut merge = Command::new("llvm-profdata-19");
+        let mut merge = Command::new(llvm("llvm-profdata"));
         run(merge.arg("merge").arg(profile).arg("-o").arg(&data))?;
         let file = format!("-profile-file={}", data.display());
         let using = [O2[0], "-pgo-kind=pgo-instr-use-pipeline", &file];

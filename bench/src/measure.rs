@@ -3,7 +3,7 @@
 //! Everything is measured on the smaller of a program's two inputs, `run-train.sh`; what is called trained has weights by
 //! the profile of the other one, `run.sh`. The instructions of every copy are counted, and the slowest one is timed.
 
-use crate::build::{PROF, Variant, output, run, variant_name};
+use crate::build::{PROF, Variant, llvm, output, run, variant_name};
 use crate::instructions;
 use crate::results::{Cost, Hits, Program, Results, Run, quartiles};
 use crate::rewritten::{Recipe, Rewritten};
@@ -128,7 +128,7 @@ impl<'a> Bench<'a> {
         recipe.compile(&bitcode, &objects[0])?;
         for (object, more) in objects[1..].iter().zip([&[][..], &["-disable-vp"]]) {
             let instrumented = object.with_extension("bc");
-            let mut opt = Command::new("opt-19");
+            let mut opt = Command::new(llvm("opt"));
             opt.arg("-passes=pgo-instr-gen,instrprof").args(more);
             run(opt.arg(&bitcode).arg("-o").arg(&instrumented))?;
             recipe.compile(&instrumented, object)?;
@@ -250,7 +250,7 @@ impl<'a> Bench<'a> {
         let source = self.here.join(format!("shift-{bytes}.s"));
         let object = source.with_extension("o");
         std::fs::write(&source, format!(".text\n.balign 64\n.space {bytes}\n"))?;
-        let mut clang = Command::new("clang-19");
+        let mut clang = Command::new(llvm("clang"));
         run(clang.arg("-c").arg(source).arg("-o").arg(&object))?;
         Ok(Some(object))
     }
@@ -374,7 +374,7 @@ fn execute(script: &Path, exe: &Path, raw: &Path) -> Result<(Cost, blake3::Hash)
 
 fn summary(samples: &[Cost], exe: &Path) -> Result<Run> {
     let Cost { wall, cpu, memory } = Cost::median(samples);
-    let sizes = output("llvm-size-19", &[&exe.to_string_lossy()])?;
+    let sizes = output(&llvm("llvm-size"), &[&exe.to_string_lossy()])?;
     let sizes = String::from_utf8(sizes)?;
     let line = sizes.lines().nth(1).context("llvm-size prints sizes")?;
     let sizes: Vec<u64> = line

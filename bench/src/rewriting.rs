@@ -1,6 +1,6 @@
 //! Time and memory of p3-rewrite beside `opt` with LLVM's own instrumentation on the same file.
 
-use crate::build::{REWRITE, output};
+use crate::build::{REWRITE, llvm, output};
 use crate::markdown::Table;
 use crate::measure::programs;
 use crate::results::{Cost, Results, Rewriting};
@@ -56,7 +56,7 @@ pub(crate) fn all(folder: &Path, out: &Path, rounds: usize, only: &[String]) -> 
 /// Drops debug information.
 fn strip(from: &Path, to: &Path) -> Result<()> {
     crate::build::run(
-        Command::new("opt-19")
+        Command::new(llvm("opt"))
             .arg("-passes=verify")
             .arg("-strip-debug")
             .arg(from)
@@ -67,7 +67,7 @@ fn strip(from: &Path, to: &Path) -> Result<()> {
 
 fn measure(file: &Path, here: &Path, rounds: usize) -> Result<Rewriting> {
     let opt = || {
-        let mut command = Command::new("opt-19");
+        let mut command = Command::new(llvm("opt"));
         command.arg("-passes=pgo-instr-gen,instrprof").arg(file);
         command.arg("-o").arg(here.join("edge.bc"));
         command
@@ -93,7 +93,7 @@ fn measure(file: &Path, here: &Path, rounds: usize) -> Result<Rewriting> {
         })
     };
     let of_p3 = COPIES.into_iter().zip(&of_p3);
-    let dis = output("llvm-dis-19", &[&file.to_string_lossy(), "-o", "-"])?;
+    let dis = output(&llvm("llvm-dis"), &[&file.to_string_lossy(), "-o", "-"])?;
     Ok(Rewriting {
         bytes: file.metadata()?.len(),
         blocks: blocks(&dis),

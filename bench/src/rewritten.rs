@@ -1,11 +1,11 @@
 //! What p3-rewrite makes of a program, linked as its users link it: by the makefile in the output folder.
 
-use crate::build::{REWRITE, merge, run};
+use crate::build::{REWRITE, llvm, merge, run};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// How a program is linked, as its `link.sh` says: `DRV=clang-19 LIBS="-lm"`.
+/// How a program is linked, as its `link.sh` says: `DRV=clang LIBS="-lm"`.
 pub(crate) struct Recipe {
     driver: String,
     libraries: String,
@@ -23,7 +23,7 @@ impl Recipe {
             .nth(1)
             .and_then(|rest| rest.split('"').next());
         Ok(Recipe {
-            driver: driver.unwrap_or("clang-19").into(),
+            driver: driver.map_or_else(|| llvm("clang"), String::from),
             libraries: libraries.unwrap_or_default().into(),
         })
     }

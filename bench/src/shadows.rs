@@ -6,7 +6,7 @@ mod section;
 
 pub(crate) use section::ShadowProfiles;
 
-use crate::build::{PROF, REWRITE, Variant, output, project, run, runtime, single, variant};
+use crate::build::{PROF, REWRITE, Variant, llvm, output, project, run, runtime, single, variant};
 use crate::instructions;
 use crate::measure::{in_turn, programs};
 use crate::results::{Results, this_day, this_machine};
@@ -122,7 +122,7 @@ impl Helpers {
             faults: out.join("faults.so"),
             busy: out.join("busy"),
         };
-        let clang = || Command::new("clang-19");
+        let clang = || Command::new(llvm("clang"));
         for (name, exe) in [("fork.c", &helpers.fork), ("busy.c", &helpers.busy)] {
             run(clang().arg("-O2").arg(source(name)).arg("-o").arg(exe))?;
         }

@@ -9,7 +9,7 @@ mod section;
 
 pub(crate) use section::SampledSubpaths;
 
-use crate::build::{PROF, REWRITE, merge, output, project, run};
+use crate::build::{PROF, REWRITE, llvm, merge, output, project, run};
 use crate::instructions;
 use crate::measure::{in_turn, programs};
 use crate::results::{Results, this_day, this_machine};
@@ -153,7 +153,7 @@ fn own(here: &Path, asked: &Asked) -> Result<Vec<Bench>> {
         std::fs::create_dir_all(&here)?;
         let bitcode = here.join("prog.bc");
         let source = project().join(format!("testdata/subpaths/{name}.c"));
-        let mut clang = Command::new("clang-19");
+        let mut clang = Command::new(llvm("clang"));
         clang.args(["-O2", "-g", "-emit-llvm", "-c"]);
         run(clang.arg(source).arg("-o").arg(&bitcode))?;
         let run_with = |file: &str, argument: &str| {
@@ -321,7 +321,7 @@ impl Bench {
     fn truth(&self, asked: &[&Row]) -> Result<Truth> {
         let folder = self.rewritten("trace", "trace", &[])?;
         let exe = self.executable("trace");
-        let mut clang = Command::new("clang-19");
+        let mut clang = Command::new(llvm("clang"));
         clang.arg("-O2").arg(folder.join("copy-0/m0.bc"));
         clang.arg(project().join("testdata/bench/blocks.c"));
         run(clang.args(["-lm", "-pthread", "-ldl", "-o"]).arg(&exe))?;

@@ -1,6 +1,6 @@
 //! Modules of any size: functions of loops around chains of diamonds.
 
-use crate::build::run;
+use crate::build::{llvm, run};
 use anyhow::Result;
 use std::fmt::Write;
 use std::path::Path;
@@ -14,7 +14,10 @@ pub(crate) fn write(file: &Path, blocks: usize, each: usize) -> Result<()> {
     }
     let source = file.with_extension("ll");
     std::fs::write(&source, text)?;
-    run(Command::new("llvm-as-19").arg(&source).arg("-o").arg(file))?;
+    run(Command::new(llvm("llvm-as"))
+        .arg(&source)
+        .arg("-o")
+        .arg(file))?;
     std::fs::remove_file(source)?;
     Ok(())
 }

@@ -31,11 +31,7 @@ pub fn unreadable(input: &Input, message: &str) -> Error {
 /// all of old bitcode, but not all of old text (callbr, some constant expressions).
 pub fn remedy_for_old_text(input: &Input) -> Option<String> {
     let text = std::str::from_utf8(&input.bytes).ok()?;
-    let is_typed = |line: &str| {
-        let code = line.split([';', '"']).next().unwrap_or_default();
-        ["* ", "*,", "*)"].iter().any(|end| code.contains(end))
-    };
-    if input.kind != Kind::Text || !text.lines().any(is_typed) {
+    if input.kind != Kind::Text || !text.lines().any(has_typed_pointer) {
         return None;
     }
     let newest = OLDEST_CLANG - 1;
@@ -43,6 +39,20 @@ pub fn remedy_for_old_text(input: &Input) -> Option<String> {
         "LLVM {newest} or older wrote it, since its pointers have types: assemble it by the llvm-as of that version, \
          whose bitcode is read"
     ))
+}
+
+/// Whether a line has the type of a typed pointer, outside of strings and comments.
+fn has_typed_pointer(line: &str) -> bool {
+    for part in line.split('"').step_by(2) {
+        let code = part.split(';').next().unwrap_or_default();
+        if ["* ", "*,", "*)"].iter().any(|end| code.contains(end)) {
+            return true;
+        }
+        if code.len() < part.len() {
+            return false;
+        }
+    }
+    false
 }
 
 /// The producer that LLVM's bitcode errors name: `(Producer: 'LLVM20.1.0' Reader: …)`.
