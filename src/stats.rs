@@ -7,7 +7,7 @@ use crate::names::shown;
 use crate::partition::Assignment;
 use crate::paths::FunctionPaths;
 use crate::plan::CopyPlan;
-use crate::plan::subpaths::SubpathPlan;
+use crate::plan::subpaths::SampledFunction;
 use crate::table::{Align, Columns, exactly, grouped};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
@@ -55,7 +55,7 @@ pub(crate) fn table(
 pub(crate) fn sampled_table(
     program: &Program,
     manifest: &Manifest,
-    plans: &[SubpathPlan],
+    sampled: &[SampledFunction],
     selects: impl Fn(&str) -> bool,
 ) -> String {
     let mut table = Columns::new([vec![Align::Left; 2], vec![Align::Right; 9]].concat());
@@ -67,13 +67,13 @@ pub(crate) fn sampled_table(
         .filter(|(_, f)| selects(&f.name))
     {
         let blocks = program.body(id).cfg.len();
-        let plan = plans.binary_search_by_key(&id, |p| p.func);
+        let sampled_at = sampled.binary_search_by_key(&id, |f| f.func);
         let status = match manifest.functions[id].status {
             Status::Exact | Status::Cut => "sampled".into(),
             Status::Skipped(_) => status(manifest, id),
         };
         let about = [shown(&f.name), status, callers(f), blocks.to_string()];
-        let Ok(plan) = plan.map(|i| plans[i].figures()) else {
+        let Ok(plan) = sampled_at.map(|i| sampled[i].plan().figures()) else {
             table.row(cells(about, (0..7).map(|_| "-".to_string())));
             continue;
         };

@@ -4,7 +4,7 @@ use super::cuts::cuts_by_block;
 use super::reduced::Reduced;
 use super::*;
 use crate::index::BlockId;
-use crate::ir::Cfg;
+use crate::ir::{Block, Cfg, Terminator};
 use crate::random_cfg::{any_cfg, cfg, paths_of, retreating, walk};
 use proptest::prelude::*;
 
@@ -262,6 +262,22 @@ fn reached_without(cfg: &Cfg, removed: Option<BlockId>) -> TiVec<BlockId, bool> 
         }
     }
     seen
+}
+
+/// So many that steps from each of them to the entry would take minutes.
+#[test]
+fn block_that_many_lead_to_has_entry_above() {
+    let last = 200_000;
+    let block = |b: u32| match b {
+        _ if b == last => Block::ending(Terminator::Return, vec![]),
+        _ => Block::ending(Terminator::Branch, vec![BlockId(b + 1), BlockId(last)]),
+    };
+    let graph = Cfg {
+        blocks: (0..=last).map(block).collect(),
+    };
+    let dominators = Dominators::new(&graph);
+    assert_eq!(dominators.above(BlockId(last)), Some(BlockId(0)));
+    assert_eq!(dominators.above(BlockId(last - 1)), Some(BlockId(last - 2)));
 }
 
 proptest! {

@@ -54,7 +54,7 @@ use crate::index::{CopyId, FuncId, ModuleId};
 use crate::ir;
 use crate::load::{Input, Kind};
 use crate::plan::FunctionPlan;
-use crate::plan::subpaths::{Settings, SubpathPlan};
+use crate::plan::subpaths::{SampledFunction, Settings};
 use edit::Edit;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
@@ -126,7 +126,7 @@ pub enum Work<'a> {
     /// Each stays as it is, beside one that counts as the plan says.
     Shadow(Vec<(u32, &'a FunctionPlan)>),
     /// Each calls the sampler of subpaths.
-    Sample(Vec<(u32, &'a SubpathPlan)>, &'a Settings),
+    Sample(Vec<(u32, &'a SampledFunction<'a>)>, &'a Settings),
     /// Each reports executed blocks to a tracer.
     Trace(Vec<(u32, FuncId)>),
 }
@@ -156,7 +156,7 @@ impl Work<'_> {
     fn is_empty(&self) -> bool {
         match self {
             Work::Count(plans) | Work::Shadow(plans) => plans.is_empty(),
-            Work::Sample(plans, _) => plans.is_empty(),
+            Work::Sample(sampled, _) => sampled.is_empty(),
             Work::Trace(bodies) => bodies.is_empty(),
         }
     }
@@ -246,7 +246,7 @@ fn edit<'s>(parsed: &Parsed, source: &Source<'s>, job: &ModuleJob) -> Result<Opt
         match &job.work {
             Work::Count(plans) => count(edit, &functions, job, plans),
             Work::Shadow(plans) => add_shadows(edit, &functions, job, plans),
-            Work::Sample(plans, _) => sample(edit, &functions, job, plans),
+            Work::Sample(sampled, _) => sample(edit, &functions, job, sampled),
             Work::Trace(bodies) => trace_bodies(edit, &functions, job, bodies),
         }
     }
@@ -278,14 +278,14 @@ fn sample<'ctx>(
     edit: Edit<'_, 'ctx>,
     functions: &[FunctionValue<'ctx>],
     job: &ModuleJob,
-    plans: &[(u32, &SubpathPlan)],
+    sampled: &[(u32, &SampledFunction)],
 ) {
     let data = data::Data::declare(edit, job);
     let target = sys::target_of(edit.module);
-    for &(ordinal, plan) in plans {
+    for &(ordinal, of) in sampled {
         let body = &job.module.bodies[ordinal as usize];
         let function = functions[ordinal as usize];
-        subpaths::instrument(&data, function, body, plan, &target);
+        subpaths::instrument(&data, function, body, &of.plan(), &target);
     }
     data.register(job, &[]);
 }

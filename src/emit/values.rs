@@ -259,6 +259,13 @@ impl Inst {
         }
     }
 
+    /// The one behind it in its block.
+    pub(super) fn next(self) -> Option<Inst> {
+        // SAFETY: the instruction is live and in a block.
+        let next = unsafe { LLVMGetNextInstruction(self.0) };
+        (!next.is_null()).then_some(Inst(next))
+    }
+
     /// Takes its location away.
     pub(super) fn drop_location(self) {
         // SAFETY: the instruction is live.

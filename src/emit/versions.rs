@@ -10,6 +10,9 @@
 //! definitions meet. Addresses of a structure's fields are many, and as φs each would be a value to keep: sqlite's interpreter, in two versions,
 //! took 1,700 M instructions more for that than for its paths, and clang took six minutes.
 
+#[cfg(test)]
+mod tests;
+
 use super::place;
 use super::split::in_blocks;
 use super::sys::{self, Blocks};
@@ -25,8 +28,21 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
 use std::collections::{HashMap, HashSet};
 
+/// A walk up the dominator tree notes what it found after each so many steps: the next one stops
+/// there. A value that is used far from its definition would take quadratic time otherwise, and
+/// memory for each block on the way if every step were noted.
+const NOTED: u32 = 32;
+
+/// What a walk up the dominator tree finds at a block.
+enum Step {
+    /// What the value is there.
+    Known(Value),
+    /// The block above, at whose start it is the same.
+    Above(BlockId),
+}
+
 /// Makes the blocks of `function`, whose control flow is `cfg`, those of `versions`; returns them in order. New ones stand
-/// at the end. Uses of values: O(uses · blocks) at worst, near-linear in practice.
+/// at the end. O(blocks + uses of values + blocks that these values reach).
 pub(super) fn copy_blocks<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
@@ -219,19 +235,25 @@ impl<'ctx> Copier<'_, 'ctx> {
     /// Operands of all instructions but φs, and entries of the φs that were not replaced.
     fn mend_operands(&mut self) {
         let renewed: HashSet<Inst> = self.phis.iter().map(|p| p.1).collect();
+        let numbers: HashMap<BasicBlock, BlockId> = self
+            .blocks
+            .iter()
+            .copied()
+            .zip(self.versions.cfg.ids())
+            .collect();
         for b in self.versions.cfg.ids() {
             for i in values::instructions(self.blocks[b]) {
                 if renewed.contains(&i) {
                     continue;
                 }
+                let entries = if i.is_phi() { i.incoming() } else { Vec::new() };
                 for (n, operand) in i.operands().into_iter().enumerate() {
                     let Some(&home) = self.home.get(&operand) else {
                         continue;
                     };
-                    let value = if i.is_phi() {
+                    let value = if let Some((_, from)) = entries.get(n) {
                         // Its predecessors are those it had: blocks of version 0.
-                        let from = self.ins[b][self.entry_block(b, i, n)];
-                        self.at_end(operand, from)
+                        self.at_end(operand, numbers[from])
                     } else if self.versions.origin[b] == home {
                         self.version(operand, b)
                     } else {
@@ -243,14 +265,6 @@ impl<'ctx> Copier<'_, 'ctx> {
                 }
             }
         }
-    }
-
-    /// Which in-edge of block `b` the `n`-th entry of its φ is for.
-    fn entry_block(&self, b: BlockId, phi: Inst, n: usize) -> usize {
-        let from = phi.incoming()[n].1;
-        let mut ins = self.ins[b].iter();
-        ins.position(|p| self.blocks[*p] == from)
-            .expect("an entry is for a predecessor")
     }
 
     fn fill_phis(&mut self) {
@@ -281,30 +295,46 @@ impl<'ctx> Copier<'_, 'ctx> {
     /// of the block above in the dominator tree, unless a definition lies on a way from there; then it is computed again, or a φ, whose
     /// entries are made later.
     fn at_start(&mut self, value: Value, b: BlockId) -> Value {
-        let home = self.home[&value];
-        let mut at = b;
-        loop {
-            if let Some(&known) = self.at_start.get(&(value, at)) {
-                return known;
+        let (mut at, mut steps) = (b, 0);
+        let mut passed = Vec::new();
+        let reaches = loop {
+            match self.step_up(value, at) {
+                Step::Known(reaches) => break reaches,
+                Step::Above(above) => at = above,
             }
-            let Some(above) = self.above(at) else {
-                return values::poison(value); // unreachable
-            };
-            if self.meet_in(home, above, at) {
-                if let Some(again) = self.again(value, at) {
-                    self.at_start.insert((value, at), again);
-                    return again;
-                }
+            steps += 1;
+            if steps % NOTED == 0 {
+                passed.push(at);
+            }
+        };
+        let passed = passed.into_iter().map(|at| ((value, at), reaches));
+        self.at_start.extend(passed);
+        reaches
+    }
+
+    /// What `value` is at the start of block `at`, or the block above, at whose start it is the same.
+    fn step_up(&mut self, value: Value, at: BlockId) -> Step {
+        let home = self.home[&value];
+        if let Some(&known) = self.at_start.get(&(value, at)) {
+            return Step::Known(known);
+        }
+        let Some(above) = self.above(at) else {
+            return Step::Known(values::poison(value)); // unreachable
+        };
+        if self.meet_in(home, above, at) {
+            let again = self.again(value, at);
+            let reaches = again.unwrap_or_else(|| {
                 let phi = values::phi_before_all(&self.builder, self.blocks[at], value);
                 self.made.push((at, phi, value));
-                self.at_start.insert((value, at), phi.value());
-                return phi.value();
-            }
-            if self.versions.origin[above] == home {
-                return self.version(value, above);
-            }
-            at = above;
+                phi.value()
+            });
+            self.at_start.insert((value, at), reaches);
+            return Step::Known(reaches);
         }
+        if self.versions.origin[above] == home {
+            return Step::Known(self.version(value, above));
+        }
+        Step::Above(above)
     }
 
     /// `value` computed at the start of block `b`, if it is folded into its uses. What it is computed from is what it was at `value`'s last definition:

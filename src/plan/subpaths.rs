@@ -26,6 +26,7 @@ use super::resume::with_entry;
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
 use crate::ir::{Block, Callee, Cfg, Terminator};
+use crate::paths::FunctionPaths;
 use crate::versions::{Versions, can_be_copied};
 use builder::Builder;
 use std::collections::BTreeSet;
@@ -99,6 +100,30 @@ pub struct SubpathPlan {
     /// The same in two functions, if control goes over at the beginning of blocks alone: not behind
     /// landing pads.
     pub apart: Option<Box<OutlinedPlans>>,
+}
+
+/// A function that is sampled. Its plan is made when it is wanted, and dropped behind that: the plans
+/// of all functions take as much memory as what LLVM has read.
+#[derive(Clone, Copy)]
+pub struct SampledFunction<'a> {
+    /// The function.
+    pub func: FuncId,
+    /// [`SubpathPlan::first`].
+    pub first: u32,
+    /// Its control flow.
+    pub cfg: &'a Cfg,
+    /// What is known of its paths.
+    pub paths: &'a FunctionPaths,
+    /// What its subpaths are parts of.
+    pub sequence: Sequence,
+}
+
+impl SampledFunction<'_> {
+    /// Makes the plan. See [`SubpathPlan::new`].
+    pub fn plan(&self) -> SubpathPlan {
+        let flow = Flow::new(self.cfg, self.paths);
+        SubpathPlan::new(self.func, self.first, flow, self.sequence)
+    }
 }
 
 /// The versions.

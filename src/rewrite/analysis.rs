@@ -15,7 +15,7 @@ use crate::partition::Assignment;
 use crate::paths::{FunctionInput, FunctionPaths, all_paths, function_inputs};
 use crate::plan::build::copy_plan;
 use crate::plan::double::doubled;
-use crate::plan::subpaths::{Flow, Sequence, Settings, SubpathPlan, can_be_sampled};
+use crate::plan::subpaths::{SampledFunction, Sequence, Settings, can_be_sampled};
 use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
@@ -122,18 +122,21 @@ impl Analysis {
     }
 
     /// How each function is sampled, by ascending id.
-    pub(super) fn sampled(&self, settings: &Settings) -> Vec<SubpathPlan> {
-        let of = if settings.sampling.within_functions {
+    pub(super) fn sampled(&self, settings: &Settings) -> Vec<SampledFunction<'_>> {
+        let sequence = if settings.sampling.within_functions {
             Sequence::Activation
         } else {
             Sequence::Thread
         };
         let numbered = self.profiled_among(self.manifest.first_blocks());
-        let plans = numbered.map(|(f, first, paths)| {
-            let flow = Flow::new(&self.program.body(f).cfg, paths);
-            SubpathPlan::new(f, first, flow, of)
+        let sampled = numbered.map(|(func, first, paths)| SampledFunction {
+            func,
+            first,
+            cfg: &self.program.body(func).cfg,
+            paths,
+            sequence,
         });
-        plans.collect()
+        sampled.collect()
     }
 
     /// Number of the first block and paths of each function that is not skipped.

@@ -9,7 +9,7 @@ use crate::index::{CopyId, FuncId, ModuleId};
 use crate::load::Input;
 use crate::output::{Folder, module_name};
 use crate::plan::CopyPlan;
-use crate::plan::subpaths::{Settings, SubpathPlan};
+use crate::plan::subpaths::{SampledFunction, Settings};
 use crate::strategy::{Method, VersionsOf};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;
@@ -32,22 +32,22 @@ pub(super) struct Copies<'a> {
 }
 
 /// What one copy inserts and which attributes that affects.
-struct Insertion {
+struct Insertion<'a> {
     copy: CopyId,
-    work: CopyWork,
+    work: CopyWork<'a>,
     affected: Affected,
 }
 
 /// What one copy does ([`Method`]) in the functions of all modules, which ascend.
-enum CopyWork {
+enum CopyWork<'a> {
     Count(CopyPlan),
     Shadow(CopyPlan),
-    Sample(Vec<SubpathPlan>, Settings),
+    Sample(Vec<SampledFunction<'a>>, Settings),
     Trace,
 }
 
 /// A copy, and the child that makes it, if it could be begun.
-type Begun<'i> = (&'i Insertion, Option<Child>);
+type Begun<'i> = (&'i Insertion<'i>, Option<Child>);
 
 impl<'a> Copies<'a> {
     /// Gets ready to write.
@@ -147,7 +147,7 @@ impl<'a> Copies<'a> {
         kept.values().cloned().collect()
     }
 
-    fn insertion(&self, copy: CopyId) -> Insertion {
+    fn insertion(&self, copy: CopyId) -> Insertion<'_> {
         let work = match self.options.scheme.strategy().method {
             Method::Count => CopyWork::Count(self.plan(copy)),
             Method::Shadow => CopyWork::Shadow(self.plan(copy)),
@@ -162,7 +162,7 @@ impl<'a> Copies<'a> {
             CopyWork::Count(plan) | CopyWork::Shadow(plan) => {
                 plan.functions.iter().map(|f| f.func).collect()
             }
-            CopyWork::Sample(plans, _) => plans.iter().map(|p| p.func).collect(),
+            CopyWork::Sample(functions, _) => functions.iter().map(|f| f.func).collect(),
             CopyWork::Trace => self.analysis.profiled().collect(),
         };
         Insertion {
@@ -203,8 +203,8 @@ impl<'a> Copies<'a> {
         let work = match &insertion.work {
             CopyWork::Count(plan) => Work::Count(planned(plan)),
             CopyWork::Shadow(plan) => Work::Shadow(planned(plan)),
-            CopyWork::Sample(plans, settings) => {
-                Work::Sample(plans_of_bodies(bodies, plans, |p| p.func), settings)
+            CopyWork::Sample(functions, settings) => {
+                Work::Sample(plans_of_bodies(bodies, functions, |f| f.func), settings)
             }
             CopyWork::Trace => {
                 let profiled = |b: &&(u32, FuncId)| self.analysis.paths[b.1].is_some();

@@ -8,7 +8,7 @@ use crate::index::FuncId;
 use crate::ir::ProgFunction;
 use crate::output::{Folder, Mark, is_inside, write_files};
 use crate::plan::CopyPlan;
-use crate::plan::subpaths::{Settings, SubpathPlan};
+use crate::plan::subpaths::{SampledFunction, Settings};
 
 /// Writes what `--dump` asks for.
 pub(super) fn write(
@@ -80,10 +80,10 @@ fn plan(options: &Options, analysis: &Analysis, plan: &CopyPlan) -> String {
 
 /// How the selected functions are sampled, in all copies.
 fn sampled(options: &Options, analysis: &Analysis, settings: &Settings) -> String {
-    let name = |p: &SubpathPlan| analysis.program.functions[p.func].name.as_str();
-    let plans = analysis.sampled(settings).into_iter();
-    let selected = plans.filter(|p| options.selects(name(p)));
-    selected.map(|p| p.text(name(&p))).collect()
+    let name = |f: &SampledFunction| analysis.program.functions[f.func].name.as_str();
+    let functions = analysis.sampled(settings).into_iter();
+    let selected = functions.filter(|f| options.selects(name(f)));
+    selected.map(|f| f.plan().text(name(&f))).collect()
 }
 
 /// A function's name as part of a file name.

@@ -4,21 +4,22 @@ use crate::dag::Order;
 use crate::emit::split::in_blocks;
 use crate::emit::sys;
 use crate::emit::values::{self, Inst, Value};
-use crate::index::{BlockId, TiVec};
+use crate::index::{BlockId, TiSlice, TiVec};
 use crate::ir::Cfg;
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::targets::TargetData;
 use inkwell::values::FunctionValue;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A value that is needed at the start of a loop's header and not defined there.
 pub(in crate::emit) struct Live {
     pub value: Value,
     /// The block that defines it; `None`: a parameter, or the place of a variable in the frame.
     pub home: Option<BlockId>,
-    /// By header, as they were given.
-    pub at: Vec<bool>,
+    /// The numbers of these headers, as they were given. Most values are needed at few of them: a
+    /// table of all values by all headers would be quadratic.
+    pub at: BTreeSet<u32>,
     pub how: How,
 }
 
@@ -46,7 +47,8 @@ pub(in crate::emit) enum Saving {
 }
 
 /// The values that are needed at the start of any of the `headers`, each behind those that it is computed from; `None` when
-/// one of them cannot be kept in memory. O(uses · blocks) at worst, near-linear in practice.
+/// one of them cannot be kept in memory. O(values · blocks) at worst: as many steps as there are
+/// blocks at whose start each value is needed.
 pub(in crate::emit) fn values_at(
     function: FunctionValue,
     cfg: &Cfg,
@@ -56,11 +58,17 @@ pub(in crate::emit) fn values_at(
     saving: Saving,
 ) -> Option<Vec<Live>> {
     let blocks = sys::blocks(function);
-    let search = Search {
+    let mut search = Search {
         ins: in_blocks(cfg),
         number: blocks.iter().copied().zip(cfg.ids()).collect(),
-        headers,
+        headers: cfg.by_block(Vec::new()),
+        taken: taken_by_phis(&blocks),
+        seen: cfg.by_block(0),
+        searches: 0,
     };
+    for (n, header) in (0..).zip(headers) {
+        search.headers[*header].push(n);
+    }
     let parameters = values::parameters(function).into_iter();
     let mut all: Vec<Definition> = parameters.map(|p| Definition::new(p, None)).collect();
     for &b in &order.rpo {
@@ -81,7 +89,7 @@ pub(in crate::emit) fn values_at(
         Saving::Operands => compute_from_sums(&mut all),
     }
     let mut live = Vec::new();
-    for of in all.into_iter().filter(|of| of.at.contains(&true)) {
+    for of in all.into_iter().filter(|of| !of.at.is_empty()) {
         let size = of.value.size(target)?;
         let how = match of.by {
             _ if let Some(how) = of.sum => how,
@@ -105,7 +113,7 @@ struct Definition {
     value: Value,
     /// The block and the instruction; `None`: a parameter, or a place.
     by: Option<(BlockId, Inst)>,
-    at: Vec<bool>,
+    at: BTreeSet<u32>,
     computed: bool,
     /// The sum that it is computed from.
     sum: Option<How>,
@@ -118,7 +126,7 @@ impl Definition {
         Definition {
             value,
             by,
-            at: Vec::new(),
+            at: BTreeSet::new(),
             computed: false,
             sum: None,
             is_sum: false,
@@ -130,12 +138,13 @@ impl Definition {
 /// that it was computed from, or an operand's block would lead there past the value's, which dominates the place.
 ///
 /// A code generator does not keep such values either: an address is part of the instruction that uses it, a comparison part of the
-/// branch. Handed over, they would take registers that the function has other uses for. O(operands · headers).
+/// branch. Handed over, they would take registers that the function has other uses for. O(n log n)
+/// for n pairs of an operand and a header where the result is needed.
 fn compute_some(all: &mut [Definition]) {
     let number: HashMap<Value, usize> = (0..).zip(&*all).map(|(n, of)| (of.value, n)).collect();
     for n in (0..all.len()).rev() {
         let Some((_, inst)) = all[n].by else { continue };
-        if !all[n].at.contains(&true) || !is_plain(inst) || all[n].sum.is_some() || all[n].is_sum {
+        if all[n].at.is_empty() || !is_plain(inst) || all[n].sum.is_some() || all[n].is_sum {
             continue;
         }
         let operands = inst.operands().into_iter();
@@ -145,15 +154,13 @@ fn compute_some(all: &mut [Definition]) {
             .collect();
         let Some(operands) = operands else { continue };
         let at = all[n].at.clone();
-        let is_there = |o: &usize| all[*o].at.iter().zip(&at).all(|(o, v)| *o || !v);
+        let is_there = |o: &usize| at.is_subset(&all[*o].at);
         if !(is_folded(inst) || operands.iter().all(is_there)) {
             continue;
         }
         all[n].computed = true;
         for o in operands {
-            for (o, v) in all[o].at.iter_mut().zip(&at) {
-                *o |= v;
-            }
+            all[o].at.extend(&at);
         }
     }
 }
@@ -174,15 +181,14 @@ fn compute_from_sums(all: &mut Vec<Definition>) {
             trial[sum].is_sum = true;
         }
         compute_some(&mut trial);
-        let is_used = |value: Value| {
-            let mut computed = trial.iter().filter(|d| d.computed && d.at.contains(&true));
-            computed.any(|d| d.by.is_some_and(|(_, i)| i.operands().contains(&value)))
-        };
+        let computed = trial.iter().filter(|d| d.computed && !d.at.is_empty());
+        let computed = computed.filter_map(|d| d.by);
+        let used: HashSet<Value> = computed.flat_map(|(_, i)| i.operands()).collect();
         let kept: Vec<_> = sums
             .iter()
             .copied()
             .filter(|&(operand, sum, _)| trial[operand].at == all[sum].at)
-            .filter(|&(operand, ..)| is_used(trial[operand].value))
+            .filter(|&(operand, ..)| used.contains(&trial[operand].value))
             .collect();
         if kept.len() == sums.len() {
             *all = trial;
@@ -200,7 +206,7 @@ fn sums(all: &[Definition]) -> Vec<(usize, usize, Value)> {
     let mut found: HashMap<usize, (usize, Value)> = HashMap::new();
     for (n, of) in all.iter().enumerate() {
         let Some((_, inst)) = of.by else { continue };
-        if !of.at.contains(&true) || inst.users().iter().any(|u| u.is_phi()) {
+        if of.at.is_empty() || inst.users().iter().any(|u| u.is_phi()) {
             continue;
         }
         let Some((operand, by)) = sum_with_constant(inst) else {
@@ -209,7 +215,7 @@ fn sums(all: &[Definition]) -> Vec<(usize, usize, Value)> {
         let Some(&operand) = number.get(&operand) else {
             continue;
         };
-        if !all[operand].at.contains(&true) {
+        if all[operand].at.is_empty() {
             found.entry(operand).or_insert((n, by));
         }
     }
@@ -271,41 +277,115 @@ fn is_folded(i: Inst) -> bool {
     }
 }
 
-struct Search<'a, 'ctx> {
+struct Search<'ctx> {
     ins: TiVec<BlockId, Vec<BlockId>>,
     number: HashMap<BasicBlock<'ctx>, BlockId>,
-    headers: &'a [BlockId],
+    /// By block: the numbers that it has among the headers, ascending.
+    headers: TiVec<BlockId, Vec<u32>>,
+    /// By value: the blocks at whose end φs take it, one an entry. Asked for by value, a φ with one
+    /// entry for each of many values would be read as often as that.
+    taken: HashMap<Value, Vec<BasicBlock<'ctx>>>,
+    /// By block: the last search that came by.
+    seen: TiVec<BlockId, u32>,
+    /// The number of the search.
+    searches: u32,
 }
 
-impl Search<'_, '_> {
-    /// By header: whether `value` is needed at its start.
-    fn at(&self, value: Value, home: Option<BlockId>) -> Vec<bool> {
-        let mut live = HashSet::new();
+impl Search<'_> {
+    /// The headers at whose start `value` is needed. O(blocks where it is + uses).
+    fn at(&mut self, value: Value, home: Option<BlockId>) -> BTreeSet<u32> {
+        self.searches += 1;
+        let mut at = BTreeSet::new();
         let mut work = self.blocks_of_uses(value);
         while let Some(b) = work.pop() {
-            if Some(b) != home && live.insert(b) {
+            if Some(b) != home && self.seen[b] != self.searches {
+                self.seen[b] = self.searches;
+                at.extend(&self.headers[b]);
                 work.extend(&self.ins[b]);
             }
         }
-        self.headers.iter().map(|h| live.contains(h)).collect()
+        at
     }
 
     /// The blocks at whose start or, of φs, at whose end the value is used.
     fn blocks_of_uses(&self, value: Value) -> Vec<BlockId> {
-        let mut blocks = Vec::new();
-        for user in value.users() {
-            if user.is_phi() {
-                blocks.extend(self.sources(user, value));
-            } else {
-                blocks.push(self.number[&user.block()]);
+        let users = value.users().into_iter().filter(|user| !user.is_phi());
+        let taken = self.taken.get(&value).into_iter().flatten().copied();
+        let blocks = users.map(|user| user.block()).chain(taken);
+        blocks.map(|block| self.number[&block]).collect()
+    }
+}
+
+/// [`Search::taken`] of these blocks. O(instructions + entries of φs).
+fn taken_by_phis<'ctx>(
+    blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
+) -> HashMap<Value, Vec<BasicBlock<'ctx>>> {
+    let mut taken: HashMap<Value, Vec<BasicBlock>> = HashMap::new();
+    for phi in blocks.iter().flat_map(|b| values::phis(*b)) {
+        for (value, from) in phi.incoming() {
+            if !value.is_constant() {
+                taken.entry(value).or_default().push(from);
             }
         }
-        blocks
     }
+    taken
+}
 
-    fn sources(&self, phi: Inst, value: Value) -> impl Iterator<Item = BlockId> {
-        let entries = phi.incoming().into_iter();
-        let of_value = entries.filter(move |(v, _)| *v == value);
-        of_value.map(|(_, from)| self.number[&from])
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Block, Terminator};
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+    use std::fmt::Write;
+
+    /// Each block has a value for the next one and for one behind all of them. A table of values by
+    /// headers would take gigabytes, and reading that block's φ for each value minutes.
+    #[test]
+    fn values_of_many_blocks_are_live_at_next_header() {
+        const BLOCKS: u32 = 50_000;
+        let mut text = String::from("declare i32 @get(i32)\ndefine i32 @f(i32 %p) {\n");
+        text.push_str("b0:\n  %v0 = call i32 @get(i32 0)\n  br label %b1\n");
+        let mut entries = Vec::new();
+        for b in 1..=BLOCKS {
+            let (before, next) = (b - 1, b + 1);
+            let next = if b < BLOCKS { next } else { b };
+            writeln!(
+                text,
+                "b{b}:\n  %v{b} = call i32 @get(i32 %v{before})\n  \
+                 %c{b} = icmp eq i32 %v{b}, %p\n  \
+                 br i1 %c{b}, label %out, label %b{next}"
+            )
+            .unwrap();
+            entries.push(format!("[ %v{b}, %b{b} ]"));
+        }
+        let entries = entries.join(", ");
+        writeln!(text, "out:\n  %o = phi i32 {entries}\n  ret i32 %o\n}}").unwrap();
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "m");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        let block = |b: u32| match b {
+            0 => Block::ending(Terminator::Jump, vec![BlockId(1)]),
+            _ if b > BLOCKS => Block::ending(Terminator::Return, vec![]),
+            _ => {
+                let next = if b < BLOCKS { b + 1 } else { b };
+                Block::ending(Terminator::Branch, vec![BlockId(BLOCKS + 1), BlockId(next)])
+            }
+        };
+        let cfg = Cfg {
+            blocks: (0..=BLOCKS + 1).map(block).collect(),
+        };
+        let headers: Vec<BlockId> = (1..=BLOCKS).map(BlockId).collect();
+        let function = module.get_function("f").unwrap();
+        let (order, target) = (Order::new(&cfg), sys::target_of(&module));
+        let saving = Saving::Computed;
+        let live = values_at(function, &cfg, &order, &headers, &target, saving).unwrap();
+        let (parameter, others) = live.split_first().unwrap();
+        assert!(parameter.at.iter().copied().eq(0..BLOCKS));
+        assert_eq!(others.len(), BLOCKS as usize);
+        for (number, value) in (0..).zip(others) {
+            assert_eq!(value.home, Some(BlockId(number)));
+            assert!(value.at.iter().eq([&number]), "{number}");
+        }
     }
 }

@@ -63,6 +63,8 @@ pub(in crate::emit) struct Handed {
     pub live: Vec<Live>,
     /// Where, by live value: an offset in the buffer, unless it is computed.
     pub live_at: Vec<Option<u64>>,
+    /// By header: the numbers of the live values that are handed over there, ascending.
+    at_headers: Vec<Vec<u32>>,
     /// The same by header and φ of the header.
     pub phis_at: Vec<Vec<u64>>,
     /// What is added to φs before that; nothing, unless it is chosen.
@@ -100,7 +102,15 @@ impl Handed {
             How::Handed(size) => Some(room.take(size)),
             How::Computed | How::Folded | How::SumLess { .. } => None,
         };
-        let live_at = live.iter().map(at).collect();
+        let live_at: Vec<Option<u64>> = live.iter().map(at).collect();
+        let mut at_headers = vec![Vec::new(); headers.len()];
+        for ((number, live), at) in (0..).zip(&live).zip(&live_at) {
+            if at.is_some() {
+                live.at
+                    .iter()
+                    .for_each(|h| at_headers[*h as usize].push(number));
+            }
+        }
         let mut by_header: HashMap<BlockId, Vec<u64>> = HashMap::new();
         for header in &headers {
             if by_header.contains_key(header) {
@@ -117,6 +127,7 @@ impl Handed {
             headers,
             live,
             live_at,
+            at_headers,
             phis_at,
             shifts: Shifts::default(),
             size: room.0,
@@ -134,8 +145,10 @@ impl Handed {
 
     /// What is live at header number `n`, its φs apart, and where each value is handed over.
     pub(in crate::emit) fn live_at_header(&self, n: usize) -> impl Iterator<Item = (Value, u64)> {
-        let live = self.live.iter().zip(&self.live_at);
-        live.filter_map(move |(l, at)| at.filter(|_| l.at[n]).map(|at| (l.value, at)))
+        self.at_headers[n].iter().map(|&number| {
+            let (live, at) = (&self.live[number as usize], self.live_at[number as usize]);
+            (live.value, at.expect("it is handed over"))
+        })
     }
 }
 
@@ -442,7 +455,7 @@ impl<'ctx> Moved<'ctx> {
             if old.is_phi() {
                 for (v, from) in old.incoming() {
                     let to = self.copied.blocks[&from];
-                    let end = || *values::instructions(to).last().expect("a terminator");
+                    let end = || Inst::of(sys::terminator(to));
                     let read = || self.read(v, numbers[&from], end());
                     let value = *at_ends.entry((to, v)).or_insert_with(read);
                     let value = lost.get(&value).copied().unwrap_or(value);
@@ -498,12 +511,10 @@ impl<'ctx> Moved<'ctx> {
 
     /// Writes what `new` defines to its place, as soon as it is there.
     fn keep(&self, new: Inst, slot: Value) {
-        let all = values::instructions(new.block());
-        let at = all.iter().position(|i| *i == new).expect("it is there");
         let behind = if new.is_phi() {
             Inst::of(place::start(new.block()))
-        } else if let Some(next) = all.get(at + 1) {
-            *next
+        } else if let Some(next) = new.next() {
+            next
         } else {
             // The result of an `invoke`. Where others lead to the same block, only φs use it, and those take it from the edge.
             let to = sys::successor(sys::terminator(new.block()), 0);

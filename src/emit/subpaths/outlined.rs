@@ -17,6 +17,7 @@ use inkwell::context::Context;
 use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue, StructValue};
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// The function, and how it is called.
@@ -29,6 +30,25 @@ pub(super) struct Outlined<'ctx> {
     /// By loop of the plan's nest: the header, and where its φs are handed back.
     headers: Vec<Header<'ctx>>,
     words: Words,
+    entries: Entries<'ctx>,
+}
+
+/// The entries of the φs that were asked for, by φ and block: many ways may leave for one block, and
+/// its φs would be read for each of them.
+#[derive(Default)]
+struct Entries<'ctx>(RefCell<HashMap<(Value, BasicBlock<'ctx>), Value>>);
+
+impl<'ctx> Entries<'ctx> {
+    /// What the φ has on the way from `from`, which leads there.
+    fn entry_from(&self, phi: Inst, from: BasicBlock<'ctx>) -> Value {
+        let mut known = self.0.borrow_mut();
+        let key = (phi.value(), from);
+        if !known.contains_key(&key) {
+            let entries = phi.incoming().into_iter();
+            known.extend(entries.map(|(value, block)| ((phi.value(), block), value)));
+        }
+        known[&key]
+    }
 }
 
 /// The function that leaves for another one, before it is told to.
@@ -112,6 +132,7 @@ impl<'ctx> Outlined<'ctx> {
             trampolines: (0..apart.places.len()).map(trampoline).collect(),
             headers,
             words,
+            entries: Entries::default(),
             tail: if takes_memory(function) {
                 Tail::Kept
             } else {
@@ -131,7 +152,7 @@ impl<'ctx> Outlined<'ctx> {
         renewed: &HashMap<Value, Value>,
     ) {
         let trampoline = &self.trampolines[place];
-        let entry = |phi: Inst| entry_from(phi, from);
+        let entry = |phi: Inst| self.entries.entry_from(phi, from);
         let now = |v: &Value| renewed.get(v).copied().unwrap_or(*v);
         let values = trampoline
             .live
@@ -236,7 +257,7 @@ impl<'ctx> Outlined<'ctx> {
         let phis = phis(header).zip(&self.headers[number as usize].phis);
         for (phi, (offset, _)) in phis {
             let place = self.place(builder, *offset);
-            values::store(builder, entry_from(phi, from), place);
+            values::store(builder, self.entries.entry_from(phi, from), place);
         }
         let back = u64::from(number) + 1;
         let back = self.context.i32_type().const_int(back, false);
@@ -245,13 +266,6 @@ impl<'ctx> Outlined<'ctx> {
         let result = self.function.get_type().get_return_type();
         return_value(builder, result.map(|ty| ty.const_zero()));
     }
-}
-
-/// What the φ has on the way from `from`, which leads there.
-fn entry_from(phi: Inst, from: BasicBlock) -> Value {
-    let mut entries = phi.incoming().into_iter();
-    let entry = entries.find(|(_, b)| *b == from);
-    entry.expect("the block is entered from there").0
 }
 
 /// What is promised of results.
