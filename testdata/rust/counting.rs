@@ -1,4 +1,4 @@
-//! A Rust program for `make llvm22`: pattern matching, iterators, trait objects, a caught panic.
+//! A Rust program for `make test-engines`: pattern matching, iterators, trait objects, a caught panic.
 
 use std::collections::BTreeMap;
 

@@ -38,6 +38,8 @@ const ENVIRONMENT: [&str; 8] = [
     "P3_FLAGS",
     "P3_OUT",
     "P3_PROFILE_FILE",
+    // Pages name cargo's usual folder.
+    "CARGO_TARGET_DIR",
 ];
 
 /// The variable that names the folder of other programs of ours to run: those built for LLVM 22.
