@@ -29,7 +29,7 @@ fn commands(page: &str) -> Vec<(String, Vec<String>)> {
 }
 
 /// Variables of whoever runs the tests that would change what commands do.
-const ENVIRONMENT: [&str; 8] = [
+const ENVIRONMENT: [&str; 9] = [
     "MAKEFLAGS",
     "MAKELEVEL",
     "MFLAGS",
