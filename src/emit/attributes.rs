@@ -42,6 +42,9 @@ impl Callers {
                     match call.callee {
                         Callee::Function(callee) => callers.direct[callee].push(f.unit),
                         Callee::Indirect => callers.indirect.push(f.unit),
+                        Callee::External(ref name) if program.ifuncs.contains(name) => {
+                            callers.indirect.push(f.unit);
+                        }
                         Callee::External(_) | Callee::Asm => {}
                     }
                 }
@@ -90,6 +93,14 @@ impl Affected {
                 &mut affected.visible
             };
             scope.insert(f.name.clone());
+        }
+        let aliases = program.aliases.iter();
+        let aliases = aliases.filter(|(_, f)| reached[program.functions[**f].unit]);
+        affected
+            .visible
+            .extend(aliases.map(|(name, _)| name.clone()));
+        if !affected.is_empty() {
+            affected.visible.extend(program.ifuncs.iter().cloned());
         }
         affected
     }

@@ -5,18 +5,23 @@ use crate::index::{BlockId, FuncId, ModuleId, TiVec};
 use crate::load::Level;
 use crate::load::positions::{Inlined, SourceFile};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All input modules as one program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     /// The modules, sorted by name.
     pub modules: TiVec<ModuleId, Module>,
-    /// The functions, sorted by (module, ordinal) of their first body.
+    /// The functions, in the order in which modules define them first.
     pub functions: TiVec<FuncId, ProgFunction>,
     /// Source files that [`Loc::file`] points to.
     pub files: Vec<SourceFile>,
     /// Calls that were inlined.
     pub inlined: Vec<Inlined>,
+    /// The functions that aliases mean, by the alias.
+    pub aliases: BTreeMap<String, FuncId>,
+    /// Names of ifuncs, each of which may mean any function whose address is taken.
+    pub ifuncs: BTreeSet<String>,
     /// Whether the program needs the C++ driver to link.
     pub cxx: bool,
 }
@@ -81,7 +86,7 @@ pub enum Linkage {
 pub struct ProgFunction {
     /// The symbol name.
     pub name: String,
-    /// Every body, in module order; the first one stands for all.
+    /// Every body, the strong one first, others in module order; the first one stands for all.
     pub bodies: Vec<Body>,
     /// The first function with this symbol, or the function itself: what must stay together.
     pub unit: FuncId,

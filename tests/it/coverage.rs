@@ -114,7 +114,7 @@ fn coverage_of_patch_lists_its_lines() {
     assert_eq!(numbers("main"), None);
     let lines = &found["patch"];
     let expected = serde_json::json!({
-        "lines": 3, "code": 2, "ran": 2, "other_files": ["docs/a.md"], "removals": 0
+        "lines": 3, "code": 2, "ran": 2, "other_files": ["docs/a.md"], "removals": 0, "branchless": []
     });
     assert_eq!(*lines, expected);
     assert_eq!(found["total"]["executed"], 2);
@@ -645,7 +645,7 @@ fn patch_names_lines_with_conditions_without_a_branch() {
     };
     let (text, places) = said("-O1");
     assert!(
-        text.contains("conditions without a branch on these lines") && text.contains(": a.c:2"),
+        text.contains("conditions without a branch on these lines") && text.contains("a.c:2\n"),
         "{text}"
     );
     assert_eq!(places, serde_json::json!(["a.c:2"]));

@@ -75,6 +75,37 @@ fn objects_of_untouched_files_are_those_of_clang() {
     assert!(object(at) == own("b.o") && object(1 - at) != own("a.o"));
 }
 
+/// The linker keeps the strong of two definitions, so the function is reported under its source.
+#[test]
+fn patch_of_strong_function_that_replaces_a_weak_one_is_counted() {
+    let weak = "__attribute__((weak)) int hook(int x) { return x + 2; }
+                int use(int x) { return hook(x); }\n";
+    let strong = "int hook(int x) {\n    return x * 7;\n}\n";
+    let main = "int use(int); int main(int n, char **v) { return use(n) != 7; }\n";
+    let diff = "--- a/s.c\n+++ b/s.c\n@@ -1,3 +1,3 @@\n int hook(int x) {\n-    return x * 6;\n\
+                +    return x * 7;\n }\n";
+    let files = [
+        ("a.c", weak),
+        ("s.c", strong),
+        ("m.c", main),
+        ("d.diff", diff),
+    ];
+    let dir = folder(&files);
+    let dir = dir.path();
+    let script = "for f in m s a; do $CC -O1 -g -c $f.c || exit 1; done; $CC -o prog m.o s.o a.o";
+    let build = ["build", "-k", "1", "-o", "p3", "--patch", "d.diff", "--"];
+    let said = stderr(&rewrite(dir, &[&build[..], &["sh", "-c", script]].concat()));
+    assert!(
+        said.contains("paths are selected in 1 of 1 program"),
+        "{said}"
+    );
+    rewrite(dir, &["suite", "-o", "p3", "--", "./prog"]);
+    let diff = dir.join("d.diff");
+    let patch = ["coverage", "--patch", diff.to_str().unwrap()];
+    let (_, coverage) = prof(&patch, &[&dir.join("p3")]);
+    assert!(coverage.contains("1 of them ran"), "{coverage}");
+}
+
 /// A program that was linked for another selection, or before a profile that is known by now.
 #[test]
 fn programs_of_another_selection_are_named() {

@@ -34,6 +34,7 @@ pub(super) fn view<'m>(module: &'m Module, against: &[(&str, SkipReason)]) -> Mo
         returning: returning.map(|f| f.name()).collect(),
         declared: declared.into_iter().map(Value::name).collect(),
         aliases: sys::aliases(module).filter_map(alias).collect(),
+        ifuncs: sys::ifuncs(module).map(|f| f.name().into_owned()).collect(),
         taken: walk::address_taken(module),
         calls: walk::calls(module, &names),
         functions: Box::new(

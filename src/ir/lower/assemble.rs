@@ -8,7 +8,7 @@ use crate::ir::{
     Block, Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction, Program, SkipReason,
 };
 use crate::load::Input;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Assembles the program from the lowered modules of `inputs`. Linear.
 ///
@@ -24,6 +24,7 @@ pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
             files,
             mut inlined,
             mut aliases,
+            ifuncs,
             taken,
             calls: edges,
             cxx,
@@ -44,6 +45,7 @@ pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
         program.files.extend(files);
         program.inlined.extend(inlined);
         program.cxx |= cxx;
+        program.ifuncs.extend(ifuncs);
         scopes.push(Scope {
             aliases,
             taken: taken.into_iter().collect(),
@@ -66,6 +68,7 @@ pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
     resolver.resolve_calls(&mut program);
     resolver.address_taken(&mut program);
     resolver.recursion(&mut program, &calls);
+    program.aliases = resolver.aliases();
     count_call_sites(&mut program);
     Ok(program)
 }
@@ -143,6 +146,10 @@ fn functions(
             let members = members.entry(unit).or_default();
             let same = |f: &&FuncId| equal(program.body_at(&functions[**f]), body);
             match members.iter().find(same) {
+                // The linker keeps the strong one of several: it stands for all.
+                Some(f) if body.linkage == Linkage::External => {
+                    functions[*f].bodies.insert(0, place);
+                }
                 Some(f) => functions[*f].bodies.push(place),
                 None => {
                     members.push(new);
@@ -214,6 +221,14 @@ impl Resolver<'_> {
                 }
             }
         }
+    }
+
+    /// The functions that aliases of all modules mean, by the alias.
+    fn aliases(&self) -> BTreeMap<String, FuncId> {
+        let names = self.scopes.iter_enumerated();
+        let names = names.flat_map(|(m, scope)| scope.aliases.keys().map(move |name| (m, name)));
+        let found = names.filter_map(|(m, name)| Some((name.clone(), self.find(m, name)?)));
+        found.collect()
     }
 
     /// A function whose address any module takes has it taken.

@@ -62,6 +62,7 @@ fn view<'a>(module: &'a Module, skip: &'a [Option<SkipReason>]) -> Option<Module
             .map(|f| Cow::from(f.name.as_str()))
             .collect(),
         aliases: module.global_aliases.iter().filter_map(alias).collect(),
+        ifuncs: module.global_ifuncs.iter().map(|f| text(&f.name)).collect(),
         taken: operands::address_taken(module),
         calls: calls(module),
     })

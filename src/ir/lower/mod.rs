@@ -53,6 +53,7 @@ pub struct Lowered {
     files: Vec<SourceFile>,
     inlined: Vec<Inlined>,
     aliases: HashMap<String, String>,
+    ifuncs: Vec<String>,
     taken: BTreeSet<String>,
     calls: Vec<(String, String)>,
     cxx: bool,
@@ -76,6 +77,7 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
         returning,
         declared,
         aliases,
+        ifuncs,
         taken,
         calls,
     } = view;
@@ -94,6 +96,7 @@ pub fn lower(view: ModuleView, positions: &Positions, options: &LoadOptions) -> 
         files: positions.files.clone(),
         inlined: positions.inlined.clone(),
         aliases,
+        ifuncs,
         taken,
         calls,
         cxx: body::is_cxx(&declared),

@@ -17,6 +17,8 @@ pub struct ModuleView<'a> {
     pub declared: Vec<Cow<'a, str>>,
     /// Alias → aliased symbol, where it is a symbol.
     pub aliases: HashMap<String, String>,
+    /// Names of ifuncs: what they mean is decided when the program starts.
+    pub ifuncs: Vec<String>,
     /// Functions (defined or not) that are used other than as the callee of a direct call: in operands,
     /// initialisers, aliases and ifuncs. Who uses an alias is not followed.
     pub taken: BTreeSet<String>,
