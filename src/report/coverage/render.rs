@@ -185,7 +185,7 @@ pub(super) fn of_patch(patch: &PatchLines) -> String {
     if !patch.branchless.is_empty() {
         let _ = writeln!(
             out,
-            "conditions without a branch on these lines, so no number here tells their outcomes (build with -O0): {}",
+            "conditions without a branch on these lines, so no number here tells their outcomes (fewer with -O0): {}",
             patch.branchless.join(", ")
         );
     }
