@@ -80,6 +80,7 @@ pub mod runtime;
 pub mod selection;
 pub mod source;
 mod spantree;
+#[cfg(feature = "llvm")]
 mod stats;
 pub mod strategy;
 pub mod table;
