@@ -10,21 +10,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The section of executed instructions.
-pub(crate) struct Counted;
-
-impl Section for Counted {
-    fn marker(&self) -> &'static str {
-        "measure: instructions"
-    }
-
-    fn text(&self, results: &Results) -> String {
-        section(results)
-    }
-
-    fn draw_plots(&self, results: &Results, docs: &Path) -> Result<()> {
-        plot(results, docs)
-    }
-}
+pub(crate) const INSTRUCTIONS: Section = Section {
+    marker: "measure: instructions",
+    text: section,
+    draw_plots: plot,
+};
 
 /// Executed instructions over native, in millions and percent.
 fn section(results: &Results) -> String {
@@ -51,11 +41,11 @@ fn section(results: &Results) -> String {
     }
     let mean = means(results, &variants, over).map(precise);
     table.row(["average".into(), String::new()].into_iter().chain(mean));
-    text + &format!("{table}\n{}", beside_llvm(results))
+    text + &format!("{table}\n{}", multiples_of_llvm(results))
 }
 
 /// Averages over those of LLVM's counts, of the programs in which the variant was counted.
-fn beside_llvm(results: &Results) -> String {
+fn multiples_of_llvm(results: &Results) -> String {
     let counted = |variant: &str| -> Vec<&Program> {
         let programs = results.programs.of.values();
         programs.filter(|p| !over(p, variant).is_nan()).collect()

@@ -3,7 +3,7 @@
 
 mod section;
 
-pub(crate) use section::EdgeProfiles;
+pub(crate) use section::EDGE_PROFILES;
 
 use crate::build::{PROF, REWRITE, Variant, llvm, output, run, runtime, single, variant};
 use crate::measure::{programs, run_all};

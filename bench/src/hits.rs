@@ -13,21 +13,11 @@ use std::path::Path;
 const KS: [u32; 3] = [2, 4, 8];
 
 /// The sections of executed labels and probes.
-pub(crate) struct LabelAndProbeHits;
-
-impl Section for LabelAndProbeHits {
-    fn marker(&self) -> &'static str {
-        "measure: hits"
-    }
-
-    fn text(&self, results: &Results) -> String {
-        section(results)
-    }
-
-    fn draw_plots(&self, results: &Results, docs: &Path) -> Result<()> {
-        plots(results, docs)
-    }
-}
+pub(crate) const LABEL_AND_PROBE_HITS: Section = Section {
+    marker: "measure: hits",
+    text: section,
+    draw_plots: plots,
+};
 
 /// Label hits and probe hits.
 fn section(results: &Results) -> String {

@@ -1,28 +1,28 @@
 //! The sections of `docs/RESULTS.md` that come from the JSON, and its plots.
 
 use crate::build::project;
-use crate::counted::Counted;
-use crate::edges::EdgeProfiles;
-use crate::hits::LabelAndProbeHits;
+use crate::counted::INSTRUCTIONS;
+use crate::edges::EDGE_PROFILES;
+use crate::hits::LABEL_AND_PROBE_HITS;
 use crate::results::Results;
-use crate::rewriting::RewritingTimes;
+use crate::rewriting::REWRITING;
 use crate::section::Section;
-use crate::shadows::ShadowProfiles;
-use crate::subpaths::SampledSubpaths;
-use crate::times::{RunTimes, Sizes};
+use crate::shadows::SHADOW_PROFILES;
+use crate::subpaths::SAMPLED_SUBPATHS;
+use crate::times::{RUN_TIMES, SIZES};
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 
 /// The sections that are written from the JSON.
-const SECTIONS: [&dyn Section; 8] = [
-    &Counted,
-    &RunTimes,
-    &LabelAndProbeHits,
-    &EdgeProfiles,
-    &Sizes,
-    &RewritingTimes,
-    &ShadowProfiles,
-    &SampledSubpaths,
+const SECTIONS: [Section; 8] = [
+    INSTRUCTIONS,
+    RUN_TIMES,
+    LABEL_AND_PROBE_HITS,
+    EDGE_PROFILES,
+    SIZES,
+    REWRITING,
+    SHADOW_PROFILES,
+    SAMPLED_SUBPATHS,
 ];
 
 /// Writes the sections of the results in `out` into the page, and the JSON beside it.
@@ -43,7 +43,7 @@ pub(crate) fn write(out: &Path) -> Result<()> {
     std::fs::write(&path, place_sections(&page, &results)?)?;
     SECTIONS
         .iter()
-        .try_for_each(|section| section.draw_plots(&results, &docs))
+        .try_for_each(|section| (section.draw_plots)(&results, &docs))
 }
 
 /// The page with each section between `<!-- p3-bench NAME -->` and the next `<!-- end -->`. Text
@@ -51,10 +51,10 @@ pub(crate) fn write(out: &Path) -> Result<()> {
 fn place_sections(page: &str, results: &Results) -> Result<String> {
     let mut page = page.to_string();
     for section in SECTIONS {
-        let begin = format!("<!-- p3-bench {} -->\n", section.marker());
+        let begin = format!("<!-- p3-bench {} -->\n", section.marker);
         let placed = page.split_once(&begin).and_then(|(before, rest)| {
             let (_, after) = rest.split_once("<!-- end -->\n")?;
-            let text = wrap(section.text(results).trim());
+            let text = wrap((section.text)(results).trim());
             Some(format!("{before}{begin}\n{text}\n\n<!-- end -->\n{after}"))
         });
         page = placed.with_context(|| format!("docs/RESULTS.md has no {begin}"))?;
@@ -64,25 +64,19 @@ fn place_sections(page: &str, results: &Results) -> Result<String> {
 
 /// Wraps prose; lines of tables and pictures stay whole.
 fn wrap(text: &str) -> String {
-    const COLUMNS: usize = 100;
-    let mut wrapped = String::new();
-    for line in text.lines() {
-        let mut column = 0;
-        for word in line.split(' ') {
-            let length = word.chars().count();
-            if column > 0 && !line.starts_with(['|', '!', '#']) && column + 1 + length > COLUMNS {
-                wrapped.push('\n');
-                column = 0;
-            } else if column > 0 {
-                wrapped.push(' ');
-            }
-            wrapped += word;
-            column += length + 1;
+    let options = textwrap::Options::new(100)
+        .break_words(false)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let lines = text.lines().map(|line| {
+        if line.starts_with(['|', '!', '#']) {
+            line.to_string()
+        } else {
+            textwrap::fill(line, &options)
         }
-        wrapped.push('\n');
-    }
-    wrapped.truncate(wrapped.trim_end().len());
-    wrapped
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -160,17 +160,11 @@ fn timed(command: &mut Command) -> Result<Cost> {
 }
 
 /// The section of what rewriting costs.
-pub(crate) struct RewritingTimes;
-
-impl Section for RewritingTimes {
-    fn marker(&self) -> &'static str {
-        "rewriting"
-    }
-
-    fn text(&self, results: &Results) -> String {
-        section(results)
-    }
-}
+pub(crate) const REWRITING: Section = Section {
+    marker: "rewriting",
+    text: section,
+    draw_plots: |_, _| Ok(()),
+};
 
 /// The table.
 fn section(results: &Results) -> String {

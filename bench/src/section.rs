@@ -5,15 +5,11 @@ use anyhow::Result;
 use std::path::Path;
 
 /// A section of `docs/RESULTS.md`.
-pub(crate) trait Section {
+pub(crate) struct Section {
     /// What marks its place on the page.
-    fn marker(&self) -> &'static str;
-
-    /// Its text; empty where nothing of it was measured.
-    fn text(&self, results: &Results) -> String;
-
-    /// Draws its plots below `docs`, if it has any.
-    fn draw_plots(&self, _results: &Results, _docs: &Path) -> Result<()> {
-        Ok(())
-    }
+    pub marker: &'static str,
+    /// Makes its text; empty where nothing of it was measured.
+    pub text: fn(&Results) -> String,
+    /// Draws its plots below the folder of pages, if it has any.
+    pub draw_plots: fn(&Results, &Path) -> Result<()>,
 }

@@ -4,14 +4,14 @@
 pub(crate) mod data;
 mod section;
 
-pub(crate) use section::ShadowProfiles;
+pub(crate) use section::SHADOW_PROFILES;
 
 use crate::build::{PROF, REWRITE, Variant, llvm, output, project, run, runtime, single, variant};
 use crate::instructions;
 use crate::measure::{in_turn, programs};
 use crate::results::{Results, this_day, this_machine};
 use anyhow::{Context, Result, ensure};
-use data::{Found, Knobs, RUNS, Shadowed, THEIRS, USUAL, at_any_cost, knobs};
+use data::{Found, Knobs, RUNS, Shadowed, THEIRS, USUAL, knobs, knobs_without_limit};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -366,7 +366,7 @@ impl Bench<'_> {
     fn faults(&self, variant: &Variant) -> Result<u64> {
         let (log, raw) = (self.here.join("faults"), self.here.join("raw-faults"));
         let _ = std::fs::remove_file(&log);
-        let knobs = at_any_cost(THEIRS).text();
+        let knobs = knobs_without_limit(THEIRS).text();
         self.execute(
             &variant.copies[0],
             &knobs,

@@ -7,7 +7,7 @@ mod log;
 mod record;
 mod section;
 
-pub(crate) use section::SampledSubpaths;
+pub(crate) use section::SAMPLED_SUBPATHS;
 
 use crate::build::{PROF, REWRITE, llvm, merge, output, project, run};
 use crate::instructions;

@@ -10,30 +10,18 @@ use std::fmt::Write;
 const SHOWN: [&str; 4] = ["edge", "sbl", "p3-hot 4", "p3-hot 4 trained"];
 
 /// The section of run times.
-pub(crate) struct RunTimes;
-
-impl Section for RunTimes {
-    fn marker(&self) -> &'static str {
-        "measure: times"
-    }
-
-    fn text(&self, results: &Results) -> String {
-        section(results)
-    }
-}
+pub(crate) const RUN_TIMES: Section = Section {
+    marker: "measure: times",
+    text: section,
+    draw_plots: |_, _| Ok(()),
+};
 
 /// The section of what is executed and how large it is.
-pub(crate) struct Sizes;
-
-impl Section for Sizes {
-    fn marker(&self) -> &'static str {
-        "measure: sizes"
-    }
-
-    fn text(&self, results: &Results) -> String {
-        sizes(results)
-    }
-}
+pub(crate) const SIZES: Section = Section {
+    marker: "measure: sizes",
+    text: sizes,
+    draw_plots: |_, _| Ok(()),
+};
 
 /// Run times over native, each program with its code at several positions.
 fn section(results: &Results) -> String {

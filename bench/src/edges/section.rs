@@ -10,21 +10,11 @@ use std::fmt::{Display, Write};
 use std::path::Path;
 
 /// The section of edge profiling and of rebuilt programs.
-pub(crate) struct EdgeProfiles;
-
-impl Section for EdgeProfiles {
-    fn marker(&self) -> &'static str {
-        "edges"
-    }
-
-    fn text(&self, results: &Results) -> String {
-        section(results)
-    }
-
-    fn draw_plots(&self, results: &Results, docs: &Path) -> Result<()> {
-        plot(results, docs)
-    }
-}
+pub(crate) const EDGE_PROFILES: Section = Section {
+    marker: "edges",
+    text: section,
+    draw_plots: plot,
+};
 
 fn plot(results: &Results, docs: &Path) -> Result<()> {
     let names = results.edges.of.keys().cloned();

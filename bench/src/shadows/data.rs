@@ -104,7 +104,7 @@ pub(super) const USUAL: Knobs = Knobs {
 /// Runs of the program for each, so that even those of a second have bursts.
 pub(super) const RUNS: usize = 10;
 
-pub(super) fn at_any_cost((load, burst): (f64, u64)) -> Knobs {
+pub(super) fn knobs_without_limit((load, burst): (f64, u64)) -> Knobs {
     Knobs {
         load,
         burst,
@@ -114,11 +114,11 @@ pub(super) fn at_any_cost((load, burst): (f64, u64)) -> Knobs {
 
 pub(super) fn knobs() -> Vec<Knobs> {
     let bursts = BURSTS.iter().filter(|b| **b != THEIRS.1);
-    let bursts = bursts.map(|&b| at_any_cost((THEIRS.0, b)));
-    let loads = LOADS.iter().map(|&l| at_any_cost((l, THEIRS.1)));
+    let bursts = bursts.map(|&b| knobs_without_limit((THEIRS.0, b)));
+    let loads = LOADS.iter().map(|&l| knobs_without_limit((l, THEIRS.1)));
     let cheap = Knobs {
         cost: USUAL.cost,
-        ..at_any_cost(THEIRS)
+        ..knobs_without_limit(THEIRS)
     };
     [USUAL, cheap]
         .into_iter()

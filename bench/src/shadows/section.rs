@@ -1,6 +1,6 @@
 //! The section of the report, and its plots.
 
-use super::data::{BURSTS, Found, LOADS, RUNS, Shadows, THEIRS, USUAL, at_any_cost, knobs};
+use super::data::{BURSTS, Found, LOADS, RUNS, Shadows, THEIRS, USUAL, knobs, knobs_without_limit};
 use crate::markdown::Table;
 use crate::plot::{Series, bars};
 use crate::results::Results;
@@ -10,21 +10,11 @@ use anyhow::Result;
 use std::path::Path;
 
 /// The section of shadows.
-pub(crate) struct ShadowProfiles;
-
-impl Section for ShadowProfiles {
-    fn marker(&self) -> &'static str {
-        "shadows"
-    }
-
-    fn text(&self, results: &Results) -> String {
-        section(results)
-    }
-
-    fn draw_plots(&self, results: &Results, docs: &Path) -> Result<()> {
-        plots(results, docs)
-    }
-}
+pub(crate) const SHADOW_PROFILES: Section = Section {
+    marker: "shadows",
+    text: section,
+    draw_plots: plots,
+};
 
 /// The section of the report.
 fn section(results: &Results) -> String {
@@ -97,7 +87,7 @@ fn plots(results: &Results, docs: &Path) -> Result<()> {
                     shadows
                         .programs
                         .values()
-                        .map(|p| p.overlap(at_any_cost(*knobs)))
+                        .map(|p| p.overlap(knobs_without_limit(*knobs)))
                         .collect(),
                 ),
             })

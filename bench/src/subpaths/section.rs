@@ -20,21 +20,11 @@ const TALK: [(&str, u32, u32, u32); 6] = [
 ];
 
 /// The section of sampled subpaths.
-pub(crate) struct SampledSubpaths;
-
-impl Section for SampledSubpaths {
-    fn marker(&self) -> &'static str {
-        "subpaths"
-    }
-
-    fn text(&self, results: &Results) -> String {
-        section(results)
-    }
-
-    fn draw_plots(&self, results: &Results, docs: &Path) -> Result<()> {
-        plots(results, docs)
-    }
-}
+pub(crate) const SAMPLED_SUBPATHS: Section = Section {
+    marker: "subpaths",
+    text: section,
+    draw_plots: plots,
+};
 
 /// The section of the report.
 fn section(results: &Results) -> String {
