@@ -3,7 +3,6 @@
 mod new;
 
 use super::Outcome;
-use super::format::{Format, Render};
 use super::several::{self, Several};
 use super::sources::{MarkerArgs, SourceArgs};
 use crate::error::{Error, Result};
@@ -36,32 +35,6 @@ pub(super) enum CoverageFormat {
     Github,
     /// A summary for a job's page or a merge request
     Markdown,
-}
-
-/// What makes a report in each format of coverage. Only the one that is asked for is called.
-struct CoverageRender<T, J, C, G, M> {
-    report: Render<T, J, C>,
-    github: G,
-    markdown: M,
-}
-
-impl<T, J, C, G, M> CoverageRender<T, J, C, G, M>
-where
-    T: FnOnce() -> String,
-    J: FnOnce() -> String,
-    C: FnOnce() -> String,
-    G: FnOnce() -> String,
-    M: FnOnce() -> String,
-{
-    fn render(self, format: CoverageFormat) -> String {
-        match format {
-            CoverageFormat::Text => self.report.render(Format::Text),
-            CoverageFormat::Json => self.report.render(Format::Json),
-            CoverageFormat::Csv => self.report.render(Format::Csv),
-            CoverageFormat::Github => (self.github)(),
-            CoverageFormat::Markdown => (self.markdown)(),
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -215,22 +188,19 @@ pub(super) fn run(args: &CoverageArgs, trust: Trust, layout: Layout) -> Result<O
         return Err(Error::profile(&profile.path, problem, remedy));
     }
     let alone = args.measure.filter(|_| args.fail_under.is_none());
-    let render = CoverageRender {
-        report: Render {
-            text: || match alone {
-                Some(measured) => {
-                    let (numbers, what) = measured.of(&covered);
-                    coverage::headline_of(what, &numbers) + "\n"
-                }
-                None => coverage::text(&covered, &sources, layout),
-            },
-            json: || coverage::json(&covered, &sources),
-            csv: || coverage::csv(&covered),
+    let mut outcome = Outcome::print(match args.format {
+        CoverageFormat::Text => match alone {
+            Some(measured) => {
+                let (numbers, what) = measured.of(&covered);
+                coverage::headline_of(what, &numbers) + "\n"
+            }
+            None => coverage::text(&covered, &sources, layout),
         },
-        github: || coverage::github(&covered, &sources),
-        markdown: || coverage::markdown(&covered),
-    };
-    let mut outcome = Outcome::print(render.render(args.format));
+        CoverageFormat::Json => coverage::json(&covered, &sources),
+        CoverageFormat::Csv => coverage::csv(&covered),
+        CoverageFormat::Github => coverage::github(&covered, &sources),
+        CoverageFormat::Markdown => coverage::markdown(&covered),
+    });
     judge(args, &covered, &mut outcome);
     outcome.warnings.extend(notes);
     Ok(outcome.about(&[&profile]).told_by(&sources))
@@ -303,15 +273,12 @@ fn against(
     let selection = Selection::new(args.function.as_ref(), None, &[profile, base])?;
     let found = versus::versus(profile.paths()?, base.paths()?, &selection, scope)?;
     let top = args.top.unwrap_or(SHOWN);
-    let render = CoverageRender {
-        report: Render {
-            text: || versus::text(&found, sources, top, layout),
-            json: || versus::json(&found, sources),
-            csv: || versus::csv(&found),
-        },
-        github: || versus::github(&found, sources),
-        markdown: || versus::markdown(&found),
-    };
-    let outcome = Outcome::print(render.render(args.format));
+    let outcome = Outcome::print(match args.format {
+        CoverageFormat::Text => versus::text(&found, sources, top, layout),
+        CoverageFormat::Json => versus::json(&found, sources),
+        CoverageFormat::Csv => versus::csv(&found),
+        CoverageFormat::Github => versus::github(&found, sources),
+        CoverageFormat::Markdown => versus::markdown(&found),
+    });
     Ok(outcome.about(&[profile, base]).told_by(sources))
 }

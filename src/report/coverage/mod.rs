@@ -8,6 +8,7 @@ mod ci;
 mod counted;
 pub mod fresh;
 mod headline;
+mod json_path;
 mod nearest;
 mod never;
 mod pairs;

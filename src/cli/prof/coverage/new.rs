@@ -1,6 +1,6 @@
 //! `p3-prof coverage --new`.
 
-use super::{CoverageArgs, CoverageRender, Outcome, Render, SHOWN};
+use super::{CoverageArgs, CoverageFormat, Outcome, SHOWN};
 use crate::error::{Error, Result};
 use crate::index::{FuncId, PathId, TiVec};
 use crate::profile::Profile;
@@ -40,16 +40,13 @@ pub(super) fn run(
     let selection = Selection::new(args.function.as_ref(), None, &[profile])?;
     let mut found = fresh::find_new(profile.paths()?, &known, &selection, scope)?;
     find_who_reached(&mut found, profile, parts)?;
-    let render = CoverageRender {
-        report: Render {
-            text: || fresh::text(&found, sources, args.top.unwrap_or(SHOWN), layout),
-            json: || fresh::json(&found, sources),
-            csv: || fresh::csv(&found),
-        },
-        github: || fresh::github(&found, sources),
-        markdown: || fresh::markdown(&found),
-    };
-    let mut outcome = Outcome::print(render.render(args.format));
+    let mut outcome = Outcome::print(match args.format {
+        CoverageFormat::Text => fresh::text(&found, sources, args.top.unwrap_or(SHOWN), layout),
+        CoverageFormat::Json => fresh::json(&found, sources),
+        CoverageFormat::Csv => fresh::csv(&found),
+        CoverageFormat::Github => fresh::github(&found, sources),
+        CoverageFormat::Markdown => fresh::markdown(&found),
+    });
     judge(args, &found, &mut outcome);
     outcome.warnings.extend(notes);
     Ok(outcome.about_new_paths_of(profile).told_by(sources))

@@ -1,15 +1,15 @@
 //! What a run reached first, as text, JSON, CSV, annotations and a summary.
 
 use super::{Fresh, NewPath, ReachedBy, SourceLine};
-use crate::index::BlockId;
-use crate::names::{printable, readable};
+use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::merge::origins::Origin;
 use crate::report::coverage::ci;
+use crate::report::coverage::json_path::JsonPath;
 use crate::report::coverage::render::place_beside;
 use crate::report::steps::Steps;
 use crate::report::text::{headline, short};
-use crate::report::words::{Said, Words};
+use crate::report::words::Words;
 use crate::source::Sources;
 use crate::table::{self, Layout, exactly, number_of, wrapped};
 use anstyle::Style;
@@ -208,7 +208,7 @@ pub fn markdown(fresh: &Fresh) -> String {
 
 #[derive(Serialize)]
 struct Json<'a> {
-    new: Vec<JsonPath<'a>>,
+    new: Vec<JsonNewPath<'a>>,
     /// How many paths ran that are known.
     #[serde(rename = "known")]
     again: usize,
@@ -218,14 +218,9 @@ struct Json<'a> {
 }
 
 #[derive(Serialize)]
-struct JsonPath<'a> {
-    module: &'a str,
-    name: &'a str,
-    readable: String,
-    id: String,
-    count: u64,
-    blocks: &'a [BlockId],
-    decisions: Vec<Said>,
+struct JsonNewPath<'a> {
+    #[serde(flatten)]
+    path: JsonPath<'a>,
     near: Option<JsonNear>,
     new_pairs: usize,
     new_lines: Vec<(&'a str, u32)>,
@@ -264,23 +259,15 @@ fn lines<'a>(
     lines.map(|(f, line)| (file(*f), *line)).collect()
 }
 
-fn json_path<'a>(words: Words<'a>, new: &'a NewPath) -> JsonPath<'a> {
-    let (profile, line) = (words.profile(), &new.path);
-    let name = &profile.entry(line.func).name;
-    JsonPath {
-        module: profile.module(line.func),
-        name,
-        readable: readable(name).into_owned(),
-        id: line.id.to_string(),
-        count: line.count,
-        blocks: &line.path.blocks,
-        decisions: words.of(line),
+fn json_path<'a>(words: Words<'a>, new: &'a NewPath) -> JsonNewPath<'a> {
+    JsonNewPath {
+        path: JsonPath::new(words, &new.path),
         near: new.near.as_ref().map(|near| JsonNear {
             id: near.id.to_string(),
             common_blocks: near.common,
         }),
         new_pairs: new.pairs,
-        new_lines: lines(profile, new.lines.iter()),
+        new_lines: lines(words.profile(), new.lines.iter()),
         programs: &new.reached_by.programs,
         runs: &new.reached_by.runs,
     }

@@ -1,14 +1,13 @@
 //! Coverage against an earlier profile as text, JSON, CSV, annotations and a summary.
 
 use super::Versus;
-use crate::index::BlockId;
-use crate::names::{printable, readable};
-use crate::profile::Profile;
+use crate::names::printable;
 use crate::report::Line;
 use crate::report::coverage::ci;
+use crate::report::coverage::json_path::JsonPath;
 use crate::report::steps::Steps;
 use crate::report::text::{headline, name_lines};
-use crate::report::words::{Said, Words};
+use crate::report::words::Words;
 use crate::source::Sources;
 use crate::table::{self, Layout, exactly, number_of};
 use anstyle::Style;
@@ -144,21 +143,10 @@ struct Json<'a> {
     only_then: &'a [String],
 }
 
-#[derive(Serialize)]
-struct JsonPath<'a> {
-    module: &'a str,
-    name: &'a str,
-    readable: String,
-    id: String,
-    count: u64,
-    blocks: &'a [BlockId],
-    decisions: Vec<Said>,
-}
-
 /// For other programs.
 pub fn json(versus: &Versus, sources: &Sources) -> String {
     let words = Words::new(versus.now, sources);
-    let path = |line| path(words, versus.now, line);
+    let path = |line| JsonPath::new(words, line);
     let json = Json {
         gained: versus.gained.iter().map(path).collect(),
         lost: versus.lost.iter().map(path).collect(),
@@ -169,19 +157,6 @@ pub fn json(versus: &Versus, sources: &Sources) -> String {
         only_then: &versus.only_then,
     };
     serde_json::to_string(&json).expect("a report serialises") + "\n"
-}
-
-fn path<'a>(words: Words, now: &'a Profile, line: &'a Line) -> JsonPath<'a> {
-    let name = &now.entry(line.func).name;
-    JsonPath {
-        module: now.module(line.func),
-        name,
-        readable: readable(name).into_owned(),
-        id: line.id.to_string(),
-        count: line.count,
-        blocks: &line.path.blocks,
-        decisions: words.of(line),
-    }
 }
 
 /// One record for each path that ran in one profile alone, after a heading.
