@@ -1,7 +1,9 @@
 //! Processes that cannot write what they count: no other counts for them, and no profile keeps silent about them.
 
 use crate::support::driver::{counts, driver};
-use crate::support::{PROF, copy_modules, link, module, parsed, rewrite, run, runtime};
+use crate::support::{
+    PROF, copy_modules, link, module, parsed, rewrite, run, runtime, shell_with_mounts,
+};
 use p3_rewrite::profile::raw::absent::Absent;
 use p3_rewrite::profile::raw::{self, Raw};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -155,9 +157,8 @@ fn table_in_memory_of_killed_process_is_lost() {
     let script = "mkdir small raw && mount -t tmpfs -o size=32k none small || exit 77
         P3_PROFILE_FILE=small/killed.p3raw ./driver stop kill
         mv small/killed.p3raw raw; P3_PROFILE_FILE=small/ended.p3raw ./driver; mv small/ended.p3raw raw";
-    let mut unshare = Command::new("unshare");
-    unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
-    let output = unshare.current_dir(dir.path()).output().unwrap();
+    let mut shell = shell_with_mounts(script);
+    let output = shell.current_dir(dir.path()).output().unwrap();
     let read = |name: &str| {
         let file = std::fs::File::open(dir.path().join("raw").join(name));
         raw::read(&file.unwrap_or_else(|_| panic!("{}", stderr(&output)))).unwrap()

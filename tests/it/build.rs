@@ -1,6 +1,6 @@
 //! Compilers in place of yours: builds, suites, and what lands where.
 
-use crate::support::{PROF, REWRITE, clang, json, llvm, modules, project, run};
+use crate::support::{PROF, REWRITE, clang, copy_project, json, llvm, modules, run};
 use p3_rewrite::llvm::{LINKED, engine_name};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -15,18 +15,7 @@ pub(crate) const CARGO_P3: &str = env!("CARGO_BIN_EXE_cargo-p3");
 /// A copy of the example project: a static library with a member in assembler code and one that nothing needs, a shared one, a
 /// plug-in, two programs with an object in common, and tests.
 fn example() -> TempDir {
-    let dir = crate::support::folder();
-    let from = project("testdata/builds/project");
-    for entry in WalkDir::new(&from).min_depth(1) {
-        let entry = entry.unwrap();
-        let to = dir.path().join(entry.path().strip_prefix(&from).unwrap());
-        if entry.file_type().is_dir() {
-            std::fs::create_dir(to).unwrap();
-        } else {
-            std::fs::copy(entry.path(), to).unwrap();
-        }
-    }
-    dir
+    copy_project("testdata/builds/project")
 }
 
 /// A command in `dir`, in an environment without what a test's caller may have set.

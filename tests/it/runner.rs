@@ -1,6 +1,6 @@
 //! The output folder's Makefile: link, run, compare, merge, report.
 
-use crate::support::{PROF, compile, parsed, project, rewrite};
+use crate::support::{PROF, compile, parsed, project, rewrite, shell_with_mounts};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -623,17 +623,8 @@ fn clean_and_places_that_cannot_be_written() {
         for what in all run run-0 merge clean; do
             make -s -C out $what ARGS=1 P3_PROF="$0" 2>&1 | grep -v '^make'
         done"#;
-    let mut unshare = Command::new("unshare");
-    unshare.args([
-        "--user",
-        "--map-root-user",
-        "--mount",
-        "sh",
-        "-c",
-        script,
-        PROF,
-    ]);
-    let output = unshare.current_dir(dir).output().unwrap();
+    let mut shell = shell_with_mounts(script);
+    let output = shell.arg(PROF).current_dir(dir).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(said.lines().count(), 5, "{said}");
     assert!(

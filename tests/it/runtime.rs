@@ -1,7 +1,9 @@
 //! The C runtime: formats, warnings, sanitizers, and what it writes when.
 
 use crate::support::driver::{self, SANITIZERS, built, counts, drive, driver};
-use crate::support::{WARNINGS, llvm, project, run, runtime_files, runtime_sources};
+use crate::support::{
+    WARNINGS, llvm, project, run, runtime_files, runtime_sources, shell_with_mounts,
+};
 use p3_rewrite::index::FuncId;
 use p3_rewrite::profile::raw;
 use p3_rewrite::runtime::Type;
@@ -417,9 +419,8 @@ fn full_disks() {
         rm full/*.p3raw; head -c 4k /dev/zero >> full/filler
         P3_PROFILE_FILE=full/x.p3raw ./driver hash; echo "exit $?"
         echo full/*.p3absent | wc -w; rm full/*.p3absent; ls full"#;
-    let mut unshare = Command::new("unshare");
-    unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
-    let output = unshare.current_dir(dir.path()).output().unwrap();
+    let mut shell = shell_with_mounts(script);
+    let output = shell.current_dir(dir.path()).output().unwrap();
     let text = |bytes| String::from_utf8_lossy(bytes).replace(dir.path().to_str().unwrap(), "DIR");
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     let kept = "p3: DIR/full/x.p3raw: counts are kept in memory until exit: No space left on device

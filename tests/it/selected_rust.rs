@@ -4,7 +4,7 @@
 
 use crate::build::{CARGO_P3, command, stderr};
 use crate::selected::compare;
-use crate::support::{PROF, json, llvm, parsed, project, run};
+use crate::support::{PROF, copy_project, json, llvm, parsed, run};
 use p3_rewrite::profile::Profile;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -44,17 +44,7 @@ exec \"$@\"
 
 /// The project, in a folder of its own.
 fn workspace() -> tempfile::TempDir {
-    let dir = crate::support::folder();
-    let from = project("testdata/rust/project");
-    for entry in WalkDir::new(&from).min_depth(1) {
-        let entry = entry.unwrap();
-        let to = dir.path().join(entry.path().strip_prefix(&from).unwrap());
-        if entry.file_type().is_dir() {
-            std::fs::create_dir(to).unwrap();
-        } else {
-            std::fs::copy(entry.path(), to).unwrap();
-        }
-    }
+    let dir = copy_project("testdata/rust/project");
     std::fs::write(dir.path().join("library.diff"), LIBRARY).unwrap();
     std::fs::write(dir.path().join("program.diff"), PROGRAM).unwrap();
     dir

@@ -1,7 +1,9 @@
 //! What the program under test, and the machine, must not notice of being profiled.
 
 use crate::support::driver::{counts, drive, driver};
-use crate::support::{PROF, copy_modules, exits, link, llvm, module, rewrite, run};
+use crate::support::{
+    PROF, copy_modules, exits, link, llvm, module, rewrite, run, shell_with_mounts,
+};
 use p3_rewrite::profile::raw::{self, Raw};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -318,9 +320,8 @@ fn poor_surroundings() {
     }
     let script = "mkdir fs && mount -t ramfs none fs && P3_PROFILE_FILE=fs/x.p3raw ./driver hash; \
                   echo $?; cp fs/x.p3raw .; mount -o remount,ro fs; P3_PROFILE_FILE=fs/y.p3raw ./driver hash; echo $?";
-    let mut unshare = Command::new("unshare");
-    unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
-    let output = unshare.current_dir(dir.path()).output().unwrap();
+    let mut shell = shell_with_mounts(script);
+    let output = shell.current_dir(dir.path()).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "3\n3\n");
     assert_eq!(
         stderr(&output).matches("Read-only file system").count(),

@@ -1,7 +1,7 @@
 //! `p3-prof merge`, and profiles that no command reads.
 
 use super::{one_line_error, profiled, snapshot, transcript};
-use crate::support::{PROF, execute, rewrite};
+use crate::support::{PROF, execute, rewrite, shell_with_mounts};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -164,18 +164,9 @@ fn merge_on_a_full_disk() {
         printf 'p3prof\377old\n' > full/profile; cat /dev/zero > full/filler 2>/dev/null
         "$1" merge -m "$2/manifest.json" -o full/profile "$2/raw"; echo "exit $?"
         cat full/profile; ls -A full"#;
-    let mut unshare = Command::new("unshare");
-    unshare.args([
-        "--user",
-        "--map-root-user",
-        "--mount",
-        "sh",
-        "-c",
-        script,
-        "sh",
-        PROF,
-    ]);
-    let output = unshare.arg(&out).current_dir(dir).output().unwrap();
+    let mut shell = shell_with_mounts(script);
+    shell.args(["sh", PROF]).arg(&out);
+    let output = shell.current_dir(dir).output().unwrap();
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(

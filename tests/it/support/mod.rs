@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
 use tempfile::TempDir;
+use walkdir::WalkDir;
 
 pub(crate) const REWRITE: &str = env!("CARGO_BIN_EXE_p3-rewrite");
 pub(crate) const PROF: &str = env!("CARGO_BIN_EXE_p3-prof");
@@ -84,6 +85,28 @@ pub(crate) fn folder() -> TempDir {
         None => tempfile::tempdir(),
     };
     made.unwrap()
+}
+
+/// A copy of a project of the repository, in a folder of its own.
+pub(crate) fn copy_project(name: &str) -> TempDir {
+    let (dir, from) = (folder(), project(name));
+    for entry in WalkDir::new(&from).min_depth(1) {
+        let entry = entry.unwrap();
+        let to = dir.path().join(entry.path().strip_prefix(&from).unwrap());
+        if entry.file_type().is_dir() {
+            std::fs::create_dir(to).unwrap();
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+    dir
+}
+
+/// A shell that may mount what no other process sees. Arguments that are added are `$0` and so on.
+pub(crate) fn shell_with_mounts(script: &str) -> Command {
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+    unshare
 }
 
 /// Runs a command that must succeed.
