@@ -1,5 +1,6 @@
-//! What is computed of merged profiles, without a word of what people read: whether two profiles agree, what a
-//! function executed, how much of its paths its edges tell, which paths no input can take.
+//! Analyses of merged profiles: whether two profiles agree, what a function executed, how accurately
+//! its edges predict its paths, which paths no input can take. An analysis whose result is one table
+//! prints it as well; what quotes the source is in [`crate::report`].
 
 pub mod accuracy;
 pub mod against;

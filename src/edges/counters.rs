@@ -33,6 +33,6 @@ pub(crate) fn all_edges(dag: &Dag) -> IdSet<EdgeId> {
 }
 
 /// The edge that each counter counts.
-pub(crate) fn by_counter(counted: &IdSet<EdgeId>) -> TiVec<CounterId, EdgeId> {
+pub(crate) fn edges_by_counter(counted: &IdSet<EdgeId>) -> TiVec<CounterId, EdgeId> {
     counted.iter().collect()
 }

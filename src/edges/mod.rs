@@ -18,7 +18,7 @@ mod propagate;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use counters::{all_edges, by_counter, counted_edges};
+pub(crate) use counters::{all_edges, counted_edges, edges_by_counter};
 pub(crate) use propagate::{Propagated, propagate};
 
 use crate::dag::{Dag, EdgeKind};

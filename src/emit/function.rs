@@ -195,7 +195,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
                 sys::position_before(&self.builder, sys::terminator(block));
             }
         }
-        let before = self.at(edge.block);
+        let before = self.register_at(edge.block);
         let ops = self.plan.ops(Site::Edge(edge));
         let how = match place {
             Place::Flagged => How::Flag(edge),
@@ -229,7 +229,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         } else {
             How::Here
         };
-        self.code(ops, self.at(b), how, true);
+        self.code(ops, self.register_at(b), how, true);
     }
 
     fn constant(&self, c: i64) -> IntValue<'ctx> {

@@ -169,7 +169,7 @@ impl<'a> Program<'a> {
                 facts.cost_of(warm.instructions)
             }
             Part::Ranges(ranges, _) if ranges.owners.len() > 1 => {
-                facts.in_versions() + facts.cost_of(self.code(i, part).cost())
+                facts.cost_in_versions() + facts.cost_of(self.code(i, part).cost())
             }
             _ => facts.cost_of(self.code(i, part).cost()),
         }
@@ -188,7 +188,7 @@ impl Facts<'_> {
     }
 
     /// What it costs a copy that the function is split.
-    pub(super) fn in_versions(&self) -> f64 {
+    pub(super) fn cost_in_versions(&self) -> f64 {
         self.cost_of(self.in_versions)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::costs::{MAY_SAVE, MEASURED, Program, Splitting, Warm};
 use super::room::Room;
-use super::warm::{apart, warm_edges};
+use super::warm::{flow_apart, warm_edges};
 use crate::index::{CopyId, PathId};
 use crate::partition::{Part, Ranges, Share};
 use rayon::prelude::*;
@@ -70,7 +70,7 @@ impl Program<'_> {
         let cfg = self.functions[i].cfg;
         let (edges, size) = warm_edges(cfg, paths, facts.size)?;
         let ranges = Ranges::new(vec![(PathId(0), CopyId(0))], Vec::new()).with_warm(edges);
-        let apart = apart(cfg, paths);
+        let apart = flow_apart(cfg, paths);
         let joined = facts.flow.total() - apart;
         let in_versions = self.splitting.path_cost()
             * (MEASURED.warm_path * joined + MEASURED.warm_path_apart * apart);

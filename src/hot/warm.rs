@@ -51,7 +51,7 @@ pub(super) fn warm_edges(
 
 /// How many paths are expected to run that begin in iterations that are apart: they have dense ids
 /// as they are.
-pub(super) fn apart(cfg: &Cfg, paths: &FunctionPaths) -> f64 {
+pub(super) fn flow_apart(cfg: &Cfg, paths: &FunctionPaths) -> f64 {
     let dag = &paths.dag;
     let Some(apart) = Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart) else {
         return 0.0;

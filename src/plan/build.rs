@@ -4,7 +4,7 @@ use super::check;
 use super::place::{Ends, Ground, Increments, Placement};
 use super::{CopyPlan, FunctionPlan, Op, Site, SiteCode, Table};
 use crate::dag::{Dag, EdgeKind};
-use crate::edges::by_counter;
+use crate::edges::edges_by_counter;
 use crate::index::{CopyId, CounterId, EdgeId, FuncId, IdSet, LocalId, PathId, TiSlice, TiVec};
 use crate::ir::Cfg;
 use crate::numbering::{Numbering, pspp};
@@ -331,7 +331,7 @@ fn count_edges(dag: &Dag, counted: &IdSet<EdgeId>) -> Counting {
         site: site(e),
         ops: vec![Op::CountConst(u64::from(counter.0))],
     };
-    let counters = by_counter(counted).into_iter_enumerated();
+    let counters = edges_by_counter(counted).into_iter_enumerated();
     let mut probes: Vec<SiteCode> = counters.map(code).collect();
     probes.sort_by_key(|code| code.site);
     let slots = probes.len() as u64;

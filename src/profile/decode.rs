@@ -1,7 +1,7 @@
 //! A copy's counts → counts of canonical paths, or of edges.
 
 use super::{Structure, TooManyPaths};
-use crate::edges::by_counter;
+use crate::edges::edges_by_counter;
 use crate::index::{CopyId, CounterId, EdgeId, IdSet, LocalId, PathId};
 use crate::manifest::ShareProblem;
 use crate::partition::{Part, Share};
@@ -75,7 +75,7 @@ pub fn decode_edges(
     if *share != Share::Whole(copy) {
         return Err(CountProblem::NoPart(copy));
     }
-    let edges = by_counter(counted);
+    let edges = edges_by_counter(counted);
     let edge = |(&id, &n): (&u64, &u64)| {
         let counter = u32::try_from(id).ok().map(CounterId);
         let edge = counter.and_then(|c| edges.get(c));

@@ -131,7 +131,7 @@ pub fn verify(profile: &Profile) -> Result<Findings> {
     if profile.comparable(&[]) {
         between(profile, &functions, &mut findings);
         findings.agreeing = agreeing(profile, &functions, &findings.violations);
-        findings.apart = apart(profile, &functions);
+        findings.apart = find_unexplained_entries(profile, &functions);
     }
     Ok(findings)
 }
@@ -273,7 +273,10 @@ fn agreeing(profile: &Profile, functions: &[Option<Checked>], violations: &[Viol
 
 /// Between functions of all processes, those too that began or ended in the middle. Nothing where one copy counted
 /// everything, or where there is no such process.
-fn apart(profile: &Profile, functions: &[Option<Checked>]) -> UnexplainedEntries {
+fn find_unexplained_entries(
+    profile: &Profile,
+    functions: &[Option<Checked>],
+) -> UnexplainedEntries {
     let in_flight = profile.processes.iter().any(|p| p.in_flight());
     if !in_flight || needed(&profile.manifest).len() < 2 {
         return UnexplainedEntries::default();

@@ -42,7 +42,7 @@ pub(super) fn run(args: &DiffArgs, trust: Trust, layout: Layout) -> Result<Outco
     let (a, b) = (trust.read(&args.a)?, trust.read(&args.b)?);
     let selection = Selection::new(args.function.as_ref(), None, &[&a, &b])?;
     let diff = diff::diff(a.paths()?, b.paths()?, &selection, args.least / 100.0)?;
-    let (of_a, of_b) = (args.sources.of(&a), args.sources.of(&b));
+    let (of_a, of_b) = (args.sources.find(&a), args.sources.find(&b));
     let render = Render {
         text: || diff::text(&diff, args.top, [&of_b, &of_a], layout),
         json: || diff::json(&diff),

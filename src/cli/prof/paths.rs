@@ -40,7 +40,7 @@ pub(super) fn run(args: &PathsArgs, trust: Trust, layout: Layout) -> Result<Outc
     let asked = Request::read(&Vec::from_iter(specs), None, trust, Empty::Refused)?;
     let asked = asked.expect("clap requires a specification");
     let Several { profile, notes, .. } = several::read(&args.profiles, trust)?;
-    let sources = args.sources.of(&profile);
+    let sources = args.sources.find(&profile);
     let target = Target::of_profile(&profile)?;
     let (asked, lines) = asked.resolve(&target, &sources)?;
     let is_text = args.format == Format::Text;

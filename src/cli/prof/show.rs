@@ -110,7 +110,7 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
     }
     let report = Report::new(profile.paths()?, &selection)?;
     let (time, warnings) = samples::time(args.perf.as_deref(), &profile)?;
-    let mut report = report.told_by(args.sources.of(&profile)).timed_by(time);
+    let mut report = report.told_by(args.sources.find(&profile)).timed_by(time);
     if args.by == Some(ByArg::Loop) {
         report = report.with_loops(profile.paths()?)?;
     }
@@ -136,7 +136,7 @@ fn show_sampled(
     } else {
         Report::new(profile, selection)
     };
-    let report = report.told_by(args.sources.of(profile.profile));
+    let report = report.told_by(args.sources.find(profile.profile));
     let render = Render {
         text: || text(&report),
         json: || json(&report),
@@ -165,7 +165,7 @@ fn show_bursts(
             if args.bursts {
                 return Ok(shadow::bursts_text(bursts));
             }
-            let sources = args.sources.of(profile);
+            let sources = args.sources.find(profile);
             shadow::text(bursts, &selection, sources, layout)
         },
         json: || shadow::json(bursts, &selection),

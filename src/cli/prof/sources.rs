@@ -17,7 +17,7 @@ pub(super) struct SourceArgs {
 }
 
 impl SourceArgs {
-    pub(super) fn of(&self, profile: &Profile) -> Sources {
+    pub(super) fn find(&self, profile: &Profile) -> Sources {
         profile.sources(self.search())
     }
 

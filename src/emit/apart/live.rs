@@ -82,7 +82,7 @@ pub(in crate::emit) fn values_at(
     }
     for definition in &mut all {
         let home = definition.by.map(|(b, _)| b);
-        definition.at = search.at(definition.value, home);
+        definition.at = search.headers_needing(definition.value, home);
     }
     match saving {
         Saving::Computed => compute_some(&mut all),
@@ -293,7 +293,7 @@ struct Search<'ctx> {
 
 impl Search<'_> {
     /// The headers at whose start `value` is needed. O(blocks where it is + uses).
-    fn at(&mut self, value: Value, home: Option<BlockId>) -> BTreeSet<u32> {
+    fn headers_needing(&mut self, value: Value, home: Option<BlockId>) -> BTreeSet<u32> {
         self.searches += 1;
         let mut at = BTreeSet::new();
         let mut work = self.blocks_of_uses(value);

@@ -69,7 +69,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// The register at the start of block `b`, where it is read.
-    pub(super) fn at(&self, b: BlockId) -> Option<Held<'ctx>> {
+    pub(super) fn register_at(&self, b: BlockId) -> Option<Held<'ctx>> {
         self.registers.at[b].map(|value| match value {
             Value::Const(c) => self.value(c, self.is_key[b]),
             Value::Phi(p) => {
@@ -151,7 +151,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let held = match (self.after.get(&e), self.registers.at[e.block]) {
             (Some(&after), _) => after,
             (None, Some(Value::Const(c))) => self.value(c, is_key),
-            (None, _) => self.at(e.block)?,
+            (None, _) => self.register_at(e.block)?,
         };
         let end = sys::terminator(self.arrival(e));
         sys::position_before(&self.builder, end);

@@ -101,7 +101,7 @@ impl<'ctx> Outlined<'ctx> {
             }
         };
         let headers: Vec<Header> = apart.nest.loops.iter().map(header).collect();
-        let words = Words::behind(handed.size);
+        let words = Words::following(handed.size);
         let result = function.get_type().get_return_type();
         let fits = |ty: BasicTypeEnum| Value::of(&ty.const_zero()).size(target).is_some();
         // Vectors of a length that the processor has fit into nothing else.

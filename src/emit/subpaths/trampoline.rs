@@ -41,7 +41,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 impl Words {
     /// Behind what is handed over in so many bytes.
-    pub(super) fn behind(size: u64) -> Words {
+    pub(super) fn following(size: u64) -> Words {
         let inside = size.next_multiple_of(4);
         Words {
             inside,
@@ -163,9 +163,9 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
             Argument::Two(..) => self.edit.context.i64_type().into(),
         };
         let parameters: Vec<_> = arguments.iter().map(parameter).collect();
-        let told = self.told();
-        let ty = match told {
-            Some(told) => told.fn_type(&parameters, false),
+        let result = self.result_type();
+        let ty = match result {
+            Some(result) => result.fn_type(&parameters, false),
             None => returning_as(self.edit.context, self.from, &parameters),
         };
         let function = self
@@ -202,8 +202,8 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
             values::store(&builder, Value::of(&word(value)), place);
         }
         let arguments_of_it = [word(self.place as u64).into(), buffer.into()];
-        match told {
-            Some(told) => self.tell(&builder, buffer, &arguments_of_it, told),
+        match result {
+            Some(result) => self.tell(&builder, buffer, &arguments_of_it, result),
             None => return_call(&builder, self.to, &arguments_of_it, Tail::Kept),
         }
         Trampoline {
@@ -216,7 +216,7 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
     }
 
     /// What is returned where control may come back.
-    fn told(&self) -> Option<StructType<'ctx>> {
+    fn result_type(&self) -> Option<StructType<'ctx>> {
         if self.around.is_empty() {
             return None;
         }
@@ -242,7 +242,7 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
         builder: &Builder<'ctx>,
         buffer: PointerValue<'ctx>,
         arguments: &[BasicMetadataValueEnum<'ctx>],
-        told: StructType<'ctx>,
+        ty: StructType<'ctx>,
     ) {
         let call = call_of(builder, self.to, arguments);
         let read = |(offset, ty): (u64, BasicTypeEnum<'ctx>)| {
@@ -256,7 +256,7 @@ impl<'ctx> TrampolineParts<'_, 'ctx> {
             .into_iter()
             .chain(result)
             .chain(self.phis_around().map(read));
-        let mut all = told.get_poison().as_aggregate_value_enum();
+        let mut all = ty.get_poison().as_aggregate_value_enum();
         for (n, field) in (0..).zip(fields) {
             let with = builder.build_insert_value(all, field, n, "");
             all = with.expect("a field of it");

@@ -108,13 +108,13 @@ impl Builder {
         let entry = BlockId(0);
         let body = self.cut(entry, Made::Body);
         self.begins_in(entry, body);
-        let decides = self.left(Made::New, entry, negative, body);
+        let decides = self.add_ending(Made::New, entry, negative, body);
         self.finish(entry, End::Pays(slots), &[decides, body]);
     }
 
     /// A new block for `origin` that ends so: with a way to `to` in every version that it leads to,
     /// or without any.
-    fn left(&mut self, made: Made, origin: BlockId, end: End, to: BlockId) -> BlockId {
+    fn add_ending(&mut self, made: Made, origin: BlockId, end: End, to: BlockId) -> BlockId {
         let succs = match end {
             End::Leaves(_) => vec![],
             End::Joins => vec![to],
@@ -128,7 +128,7 @@ impl Builder {
     pub(super) fn enters(&mut self, edge: CfgEdge, paid: Option<u32>) -> BlockId {
         let to = self.cfg.behind(edge);
         let end = paid.map_or(End::Joins, End::Decides);
-        let enters = self.left(Made::On(edge), edge.block, end, to);
+        let enters = self.add_ending(Made::On(edge), edge.block, end, to);
         self.cfg.blocks[edge.block].succs[edge.succ as usize] = enters;
         enters
     }
@@ -175,7 +175,7 @@ impl Builder {
     /// that ends with `answered` where the answer is yes: that is given.
     fn asks(&mut self, edge: CfgEdge, question: End, answered: End) -> BlockId {
         let (asks, to) = self.put_on(edge, question);
-        let yes = self.left(Made::New, self.nodes[asks].origin, answered, to);
+        let yes = self.add_ending(Made::New, self.nodes[asks].origin, answered, to);
         self.finish(asks, question, &[yes, to]);
         yes
     }

@@ -219,7 +219,7 @@ struct Gone {
 }
 
 impl Gone {
-    fn at(nest: &Nest, place: Continuation) -> Gone {
+    fn leave_at(nest: &Nest, place: Continuation) -> Gone {
         Gone {
             inside: nest.around(place.block),
             run: BTreeSet::new(),
@@ -277,7 +277,7 @@ proptest! {
             let succs = &now.versions.cfg.block(at).succs;
             match (node.end, &mut gone) {
                 (End::Leaves(place), None) => {
-                    gone = Some(Gone::at(&apart.nest, apart.places[place as usize]));
+                    gone = Some(Gone::leave_at(&apart.nest, apart.places[place as usize]));
                     now = &apart.sampling;
                     let entry = now.versions.cfg.block(BlockId(0));
                     at = entry.succs[place as usize];

@@ -42,7 +42,7 @@ fn small_files_do_not_fill_the_memory() {
 
 /// Whatever is written can be read.
 #[test]
-fn what_compresses_too_well_is_not_compressed() {
+fn payload_that_compresses_too_well_is_stored() {
     let mut p = profile(vec![(0, 1)]);
     p.verdict.unlike = vec!["x".repeat(20 << 20)];
     let bytes = p.to_bytes();
@@ -80,7 +80,7 @@ fn changed(p: &Profile, change: impl FnOnce(&mut Value)) -> Result<Profile, Stri
 }
 
 #[test]
-fn what_no_merge_writes_is_refused() {
+fn payload_that_no_merge_writes_is_refused() {
     let good = profile(vec![(0, 1)]);
     let refused = |change: fn(&mut Value)| changed(&good, change).unwrap_err();
     assert_eq!(changed(&good, |_| {}).unwrap(), good);

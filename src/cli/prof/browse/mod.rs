@@ -28,7 +28,7 @@ pub(super) struct BrowseArgs {
 
 pub(super) fn run(args: &BrowseArgs, trust: Trust) -> Result<Outcome> {
     let profile = trust.read(&args.file)?;
-    let sources = args.sources.of(&profile);
+    let sources = args.sources.find(&profile);
     let mut browser = Browser::new(Tour::new(&profile, &sources)?);
     let mut screen = Screen::open("p3-prof show prints what is in it")?;
     let mut changed = true;
