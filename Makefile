@@ -46,7 +46,7 @@ help:
 	@echo 'make coverage-peers  branches, MC/DC, prime paths, pairs and paths of the same runs, by clang, gcc 15 and p3-prof (as root; minutes)'
 	@echo 'make bench-selected  what counting only some paths costs, with callgrind: tables, and the plot of docs/RESULTS.md (an hour; PARTS="kernels functions inputs", or "programs redis"; ONLY="queens life")'
 	@echo 'make cost     executed instructions of small programs beside LLVM edge counters alone, in two halves (COST=folder, ONLY=names)'
-	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 ONLY=bzip2 is short)'
+	@echo 'make bench    what profiling costs on real programs, docs/FIGURES.md (hours; ROUNDS=1 ONLY=bzip2 is short)'
 
 setup:
 	@sh tools/setup.sh "$(TOOLS)" "$(APT)"
