@@ -18,12 +18,13 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers setup-engines build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels residual bench cost bench-selected fuzz peers cross engines test-engines book man deb test-deb test-docker coverage-peers screens clean
+.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers setup-engines build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels residual bench cost bench-selected fuzz peers cross engines test-engines book man deb test-deb test-docker coverage-peers screens tour clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
 	@echo 'make test-viewers  open exported profiles by genhtml, callgrind_annotate, pprof, speedscope, dot, and pages in a browser'
 	@echo 'make screens  take the pictures of the page in docs/images again, by a browser'
+	@echo 'make tour     write docs/images/tour.svg again, from the commands of docs/TUTORIAL.md and the lines under them'
 	@echo 'make test-builds   a project built by make, CMake and Meson with p3-cc, its tests run in every copy'
 	@echo 'make test-launchers  copies on hosts by ssh and GNU parallel, and by Slurm, on this machine (as root: namespaces)'
 	@echo 'make test-tutorial  every command of docs/LIBYAML.md: libyaml from Debian sources, profiled and made faster (minutes)'
@@ -107,6 +108,10 @@ test-viewers: setup-viewers
 screens: build
 	@sh tools/setup.sh "$(TOOLS) chromium pngquant" "$(APT) chromium pngquant"
 	sh tools/screens.sh target/release
+
+# The tutorial's own test runs its commands, and looks for the lines that the film shows.
+tour: setup
+	INSTA_UPDATE=always $(CARGO) test --locked --test it -- book::tour book::tutorial
 
 # The example project of docs/BUILD.md, by every build system.
 test-builds: setup-builders
