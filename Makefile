@@ -18,7 +18,7 @@ LAUNCHERS = parallel ssh /usr/sbin/sshd rsync sbatch /usr/sbin/slurmctld /usr/sb
 LAUNCHERS_APT = parallel openssh-client openssh-server rsync slurm-wlm munge iproute2 openmpi-bin libopenmpi-dev
 VIEWERS_APT = lcov graphviz valgrind golang-go chromium $(if $(shell command -v npm),,npm)
 
-.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers setup-engines build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels residual bench cost bench-selected fuzz peers cross engines test-engines book man deb test-deb test-docker coverage-peers screens tour clean
+.PHONY: help setup setup-all setup-tests setup-viewers setup-builders setup-launchers setup-engines build demo test test-viewers test-builds test-launchers test-tutorial lint corpus programs projects shadows kernels residual bench cost bench-selected fuzz peers cross engines test-engines book man deb test-deb test-docker coverage-peers screens clean
 help:
 	@echo 'make demo     set up, build, profile a small program with 4 copies, show its hottest paths'
 	@echo 'make test     set up, run all tests but those of viewers'
@@ -110,6 +110,7 @@ screens: build
 	sh tools/screens.sh target/release
 
 # The tutorial's own test runs its commands, and looks for the lines that the film shows.
+.PHONY: tour
 tour: setup
 	INSTA_UPDATE=always $(CARGO) test --locked --test it -- book::tour book::tutorial
 
