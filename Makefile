@@ -24,6 +24,7 @@ help:
 	@echo 'make test     set up, run all tests but those of viewers'
 	@echo 'make test-viewers  open exported profiles by genhtml, callgrind_annotate, pprof, speedscope, dot, and pages in a browser'
 	@echo 'make screens  take the pictures of the page in docs/images again, by a browser'
+	@echo 'make tour     write docs/images/tour.svg again, from the commands of docs/TUTORIAL.md and the lines under them'
 	@echo 'make test-builds   a project built by make, CMake and Meson with p3-cc, its tests run in every copy'
 	@echo 'make test-launchers  copies on hosts by ssh and GNU parallel, and by Slurm, on this machine (as root: namespaces)'
 	@echo 'make test-tutorial  every command of docs/LIBYAML.md: libyaml from Debian sources, profiled and made faster (minutes)'
@@ -46,7 +47,7 @@ help:
 	@echo 'make coverage-peers  branches, MC/DC, prime paths, pairs and paths of the same runs, by clang, gcc 15 and p3-prof (as root; minutes)'
 	@echo 'make bench-selected  what counting only some paths costs, with callgrind: tables, and the plot of docs/RESULTS.md (an hour; PARTS="kernels functions inputs", or "programs redis"; ONLY="queens life")'
 	@echo 'make cost     executed instructions of small programs beside LLVM edge counters alone, in two halves (COST=folder, ONLY=names)'
-	@echo 'make bench    what profiling costs on real programs, docs/RESULTS.md (hours; ROUNDS=1 ONLY=bzip2 is short)'
+	@echo 'make bench    what profiling costs on real programs, docs/FIGURES.md (hours; ROUNDS=1 ONLY=bzip2 is short)'
 
 setup:
 	@sh tools/setup.sh "$(TOOLS)" "$(APT)"
@@ -107,6 +108,11 @@ test-viewers: setup-viewers
 screens: build
 	@sh tools/setup.sh "$(TOOLS) chromium pngquant" "$(APT) chromium pngquant"
 	sh tools/screens.sh target/release
+
+# The tutorial's own test runs its commands, and looks for the lines that the film shows.
+.PHONY: tour
+tour: setup
+	INSTA_UPDATE=always $(CARGO) test --locked --test it -- book::tour book::tutorial
 
 # The example project of docs/BUILD.md, by every build system.
 test-builds: setup-builders

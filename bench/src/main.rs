@@ -3,7 +3,7 @@
 //! `measure` builds what is compared of every program that lies in a folder of bitcode with workloads
 //! (`prog/NAME/{prog.bc,link.sh,run.sh,run-train.sh}`), counts instructions, runs the variants in turn, each alone,
 //! and keeps all figures in one JSON file, program by program: interrupted, it goes on where it was. `rewriting` times p3-rewrite
-//! itself. `report` turns the JSON into `docs/RESULTS.md` and its plots.
+//! itself. `report` turns the JSON into `docs/FIGURES.md` and its plots.
 
 mod build;
 mod cost;
@@ -71,7 +71,7 @@ enum Command {
     Shadows(shadows::ShadowArgs),
     /// Measure sampled subpaths: accuracy, also while a program runs, instructions and processor time of skipping and sampling
     Subpaths(subpaths::SubpathArgs),
-    /// Write docs/RESULTS.md and docs/plots
+    /// Write docs/FIGURES.md and docs/plots
     Report,
 }
 

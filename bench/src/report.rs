@@ -1,4 +1,4 @@
-//! The sections of `docs/RESULTS.md` that come from the JSON, and its plots.
+//! The sections of `docs/FIGURES.md` that come from the JSON, and their plots.
 
 use crate::build::project;
 use crate::counted::INSTRUCTIONS;
@@ -12,6 +12,9 @@ use crate::subpaths::SAMPLED_SUBPATHS;
 use crate::times::{RUN_TIMES, SIZES};
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
+
+/// The page of all figures, below the folder of pages.
+const PAGE: &str = "FIGURES.md";
 
 /// The sections that are written from the JSON.
 const SECTIONS: [Section; 8] = [
@@ -38,7 +41,7 @@ pub(crate) fn write(out: &Path) -> Result<()> {
         docs.join("results.json"),
         serde_json::to_string(&results)? + "\n",
     )?;
-    let path = docs.join("RESULTS.md");
+    let path = docs.join(PAGE);
     let page = std::fs::read_to_string(&path)?;
     std::fs::write(&path, place_sections(&page, &results)?)?;
     SECTIONS
@@ -57,7 +60,7 @@ fn place_sections(page: &str, results: &Results) -> Result<String> {
             let text = wrap((section.text)(results).trim());
             Some(format!("{before}{begin}\n{text}\n\n<!-- end -->\n{after}"))
         });
-        page = placed.with_context(|| format!("docs/RESULTS.md has no {begin}"))?;
+        page = placed.with_context(|| format!("docs/{PAGE} has no {begin}"))?;
     }
     Ok(page)
 }
@@ -86,11 +89,11 @@ mod tests {
     #[test]
     fn page_agrees_with_stored_results() {
         let docs = project().join("docs");
-        let page = std::fs::read_to_string(docs.join("RESULTS.md")).unwrap();
+        let page = std::fs::read_to_string(docs.join(PAGE)).unwrap();
         let placed = place_sections(&page, &Results::load(&docs).unwrap()).unwrap();
         assert!(
             placed == page,
-            "docs/RESULTS.md: `p3-bench report` writes it again"
+            "docs/{PAGE}: `p3-bench report` writes it again"
         );
     }
 }

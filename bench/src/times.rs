@@ -115,7 +115,7 @@ fn sizes(results: &Results) -> String {
     let mut table = Table::new([
         "program",
         "functions",
-        "paths",
+        "paths executed",
         "memory MB: native",
         "edge",
         "sbl",
@@ -135,7 +135,8 @@ fn sizes(results: &Results) -> String {
         let code = OF.map(|v| most(v, |r| r.text).map(|n| n >> 10));
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         let numbers = memory.into_iter().chain(code).map(number);
-        let about = [name.clone(), p.functions.clone(), p.paths.clone()];
+        let paths = p.paths.replace(" paths executed", "");
+        let about = [name.clone(), p.functions.clone(), paths];
         table.row(about.into_iter().chain(numbers));
     }
     format!("{text}{table}\n")

@@ -117,7 +117,7 @@ fn film(frames: &[Frame]) -> String {
     )
 }
 
-/// `INSTA_UPDATE=always` writes it again.
+/// `make tour` writes it again.
 #[test]
 fn film_shows_the_tutorial() {
     let page = std::fs::read_to_string(project("docs/TUTORIAL.md")).unwrap();
@@ -135,6 +135,6 @@ fn film_shows_the_tutorial() {
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         found == made,
-        "docs/images/tour.svg: INSTA_UPDATE=always writes it again"
+        "docs/images/tour.svg: `make tour` writes it again"
     );
 }
