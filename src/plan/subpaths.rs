@@ -26,7 +26,7 @@ use super::resume::with_entry;
 use crate::dag::Order;
 use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
 use crate::ir::{Block, Callee, Cfg, Terminator};
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::versions::{Versions, can_be_copied};
 use builder::Builder;
 use std::collections::BTreeSet;
@@ -113,7 +113,7 @@ pub struct SampledFunction<'a> {
     /// Its control flow.
     pub cfg: &'a Cfg,
     /// What is known of its paths.
-    pub paths: &'a FunctionPaths,
+    pub paths: &'a Measuring,
     /// What its subpaths are parts of.
     pub sequence: Sequence,
 }

@@ -218,7 +218,7 @@ pub fn by_edge<T: Copy + Default>(
 mod tests {
     use super::*;
     use crate::ir::Cfg;
-    use crate::paths::FunctionPaths;
+    use crate::paths::Measuring;
     use crate::profile::made;
     use crate::random_cfg::{any_cfg, cfg};
     use crate::strategy::Scheme;
@@ -265,7 +265,7 @@ mod tests {
         /// All edges of the CFG in order, with the counts of the DAG's.
         #[test]
         fn edges_have_their_counts(graph in any_cfg(12)) {
-            let paths = FunctionPaths::new(&graph);
+            let paths = Measuring::made(&graph);
             let s = Structure { cfg: graph, paths };
             let dag = &s.paths.dag;
             let of: Vec<EdgeId> = dag.edge_ids().collect();

@@ -6,7 +6,8 @@ use super::verdict::{Processes, Verdict};
 use crate::index::{FuncId, ModuleId, PathId, TiSlice, ti_vec};
 use crate::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
 use crate::manifest::{Manifest, Parts};
-use crate::paths::{all_paths, function_inputs};
+use crate::paths::function_inputs;
+use crate::paths::made::all as all_paths;
 use crate::strategy::Scheme;
 
 /// A function with this control flow that anyone may call.
@@ -77,8 +78,8 @@ pub(crate) fn path_counts(profile: &mut Profile) -> &mut ExactCounts<PathId> {
 /// A profile of `program`, without counts, of one run of every copy.
 pub(crate) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile {
     let functions = function_inputs(program);
-    let mut paths = all_paths(&functions);
-    scheme.strategy().prepare(&functions, &mut paths);
+    let paths = all_paths(&functions);
+    let paths = scheme.strategy().measure_all(&functions, &paths);
     let manifest = Manifest::new(&Parts {
         program,
         paths: TiSlice::from_ref(&paths),

@@ -4,7 +4,7 @@ use crate::analysis::simulate::simulate;
 use crate::index::{FuncId, ti_vec};
 use crate::ir::lower::LoadOptions;
 use crate::manifest::Manifest;
-use crate::paths::all_paths;
+use crate::paths::made::all as all_paths;
 use crate::plan::build::copy_plan;
 use crate::plan::interp::{self, Outcome};
 use crate::plan::keys::Keys;

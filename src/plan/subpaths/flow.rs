@@ -8,7 +8,7 @@ use super::can_be_sampled;
 use crate::dag::{EdgeKind, LoopForest, Order};
 use crate::index::{BlockId, CfgEdge, TiVec};
 use crate::ir::Cfg;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::versions::{Product, Versions, weight};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,14 +40,14 @@ type Iteration = Option<(BlockId, u32)>;
 
 impl Flow {
     /// That of the function itself. O(V + E).
-    pub fn plain(own: &Cfg, paths: &FunctionPaths) -> Flow {
+    pub fn plain(own: &Cfg, paths: &Measuring) -> Flow {
         Flow::in_iterations(own, paths, &ShortLoops::default())
     }
 
     /// With loops that hold no other ones several times over, where they are short. O(V + E) of the result.
     ///
     /// Of a function that [`can_be_sampled`], which also this can be.
-    pub fn new(own: &Cfg, paths: &FunctionPaths) -> Flow {
+    pub fn new(own: &Cfg, paths: &Measuring) -> Flow {
         let flow = Flow::in_iterations(own, paths, &ShortLoops::of(own, paths));
         // What retreats in a loop with several entries is up to the order.
         if can_be_sampled(&flow.versions.cfg, &flow.versions.order) {
@@ -57,7 +57,7 @@ impl Flow {
         }
     }
 
-    fn in_iterations(own: &Cfg, paths: &FunctionPaths, loops: &ShortLoops) -> Flow {
+    fn in_iterations(own: &Cfg, paths: &Measuring, loops: &ShortLoops) -> Flow {
         let next = |now, e| loops.next(now, e, own.behind(e));
         let product = Versions::product(own, &paths.shape.order, None, next);
         let first_backs = first_backs(&product);
@@ -101,7 +101,7 @@ struct ShortLoops {
 
 impl ShortLoops {
     /// Those that hold no other ones, are entered at their header alone, and have little code. O(V + E).
-    fn of(own: &Cfg, paths: &FunctionPaths) -> ShortLoops {
+    fn of(own: &Cfg, paths: &Measuring) -> ShortLoops {
         let (order, forest) = (&paths.shape.order, &paths.shape.loops);
         let mut around: BTreeMap<BlockId, BlockId> = BTreeMap::new();
         let mut code: BTreeMap<BlockId, u32> = BTreeMap::new();
@@ -164,7 +164,7 @@ fn entered_inside(
 }
 
 /// By header: the probability that its loop is begun again.
-fn again(own: &Cfg, paths: &FunctionPaths) -> BTreeMap<BlockId, f64> {
+fn again(own: &Cfg, paths: &Measuring) -> BTreeMap<BlockId, f64> {
     let dag = &paths.dag;
     let mut again: BTreeMap<BlockId, f64> = BTreeMap::new();
     for e in dag.edge_ids() {
@@ -185,7 +185,7 @@ fn again(own: &Cfg, paths: &FunctionPaths) -> BTreeMap<BlockId, f64> {
 }
 
 /// By successor of block `b` of the function: the probability that control takes the edge.
-fn chances(cfg: &Cfg, paths: &FunctionPaths, b: BlockId) -> Vec<f64> {
+fn chances(cfg: &Cfg, paths: &Measuring, b: BlockId) -> Vec<f64> {
     let mut chances = vec![0.0; cfg.block(b).succs.len()];
     let dag = &paths.dag;
     for e in dag.vertex(b).into_iter().flat_map(|v| dag.outs(v)) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::index::{FuncId, ti_vec};
-use crate::paths::FunctionPaths;
+use crate::paths::Paths;
 use crate::profile::made;
 use crate::profile::verdict::{Processes, Verdict};
 use crate::random_cfg::{any_cfg, cfg};
@@ -71,7 +71,7 @@ proptest! {
     fn owners_are_believed(graph in any_cfg(8), copies in 2..5u32, wrong in any::<prop::sample::Index>()) {
         let mut profile = made::profile(&made::program([made::body(graph)]), Scheme::P3, copies);
         let structure = profile.structure(FuncId(0)).unwrap();
-        let FunctionPaths { dag, numbering, .. } = &structure.paths;
+        let Paths { dag, numbering, .. } = &**structure.paths.paths();
         prop_assume!(numbering.total() <= 300);
         let share = profile.entry(FuncId(0)).share(&structure.cfg, &structure.paths).unwrap();
         let count = |id: PathId| id.0 % 3 * 5;
