@@ -39,7 +39,7 @@ mod values;
 mod versions;
 
 pub use crate::plan::{Counters, Names, Update};
-pub use admit::{Admitted, admit};
+pub use admit::{Admission, admit};
 pub use attributes::{Affected, Callers};
 #[cfg(feature = "llvm-ir")]
 pub use by_llvm_ir::llvm_ir_suffices;

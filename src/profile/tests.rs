@@ -1,8 +1,9 @@
 //! Readers against hostile bytes, and simulation against interpreted plans.
 
 use crate::analysis::simulate::simulate;
-use crate::index::{FuncId, ti_vec};
+use crate::index::*;
 use crate::ir::lower::LoadOptions;
+use crate::load::{Admitted, find_inputs};
 use crate::manifest::Manifest;
 use crate::paths::made::all as all_paths;
 use crate::plan::build::copy_plan;
@@ -14,7 +15,6 @@ use crate::profile::{Profile, made, raw};
 use crate::random_cfg::{Walk, input};
 use crate::report::{coverage, diff, export};
 use crate::strategy::Scheme;
-use crate::{index::*, load::find_inputs};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -248,6 +248,7 @@ fn empty_profile() -> Profile {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("m.ll"), PROGRAM).unwrap();
     let inputs = find_inputs(&[dir.path().to_path_buf()], Path::new(""), None).unwrap();
+    let inputs: Vec<_> = inputs.into_iter().map(Admitted::unverified).collect();
     let program = crate::emit::load(&inputs, &LoadOptions::default()).unwrap();
     Profile {
         sources: vec![[3; 16], [9; 16]],

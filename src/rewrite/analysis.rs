@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
 use crate::ir::lower::LoadOptions;
 use crate::ir::{Callee, Cfg, FunctionBody, Program, SkipReason};
-use crate::load::Input;
+use crate::load::Admitted;
 use crate::manifest::{Manifest, Parts};
 use crate::names::shown;
 use crate::partition::Assignment;
@@ -52,7 +52,7 @@ impl Analysis {
     /// Loads and analyses the inputs, with the weights of `measured` where it knows a function.
     pub(super) fn new(
         options: &Options,
-        inputs: &[Input],
+        inputs: &[Admitted],
         measured: Option<&Profile>,
         clock: &mut Clock,
     ) -> Result<Analysis> {
@@ -225,7 +225,7 @@ fn skip(program: &mut Program, reason: SkipReason, cannot: impl Fn(&Cfg) -> bool
 
 /// Every expression of the command line that says what to profile or to show has to choose something. (An
 /// `--exclude` that has nothing to exclude is as good as none.)
-fn check_filters(options: &Options, inputs: &[Input], program: &Program) -> Result<()> {
+fn check_filters(options: &Options, inputs: &[Admitted], program: &Program) -> Result<()> {
     let bodies = || program.functions.iter().map(|f| program.body_at(f));
     let chosen = |b: &&FunctionBody| matches!(b.skip, None | Some(SkipReason::Excluded));
     let names: Vec<&str> = bodies().map(|b| b.name.as_str()).collect();
@@ -251,7 +251,7 @@ fn skipped(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> 
 }
 
 /// Only asked where an expression chose nothing: it reads the modules once more.
-fn inlined(inputs: &[Input], matches: &dyn Fn(&str) -> bool) -> Option<String> {
+fn inlined(inputs: &[Admitted], matches: &dyn Fn(&str) -> bool) -> Option<String> {
     let inlined = emit::inlined(inputs);
     let (name, into) = inlined.iter().find(|(name, _)| matches(name))?;
     let mut told: Vec<_> = into.iter().take(TOLD).map(|f| shown(f)).collect();
