@@ -7,7 +7,7 @@ use crate::names::shown;
 use crate::partition::Assignment;
 use crate::paths::Measuring;
 use crate::plan::CopyPlan;
-use crate::plan::subpaths::SampledFunction;
+use crate::sampling::plan::SampledFunction;
 use crate::table::{Align, Columns, exactly, grouped};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's

@@ -7,7 +7,7 @@ use crate::profile::filter::Selection;
 use crate::profile::measurement::Measurement;
 use crate::report::lines;
 use crate::report::steps::Steps;
-use crate::report::subpaths::{self, ProgramBlock, Report};
+use crate::sampling::report::{self, ProgramBlock, Report};
 use crate::source::{Search, Sources};
 use crate::table::Layout;
 use crate::table::{exactly, grouped};
@@ -315,7 +315,7 @@ impl Rows {
             match &c.key {
                 Key::Path(f, id) => new.push((*f, *id, 0)),
                 Key::Subpath(places) => {
-                    let text = subpaths::Texts::new(&steps, sources, places);
+                    let text = report::Texts::new(&steps, sources, places);
                     let details = text.details().cloned().collect();
                     texts.insert(c.key.clone(), (text.blocks, String::new(), details));
                 }
@@ -334,7 +334,7 @@ impl Rows {
 fn sampled(profile: &Profile) -> Result<Counts> {
     let sampled = profile.sampled()?;
     let report = Report::new(sampled, &Selection::default());
-    let count = |row: subpaths::Row| Count {
+    let count = |row: report::Row| Count {
         sure: row.sure(),
         count: row.estimate.count,
         error: Some(row.estimate.half_width),

@@ -1,10 +1,10 @@
 //! What was measured: the evidence that everything else in a profile follows from.
 
-use super::shadow::Bursts;
-use super::subpaths::Subpaths;
 use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
 use crate::index::{EdgeId, FuncId, PathId, TiVec, ti_vec};
+use crate::sampling::profile::Subpaths;
+use crate::shadow::profile::Bursts;
 use crate::strategy::Measure;
 use std::ops::Deref;
 
@@ -24,7 +24,7 @@ pub enum Measurement {
     Paths(ExactCounts<PathId>),
     /// Those edges of the DAG that have counters ([`Profile::counted_edges`]).
     Edges(ExactCounts<EdgeId>),
-    /// A sample of subpaths: what it says is an [`Estimate`](super::estimate::Estimate).
+    /// A sample of subpaths: what it says is an [`Estimate`](crate::estimate::Estimate).
     Sampled(Subpaths),
     /// Paths in bursts, a sample as well.
     Bursts(Bursts),

@@ -15,14 +15,14 @@ pub use summary::summary;
 
 use super::combine::combine;
 use super::measurement::{ExactCounts, Measurement};
-use super::shadow::Bursts;
-use super::subpaths::Subpaths;
-use super::subpaths::merge::{Part, union};
 use super::verdict::{Processes, Verdict, Violation, copies_named, needed};
 use super::{Profile, verify};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, ti_vec};
 use crate::manifest::Manifest;
+use crate::sampling::profile::Subpaths;
+use crate::sampling::profile::merge::{Part, union};
+use crate::shadow::profile::Bursts;
 use gather::{All, Copy, Gathered, foreign, gather};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

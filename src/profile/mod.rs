@@ -5,7 +5,6 @@
 
 pub mod combine;
 pub mod decode;
-pub mod estimate;
 pub mod file;
 pub mod filter;
 pub mod flow;
@@ -16,8 +15,6 @@ pub mod matching;
 pub mod measurement;
 pub mod merge;
 pub mod raw;
-pub mod shadow;
-pub mod subpaths;
 pub mod union;
 pub mod verdict;
 pub mod verify;

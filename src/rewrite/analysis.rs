@@ -17,10 +17,10 @@ use crate::paths::{
 };
 use crate::plan::build::copy_plan;
 use crate::plan::double::doubled;
-use crate::plan::subpaths::{SampledFunction, Sequence, Settings, can_be_sampled};
 use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
+use crate::sampling::plan::{SampledFunction, Sequence, Settings, can_be_sampled};
 use crate::selection::{self, Asked};
 use crate::strategy::{Method, Scheme};
 use crate::versions::has_no_copy;

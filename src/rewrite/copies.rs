@@ -9,7 +9,7 @@ use crate::index::{CopyId, FuncId, ModuleId};
 use crate::load::Admitted;
 use crate::output::{Folder, module_name};
 use crate::plan::CopyPlan;
-use crate::plan::subpaths::{SampledFunction, Settings};
+use crate::sampling::plan::{SampledFunction, Settings};
 use crate::strategy::{Method, VersionsOf};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;

@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 use crate::profile::Profile;
 use crate::profile::filter::{Order, Selection};
 use crate::profile::measurement::Measurement;
-use crate::profile::subpaths::SampledProfile;
 use crate::profile::verdict::Trust;
-use crate::report::shadow;
 use crate::report::{Report, csv, edges, json, text};
+use crate::sampling::profile::SampledProfile;
+use crate::shadow::report as shadow;
 use crate::table::Layout;
 use clap::{Args, ValueEnum};
 use regex::Regex;
@@ -130,7 +130,7 @@ fn show_sampled(
     profile: SampledProfile,
     selection: &Selection,
 ) -> Result<Outcome> {
-    use crate::report::subpaths::{Report, csv, json, text};
+    use crate::sampling::report::{Report, csv, json, text};
     let report = if args.longest {
         Report::longest(profile, selection)
     } else {

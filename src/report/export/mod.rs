@@ -18,7 +18,7 @@ use crate::profile::Profile;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::Measurement;
 use crate::report::Report;
-use crate::report::subpaths::Report as SampledReport;
+use crate::sampling::report::Report as SampledReport;
 use crate::source::is_of_the_system;
 use crate::source::{Search, Sources};
 use std::collections::{BTreeMap, BTreeSet};
