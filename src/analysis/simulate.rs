@@ -11,7 +11,7 @@ use crate::plan::Op;
 use crate::plan::build::{FunctionCode, Ids, function_code};
 use crate::profile::flow::flow;
 use crate::profile::matching::Known;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, Ran, Structure};
 use crate::strategy::Scheme;
 use crate::table::{self, Align, Columns, exactly};
@@ -152,13 +152,13 @@ fn ran(profile: &Profile, f: FuncId) -> Result<OneFunction> {
     }
     let mut structure = profile.structure(f)?;
     let ran = match profile.measured {
-        Measurement::Paths(_) => profile.paths()?.ran(f, &structure)?,
-        Measurement::Edges(_) => {
+        Measurement::Exact(Exact::Paths(_)) => profile.paths()?.ran(f, &structure)?,
+        Measurement::Exact(Exact::Edges(_)) => {
             // What each version of a block would have run does not follow from counts of edges.
             structure.paths = structure.paths.with_apart(Vec::new());
             Vec::new()
         }
-        Measurement::Sampled(_) | Measurement::Bursts(_) => return Err(profile.only_estimates()),
+        Measurement::Estimated(_) => return Err(profile.only_estimates()),
     };
     let executed = profile.measured.distinct(f) > 0;
     let flow = executed.then(|| flow(profile, f, &structure));

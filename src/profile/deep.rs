@@ -1,6 +1,6 @@
 //! Programs that are deep rather than large, long chains of calls and of blocks, on a small stack.
 
-use super::measurement::Measurement;
+use super::measurement::{Exact, Measurement};
 use super::tests::use_profile;
 use super::{Profile, made};
 use crate::index::{BlockId, CopyId, FuncId, PathId, ti_vec};
@@ -23,7 +23,7 @@ fn profile(cfgs: Vec<Cfg>) -> Profile {
         assert!(!plan.text(|_| "f").is_empty());
     }
     Profile {
-        measured: Measurement::Paths(ti_vec![vec![(PathId(0), 1)]; functions.len()]),
+        measured: Measurement::Exact(Exact::Paths(ti_vec![vec![(PathId(0), 1)]; functions.len()])),
         ..made::profile(&program, Scheme::P3, 2)
     }
 }

@@ -1,7 +1,7 @@
 //! Profiles of programs that tests make up or load, before anything has run.
 
 use super::Profile;
-use super::measurement::{ExactCounts, Measurement};
+use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
 use crate::index::{FuncId, ModuleId, PathId, TiSlice, ti_vec};
 use crate::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
@@ -68,8 +68,8 @@ pub(crate) fn counts(counts: &[(u64, u64)]) -> Vec<(PathId, u64)> {
 /// The counts of a profile of paths.
 pub(crate) fn path_counts(profile: &mut Profile) -> &mut ExactCounts<PathId> {
     match &mut profile.measured {
-        Measurement::Paths(counts) => counts,
-        Measurement::Edges(_) | Measurement::Sampled(_) | Measurement::Bursts(_) => {
+        Measurement::Exact(Exact::Paths(counts)) => counts,
+        Measurement::Exact(Exact::Edges(_)) | Measurement::Estimated(_) => {
             panic!("it does not count paths")
         }
     }

@@ -10,7 +10,7 @@ use crate::plan::build::copy_plan;
 use crate::plan::interp::{self, Outcome};
 use crate::plan::keys::Keys;
 use crate::profile::filter::Selection;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, made, raw};
 use crate::random_cfg::{Walk, input};
 use crate::report::{coverage, diff, export};
@@ -239,7 +239,7 @@ const PROGRAM: &str = "
 pub(crate) fn profile(counts: Vec<(u64, u64)>) -> Profile {
     static EMPTY: std::sync::OnceLock<Profile> = std::sync::OnceLock::new();
     Profile {
-        measured: Measurement::Paths(ti_vec![made::counts(&counts)]),
+        measured: Measurement::Exact(Exact::Paths(ti_vec![made::counts(&counts)])),
         ..EMPTY.get_or_init(empty_profile).clone()
     }
 }

@@ -3,7 +3,7 @@
 use super::Profile;
 use super::flow::flow;
 use super::matching::{Index, Known, Match};
-use super::measurement::Measurement;
+use super::measurement::{Exact, Measurement};
 use crate::dag::Dag;
 use crate::error::{Error, Result};
 use crate::index::PathId;
@@ -51,16 +51,16 @@ pub fn apply<'a>(
         if is_counted && profile.entry(old).cuts == paths.cuts {
             let mut ran = Vec::new();
             let measured = match &profile.measured {
-                Measurement::Edges(_) => {
+                Measurement::Exact(Exact::Edges(_)) => {
                     let structure = profile.structure(old)?;
                     let flow = flow(profile, old, &structure)?;
                     flow.dag.into_iter().map(|n| n as f64).collect()
                 }
-                Measurement::Paths(counts) => {
+                Measurement::Exact(Exact::Paths(counts)) => {
                     ran = paths.that_ran(nearly_all(&counts[old]));
                     measured_weights(&paths.dag, &paths.numbering, &counts[old])
                 }
-                Measurement::Sampled(_) | Measurement::Bursts(_) => {
+                Measurement::Estimated(_) => {
                     return Err(profile.only_estimates());
                 }
             };
@@ -173,7 +173,7 @@ mod tests {
         let counted = by_edges.counted_edges(FuncId(0), &structure).unwrap();
         let flow = flow(&by_paths, FuncId(0), &structure).unwrap();
         let counts = counted.iter().map(|e| (e, flow.dag[e]));
-        by_edges.measured = Measurement::Edges(ti_vec![counts.collect()]);
+        by_edges.measured = Measurement::Exact(Exact::Edges(ti_vec![counts.collect()]));
         by_edges.entries = ti_vec![Some(7)];
 
         let applied = |p: &Profile| {

@@ -6,7 +6,7 @@ use crate::index::{FuncId, PathId};
 use crate::names::printable;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Exact, Measurement};
 use crate::report::Report;
 use crate::report::steps::Steps;
 use crate::runtime::format;
@@ -132,7 +132,7 @@ pub fn call_name(number: u32) -> String {
 /// A profile of as many executions as were counted in bursts, as if that were all that ran: what reports are made from.
 fn counted(of: BurstProfile) -> Profile {
     Profile {
-        measured: Measurement::Paths(of.bursts.expected()),
+        measured: Measurement::Exact(Exact::Paths(of.bursts.expected())),
         ..of.profile.clone()
     }
 }

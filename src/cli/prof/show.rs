@@ -6,7 +6,7 @@ use super::{Outcome, samples};
 use crate::error::{Error, Result};
 use crate::profile::Profile;
 use crate::profile::filter::{Order, Selection};
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Estimated, Measurement};
 use crate::profile::verdict::Trust;
 use crate::report::{Report, csv, edges, json, text};
 use crate::sampling::profile::SampledProfile;
@@ -89,7 +89,12 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         full: args.full,
         ..layout
     };
-    if args.bursts || matches!(profile.measured, Measurement::Bursts(_)) {
+    if args.bursts
+        || matches!(
+            profile.measured,
+            Measurement::Estimated(Estimated::Bursts(_))
+        )
+    {
         return show_bursts(args, &profile, selection, layout);
     }
     if args.edges {
@@ -105,7 +110,12 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         selection.top = selection.top.or(Some(20));
         selection.order = Order::Instructions;
     }
-    if args.longest || matches!(profile.measured, Measurement::Sampled(_)) {
+    if args.longest
+        || matches!(
+            profile.measured,
+            Measurement::Estimated(Estimated::Sampled(_))
+        )
+    {
         return show_sampled(args, profile.sampled()?, &selection);
     }
     let report = Report::new(profile.paths()?, &selection)?;

@@ -127,7 +127,10 @@ fn counters_become_edges() {
         []
     );
     let counts = vec![vec![(edges[0], 7), (edges[1], 2)]];
-    assert_eq!(profile.measured, Measurement::Edges(counts.into()));
+    assert_eq!(
+        profile.measured,
+        Measurement::Exact(Exact::Edges(counts.into()))
+    );
     let beyond = combine(&mut profile, &by_copy(&[(edges.len() as u64, 7)]));
     assert!(beyond.is_err());
 }
@@ -151,7 +154,10 @@ fn whole_functions() {
     .into();
     assert_eq!(combine(&mut profile, &by_copy).unwrap(), []);
     let counts = vec![made::counts(&[(0, 4), (1, 9)]), vec![]];
-    assert_eq!(profile.measured, Measurement::Paths(counts.into()));
+    assert_eq!(
+        profile.measured,
+        Measurement::Exact(Exact::Paths(counts.into()))
+    );
     let impossible = [(first, counted(0, &[(2, 1)]))].into();
     let error = combine(&mut profile, &impossible).unwrap_err().to_string();
     assert!(

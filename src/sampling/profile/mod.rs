@@ -11,7 +11,7 @@ pub use crate::sampling::plan::{HotList, Length, Sampling};
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
 use crate::profile::Profile;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Estimated, Measurement};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -150,11 +150,11 @@ impl Profile {
     /// A profile of exact counts.
     pub fn sampled(&self) -> Result<SampledProfile<'_>> {
         match &self.measured {
-            Measurement::Sampled(sample) => Ok(SampledProfile {
+            Measurement::Estimated(Estimated::Sampled(sample)) => Ok(SampledProfile {
                 profile: self,
                 sample,
             }),
-            Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Bursts(_) => {
+            Measurement::Exact(_) | Measurement::Estimated(Estimated::Bursts(_)) => {
                 Err(Error::profile(
                     &self.path,
                     "it holds exact counts, no sample",
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn executed_blocks_have_an_error() {
         let mut profile = crate::profile::tests::views::profile();
-        profile.measured = Measurement::Sampled(sample());
+        profile.measured = Measurement::Estimated(Estimated::Sampled(sample()));
         let executed = profile.sampled().unwrap().executed();
         let replicas = profile.sampled().unwrap().replicas();
         let one = Estimate::of_points(11, 0.1);

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::estimate::{Estimate, Z95};
 use crate::index::{FuncId, PathId, TiVec, ti_vec};
 use crate::profile::Profile;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Estimated, Measurement};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -135,11 +135,11 @@ impl Profile {
     /// Another one.
     pub fn bursts(&self) -> Result<BurstProfile<'_>> {
         match &self.measured {
-            Measurement::Bursts(bursts) => Ok(BurstProfile {
+            Measurement::Estimated(Estimated::Bursts(bursts)) => Ok(BurstProfile {
                 profile: self,
                 bursts,
             }),
-            Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Sampled(_) => {
+            Measurement::Exact(_) | Measurement::Estimated(Estimated::Sampled(_)) => {
                 Err(Error::profile(
                     &self.path,
                     "it holds no bursts of shadows",
