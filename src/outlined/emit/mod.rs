@@ -3,5 +3,6 @@
 pub(crate) mod copy;
 mod jumps;
 pub(crate) mod live;
+mod moved;
 pub(crate) mod resume;
 pub(crate) mod shift;
