@@ -4,7 +4,7 @@ use crate::dag::{Dag, EdgeKind};
 use crate::index::{EdgeId, VertexId};
 use crate::ir::Cfg;
 use crate::names::{dot_escaped, printable};
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::Graph;
 use petgraph::visit::EdgeRef;
@@ -38,7 +38,7 @@ pub fn cfg_dot(name: &str, cfg: &Cfg) -> String {
 
 /// The DAG of function `name` as dot: edges carry their Ball–Larus labels, phony edges are
 /// dashed.
-pub fn dag_dot(name: &str, paths: &FunctionPaths) -> String {
+pub fn dag_dot(name: &str, paths: &Measuring) -> String {
     let dag = &paths.dag;
     let mut graph = Graph::<String, String>::new();
     let nodes: Vec<_> = dag
@@ -67,7 +67,7 @@ pub fn dag_dot(name: &str, paths: &FunctionPaths) -> String {
 }
 
 /// Numbers of paths, labels and weights as text; one line for each edge, no path is listed.
-pub fn numbering_text(name: &str, paths: &FunctionPaths) -> String {
+pub fn numbering_text(name: &str, paths: &Measuring) -> String {
     let dag = &paths.dag;
     let mut out = format!(
         "{}: {} paths, {} cuts\n",

@@ -9,6 +9,7 @@
 //! runtime   what rewritten modules, the C runtime and raw profiles share
 //! names     symbols and file names as people and formats take them
 //! table     columns for people, CSV for programs
+//! estimate  a number and how far it may be off
 //! load      files, folders, magic numbers -> bytes, kind, content hash
 //! engine    programs for each LLVM, and which of them reads the inputs
 //! ir        control-flow view of all modules, lowered from what a loader shows (llvm-ir, or LLVM itself)
@@ -21,17 +22,28 @@
 //! paths     what is known of each function, computed once
 //! partition tasks, costs, LPT distribution, shares, owners
 //! plan      what to insert on which edge of which copy
+//! outlined/plan  a function that is entered at its loops
+//! sampling/plan  what sampled functions tell the runtime
 //! hot       p3-hot: ranges of paths over copies, by what the copies would run
 //! strategy  the table of schemes: what is measured, how it is spread, which versions
 //! selection only the paths asked for: what is selected, what is counted, who counts it
 //! emit      the only place that writes LLVM
+//! outlined/emit  functions beside others, in which activations go on
+//! sampling/emit  functions that are sampled
+//! shadow/emit    functions that count, beside functions that do not
 //! source    source files: found, checked, and the text of a condition in them
 //! manifest  what decode, merge, verify and simulate need
 //! output    the folder that people run: copies, runtime, Makefile, manifest
 //! stats     the table of --stats
 //! profile   raw files -> merged profile
+//! sampling/profile  samples of subpaths: merged, joined over calls
+//! sampling/raw   samples in raw files
+//! shadow/raw     bursts in raw files
+//! shadow/profile bursts: merged, and what they say of shares
 //! analysis  what is computed of merged profiles
 //! report    what people and programs read: paths, coverage, exports, the page
+//! sampling/report  what people and programs read of samples
+//! shadow/report  what people and programs read of bursts
 //! request   what --paths asks for: parsed, and resolved against a program or a profile
 //! live      what programs count while they run: found, read again and again, the hottest first
 //! dump      views of every stage for people
@@ -42,7 +54,8 @@
 //! cli       command lines and help of both programs
 //! ```
 //!
-//! A module imports only from those above it, which a test holds (`src/modules.rs`). `docs/ARCHITECTURE.md` is the
+//! A module imports only from those above it, which a test holds (`src/modules.rs`). `sampling`, `shadow`, `outlined` and
+//! `estimate` are rooms of estimates: no other module opens them but where that test names a door. `docs/ARCHITECTURE.md` is the
 //! map.
 
 pub mod analysis;
@@ -55,6 +68,7 @@ mod edges;
 pub mod emit;
 pub mod engine;
 pub mod error;
+pub mod estimate;
 mod hot;
 pub mod index;
 pub mod ir;
@@ -65,6 +79,7 @@ pub mod manifest;
 pub mod names;
 pub mod numbering;
 pub mod options;
+pub mod outlined;
 pub mod output;
 pub mod partition;
 pub mod paths;
@@ -77,7 +92,9 @@ pub mod request;
 #[cfg(feature = "llvm")]
 mod rewrite;
 pub mod runtime;
+pub mod sampling;
 pub mod selection;
+pub mod shadow;
 pub mod source;
 mod spantree;
 #[cfg(feature = "llvm")]

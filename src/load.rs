@@ -11,6 +11,7 @@ pub use optimize::{Level, Optimize};
 use positions::Positions;
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
+use std::ops::Deref;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
@@ -39,16 +40,46 @@ pub struct Input {
     pub bytes: Vec<u8>,
     /// blake3 of the bytes as they were read or, if they were optimised here, of those; hexadecimal.
     pub hash: String,
-    /// Whether it is code for a device that has no files and processes (`emit::admit` finds out).
+}
+
+/// An input that LLVM's verifier accepts, and what only LLVM knows of it. `emit::admit` makes it.
+#[derive(Clone, Debug)]
+pub struct Admitted {
+    /// The input, whose bytes are of the optimised module if it was optimised, and else those that were read.
+    pub input: Input,
+    /// Whether it is code for a device that has no files and processes.
     pub device: bool,
-    /// What loaders do not show of its blocks, ascending (`emit::admit` finds out).
+    /// What loaders do not show of its blocks, ascending.
     pub hidden: Vec<Hidden>,
-    /// By ordinal of the definition, the attribute that forbids profiling it (`emit::admit` finds out).
+    /// By ordinal of the definition, the attribute that forbids profiling it.
     pub forbidden: Vec<Option<&'static str>>,
-    /// Where its code is in the source (`emit::admit` finds out).
-    pub positions: Option<Positions>,
-    /// By what it was optimised here: its bytes are of the optimised module (`emit::admit` does that).
+    /// Where its code is in the source.
+    pub positions: Positions,
+    /// By what it was optimised here.
     pub optimized: Option<Level>,
+}
+
+#[cfg(test)]
+impl Admitted {
+    /// For tests: an input of which nothing but what loaders show matters.
+    pub(crate) fn unverified(input: Input) -> Admitted {
+        Admitted {
+            input,
+            device: false,
+            hidden: Vec::new(),
+            forbidden: Vec::new(),
+            positions: Positions::default(),
+            optimized: None,
+        }
+    }
+}
+
+impl Deref for Admitted {
+    type Target = Input;
+
+    fn deref(&self) -> &Input {
+        &self.input
+    }
 }
 
 /// What attributes of callees, types and assembler code say of a block.
@@ -279,11 +310,6 @@ fn input(path: &Path, name: String, kind: Kind, bytes: Vec<u8>) -> Result<Input>
         archive: None,
         bytes,
         hash,
-        device: false,
-        hidden: Vec::new(),
-        forbidden: Vec::new(),
-        positions: None,
-        optimized: None,
     })
 }
 

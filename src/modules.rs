@@ -4,18 +4,54 @@
 //! free: it holds stages against later ones.
 
 use ra_ap_rustc_lexer::{FrontmatterAllowed, TokenKind, tokenize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Names that only some modules may mention: these, and those inside them.
-const OWNERS: [(&str, &str); 8] = [
-    ("clap", "cli"),
-    ("ratatui", "cli"),
-    ("signal_hook", "cli"),
-    ("llvm_ir", "ir/lower"),
-    ("llvm_ir_analysis", "ir/lower"),
-    ("inkwell", "emit"),
-    ("llvm_sys", "emit"),
-    ("unsafe", "emit"),
+const OWNERS: [(&str, &[&str]); 8] = [
+    ("clap", &["cli"]),
+    ("ratatui", &["cli"]),
+    ("signal_hook", &["cli"]),
+    ("llvm_ir", &["ir/lower"]),
+    ("llvm_ir_analysis", &["ir/lower"]),
+    ("inkwell", LLVM),
+    ("llvm_sys", LLVM),
+    ("unsafe", &["emit"]),
+];
+
+/// What writes LLVM.
+const LLVM: &[&str] = &["emit", "outlined/emit", "sampling/emit", "shadow/emit"];
+
+/// Rooms of estimates. Who reads or changes exact profiling needs to open none of them.
+const ESTIMATES: [&str; 4] = ["estimate", "outlined", "sampling", "shadow"];
+
+/// The modules besides them that may import them, whatever the order: where what a profile holds, or what is made of it, is one of
+/// several things, and an estimate is one of these.
+const DOORS: [(&str, &str); 24] = [
+    ("emit", "a copy samples, or has shadows"),
+    ("emit/data", "the description of a module"),
+    ("options", "the settings of samples"),
+    ("rewrite/analysis", "the functions that can be sampled"),
+    ("rewrite/copies", "what one copy does"),
+    ("rewrite/views", "--dump plan"),
+    ("stats", "--stats"),
+    ("profile/file", "the file of a profile"),
+    ("profile/measurement", "what a profile holds"),
+    ("profile/merge", "a profile that is merged"),
+    ("profile/merge/gather", "what files of one copy hold"),
+    ("profile/merge/snapshot", "a profile of a program that runs"),
+    ("profile/raw", "blocks of a raw file"),
+    ("analysis/against", "compare --against"),
+    ("report/export", "which formats hold estimates"),
+    ("report/export/pprof", "samples as pprof"),
+    ("report/export/stacks", "samples as stacks"),
+    ("report/export/tables", "samples as CSV and JSON"),
+    ("live/rows", "rows of top"),
+    ("cli/prof/browse/data", "rows of browse"),
+    ("cli/prof/browse/paths", "shares of paths"),
+    ("cli/prof/browse/subpaths", "subpaths in browse"),
+    ("cli/prof/show", "show"),
+    ("cli/rewrite/sampling", "options of samples"),
 ];
 
 /// A word or a character of punctuation, and its line.
@@ -105,6 +141,8 @@ struct Source<'a> {
     /// The module, like a path: `emit/read`.
     module: String,
     order: &'a [String],
+    /// Whether it is a door, and imports a room of estimates.
+    opened: bool,
     findings: Vec<String>,
 }
 
@@ -115,11 +153,29 @@ impl Source<'_> {
             .push(format!("src/{path}:{}: {problem}", at.line));
     }
 
-    /// A path that leads through the root of the crate to `name`.
-    fn import(&mut self, name: Token) {
-        let place = |m: &str| self.order.iter().position(|o| o == m);
+    /// A path that leads through the root of the crate to the name at the front of `path`.
+    fn import(&mut self, path: &[Token]) {
+        let name = path[0];
+        let inner = match path {
+            [_, a, b, inner, ..] if (a.text, b.text) == (":", ":") => inner.text,
+            _ => "",
+        };
+        let of_estimates = |name: &str| ESTIMATES.contains(&name);
         let own = self.module.split('/').next().expect("a name");
-        let problem = match (place(own), place(name.text)) {
+        if of_estimates(name.text) && !of_estimates(own) {
+            let door = DOORS.iter().any(|(door, _)| *door == self.module);
+            if !door {
+                let module = &self.module;
+                let problem = format!("{module} imports {}, a room of estimates", name.text);
+                return self.report(name, &problem);
+            }
+            self.opened = true;
+            return;
+        }
+        let problem = match (
+            self.place(&self.module),
+            self.place(&format!("{}/{inner}", name.text)),
+        ) {
             (_, None) => format!("crate::{} is no module of the list", name.text),
             (None, _) => format!("{own} is not in the list of modules"),
             (Some(here), Some(there)) if there > here => {
@@ -130,13 +186,22 @@ impl Source<'_> {
         self.report(name, &problem);
     }
 
+    /// Where the room of a module is in the list: that of its outermost module, or of one inside that.
+    fn place(&self, module: &str) -> Option<usize> {
+        let is_room = |room: &String| {
+            let rest = module.strip_prefix(room.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.order.iter().position(is_room)
+    }
+
     /// What follows `crate::`: one name, or the first of each path in braces.
     fn imports(&mut self, tokens: &[Token]) {
         if after_words(tokens, &["{"]).is_none() {
-            return self.import(tokens[0]);
+            return self.import(tokens);
         }
         let mut open = 0;
-        for pair in tokens[..length(tokens)].windows(2) {
+        for (i, pair) in tokens[..length(tokens)].windows(2).enumerate() {
             open += match pair[0].text {
                 "{" => 1,
                 "}" => -1,
@@ -144,18 +209,22 @@ impl Source<'_> {
             };
             let begins = ["{", ","].contains(&pair[0].text) && pair[1].text != "}";
             if open == 1 && begins {
-                self.import(pair[1]);
+                self.import(&tokens[i + 1..]);
             }
         }
     }
 
     fn owned(&mut self, name: Token) {
-        let Some((_, owner)) = OWNERS.iter().find(|(owned, _)| *owned == name.text) else {
+        let Some((_, owners)) = OWNERS.iter().find(|(owned, _)| *owned == name.text) else {
             return;
         };
-        let inside = self.module.strip_prefix(owner);
-        if !inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
-            self.report(name, &format!("{} is seen by {owner} alone", name.text));
+        let is_inside = |owner: &&str| {
+            let rest = self.module.strip_prefix(owner);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if !owners.iter().any(is_inside) {
+            let owners = owners.join(", ");
+            self.report(name, &format!("{} is seen by {owners} alone", name.text));
         }
     }
 
@@ -196,15 +265,20 @@ fn order() -> Vec<String> {
 
 /// What is wrong in one file, which is not code of tests.
 fn findings(path: &Path, text: &str, order: &[String]) -> Vec<String> {
+    read(path, text, order).findings
+}
+
+fn read<'a>(path: &'a Path, text: &str, order: &'a [String]) -> Source<'a> {
     let module = path.with_extension("").display().to_string();
     let mut source = Source {
         path,
         module: module.trim_end_matches("/mod").to_string(),
         order,
+        opened: false,
         findings: Vec::new(),
     };
     source.read(&Code::new(text).tokens);
-    source.findings
+    source
 }
 
 /// The files of the library with their paths below `src`, by path.
@@ -239,11 +313,20 @@ fn modules_import_only_from_those_above_them() {
     assert!(tests.contains(&"modules".into()), "this one");
     let is_test = |f: &Path| tests.iter().any(|t| f.with_extension("").starts_with(t));
     let mut all = Vec::new();
+    let mut closed: BTreeSet<&str> = DOORS.iter().map(|(door, _)| *door).collect();
     for (path, text) in files.iter().filter(|(f, _)| !is_test(f)) {
         if path != Path::new("lib.rs") {
-            all.extend(findings(path, text, &order));
+            let source = read(path, text, &order);
+            if source.opened {
+                closed.remove(&source.module[..]);
+            }
+            all.extend(source.findings);
         }
     }
+    let closed = closed
+        .iter()
+        .map(|door| format!("{door} is no door any more"));
+    all.extend(closed);
     assert!(all.is_empty(), "{}", all.join("\n"));
 }
 
@@ -253,9 +336,16 @@ fn every_module_is_listed_once() {
     let lib = Code::new(include_str!("lib.rs")).tokens;
     let pairs = lib.windows(2).filter(|pair| pair[0].text == "mod");
     let declared: Vec<&str> = pairs.map(|pair| pair[1].text).collect();
-    let mut listed = order();
-    listed.sort();
-    assert_eq!(listed, declared);
+    let listed = order();
+    let listed = listed
+        .iter()
+        .map(|room| room.split('/').next().expect("a name"));
+    let listed: BTreeSet<&str> = listed.collect();
+    assert_eq!(Vec::from_iter(listed), declared);
+    let mut rooms = order();
+    rooms.sort();
+    rooms.dedup();
+    assert_eq!(rooms.len(), order().len());
 }
 
 #[test]
@@ -301,6 +391,23 @@ fn what_breaks_the_order_is_found() {
 }
 
 #[test]
+fn import_of_an_estimate_is_found() {
+    let order = ["low", "emit", "sampling/emit", "sampling/report"].map(str::to_string);
+    let of = |path: &str, text: &str| findings(Path::new(path), text, &order);
+    let text = "use crate::sampling::emit::X;";
+    assert_eq!(
+        of("low/a.rs", text),
+        ["src/low/a.rs:1: low/a imports sampling, a room of estimates"]
+    );
+    assert!(of("emit/data.rs", text).is_empty(), "a door");
+    assert!(of("sampling/report.rs", text).is_empty());
+    assert_eq!(
+        of("sampling/emit.rs", "use crate::sampling::report::X;"),
+        ["src/sampling/emit.rs:1: sampling imports sampling, which comes after it"]
+    );
+}
+
+#[test]
 fn what_is_owned_elsewhere_is_found() {
     let order = ["low", "ir", "emit", "high", "cli"].map(str::to_string);
     let of = |path: &str, text: &str| findings(Path::new(path), text, &order);
@@ -321,7 +428,7 @@ fn what_is_owned_elsewhere_is_found() {
         (
             "use inkwell::context;",
             "inkwell",
-            "emit",
+            "emit, outlined/emit, sampling/emit, shadow/emit",
             "emit/sys/mod.rs",
         ),
         ("fn f() { unsafe { g() } }", "unsafe", "emit", "emit.rs"),

@@ -1,4 +1,4 @@
-//! What is known of one function, computed once: its paths, and what they are expected to cost.
+//! What is known of one function: its paths, computed once, and how they are measured.
 
 use crate::dag::{Dag, MAX_PATHS, Shape, choose_cuts};
 use crate::edges::{all_edges, counted_edges};
@@ -9,7 +9,8 @@ use crate::spantree::SpanningTree;
 use crate::versions::apart;
 use crate::weights::{Weights, static_weights};
 use rayon::prelude::*;
-use std::sync::OnceLock;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 /// What the analyses need to know of a function: the same from a program and from a manifest.
 #[derive(Clone, Copy, Debug)]
@@ -47,9 +48,9 @@ pub enum Counted {
     Edges(IdSet<EdgeId>),
 }
 
-/// The path structure of one function, the same in every copy and scheme.
+/// The paths of one function: the same in every copy, under every scheme, whatever is known of its runs.
 #[derive(Clone, Debug)]
-pub struct FunctionPaths {
+pub struct Paths {
     /// The order of its blocks, and its loops.
     pub shape: Shape,
     /// Its DAG.
@@ -58,20 +59,47 @@ pub struct FunctionPaths {
     pub cuts: Vec<CfgEdge>,
     /// The canonical numbering: Ball–Larus ids.
     pub numbering: Numbering,
+}
+
+/// What a function is expected to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected {
     /// Expected executions of the DAG's edges.
     pub weights: Weights,
-    /// What copies count of it.
-    pub counted: Counted,
     /// Whether `weights` are counts of executions, all zero (or nearly) where it never ran.
     pub measured: bool,
     /// The paths that ran where `weights` come from but for the rarest, ascending, and how often; empty where that is not known.
     pub ran: Vec<Ran>,
+}
+
+/// What a copy's ids depend on besides paths: manifests hold it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
     /// The headers of the loops whose iterations are apart in a copy that profiles all paths ([`crate::partition::Local`]), ascending.
     pub apart: Vec<BlockId>,
     /// Whether it counts in an array although it has more than [`MAX_ARRAY_SLOTS`] paths, if not more than [`WIDE_SLOTS`].
     pub wide: bool,
-    /// [`FunctionPaths::tree`], once that was asked for.
-    pub(crate) tree: OnceLock<SpanningTree>,
+}
+
+/// How one function is measured: its [`Paths`], which can be read through it, and all that was decided about them. It is made in
+/// one piece when everything is known ([`crate::strategy::Strategy::measure`]), and not changed afterwards.
+#[derive(Clone, Debug)]
+pub struct Measuring {
+    paths: Arc<Paths>,
+    /// See [`Expected::weights`].
+    pub weights: Weights,
+    /// See [`Expected::measured`].
+    pub measured: bool,
+    /// See [`Expected::ran`].
+    pub ran: Vec<Ran>,
+    /// See [`Layout::apart`].
+    pub apart: Vec<BlockId>,
+    /// See [`Layout::wide`].
+    pub wide: bool,
+    /// What copies count of it.
+    pub counted: Counted,
+    /// [`Measuring::tree`], once that was asked for.
+    tree: OnceLock<SpanningTree>,
 }
 
 /// A path that ran.
@@ -85,8 +113,8 @@ pub struct Ran {
     pub edges: Vec<EdgeId>,
 }
 
-impl FunctionPaths {
-    /// The paths of `cfg`, with static weights. Linear.
+impl Paths {
+    /// The paths of `cfg`. Linear.
     pub fn new(cfg: &Cfg) -> Self {
         let shape = Shape::new(cfg);
         let mut cuts = choose_cuts(cfg, &shape, MAX_PATHS);
@@ -94,30 +122,24 @@ impl FunctionPaths {
             // Where paths must be cut at all, dense ids, which are larger, get room too.
             cuts = choose_cuts(cfg, &shape, MAX_PATHS / MAX_ARRAY_SLOTS);
         }
-        let apart = apart::choose(cfg, &shape, &cuts, MAX_ARRAY_SLOTS);
-        let paths = Self::with_shape(cfg, shape, cuts).expect("enough edges are cut");
-        FunctionPaths { apart, ..paths }
+        Self::with_shape(cfg, shape, cuts).expect("enough edges are cut")
     }
 
-    /// Other expected executions of the DAG's edges.
-    pub fn weigh(&mut self, weights: Weights) {
-        self.weights = weights;
-        self.tree = OnceLock::new();
+    /// The paths of `cfg` when these edges (sorted) are cut; `None` when that leaves more than
+    /// [`MAX_PATHS`].
+    pub fn with_cuts(cfg: &Cfg, cuts: Vec<CfgEdge>) -> Option<Self> {
+        Self::with_shape(cfg, Shape::new(cfg), cuts)
     }
 
-    /// The part of `weights` that does not come from the paths in [`FunctionPaths::ran`]: all of it where none is known. O(paths
-    /// that ran).
-    pub fn guessed_part(&self) -> f64 {
-        let ran: f64 = self.ran.iter().map(|r| r.count as f64).sum();
-        let starts = self.dag.outs(self.dag.entry());
-        let all: f64 = starts.map(|e| self.weights[e]).sum();
-        (1.0 - ran / all.max(f64::MIN_POSITIVE)).max(0.0)
-    }
-
-    /// The maximum spanning tree by the weights, which copies have in common. O(E log E) the first time.
-    pub(crate) fn tree(&self) -> &SpanningTree {
-        let tree = || SpanningTree::maximum(&self.dag, &self.weights);
-        self.tree.get_or_init(tree)
+    fn with_shape(cfg: &Cfg, shape: Shape, cuts: Vec<CfgEdge>) -> Option<Self> {
+        let dag = Dag::in_order(cfg, &shape.order, &cuts);
+        let numbering = ball_larus(&dag)?;
+        Some(Paths {
+            shape,
+            dag,
+            cuts,
+            numbering,
+        })
     }
 
     /// The id of the path along `edges`.
@@ -130,7 +152,7 @@ impl FunctionPaths {
         self.numbering.decode(&self.dag, id.0)
     }
 
-    /// Paths that ran, as [`FunctionPaths::ran`] has them, from their ids and how often they did. Ids that there are none of
+    /// Paths that ran, as [`Expected::ran`] has them, from their ids and how often they did. Ids that there are none of
     /// (a profile of another build) are left out.
     pub fn that_ran(&self, counts: impl IntoIterator<Item = (PathId, u64)>) -> Vec<Ran> {
         let ran = |(id, count)| {
@@ -145,26 +167,6 @@ impl FunctionPaths {
         (0..self.numbering.total()).map(PathId)
     }
 
-    /// A copy counts in an array where its ids are at most so many.
-    pub fn array_slots(&self) -> u64 {
-        if self.wide {
-            WIDE_SLOTS
-        } else {
-            MAX_ARRAY_SLOTS
-        }
-    }
-
-    /// Chooses the edges to count, by the weights. O(E log E).
-    pub fn count_edges(&mut self, cfg: &Cfg) {
-        let dag = &self.dag;
-        let again = self.blocks(cfg).any(|b| b.returns_twice);
-        self.counted = Counted::Edges(if again {
-            all_edges(dag)
-        } else {
-            counted_edges(dag, &self.weights, self.may_be_left(cfg))
-        });
-    }
-
     /// Whether activations may end otherwise than by an exit of `cfg`, the control flow of these paths. O(V).
     pub fn may_be_left(&self, cfg: &Cfg) -> bool {
         self.blocks(cfg).any(|b| b.may_leave)
@@ -175,59 +177,195 @@ impl FunctionPaths {
         let dag = &self.dag;
         dag.order().filter_map(|v| Some(cfg.block(dag.block(v)?)))
     }
+}
 
-    /// The paths of `cfg` when these edges (sorted) are cut; `None` when that leaves more than
-    /// [`MAX_PATHS`].
-    pub fn with_cuts(cfg: &Cfg, cuts: Vec<CfgEdge>) -> Option<Self> {
-        Self::with_shape(cfg, Shape::new(cfg), cuts)
-    }
-
-    fn with_shape(cfg: &Cfg, shape: Shape, cuts: Vec<CfgEdge>) -> Option<Self> {
-        let dag = Dag::in_order(cfg, &shape.order, &cuts);
-        let numbering = ball_larus(&dag)?;
-        let weights = static_weights(&dag, &shape.loops);
-        Some(FunctionPaths {
-            shape,
-            dag,
-            cuts,
-            numbering,
-            weights,
-            counted: Counted::Paths,
+impl Expected {
+    /// What is expected of a function of which nothing was measured. Linear.
+    pub fn guess(paths: &Paths) -> Expected {
+        Expected {
+            weights: static_weights(&paths.dag, &paths.shape.loops),
             measured: false,
             ran: Vec::new(),
-            apart: Vec::new(),
-            wide: false,
-            tree: OnceLock::new(),
+        }
+    }
+}
+
+impl Counted {
+    /// The edges to count of `paths`, which are those of `cfg`, so that the heaviest need no counter. O(E log E).
+    pub fn edges(cfg: &Cfg, paths: &Paths, weights: &Weights) -> Counted {
+        let again = paths.blocks(cfg).any(|b| b.returns_twice);
+        Counted::Edges(if again {
+            all_edges(&paths.dag)
+        } else {
+            counted_edges(&paths.dag, weights, paths.may_be_left(cfg))
         })
     }
 }
 
-/// The path structure of all functions that are not skipped, in parallel; by [`FuncId`].
-pub fn all_paths(functions: &[FunctionInput]) -> Vec<Option<FunctionPaths>> {
+impl Measuring {
+    /// Puts together what was decided.
+    pub fn new(paths: Arc<Paths>, expected: Expected, layout: Layout, counted: Counted) -> Self {
+        let Expected {
+            weights,
+            measured,
+            ran,
+        } = expected;
+        let Layout { apart, wide } = layout;
+        Measuring {
+            paths,
+            weights,
+            measured,
+            ran,
+            apart,
+            wide,
+            counted,
+            tree: OnceLock::new(),
+        }
+    }
+
+    /// All of whose paths are counted, of which nothing was measured. Linear.
+    pub fn unmeasured(paths: Arc<Paths>, layout: Layout) -> Self {
+        let expected = Expected::guess(&paths);
+        Measuring::new(paths, expected, layout, Counted::Paths)
+    }
+
+    /// The same function with the iterations of other loops apart.
+    pub fn with_apart(self, apart: Vec<BlockId>) -> Self {
+        Measuring { apart, ..self }
+    }
+
+    /// What its ids depend on besides its paths.
+    pub fn layout(&self) -> Layout {
+        Layout {
+            apart: self.apart.clone(),
+            wide: self.wide,
+        }
+    }
+
+    /// The part of `weights` that does not come from the paths in [`Measuring::ran`]: all of it where none is known. O(paths
+    /// that ran).
+    pub fn guessed_part(&self) -> f64 {
+        let ran: f64 = self.ran.iter().map(|r| r.count as f64).sum();
+        let starts = self.dag.outs(self.dag.entry());
+        let all: f64 = starts.map(|e| self.weights[e]).sum();
+        (1.0 - ran / all.max(f64::MIN_POSITIVE)).max(0.0)
+    }
+
+    /// The maximum spanning tree by the weights, which copies have in common. O(E log E) the first time.
+    pub(crate) fn tree(&self) -> &SpanningTree {
+        let tree = || SpanningTree::maximum(&self.dag, &self.weights);
+        self.tree.get_or_init(tree)
+    }
+
+    /// A copy counts in an array where its ids are at most so many.
+    pub fn array_slots(&self) -> u64 {
+        if self.wide {
+            WIDE_SLOTS
+        } else {
+            MAX_ARRAY_SLOTS
+        }
+    }
+
+    /// The paths, to keep or to measure otherwise.
+    pub fn paths(&self) -> &Arc<Paths> {
+        &self.paths
+    }
+}
+
+impl Deref for Measuring {
+    type Target = Paths;
+
+    fn deref(&self) -> &Paths {
+        &self.paths
+    }
+}
+
+/// What is expected of functions of which nothing was measured, in parallel.
+pub fn guess_all(paths: &[Option<Arc<Paths>>]) -> Vec<Option<Expected>> {
+    let guessed = paths.par_iter().map(|p| Some(Expected::guess(p.as_ref()?)));
+    guessed.collect()
+}
+
+/// The paths of all functions that are not skipped, in parallel; by [`FuncId`].
+pub fn all_paths(functions: &[FunctionInput]) -> Vec<Option<Arc<Paths>>> {
     let paths = functions
         .par_iter()
-        .map(|f| f.skip.is_none().then(|| FunctionPaths::new(f.cfg)));
-    let mut paths: Vec<Option<FunctionPaths>> = paths.collect();
-    widen(&mut paths);
-    paths
+        .map(|f| f.skip.is_none().then(|| Arc::new(Paths::new(f.cfg))));
+    paths.collect()
+}
+
+/// What ids depend on besides `paths`, which are [`all_paths`] of `functions`; the same whatever is measured, and whoever counts it.
+pub fn layouts(functions: &[FunctionInput], paths: &[Option<Arc<Paths>>]) -> Vec<Layout> {
+    let chosen = functions.par_iter().zip(paths).map(|(f, paths)| {
+        let apart = paths
+            .as_ref()
+            .map(|p| apart::choose(f.cfg, &p.shape, &p.cuts, MAX_ARRAY_SLOTS));
+        Layout {
+            apart: apart.unwrap_or_default(),
+            wide: false,
+        }
+    });
+    let mut layouts: Vec<Layout> = chosen.collect();
+    widen(paths, &mut layouts);
+    layouts
 }
 
 /// Gives wide arrays to as many functions as there is room for: to those with the fewest paths. (Which of them run hot is
 /// not known, and must not matter: a copy's ids are the same whatever profile it was made by.)
-fn widen(paths: &mut [Option<FunctionPaths>]) {
-    let mut by_size: Vec<(u64, &mut FunctionPaths)> = paths
-        .iter_mut()
-        .flatten()
-        .map(|p| (p.numbering.total(), p))
+fn widen(paths: &[Option<Arc<Paths>>], layouts: &mut [Layout]) {
+    let totals = paths
+        .iter()
+        .map(|p| p.as_ref().map(|p| p.numbering.total()));
+    let mut by_size: Vec<(u64, &mut Layout)> = totals
+        .zip(layouts)
+        .filter_map(|(n, layout)| Some((n?, layout)))
         .filter(|(n, _)| (MAX_ARRAY_SLOTS + 1..=WIDE_SLOTS).contains(n))
         .collect();
     by_size.sort_by_key(|&(n, _)| n);
     let mut room = WIDE_SLOTS;
-    for (n, paths) in by_size {
+    for (n, layout) in by_size {
         let Some(left) = room.checked_sub(n) else {
             break;
         };
         room = left;
-        paths.wide = true;
+        layout.wide = true;
+    }
+}
+
+/// For tests: functions of which nothing was measured, all of whose paths are counted.
+#[cfg(test)]
+pub mod made {
+    use super::*;
+
+    impl Measuring {
+        /// Of one function, with the iterations apart that are in any scheme.
+        pub fn made(cfg: &Cfg) -> Measuring {
+            let paths = Paths::new(cfg);
+            let layout = Layout {
+                apart: apart::choose(cfg, &paths.shape, &paths.cuts, MAX_ARRAY_SLOTS),
+                wide: false,
+            };
+            Measuring::unmeasured(Arc::new(paths), layout)
+        }
+
+        /// With all loops together, when these edges are cut; `None` when that leaves too many paths.
+        pub fn made_with_cuts(cfg: &Cfg, cuts: Vec<CfgEdge>) -> Option<Measuring> {
+            let paths = Arc::new(Paths::with_cuts(cfg, cuts)?);
+            Some(Self::unmeasured(paths, Layout::default()))
+        }
+        /// The same function, of which edges are counted.
+        pub fn counting_edges(self, cfg: &Cfg) -> Measuring {
+            let counted = Counted::edges(cfg, &self, &self.weights);
+            Measuring { counted, ..self }
+        }
+    }
+
+    /// Of all functions that are not skipped.
+    pub fn all(functions: &[FunctionInput]) -> Vec<Option<Measuring>> {
+        let paths = all_paths(functions);
+        let layouts = layouts(functions, &paths);
+        let each = paths.into_iter().zip(layouts);
+        each.map(|(paths, layout)| Some(Measuring::unmeasured(paths?, layout)))
+            .collect()
     }
 }

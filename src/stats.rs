@@ -5,9 +5,9 @@ use crate::ir::{ProgFunction, Program};
 use crate::manifest::{Manifest, Status};
 use crate::names::shown;
 use crate::partition::Assignment;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::plan::CopyPlan;
-use crate::plan::subpaths::SampledFunction;
+use crate::sampling::plan::SampledFunction;
 use crate::table::{Align, Columns, exactly, grouped};
 
 /// The table of all functions that `selects` admits, with a closing line of each copy's
@@ -15,7 +15,7 @@ use crate::table::{Align, Columns, exactly, grouped};
 pub(crate) fn table(
     program: &Program,
     manifest: &Manifest,
-    paths: &TiSlice<FuncId, Option<FunctionPaths>>,
+    paths: &TiSlice<FuncId, Option<Measuring>>,
     assignment: &Assignment,
     plans: &[CopyPlan],
     selects: impl Fn(&str) -> bool,
@@ -31,7 +31,7 @@ pub(crate) fn table(
         if !selects(&f.name) {
             continue;
         }
-        let total = |p: &FunctionPaths| grouped(p.numbering.total());
+        let total = |p: &Measuring| grouped(p.numbering.total());
         let about = [
             shown(&f.name),
             status(manifest, id),

@@ -8,9 +8,10 @@ use crate::partition::{
     Assignment, Cost, Costs, Distribute, Units, evenly, split_where_called_once, to_the_first,
     whole,
 };
-use crate::paths::{Counted, FunctionInput, FunctionPaths};
+use crate::paths::{Counted, Expected, FunctionInput, Layout, Measuring, Paths};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
 
 /// What a profile holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,20 +84,37 @@ pub struct Strategy {
 }
 
 impl Strategy {
-    /// Decides, by function, what is counted, and in which versions of its blocks.
-    pub fn prepare(&self, functions: &[FunctionInput], paths: &mut [Option<FunctionPaths>]) {
-        for (f, paths) in functions.iter().zip(paths) {
-            let Some(paths) = paths else { continue };
-            match self.measure {
-                Measure::Paths | Measure::Subpaths | Measure::Bursts => {
-                    paths.counted = Counted::Paths;
-                }
-                Measure::Edges => paths.count_edges(f.cfg),
-            }
-            if self.versions != VersionsOf::Loops {
-                paths.apart.clear();
-            }
+    /// How function `f` with these paths is measured: what is counted, where `expected` is what it runs, and in which versions of
+    /// its blocks, of those that `layout` admits.
+    pub fn measure(
+        &self,
+        f: &FunctionInput,
+        paths: &Arc<Paths>,
+        expected: Expected,
+        mut layout: Layout,
+    ) -> Measuring {
+        let counted = match self.measure {
+            Measure::Paths | Measure::Subpaths | Measure::Bursts => Counted::Paths,
+            Measure::Edges => Counted::edges(f.cfg, paths, &expected.weights),
+        };
+        if self.versions != VersionsOf::Loops {
+            layout.apart.clear();
         }
+        Measuring::new(Arc::clone(paths), expected, layout, counted)
+    }
+
+    /// For tests: functions of which nothing was measured.
+    #[cfg(test)]
+    pub fn measure_all(
+        &self,
+        functions: &[FunctionInput],
+        all: &[Option<Measuring>],
+    ) -> Vec<Option<Measuring>> {
+        let measured = functions.iter().zip(all).map(|(f, m)| {
+            let m = m.as_ref()?;
+            Some(self.measure(f, m.paths(), Expected::guess(m), m.layout()))
+        });
+        measured.collect()
     }
 
     /// The number of copies to make where `wanted` are asked for.
@@ -104,12 +122,12 @@ impl Strategy {
         wanted.min(self.most_copies)
     }
 
-    /// Who profiles what, on `copies` copies (those beyond what is of use get nothing). `paths` is
-    /// [`crate::paths::all_paths`] of `functions`, prepared.
+    /// Who profiles what, on `copies` copies (those beyond what is of use get nothing). `paths` are
+    /// those of `functions`, as [`Strategy::measure`] has them.
     pub fn assign(
         &self,
         functions: &[FunctionInput],
-        paths: &[Option<FunctionPaths>],
+        paths: &[Option<Measuring>],
         copies: u32,
     ) -> Assignment {
         let units = Units::new(functions, paths, self.cost, self.copies(copies));

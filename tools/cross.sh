@@ -28,11 +28,12 @@ target_of() {
 gcc_of() { case $1 in x86_64) echo gcc-12 ;; *) echo "$1-linux-gnu-gcc-12" ;; esac; }
 runner_of() { case $1 in x86_64) ;; *) echo "qemu-$1 -L /usr/$1-linux-gnu" ;; esac; }
 
-WARN="-std=c11 -O2 -Wall -Wextra -Wpedantic -Werror"
+RUNTIME="runtime-c/core/*.c runtime-c/sampling/*.c runtime-c/shadow/*.c"
+WARN="-Iruntime-c/core -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror"
 for arch in x86_64 aarch64 riscv64; do
     for compiler in "$(gcc_of $arch)" $(for v in 14 $LLVM; do echo "clang-$v"; done); do
         case $compiler in clang*) flags=$(target_of $arch) ;; *) flags= ;; esac
-        for file in runtime-c/*.c; do
+        for file in $RUNTIME; do
             # shellcheck disable=SC2086
             "$compiler" $WARN $flags -c "$file" -o "$OUT/x.o"
         done
@@ -41,7 +42,8 @@ for arch in x86_64 aarch64 riscv64; do
 done
 
 for arch in aarch64 riscv64; do
-    "$(gcc_of $arch)" -std=gnu11 -O1 -pthread -Iruntime-c runtime-c/*.c tests/it/support/runtime_test.c -o "$OUT/driver"
+    # shellcheck disable=SC2086
+    "$(gcc_of $arch)" -std=gnu11 -O1 -pthread -Iruntime-c/core -Iruntime-c/shadow $RUNTIME tests/it/support/runtime_test.c -o "$OUT/driver"
     for what in hash threads fork reset "stop kill" signals; do
         # shellcheck disable=SC2046,SC2086
         P3_PROFILE_FILE=$OUT/raw/%p.p3raw $(runner_of $arch) "$OUT/driver" $what >/dev/null 2>"$OUT/errors" || true
@@ -67,7 +69,8 @@ for v in $LLVM; do
         for k in 0 1 2; do
             # shellcheck disable=SC2046
             "clang-$v" $(target_of $arch) -O2 -c -x ir "$at/copy-$k/m0.bc" -o "$OUT/x.o"
-            "$(gcc_of $arch)" "$OUT/x.o" runtime-c/*.c -o "$OUT/x"
+            # shellcheck disable=SC2086
+            "$(gcc_of $arch)" -Iruntime-c/core "$OUT/x.o" $RUNTIME -o "$OUT/x"
             # shellcheck disable=SC2046
             P3_PROFILE_FILE=$at/raw/%k.p3raw $(runner_of $arch) "$OUT/x" >/dev/null || true
         done

@@ -9,9 +9,9 @@ FOLDER=$(readlink -f "$1")
 OUT=$PWD/bench-out/programs
 mkdir -p "$OUT"
 RUNTIME=
-for file in runtime-c/*.c; do
+for file in runtime-c/core/*.c runtime-c/sampling/*.c runtime-c/shadow/*.c; do
     object=$OUT/$(basename "${file%.c}").o
-    clang-$LLVM -std=c11 -O2 -fPIC -c "$file" -o "$object"
+    clang-$LLVM -std=c11 -O2 -fPIC -Iruntime-c/core -c "$file" -o "$object"
     RUNTIME="$RUNTIME $object"
 done
 

@@ -94,10 +94,9 @@ pub(crate) fn merge(manifest: &Path, raw: &Path, merged: &Path) -> Result<()> {
 /// The C runtime, compiled.
 pub(crate) fn runtime(out: &Path) -> Result<Vec<PathBuf>> {
     let mut objects = Vec::new();
-    let folder = project().join("runtime-c");
-    // What lies in folders there is for the runner.
-    let files = walkdir::WalkDir::new(folder).max_depth(1);
-    for entry in files.sort_by_file_name() {
+    let folders = ["core", "sampling", "shadow"].map(|f| project().join("runtime-c").join(f));
+    let files = folders.iter().flat_map(walkdir::WalkDir::new);
+    for entry in files {
         let file = entry?.into_path();
         if file.extension().is_some_and(|e| e == "c") {
             let object = out
@@ -106,6 +105,7 @@ pub(crate) fn runtime(out: &Path) -> Result<Vec<PathBuf>> {
             let mut clang = Command::new(llvm("clang"));
             run(clang
                 .args(["-std=c11", "-O2", "-fPIC", "-c"])
+                .args(folders.iter().map(|f| format!("-I{}", f.display())))
                 .arg(&file)
                 .arg("-o")
                 .arg(&object))?;

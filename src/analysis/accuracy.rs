@@ -200,14 +200,14 @@ impl Accuracy {
 mod tests {
     use super::*;
     use crate::numbering::enumerate;
-    use crate::paths::FunctionPaths;
+    use crate::paths::Measuring;
     use crate::profile::made;
     use crate::random_cfg::{any_cfg, cfg};
     use crate::strategy::Scheme;
     use proptest::prelude::*;
 
     fn of(graph: crate::ir::Cfg, counts: &[u64]) -> Accuracy {
-        let paths = FunctionPaths::new(&graph);
+        let paths = Measuring::made(&graph);
         let all = enumerate(&paths.dag)
             .into_iter()
             .zip(counts.iter().copied());

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::index::{FuncId, PathId};
 use crate::profile::measurement::PathProfile;
-use crate::profile::shadow::{BurstProfile, Bursts};
+use crate::shadow::profile::{BurstProfile, Bursts};
 use crate::table::{self, Align, Columns, percent};
 use serde::Serialize;
 

@@ -11,7 +11,7 @@ use crate::profile::Profile;
 use crate::profile::flow::flow;
 use crate::profile::known::KnownPaths;
 use crate::profile::left::{Executed, Range};
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Exact, Measurement};
 use crate::table::number_of;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,10 +66,12 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Findi
         return differs(format!("{name}: different control flow"));
     }
     match (&a.measured, &b.measured) {
-        (Measurement::Paths(_), Measurement::Paths(_)) if old.status != new.status => {
+        (Measurement::Exact(Exact::Paths(_)), Measurement::Exact(Exact::Paths(_)))
+            if old.status != new.status =>
+        {
             differs(format!("{name}: {:?} against {:?}", old.status, new.status))
         }
-        (Measurement::Paths(x), Measurement::Paths(y)) => {
+        (Measurement::Exact(Exact::Paths(x)), Measurement::Exact(Exact::Paths(y))) => {
             let known = KnownPaths::new(a, f).and_then(|k| Ok([k, KnownPaths::new(b, g)?]));
             match known {
                 Ok(known) => compare_paths(name, &x[f], &y[g], &known),
@@ -77,13 +79,9 @@ fn compare_function(a: &Profile, f: FuncId, b: &Profile, g: FuncId) -> Vec<Findi
             }
         }
         // Edges, on one side at least.
-        (
-            Measurement::Paths(_)
-            | Measurement::Edges(_)
-            | Measurement::Sampled(_)
-            | Measurement::Bursts(_),
-            _,
-        ) => compare_edges(a, f, b, g).unwrap_or_else(|e| differs(e.to_string())),
+        (Measurement::Exact(_) | Measurement::Estimated(_), _) => {
+            compare_edges(a, f, b, g).unwrap_or_else(|e| differs(e.to_string()))
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::dag::{Path, PathEnd};
 use crate::index::{BlockId, PathId};
 use crate::load::positions::{Choice, Compared, Operand, Predicate, Variable};
 use crate::manifest::FunctionEntry;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use std::collections::HashMap;
 
 /// Functions with more paths are not looked through.
@@ -81,7 +81,7 @@ impl<'a> Contradictions<'a> {
     }
 
     /// Whether nothing contradicts that a path runs.
-    pub fn allow(&self, paths: &FunctionPaths, id: PathId) -> bool {
+    pub fn allow(&self, paths: &Measuring, id: PathId) -> bool {
         self.is_empty()
             || paths
                 .decode(id)
@@ -89,7 +89,7 @@ impl<'a> Contradictions<'a> {
     }
 
     /// How many paths of the function cannot run, among those that are `wanted`; 0 if the function has too many to look at each.
-    pub fn count(&self, paths: &FunctionPaths, wanted: impl Fn(PathId) -> bool) -> u64 {
+    pub fn count(&self, paths: &Measuring, wanted: impl Fn(PathId) -> bool) -> u64 {
         if self.is_empty() || paths.numbering.total() > MOST_PATHS {
             return 0;
         }

@@ -6,12 +6,12 @@ use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::numbering::pspp;
 use crate::partition::{Local, Part};
-use crate::paths::{Counted, FunctionInput, FunctionPaths};
+use crate::paths::{Counted, FunctionInput, Measuring, guess_all};
 use crate::plan::Op;
 use crate::plan::build::{FunctionCode, Ids, function_code};
 use crate::profile::flow::flow;
 use crate::profile::matching::Known;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, Ran, Structure};
 use crate::strategy::Scheme;
 use crate::table::{self, Align, Columns, exactly};
@@ -19,6 +19,7 @@ use anstyle::Style;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The hits of one scheme and number of copies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,7 +39,7 @@ pub struct SchemeHits {
 /// The counts of a profile on the structure of a manifest.
 struct Ground {
     cfgs: Vec<Cfg>,
-    paths: Vec<Option<FunctionPaths>>,
+    paths: Vec<Option<Measuring>>,
     /// Executions of each DAG edge; empty where nothing ran.
     flows: Vec<TiVec<EdgeId, u64>>,
     /// The paths that ran, where versions may need them.
@@ -60,11 +61,16 @@ pub fn simulate(
         profile.paths()?; // what each version of a block would have run takes paths
     }
     profile.all_are_counted()?;
-    let mut ground = ground(manifest, profile)?;
+    let ground = ground(manifest, profile)?;
+    let paths = ground.paths.iter();
+    let paths: Vec<_> = paths
+        .map(|m| m.as_ref().map(|m| Arc::clone(m.paths())))
+        .collect();
+    let mut expected = guess_all(&paths);
     if let Some(weights) = weights {
         let cfgs = ground.cfgs.iter().enumerate();
         let functions = cfgs.map(|(i, cfg)| Known::of(manifest, FuncId::new(i), cfg));
-        crate::profile::weights::apply_known(weights, functions, &mut ground.paths)?;
+        crate::profile::weights::apply_known(weights, functions, &paths, &mut expected)?;
     }
     let inputs: Vec<FunctionInput> = manifest
         .functions
@@ -75,8 +81,12 @@ pub fn simulate(
     let mut rows = Vec::new();
     for &scheme in schemes {
         let strategy = scheme.strategy();
-        let mut paths = ground.paths.clone();
-        strategy.prepare(&inputs, &mut paths);
+        let each = inputs.iter().zip(&ground.paths).zip(&expected);
+        let measured = each.map(|((f, of_profile), expected)| {
+            let (of_profile, expected) = of_profile.as_ref().zip(expected.clone())?;
+            Some(strategy.measure(f, of_profile.paths(), expected, of_profile.layout()))
+        });
+        let paths: Vec<_> = measured.collect();
         let mut copies: Vec<u32> = copies.iter().map(|&k| strategy.copies(k)).collect();
         copies.dedup();
         rows.extend(
@@ -123,7 +133,7 @@ fn ground(manifest: &Manifest, profile: &Profile) -> Result<Ground> {
 /// What [`Ground`] has of one function.
 struct OneFunction {
     cfg: Cfg,
-    paths: Option<FunctionPaths>,
+    paths: Option<Measuring>,
     flow: TiVec<EdgeId, u64>,
     ran: Vec<Ran>,
     local_flow: TiVec<EdgeId, u64>,
@@ -142,13 +152,13 @@ fn ran(profile: &Profile, f: FuncId) -> Result<OneFunction> {
     }
     let mut structure = profile.structure(f)?;
     let ran = match profile.measured {
-        Measurement::Paths(_) => profile.paths()?.ran(f, &structure)?,
-        Measurement::Edges(_) => {
+        Measurement::Exact(Exact::Paths(_)) => profile.paths()?.ran(f, &structure)?,
+        Measurement::Exact(Exact::Edges(_)) => {
             // What each version of a block would have run does not follow from counts of edges.
-            structure.paths.apart.clear();
+            structure.paths = structure.paths.with_apart(Vec::new());
             Vec::new()
         }
-        Measurement::Sampled(_) | Measurement::Bursts(_) => return Err(profile.only_estimates()),
+        Measurement::Estimated(_) => return Err(profile.only_estimates()),
     };
     let executed = profile.measured.distinct(f) > 0;
     let flow = executed.then(|| flow(profile, f, &structure));
@@ -172,7 +182,7 @@ fn versions_flow(local: &Local, ran: &[Ran]) -> TiVec<EdgeId, u64> {
 
 fn row(
     ground: &Ground,
-    paths: &[Option<FunctionPaths>],
+    paths: &[Option<Measuring>],
     inputs: &[FunctionInput],
     scheme: Scheme,
     k: u32,
@@ -213,13 +223,7 @@ fn row(
 }
 
 /// Probe hits, label hits and instructions of function `i`. Labels are the paper's, whatever the ids; ranges have their own.
-fn hits(
-    code: &FunctionCode,
-    paths: &FunctionPaths,
-    part: Part,
-    ground: &Ground,
-    i: usize,
-) -> [u64; 3] {
+fn hits(code: &FunctionCode, paths: &Measuring, part: Part, ground: &Ground, i: usize) -> [u64; 3] {
     let local = match (&code.ids, part) {
         (Ids::Local(local), Part::Ranges(..)) => Cow::Owned(versions_flow(local, &ground.ran[i])),
         (Ids::Local(_), _) => Cow::Borrowed(&ground.local_flows[i]),

@@ -6,7 +6,7 @@ use super::{Names, Parsed, hidden, positions, session, sys};
 use crate::error::{Error, Result};
 use crate::ir::lower::{remedy_for_old_text, unreadable};
 use crate::llvm::LINKED as LLVM;
-use crate::load::{Input, Kind, Level, Optimize};
+use crate::load::{Admitted, Input, Kind, Level, Optimize};
 use inkwell::module::Module;
 use rayon::prelude::*;
 
@@ -18,8 +18,10 @@ const DEVICES: [&str; 6] = ["amdgcn", "r600", "nvptx", "spir", "dxil", "bpf"];
 /// The version of debug information that LLVM reads.
 const DEBUG_INFO: u64 = 3;
 
-/// What admitting told.
-pub struct Admitted {
+/// Inputs that were admitted, and what that told.
+pub struct Admission {
+    /// The inputs that are needed.
+    pub inputs: Vec<Admitted>,
     /// What the user should know, a line each.
     pub lines: Vec<String>,
     /// What was done with modules that were compiled for link-time optimisation, a line each.
@@ -29,32 +31,44 @@ pub struct Admitted {
 }
 
 /// Reads every input once and has LLVM verify it, in parallel. Where only the debug information is wrong, or
-/// of another version, the input is taken without it, with a warning. Optimises what `wanted` says. Notes which inputs are code for devices, and
-/// what loaders will not show. Members of archives that nothing needs are left out, which a line says. Linear.
+/// of another version, the input is taken without it, with a warning. Optimises what `wanted` says. Members of archives that nothing needs are left out, which a line says. Linear.
 ///
 /// # Errors
 /// Input that LLVM cannot read or that its verifier rejects, that is instrumented already, or that uses names
 /// of the runtime.
 pub fn admit(
-    inputs: &mut Vec<Input>,
+    inputs: Vec<Input>,
     names: Names,
     wanted: impl Fn(&Input) -> Optimize + Sync,
-) -> Result<Admitted> {
+) -> Result<Admission> {
     let alone = inputs.len() == 1;
-    let admitted = inputs.par_iter_mut().map(|input| {
-        let _reading = session::Reading::begin(&input.path);
-        let (parsed, why, for_lto) = accept(input, names, &wanted)?;
+    let admitted = inputs.into_par_iter().map(|mut input| {
+        let path = input.path.clone();
+        let _reading = session::Reading::begin(&path);
+        let Accepted {
+            parsed,
+            why,
+            device,
+            for_lto,
+            optimized,
+        } = accept(&mut input, names, &wanted)?;
         let (_, module) = parsed.get();
-        input.hidden = hidden::find(&module);
-        input.forbidden = hidden::forbidden(&module);
-        input.positions = Some(positions::find(&module));
+        let admitted = Admitted {
+            device,
+            hidden: hidden::find(&module),
+            forbidden: hidden::forbidden(&module),
+            positions: positions::find(&module),
+            optimized,
+            input,
+        };
         let is_stripped = why.is_some();
         let lines = session::warnings().into_iter().chain(why);
-        let path = input.path.display();
+        let path = path.display();
         let lines: Vec<String> = lines.map(|line| format!("{path}: {line}")).collect();
         let names = members::Names::new(&sys::symbols(&module));
-        let for_lto = for_lto.then_some(input.optimized);
+        let for_lto = for_lto.then_some(optimized);
         Ok((
+            admitted,
             lines,
             names,
             for_lto,
@@ -63,15 +77,17 @@ pub fn admit(
     });
     let admitted = admitted.collect::<Result<Vec<_>>>()?;
     let (mut lines, mut names, mut parsed) = (Vec::new(), Vec::new(), None);
-    let mut levels = Vec::new();
-    for (said, of_module, for_lto, module) in admitted {
+    let (mut inputs, mut levels) = (Vec::new(), Vec::new());
+    for (input, said, of_module, for_lto, module) in admitted {
+        inputs.push(input);
         lines.extend(said);
         names.push(of_module);
         levels.extend(for_lto);
         parsed = module;
     }
-    lines.extend(members::keep_needed(inputs, &names));
-    Ok(Admitted {
+    lines.extend(members::keep_needed(&mut inputs, &names));
+    Ok(Admission {
+        inputs,
         lines,
         about_lto: about_lto(&levels),
         parsed,
@@ -102,27 +118,44 @@ fn about_lto(levels: &[Option<Level>]) -> Vec<String> {
     lines
 }
 
-/// Reads an input, has LLVM verify it and, if that is `wanted`, optimise it. The module, why its debug information was left
-/// out, if it was, and whether it was compiled for link-time optimisation.
+/// A module that LLVM accepts.
+struct Accepted {
+    parsed: Parsed,
+    /// Why its debug information was left out, if it was.
+    why: Option<String>,
+    device: bool,
+    /// Whether it was compiled for link-time optimisation.
+    for_lto: bool,
+    optimized: Option<Level>,
+}
+
+/// Reads an input, has LLVM verify it and, if that is `wanted`, optimise it: its bytes are those of the result.
 fn accept(
     input: &mut Input,
     names: Names,
     wanted: impl Fn(&Input) -> Optimize,
-) -> Result<(Parsed, Option<String>, bool)> {
+) -> Result<Accepted> {
     let mut parsed = parse(input, names)?;
     let (_, module) = parsed.get();
     check_names(&module, input)?;
-    input.device = is_for_device(&module);
+    let device = is_for_device(&module);
     let why = verify(&module, input)?;
     if why.is_some() {
         input.bytes = module.write_bitcode_to_memory().as_slice().to_vec();
         input.kind = Kind::Bitcode;
     }
     let for_lto = is_for_lto(&module);
-    if let Some(level) = wanted(input).level(for_lto) {
+    let optimized = wanted(input).level(for_lto);
+    if let Some(level) = optimized {
         parsed = optimize(input, parsed, names, level)?;
     }
-    Ok((parsed, why, for_lto))
+    Ok(Accepted {
+        parsed,
+        why,
+        device,
+        for_lto,
+        optimized,
+    })
 }
 
 fn parse(input: &Input, names: Names) -> Result<Parsed> {

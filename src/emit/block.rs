@@ -8,7 +8,7 @@ use zerocopy::byteorder::{BE, ByteOrder, LE};
 
 /// Where and how one function counts: a [`Function`], in no byte order yet.
 #[derive(Clone, Copy)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// Its number in the manifest.
     pub func: u32,
     /// [`crate::runtime::abi::ARRAY`] and its like.
@@ -20,7 +20,7 @@ pub(super) struct Record {
 }
 
 /// What is described.
-pub(super) struct Described {
+pub(crate) struct Described {
     /// The module's number in the manifest.
     pub module: u32,
     /// The size of its counters in bytes.
@@ -33,7 +33,7 @@ pub(super) struct Described {
 
 impl Described {
     /// A [`Block`] and its records as the target of `module` reads them. O(records).
-    pub(super) fn bytes(&self, module: &Module) -> Vec<u8> {
+    pub(crate) fn bytes(&self, module: &Module) -> Vec<u8> {
         let layout = module.get_data_layout();
         if is_big_endian(layout.as_str().to_bytes()) {
             self.ordered::<BE>()

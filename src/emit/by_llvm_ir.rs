@@ -4,20 +4,21 @@ use super::inspect::ATTRIBUTES;
 use crate::error::Result;
 use crate::ir::SkipReason;
 use crate::ir::lower::{LoadOptions, Lowered, by_llvm_ir};
-use crate::load::Input;
+use crate::load::positions::Positions;
+use crate::load::{Admitted, Input};
 
 /// Whether llvm-ir can represent a module.
 ///
 /// # Errors
 /// Input that LLVM cannot read.
 pub fn llvm_ir_suffices(input: &Input) -> Result<bool> {
-    Ok(by_llvm_ir(input, &[], &LoadOptions::default())?.is_some())
+    Ok(by_llvm_ir(input, &Positions::default(), &[], &LoadOptions::default())?.is_some())
 }
 
 /// A module, lowered; `None` where llvm-ir cannot represent it.
-pub(super) fn lowered(input: &Input, options: &LoadOptions) -> Result<Option<Lowered>> {
+pub(super) fn lowered(input: &Admitted, options: &LoadOptions) -> Result<Option<Lowered>> {
     let why = |name: &str| ATTRIBUTES.iter().find(|(n, _)| *n == name).map(|a| a.1);
     let forbidden = input.forbidden.iter();
     let skip: Vec<Option<SkipReason>> = forbidden.map(|name| why((*name)?)).collect();
-    by_llvm_ir(input, &skip, options)
+    by_llvm_ir(input, &input.positions, &skip, options)
 }

@@ -4,14 +4,14 @@
 use super::block::{Described, Record};
 use super::edit::Edit;
 use super::layout::{Layout, Storage, is_linux, page_size};
-use super::shadow::Entry;
 use super::shared::{append_ctor, aside, constructor, record, runtime_function, runtime_global};
 use super::sys;
 use super::{Counters, ModuleJob, Update};
 use crate::plan::FunctionPlan;
 use crate::plan::keys::Keys;
-use crate::plan::subpaths::HotList;
 use crate::runtime::abi;
+use crate::sampling::plan::HotList;
+use crate::shadow::emit::Entry;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{ArrayType, IntType, StructType};
 use inkwell::values::{
@@ -23,7 +23,7 @@ use inkwell::{AddressSpace, ThreadLocalMode};
 const CACHE_WORDS: u32 = 1 + abi::CACHED;
 
 /// The globals of a rewritten module.
-pub(super) struct Data<'a, 'ctx> {
+pub(crate) struct Data<'a, 'ctx> {
     pub edit: Edit<'a, 'ctx>,
     counters: Option<GlobalValue<'ctx>>,
     /// The hash tables, and what one is. How large that is depends on the target's pointers.
@@ -48,7 +48,7 @@ pub(super) struct Data<'a, 'ctx> {
 
 impl<'a, 'ctx> Data<'a, 'ctx> {
     /// Declares counters and tables for all plans of the job.
-    pub(super) fn declare(edit: Edit<'a, 'ctx>, job: &ModuleJob) -> Self {
+    pub(crate) fn declare(edit: Edit<'a, 'ctx>, job: &ModuleJob) -> Self {
         let layout = Layout::new(job.work.plans().iter().map(|(_, p)| *p), job.count_hits);
         let mut data = Data {
             edit,
@@ -136,22 +136,22 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     }
 
     /// The counter of entries of the job's `i`-th plan, if it counts them.
-    pub(super) fn entry_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
+    pub(crate) fn entry_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
         self.entries[i].map(|slot| self.counter(slot))
     }
 
     /// The counter of executed probes of the job's `i`-th plan, if it counts them.
-    pub(super) fn hit_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
+    pub(crate) fn hit_counter(&self, i: usize) -> Option<PointerValue<'ctx>> {
         self.hits[i].map(|slot| self.counter(slot))
     }
 
     /// What the job's `i`-th plan counts in.
-    pub(super) fn storage(&self, i: usize) -> Storage {
+    pub(crate) fn storage(&self, i: usize) -> Storage {
         self.storage[i]
     }
 
     /// The address of slot `slot` of the counters.
-    pub(super) fn counter(&self, slot: u64) -> PointerValue<'ctx> {
+    pub(crate) fn counter(&self, slot: u64) -> PointerValue<'ctx> {
         let base = self
             .counters
             .expect("an array plan has counters")
@@ -160,24 +160,24 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     }
 
     /// The slot that takes increments which must not count.
-    pub(super) fn trash(&self) -> PointerValue<'ctx> {
+    pub(crate) fn trash(&self) -> PointerValue<'ctx> {
         self.counter(self.slots)
     }
 
     /// The address of hash table `index`.
-    pub(super) fn hash_table(&self, index: u64) -> PointerValue<'ctx> {
+    pub(crate) fn hash_table(&self, index: u64) -> PointerValue<'ctx> {
         let (tables, table) = self.tables.expect("a hash plan has tables");
         let index = self.i64.const_int(index, false);
         sys::const_element(tables.as_pointer_value(), table, index)
     }
 
     /// Whether counts in hash tables are inlined, and look ids up in a cache first.
-    pub(super) fn is_cached(&self) -> bool {
+    pub(crate) fn is_cached(&self) -> bool {
         !self.calls
     }
 
     /// The cache of hash table `index`: a zero, and distances from it.
-    pub(super) fn cache(&self, index: u64) -> PointerValue<'ctx> {
+    pub(crate) fn cache(&self, index: u64) -> PointerValue<'ctx> {
         let base = self.caches.expect("inlined").as_pointer_value();
         sys::const_address(
             base,
@@ -188,18 +188,18 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
 
     /// A function of the module around [`Data::count_function`] for keys that are not cached. Hot code that may call it does
     /// not have to keep its values in registers that survive calls.
-    pub(super) fn missed_function(&self) -> FunctionValue<'ctx> {
+    pub(crate) fn missed_function(&self) -> FunctionValue<'ctx> {
         aside(self.edit, "__p3_missed", self.count_function())
     }
 
     /// The runtime's function that counts an id in a hash table by its key.
-    pub(super) fn count_function(&self) -> FunctionValue<'ctx> {
+    pub(crate) fn count_function(&self) -> FunctionValue<'ctx> {
         let count = [abi::COUNT, abi::COUNT_ATOMIC];
         runtime_function(self.edit, &count[usize::from(self.atomic)])
     }
 
     /// What is left of the budget of the thread, in block executions ([`abi::BUDGET`]).
-    pub(super) fn budget(&self) -> PointerValue<'ctx> {
+    pub(crate) fn budget(&self) -> PointerValue<'ctx> {
         let budget = runtime_global(self.edit.module, abi::BUDGET, self.i64.into());
         budget.set_thread_local_mode(Some(ThreadLocalMode::InitialExecTLSModel));
         budget.as_pointer_value()
@@ -207,12 +207,12 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
 
     /// The runtime's function that decides at boundaries. (One that keeps its callers' registers, as [`Data::missed_function`],
     /// makes the skipping version slower: fewer values leave registers where it is called, and more everywhere else.)
-    pub(super) fn subpath_boundary(&self) -> FunctionValue<'ctx> {
+    pub(crate) fn subpath_boundary(&self) -> FunctionValue<'ctx> {
         runtime_function(self.edit, &abi::SUBPATH_BOUNDARY)
     }
 
     /// The runtime's function that is told of blocks.
-    pub(super) fn subpath_block(&self) -> FunctionValue<'ctx> {
+    pub(crate) fn subpath_block(&self) -> FunctionValue<'ctx> {
         runtime_function(self.edit, &abi::SUBPATH_BLOCK)
     }
 
@@ -240,13 +240,13 @@ impl<'a, 'ctx> Data<'a, 'ctx> {
     }
 
     /// The runtime's function that increments a counter.
-    pub(super) fn add_function(&self) -> FunctionValue<'ctx> {
+    pub(crate) fn add_function(&self) -> FunctionValue<'ctx> {
         let add = [abi::ADD, abi::ADD_ATOMIC];
         runtime_function(self.edit, &add[usize::from(self.atomic)])
     }
 
     /// Describes everything to the runtime, and registers it in a constructor.
-    pub(super) fn register(&self, job: &ModuleJob, entries: &[Entry<'ctx>]) {
+    pub(crate) fn register(&self, job: &ModuleJob, entries: &[Entry<'ctx>]) {
         let block = self.describe_block(job);
         let by = if job.work.is_shadow() {
             &abi::REGISTER_SHADOW
@@ -363,7 +363,7 @@ fn describe_entries<'ctx>(
 }
 
 /// A global of zeros.
-pub(super) fn zeros<'ctx>(
+pub(crate) fn zeros<'ctx>(
     module: &Module<'ctx>,
     ty: ArrayType<'ctx>,
     name: &str,
@@ -372,7 +372,7 @@ pub(super) fn zeros<'ctx>(
 }
 
 /// A global that describes something.
-pub(super) fn description<'ctx>(
+pub(crate) fn description<'ctx>(
     module: &Module<'ctx>,
     value: BasicValueEnum<'ctx>,
     name: &str,

@@ -5,7 +5,7 @@ use inkwell::module::Module;
 
 /// A module that is edited, with the context that its types and constants are of.
 #[derive(Clone, Copy)]
-pub(super) struct Edit<'a, 'ctx> {
+pub(crate) struct Edit<'a, 'ctx> {
     pub context: &'ctx Context,
     pub module: &'a Module<'ctx>,
 }

@@ -34,7 +34,7 @@ use register::{Held, find_keys, is_key_before};
 use std::collections::{BTreeSet, HashMap};
 
 /// Inserts the code of `plan`, the job's plan number `index`, into `function`. O(blocks + code).
-pub(super) fn instrument<'ctx>(
+pub(crate) fn instrument<'ctx>(
     data: &Data<'_, 'ctx>,
     function: FunctionValue<'ctx>,
     body: &FunctionBody,

@@ -6,8 +6,7 @@ use super::{read, session};
 use crate::error::Result;
 use crate::ir::lower::{LoadOptions, Lowered, assemble, lower, unreadable};
 use crate::ir::{Program, SkipReason};
-use crate::load::Input;
-use crate::load::positions::Positions;
+use crate::load::Admitted;
 use inkwell::memory_buffer::MemoryBuffer;
 use rayon::prelude::*;
 
@@ -33,7 +32,7 @@ pub enum Loader {
 ///
 /// # Errors
 /// Input that LLVM cannot read, and symbols that two modules define.
-pub fn load(inputs: &[Input], options: &LoadOptions) -> Result<Program> {
+pub fn load(inputs: &[Admitted], options: &LoadOptions) -> Result<Program> {
     #[cfg(feature = "llvm-ir")]
     let loader = Loader::LlvmIr;
     #[cfg(not(feature = "llvm-ir"))]
@@ -45,7 +44,7 @@ pub fn load(inputs: &[Input], options: &LoadOptions) -> Result<Program> {
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_by(loader: Loader, inputs: &[Input], options: &LoadOptions) -> Result<Program> {
+pub fn load_by(loader: Loader, inputs: &[Admitted], options: &LoadOptions) -> Result<Program> {
     let lowered = inputs.par_iter().map(|input| {
         let mut lowered = match loader {
             #[cfg(feature = "llvm-ir")]
@@ -61,14 +60,13 @@ pub fn load_by(loader: Loader, inputs: &[Input], options: &LoadOptions) -> Resul
     assemble(inputs, lowered.collect::<Result<_>>()?)
 }
 
-fn by_llvm(input: &Input, options: &LoadOptions) -> Result<Lowered> {
+fn by_llvm(input: &Admitted, options: &LoadOptions) -> Result<Lowered> {
     let context = session::context();
     let buffer = MemoryBuffer::create_from_memory_range_copy(&input.bytes, &input.name);
     match context.create_module_from_ir(buffer) {
         Ok(module) => {
-            let nowhere = Positions::default();
-            let positions = input.positions.as_ref().unwrap_or(&nowhere);
-            Ok(lower(read::view(&module, &ATTRIBUTES), positions, options))
+            let view = read::view(&module, &ATTRIBUTES);
+            Ok(lower(view, &input.positions, options))
         }
         Err(message) => Err(unreadable(input, &message.to_string())),
     }

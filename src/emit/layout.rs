@@ -6,7 +6,7 @@ use inkwell::targets::TargetMachine;
 
 /// What one function counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Storage {
+pub(crate) struct Storage {
     /// The slot of id 0 among the module's counters, if some ids are counted in an array.
     pub array: Option<u64>,
     /// The number of its hash table in the module, if some ids are counted in one.
@@ -15,7 +15,7 @@ pub(super) struct Storage {
 
 /// Where everything is: counters in use, and hash tables.
 #[derive(Default)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// By plan: its array and its table.
     pub storage: Vec<Storage>,
     /// By plan: the slot that counts entries.
@@ -28,7 +28,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// For these plans, in their order.
-    pub(super) fn new<'a>(
+    pub(crate) fn new<'a>(
         plans: impl Iterator<Item = &'a FunctionPlan>,
         count_hits: bool,
     ) -> Layout {
@@ -76,17 +76,17 @@ fn triple(module: &Module) -> String {
 }
 
 /// The largest page that a kernel for the module's target has.
-pub(super) fn page_size(module: &Module) -> u64 {
+pub(crate) fn page_size(module: &Module) -> u64 {
     page_of(&triple(module))
 }
 
 /// Whether the module is for Linux: sections have the names of ELF.
-pub(super) fn is_linux(module: &Module) -> bool {
+pub(crate) fn is_linux(module: &Module) -> bool {
     triple(module).contains("linux")
 }
 
 /// Whether the module is for Linux on x86-64, with pointers of 64 bits.
-pub(super) fn is_x86_64_linux(module: &Module) -> bool {
+pub(crate) fn is_x86_64_linux(module: &Module) -> bool {
     let triple = triple(module);
     triple.starts_with("x86_64") && triple.contains("linux") && !triple.contains("x32")
 }

@@ -1,7 +1,7 @@
 //! Which members of archives a program needs, as linkers find out.
 
 use super::sys::Symbol;
-use crate::load::Input;
+use crate::load::Admitted;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The names that a module defines for others, and those that it wants from others.
@@ -27,8 +27,8 @@ impl Names {
 
 /// Leaves out the members of archives that nothing needs of what is linked: the modules that are no members, and the members
 /// that these need. Archives alone are taken whole. `names` are those of the inputs. One line for each archive. Linear.
-pub(super) fn keep_needed(inputs: &mut Vec<Input>, names: &[Names]) -> Vec<String> {
-    let is_root = |i: &Input| i.archive.is_none();
+pub(super) fn keep_needed(inputs: &mut Vec<Admitted>, names: &[Names]) -> Vec<String> {
+    let is_root = |i: &Admitted| i.archive.is_none();
     if inputs.iter().all(is_root) || !inputs.iter().any(is_root) {
         return Vec::new();
     }
@@ -67,7 +67,7 @@ pub(super) fn keep_needed(inputs: &mut Vec<Input>, names: &[Names]) -> Vec<Strin
 }
 
 /// The first member, in the order of archives and members, that defines each name.
-fn first_definitions<'a>(inputs: &[Input], names: &'a [Names]) -> HashMap<&'a str, usize> {
+fn first_definitions<'a>(inputs: &[Admitted], names: &'a [Names]) -> HashMap<&'a str, usize> {
     let mut members: Vec<usize> = (0..inputs.len())
         .filter(|i| inputs[*i].archive.is_some())
         .collect();

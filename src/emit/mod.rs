@@ -6,40 +6,37 @@
 
 mod admit;
 pub mod annotate;
-mod apart;
 mod attributes;
-mod block;
+pub(crate) mod block;
 #[cfg(feature = "llvm-ir")]
 mod by_llvm_ir;
 mod children;
 mod comparisons;
 mod conditions;
-mod data;
-mod edit;
-mod function;
+pub(crate) mod data;
+pub(crate) mod edit;
+pub(crate) mod function;
 mod hidden;
 mod inspect;
-mod layout;
+pub(crate) mod layout;
 mod members;
 mod optimize;
 mod parsed;
 pub mod pgo;
-mod place;
+pub(crate) mod place;
 mod positions;
 mod read;
 mod session;
-mod shadow;
-mod shared;
-mod split;
+pub(crate) mod shared;
+pub(crate) mod split;
 mod steps;
-mod subpaths;
-mod sys;
+pub(crate) mod sys;
 mod trace;
-mod values;
-mod versions;
+pub(crate) mod values;
+pub(crate) mod versions;
 
 pub use crate::plan::{Counters, Names, Update};
-pub use admit::{Admitted, admit};
+pub use admit::{Admission, admit};
 pub use attributes::{Affected, Callers};
 #[cfg(feature = "llvm-ir")]
 pub use by_llvm_ir::llvm_ir_suffices;
@@ -54,7 +51,7 @@ use crate::index::{CopyId, FuncId, ModuleId};
 use crate::ir;
 use crate::load::{Input, Kind};
 use crate::plan::FunctionPlan;
-use crate::plan::subpaths::{SampledFunction, Settings};
+use crate::sampling::plan::{SampledFunction, Settings};
 use edit::Edit;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
@@ -285,7 +282,7 @@ fn sample<'ctx>(
     for &(ordinal, of) in sampled {
         let body = &job.module.bodies[ordinal as usize];
         let function = functions[ordinal as usize];
-        subpaths::instrument(&data, function, body, &of.plan(), &target);
+        crate::sampling::emit::instrument(&data, function, body, &of.plan(), &target);
     }
     data.register(job, &[]);
 }
@@ -313,7 +310,7 @@ fn add_shadows<'ctx>(
 ) {
     let data = data::Data::declare(edit, job);
     let mut entries = Vec::new();
-    if let Some(mut shadows) = shadow::Shadows::new(&data) {
+    if let Some(mut shadows) = crate::shadow::emit::Shadows::new(&data) {
         for (i, &(ordinal, plan)) in plans.iter().enumerate() {
             let body = &job.module.bodies[ordinal as usize];
             shadows.add(functions[ordinal as usize], body, plan, i);

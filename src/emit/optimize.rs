@@ -51,7 +51,6 @@ pub(super) fn optimize(
     })?;
     input.hash = blake3::hash(&bytes).to_hex().to_string();
     (input.bytes, input.kind) = (bytes, Kind::Bitcode);
-    input.optimized = Some(level);
     // The module as it will be read again: passes leave an order of uses and names behind that bitcode does not have.
     let name = input.path.display().to_string();
     Parsed::read(&input.bytes, &name, input.kind, names)

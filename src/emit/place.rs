@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Where the code of an edge goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// The end of the source block, before the terminator: computations without effect, or the only way out.
     Source,
     /// The start of the target: this is the only way in.
@@ -24,7 +24,7 @@ pub(super) enum Place {
 
 /// The places of all edges that have code. `ins` are the edges into each block; code that `branches` gets a block of
 /// its own wherever an edge can be split. O(edges of blocks with code).
-pub(super) fn of_edges(
+pub(crate) fn of_edges(
     cfg: &Cfg,
     plan: &FunctionPlan,
     ins: &TiSlice<BlockId, Vec<CfgEdge>>,
@@ -96,7 +96,7 @@ impl Parallel {
 const CALLBR_LANDING: &str = "llvm.callbr.landingpad";
 
 /// The start of a block: the first instruction before which code may go, behind φs and the landing pad.
-pub(super) fn start(block: BasicBlock) -> InstructionValue {
+pub(crate) fn start(block: BasicBlock) -> InstructionValue {
     skip(block, |i| {
         use LLVMOpcode::*;
         match sys::opcode(i) {
@@ -108,7 +108,7 @@ pub(super) fn start(block: BasicBlock) -> InstructionValue {
 }
 
 /// The same in an entry block, whose allocas stay together.
-pub(super) fn entry(block: BasicBlock) -> InstructionValue {
+pub(crate) fn entry(block: BasicBlock) -> InstructionValue {
     skip(block, |i| {
         matches!(sys::opcode(i), LLVMOpcode::LLVMAlloca | LLVMOpcode::LLVMPHI)
     })
@@ -127,7 +127,7 @@ fn skip(block: BasicBlock, pass: impl Fn(InstructionValue) -> bool) -> Instructi
 /// Where a path that ends in `block` (without successors) is counted: before the terminator;
 /// before a `musttail` call or a deoptimization, which nothing but `ret` may follow; in a block that ends in
 /// `unreachable` before the last call, which is the one that does not return.
-pub(super) fn exit(block: BasicBlock) -> InstructionValue {
+pub(crate) fn exit(block: BasicBlock) -> InstructionValue {
     let end = sys::terminator(block);
     let before = std::iter::successors(end.get_previous_instruction(), |i| {
         i.get_previous_instruction()
@@ -141,7 +141,7 @@ pub(super) fn exit(block: BasicBlock) -> InstructionValue {
 }
 
 /// Whether the block ends in a call that `ret` has to follow.
-pub(super) fn has_musttail(block: BasicBlock) -> bool {
+pub(crate) fn has_musttail(block: BasicBlock) -> bool {
     let end = sys::terminator(block);
     let before = std::iter::successors(end.get_previous_instruction(), |i| {
         i.get_previous_instruction()

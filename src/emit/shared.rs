@@ -12,7 +12,7 @@ use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, St
 use inkwell::{AddressSpace, GlobalVisibility};
 
 /// The type of pointers to the runtime's data.
-pub(super) fn pointer(context: &Context) -> PointerType<'_> {
+pub(crate) fn pointer(context: &Context) -> PointerType<'_> {
     context.ptr_type(AddressSpace::default())
 }
 
@@ -35,13 +35,13 @@ fn field_type<'ctx>(context: &'ctx Context, field: &Field) -> BasicTypeEnum<'ctx
 }
 
 /// The type of a structure.
-pub(super) fn struct_type<'ctx>(context: &'ctx Context, of: &Struct) -> StructType<'ctx> {
+pub(crate) fn struct_type<'ctx>(context: &'ctx Context, of: &Struct) -> StructType<'ctx> {
     let fields: Vec<_> = of.fields.iter().map(|f| field_type(context, f)).collect();
     context.struct_type(&fields, false)
 }
 
 /// A structure whose fields have these values, by name; the others are zero.
-pub(super) fn record<'ctx>(
+pub(crate) fn record<'ctx>(
     context: &'ctx Context,
     of: &Struct,
     values: impl IntoIterator<Item = (&'static str, BasicValueEnum<'ctx>)>,
@@ -56,7 +56,7 @@ pub(super) fn record<'ctx>(
 }
 
 /// Declares a function of the runtime, which never unwinds.
-pub(super) fn runtime_function<'ctx>(
+pub(crate) fn runtime_function<'ctx>(
     edit: Edit<'_, 'ctx>,
     of: &abi::Function,
 ) -> FunctionValue<'ctx> {
@@ -68,7 +68,7 @@ pub(super) fn runtime_function<'ctx>(
 }
 
 /// Declares a function that never unwinds, unless the module has it.
-pub(super) fn declare<'ctx>(
+pub(crate) fn declare<'ctx>(
     edit: Edit<'_, 'ctx>,
     name: &str,
     parameters: &[BasicMetadataTypeEnum<'ctx>],
@@ -87,7 +87,7 @@ pub(super) fn declare<'ctx>(
 }
 
 /// Declares a global of the runtime's, unless the module has it.
-pub(super) fn runtime_global<'ctx>(
+pub(crate) fn runtime_global<'ctx>(
     module: &Module<'ctx>,
     name: &str,
     ty: BasicTypeEnum<'ctx>,
@@ -104,7 +104,7 @@ fn nounwind(context: &Context) -> Attribute {
 }
 
 /// The constructor that registers what `description` says.
-pub(super) fn constructor<'ctx>(
+pub(crate) fn constructor<'ctx>(
     edit: Edit<'_, 'ctx>,
     description: GlobalValue<'ctx>,
     by: &abi::Function,
@@ -126,7 +126,7 @@ pub(super) fn constructor<'ctx>(
 
 /// Puts `ctor` first in llvm.global_ctors, at the highest priority. Its entries keep the type that they have:
 /// functions may be in an address space of their own, and what the third field points to in yet another.
-pub(super) fn append_ctor<'ctx>(edit: Edit<'_, 'ctx>, ctor: FunctionValue<'ctx>) {
+pub(crate) fn append_ctor<'ctx>(edit: Edit<'_, 'ctx>, ctor: FunctionValue<'ctx>) {
     let Edit { context, module } = edit;
     let old = module.get_global("llvm.global_ctors");
     let ctor = ctor.as_global_value().as_pointer_value();
@@ -156,7 +156,7 @@ const PRESERVE_MOST: u32 = 14;
 
 /// A function `name` of the module that calls `function` and keeps the registers of its callers, where LLVM 19 can do
 /// that on the module's target; else `function` itself.
-pub(super) fn aside<'ctx>(
+pub(crate) fn aside<'ctx>(
     edit: Edit<'_, 'ctx>,
     name: &str,
     function: FunctionValue<'ctx>,

@@ -13,7 +13,7 @@ use inkwell::values::InstructionValue;
 use std::collections::{BTreeMap, HashMap};
 
 /// Where the code of one function's edges goes, when those are split that must be.
-pub(super) struct Places<'ctx> {
+pub(crate) struct Places<'ctx> {
     /// By edge with code.
     pub of: BTreeMap<CfgEdge, Place>,
     /// The blocks of the edges that have one of their own.
@@ -24,7 +24,7 @@ pub(super) struct Places<'ctx> {
 
 impl<'ctx> Places<'ctx> {
     /// The block from which edge `e` arrives at its target.
-    pub(super) fn arrival(
+    pub(crate) fn arrival(
         &self,
         blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
         e: CfgEdge,
@@ -34,7 +34,7 @@ impl<'ctx> Places<'ctx> {
 }
 
 /// Finds the places ([`place::of_edges`]) and splits what must be split. O(V + E + entries of φs in targets).
-pub(super) fn split<'ctx>(
+pub(crate) fn split<'ctx>(
     context: &'ctx Context,
     blocks: &TiSlice<BlockId, BasicBlock<'ctx>>,
     cfg: &Cfg,
@@ -57,7 +57,7 @@ pub(super) fn split<'ctx>(
     Places { of, own, ins }
 }
 
-pub(super) fn in_edges(cfg: &Cfg) -> TiVec<BlockId, Vec<CfgEdge>> {
+pub(crate) fn in_edges(cfg: &Cfg) -> TiVec<BlockId, Vec<CfgEdge>> {
     let mut ins = cfg.by_block(Vec::new());
     for b in cfg.ids() {
         for (i, to) in cfg.block(b).succs.iter().enumerate() {
@@ -71,7 +71,7 @@ pub(super) fn in_edges(cfg: &Cfg) -> TiVec<BlockId, Vec<CfgEdge>> {
 }
 
 /// By block: where its in-edges come from, one entry an edge.
-pub(super) fn in_blocks(cfg: &Cfg) -> TiVec<BlockId, Vec<BlockId>> {
+pub(crate) fn in_blocks(cfg: &Cfg) -> TiVec<BlockId, Vec<BlockId>> {
     let edges = in_edges(cfg).into_iter();
     edges
         .map(|ins| ins.iter().map(|e| e.block).collect())

@@ -16,14 +16,14 @@ use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValu
 
 /// A value: an instruction, or anything that instructions refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Value(LLVMValueRef);
+pub(crate) struct Value(LLVMValueRef);
 
 /// An instruction in a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Inst(LLVMValueRef);
+pub(crate) struct Inst(LLVMValueRef);
 
 /// The instructions of a block, in order.
-pub(super) fn instructions(block: BasicBlock) -> Vec<Inst> {
+pub(crate) fn instructions(block: BasicBlock) -> Vec<Inst> {
     let mut all = Vec::new();
     // SAFETY: the block is live, and so are its instructions.
     unsafe {
@@ -37,7 +37,7 @@ pub(super) fn instructions(block: BasicBlock) -> Vec<Inst> {
 }
 
 /// The parameters of a function, of whatever type: inkwell panics at those that it has no name for, as `x86_mmx`.
-pub(super) fn parameters(function: FunctionValue) -> Vec<Value> {
+pub(crate) fn parameters(function: FunctionValue) -> Vec<Value> {
     // SAFETY: the function is live, and indices are in range.
     unsafe {
         let n = LLVMCountParams(function.as_value_ref());
@@ -47,7 +47,7 @@ pub(super) fn parameters(function: FunctionValue) -> Vec<Value> {
 }
 
 /// Whether inkwell can name the type of a function's result, which may be none.
-pub(super) fn can_name_result(function: FunctionValue) -> bool {
+pub(crate) fn can_name_result(function: FunctionValue) -> bool {
     use LLVMTypeKind::*;
     // SAFETY: the function is live; its type is that of a function.
     let kind = unsafe {
@@ -86,13 +86,13 @@ unsafe fn has_fixed_size(ty: LLVMTypeRef) -> bool {
 }
 
 /// A value that does not matter, of the type of `like`.
-pub(super) fn poison(like: Value) -> Value {
+pub(crate) fn poison(like: Value) -> Value {
     // SAFETY: `like` is live.
     Value(unsafe { LLVMGetPoison(LLVMTypeOf(like.0)) })
 }
 
 /// A φ without entries of the type of `like`, at the start of `block`.
-pub(super) fn phi_before_all(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
+pub(crate) fn phi_before_all(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
     // SAFETY: block and value are live; the block has a first instruction or is empty.
     unsafe {
         let first = LLVMGetFirstInstruction(block.as_mut_ptr());
@@ -108,7 +108,7 @@ pub(super) fn phi_before_all(builder: &Builder, block: BasicBlock, like: Value) 
 }
 
 /// A φ without entries of the type of φ `old`, before it.
-pub(super) fn phi_before(builder: &Builder, old: Inst) -> Inst {
+pub(crate) fn phi_before(builder: &Builder, old: Inst) -> Inst {
     // SAFETY: `old` is live and in a block.
     unsafe {
         LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), old.0);
@@ -121,7 +121,7 @@ pub(super) fn phi_before(builder: &Builder, old: Inst) -> Inst {
 }
 
 /// A φ without entries that takes the place of φ `old` in all uses, before it.
-pub(super) fn renewed(builder: &Builder, old: Inst) -> Inst {
+pub(crate) fn renewed(builder: &Builder, old: Inst) -> Inst {
     let new = phi_before(builder, old);
     new.look_like(old);
     old.replace_uses(new.value());
@@ -129,7 +129,7 @@ pub(super) fn renewed(builder: &Builder, old: Inst) -> Inst {
 }
 
 /// A φ without entries of the type of `like`, at the end of `block`, which has φs alone.
-pub(super) fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
+pub(crate) fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> Inst {
     // SAFETY: block and value are live.
     unsafe {
         LLVMPositionBuilderAtEnd(builder.as_mut_ptr(), block.as_mut_ptr());
@@ -139,26 +139,26 @@ pub(super) fn phi_at_end(builder: &Builder, block: BasicBlock, like: Value) -> I
 }
 
 /// Stack memory for a value of the type of `like`, where the builder stands.
-pub(super) fn room_for(builder: &Builder, like: Value) -> Value {
+pub(crate) fn room_for(builder: &Builder, like: Value) -> Value {
     // SAFETY: `like` is live, and the builder stands in a block of a live function.
     Value(unsafe { LLVMBuildAlloca(builder.as_mut_ptr(), LLVMTypeOf(like.0), c"".as_ptr()) })
 }
 
 /// Reads a value of the type of `like` from `address`, where the builder stands.
-pub(super) fn load(builder: &Builder, like: Value, address: Value) -> Value {
+pub(crate) fn load(builder: &Builder, like: Value, address: Value) -> Value {
     let (b, name) = (builder.as_mut_ptr(), c"".as_ptr());
     // SAFETY: as for `room_for`; `address` is a pointer.
     Value(unsafe { LLVMBuildLoad2(b, LLVMTypeOf(like.0), address.0, name) })
 }
 
 /// Writes `value` to `address`, where the builder stands.
-pub(super) fn store(builder: &Builder, value: Value, address: Value) {
+pub(crate) fn store(builder: &Builder, value: Value, address: Value) {
     // SAFETY: as for `load`.
     unsafe { LLVMBuildStore(builder.as_mut_ptr(), value.0, address.0) };
 }
 
 /// Makes the builder stand before an instruction, without its location.
-pub(super) fn stand_before(builder: &Builder, at: Inst) {
+pub(crate) fn stand_before(builder: &Builder, at: Inst) {
     // SAFETY: `at` is live and in a block.
     unsafe {
         LLVMPositionBuilderBeforeInstrAndDbgRecords(builder.as_mut_ptr(), at.0);
@@ -167,43 +167,43 @@ pub(super) fn stand_before(builder: &Builder, at: Inst) {
 }
 
 /// The φs of a block.
-pub(super) fn phis(block: BasicBlock) -> impl Iterator<Item = Inst> {
+pub(crate) fn phis(block: BasicBlock) -> impl Iterator<Item = Inst> {
     instructions(block).into_iter().take_while(|i| i.is_phi())
 }
 
 impl Value {
     /// Whether it is a constant.
-    pub(super) fn is_constant(self) -> bool {
+    pub(crate) fn is_constant(self) -> bool {
         // SAFETY: the value is live.
         unsafe { LLVMIsConstant(self.0) != 0 }
     }
 
     /// The instruction that it is the result of.
-    pub(super) fn instruction(self) -> Option<Inst> {
+    pub(crate) fn instruction(self) -> Option<Inst> {
         // SAFETY: the value is live.
         let is_one = unsafe { !LLVMIsAInstruction(self.0).is_null() };
         is_one.then_some(Inst(self.0))
     }
 
     /// A value of inkwell's.
-    pub(super) fn of(value: &impl AsValueRef) -> Value {
+    pub(crate) fn of(value: &impl AsValueRef) -> Value {
         Value(value.as_value_ref())
     }
 
     /// The value as inkwell has it.
-    pub(super) fn basic<'ctx>(self) -> BasicValueEnum<'ctx> {
+    pub(crate) fn basic<'ctx>(self) -> BasicValueEnum<'ctx> {
         // SAFETY: the value is live, and of a type that a parameter can have.
         unsafe { BasicValueEnum::new(self.0) }
     }
 
     /// A block, as terminators have it as an operand.
-    pub(super) fn of_block(block: BasicBlock) -> Value {
+    pub(crate) fn of_block(block: BasicBlock) -> Value {
         // SAFETY: the block is live.
         Value(unsafe { LLVMBasicBlockAsValue(block.as_mut_ptr()) })
     }
 
     /// The size of its type in memory, in bytes; `None` for tokens, scalable vectors and what else has none.
-    pub(super) fn size(self, target: &TargetData) -> Option<u64> {
+    pub(crate) fn size(self, target: &TargetData) -> Option<u64> {
         // SAFETY: the value is live, and only types that have one size are asked for it.
         unsafe {
             let ty = LLVMTypeOf(self.0);
@@ -213,13 +213,13 @@ impl Value {
     }
 
     /// Whether it is a number: neither an expression nor a vector.
-    pub(super) fn is_constant_int(self) -> bool {
+    pub(crate) fn is_constant_int(self) -> bool {
         // SAFETY: the value is live.
         unsafe { !LLVMIsAConstantInt(self.0).is_null() }
     }
 
     /// The instructions that use it, as often as they do.
-    pub(super) fn users(self) -> Vec<Inst> {
+    pub(crate) fn users(self) -> Vec<Inst> {
         let mut users = Vec::new();
         // SAFETY: the value is live; users of what a function's own code defines are instructions.
         unsafe {
@@ -235,19 +235,19 @@ impl Value {
 
 impl Inst {
     /// That of inkwell.
-    pub(super) fn of(i: InstructionValue) -> Inst {
+    pub(crate) fn of(i: InstructionValue) -> Inst {
         Inst(i.as_value_ref())
     }
 
     /// The block that it is in.
-    pub(super) fn block<'ctx>(self) -> BasicBlock<'ctx> {
+    pub(crate) fn block<'ctx>(self) -> BasicBlock<'ctx> {
         // SAFETY: the instruction is live and in a block of a live function.
         let block = unsafe { BasicBlock::new(LLVMGetInstructionParent(self.0)) };
         block.expect("an instruction is in a block")
     }
 
     /// Moves it to the end of `block`. Debug records stay where it was.
-    pub(super) fn move_to(self, builder: &Builder, block: BasicBlock) {
+    pub(crate) fn move_to(self, builder: &Builder, block: BasicBlock) {
         // SAFETY: instruction and block are live and of one function; between the calls the instruction is in no block, and
         // nobody sees it. Its location is its own.
         unsafe {
@@ -260,48 +260,48 @@ impl Inst {
     }
 
     /// The one behind it in its block.
-    pub(super) fn next(self) -> Option<Inst> {
+    pub(crate) fn next(self) -> Option<Inst> {
         // SAFETY: the instruction is live and in a block.
         let next = unsafe { LLVMGetNextInstruction(self.0) };
         (!next.is_null()).then_some(Inst(next))
     }
 
     /// Takes its location away.
-    pub(super) fn drop_location(self) {
+    pub(crate) fn drop_location(self) {
         // SAFETY: the instruction is live.
         unsafe { LLVMInstructionSetDebugLoc(self.0, std::ptr::null_mut()) }
     }
 
     /// Whether it has no result.
-    pub(super) fn is_void(self) -> bool {
+    pub(crate) fn is_void(self) -> bool {
         // SAFETY: the instruction is live.
         unsafe { LLVMGetTypeKind(LLVMTypeOf(self.0)) == LLVMTypeKind::LLVMVoidTypeKind }
     }
 
     /// Its result.
-    pub(super) fn value(self) -> Value {
+    pub(crate) fn value(self) -> Value {
         Value(self.0)
     }
 
     /// The kind.
-    pub(super) fn opcode(self) -> LLVMOpcode {
+    pub(crate) fn opcode(self) -> LLVMOpcode {
         // SAFETY: the instruction is live.
         unsafe { LLVMGetInstructionOpcode(self.0) }
     }
 
     /// Whether it is a φ.
-    pub(super) fn is_phi(self) -> bool {
+    pub(crate) fn is_phi(self) -> bool {
         self.opcode() == LLVMOpcode::LLVMPHI
     }
 
     /// Whether it adds to a number or an address.
-    pub(super) fn is_step(self) -> bool {
+    pub(crate) fn is_step(self) -> bool {
         use LLVMOpcode::*;
         matches!(self.opcode(), LLVMAdd | LLVMSub | LLVMGetElementPtr)
     }
 
     /// Whether `other` computes the same as this step ([`Inst::is_step`]), from the same operands, and promises as much.
-    pub(super) fn is_same_step(self, other: Inst) -> bool {
+    pub(crate) fn is_same_step(self, other: Inst) -> bool {
         if self.opcode() != other.opcode() || self.operands() != other.operands() {
             return false;
         }
@@ -318,7 +318,7 @@ impl Inst {
     }
 
     /// The name of the function that it calls directly.
-    pub(super) fn callee(self) -> Option<Vec<u8>> {
+    pub(crate) fn callee(self) -> Option<Vec<u8>> {
         use LLVMOpcode::*;
         if !matches!(self.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr) {
             return None;
@@ -335,7 +335,7 @@ impl Inst {
     }
 
     /// A copy with the same operands and metadata, where the builder stands. Debug records are not copied.
-    pub(super) fn copy_here(self, builder: &Builder) -> Inst {
+    pub(crate) fn copy_here(self, builder: &Builder) -> Inst {
         // SAFETY: the instruction is live; the copy belongs to the block in which the builder stands from here on.
         unsafe {
             let copy = LLVMInstructionClone(self.0);
@@ -347,7 +347,7 @@ impl Inst {
     }
 
     /// Makes a sum one that wraps around.
-    pub(super) fn let_wrap(self) {
+    pub(crate) fn let_wrap(self) {
         // SAFETY: the instruction is live; others than sums and the like are not asked.
         unsafe {
             assert_eq!(LLVMGetInstructionOpcode(self.0), LLVMOpcode::LLVMAdd);
@@ -357,7 +357,7 @@ impl Inst {
     }
 
     /// Makes an address one that may be outside of what it is computed from.
-    pub(super) fn let_leave_bounds(self) {
+    pub(crate) fn let_leave_bounds(self) {
         // SAFETY: the instruction is live, and computes an address.
         unsafe {
             assert_eq!(
@@ -370,7 +370,7 @@ impl Inst {
     }
 
     /// Whether an address is undefined if it is outside of what it is computed from, or if its index times the stride overflows.
-    pub(super) fn is_in_bounds(self) -> bool {
+    pub(crate) fn is_in_bounds(self) -> bool {
         // SAFETY: the instruction is live, and computes an address.
         unsafe {
             assert_eq!(
@@ -382,7 +382,7 @@ impl Inst {
     }
 
     /// By how many bytes an address differs if operand `i`, an index, is one more. `None`: a field's number, or of unknown size.
-    pub(super) fn stride(self, i: usize, target: &TargetData) -> Option<u64> {
+    pub(crate) fn stride(self, i: usize, target: &TargetData) -> Option<u64> {
         // SAFETY: the instruction is live and computes an address: its indices go into arrays, vectors, and by constants into structs.
         unsafe {
             assert_eq!(
@@ -406,13 +406,13 @@ impl Inst {
     }
 
     /// Drops metadata of this kind.
-    pub(super) fn drop_metadata(self, kind: u32) {
+    pub(crate) fn drop_metadata(self, kind: u32) {
         // SAFETY: the instruction is live; null takes the metadata away.
         unsafe { LLVMSetMetadata(self.0, kind, std::ptr::null_mut()) }
     }
 
     /// Its operands; those of a φ are its incoming values.
-    pub(super) fn operands(self) -> Vec<Value> {
+    pub(crate) fn operands(self) -> Vec<Value> {
         // SAFETY: the instruction is live, and indices are in range.
         unsafe {
             let n = LLVMGetNumOperands(self.0) as u32;
@@ -421,13 +421,13 @@ impl Inst {
     }
 
     /// Makes `value` operand `i`.
-    pub(super) fn set_operand(self, i: usize, value: Value) {
+    pub(crate) fn set_operand(self, i: usize, value: Value) {
         // SAFETY: both are live; `i` is the number of an operand of the same type.
         unsafe { LLVMSetOperand(self.0, i as u32, value.0) }
     }
 
     /// The entries of a φ.
-    pub(super) fn incoming<'ctx>(self) -> Vec<(Value, BasicBlock<'ctx>)> {
+    pub(crate) fn incoming<'ctx>(self) -> Vec<(Value, BasicBlock<'ctx>)> {
         assert!(self.is_phi());
         // SAFETY: it is a live φ; its incoming blocks are live blocks of its function.
         unsafe {
@@ -443,7 +443,7 @@ impl Inst {
     }
 
     /// Adds an entry to a φ.
-    pub(super) fn add_incoming(self, value: Value, block: BasicBlock) {
+    pub(crate) fn add_incoming(self, value: Value, block: BasicBlock) {
         assert!(self.is_phi());
         let (mut value, mut block) = (value.0, block.as_mut_ptr());
         // SAFETY: all are live and of one function, and the value has the φ's type.
@@ -451,7 +451,7 @@ impl Inst {
     }
 
     /// Gives φ `self` the name, fast-math flags and location of φ `old`.
-    pub(super) fn look_like(self, old: Inst) {
+    pub(crate) fn look_like(self, old: Inst) {
         // SAFETY: both are live φs of one type; the name is copied before it is given away.
         unsafe {
             if LLVMCanValueUseFastMathFlags(old.0) != 0 {
@@ -466,13 +466,13 @@ impl Inst {
     }
 
     /// Makes `by` the operand wherever the result is one.
-    pub(super) fn replace_uses(self, by: Value) {
+    pub(crate) fn replace_uses(self, by: Value) {
         // SAFETY: both are live and of one type.
         unsafe { LLVMReplaceAllUsesWith(self.0, by.0) }
     }
 
     /// The instructions that use the result, as often as they do.
-    pub(super) fn users(self) -> Vec<Inst> {
+    pub(crate) fn users(self) -> Vec<Inst> {
         self.value().users()
     }
 
@@ -480,7 +480,7 @@ impl Inst {
     ///
     /// # Panics
     /// When the result is used.
-    pub(super) fn erase(self) {
+    pub(crate) fn erase(self) {
         assert!(self.users().is_empty(), "it is used");
         // SAFETY: it is live and unused; the caller gives the handle up.
         unsafe { LLVMInstructionEraseFromParent(self.0) }

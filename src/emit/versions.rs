@@ -43,7 +43,7 @@ enum Step {
 
 /// Makes the blocks of `function`, whose control flow is `cfg`, those of `versions`; returns them in order. New ones stand
 /// at the end. O(blocks + uses of values + blocks that these values reach).
-pub(super) fn copy_blocks<'ctx>(
+pub(crate) fn copy_blocks<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
     cfg: &Cfg,
@@ -53,7 +53,7 @@ pub(super) fn copy_blocks<'ctx>(
 }
 
 /// The same where `blocks` are those of `cfg`, in whatever order they stand.
-pub(super) fn copy_blocks_of<'ctx>(
+pub(crate) fn copy_blocks_of<'ctx>(
     context: &'ctx Context,
     function: FunctionValue<'ctx>,
     mut blocks: Blocks<'ctx>,

@@ -3,7 +3,7 @@
 use super::flow::Flow;
 use super::room::LARGE_FUNCTION;
 use crate::partition::{Part, Ranges, Units, WHOLE};
-use crate::paths::{FunctionInput, FunctionPaths};
+use crate::paths::{FunctionInput, Measuring};
 use crate::plan::build::{FunctionCode, function_code};
 use crate::versions::{can_be_copied, size};
 use rayon::prelude::*;
@@ -71,7 +71,7 @@ impl Splitting {
 /// Expected executions in the program.
 pub(super) struct Program<'a> {
     pub functions: &'a [FunctionInput<'a>],
-    pub paths: &'a [Option<FunctionPaths>],
+    pub paths: &'a [Option<Measuring>],
     pub splitting: Splitting,
     /// By function; `None` where it is skipped.
     pub facts: Vec<Option<Facts<'a>>>,

@@ -2,7 +2,7 @@
 
 use crate::dag::Dag;
 use crate::index::{EdgeId, PathId, VertexId};
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::AddAssign;
@@ -13,7 +13,7 @@ const MAX_PREFIXES: usize = 4096;
 /// The flow through prefixes of the paths of one function: of paths that ran where that is known, and what weights of edges
 /// expect beside them.
 pub(super) struct Flow<'a> {
-    paths: &'a FunctionPaths,
+    paths: &'a Measuring,
     /// Of the paths that ran, before the i-th one by id.
     sums: Vec<f64>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Prefix {
 
 impl<'a> Flow<'a> {
     /// From counts of paths as far as they are known, else from weights of edges.
-    pub(super) fn new(paths: &'a FunctionPaths) -> Self {
+    pub(super) fn new(paths: &'a Measuring) -> Self {
         let counts = paths.ran.iter().scan(0.0, |sum, r| {
             *sum += r.count as f64;
             Some(*sum)

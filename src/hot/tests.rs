@@ -9,7 +9,8 @@ use crate::index::{CfgEdge, CopyId, LocalId, PathId};
 use crate::ir::Cfg;
 use crate::numbering::enumerate;
 use crate::partition::{Assignment, Costs, Local, Part, Share, Units, WHOLE};
-use crate::paths::{FunctionInput, FunctionPaths, all_paths};
+use crate::paths::made::all as all_paths;
+use crate::paths::{FunctionInput, Measuring};
 use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
 use crate::random_cfg::{Walk, any_cfg, cfg, input, paths_of, retreating, walk};
@@ -28,7 +29,7 @@ fn inputs(graphs: &[Cfg]) -> Vec<FunctionInput<'_>> {
 }
 
 /// The paths of completed walks.
-fn ran(graph: &Cfg, paths: &FunctionPaths, walks: &[Walk]) -> BTreeMap<PathId, u64> {
+fn ran(graph: &Cfg, paths: &Measuring, walks: &[Walk]) -> BTreeMap<PathId, u64> {
     let mut ends: Vec<CfgEdge> = retreating(graph);
     ends.extend(&paths.cuts);
     ends.sort_unstable();
@@ -42,7 +43,7 @@ fn ran(graph: &Cfg, paths: &FunctionPaths, walks: &[Walk]) -> BTreeMap<PathId, u
 }
 
 /// As `--profile` does with a profile of these paths.
-fn measure(paths: &mut FunctionPaths, counts: &BTreeMap<PathId, u64>) {
+fn measure(paths: &mut Measuring, counts: &BTreeMap<PathId, u64>) {
     let counts: Vec<(PathId, u64)> = counts.iter().map(|(&id, &n)| (id, n)).collect();
     let measured = crate::weights::measured_weights(&paths.dag, &paths.numbering, &counts);
     paths.ran = paths.that_ran(counts);
@@ -60,7 +61,7 @@ fn completed(graph: &Cfg, choices: &[Vec<u8>]) -> Vec<Walk> {
 /// What `copy` counts, by canonical id, and the instructions that this takes.
 fn counted(
     functions: &[FunctionInput],
-    paths: &[Option<FunctionPaths>],
+    paths: &[Option<Measuring>],
     shares: &[Share],
     copy: CopyId,
     walks: &[Vec<Walk>],
@@ -116,7 +117,7 @@ fn functions_that_never_ran() {
     let graphs = vec![cfg(&[&[1, 2], &[3], &[3], &[]]); ran.len() + 9];
     let functions = inputs(&graphs);
     let measured = graphs.iter().enumerate().map(|(i, graph)| {
-        let mut paths = FunctionPaths::new(graph);
+        let mut paths = Measuring::made(graph);
         let counts = ran.get(i).map(|&n| (PathId(0), n));
         measure(&mut paths, &counts.into_iter().collect());
         Some(paths)
@@ -150,7 +151,7 @@ fn paths_that_never_ran_are_spread_over_copies() {
         &[],
     ])];
     let functions = inputs(&graphs);
-    let mut paths = FunctionPaths::new(&graphs[0]);
+    let mut paths = Measuring::made(&graphs[0]);
     measure(&mut paths, &(0..4).map(|id| (PathId(id), 1000)).collect());
     let paths = [Some(paths)];
     let units = Units::new(&functions, &paths, Costs::hits, 4);

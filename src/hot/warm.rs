@@ -19,7 +19,7 @@ use crate::dag::{Dag, EdgeKind};
 use crate::index::{BlockId, EdgeId, IdSet, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::MAX_ARRAY_SLOTS;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::versions::{apart::Apart, weight};
 
 /// An edge that is taken less often than once in `2^RARELY` paths is not warm.
@@ -28,11 +28,7 @@ const RARELY: u32 = 16;
 /// The warm edges by expected executions: as many as give at most [`MAX_ARRAY_SLOTS`] paths and
 /// lead to blocks of at most `room` instructions, which are counted too. `None` where even the
 /// hottest are too many. O(V + E).
-pub(super) fn warm_edges(
-    cfg: &Cfg,
-    paths: &FunctionPaths,
-    room: u64,
-) -> Option<(Vec<EdgeId>, u64)> {
+pub(super) fn warm_edges(cfg: &Cfg, paths: &Measuring, room: u64) -> Option<(Vec<EdgeId>, u64)> {
     let dag = &paths.dag;
     let total: f64 = dag.outs(dag.entry()).map(|e| paths.weights[e]).sum();
     let mut best = None;
@@ -51,7 +47,7 @@ pub(super) fn warm_edges(
 
 /// How many paths are expected to run that begin in iterations that are apart: they have dense ids
 /// as they are.
-pub(super) fn flow_apart(cfg: &Cfg, paths: &FunctionPaths) -> f64 {
+pub(super) fn flow_apart(cfg: &Cfg, paths: &Measuring) -> f64 {
     let dag = &paths.dag;
     let Some(apart) = Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart) else {
         return 0.0;
@@ -73,7 +69,7 @@ struct Inside {
 impl Inside {
     /// What edges of at least this weight reach from ENTRY, and beyond that the heaviest edge out
     /// of each vertex: paths inside end.
-    fn new(dag: &Dag, paths: &FunctionPaths, least: f64) -> Inside {
+    fn new(dag: &Dag, paths: &Measuring, least: f64) -> Inside {
         let weights = &paths.weights;
         let mut edges = dag.edge_set();
         let mut reached = dag.vertex_set();

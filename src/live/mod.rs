@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::index::CopyId;
 use crate::names::printable;
 use crate::profile::Profile;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::merge::snapshot::Snapshot;
 use crate::profile::raw::{self, Raw};
 use crate::profile::verdict::copies_named;
@@ -289,7 +289,7 @@ fn copies(profile: &Profile) -> String {
 
 /// That paths are not there which other copies count.
 fn missing(profile: &Profile) -> Option<String> {
-    if !matches!(profile.measured, Measurement::Paths(_)) {
+    if !matches!(profile.measured, Measurement::Exact(Exact::Paths(_))) {
         return None;
     }
     let mut missing: Vec<_> = crate::profile::verdict::needed(&profile.manifest)

@@ -4,10 +4,10 @@ use crate::error::{Error, Result};
 use crate::index::{FuncId, PathId};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Estimated, Exact, Measurement};
 use crate::report::lines;
 use crate::report::steps::Steps;
-use crate::report::subpaths::{self, ProgramBlock, Report};
+use crate::sampling::report::{self, ProgramBlock, Report};
 use crate::source::{Search, Sources};
 use crate::table::Layout;
 use crate::table::{exactly, grouped};
@@ -32,10 +32,10 @@ impl Kind {
     /// Counts of edges.
     pub(super) fn of(profile: &Profile) -> Result<Kind> {
         match &profile.measured {
-            Measurement::Paths(_) => Ok(Kind::Paths),
-            Measurement::Sampled(_) => Ok(Kind::Subpaths),
-            Measurement::Bursts(_) => Ok(Kind::Bursts),
-            Measurement::Edges(_) => Err(Error::profile(
+            Measurement::Exact(Exact::Paths(_)) => Ok(Kind::Paths),
+            Measurement::Estimated(Estimated::Sampled(_)) => Ok(Kind::Subpaths),
+            Measurement::Estimated(Estimated::Bursts(_)) => Ok(Kind::Bursts),
+            Measurement::Exact(Exact::Edges(_)) => Err(Error::profile(
                 &profile.path,
                 "its copies count edges, not paths",
                 "use p3-prof merge, then p3-prof show --edges",
@@ -171,7 +171,7 @@ pub(super) fn totals(profile: &Profile, counts: &Counts) -> String {
     };
     let distinct = exactly(counts.distinct() as u64);
     match &profile.measured {
-        Measurement::Sampled(sample) => {
+        Measurement::Estimated(Estimated::Sampled(sample)) => {
             format!(
                 "about {} blocks executed{}; {} subpaths sampled, {distinct} distinct, one in {} blocks",
                 number(counts.total),
@@ -180,12 +180,12 @@ pub(super) fn totals(profile: &Profile, counts: &Counts) -> String {
                 exactly(sample.period())
             )
         }
-        Measurement::Bursts(bursts) => format!(
+        Measurement::Estimated(Estimated::Bursts(bursts)) => format!(
             "{} paths in {} bursts, {distinct} distinct; shares are estimates",
             number(counts.total),
             exactly(bursts.number())
         ),
-        Measurement::Paths(_) | Measurement::Edges(_) => {
+        Measurement::Exact(_) => {
             format!(
                 "{} paths executed{}, {distinct} distinct",
                 number(counts.total),
@@ -209,13 +209,15 @@ impl Rows {
     pub(super) fn counts(&mut self, profile: &Profile) -> Result<Counts> {
         let sums;
         let counts = match &profile.measured {
-            Measurement::Sampled(_) => return sampled(profile),
-            Measurement::Paths(counts) => counts,
-            Measurement::Bursts(bursts) => {
+            Measurement::Estimated(Estimated::Sampled(_)) => return sampled(profile),
+            Measurement::Exact(Exact::Paths(counts)) => counts,
+            Measurement::Estimated(Estimated::Bursts(bursts)) => {
                 sums = bursts.expected();
                 &sums
             }
-            Measurement::Edges(_) => return Kind::of(profile).map(|_| Counts::default()),
+            Measurement::Exact(Exact::Edges(_)) => {
+                return Kind::of(profile).map(|_| Counts::default());
+            }
         };
         let all = (0..).zip(counts).flat_map(|(f, of)| {
             let f = FuncId(f);
@@ -238,7 +240,7 @@ impl Rows {
                 blocks: self.sizes[&(f, id)].1,
                 rate: None,
             };
-            if let Measurement::Bursts(bursts) = &profile.measured {
+            if let Measurement::Estimated(Estimated::Bursts(bursts)) = &profile.measured {
                 let share = bursts.share(bursts.of(f, id));
                 (count.share, count.error) = (share.count, Some(share.half_width));
                 count.sure = share.count;
@@ -315,7 +317,7 @@ impl Rows {
             match &c.key {
                 Key::Path(f, id) => new.push((*f, *id, 0)),
                 Key::Subpath(places) => {
-                    let text = subpaths::Texts::new(&steps, sources, places);
+                    let text = report::Texts::new(&steps, sources, places);
                     let details = text.details().cloned().collect();
                     texts.insert(c.key.clone(), (text.blocks, String::new(), details));
                 }
@@ -334,7 +336,7 @@ impl Rows {
 fn sampled(profile: &Profile) -> Result<Counts> {
     let sampled = profile.sampled()?;
     let report = Report::new(sampled, &Selection::default());
-    let count = |row: subpaths::Row| Count {
+    let count = |row: report::Row| Count {
         sure: row.sure(),
         count: row.estimate.count,
         error: Some(row.estimate.half_width),

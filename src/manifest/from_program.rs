@@ -8,7 +8,7 @@ use crate::index::{BlockId, CopyId, EdgeId, FuncId, IdSet, PathId, TiSlice, TiVe
 use crate::ir::{Block, Callee, Cfg, Program, SkipReason, Span};
 use crate::load::positions::{Choice, SourceFile};
 use crate::partition::{Assignment, Share};
-use crate::paths::{Counted, FunctionPaths};
+use crate::paths::{Counted, Measuring};
 use crate::selection::{Asked, Selection};
 use crate::strategy::Scheme;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ pub struct Parts<'a> {
     /// The program.
     pub program: &'a Program,
     /// The path structure of its functions.
-    pub paths: &'a TiSlice<FuncId, Option<FunctionPaths>>,
+    pub paths: &'a TiSlice<FuncId, Option<Measuring>>,
     /// Who profiles what.
     pub assignment: &'a Assignment,
     /// The scheme.
@@ -180,7 +180,7 @@ fn counted(counted: &Counted) -> Option<String> {
     }
 }
 
-fn status(skip: Option<SkipReason>, paths: Option<&FunctionPaths>) -> Status {
+fn status(skip: Option<SkipReason>, paths: Option<&Measuring>) -> Status {
     match (skip, paths) {
         (Some(reason), _) => Status::Skipped(reason),
         // Cuts are of no consequence for counts of edges.

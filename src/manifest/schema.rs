@@ -12,7 +12,7 @@ use crate::ir::{
 use crate::load::Level;
 use crate::load::positions::{Choice, Inlined};
 use crate::partition::{Iterations, Ranges, Share};
-use crate::paths::{FunctionInput, FunctionPaths};
+use crate::paths::{FunctionInput, Measuring};
 use crate::selection::CountedPaths;
 use crate::strategy::Scheme;
 use base64::Engine;
@@ -415,7 +415,7 @@ impl FunctionEntry {
     pub fn counted_paths(
         &self,
         cfg: &Cfg,
-        paths: &FunctionPaths,
+        paths: &Measuring,
     ) -> Result<CountedPaths, ShareProblem> {
         Ok(CountedPaths::new(cfg, paths, &self.share(cfg, paths)?))
     }
@@ -428,7 +428,7 @@ impl FunctionEntry {
     }
 
     /// Its share, with sets of edges and ids of `paths`; an error when they do not fit.
-    pub fn share(&self, cfg: &Cfg, paths: &FunctionPaths) -> Result<Share, ShareProblem> {
+    pub fn share(&self, cfg: &Cfg, paths: &Measuring) -> Result<Share, ShareProblem> {
         let edges = paths.dag.edges().len();
         let decoded = |sets: &[(CopyId, String)]| {
             let set = |(c, s): &(CopyId, String)| Ok((*c, decode_set(s, edges)?));

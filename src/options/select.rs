@@ -3,16 +3,17 @@
 use crate::error::{Error, Result};
 use crate::index::{EdgeId, FuncId, PathId, TiSlice};
 use crate::ir::Program;
-use crate::paths::FunctionPaths;
+use crate::paths::Paths;
 use crate::selection::{Asked, KnownPath, Selection};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What resolves a selection, given the program and the paths of its functions (`None` where one is skipped).
 type Resolve =
-    dyn Fn(&Program, &TiSlice<FuncId, Option<FunctionPaths>>) -> Result<Asked> + Send + Sync;
+    dyn Fn(&Program, &TiSlice<FuncId, Option<Arc<Paths>>>) -> Result<Asked> + Send + Sync;
 
 /// Which paths somebody asks for, before it is known what the program has.
 pub struct Select(Box<Resolve>);
@@ -20,7 +21,7 @@ pub struct Select(Box<Resolve>);
 impl Select {
     /// By a function that resolves it. Its errors are the user's: lines without code, unknown functions, nothing selected.
     pub fn new(
-        resolve: impl Fn(&Program, &TiSlice<FuncId, Option<FunctionPaths>>) -> Result<Asked>
+        resolve: impl Fn(&Program, &TiSlice<FuncId, Option<Arc<Paths>>>) -> Result<Asked>
         + Send
         + Sync
         + 'static,
@@ -40,7 +41,7 @@ impl Select {
     pub fn resolve(
         &self,
         program: &Program,
-        paths: &TiSlice<FuncId, Option<FunctionPaths>>,
+        paths: &TiSlice<FuncId, Option<Arc<Paths>>>,
     ) -> Result<Asked> {
         (self.0)(program, paths)
     }
@@ -65,13 +66,13 @@ enum Listed {
 fn read(
     file: &Path,
     program: &Program,
-    paths: &TiSlice<FuncId, Option<FunctionPaths>>,
+    paths: &TiSlice<FuncId, Option<Arc<Paths>>>,
 ) -> Result<Asked> {
     let bytes = std::fs::read(file).map_err(|e| Error::read(file, e))?;
     let bad = |problem: String| Error::profile(file, problem, "list functions of this program");
     let listed: BTreeMap<String, Listed> =
         serde_json::from_slice(&bytes).map_err(|e| bad(format!("no selection: {e}")))?;
-    let select = |(f, paths): (FuncId, &Option<FunctionPaths>)| {
+    let select = |(f, paths): (FuncId, &Option<Arc<Paths>>)| {
         let name = &program.functions[f].name;
         match (paths, listed.get(name)) {
             (Some(paths), Some(listed)) => {
@@ -89,7 +90,7 @@ fn read(
 }
 
 /// What is listed, if `paths` has it.
-fn selection(listed: &Listed, paths: &FunctionPaths) -> Option<Selection> {
+fn selection(listed: &Listed, paths: &Paths) -> Option<Selection> {
     let has = |id: &PathId| id.0 < paths.numbering.total();
     match listed {
         Listed::All => Some(Selection::All),

@@ -2,11 +2,11 @@
 
 use crate::index::{EdgeId, IdSet};
 use crate::numbering::Numbering;
-use crate::paths::{Counted, FunctionInput, FunctionPaths};
+use crate::paths::{Counted, FunctionInput, Measuring};
 use crate::weights::{Caller, call_frequencies};
 
 /// What profiling is taken to cost, given all functions and their paths.
-pub type Cost = fn(&[FunctionInput], &[Option<FunctionPaths>]) -> Costs;
+pub type Cost = fn(&[FunctionInput], &[Option<Measuring>]) -> Costs;
 
 /// What profiling some paths of a function costs.
 #[derive(Clone, Debug)]
@@ -38,19 +38,19 @@ pub(super) const ELSEWHERE: f64 = 1.0 / 8.0;
 pub(crate) const WHOLE: f64 = (1u64 << 50) as f64;
 
 /// What each label is worth, whether it is expected to run or not, where weights are measured: [`ELSEWHERE`], spread over all.
-pub(crate) fn worth_of_a_label(paths: &[Option<FunctionPaths>]) -> f64 {
+pub(crate) fn worth_of_a_label(paths: &[Option<Measuring>]) -> f64 {
     let labels = paths.iter().flatten().map(|p| p.numbering.label_count());
     WHOLE * ELSEWHERE / labels.sum::<usize>().max(1) as f64
 }
 
 impl Costs {
     /// Probes, whether they run or not.
-    pub fn labels(_: &[FunctionInput], _: &[Option<FunctionPaths>]) -> Costs {
+    pub fn labels(_: &[FunctionInput], _: &[Option<Measuring>]) -> Costs {
         Costs::Labels
     }
 
     /// Expected hits, in shares of all the program's. O(V + E) of the call graph and of all control flow.
-    pub fn hits(functions: &[FunctionInput], paths: &[Option<FunctionPaths>]) -> Costs {
+    pub fn hits(functions: &[FunctionInput], paths: &[Option<Measuring>]) -> Costs {
         let measured = paths.iter().flatten().filter(|p| p.measured);
         let known: Vec<f64> = measured.map(|p| hits(p, &p.numbering, None)).collect();
         let (scales, power) = match known.len() {
@@ -60,7 +60,7 @@ impl Costs {
                 1.0,
             ),
         };
-        let whole = |(s, p): (&f64, &Option<FunctionPaths>)| {
+        let whole = |(s, p): (&f64, &Option<Measuring>)| {
             p.as_ref().map_or(0.0, |p| s * hits(p, &p.numbering, None))
         };
         let total: f64 = scales.iter().zip(paths).map(whole).sum();
@@ -94,7 +94,7 @@ impl Costs {
     pub(super) fn of(
         &self,
         f: usize,
-        paths: &FunctionPaths,
+        paths: &Measuring,
         numbering: &Numbering,
         edges: Option<&IdSet<EdgeId>>,
     ) -> u64 {
@@ -112,7 +112,7 @@ impl Costs {
 }
 
 /// How often each function is expected to be entered.
-fn static_scales(functions: &[FunctionInput], paths: &[Option<FunctionPaths>]) -> Vec<f64> {
+fn static_scales(functions: &[FunctionInput], paths: &[Option<Measuring>]) -> Vec<f64> {
     let callers = functions.iter().zip(paths).map(|(f, p)| Caller {
         cfg: f.cfg,
         paths: p.as_ref().map(|p| (&p.dag, &p.weights)),
@@ -122,8 +122,8 @@ fn static_scales(functions: &[FunctionInput], paths: &[Option<FunctionPaths>]) -
 }
 
 /// Measured weights count executions. A function that was not measured is taken for an average one.
-fn measured_scales(paths: &[Option<FunctionPaths>], mean: f64) -> Vec<f64> {
-    let scale = |p: &Option<FunctionPaths>| match p {
+fn measured_scales(paths: &[Option<Measuring>], mean: f64) -> Vec<f64> {
+    let scale = |p: &Option<Measuring>| match p {
         Some(p) if !p.measured => mean / hits(p, &p.numbering, None).max(f64::MIN_POSITIVE),
         _ => 1.0,
     };
@@ -131,7 +131,7 @@ fn measured_scales(paths: &[Option<FunctionPaths>], mean: f64) -> Vec<f64> {
 }
 
 /// Executions, by the function's own weights, of labelled edges and of counts.
-fn hits(paths: &FunctionPaths, numbering: &Numbering, edges: Option<&IdSet<EdgeId>>) -> f64 {
+fn hits(paths: &Measuring, numbering: &Numbering, edges: Option<&IdSet<EdgeId>>) -> f64 {
     let dag = &paths.dag;
     let weight = |e: EdgeId| paths.weights[e];
     let labelled = dag.edge_ids().filter(|e| numbering.labels[*e] != 0);

@@ -3,11 +3,11 @@
 use crate::dag::Dag;
 use crate::index::{BlockId, CfgEdge, EdgeId, TiSlice, TiVec};
 use crate::ir::Cfg;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::versions::apart::Apart;
 use std::collections::HashMap;
 
-/// The DAG of a function in which the nests of [`FunctionPaths::apart`] have their iterations apart. Its paths are those of the
+/// The DAG of a function in which the nests of [`Measuring::apart`] have their iterations apart. Its paths are those of the
 /// function, one to one.
 #[derive(Clone, Debug)]
 pub struct Iterations {
@@ -26,7 +26,7 @@ struct Separated {
 
 impl Iterations {
     /// Those of a function with control flow `cfg`. O(V + E) of the versions.
-    pub fn new(cfg: &Cfg, paths: &FunctionPaths) -> Iterations {
+    pub fn new(cfg: &Cfg, paths: &Measuring) -> Iterations {
         if paths.apart.is_empty() {
             return Iterations { versions: None };
         }
@@ -48,7 +48,7 @@ impl Iterations {
     }
 
     /// The DAG, given the function's paths.
-    pub fn dag<'a>(&'a self, paths: &'a FunctionPaths) -> &'a Dag {
+    pub fn dag<'a>(&'a self, paths: &'a Measuring) -> &'a Dag {
         self.versions.as_ref().map_or(&paths.dag, |v| &v.dag)
     }
 
@@ -70,19 +70,19 @@ impl Iterations {
 
     /// The edge by which paths begin at `block` in state `version` of [`Apart`], at the function's entry or behind an edge that ends
     /// a path.
-    pub fn start(&self, paths: &FunctionPaths, block: BlockId, version: u32) -> Option<EdgeId> {
+    pub fn start(&self, paths: &Measuring, block: BlockId, version: u32) -> Option<EdgeId> {
         let dag = self.dag(paths);
         dag.loop_start(self.version(block, version)?)
     }
 
     /// The edge for control-flow edge `edge`, taken in state `version`.
-    pub fn edge(&self, paths: &FunctionPaths, edge: CfgEdge, version: u32) -> Option<EdgeId> {
+    pub fn edge(&self, paths: &Measuring, edge: CfgEdge, version: u32) -> Option<EdgeId> {
         let block = self.version(edge.block, version)?;
         self.dag(paths).edge_of(CfgEdge { block, ..edge })
     }
 
     /// The edge by which paths end in `block`, which has no successors, in state `version`.
-    pub fn leave(&self, paths: &FunctionPaths, block: BlockId, version: u32) -> Option<EdgeId> {
+    pub fn leave(&self, paths: &Measuring, block: BlockId, version: u32) -> Option<EdgeId> {
         let dag = self.dag(paths);
         dag.outs(dag.vertex(self.version(block, version)?)?).next()
     }

@@ -7,7 +7,7 @@ use crate::dag::Dag;
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, LocalId, PathId, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, Numbering, ball_larus, dense, pspp};
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::versions::{Versions, apart::Apart};
 use crate::weights::Weights;
 
@@ -36,9 +36,9 @@ pub struct Local {
 
 impl Local {
     /// The local paths of a function with control flow `cfg` in a copy that profiles `part` of them; `None` where
-    /// all blocks have one version: where no loop has its iterations apart ([`FunctionPaths::apart`]) or versions would have
+    /// all blocks have one version: where no loop has its iterations apart ([`Measuring::apart`]) or versions would have
     /// too many paths. O(E log E) of the versions.
-    pub fn new(cfg: &Cfg, paths: &FunctionPaths, part: Part) -> Option<Local> {
+    pub fn new(cfg: &Cfg, paths: &Measuring, part: Part) -> Option<Local> {
         match part {
             Part::Ranges(ranges, copy) => {
                 let selected = Selected::new(cfg, paths, ranges, copy);
@@ -59,7 +59,7 @@ impl Local {
         }
     }
 
-    fn apart(cfg: &Cfg, paths: &FunctionPaths, edges: Option<&IdSet<EdgeId>>) -> Option<Local> {
+    fn apart(cfg: &Cfg, paths: &Measuring, edges: Option<&IdSet<EdgeId>>) -> Option<Local> {
         let product = Apart::new(cfg, &paths.shape, &paths.cuts, &paths.apart)?.product();
         let versions = &product.versions;
         let dag = versions.dag(&paths.shape.order, &paths.cuts);
@@ -98,7 +98,7 @@ impl Local {
     }
 
     /// Expected executions of the edges of `dag`, which is made from `paths`. O(V + E).
-    pub fn weights(&self, paths: &FunctionPaths) -> Weights {
+    pub fn weights(&self, paths: &Measuring) -> Weights {
         let mut weights = split_weights(&self.dag, &self.origins, paths);
         if !paths.ran.is_empty() {
             let flow = self.flow(paths.ran.iter().map(|r| (&r.edges[..], r.count)));
@@ -127,7 +127,7 @@ impl Local {
     }
 
     /// The canonical id of the path with local id `id`; `None` when there is none, or none of interest.
-    pub fn canonical(&self, paths: &FunctionPaths, id: LocalId) -> Option<PathId> {
+    pub fn canonical(&self, paths: &Measuring, id: LocalId) -> Option<PathId> {
         let edges = self.numbering.decode(&self.dag, id.0)?;
         if let Some(set) = &self.interesting
             && !edges.iter().all(|e| set.contains(*e))
@@ -188,7 +188,7 @@ fn window(ranges: &Ranges) -> u64 {
 
 /// Weights of the edges of `dag`, versions of those of `paths` that `origins` names: paths begin as often as there, and
 /// every version of a block goes on as the block does. O(V + E).
-fn split_weights(dag: &Dag, origins: &TiSlice<EdgeId, EdgeId>, paths: &FunctionPaths) -> Weights {
+fn split_weights(dag: &Dag, origins: &TiSlice<EdgeId, EdgeId>, paths: &Measuring) -> Weights {
     let own = |e: EdgeId| paths.weights[origins[e]];
     let all_ways = |e: EdgeId| -> f64 {
         let from = paths.dag.edge(origins[e]).src;

@@ -17,7 +17,7 @@ use super::ranges::{Held, Ranges};
 use crate::dag::{Dag, Edge, EdgeKind};
 use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, PathId, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::versions::apart::Apart;
 use crate::versions::{Product, Versions};
 
@@ -32,7 +32,7 @@ enum State {
 
 /// What tells the states.
 struct Selection<'a> {
-    paths: &'a FunctionPaths,
+    paths: &'a Measuring,
     ranges: &'a Ranges,
     copy: CopyId,
     apart: Option<Apart<'a>>,
@@ -57,7 +57,7 @@ pub(super) struct Selected {
 impl Selected {
     /// The versions of the function with control flow `cfg` in `copy`, which has some of `ranges`. O(V + E) of the
     /// result · out-degree, and a factor log n for n ranges.
-    pub(super) fn new(cfg: &Cfg, paths: &FunctionPaths, ranges: &Ranges, copy: CopyId) -> Selected {
+    pub(super) fn new(cfg: &Cfg, paths: &Measuring, ranges: &Ranges, copy: CopyId) -> Selected {
         let selection = Selection {
             paths,
             ranges,

@@ -17,7 +17,7 @@ use super::selected::{Region, regions};
 use crate::dag::{Dag, Edge, EdgeKind, useful_edges};
 use crate::index::{CfgEdge, EdgeId, IdSet};
 use crate::ir::Cfg;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::versions::apart::Apart;
 use crate::versions::{Product, Versions};
 
@@ -39,7 +39,7 @@ struct State {
 
 /// What decides.
 struct Automaton<'a> {
-    paths: &'a FunctionPaths,
+    paths: &'a Measuring,
     iterations: Iterations,
     apart: Option<Apart<'a>>,
     side: Side<'a>,
@@ -47,7 +47,7 @@ struct Automaton<'a> {
 
 impl Selected {
     /// The versions of the function with control flow `cfg` in a copy that counts on `side`. O(V + E) of the result · out-degree.
-    pub(super) fn of_side(cfg: &Cfg, paths: &FunctionPaths, side: Side) -> Selected {
+    pub(super) fn of_side(cfg: &Cfg, paths: &Measuring, side: Side) -> Selected {
         let automaton = Automaton {
             paths,
             iterations: Iterations::new(cfg, paths),

@@ -7,7 +7,8 @@ use crate::dag::{Dag, EdgeKind, Path, Shape};
 use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, IdSet, LocalId, PathId, TiVec, ti_vec};
 use crate::ir::Cfg;
 use crate::numbering::{MAX_ARRAY_SLOTS, ball_larus, enumerate, pspp};
-use crate::paths::{Counted, FunctionPaths, all_paths};
+use crate::paths::made::all as all_paths;
+use crate::paths::{Counted, Measuring};
 use crate::plan::Table;
 use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
@@ -47,9 +48,8 @@ fn control_flow_decides_which_edges_are_counted() {
         (unreachable, false, vec![3, 4]),
     ];
     for (graph, may_be_left, counted) in cases {
-        let mut paths = FunctionPaths::new(&graph);
+        let paths = Measuring::made(&graph).counting_edges(&graph);
         assert_eq!(paths.may_be_left(&graph), may_be_left);
-        paths.count_edges(&graph);
         let Counted::Edges(edges) = paths.counted else {
             panic!("edges are counted")
         };
@@ -146,7 +146,7 @@ fn profile(
     graph: &Cfg,
     part: Part,
     plan: &crate::plan::FunctionPlan,
-    paths: &FunctionPaths,
+    paths: &Measuring,
     walks: &[Walk],
 ) -> (BTreeMap<PathId, u64>, u64) {
     let mut outcome = Outcome::default();
@@ -163,7 +163,7 @@ fn profile(
 }
 
 /// By definition: the paths of the walks, by canonical id.
-fn expected(paths: &FunctionPaths, all: &[Path]) -> BTreeMap<PathId, u64> {
+fn expected(paths: &Measuring, all: &[Path]) -> BTreeMap<PathId, u64> {
     let mut counts = BTreeMap::new();
     for p in all {
         let edges = paths.dag.path_edges(p).expect("path of the DAG");
@@ -175,7 +175,7 @@ fn expected(paths: &FunctionPaths, all: &[Path]) -> BTreeMap<PathId, u64> {
 /// Merges as `p3-prof merge` does: the owner's count, which the others must confirm.
 fn check_scheme(
     graph: &Cfg,
-    paths: &[Option<FunctionPaths>],
+    paths: &[Option<Measuring>],
     walks: &[Walk],
     wanted: &BTreeMap<PathId, u64>,
     scheme: Scheme,
@@ -305,9 +305,9 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..4),
     ) {
         let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
-        let cut = FunctionPaths::with_cuts(&graph, cuts).unwrap();
+        let cut = Measuring::made_with_cuts(&graph, cuts).unwrap();
         let apart = apart::choose(&graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
-        let paths = [Some(FunctionPaths { apart, ..cut })];
+        let paths = [Some(cut.with_apart(apart))];
         let only = paths[0].as_ref().unwrap();
         let walks = walks(&graph, &choices);
         let wanted = expected(only, &all_paths_of(&graph, &walks, &only.cuts));
@@ -322,7 +322,7 @@ proptest! {
         graph in any_cfg(20),
         choices in proptest::collection::vec(any::<u8>(), 0..120),
     ) {
-        let paths = FunctionPaths::new(&graph);
+        let paths = Measuring::made(&graph);
         let Some(walk) = walk(&graph, &choices).filter(|w| w.exit.is_some()) else {
             return Ok(());
         };
@@ -347,9 +347,9 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..120), 1..5),
     ) {
         let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
-        let cut = FunctionPaths::with_cuts(&graph, cuts).unwrap();
+        let cut = Measuring::made_with_cuts(&graph, cuts).unwrap();
         let apart = apart::choose(&graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
-        let paths = FunctionPaths { apart, ..cut };
+        let paths = cut.with_apart(apart);
         let total = paths.numbering.total();
         let ranges = some_ranges(total, &owners, &hot).with_warm(some_edges(&paths.dag, &warm));
         prop_assert!(ranges.are_sound(4));
@@ -388,7 +388,7 @@ proptest! {
         choices in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 1..4),
     ) {
         let graph = loop_of_diamonds(arms.len() as u32);
-        let paths = FunctionPaths::new(&graph);
+        let paths = Measuring::made(&graph);
         let dag = &paths.dag;
         // Left, right, or both; and perhaps one edge too few, so that some ways inside have no end.
         let is_warm = |e: &EdgeId| match dag.edge(*e).kind {
@@ -439,7 +439,7 @@ proptest! {
         owners in proptest::collection::vec((any::<u64>(), 0..3u32), 0..8),
         hot in proptest::collection::vec(any::<u64>(), 0..6),
     ) {
-        let paths = FunctionPaths::new(&graph);
+        let paths = Measuring::made(&graph);
         let total = paths.numbering.total();
         prop_assume!(total <= 2000);
         let ranges = some_ranges(total, &owners, &hot);
@@ -465,7 +465,7 @@ proptest! {
 #[test]
 fn versions_share_weights() {
     let graph = cfg(&[&[1], &[2, 5], &[3, 4], &[4], &[1, 4], &[]]);
-    let paths = FunctionPaths::new(&graph);
+    let paths = Measuring::made(&graph);
     let local = Local::new(&graph, &paths, Part::All).unwrap();
     let mut sums = paths.dag.by_edge(0.0);
     for (&origin, weight) in local.origins.iter().zip(&local.weights(&paths)) {
@@ -489,7 +489,7 @@ fn subsets_of_many_paths_keep_the_window() {
             .chain([vec![]])
             .collect();
         let graph = cfg(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        let paths = FunctionPaths::new(&graph);
+        let paths = Measuring::made(&graph);
         let arm = CfgEdge {
             block: BlockId(1),
             succ: 0,

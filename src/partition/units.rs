@@ -8,7 +8,7 @@ use super::{
 use crate::dag::reduced::Reduced;
 use crate::index::{CopyId, EdgeId, FuncId, IdSet, TiVec, ti_vec};
 use crate::numbering::pspp;
-use crate::paths::{FunctionInput, FunctionPaths};
+use crate::paths::{FunctionInput, Measuring};
 use rayon::prelude::*;
 
 /// A function whose tasks would take more than this many edge visits stays whole. (The paper's
@@ -43,7 +43,7 @@ pub struct Units<'a> {
     /// All functions.
     pub functions: &'a [FunctionInput<'a>],
     /// Their paths.
-    pub paths: &'a [Option<FunctionPaths>],
+    pub paths: &'a [Option<Measuring>],
     /// The number of copies.
     pub copies: u32,
     /// What profiling is taken to cost.
@@ -57,7 +57,7 @@ impl<'a> Units<'a> {
     /// For so many copies. `paths` is [`crate::paths::all_paths`] of `functions`. Linear.
     pub fn new(
         functions: &'a [FunctionInput<'a>],
-        paths: &'a [Option<FunctionPaths>],
+        paths: &'a [Option<Measuring>],
         cost: Cost,
         copies: u32,
     ) -> Self {
@@ -126,7 +126,7 @@ impl<'a> Units<'a> {
         load
     }
 
-    fn part_cost(&self, f: usize, paths: &FunctionPaths, edges: Option<&IdSet<EdgeId>>) -> u64 {
+    fn part_cost(&self, f: usize, paths: &Measuring, edges: Option<&IdSet<EdgeId>>) -> u64 {
         let subset = edges.filter(|set| !set.is_full());
         let numbering = subset.map(|set| pspp(&paths.dag, set));
         let numbering = numbering.as_ref().unwrap_or(&paths.numbering);
@@ -158,7 +158,7 @@ impl<'a> Units<'a> {
     }
 
     /// The tasks of a function that may be split: P3 paper, Algorithm 2, `find_partition`.
-    fn split(&self, f: usize, paths: &FunctionPaths) -> Vec<Task> {
+    fn split(&self, f: usize, paths: &Measuring) -> Vec<Task> {
         let dag = &paths.dag;
         let threshold = dag.out_degree(dag.entry()).max(self.copies as usize);
         if threshold.saturating_mul(dag.edges().len()) > MAX_PARTITION_WORK {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::index::{BlockId, CfgEdge, ModuleId, TiSlice, TiVec};
 use crate::ir::lower::LoadOptions;
 use crate::ir::{FunctionBody, Module, Terminator};
-use crate::load::Input;
+use crate::load::Admitted;
 use crate::manifest::ModuleEntry;
 use crate::profile::Profile;
 use crate::profile::flow::flow;
@@ -88,7 +88,7 @@ enum OfBody {
 ///
 /// # Errors
 /// Modules that cannot be read, and a profile that knows nothing of any.
-pub(super) fn join(inputs: &[Input], profile: &Profile) -> Result<Joined> {
+pub(super) fn join(inputs: &[Admitted], profile: &Profile) -> Result<Joined> {
     let mut program = emit::load(inputs, &LoadOptions::default())?;
     take_names(&mut program.modules, &profile.manifest.modules);
     let index = Index::new(profile);

@@ -8,10 +8,10 @@ mod proftext;
 mod summary;
 
 use crate::emit::annotate::{Annotation, Heat, MADE_BY, annotate as write_annotated};
-use crate::emit::{self, Names, pgo::Instrumented};
+use crate::emit::{self, Admission, Names, pgo::Instrumented};
 use crate::error::{Error, Result};
 use crate::index::{ModuleId, TiSlice};
-use crate::load::{Input, Kind, Optimize, find_inputs};
+use crate::load::{Admitted, Input, Kind, Optimize, find_inputs};
 use crate::manifest::ModuleEntry;
 use crate::output::{self, Content, Destination, Mark, write_files};
 use crate::profile::Profile;
@@ -34,7 +34,7 @@ pub struct Done {
 
 /// Modules, their counts, and where LLVM would have counted.
 struct Loaded {
-    inputs: Vec<Input>,
+    inputs: Vec<Admitted>,
     joined: Joined,
     instrumented: Vec<Vec<Instrumented>>,
     warnings: Vec<String>,
@@ -43,12 +43,18 @@ struct Loaded {
 impl Loaded {
     fn load(inputs: &[PathBuf], profile: &Profile, out: &Path) -> Result<Loaded> {
         emit::set_up();
-        let mut inputs = find_inputs(inputs, out, None)?;
+        let found = find_inputs(inputs, out, None)?;
         let modules = &profile.manifest.modules;
         let wanted = |input: &Input| optimized_as_profiled(input, modules);
-        let warnings = emit::admit(&mut inputs, Names::Kept, wanted)?.lines;
+        let Admission {
+            inputs,
+            lines: warnings,
+            ..
+        } = emit::admit(found, Names::Kept, wanted)?;
         let joined = join(&inputs, profile)?;
-        let instrumented = inputs.par_iter().map(emit::pgo::instrumented);
+        let instrumented = inputs
+            .par_iter()
+            .map(|input| emit::pgo::instrumented(input));
         Ok(Loaded {
             instrumented: instrumented.collect::<Result<_>>()?,
             inputs,

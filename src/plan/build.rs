@@ -9,7 +9,7 @@ use crate::index::{CopyId, CounterId, EdgeId, FuncId, IdSet, LocalId, PathId, Ti
 use crate::ir::Cfg;
 use crate::numbering::{Numbering, pspp};
 use crate::partition::{Local, Part, Share};
-use crate::paths::{Counted, FunctionInput, FunctionPaths};
+use crate::paths::{Counted, FunctionInput, Measuring};
 use crate::spantree::SpanningTree;
 use crate::versions::Versions;
 use crate::weights::Weights;
@@ -30,7 +30,7 @@ pub struct FunctionCode<'a> {
     pub placement: Placement,
     /// Where the counts go.
     pub table: Table,
-    paths: &'a FunctionPaths,
+    paths: &'a Measuring,
     /// Expected instructions of the statements, by the function's own weights.
     cost: f64,
 }
@@ -95,12 +95,7 @@ impl FunctionCode<'_> {
 
 impl Ids<'_> {
     /// What they are about, given what they are made from ([`ids()`]).
-    pub fn ground<'a>(
-        &'a self,
-        cfg: &'a Cfg,
-        paths: &'a FunctionPaths,
-        part: Part<'a>,
-    ) -> Ground<'a> {
+    pub fn ground<'a>(&'a self, cfg: &'a Cfg, paths: &'a Measuring, part: Part<'a>) -> Ground<'a> {
         let own = Ground {
             cfg,
             dag: &paths.dag,
@@ -130,7 +125,7 @@ impl Ids<'_> {
     }
 
     /// Expected executions of the edges that they are about.
-    fn weights<'p>(&self, paths: &'p FunctionPaths) -> Cow<'p, Weights> {
+    fn weights<'p>(&self, paths: &'p Measuring) -> Cow<'p, Weights> {
         match self {
             Ids::Local(local) => Cow::Owned(local.weights(paths)),
             _ => Cow::Borrowed(&paths.weights),
@@ -157,7 +152,7 @@ impl Ids<'_> {
     }
 
     /// The canonical id of the path of `paths` that is counted under `id`; `None` when no path of interest is.
-    pub fn canonical(&self, paths: &FunctionPaths, id: LocalId) -> Option<PathId> {
+    pub fn canonical(&self, paths: &Measuring, id: LocalId) -> Option<PathId> {
         match self {
             Ids::Canonical(numbering) => (id.0 < numbering.total()).then_some(PathId(id.0)),
             Ids::Selective(numbering) => {
@@ -173,7 +168,7 @@ impl Ids<'_> {
 ///
 /// Those of versions ([`Local`]) where there are any. Else Ball–Larus ids for all paths,
 /// PSPP's for a subset (`docs/ALGORITHMS.md` §4).
-pub fn ids<'a>(cfg: &Cfg, paths: &'a FunctionPaths, part: Part) -> Ids<'a> {
+pub fn ids<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> Ids<'a> {
     match (Local::new(cfg, paths, part), part) {
         (Some(local), _) => Ids::Local(Box::new(local)),
         (None, Part::Edges(set)) => Ids::Selective(pspp(&paths.dag, set)),
@@ -182,7 +177,7 @@ pub fn ids<'a>(cfg: &Cfg, paths: &'a FunctionPaths, part: Part) -> Ids<'a> {
 }
 
 /// The code for the paths in `part`, placed where it costs the fewest expected hits. O(E log E).
-pub fn function_code<'a>(cfg: &Cfg, paths: &'a FunctionPaths, part: Part) -> FunctionCode<'a> {
+pub fn function_code<'a>(cfg: &Cfg, paths: &'a Measuring, part: Part) -> FunctionCode<'a> {
     // Labels, whose sums along paths are their ids.
     let ids = ids(cfg, paths, part);
     let (ground, numbering) = (ids.ground(cfg, paths, part), ids.numbering());
@@ -265,7 +260,7 @@ fn table(dag: &Dag, numbering: &Numbering, slots: u64) -> Table {
 /// The plan of one copy. Near-linear in what the copy profiles; functions in parallel.
 pub fn copy_plan(
     functions: &[FunctionInput],
-    paths: &[Option<FunctionPaths>],
+    paths: &[Option<Measuring>],
     shares: &[Share],
     copy: CopyId,
 ) -> CopyPlan {
@@ -311,7 +306,7 @@ struct Counting {
 }
 
 /// Counts the paths in `part`.
-fn count_paths(cfg: &Cfg, paths: &FunctionPaths, part: Part) -> Counting {
+fn count_paths(cfg: &Cfg, paths: &Measuring, part: Part) -> Counting {
     let code = function_code(cfg, paths, part);
     Counting {
         table: code.table,

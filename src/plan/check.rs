@@ -57,7 +57,7 @@ use crate::dag::{Dag, EdgeKind};
 use crate::index::{BlockId, CfgEdge, EdgeId, IdSet, TiSlice, TiVec, VertexId};
 use crate::ir::Cfg;
 use crate::partition::{Part, Share};
-use crate::paths::{Counted, FunctionInput, FunctionPaths};
+use crate::paths::{Counted, FunctionInput, Measuring};
 use crate::versions::Versions;
 use state::{Prefixes, Register, State, meet};
 use std::fmt;
@@ -97,7 +97,7 @@ fn mistake<T>(site: impl Into<Option<Site>>, what: &'static str) -> Proved<T> {
 /// When a plan is wrong: only we can cause that.
 pub fn copy(
     functions: &[FunctionInput],
-    paths: &[Option<FunctionPaths>],
+    paths: &[Option<Measuring>],
     shares: &[Share],
     plan: &CopyPlan,
 ) {
@@ -113,7 +113,7 @@ pub fn copy(
 }
 
 /// Proves the plan of a function with control flow `cfg` for the paths in `part`, or, where edges are counted, that each has its counter. Linear.
-pub fn function(cfg: &Cfg, paths: &FunctionPaths, part: Part, plan: &FunctionPlan) -> Proved {
+pub fn function(cfg: &Cfg, paths: &Measuring, part: Part, plan: &FunctionPlan) -> Proved {
     well_formed(plan)?;
     if let Counted::Edges(counted) = &paths.counted {
         return edge_counters(&paths.dag, counted, plan);

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use crate::index::{BlockId, CopyId};
     use crate::partition::Share;
-    use crate::paths::all_paths;
+    use crate::paths::made::all as all_paths;
     use crate::plan::build::copy_plan;
     use crate::plan::interp::{self, Outcome};
     use crate::plan::register::Registers;

@@ -21,8 +21,6 @@ pub(crate) mod interp;
 pub mod keys;
 pub mod place;
 pub mod register;
-pub mod resume;
-pub mod subpaths;
 pub mod text;
 
 pub use how::{Counters, Names, Update};

@@ -2,7 +2,7 @@
 //! each other.
 
 use super::decode::{CountProblem, decode_edges, decode_paths};
-use super::measurement::Measurement;
+use super::measurement::{Exact, Measurement};
 use super::verdict::Violation;
 use super::{Profile, Structure};
 use crate::error::{Error, Result};
@@ -24,18 +24,19 @@ pub fn combine(
     by_copy: &BTreeMap<CopyId, LocalCounts>,
 ) -> Result<Vec<Violation>> {
     match profile.measured {
-        Measurement::Paths(_) => {
+        Measurement::Exact(Exact::Paths(_)) => {
             let combined = each(profile, by_copy, combine_paths)?;
             let (counts, violations): (Vec<_>, Vec<_>) = combined.into_iter().unzip();
-            profile.measured = Measurement::Paths(counts.into());
+            profile.measured = Measurement::Exact(Exact::Paths(counts.into()));
             Ok(violations.into_iter().flatten().collect())
         }
-        Measurement::Edges(_) => {
-            profile.measured = Measurement::Edges(each(profile, by_copy, combine_edges)?.into());
+        Measurement::Exact(Exact::Edges(_)) => {
+            profile.measured =
+                Measurement::Exact(Exact::Edges(each(profile, by_copy, combine_edges)?.into()));
             Ok(Vec::new())
         }
         // Samples are no counts: the merge adds them up itself.
-        Measurement::Sampled(_) | Measurement::Bursts(_) => Ok(Vec::new()),
+        Measurement::Estimated(_) => Ok(Vec::new()),
     }
 }
 

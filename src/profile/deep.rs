@@ -1,11 +1,12 @@
 //! Programs that are deep rather than large, long chains of calls and of blocks, on a small stack.
 
-use super::measurement::Measurement;
+use super::measurement::{Exact, Measurement};
 use super::tests::use_profile;
 use super::{Profile, made};
 use crate::index::{BlockId, CopyId, FuncId, PathId, ti_vec};
 use crate::ir::{Call, Callee, Cfg};
-use crate::paths::{all_paths, function_inputs};
+use crate::paths::function_inputs;
+use crate::paths::made::all as all_paths;
 use crate::plan::build::copy_plan;
 use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
@@ -22,7 +23,7 @@ fn profile(cfgs: Vec<Cfg>) -> Profile {
         assert!(!plan.text(|_| "f").is_empty());
     }
     Profile {
-        measured: Measurement::Paths(ti_vec![vec![(PathId(0), 1)]; functions.len()]),
+        measured: Measurement::Exact(Exact::Paths(ti_vec![vec![(PathId(0), 1)]; functions.len()])),
         ..made::profile(&program, Scheme::P3, 2)
     }
 }

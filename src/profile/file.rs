@@ -7,14 +7,14 @@ pub use problem::ProfileProblem;
 
 use super::Profile;
 use super::locate::locate;
-use super::measurement::{ExactCounts, Measurement};
-use super::shadow::Bursts;
-use super::subpaths::{HotList, Points, Sampling, Subpath, Subpaths};
+use super::measurement::{Estimated, Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, EdgeId, FuncId, PathId, TiVec, ti_vec};
 use crate::manifest::Manifest;
 use crate::output::{Content, Mark, write_whole};
+use crate::sampling::profile::{HotList, Points, Sampling, Subpath, Subpaths};
+use crate::shadow::profile::Bursts;
 use crate::strategy::Measure;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
@@ -73,9 +73,9 @@ impl Profile {
     pub fn to_bytes(&self) -> Vec<u8> {
         let flat = |f: FuncId| {
             let pairs = match &self.measured {
-                Measurement::Paths(counts) => flat(&counts[f], |id| id.0),
-                Measurement::Edges(counts) => flat(&counts[f], |e| u64::from(e.0)),
-                Measurement::Sampled(_) | Measurement::Bursts(_) => Vec::new(),
+                Measurement::Exact(Exact::Paths(counts)) => flat(&counts[f], |id| id.0),
+                Measurement::Exact(Exact::Edges(counts)) => flat(&counts[f], |e| u64::from(e.0)),
+                Measurement::Estimated(_) => Vec::new(),
             };
             (f, pairs)
         };
@@ -87,12 +87,12 @@ impl Profile {
             counts: self.executed().map(flat).collect(),
             entries: entries.filter_map(|(f, n)| Some((f, (*n)?))).collect(),
             sample: match &self.measured {
-                Measurement::Sampled(sample) => Some(Sample::of(sample)),
-                Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Bursts(_) => None,
+                Measurement::Estimated(Estimated::Sampled(sample)) => Some(Sample::of(sample)),
+                Measurement::Exact(_) | Measurement::Estimated(Estimated::Bursts(_)) => None,
             },
             bursts: match &self.measured {
-                Measurement::Bursts(bursts) => Some(bursts.clone()),
-                Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Sampled(_) => None,
+                Measurement::Estimated(Estimated::Bursts(bursts)) => Some(bursts.clone()),
+                Measurement::Exact(_) | Measurement::Estimated(Estimated::Sampled(_)) => None,
             },
             manifest: self.manifest.clone(),
         };
@@ -125,19 +125,23 @@ impl Profile {
         let functions = manifest.functions.len();
         let measured = match manifest.scheme.strategy().measure {
             Measure::Paths => {
-                Measurement::Paths(counts(&payload.counts, functions, |id| Some(PathId(id)))?)
+                Measurement::Exact(Exact::Paths(counts(&payload.counts, functions, |id| {
+                    Some(PathId(id))
+                })?))
             }
-            Measure::Edges => Measurement::Edges(counts(&payload.counts, functions, edge)?),
+            Measure::Edges => {
+                Measurement::Exact(Exact::Edges(counts(&payload.counts, functions, edge)?))
+            }
             Measure::Subpaths => {
                 let sample = payload.sample.ok_or(Contradiction("no sample"))?;
-                Measurement::Sampled(sample.checked(&manifest)?)
+                Measurement::Estimated(Estimated::Sampled(sample.checked(&manifest)?))
             }
             Measure::Bursts => {
                 let bursts = payload.bursts.ok_or(Contradiction("no bursts"))?;
                 if !bursts.is_sound(functions) {
                     return Err(Contradiction("the bursts"));
                 }
-                Measurement::Bursts(bursts)
+                Measurement::Estimated(Estimated::Bursts(bursts))
             }
         };
         let mut entries = ti_vec![None; manifest.functions.len()];

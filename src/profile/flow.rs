@@ -1,6 +1,6 @@
 //! Counts of paths, or of some edges → counts of all edges, blocks, entries and calls.
 
-use super::measurement::Measurement;
+use super::measurement::{Exact, Measurement};
 use super::{Profile, Ran, Structure};
 use crate::dag::{Dag, EdgeKind};
 use crate::edges::{Propagated, propagate};
@@ -42,9 +42,9 @@ pub enum Evidence {
 /// O(total path length), or O(E).
 pub fn flow(profile: &Profile, f: FuncId, structure: &Structure) -> Result<Flow> {
     match &profile.measured {
-        Measurement::Paths(counts) => summed(profile, f, structure, &counts[f]),
-        Measurement::Edges(counts) => propagated(profile, f, structure, &counts[f]),
-        Measurement::Sampled(_) | Measurement::Bursts(_) => Err(profile.only_estimates()),
+        Measurement::Exact(Exact::Paths(counts)) => summed(profile, f, structure, &counts[f]),
+        Measurement::Exact(Exact::Edges(counts)) => propagated(profile, f, structure, &counts[f]),
+        Measurement::Estimated(_) => Err(profile.only_estimates()),
     }
 }
 
@@ -218,7 +218,7 @@ pub fn by_edge<T: Copy + Default>(
 mod tests {
     use super::*;
     use crate::ir::Cfg;
-    use crate::paths::FunctionPaths;
+    use crate::paths::Measuring;
     use crate::profile::made;
     use crate::random_cfg::{any_cfg, cfg};
     use crate::strategy::Scheme;
@@ -250,7 +250,7 @@ mod tests {
         let structure = p.structure(FuncId(0)).unwrap();
         let counted = p.counted_edges(FuncId(0), &structure).unwrap();
         let counters = counted.iter().zip([3, 5]);
-        p.measured = Measurement::Edges(ti_vec![counters.collect()]);
+        p.measured = Measurement::Exact(Exact::Edges(ti_vec![counters.collect()]));
         let flow = flow(&p, FuncId(0), &structure).unwrap();
         let counts = flow.edges(&structure).into_iter().map(|e| e.count);
         assert_eq!(counts.collect::<Vec<_>>(), [5, 3, 5, 3]);
@@ -265,7 +265,7 @@ mod tests {
         /// All edges of the CFG in order, with the counts of the DAG's.
         #[test]
         fn edges_have_their_counts(graph in any_cfg(12)) {
-            let paths = FunctionPaths::new(&graph);
+            let paths = Measuring::made(&graph);
             let s = Structure { cfg: graph, paths };
             let dag = &s.paths.dag;
             let of: Vec<EdgeId> = dag.edge_ids().collect();

@@ -1,12 +1,13 @@
 //! Profiles of programs that tests make up or load, before anything has run.
 
 use super::Profile;
-use super::measurement::{ExactCounts, Measurement};
+use super::measurement::{Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict};
 use crate::index::{FuncId, ModuleId, PathId, TiSlice, ti_vec};
 use crate::ir::{Body, Cfg, FunctionBody, Linkage, Module, ProgFunction, Program};
 use crate::manifest::{Manifest, Parts};
-use crate::paths::{all_paths, function_inputs};
+use crate::paths::function_inputs;
+use crate::paths::made::all as all_paths;
 use crate::strategy::Scheme;
 
 /// A function with this control flow that anyone may call.
@@ -67,8 +68,8 @@ pub(crate) fn counts(counts: &[(u64, u64)]) -> Vec<(PathId, u64)> {
 /// The counts of a profile of paths.
 pub(crate) fn path_counts(profile: &mut Profile) -> &mut ExactCounts<PathId> {
     match &mut profile.measured {
-        Measurement::Paths(counts) => counts,
-        Measurement::Edges(_) | Measurement::Sampled(_) | Measurement::Bursts(_) => {
+        Measurement::Exact(Exact::Paths(counts)) => counts,
+        Measurement::Exact(Exact::Edges(_)) | Measurement::Estimated(_) => {
             panic!("it does not count paths")
         }
     }
@@ -77,8 +78,8 @@ pub(crate) fn path_counts(profile: &mut Profile) -> &mut ExactCounts<PathId> {
 /// A profile of `program`, without counts, of one run of every copy.
 pub(crate) fn profile(program: &Program, scheme: Scheme, copies: u32) -> Profile {
     let functions = function_inputs(program);
-    let mut paths = all_paths(&functions);
-    scheme.strategy().prepare(&functions, &mut paths);
+    let paths = all_paths(&functions);
+    let paths = scheme.strategy().measure_all(&functions, &paths);
     let manifest = Manifest::new(&Parts {
         program,
         paths: TiSlice::from_ref(&paths),

@@ -1,30 +1,42 @@
 //! What was measured: the evidence that everything else in a profile follows from.
 
-use super::shadow::Bursts;
-use super::subpaths::Subpaths;
 use super::{Profile, Ran, Structure};
 use crate::error::{Error, Result};
 use crate::index::{EdgeId, FuncId, PathId, TiVec, ti_vec};
+use crate::sampling::profile::Subpaths;
+use crate::shadow::profile::Bursts;
 use crate::strategy::Measure;
 use std::ops::Deref;
 
 /// By function: what ran and how often (never zero), by ascending id. Counted, not estimated.
 pub type ExactCounts<Id> = TiVec<FuncId, Vec<(Id, u64)>>;
 
-/// What a profile holds counts of: one kind of thing in all functions, as its scheme says. These counts are exact, for
-/// completed paths and for counted edges; how exact what follows from them is, [`super::left::Range`] tells.
+/// What a profile holds: one kind of thing in all functions, as its scheme says.
 ///
-/// Exactness is a property of the variant, not of each number: all counts of a profile are taken in one way. A scheme that
-/// estimates gets a variant with a type of its own in place of [`ExactCounts`]. Nothing can then take its numbers for counts:
-/// paths are read through [`PathProfile`], which is made of [`ExactCounts`] alone, and whatever else reads counts matches
-/// on this type and does not compile before it says what it makes of an estimate.
+/// Exactness is a property of the variant, not of each number: all numbers of a profile are taken in one way. Nothing can then take
+/// an estimate for a count: paths are read through [`PathProfile`], which is made of [`ExactCounts`] alone, and whatever else reads
+/// counts matches on this type and does not compile before it says what it makes of an estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measurement {
+    /// Counts.
+    Exact(Exact),
+    /// What a sample says of counts.
+    Estimated(Estimated),
+}
+
+/// Counts, for completed paths and for counted edges; how exact what follows from them is, [`super::left::Range`] tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exact {
     /// Paths, by canonical id.
     Paths(ExactCounts<PathId>),
     /// Those edges of the DAG that have counters ([`Profile::counted_edges`]).
     Edges(ExactCounts<EdgeId>),
-    /// A sample of subpaths: what it says is an [`Estimate`](super::estimate::Estimate).
+}
+
+/// Samples, of which each has a type of its own in place of [`ExactCounts`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Estimated {
+    /// A sample of subpaths: what it says is an [`Estimate`](crate::estimate::Estimate).
     Sampled(Subpaths),
     /// Paths in bursts, a sample as well.
     Bursts(Bursts),
@@ -34,20 +46,20 @@ impl Measurement {
     /// Of so many functions, before anything has run.
     pub fn none(measure: Measure, functions: usize) -> Measurement {
         match measure {
-            Measure::Paths => Measurement::Paths(ti_vec![Vec::new(); functions]),
-            Measure::Edges => Measurement::Edges(ti_vec![Vec::new(); functions]),
-            Measure::Subpaths => Measurement::Sampled(Subpaths::default()),
-            Measure::Bursts => Measurement::Bursts(Bursts::none(functions)),
+            Measure::Paths => Measurement::Exact(Exact::Paths(ti_vec![Vec::new(); functions])),
+            Measure::Edges => Measurement::Exact(Exact::Edges(ti_vec![Vec::new(); functions])),
+            Measure::Subpaths => Measurement::Estimated(Estimated::Sampled(Subpaths::default())),
+            Measure::Bursts => Measurement::Estimated(Estimated::Bursts(Bursts::none(functions))),
         }
     }
 
     /// Of how many paths or edges of function `f` it is known that they ran; subpaths are of no one function.
     pub fn distinct(&self, f: FuncId) -> usize {
         match self {
-            Measurement::Paths(counts) => counts[f].len(),
-            Measurement::Edges(counts) => counts[f].len(),
-            Measurement::Sampled(_) => 0,
-            Measurement::Bursts(bursts) => bursts.counts[f].len(),
+            Measurement::Exact(Exact::Paths(counts)) => counts[f].len(),
+            Measurement::Exact(Exact::Edges(counts)) => counts[f].len(),
+            Measurement::Estimated(Estimated::Sampled(_)) => 0,
+            Measurement::Estimated(Estimated::Bursts(bursts)) => bursts.counts[f].len(),
         }
     }
 }
@@ -66,16 +78,16 @@ impl Profile {
     /// A profile of edges, or of a sample.
     pub fn paths(&self) -> Result<PathProfile<'_>> {
         match &self.measured {
-            Measurement::Paths(counts) => Ok(PathProfile {
+            Measurement::Exact(Exact::Paths(counts)) => Ok(PathProfile {
                 profile: self,
                 counts,
             }),
-            Measurement::Edges(_) => Err(Error::profile(
+            Measurement::Exact(Exact::Edges(_)) => Err(Error::profile(
                 &self.path,
                 "it counts edges, not paths",
                 "show it with --edges, or profile paths",
             )),
-            Measurement::Sampled(_) | Measurement::Bursts(_) => Err(self.only_estimates()),
+            Measurement::Estimated(_) => Err(self.only_estimates()),
         }
     }
 
@@ -85,8 +97,8 @@ impl Profile {
     /// A profile of estimates.
     pub fn exact(&self) -> Result<()> {
         match self.measured {
-            Measurement::Paths(_) | Measurement::Edges(_) => Ok(()),
-            Measurement::Sampled(_) | Measurement::Bursts(_) => Err(self.only_estimates()),
+            Measurement::Exact(_) => Ok(()),
+            Measurement::Estimated(_) => Err(self.only_estimates()),
         }
     }
 

@@ -14,15 +14,15 @@ pub use starts::{Starts, count_starts};
 pub use summary::summary;
 
 use super::combine::combine;
-use super::measurement::{ExactCounts, Measurement};
-use super::shadow::Bursts;
-use super::subpaths::Subpaths;
-use super::subpaths::merge::{Part, union};
+use super::measurement::{Estimated, Exact, ExactCounts, Measurement};
 use super::verdict::{Processes, Verdict, Violation, copies_named, needed};
 use super::{Profile, verify};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, ti_vec};
 use crate::manifest::Manifest;
+use crate::sampling::profile::Subpaths;
+use crate::sampling::profile::merge::{Part, union};
+use crate::shadow::profile::Bursts;
 use gather::{All, Copy, Gathered, foreign, gather};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -127,13 +127,13 @@ fn put_together(path: &Path, manifest: Manifest, mut gathered: Gathered) -> Resu
     let mut unlike = gathered.unlike();
     profile.sources = gathered.seen.0.into_iter().collect();
     profile.sources.sort_unstable();
-    if let Measurement::Bursts(none) = &profile.measured {
+    if let Measurement::Estimated(Estimated::Bursts(none)) = &profile.measured {
         let mut all = none.clone();
         for (copy, of_copy) in &mut gathered.by_copy {
             let more = std::mem::take(&mut of_copy.bursts).finish(&profile, *copy)?;
             added(&mut all, &more, path)?;
         }
-        profile.measured = Measurement::Bursts(all);
+        profile.measured = Measurement::Estimated(Estimated::Bursts(all));
     }
     let mut violations = counted(&mut profile, gathered.by_copy)?;
     let mut samples = gathered.samples;
@@ -146,12 +146,12 @@ fn put_together(path: &Path, manifest: Manifest, mut gathered: Gathered) -> Resu
     profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
     profile.verdict.unlike = unlike;
     match &mut profile.measured {
-        Measurement::Sampled(sample) => {
+        Measurement::Estimated(Estimated::Sampled(sample)) => {
             *sample = union(samples).map_err(|problem| foreign(path, problem))?;
             check_blocks(sample, &profile.manifest).map_err(|p| foreign(path, p))?;
         }
-        Measurement::Bursts(_) => {}
-        Measurement::Paths(_) | Measurement::Edges(_) => {
+        Measurement::Estimated(Estimated::Bursts(_)) => {}
+        Measurement::Exact(_) => {
             let findings = verify::verify(&profile)?;
             profile.verdict.interrupted.extend(findings.apart.said());
             violations.extend(findings.violations);
@@ -178,8 +178,8 @@ fn check_blocks(sample: &Subpaths, manifest: &Manifest) -> Result<(), NoSuchBloc
 /// Takes the sample out of a merged profile, if it is one of subpaths.
 fn sample_of(part: &mut Profile) -> Option<Part> {
     let sample = match &mut part.measured {
-        Measurement::Sampled(sample) => std::mem::take(sample),
-        Measurement::Paths(_) | Measurement::Edges(_) | Measurement::Bursts(_) => return None,
+        Measurement::Estimated(Estimated::Sampled(sample)) => std::mem::take(sample),
+        Measurement::Exact(_) | Measurement::Estimated(Estimated::Bursts(_)) => return None,
     };
     let digest = blake3::hash(part.sources.as_flattened());
     let mut unique = [0; 16];
@@ -224,18 +224,22 @@ fn counted(profile: &mut Profile, by_copy: BTreeMap<CopyId, Copy>) -> Result<Vec
 /// Adds counts and processes of `part`, which is of the same rewriting.
 fn add_profile(sum: &mut Profile, part: &Profile) -> Result<()> {
     match (&mut sum.measured, &part.measured) {
-        (Measurement::Paths(to), Measurement::Paths(from)) => add_counts(to, from, &part.path)?,
-        (Measurement::Edges(to), Measurement::Edges(from)) => add_counts(to, from, &part.path)?,
+        (Measurement::Exact(Exact::Paths(to)), Measurement::Exact(Exact::Paths(from))) => {
+            add_counts(to, from, &part.path)?
+        }
+        (Measurement::Exact(Exact::Edges(to)), Measurement::Exact(Exact::Edges(from))) => {
+            add_counts(to, from, &part.path)?
+        }
         // All samples are raised at once.
-        (Measurement::Sampled(_), Measurement::Sampled(_)) => {}
-        (Measurement::Bursts(to), Measurement::Bursts(from)) => added(to, from, &part.path)?,
         (
-            Measurement::Paths(_)
-            | Measurement::Edges(_)
-            | Measurement::Sampled(_)
-            | Measurement::Bursts(_),
-            _,
-        ) => {
+            Measurement::Estimated(Estimated::Sampled(_)),
+            Measurement::Estimated(Estimated::Sampled(_)),
+        ) => {}
+        (
+            Measurement::Estimated(Estimated::Bursts(to)),
+            Measurement::Estimated(Estimated::Bursts(from)),
+        ) => added(to, from, &part.path)?,
+        (Measurement::Exact(_) | Measurement::Estimated(_), _) => {
             return Err(foreign(&part.path, "it counts by another scheme"));
         }
     }

@@ -5,7 +5,6 @@
 
 pub mod combine;
 pub mod decode;
-pub mod estimate;
 pub mod file;
 pub mod filter;
 pub mod flow;
@@ -16,8 +15,6 @@ pub mod matching;
 pub mod measurement;
 pub mod merge;
 pub mod raw;
-pub mod shadow;
-pub mod subpaths;
 pub mod union;
 pub mod verdict;
 pub mod verify;
@@ -36,13 +33,14 @@ use crate::index::{CopyId, EdgeId, FuncId, IdSet, PathId, TiVec};
 use crate::ir::Cfg;
 use crate::manifest::{FunctionEntry, Manifest};
 use crate::names::shown;
-use crate::paths::FunctionPaths;
+use crate::paths::{Layout, Measuring, Paths};
 use crate::selection::CountedPaths;
 use crate::source::{Search, Sources};
 use crate::table::{exactly, number_of};
 use measurement::Measurement;
 use std::fmt::Display;
 use std::path::PathBuf;
+use std::sync::Arc;
 use verdict::{Processes, Verdict};
 
 /// What was counted, over all copies; self-contained.
@@ -70,7 +68,7 @@ pub struct Structure {
     /// Its control flow.
     pub cfg: Cfg,
     /// Its paths.
-    pub paths: FunctionPaths,
+    pub paths: Measuring,
 }
 
 /// A path that ran.
@@ -93,10 +91,13 @@ impl Structure {
     /// Rebuilds what the manifest's `entry` describes; an error when it cannot be. Linear.
     pub fn new(entry: &FunctionEntry) -> Result<Structure, TooManyPaths> {
         let cfg = entry.cfg();
-        let mut paths = FunctionPaths::with_cuts(&cfg, entry.cuts.clone())
+        let paths = Paths::with_cuts(&cfg, entry.cuts.clone())
             .ok_or_else(|| TooManyPaths(entry.name.clone()))?;
-        paths.apart = entry.apart.clone();
-        paths.wide = entry.wide;
+        let layout = Layout {
+            apart: entry.apart.clone(),
+            wide: entry.wide,
+        };
+        let paths = Measuring::unmeasured(Arc::new(paths), layout);
         Ok(Structure { cfg, paths })
     }
 }

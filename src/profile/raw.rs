@@ -5,8 +5,8 @@
 //! holes are skipped: time is linear in its data, memory in what was counted.
 
 use crate::index::{CopyId, FuncId};
-use crate::profile::subpaths::Subpaths;
 use crate::runtime::format::{self, Block, Function, Header};
+use crate::sampling::profile::Subpaths;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
@@ -17,10 +17,8 @@ use zerocopy::{FromBytes, KnownLayout};
 
 pub mod absent;
 mod aside;
-mod bursts;
 mod counts;
 mod problem;
-pub(super) mod sample;
 mod source;
 mod started;
 #[cfg(test)]
@@ -28,10 +26,12 @@ mod tests;
 mod version;
 
 pub use crate::runtime::format::{BLOCK_MAGIC, CHUNK_MAGIC, MAGIC, VERSION};
+use crate::sampling::raw as sample;
+use crate::shadow::raw as bursts;
+pub use crate::shadow::raw::{Burst, Shadows};
 use aside::Aside;
-pub use bursts::{Burst, Shadows};
 pub use problem::Problem;
-use problem::damaged;
+pub(crate) use problem::damaged;
 use source::Source;
 pub use started::Started;
 pub(super) use started::hash;
@@ -46,7 +46,7 @@ pub const BLOCK_SIZE: usize = size_of::<Block<LE>>();
 /// The size of a function record.
 pub const FUNCTION_SIZE: usize = size_of::<Function<LE>>();
 
-type Crc = crc32fast::Hasher;
+pub(crate) type Crc = crc32fast::Hasher;
 
 /// While it is read, a process may set its counts aside so often.
 const ATTEMPTS: u32 = 20;
@@ -150,8 +150,8 @@ fn parse_source(source: &dyn Source) -> Result<Raw, Problem> {
 }
 
 /// Reads at offsets below `length`, most often the next.
-struct Reader<'a, O> {
-    source: &'a dyn Source,
+pub(crate) struct Reader<'a, O> {
+    pub(crate) source: &'a dyn Source,
     /// The header as it was when the reader was made.
     header: Vec<u8>,
     length: u64,
@@ -220,7 +220,7 @@ impl<'a, O: ByteOrder> Reader<'a, O> {
     }
 
     /// `n` bytes at `at`.
-    fn bytes(&mut self, at: u64, n: usize) -> Result<&[u8], Problem> {
+    pub(crate) fn bytes(&mut self, at: u64, n: usize) -> Result<&[u8], Problem> {
         if !self.has(at, n as u64) {
             self.fill(at)?;
         }

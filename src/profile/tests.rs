@@ -1,20 +1,20 @@
 //! Readers against hostile bytes, and simulation against interpreted plans.
 
 use crate::analysis::simulate::simulate;
-use crate::index::{FuncId, ti_vec};
+use crate::index::*;
 use crate::ir::lower::LoadOptions;
+use crate::load::{Admitted, find_inputs};
 use crate::manifest::Manifest;
-use crate::paths::all_paths;
+use crate::paths::made::all as all_paths;
 use crate::plan::build::copy_plan;
 use crate::plan::interp::{self, Outcome};
 use crate::plan::keys::Keys;
 use crate::profile::filter::Selection;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::{Profile, made, raw};
 use crate::random_cfg::{Walk, input};
 use crate::report::{coverage, diff, export};
 use crate::strategy::Scheme;
-use crate::{index::*, load::find_inputs};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -239,7 +239,7 @@ const PROGRAM: &str = "
 pub(crate) fn profile(counts: Vec<(u64, u64)>) -> Profile {
     static EMPTY: std::sync::OnceLock<Profile> = std::sync::OnceLock::new();
     Profile {
-        measured: Measurement::Paths(ti_vec![made::counts(&counts)]),
+        measured: Measurement::Exact(Exact::Paths(ti_vec![made::counts(&counts)])),
         ..EMPTY.get_or_init(empty_profile).clone()
     }
 }
@@ -248,6 +248,7 @@ fn empty_profile() -> Profile {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("m.ll"), PROGRAM).unwrap();
     let inputs = find_inputs(&[dir.path().to_path_buf()], Path::new(""), None).unwrap();
+    let inputs: Vec<_> = inputs.into_iter().map(Admitted::unverified).collect();
     let program = crate::emit::load(&inputs, &LoadOptions::default()).unwrap();
     Profile {
         sources: vec![[3; 16], [9; 16]],

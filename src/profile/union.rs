@@ -10,7 +10,7 @@ pub use news::is_residual;
 
 use super::Profile;
 use super::flow::flow;
-use super::measurement::Measurement;
+use super::measurement::{Exact, Measurement};
 use super::verdict::{Processes, Verdict, Violation};
 use crate::error::{Error, Result};
 use crate::index::{BlockId, CopyId, FuncId, ModuleId, PathId, TiSlice, TiVec, ti_vec};
@@ -125,7 +125,7 @@ pub fn union_with_baseline(profiles: &[Profile], baseline: &[Profile]) -> Result
         processes: ti_vec![processes],
         sources,
         verdict,
-        measured: Measurement::Paths(counts.collect()),
+        measured: Measurement::Exact(Exact::Paths(counts.collect())),
         entries: joined
             .functions
             .iter()

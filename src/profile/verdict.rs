@@ -5,7 +5,7 @@
 //! violation.
 
 use super::Profile;
-use super::measurement::Measurement;
+use super::measurement::{Exact, Measurement};
 use crate::error::{Error, Result};
 use crate::index::{CopyId, FuncId, TiSlice};
 use crate::manifest::Manifest;
@@ -309,13 +309,13 @@ impl Profile {
     fn share_of_flow(&self, violations: &[Violation]) -> Option<String> {
         let sum = |all: &mut dyn Iterator<Item = u64>| all.fold(0u64, u64::saturating_add);
         let (all, what) = match &self.measured {
-            Measurement::Paths(counts) => {
+            Measurement::Exact(Exact::Paths(counts)) => {
                 (sum(&mut counts.iter().flatten().map(|(_, n)| *n)), "paths")
             }
-            Measurement::Edges(counts) => {
+            Measurement::Exact(Exact::Edges(counts)) => {
                 (sum(&mut counts.iter().flatten().map(|(_, n)| *n)), "edges")
             }
-            Measurement::Sampled(_) | Measurement::Bursts(_) => return None,
+            Measurement::Estimated(_) => return None,
         };
         let off = sum(&mut violations.iter().map(|v| v.off));
         if all == 0 {

@@ -3,13 +3,14 @@
 use super::Profile;
 use super::flow::flow;
 use super::matching::{Index, Known, Match};
-use super::measurement::Measurement;
+use super::measurement::{Exact, Measurement};
 use crate::dag::Dag;
 use crate::error::{Error, Result};
 use crate::index::PathId;
-use crate::paths::FunctionPaths;
+use crate::paths::{Expected, Paths};
 use crate::weights::{Weights, measured_weights};
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// Static weights count for as many paths more than those that ran (`docs/ALGORITHMS.md`, section 7).
 const STATIC_PATHS: f64 = 1.0;
@@ -20,7 +21,7 @@ const RARE: f64 = 1.0 / 1024.0;
 /// What is wrong with a profile of another program.
 pub const UNRELATED: &str = "it knows none of the functions, as they are now";
 
-/// Replaces the static weights of every function that `profile` knows, with the same control flow and cut
+/// Replaces the static weights in `expected` of every function that `profile` knows, with the same control flow and cut
 /// edges. `functions` are those of `paths`. Whether it knows one of them, or none is profiled: else it is of another program.
 ///
 /// # Errors
@@ -28,12 +29,15 @@ pub const UNRELATED: &str = "it knows none of the functions, as they are now";
 pub fn apply<'a>(
     profile: &Profile,
     functions: impl Iterator<Item = Known<'a>>,
-    paths: &mut [Option<FunctionPaths>],
+    paths: &[Option<Arc<Paths>>],
+    expected: &mut [Option<Expected>],
 ) -> Result<bool> {
     let index = Index::new(profile);
     let (mut profiled, mut found) = (false, false);
-    for (known, paths) in functions.zip(paths) {
-        let Some(paths) = paths else { continue };
+    for ((known, paths), expected) in functions.zip(paths).zip(expected) {
+        let (Some(paths), Some(expected)) = (paths, expected) else {
+            continue;
+        };
         profiled = true;
         let Match::Same(old) = index.find(&known) else {
             continue;
@@ -45,22 +49,26 @@ pub fn apply<'a>(
                 .counted_paths(old, &profile.structure(old)?)?
                 .are_all();
         if is_counted && profile.entry(old).cuts == paths.cuts {
+            let mut ran = Vec::new();
             let measured = match &profile.measured {
-                Measurement::Edges(_) => {
+                Measurement::Exact(Exact::Edges(_)) => {
                     let structure = profile.structure(old)?;
                     let flow = flow(profile, old, &structure)?;
                     flow.dag.into_iter().map(|n| n as f64).collect()
                 }
-                Measurement::Paths(counts) => {
-                    paths.ran = paths.that_ran(nearly_all(&counts[old]));
+                Measurement::Exact(Exact::Paths(counts)) => {
+                    ran = paths.that_ran(nearly_all(&counts[old]));
                     measured_weights(&paths.dag, &paths.numbering, &counts[old])
                 }
-                Measurement::Sampled(_) | Measurement::Bursts(_) => {
+                Measurement::Estimated(_) => {
                     return Err(profile.only_estimates());
                 }
             };
-            paths.weigh(shrink(&paths.dag, measured, &paths.weights));
-            paths.measured = true;
+            *expected = Expected {
+                weights: shrink(&paths.dag, measured, &expected.weights),
+                measured: true,
+                ran,
+            };
         }
     }
     Ok(found || !profiled)
@@ -73,9 +81,10 @@ pub fn apply<'a>(
 pub fn apply_known<'a>(
     profile: &Profile,
     functions: impl Iterator<Item = Known<'a>>,
-    paths: &mut [Option<FunctionPaths>],
+    paths: &[Option<Arc<Paths>>],
+    expected: &mut [Option<Expected>],
 ) -> Result<()> {
-    if apply(profile, functions, paths)? {
+    if apply(profile, functions, paths, expected)? {
         return Ok(());
     }
     let remedy = "give a profile of this program, or leave --profile out";
@@ -114,6 +123,7 @@ fn shrink(dag: &Dag, measured: Weights, fixed: &Weights) -> Weights {
 mod tests {
     use super::*;
     use crate::index::{BlockId, FuncId, ti_vec};
+    use crate::paths::{Measuring, guess_all};
     use crate::profile::made;
     use crate::random_cfg::cfg;
     use crate::strategy::Scheme;
@@ -122,7 +132,7 @@ mod tests {
     /// leaves again.
     #[test]
     fn weights_of_few_executions_stay_near_static_ones() {
-        let paths = FunctionPaths::new(&cfg(&[&[1, 2], &[3], &[3], &[]]));
+        let paths = Measuring::made(&cfg(&[&[1, 2], &[3], &[3], &[]]));
         let dag = &paths.dag;
         let other_side = |n: u64| {
             let counts = made::counts(&[(0, n)]);
@@ -163,14 +173,15 @@ mod tests {
         let counted = by_edges.counted_edges(FuncId(0), &structure).unwrap();
         let flow = flow(&by_paths, FuncId(0), &structure).unwrap();
         let counts = counted.iter().map(|e| (e, flow.dag[e]));
-        by_edges.measured = Measurement::Edges(ti_vec![counts.collect()]);
+        by_edges.measured = Measurement::Exact(Exact::Edges(ti_vec![counts.collect()]));
         by_edges.entries = ti_vec![Some(7)];
 
         let applied = |p: &Profile| {
             let known = Known::of(&p.manifest, FuncId(0), &graph);
-            let mut paths = [Some(structure.paths.clone())];
-            apply(p, std::iter::once(known), &mut paths).unwrap();
-            paths[0].take().expect("still there")
+            let paths = [Some(Arc::clone(structure.paths.paths()))];
+            let mut expected = guess_all(&paths);
+            apply(p, std::iter::once(known), &paths, &mut expected).unwrap();
+            expected[0].take().expect("still there")
         };
         let ran = flow.dag.iter().map(|&n| n as f64).collect();
         let own = &structure.paths;

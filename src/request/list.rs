@@ -4,7 +4,7 @@ use super::Target;
 use crate::error::Result;
 use crate::index::{BlockId, EdgeId, FuncId, PathId};
 use crate::names::readable;
-use crate::paths::FunctionPaths;
+use crate::paths::Paths;
 use crate::profile::Profile;
 use crate::profile::measurement::PathProfile;
 use crate::report::steps::Steps;
@@ -86,7 +86,7 @@ pub fn list<'a>(
 }
 
 /// The first selected paths, ascending. O(top · length of a path), and those that are known.
-fn first_ids(selection: &Selection, paths: &FunctionPaths, top: usize) -> Vec<PathId> {
+fn first_ids(selection: &Selection, paths: &Paths, top: usize) -> Vec<PathId> {
     match selection {
         Selection::Nothing => Vec::new(),
         Selection::Paths(ids) => ids.iter().copied().take(top).collect(),
@@ -103,7 +103,7 @@ fn first_ids(selection: &Selection, paths: &FunctionPaths, top: usize) -> Vec<Pa
 }
 
 /// At most `top` of the paths inside a set of edges.
-fn inside(paths: &FunctionPaths, set: &crate::index::IdSet<EdgeId>, top: usize) -> Vec<PathId> {
+fn inside(paths: &Paths, set: &crate::index::IdSet<EdgeId>, top: usize) -> Vec<PathId> {
     let dag = &paths.dag;
     let useful = crate::dag::useful_edges(dag, set);
     let mut found = Vec::new();

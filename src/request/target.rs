@@ -7,11 +7,12 @@ use crate::ir::{Cfg, Linkage, Loc, Program, SkipReason, Span};
 use crate::load::positions::Inlined;
 use crate::manifest::Status;
 use crate::names::readable;
-use crate::paths::FunctionPaths;
+use crate::paths::Paths;
 use crate::profile::Profile;
 use crate::profile::matching::Known;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The functions of a program.
 pub struct Target<'a> {
@@ -34,15 +35,15 @@ pub struct Function<'a> {
     /// Its control flow, with the positions of its blocks.
     pub cfg: Cow<'a, Cfg>,
     /// Its paths; `None` where it is skipped.
-    pub paths: Option<Cow<'a, FunctionPaths>>,
+    pub paths: Option<Arc<Paths>>,
     /// Why it is skipped, if so.
     pub skip: Option<SkipReason>,
 }
 
 impl<'a> Target<'a> {
     /// The functions of a program that is being rewritten; `paths` are those of its functions.
-    pub fn of_program(program: &'a Program, paths: &'a [Option<FunctionPaths>]) -> Target<'a> {
-        let function = |(f, paths): (_, &'a Option<FunctionPaths>)| {
+    pub fn of_program(program: &'a Program, paths: &'a [Option<Arc<Paths>>]) -> Target<'a> {
+        let function = |(f, paths): (_, &'a Option<Arc<Paths>>)| {
             let f: &crate::ir::ProgFunction = f;
             let body = program.body_at(f);
             Function {
@@ -50,7 +51,7 @@ impl<'a> Target<'a> {
                 name: &body.name,
                 is_local: body.linkage == Linkage::Local,
                 cfg: Cow::Borrowed(&body.cfg),
-                paths: paths.as_ref().map(Cow::Borrowed),
+                paths: paths.clone(),
                 skip: body.skip,
             }
         };
@@ -74,7 +75,7 @@ impl<'a> Target<'a> {
             };
             let paths = match skip {
                 Some(_) => None,
-                None => Some(Cow::Owned(profile.structure(f)?.paths)),
+                None => Some(Arc::clone(profile.structure(f)?.paths.paths())),
             };
             Ok(Function {
                 module: profile.module(f),

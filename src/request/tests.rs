@@ -17,13 +17,14 @@ use crate::index::{FuncId, PathId};
 use crate::ir::{Cfg, FunctionBody, Linkage, Loc, Program, SkipReason, Span};
 use crate::load::positions::{Inlined, SourceFile};
 use crate::manifest::ShareEntry;
-use crate::paths::{FunctionPaths, all_paths, function_inputs};
+use crate::paths::{Paths, all_paths, function_inputs};
 use crate::profile::{Profile, made};
 use crate::random_cfg::cfg;
 use crate::selection::Selection;
 use crate::strategy::Scheme;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 const DIAMONDS: [&[u32]; 7] = [&[1, 2], &[3], &[3], &[4, 5], &[6], &[6], &[]];
 
@@ -77,7 +78,7 @@ fn program() -> Program {
 
 struct Case {
     program: Program,
-    paths: Vec<Option<FunctionPaths>>,
+    paths: Vec<Option<Arc<Paths>>>,
 }
 
 impl Case {
@@ -97,7 +98,7 @@ impl Case {
 
     /// The ids that a selection admits, by function.
     fn ids(&self, resolved: &Resolved) -> Vec<Vec<u64>> {
-        let admitted = |(selection, paths): (&Selection, &Option<FunctionPaths>)| {
+        let admitted = |(selection, paths): (&Selection, &Option<Arc<Paths>>)| {
             let Some(paths) = paths else {
                 return Vec::new();
             };

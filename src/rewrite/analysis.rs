@@ -8,20 +8,24 @@ use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId, TiVec, ti_vec};
 use crate::ir::lower::LoadOptions;
 use crate::ir::{Callee, Cfg, FunctionBody, Program, SkipReason};
-use crate::load::Input;
+use crate::load::Admitted;
 use crate::manifest::{Manifest, Parts};
 use crate::names::shown;
 use crate::partition::Assignment;
-use crate::paths::{FunctionInput, FunctionPaths, all_paths, function_inputs};
+use crate::paths::{
+    Expected, FunctionInput, Measuring, Paths, all_paths, function_inputs, guess_all, layouts,
+};
 use crate::plan::build::copy_plan;
 use crate::plan::double::doubled;
-use crate::plan::subpaths::{SampledFunction, Sequence, Settings, can_be_sampled};
 use crate::plan::{CopyPlan, FunctionPlan, check};
 use crate::profile::matching::Known;
 use crate::profile::{self, Profile};
+use crate::sampling::plan::{SampledFunction, Sequence, Settings, can_be_sampled};
 use crate::selection::{self, Asked};
-use crate::strategy::Method;
+use crate::strategy::{Method, Scheme};
 use crate::versions::has_no_copy;
+use rayon::prelude::*;
+use std::sync::Arc;
 
 /// At most this many of the functions that one was inlined into are named.
 const TOLD: usize = 3;
@@ -31,7 +35,7 @@ pub(super) struct Analysis {
     /// The program.
     pub program: Program,
     /// By function; `None` where it is skipped.
-    pub paths: TiVec<FuncId, Option<FunctionPaths>>,
+    pub paths: TiVec<FuncId, Option<Measuring>>,
     /// Who profiles what.
     pub assignment: Assignment,
     /// What the copies' profiles will be decoded with.
@@ -48,7 +52,7 @@ impl Analysis {
     /// Loads and analyses the inputs, with the weights of `measured` where it knows a function.
     pub(super) fn new(
         options: &Options,
-        inputs: &[Input],
+        inputs: &[Admitted],
         measured: Option<&Profile>,
         clock: &mut Clock,
     ) -> Result<Analysis> {
@@ -70,7 +74,8 @@ impl Analysis {
         }
         clock.lap("parsed and lowered");
         let functions = function_inputs(&program);
-        let mut paths = TiVec::from(all_paths(&functions));
+        let paths = TiVec::from(all_paths(&functions));
+        let mut expected = guess_all(&paths.raw);
         let mut is_related = true;
         if let Some(profile) = measured {
             let functions = program.functions.iter().map(|f| {
@@ -78,12 +83,19 @@ impl Analysis {
                 Known::in_module(module, program.body_at(f))
             });
             if options.accept_unrelated {
-                is_related = profile::weights::apply(profile, functions, &mut paths.raw)?;
+                is_related =
+                    profile::weights::apply(profile, functions, &paths.raw, &mut expected)?;
             } else {
-                profile::weights::apply_known(profile, functions, &mut paths.raw)?;
+                profile::weights::apply_known(profile, functions, &paths.raw, &mut expected)?;
             }
         }
-        let (asked, assignment) = assign(options, &program, &functions, &mut paths)?;
+        let asked = options.paths.as_ref().map(|s| s.resolve(&program, &paths));
+        let asked = asked.transpose()?;
+        if let Some(Asked { selections, .. }) = &asked {
+            selection::weigh(&paths.raw, &mut expected, selections);
+        }
+        let measuring = measure(options.scheme, &functions, &paths.raw, expected);
+        let (assignment, paths) = assign(options, &functions, measuring, asked.as_ref());
         let manifest = Manifest::new(&Parts {
             program: &program,
             paths: &paths,
@@ -143,7 +155,7 @@ impl Analysis {
     fn profiled_among(
         &self,
         first: impl Iterator<Item = u32>,
-    ) -> impl Iterator<Item = (FuncId, u32, &FunctionPaths)> {
+    ) -> impl Iterator<Item = (FuncId, u32, &Measuring)> {
         let functions = self.paths.iter_enumerated().zip(first);
         functions.filter_map(|((f, paths), first)| Some((f, first, paths.as_ref()?)))
     }
@@ -165,26 +177,40 @@ impl Analysis {
     }
 }
 
-/// What was asked for, if not all paths were, and who counts what.
+/// How every function that is not skipped is measured.
+fn measure(
+    scheme: Scheme,
+    functions: &[FunctionInput],
+    paths: &[Option<Arc<Paths>>],
+    expected: Vec<Option<Expected>>,
+) -> Vec<Option<Measuring>> {
+    let strategy = scheme.strategy();
+    let each = functions.par_iter().zip(paths);
+    let each = each.zip(expected).zip(layouts(functions, paths));
+    let measured = each.map(|(((f, paths), expected), layout)| {
+        Some(strategy.measure(f, paths.as_ref()?, expected?, layout))
+    });
+    measured.collect()
+}
+
+/// Who counts what, and how every function is measured then.
 fn assign(
     options: &Options,
-    program: &Program,
     functions: &[FunctionInput],
-    paths: &mut TiVec<FuncId, Option<FunctionPaths>>,
-) -> Result<(Option<Asked>, Assignment)> {
+    measuring: Vec<Option<Measuring>>,
+    asked: Option<&Asked>,
+) -> (Assignment, TiVec<FuncId, Option<Measuring>>) {
     let (scheme, copies) = (options.scheme, options.copies);
-    let strategy = scheme.strategy();
-    let asked = options.paths.as_ref().map(|s| s.resolve(program, paths));
-    let asked = asked.transpose()?;
-    strategy.prepare(functions, &mut paths.raw);
-    let assignment = match &asked {
-        None => strategy.assign(functions, &paths.raw, copies),
+    let (assignment, measuring) = match asked {
+        None => {
+            let assignment = scheme.strategy().assign(functions, &measuring, copies);
+            (assignment, measuring)
+        }
         Some(Asked { selections, .. }) => {
-            selection::weigh(&mut paths.raw, selections);
-            selection::assign(scheme, functions, &mut paths.raw, selections, copies)
+            selection::assign(scheme, functions, measuring, selections, copies)
         }
     };
-    Ok((asked, assignment))
+    (assignment, measuring.into())
 }
 
 /// Skips the functions whose control flow the scheme cannot take.
@@ -199,7 +225,7 @@ fn skip(program: &mut Program, reason: SkipReason, cannot: impl Fn(&Cfg) -> bool
 
 /// Every expression of the command line that says what to profile or to show has to choose something. (An
 /// `--exclude` that has nothing to exclude is as good as none.)
-fn check_filters(options: &Options, inputs: &[Input], program: &Program) -> Result<()> {
+fn check_filters(options: &Options, inputs: &[Admitted], program: &Program) -> Result<()> {
     let bodies = || program.functions.iter().map(|f| program.body_at(f));
     let chosen = |b: &&FunctionBody| matches!(b.skip, None | Some(SkipReason::Excluded));
     let names: Vec<&str> = bodies().map(|b| b.name.as_str()).collect();
@@ -225,7 +251,7 @@ fn skipped(program: &Program, matches: &dyn Fn(&str) -> bool) -> Option<String> 
 }
 
 /// Only asked where an expression chose nothing: it reads the modules once more.
-fn inlined(inputs: &[Input], matches: &dyn Fn(&str) -> bool) -> Option<String> {
+fn inlined(inputs: &[Admitted], matches: &dyn Fn(&str) -> bool) -> Option<String> {
     let inlined = emit::inlined(inputs);
     let (name, into) = inlined.iter().find(|(name, _)| matches(name))?;
     let mut told: Vec<_> = into.iter().take(TOLD).map(|f| shown(f)).collect();

@@ -6,10 +6,10 @@ use crate::dump::View;
 use crate::emit::{self, Affected, Child, ModuleJob, Parsed, Rewritten, Source, Work};
 use crate::error::Result;
 use crate::index::{CopyId, FuncId, ModuleId};
-use crate::load::Input;
+use crate::load::Admitted;
 use crate::output::{Folder, module_name};
 use crate::plan::CopyPlan;
-use crate::plan::subpaths::{SampledFunction, Settings};
+use crate::sampling::plan::{SampledFunction, Settings};
 use crate::strategy::{Method, VersionsOf};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::ThreadPool;
@@ -21,7 +21,7 @@ use std::sync::Mutex;
 pub(super) struct Copies<'a> {
     options: &'a Options,
     /// The inputs.
-    pub inputs: &'a [Input],
+    pub inputs: &'a [Admitted],
     /// What is known of them.
     pub analysis: Analysis,
     /// Where everything goes.
@@ -53,7 +53,7 @@ impl<'a> Copies<'a> {
     /// Gets ready to write.
     pub(super) fn new(
         options: &'a Options,
-        inputs: &'a [Input],
+        inputs: &'a [Admitted],
         analysis: Analysis,
         folder: Folder,
     ) -> Self {

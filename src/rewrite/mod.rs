@@ -5,9 +5,9 @@ mod copies;
 mod train;
 mod views;
 
-use crate::emit::{self, Admitted, Parsed};
+use crate::emit::{self, Admission, Parsed};
 use crate::error::{Error, Result};
-use crate::load::{Input, find_inputs};
+use crate::load::{Admitted, find_inputs};
 use crate::manifest::{Manifest, Status};
 use crate::options::{Options, WeightsFrom};
 use crate::output::{Folder, Linking, WEIGHTS, module_name};
@@ -74,14 +74,15 @@ pub fn rewrite(options: &Options) -> Result<Summary> {
     emit::set_up();
     let mut clock = Clock::new(options.verbosity > 0);
     Folder::check(options.out())?;
-    let mut inputs = find_inputs(&options.inputs, options.out(), options.mlir.as_deref())?;
+    let found = find_inputs(&options.inputs, options.out(), options.mlir.as_deref())?;
     clock.lap("read the inputs");
     let names = options.names();
-    let Admitted {
+    let Admission {
+        inputs,
         lines,
         about_lto,
         parsed,
-    } = in_small_pages(|| pool.install(|| emit::admit(&mut inputs, names, |_| options.optimize)))?;
+    } = in_small_pages(|| pool.install(|| emit::admit(found, names, |_| options.optimize)))?;
     clock.lap("verified them");
     let measured = measured(options, &inputs, pool.current_num_threads(), &mut clock)?;
     let profile = measured.as_ref().map(|m| &m.profile);
@@ -119,7 +120,7 @@ struct Measured {
 
 fn measured(
     options: &Options,
-    inputs: &[Input],
+    inputs: &[Admitted],
     jobs: usize,
     clock: &mut Clock,
 ) -> Result<Option<Measured>> {
@@ -141,7 +142,7 @@ fn measured(
 /// Makes the output folder of `options` from inputs that are admitted, the only one of which may be `parsed` already.
 fn write_folder(
     options: &Options,
-    inputs: &[Input],
+    inputs: &[Admitted],
     parsed: Option<Parsed>,
     measured: Option<&Profile>,
     pool: ThreadPool,
@@ -207,7 +208,7 @@ fn finish(options: &Options, copies: &Copies, linking: &Linking) -> Result<Summa
     })
 }
 
-fn linking(options: &Options, inputs: &[Input], cxx: bool) -> Linking {
+fn linking(options: &Options, inputs: &[Admitted], cxx: bool) -> Linking {
     let extension = if options.bitcode { "bc" } else { "ll" };
     let inputs = inputs.iter().enumerate();
     Linking {

@@ -7,7 +7,7 @@
 use super::{Clock, Measured, write_folder};
 use crate::emit::Counters;
 use crate::error::{Error, Result};
-use crate::load::{Input, Optimize};
+use crate::load::{Admitted, Optimize};
 use crate::names::printable;
 use crate::options::{Options, Training, WeightsFrom};
 use crate::output::WEIGHTS;
@@ -38,7 +38,7 @@ enum End {
 pub(super) fn train(
     training: &Training,
     options: &Options,
-    inputs: &[Input],
+    inputs: &[Admitted],
     jobs: usize,
     clock: &mut Clock,
 ) -> Result<Measured> {

@@ -8,7 +8,7 @@ use crate::index::FuncId;
 use crate::ir::ProgFunction;
 use crate::output::{Folder, Mark, is_inside, write_files};
 use crate::plan::CopyPlan;
-use crate::plan::subpaths::{SampledFunction, Settings};
+use crate::sampling::plan::{SampledFunction, Settings};
 
 /// Writes what `--dump` asks for.
 pub(super) fn write(

@@ -192,8 +192,8 @@ fn holds(file: &str, make: impl FnOnce(&str) -> String) {
 
 #[test]
 fn headers_and_documentation() {
-    holds("runtime-c/p3_abi.h", |_| abi_header());
-    holds("runtime-c/p3_format.h", |_| format_header());
+    holds("runtime-c/core/p3_abi.h", |_| abi_header());
+    holds("runtime-c/core/p3_format.h", |_| format_header());
     holds("docs/RAW_FORMAT.md", documented);
 }
 

@@ -21,12 +21,13 @@ use crate::partition::{
     Assignment, Costs, Distribution, Iterations, Part, Ranges, Share, Side, distribute,
     find_partition,
 };
-use crate::paths::{FunctionInput, FunctionPaths};
+use crate::paths::{Expected, FunctionInput, Measuring, Paths};
 use crate::plan::build::{function_code, ids};
 use crate::strategy::Scheme;
 use crate::versions::can_be_copied;
 use crate::weights::measured_weights;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// What a path takes where a function is in versions, in instructions, about: values move where control passes from one to another.
 const IN_VERSIONS: f64 = 0.5;
@@ -66,21 +67,28 @@ struct Task {
 struct Assigner<'a> {
     scheme: Scheme,
     functions: &'a [FunctionInput<'a>],
-    paths: &'a [Option<FunctionPaths>],
+    paths: &'a [Option<Measuring>],
     costs: Costs,
     copies: u32,
 }
 
 /// Takes the counts of known paths for weights, where no profile gave others. O(paths · length).
-pub fn weigh(paths: &mut [Option<FunctionPaths>], selections: &TiSlice<FuncId, Selection>) {
+pub fn weigh(
+    paths: &[Option<Arc<Paths>>],
+    expected: &mut [Option<Expected>],
+    selections: &TiSlice<FuncId, Selection>,
+) {
     let known = |s: &Selection| matches!(s, Selection::Known(_));
     if !selections.iter().any(known) {
         return;
     }
-    for (paths, selection) in paths.iter_mut().zip(selections) {
-        let Some(paths) = paths.as_mut().filter(|p| !p.measured) else {
+    for ((paths, expected), selection) in paths.iter().zip(expected).zip(selections) {
+        let (Some(paths), Some(expected)) = (paths, expected) else {
             continue;
         };
+        if expected.measured {
+            continue;
+        }
         let known: &[KnownPath] = match selection {
             Selection::Known(known) => known,
             Selection::All => &[], // no known profile has seen it run
@@ -88,59 +96,60 @@ pub fn weigh(paths: &mut [Option<FunctionPaths>], selections: &TiSlice<FuncId, S
         };
         let counts: Vec<_> = known.iter().map(|k| (k.0, k.1)).collect();
         let measured = measured_weights(&paths.dag, &paths.numbering, &counts);
-        let largest = paths
-            .weights
-            .iter()
-            .fold(f64::MIN_POSITIVE, |a, &b| a.max(b));
-        let floor = paths.weights.iter().map(|w| w / largest * FLOOR);
+        let guessed = &expected.weights;
+        let largest = guessed.iter().fold(f64::MIN_POSITIVE, |a, &b| a.max(b));
+        let floor = guessed.iter().map(|w| w / largest * FLOOR);
         let weights = measured.into_iter().zip(floor).map(|(n, w)| n + w);
-        let weights = weights.collect();
-        paths.ran = paths.that_ran(counts);
-        paths.weigh(weights);
-        paths.measured = true;
+        *expected = Expected {
+            weights: weights.collect(),
+            measured: true,
+            ran: paths.that_ran(counts),
+        };
     }
 }
 
-/// Who counts which of the selected paths, on `copies` copies. `paths` are prepared for the scheme; where iterations are better not
-/// apart, they are changed.
+/// Who counts which of the selected paths, on `copies` copies. `paths` are as the scheme measures them; those that are returned have
+/// iterations together where that is better.
 pub fn assign(
     scheme: Scheme,
     functions: &[FunctionInput],
-    paths: &mut [Option<FunctionPaths>],
+    paths: Vec<Option<Measuring>>,
     selections: &TiSlice<FuncId, Selection>,
     copies: u32,
-) -> Assignment {
+) -> (Assignment, Vec<Option<Measuring>>) {
     let strategy = scheme.strategy();
-    let how = decide(scheme, functions, paths, selections);
+    let (how, paths) = decide(scheme, functions, paths, selections);
     let assigner = Assigner {
         scheme,
         functions,
-        costs: (strategy.cost)(functions, paths),
-        paths,
+        costs: (strategy.cost)(functions, &paths),
+        paths: &paths,
         copies: strategy.copies(copies),
     };
     let mut assignment = assigner.assign(how);
     assignment.load.resize(copies as usize, 0);
-    assignment
+    (assignment, paths)
 }
 
-/// By function: how its paths are told from others; `None` where nothing is counted.
+/// By function: how its paths are told from others; `None` where nothing is counted. And how they are measured.
 fn decide(
     scheme: Scheme,
     functions: &[FunctionInput],
-    paths: &mut [Option<FunctionPaths>],
+    paths: Vec<Option<Measuring>>,
     selections: &TiSlice<FuncId, Selection>,
-) -> Vec<Option<How>> {
-    let decided = functions
-        .par_iter()
-        .zip(paths.par_iter_mut())
-        .zip(&selections.raw);
+) -> (Vec<Option<How>>, Vec<Option<Measuring>>) {
+    let decided = functions.par_iter().zip(paths).zip(&selections.raw);
     let decided = decided.map(|((f, paths), selection)| {
-        let paths = paths.as_mut()?;
-        let set = match selection.clone().simplified(paths) {
-            Selection::Nothing => return None,
-            Selection::All => return Some(How::Whole),
-            Selection::Known(known) => return without_known(f, paths, &known),
+        let Some(paths) = paths else {
+            return (None, None);
+        };
+        let set = match selection.clone().simplified(&paths) {
+            Selection::Nothing => return (None, Some(paths)),
+            Selection::All => return (Some(How::Whole), Some(paths)),
+            Selection::Known(known) => {
+                let (how, paths) = without_known(f, paths, &known);
+                return (how, Some(paths));
+            }
             Selection::Edges(set) => set,
             Selection::Paths(ids) => {
                 let mut set = paths.dag.edge_set();
@@ -151,16 +160,18 @@ fn decide(
                 set
             }
         };
-        if set.is_full() {
-            return Some(How::Whole);
-        }
-        Some(inside(scheme, f, paths, set))
+        let how = if set.is_full() {
+            How::Whole
+        } else {
+            inside(scheme, f, &paths, set)
+        };
+        (Some(how), Some(paths))
     });
-    decided.collect()
+    decided.unzip()
 }
 
 /// How the paths inside `set` are told from others.
-fn inside(scheme: Scheme, f: &FunctionInput, paths: &FunctionPaths, set: IdSet<EdgeId>) -> How {
+fn inside(scheme: Scheme, f: &FunctionInput, paths: &Measuring, set: IdSet<EdgeId>) -> How {
     let may_have_versions = can_be_copied(f.cfg, &paths.shape.order);
     let versions_pay = || {
         let by_labels = function_code(f.cfg, paths, Part::Edges(&set)).cost();
@@ -180,21 +191,22 @@ fn inside(scheme: Scheme, f: &FunctionInput, paths: &FunctionPaths, set: IdSet<E
 }
 
 /// Executions of all paths, by the function's own weights.
-fn flow(paths: &FunctionPaths) -> f64 {
+fn flow(paths: &Measuring) -> f64 {
     let dag = &paths.dag;
     dag.outs(dag.entry()).map(|e| paths.weights[e]).sum()
 }
 
-/// How the paths that are not known are told from others.
-fn without_known(f: &FunctionInput, paths: &mut FunctionPaths, known: &[KnownPath]) -> Option<How> {
-    let whole = function_code(f.cfg, paths, Part::All).cost();
+/// How the paths that are not known are told from others, and whether iterations are apart then.
+fn without_known(
+    f: &FunctionInput,
+    paths: Measuring,
+    known: &[KnownPath],
+) -> (Option<How>, Measuring) {
+    let whole = function_code(f.cfg, &paths, Part::All).cost();
     if !can_be_copied(f.cfg, &paths.shape.order) {
-        return Some(How::Whole);
+        return (Some(How::Whole), paths);
     }
-    let together = FunctionPaths {
-        apart: Vec::new(),
-        ..paths.clone()
-    };
+    let together = paths.clone().with_apart(Vec::new());
     let apart = (!paths.apart.is_empty()).then(|| paths.clone());
     let worthwhile = (whole * WORTHWHILE).max(WORTH_CODE);
     let mut best = (whole - worthwhile, None);
@@ -202,7 +214,7 @@ fn without_known(f: &FunctionInput, paths: &mut FunctionPaths, known: &[KnownPat
         let iterations = Iterations::new(f.cfg, &candidate);
         let set = known_edges(&iterations, &candidate, known);
         if set.is_full() {
-            return None; // every path is known
+            return (None, paths); // every path is known
         }
         let outside = (!set.is_empty()).then_some(How::Outside(set));
         let ranges = ranges_without_known(f.cfg, &candidate, known, CopyId(0));
@@ -214,15 +226,14 @@ fn without_known(f: &FunctionInput, paths: &mut FunctionPaths, known: &[KnownPat
         for (how, besides) in ways.into_iter().flatten() {
             let cost = function_code(f.cfg, &candidate, how.part()).cost() + besides;
             if cost < best.0 {
-                best = (cost, Some((candidate.apart.clone(), how)));
+                best = (cost, Some((candidate.clone(), how)));
             }
         }
     }
-    let Some((apart, how)) = best.1 else {
-        return Some(How::Whole);
-    };
-    paths.apart = apart;
-    Some(how)
+    match best.1 {
+        Some((chosen, how)) => (Some(how), chosen),
+        None => (Some(How::Whole), paths),
+    }
 }
 
 impl How {
@@ -372,7 +383,7 @@ fn share(tasks: Vec<(CopyId, How)>) -> Share {
 
 /// The tasks of Algorithm 2 for the DAG of the paths inside `set`: sets of edges of the function's DAG, which have each of these paths
 /// once.
-fn divide(paths: &FunctionPaths, set: &IdSet<EdgeId>, copies: u32) -> Vec<IdSet<EdgeId>> {
+fn divide(paths: &Measuring, set: &IdSet<EdgeId>, copies: u32) -> Vec<IdSet<EdgeId>> {
     /// As without a selection: a task is labelled by itself.
     const MOST_WORK: usize = 1 << 26;
     let edges: Vec<EdgeId> = set.iter().collect();

@@ -5,7 +5,7 @@ use crate::dag::{Dag, edges_through, paths_inside, useful_edges};
 use crate::index::{EdgeId, IdSet, PathId};
 use crate::ir::Cfg;
 use crate::partition::Share;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 
 /// The paths of a function that some copy counts: of all others nothing is known.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub enum CountedPaths {
 
 impl CountedPaths {
     /// What copies with these shares count of the function with control flow `cfg`. O(V + E).
-    pub fn new(cfg: &Cfg, paths: &FunctionPaths, share: &Share) -> CountedPaths {
+    pub fn new(cfg: &Cfg, paths: &Measuring, share: &Share) -> CountedPaths {
         match share {
             Share::Nothing => CountedPaths::Nothing,
             Share::Whole(_) => CountedPaths::All,
@@ -66,12 +66,12 @@ impl CountedPaths {
     }
 
     /// The same of the path of `paths` with id `id`; `false` where there is none.
-    pub fn contain_id(&self, paths: &FunctionPaths, id: PathId) -> bool {
+    pub fn contain_id(&self, paths: &Measuring, id: PathId) -> bool {
         paths.decode(id).is_some_and(|edges| self.contain(&edges))
     }
 
     /// The number of counted paths. O(V + E).
-    pub fn number(&self, paths: &FunctionPaths) -> u64 {
+    pub fn number(&self, paths: &Measuring) -> u64 {
         match self {
             CountedPaths::Nothing => 0,
             CountedPaths::All => paths.numbering.total(),
@@ -81,7 +81,7 @@ impl CountedPaths {
     }
 
     /// The edges of the function's DAG that lie on a counted path: of all others nothing is known. O(V + E).
-    pub fn edges(&self, paths: &FunctionPaths) -> IdSet<EdgeId> {
+    pub fn edges(&self, paths: &Measuring) -> IdSet<EdgeId> {
         let dag: &Dag = &paths.dag;
         match self {
             CountedPaths::Nothing => dag.edge_set(),
@@ -95,7 +95,7 @@ impl CountedPaths {
 impl CountedPaths {
     /// The edges of the function's DAG of which every path is counted: how often these ran is known, also where that is never.
     /// O(V + E).
-    pub fn certain_edges(&self, paths: &FunctionPaths) -> IdSet<EdgeId> {
+    pub fn certain_edges(&self, paths: &Measuring) -> IdSet<EdgeId> {
         let dag: &Dag = &paths.dag;
         let mut certain = IdSet::full(dag.edges().len());
         match self {
@@ -132,7 +132,7 @@ mod tests {
             chosen in proptest::collection::vec(any::<bool>(), 11),
             kind in 0..3u8,
         ) {
-            let paths = FunctionPaths::new(&graph);
+            let paths = Measuring::made(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() < 500);
             let iterations = Iterations::new(&graph, &paths);

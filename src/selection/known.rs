@@ -9,7 +9,7 @@ use super::KnownPath;
 use crate::dag::{paths_inside, useful_edges};
 use crate::index::{EdgeId, IdSet, TiVec};
 use crate::partition::Iterations;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use std::cmp::Reverse;
 
 /// What is spent on one function, in steps over edges: some 50 ms.
@@ -18,7 +18,7 @@ const WORK: usize = 1 << 24;
 /// A union of known paths, as it grows.
 struct Union<'a> {
     iterations: &'a Iterations,
-    paths: &'a FunctionPaths,
+    paths: &'a Measuring,
     set: IdSet<EdgeId>,
     /// By edge: the known paths that take it.
     taken_by: TiVec<EdgeId, Vec<u32>>,
@@ -32,7 +32,7 @@ struct Union<'a> {
 /// are ignored. O(WORK + paths · length).
 pub(super) fn known_edges(
     iterations: &Iterations,
-    paths: &FunctionPaths,
+    paths: &Measuring,
     known: &[KnownPath],
 ) -> IdSet<EdgeId> {
     let mut known: Vec<KnownPath> = known.to_vec();
@@ -55,7 +55,7 @@ pub(super) fn known_edges(
 }
 
 impl<'a> Union<'a> {
-    fn new(iterations: &'a Iterations, paths: &'a FunctionPaths, known: &[Vec<EdgeId>]) -> Self {
+    fn new(iterations: &'a Iterations, paths: &'a Measuring, known: &[Vec<EdgeId>]) -> Self {
         let dag = iterations.dag(paths);
         let mut taken_by: TiVec<EdgeId, Vec<u32>> = dag.by_edge(Vec::new());
         for (i, path) in (0..).zip(known) {

@@ -23,7 +23,7 @@ pub use counted::CountedPaths;
 
 use crate::dag::{paths_inside, useful_edges};
 use crate::index::{EdgeId, FuncId, IdSet, PathId, TiVec};
-use crate::paths::FunctionPaths;
+use crate::paths::Paths;
 use serde::{Deserialize, Serialize};
 
 /// The selection of each function of a program.
@@ -71,7 +71,7 @@ impl Selection {
     }
 
     /// The number of selected paths. O(V + E).
-    pub fn number(&self, paths: &FunctionPaths) -> u64 {
+    pub fn number(&self, paths: &Paths) -> u64 {
         let total = paths.numbering.total();
         match self {
             Selection::Nothing => 0,
@@ -84,7 +84,7 @@ impl Selection {
 
     /// What one of the two selects. Where one is a set of edges and the other is not, the result may select more: the
     /// union of two sets of edges closes over paths that mix them.
-    pub fn union(self, other: Selection, paths: &FunctionPaths) -> Selection {
+    pub fn union(self, other: Selection, paths: &Paths) -> Selection {
         use Selection::{All, Edges, Known, Nothing, Paths};
         match (self, other) {
             (Nothing, one) | (one, Nothing) => one,
@@ -119,7 +119,7 @@ impl Selection {
 
     /// The same selection in its simplest form: `Nothing` where no path is selected, `All` where all are, and a set of edges
     /// without those that lie on no selected path. O(V + E).
-    pub fn simplified(self, paths: &FunctionPaths) -> Selection {
+    pub fn simplified(self, paths: &Paths) -> Selection {
         match self.number(paths) {
             0 => Selection::Nothing,
             n if n == paths.numbering.total() => Selection::All,

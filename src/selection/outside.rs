@@ -5,7 +5,7 @@ use crate::index::{EdgeId, IdSet, PathId, VertexId};
 use crate::ir::Cfg;
 use crate::numbering::Numbering;
 use crate::partition::{Held, Iterations, NOBODY, Ranges};
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 
 /// All paths of a function but known ones.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ enum Known {
 
 impl Outside {
     /// All paths of the function with control flow `cfg` but those inside `set`.
-    pub(super) fn of_set(cfg: &Cfg, paths: &FunctionPaths, set: &IdSet<EdgeId>) -> Outside {
+    pub(super) fn of_set(cfg: &Cfg, paths: &Measuring, set: &IdSet<EdgeId>) -> Outside {
         Outside {
             known: Known::SubDag {
                 iterations: Iterations::new(cfg, paths),
@@ -43,7 +43,7 @@ impl Outside {
     }
 
     /// All paths of the function but those that nobody counts.
-    pub(super) fn of_ranges(paths: &FunctionPaths, ranges: &Ranges) -> Outside {
+    pub(super) fn of_ranges(paths: &Measuring, ranges: &Ranges) -> Outside {
         Outside {
             known: Known::Ranges {
                 ranges: ranges.clone(),
@@ -67,7 +67,7 @@ impl Outside {
     }
 
     /// The number of counted paths.
-    pub(super) fn number(&self, paths: &FunctionPaths) -> u64 {
+    pub(super) fn number(&self, paths: &Measuring) -> u64 {
         let known = match &self.known {
             Known::SubDag { iterations, set } => paths_inside(iterations.dag(paths), set),
             Known::Ranges { ranges, .. } => ranges.number(NOBODY, self.total),
@@ -77,7 +77,7 @@ impl Outside {
 
     /// The edges of the function's DAG on counted paths. With a sub-DAG an edge is among them if it is outside the set, or if a
     /// path through it takes such an edge before or behind it.
-    pub(super) fn counted_edges(&self, paths: &FunctionPaths) -> IdSet<EdgeId> {
+    pub(super) fn counted_edges(&self, paths: &Measuring) -> IdSet<EdgeId> {
         let (iterations, set) = match &self.known {
             Known::Ranges { ranges, .. } => return edges_of_ranges(paths, ranges, false),
             Known::SubDag { iterations, set } => (iterations, set),
@@ -92,7 +92,7 @@ impl Outside {
     }
 
     /// The edges of the function's DAG on paths that are not counted.
-    pub(super) fn known_edges(&self, paths: &FunctionPaths) -> IdSet<EdgeId> {
+    pub(super) fn known_edges(&self, paths: &Measuring) -> IdSet<EdgeId> {
         let (iterations, set) = match &self.known {
             Known::Ranges { ranges, .. } => return edges_of_ranges(paths, ranges, true),
             Known::SubDag { iterations, set } => (iterations, set),
@@ -105,7 +105,7 @@ impl Outside {
 }
 
 /// The edges of the paths that nobody counts, or of all others. O(ranges · length · out-degree + E).
-fn edges_of_ranges(paths: &FunctionPaths, ranges: &Ranges, nobodys: bool) -> IdSet<EdgeId> {
+fn edges_of_ranges(paths: &Measuring, ranges: &Ranges, nobodys: bool) -> IdSet<EdgeId> {
     let dag: &Dag = &paths.dag;
     let (numbers, labels) = (&paths.numbering.paths, &paths.numbering.labels);
     let mut edges = dag.edge_set();

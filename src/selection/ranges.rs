@@ -15,7 +15,7 @@ use super::KnownPath;
 use crate::index::{CopyId, PathId, VertexId};
 use crate::ir::Cfg;
 use crate::partition::Ranges;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::versions::{size, weight};
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ const LARGE_FUNCTION: u64 = 1 << 12;
 /// not even one does, or all paths are known. O(paths · length).
 pub(super) fn ranges_without_known(
     cfg: &Cfg,
-    paths: &FunctionPaths,
+    paths: &Measuring,
     known: &[KnownPath],
     copy: CopyId,
 ) -> Option<Ranges> {

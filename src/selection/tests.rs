@@ -6,7 +6,8 @@ use crate::dag::{Path, Shape, choose_cuts};
 use crate::index::{CopyId, LocalId};
 use crate::ir::Cfg;
 use crate::numbering::MAX_ARRAY_SLOTS;
-use crate::partition::{Iterations, Owners, Part, Share, Side};
+use crate::partition::{Assignment, Iterations, Owners, Part, Share, Side};
+use crate::paths::{Expected, Measuring};
 use crate::plan::build::{copy_plan, function_code};
 use crate::plan::interp::{self, Outcome};
 use crate::random_cfg::{Walk, any_cfg, input, paths_of, retreating, walk};
@@ -14,6 +15,7 @@ use crate::strategy::Scheme;
 use crate::versions::apart;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The schemes that count paths.
 const SCHEMES: [Scheme; 5] = [
@@ -24,14 +26,36 @@ const SCHEMES: [Scheme; 5] = [
     Scheme::Sbl,
 ];
 
-fn paths_with_cuts(graph: &Cfg, bits: u32) -> FunctionPaths {
+fn paths_with_cuts(graph: &Cfg, bits: u32) -> Measuring {
     let cuts = choose_cuts(graph, &Shape::new(graph), 1 << bits);
-    let cut = FunctionPaths::with_cuts(graph, cuts).unwrap();
+    let cut = Measuring::made_with_cuts(graph, cuts).unwrap();
     let apart = apart::choose(graph, &cut.shape, &cut.cuts, MAX_ARRAY_SLOTS);
-    FunctionPaths { apart, ..cut }
+    cut.with_apart(apart)
 }
 
-fn ran(graph: &Cfg, paths: &FunctionPaths, walks: &[Walk]) -> BTreeMap<PathId, u64> {
+/// As a rewriting assigns the selected paths of its only function.
+fn assign_one(
+    scheme: Scheme,
+    graph: &Cfg,
+    paths: &Measuring,
+    selection: Selection,
+    copies: u32,
+) -> (Assignment, Measuring) {
+    let (f, selections) = (input(graph), TiVec::from(vec![selection]));
+    let mut expected = [Some(Expected::guess(paths))];
+    weigh(
+        &[Some(Arc::clone(paths.paths()))],
+        &mut expected,
+        &selections,
+    );
+    let expected = expected[0].take().unwrap();
+    let strategy = scheme.strategy();
+    let measured = strategy.measure(&f, paths.paths(), expected, paths.layout());
+    let (assignment, mut all) = assign(scheme, &[f], vec![Some(measured)], &selections, copies);
+    (assignment, all[0].take().unwrap())
+}
+
+fn ran(graph: &Cfg, paths: &Measuring, walks: &[Walk]) -> BTreeMap<PathId, u64> {
     let mut ends = retreating(graph);
     ends.extend(&paths.cuts);
     ends.sort_unstable();
@@ -63,12 +87,7 @@ fn some_edges(edges: usize, numbers: &[usize], most: bool) -> IdSet<EdgeId> {
 }
 
 /// What the copies count together of what ran, merged as `p3-prof merge` does.
-fn merged(
-    graph: &Cfg,
-    paths: &FunctionPaths,
-    share: &Share,
-    walks: &[Walk],
-) -> BTreeMap<PathId, u64> {
+fn merged(graph: &Cfg, paths: &Measuring, share: &Share, walks: &[Walk]) -> BTreeMap<PathId, u64> {
     let (functions, all) = ([input(graph)], [Some(paths.clone())]);
     let mut merged = BTreeMap::new();
     for (copy, part) in share.parts() {
@@ -178,13 +197,8 @@ proptest! {
             _ => Selection::Known(before.iter().map(|(id, n)| KnownPath(*id, n * 100_000)).collect()),
         };
         let scheme = SCHEMES[scheme];
-        let functions = [input(&graph)];
-        let mut all = [Some(paths.clone())];
-        scheme.strategy().prepare(&functions, &mut all);
-        let selections: Selections = TiVec::from(vec![selection.clone()]);
-        weigh(&mut all, &selections);
-        let assignment = assign(scheme, &functions, &mut all, &selections, copies);
-        paths = all[0].take().unwrap();
+        let (assignment, measured) = assign_one(scheme, &graph, &paths, selection.clone(), copies);
+        paths = measured;
         let share = &assignment.shares[0];
         let counted = CountedPaths::new(&graph, &paths, share);
         let walks = walks(&graph, &choices);
@@ -278,14 +292,12 @@ fn known_iterations_run_no_statement() {
         .ids()
         .filter(iteration)
         .map(|id| KnownPath(id, 1_000_000));
-    let selections: Selections = TiVec::from(vec![Selection::Known(known.collect())]);
-    let mut all = [Some(paths.clone())];
-    weigh(&mut all, &selections);
-    let assignment = assign(Scheme::Sbl, &[input(&graph)], &mut all, &selections, 1);
+    let known = Selection::Known(known.collect());
+    let (assignment, measured) = assign_one(Scheme::Sbl, &graph, &paths, known, 1);
     let Share::Outside(_, set) = &assignment.shares[0] else {
         panic!("{:?}", assignment.shares);
     };
-    let paths = all[0].take().unwrap();
+    let paths = measured;
     let side = Part::Side(Side::Outside(set));
     let code = function_code(&graph, &paths, side);
     let local = match &code.ids {

@@ -66,7 +66,7 @@ impl<'a> Scanned<'a> {
     pub(super) fn find_joined_at(&self, offset: usize) -> Option<(Range, usize)> {
         let at = self.token(offset).filter(|&at| self.is_join(at))?;
         let words = JOINS.iter().find(|words| words.contains(&self.word(at)))?;
-        let whole = super::context::extend(self, &(at..at), words);
+        let whole = super::extent::extend(self, &(at..at), words);
         let joins = |i: &usize| words.contains(&self.word(*i));
         let operands = self
             .tokens_outside_brackets(whole.clone())
@@ -78,7 +78,7 @@ impl<'a> Scanned<'a> {
 
     /// The whole condition that tokens `range` are an operand of, through brackets that only group, and how many operands it has.
     pub(super) fn whole(&self, range: Range) -> (Range, usize) {
-        let whole = super::context::whole(self, range);
+        let whole = super::extent::whole(self, range);
         let inside = whole.clone().filter(|&i| self.is_join(i)).count();
         (whole, inside + 1)
     }

@@ -4,22 +4,23 @@
 mod arms;
 mod condition;
 mod context;
+mod extent;
 pub mod markers;
 pub mod patch;
 pub mod root;
+mod text;
 mod tokens;
 
 use crate::index::{BlockId, FuncId};
 use crate::names::normalised;
-use condition::Scanned;
 pub use context::{Bytes, Comparison, Condition, Operand};
 use markers::{Excluded, Markers};
 use md5::Digest;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
-use tokens::Token;
+pub use text::Text;
 
 /// A source file that is larger is not read.
 const LARGEST: u64 = 32 << 20;
@@ -136,31 +137,6 @@ enum Found {
     Missing,
 }
 
-/// A source file's text.
-pub struct Text {
-    text: String,
-    /// Whether columns are those that the compiler saw.
-    has_columns: bool,
-    /// Where each line begins.
-    lines: Vec<usize>,
-    tokens: OnceLock<Vec<Token>>,
-    /// The macros that it defines.
-    macros: OnceLock<HashSet<String>>,
-    /// Conditions that were asked for, by line, column and extent.
-    conditions: Mutex<Conditions>,
-}
-
-/// Conditions by line, column and extent; none where the text does not tell.
-type Conditions = HashMap<(u32, u32, Extent), Option<Arc<Condition>>>;
-
-/// How much of a condition is meant.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Extent {
-    Operand,
-    Join,
-    Whole,
-}
-
 impl Sources {
     /// Files of a program by number, with the hashes that they had when they were compiled, where these are known. Nothing is
     /// read before it is asked for.
@@ -275,154 +251,6 @@ fn is_of(bytes: &[u8], checksum: &str) -> bool {
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-impl Text {
-    fn new(text: String) -> Text {
-        let ends = text.match_indices('\n').map(|(i, _)| i + 1);
-        Text {
-            lines: std::iter::once(0).chain(ends).collect(),
-            text,
-            has_columns: true,
-            tokens: OnceLock::new(),
-            macros: OnceLock::new(),
-            conditions: Mutex::default(),
-        }
-    }
-
-    /// All of it.
-    pub fn whole(&self) -> &str {
-        &self.text
-    }
-
-    /// A line, counted from 1, without its end.
-    pub fn line(&self, line: u32) -> Option<&str> {
-        let number = (line as usize).checked_sub(1)?;
-        let start = *self.lines.get(number)?;
-        let end = self
-            .lines
-            .get(number + 1)
-            .map_or(self.text.len(), |n| n - 1);
-        Some(self.text[start..end].trim_end_matches('\r'))
-    }
-
-    /// The condition that is decided by a branch at a line and column; `None` where the text does not tell.
-    pub fn condition(&self, line: u32, column: u32) -> Option<Arc<Condition>> {
-        self.remember((line, column, Extent::Operand), || {
-            self.scanned().condition(self.offset(line, column)?)
-        })
-    }
-
-    /// All that the `&&` or `||` at a line and column joins, and how many operands that has.
-    pub fn joined(&self, line: u32, column: u32) -> Option<(Arc<Condition>, usize)> {
-        let (range, operands) = self.scanned().find_joined_at(self.offset(line, column)?)?;
-        let condition = self.remember((line, column, Extent::Join), || Some(range));
-        Some((condition?, operands))
-    }
-
-    /// The whole condition that a branch at a line and column decides a part of, and how many operands it has.
-    pub fn whole_condition(&self, line: u32, column: u32) -> Option<(Arc<Condition>, usize)> {
-        let part = self.scanned().condition(self.offset(line, column)?)?;
-        let (range, operands) = self.scanned().whole(part);
-        let condition = self.remember((line, column, Extent::Whole), || Some(range));
-        Some((condition?, operands))
-    }
-
-    fn remember(
-        &self,
-        key: (u32, u32, Extent),
-        find: impl FnOnce() -> Option<condition::Range>,
-    ) -> Option<Arc<Condition>> {
-        let known = || self.conditions.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some(condition) = known().get(&key) {
-            return condition.clone();
-        }
-        let scanned = self.scanned();
-        let macros = self
-            .macros
-            .get_or_init(|| context::defined_macros(&scanned));
-        let describe = |range| Arc::new(context::describe(&scanned, range, macros));
-        let condition = find().map(describe);
-        known().insert(key, condition.clone());
-        condition
-    }
-
-    /// The byte at a line and column, both counted from 1, if the line has that column.
-    pub fn offset(&self, line: u32, column: u32) -> Option<usize> {
-        let before = (column as usize).checked_sub(1)?;
-        let length = self.line(line)?.len();
-        let seen = self.has_columns && before < length;
-        seen.then(|| self.lines[line as usize - 1] + before)
-    }
-
-    /// A line in one piece, for a place in it whose condition the text does not tell; without a column (0), any line. `None` where the
-    /// text cannot be what the compiler saw: the line has no such column, no token begins there, or a `#line` gave the file's name to
-    /// text that was made from it.
-    pub fn line_of(&self, line: u32, column: u32) -> Option<String> {
-        let text = self.line(line)?.trim();
-        let whole = Some(text.to_string()).filter(|t| !t.is_empty());
-        if column == 0 {
-            return whole;
-        }
-        let offset = self.offset(line, column)?;
-        let scanned = self.scanned();
-        let found = scanned.tokens.partition_point(|t| t.end <= offset);
-        let token = scanned.tokens.get(found)?;
-        // Inside a directive there is none: a macro's text is at its place.
-        let begins = token.start == offset || token.kind == tokens::Kind::Directive;
-        whole.filter(|_| begins)
-    }
-
-    /// Line and column of a byte, both counted from 1.
-    pub fn position(&self, offset: usize) -> (u32, u32) {
-        let line = self.lines.partition_point(|&start| start <= offset);
-        (line as u32, (offset - self.lines[line - 1]) as u32 + 1)
-    }
-
-    fn scanned(&self) -> Scanned<'_> {
-        Scanned {
-            text: &self.text,
-            tokens: self.tokens.get_or_init(|| tokens::tokens(&self.text)),
-        }
-    }
-
-    /// What the only `switch` or `match` on a line is over.
-    pub fn switch(&self, line: u32) -> Option<String> {
-        let text = self.line(line)?;
-        let start = self.lines[line as usize - 1];
-        let scanned = self.scanned();
-        let range = start..start + text.len();
-        let is_switch = |t: &&Token| {
-            range.contains(&t.start) && ["switch", "match"].contains(&&self.text[t.start..t.end])
-        };
-        let mut keywords = scanned.tokens.iter().filter(is_switch);
-        let (keyword, more) = (keywords.next()?, keywords.next());
-        let condition = scanned.condition(keyword.start);
-        condition
-            .filter(|_| more.is_none())
-            .map(|range| scanned.joined(range))
-    }
-
-    /// The label of the case that begins at `line`, if there is one alone: `RED` of `case RED:`, on that line or, with
-    /// nothing but blanks between, before it.
-    pub fn case(&self, line: u32) -> Option<String> {
-        let mut at = line;
-        let mut text = self.line(at)?.trim();
-        while !text.contains("case ") {
-            let nothing = at == line || text.is_empty() || text == "{";
-            at = at.checked_sub(1).filter(|_| nothing && at + 3 > line)?;
-            text = self.line(at)?.trim();
-        }
-        let above = self.line(at.saturating_sub(1)).unwrap_or_default().trim();
-        let shared = above.starts_with("case ") && above.ends_with(':');
-        let text = text.strip_prefix("case ")?;
-        // `case Tok::num:` of C++ has colons that end no label.
-        let colons = text.match_indices(':').map(|(i, _)| i);
-        let ends = |i: &usize| !text[i + 1..].starts_with(':') && !text[..*i].ends_with(':');
-        let (label, behind) = text.split_at(colons.into_iter().find(ends)?);
-        let plain = !behind.contains("case ") && !shared;
-        (plain && !label.contains('\'')).then(|| label.trim().to_string())
-    }
 }
 
 #[cfg(test)]

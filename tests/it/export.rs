@@ -431,7 +431,7 @@ fn xml(text: &str) -> Element {
             Event::Eof => break,
             _ => continue,
         };
-        let text = |s: &str| s.to_string();
+        let text = |s: &[u8]| String::from_utf8(s.to_vec()).unwrap();
         let of = start.attributes().map(|a| a.unwrap());
         let of = of.map(|a| (text(a.key.as_ref()), text(&a.value))).collect();
         let element = Element {

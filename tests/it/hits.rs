@@ -6,7 +6,7 @@ use crate::support::{Behaviour, PROF, original, parsed, profile, run, schemes};
 use p3_rewrite::index::{CopyId, FuncId, TiVec, ti_vec};
 use p3_rewrite::numbering::pspp;
 use p3_rewrite::partition::Share;
-use p3_rewrite::paths::{FunctionInput, FunctionPaths};
+use p3_rewrite::paths::{FunctionInput, Measuring};
 use p3_rewrite::profile::{Profile, Structure, flow::flow};
 use p3_rewrite::strategy::Scheme;
 use std::path::{Path, PathBuf};
@@ -153,7 +153,7 @@ fn input<'a>(
 }
 
 /// What the busiest copy executes: labelled edges, and counts at the ends of paths.
-fn busiest(paths: &[Option<FunctionPaths>], shares: &[Share], copies: u32) -> u64 {
+fn busiest(paths: &[Option<Measuring>], shares: &[Share], copies: u32) -> u64 {
     let mut load: TiVec<CopyId, u64> = ti_vec![0; copies as usize];
     for (paths, share) in paths.iter().flatten().zip(shares) {
         let all = paths.dag.edge_ids();

@@ -5,13 +5,13 @@ use crate::support::{compile, peers, project, rewrite_here};
 use p3_rewrite::emit::{Loader, Names, admit, llvm_ir_suffices, load_by};
 use p3_rewrite::ir::lower::LoadOptions;
 use p3_rewrite::ir::{Program, SkipReason};
-use p3_rewrite::load::{Input, Optimize, find_inputs};
+use p3_rewrite::load::{Admitted, Optimize, find_inputs};
 use std::path::{Path, PathBuf};
 
-fn inputs(path: &Path) -> Vec<Input> {
-    let mut inputs = find_inputs(&[path.to_path_buf()], Path::new(""), None).unwrap();
-    admit(&mut inputs, Names::Kept, |_| Optimize::Never).unwrap();
-    inputs
+fn inputs(path: &Path) -> Vec<Admitted> {
+    let inputs = find_inputs(&[path.to_path_buf()], Path::new(""), None).unwrap();
+    let admission = admit(inputs, Names::Kept, |_| Optimize::Never);
+    admission.unwrap().inputs
 }
 
 fn load(loader: Loader, path: &Path) -> Program {

@@ -5,7 +5,7 @@
 
 use crate::support::peers::{COPIES, Checked, accepted, check};
 use crate::support::{PROF, execute, generate, link, llvm, profile_with, run, schemes};
-use p3_rewrite::emit::{Loader, Names, admit, llvm_ir_suffices, load_by};
+use p3_rewrite::emit::{Admission, Loader, Names, admit, llvm_ir_suffices, load_by};
 use p3_rewrite::ir::lower::LoadOptions;
 use p3_rewrite::load::{Optimize, find_inputs};
 use p3_rewrite::strategy::Scheme;
@@ -80,10 +80,10 @@ impl Found {
     /// Whether both loaders see the same program.
     fn loaders(&self, module: &Path) {
         let inputs = find_inputs(&[module.to_path_buf()], Path::new(""), None);
-        let Ok(mut inputs) = inputs else { return };
-        if admit(&mut inputs, Names::Kept, |_| Optimize::Never).is_err() {
+        let Ok(inputs) = inputs else { return };
+        let Ok(Admission { inputs, .. }) = admit(inputs, Names::Kept, |_| Optimize::Never) else {
             return;
-        }
+        };
         if !llvm_ir_suffices(&inputs[0]).unwrap_or(false) {
             self.beyond_llvm_ir.fetch_add(1, Ordering::Relaxed);
             return;

@@ -2,14 +2,15 @@
 
 use crate::support::driver::{self, SANITIZERS, built, counts, drive, driver};
 use crate::support::{
-    WARNINGS, llvm, project, run, runtime_files, runtime_sources, shell_with_mounts,
+    WARNINGS, llvm, project, run, runtime_files, runtime_headers, runtime_sources,
+    shell_with_mounts,
 };
 use p3_rewrite::index::FuncId;
 use p3_rewrite::profile::raw;
 use p3_rewrite::runtime::Type;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn hostname() -> String {
@@ -77,16 +78,14 @@ fn layouts_agree_with_the_lists() {
     let file = dir.path().join("layout.c");
     std::fs::write(&file, source).unwrap();
     let mut clang = Command::new(llvm("clang"));
-    clang
-        .args(["-fsyntax-only", "-I"])
-        .arg(project("runtime-c"));
+    clang.arg("-fsyntax-only").args(runtime_headers());
     run(clang.arg(file));
 }
 
 /// The runtime is in layers: each file calls those alone that its header names, which are above it in p3_internal.h.
 #[test]
 fn layers() {
-    let internal = std::fs::read_to_string(project("runtime-c/p3_internal.h")).unwrap();
+    let internal = std::fs::read_to_string(project("runtime-c/core/p3_internal.h")).unwrap();
     let section = regex::Regex::new(r"(?m)^/\* (p3_\w+\.c):").unwrap();
     let mut order: Vec<&str> = section
         .captures_iter(&internal)
@@ -95,7 +94,7 @@ fn layers() {
     // What rewritten modules call.
     order.extend(["p3_table.c", "p3_subpath.c", "p3_register.c"]);
     // On top of all that, shadows.
-    let shadow = std::fs::read_to_string(project("runtime-c/p3_shadow.h")).unwrap();
+    let shadow = std::fs::read_to_string(project("runtime-c/shadow/p3_shadow.h")).unwrap();
     order.extend(
         section
             .captures_iter(&shadow)
@@ -119,7 +118,7 @@ fn layers() {
         let known: BTreeSet<_> = symbols[..i].iter().flat_map(|(d, _)| d).collect();
         let above: Vec<_> = wanted.iter().filter(|s| !known.contains(s)).collect();
         assert!(above.is_empty(), "{file} calls {above:?}");
-        let text = std::fs::read_to_string(project("runtime-c").join(file)).unwrap();
+        let text = std::fs::read_to_string(source(file)).unwrap();
         let (header, _) = text.split_once("*/").unwrap();
         let mut called: Vec<String> = called.iter().map(|f| f.to_string()).collect();
         called.sort();
@@ -136,13 +135,21 @@ fn layers() {
     }
 }
 
+/// Where the file of the runtime with this name is.
+fn source(name: &str) -> PathBuf {
+    let sources = runtime_sources();
+    let named = sources.into_iter().find(|f| f.ends_with(name));
+    named.unwrap_or_else(|| panic!("{name} is no file of the runtime"))
+}
+
 /// What a file of the runtime defines, and what it wants of others: names that begin as ours.
 fn symbols(file: &str, dir: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
     let object = dir.join(file).with_extension("o");
     let mut clang = Command::new(llvm("clang"));
     clang
         .args(["-std=c11", "-O0", "-c"])
-        .arg(project("runtime-c").join(file));
+        .args(runtime_headers())
+        .arg(source(file));
     run(clang.arg("-o").arg(&object));
     let printed = run(Command::new(llvm("llvm-nm"))
         .args(["-P", "-g"])
@@ -170,7 +177,7 @@ fn no_compiler_warns() {
     all.par_iter().for_each(|(level, file)| {
         let mut gcc = Command::new("gcc");
         gcc.args(["-std=c11", level, "-c", "-o", "/dev/null"]);
-        run(gcc.args(WARNINGS).arg(file));
+        run(gcc.args(runtime_headers()).args(WARNINGS).arg(file));
     });
 }
 
@@ -181,8 +188,8 @@ fn pages_that_were_counted_in_are_found() {
     let dir = crate::support::folder();
     let exe = dir.path().join("touched");
     let mut clang = Command::new(llvm("clang"));
-    clang.args(["-std=gnu11", "-g", "-O1", "-fsanitize=undefined", "-I"]);
-    clang.arg(project("runtime-c"));
+    clang.args(["-std=gnu11", "-g", "-O1", "-fsanitize=undefined"]);
+    clang.args(runtime_headers());
     clang.arg(project("tests/it/support/touched_test.c"));
     run(clang.arg("-o").arg(&exe));
     for map in ["real", "missing", "short", "another", "swap"] {

@@ -89,7 +89,8 @@ fn either(counts: [u64; 2]) -> (Profile, Profile) {
     let counted = edges.counted_edges(FuncId(0), &structure).unwrap();
     let flow = flow(&paths, FuncId(0), &structure).unwrap();
     let ran = counted.iter().map(|e| (e, flow.dag[e]));
-    edges.measured = Measurement::Edges(ti_vec![ran.filter(|(_, n)| *n > 0).collect()]);
+    edges.measured =
+        Measurement::Exact(Exact::Edges(ti_vec![ran.filter(|(_, n)| *n > 0).collect()]));
     edges.entries = entries;
     (paths, edges)
 }

@@ -6,11 +6,11 @@ use super::{Outcome, samples};
 use crate::error::{Error, Result};
 use crate::profile::Profile;
 use crate::profile::filter::{Order, Selection};
-use crate::profile::measurement::Measurement;
-use crate::profile::subpaths::SampledProfile;
+use crate::profile::measurement::{Estimated, Measurement};
 use crate::profile::verdict::Trust;
-use crate::report::shadow;
 use crate::report::{Report, csv, edges, json, text};
+use crate::sampling::profile::SampledProfile;
+use crate::shadow::report as shadow;
 use crate::table::Layout;
 use clap::{Args, ValueEnum};
 use regex::Regex;
@@ -89,7 +89,12 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         full: args.full,
         ..layout
     };
-    if args.bursts || matches!(profile.measured, Measurement::Bursts(_)) {
+    if args.bursts
+        || matches!(
+            profile.measured,
+            Measurement::Estimated(Estimated::Bursts(_))
+        )
+    {
         return show_bursts(args, &profile, selection, layout);
     }
     if args.edges {
@@ -105,7 +110,12 @@ pub(super) fn run(args: &ShowArgs, trust: Trust, layout: Layout) -> Result<Outco
         selection.top = selection.top.or(Some(20));
         selection.order = Order::Instructions;
     }
-    if args.longest || matches!(profile.measured, Measurement::Sampled(_)) {
+    if args.longest
+        || matches!(
+            profile.measured,
+            Measurement::Estimated(Estimated::Sampled(_))
+        )
+    {
         return show_sampled(args, profile.sampled()?, &selection);
     }
     let report = Report::new(profile.paths()?, &selection)?;
@@ -130,7 +140,7 @@ fn show_sampled(
     profile: SampledProfile,
     selection: &Selection,
 ) -> Result<Outcome> {
-    use crate::report::subpaths::{Report, csv, json, text};
+    use crate::sampling::report::{Report, csv, json, text};
     let report = if args.longest {
         Report::longest(profile, selection)
     } else {

@@ -1,8 +1,8 @@
 //! Options of `--scheme subpath`.
 
 use crate::error::{Error, Result};
-use crate::plan::subpaths::{HotList, Sampling, Settings};
 use crate::runtime::abi::MOST_LENGTHS;
+use crate::sampling::plan::{HotList, Sampling, Settings};
 use crate::strategy::Scheme;
 use clap::{Args, ValueEnum};
 

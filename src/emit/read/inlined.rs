@@ -2,7 +2,7 @@
 
 use super::sys::{self, Value};
 use crate::emit::session;
-use crate::load::Input;
+use crate::load::Admitted;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 /// By symbol of a function in the source: the functions of the inputs that hold code of it, inlined there. Those
 /// that exist beside that are among them. Takes a pass over all instructions, in time and memory linear in them
 /// and in their locations; what LLVM cannot read tells nothing.
-pub fn inlined(inputs: &[Input]) -> BTreeMap<String, BTreeSet<String>> {
+pub fn inlined(inputs: &[Admitted]) -> BTreeMap<String, BTreeSet<String>> {
     let mut into = BTreeMap::new();
     for input in inputs {
         let context = session::context();

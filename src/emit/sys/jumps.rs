@@ -13,7 +13,7 @@ use inkwell::values::{AsValueRef, CallSiteValue, FunctionValue, GlobalValue, Poi
 
 /// Ends the block that the builder stands at the end of: assembler code, behind which control goes on in `next`, or in `other`, which the code knows as
 /// `${1:l}`; the symbol at `known` is `${0:c}`.
-pub(in crate::emit) fn jump_that_can_be_patched<'ctx>(
+pub(crate) fn jump_that_can_be_patched<'ctx>(
     context: &'ctx Context,
     builder: &Builder<'ctx>,
     code: &str,
@@ -55,13 +55,13 @@ pub(in crate::emit) fn jump_that_can_be_patched<'ctx>(
 }
 
 /// Lets a call be a jump.
-pub(in crate::emit) fn mark_tail(call: CallSiteValue) {
+pub(crate) fn mark_tail(call: CallSiteValue) {
     // SAFETY: it is a live call.
     unsafe { LLVMSetTailCall(call.as_value_ref(), 1) }
 }
 
 /// Gives `to` what handles exceptions and collects garbage in `from`.
-pub(in crate::emit) fn copy_personality(from: FunctionValue, to: FunctionValue) {
+pub(crate) fn copy_personality(from: FunctionValue, to: FunctionValue) {
     let (from, to) = (from.as_value_ref(), to.as_value_ref());
     // SAFETY: both are live functions; a name of a collector is NUL-terminated and copied.
     unsafe {
@@ -76,7 +76,7 @@ pub(in crate::emit) fn copy_personality(from: FunctionValue, to: FunctionValue) 
 }
 
 /// Puts `new` in the place of `old`, which goes.
-pub(in crate::emit) fn replace_global(old: GlobalValue, new: GlobalValue) {
+pub(crate) fn replace_global(old: GlobalValue, new: GlobalValue) {
     // SAFETY: both are live globals of one module, addressed by pointers of one type; the caller gives `old` up.
     unsafe {
         LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref());
@@ -85,7 +85,7 @@ pub(in crate::emit) fn replace_global(old: GlobalValue, new: GlobalValue) {
 }
 
 /// Another name of `of`, which nothing outside the module sees and nothing can take the place of.
-pub(in crate::emit) fn alias<'ctx>(
+pub(crate) fn alias<'ctx>(
     module: &Module<'ctx>,
     of: FunctionValue<'ctx>,
     name: &str,
@@ -101,7 +101,7 @@ pub(in crate::emit) fn alias<'ctx>(
 }
 
 /// The address of a block of `of` that is not its first.
-pub(in crate::emit) fn block_address<'ctx>(
+pub(crate) fn block_address<'ctx>(
     of: FunctionValue<'ctx>,
     block: BasicBlock<'ctx>,
 ) -> PointerValue<'ctx> {
@@ -110,7 +110,7 @@ pub(in crate::emit) fn block_address<'ctx>(
 }
 
 /// Makes all addresses of block `old` of `of` those of its block `new`, in code and data.
-pub(in crate::emit) fn move_address<'ctx>(
+pub(crate) fn move_address<'ctx>(
     of: FunctionValue<'ctx>,
     old: BasicBlock<'ctx>,
     new: BasicBlock<'ctx>,

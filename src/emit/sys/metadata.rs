@@ -9,7 +9,7 @@ use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, InstructionValue};
 
 /// What a metadata node holds.
-pub(in crate::emit) enum Meta<'a> {
+pub(crate) enum Meta<'a> {
     /// A string.
     Text(&'a str),
     /// An `i32`.
@@ -23,11 +23,7 @@ pub(in crate::emit) enum Meta<'a> {
 }
 
 /// Says how often a terminator takes each of its successors, instead of what it said before.
-pub(in crate::emit) fn set_branch_weights(
-    context: &Context,
-    terminator: InstructionValue,
-    weights: &[u32],
-) {
+pub(crate) fn set_branch_weights(context: &Context, terminator: InstructionValue, weights: &[u32]) {
     assert_eq!(successor_count(terminator) as usize, weights.len());
     let weights = weights.iter().copied().map(Meta::I32);
     let node = std::iter::once(Meta::Text("branch_weights")).chain(weights);
@@ -35,11 +31,7 @@ pub(in crate::emit) fn set_branch_weights(
 }
 
 /// Makes `meta` the `!irr_loop` node of a terminator, instead of the one it had.
-pub(in crate::emit) fn set_header_weight(
-    context: &Context,
-    terminator: InstructionValue,
-    meta: Meta,
-) {
+pub(crate) fn set_header_weight(context: &Context, terminator: InstructionValue, meta: Meta) {
     set_metadata(context, terminator, "irr_loop", meta);
 }
 
@@ -53,20 +45,20 @@ fn set_metadata(context: &Context, instruction: InstructionValue, kind: &str, me
 }
 
 /// Makes `meta` the `!prof` node of a function, instead of the one it had.
-pub(in crate::emit) fn set_function_profile(context: &Context, f: FunctionValue, meta: Meta) {
+pub(crate) fn set_function_profile(context: &Context, f: FunctionValue, meta: Meta) {
     let (kind, node) = (context.get_kind_id("prof"), metadata(context, &meta));
     // SAFETY: the function is live and of this context, as is the node.
     unsafe { LLVMGlobalSetMetadata(f.as_value_ref(), kind, node) }
 }
 
 /// Whether a module has this flag.
-pub(in crate::emit) fn has_module_flag(module: &Module, name: &str) -> bool {
+pub(crate) fn has_module_flag(module: &Module, name: &str) -> bool {
     // SAFETY: the module is live, and the name's length is said.
     unsafe { !LLVMGetModuleFlag(module.as_mut_ptr(), name.as_ptr().cast(), name.len()).is_null() }
 }
 
 /// Adds a flag to a module that lacks it; modules with different ones cannot be linked.
-pub(in crate::emit) fn add_module_flag(context: &Context, module: &Module, name: &str, meta: Meta) {
+pub(crate) fn add_module_flag(context: &Context, module: &Module, name: &str, meta: Meta) {
     assert!(!has_module_flag(module, name));
     let behavior = LLVMModuleFlagBehavior::LLVMModuleFlagBehaviorError;
     // SAFETY: module and context are live and belong together, and the name's length is said.
@@ -100,7 +92,7 @@ fn metadata(context: &Context, meta: &Meta) -> LLVMMetadataRef {
 }
 
 /// The version of debug information that a module says it has.
-pub(in crate::emit) fn debug_info_version(module: &Module) -> Option<u64> {
+pub(crate) fn debug_info_version(module: &Module) -> Option<u64> {
     let name = "Debug Info Version";
     // SAFETY: module and context are live, and the name's length is said; a flag that is no integer is not read.
     unsafe {

@@ -4,11 +4,11 @@
 mod jumps;
 mod metadata;
 
-pub(super) use jumps::{
+pub(crate) use jumps::{
     alias, block_address, copy_personality, jump_that_can_be_patched, mark_tail, move_address,
     replace_global,
 };
-pub(super) use metadata::{
+pub(crate) use metadata::{
     Meta, add_module_flag, debug_info_version, has_module_flag, set_branch_weights,
     set_function_profile, set_header_weight,
 };
@@ -43,38 +43,38 @@ fn is_definition(f: FunctionValue) -> bool {
 }
 
 /// The functions of a module that have a body, in order: the ordinals of the loader's view.
-pub(super) fn definitions<'ctx>(
+pub(crate) fn definitions<'ctx>(
     module: &Module<'ctx>,
 ) -> impl Iterator<Item = FunctionValue<'ctx>> {
     module.get_functions().filter(|f| is_definition(*f))
 }
 
 /// The number of successors of a terminator.
-pub(super) fn successor_count(terminator: InstructionValue) -> u32 {
+pub(crate) fn successor_count(terminator: InstructionValue) -> u32 {
     // SAFETY: the caller got it from `BasicBlock::get_terminator`.
     unsafe { LLVMGetNumSuccessors(terminator.as_value_ref()) }
 }
 
 /// A function's blocks, by their numbers in its control flow.
-pub(super) type Blocks<'ctx> = TiVec<BlockId, BasicBlock<'ctx>>;
+pub(crate) type Blocks<'ctx> = TiVec<BlockId, BasicBlock<'ctx>>;
 
 /// The blocks of a function, which has those of its control flow and no others yet.
-pub(super) fn blocks(function: FunctionValue<'_>) -> Blocks<'_> {
+pub(crate) fn blocks(function: FunctionValue<'_>) -> Blocks<'_> {
     function.get_basic_blocks().into()
 }
 
 /// How large types are on the target of a module.
-pub(super) fn target_of(module: &Module) -> TargetData {
+pub(crate) fn target_of(module: &Module) -> TargetData {
     TargetData::create(&module.get_data_layout().as_str().to_string_lossy())
 }
 
 /// The terminator of a block.
-pub(super) fn terminator(block: BasicBlock) -> InstructionValue {
+pub(crate) fn terminator(block: BasicBlock) -> InstructionValue {
     block.get_terminator().expect("a block has a terminator")
 }
 
 /// Successor `i` of a terminator.
-pub(super) fn successor<'ctx>(terminator: InstructionValue<'ctx>, i: u32) -> BasicBlock<'ctx> {
+pub(crate) fn successor<'ctx>(terminator: InstructionValue<'ctx>, i: u32) -> BasicBlock<'ctx> {
     assert!(i < successor_count(terminator));
     // SAFETY: `i` is in range; a successor is a block of the same function.
     let block = unsafe { BasicBlock::new(LLVMGetSuccessor(terminator.as_value_ref(), i)) };
@@ -82,7 +82,7 @@ pub(super) fn successor<'ctx>(terminator: InstructionValue<'ctx>, i: u32) -> Bas
 }
 
 /// Positions the builder before an instruction and the debug records that belong to it, and takes its location.
-pub(super) fn position_before<'ctx>(builder: &Builder<'ctx>, at: InstructionValue<'ctx>) {
+pub(crate) fn position_before<'ctx>(builder: &Builder<'ctx>, at: InstructionValue<'ctx>) {
     // Tells inkwell that the builder is positioned.
     builder.position_before(&at);
     // SAFETY: `at` is a live instruction in a block.
@@ -92,20 +92,20 @@ pub(super) fn position_before<'ctx>(builder: &Builder<'ctx>, at: InstructionValu
 }
 
 /// Redirects successor `i` of a terminator. Updating φs is up to the caller.
-pub(super) fn set_successor(terminator: InstructionValue, i: u32, to: BasicBlock) {
+pub(crate) fn set_successor(terminator: InstructionValue, i: u32, to: BasicBlock) {
     assert!(i < successor_count(terminator));
     // SAFETY: `i` is in range, both belong to one function.
     unsafe { LLVMSetSuccessor(terminator.as_value_ref(), i, to.as_mut_ptr()) }
 }
 
 /// The kind of an instruction.
-pub(super) fn opcode(i: InstructionValue) -> LLVMOpcode {
+pub(crate) fn opcode(i: InstructionValue) -> LLVMOpcode {
     // SAFETY: `i` is a live instruction.
     unsafe { LLVMGetInstructionOpcode(i.as_value_ref()) }
 }
 
 /// Whether a call is marked `musttail`.
-pub(super) fn is_musttail(call: InstructionValue) -> bool {
+pub(crate) fn is_musttail(call: InstructionValue) -> bool {
     opcode(call) == LLVMOpcode::LLVMCall
         // SAFETY: it is a call.
         && unsafe { LLVMGetTailCallKind(call.as_value_ref()) }
@@ -113,20 +113,20 @@ pub(super) fn is_musttail(call: InstructionValue) -> bool {
 }
 
 /// Whether an instruction is a call site.
-pub(super) fn is_call(i: InstructionValue) -> bool {
+pub(crate) fn is_call(i: InstructionValue) -> bool {
     use LLVMOpcode::*;
     matches!(opcode(i), LLVMCall | LLVMInvoke | LLVMCallBr)
 }
 
 /// Whether a call site is inline assembly.
-pub(super) fn calls_assembly(call: InstructionValue) -> bool {
+pub(crate) fn calls_assembly(call: InstructionValue) -> bool {
     assert!(is_call(call));
     // SAFETY: it is a call site, whose called value is live.
     unsafe { !LLVMIsAInlineAsm(LLVMGetCalledValue(call.as_value_ref())).is_null() }
 }
 
 /// The name of the function that a call site calls directly.
-pub(super) fn callee_name(call: InstructionValue) -> Option<String> {
+pub(crate) fn callee_name(call: InstructionValue) -> Option<String> {
     assert!(is_call(call));
     // SAFETY: it is a call site; the called value is live, and names are copied at once.
     unsafe {
@@ -148,7 +148,7 @@ unsafe fn value_name(value: LLVMValueRef) -> String {
 }
 
 /// Whether a call may return a second time, as `setjmp` does.
-pub(super) fn returns_twice(call: InstructionValue) -> bool {
+pub(crate) fn returns_twice(call: InstructionValue) -> bool {
     assert!(is_call(call));
     let kind = Attribute::get_named_enum_kind_id("returns_twice");
     let index = AttributeLoc::Function.get_index();
@@ -162,7 +162,7 @@ pub(super) fn returns_twice(call: InstructionValue) -> bool {
 }
 
 /// Drops an enum attribute of the function behind a call site.
-pub(super) fn remove_call_attribute(call: InstructionValue, kind: u32) -> bool {
+pub(crate) fn remove_call_attribute(call: InstructionValue, kind: u32) -> bool {
     assert!(is_call(call));
     // SAFETY: it is a call site; removing an absent attribute does nothing.
     unsafe {
@@ -190,7 +190,7 @@ impl Index for AttributeLoc {
 }
 
 /// The address of element `index` of an array of 64-bit integers.
-pub(super) fn slot<'ctx>(
+pub(crate) fn slot<'ctx>(
     builder: &Builder<'ctx>,
     base: PointerValue<'ctx>,
     index: IntValue<'ctx>,
@@ -201,7 +201,7 @@ pub(super) fn slot<'ctx>(
 }
 
 /// The address `offset` bytes behind `base`, which may lie outside what `base` points to.
-pub(super) fn moved<'ctx>(
+pub(crate) fn moved<'ctx>(
     builder: &Builder<'ctx>,
     base: PointerValue<'ctx>,
     offset: IntValue<'ctx>,
@@ -212,7 +212,7 @@ pub(super) fn moved<'ctx>(
 }
 
 /// The address `offset` bytes behind `base`, inside what `base` points to.
-pub(super) fn field<'ctx>(
+pub(crate) fn field<'ctx>(
     builder: &Builder<'ctx>,
     base: PointerValue<'ctx>,
     offset: IntValue<'ctx>,
@@ -224,7 +224,7 @@ pub(super) fn field<'ctx>(
 
 /// Moves the terminator of `from` to the empty block `to`; the builder then stands at the end of `from`. What debug
 /// records say about `from` stays there. φs of successors are the caller's to mend.
-pub(super) fn move_terminator<'ctx>(
+pub(crate) fn move_terminator<'ctx>(
     builder: &Builder<'ctx>,
     from: BasicBlock<'ctx>,
     to: BasicBlock<'ctx>,
@@ -246,7 +246,7 @@ pub(super) fn move_terminator<'ctx>(
 }
 
 /// A constant address inside a global: byte-typed, so `offset` counts bytes.
-pub(super) fn const_address<'ctx>(
+pub(crate) fn const_address<'ctx>(
     base: PointerValue<'ctx>,
     offset: IntValue<'ctx>,
 ) -> PointerValue<'ctx> {
@@ -256,7 +256,7 @@ pub(super) fn const_address<'ctx>(
 }
 
 /// The constant address `offset` bytes behind `base`, which may lie outside what `base` points to.
-pub(super) fn const_moved<'ctx>(
+pub(crate) fn const_moved<'ctx>(
     base: PointerValue<'ctx>,
     offset: IntValue<'ctx>,
 ) -> PointerValue<'ctx> {
@@ -266,7 +266,7 @@ pub(super) fn const_moved<'ctx>(
 }
 
 /// The constant address of element `index` of the array that begins at `base`.
-pub(super) fn const_element<'ctx>(
+pub(crate) fn const_element<'ctx>(
     base: PointerValue<'ctx>,
     element: impl BasicType<'ctx>,
     index: IntValue<'ctx>,
@@ -277,7 +277,7 @@ pub(super) fn const_element<'ctx>(
 
 /// Replaces φ `old` by one whose incoming blocks are mapped, entry by entry, and which keeps
 /// name, position, fast-math flags and debug location.
-pub(super) fn rebuild_phi<'ctx>(
+pub(crate) fn rebuild_phi<'ctx>(
     builder: &Builder<'ctx>,
     old: InstructionValue<'ctx>,
     mut map: impl FnMut(BasicBlock<'ctx>) -> BasicBlock<'ctx>,
@@ -309,7 +309,7 @@ pub(super) fn rebuild_phi<'ctx>(
 }
 
 /// The elements of a constant array, and the type of one.
-pub(super) fn array_elements<'ctx>(array: ArrayValue<'ctx>) -> Vec<LLVMValueRef> {
+pub(crate) fn array_elements<'ctx>(array: ArrayValue<'ctx>) -> Vec<LLVMValueRef> {
     // SAFETY: `array` is a live constant array; its operands are its elements.
     unsafe {
         let n = LLVMGetNumOperands(array.as_value_ref()) as u32;
@@ -320,7 +320,7 @@ pub(super) fn array_elements<'ctx>(array: ArrayValue<'ctx>) -> Vec<LLVMValueRef>
 }
 
 /// Makes `global` (an array with appending linkage) hold `elements`, each a constant of one type.
-pub(super) fn replace_appending<'ctx>(
+pub(crate) fn replace_appending<'ctx>(
     module: &Module<'ctx>,
     old: Option<GlobalValue<'ctx>>,
     name: &std::ffi::CStr,
@@ -343,7 +343,7 @@ pub(super) fn replace_appending<'ctx>(
 }
 
 /// A φ without entries at the start of a block.
-pub(super) fn phi_at_start<'ctx>(
+pub(crate) fn phi_at_start<'ctx>(
     builder: &Builder<'ctx>,
     block: BasicBlock<'ctx>,
     ty: impl BasicType<'ctx>,
@@ -357,7 +357,7 @@ pub(super) fn phi_at_start<'ctx>(
 }
 
 /// Runs LLVM passes, named as for `opt -passes`, on a module, for a machine if one is named; the error is what LLVM says.
-pub(super) fn run_passes(
+pub(crate) fn run_passes(
     module: &Module,
     passes: &str,
     machine: Option<&TargetMachine>,
@@ -385,7 +385,7 @@ pub(super) fn run_passes(
 }
 
 /// Operand `i` of a call, a constant integer.
-pub(super) fn constant_operand(call: InstructionValue, i: u32) -> u64 {
+pub(crate) fn constant_operand(call: InstructionValue, i: u32) -> u64 {
     assert!(is_call(call) && i < call.get_num_operands());
     // SAFETY: the operand exists; what is no constant integer is not read.
     unsafe {
@@ -396,7 +396,7 @@ pub(super) fn constant_operand(call: InstructionValue, i: u32) -> u64 {
 }
 
 /// Operand `i` of a call, the address of a global that holds a string.
-pub(super) fn string_operand(call: InstructionValue, i: u32) -> String {
+pub(crate) fn string_operand(call: InstructionValue, i: u32) -> String {
     assert!(is_call(call) && i < call.get_num_operands());
     // SAFETY: the operand exists and is checked to be a global with a string in it; the bytes live as long as
     // that string and are copied at once.
@@ -413,7 +413,7 @@ pub(super) fn string_operand(call: InstructionValue, i: u32) -> String {
 }
 
 /// A named thing of a module.
-pub(super) struct Symbol {
+pub(crate) struct Symbol {
     /// The raw value, a global of the module.
     value: LLVMValueRef,
     /// Its name; empty where it has none.
@@ -428,14 +428,14 @@ pub(super) struct Symbol {
 
 impl Symbol {
     /// Gives it another name, to which LLVM adds a number should that be taken too.
-    pub(super) fn rename(&self, name: &str) {
+    pub(crate) fn rename(&self, name: &str) {
         // SAFETY: the value is a global of a live module; the name's length is said.
         unsafe { LLVMSetValueName2(self.value, name.as_ptr().cast(), name.len()) }
     }
 }
 
 /// The functions, variables, aliases and ifuncs of a module.
-pub(super) fn symbols(module: &Module) -> Vec<Symbol> {
+pub(crate) fn symbols(module: &Module) -> Vec<Symbol> {
     let raw = module.as_mut_ptr();
     // SAFETY: the module is live, and each list is walked by its own functions until it ends.
     let lists = unsafe {
@@ -477,7 +477,7 @@ fn symbol(value: LLVMValueRef) -> Symbol {
 }
 
 /// Removes debug information; whether there was any, but for what hangs on metadata of loops alone.
-pub(super) fn strip_debug_info(module: &Module) -> bool {
+pub(crate) fn strip_debug_info(module: &Module) -> bool {
     let raw = module.as_mut_ptr();
     // SAFETY: the module is live. LLVM forgets to say that it removed records; it does say so of calls.
     unsafe {

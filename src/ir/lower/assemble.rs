@@ -7,14 +7,14 @@ use crate::ir::callgraph;
 use crate::ir::{
     Block, Body, Call, Callee, FunctionBody, Linkage, Module, ProgFunction, Program, SkipReason,
 };
-use crate::load::Input;
+use crate::load::{Admitted, Input};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Assembles the program from the lowered modules of `inputs`. Linear.
 ///
 /// # Errors
 /// Symbols that two modules define.
-pub fn program(inputs: &[Input], lowered: Vec<Lowered>) -> Result<Program> {
+pub fn program(inputs: &[Admitted], lowered: Vec<Lowered>) -> Result<Program> {
     let mut scopes: TiVec<ModuleId, Scope> = TiVec::new();
     let mut calls = TiVec::new();
     let mut program = Program::default();
@@ -113,7 +113,7 @@ fn renumber(bodies: &mut [FunctionBody], files: u32, inlined: u32) {
 
 /// Makes the program's functions; the map names those visible over modules (their units).
 fn functions(
-    inputs: &[Input],
+    inputs: &[Admitted],
     program: &mut Program,
     scopes: &mut TiSlice<ModuleId, Scope>,
 ) -> Result<HashMap<String, FuncId>> {

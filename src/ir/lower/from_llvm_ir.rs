@@ -19,20 +19,19 @@ use llvm_ir_analysis::ModuleAnalysis;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Reads a module by llvm-ir and lowers it; `None` where llvm-ir cannot represent it. `skip`: by ordinal of
+/// Reads a module by llvm-ir and lowers it; `None` where llvm-ir cannot represent it. `positions` are what LLVM found; `skip`: by ordinal of
 /// the definition, what attributes that llvm-ir does not know say against profiling it; may be short.
 ///
 /// # Errors
 /// Input that LLVM cannot read.
 pub fn by_llvm_ir(
     input: &Input,
+    positions: &Positions,
     skip: &[Option<SkipReason>],
     options: &LoadOptions,
 ) -> Result<Option<Lowered>> {
     let module = parse(input)?;
     let view = module.as_ref().and_then(|m| view(m, skip));
-    let nowhere = Positions::default();
-    let positions = input.positions.as_ref().unwrap_or(&nowhere);
     Ok(view.map(|v| lower(v, positions, options)))
 }
 

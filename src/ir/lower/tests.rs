@@ -4,21 +4,22 @@ use super::{LoadOptions, assemble, by_llvm_ir};
 use crate::error::Result;
 use crate::index::{BlockId, FuncId};
 use crate::ir::{Callee, FunctionBody, Program, SkipReason, Terminator};
-use crate::load::{Input, find_inputs};
+use crate::load::{Admitted, find_inputs};
 use std::path::Path;
 
-fn inputs(modules: &[&str], dir: &Path) -> Vec<Input> {
+fn inputs(modules: &[&str], dir: &Path) -> Vec<Admitted> {
     for (i, text) in modules.iter().enumerate() {
         std::fs::write(dir.join(format!("m{i}.ll")), text).unwrap();
     }
-    find_inputs(&[dir.to_path_buf()], Path::new(""), None).unwrap()
+    let inputs = find_inputs(&[dir.to_path_buf()], Path::new(""), None).unwrap();
+    inputs.into_iter().map(Admitted::unverified).collect()
 }
 
 fn load(modules: &[&str]) -> Result<Program> {
     let dir = tempfile::tempdir().unwrap();
     let inputs = inputs(modules, dir.path());
     let lowered = inputs.iter().map(|input| {
-        let lowered = by_llvm_ir(input, &[], &LoadOptions::default())?;
+        let lowered = by_llvm_ir(input, &input.positions, &[], &LoadOptions::default())?;
         Ok(lowered.expect("llvm-ir represents it"))
     });
     assemble(&inputs, lowered.collect::<Result<_>>()?)

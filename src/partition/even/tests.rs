@@ -5,7 +5,8 @@ use crate::index::{BlockId, CopyId, FuncId, IdSet};
 use crate::ir::{Call, Callee, Cfg, SkipReason};
 use crate::partition::Share;
 use crate::partition::cost::{ELSEWHERE, WHOLE};
-use crate::paths::{FunctionInput, FunctionPaths, all_paths};
+use crate::paths::made::all as all_paths;
+use crate::paths::{FunctionInput, Measuring};
 use crate::random_cfg::{any_cfg, cfg};
 use crate::strategy::Scheme;
 use proptest::prelude::*;
@@ -23,7 +24,7 @@ fn inputs(graphs: &[Cfg]) -> Vec<FunctionInput<'_>> {
 /// The load of the busiest copy when `shares` are charged as p3-weighted charges its own.
 fn busiest(
     functions: &[FunctionInput],
-    paths: &[Option<FunctionPaths>],
+    paths: &[Option<Measuring>],
     shares: &[Share],
     copies: u32,
 ) -> u64 {
@@ -36,7 +37,7 @@ fn is_split(share: &Share) -> bool {
 }
 
 /// Takes the weights for those of a profile with so many entries.
-fn measure(paths: &mut FunctionPaths, entries: f64) {
+fn measure(paths: &mut Measuring, entries: f64) {
     paths.measured = true;
     paths.weights.iter_mut().for_each(|w| *w *= entries);
 }
@@ -80,7 +81,7 @@ fn what_is_hot_is_split() {
     for (p, times) in paths.iter_mut().flatten().zip([1.0, 1000.0, 1.0]) {
         measure(p, times);
     }
-    let split = |paths: &[Option<FunctionPaths>], copies| -> Vec<bool> {
+    let split = |paths: &[Option<Measuring>], copies| -> Vec<bool> {
         let shares = Scheme::P3Weighted
             .strategy()
             .assign(&functions, paths, copies)

@@ -8,11 +8,11 @@ use crate::dag::{paths_inside, rests_inside, useful_edges};
 use crate::index::{CopyId, EdgeId, IdSet, PathId};
 use crate::ir::Cfg;
 use crate::partition::{Held, Iterations, Local, Ranges, Side};
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use std::collections::HashSet;
 
 /// Proves that `local` has the paths on `side`. O(V + E) of the versions · out-degree.
-pub(super) fn selection(cfg: &Cfg, paths: &FunctionPaths, local: &Local, side: Side) -> Proved<()> {
+pub(super) fn selection(cfg: &Cfg, paths: &Measuring, local: &Local, side: Side) -> Proved<()> {
     versions_of_paths(paths, local)?;
     let counted = paths_inside(&local.dag, &IdSet::full(local.dag.edges().len()));
     let (only_selected, selected) = match side {
@@ -40,7 +40,7 @@ pub(super) fn selection(cfg: &Cfg, paths: &FunctionPaths, local: &Local, side: S
 /// Proves that `local` has the paths that `ranges` give `copy`. Prefixes are walked as far as some of their continuations are
 /// the copy's and some are not: behind them, its number of paths says whether it has all. O(ranges · length · out-degree).
 pub(super) fn ranges(
-    paths: &FunctionPaths,
+    paths: &Measuring,
     local: &Local,
     ranges: &Ranges,
     copy: CopyId,
@@ -70,7 +70,7 @@ pub(super) fn ranges(
 }
 
 /// Proves that paths of `local` are versions of paths, none of the same. O(V + E).
-fn versions_of_paths(paths: &FunctionPaths, local: &Local) -> Proved<()> {
+fn versions_of_paths(paths: &Measuring, local: &Local) -> Proved<()> {
     for v in local.dag.order() {
         let mut origins: Vec<EdgeId> = local.dag.outs(v).map(|e| local.origins[e]).collect();
         origins.sort_unstable();
@@ -93,7 +93,7 @@ fn versions_of_paths(paths: &FunctionPaths, local: &Local) -> Proved<()> {
 /// Whether a path of `local` stays inside `set`, edges of `iterations`. Both walk the function's paths, so pairs of their vertices say where:
 /// O(pairs that are reached · out-degree).
 fn has_known_path(
-    paths: &FunctionPaths,
+    paths: &Measuring,
     iterations: &Iterations,
     local: &Local,
     set: &IdSet<EdgeId>,

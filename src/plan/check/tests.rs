@@ -4,7 +4,7 @@ use super::*;
 use crate::dag::Shape;
 use crate::index::{BlockId, CfgEdge, CopyId, FuncId, IdSet, LocalId, PathId};
 use crate::numbering::{ball_larus, enumerate};
-use crate::paths::all_paths;
+use crate::paths::made::all as all_paths;
 use crate::plan::SiteCode;
 use crate::plan::build::copy_plan;
 use crate::plan::interp::{self, Outcome};
@@ -22,14 +22,14 @@ use mutation::{Mutation, any_mutation};
 /// A function, a copy's part in it, and the walks that plans are tried on.
 struct Case<'a> {
     cfg: &'a Cfg,
-    paths: FunctionPaths,
+    paths: Measuring,
     part: Option<IdSet<EdgeId>>,
     walks: Vec<(Walk, BTreeMap<PathId, u64>)>,
 }
 
 impl<'a> Case<'a> {
     fn new(cfg: &'a Cfg, part: Option<IdSet<EdgeId>>, walks: Vec<Walk>) -> Self {
-        let paths = FunctionPaths::new(cfg);
+        let paths = Measuring::made(cfg);
         let mut case = Case {
             cfg,
             paths,
@@ -341,7 +341,7 @@ fn edge_counters_are_checked() {
         blocks: [graph.blocks.raw, cfg(&[&[]]).blocks.raw].concat().into(),
     };
     let mut case = Case::new(&graph, None, Vec::new());
-    case.paths.count_edges(&graph);
+    case.paths = case.paths.counting_edges(&graph);
     let plan = case.plan();
     assert_eq!(case.check(&plan), Ok(()));
     for i in 0..plan.probes.len() {
@@ -367,11 +367,11 @@ proptest! {
     fn sound_plans_are_accepted(graph in any_cfg(24), copies in 1..6u32, bits in 11..63u32) {
         let functions = [input(&graph)];
         let cuts = crate::dag::choose_cuts(&graph, &Shape::new(&graph), 1 << bits);
-        let cut = FunctionPaths::with_cuts(&graph, cuts).unwrap();
-        for mut paths in [all_paths(&functions), vec![Some(cut)]] {
+        let cut = Measuring::made_with_cuts(&graph, cuts).unwrap();
+        for all in [all_paths(&functions), vec![Some(cut)]] {
             for scheme in Scheme::ALL {
                 let strategy = scheme.strategy();
-                strategy.prepare(&functions, &mut paths);
+                let paths = strategy.measure_all(&functions, &all);
                 let shares = strategy.assign(&functions, &paths, copies).shares;
                 for c in (0..copies).map(CopyId) {
                     let plan = copy_plan(&functions, &paths, &shares, c);

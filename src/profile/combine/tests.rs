@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::index::{FuncId, ti_vec};
-use crate::paths::FunctionPaths;
+use crate::paths::Paths;
 use crate::profile::made;
 use crate::profile::verdict::{Processes, Verdict};
 use crate::random_cfg::{any_cfg, cfg};
@@ -71,7 +71,7 @@ proptest! {
     fn owners_are_believed(graph in any_cfg(8), copies in 2..5u32, wrong in any::<prop::sample::Index>()) {
         let mut profile = made::profile(&made::program([made::body(graph)]), Scheme::P3, copies);
         let structure = profile.structure(FuncId(0)).unwrap();
-        let FunctionPaths { dag, numbering, .. } = &structure.paths;
+        let Paths { dag, numbering, .. } = &**structure.paths.paths();
         prop_assume!(numbering.total() <= 300);
         let share = profile.entry(FuncId(0)).share(&structure.cfg, &structure.paths).unwrap();
         let count = |id: PathId| id.0 % 3 * 5;
@@ -127,7 +127,10 @@ fn counters_become_edges() {
         []
     );
     let counts = vec![vec![(edges[0], 7), (edges[1], 2)]];
-    assert_eq!(profile.measured, Measurement::Edges(counts.into()));
+    assert_eq!(
+        profile.measured,
+        Measurement::Exact(Exact::Edges(counts.into()))
+    );
     let beyond = combine(&mut profile, &by_copy(&[(edges.len() as u64, 7)]));
     assert!(beyond.is_err());
 }
@@ -151,7 +154,10 @@ fn whole_functions() {
     .into();
     assert_eq!(combine(&mut profile, &by_copy).unwrap(), []);
     let counts = vec![made::counts(&[(0, 4), (1, 9)]), vec![]];
-    assert_eq!(profile.measured, Measurement::Paths(counts.into()));
+    assert_eq!(
+        profile.measured,
+        Measurement::Exact(Exact::Paths(counts.into()))
+    );
     let impossible = [(first, counted(0, &[(2, 1)]))].into();
     let error = combine(&mut profile, &impossible).unwrap_err().to_string();
     assert!(

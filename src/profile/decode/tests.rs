@@ -5,7 +5,8 @@ use crate::edges::counted_edges;
 use crate::ir::Cfg;
 use crate::numbering::enumerate;
 use crate::partition::Owners;
-use crate::paths::{FunctionPaths, all_paths};
+use crate::paths::Measuring;
+use crate::paths::made::all as all_paths;
 use crate::random_cfg::{any_cfg, cfg, input};
 use crate::strategy::Scheme;
 use proptest::prelude::*;
@@ -13,7 +14,7 @@ use proptest::prelude::*;
 fn structure(graph: &Cfg) -> Structure {
     Structure {
         cfg: graph.clone(),
-        paths: FunctionPaths::new(graph),
+        paths: Measuring::made(graph),
     }
 }
 
@@ -100,7 +101,7 @@ fn ids_that_nothing_has() {
 #[test]
 fn counters_become_edges() {
     let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
-    let paths = FunctionPaths::new(&graph);
+    let paths = Measuring::made(&graph);
     let counted = counted_edges(&paths.dag, &paths.weights, false);
     let decoded = |share: Share, ids: &[(u64, u64)]| {
         decode_edges(&counted, &share, CopyId(0), &ids.iter().copied().collect())

@@ -109,7 +109,7 @@ fn payload_that_no_merge_writes_is_refused() {
 fn counts_of_edges_survive() {
     let graph = cfg(&[&[1, 2], &[3], &[3], &[]]);
     let mut p = made::profile(&made::program([made::body(graph)]), Scheme::Edge, 1);
-    p.measured = Measurement::Edges(ti_vec![vec![(EdgeId(1), 4), (EdgeId(3), 7)]]);
+    p.measured = Measurement::Exact(Exact::Edges(ti_vec![vec![(EdgeId(1), 4), (EdgeId(3), 7)]]));
     assert_eq!(Profile::parse(&p.to_bytes(), &p.path).unwrap(), p);
     let beyond = changed(&p, |p| p["counts"] = json!([[0, [1u64 << 32, 7]]]));
     assert_eq!(beyond.unwrap_err(), "damaged: edge out of range");

@@ -5,7 +5,7 @@ use crate::dag::EdgeKind;
 use crate::edges::{counted_edges, propagate};
 use crate::index::{BlockId, CfgEdge, FuncId, IdSet, TiVec};
 use crate::ir::Cfg;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::profile::flow::blocks;
 use crate::profile::made;
 use crate::random_cfg::{Walk, any_cfg, cfg, paths_of, walk};
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 fn structure(graph: &Cfg) -> Structure {
     Structure {
         cfg: graph.clone(),
-        paths: FunctionPaths::new(graph),
+        paths: Measuring::made(graph),
     }
 }
 

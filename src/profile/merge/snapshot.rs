@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::index::CopyId;
 use crate::manifest::Manifest;
 use crate::profile::Profile;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Estimated, Measurement};
 use crate::profile::raw::Raw;
-use crate::profile::subpaths::merge::{Part, union};
 use crate::profile::verdict::{Processes, Verdict};
+use crate::sampling::profile::merge::{Part, union};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -76,16 +76,19 @@ impl Snapshot {
         for (copy, mut of_copy) in by_copy {
             profile.processes[copy] = of_copy.processes;
             let bursts = std::mem::take(&mut of_copy.bursts);
-            if matches!(profile.measured, Measurement::Bursts(_)) {
+            if matches!(
+                profile.measured,
+                Measurement::Estimated(Estimated::Bursts(_))
+            ) {
                 let more = bursts.finish(profile, copy)?;
-                if let Measurement::Bursts(all) = &mut profile.measured {
+                if let Measurement::Estimated(Estimated::Bursts(all)) = &mut profile.measured {
                     super::added(all, &more, &self.program.manifest)?;
                 }
             }
             counts.insert(copy, of_copy.counts);
         }
         profile.verdict = Verdict::of_processes(&profile.manifest, &profile.processes);
-        if let Measurement::Sampled(sample) = &mut profile.measured {
+        if let Measurement::Estimated(Estimated::Sampled(sample)) = &mut profile.measured {
             let path = &self.program.manifest;
             let wrong = |problem: &dyn Display| Error::profile(path, problem, "look again");
             *sample = union(samples).map_err(|problem| wrong(&problem))?;

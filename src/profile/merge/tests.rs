@@ -62,7 +62,10 @@ fn profiles_add_up() {
     b.processes[CopyId(1)].cut_short = 1;
     let m = merged(&[a, b], FailureMode::Any).unwrap();
     let counts = vec![made::counts(&[(0, 5), (1, 5)]), made::counts(&[(0, 1)])];
-    assert_eq!(m.profile.measured, Measurement::Paths(counts.into()));
+    assert_eq!(
+        m.profile.measured,
+        Measurement::Exact(Exact::Paths(counts.into()))
+    );
     assert_eq!(m.profile.entries.raw, [None, Some(7)]);
     assert_eq!(m.profile.sources, [[4; 16], [9; 16]]);
     let processes = |cut_short| Processes {
@@ -214,7 +217,7 @@ fn foreign_and_incomplete_profiles_are_refused() {
 fn counts_of_paths_and_of_edges_do_not_add_up() {
     let mut sum = diamonds();
     let mut part = diamonds();
-    part.measured = Measurement::Edges(ti_vec![Vec::new(); 2]);
+    part.measured = Measurement::Exact(Exact::Edges(ti_vec![Vec::new(); 2]));
     let error = add_profile(&mut sum, &part).unwrap_err().to_string();
     assert!(error.contains("it counts by another scheme"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Counts that were set aside (`runtime-c/p3_past.c`): what counters held when the present epoch began. What they hold above that is
+//! Counts that were set aside (`runtime-c/core/p3_past.c`): what counters held when the present epoch began. What they hold above that is
 //! what the file counts.
 
 use super::source::Source;

@@ -55,6 +55,6 @@ impl From<Problem> for String {
 }
 
 /// What is damaged, and where: `the burst at 4096`.
-pub(super) fn damaged(what: impl Into<Cow<'static, str>>) -> Problem {
+pub(crate) fn damaged(what: impl Into<Cow<'static, str>>) -> Problem {
     Problem::Damaged(what.into())
 }

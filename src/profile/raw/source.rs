@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 /// Where a raw profile is.
-pub(super) trait Source {
+pub(crate) trait Source {
     /// Fills `out` from offset `at` on.
     fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<()>;
 

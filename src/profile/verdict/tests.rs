@@ -155,7 +155,7 @@ fn a_profile_says_what_is_wrong() {
     let mut p = diamonds(7);
     let mut counts = vec![Vec::new(); 7];
     counts[0] = made::counts(&[(0, 900), (1, 100)]);
-    p.measured = Measurement::Paths(counts.into());
+    p.measured = Measurement::Exact(Exact::Paths(counts.into()));
     assert_eq!(p.said(), None);
     let path = Path::new("x");
     assert!(Trust::strict(true).check(&p, path).is_ok());

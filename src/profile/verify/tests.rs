@@ -6,7 +6,7 @@ use crate::index::{BlockId, CfgEdge, CopyId, EdgeId, FuncId, ti_vec};
 use crate::ir::{Call, Callee, Cfg, FunctionBody, SkipReason};
 use crate::manifest::ShareEntry;
 use crate::profile::made;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::verdict::Verdict;
 use crate::random_cfg::cfg;
 use crate::strategy::Scheme;
@@ -250,7 +250,10 @@ fn edge_profile(exits: u64, arm: u64, entries: u64) -> Profile {
     let mut p = profile_under(Scheme::Edge, 1, &[function(0, DIAMOND).may_leave(1)]);
     let counted: Vec<EdgeId> = counted_edges(&p, FuncId(0));
     assert_eq!(counted.len(), 2, "an arm and, after it, the exit");
-    p.measured = Measurement::Edges(ti_vec![vec![(counted[0], arm), (counted[1], exits)]]);
+    p.measured = Measurement::Exact(Exact::Edges(ti_vec![vec![
+        (counted[0], arm),
+        (counted[1], exits)
+    ]]));
     p.entries[FuncId(0)] = Some(entries);
     p
 }
@@ -273,7 +276,7 @@ fn edges_do_not_add_up() {
 #[test]
 fn edges_that_nobody_counts_are_refused() {
     let mut p = edge_profile(5, 2, 5);
-    p.measured = Measurement::Edges(ti_vec![vec![(EdgeId(0), 5)]]);
+    p.measured = Measurement::Exact(Exact::Edges(ti_vec![vec![(EdgeId(0), 5)]]));
     let error = verify(&p).unwrap_err().to_string();
     assert!(error.contains("edge 0 is not counted"), "{error}");
 }
@@ -371,7 +374,7 @@ fn uncertain_callers_are_not_compared() {
             assert_eq!(edges.len(), counts.len());
             edges.into_iter().zip(counts.iter().copied()).collect()
         });
-        p.measured = Measurement::Edges(Vec::from(counted).into());
+        p.measured = Measurement::Exact(Exact::Edges(Vec::from(counted).into()));
         p.entries[FuncId(0)] = Some(entries);
         violations(&p)
     };

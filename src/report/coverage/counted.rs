@@ -6,7 +6,7 @@ use super::through::Through;
 use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{EdgeId, FuncId, IdSet, PathId};
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Ran, Structure};
 use crate::selection::CountedPaths;
@@ -67,7 +67,7 @@ impl Counted {
     }
 
     /// Whether a path is counted.
-    pub(super) fn contain(&self, paths: &FunctionPaths, id: PathId) -> bool {
+    pub(super) fn contain(&self, paths: &Measuring, id: PathId) -> bool {
         self.paths.are_all() || self.paths.contain_id(paths, id)
     }
 

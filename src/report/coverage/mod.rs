@@ -32,7 +32,6 @@ use crate::dag::Dag;
 use crate::error::Result;
 use crate::index::{BlockId, EdgeId, FuncId, IdSet, PathId, TiSlice};
 use crate::manifest::{ShareEntry, Status};
-use crate::paths::FunctionPaths;
 use crate::profile::filter::Selection;
 use crate::profile::measurement::PathProfile;
 use crate::profile::{Profile, Structure, flow};
@@ -245,7 +244,7 @@ fn row(profile: PathProfile, f: FuncId, scope: &Scope, nearest: usize) -> Result
     let excluded = scope.excluded(&profile, f);
     let entry = profile.entry(f);
     if entry.status.is_skipped() {
-        let paths = FunctionPaths::new(&entry.cfg());
+        let paths = crate::paths::Paths::new(&entry.cfg());
         let through = Through::new(&paths.dag, blocks.as_ref(), &excluded);
         let lines = touched.map_or(Lines::default(), |t| lines(&profile, f, t, |_| Some(false)));
         return Ok(FunctionCoverage {

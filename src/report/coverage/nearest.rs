@@ -7,7 +7,7 @@
 use super::through::Through;
 use crate::dag::Dag;
 use crate::index::{EdgeId, PathId, TiSlice, TiVec, VertexId};
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::profile::Ran;
 use crate::profile::flow::{add_up, hottest};
 use std::cmp::Reverse;
@@ -37,7 +37,7 @@ pub(super) struct NotRun {
 
 /// At most `most` paths that did not run: those with fewest edges that never ran first, then those that start as
 /// the executed path does, then those next to the hottest paths. At least one if there is one. `executed` are those that did.
-pub(super) fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> Vec<NotRun> {
+pub(super) fn nearest(paths: &Measuring, executed: &[Ran], most: usize) -> Vec<NotRun> {
     let total = paths.numbering.total();
     let ran: HashSet<PathId> = executed.iter().map(|e| e.id).collect();
     if ran.len() as u64 >= total {
@@ -65,7 +65,7 @@ pub(super) fn nearest(paths: &FunctionPaths, executed: &[Ran], most: usize) -> V
 
 /// Any counted path that is `through` some blocks and did not run: for where none is one decision away from an executed path.
 pub(super) fn first_not_run(
-    paths: &FunctionPaths,
+    paths: &Measuring,
     executed: &[Ran],
     through: &Through,
     is_counted: impl Fn(PathId) -> bool,
@@ -83,7 +83,7 @@ pub(super) fn first_not_run(
 }
 
 /// All that are found near executed paths and are `through` some blocks.
-pub(super) fn admitted(paths: &FunctionPaths, executed: &[Ran], through: &Through) -> Vec<NotRun> {
+pub(super) fn admitted(paths: &Measuring, executed: &[Ran], through: &Through) -> Vec<NotRun> {
     let admits = |id| {
         let edges = paths.decode(id);
         edges.is_some_and(|edges| through.admits(&edges))
@@ -106,7 +106,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(paths: &'a FunctionPaths, executed: &[Ran], known: HashSet<PathId>) -> Self {
+    fn new(paths: &'a Measuring, executed: &[Ran], known: HashSet<PathId>) -> Self {
         let dag = &paths.dag;
         let counts = add_up(dag, executed);
         let usual = |v| hottest(dag.outs(v), &counts);
@@ -187,7 +187,7 @@ impl<'a> Search<'a> {
 }
 
 /// The path with the lowest id that is not known.
-fn lowest(paths: &FunctionPaths, search: &Search) -> Option<NotRun> {
+fn lowest(paths: &Measuring, search: &Search) -> Option<NotRun> {
     let id = paths.ids().find(|id| !search.known.contains(id))?;
     let edges = paths.decode(id)?;
     Some(NotRun {
@@ -212,7 +212,7 @@ mod tests {
             graph in any_cfg(10),
             ran in proptest::collection::vec(any::<bool>(), 300),
         ) {
-            let paths = FunctionPaths::new(&graph);
+            let paths = Measuring::made(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() <= ran.len());
             let executed: Vec<Ran> = all
@@ -251,7 +251,7 @@ mod tests {
         let aside = (N + 1..2 * N).map(|i| vec![i + 1]);
         let succs: Vec<Vec<u32>> = main.chain([vec![]]).chain(aside).chain([vec![]]).collect();
         let succs: Vec<&[u32]> = succs.iter().map(|s| &s[..]).collect();
-        let paths = FunctionPaths::new(&cfg(&succs));
+        let paths = Measuring::made(&cfg(&succs));
         let edges = paths
             .ids()
             .filter_map(|id| Some((id, paths.decode(id)?)))

@@ -5,7 +5,7 @@ use super::through::Through;
 use crate::dag::Dag;
 use crate::index::{BlockId, EdgeId, IdSet, PathId, TiSlice, TiVec};
 use crate::manifest::FunctionEntry;
-use crate::paths::FunctionPaths;
+use crate::paths::Measuring;
 use crate::profile::Ran;
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -65,7 +65,7 @@ pub(super) fn never_taken(
 /// The paths among which some are looked for.
 pub(super) struct Search<'a> {
     pub entry: &'a FunctionEntry,
-    pub paths: &'a FunctionPaths,
+    pub paths: &'a Measuring,
     pub executed: &'a [Ran],
     /// Not through these.
     pub excluded: &'a IdSet<BlockId>,

@@ -69,7 +69,7 @@ fn all(dag: &Dag, through: &Through) -> u128 {
 mod tests {
     use super::*;
     use crate::numbering::enumerate;
-    use crate::paths::FunctionPaths;
+    use crate::paths::Measuring;
     use crate::random_cfg::any_cfg;
     use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ mod tests {
         /// Where every path ran every pair did; one path runs as many as it has vertices inside.
         #[test]
         fn every_path_runs_every_pair(graph in any_cfg(9)) {
-            let paths = FunctionPaths::new(&graph);
+            let paths = Measuring::made(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() < 500);
             let ran: Vec<Ran> = all

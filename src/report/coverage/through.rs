@@ -130,7 +130,7 @@ impl<'a> Through<'a> {
 mod tests {
     use super::*;
     use crate::numbering::enumerate;
-    use crate::paths::FunctionPaths;
+    use crate::paths::Measuring;
     use crate::random_cfg::any_cfg;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -144,7 +144,7 @@ mod tests {
             left_out in proptest::collection::vec(proptest::bool::weighted(0.1), 9),
             everywhere in any::<bool>(),
         ) {
-            let paths = FunctionPaths::new(&graph);
+            let paths = Measuring::made(&graph);
             let all = enumerate(&paths.dag);
             prop_assume!(all.len() < 500);
             let mut blocks = IdSet::with_capacity(graph.len());

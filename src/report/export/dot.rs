@@ -9,7 +9,7 @@ use crate::names::{dot_escaped, shown};
 use crate::profile::Profile;
 use crate::profile::flow::EdgeCount;
 use crate::profile::left::Range;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Exact, Measurement};
 use crate::report::text::short;
 use crate::table::grouped;
 use petgraph::dot::{Config, Dot};
@@ -49,11 +49,11 @@ fn render(profile: &Profile, functions: &[CountedFunction]) -> Result<String> {
 /// The path of the function that ran most, the first of several; nothing in a profile of edges.
 fn hottest(profile: &Profile, f: &CountedFunction) -> Result<Hottest> {
     let most = match &profile.measured {
-        Measurement::Paths(counts) => {
+        Measurement::Exact(Exact::Paths(counts)) => {
             let counts = counts[f.f].iter();
             counts.max_by_key(|&&(id, n)| (n, std::cmp::Reverse(id)))
         }
-        Measurement::Edges(_) | Measurement::Sampled(_) | Measurement::Bursts(_) => None,
+        Measurement::Exact(Exact::Edges(_)) | Measurement::Estimated(_) => None,
     };
     let Some(&(id, _)) = most else {
         return Ok(Hottest::default());

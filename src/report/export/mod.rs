@@ -16,9 +16,9 @@ use crate::analysis::lines::{SourceFile, by_line};
 use crate::error::{Error, Result};
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Estimated, Measurement};
 use crate::report::Report;
-use crate::report::subpaths::Report as SampledReport;
+use crate::sampling::report::Report as SampledReport;
 use crate::source::is_of_the_system;
 use crate::source::{Search, Sources};
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,7 +166,7 @@ fn write<F: Export>(
     asked: Asked,
     search: &Search,
 ) -> Result<Written> {
-    let Measurement::Sampled(_) = profile.measured else {
+    let Measurement::Estimated(Estimated::Sampled(_)) = profile.measured else {
         let view: F::View<'_> = View::of(profile, selection, search)?;
         return Ok(Written {
             data: F::write(&view, asked)?,

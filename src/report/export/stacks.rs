@@ -3,9 +3,9 @@
 use crate::dag::PathStart;
 use crate::ir::Loc;
 use crate::names::shown;
-use crate::report::subpaths::{Piece, ProgramBlock, Report as SampledReport, Row, fold};
 use crate::report::text::short;
 use crate::report::{Line, Report};
+use crate::sampling::report::{Piece, ProgramBlock, Report as SampledReport, Row, fold};
 
 /// One frame of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -2,8 +2,8 @@
 
 use super::{Asked, Export, SampledReport};
 use crate::error::Result;
-use crate::report::subpaths;
 use crate::report::{Report, csv, json};
+use crate::sampling::report as subpaths;
 
 pub(super) struct Csv;
 

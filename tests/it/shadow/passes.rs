@@ -2,7 +2,9 @@
 
 use super::kernels::built;
 use super::{accuracy, counting};
-use crate::support::{PROF, accepted_text, copy_modules, folder, llvm, parsed, project, run};
+use crate::support::{
+    PROF, accepted_text, copy_modules, folder, llvm, parsed, project, run, runtime_headers,
+};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,7 +14,7 @@ fn moved_instructions_have_the_disassembler_lengths() {
     let dir = folder();
     let (exe, listing) = (dir.path().join("lengths"), dir.path().join("listing"));
     let mut clang = Command::new(llvm("clang"));
-    clang.arg("-O1").arg("-I").arg(project("runtime-c"));
+    clang.arg("-O1").args(runtime_headers());
     run(clang
         .arg(project("testdata/shadow/lengths.c"))
         .arg("-o")

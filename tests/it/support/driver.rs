@@ -1,6 +1,8 @@
 //! The C runtime, driven by `runtime_test.c` as rewritten modules would.
 
-use super::{Made, llvm, objects_folder, project, run, runtime_files, runtime_with};
+use super::{
+    Made, llvm, objects_folder, project, run, runtime_files, runtime_headers, runtime_with,
+};
 use p3_rewrite::index::FuncId;
 use p3_rewrite::profile::raw::{self, Raw};
 use std::collections::BTreeMap;
@@ -31,8 +33,8 @@ pub(crate) fn driver_without_shadows(dir: &Path, flags: &[&str]) -> PathBuf {
         name.starts_with("p3_shadow") || name.starts_with("p3_budget")
     };
     let mut clang = Command::new(llvm("clang"));
-    clang.args(["-std=gnu11", "-O1", "-pthread", "-I"]);
-    clang.arg(project("runtime-c")).args(flags);
+    clang.args(["-std=gnu11", "-O1", "-pthread"]);
+    clang.args(runtime_headers()).args(flags);
     clang.arg(project("tests/it/support/runtime_test.c"));
     clang.args(runtime_files().iter().filter(|f| !of_shadows(f)));
     run(clang.arg("-o").arg(&exe));
@@ -46,8 +48,8 @@ pub(crate) fn built(name: &str, flags: &[&str]) -> PathBuf {
     PROGRAMS.get(&as_file, || {
         let exe = objects_folder().join(&as_file);
         let mut clang = Command::new(llvm("clang"));
-        clang.args(["-std=gnu11", "-g", "-O1", "-pthread", "-I"]);
-        clang.arg(project("runtime-c")).args(flags);
+        clang.args(["-std=gnu11", "-g", "-O1", "-pthread"]);
+        clang.args(runtime_headers()).args(flags);
         clang.arg(project(&format!("tests/it/support/{name}.c")));
         run(clang.args(runtime(flags)).arg("-o").arg(&exe));
         exe

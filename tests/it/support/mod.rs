@@ -232,11 +232,24 @@ impl<T: Clone> Made<T> {
 
 /// The sources of the C runtime.
 pub(crate) fn runtime_sources() -> Vec<PathBuf> {
-    let folder = project("runtime-c").read_dir().unwrap();
-    let mut files: Vec<PathBuf> = folder.map(|e| e.unwrap().path()).collect();
+    let folders = RUNTIME_FOLDERS
+        .iter()
+        .flat_map(|f| project(f).read_dir().unwrap());
+    let mut files: Vec<PathBuf> = folders.map(|e| e.unwrap().path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "c"));
-    files.sort();
+    files.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
     files
+}
+
+/// Where they are; output folders have them in one.
+const RUNTIME_FOLDERS: [&str; 3] = ["runtime-c/core", "runtime-c/sampling", "runtime-c/shadow"];
+
+/// Options by which compilers find the headers of the C runtime.
+pub(crate) fn runtime_headers() -> Vec<String> {
+    let folders = RUNTIME_FOLDERS.iter().chain(&["runtime-c"]);
+    folders
+        .map(|f| format!("-I{}", project(f).display()))
+        .collect()
 }
 
 /// The compiled C runtime as one object, which takes less time to link than its files do.
@@ -266,7 +279,9 @@ pub(crate) fn runtime_with(flags: &[&str]) -> Vec<PathBuf> {
     SETS.get(&name, || {
         let folder = objects_folder().join(&name);
         std::fs::create_dir_all(&folder).unwrap();
-        let flags = [&WARNINGS, flags].concat();
+        let headers = runtime_headers();
+        let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+        let flags = [&headers, &WARNINGS[..], flags].concat();
         let files = runtime_sources();
         let compiled = files.par_iter().map(|f| object(f, &flags, &folder));
         compiled.collect()

@@ -9,10 +9,10 @@ use crate::index::{FuncId, PathId, TiVec};
 use crate::names::Filter;
 use crate::profile::Profile;
 use crate::profile::filter::Selection;
-use crate::profile::measurement::{Measurement, PathProfile};
-use crate::profile::shadow::BurstProfile;
+use crate::profile::measurement::{Estimated, Measurement, PathProfile};
 use crate::report::steps::Steps;
 use crate::report::{Report, Totals, lines};
+use crate::shadow::profile::BurstProfile;
 use crate::source::Sources;
 use crate::table::{exactly, grouped, percent};
 use regex::Regex;
@@ -122,9 +122,11 @@ impl<'a> Tour<'a> {
     pub(super) fn new(profile: &'a Profile, sources: &'a Sources) -> Result<Tour<'a>> {
         let steps = Rc::new(Steps::new(profile, sources, false));
         let (evidence, functions) = match &profile.measured {
-            Measurement::Paths(_) | Measurement::Edges(_) => of_paths(profile.paths()?, &steps)?,
-            Measurement::Bursts(_) => of_bursts(profile.bursts()?, &steps)?,
-            Measurement::Sampled(_) => of_sample(Sample::new(profile.sampled()?), &steps),
+            Measurement::Exact(_) => of_paths(profile.paths()?, &steps)?,
+            Measurement::Estimated(Estimated::Bursts(_)) => of_bursts(profile.bursts()?, &steps)?,
+            Measurement::Estimated(Estimated::Sampled(_)) => {
+                of_sample(Sample::new(profile.sampled()?), &steps)
+            }
         };
         let mut tour = Tour {
             profile,

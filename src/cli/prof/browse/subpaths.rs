@@ -3,12 +3,12 @@
 use super::data::{Cells, Items, Sort};
 use super::lit::{Lit, files};
 use crate::error::Result;
+use crate::estimate::Estimate;
 use crate::index::FuncId;
-use crate::profile::estimate::Estimate;
 use crate::profile::filter::Selection;
-use crate::profile::subpaths::{Points, SampledProfile};
 use crate::report::steps::Steps;
-use crate::report::subpaths::{Numbers, Report, Row, Texts, decided, locs};
+use crate::sampling::profile::{Points, SampledProfile};
+use crate::sampling::report::{Numbers, Report, Row, Texts, decided, locs};
 use crate::source::Sources;
 use crate::table::{exactly, grouped, percent};
 use std::cmp::Reverse;

@@ -4,11 +4,11 @@ use super::data::{Items, Sort};
 use super::*;
 use crate::index::{FuncId, PathId};
 use crate::profile::Profile;
-use crate::profile::measurement::Measurement;
-use crate::profile::shadow::{Bursts, InBursts};
-use crate::profile::subpaths::{HotList, Length, Points, Sampling, Subpaths};
+use crate::profile::measurement::{Estimated, Exact, Measurement};
 use crate::profile::tests::views;
 use crate::report::steps::in_a_line;
+use crate::sampling::profile::{HotList, Length, Points, Sampling, Subpaths};
+use crate::shadow::profile::{Bursts, InBursts};
 use crate::source::{Search, Sources};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -223,7 +223,7 @@ fn sampled(list: HotList) -> Profile {
         (vec![8, 9, 12], 900),
         (vec![8, 10, 12], 1),
     ];
-    p.measured = Measurement::Sampled(Subpaths {
+    p.measured = Measurement::Estimated(Estimated::Sampled(Subpaths {
         sampling: Some(Sampling {
             period: 100,
             lengths: vec![length(3), length(4)],
@@ -235,7 +235,7 @@ fn sampled(list: HotList) -> Profile {
         crowded: 0,
         too_long: 0,
         points: points.map(|(s, n)| (s, Points::listed(list, n, 1))).into(),
-    });
+    }));
     p
 }
 
@@ -261,7 +261,7 @@ fn bursts() -> Profile {
     bursts.executions = 319.0;
     bursts.squares = 3.0 * (319.0f64 / 3.0).powi(2);
     bursts.ended = vec![(0, 0, 3)];
-    p.measured = Measurement::Bursts(bursts);
+    p.measured = Measurement::Estimated(Estimated::Bursts(bursts));
     p
 }
 
@@ -369,7 +369,7 @@ fn samples_that_count_what_is_listed() {
 #[test]
 fn edges_are_refused() {
     let mut profile = views::profile();
-    profile.measured = Measurement::Edges(Vec::new().into());
+    profile.measured = Measurement::Exact(Exact::Edges(Vec::new().into()));
     let sources = Sources::none();
     assert!(Tour::new(&profile, &sources).is_err());
 }

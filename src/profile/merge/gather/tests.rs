@@ -5,7 +5,7 @@ use super::*;
 use crate::index::{FuncId, ti_vec};
 use crate::manifest::Manifest;
 use crate::profile::made;
-use crate::profile::measurement::Measurement;
+use crate::profile::measurement::{Exact, Measurement};
 use crate::profile::merge::counted;
 use crate::profile::raw::{RawFunction, Started};
 
@@ -255,7 +255,7 @@ fn copies_are_put_together() {
     let violations = counted(&mut p, by_copy).unwrap();
     assert!(violations.is_empty());
     let counts = vec![made::counts(&[(1, 3)]); 2];
-    assert_eq!(p.measured, Measurement::Paths(counts.into()));
+    assert_eq!(p.measured, Measurement::Exact(Exact::Paths(counts.into())));
     assert_eq!(p.entries.raw, [None, Some(5)]);
     assert_eq!((p.processes[first].runs, p.processes[second].runs), (1, 2));
     assert_eq!(

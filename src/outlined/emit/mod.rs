@@ -1,0 +1,8 @@
+//! Functions beside others: whole copies, and those in which an activation goes on that began in another one.
+
+pub(crate) mod copy;
+mod jumps;
+pub(crate) mod live;
+mod moved;
+pub(crate) mod resume;
+pub(crate) mod shift;

@@ -1,0 +1,420 @@
+//! The function that is entered at the headers of another's loops, before it has the code of a plan. What is said of headers
+//! holds for any blocks at whose start control can go over.
+//!
+//! What is live there is handed over in memory. Such values get a place on the stack as well: they may be defined anew on another way
+//! round, and no definition dominates all uses any more. Where code is made of this, optimisers take those places away again. What
+//! code generators compute wherever it is used is computed there: what has several definitions they would keep in registers.
+
+use super::copy::{Copied, beside, copy_one};
+use super::jumps;
+use super::live::{How, Live, Saving, values_at};
+use super::moved::{Kept, Moved};
+use super::shift::Shifts;
+use crate::dag::Order;
+use crate::emit::values::{self, Inst, Value, phis};
+use crate::emit::{place, sys};
+use crate::index::{BlockId, TiSlice};
+use crate::ir::Cfg;
+use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::module::Module;
+use inkwell::targets::TargetData;
+use inkwell::types::{BasicMetadataTypeEnum, BasicType, FunctionType};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue, PointerValue,
+};
+use std::collections::HashMap;
+
+/// What depends on the frame or on the parameters of the function that it is called in.
+const OF_A_FRAME: [&str; 14] = [
+    "llvm.addressofreturnaddress",
+    "llvm.call.preallocated",
+    "llvm.coro.",
+    "llvm.eh.sjlj",
+    "llvm.experimental.gc.",
+    "llvm.frameaddress",
+    "llvm.gcroot",
+    "llvm.get.dynamic.area",
+    "llvm.localescape",
+    "llvm.localrecover",
+    "llvm.returnaddress",
+    "llvm.sponentry",
+    "llvm.stackrestore",
+    "llvm.va_start",
+];
+
+/// Parameters that only a function with the same ones could take over.
+const OF_A_CALL: [&str; 5] = [
+    "inalloca",
+    "preallocated",
+    "swifterror",
+    "swiftself",
+    "swiftasync",
+];
+
+/// The values that are handed over, and where.
+pub(crate) struct Handed {
+    /// The headers, in the order of block 0's successors; there may be several ways to one.
+    pub headers: Vec<BlockId>,
+    /// What is live at any of them.
+    pub live: Vec<Live>,
+    /// Where, by live value: an offset in the buffer, unless it is computed.
+    pub live_at: Vec<Option<u64>>,
+    /// By header: the numbers of the live values that are handed over there, ascending.
+    at_headers: Vec<Vec<u32>>,
+    /// The same by header and φ of the header.
+    pub phis_at: Vec<Vec<u64>>,
+    /// What is added to φs before that; nothing, unless it is chosen.
+    pub shifts: Shifts,
+    /// The bytes of the buffer.
+    pub size: u64,
+}
+
+/// The memory in which values are handed over.
+pub(crate) enum Buffer<'ctx> {
+    /// It is always the same.
+    Known(PointerValue<'ctx>),
+    /// Its address is the second parameter.
+    Told,
+}
+
+impl Handed {
+    /// What is handed over at `headers`, blocks of the function whose control flow is `cfg`. `None` where an activation cannot go on
+    /// in another function.
+    pub(crate) fn new(
+        target: &TargetData,
+        function: FunctionValue,
+        cfg: &Cfg,
+        order: &Order,
+        headers: Vec<BlockId>,
+        saving: Saving,
+    ) -> Option<Self> {
+        if !may_move(function, cfg) || !has_places(function, &headers) {
+            return None;
+        }
+        let live = values_at(function, cfg, order, &headers, target, saving)?;
+        let blocks = sys::blocks(function);
+        let mut room = Room(0);
+        let at = |l: &Live| match l.how {
+            How::Handed(size) => Some(room.take(size)),
+            How::Computed | How::Folded | How::SumLess { .. } => None,
+        };
+        let live_at: Vec<Option<u64>> = live.iter().map(at).collect();
+        let mut at_headers = vec![Vec::new(); headers.len()];
+        for ((number, live), at) in (0..).zip(&live).zip(&live_at) {
+            if at.is_some() {
+                live.at
+                    .iter()
+                    .for_each(|h| at_headers[*h as usize].push(number));
+            }
+        }
+        let mut by_header: HashMap<BlockId, Vec<u64>> = HashMap::new();
+        for header in &headers {
+            if by_header.contains_key(header) {
+                continue;
+            }
+            let mut at = Vec::new();
+            for phi in phis(blocks[*header]) {
+                at.push(room.take(phi.value().size(target)?));
+            }
+            by_header.insert(*header, at);
+        }
+        let phis_at = headers.iter().map(|h| by_header[h].clone()).collect();
+        Some(Handed {
+            headers,
+            live,
+            live_at,
+            at_headers,
+            phis_at,
+            shifts: Shifts::default(),
+            size: room.0,
+        })
+    }
+
+    /// Makes sums that their operands are computed from such that this is always right.
+    pub(crate) fn let_sums_wrap(&self) {
+        for live in &self.live {
+            if let How::SumLess { of, .. } = live.how {
+                of.let_wrap();
+            }
+        }
+    }
+
+    /// What is live at header number `n`, its φs apart, and where each value is handed over.
+    pub(crate) fn live_at_header(&self, n: usize) -> impl Iterator<Item = (Value, u64)> {
+        self.at_headers[n].iter().map(|&number| {
+            let (live, at) = (&self.live[number as usize], self.live_at[number as usize]);
+            (live.value, at.expect("it is handed over"))
+        })
+    }
+}
+
+/// Ends the block where the builder stands with a call, whose result is the function's; `tail`: it may take the function's frame.
+pub(crate) fn return_call<'ctx>(
+    builder: &Builder<'ctx>,
+    callee: FunctionValue<'ctx>,
+    arguments: &[BasicMetadataValueEnum<'ctx>],
+    tail: Tail,
+) {
+    let call = call_of(builder, callee, arguments);
+    if tail == Tail::Jump {
+        sys::mark_tail(call);
+    }
+    return_value(builder, call.try_as_basic_value().basic());
+}
+
+/// Calls a function of ours. Code generators jump only where a call says that its result is extended as that of the function is.
+pub(crate) fn call_of<'ctx>(
+    builder: &Builder<'ctx>,
+    callee: FunctionValue<'ctx>,
+    arguments: &[BasicMetadataValueEnum<'ctx>],
+) -> CallSiteValue<'ctx> {
+    let call = builder.build_call(callee, arguments, "");
+    let call = call.expect("positioned");
+    for attribute in callee.attributes(AttributeLoc::Return) {
+        call.add_attribute(AttributeLoc::Return, attribute);
+    }
+    call
+}
+
+/// Ends the block where the builder stands with the function's result, if it has one.
+pub(crate) fn return_value<'ctx>(builder: &Builder<'ctx>, result: Option<BasicValueEnum<'ctx>>) {
+    let result = result.as_ref().map(|r| r as &dyn BasicValue);
+    builder.build_return(result).expect("positioned");
+}
+
+/// What becomes of the frame of a function that ends with a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// The call takes its place.
+    Jump,
+    /// It is there until the call returns.
+    Kept,
+}
+
+impl Tail {
+    /// Of a function with these blocks.
+    pub(crate) fn of(blocks: &TiSlice<BlockId, BasicBlock>) -> Tail {
+        if has_frame(blocks) {
+            Tail::Kept
+        } else {
+            Tail::Jump
+        }
+    }
+}
+
+/// The address `offset` bytes behind the beginning of the buffer.
+pub(crate) fn place_in<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    buffer: PointerValue<'ctx>,
+    offset: u64,
+) -> Value {
+    let offset = context.i64_type().const_int(offset, false);
+    Value::of(&sys::field(builder, buffer, offset))
+}
+
+/// Memory that is given away from its beginning on, aligned to anything that is as large.
+struct Room(u64);
+
+impl Room {
+    fn take(&mut self, size: u64) -> u64 {
+        let at = self.0.next_multiple_of(size.next_power_of_two().min(64));
+        self.0 = at + size;
+        at
+    }
+}
+
+fn may_move(function: FunctionValue, cfg: &Cfg) -> bool {
+    let takes = |i: u32| {
+        let kinds = OF_A_CALL.map(Attribute::get_named_enum_kind_id);
+        let has = |kind| function.get_enum_attribute(AttributeLoc::Param(i), kind);
+        kinds.into_iter().any(|kind| has(kind).is_some())
+    };
+    let blocks = sys::blocks(function);
+    let mut all = blocks.iter().flat_map(|b| values::instructions(*b));
+    let returns_twice = cfg.blocks.iter().any(|b| b.returns_twice);
+    let ends_in_a_call = blocks.iter().any(|b| place::has_musttail(*b));
+    !(returns_twice
+        || ends_in_a_call
+        || !values::can_name_result(function)
+        || (0..function.count_params()).any(takes)
+        || all.any(is_of_a_frame))
+}
+
+fn is_of_a_frame(i: Inst) -> bool {
+    i.callee().is_some_and(|name| {
+        let begins = |begin: &&str| name.starts_with(begin.as_bytes());
+        OF_A_FRAME.iter().any(begins)
+    })
+}
+
+/// Whether there can be a place in each of the headers.
+fn has_places(function: FunctionValue, headers: &[BlockId]) -> bool {
+    use LLVMOpcode::*;
+    let blocks = sys::blocks(function);
+    headers.iter().all(|h| {
+        let all = values::instructions(blocks[*h]);
+        let first = all.iter().find(|i| !i.is_phi()).expect("a terminator");
+        !matches!(
+            first.opcode(),
+            LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad | LLVMCatchSwitch
+        )
+    })
+}
+
+/// Whether there are variables on the stack, which a jump to another function would end.
+fn has_frame(blocks: &TiSlice<BlockId, BasicBlock>) -> bool {
+    let mut all = blocks.iter().flat_map(|b| values::instructions(*b));
+    all.any(|i| i.opcode() == LLVMOpcode::LLVMAlloca)
+}
+
+/// The function `name` for `of`: `f(n)` goes on at the n-th header; `f(n, buffer)` where the buffer is told.
+pub(crate) fn make<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    of: FunctionValue<'ctx>,
+    name: &str,
+    handed: &Handed,
+    buffer: Buffer<'ctx>,
+) -> FunctionValue<'ctx> {
+    let number = context.i32_type().into();
+    let address = context.ptr_type(AddressSpace::default()).into();
+    let parameters = match buffer {
+        Buffer::Known(_) => vec![number],
+        Buffer::Told => vec![number, address],
+    };
+    let function = beside(
+        context,
+        module,
+        of,
+        name,
+        returning_as(context, of, &parameters),
+    );
+    let buffer = match buffer {
+        Buffer::Known(buffer) => buffer,
+        Buffer::Told => {
+            let told = function.get_nth_param(1).expect("it is told");
+            told.into_pointer_value()
+        }
+    };
+    let entry = context.append_basic_block(function, "");
+    let builder = context.create_builder();
+    builder.position_at_end(entry);
+    let from = LiveInReader {
+        context,
+        builder: &builder,
+        buffer,
+    };
+    let kept = take_over(&from, handed);
+    let starts = read_phis(&from, of, handed);
+    let mut moved = Moved {
+        copied: Copied::new(context, of, function, is_kept),
+        kept,
+        builder,
+        of,
+    };
+    moved.mend();
+    jumps::translate(context, module, of, &moved.copied);
+    moved.enter(entry, function, handed, starts);
+    function
+}
+
+/// The type of a function with these parameters that gives what `of` gives.
+pub(crate) fn returning_as<'ctx>(
+    context: &'ctx Context,
+    of: FunctionValue<'ctx>,
+    parameters: &[BasicMetadataTypeEnum<'ctx>],
+) -> FunctionType<'ctx> {
+    match of.get_type().get_return_type() {
+        Some(result) => result.fn_type(parameters, false),
+        None => context.void_type().fn_type(parameters, false),
+    }
+}
+
+/// Where values are read: what the builder makes reads them from the buffer.
+struct LiveInReader<'a, 'ctx> {
+    context: &'ctx Context,
+    builder: &'a Builder<'ctx>,
+    buffer: PointerValue<'ctx>,
+}
+
+impl LiveInReader<'_, '_> {
+    fn read(&self, like: Value, offset: u64) -> Value {
+        let place = place_in(self.context, self.builder, self.buffer, offset);
+        values::load(self.builder, like, place)
+    }
+}
+
+/// Not what says how long variables live, which are in another frame.
+fn is_kept(i: Inst) -> bool {
+    let dropped = [&b"llvm.lifetime."[..], b"llvm.dbg."];
+    !i.callee()
+        .is_some_and(|name| dropped.iter().any(|begin| name.starts_with(begin)))
+}
+
+/// Reads or computes live values, and gives them their places. At a header where one is not live, what it is does not matter.
+fn take_over(from: &LiveInReader, handed: &Handed) -> HashMap<Value, Kept> {
+    let builder = from.builder;
+    let slot = |l: &Live| (l.how != How::Folded).then(|| values::room_for(builder, l.value));
+    let slots: Vec<Option<Value>> = handed.live.iter().map(slot).collect();
+    let mut known: HashMap<Value, Value> = HashMap::new();
+    let mut kept = HashMap::new();
+    for (l, at) in handed.live.iter().zip(&handed.live_at) {
+        if let Some(at) = at {
+            known.insert(l.value, from.read(l.value, *at));
+        }
+    }
+    for (l, slot) in handed.live.iter().zip(slots) {
+        let value = match l.how {
+            How::Handed(_) => known[&l.value],
+            How::Computed | How::Folded => compute(builder, l.value, &known),
+            How::SumLess { of, by } => less(builder, known[&of.value()], by),
+        };
+        if let Some(slot) = slot {
+            values::store(builder, value, slot);
+        }
+        known.insert(l.value, value);
+        kept.insert(l.value, Kept { home: l.home, slot });
+    }
+    kept
+}
+
+/// What `sum` is without the constant that was added.
+fn less(builder: &Builder, sum: Value, by: Value) -> Value {
+    let (sum, by) = (sum.basic().into_int_value(), by.basic().into_int_value());
+    Value::of(&builder.build_int_sub(sum, by, "").expect("positioned"))
+}
+
+/// Computes `value` again where the builder stands.
+fn compute(builder: &Builder, value: Value, known: &HashMap<Value, Value>) -> Value {
+    let here = builder.get_insert_block().expect("it stands at an end");
+    let old = value.instruction().expect("a parameter is handed over");
+    let new = copy_one(builder, old, here);
+    for (n, operand) in old.operands().into_iter().enumerate() {
+        new.set_operand(n, known.get(&operand).copied().unwrap_or(operand));
+    }
+    new.value()
+}
+
+/// By header: what its φs begin with, the same whichever way leads there.
+fn read_phis(from: &LiveInReader, of: FunctionValue, handed: &Handed) -> Vec<Vec<Value>> {
+    let blocks = sys::blocks(of);
+    let mut by_header: HashMap<BlockId, Vec<Value>> = HashMap::new();
+    for (header, at) in handed.headers.iter().zip(&handed.phis_at) {
+        let phis = phis(blocks[*header]).zip(at);
+        let read = |(phi, at): (Inst, &u64)| {
+            let handed_over = from.read(phi.value(), *at);
+            let shifts = &handed.shifts;
+            shifts.shifted_back(from.builder, phi.value(), handed_over)
+        };
+        let read = || phis.map(read).collect();
+        by_header.entry(*header).or_insert_with(read);
+    }
+    let starts = handed.headers.iter().map(|h| by_header[h].clone());
+    starts.collect()
+}

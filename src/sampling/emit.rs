@@ -1,0 +1,424 @@
+//! Functions that are sampled ([`crate::sampling::plan`]): boundaries, versions, what they tell the runtime.
+
+mod outlined;
+mod trampoline;
+
+use crate::emit::data::Data;
+use crate::emit::split::in_blocks;
+use crate::emit::sys::{self, Blocks};
+use crate::emit::values::{self, Inst, Value};
+use crate::emit::{place, versions};
+use crate::index::{BlockId, TiSlice, TiVec};
+use crate::ir::FunctionBody;
+use crate::outlined::emit::live::is_place;
+use crate::runtime::abi;
+use crate::sampling::plan::{End, Made, Mode, SubpathPlan};
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::targets::TargetData;
+use inkwell::values::{BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue};
+use inkwell::{InlineAsmDialect, IntPredicate};
+use outlined::{Leaving, Outlined};
+use std::collections::HashMap;
+
+/// LLVM's number of `memory(argmem: readwrite)`.
+const ARGUMENTS: u64 = 3;
+
+/// Carries `plan` out in `function`, which is `body`: in two functions where it can be, or else in one.
+/// O(blocks + uses of values · blocks) at worst.
+pub(crate) fn instrument<'ctx>(
+    data: &Data<'_, 'ctx>,
+    function: FunctionValue<'ctx>,
+    body: &FunctionBody,
+    plan: &SubpathPlan,
+    target: &TargetData,
+) {
+    let context = data.edit.context;
+    let own = sys::blocks(function);
+    assert_eq!(own.len(), body.cfg.len(), "{}: blocks", body.name);
+    let flow = &plan.flow.versions;
+    versions::copy_blocks(context, function, &body.cfg, flow);
+    let two = plan.apart.as_deref();
+    let from = Leaving {
+        function,
+        name: &body.name,
+        flow,
+    };
+    let outlined = |apart| Outlined::new(data.edit, &from, apart, target);
+    let two = two.and_then(|apart| Some((apart, outlined(apart)?)));
+    match two {
+        Some((apart, outlined)) => {
+            let sampling = (&apart.sampling, Part::Sampling(&outlined));
+            carry_out(data, outlined.function, sampling);
+            let skipping = (&apart.skipping, Part::Skipping(&outlined));
+            carry_out(data, function, skipping);
+        }
+        None => carry_out(data, function, (plan, Part::Whole)),
+    }
+}
+
+/// What of an activation runs in a function.
+#[derive(Clone, Copy)]
+enum Part<'a, 'ctx> {
+    /// All of it.
+    Whole,
+    /// What is not sampled: the rest is left for the other function.
+    Skipping(&'a Outlined<'ctx>),
+    /// What is left for this one, which is that other function.
+    Sampling(&'a Outlined<'ctx>),
+}
+
+/// Carries one plan out in one function.
+fn carry_out<'ctx>(
+    data: &Data<'_, 'ctx>,
+    function: FunctionValue<'ctx>,
+    (plan, part): (&SubpathPlan, Part<'_, 'ctx>),
+) {
+    let context = data.edit.context;
+    let own = sys::blocks(function);
+    let mut shape = Shape {
+        context,
+        builder: context.create_builder(),
+        plan,
+        blocks: own.clone(),
+    };
+    shape.make(function);
+    shape.connect();
+    let renewed = shape.mend_phis(&own);
+    let builder = shape.builder;
+    let blocks =
+        versions::copy_blocks_of(context, function, shape.blocks, &plan.cfg, &plan.versions);
+    // What is left for another function has no frame of its own.
+    let frame = match part {
+        Part::Skipping(_) => None,
+        Part::Whole | Part::Sampling(_) => Some(frame(context, &builder, blocks[BlockId(0)])),
+    };
+    let emitter = Emitter {
+        context,
+        builder,
+        plan,
+        data,
+        blocks,
+        frame,
+        part,
+        renewed,
+    };
+    emitter.run();
+}
+
+/// The function on its way to the plan's control flow.
+struct Shape<'a, 'ctx> {
+    context: &'ctx Context,
+    builder: Builder<'ctx>,
+    plan: &'a SubpathPlan,
+    /// The blocks of the plan's control flow that there are.
+    blocks: Blocks<'ctx>,
+}
+
+impl<'ctx> Shape<'_, 'ctx> {
+    /// Makes the blocks that are added. Whatever has fewer instructions moves, but names of blocks are those of the plan.
+    fn make(&mut self, function: FunctionValue<'ctx>) {
+        for made in &self.plan.made {
+            let new = match *made {
+                Made::Body => {
+                    let entry = self
+                        .context
+                        .prepend_basic_block(self.blocks[BlockId(0)], "p3.entry");
+                    self.take_over(BlockId(0), entry, is_place)
+                }
+                Made::Landed(pad) => {
+                    let old = self.blocks[pad];
+                    let head = self.context.prepend_basic_block(old, "p3.pad");
+                    let rest = Inst::of(place::start(old));
+                    let mut before = true;
+                    self.take_over(pad, head, |i| {
+                        before &= i != rest;
+                        before
+                    })
+                }
+                Made::Tail(of) => {
+                    let from = self.blocks[of];
+                    let tail = self.context.insert_basic_block_after(from, "p3.tail");
+                    let end = Inst::of(sys::terminator(from));
+                    end.move_to(&self.builder, tail);
+                    tail
+                }
+                Made::On(_) | Made::New => self.context.append_basic_block(function, "p3.sample"),
+            };
+            self.blocks.push(new);
+        }
+    }
+
+    /// Lets `head` take block `b`'s place, with those of its instructions that `moves`; what is left of it.
+    fn take_over(
+        &mut self,
+        b: BlockId,
+        head: BasicBlock<'ctx>,
+        mut moves: impl FnMut(Inst) -> bool,
+    ) -> BasicBlock<'ctx> {
+        let rest = std::mem::replace(&mut self.blocks[b], head);
+        for i in values::instructions(rest) {
+            if moves(i) {
+                i.move_to(&self.builder, head);
+            }
+        }
+        rest
+    }
+
+    /// Gives all blocks their ways out; conditions come later.
+    fn connect(&self) {
+        let never = self.context.bool_type().const_zero();
+        for b in self.plan.cfg.ids() {
+            let block = self.blocks[b];
+            let succs = &self.plan.cfg.block(b).succs;
+            let to = |i: usize| self.blocks[succs[i]];
+            if self.plan.nodes[b].end == End::Own {
+                let end = sys::terminator(block);
+                (0..succs.len()).for_each(|i| sys::set_successor(end, i as u32, to(i)));
+                continue;
+            }
+            self.builder.position_at_end(block);
+            match succs.len() {
+                0 => self.builder.build_unreachable(),
+                1 => self.builder.build_unconditional_branch(to(0)),
+                _ => self.builder.build_conditional_branch(never, to(0), to(1)),
+            }
+            .expect("positioned");
+        }
+    }
+
+    /// Gives φs an entry for each way in: that of the function's block which it comes from. By φ that there was: the one that there is.
+    fn mend_phis(&self, own: &TiSlice<BlockId, BasicBlock<'ctx>>) -> HashMap<Value, Value> {
+        let mut renewed = HashMap::new();
+        let numbers: HashMap<BasicBlock, BlockId> =
+            own.iter_enumerated().map(|(n, b)| (*b, n)).collect();
+        let ins = in_blocks(&self.plan.cfg);
+        for (b, ins) in self.plan.cfg.ids().zip(&ins) {
+            for phi in values::phis(self.blocks[b]) {
+                let new = values::renewed(&self.builder, phi);
+                let entries = phi.incoming().into_iter();
+                let entries: HashMap<BlockId, _> =
+                    entries.map(|(v, from)| (numbers[&from], v)).collect();
+                for from in ins {
+                    let origin = self.plan.nodes[*from].origin;
+                    new.add_incoming(entries[&origin], self.blocks[*from]);
+                }
+                renewed.insert(phi.value(), new.value());
+                phi.erase();
+            }
+        }
+        renewed
+    }
+}
+
+/// The activation's words.
+fn frame<'ctx>(
+    context: &'ctx Context,
+    builder: &Builder<'ctx>,
+    entry: BasicBlock<'ctx>,
+) -> PointerValue<'ctx> {
+    sys::position_before(builder, place::entry(entry));
+    let words = context.i64_type().array_type(abi::FRAME_WORDS);
+    let frame = builder.build_alloca(words, "p3.frame");
+    frame.expect("positioned")
+}
+
+struct Emitter<'a, 'ctx> {
+    context: &'ctx Context,
+    builder: Builder<'ctx>,
+    plan: &'a SubpathPlan,
+    data: &'a Data<'a, 'ctx>,
+    /// Those of the versions.
+    blocks: Blocks<'ctx>,
+    frame: Option<PointerValue<'ctx>>,
+    part: Part<'a, 'ctx>,
+    /// What stands for the function's φs.
+    renewed: HashMap<Value, Value>,
+}
+
+impl<'ctx> Emitter<'_, 'ctx> {
+    fn run(&self) {
+        let modes: &TiVec<BlockId, Option<Mode>> = &self.plan.modes;
+        for (b, mode) in modes.iter_enumerated() {
+            let Some(mode) = *mode else { continue };
+            let node = self.plan.nodes[self.plan.versions.origin[b]];
+            let block = self.blocks[b];
+            if node.begins && mode == Mode::Sampling {
+                self.tell(block, self.plan.number(node));
+            }
+            self.end(b, node.end, mode);
+        }
+    }
+
+    /// The block that leads to `block`, which only one does.
+    fn came_from(&self, block: BasicBlock<'ctx>) -> BasicBlock<'ctx> {
+        let users = Value::of_block(block).users();
+        let [only] = users[..] else {
+            unreachable!("it is entered where something was paid");
+        };
+        only.block()
+    }
+
+    fn frame(&self) -> PointerValue<'ctx> {
+        self.frame.expect("what is decided or told has a frame")
+    }
+
+    /// Tells that the function's block of this number begins in `block`.
+    fn tell(&self, block: BasicBlock<'ctx>, number: u32) {
+        sys::position_before(&self.builder, place::start(block));
+        let number = self.context.i32_type().const_int(u64::from(number), false);
+        let callee = self.data.subpath_block();
+        let arguments = [self.frame().into(), number.into()];
+        let call = self.builder.build_call(callee, &arguments, "");
+        call.expect("positioned");
+    }
+
+    fn end(&self, b: BlockId, end: End, mode: Mode) {
+        let block = self.blocks[b];
+        let (constant, terminator) = (self.context.bool_type(), sys::terminator(block));
+        let never = constant.const_zero();
+        sys::position_before(&self.builder, terminator);
+        match (end, mode) {
+            (End::Own, _) => {}
+            // What is recorded of this activation alone is not seen by the budget.
+            (End::Pays(slots), Mode::Sampling) => {
+                self.pay(b, slots);
+                set_condition(terminator, constant.const_all_ones());
+            }
+            (End::Pays(slots), _) => self.rarely(terminator, self.pay(b, slots)),
+            // Seldom in all that an activation does: what is resumed is to have the registers.
+            (End::Decides(slots), _) => self.rarely(terminator, self.decide(slots, mode)),
+            (End::Looks, Mode::Sampling) => set_condition(terminator, never),
+            (End::Looks, _) => {
+                let budget = self.budget();
+                self.rarely(terminator, self.is_negative(budget));
+            }
+            (End::Joins, _) => self.join(),
+            (End::Leaves(place), _) => {
+                let from = self.came_from(block);
+                let place = place as usize;
+                self.outlined()
+                    .leave(&self.builder, place, block, from, &self.renewed);
+                terminator.erase_from_basic_block();
+            }
+            (End::Enters(number), _) => self.outlined().enters(&self.builder, number),
+            (End::Stays(number), _) => {
+                set_condition(terminator, self.outlined().stays(&self.builder, number));
+            }
+            (End::Back(number), _) => {
+                let from = self.came_from(block);
+                self.outlined().go_back(&self.builder, number, from);
+                terminator.erase_from_basic_block();
+            }
+        }
+    }
+
+    fn outlined(&self) -> &Outlined<'ctx> {
+        match self.part {
+            Part::Skipping(outlined) | Part::Sampling(outlined) => outlined,
+            Part::Whole => unreachable!("the plan is of one function"),
+        }
+    }
+
+    fn rarely(&self, terminator: InstructionValue<'ctx>, condition: IntValue<'ctx>) {
+        set_condition(terminator, condition);
+        sys::set_branch_weights(self.context, terminator, &[1, (1 << 20) - 1]);
+    }
+
+    fn budget(&self) -> IntValue<'ctx> {
+        let address = self.data.budget();
+        let value = self
+            .builder
+            .build_load(self.context.i64_type(), address, "");
+        value.expect("positioned").into_int_value()
+    }
+
+    fn is_negative(&self, n: IntValue<'ctx>) -> IntValue<'ctx> {
+        let zero = n.get_type().const_zero();
+        let compared = self
+            .builder
+            .build_int_compare(IntPredicate::SLT, n, zero, "");
+        compared.expect("positioned")
+    }
+
+    /// Says to optimisers that the budget may be another one from here on: no code, and the budget is what it writes.
+    ///
+    /// They would keep it in a register from one boundary to the next, and write what they compute from that: several
+    /// instructions, where one subtracts from memory. No two are alike: what both ways of a branch begin with would be done before it.
+    fn changes(&self, at: BlockId) {
+        let (context, word) = (self.context, self.context.i64_type());
+        let address = self.data.budget();
+        let ty = context
+            .void_type()
+            .fn_type(&[address.get_type().into(), word.into()], false);
+        let (code, written) = (String::new(), "=*m,i".to_string());
+        let number = word.const_int(u64::from(at.0), false);
+        let dialect = Some(InlineAsmDialect::ATT);
+        let asm = context.create_inline_asm(ty, code, written, true, false, dialect, false);
+        let call = self
+            .builder
+            .build_indirect_call(ty, asm, &[address.into(), number.into()], "")
+            .expect("positioned");
+        let kind = Attribute::get_named_enum_kind_id;
+        let is = context.create_type_attribute(kind("elementtype"), word.into());
+        call.add_attribute(AttributeLoc::Param(0), is);
+        for (name, value) in [("memory", ARGUMENTS), ("nounwind", 0)] {
+            let attribute = context.create_enum_attribute(kind(name), value);
+            call.add_attribute(AttributeLoc::Function, attribute);
+        }
+    }
+
+    /// Takes `slots` off the budget, in block `at`; whether that made it negative.
+    fn pay(&self, at: BlockId, slots: u32) -> IntValue<'ctx> {
+        self.changes(at);
+        let slots = self.context.i64_type().const_int(u64::from(slots), false);
+        let left = self.builder.build_int_sub(self.budget(), slots, "");
+        let left = left.expect("positioned");
+        let address = self.data.budget();
+        self.builder.build_store(address, left).expect("positioned");
+        self.is_negative(left)
+    }
+
+    fn decide(&self, slots: u32, mode: Mode) -> IntValue<'ctx> {
+        let slots = self.context.i64_type().const_int(u64::from(slots), false);
+        let fresh = u64::from(mode != Mode::Sampling);
+        let fresh = self.context.i32_type().const_int(fresh, false);
+        let callee = self.data.subpath_boundary();
+        let arguments = [self.frame().into(), slots.into(), fresh.into()];
+        let call = self
+            .builder
+            .build_call(callee, &arguments, "")
+            .expect("positioned");
+        let BasicValueEnum::IntValue(answer) = call.try_as_basic_value().expect_basic("an answer")
+        else {
+            unreachable!("it is an integer");
+        };
+        let zero = answer.get_type().const_zero();
+        let compared = self
+            .builder
+            .build_int_compare(IntPredicate::NE, answer, zero, "");
+        compared.expect("positioned")
+    }
+
+    /// No sample begins in what is left of the segment, as far as this activation knows.
+    fn join(&self) {
+        let word = self.context.i64_type();
+        let words = [
+            (abi::FRAME_SKIP, word.const_all_ones()),
+            (abi::FRAME_UNTOLD, word.const_zero()),
+        ];
+        for (n, value) in words {
+            let bytes = word.const_int(u64::from(n) * 8, false);
+            let address = sys::field(&self.builder, self.frame(), bytes);
+            self.builder
+                .build_store(address, value)
+                .expect("positioned");
+        }
+    }
+}
+
+fn set_condition<'ctx>(terminator: InstructionValue<'ctx>, condition: IntValue<'ctx>) {
+    assert!(terminator.set_operand(0, condition), "a conditional branch");
+}

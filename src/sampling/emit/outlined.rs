@@ -1,0 +1,300 @@
+//! A function that samples for another one, which leaves for it, and goes on where nothing is
+//! sampled any more.
+
+use super::trampoline::{Argument, Header, NONE, Trampoline, TrampolineParts, Words, pack};
+use crate::emit::edit::Edit;
+use crate::emit::sys;
+use crate::emit::values::{self, Inst, Value, phis};
+use crate::outlined::emit::live::Saving;
+use crate::outlined::emit::resume::{
+    self, Buffer, Handed, Tail, place_in, return_call, return_value,
+};
+use crate::sampling::plan::{Loop, OutlinedPlans};
+use crate::versions::Versions;
+use inkwell::IntPredicate;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::targets::TargetData;
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue, StructValue};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// The function, and how it is called.
+pub(super) struct Outlined<'ctx> {
+    context: &'ctx Context,
+    pub function: FunctionValue<'ctx>,
+    /// By place.
+    trampolines: Vec<Trampoline<'ctx>>,
+    tail: Tail,
+    /// By loop of the plan's nest: the header, and where its φs are handed back.
+    headers: Vec<Header<'ctx>>,
+    words: Words,
+    entries: Entries<'ctx>,
+}
+
+/// The entries of the φs that were asked for, by φ and block: many ways may leave for one block, and
+/// its φs would be read for each of them.
+#[derive(Default)]
+struct Entries<'ctx>(RefCell<HashMap<(Value, BasicBlock<'ctx>), Value>>);
+
+impl<'ctx> Entries<'ctx> {
+    /// What the φ has on the way from `from`, which leads there.
+    fn entry_from(&self, phi: Inst, from: BasicBlock<'ctx>) -> Value {
+        let mut known = self.0.borrow_mut();
+        let key = (phi.value(), from);
+        if !known.contains_key(&key) {
+            let entries = phi.incoming().into_iter();
+            known.extend(entries.map(|(value, block)| ((phi.value(), block), value)));
+        }
+        known[&key]
+    }
+}
+
+/// The function that leaves for another one, before it is told to.
+pub(super) struct Leaving<'a, 'ctx> {
+    pub function: FunctionValue<'ctx>,
+    pub name: &'a str,
+    /// Its control flow.
+    pub flow: &'a Versions,
+}
+
+impl<'ctx> Outlined<'ctx> {
+    /// Makes it for `from`. `None` where an activation cannot go on in another function.
+    pub(super) fn new(
+        edit: Edit<'_, 'ctx>,
+        from: &Leaving<'_, 'ctx>,
+        apart: &OutlinedPlans,
+        target: &TargetData,
+    ) -> Option<Self> {
+        let Edit { context, module } = edit;
+        let Leaving {
+            function,
+            name: own,
+            flow,
+        } = *from;
+        let places = apart.places.iter().map(|p| p.block).collect();
+        let handed = Handed::new(
+            target,
+            function,
+            &flow.cfg,
+            &flow.order,
+            places,
+            Saving::Computed,
+        )?;
+        let name = format!("__p3_sampling.{own}");
+        let of = resume::make(context, module, function, &name, &handed, Buffer::Told);
+        returns_anything(of);
+        let blocks = sys::blocks(function);
+        let header = |l: &Loop| {
+            let block = blocks[l.header];
+            // Places are in the order of their blocks; whichever it is, φs are handed over alike.
+            let place = handed.headers.binary_search(&l.header);
+            let place = place.expect("a back edge leads there");
+            let types = phis(block).map(|phi| phi.value().basic().get_type());
+            let at = handed.phis_at[place].iter().copied();
+            Header {
+                block,
+                outer: l.outer,
+                last: l.last,
+                phis: at.zip(types).collect(),
+            }
+        };
+        let headers: Vec<Header> = apart.nest.loops.iter().map(header).collect();
+        let words = Words::following(handed.size);
+        let result = function.get_type().get_return_type();
+        let fits = |ty: BasicTypeEnum| Value::of(&ty.const_zero()).size(target).is_some();
+        // Vectors of a length that the processor has fit into nothing else.
+        let comes_back = result.is_none_or(fits);
+        let trampoline = |place: usize| {
+            let name = format!("__p3_door.{own}");
+            let block = handed.headers[place];
+            let parts = TrampolineParts {
+                edit,
+                handed: &handed,
+                to: of,
+                from: function,
+                block: blocks[block],
+                place,
+                around: if comes_back {
+                    apart.nest.all_around(block).collect()
+                } else {
+                    Vec::new()
+                },
+                headers: &headers,
+                words,
+            };
+            parts.make(&name)
+        };
+        Some(Outlined {
+            context,
+            function: of,
+            trampolines: (0..apart.places.len()).map(trampoline).collect(),
+            headers,
+            words,
+            entries: Entries::default(),
+            tail: if takes_memory(function) {
+                Tail::Kept
+            } else {
+                Tail::of(&blocks)
+            },
+        })
+    }
+
+    /// Ends the activation at `place`, or this part of it, at the end of `here`, behind `from`, a
+    /// way to the place. `renewed`: what stands for values that were there when this was made.
+    pub(super) fn leave(
+        &self,
+        builder: &Builder<'ctx>,
+        place: usize,
+        here: BasicBlock<'ctx>,
+        from: BasicBlock<'ctx>,
+        renewed: &HashMap<Value, Value>,
+    ) {
+        let trampoline = &self.trampolines[place];
+        let entry = |phi: Inst| self.entries.entry_from(phi, from);
+        let now = |v: &Value| renewed.get(v).copied().unwrap_or(*v);
+        let values = trampoline
+            .live
+            .iter()
+            .map(now)
+            .chain(phis(trampoline.block).map(entry));
+        let values: Vec<Value> = values.collect();
+        let argument = |a: &Argument| -> BasicMetadataValueEnum {
+            match *a {
+                Argument::One(n) => values[n].basic().into(),
+                Argument::Two(a, b) => pack(builder, values[a], values[b]).into(),
+            }
+        };
+        let arguments: Vec<_> = trampoline.arguments.iter().map(argument).collect();
+        if trampoline.around.is_empty() {
+            return_call(builder, trampoline.function, &arguments, self.tail);
+        } else {
+            let call = builder.build_call(trampoline.function, &arguments, "");
+            let told = call.expect("positioned").try_as_basic_value();
+            let told = told.expect_basic("what comes back").into_struct_value();
+            self.go_on(builder, told, &trampoline.around, here);
+        }
+    }
+
+    /// Goes on at the header that `told` names, or returns.
+    fn go_on(
+        &self,
+        builder: &Builder<'ctx>,
+        told: StructValue<'ctx>,
+        around: &[u32],
+        here: BasicBlock<'ctx>,
+    ) {
+        let mut fields = (0..told.get_type().count_fields()).map(|n| {
+            let field = builder.build_extract_value(told, n, "");
+            field.expect("a field of it")
+        });
+        let mut next = || fields.next().expect("as the trampoline returns");
+        let back = next().into_int_value();
+        let function = here.get_parent().expect("it is in one");
+        let result = function.get_type().get_return_type().map(|_| next());
+        let mut cases = Vec::new();
+        for &number in around {
+            let header = self.headers[number as usize].block;
+            for phi in phis(header) {
+                phi.add_incoming(Value::of(&next()), here);
+            }
+            let case = back.get_type().const_int(u64::from(number) + 1, false);
+            cases.push((case, header));
+        }
+        let over = self.context.insert_basic_block_after(here, "p3.over");
+        builder
+            .build_switch(back, over, &cases)
+            .expect("positioned");
+        builder.position_at_end(over);
+        return_value(builder, result);
+    }
+
+    /// Where in the buffer, in the function that was left for.
+    fn place(&self, builder: &Builder<'ctx>, offset: u64) -> Value {
+        let buffer = self.function.get_nth_param(1).expect("it is told");
+        place_in(self.context, builder, buffer.into_pointer_value(), offset)
+    }
+
+    /// Which loop around the place where control came over was not left yet; whether it is the one
+    /// of this number or inside that.
+    fn inside(&self, builder: &Builder<'ctx>, number: u32) -> (IntValue<'ctx>, IntValue<'ctx>) {
+        let word = self.context.i32_type();
+        let first = word.const_int(u64::from(number), false);
+        let inside = self.place(builder, self.words.inside);
+        let inside = values::load(builder, Value::of(&first), inside);
+        let inside = inside.basic::<'ctx>().into_int_value();
+        let last = self.headers[number as usize].last;
+        let within = builder
+            .build_int_sub(inside, first, "")
+            .expect("positioned");
+        let most = word.const_int(u64::from(last - number), false);
+        let is = builder.build_int_compare(IntPredicate::ULE, within, most, "");
+        (inside, is.expect("positioned"))
+    }
+
+    /// Whether the loop of this number was not left since control came over.
+    pub(super) fn stays(&self, builder: &Builder<'ctx>, number: u32) -> IntValue<'ctx> {
+        self.inside(builder, number).1
+    }
+
+    /// The loop of this number is entered: if control came over inside it, it was left.
+    pub(super) fn enters(&self, builder: &Builder<'ctx>, number: u32) {
+        let (inside, is) = self.inside(builder, number);
+        let outer = self.headers[number as usize].outer.unwrap_or(NONE);
+        let outer = inside.get_type().const_int(u64::from(outer), false);
+        let now = builder
+            .build_select(is, outer, inside, "")
+            .expect("positioned");
+        let place = self.place(builder, self.words.inside);
+        values::store(builder, Value::of(&now), place);
+    }
+
+    /// Goes back to the header of the loop of this number, where the builder stands, behind `from`,
+    /// which leads to the header as well.
+    pub(super) fn go_back(&self, builder: &Builder<'ctx>, number: u32, from: BasicBlock<'ctx>) {
+        let header = sys::successor(sys::terminator(from), 1);
+        let phis = phis(header).zip(&self.headers[number as usize].phis);
+        for (phi, (offset, _)) in phis {
+            let place = self.place(builder, *offset);
+            values::store(builder, self.entries.entry_from(phi, from), place);
+        }
+        let back = u64::from(number) + 1;
+        let back = self.context.i32_type().const_int(back, false);
+        let place = self.place(builder, self.words.back);
+        values::store(builder, Value::of(&back), place);
+        let result = self.function.get_type().get_return_type();
+        return_value(builder, result.map(|ty| ty.const_zero()));
+    }
+}
+
+/// What is promised of results.
+const OF_RESULTS: [&str; 8] = [
+    "align",
+    "dereferenceable",
+    "dereferenceable_or_null",
+    "noalias",
+    "nofpclass",
+    "nonnull",
+    "noundef",
+    "range",
+];
+
+/// What goes back instead of returning does return, and its result is nothing to be relied on.
+fn returns_anything(function: FunctionValue) {
+    let kind = Attribute::get_named_enum_kind_id;
+    function.remove_enum_attribute(AttributeLoc::Function, kind("noreturn"));
+    for name in OF_RESULTS {
+        function.remove_enum_attribute(AttributeLoc::Return, kind(name));
+    }
+}
+
+/// Whether parameters are in the caller's memory, which a call in the place of this one would write
+/// over.
+fn takes_memory(function: FunctionValue) -> bool {
+    let kind = Attribute::get_named_enum_kind_id("byval");
+    let has = |i| function.get_enum_attribute(AttributeLoc::Param(i), kind);
+    (0..function.count_params()).any(|i| has(i).is_some())
+}

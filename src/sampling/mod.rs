@@ -1,0 +1,9 @@
+//! Subpaths, sampled: plans, the code that they become, what profiles hold of them, reports. Only schemes whose numbers are
+//! estimates need any of it.
+
+#[cfg(feature = "llvm")]
+pub(crate) mod emit;
+pub mod plan;
+pub mod profile;
+pub(crate) mod raw;
+pub mod report;

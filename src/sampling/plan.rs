@@ -1,0 +1,346 @@
+//! Functions that are sampled: versions, *skipping* and *sampling*, between which control passes at
+//! boundaries (`docs/SUBPATHS.md`).
+//!
+//! Between two boundaries (the entry, back edges, edges behind which much more may follow than
+//! elsewhere: [`Segments`]) an activation runs along a path of the function's DAG, a *segment*. At
+//! a boundary the blocks of its longest path, as many *slots*, are paid in advance out of a budget
+//! that all functions share: where that makes it negative, a sample begins in one of these slots,
+//! and control goes to the sampling version. Each block execution owns one slot, so each becomes
+//! the beginning of a sample with the same probability.
+//!
+//! Within a function control never comes back into the version that an activation begins with: its
+//! loops would have a second entry, and a code generator that sees no loop keeps nothing in
+//! registers for it. It comes back into a copy of the loop at whose header nothing is to be sampled
+//! any more, which is entered there alone, and leaves it for the sampling version when it leaves
+//! the loop.
+//!
+//! What samples is a function of its own where it can be ([`OutlinedPlans`]). From that control comes back
+//! to the one that skips, at headers of loops that it did not leave meanwhile ([`Nest`]).
+//!
+//! Short loops are several times in the control flow of which all this is said ([`Flow`]), so that
+//! they pay for several iterations at once.
+//!
+//! The function gets blocks for that, in front of which its versions are made as any other's.
+
+use crate::dag::Order;
+use crate::index::{BlockId, CfgEdge, FuncId, TiVec};
+use crate::ir::{Block, Callee, Cfg, Terminator};
+use crate::outlined::plan::with_entry;
+use crate::paths::Measuring;
+use crate::versions::{Versions, can_be_copied};
+use builder::Builder;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+mod builder;
+mod flow;
+mod modes;
+mod nest;
+mod quiet;
+mod segments;
+mod settings;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use flow::Flow;
+pub use nest::{Loop, Nest};
+pub use segments::Segments;
+pub use settings::{HotList, Length, Sampling, Sequence, Settings};
+pub use text::Figures;
+
+/// A plan in which the sampling version is a function of its own, so that the other one has neither
+/// its registers nor its frame.
+#[derive(Clone, Debug)]
+pub struct OutlinedPlans {
+    /// The function: where something is to be sampled it calls the other one.
+    pub skipping: SubpathPlan,
+    /// The other one, whose block 0 leads to the places where it goes on; the function's blocks
+    /// follow in their order.
+    pub sampling: SubpathPlan,
+    /// These places.
+    pub places: Vec<Continuation>,
+    /// The loops at whose headers the function goes on with what left it inside them.
+    pub nest: Nest,
+}
+
+/// Where one function goes on with what another one began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Continuation {
+    /// At this block, before anything was added: the entry, or where an edge leads.
+    pub block: BlockId,
+    /// The slots of the segment that begins there; `None` in the middle of one, of which nothing is
+    /// to be sampled.
+    pub slots: Option<u32>,
+}
+
+/// How one function is sampled.
+#[derive(Clone, Debug)]
+pub struct SubpathPlan {
+    /// The function.
+    pub func: FuncId,
+    /// The number of its first block among those of all functions.
+    pub first: u32,
+    /// The function's blocks, short loops several times, before anything is added.
+    pub flow: Arc<Flow>,
+    /// How far blocks are numbered behind those of `flow`: by one, where block 0 is nothing of the
+    /// function's.
+    pub offset: u32,
+    /// The control flow of `flow`, with the blocks that are added behind its own.
+    pub cfg: Cfg,
+    /// How these come to be, in this order; each is the next block.
+    pub made: Vec<Made>,
+    /// By block of `cfg`.
+    pub nodes: TiVec<BlockId, Node>,
+    /// Both versions of it.
+    pub versions: Versions,
+    /// By block of the versions: in which it is, if it can be reached.
+    pub modes: TiVec<BlockId, Option<Mode>>,
+    /// The same in two functions, if control goes over at the beginning of blocks alone: not behind
+    /// landing pads.
+    pub apart: Option<Box<OutlinedPlans>>,
+}
+
+/// A function that is sampled. Its plan is made when it is wanted, and dropped behind that: the plans
+/// of all functions take as much memory as what LLVM has read.
+#[derive(Clone, Copy)]
+pub struct SampledFunction<'a> {
+    /// The function.
+    pub func: FuncId,
+    /// [`SubpathPlan::first`].
+    pub first: u32,
+    /// Its control flow.
+    pub cfg: &'a Cfg,
+    /// What is known of its paths.
+    pub paths: &'a Measuring,
+    /// What its subpaths are parts of.
+    pub sequence: Sequence,
+}
+
+impl SampledFunction<'_> {
+    /// Makes the plan. See [`SubpathPlan::new`].
+    pub fn plan(&self) -> SubpathPlan {
+        let flow = Flow::new(self.cfg, self.paths);
+        SubpathPlan::new(self.func, self.first, flow, self.sequence)
+    }
+}
+
+/// The versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// Nothing was recorded so far.
+    Skipping,
+    /// Nothing is recorded since control reached this header of the new control flow, and while it
+    /// is in its loop.
+    Resumed(BlockId),
+    /// Every block is told to the runtime.
+    Sampling,
+    /// Control came over from another function, and nothing is decided yet.
+    Over,
+}
+
+/// How a block is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// It gets all of the entry but the places for variables.
+    Body,
+    /// It gets what is behind the landing pad of this block.
+    Landed(BlockId),
+    /// It gets the terminator of this block.
+    Tail(BlockId),
+    /// It is put on this edge.
+    On(CfgEdge),
+    /// It is empty, and entered from another one that is made.
+    New,
+}
+
+/// What a block of the new control flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The block, before anything was added, for which it stands in φs behind it.
+    pub origin: BlockId,
+    /// Whether `origin` begins here, as far as that is seen: behind landing pads.
+    pub begins: bool,
+    /// What it ends with.
+    pub end: End,
+}
+
+/// What a block ends with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// What the function's block ends with.
+    Own,
+    /// A segment begins: this many slots are paid. Successors: an [`End::Decides`], where that made
+    /// the budget negative; on.
+    Pays(u32),
+    /// The runtime is asked whether the segment of so many slots that begins is to be sampled.
+    /// Successors: sampled, skipped.
+    Decides(u32),
+    /// Behind a call. Successors: an [`End::Joins`], where something is being recorded; on.
+    Looks,
+    /// On, in the sampling version, in the middle of a segment.
+    Joins,
+    /// The other function goes on at the place of this number.
+    Leaves(u32),
+    /// The loop of this number is entered from outside.
+    Enters(u32),
+    /// Whether the loop of this number, at whose header control is, was not left since control came
+    /// over inside it. Successors: an [`End::Back`], on.
+    Stays(u32),
+    /// The function that control came from goes on at the header of the loop of this number.
+    Back(u32),
+}
+
+/// Whether a function can be sampled: its blocks may be copied, and its back edges split. O(V + E).
+pub fn can_be_sampled(cfg: &Cfg, order: &Order) -> bool {
+    let splits = |(e, _): (CfgEdge, BlockId)| cfg.block(e.block).terminator.can_split(e.succ);
+    can_be_copied(cfg, order) && order.back_edges(cfg).all(splits)
+}
+
+impl SubpathPlan {
+    /// The plan for a function that [`can_be_sampled`], with control flow `flow`, whose first block
+    /// has number `first` among those of the program. O(V + E log degree), and what its versions
+    /// take.
+    pub fn new(func: FuncId, first: u32, flow: Flow, of: Sequence) -> SubpathPlan {
+        let segments = Segments::new(&flow);
+        let of_plan = Subject {
+            func,
+            first,
+            flow: Arc::new(flow),
+            offset: 0,
+        };
+        let own = &of_plan.flow.versions;
+        let mut builder = Builder::new(&own.cfg);
+        let slots = segments.longest[BlockId(0)];
+        builder.entry(slots, End::Decides(slots));
+        if of == Sequence::Thread {
+            builder.calls(&own.cfg, &own.order);
+        }
+        for &(edge, to) in &segments.boundaries {
+            let slots = segments.longest[to];
+            builder.boundary(edge, slots, End::Decides(slots));
+        }
+        let apart = OutlinedPlans::new(&of_plan, &segments, of).map(Box::new);
+        SubpathPlan {
+            apart,
+            ..builder.finished(of_plan, Mode::Skipping)
+        }
+    }
+
+    /// The number, among the blocks of all functions, of a block that begins.
+    pub fn number(&self, node: Node) -> u32 {
+        let own = BlockId(node.origin.0 - self.offset);
+        self.first + self.flow.versions.origin[own].0
+    }
+}
+
+/// What a plan is of.
+#[derive(Clone)]
+struct Subject {
+    func: FuncId,
+    first: u32,
+    flow: Arc<Flow>,
+    offset: u32,
+}
+
+impl OutlinedPlans {
+    fn new(of: &Subject, segments: &Segments, sequence: Sequence) -> Option<OutlinedPlans> {
+        let own = &of.flow.versions;
+        let calls = match sequence {
+            Sequence::Thread => edges_behind_calls(own, segments)?,
+            Sequence::Activation => Vec::new(),
+        };
+        let begun = |block| Continuation {
+            block,
+            slots: Some(segments.longest[block]),
+        };
+        let entered = |block| Continuation { block, slots: None };
+        let begun_at = segments.boundaries.iter().map(|(_, to)| begun(*to));
+        let entered_at = calls.iter().map(|e| entered(own.cfg.behind(*e)));
+        let mut places = vec![begun(BlockId(0))];
+        places.extend(begun_at.chain(entered_at));
+        places.sort();
+        places.dedup();
+        let leaves =
+            |p: Continuation| End::Leaves(places.binary_search(&p).expect("a place") as u32);
+        let mut builder = Builder::new(&own.cfg);
+        builder.entry(segments.longest[BlockId(0)], leaves(begun(BlockId(0))));
+        for &edge in &calls {
+            builder.looks(edge, leaves(entered(own.cfg.behind(edge))));
+        }
+        for &(edge, to) in &segments.boundaries {
+            builder.boundary(edge, segments.longest[to], leaves(begun(to)));
+        }
+        let skipping = builder.finished(of.clone(), Mode::Skipping);
+        let cfg = with_entry(&own.cfg, places.iter().map(|p| p.block));
+        let mut builder = Builder::new(&cfg);
+        builder.nodes[BlockId(0)].begins = false;
+        let nest = Nest::new(&own.cfg, &own.order);
+        for (succ, place) in (0..).zip(&places) {
+            let block = BlockId(0);
+            let enters = builder.enters(CfgEdge { block, succ }, place.slots);
+            if let (Some(number), Some(_)) = (nest.of(place.block), place.slots) {
+                builder.goes_back(enters, number);
+            }
+        }
+        let behind_entry = |CfgEdge { block, succ }| CfgEdge {
+            block: BlockId(block.0 + 1),
+            succ,
+        };
+        for &edge in &calls {
+            builder.looks(behind_entry(edge), End::Joins);
+        }
+        for &(edge, to) in &segments.boundaries {
+            let slots = segments.longest[to];
+            let decides = builder.boundary(behind_entry(edge), slots, End::Decides(slots));
+            if let Some(number) = nest.of(to) {
+                builder.goes_back(decides, number);
+            }
+        }
+        // Before all else that is on the edge.
+        for (number, entered) in (0..).zip(&nest.loops) {
+            for &edge in &entered.entries {
+                builder.enters_loop(behind_entry(edge), number);
+            }
+        }
+        let of = Subject {
+            offset: 1,
+            ..of.clone()
+        };
+        let sampling = builder.finished(of, Mode::Over);
+        Some(OutlinedPlans {
+            skipping,
+            sampling,
+            places,
+            nest,
+        })
+    }
+}
+
+/// The edges out of blocks that call something: where they pay, that tells whether something is
+/// being recorded. `None` if calls may end in landing pads. O(E log E).
+fn edges_behind_calls(own: &Versions, segments: &Segments) -> Option<Vec<CfgEdge>> {
+    let boundaries: BTreeSet<CfgEdge> = segments.boundaries.iter().map(|(e, _)| *e).collect();
+    let mut edges = Vec::new();
+    for &block in &own.order.rpo {
+        let of = own.cfg.block(block);
+        if of.terminator == Terminator::Invoke {
+            return None;
+        }
+        if may_record(of) {
+            let all = (0..of.succs.len() as u32).map(|succ| CfgEdge { block, succ });
+            edges.extend(all.filter(|e| !boundaries.contains(e)));
+        }
+    }
+    Some(edges)
+}
+
+/// Whether something may begin to be recorded, or end, inside the calls of a block.
+fn may_record(block: &Block) -> bool {
+    block.calls.iter().any(|c| match &c.callee {
+        Callee::Function(_) | Callee::Indirect => true,
+        Callee::External(name) => !quiet::calls_nothing_back(name),
+        Callee::Asm => false,
+    })
+}

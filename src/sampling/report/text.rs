@@ -1,0 +1,299 @@
+//! `show` for people.
+
+use super::folded::{Piece, fold};
+use super::groups::{Folded, fold_rotations, longest_short};
+use super::{ProgramBlock, Report, Row, decisions, locs, phrased};
+use crate::ir::Loc;
+use crate::names::printable;
+use crate::profile::Profile;
+use crate::report::steps::{self, Steps};
+use crate::report::text::lines;
+use crate::report::words::Said;
+use crate::sampling::profile::{HotList, Subpaths};
+use crate::source::Sources;
+use crate::table::{Align, Columns, grouped, number_of, percent};
+use anstyle::{AnsiColor, Style};
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const NAME: Style = AnsiColor::Cyan.on_default();
+const WARN: Style = AnsiColor::Yellow.on_default();
+/// A subpath shows at most this many source lines, decisions, and pieces of its list of blocks.
+const MAX_ITEMS: usize = 24;
+
+/// The report; styled, for a stream that drops styles where they are not wanted.
+pub fn render(report: &Report) -> String {
+    let mut out = summary(report);
+    let steps = Steps::new(report.profile.profile, &report.sources, false);
+    let groups = groups(report);
+    let mut hidden = 0;
+    for (heading, rows) in &groups {
+        if rows.is_empty() {
+            continue;
+        }
+        let shown = rows.len().min(report.top);
+        hidden += rows.len() - shown;
+        out.push('\n');
+        if !heading.is_empty() {
+            let _ = writeln!(out, "{BOLD}{heading}{BOLD:#}");
+        }
+        let _ = write!(out, "{}", table(report, &steps, &rows[..shown]));
+    }
+    if hidden > 0 {
+        let all = groups.iter().map(|(_, rows)| rows.len()).max();
+        let _ = writeln!(
+            out,
+            "{DIM}… and {hidden} more (--top {}){DIM:#}",
+            all.unwrap_or_default()
+        );
+    }
+    out
+}
+
+/// Short subpaths and long ones, each with a heading, if both are sampled; else all in one group.
+fn groups<'a>(report: &'a Report) -> Vec<(String, Vec<Folded<'a>>)> {
+    let all = || report.rows.iter().chain(&report.rest);
+    let sampling = report.profile.sample.sampling.as_ref();
+    let short = sampling.map_or(0, longest_short);
+    let is_short = |row: &&Row| row.places.len() <= short;
+    let joined = all().any(|row| row.joined > 1);
+    if joined || all().all(|r| is_short(&r)) || !all().any(|r| is_short(&r)) {
+        return vec![(String::new(), fold_rotations(all()))];
+    }
+    vec![
+        (
+            format!("up to {short} blocks"),
+            fold_rotations(all().filter(is_short)),
+        ),
+        (
+            "longer ones, of which few points tell".into(),
+            fold_rotations(all().filter(|r| !is_short(r))),
+        ),
+    ]
+}
+
+fn summary(report: &Report) -> String {
+    let (sampled, profile) = (report.profile, report.profile.profile);
+    let skipped = |f: &&crate::manifest::FunctionEntry| f.status.is_skipped();
+    let functions = &profile.manifest.functions;
+    let executed = sampled.executed();
+    let mut out = format!(
+        "{BOLD}about {} ± {} blocks executed, {} subpaths sampled{BOLD:#}, {} distinct, one in {} blocks{}; {} of {} functions \
+         skipped ({}, {} copies)\n{DIM}counts and shares are estimates: ± half of the 95 % interval; first comes what is certain to cover most{DIM:#}\n",
+        grouped(executed.count.round() as u64),
+        grouped(executed.half_width.ceil() as u64),
+        grouped(report.points),
+        grouped(report.distinct as u64),
+        grouped(sampled.sample.period()),
+        listed(sampled.sample),
+        functions.iter().filter(skipped).count(),
+        functions.len(),
+        profile.manifest.scheme,
+        profile.manifest.copies,
+    );
+    if let long @ 1.. = sampled.sample.too_long {
+        let _ = writeln!(
+            out,
+            "{WARN}{} samples took more memory than the list has for one, and are in no count: give it more (--memory), or leave out the largest lengths{WARN:#}",
+            grouped(long)
+        );
+    }
+    if let Some(said) = profile.said() {
+        let _ = writeln!(out, "{WARN}{}{WARN:#}", printable(&said));
+    }
+    out
+}
+
+/// What is said of the list where it is a counting sample that was full.
+fn listed(sample: &Subpaths) -> String {
+    let list = sample.sampling.as_ref().map(|s| s.list);
+    match (list, sample.doublings) {
+        (Some(HotList::Counting), 1..) => {
+            format!(
+                ", all counted that are listed, as one in {} points was",
+                grouped(1u64 << sample.doublings)
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+fn table(report: &Report, steps: &Steps, rows: &[Folded]) -> Columns {
+    use Align::{Left, Right};
+    let mut table = Columns::new([Right, Right, Right, Right, Right, Right, Left]);
+    table.heading(
+        BOLD,
+        &["count", "±", "share", "±", "points", "blocks", "subpath"],
+    );
+    for Folded { row, rotations } in rows {
+        let profile = report.profile.profile;
+        table.row([
+            grouped(row.estimate.count.round() as u64),
+            grouped(row.estimate.half_width.ceil() as u64),
+            percent(row.share),
+            percent(row.share_half_width.min(1.0)),
+            grouped(row.points.counted),
+            row.places.len().to_string(),
+            format!(
+                "{}{}{}",
+                blocks(profile, &row.places),
+                joined(row),
+                rotated(*rotations)
+            ),
+        ]);
+        let texts = Texts::new(steps, &report.sources, &row.places);
+        for detail in texts.details() {
+            table.note(1, DIM, detail.clone());
+        }
+    }
+    table
+}
+
+fn rotated(rotations: usize) -> String {
+    match rotations {
+        0 => String::new(),
+        n => format!(
+            " {DIM}(and {} of it){DIM:#}",
+            number_of(n as u64, "rotation")
+        ),
+    }
+}
+
+fn joined(row: &Row) -> String {
+    match row.joined {
+        1 => String::new(),
+        n => format!(" {DIM}(joined of {n}){DIM:#}"),
+    }
+}
+
+/// The blocks by function: `main b1 (b2 b3)×4, f b0`.
+fn blocks(profile: &Profile, places: &[ProgramBlock]) -> String {
+    let (mut out, mut last) = (String::new(), None);
+    for (shown, piece) in fold(places).into_iter().enumerate() {
+        if shown == MAX_ITEMS {
+            return out + " …";
+        }
+        match piece {
+            Piece::Once(items) => list(profile, items, &mut last, &mut out),
+            Piece::Times(items, times) => {
+                // Each repetition is read by itself.
+                let mut inner = String::new();
+                list(profile, items, &mut last, &mut inner);
+                let space = if out.is_empty() { "" } else { " " };
+                let _ = write!(out, "{space}({inner})×{times}");
+            }
+        }
+    }
+    out
+}
+
+fn list(
+    profile: &Profile,
+    items: &[ProgramBlock],
+    last: &mut Option<crate::index::FuncId>,
+    out: &mut String,
+) {
+    for (i, p) in items.iter().enumerate() {
+        if i == MAX_ITEMS {
+            out.push_str(" …");
+            *last = None;
+            return;
+        }
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        if last.replace(p.func) != Some(p.func) {
+            let _ = write!(out, "{NAME}{}{NAME:#} ", profile.name(p.func));
+        }
+        let _ = write!(out, "b{}", p.block);
+    }
+}
+
+/// What a subpath is, in texts of one line.
+pub struct Texts {
+    /// Its blocks by function, without styles.
+    pub blocks: String,
+    /// Its source lines; empty without debug information.
+    pub lines: String,
+    /// Its decisions as steps; empty if there are none.
+    pub decisions: String,
+}
+
+impl Texts {
+    /// Those of a subpath, with conditions quoted from `sources`.
+    pub fn new(steps: &Steps, sources: &Sources, places: &[ProgramBlock]) -> Texts {
+        let profile = steps.words().profile();
+        let files = &profile.manifest.files;
+        let locs = locs(profile, places);
+        let taken = phrased(steps, places, &decisions(profile, sources, places));
+        Texts {
+            blocks: anstream::adapter::strip_str(&blocks(profile, places)).to_string(),
+            lines: pieces(&locs, "→", |run: &[Loc]| lines(files, run)),
+            decisions: pieces(&taken, " · ", |run: &[String]| run.join(" · ")),
+        }
+    }
+
+    /// Lines and decisions, as far as there are some.
+    pub fn details(&self) -> impl Iterator<Item = &String> {
+        [&self.lines, &self.decisions]
+            .into_iter()
+            .filter(|t| !t.is_empty())
+    }
+}
+
+/// What a subpath decides, and a row for each decision; of rows that repeat, the last one says how often. Where there are
+/// several functions, each row names its own.
+pub fn decided(
+    steps: &Steps,
+    sources: &Sources,
+    places: &[ProgramBlock],
+) -> (Vec<Said>, Vec<steps::Row>) {
+    let taken = decisions(steps.words().profile(), sources, places);
+    let several = places.iter().any(|p| p.func != places[0].func);
+    let mut rows = Vec::new();
+    for run in taken.chunk_by(|a, b| a.0 == b.0) {
+        let said: Vec<Said> = run.iter().map(|(_, said)| said.clone()).collect();
+        let mut own = steps.decision_rows(run[0].0, &said);
+        for row in &mut own {
+            if let (true, steps::Row::Step(step)) = (several, row) {
+                step.within.get_or_insert_with(|| steps.name(run[0].0));
+            }
+        }
+        rows.extend(own);
+    }
+    let piece = |piece: Piece<steps::Row>| match piece {
+        Piece::Once(run) => run.to_vec(),
+        Piece::Times(run, times) => {
+            let mut run = run.to_vec();
+            if let Some(steps::Row::Step(step)) = run.last_mut() {
+                step.note = format!("all ×{times}");
+            }
+            run
+        }
+    };
+    let rows = fold(&rows).into_iter().flat_map(piece).collect();
+    (taken.into_iter().map(|(_, said)| said).collect(), rows)
+}
+
+/// A list with its repetitions folded, and cut where it is long.
+fn pieces<T: PartialEq>(items: &[T], between: &str, show: impl Fn(&[T]) -> String) -> String {
+    let pieces = fold(items);
+    let piece = |piece: &Piece<T>| match *piece {
+        Piece::Once(run) => some(run, &show),
+        Piece::Times(run, times) => format!("({})×{times}", some(run, &show)),
+    };
+    let mut shown: Vec<String> = pieces.iter().take(MAX_ITEMS).map(piece).collect();
+    if pieces.len() > MAX_ITEMS {
+        shown.push("…".into());
+    }
+    shown.join(between)
+}
+
+fn some<T>(run: &[T], show: impl Fn(&[T]) -> String) -> String {
+    if run.len() > MAX_ITEMS {
+        format!("{}, …", show(&run[..MAX_ITEMS]))
+    } else {
+        show(run)
+    }
+}

@@ -1,0 +1,189 @@
+//! Functions that do not count, beside functions that do: shadow profiling.
+//!
+//! The program runs its *native* functions: those of the input, with room for a jump before the entry and known addresses
+//! at the headers of loops ([`native`]). Beside each of them stands its *counting* function, a copy with the code of the plan, and, if it has loops, one that is
+//! entered at their headers and counts the rest of an activation ([`resume`](crate::outlined::emit::resume)). In a forked child the runtime writes
+//! jumps to the entries, and breakpoints to the addresses. Control never comes back to native functions but by calls, whose entries lead away again, so an activation is
+//! counted from its entry or from a back edge on: from where a path begins.
+//!
+//! A twin of the child finds out how long the burst takes: it runs native functions until one of these addresses has been reached as often as in the burst.
+//!
+//! That they are functions and not blocks of one keeps the machine code of native functions what it was: registers and frames
+//! are not shared, and what is live on a back edge is live there anyway.
+
+mod budget;
+mod native;
+
+use crate::emit::data::Data;
+use crate::emit::edit::Edit;
+use crate::emit::layout::is_x86_64_linux;
+use crate::emit::{function, sys};
+use crate::index::BlockId;
+use crate::ir::{FunctionBody, Linkage};
+use crate::outlined::emit::copy;
+use crate::outlined::emit::live::Saving;
+use crate::outlined::emit::resume::{self, Buffer, Handed};
+use crate::outlined::emit::shift::Shifts;
+use crate::plan::FunctionPlan;
+use budget::Passes;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::targets::TargetData;
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
+
+/// Where a function begins, and the one that is jumped to from there.
+pub(crate) struct Entry<'ctx> {
+    pub from: PointerValue<'ctx>,
+    pub counting: PointerValue<'ctx>,
+    /// What it notes of its entry.
+    pub passed: PointerValue<'ctx>,
+}
+
+/// Makes the functions of one module.
+pub(crate) struct Shadows<'a, 'ctx> {
+    context: &'ctx Context,
+    module: &'a Module<'ctx>,
+    data: &'a Data<'a, 'ctx>,
+    target: TargetData,
+    /// The section of zeros in which values are handed over.
+    buffer: Option<GlobalValue<'ctx>>,
+    size: u64,
+    /// Of all functions made so far.
+    pub entries: Vec<Entry<'ctx>>,
+}
+
+impl<'a, 'ctx> Shadows<'a, 'ctx> {
+    /// `None` where no code can be patched: the functions stay as they are.
+    pub(crate) fn new(data: &'a Data<'a, 'ctx>) -> Option<Self> {
+        let Edit { context, module } = data.edit;
+        is_x86_64_linux(module).then(|| Shadows {
+            context,
+            module,
+            data,
+            target: sys::target_of(module),
+            buffer: None,
+            size: 0,
+            entries: Vec::new(),
+        })
+    }
+
+    /// Makes what counts for `function` by the job's plan number `index`, and the places where control goes over to it.
+    pub(crate) fn add(
+        &mut self,
+        function: FunctionValue<'ctx>,
+        body: &FunctionBody,
+        plan: &FunctionPlan,
+        index: usize,
+    ) {
+        // Such a body is only there to be inlined, and one that has nops already is somebody else's to patch.
+        if body.linkage == Linkage::AvailableExternally || native::is_taken(function) {
+            return;
+        }
+        let (context, module) = (self.context, self.module);
+        let name = format!("__p3_counting.{}", body.name);
+        let counting = copy::whole(context, module, function, &name);
+        let passed = self.passed();
+        let mut passes = Passes::from([(BlockId(0), passed)]);
+        self.add_loops(function, body, plan, index, &mut passes);
+        let flow = (&body.cfg, &*plan.own_order);
+        budget::spend(context, module, counting, flow, &passes);
+        function::instrument(self.data, counting, body, plan, index);
+        native::mark_entry(context, function, &body.cfg, &plan.own_order);
+        self.entries.push(Entry {
+            from: self.address(function, body),
+            counting: counting.as_global_value().as_pointer_value(),
+            passed,
+        });
+    }
+
+    /// Makes what counts the rest of an activation. `passes` are told of the places where it takes over.
+    fn add_loops(
+        &mut self,
+        function: FunctionValue<'ctx>,
+        body: &FunctionBody,
+        plan: &FunctionPlan,
+        index: usize,
+        passes: &mut Passes<'ctx>,
+    ) {
+        let Some(resumed) = crate::outlined::plan::resumed(&body.cfg, plan) else {
+            return;
+        };
+        let headers = resumed.places.iter().map(|p| p.block).collect();
+        let (context, module, order) = (self.context, self.module, &plan.own_order);
+        let saving = Saving::Operands;
+        let handed = Handed::new(&self.target, function, &body.cfg, order, headers, saving);
+        let Some(mut handed) = handed else { return };
+        handed.let_sums_wrap();
+        let blocks = sys::blocks(function);
+        let headers: Vec<_> = handed.headers.iter().map(|h| blocks[*h]).collect();
+        handed.shifts = Shifts::of(&headers, &self.target);
+        let buffer = self.buffer(handed.size);
+        let name = format!("__p3_resuming.{}", body.name);
+        let to = Buffer::Known(buffer);
+        let resuming = resume::make(context, module, function, &name, &handed, to);
+        let passed: Vec<_> = resumed.places.iter().map(|_| self.passed()).collect();
+        let by_block = || {
+            resumed
+                .places
+                .iter()
+                .map(|p| p.block)
+                .zip(passed.iter().copied())
+        };
+        let behind_entry = by_block().map(|(b, passed)| (BlockId(b.0 + 1), passed));
+        let flow = (&resumed.cfg, &*resumed.plan.own_order);
+        budget::spend(context, module, resuming, flow, &behind_entry.collect());
+        passes.extend(by_block());
+        let own = body.cfg.clone();
+        let body = FunctionBody {
+            cfg: resumed.cfg,
+            ..body.clone()
+        };
+        let plan = &resumed.plan;
+        function::instrument(self.data, resuming, &body, plan, index);
+        let places = native::Places {
+            func: plan.func,
+            all: &resumed.places,
+            passed: &passed,
+        };
+        native::add_sites(context, function, &own, places, resuming, &handed, buffer);
+    }
+
+    /// What a place is noted in: a `struct p3_passed`.
+    fn passed(&self) -> PointerValue<'ctx> {
+        let both = self.context.i64_type().array_type(2);
+        crate::emit::data::zeros(self.module, both, "__p3_passed").as_pointer_value()
+    }
+
+    /// The address of this very body: a symbol that others see may mean another one when the program runs.
+    fn address(&self, function: FunctionValue<'ctx>, body: &FunctionBody) -> PointerValue<'ctx> {
+        if body.linkage == Linkage::External {
+            let name = format!("__p3_native.{}", body.name);
+            sys::alias(self.module, function, &name)
+        } else {
+            function.as_global_value().as_pointer_value()
+        }
+    }
+
+    /// The memory in which values are handed over, with room for `size` bytes.
+    fn buffer(&mut self, size: u64) -> PointerValue<'ctx> {
+        let buffer = *self.buffer.get_or_insert_with(|| {
+            let any = self.context.i8_type();
+            self.module.add_global(any, None, "__p3_handed_over")
+        });
+        self.size = self.size.max(size);
+        buffer.as_pointer_value()
+    }
+
+    /// Gives that memory its size.
+    pub(crate) fn finish(self) -> Vec<Entry<'ctx>> {
+        if let Some(old) = self.buffer {
+            let size = u32::try_from(self.size).expect("values of one function");
+            let ty: BasicTypeEnum = self.context.i8_type().array_type(size).into();
+            let new = crate::emit::data::zeros(self.module, ty.into_array_type(), "__p3_handed");
+            new.set_alignment(64);
+            sys::replace_global(old, new);
+        }
+        self.entries
+    }
+}

@@ -1,0 +1,8 @@
+//! Shadows, which count paths in bursts: the functions that they run, what profiles hold of them, the report. Only schemes whose
+//! numbers are estimates need any of it.
+
+#[cfg(feature = "llvm")]
+pub(crate) mod emit;
+pub mod profile;
+pub mod raw;
+pub mod report;

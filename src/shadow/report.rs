@@ -1,0 +1,389 @@
+//! Bursts for people and programs.
+
+use crate::error::Result;
+use crate::estimate::Estimate;
+use crate::index::{FuncId, PathId};
+use crate::names::printable;
+use crate::profile::Profile;
+use crate::profile::filter::Selection;
+use crate::profile::measurement::{Exact, Measurement};
+use crate::report::Report;
+use crate::report::steps::Steps;
+use crate::runtime::format;
+use crate::shadow::profile::{BurstProfile, Bursts};
+use crate::source::Sources;
+use crate::table::{self, Align, Columns, Layout, grouped, number_of, percent, wrapped};
+use anstyle::{AnsiColor, Style};
+use serde_json::json;
+use std::fmt::Write;
+
+const BOLD: Style = Style::new().bold();
+/// Steps stand behind the column of shares.
+const NARROWER: usize = 10;
+const DIM: Style = Style::new().dimmed();
+const WARN: Style = AnsiColor::Yellow.on_default();
+
+/// Why a burst ended, in words.
+pub fn reason(why: u32, detail: u32) -> String {
+    match why {
+        format::END_BURST => "it was over".into(),
+        format::END_TIME => "it took too long".into(),
+        format::END_CALL => format!("system call {}", call_name(detail)),
+        format::END_LOCK => "it waited for a lock".into(),
+        format::END_SIGNAL => format!("signal {detail}"),
+        format::END_EXIT => "the thread or program ended in it".into(),
+        format::END_PARENT => "the program ended".into(),
+        format::END_SHARED => "shared memory that cannot be copied".into(),
+        format::END_MEMORY => "no memory".into(),
+        format::END_TEXT => "the code cannot be written".into(),
+        format::END_FILTER => "system calls cannot be filtered".into(),
+        _ => "it jumped to an address that several blocks have".into(),
+    }
+}
+
+/// What was done about a system call, in a word.
+pub fn treatment(n: u32) -> &'static str {
+    match n {
+        format::CALL_ALLOWED => "made",
+        format::CALL_ASSUMED => "assumed",
+        format::CALL_HANDLED => "imitated",
+        _ => "ended the burst",
+    }
+}
+
+/// System calls of x86-64 that programs make most, by number.
+const CALLS: [(u32, &str); 66] = [
+    (0, "read"),
+    (1, "write"),
+    (2, "open"),
+    (3, "close"),
+    (4, "stat"),
+    (5, "fstat"),
+    (6, "lstat"),
+    (7, "poll"),
+    (8, "lseek"),
+    (9, "mmap"),
+    (10, "mprotect"),
+    (11, "munmap"),
+    (12, "brk"),
+    (13, "rt_sigaction"),
+    (14, "rt_sigprocmask"),
+    (16, "ioctl"),
+    (17, "pread64"),
+    (18, "pwrite64"),
+    (19, "readv"),
+    (20, "writev"),
+    (21, "access"),
+    (22, "pipe"),
+    (23, "select"),
+    (24, "sched_yield"),
+    (25, "mremap"),
+    (28, "madvise"),
+    (32, "dup"),
+    (33, "dup2"),
+    (35, "nanosleep"),
+    (37, "alarm"),
+    (38, "setitimer"),
+    (39, "getpid"),
+    (41, "socket"),
+    (42, "connect"),
+    (44, "sendto"),
+    (45, "recvfrom"),
+    (46, "sendmsg"),
+    (47, "recvmsg"),
+    (56, "clone"),
+    (57, "fork"),
+    (58, "vfork"),
+    (59, "execve"),
+    (60, "exit"),
+    (61, "wait4"),
+    (62, "kill"),
+    (63, "uname"),
+    (72, "fcntl"),
+    (74, "fsync"),
+    (75, "fdatasync"),
+    (77, "ftruncate"),
+    (79, "getcwd"),
+    (82, "rename"),
+    (87, "unlink"),
+    (96, "gettimeofday"),
+    (97, "getrlimit"),
+    (98, "getrusage"),
+    (202, "futex"),
+    (217, "getdents64"),
+    (228, "clock_gettime"),
+    (230, "clock_nanosleep"),
+    (231, "exit_group"),
+    (232, "epoll_wait"),
+    (257, "openat"),
+    (262, "newfstatat"),
+    (318, "getrandom"),
+    (435, "clone3"),
+];
+
+/// The name of a system call of x86-64, or its number.
+pub fn call_name(number: u32) -> String {
+    match CALLS.binary_search_by_key(&number, |c| c.0) {
+        Ok(i) => CALLS[i].1.into(),
+        Err(_) => number.to_string(),
+    }
+}
+
+/// A profile of as many executions as were counted in bursts, as if that were all that ran: what reports are made from.
+fn counted(of: BurstProfile) -> Profile {
+    Profile {
+        measured: Measurement::Exact(Exact::Paths(of.bursts.expected())),
+        ..of.profile.clone()
+    }
+}
+
+/// The paths with the largest shares, with conditions quoted from `sources`.
+///
+/// # Errors
+/// A damaged profile.
+pub fn text(
+    of: BurstProfile,
+    selection: &Selection,
+    sources: Sources,
+    layout: Layout,
+) -> Result<String> {
+    let counted = counted(of);
+    let report = Report::new(counted.paths()?, selection)?.told_by(sources);
+    let lines = summary(of, report.distinct);
+    let lines = lines.lines().map(|l| wrapped(l, layout.width, 0) + "\n");
+    let mut out: String = lines.collect();
+    let mut table = Columns::new([
+        Align::Right,
+        Align::Right,
+        Align::Right,
+        Align::Right,
+        Align::Left,
+    ]);
+    table.heading(
+        BOLD,
+        &["share", "±", "count", "bursts", "function, start and id"],
+    );
+    let steps = Steps::new(report.profile, &report.sources, layout.full);
+    let inner = Layout {
+        width: layout.width.saturating_sub(NARROWER),
+        ..layout
+    };
+    for line in &report.lines {
+        let path = of.bursts.of(line.func, line.id);
+        let share = of.bursts.share(path);
+        let cells = [
+            percent(share.count),
+            percent(share.half_width),
+            grouped(path.count),
+            grouped(path.bursts),
+        ];
+        let rest = format!("{} #{}", steps.start(line), line.id);
+        table.named(cells, steps.name(line.func), rest);
+        for step in steps.lines(line, inner, 0) {
+            table.note(1, DIM, step);
+        }
+    }
+    if !report.lines.is_empty() {
+        let _ = write!(out, "\n{}", table.render(layout));
+    }
+    Ok(out)
+}
+
+fn summary(of: BurstProfile, distinct: usize) -> String {
+    let b = of.bursts;
+    let mut out = format!(
+        "{BOLD}{} of {}, {}, {} distinct{BOLD:#}, {} ({}); shares are estimates, ± holds 95 %\n",
+        number_of(b.number(), "burst"),
+        number_of(b.started, "shadow"),
+        number_of(b.paths, "path"),
+        grouped(distinct as u64),
+        number_of(b.instructions, "instruction"),
+        of.profile.manifest.scheme,
+    );
+    if b.counting < 2 {
+        let _ = writeln!(
+            out,
+            "{WARN}too few bursts to say anything: run longer, or more often{WARN:#}"
+        );
+    }
+    for said in unsampled(b) {
+        let _ = writeln!(out, "{WARN}{said}{WARN:#}");
+    }
+    if let Some(said) = of.profile.said() {
+        let _ = writeln!(out, "{WARN}{}{WARN:#}", printable(&said));
+    }
+    out
+}
+
+/// What of the program had no shadows, and why.
+fn unsampled(b: &Bursts) -> Vec<String> {
+    let processes = |n: u64| match n {
+        1 => "1 process".into(),
+        n => format!("{} processes", grouped(n)),
+    };
+    let mut all = Vec::new();
+    if b.filtered > 0 {
+        all.push(format!(
+            "nothing is known of what ran behind a filter of system calls (seccomp): shadows of {} ended there",
+            processes(b.filtered)
+        ));
+    }
+    if b.signal_taken > 0 {
+        all.push(format!(
+            "shadows of {} ended where the program came to use the signal of their timer: choose another signal, like P3_SHADOW=signal=40",
+            processes(b.signal_taken)
+        ));
+    }
+    if b.started == 0 && b.not_forked > 0 {
+        all.push(format!(
+            "no shadow could be forked ({} failed): there are limits of processes, or filters of system calls",
+            number_of(b.not_forked, "fork")
+        ));
+    }
+    all
+}
+
+/// What became of shadows, why bursts ended, and which system calls they met.
+pub fn bursts_text(of: BurstProfile) -> String {
+    let b = of.bursts;
+    let mut out = summary(of, b.counts.iter().map(Vec::len).sum());
+    let mean = |n: u64| n as f64 / b.number().max(1) as f64;
+    let _ = writeln!(
+        out,
+        "a burst: {} instructions, {:.2} ms on average, of which the program takes {:.2} ms itself{}",
+        grouped(mean(b.instructions) as u64),
+        mean(b.nanoseconds) / 1e6,
+        mean(b.native) / 1e6,
+        if b.length > 0 {
+            format!("; asked for: {}", grouped(b.length))
+        } else {
+            String::new()
+        },
+    );
+    let _ = writeln!(out, "{}", costs(b));
+    for (n, what) in fates(b) {
+        if n > 0 {
+            let _ = writeln!(out, "{}: {what}", grouped(n));
+        }
+    }
+    let mut ends = Columns::new([Align::Right, Align::Left]);
+    ends.heading(BOLD, &["bursts", "ended because"]);
+    for &(why, detail, n) in &b.ended {
+        ends.row([grouped(n), reason(why, detail)]);
+    }
+    let mut calls = Columns::new([Align::Right, Align::Left, Align::Left]);
+    calls.heading(BOLD, &["calls", "treatment", "system call"]);
+    for &(number, what, n) in &b.calls {
+        calls.row([grouped(n), treatment(what).into(), call_name(number)]);
+    }
+    let _ = write!(out, "\n{ends}");
+    if !b.calls.is_empty() {
+        let _ = write!(out, "\n{calls}");
+    }
+    out
+}
+
+/// What shadows cost the program, and how many lived at a time, beside what was asked for.
+fn costs(b: &Bursts) -> String {
+    let of = |n: u64| n as f64 / b.time.max(1) as f64;
+    let at_most = |n: u64, said: String| match n {
+        0 => String::new(),
+        _ => format!(" (at most {said})"),
+    };
+    format!(
+        "shadows cost the program {} of its processor time{}, and {:.2} lived at a time{}",
+        percent(of(b.spent)),
+        at_most(b.cost, percent(b.cost as f64 / 1e6)),
+        of(b.lived),
+        at_most(b.load, format!("{}", b.load as f64 / 1e3)),
+    )
+}
+
+/// What shadows became that left no burst, and those that were not forked.
+fn fates(b: &Bursts) -> [(u64, &'static str); 7] {
+    let lost = b.started.saturating_sub(b.number() + b.not_written);
+    let empty = b.number() - b.counting;
+    [
+        (
+            lost,
+            "shadows without a record: killed, or forked when the program ended",
+        ),
+        (b.not_written, "without room for their record"),
+        (empty, "bursts in which nothing was counted"),
+        (
+            b.untimed,
+            "bursts that no twin timed: they stand for as much of what counting took as others did",
+        ),
+        (b.not_forked, "forks that failed"),
+        (b.busy, "forks left out because enough shadows were there"),
+        (b.short_of_memory, "forks left out because memory was short"),
+    ]
+}
+
+fn path_json(of: BurstProfile, f: FuncId, id: PathId) -> serde_json::Value {
+    let path = of.bursts.of(f, id);
+    let Estimate { count, half_width } = of.bursts.share(path);
+    json!({
+        "module": of.profile.module(f),
+        "function": of.profile.entry(f).name,
+        "id": id.to_string(),
+        "share": count,
+        "half_width": half_width,
+        "count": path.count,
+        "bursts": path.bursts,
+    })
+}
+
+/// Everything, for programs.
+///
+/// # Errors
+/// A damaged profile.
+pub fn json(of: BurstProfile, selection: &Selection) -> Result<String> {
+    let counted = counted(of);
+    let report = Report::new(counted.paths()?, selection)?;
+    let b = of.bursts;
+    let paths: Vec<_> = report
+        .lines
+        .iter()
+        .map(|line| path_json(of, line.func, line.id))
+        .collect();
+    let ended = b.ended.iter();
+    let ended: Vec<_> = ended
+        .map(|&(why, detail, n)| json!({"reason": reason(why, detail), "bursts": n}))
+        .collect();
+    let calls = b.calls.iter();
+    let calls: Vec<_> = calls
+        .map(|&(number, what, n)| json!({"call": call_name(number), "treatment": treatment(what), "count": n}))
+        .collect();
+    let all = json!({
+        "bursts": b.number(), "counting": b.counting, "shadows": b.started, "paths_counted": b.paths,
+        "instructions": b.instructions, "nanoseconds": b.nanoseconds, "native": b.native, "untimed": b.untimed, "not_written": b.not_written,
+        "not_forked": b.not_forked, "filtered": b.filtered, "signal_taken": b.signal_taken, "busy": b.busy, "short_of_memory": b.short_of_memory,
+        "load": b.load as f64 / 1e3, "cost": b.cost as f64 / 1e6, "spent": b.spent, "processor_time": b.time, "lived": b.lived,
+        "ends": ended, "calls": calls, "paths": paths,
+    });
+    Ok(format!("{all}\n"))
+}
+
+/// The paths, for tables.
+///
+/// # Errors
+/// A damaged profile.
+pub fn csv(of: BurstProfile, selection: &Selection) -> Result<String> {
+    let counted = counted(of);
+    let report = Report::new(counted.paths()?, selection)?;
+    let rows = report.lines.iter().map(|line| {
+        let path = of.bursts.of(line.func, line.id);
+        let Estimate { count, half_width } = of.bursts.share(path);
+        [
+            of.profile.entry(line.func).name.clone(),
+            line.id.to_string(),
+            count.to_string(),
+            half_width.to_string(),
+            path.count.to_string(),
+            path.bursts.to_string(),
+        ]
+    });
+    let heads = ["function", "id", "share", "half_width", "count", "bursts"];
+    Ok(table::csv(&heads, rows))
+}
