@@ -198,6 +198,7 @@ inputs() {
             profiled sbl "$at/runs/${name%.*}.p3prof" "$at/sbl/bin/copy-0" $arguments
         done
         ls tools/corpus/"$program"/* | xargs -P "${JOBS:-1}" -n 1 sh tools/selected.sh input
+        compare_new
         cat "$at"/runs/*.tsv >"$at/inputs.tsv"
         echo "| run of $program | input | native, millions | everything | new paths only | new paths |"
         echo '|---:|---|---:|---:|---:|---:|'
@@ -207,6 +208,23 @@ inputs() {
         awk '$1 > 1 { n++; all += $3; new += $4 } END { printf "| **mean of runs 2 to %d** | | | %+.2f %% | %+.2f %% | |\n\n", n + 1, all / n, new / n }' \
             "$at/inputs.tsv"
         plot "$at/inputs.tsv" >"docs/plots/residual-$program.svg"
+    done
+}
+
+# listed: the function, id and count of each path in a table
+listed() { tail -n +2 | cut -d, -f2-4 | sort; }
+
+# compare_new: what the residual runs in $at called new must be the paths of the whole run without those of the whole runs before
+# it, with the same counts.
+compare_new() {
+    : >"$at/known-ids"
+    for run in "$at"/runs/*.p3prof; do
+        name=$(basename "$run" .p3prof)
+        p3-prof show "$run" --format csv 2>/dev/null | listed |
+            awk -F, -v file="$at/known-ids" 'BEGIN { while ((getline line <file) > 0) known[line] = 1 } !(($1 "," $2) in known)' >"$at/expected"
+        p3-prof coverage "$at/$name/run.p3prof" --new --all --format csv 2>/dev/null | listed >"$at/found"
+        cmp "$at/expected" "$at/found" || { echo "$name: new paths differ from those of whole runs" >&2; return 1; }
+        cut -d, -f1-2 "$at/expected" >>"$at/known-ids"
     done
 }
 

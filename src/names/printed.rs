@@ -185,7 +185,10 @@ mod tests {
             ("in", vec![(hidden, Printed)]),
             ("vector::push_back", vec![(pushed, Printed)]),
             ("vector<int>::push_back", vec![(pushed, Short)]),
-            ("std::vector<int, std::allocator<int> >::push_back", vec![(pushed, Short)]),
+            (
+                "std::vector<int, std::allocator<int> >::push_back",
+                vec![(pushed, Short)],
+            ),
             ("main::{lambda:12}", vec![(lambda, Printed)]),
             ("main::{lambda#1}", vec![(lambda, Short)]),
             ("push_back", vec![]),

@@ -421,7 +421,10 @@ fn find_function<'a>(
     };
     let found = named_so.into_iter().filter(|(naming, _)| *naming == most);
     let found: Vec<_> = found.map(|(_, function)| function).collect();
-    let symbols: BTreeSet<&str> = found.iter().map(|(f, _)| target.functions[*f].name).collect();
+    let symbols: BTreeSet<&str> = found
+        .iter()
+        .map(|(f, _)| target.functions[*f].name)
+        .collect();
     if symbols.len() > 1 {
         return Err(format!(
             "{} is the name of {}; give one of: {}",
